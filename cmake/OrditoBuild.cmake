@@ -1,0 +1,58 @@
+# Settings that every target shares, and the two functions by which a folder declares its library and its unit tests.
+#
+# The build tree has the shape of an installed prefix, so that programs behave alike in both:
+#   bin/ordito            the command
+#   cuda/                 looks like a CUDA toolkit to clang, make and CMake: bin/ include/ lib64/ nvvm/
+#   share/ordito/         GPU descriptions, lab sources, published figures
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(ORDITO_TOOLKIT_DIR ${CMAKE_BINARY_DIR}/cuda)
+
+option(ORDITO_WERROR "Treat warnings as errors" ON)
+set(ORDITO_SANITIZE "" CACHE STRING "Sanitizers to build with, for example 'address,undefined' or 'thread'")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # ccache needs leave to use precompiled headers; clang stamps times into them.
+  set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros)
+endif()
+
+find_package(fmt REQUIRED)
+find_package(GTest REQUIRED)
+find_package(Threads REQUIRED)
+
+add_library(ordito_options INTERFACE)
+target_include_directories(ordito_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(ordito_options INTERFACE -Wall -Wextra -Wpedantic -Wno-gnu-zero-variadic-macro-arguments
+                                                $<$<BOOL:${ORDITO_WERROR}>:-Werror>)
+if(ORDITO_SANITIZE)
+  add_compile_options(-fsanitize=${ORDITO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ORDITO_SANITIZE})
+endif()
+add_link_options(-fuse-ld=lld)
+
+# ordito_library(<folder> SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
+# Declares the static library `ordito_<folder>`; DEPENDS are the layers below that its headers use.
+function(ordito_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(ordito_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(ordito_${name} PUBLIC ordito_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+endfunction()
+
+# ordito_unit_test(<folder> SOURCES foo_test.cpp ... [DEPENDS ...])
+# Builds one GoogleTest binary for a folder; CTest sees it as one test.
+function(ordito_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name}_test ${ARG_SOURCES})
+  target_link_libraries(${name}_test PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
+  set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME unit.${name} COMMAND ${name}_test)
+endfunction()
