@@ -1,0 +1,176 @@
+// A parsed PTX module: what the parser makes, the verifier checks, the printer prints, and both engines execute (through ir/).
+// Names are resolved to indices while parsing, so nothing above this layer looks at strings except for messages.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "isa/isa.hpp"
+
+namespace ordito::ptx {
+
+using RegisterId = uint32_t;
+inline constexpr RegisterId kNoRegister = std::numeric_limits<RegisterId>::max();
+
+enum class Space : uint8_t { Generic, Reg, Const, Global, Local, Param, Shared };
+
+/// What an operand's name refers to.
+struct Symbol {
+  enum class Kind : uint8_t { None, ModuleVariable, LocalVariable, Parameter, ReturnParameter, Function };
+  Kind kind = Kind::None;
+  uint32_t index = 0;  // in Module::variables, Function::variables, Function::parameters, Function::returns, Module::functions
+  bool operator==(const Symbol&) const = default;
+};
+
+struct Operand {
+  enum class Kind : uint8_t {
+    None,       // an optional operand that is absent
+    Register,   // `reg`; `negated` for !p
+    Special,    // special register `special`
+    Integer,    // immediate: `bits` as a sign-extended 64-bit integer
+    Float,      // immediate written 0f… or 0d… or 1.5: `bits` is the IEEE double (a 0f immediate is widened exactly; NaN payloads kept in place)
+    Symbol,     // address of `symbol` + `offset`
+    Address,    // memory operand [reg + offset], [symbol + offset] or [offset]: `reg` or `symbol` set, or neither
+    Vector,     // {a, b, …}: `elements`
+    Label,      // `label`: index into Function::labels
+    Sink,       // _ : the result is not wanted
+  };
+  Kind kind = Kind::None;
+  bool negated = false;
+  isa::Special special{};
+  RegisterId reg = kNoRegister;
+  uint64_t bits = 0;
+  int64_t offset = 0;
+  Symbol symbol{};
+  uint32_t label = 0;
+  std::vector<Operand> elements;
+
+  bool is(Kind k) const { return kind == k; }
+};
+
+/// `@p` or `@!p`.
+struct Guard {
+  RegisterId reg = kNoRegister;
+  bool negated = false;
+  explicit operator bool() const { return reg != kNoRegister; }
+};
+
+/// One instruction. `operands` has exactly one entry for each operand position of the row's syntax line (info(op).form.operands); absent
+/// optional ones are Kind::None. A call has: [0] Vector of return operands (or None), [1] Symbol (a function) or Register (indirect),
+/// [2] Vector of arguments (or None), [3] the prototype's index in Function::prototypes for indirect calls (Integer) or None.
+struct Instruction {
+  isa::Op op{};
+  isa::Modifiers mods{};
+  isa::Type type[3] = {};  // by type slot: .type/.dtype, .atype/.stype, .btype
+  Guard guard{};
+  std::vector<Operand> operands;
+  uint32_t line = 0;      // line in the PTX text
+  uint32_t location = 0;  // index into Module::locations; 0 = unknown
+
+  const isa::OpInfo& info() const { return isa::info(op); }
+  bool has(isa::ModifierKind kind) const { return mods.has(kind); }
+  bool is(isa::ModifierLiteral m) const { return m.in(mods); }
+};
+
+/// A `.loc`: a line of the CUDA source.
+struct SourceLocation {
+  uint32_t file = 0;  // index into Module::files
+  uint32_t line = 0;
+};
+
+struct Register {
+  std::string name;
+  isa::Type type{};
+};
+
+/// A relocation in a variable's initialiser: the address of `symbol` + addend is stored at `offset`.
+struct Relocation {
+  uint64_t offset = 0;
+  Symbol symbol;
+  int64_t addend = 0;
+  bool generic = false;  // generic(x) asked for the generic address
+  uint8_t bytes = 8;
+};
+
+enum class Linkage : uint8_t { Internal, Visible, Extern, Weak, Common };
+
+struct Variable {
+  std::string name;
+  Space space{};
+  isa::Type type{};
+  uint64_t count = 1;      // elements; 0 for `extern .shared .b8 x[]` (dynamic shared memory)
+  uint32_t alignment = 1;  // bytes
+  uint64_t size = 0;       // bytes = count × element size
+  Linkage linkage = Linkage::Internal;
+  bool managed = false;  // .attribute(.managed)
+  std::vector<uint8_t> initial;  // empty = zeros, otherwise `size` bytes
+  std::vector<Relocation> relocations;
+  uint32_t line = 0;
+};
+
+struct Parameter {
+  std::string name;
+  isa::Type type{};
+  uint32_t count = 0;  // 0: a scalar; otherwise an array of that many elements
+  uint32_t alignment = 1;
+  uint32_t size = 0;    // bytes
+  uint32_t offset = 0;  // bytes from the start of the parameter block
+  bool isRegister = false;  // a .func parameter declared with .reg
+  RegisterId reg = kNoRegister;
+};
+
+struct Label {
+  std::string name;
+  uint32_t instruction = 0;  // index of the instruction that follows; == instructions.size() at the end of the body
+};
+
+/// `.branchtargets`, for brx.idx: label indices.
+struct BranchTargets {
+  std::string name;
+  std::vector<uint32_t> labels;
+};
+
+struct Prototype {
+  std::string name;
+  std::vector<Parameter> returns, parameters;
+};
+
+struct Function {
+  std::string name;
+  bool isEntry = false;
+  bool hasBody = false;
+  bool noReturn = false;
+  Linkage linkage = Linkage::Internal;
+  std::vector<Parameter> parameters, returns;
+  uint32_t parameterBytes = 0;
+  std::vector<Register> registers;
+  std::vector<Variable> variables;  // declared inside the body, inner scopes included: .shared, .local, call-site .param …
+  std::vector<Label> labels;
+  std::vector<BranchTargets> branchTargets;
+  std::vector<Prototype> prototypes;
+  std::vector<Instruction> instructions;
+  uint32_t line = 0;
+  // Performance directives, 0 = absent.
+  uint32_t maxntid[3] = {}, reqntid[3] = {}, minnctapersm = 0, maxnreg = 0;
+};
+
+struct Module {
+  uint32_t version = 0;  // ISA version × 10: 83 for `.version 8.3`
+  std::string target;    // "sm_80"
+  uint32_t sm = 0;       // 80
+  uint32_t addressSize = 64;
+  std::vector<std::string> files;
+  std::vector<SourceLocation> locations{SourceLocation{}};  // [0] is "unknown"
+  std::vector<Variable> variables;
+  std::vector<Function> functions;  // entries, device functions and extern declarations
+
+  const Function* findFunction(std::string_view name) const {
+    for (const Function& f : functions)
+      if (f.name == name) return &f;
+    return nullptr;
+  }
+};
+
+}  // namespace ordito::ptx
