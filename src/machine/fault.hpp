@@ -1,0 +1,43 @@
+// How a running block stops the launch: a bad address, a trap, a failed assertion, an unsupported thing met at run time.
+//
+// Compiled code cannot throw C++ exceptions through its frames, so a fault leaves the block by siglongjmp to runGuarded on the same thread; no frame in
+// between may own anything. Hardware faults (SIGSEGV, SIGBUS, SIGFPE) inside runGuarded become Faults as well; outside it they keep their old handlers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "machine/kernel.hpp"
+
+namespace ordito::machine {
+
+enum class FaultKind : uint32_t {
+  IllegalAddress,      // CUDA_ERROR_ILLEGAL_ADDRESS 700
+  MisalignedAddress,   // 716
+  IllegalInstruction,  // 715
+  Assert,              // 710
+  Trap,                // CUDA_ERROR_LAUNCH_FAILED 719 (trap gives 719 "unspecified launch failure")
+  StackOverflow,       // 719
+  AddressWrap,         // an index wrapped around inside a warp in a way that fast code does not cover: 719 with an explanation
+  BarrierDeadlock,     // all threads of the block wait and none can go on: 719 (a GPU would hang)
+  Unsupported,         // 801
+};
+
+struct Fault {
+  FaultKind kind{};
+  std::string message;         // complete sentence for the user: kernel, block, thread (where known), PTX line, address
+  uint64_t address = 0;        // for address faults
+  uint32_t ptxLine = 0;        // 0 = unknown
+  uint32_t block[3] = {};
+  std::string kernel;
+};
+
+/// Runs one block; returns the fault that stopped it, if one did. Must be called on a worker thread (installs the signal handlers once per process and an
+/// alternate stack once per thread).
+std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame);
+
+/// Leaves the block that runs on this thread with a fault. `detail` may be null. Only valid inside runGuarded.
+[[noreturn]] void raiseFault(const BlockFrame& frame, FaultKind kind, uint32_t ptxLine, uint64_t address, const char* detail);
+
+}  // namespace ordito::machine
