@@ -660,10 +660,13 @@ struct cudaMemAllocNodeParams {
   void *dptr;
 };
 
+#ifndef CU_UUID_HAS_BEEN_DEFINED
+#define CU_UUID_HAS_BEEN_DEFINED
 struct CUuuid_st {
   char bytes[16];
 };
 typedef struct CUuuid_st CUuuid;
+#endif
 typedef struct CUuuid_st cudaUUID_t;
 
 /// What a device can do, in the layout of CUDA 12 (cudaGetDeviceProperties_v2).
