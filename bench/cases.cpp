@@ -1,0 +1,143 @@
+// Inputs are small whole numbers, so that every float result is exact and the order of additions cannot hide a wrong
+// kernel: each contender must give the expected bits. The sequential references are slow on purpose; they run once per
+// case.
+#include "cases.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <random>
+#include <string_view>
+
+namespace ordito::bench {
+
+namespace {
+
+constexpr double matmulFlops(double n) { return 2 * n * n * n; }
+
+std::vector<float> smallFloats(std::size_t count, unsigned seed, int limit) {
+  std::minstd_rand random(seed);
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(static_cast<int>(random() >> 8) % limit);
+  return values;
+}
+
+/// i,k,j order: the inner loop walks rows, so that the reference takes tenths of a second and not several.
+std::vector<float> matmulReference(const std::vector<float>& a, const std::vector<float>& b, std::size_t n) {
+  std::vector<float> c(n * n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
+  return c;
+}
+
+/// Letters as often as English has them: a histogram of uniform bytes would hide the conflicts on 'e' and the blank.
+std::vector<unsigned char> englishLikeText(std::size_t count) {
+  constexpr std::string_view sample =
+      "                  "
+      "eeeeeeeeeeeetttttttttaaaaaaaaoooooooiiiiiiinnnnnnnsssssshhhhhhrrrrrrddddlllluuucccmmmwwffggyyppbvk\n.,ETA";
+  std::minstd_rand random(48);
+  std::vector<unsigned char> text(count);
+  for (unsigned char& letter : text) letter = static_cast<unsigned char>(sample[(random() >> 8) % sample.size()]);
+  return text;
+}
+
+template <class T>
+std::string firstDifference(const std::vector<T>& expected, const std::vector<std::byte>& result) {
+  if (result.size() != expected.size() * sizeof(T)) return fmt::format("{} bytes of result", result.size());
+  if (std::memcmp(result.data(), expected.data(), result.size()) == 0) return {};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    T value;
+    std::memcpy(&value, result.data() + i * sizeof(T), sizeof(T));
+    if (value != expected[i]) return fmt::format("element {} is {}, expected {}", i, value, expected[i]);
+  }
+  return {};  // bytes differ but values do not: -0 and 0
+}
+
+}  // namespace
+
+const std::vector<CaseSpec>& allCases() {
+  constexpr std::size_t large = std::size_t{1} << 26;
+  constexpr std::size_t textSize = 49175956;  // the text of the Barcelona course, "48 MB"
+  static const std::vector<CaseSpec> cases = {
+      {"saxpy", Kernel::Saxpy, 256, std::size_t{1} << 24, "native", 0.7, 0, 12.0 * (1 << 24), "GB/s"},
+      {"reduce_best", Kernel::ReduceBest, 256, large, "native", 0.6, 3, 4.0 * large, "GB/s"},
+      {"reduce_neighbored", Kernel::ReduceNeighbored, 512, large, "native", 0.15, 3, 4.0 * large, "GB/s"},
+      {"matmul_naive_32", Kernel::MatmulNaive, 32, 1024, "openblas", 0.2, 3, matmulFlops(1024), "GFLOP/s"},
+      {"matmul_naive_16", Kernel::MatmulNaive, 16, 1024, "openblas", 0.2, 3, matmulFlops(1024), "GFLOP/s"},
+      {"matmul_tiled_32", Kernel::MatmulTiled, 32, 1024, "openblas", 0.4, 3, matmulFlops(1024), "GFLOP/s"},
+      {"matmul_tiled_16", Kernel::MatmulTiled, 16, 1024, "openblas", 0.4, 3, matmulFlops(1024), "GFLOP/s"},
+      {"transpose", Kernel::Transpose, 256, 4096, "native", 0.4, 3, 8.0 * 4096 * 4096, "GB/s"},
+      {"histogram", Kernel::Histogram, 256, textSize, "native", 0.3, 3, textSize, "GB/s"},
+  };
+  return cases;
+}
+
+CaseData::CaseData(const CaseSpec& spec) : problem_{spec.kernel, spec.block, spec.n, nullptr, nullptr, 0} {
+  switch (spec.kernel) {
+    case Kernel::Saxpy: makeSaxpy(); break;
+    case Kernel::ReduceBest:
+    case Kernel::ReduceNeighbored: makeReduction(); break;
+    case Kernel::MatmulNaive:
+    case Kernel::MatmulTiled: makeMatmul(); break;
+    case Kernel::Transpose: makeTranspose(); break;
+    case Kernel::Histogram: makeHistogram(); break;
+  }
+}
+
+void CaseData::makeSaxpy() {
+  a_ = smallFloats(problem_.n, 1, 100);
+  b_ = smallFloats(problem_.n, 2, 100);
+  floats_.resize(problem_.n);
+  for (std::size_t i = 0; i < problem_.n; ++i) floats_[i] = saxpyFactor * a_[i] + b_[i];
+  problem_.a = a_.data();
+  problem_.b = b_.data();
+  problem_.bytes = floats_.size() * sizeof(float);
+}
+
+void CaseData::makeReduction() {
+  std::minstd_rand random(3);
+  ints_.resize(problem_.n);
+  std::uint32_t sum = 0;
+  for (std::int32_t& value : ints_) {
+    value = static_cast<std::int32_t>((random() >> 8) % 10);
+    sum += static_cast<std::uint32_t>(value);
+  }
+  integers_ = {sum};
+  problem_.a = ints_.data();
+  problem_.bytes = sizeof(std::uint32_t);
+}
+
+void CaseData::makeMatmul() {
+  a_ = smallFloats(problem_.n * problem_.n, 4, 10);
+  b_ = smallFloats(problem_.n * problem_.n, 5, 10);
+  floats_ = matmulReference(a_, b_, problem_.n);
+  problem_.a = a_.data();
+  problem_.b = b_.data();
+  problem_.bytes = floats_.size() * sizeof(float);
+}
+
+void CaseData::makeTranspose() {
+  const std::size_t n = problem_.n;
+  a_.resize(n * n);
+  for (std::size_t i = 0; i < a_.size(); ++i) a_[i] = static_cast<float>(i % 16777216);
+  floats_.resize(n * n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) floats_[j * n + i] = a_[i * n + j];
+  problem_.a = a_.data();
+  problem_.bytes = floats_.size() * sizeof(float);
+}
+
+void CaseData::makeHistogram() {
+  text_ = englishLikeText(problem_.n);
+  integers_.assign(256, 0);
+  for (unsigned char letter : text_) ++integers_[letter];
+  problem_.a = text_.data();
+  problem_.bytes = integers_.size() * sizeof(std::uint32_t);
+}
+
+std::string CaseData::verify(const std::vector<std::byte>& result) const {
+  return floats_.empty() ? firstDifference(integers_, result) : firstDifference(floats_, result);
+}
+
+}  // namespace ordito::bench

@@ -1,0 +1,45 @@
+// What the benchmark needs to know of a contender (native C++, OpenBLAS, OpenCL, CUDA): it prepares its own buffers
+// once, runs as often as it is told, and hands out its result. Plain virtual functions and nothing heavy included, so
+// that the CUDA file can include it whichever front end compiles it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace ordito::bench {
+
+enum class Kernel { Saxpy, ReduceBest, ReduceNeighbored, MatmulNaive, MatmulTiled, Transpose, Histogram };
+
+/// One case's input, which all contenders share and none may write to.
+struct Problem {
+  Kernel kernel;
+  int block;          ///< threads per block; the edge of the block for the matrix products
+  std::size_t n;      ///< elements; the edge for the matrices
+  const void* a;      ///< first input: float, int or char as the kernel has it
+  const void* b;      ///< second input, or null
+  std::size_t bytes;  ///< size of the result
+};
+
+constexpr float saxpyFactor = 2.0F;
+
+class Contender {
+ public:
+  Contender() = default;
+  Contender(const Contender&) = delete;
+  Contender& operator=(const Contender&) = delete;
+  virtual ~Contender() = default;
+
+  /// The work that is timed, from the host's call until the result is complete (in device memory where there is one).
+  virtual void run() = 0;
+
+  /// Copies the last run's result, Problem::bytes of it, to the host. Not timed.
+  virtual void fetch(void* result) = 0;
+};
+
+/// Each returns null if that contender does not take part in the kernel; a failure of the platform is an exception.
+std::unique_ptr<Contender> makeNative(const Problem& problem);
+std::unique_ptr<Contender> makeOpenBlas(const Problem& problem);
+std::unique_ptr<Contender> makeOpenCl(const Problem& problem);
+std::unique_ptr<Contender> makeCuda(const Problem& problem);
+
+}  // namespace ordito::bench

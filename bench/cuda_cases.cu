@@ -1,0 +1,256 @@
+// The CUDA contender: the kernels as the courses write them (no rewriting for a CPU), and the host code that a course
+// program has. The same file builds with nvcc, so that a GPU can be put in Ordito's place.
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "contender.hpp"
+
+namespace {
+
+__global__ void saxpy(const float* x, float* y, float a, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+
+__global__ void reduceBest(const int4* in, int* out, unsigned quads) {
+  __shared__ int warpSums[32];
+  int sum = 0;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < quads; i += gridDim.x * blockDim.x) {
+    int4 v = in[i];
+    sum += v.x + v.y + v.z + v.w;
+  }
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
+  unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (lane == 0) warpSums[warp] = sum;
+  __syncthreads();
+  if (warp == 0) {
+    sum = lane < blockDim.x / 32 ? warpSums[lane] : 0;
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
+    if (lane == 0) out[blockIdx.x] = sum;
+  }
+}
+
+__global__ void reduceNeighbored(int* in, int* out, unsigned n) {
+  unsigned tid = threadIdx.x;
+  unsigned idx = blockIdx.x * blockDim.x + threadIdx.x;
+  int* data = in + blockIdx.x * blockDim.x;
+  if (idx >= n) return;
+  for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
+    if (tid % (2 * stride) == 0) data[tid] += data[tid + stride];
+    __syncthreads();
+  }
+  if (tid == 0) out[blockIdx.x] = data[0];
+}
+
+__global__ void matmulNaive(const float* a, const float* b, float* c, int n) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < n && column < n) {
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+}
+
+template <int Tile>
+__global__ void matmulTiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float tileA[Tile][Tile];
+  __shared__ float tileB[Tile][Tile];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  int row = blockIdx.y * Tile + ty, column = blockIdx.x * Tile + tx;
+  float sum = 0;
+  for (int step = 0; step < n / Tile; ++step) {
+    tileA[ty][tx] = a[row * n + step * Tile + tx];
+    tileB[ty][tx] = b[(step * Tile + ty) * n + column];
+    __syncthreads();
+    for (int k = 0; k < Tile; ++k) sum += tileA[ty][k] * tileB[k][tx];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
+__global__ void transpose(const float* in, float* out, int n) {
+  __shared__ float tile[32][33];
+  int x = blockIdx.x * 32 + threadIdx.x;
+  int y = blockIdx.y * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * n + x];
+  __syncthreads();
+  x = blockIdx.y * 32 + threadIdx.x;
+  y = blockIdx.x * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8) out[(y + j) * n + x] = tile[threadIdx.x][threadIdx.y + j];
+}
+
+__global__ void histogram(const unsigned char* text, unsigned n, unsigned* bins) {
+  __shared__ unsigned mine[256];
+  mine[threadIdx.x] = 0;
+  __syncthreads();
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomicAdd(&mine[text[i]], 1u);
+  __syncthreads();
+  atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
+}
+
+void check(cudaError_t status) {
+  if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
+}
+
+void finishLaunch() {
+  check(cudaGetLastError());
+  check(cudaDeviceSynchronize());
+}
+
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray(const void* source, std::size_t count) : count_(count) {
+    check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
+    if (source != nullptr) check(cudaMemcpy(data_, source, bytes(), cudaMemcpyHostToDevice));
+  }
+  ~DeviceArray() { cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  T* data() const { return data_; }
+  std::size_t bytes() const { return count_ * sizeof(T); }
+  void copyTo(void* host) const { check(cudaMemcpy(host, data_, bytes(), cudaMemcpyDeviceToHost)); }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t count_;
+};
+
+}  // namespace
+
+namespace ordito::bench {
+
+namespace {
+
+class Saxpy final : public Contender {
+ public:
+  explicit Saxpy(const Problem& problem) : p_(problem), x_(p_.a, p_.n), y_(p_.b, p_.n) {}
+
+  void run() override {
+    unsigned n = static_cast<unsigned>(p_.n);
+    saxpy<<<(n + p_.block - 1) / p_.block, p_.block>>>(x_.data(), y_.data(), saxpyFactor, n);
+    finishLaunch();
+  }
+  void fetch(void* result) override { y_.copyTo(result); }
+
+ private:
+  Problem p_;
+  DeviceArray<float> x_, y_;
+};
+
+/// One partial sum per block comes back to the host, which adds them: both inside the timed run, as in the courses.
+class Reduction final : public Contender {
+ public:
+  explicit Reduction(const Problem& problem)
+      : p_(problem),
+        best_(p_.kernel == Kernel::ReduceBest),
+        grid_(best_ ? 1024 : (p_.n + p_.block - 1) / p_.block),
+        in_(p_.a, p_.n),
+        out_(nullptr, grid_),
+        partial_(grid_) {}
+
+  void run() override {
+    unsigned n = static_cast<unsigned>(p_.n);
+    if (best_) {
+      reduceBest<<<grid_, p_.block>>>(reinterpret_cast<const int4*>(in_.data()), out_.data(), n / 4);
+    } else {
+      reduceNeighbored<<<grid_, p_.block>>>(in_.data(), out_.data(), n);
+    }
+    finishLaunch();
+    out_.copyTo(partial_.data());
+    sum_ = std::accumulate(partial_.begin(), partial_.end(), std::uint32_t{0});
+  }
+  void fetch(void* result) override { std::memcpy(result, &sum_, sizeof(sum_)); }
+
+ private:
+  Problem p_;
+  bool best_;
+  unsigned grid_;
+  DeviceArray<int> in_, out_;
+  std::vector<std::uint32_t> partial_;
+  std::uint32_t sum_ = 0;
+};
+
+class Matmul final : public Contender {
+ public:
+  explicit Matmul(const Problem& problem)
+      : p_(problem), a_(p_.a, p_.n * p_.n), b_(p_.b, p_.n * p_.n), c_(nullptr, p_.n * p_.n) {}
+
+  void run() override {
+    int n = static_cast<int>(p_.n);
+    dim3 block(p_.block, p_.block);
+    dim3 grid((n + p_.block - 1) / p_.block, (n + p_.block - 1) / p_.block);
+    if (p_.kernel == Kernel::MatmulNaive) {
+      matmulNaive<<<grid, block>>>(a_.data(), b_.data(), c_.data(), n);
+    } else if (p_.block == 32) {
+      matmulTiled<32><<<grid, block>>>(a_.data(), b_.data(), c_.data(), n);
+    } else {
+      matmulTiled<16><<<grid, block>>>(a_.data(), b_.data(), c_.data(), n);
+    }
+    finishLaunch();
+  }
+  void fetch(void* result) override { c_.copyTo(result); }
+
+ private:
+  Problem p_;
+  DeviceArray<float> a_, b_, c_;
+};
+
+class Transpose final : public Contender {
+ public:
+  explicit Transpose(const Problem& problem)
+      : n_(static_cast<int>(problem.n)), in_(problem.a, problem.n * problem.n), out_(nullptr, problem.n * problem.n) {}
+
+  void run() override {
+    transpose<<<dim3(n_ / 32, n_ / 32), dim3(32, 8)>>>(in_.data(), out_.data(), n_);
+    finishLaunch();
+  }
+  void fetch(void* result) override { out_.copyTo(result); }
+
+ private:
+  int n_;
+  DeviceArray<float> in_, out_;
+};
+
+class Histogram final : public Contender {
+ public:
+  explicit Histogram(const Problem& problem) : p_(problem), text_(p_.a, p_.n), bins_(nullptr, 256) {}
+
+  void run() override {
+    check(cudaMemset(bins_.data(), 0, bins_.bytes()));
+    histogram<<<1024, p_.block>>>(text_.data(), static_cast<unsigned>(p_.n), bins_.data());
+    finishLaunch();
+  }
+  void fetch(void* result) override { bins_.copyTo(result); }
+
+ private:
+  Problem p_;
+  DeviceArray<unsigned char> text_;
+  DeviceArray<unsigned> bins_;
+};
+
+}  // namespace
+
+std::unique_ptr<Contender> makeCuda(const Problem& problem) {
+  switch (problem.kernel) {
+    case Kernel::Saxpy: return std::make_unique<Saxpy>(problem);
+    case Kernel::ReduceBest:
+    case Kernel::ReduceNeighbored: return std::make_unique<Reduction>(problem);
+    case Kernel::MatmulNaive:
+    case Kernel::MatmulTiled: return std::make_unique<Matmul>(problem);
+    case Kernel::Transpose: return std::make_unique<Transpose>(problem);
+    case Kernel::Histogram: return std::make_unique<Histogram>(problem);
+  }
+  return nullptr;
+}
+
+}  // namespace ordito::bench

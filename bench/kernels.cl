@@ -1,0 +1,81 @@
+// The kernels of cuda_cases.cu in OpenCL C, line for line where the language allows it. PoCL 3.1 has no sub-group shuffles, so the
+// best reduction ends in a tree in local memory instead of a warp shuffle.
+
+__kernel void saxpy(__global const float* x, __global float* y, float a, uint n) {
+  size_t i = get_global_id(0);
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+
+__kernel void reduceBest(__global const int4* in, __global int* out, uint quads) {
+  __local int partial[256];
+  uint tid = get_local_id(0);
+  int sum = 0;
+  for (uint i = get_global_id(0); i < quads; i += get_global_size(0)) {
+    int4 v = in[i];
+    sum += v.x + v.y + v.z + v.w;
+  }
+  partial[tid] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint stride = get_local_size(0) / 2; stride > 0; stride /= 2) {
+    if (tid < stride) partial[tid] += partial[tid + stride];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (tid == 0) out[get_group_id(0)] = partial[0];
+}
+
+__kernel void reduceNeighbored(__global int* in, __global int* out, uint n) {
+  uint tid = get_local_id(0);
+  __global int* data = in + get_group_id(0) * get_local_size(0);
+  for (uint stride = 1; stride < get_local_size(0); stride *= 2) {
+    if (get_global_id(0) < n && tid % (2 * stride) == 0) data[tid] += data[tid + stride];
+    barrier(CLK_GLOBAL_MEM_FENCE);
+  }
+  if (tid == 0) out[get_group_id(0)] = data[0];
+}
+
+__kernel void matmulNaive(__global const float* a, __global const float* b, __global float* c, int n) {
+  int row = get_global_id(1);
+  int column = get_global_id(0);
+  if (row < n && column < n) {
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+}
+
+// TILE is given when the program is built.
+__kernel void matmulTiled(__global const float* a, __global const float* b, __global float* c, int n) {
+  __local float tileA[TILE][TILE];
+  __local float tileB[TILE][TILE];
+  int tx = get_local_id(0), ty = get_local_id(1);
+  int row = get_global_id(1), column = get_global_id(0);
+  float sum = 0;
+  for (int step = 0; step < n / TILE; ++step) {
+    tileA[ty][tx] = a[row * n + step * TILE + tx];
+    tileB[ty][tx] = b[(step * TILE + ty) * n + column];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < TILE; ++k) sum += tileA[ty][k] * tileB[k][tx];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  c[row * n + column] = sum;
+}
+
+__kernel void transpose(__global const float* in, __global float* out, int n) {
+  __local float tile[32][33];
+  int x = get_group_id(0) * 32 + get_local_id(0);
+  int y = get_group_id(1) * 32 + get_local_id(1);
+  for (int j = 0; j < 32; j += 8) tile[get_local_id(1) + j][get_local_id(0)] = in[(y + j) * n + x];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  x = get_group_id(1) * 32 + get_local_id(0);
+  y = get_group_id(0) * 32 + get_local_id(1);
+  for (int j = 0; j < 32; j += 8) out[(y + j) * n + x] = tile[get_local_id(0)][get_local_id(1) + j];
+}
+
+__kernel void histogram(__global const uchar* text, uint n, __global uint* bins) {
+  __local uint mine[256];
+  mine[get_local_id(0)] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_add(&mine[text[i]], 1u);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  atomic_add(&bins[get_local_id(0)], mine[get_local_id(0)]);
+}

@@ -1,0 +1,121 @@
+// bench_kernels: Ordito's kernels against native C++, OpenBLAS and PoCL, in one process and one sitting. Built without
+// the CUDA contender it is called bench_native and gives the baselines alone.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "cases.hpp"
+#include "measure.hpp"
+#include "openblas.hpp"
+#include "opencl.hpp"
+#include "report.hpp"
+#include "settings.hpp"
+
+namespace {
+
+using namespace ordito::bench;
+
+struct Options {
+  int rounds = 9;
+  int threads = 0;
+  std::vector<std::string> only;
+  std::vector<std::string> contenders;
+  bool json = false;
+  bool check = false;
+};
+
+template <class Describe>
+std::string describe(Describe&& function) {
+  try {
+    return function();
+  } catch (const std::exception& error) {
+    return fmt::format("left out: {}", error.what());
+  }
+}
+
+Machine describeMachine(int threads) {
+  return {cpuModel(), threads, describe([&] {
+            setOpenBlasThreads(threads);
+            return fmt::format("core type {}", openBlasCore());
+          }),
+          describe(openClDevice)};
+}
+
+const std::vector<Factory>& allFactories() {
+  static const std::vector<Factory> factories = {
+      {"native", makeNative},
+      {"openblas", makeOpenBlas},
+#ifdef BENCH_WITH_CUDA
+      {"ordito", makeCuda},
+#endif
+      {"pocl", makeOpenCl},
+  };
+  return factories;
+}
+
+bool wanted(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> caseNames() {
+  std::vector<std::string> names;
+  for (const CaseSpec& spec : allCases()) names.push_back(spec.name);
+  return names;
+}
+
+std::vector<std::string> contenderNames() {
+  std::vector<std::string> names;
+  for (const Factory& factory : allFactories()) names.push_back(factory.name);
+  return names;
+}
+
+int run(const Options& options) {
+  const Machine machine = describeMachine(prepareProcess(options.threads));
+  if (!options.json) printMachine(machine, options.rounds);
+
+  std::vector<Factory> factories;
+  for (const Factory& factory : allFactories())
+    if (wanted(options.contenders, factory.name)) factories.push_back(factory);
+
+  std::vector<CaseResult> results;
+  for (const CaseSpec& spec : allCases()) {
+    if (!wanted(options.only, spec.name)) continue;
+    results.push_back(measureCase(spec, factories, options.rounds));
+    if (!options.json) printCase(results.back());
+  }
+  if (options.json) {
+    printJson(machine, options.rounds, results);
+  } else if (wanted(contenderNames(), "ordito")) {
+    printSummary(results);
+  }
+  const bool met = std::all_of(results.begin(), results.end(), meetsTargets);
+  return options.check && !met ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Ordito's kernels against native C++ (OpenMP and SIMD), OpenBLAS and PoCL");
+  app.add_option("--rounds", options.rounds, "Interleaved rounds; the median is reported")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads for every contender (default: all CPUs)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--only", options.only, "Cases to run")->delimiter(',')->check(CLI::IsMember(caseNames()));
+  app.add_option("--contenders", options.contenders, "Contenders to run")
+      ->delimiter(',')
+      ->check(CLI::IsMember(contenderNames()));
+  app.add_flag("--json", options.json, "Write JSON with every round's times");
+  app.add_flag("--check", options.check, "Exit with status 1 if a target is missed");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,15 @@
+// Makes the libraries that share the process comparable: the same number of threads for each, no thread that still
+// spins while the next contender is timed, and the OpenBLAS kernels that fit the CPU.
+#pragma once
+
+#include <string>
+
+namespace ordito::bench {
+
+/// Must run before any of the libraries starts: they read the environment once. Restricts the process to `threads` CPUs
+/// (0: all it may use) and returns how many that are.
+int prepareProcess(int threads);
+
+std::string cpuModel();
+
+}  // namespace ordito::bench
