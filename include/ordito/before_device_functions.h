@@ -1,0 +1,37 @@
+// What clang's device headers need to find before they are read, and names of theirs that Ordito defines anew.
+// Included by cuda_runtime.h in .cu files.
+#ifndef ORDITO_BEFORE_DEVICE_FUNCTIONS_H
+#define ORDITO_BEFORE_DEVICE_FUNCTIONS_H
+
+#include <stdint.h>
+
+#include "host_math.h"
+
+typedef uint32_t cuuint32_t;
+typedef uint64_t cuuint64_t;
+
+// Warp intrinsics without _sync. Clang lowers them to instructions that sm_70 and later no longer have, so its versions get
+// out of the way here; ordito/warp_functions.h defines them over the lanes that are active together.
+#define __all ordito_clang_all
+#define __any ordito_clang_any
+#define __ballot ordito_clang_ballot
+#define __shfl ordito_clang_shfl
+#define __shfl_up ordito_clang_shfl_up
+#define __shfl_down ordito_clang_shfl_down
+#define __shfl_xor ordito_clang_shfl_xor
+
+// Addresses of one state space as numbers, and back.
+#define ORDITO_ADDRESS_SPACE(name, number)                                                     \
+  static __device__ inline size_t __cvta_generic_to_##name(const void *pointer) {             \
+    return (size_t)(const void __attribute__((address_space(number))) *)pointer;               \
+  }                                                                                            \
+  static __device__ inline void *__cvta_##name##_to_generic(size_t address) {                 \
+    return (void *)(void __attribute__((address_space(number))) *)address;                     \
+  }
+ORDITO_ADDRESS_SPACE(global, 1)
+ORDITO_ADDRESS_SPACE(shared, 3)
+ORDITO_ADDRESS_SPACE(constant, 4)
+ORDITO_ADDRESS_SPACE(local, 5)
+#undef ORDITO_ADDRESS_SPACE
+
+#endif

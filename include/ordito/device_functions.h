@@ -1,0 +1,29 @@
+// The device functions of CUDA C++ that clang's own headers leave out, by topic.
+#ifndef ORDITO_DEVICE_FUNCTIONS_H
+#define ORDITO_DEVICE_FUNCTIONS_H
+
+// Programs count on these coming with cuda_runtime.h.
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#undef __all
+#undef __any
+#undef __ballot
+#undef __shfl
+#undef __shfl_up
+#undef __shfl_down
+#undef __shfl_xor
+
+#define ORDITO_DEVICE static __device__ __inline__ __attribute__((always_inline))
+
+#include "ordito/warp_functions.h"
+#include "ordito/atomic_functions.h"
+#include "ordito/memory_functions.h"
+#include "ordito/math_overloads.h"
+
+#undef ORDITO_DEVICE
+
+#endif

@@ -1,0 +1,227 @@
+// The typed face of the runtime API: cudaMalloc(&pointer_to_T, ...), symbols by reference, kernels by name.
+// Included by cuda_runtime.h in every C++ file.
+#ifndef ORDITO_HOST_TEMPLATES_H
+#define ORDITO_HOST_TEMPLATES_H
+
+// --- memory by the type of the pointer -----------------------------------------------------------------------------------
+template <class T> static inline cudaError_t cudaMalloc(T **pointer, size_t bytes) {
+  return ::cudaMalloc((void **)(void *)pointer, bytes);
+}
+template <class T> static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned int flags = 0) {
+  return ::cudaHostAlloc((void **)(void *)pointer, bytes, flags);
+}
+static inline cudaError_t cudaMallocHost(void **pointer, size_t bytes, unsigned int flags) {
+  return ::cudaHostAlloc(pointer, bytes, flags);
+}
+template <class T> static inline cudaError_t cudaHostAlloc(T **pointer, size_t bytes, unsigned int flags) {
+  return ::cudaHostAlloc((void **)(void *)pointer, bytes, flags);
+}
+template <class T> static inline cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned int flags) {
+  return ::cudaHostGetDevicePointer((void **)(void *)device, host, flags);
+}
+template <class T>
+static inline cudaError_t cudaMallocManaged(T **pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
+  return ::cudaMallocManaged((void **)(void *)pointer, bytes, flags);
+}
+template <class T>
+static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
+  return ::cudaMallocPitch((void **)(void *)pointer, pitch, width, height);
+}
+template <class T> static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
+  return ::cudaMallocAsync((void **)(void *)pointer, bytes, stream);
+}
+template <class T>
+static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync((void **)(void *)pointer, bytes, pool, stream);
+}
+static inline cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
+}
+template <class T>
+static inline cudaError_t cudaMallocFromPoolAsync(T **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync((void **)(void *)pointer, bytes, pool, stream);
+}
+template <class T>
+static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *pointer, size_t length = 0,
+                                                   unsigned int flags = cudaMemAttachSingle) {
+  return ::cudaStreamAttachMemAsync(stream, (void *)pointer, length, flags);
+}
+static inline cudaError_t cudaMallocManaged(void **pointer, size_t bytes) {
+  return ::cudaMallocManaged(pointer, bytes, cudaMemAttachGlobal);
+}
+static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
+  return ::cudaEventCreateWithFlags(event, flags);
+}
+
+// --- symbols: __device__ and __constant__ variables by reference ----------------------------------------------------------
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+                                             enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  return ::cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                                               enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  return ::cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+                                                  enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                                  cudaStream_t stream = 0) {
+  return ::cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind, stream);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                                                    enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                    cudaStream_t stream = 0) {
+  return ::cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind, stream);
+}
+template <class T> static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol) {
+  return ::cudaGetSymbolAddress(pointer, (const void *)&symbol);
+}
+template <class T> static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol) {
+  return ::cudaGetSymbolSize(bytes, (const void *)&symbol);
+}
+template <class T>
+static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                         const cudaGraphNode_t *dependencies, size_t count,
+                                                         const T &symbol, const void *from, size_t bytes, size_t offset,
+                                                         enum cudaMemcpyKind kind) {
+  return ::cudaGraphAddMemcpyNodeToSymbol(node, graph, dependencies, count, (const void *)&symbol, from, bytes, offset,
+                                          kind);
+}
+
+// --- kernels by name -----------------------------------------------------------------------------------------------------
+template <class T>
+static inline cudaError_t cudaLaunchKernel(T *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes = 0,
+                                           cudaStream_t stream = 0) {
+  return ::cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared_bytes, stream);
+}
+template <class T>
+static inline cudaError_t cudaLaunchCooperativeKernel(T *kernel, dim3 grid, dim3 block, void **arguments,
+                                                      size_t shared_bytes = 0, cudaStream_t stream = 0) {
+  return ::cudaLaunchCooperativeKernel((const void *)kernel, grid, block, arguments, shared_bytes, stream);
+}
+#if __cplusplus >= 201103L
+/// Arguments are converted to the kernel's parameter types first, as a `<<<>>>` launch does.
+template <class... Parameters, class... Arguments>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                                             Arguments &&...arguments) {
+  return [&](Parameters... converted) {
+    void *pointers[] = {(void *)&converted..., nullptr};
+    return ::cudaLaunchKernelExC(config, (const void *)kernel, pointers);
+  }(static_cast<Arguments &&>(arguments)...);
+}
+#endif
+template <class T> static inline cudaError_t cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config) {
+  return ::cudaFuncSetCacheConfig((const void *)kernel, config);
+}
+template <class T> static inline cudaError_t cudaFuncSetSharedMemConfig(T *kernel, enum cudaSharedMemConfig config) {
+  return ::cudaFuncSetSharedMemConfig((const void *)kernel, config);
+}
+template <class T>
+static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, T *kernel) {
+  return ::cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
+template <class T>
+static inline cudaError_t cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attribute, int value) {
+  return ::cudaFuncSetAttribute((const void *)kernel, attribute, value);
+}
+template <class T> static inline cudaError_t cudaFuncGetName(const char **name, T *kernel) {
+  return ::cudaFuncGetName(name, (const void *)kernel);
+}
+template <class T> static inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, T *kernel) {
+  return ::cudaGetFuncBySymbol(function, (const void *)kernel);
+}
+template <class T> static inline cudaError_t cudaGetKernel(cudaKernel_t *handle, T *kernel) {
+  return ::cudaGetKernel(handle, (const void *)kernel);
+}
+
+// --- occupancy -----------------------------------------------------------------------------------------------------------
+template <class T>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int block_size,
+                                                                        size_t dynamic_shared_bytes) {
+  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block_size, dynamic_shared_bytes);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel, int block_size,
+                                                                                 size_t dynamic_shared_bytes,
+                                                                                 unsigned int flags) {
+  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void *)kernel, block_size,
+                                                                  dynamic_shared_bytes, flags);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, T *kernel, int blocks,
+                                                                    int block_size) {
+  return ::cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks, block_size);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, T *kernel, const cudaLaunchConfig_t *config) {
+  return ::cudaOccupancyMaxActiveClusters(clusters, (const void *)kernel, config);
+}
+
+/// The block size that keeps the most threads resident on a multiprocessor, the larger block where two do equally well; and
+/// the grid that fills the device with such blocks. `shared_bytes(block size)` says how much dynamic shared memory a block
+/// takes.
+template <class SharedBytes, class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block, T kernel,
+                                                                                  SharedBytes shared_bytes,
+                                                                                  int block_limit = 0,
+                                                                                  unsigned int flags = 0) {
+  if (!grid || !block || !kernel) return cudaErrorInvalidValue;
+  int device = 0, processors = 0, threads_per_processor = 0, device_limit = 0, warp = 0;
+  cudaFuncAttributes attributes;
+  cudaError_t error = ::cudaGetDevice(&device);
+  if (!error) error = ::cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (!error) {
+    error = ::cudaDeviceGetAttribute(&threads_per_processor, cudaDevAttrMaxThreadsPerMultiProcessor, device);
+  }
+  if (!error) error = ::cudaDeviceGetAttribute(&device_limit, cudaDevAttrMaxThreadsPerBlock, device);
+  if (!error) error = ::cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, device);
+  if (!error) error = ::cudaFuncGetAttributes(&attributes, (const void *)kernel);
+  if (error) return error;
+
+  int limit = attributes.maxThreadsPerBlock < device_limit ? attributes.maxThreadsPerBlock : device_limit;
+  if (block_limit > 0 && block_limit < limit) limit = block_limit;
+  int best_threads = 0, best_block = 0, best_blocks = 0;
+  // From the largest multiple of a warp downwards; an odd limit itself comes first.
+  for (int aligned = (limit + warp - 1) / warp * warp; aligned > 0; aligned -= warp) {
+    const int size = aligned < limit ? aligned : limit;
+    int blocks = 0;
+    error = ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, (const void *)kernel, size,
+                                                                     shared_bytes(size), flags);
+    if (error) return error;
+    if (size * blocks > best_threads) best_threads = size * blocks, best_block = size, best_blocks = blocks;
+    if (best_threads == threads_per_processor) break;
+  }
+  *block = best_block;
+  *grid = best_blocks * processors;
+  return cudaSuccess;
+}
+
+namespace ordito_detail {
+struct ConstantBytes {
+  size_t bytes;
+  size_t operator()(int) const { return bytes; }
+};
+}  // namespace ordito_detail
+
+template <class SharedBytes, class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, T kernel,
+                                                                         SharedBytes shared_bytes, int block_limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, kernel, shared_bytes, block_limit, 0);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T kernel,
+                                                                      size_t shared_bytes = 0, int block_limit = 0,
+                                                                      unsigned int flags = 0) {
+  ordito_detail::ConstantBytes bytes = {shared_bytes};
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, kernel, bytes, block_limit, flags);
+}
+template <class T>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t shared_bytes = 0,
+                                                             int block_limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeWithFlags(grid, block, kernel, shared_bytes, block_limit, 0);
+}
+
+#endif

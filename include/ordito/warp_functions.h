@@ -1,0 +1,59 @@
+// Warp primitives: match, and the forms without _sync of the years before Volta.
+#ifndef ORDITO_WARP_FUNCTIONS_H
+#define ORDITO_WARP_FUNCTIONS_H
+
+// The old forms act on the lanes that run together at that point; __activemask() names exactly those.
+ORDITO_DEVICE int __all(int predicate) { return __all_sync(__activemask(), predicate); }
+ORDITO_DEVICE int __any(int predicate) { return __any_sync(__activemask(), predicate); }
+ORDITO_DEVICE unsigned int __ballot(int predicate) { return __ballot_sync(__activemask(), predicate); }
+
+#define ORDITO_OLD_SHUFFLES(type)                                                                     \
+  ORDITO_DEVICE type __shfl(type value, int lane, int width = 32) {                                   \
+    return __shfl_sync(__activemask(), value, lane, width);                                           \
+  }                                                                                                   \
+  ORDITO_DEVICE type __shfl_up(type value, unsigned int delta, int width = 32) {                      \
+    return __shfl_up_sync(__activemask(), value, delta, width);                                       \
+  }                                                                                                   \
+  ORDITO_DEVICE type __shfl_down(type value, unsigned int delta, int width = 32) {                    \
+    return __shfl_down_sync(__activemask(), value, delta, width);                                     \
+  }                                                                                                   \
+  ORDITO_DEVICE type __shfl_xor(type value, int lane_mask, int width = 32) {                          \
+    return __shfl_xor_sync(__activemask(), value, lane_mask, width);                                  \
+  }
+ORDITO_OLD_SHUFFLES(int)
+ORDITO_OLD_SHUFFLES(unsigned int)
+ORDITO_OLD_SHUFFLES(long)
+ORDITO_OLD_SHUFFLES(unsigned long)
+ORDITO_OLD_SHUFFLES(long long)
+ORDITO_OLD_SHUFFLES(unsigned long long)
+ORDITO_OLD_SHUFFLES(float)
+ORDITO_OLD_SHUFFLES(double)
+#undef ORDITO_OLD_SHUFFLES
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+// The value's bits decide whether two lanes match.
+#define ORDITO_MATCH(type, bits_type, width, bits)                                                    \
+  ORDITO_DEVICE unsigned int __match_any_sync(unsigned int mask, type value) {                        \
+    return __match##width##_any_sync(mask, (bits_type)(bits));                                        \
+  }                                                                                                   \
+  ORDITO_DEVICE unsigned int __match_all_sync(unsigned int mask, type value, int *all_equal) {        \
+    return __match##width##_all_sync(mask, (bits_type)(bits), all_equal);                             \
+  }
+ORDITO_MATCH(int, unsigned int, 32, value)
+ORDITO_MATCH(unsigned int, unsigned int, 32, value)
+ORDITO_MATCH(long, unsigned long long, 64, value)
+ORDITO_MATCH(unsigned long, unsigned long long, 64, value)
+ORDITO_MATCH(long long, unsigned long long, 64, value)
+ORDITO_MATCH(unsigned long long, unsigned long long, 64, value)
+ORDITO_MATCH(float, unsigned int, 32, __float_as_uint(value))
+ORDITO_MATCH(double, unsigned long long, 64, __double_as_longlong(value))
+#undef ORDITO_MATCH
+
+ORDITO_DEVICE void __nanosleep(unsigned int nanoseconds) { asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds)); }
+#endif
+
+// A kernel here starts only when the one before it in the stream is done, so there is never anything left to wait for.
+ORDITO_DEVICE void cudaGridDependencySynchronize() {}
+ORDITO_DEVICE void cudaTriggerProgrammaticLaunchCompletion() {}
+
+#endif

@@ -1,0 +1,2 @@
+// Moved into vector_functions.h.
+#include "vector_functions.h"
