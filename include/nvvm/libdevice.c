@@ -62,6 +62,8 @@ int __nv_isinff(float x) { return __builtin_fabsf(x) == __builtin_inff(); }
 int __nv_isinfd(double x) { return __builtin_fabs(x) == __builtin_inf(); }
 int __nv_finitef(float x) { return __builtin_fabsf(x) < __builtin_inff(); }
 int __nv_isfinited(double x) { return __builtin_fabs(x) < __builtin_inf(); }
+float __nv_nanf(const signed char *tag) { return (void)tag, __builtin_nanf(""); }
+double __nv_nan(const signed char *tag) { return (void)tag, __builtin_nan(""); }
 float __nv_copysignf(float x, float s) { return __builtin_copysignf(x, s); }
 double __nv_copysign(double x, double s) { return __builtin_copysign(x, s); }
 float __nv_fabsf(float x) { return __builtin_fabsf(x); }
@@ -131,6 +133,13 @@ float __nv_rnorm4df(float a, float b, float c, float d) {
   return (float)(1.0 / __nvvm_sqrt_rn_d((double)a * a + (double)b * b + (double)c * c + (double)d * d));
 }
 
+double __nv_norm3d(double a, double b, double c) { return __nvvm_sqrt_rn_d(a * a + b * b + c * c); }
+double __nv_norm4d(double a, double b, double c, double d) { return __nvvm_sqrt_rn_d(a * a + b * b + c * c + d * d); }
+double __nv_rnorm3d(double a, double b, double c) { return 1.0 / __nvvm_sqrt_rn_d(a * a + b * b + c * c); }
+double __nv_rnorm4d(double a, double b, double c, double d) {
+  return 1.0 / __nvvm_sqrt_rn_d(a * a + b * b + c * c + d * d);
+}
+
 // add, multiply, fused multiply-add, divide, reciprocal and square root with the rounding in the name
 #define ROUNDINGS(DEFINE) DEFINE(rn, rn) DEFINE(rz, rz) DEFINE(rd, rm) DEFINE(ru, rp)
 #define ARITHMETIC(name, ptx)                                                                                              \
@@ -171,6 +180,8 @@ ROUNDINGS(ARITHMETIC)
   double __nv_ll2double_##name(s64 x) { return __nvvm_ll2d_##ptx(x); }                                              \
   double __nv_ull2double_##name(u64 x) { return __nvvm_ull2d_##ptx(x); }
 ROUNDINGS(CONVERSIONS)
+unsigned short __nv_float2half_rn(float x) { return __builtin_bit_cast(unsigned short, (_Float16)x); }
+float __nv_half2float(unsigned short x) { return (float)__builtin_bit_cast(_Float16, x); }
 double __nv_int2double_rn(int x) { return (double)x; }
 double __nv_uint2double_rn(u32 x) { return (double)x; }
 
@@ -266,6 +277,19 @@ float __nv_logbf(float x) {
 double __nv_logb(double x) {
   if (x == 0.0) return -__builtin_inf();
   return __nv_isfinited(x) ? (double)__nv_ilogb(x) : x * x;
+}
+// The neighbour of x towards y: one step of the bit pattern, which is ordered like the numbers of one sign.
+float __nv_nextafterf(float x, float y) {
+  if (x != x || y != y) return x + y;
+  if (x == y) return y;
+  if (x == 0.0f) return __builtin_copysignf(0x1p-149f, y);
+  return __nv_int_as_float(__nv_float_as_int(x) + ((x < y) == (x > 0.0f) ? 1 : -1));
+}
+double __nv_nextafter(double x, double y) {
+  if (x != x || y != y) return x + y;
+  if (x == y) return y;
+  if (x == 0.0) return __builtin_copysign(0x1p-1074, y);
+  return __nv_longlong_as_double(__nv_double_as_longlong(x) + ((x < y) == (x > 0.0) ? 1 : -1));
 }
 float __nv_powif(float x, int n) {
   float result = 1.0f;

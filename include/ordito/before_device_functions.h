@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "host_math.h"
+#include "pure_math.h"
 
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
