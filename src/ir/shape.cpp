@@ -1,0 +1,371 @@
+// The shape analysis: an optimistic data-flow iteration in which shapes only grow (unknown, grouped, general) and
+// branches only become divergent.
+//
+// What a divergent branch does to others (sync dependence): a block that two paths from the branch reach on different
+// sides is a join, and its phis take different inputs in different lanes; a loop that some lanes leave earlier makes
+// its exit phis differ (temporal divergence). See Rosemann, Moll, Hack: "An Abstract Interpretation for SPMD Divergence
+// on Reducible Control Flow Graphs", POPL 2021; joins are found by their label propagation.
+#include "ir/shape.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "ir/graph.hpp"
+#include "ir/shape_transfer.hpp"
+
+namespace ordito::ir {
+namespace {
+
+Graph graphOf(const Function& f) {
+  Graph g(f.blocks.size());
+  for (BlockId b = 0; b < f.blocks.size(); ++b)
+    for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) g.edge(b, f.blocks[b].end.target[k]);
+  return g;
+}
+
+Shape uniform(bool warpVarying, uint8_t alignment = 0) {
+  Shape s;
+  s.kind = Shape::Kind::Grouped;
+  s.warpVarying = warpVarying;
+  s.alignment = alignment;
+  return s;
+}
+
+Shape general() {
+  Shape s;
+  s.kind = Shape::Kind::General;
+  return s;
+}
+
+void findLoops(const Graph& graph, const std::vector<uint32_t>& nodes, const std::vector<uint32_t>& position,
+               std::vector<std::vector<char>>& members, std::vector<std::vector<uint32_t>>& loopsOf) {
+  for (const auto& component : components(graph, nodes)) {
+    const auto& s = graph.successors[component[0]];
+    if (component.size() == 1 && std::find(s.begin(), s.end(), component[0]) == s.end()) continue;
+    const uint32_t id = static_cast<uint32_t>(members.size());
+    members.emplace_back(graph.size(), 0);
+    const uint32_t header = *std::min_element(component.begin(), component.end(),
+                                              [&](uint32_t a, uint32_t b) { return position[a] < position[b]; });
+    std::vector<uint32_t> inner;
+    for (uint32_t n : component) {
+      members[id][n] = 1;
+      loopsOf[n].push_back(id);
+      if (n != header) inner.push_back(n);
+    }
+    findLoops(graph, inner, position, members, loopsOf);
+  }
+}
+
+/// Joins for every branch. A side that only leads to an early exit does not delay the others' reconvergence, so it is
+/// left out of the graph.
+class JoinFinder {
+ public:
+  explicit JoinFinder(const Function& f, const std::vector<BlockId>& order)
+      : f_(f), graph_(graphOf(f)), position_(f.blocks.size(), 0) {
+    for (uint32_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
+    reversed_ = graph_.reversed();
+  }
+
+  BlockId joinOf(BlockId b) {
+    const BlockId last = lastExitFrom(b);
+    if (last == kNoBlock) return kNoBlock;
+    auto [it, isNew] = postDominators_.try_emplace(last);
+    if (isNew) it->second = immediateDominators(reversed_, last);
+    const BlockId join = it->second[b];
+    return join == kNoNode || join == b ? kNoBlock : join;
+  }
+
+ private:
+  /// The exit furthest down in the order among those that `b` reaches.
+  BlockId lastExitFrom(BlockId b) {
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> work{b};
+    BlockId last = kNoBlock;
+    while (!work.empty()) {
+      BlockId n = work.back();
+      work.pop_back();
+      if (seen[n]) continue;
+      seen[n] = 1;
+      if (f_.blocks[n].end.kind == Terminator::Kind::Exit && (last == kNoBlock || position_[n] > position_[last]))
+        last = n;
+      for (uint32_t s : graph_.successors[n]) work.push_back(s);
+    }
+    return last;
+  }
+
+  const Function& f_;
+  Graph graph_, reversed_;
+  std::vector<uint32_t> position_;
+  std::map<BlockId, std::vector<uint32_t>> postDominators_;
+};
+
+}  // namespace
+
+Shapes::Shapes(const Function& function, const LaunchShape& launch)
+    : f_(function), launch_(launch), patterns_{Pattern{}} {
+  const size_t blocks = f_.blocks.size();
+  shapes_.resize(f_.values.size());
+  divergent_.assign(blocks, 0);
+  varying_.assign(blocks, 0);
+  divergentJoin_.assign(blocks, 0);
+  varyingJoin_.assign(blocks, 0);
+  const Graph graph = graphOf(f_);
+  order_ = reversePostOrder(graph, 0);
+  std::vector<uint32_t> position(blocks, 0);
+  for (uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
+  loopsOf_.resize(blocks);
+  findLoops(graph, order_, position, loopMembers_, loopsOf_);
+  findJoins();
+  findAddressOnly();
+  iterate();
+}
+
+PatternId Shapes::intern(const Pattern& p) {
+  for (PatternId i = 0; i < patterns_.size(); ++i)
+    if (patterns_[i] == p) return i;
+  patterns_.push_back(p);
+  return static_cast<PatternId>(patterns_.size() - 1);
+}
+
+unsigned Shapes::groupsWithoutPattern(const Shape& shape) const {
+  if (!shape.isGrouped()) return 0;
+  const Pattern& p = patterns_[shape.pattern];
+  for (unsigned groups = shape.groups; groups <= kMaxGroups; groups *= 2) {
+    const unsigned width = kLanes / groups;
+    bool constant = true;
+    for (unsigned lane = 0; lane < kLanes; ++lane) constant &= p[lane] == p[lane / width * width];
+    if (constant) return groups;
+  }
+  return 0;
+}
+
+Shape Shapes::shapeOf(isa::Special special) const {
+  using isa::Special;
+  const auto [bx, by, bz] = launch_.block;
+  const unsigned warps = launch_.warps();
+  const bool many = warps > 1;
+  auto patterned = [&](auto f, bool varies, uint8_t alignment) {
+    Pattern p;
+    for (unsigned lane = 0; lane < kLanes; ++lane) p[lane] = f(lane);
+    Shape s = uniform(varies, alignment);
+    s.pattern = const_cast<Shapes*>(this)->intern(p);
+    return s;
+  };
+  const bool rowsOfWarps = bx % kLanes == 0, warpsOfRows = kLanes % bx == 0, planar = bx * by % kLanes == 0;
+  switch (special) {
+    case Special::TidX:
+      if (rowsOfWarps || (by == 1 && bz == 1))
+        return patterned([](unsigned l) { return l; }, bx > kLanes, bx > kLanes ? 5 : 63);
+      if (warpsOfRows) return patterned([bx = bx](unsigned l) { return l % bx; }, false, 63);
+      return general();
+    case Special::TidY:
+      if (by == 1) return uniform(false, 63);
+      if (rowsOfWarps) return uniform(many);
+      if (warpsOfRows && (planar || bz == 1))
+        return patterned([bx = bx](unsigned l) { return l / bx; }, many && bx * by > kLanes,
+                         static_cast<uint8_t>(bx * by > kLanes ? std::countr_zero(kLanes / bx) : 63));
+      return general();
+    case Special::TidZ:
+      if (bz == 1) return uniform(false, 63);
+      if (planar) return uniform(many);
+      return general();
+    case Special::Laneid: return patterned([](unsigned l) { return l; }, false, 63);
+    case Special::LanemaskEq:
+    case Special::LanemaskLe:
+    case Special::LanemaskLt:
+    case Special::LanemaskGe:
+    case Special::LanemaskGt: return general();
+    case Special::NtidX: return uniform(false, static_cast<uint8_t>(std::countr_zero(bx)));
+    case Special::NtidY: return uniform(false, static_cast<uint8_t>(std::countr_zero(by)));
+    case Special::Warpid: return uniform(many);
+    case Special::Clock:
+    case Special::ClockHi:
+    case Special::Clock64:
+    case Special::Globaltimer:
+    case Special::GlobaltimerLo:
+    case Special::GlobaltimerHi: return uniform(true);
+    default: return uniform(false);
+  }
+}
+
+Shape Shapes::shapeOf(const ptx::Operand& operand) const {
+  using Kind = ptx::Operand::Kind;
+  switch (operand.kind) {
+    case Kind::Register: return shapes_[operand.reg];
+    case Kind::Address: return operand.reg == kNoValue ? uniform(false) : shapes_[operand.reg];
+    case Kind::Special: return shapeOf(operand.special);
+    case Kind::Integer: return uniform(false, static_cast<uint8_t>(operand.bits ? std::countr_zero(operand.bits) : 63));
+    case Kind::Symbol: {
+      // A variable of a thread has another address in every lane; any other has one address.
+      const bool perThread = operand.symbol.kind == ptx::Symbol::Kind::LocalVariable &&
+                             f_.variables[operand.symbol.index].space != ptx::Space::Shared;
+      return perThread ? general() : uniform(false);
+    }
+    case Kind::Vector: {
+      Shape all = uniform(false);
+      for (const auto& element : operand.elements) all = meet(all, shapeOf(element));
+      return all;
+    }
+    default: return uniform(false);
+  }
+}
+
+/// The least shape that covers both; a phi's rule, without control.
+Shape Shapes::meet(const Shape& a, const Shape& b) const {
+  if (a.kind == Shape::Kind::Unknown) return b;
+  if (b.kind == Shape::Kind::Unknown) return a;
+  if (a.isGeneral() || b.isGeneral()) return general();
+  Shape s = a;
+  s.warpVarying |= b.warpVarying;
+  s.inexact |= b.inexact;
+  s.alignment = std::min(a.alignment, b.alignment);
+  if (a.pattern == b.pattern && a.groups == b.groups) return s;
+  const unsigned ga = groupsWithoutPattern(a), gb = groupsWithoutPattern(b);
+  if (!ga || !gb) return general();
+  s.pattern = 0;
+  s.alignment = 0;
+  s.groups = static_cast<uint8_t>(std::max(ga, gb));
+  return s;
+}
+
+void Shapes::findJoins() {
+  join_.assign(f_.blocks.size(), kNoBlock);
+  JoinFinder finder(f_, order_);
+  for (BlockId b : order_)
+    if (f_.blocks[b].end.kind == Terminator::Kind::Branch) join_[b] = finder.joinOf(b);
+}
+
+std::vector<BlockId> Shapes::influence(BlockId b) const {
+  std::vector<char> seen(f_.blocks.size(), 0);
+  std::vector<BlockId> work, result;
+  auto push = [&](BlockId s) {
+    if (s != join_[b] && !seen[s]) seen[s] = 1, work.push_back(s), result.push_back(s);
+  };
+  const Terminator& end = f_.blocks[b].end;
+  for (unsigned k = 0; k < end.targetCount(); ++k) push(end.target[k]);
+  while (!work.empty()) {
+    BlockId n = work.back();
+    work.pop_back();
+    for (unsigned k = 0; k < f_.blocks[n].end.targetCount(); ++k) push(f_.blocks[n].end.target[k]);
+  }
+  return result;
+}
+
+/// Marks the joins of the branch that ends `b`: each path carries the label of the side it took; a block that meets two
+/// labels is a join and labels on.
+void Shapes::markJoins(BlockId b, std::vector<char>& marks) {
+  const auto region = influence(b);
+  std::vector<char> inside(f_.blocks.size(), 0);
+  for (BlockId n : region) inside[n] = 1;
+  if (join_[b] != kNoBlock) inside[join_[b]] = 2;
+  std::vector<BlockId> label(f_.blocks.size(), kNoBlock);
+  std::vector<BlockId> work;
+  auto offer = [&](BlockId to, BlockId l) {
+    if (!inside[to]) return;
+    if (label[to] == kNoBlock) {
+      label[to] = l;
+    } else if (label[to] != l && label[to] != to) {
+      label[to] = to;
+      marks[to] = 1;
+    } else {
+      return;
+    }
+    if (inside[to] == 1) work.push_back(to);
+  };
+  const Terminator& end = f_.blocks[b].end;
+  for (unsigned k = 0; k < end.targetCount(); ++k) offer(end.target[k], end.target[k]);
+  while (!work.empty()) {
+    BlockId n = work.back();
+    work.pop_back();
+    for (unsigned k = 0; k < f_.blocks[n].end.targetCount(); ++k) offer(f_.blocks[n].end.target[k], label[n]);
+  }
+  // Temporal divergence: exits of loops around the branch that its lanes can take at different times.
+  for (uint32_t loop : loopsOf_[b])
+    for (BlockId n = 0; n < f_.blocks.size(); ++n) {
+      if (!inside[n] || loopMembers_[loop][n]) continue;
+      for (BlockId p : f_.blocks[n].predecessors)
+        if (loopMembers_[loop][p]) marks[n] = 1;
+    }
+}
+
+bool Shapes::updateBranch(BlockId b) {
+  const Terminator& end = f_.blocks[b].end;
+  if (end.kind != Terminator::Kind::Branch) return false;
+  const Shape& c = shapes_[end.condition];
+  if (c.kind == Shape::Kind::Unknown) return false;
+  const bool divergent = !c.isUniform() || (c.warpVarying && launch_.jam > 1);
+  bool changed = false;
+  if (divergent && !divergent_[b]) {
+    divergent_[b] = 1;
+    markJoins(b, divergentJoin_);
+    changed = true;
+  }
+  if ((divergent || c.warpVarying) && !varying_[b]) {
+    varying_[b] = 1;
+    markJoins(b, varyingJoin_);
+    changed = true;
+  }
+  return changed;
+}
+
+Shape Shapes::transferPhi(BlockId b, const Phi& phi) const {
+  Shape s;
+  for (ValueId v : phi.incoming) s = meet(s, shapes_[v]);
+  if (s.kind == Shape::Kind::Unknown) return s;
+  if (divergentJoin_[b]) return general();
+  if (varyingJoin_[b]) s.warpVarying = true;
+  return s;
+}
+
+void Shapes::findAddressOnly() { addressOnly_ = ShapeTransfer::addressOnly(f_); }
+
+void Shapes::iterate() {
+  std::vector<char> defined(f_.values.size(), 0);
+  for (const Block& block : f_.blocks) {
+    for (const Phi& phi : block.phis) defined[phi.value] = 1;
+    for (const Instruction& i : block.code) forEachDefinition(i, [&](ValueId v, unsigned) { defined[v] = 1; });
+    if (block.end.kind == Terminator::Kind::Barrier)
+      forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) { defined[v] = 1; });
+  }
+  for (ValueId v = 0; v < f_.values.size(); ++v)
+    if (!defined[v]) shapes_[v] = uniform(false);
+  ShapeTransfer transfer(*this);
+  auto grow = [&](ValueId v, const Shape& s) {
+    const Shape merged = shapes_[v].isGeneral() ? shapes_[v] : s;
+    if (merged == shapes_[v]) return false;
+    shapes_[v] = merged;
+    return true;
+  };
+  unsigned rounds = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    // Alignment can shrink slowly around a loop; after a few rounds give it up so that the iteration ends.
+    const bool widen = ++rounds > 8;
+    auto limited = [&](Shape s) {
+      if (widen && s.alignment > 2) s.alignment = 0;
+      return s;
+    };
+    for (BlockId b : order_) {
+      const Block& block = f_.blocks[b];
+      for (const Phi& phi : block.phis) changed |= grow(phi.value, limited(transferPhi(b, phi)));
+      for (const Instruction& i : block.code)
+        forEachDefinition(i, [&](ValueId v, unsigned index) { changed |= grow(v, limited(transfer(i, v, index))); });
+      if (block.end.kind == Terminator::Kind::Barrier)
+        forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) { changed |= grow(v, uniform(false)); });
+      changed |= updateBranch(b);
+    }
+    if (rounds > 200) return giveUp();
+  }
+  for (Shape& s : shapes_)
+    if (s.kind == Shape::Kind::Unknown) s = general();
+}
+
+/// The iteration did not end: the always-true answer.
+void Shapes::giveUp() {
+  for (Shape& s : shapes_) s = general();
+  for (BlockId b = 0; b < f_.blocks.size(); ++b)
+    if (f_.blocks[b].end.kind == Terminator::Kind::Branch) divergent_[b] = varying_[b] = 1;
+}
+
+}  // namespace ordito::ir

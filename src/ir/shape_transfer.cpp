@@ -1,0 +1,286 @@
+// See shape_transfer.hpp for the two rules; this file holds them instruction by instruction.
+#include "ir/shape_transfer.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace ordito::ir {
+namespace {
+
+using isa::ModifierKind;
+using isa::Op;
+using Kind = ptx::Operand::Kind;
+
+constexpr auto kWide = isa::mod<ModifierKind::MulMode>("wide");
+constexpr auto kLo = isa::mod<ModifierKind::MulMode>("lo");
+
+Shape grouped(unsigned groups, bool warpVarying) {
+  Shape s;
+  s.kind = Shape::Kind::Grouped;
+  s.groups = static_cast<uint8_t>(groups);
+  s.warpVarying = warpVarying;
+  return s;
+}
+
+Shape general() {
+  Shape s;
+  s.kind = Shape::Kind::General;
+  return s;
+}
+
+std::optional<uint64_t> constantOf(const ptx::Operand& o) {
+  if (o.kind == Kind::Integer) return o.bits;
+  return std::nullopt;
+}
+
+bool isIntegerMove(const Instruction& i) {
+  return (i.op == Op::Mov && (isa::bits(i.type[0]) == 32 || isa::bits(i.type[0]) == 64) &&
+          i.operands[1].kind != Kind::Vector && i.operands[0].kind != Kind::Vector) ||
+         i.op == Op::Cvta;
+}
+
+/// cvt between integers of 32 and 64 bits without saturation.
+bool isIntegerConversion(const Instruction& i) {
+  auto ok = [](isa::Type t) { return isa::isInteger(t) && isa::bits(t) >= 32; };
+  return i.op == Op::Cvt && ok(i.type[0]) && ok(i.type[1]) && !i.has(ModifierKind::Saturate);
+}
+
+int64_t signExtend(int64_t v, unsigned bits) {
+  return bits >= 64 ? v : static_cast<int64_t>(static_cast<uint64_t>(v) << (64 - bits)) >> (64 - bits);
+}
+
+bool isAtomicOrdered(const Instruction& i) {
+  return i.has(ModifierKind::Semantics) && i.mods.name(ModifierKind::Semantics) != "weak";
+}
+
+}  // namespace
+
+bool isWidening(const Instruction& i) {
+  if ((i.op == Op::Mul || i.op == Op::Mad) && i.is(kWide)) return isa::bits(i.type[0]) == 32;
+  return isIntegerConversion(i) && isa::bits(i.type[0]) == 64 && isa::bits(i.type[1]) == 32;
+}
+
+Shape ShapeTransfer::withPattern(Shape s, const Pattern& p, unsigned bits) {
+  Pattern wrapped = p;
+  for (int64_t& v : wrapped) v = signExtend(v, bits);
+  s.pattern = shapes_.intern(wrapped);
+  return s;
+}
+
+Shape ShapeTransfer::operator()(const Instruction& i, ValueId value, unsigned) {
+  switch (i.info().effect) {
+    case isa::Effect::Pure: return pure(i, value);
+    case isa::Effect::Load: return load(i);
+    case isa::Effect::Warp:
+      if (i.op == Op::Vote || i.op == Op::VoteOld || i.op == Op::Activemask || i.op == Op::Redux)
+        return i.guard ? general() : grouped(1, true);
+      return general();
+    default: return general();
+  }
+}
+
+Shape ShapeTransfer::load(const Instruction& i) {
+  if (i.guard) return general();
+  const ptx::Operand& address = i.operands[1];
+  if (address.symbol.kind == ptx::Symbol::Kind::LocalVariable &&
+      shapes_.f_.variables[address.symbol.index].space != ptx::Space::Shared)
+    return general();
+  const auto space = i.mods.name(ModifierKind::Space);
+  if (space == "local") return general();
+  const Shape a = shapes_.shapeOf(address);
+  if (a.kind == Shape::Kind::Unknown) return a;
+  const unsigned groups = shapes_.groupsWithoutPattern(a);
+  if (!groups) return general();
+  return grouped(groups, a.warpVarying || isAtomicOrdered(i));
+}
+
+Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
+  bool unknown = false, anyGeneral = false, varying = false, inexact = false, patterned = false;
+  unsigned groups = 1, splitGroups = 1;
+  bool splittable = true;
+  auto add = [&](const Shape& s) {
+    unknown |= s.kind == Shape::Kind::Unknown;
+    anyGeneral |= s.isGeneral();
+    if (!s.isGrouped()) return;
+    varying |= s.warpVarying;
+    inexact |= s.inexact;
+    patterned |= s.pattern != 0;
+    groups = std::max<unsigned>(groups, s.groups);
+    const unsigned g = shapes_.groupsWithoutPattern(s);
+    splittable &= g != 0;
+    splitGroups = std::max(splitGroups, g);
+  };
+  const auto forms = i.info().form.operandList();
+  for (size_t k = 0; k < i.operands.size(); ++k)
+    if (k >= forms.size() || forms[k].kind != isa::OperandForm::Kind::Destination) add(shapes_.shapeOf(i.operands[k]));
+  if (i.guard) {
+    add(shapes_[i.guard.reg]);
+    for (ValueId p : i.prior)
+      if (p != kNoValue) add(shapes_[p]);
+  }
+  if (i.carryIn != kNoValue) add(shapes_[i.carryIn]);
+  if (anyGeneral) return general();
+  if (unknown) return Shape{};
+  Shape result = grouped(groups, varying);
+  if (patterned) {
+    auto l = i.guard ? std::nullopt : linear(i);
+    if (l) {
+      result = *l;
+      result.warpVarying = varying;
+      result.inexact |= inexact;
+    } else if (splittable) {
+      result.groups = static_cast<uint8_t>(splitGroups);
+    } else {
+      return general();
+    }
+  } else if (!i.guard) {
+    if (auto l = linear(i)) result.alignment = l->alignment;
+  }
+  if (result.inexact && !isWidening(i) && !shapes_.isAddressOnly(value)) return general();
+  return result;
+}
+
+/// The linear rule. Also computes the alignment of the result's bases, which the bit rules of later instructions need.
+std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
+  const auto& ops = i.operands;
+  auto shape = [&](size_t k) { return shapes_.shapeOf(ops[k]); };
+  const unsigned bits = isWidening(i) ? 64 : isa::bits(i.type[0]);
+  if (isIntegerMove(i) || isIntegerConversion(i)) {
+    Shape s = shape(1);
+    const bool widens = isWidening(i);
+    s.inexact |= widens && s.pattern != 0;
+    if (widens) s.alignment = std::min<uint8_t>(s.alignment, 31);
+    return withPattern(s, Pattern(patternOf(s)), bits);
+  }
+  if (isa::bits(i.type[0]) < 32 || i.has(ModifierKind::Saturate) || i.carryIn != kNoValue || i.carryOut != kNoValue)
+    return std::nullopt;
+  auto combine = [&](const Shape& a, int64_t fa, const Shape& b, int64_t fb, int alignA, int alignB) {
+    Shape s = grouped(std::max(a.groups, b.groups), false);
+    s.alignment = static_cast<uint8_t>(std::clamp(std::min(alignA, alignB), 0, 63));
+    Pattern p;
+    const Pattern pa = patternOf(a), pb = patternOf(b);
+    for (unsigned l = 0; l < kLanes; ++l)
+      p[l] = static_cast<int64_t>(static_cast<uint64_t>(pa[l]) * static_cast<uint64_t>(fa) +
+                                  static_cast<uint64_t>(pb[l]) * static_cast<uint64_t>(fb));
+    return withPattern(s, p, bits);
+  };
+  const Shape zero = grouped(1, false);
+  auto alignOf = [](uint64_t c) { return c ? std::countr_zero(c) : 63; };
+  switch (i.op) {
+    case Op::Add: return combine(shape(1), 1, shape(2), 1, shape(1).alignment, shape(2).alignment);
+    case Op::Sub: return combine(shape(1), 1, shape(2), -1, shape(1).alignment, shape(2).alignment);
+    case Op::Shl:
+      if (auto c = constantOf(ops[2]); c && *c < bits)
+        return combine(shape(1), static_cast<int64_t>(uint64_t{1} << *c), zero, 0,
+                       shape(1).alignment + static_cast<int>(*c), 63);
+      return std::nullopt;
+    case Op::Mul:
+    case Op::Mad: {
+      if (!i.is(kLo) && !isWidening(i)) return std::nullopt;
+      const Shape a = shape(1), b = shape(2), c = i.op == Op::Mad ? shape(3) : zero;
+      const int product = std::min(a.alignment + b.alignment, 63);
+      const int addend = i.op == Op::Mad ? c.alignment : 63;
+      const bool inexact = isWidening(i) && (a.pattern || b.pattern);
+      std::optional<Shape> s;
+      auto factor = [&](const ptx::Operand& o) -> std::optional<int64_t> {
+        auto k = constantOf(o);
+        if (!k) return std::nullopt;
+        // An immediate of mul.wide is read as the 32-bit type that it has there.
+        if (isWidening(i))
+          return isa::isSigned(i.type[0]) ? signExtend(static_cast<int64_t>(*k), 32)
+                                          : static_cast<int64_t>(*k & 0xFFFFFFFFu);
+        return static_cast<int64_t>(*k);
+      };
+      if (auto k = factor(ops[2]); k && !b.pattern)
+        s = combine(a, *k, c, 1, std::min(a.alignment + alignOf(static_cast<uint64_t>(*k)), 63), addend);
+      else if (auto k2 = factor(ops[1]); k2 && !a.pattern)
+        s = combine(b, *k2, c, 1, std::min(b.alignment + alignOf(static_cast<uint64_t>(*k2)), 63), addend);
+      else if (!a.pattern && !b.pattern)
+        s = combine(grouped(std::max(a.groups, b.groups), false), 0, c, 1, product, addend);
+      if (s) s->inexact |= inexact;
+      return s;
+    }
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::Shr:
+      if (auto c = constantOf(ops[2])) return linearBits(i, shape(1), *c);
+      return std::nullopt;
+    case Op::Selp:
+      if (shape(1).pattern == shape(2).pattern && shapes_.shapeOf(ops[3]).pattern == 0)
+        return combine(shape(1), 1, grouped(std::max(shape(2).groups, shape(3).groups), false), 0,
+                       std::min(shape(1).alignment, shape(2).alignment), 63);
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+/// and, or, xor, shr by a constant: where every base is a multiple of 2^k and the pattern stays below 2^k, the two
+/// parts do not mix.
+std::optional<Shape> ShapeTransfer::linearBits(const Instruction& i, const Shape& a, uint64_t constant) {
+  const unsigned bits = isa::bits(i.type[0]);
+  const unsigned k = std::min<unsigned>(a.alignment, bits - 1);
+  const uint64_t low = (uint64_t{1} << k) - 1;
+  Pattern p = patternOf(a);
+  for (int64_t v : p)
+    if (v < 0 || static_cast<uint64_t>(v) > low) return std::nullopt;
+  Shape s = grouped(a.groups, false);
+  const int64_t c = static_cast<int64_t>(constant & low);
+  switch (i.op) {
+    case Op::And:
+      for (int64_t& v : p) v &= c;
+      s.alignment = static_cast<uint8_t>(std::max<unsigned>(k, constant ? std::countr_zero(constant) : 63));
+      if (a.pattern == 0) break;
+      s.alignment = static_cast<uint8_t>(k);
+      break;
+    case Op::Or:
+      for (int64_t& v : p) v = (v | c) - c;
+      break;
+    case Op::Xor:
+      for (int64_t& v : p) v = (v ^ c) - c;
+      break;
+    default:
+      if (constant >= bits) return std::nullopt;
+      for (int64_t& v : p) v >>= constant;
+      s.alignment = static_cast<uint8_t>(k > constant ? k - constant : 0);
+      break;
+  }
+  return withPattern(s, p, bits);
+}
+
+std::vector<char> ShapeTransfer::addressOnly(const Function& f) {
+  std::vector<char> only(f.values.size(), 1);
+  auto pass = [](const Instruction& i) {
+    return i.op == Op::Add || i.op == Op::Sub || isIntegerMove(i) || i.op == Op::Shl ||
+           ((i.op == Op::Mul || i.op == Op::Mad) && i.is(kLo)) || (i.op == Op::Mad && i.is(kWide));
+  };
+  auto clear = [&](ValueId v, bool& changed) {
+    if (only[v]) only[v] = 0, changed = true;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Block& block : f.blocks) {
+      for (const Phi& phi : block.phis)
+        if (!only[phi.value])
+          for (ValueId v : phi.incoming) clear(v, changed);
+      for (const Instruction& i : block.code) {
+        bool destination = pass(i) && !i.guard;
+        forEachDefinition(i, [&](ValueId v, unsigned) { destination &= only[v] != 0; });
+        const bool isMemory = i.info().unit == isa::Unit::Lsu && i.info().effect != isa::Effect::Warp;
+        const auto forms = i.info().form.operandList();
+        for (size_t k = 0; k < i.operands.size(); ++k) {
+          if (k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Destination) continue;
+          const bool isAddress = isMemory && k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Address;
+          if (!isAddress && !destination) forEachRegister(i.operands[k], [&](ValueId v) { clear(v, changed); });
+        }
+        if (i.guard) clear(i.guard.reg, changed);
+        for (ValueId p : i.prior)
+          if (p != kNoValue) clear(p, changed);
+      }
+      forEachUse(block.end, [&](ValueId v) { clear(v, changed); });
+    }
+  }
+  return only;
+}
+
+}  // namespace ordito::ir
