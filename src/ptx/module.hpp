@@ -173,4 +173,9 @@ struct Module {
   }
 };
 
+/// The bit pattern of an immediate operand read as `type`, in the low bits; this is the one place that says what an immediate means.
+/// An integer is cut to the type's width. A floating-point constant becomes an f32 for a 32-bit type (so `mov.b32 %r1, 0f3F800000` moves 0x3F800000)
+/// and an f64 for a 64-bit one.
+uint64_t immediateBits(const Operand& operand, isa::Type type);
+
 }  // namespace ordito::ptx

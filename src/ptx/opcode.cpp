@@ -1,0 +1,128 @@
+// Rows of one mnemonic are tried in the table's order. A row's slots are walked beside the opcode's words; an optional
+// slot that could take the word but makes the rest fail is skipped instead, so that a value which stands in two
+// vocabularies (.and, .cta) finds its place.
+#include "ptx/opcode.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+namespace ordito::ptx {
+namespace {
+
+using Rows = std::vector<isa::Op>;
+
+const std::unordered_map<std::string_view, Rows>& rowsByMnemonic() {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, Rows> rows;
+    for (size_t i = 0; i < static_cast<size_t>(isa::Op::Count); ++i)
+      rows[isa::kOps[i].form.mnemonic].push_back(static_cast<isa::Op>(i));
+    return rows;
+  }();
+  return table;
+}
+
+class RowMatcher {
+ public:
+  RowMatcher(isa::Op op, std::span<const std::string_view> words) : row_(isa::info(op)), words_(words) {
+    result.op = op;
+  }
+
+  bool match(size_t slotIndex = 0, size_t wordIndex = 0) {
+    furthest = std::max(furthest, wordIndex);
+    if (slotIndex == row_.form.slotCount) return wordIndex == words_.size();
+    const isa::Slot& slot = row_.form.slots[slotIndex];
+    if (wordIndex < words_.size() && take(slot, words_[wordIndex])) {
+      if (match(slotIndex + 1, wordIndex + 1)) return true;
+      drop(slot);
+    }
+    return slot.optional && match(slotIndex + 1, wordIndex);
+  }
+
+  Opcode result;
+  size_t furthest = 0;  // how many words some way through the row could take
+
+ private:
+  bool take(const isa::Slot& slot, std::string_view word) {
+    if (slot.kind == isa::Slot::Kind::Type) {
+      auto type = isa::typeFromName(word);
+      if (!type || !row_.allows(slot.type, *type)) return false;
+      result.type[slot.type] = *type;
+      return true;
+    }
+    uint8_t value = isa::modifierValue(slot.modifier, word);
+    if (!value || (slot.kind == isa::Slot::Kind::Literal && value != slot.literal)) return false;
+    if (result.mods.has(slot.modifier)) return false;
+    result.mods[slot.modifier] = value;
+    return true;
+  }
+
+  void drop(const isa::Slot& slot) {
+    if (slot.kind == isa::Slot::Kind::Type)
+      result.type[slot.type] = isa::Type::None;
+    else
+      result.mods[slot.modifier] = 0;
+  }
+
+  const isa::OpInfo& row_;
+  std::span<const std::string_view> words_;
+};
+
+std::string spell(std::string_view mnemonic, std::span<const std::string_view> words) {
+  std::string text(mnemonic);
+  for (std::string_view word : words) text.append(".").append(word);
+  return text;
+}
+
+tl::unexpected<Error> noRow(std::string_view mnemonic, const Rows& rows, std::span<const std::string_view> words,
+                            size_t furthest) {
+  std::string expected;
+  for (isa::Op op : rows) expected += "\n    " + describeRow(isa::info(op));
+  std::string found = furthest < words.size() ? fmt::format("found '.{}'", words[furthest])
+                                              : std::string("a type or modifier is missing");
+  return fail("instruction '{}' is not supported by Ordito: {}; expected one of (see 'ordito isa'):{}",
+              spell(mnemonic, words), found, expected);
+}
+
+}  // namespace
+
+Expected<Opcode> findOpcode(std::string_view mnemonic, std::span<const std::string_view> words) {
+  auto rows = rowsByMnemonic().find(mnemonic);
+  if (rows == rowsByMnemonic().end())
+    return fail("instruction '{}' is not supported by Ordito (see 'ordito isa')", spell(mnemonic, words));
+  size_t furthest = 0;
+  for (isa::Op op : rows->second) {
+    RowMatcher matcher(op, words);
+    if (matcher.match()) return matcher.result;
+    furthest = std::max(furthest, matcher.furthest);
+  }
+  return noRow(mnemonic, rows->second, words, furthest);
+}
+
+std::string describeRow(const isa::OpInfo& row) {
+  std::string text(row.syntax);
+  bool used[3] = {};
+  for (const isa::Slot& slot : row.form.slotList())
+    if (slot.kind == isa::Slot::Kind::Type) used[slot.type] = true;
+  std::string types;
+  for (int slot = 0; slot < 3; ++slot) {
+    if (!used[slot]) continue;
+    if (!types.empty()) types += " /";
+    for (size_t t = 1; t < std::size(isa::kTypes); ++t)
+      if (row.allows(slot, static_cast<isa::Type>(t))) types.append(" .").append(isa::kTypes[t].name);
+  }
+  return types.empty() ? text : text + "  with" + types;
+}
+
+std::string spellOpcode(const Opcode& opcode) {
+  const isa::OpInfo& row = isa::info(opcode.op);
+  std::string text(row.form.mnemonic);
+  for (const isa::Slot& slot : row.form.slotList()) {
+    std::string_view word =
+        slot.kind == isa::Slot::Kind::Type ? isa::name(opcode.type[slot.type]) : opcode.mods.name(slot.modifier);
+    if (!word.empty()) text.append(".").append(word);
+  }
+  return text;
+}
+
+}  // namespace ordito::ptx

@@ -1,0 +1,283 @@
+// Instructions: the opcode is looked up in the instruction table, and the row found says which operands follow.
+#include "ptx/parser_impl.hpp"
+
+namespace ordito::ptx {
+
+void Parser::guardedInstruction() {
+  advance();
+  Guard guard;
+  guard.negated = accept('!');
+  Token at = token_;
+  std::string_view name = expectWord("a predicate");
+  if (failed()) return;
+  Entity* entity = names_.find(name);
+  if (!entity || entity->kind != Entity::Kind::Register)
+    return error(at, "'{}' is not a declared predicate register", name);
+  guard.reg = use(*entity, name);
+  Token mnemonic = token_;
+  if (token_.is('{')) return error(token_, "a predicate cannot guard a block");
+  if (!expectWord("an instruction").empty()) instruction(mnemonic, guard);
+}
+
+/// Reads the words behind a mnemonic and finds the row. A module uses few different opcodes, so each spelling is looked
+/// up once.
+const Opcode* Parser::opcode(const Token& mnemonic) {
+  constexpr size_t kMostWords = 16;
+  std::string_view words[kMostWords];
+  size_t count = 0;
+  bool contiguous = true;
+  const char* end = mnemonic.end();
+  while (token_.kind == TokenKind::Dotted) {
+    if (count == kMostWords) return error(mnemonic, "instruction '{}' has too many modifiers", mnemonic.text), nullptr;
+    contiguous &= token_.at == end;
+    end = token_.end();
+    words[count++] = token_.text;
+    advance();
+  }
+  std::string_view spelling(mnemonic.at, end - mnemonic.at);
+  if (contiguous)
+    if (auto known = opcodes_.find(spelling); known != opcodes_.end()) return &known->second;
+  auto row = findOpcode(mnemonic.text, {words, count});
+  if (!row) return error(mnemonic, "{}", row.error().message), nullptr;
+  return &opcodes_.insert_or_assign(spelling, *row).first->second;
+}
+
+void Parser::instruction(const Token& mnemonic, Guard guard) {
+  const Opcode* found = opcode(mnemonic);
+  if (!found || failed()) return;
+  Instruction& i = function_.instructions.emplace_back();
+  i.op = found->op;
+  i.mods = found->mods;
+  std::copy(std::begin(found->type), std::end(found->type), std::begin(i.type));
+  i.guard = guard;
+  i.line = mnemonic.line;
+  i.location = location_;
+  i.operands.resize(i.info().form.operandCount);
+  if (i.op == isa::Op::Call)
+    callOperands(i);
+  else
+    operands(i);
+  if (!failed() && !accept(';')) error(token_, "expected ';' after '{}', found {}", i.info().syntax, this->found());
+}
+
+void Parser::operands(Instruction& i) {
+  const isa::Form& form = i.info().form;
+  bool first = true;
+  for (uint32_t k = 0; k < form.operandCount && !failed(); ++k) {
+    const isa::OperandForm& position = form.operands[k];
+    if (position.paired) {
+      if (accept('|')) i.operands[k] = operand();
+      continue;
+    }
+    if (!first && !accept(',')) {
+      if (position.optional) continue;
+      return error(token_, "operand '{}' is missing: expected '{}', found {}", position.name, i.info().syntax, found());
+    }
+    first = false;
+    if (position.kind == isa::OperandForm::Kind::Label)
+      labelOperand(k);
+    else if (position.kind == isa::OperandForm::Kind::Address && !token_.is('['))
+      return error(token_, "expected an address in brackets, found {}", found());
+    else
+      i.operands[k] = operand();
+  }
+}
+
+void Parser::labelOperand(uint32_t index) {
+  Token at = token_;
+  if (expectWord("a label").empty()) return;
+  auto instruction = static_cast<uint32_t>(function_.instructions.size() - 1);
+  function_.instructions.back().operands[index].kind = Operand::Kind::Label;
+  names_.innermost().labelUses.push_back({at.text, at.at, at.line, instruction, index, false});
+}
+
+/// `call (ret), f, (a, b);` with every part but the target optional, and `call (ret), %rd1, (a), prototype;`
+void Parser::callOperands(Instruction& i) {
+  if (token_.is('(')) {
+    i.operands[0] = callList();
+    expect(',', "the return list");
+  }
+  Token at = token_;
+  if (expectWord("a function").empty()) return;
+  Entity* target = names_.find(at.text);
+  if (!target) return error(at, "function '{}' is not declared", at.text);
+  if (target->kind == Entity::Kind::Register) {
+    i.operands[1].kind = Operand::Kind::Register;
+    i.operands[1].reg = use(*target, at.text);
+  } else if (target->kind == Entity::Kind::Symbol && target->symbol.kind == Symbol::Kind::Function) {
+    i.operands[1].kind = Operand::Kind::Symbol;
+    i.operands[1].symbol = target->symbol;
+  } else {
+    return error(at, "'{}' is no function", at.text);
+  }
+  bool more = accept(',');
+  if (more && token_.is('(')) {
+    i.operands[2] = callList();
+    more = accept(',');
+  }
+  bool indirect = i.operands[1].is(Operand::Kind::Register);
+  if (more) {
+    Token name = token_;
+    Entity* prototype = names_.find(expectWord("a prototype"));
+    if (failed()) return;
+    if (!prototype || prototype->kind != Entity::Kind::Prototype) return error(name, "'{}' is no prototype", name.text);
+    if (!indirect) return;
+    i.operands[3].kind = Operand::Kind::Integer;
+    i.operands[3].bits = prototype->index;
+  } else if (indirect && !failed()) {
+    error(token_, "an indirect call needs a .callprototype or .calltargets, found {}", found());
+  }
+}
+
+Operand Parser::callList() {
+  Operand list;
+  list.kind = Operand::Kind::Vector;
+  advance();
+  if (accept(')')) return list;
+  do {
+    if (token_.is('[') || token_.is('{')) error(token_, "expected an argument, found {}", found());
+    list.elements.push_back(operand());
+  } while (more() && accept(','));
+  expect(')', "the list");
+  return list;
+}
+
+// Operands
+
+Operand Parser::operand() {
+  if (token_.kind == TokenKind::Word) return named();
+  if (token_.is('[')) return address();
+  if (token_.is('{')) return vector();
+  if (token_.kind == TokenKind::Number || token_.is('-') || token_.is('+') || token_.is('~') || token_.is('('))
+    return fromConstant(constant());
+  if (accept('!')) {
+    if (token_.kind != TokenKind::Word) return fromConstant({false, false, !constant().bits});
+    Token at = token_;
+    Operand o = named();
+    if (!failed() && !o.is(Operand::Kind::Register)) error(at, "'!' needs a predicate");
+    o.negated = true;
+    return o;
+  }
+  error(token_, "expected an operand, found {}", found());
+  return {};
+}
+
+Operand Parser::fromConstant(const Constant& c) {
+  Operand o;
+  o.kind = c.isFloat ? Operand::Kind::Float : Operand::Kind::Integer;
+  o.bits = c.bits;
+  return o;
+}
+
+/// A register, a variable (its address), `_` or a special register.
+Operand Parser::named() {
+  Token at = token_;
+  advance();
+  Operand o;
+  Entity* entity = names_.find(at.text);
+  if (!entity) return special(at);
+  switch (entity->kind) {
+    case Entity::Kind::Register:
+      o.kind = Operand::Kind::Register;
+      o.reg = use(*entity, at.text);
+      break;
+    case Entity::Kind::Symbol:
+      o.kind = Operand::Kind::Symbol;
+      o.symbol = entity->symbol;
+      o.offset = offset();
+      break;
+    default: error(at, "label '{}' cannot be an operand here", at.text);
+  }
+  return o;
+}
+
+Operand Parser::special(const Token& at) {
+  Operand o;
+  if (at.text == "_") {
+    o.kind = Operand::Kind::Sink;
+    return o;
+  }
+  if (auto special = isa::specialFromName(at.text)) {
+    o.kind = Operand::Kind::Special;
+    o.special = *special;
+    return o;
+  }
+  std::string_view name = at.text;
+  for (std::string_view vector : {"%tid", "%ntid", "%ctaid", "%nctaid"})
+    if (name == vector)
+      return error(at, "special register '{}' as a whole vector is not supported by Ordito; name a component: {}.x",
+                   name, name),
+             o;
+  for (std::string_view known : {"%envreg", "%pm", "%reserved_smem", "%cluster", "%is_explicit_cluster",
+                                 "%aggr_smem_size", "%current_graph_exec"})
+    if (name.starts_with(known)) return error(at, "special register '{}' is not supported by Ordito", name), o;
+  if (size_t dot = name.find('.'); dot != std::string_view::npos && names_.find(name.substr(0, dot)))
+    return error(at, "'{}': vector registers are not supported by Ordito", name), o;
+  error(at, "'{}' is not declared", name.substr(0, 200));
+  return o;
+}
+
+/// `[reg]`, `[reg+4]`, `[reg+-4]`, `[symbol]`, `[symbol+4]` or `[1024]`.
+Operand Parser::address() {
+  advance();
+  Operand o;
+  o.kind = Operand::Kind::Address;
+  Token at = token_;
+  if (token_.kind == TokenKind::Word) {
+    Operand base = named();
+    if (base.is(Operand::Kind::Register)) {
+      o.reg = base.reg;
+      o.offset = offset();
+    } else if (base.is(Operand::Kind::Symbol)) {
+      o.symbol = base.symbol;
+      o.offset = base.offset;
+    } else {
+      error(at, "'{}' cannot be an address", at.text);
+    }
+  } else {
+    Constant c = constant();
+    if (c.isFloat) error(at, "a floating-point constant cannot be an address");
+    o.offset = static_cast<int64_t>(c.bits);
+  }
+  expect(']', "the address");
+  return o;
+}
+
+/// The `+4`, `-8` or `+-4` behind an address, 0 if there is none.
+int64_t Parser::offset() {
+  constexpr int kProduct = 10;  // terms may multiply, sums are taken here
+  uint64_t sum = 0;
+  while (token_.is('+') || token_.is('-')) {
+    Token at = token_;
+    advance();
+    Constant c = constant(kProduct);
+    if (c.isFloat) error(at, "a floating-point constant cannot be an offset");
+    sum = at.is('+') ? sum + c.bits : sum - c.bits;
+  }
+  return static_cast<int64_t>(sum);
+}
+
+Operand Parser::vector() {
+  constexpr size_t kLongestVector = 8;
+  Token at = token_;
+  advance();
+  Operand o;
+  o.kind = Operand::Kind::Vector;
+  do {
+    if (token_.is('[') || token_.is('{')) error(token_, "expected a vector's element, found {}", found());
+    o.elements.push_back(operand());
+    if (o.elements.size() > kLongestVector) error(at, "vector has more than {} elements", kLongestVector);
+  } while (more() && accept(','));
+  expect('}', "the vector");
+  return o;
+}
+
+RegisterId Parser::use(Entity& entity, std::string_view name) {
+  if (entity.index == kNoRegister) {
+    entity.index = static_cast<RegisterId>(function_.registers.size());
+    function_.registers.push_back({uniqueName(name), entity.type});
+  }
+  return entity.index;
+}
+
+}  // namespace ordito::ptx
