@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "cases.hpp"
+#include "counters.hpp"
 #include "measure.hpp"
 #include "openblas.hpp"
 #include "opencl.hpp"
@@ -25,6 +26,7 @@ struct Options {
   std::vector<std::string> contenders;
   bool json = false;
   bool check = false;
+  bool counters = false;
 };
 
 template <class Describe>
@@ -72,6 +74,18 @@ std::vector<std::string> contenderNames() {
   return names;
 }
 
+/// Profiling's price for each case. Inputs are made anew in each child, so fewer rounds than usual are a good choice.
+int runCounters(const Options& options) {
+  fmt::print("{:<18} {:>10} {:>10} {:>9}\n", "case", "off ms", "on ms", "on / off");
+  for (const CaseSpec& spec : allCases()) {
+    if (!wanted(options.only, spec.name)) continue;
+    const CountersCost cost = measureCounters(spec.name, options.rounds, options.threads);
+    fmt::print("{:<18} {:>10.2f} {:>10.2f} {:>9.2f}\n", spec.name, cost.offMs, cost.onMs, cost.onMs / cost.offMs);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 int run(const Options& options) {
   const Machine machine = describeMachine(prepareProcess(options.threads));
   if (!options.json) printMachine(machine, options.rounds);
@@ -111,9 +125,12 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember(contenderNames()));
   app.add_flag("--json", options.json, "Write JSON with every round's times");
   app.add_flag("--check", options.check, "Exit with status 1 if a target is missed");
+#ifdef BENCH_WITH_CUDA
+  app.add_flag("--counters", options.counters, "Instead: what profiling costs each case");
+#endif
   CLI11_PARSE(app, argc, argv);
   try {
-    return run(options);
+    return options.counters ? runCounters(options) : run(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench: {}\n", error.what());
     return 2;

@@ -1,9 +1,12 @@
 #include "measure.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <exception>
+#include <fstream>
 #include <thread>
 
 namespace ordito::bench {
@@ -18,6 +21,36 @@ double processCpuMs() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
+
+/// Milliseconds that all CPUs together have spent on anything, and in total. Both 0 if the system does not tell.
+struct MachineTime {
+  double busyMs = 0, totalMs = 0;
+};
+
+MachineTime machineTime() {
+  std::ifstream stat("/proc/stat");
+  std::string label;
+  double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupts = 0, softInterrupts = 0;
+  stat >> label >> user >> nice >> system >> idle >> waiting >> interrupts >> softInterrupts;
+  const double tickMs = 1e3 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const double busy = user + nice + system + interrupts + softInterrupts;
+  return {busy * tickMs, (busy + idle + waiting) * tickMs};
+}
+
+/// Watches what the rest of the machine does while the rounds run.
+class Disturbance {
+ public:
+  double share() const {
+    const MachineTime now = machineTime();
+    const double others = (now.busyMs - begin_.busyMs) - (processCpuMs() - ownBegin_);
+    const double total = now.totalMs - begin_.totalMs;
+    return total > 0 ? std::max(0.0, others / total) : 0;
+  }
+
+ private:
+  MachineTime begin_ = machineTime();
+  double ownBegin_ = processCpuMs();
+};
 
 template <class Work>
 double wallMsOf(Work&& work) {
@@ -88,11 +121,12 @@ CaseResult measureCase(const CaseSpec& spec, const std::vector<Factory>& factori
   }
   for (Entry& entry : entries)
     for (int i = 0; i < warmUpRuns && entry.timing.ok(); ++i) entry.contender->run();
+  const Disturbance disturbance;
   for (int round = 0; round < rounds; ++round)
     for (Entry& entry : entries)
       if (entry.timing.ok()) timeOneRun(entry);
 
-  CaseResult result{&spec, {}};
+  CaseResult result{&spec, disturbance.share(), {}};
   for (Entry& entry : entries) result.timings.push_back(std::move(entry.timing));
   return result;
 }

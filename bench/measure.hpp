@@ -32,6 +32,7 @@ struct Factory {
 
 struct CaseResult {
   const CaseSpec* spec;
+  double disturbance;  ///< share of the machine's CPU time that other processes took during the rounds
   std::vector<Timing> timings;
 
   /// Null if that contender did not take part or failed.

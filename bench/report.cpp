@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* ours = "ordito";
 constexpr const char* pocl = "pocl";
+constexpr double noticeable = 0.05;  // disturbance that the reader should know of
 
 using Samples = std::vector<double> Timing::*;
 
@@ -57,6 +58,7 @@ nlohmann::json jsonOf(const CaseResult& result) {
           {"ratio_to_baseline_cpu", jsonOf(ratios.baselineCpu)},
           {"speedup_over_pocl_wall", jsonOf(ratios.poclWall)},
           {"speedup_over_pocl_cpu", jsonOf(ratios.poclCpu)},
+          {"disturbance", result.disturbance},
           {"contenders", timings}};
 }
 
@@ -98,6 +100,8 @@ void printCase(const CaseResult& result) {
     fmt::print("{:<18} {:<9} {:>10.2f} {:>10.2f} {:>10.2f} {:>9.2f} {:>10.1f}\n", "", timing.name, wall,
                minimum(timing.wallMs), median(timing.cpuMs), result.spec->work / wall / 1e6, timing.firstMs);
   }
+  if (result.disturbance > noticeable)
+    fmt::print("{:<18} other processes took {:.0f} % of the CPU time meanwhile\n", "", 100 * result.disturbance);
   std::fflush(stdout);
 }
 
