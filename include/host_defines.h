@@ -11,7 +11,8 @@
 #define __constant__ __attribute__((constant))
 // clang-19 has managed variables for HIP only. On a CPU the copy that the host sees can be the storage that kernels use, so a
 // managed variable is a __device__ variable: the runtime binds its PTX symbol to the address that is registered for the host.
-#define __managed__ __attribute__((device))
+// The section is how it tells them from plain __device__ variables.
+#define __managed__ __attribute__((device)) __attribute__((section("ordito_managed")))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #else
 #define __host__
@@ -29,7 +30,7 @@
 #define __maxnreg__(...)
 #define __block_size__(...)
 
-#define __noinline__ __attribute__((noinline))
+// __noinline__ is a keyword of clang in CUDA files; elsewhere it must stay free, since libstdc++ writes __attribute__((__noinline__)).
 #ifndef __forceinline__
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #endif
