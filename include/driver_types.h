@@ -662,13 +662,10 @@ struct cudaMemAllocNodeParams {
 
 #ifndef CU_UUID_HAS_BEEN_DEFINED
 #define CU_UUID_HAS_BEEN_DEFINED
-#ifndef CU_UUID_HAS_BEEN_DEFINED
-#define CU_UUID_HAS_BEEN_DEFINED
 struct CUuuid_st {
   char bytes[16];
 };
 typedef struct CUuuid_st CUuuid;
-#endif
 #endif
 typedef struct CUuuid_st cudaUUID_t;
 
