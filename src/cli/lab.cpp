@@ -1,0 +1,269 @@
+// See lab.hpp. A program is run twice: once as it is, for the times, and once with counters on, for what a GPU profiler
+// would show. Both go through `ordito run`, which makes an executable find our libraries and gives it the chosen GPU.
+#include "cli/lab.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/capture.hpp"
+#include "cli/lab_catalogue.hpp"
+#include "cli/lab_report.hpp"
+#include "cli/prefix.hpp"
+#include "cli/process.hpp"
+
+namespace ordito::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kRight = 0;
+constexpr int kWrong = 1;
+constexpr int kUsage = 2;
+
+int complain(int status, std::string_view message) {
+  fmt::print(stderr, "ordito lab: {}\n", message);
+  return status;
+}
+
+fs::path ourExecutable() { return installPrefix() / "bin" / "ordito"; }
+
+fs::path labFolder() { return installPrefix() / "share" / "ordito" / "lab"; }
+
+// ------------------------------------------------------------------------------------------------------- arguments
+
+struct Request {
+  std::string program;
+  std::string size;
+  std::string block;
+  std::string variant;
+  std::string gpu;
+  int rounds = 3;
+  bool all = false;
+  bool csv = false;
+  bool json = false;
+};
+
+/// "1000" or "2^20", as the courses write sizes; the program itself knows what is too large for it.
+bool isSize(std::string_view text) {
+  if (text.starts_with("2^")) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::vector<std::string> programArguments(const Request& request, int rounds) {
+  std::vector<std::string> arguments = {"--json", "--progress", "--rounds", std::to_string(rounds)};
+  auto add = [&](const char* option, const std::string& value) {
+    if (value.empty()) return;
+    arguments.emplace_back(option);
+    arguments.push_back(value);
+  };
+  add("--size", request.size);
+  add("--block", request.block);
+  add("--variant", request.all ? "all" : request.variant);
+  return arguments;
+}
+
+// -------------------------------------------------------------------------------------------------------- programs
+
+fs::path cacheFolder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return fs::path(cache) / "ordito" / "lab";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    return fs::path(home) / ".cache" / "ordito" / "lab";
+  }
+  return fs::temp_directory_path() / "ordito-lab";
+}
+
+/// True if `binary` exists and no source file of the lab is newer.
+bool upToDate(const fs::path& binary, const fs::path& sources) {
+  std::error_code error;
+  const auto built = fs::last_write_time(binary, error);
+  if (error) return false;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(sources, error)) {
+    if (entry.is_regular_file(error) && entry.last_write_time(error) > built) return false;
+  }
+  return true;
+}
+
+/// The program's executable: the one that the build made, or one compiled from the installed source and kept.
+Expected<fs::path> executable(const LabProgram& program) {
+  const fs::path folder = labFolder();
+  const fs::path built = folder / "bin" / program.name;
+  std::error_code error;
+  if (fs::exists(built, error)) return built;
+
+  const fs::path binary = cacheFolder() / program.name;
+  if (upToDate(binary, folder)) return binary;
+  const fs::path source = folder / program.source;
+  if (!fs::exists(source, error)) return fail("the source {} is missing: install Ordito again", source.string());
+  fs::create_directories(binary.parent_path(), error);
+  if (error) return fail("cannot make {}: {}", binary.parent_path().string(), error.message());
+  fmt::print(stderr, "compiling {}\n", source.string());
+  const auto outcome =
+      capture({{ourExecutable().string(), "nvcc", "-O3", "-std=c++17", source.string(), "-o", binary.string()}, {}});
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (outcome->status != 0) return fail("{} does not compile (see above)", source.string());
+  return binary;
+}
+
+struct Run {
+  int status = 0;
+  json document;  // null if the program printed none
+};
+
+Expected<Run> runProgram(const fs::path& binary, const Request& request, int rounds, const fs::path& profile) {
+  CapturedCommand command;
+  command.arguments = {ourExecutable().string(), "run"};
+  if (!request.gpu.empty()) command.arguments.insert(command.arguments.end(), {"--gpu", request.gpu});
+  command.arguments.push_back(binary.string());
+  for (std::string& argument : programArguments(request, rounds)) command.arguments.push_back(std::move(argument));
+  if (!profile.empty()) command.environment.emplace_back("ORDITO_PROFILE", profile.string());
+  const auto outcome = capture(command);
+  if (!outcome) return tl::unexpected(outcome.error());
+  Run run;
+  run.status = outcome->status;
+  run.document = json::parse(outcome->output, nullptr, false);
+  if (run.document.is_discarded()) run.document = nullptr;
+  return run;
+}
+
+/// The second run, with counters. Whatever is wrong with it costs the counters, not the verified times.
+Expected<> count(const fs::path& binary, const Request& request, json& document) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "profile.json";
+  const auto run = runProgram(binary, request, 1, file);
+  if (!run) return tl::unexpected(run.error());
+  if (run->document.is_null()) return fail("the counted run ended with status {}", run->status);
+  std::ifstream stream(file);
+  if (!stream) return fail("the counted run left no profile");
+  const json profile = json::parse(stream, nullptr, false);
+  if (profile.is_discarded()) return fail("the profile is not JSON");
+  return addMetrics(document, run->document, profile);
+}
+
+// ---------------------------------------------------------------------------------------------------------- output
+
+void printPublishedNote(const LabProgram& program, const json& document) {
+  fmt::print("\npublished: {}\n", program.publishedOn);
+  if (document.value("size", program.size) != program.size) {
+    fmt::print("this run has another size ({}): compare percentages, not times or counts\n",
+               document.at("size").dump());
+  }
+}
+
+void printTable(const LabProgram& program, const json& document, const report::Sheet& sheet) {
+  fmt::print("{}\n{} {} on {}\n\n{}", program.title, document.at("size").dump(), program.unit,
+             document.at("device").get<std::string>(), sheet.table(report::styleForStdout()));
+  for (const json& note : document.at("notes")) fmt::print("{}\n", note.get<std::string>());
+  printPublishedNote(program, document);
+}
+
+void printJson(const LabProgram& program, json document, const report::Sheet& sheet) {
+  document["published_on"] = program.publishedOn;
+  document["spec"] = program.spec;
+  document["table"] = json::parse(sheet.json().dump());
+  fmt::print("{}\n", document.dump(1));
+}
+
+void print(const Request& request, const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+  const report::Sheet sheet = labSheet(catalogue, program, document);
+  if (request.json) {
+    printJson(program, document, sheet);
+  } else if (request.csv) {
+    fmt::print("{}", sheet.csv());
+  } else {
+    printTable(program, document, sheet);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------- commands
+
+int list(const LabCatalogue& catalogue) {
+  report::Sheet sheet({{.key = "name", .title = "name"},
+                       {.key = "size", .title = "size"},
+                       {.key = "unit", .title = ""},
+                       {.key = "title", .title = "what it is"}});
+  for (const LabProgram& program : catalogue.programs()) {
+    sheet.add({program.name, static_cast<std::int64_t>(program.size), program.unit, program.title});
+  }
+  fmt::print(
+      "{}\nordito lab run NAME runs one; --size N changes its size, --all adds the variants left out by default.\n",
+      sheet.table(report::styleForStdout()));
+  return kRight;
+}
+
+int run(const LabCatalogue& catalogue, const Request& request) {
+  const LabProgram* program = catalogue.find(request.program);
+  if (program == nullptr) {
+    std::string names;
+    for (const LabProgram& known : catalogue.programs()) names += " " + known.name;
+    return complain(kUsage, fmt::format("no program '{}'; there are:{}", request.program, names));
+  }
+  const auto binary = executable(*program);
+  if (!binary) return complain(kWrong, binary.error().message);
+
+  fmt::print(stderr, "{}: timing\n", program->name);
+  auto timed = runProgram(*binary, request, request.rounds, {});
+  if (!timed) return complain(kWrong, timed.error().message);
+  if (timed->document.is_null()) {  // it has said why on standard error
+    return timed->status == kUsage
+               ? kUsage
+               : complain(kWrong, fmt::format("{} ended with status {}", program->name, timed->status));
+  }
+  json& document = timed->document;
+  for (json& variant : document.at("variants")) variant["metrics"] = json::object();
+  fmt::print(stderr, "{}: counting\n", program->name);
+  const auto counted = count(*binary, request, document);
+  if (!counted) complain(kWrong, "no counters: " + counted.error().message);
+  print(request, catalogue, *program, document);
+  return timed->status == 0 && counted ? kRight : kWrong;
+}
+
+void describe(CLI::App& app, Request& request) {
+  app.require_subcommand(1);
+  app.add_subcommand("list", "The programs of the lab");
+  CLI::App* run = app.add_subcommand("run", "Run a program, verify it, and set its counters beside the published ones");
+  run->add_option("name", request.program, "A program from 'ordito lab list'")->required();
+  auto validSize = [](const std::string& text) {
+    return isSize(text) ? std::string() : "'" + text + "' is not a size (try 1000 or 2^20)";
+  };
+  run->add_option("--size", request.size, "Elements, or rows of a matrix; 2^26 is understood")->check(validSize);
+  run->add_option("--block", request.block, "Threads per block, where a variant lets one choose")->check(validSize);
+  run->add_option("--gpu", request.gpu, "The GPU to show to the program (see 'ordito gpus')");
+  run->add_option("--rounds", request.rounds, "Repetitions, the median is reported")->check(CLI::Range(1, 1000));
+  CLI::Option* variant = run->add_option("--variant", request.variant, "Only this variant");
+  run->add_flag("--all", request.all, "Also the variants left out by default")->excludes(variant);
+  CLI::Option* csv = run->add_flag("--csv", request.csv, "Print CSV");
+  run->add_flag("--json", request.json, "Print JSON")->excludes(csv);
+}
+
+}  // namespace
+
+int runLab(const std::vector<std::string>& arguments) {
+  CLI::App app("The courses' programs beside their published figures", "ordito lab");
+  Request request;
+  describe(app, request);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}",
+               app.help("", app.get_subcommands().empty() ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal));
+    return kRight;
+  } catch (const CLI::ParseError& error) {
+    return complain(kUsage, error.what());
+  }
+  const auto catalogue = LabCatalogue::load(labFolder());
+  if (!catalogue) return complain(kWrong, catalogue.error().message);
+  return app.got_subcommand("list") ? list(*catalogue) : run(*catalogue, request);
+}
+
+}  // namespace ordito::cli

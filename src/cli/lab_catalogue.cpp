@@ -1,0 +1,95 @@
+// See lab_catalogue.hpp.
+#include "cli/lab_catalogue.hpp"
+
+#include <fstream>
+
+namespace ordito::cli {
+namespace {
+
+using nlohmann::json;
+
+Expected<json> readJson(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file) return fail("cannot read {}", path.string());
+  try {
+    return json::parse(file);
+  } catch (const json::exception& error) {
+    return fail("{}: {}", path.string(), error.what());
+  }
+}
+
+LabColumn readColumn(const json& from) {
+  return {from.at("key"), from.at("title"), from.value("scale", 1.0), from.value("digits", 2),
+          from.value("published", std::vector<std::string>())};
+}
+
+FigureQuery readQuery(const json& from) {
+  return {from.at("experiment"), from.value("where", json::object()), from.value("hardware", std::string())};
+}
+
+LabProgram readProgram(const json& from) {
+  LabProgram program;
+  program.name = from.at("name");
+  program.title = from.at("title");
+  program.source = from.at("source");
+  program.spec = from.at("spec").get<std::vector<std::string>>();
+  program.size = from.at("size");
+  program.unit = from.at("unit");
+  program.baseline = from.at("baseline");
+  program.publishedOn = from.at("published_on");
+  for (const json& column : from.at("columns")) program.columns.push_back(readColumn(column));
+  for (const auto& [variant, queries] : from.at("figures").items()) {
+    for (const json& query : queries) program.figures[variant].push_back(readQuery(query));
+  }
+  return program;
+}
+
+bool matches(const json& record, const FigureQuery& query, const std::string& metric) {
+  if (record.at("experiment") != query.experiment || record.at("metric") != metric) return false;
+  if (!query.hardware.empty() && record.at("hardware") != query.hardware) return false;
+  const json& parameters = record.at("parameters");
+  for (const auto& [name, value] : query.where.items()) {
+    if (!parameters.contains(name) || parameters.at(name) != value) return false;
+  }
+  return record.at("value").is_number();
+}
+
+}  // namespace
+
+Expected<LabCatalogue> LabCatalogue::load(const std::filesystem::path& folder) {
+  auto programs = readJson(folder / "catalogue.json");
+  if (!programs) return tl::unexpected(programs.error());
+  auto figures = readJson(folder / "figures.json");
+  if (!figures) return tl::unexpected(figures.error());
+  LabCatalogue catalogue;
+  try {
+    for (const json& program : programs->at("programs")) catalogue.programs_.push_back(readProgram(program));
+    catalogue.figures_ = figures->at("records");
+  } catch (const json::exception& error) {
+    return fail("{}: {}", (folder / "catalogue.json").string(), error.what());
+  }
+  return catalogue;
+}
+
+const LabProgram* LabCatalogue::find(const std::string& name) const {
+  for (const LabProgram& program : programs_) {
+    if (program.name == name) return &program;
+  }
+  return nullptr;
+}
+
+std::optional<PublishedFigure> LabCatalogue::published(const LabProgram& program, const std::string& variant,
+                                                       const LabColumn& column) const {
+  const auto queries = program.figures.find(variant);
+  if (queries == program.figures.end()) return std::nullopt;
+  for (const std::string& metric : column.published) {
+    for (const FigureQuery& query : queries->second) {
+      for (const json& record : figures_) {
+        if (matches(record, query, metric)) return PublishedFigure{record.at("value"), metric, record.at("unit")};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace ordito::cli

@@ -1,0 +1,67 @@
+// The lab's catalogue: which programs there are, which columns their tables have, and which published numbers belong
+// beside them. Both are data (share/ordito/lab/catalogue.json and figures.json), so that a new program or a new column
+// needs no code.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace ordito::cli {
+
+/// A column of a program's table: one of our own numbers and, where a course printed it, the published one beside it.
+struct LabColumn {
+  std::string key;  // a metric name of the GPU profiler, or one of the names that lab_report.cpp computes
+  std::string title;
+  double scale = 1;
+  int digits = 2;
+  std::vector<std::string> published;  // metric names in figures.json; the first that a variant has is taken
+};
+
+/// Which records of figures.json belong to a variant.
+struct FigureQuery {
+  std::string experiment;
+  nlohmann::json where;  // parameters that must be equal
+  std::string hardware;  // if not empty, must be equal too
+};
+
+struct LabProgram {
+  std::string name;
+  std::string title;
+  std::string source;  // below the lab's folder
+  std::vector<std::string> spec;
+  std::uint64_t size = 0;
+  std::string unit;
+  std::string baseline;  // the variant that speed-ups refer to
+  std::string publishedOn;
+  std::vector<LabColumn> columns;
+  std::map<std::string, std::vector<FigureQuery>> figures;  // by variant
+};
+
+struct PublishedFigure {
+  double value = 0;
+  std::string metric;
+  std::string unit;
+};
+
+class LabCatalogue {
+ public:
+  /// Reads both files of `folder`.
+  static Expected<LabCatalogue> load(const std::filesystem::path& folder);
+
+  const std::vector<LabProgram>& programs() const { return programs_; }
+  const LabProgram* find(const std::string& name) const;
+  std::optional<PublishedFigure> published(const LabProgram& program, const std::string& variant,
+                                           const LabColumn& column) const;
+
+ private:
+  std::vector<LabProgram> programs_;
+  nlohmann::json figures_;
+};
+
+}  // namespace ordito::cli

@@ -1,0 +1,176 @@
+// See lab_report.hpp.
+#include "cli/lab_report.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace ordito::cli {
+namespace {
+
+using nlohmann::json;
+using report::Cell;
+
+constexpr std::string_view kBranches = "smsp__sass_branch_targets.sum";
+constexpr std::string_view kDivergent = "smsp__sass_branch_targets_threads_divergent.sum";
+constexpr std::string_view kBranchEfficiency = "smsp__sass_average_branch_targets_threads_uniform.pct";
+constexpr std::string_view kLoadConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
+constexpr std::string_view kStoreConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum";
+
+std::optional<double> number(const json& object, std::string_view key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+/// Adds the metrics of one launch to a variant's. Only sums can be added; ratios are worked out again at the end.
+void accumulate(json& metrics, const json& launch) {
+  for (const auto& [name, value] : launch.at("metrics").items()) {
+    if (!value.is_number() || !name.ends_with(".sum")) continue;
+    if (!metrics.contains(name)) {
+      metrics[name] = value;
+    } else if (value.is_number_integer()) {
+      metrics[name] = metrics[name].get<std::int64_t>() + value.get<std::int64_t>();
+    } else {
+      metrics[name] = metrics[name].get<double>() + value.get<double>();
+    }
+  }
+}
+
+void addRatios(json& metrics) {
+  const auto branches = number(metrics, kBranches);
+  const auto divergent = number(metrics, kDivergent);
+  if (branches && divergent && *branches > 0) {
+    metrics[std::string(kBranchEfficiency)] = 100 * (*branches - *divergent) / *branches;
+  }
+}
+
+/// A kernel's name as the profile gives it, template arguments and parameters included, contains the function's name.
+bool isLaunchOf(const json& launch, const std::string& kernel) {
+  for (const char* key : {"kernel", "mangled"}) {
+    if (launch.value(key, std::string()).find(kernel) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// Counts are whole numbers; times, rates and percentages keep their decimals even when they happen to be whole.
+Cell cell(std::optional<double> value, const LabColumn& column) {
+  if (!value) return {};
+  const bool count = column.key.ends_with(".sum") || column.key == "grid" || column.key == "bank_conflicts";
+  if (count && *value == static_cast<double>(static_cast<std::int64_t>(*value)))
+    return static_cast<std::int64_t>(*value);
+  return *value;
+}
+
+/// Blocks of a grid, 0 on the CPU.
+double blocks(const json& variant) {
+  double product = 1;
+  for (const json& extent : variant.at("grid")) product *= extent.get<double>();
+  return product;
+}
+
+/// The values that are worked out rather than counted. Rates per second use the kernel's time.
+std::optional<double> derived(const std::string& key, const json& variant, std::optional<double> baselineMs) {
+  const double kernelMs = variant.value("kernel_ms", 0.0);
+  const double totalMs = variant.value("total_ms", 0.0);
+  const json& metrics = variant.at("metrics");
+  if (totalMs <= 0) return std::nullopt;  // skipped
+  if (key == "kernel_ms") return kernelMs;
+  if (key == "total_ms") return totalMs;
+  if (key == "grid" && blocks(variant) > 0) return blocks(variant);
+  if (key == "speedup" && baselineMs) return *baselineMs / totalMs;
+  if (key == "bandwidth" && kernelMs > 0 && variant.value("bytes", 0.0) > 0) {
+    return variant.at("bytes").get<double>() / kernelMs * 1e-6;
+  }
+  if (key == "gflops" && kernelMs > 0 && variant.value("flops", 0.0) > 0) {
+    return variant.at("flops").get<double>() / kernelMs * 1e-6;
+  }
+  if (key == "bank_conflicts") {
+    const auto loads = number(metrics, kLoadConflicts);
+    const auto stores = number(metrics, kStoreConflicts);
+    if (loads && stores) return *loads + *stores;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> valueOf(const std::string& key, const json& variant, std::optional<double> baselineMs) {
+  if (const auto counted = number(variant.at("metrics"), key)) return counted;
+  return derived(key, variant, baselineMs);
+}
+
+std::optional<double> baselineMs(const LabProgram& program, const json& document) {
+  for (const json& variant : document.at("variants")) {
+    if (variant.at("name") == program.baseline && variant.value("total_ms", 0.0) > 0) return variant.at("total_ms");
+  }
+  return std::nullopt;
+}
+
+bool anyPublished(const LabCatalogue& catalogue, const LabProgram& program, const LabColumn& column,
+                  const json& document) {
+  for (const json& variant : document.at("variants")) {
+    if (catalogue.published(program, variant.at("name"), column)) return true;
+  }
+  return false;
+}
+
+report::Column publishedColumn(const LabColumn& column) {
+  return {.key = "published " + column.key, .title = "pub-\nlished", .digits = column.digits};
+}
+
+}  // namespace
+
+Expected<> addMetrics(json& document, const json& counted, const json& profile) {
+  const json& launches = profile.is_object() && profile.contains("launches") ? profile.at("launches") : profile;
+  if (!launches.is_array()) return fail("the profile has no list of launches");
+  json& variants = document.at("variants");
+  const json& others = counted.at("variants");
+  if (variants.size() != others.size()) return fail("the two runs of the program differ");
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const std::size_t first = others[i].at("launch_first");
+    const std::size_t count = others[i].at("launch_count");
+    const std::string kernel = others[i].at("kernel");
+    json& metrics = variants[i]["metrics"];
+    for (std::size_t k = first; k < first + count; ++k) {
+      if (k >= launches.size()) return fail("the profile ends after {} launches", launches.size());
+      if (!isLaunchOf(launches[k], kernel)) {
+        return fail("launch {} of the profile is {}, not {}", k, launches[k].value("kernel", std::string("unnamed")),
+                    kernel);
+      }
+      accumulate(metrics, launches[k]);
+      if (launches[k].contains("occupancy")) variants[i]["occupancy"] = launches[k].at("occupancy");
+    }
+    addRatios(metrics);
+  }
+  return {};
+}
+
+report::Sheet labSheet(const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+  std::vector<report::Column> columns = {{.key = "variant", .title = "variant"}};
+  std::vector<bool> published;
+  for (const LabColumn& column : program.columns) {
+    columns.push_back({.key = column.key, .title = column.title, .scale = column.scale, .digits = column.digits});
+    published.push_back(anyPublished(catalogue, program, column, document));
+    if (published.back()) columns.push_back(publishedColumn(column));
+  }
+  columns.push_back({.key = "verified", .title = "verified"});
+  columns.push_back({.key = "note", .title = "note"});
+
+  report::Sheet sheet(columns);
+  const auto baseline = baselineMs(program, document);
+  for (const json& variant : document.at("variants")) {
+    const std::string name = variant.at("name");
+    std::vector<Cell> row = {name};
+    for (std::size_t i = 0; i < program.columns.size(); ++i) {
+      const LabColumn& column = program.columns[i];
+      row.push_back(cell(valueOf(column.key, variant, baseline), column));
+      if (!published[i]) continue;
+      const auto figure = catalogue.published(program, name, column);
+      row.push_back(figure ? cell(figure->value, column) : Cell{});
+    }
+    row.push_back(variant.at("verified").is_boolean() ? Cell{variant.at("verified").get<bool>()} : Cell{});
+    row.push_back(variant.value("note", std::string()));
+    sheet.add(std::move(row));
+  }
+  return sheet;
+}
+
+}  // namespace ordito::cli

@@ -1,0 +1,137 @@
+// The catalogue as it is shipped, and the merging of times, counters and published figures.
+#include "cli/lab_report.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ordito::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kEfficiency = "smsp__sass_average_branch_targets_threads_uniform.pct";
+
+LabCatalogue shipped() {
+  auto catalogue = LabCatalogue::load(LAB_FOLDER);
+  if (!catalogue) throw std::runtime_error(catalogue.error().message);
+  return *catalogue;
+}
+
+const LabColumn& column(const LabProgram& program, const std::string& key) {
+  for (const LabColumn& candidate : program.columns) {
+    if (candidate.key == key) return candidate;
+  }
+  throw std::runtime_error("no column " + key);
+}
+
+TEST(LabCatalogue, SourcesExist) {
+  const LabCatalogue catalogue = shipped();
+  for (const LabProgram& program : catalogue.programs()) {
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(LAB_FOLDER) / program.source)) << program.name;
+  }
+}
+
+/// A query of the catalogue that finds no figure is a typing mistake.
+TEST(LabCatalogue, EveryVariantWithFiguresHasOne) {
+  const LabCatalogue catalogue = shipped();
+  for (const LabProgram& program : catalogue.programs()) {
+    for (const auto& [variant, queries] : program.figures) {
+      bool found = false;
+      for (const LabColumn& candidate : program.columns) {
+        found = found || catalogue.published(program, variant, candidate).has_value();
+      }
+      EXPECT_TRUE(found) << program.name << " " << variant;
+    }
+  }
+}
+
+TEST(LabCatalogue, FindsTheBranchEfficienciesOfTheLadder) {
+  const LabCatalogue catalogue = shipped();
+  const LabProgram* reduction = catalogue.find("reduction");
+  ASSERT_NE(reduction, nullptr);
+  const std::pair<const char*, double> expected[] = {
+      {"neighbored", 68.75}, {"neighbored_less", 98.36}, {"interleaved", 98.36}, {"unroll2", 98.36},
+      {"unroll4", 98.36},    {"unroll8", 98.44},         {"unroll8_warp", 100},  {"unroll8_full", 100},
+      {"template", 100},     {"template_smem", 100}};
+  for (const auto& [variant, efficiency] : expected) {
+    const auto figure = catalogue.published(*reduction, variant, column(*reduction, kEfficiency));
+    ASSERT_TRUE(figure) << variant;
+    EXPECT_EQ(figure->value, efficiency) << variant;
+  }
+}
+
+TEST(LabCatalogue, FindsTheBankConflictsOfTheMatrixReport) {
+  const LabCatalogue catalogue = shipped();
+  const LabProgram* matmul = catalogue.find("matmul");
+  ASSERT_NE(matmul, nullptr);
+  const LabColumn& conflicts = column(*matmul, "bank_conflicts");
+  EXPECT_EQ(catalogue.published(*matmul, "study_8", conflicts)->value, 855638016);
+  EXPECT_EQ(catalogue.published(*matmul, "study_16", conflicts)->value, 285212672);
+  EXPECT_EQ(catalogue.published(*matmul, "study_32", conflicts)->value, 0);
+  EXPECT_FALSE(catalogue.published(*matmul, "tiled_8", conflicts));
+}
+
+TEST(LabCatalogue, MissingFolderIsNamed) {
+  const auto catalogue = LabCatalogue::load("/no/such/folder");
+  ASSERT_FALSE(catalogue);
+  EXPECT_NE(catalogue.error().message.find("/no/such/folder"), std::string::npos);
+}
+
+json document() {
+  return json::parse(R"({"program":"reduction","device":"x","size":1024,"verified":true,"notes":[],"variants":[
+    {"name":"rec_interleaved","kernel":"","grid":[0,0,0],"launch_first":0,"launch_count":0,"kernel_ms":8,"total_ms":8,
+     "bytes":4096,"flops":0,"verified":true,"note":"","metrics":{}},
+    {"name":"neighbored","kernel":"reduceNeighbored","grid":[2,1,1],"launch_first":0,"launch_count":2,"kernel_ms":1,
+     "total_ms":2,"bytes":4096,"flops":0,"verified":true,"note":"","metrics":{}},
+    {"name":"template","kernel":"reduceTemplate","grid":[0,0,0],"launch_first":2,"launch_count":0,"kernel_ms":0,
+     "total_ms":0,"bytes":0,"flops":0,"verified":null,"note":"skipped","metrics":{}}]})");
+}
+
+json launch(const char* kernel) {
+  return {{"kernel", kernel},
+          {"metrics",
+           {{"smsp__sass_branch_targets.sum", 304},
+            {"smsp__sass_branch_targets_threads_divergent.sum", 95},
+            {kEfficiency, 12.5}}}};
+}
+
+TEST(LabReport, AddsTheLaunchesOfAVariantAndWorksOutRatiosAgain) {
+  json ours = document();
+  const json profile = {
+      {"launches", {launch("reduceNeighbored(int*, int*, unsigned int)"), launch("reduceNeighbored(int*)")}}};
+  ASSERT_TRUE(addMetrics(ours, document(), profile));
+  const json& metrics = ours["variants"][1]["metrics"];
+  EXPECT_EQ(metrics["smsp__sass_branch_targets.sum"], 608);
+  EXPECT_EQ(metrics[kEfficiency], 68.75);
+  EXPECT_TRUE(ours["variants"][0]["metrics"].empty());
+}
+
+TEST(LabReport, RefusesAProfileOfSomethingElse) {
+  json ours = document();
+  const auto other = addMetrics(ours, document(), json::array({launch("saxpy"), launch("saxpy")}));
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("saxpy"), std::string::npos);
+  const auto shorter = addMetrics(ours, document(), json::array({launch("reduceNeighbored")}));
+  ASSERT_FALSE(shorter);
+  EXPECT_FALSE(addMetrics(ours, document(), json("text")));
+}
+
+TEST(LabReport, SetsOursBesideThePublished) {
+  const LabCatalogue catalogue = shipped();
+  json ours = document();
+  ASSERT_TRUE(addMetrics(ours, document(), json::array({launch("reduceNeighbored"), launch("reduceNeighbored")})));
+  const report::Sheet sheet = labSheet(catalogue, *catalogue.find("reduction"), ours);
+  const json rows = json::parse(sheet.json().dump());
+  EXPECT_EQ(rows[1][kEfficiency], 68.75);
+  EXPECT_EQ(rows[1][std::string("published ") + kEfficiency], 68.75);
+  EXPECT_EQ(rows[1]["grid"], 2);
+  EXPECT_EQ(rows[1]["published grid"], 131072);
+  EXPECT_EQ(rows[1]["speedup"], 4.0);
+  EXPECT_EQ(rows[0]["published total_ms"], 130.888);
+  EXPECT_EQ(rows[0]["verified"], true);
+  EXPECT_TRUE(rows[2]["verified"].is_null());
+  EXPECT_TRUE(rows[2]["total_ms"].is_null());
+  EXPECT_EQ(rows[2]["note"], "skipped");
+}
+
+}  // namespace
+}  // namespace ordito::cli

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Our counters against a real GPU's.
+
+h200_counters.json holds what NVIDIA's profiler counted for the lab's programs on an H200. Branches, load requests, sectors
+and wavefronts follow from the source and must be equal; instruction counts are a compiler's choice and are not compared. The
+matrix report's study is checked against the bank rule instead, since nvcc widens its shared loads.
+
+usage: check_counters.py PATH/TO/ordito [--full]      --full adds the study at the published size, 2048
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+BRANCHES = "smsp__sass_branch_targets.sum"
+DIVERGENT = "smsp__sass_branch_targets_threads_divergent.sum"
+REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+SHARED_READS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+SHARED_WRITES = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
+READ_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
+WRITE_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"
+
+failures = []
+
+
+def lab(ordito, program, size):
+    command = [ordito, "lab", "run", program, "--size", str(size), "--rounds", "1", "--json"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with status {result.returncode}:\n{result.stderr}")
+    return {variant["name"]: variant for variant in json.loads(result.stdout)["variants"]}
+
+
+def expect(what, ours, theirs):
+    if ours != theirs:
+        failures.append(f"{what}: {ours}, expected {theirs}")
+
+
+def compare(ordito, recorded, metrics):
+    """The variants that launch a kernel, in order, are the recorded launches."""
+    variants = [v for v in lab(ordito, recorded["program"], recorded["size"]).values() if v["launch_count"] > 0]
+    expect(recorded["program"] + ": launches", len(variants), len(recorded["launches"]))
+    for variant, launch in zip(variants, recorded["launches"]):
+        for metric in metrics(variant["name"]):
+            expect(f"{recorded['program']} {variant['name']} {metric}", variant["metrics"].get(metric),
+                   launch["metrics"][metric])
+
+
+def reduction_metrics(name):
+    if name == "shuffle":  # its grid depends on the number of multiprocessors
+        return []
+    # The unrolled variants have one branch more in nvcc's code; what they must not have is a divergent one.
+    exact = ["neighbored", "neighbored_less", "interleaved", "unroll2", "unroll4", "unroll8"]
+    return [DIVERGENT, REQUESTS, SECTORS] + ([BRANCHES] if name in exact else [])
+
+
+def transpose_metrics(_name):
+    return [REQUESTS, SECTORS, SHARED_READS, SHARED_WRITES, READ_CONFLICTS]
+
+
+def check_study(ordito, n):
+    """A warp of a block narrower than the tile covers 4, 2 or 1 rows of it, which meet in the same banks."""
+    variants = lab(ordito, "matmul", n)
+    warps = n * n // 32
+    for side in (8, 16, 32):
+        rows = max(1, 32 // side)
+        steps = n // 32
+        metrics = variants[f"study_{side}"]["metrics"]
+        expect(f"study_{side} shared reads", metrics.get(SHARED_READS), warps * n * (rows + 1))
+        expect(f"study_{side} shared writes", metrics.get(SHARED_WRITES), warps * steps * 2 * rows)
+        conflicts = metrics.get(READ_CONFLICTS, 0) + metrics.get(WRITE_CONFLICTS, 0)
+        expect(f"study_{side} conflicts", conflicts, warps * (n + 2 * steps) * (rows - 1))
+
+
+def main():
+    ordito = sys.argv[1]
+    recorded = json.loads((pathlib.Path(__file__).parent / "h200_counters.json").read_text())
+    for run in recorded["runs"]:
+        if run["program"] == "reduction":
+            compare(ordito, run, reduction_metrics)
+        elif run["program"] == "transpose":
+            compare(ordito, run, transpose_metrics)
+    check_study(ordito, 256)
+    if "--full" in sys.argv[2:]:
+        check_study(ordito, 2048)
+    for failure in failures:
+        print(failure)
+    sys.exit(1 if failures else 0)
+
+
+main()
