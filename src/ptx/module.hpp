@@ -48,6 +48,7 @@ struct Operand {
   std::vector<Operand> elements;
 
   bool is(Kind k) const { return kind == k; }
+  bool operator==(const Operand&) const = default;
 };
 
 /// `@p` or `@!p`.
@@ -55,6 +56,7 @@ struct Guard {
   RegisterId reg = kNoRegister;
   bool negated = false;
   explicit operator bool() const { return reg != kNoRegister; }
+  bool operator==(const Guard&) const = default;
 };
 
 /// One instruction. `operands` has exactly one entry for each operand position of the row's syntax line (info(op).form.operands); absent
@@ -72,17 +74,20 @@ struct Instruction {
   const isa::OpInfo& info() const { return isa::info(op); }
   bool has(isa::ModifierKind kind) const { return mods.has(kind); }
   bool is(isa::ModifierLiteral m) const { return m.in(mods); }
+  bool operator==(const Instruction&) const = default;
 };
 
 /// A `.loc`: a line of the CUDA source.
 struct SourceLocation {
   uint32_t file = 0;  // index into Module::files
   uint32_t line = 0;
+  bool operator==(const SourceLocation&) const = default;
 };
 
 struct Register {
   std::string name;
   isa::Type type{};
+  bool operator==(const Register&) const = default;
 };
 
 /// A relocation in a variable's initialiser: the address of `symbol` + addend is stored at `offset`.
@@ -92,6 +97,7 @@ struct Relocation {
   int64_t addend = 0;
   bool generic = false;  // generic(x) asked for the generic address
   uint8_t bytes = 8;
+  bool operator==(const Relocation&) const = default;
 };
 
 enum class Linkage : uint8_t { Internal, Visible, Extern, Weak, Common };
@@ -108,6 +114,7 @@ struct Variable {
   std::vector<uint8_t> initial;  // empty = zeros, otherwise `size` bytes
   std::vector<Relocation> relocations;
   uint32_t line = 0;
+  bool operator==(const Variable&) const = default;
 };
 
 struct Parameter {
@@ -119,22 +126,26 @@ struct Parameter {
   uint32_t offset = 0;  // bytes from the start of the parameter block
   bool isRegister = false;  // a .func parameter declared with .reg
   RegisterId reg = kNoRegister;
+  bool operator==(const Parameter&) const = default;
 };
 
 struct Label {
   std::string name;
   uint32_t instruction = 0;  // index of the instruction that follows; == instructions.size() at the end of the body
+  bool operator==(const Label&) const = default;
 };
 
 /// `.branchtargets`, for brx.idx: label indices.
 struct BranchTargets {
   std::string name;
   std::vector<uint32_t> labels;
+  bool operator==(const BranchTargets&) const = default;
 };
 
 struct Prototype {
   std::string name;
   std::vector<Parameter> returns, parameters;
+  bool operator==(const Prototype&) const = default;
 };
 
 struct Function {
@@ -154,6 +165,7 @@ struct Function {
   uint32_t line = 0;
   // Performance directives, 0 = absent.
   uint32_t maxntid[3] = {}, reqntid[3] = {}, minnctapersm = 0, maxnreg = 0;
+  bool operator==(const Function&) const = default;
 };
 
 struct Module {
@@ -171,6 +183,7 @@ struct Module {
       if (f.name == name) return &f;
     return nullptr;
   }
+  bool operator==(const Module&) const = default;
 };
 
 /// The bit pattern of an immediate operand read as `type`, in the low bits; this is the one place that says what an immediate means.

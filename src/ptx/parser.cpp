@@ -172,10 +172,7 @@ void Parser::locDirective() {
       error(token_, "expected function_name or inlined_at, found '{}'", word);
     }
   }
-  auto [found, isNew] =
-      locations_.try_emplace(uint64_t{file} << 32 | line, static_cast<uint32_t>(module_.locations.size()));
-  if (isNew) module_.locations.push_back({file, line});
-  location_ = found->second;
+  location_ = {file, line};
 }
 
 // Pragmas are advice to the compiler ("nounroll"); taking it or not changes no result.

@@ -51,7 +51,7 @@ void Parser::func(Linkage linkage) {
 /// From the return parameters to the directives before the body. Opens the function's scope.
 void Parser::header(std::string_view& name) {
   inFunction_ = true;
-  location_ = 0;
+  location_ = {};
   taken_.clear();
   copies_.clear();
   names_.open();
@@ -330,9 +330,11 @@ void Parser::declare(std::string_view name, const Entity& entity, const Token& a
 }
 
 /// Names in a Function are unique although scopes may repeat them (param0 in each call): the second `x` becomes `x$1`.
+/// So does an inner `x` that hides a module's, since a Function has no inner scopes.
 std::string Parser::uniqueName(std::string_view name) {
+  bool inner = names_.depth() > 2;
   std::string unique(name);
-  while (names_.module().names.contains(unique) || !taken_.insert(unique).second)
+  while ((inner && names_.module().names.contains(unique)) || !taken_.insert(unique).second)
     unique = fmt::format("{}${}", name, ++copies_[name]);
   return unique;
 }

@@ -123,6 +123,7 @@ class Parser {
   Operand fromConstant(const Constant& c);
   void labelOperand(uint32_t index);
   int64_t offset();
+  uint32_t locationIndex();
   RegisterId use(Entity& entity, std::string_view name);
 
   static constexpr size_t kDeepestScope = 64;
@@ -150,7 +151,7 @@ class Parser {
 
   bool inFunction_ = false;
   Function function_;  // the one being parsed
-  uint32_t location_ = 0;
+  SourceLocation location_;  // of the last .loc
   std::unordered_set<std::string> taken_;                  // names given out in function_
   std::unordered_map<std::string_view, uint32_t> copies_;  // how often a name was declared again
 };

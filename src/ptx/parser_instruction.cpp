@@ -51,13 +51,22 @@ void Parser::instruction(const Token& mnemonic, Guard guard) {
   std::copy(std::begin(found->type), std::end(found->type), std::begin(i.type));
   i.guard = guard;
   i.line = mnemonic.line;
-  i.location = location_;
+  i.location = locationIndex();
   i.operands.resize(i.info().form.operandCount);
   if (i.op == isa::Op::Call)
     callOperands(i);
   else
     operands(i);
   if (!failed() && !accept(';')) error(token_, "expected ';' after '{}', found {}", i.info().syntax, this->found());
+}
+
+/// A place of the source gets its number when an instruction first comes from it.
+uint32_t Parser::locationIndex() {
+  if (location_ == SourceLocation{}) return 0;
+  uint64_t key = uint64_t{location_.file} << 32 | location_.line;
+  auto [found, isNew] = locations_.try_emplace(key, static_cast<uint32_t>(module_.locations.size()));
+  if (isNew) module_.locations.push_back(location_);
+  return found->second;
 }
 
 void Parser::operands(Instruction& i) {

@@ -170,6 +170,7 @@ void Parser::initialiser(Variable& v, std::vector<uint64_t>& dims) {
     uint64_t step = to.strides[0];
     v.count = (v.initial.size() / width + step - 1) / step * step;
     v.size = v.count * width;
+    if (v.size == 0) return error(at, "array of unknown size has no initialisers");
     if (v.size > kLargestInitialised)
       return error(at, "initialised variable is larger than {} bytes", kLargestInitialised);
     v.initial.resize(v.size);
