@@ -1,0 +1,18 @@
+// The subcommands. Each lives in a file of its own; main.cpp only lists them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace ordito::cli {
+
+/// `ordito nvcc ...`, and the program under the name nvcc: takes nvcc's command line, which is not CLI11's to parse.
+int runNvcc(const std::vector<std::string>& arguments);
+
+void addRunCommand(CLI::App& app);
+
+}  // namespace ordito::cli

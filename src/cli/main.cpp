@@ -1,0 +1,22 @@
+// The ordito command: a table of contents of its subcommands.
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+
+int main(int argc, char** argv) {
+  using namespace ordito::cli;
+
+  // nvcc has an option syntax of its own, so its arguments go there as they are.
+  if (argc > 1 && std::string(argv[1]) == "nvcc") return runNvcc({argv + 2, argv + argc});
+
+  CLI::App app("CUDA without the GPU: run, profile and check CUDA programs on a CPU.", "ordito");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "ordito 0.1.0");
+  app.add_subcommand("nvcc", "Compile CUDA programs: takes nvcc's options (see ordito nvcc --help)");
+  addRunCommand(app);
+
+  CLI11_PARSE(app, argc, argv);
+  return 0;
+}

@@ -1,0 +1,255 @@
+// `ordito nvcc`: builds CUDA programs from nvcc's command line, with clang and our own headers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "cli/commands.hpp"
+#include "cli/nvcc_commands.hpp"
+#include "cli/nvcc_options.hpp"
+#include "cli/process.hpp"
+#include "driver/fatbin.hpp"
+
+namespace ordito::cli {
+namespace fs = std::filesystem;
+namespace {
+
+using Action = NvccOptions::Action;
+
+/// Libraries of the CUDA toolkit that programs ask for by name and that Ordito does not have (a file of that name in
+/// lib64 counts).
+constexpr std::array kToolkitLibraries = {"cublas",   "cublasLt", "cufft",      "cufftw", "curand",   "cusolver",
+                                          "cusparse", "cudnn",    "nvrtc",      "nppc",   "nppi",     "npps",
+                                          "nvjpeg",   "cupti",    "nvToolsExt", "nccl",   "nvidia-ml"};
+
+std::string readFile(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// One run of the tool: what it was asked, what it has, and the folder for what lies between.
+class Build {
+ public:
+  Build(NvccOptions options, Toolchain tools) : options_(std::move(options)), tools_(std::move(tools)) {}
+
+  int run() {
+    switch (options_.action) {
+      case Action::Preprocess:
+      case Action::Dependencies:
+        return eachSource(
+            [&](const std::string& source) { return execute(preprocessCommand(tools_, options_, source)); });
+      case Action::Ptx:
+        return eachSource([&](const std::string& source) { return compilePtx(source, named(source, ".ptx")); });
+      case Action::Fatbin:
+        return eachSource([&](const std::string& source) { return compileFatbin(source, named(source, ".fatbin")); });
+      case Action::Compile:
+        return eachSource([&](const std::string& source) { return compileObject(source, named(source, ".o")); });
+      case Action::DeviceLink: return makeEmptyObject(options_.output.empty() ? "a_dlink.o" : options_.output);
+      default: return linkAll();
+    }
+  }
+
+ private:
+  int execute(const Command& command) {
+    if (options_.verbose || options_.dryRun) fmt::print(stderr, "#$ {}\n", shellLine(command));
+    return options_.dryRun ? 0 : runProcess(command);
+  }
+
+  static int complain(const std::string& message) {
+    fmt::print(stderr, "ordito nvcc: {}\n", message);
+    return 1;
+  }
+
+  std::string named(const std::string& source, const char* suffix) const {
+    if (!options_.output.empty()) return options_.output;
+    return (fs::path(options_.outputFolder) / fs::path(source).filename().replace_extension(suffix)).string();
+  }
+
+  template <class Compile>
+  int eachSource(const Compile& compile) {
+    std::vector<std::string> sources;
+    for (const auto& item : options_.items) {
+      if (!item.isFile) continue;
+      if (languageOf(options_, item.text) != Language::None) {
+        sources.push_back(item.text);
+      } else {
+        fmt::print(stderr, "ordito nvcc: warning: {}: not a source file, and nothing is linked\n", item.text);
+      }
+    }
+    if (sources.empty()) return complain("no source file given");
+    if (sources.size() > 1 && !options_.output.empty() && options_.action != Action::Preprocess) {
+      return complain(
+          fmt::format("-o {} names one output, but there are {} source files", options_.output, sources.size()));
+    }
+    for (const auto& source : sources) {
+      if (const int status = compile(source)) return status;
+    }
+    return 0;
+  }
+
+  int compilePtx(const std::string& source, const std::string& ptx) {
+    if (languageOf(options_, source) != Language::Cuda) return complain(source + ": only .cu files compile to PTX");
+    return execute(deviceCommand(tools_, options_, source, ptx));
+  }
+
+  int compileFatbin(const std::string& source, const std::string& fatbin) {
+    const std::string ptx = scratch(".ptx");
+    if (const int status = compilePtx(source, ptx)) return status;
+    if (options_.dryRun) return 0;
+    const std::string text = readFile(ptx);
+    // Small PTX stays readable in the executable; template libraries make megabytes of it.
+    const bool large = text.size() > 65536;
+    const driver::FatbinImage image = {driver::FatbinEntry::Kind::Ptx,
+                                       static_cast<uint32_t>(std::atoi(clangArch(options_).c_str() + 3)), source, text,
+                                       large ? driver::FatbinPacking::Zstd : driver::FatbinPacking::Plain};
+    const auto bytes = driver::writeFatbin({&image, 1});
+    std::ofstream file(fatbin, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return file.flush() ? 0 : complain("cannot write " + fatbin);
+  }
+
+  int compileObject(const std::string& source, const std::string& object) {
+    if (!fs::exists(source)) return complain(source + ": no such file");
+    const Language language = languageOf(options_, source);
+    if (language != Language::Cuda) return execute(plainCommand(tools_, options_, language, source, object));
+    const std::string fatbin = scratch(".fatbin");
+    if (const int status = compileFatbin(source, fatbin)) return status;
+    if (const int status = execute(hostCommand(tools_, options_, source, fatbin, object))) return status;
+    return options_.relocatable && !options_.dryRun ? redirectRegistration(object) : 0;
+  }
+
+  /// Under -fgpu-rdc clang registers kernels through a function that NVIDIA's device linker would generate for each
+  /// object. Here kernels are linked when they are loaded, so all those functions are one function of the runtime
+  /// library.
+  int redirectRegistration(const std::string& object) {
+    const std::string marker = "__cudaRegisterLinkedBinary_";
+    const std::string bytes = readFile(object);
+    const auto at = bytes.find(marker + "_nv_");
+    if (at == std::string::npos) return 0;
+    if (tools_.objcopy.empty())
+      return complain("-rdc=true needs llvm-objcopy-19 or objcopy (on Debian: apt install llvm-19)");
+    const std::string symbol = bytes.substr(at, bytes.find('\0', at) - at);
+    return execute({tools_.objcopy, "--redefine-sym", symbol + "=__orditoRegisterLinkedBinary", object});
+  }
+
+  int makeEmptyObject(const std::string& object) {
+    const std::string source = scratch(".c");
+    std::ofstream(source) << "typedef int nothing;\n";
+    return execute({tools_.clang, "-x", "c", "-fPIC", "-c", source, "-o", object});
+  }
+
+  int linkAll() {
+    std::vector<std::string> inputs;
+    for (const auto& item : options_.items) {
+      if (item.isFile && languageOf(options_, item.text) != Language::None) {
+        const std::string object = scratch(".o");
+        if (const int status = compileObject(item.text, object)) return status;
+        inputs.push_back(object);
+        continue;
+      }
+      if (const auto problem = linkerProblem(item.text, item.isFile)) return complain(*problem);
+      if (!isRuntimeLibrary(item.text)) inputs.push_back(item.text);
+    }
+    if (inputs.empty()) return complain("no input files");
+    if (options_.action == Action::Archive) {
+      Command command = {"ar", "rcs", options_.output.empty() ? "a.a" : options_.output};
+      std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(command),
+                   [](const std::string& i) { return !i.starts_with("-"); });
+      return execute(command);
+    }
+    const std::string fallback = options_.shared ? "a.so" : "a.out";
+    const std::string output =
+        options_.output.empty() ? (fs::path(options_.outputFolder) / fallback).string() : options_.output;
+    return execute(linkCommand(tools_, options_, inputs, output));
+  }
+
+  /// The runtime is linked anyway, and the device runtime is part of it.
+  static bool isRuntimeLibrary(const std::string& text) {
+    return text == "-lcudart" || text == "-lcudart_static" || text == "-lcudadevrt";
+  }
+
+  std::optional<std::string> linkerProblem(const std::string& text, bool isFile) const {
+    const std::string suffix = fs::path(text).extension().string();
+    if (isFile && (suffix == ".cubin" || suffix == ".ptx" || suffix == ".fatbin"))
+      return text + ": give the .cu file instead";
+    if (isFile && !fs::exists(text)) return text + ": no such file";
+    if (!text.starts_with("-l")) return std::nullopt;
+    const std::string library = text.substr(2);
+    const bool ofToolkit =
+        std::find(kToolkitLibraries.begin(), kToolkitLibraries.end(), library) != kToolkitLibraries.end();
+    if (!ofToolkit || fs::exists(tools_.toolkit / "lib64" / ("lib" + library + ".so"))) return std::nullopt;
+    return fmt::format("{}: this version of Ordito does not have that library of the CUDA toolkit", text);
+  }
+
+  std::string scratch(const char* suffix) {
+    return (folder_.path() / (std::to_string(++scratchFiles_) + suffix)).string();
+  }
+
+  NvccOptions options_;
+  Toolchain tools_;
+  TemporaryFolder folder_;
+  int scratchFiles_ = 0;
+};
+
+/// Build systems find out the release from the last line's form.
+void printVersion() {
+  fmt::print(
+      "ordito nvcc: CUDA compiler driver of Ordito 0.1.0, over clang 19\n"
+      "Runs on any x86-64 CPU; speaks the language of\n"
+      "Cuda compilation tools, release 12.3, V12.3.0\n");
+}
+
+void printHelp() {
+  fmt::print(
+      "Usage: ordito nvcc [options] file.cu ... [-o program]\n\n"
+      "Takes the command line of nvcc, so that builds written for nvcc work: make NVCC=\"ordito nvcc\". Options "
+      "without a\n"
+      "description in the list below are accepted if they cannot change results, and refused otherwise.\n\n{}",
+      nvccOptionHelp());
+}
+
+/// nvcc reads options from the environment as well.
+std::vector<std::string> withEnvironment(const std::vector<std::string>& arguments) {
+  std::vector<std::string> all;
+  if (const char* first = std::getenv("NVCC_PREPEND_FLAGS")) all = splitShellWords(first);
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  if (const char* last = std::getenv("NVCC_APPEND_FLAGS")) {
+    for (auto& word : splitShellWords(last)) all.push_back(std::move(word));
+  }
+  return all;
+}
+
+void printNotes(const NvccOptions& options) {
+  for (const auto& warning : options.warnings) fmt::print(stderr, "ordito nvcc: warning: {}\n", warning);
+  if (!options.verbose) return;
+  for (const auto& note : options.notes) fmt::print(stderr, "ordito nvcc: note: {}\n", note);
+  const std::string arch = clangArch(options);
+  if (options.arch != 0 && std::to_string(options.arch) != arch.substr(3)) {
+    fmt::print(stderr, "ordito nvcc: note: compiling for {}, the closest that there is to sm_{}\n", arch, options.arch);
+  }
+}
+
+}  // namespace
+
+int runNvcc(const std::vector<std::string>& arguments) {
+  auto options = parseNvccOptions(withEnvironment(arguments));
+  if (!options) {
+    fmt::print(stderr, "ordito nvcc: {}\n", options.error().message);
+    return 1;
+  }
+  if (options->action == Action::Version) return printVersion(), 0;
+  if (options->action == Action::Help) return printHelp(), 0;
+  printNotes(*options);
+  auto tools = findToolchain();
+  if (!tools) {
+    fmt::print(stderr, "ordito nvcc: {}\n", tools.error().message);
+    return 1;
+  }
+  return Build(std::move(*options), std::move(*tools)).run();
+}
+
+}  // namespace ordito::cli

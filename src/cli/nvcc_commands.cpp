@@ -1,0 +1,181 @@
+// The compiler and linker commands behind `ordito nvcc`.
+//
+// A .cu file is compiled twice: its kernels to PTX, then its host code to an object that carries the PTX in a fat
+// binary. Two commands of ours rather than clang's own pipeline, because nvcc's options speak to one side or the other:
+// -O and -g to the host, -ftz and -fmad to the device.
+#include "cli/nvcc_commands.hpp"
+
+#include <cstdlib>
+
+#include "cli/prefix.hpp"
+
+namespace ordito::cli {
+namespace fs = std::filesystem;
+namespace {
+
+void add(Command& command, const std::vector<std::string>& more) {
+  command.insert(command.end(), more.begin(), more.end());
+}
+
+/// What nvcc tolerates and clang makes an error or a warning of.
+const std::vector<std::string> kTolerance = {"-Wno-register",
+                                             "-Wno-error=c++11-narrowing",
+                                             "-Wno-unknown-warning-option",
+                                             "-Wno-unused-command-line-argument",
+                                             "-Wno-unknown-cuda-version",
+                                             "-Wno-ignored-optimization-argument"};
+
+/// Both passes over a .cu file must see the same program, so they share everything that can change its meaning.
+Command cudaBase(const Toolchain& tools, const NvccOptions& options) {
+  Command command = {tools.clang, "-x", "cuda", "--cuda-path=" + tools.toolkit.string(),
+                     "--cuda-gpu-arch=" + clangArch(options)};
+  add(command, {"-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=3", "-D__CUDACC_VER_BUILD__=0"});
+  add(command, kTolerance);
+  if (!options.standard.empty()) command.push_back("-std=" + options.standard);
+  if (options.relocatable) add(command, {"-fgpu-rdc", "-D__CUDACC_RDC__"});
+  if (options.perThreadStream)
+    add(command, {"-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"});
+  if (options.fastMath) command.emplace_back("-D__USE_FAST_MATH__=1");
+  add(command, options.preprocessor);
+  return command;
+}
+
+void addHostFlags(Command& command, const NvccOptions& options) {
+  // nvcc leaves host code unoptimised unless told; the reference computations of test programs are worth a better
+  // default here.
+  const bool debugging = options.hostDebug || options.deviceDebug;
+  command.push_back(!options.optimization.empty() ? "-O" + options.optimization : debugging ? "-O0" : "-O2");
+  if (options.hostDebug) command.emplace_back("-g");
+  if (options.noWarnings) command.emplace_back("-w");
+  if (options.shared) command.emplace_back("-fPIC");
+  add(command, options.host);
+}
+
+void addDependencyFlags(Command& command, const NvccOptions& options, const std::string& object) {
+  if (options.dependencyMode.empty()) return;
+  command.push_back("-" + options.dependencyMode);
+  if (!options.dependencyFile.empty()) {
+    add(command, {"-MF", options.dependencyFile});
+  } else if (options.action != NvccOptions::Action::Dependencies) {
+    const fs::path named = options.output.empty() ? fs::path(object) : fs::path(options.output);
+    add(command, {"-MF", fs::path(named).replace_extension(".d").string()});
+  }
+  for (const auto& target : options.dependencyTargets) add(command, {"-MT", target});
+  if (options.dependencyTargets.empty() && options.action == NvccOptions::Action::Compile)
+    add(command, {"-MT", object});
+}
+
+}  // namespace
+
+Expected<Toolchain> findToolchain() {
+  Toolchain tools;
+  tools.toolkit = toolkitFolder();
+  if (!fs::exists(tools.toolkit / "include" / "cuda_runtime.h")) {
+    return fail("{} has no CUDA headers; is the installation complete?", tools.toolkit.string());
+  }
+  const char* chosen = std::getenv("ORDITO_CLANG");
+  if (chosen && *chosen) {
+    tools.clang = chosen;
+  } else if (findInPath("clang++-19")) {
+    tools.clang = "clang++-19";
+  } else {
+    return fail("clang++-19 is not in PATH: install it (on Debian: apt install clang-19) or name one in ORDITO_CLANG");
+  }
+  for (const char* name : {"llvm-objcopy-19", "llvm-objcopy", "objcopy"}) {
+    if (tools.objcopy.empty() && findInPath(name)) tools.objcopy = name;
+  }
+  return tools;
+}
+
+Language languageOf(const NvccOptions& options, const std::string& file) {
+  if (options.language == "cu") return Language::Cuda;
+  if (options.language == "c++") return Language::Cxx;
+  if (options.language == "c") return Language::C;
+  const std::string suffix = fs::path(file).extension().string();
+  if (suffix == ".cu") return Language::Cuda;
+  if (suffix == ".cpp" || suffix == ".cc" || suffix == ".cxx" || suffix == ".C" || suffix == ".c++")
+    return Language::Cxx;
+  return suffix == ".c" ? Language::C : Language::None;
+}
+
+Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
+                      const std::string& ptx) {
+  Command command = cudaBase(tools, options);
+  // Line numbers always: they cost nothing at run time, and every message about a kernel can name its source. Warnings
+  // come from the host pass, which reads the same text.
+  add(command, {"--cuda-device-only", "-S", "-O3", "-gline-tables-only", "-w"});
+  command.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (options.flushToZero) command.emplace_back("-fgpu-flush-denormals-to-zero");
+  if (options.fastMath) command.emplace_back("-fgpu-approx-transcendentals");
+  // 0: div.approx, 1: div.full, 2: div.rn.
+  if (!options.preciseDivision)
+    add(command, {"-mllvm", options.fastMath ? "-nvptx-prec-divf32=0" : "-nvptx-prec-divf32=1"});
+  if (!options.preciseSqrt) add(command, {"-mllvm", "-nvptx-prec-sqrtf32=0"});
+  add(command, {source, "-o", ptx});
+  return command;
+}
+
+Command hostCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
+                    const std::string& fatbin, const std::string& object) {
+  Command command = cudaBase(tools, options);
+  add(command, {"--cuda-host-only", "-c"});
+  if (!fatbin.empty()) add(command, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin});
+  addHostFlags(command, options);
+  addDependencyFlags(command, options, object);
+  add(command, {source, "-o", object});
+  return command;
+}
+
+Command plainCommand(const Toolchain& tools, const NvccOptions& options, Language language, const std::string& source,
+                     const std::string& object) {
+  Command command = {tools.clang, "-x", language == Language::C ? "c" : "c++", "-c", "-D__NVCC__"};
+  add(command, kTolerance);
+  if (!options.standard.empty() && language == Language::Cxx) command.push_back("-std=" + options.standard);
+  if (options.perThreadStream) command.emplace_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+  add(command, options.preprocessor);
+  add(command, {"-isystem", (tools.toolkit / "include").string()});
+  addHostFlags(command, options);
+  addDependencyFlags(command, options, object);
+  add(command, {source, "-o", object});
+  return command;
+}
+
+Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source) {
+  const Language language = languageOf(options, source);
+  Command command;
+  if (language == Language::Cuda) {
+    command = cudaBase(tools, options);
+    command.emplace_back("--cuda-host-only");
+  } else {
+    command = {tools.clang, "-x", language == Language::C ? "c" : "c++", "-D__NVCC__"};
+    add(command, options.preprocessor);
+    add(command, {"-isystem", (tools.toolkit / "include").string()});
+  }
+  add(command, options.host);
+  if (options.action == NvccOptions::Action::Preprocess) command.emplace_back("-E");
+  const std::string object = fs::path(source).filename().replace_extension(".o").string();
+  addDependencyFlags(command, options, object);
+  command.push_back(source);
+  if (!options.output.empty()) add(command, {"-o", options.output});
+  return command;
+}
+
+Command linkCommand(const Toolchain& tools, const NvccOptions& options, const std::vector<std::string>& inputs,
+                    const std::string& output) {
+  Command command = {tools.clang, "-Wno-unused-command-line-argument", "-o", output};
+  if (options.shared) command.emplace_back("-shared");
+  add(command, options.host);
+  add(command, inputs);
+  add(command, options.linker);
+  const std::string libraries = (tools.toolkit / "lib64").string();
+  command.push_back("-L" + libraries);
+  if (options.linkRuntime) {
+    // With the path inside, the program runs without LD_LIBRARY_PATH. Old-style (RPATH would win over LD_LIBRARY_PATH):
+    // the user's word counts.
+    add(command, {"-lcudart", "-Wl,--enable-new-dtags", "-Wl,-rpath," + libraries});
+  }
+  add(command, {"-lpthread", "-ldl", "-lrt"});
+  return command;
+}
+
+}  // namespace ordito::cli

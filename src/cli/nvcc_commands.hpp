@@ -1,0 +1,45 @@
+// The compiler and linker commands behind `ordito nvcc`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/nvcc_options.hpp"
+#include "cli/process.hpp"
+
+namespace ordito::cli {
+
+/// Where the tools are.
+struct Toolchain {
+  std::string clang;    ///< clang++-19
+  std::string objcopy;  ///< Empty if there is none: needed for separate compilation only.
+  std::filesystem::path toolkit;
+};
+
+Expected<Toolchain> findToolchain();
+
+enum class Language { Cuda, Cxx, C, None };
+
+/// None for what the linker takes: objects, libraries, names without a known suffix.
+Language languageOf(const NvccOptions& options, const std::string& file);
+
+/// Kernels to PTX.
+Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
+                      const std::string& ptx);
+
+/// Host code of a .cu file to an object, with the fat binary embedded (none if empty).
+Command hostCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
+                    const std::string& fatbin, const std::string& object);
+
+/// A plain C or C++ file to an object.
+Command plainCommand(const Toolchain& tools, const NvccOptions& options, Language language, const std::string& source,
+                     const std::string& object);
+
+/// -E and -M.
+Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source);
+
+/// `inputs` are objects, libraries and linker options in their order.
+Command linkCommand(const Toolchain& tools, const NvccOptions& options, const std::vector<std::string>& inputs,
+                    const std::string& output);
+
+}  // namespace ordito::cli

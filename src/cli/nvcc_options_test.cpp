@@ -1,0 +1,182 @@
+// nvcc's command line: each spelling, what it becomes, and what is refused.
+#include "cli/nvcc_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace ordito::cli {
+namespace {
+
+using Action = NvccOptions::Action;
+using Strings = std::vector<std::string>;
+
+NvccOptions parsed(const Strings& arguments) {
+  auto options = parseNvccOptions(arguments);
+  EXPECT_TRUE(options) << options.error().message;
+  return options ? *options : NvccOptions{};
+}
+
+std::string refusal(const Strings& arguments) {
+  const auto options = parseNvccOptions(arguments);
+  return options ? "" : options.error().message;
+}
+
+Strings texts(const NvccOptions& options) {
+  Strings all;
+  for (const auto& item : options.items) all.push_back(item.text);
+  return all;
+}
+
+TEST(NvccOptions, TheUsualLine) {
+  const auto options =
+      parsed({"-O3", "-arch=sm_75", "-Iinc", "-I", "more", "-DN=4", "a.cu", "b.o", "-o", "prog", "-lm", "-L/lib"});
+  EXPECT_EQ(options.action, Action::Link);
+  EXPECT_EQ(options.optimization, "3");
+  EXPECT_EQ(clangArch(options), "sm_75");
+  EXPECT_EQ(options.preprocessor, (Strings{"-I", "inc", "-I", "more", "-DN=4"}));
+  EXPECT_EQ(texts(options), (Strings{"a.cu", "b.o", "-lm"}));
+  EXPECT_EQ(options.output, "prog");
+  EXPECT_EQ(options.linker, Strings{"-L/lib"});
+}
+
+TEST(NvccOptions, OutputInEachSpelling) {
+  for (const Strings& spelling : {Strings{"-o", "p"}, Strings{"-op"}, Strings{"-o=p"}, Strings{"--output-file", "p"},
+                                  Strings{"--output-file=p"}}) {
+    EXPECT_EQ(parsed(spelling).output, "p") << spelling[0];
+  }
+}
+
+TEST(NvccOptions, OptimizationInEachSpelling) {
+  EXPECT_EQ(parsed({"-O2"}).optimization, "2");
+  EXPECT_EQ(parsed({"--optimize", "1"}).optimization, "1");
+  EXPECT_EQ(parsed({"--optimize=0"}).optimization, "0");
+  const auto bare = parsed({"-O", "a.cu"});
+  EXPECT_EQ(bare.optimization, "2");
+  EXPECT_EQ(texts(bare), Strings{"a.cu"});
+}
+
+TEST(NvccOptions, ArchitectureInEachSpelling) {
+  EXPECT_EQ(clangArch(parsed({})), "sm_80");
+  EXPECT_EQ(clangArch(parsed({"-arch", "sm_61"})), "sm_61");
+  EXPECT_EQ(clangArch(parsed({"--gpu-architecture=sm_86"})), "sm_86");
+  EXPECT_EQ(clangArch(parsed({"-gencode", "arch=compute_70,code=sm_70"})), "sm_70");
+  EXPECT_EQ(clangArch(parsed({"-gencode=arch=compute_60,code=\"sm_60,compute_60\"", "--generate-code",
+                              "arch=compute_75,code=sm_75"})),
+            "sm_75");
+  EXPECT_EQ(clangArch(parsed({"-gencode", "arch=compute_80,code=[sm_80,compute_80]"})), "sm_80");
+  EXPECT_EQ(clangArch(parsed({"-arch=native"})), "sm_80");
+  EXPECT_EQ(clangArch(parsed({"-arch=sm_90a"})), "sm_90a");
+}
+
+TEST(NvccOptions, ArchitecturesThatClangLacksBecomeTheClosest) {
+  EXPECT_EQ(clangArch(parsed({"-arch=sm_20"})), "sm_50");
+  EXPECT_EQ(clangArch(parsed({"-arch=sm_88"})), "sm_87");
+  EXPECT_EQ(clangArch(parsed({"-arch=sm_120"})), "sm_90");
+  EXPECT_NE(refusal({"-arch=gfx90a"}).find("gfx90a"), std::string::npos);
+}
+
+TEST(NvccOptions, WhatToMake) {
+  EXPECT_EQ(parsed({"-c"}).action, Action::Compile);
+  EXPECT_EQ(parsed({"--compile"}).action, Action::Compile);
+  EXPECT_EQ(parsed({"-ptx"}).action, Action::Ptx);
+  EXPECT_EQ(parsed({"--ptx"}).action, Action::Ptx);
+  EXPECT_EQ(parsed({"-fatbin"}).action, Action::Fatbin);
+  EXPECT_EQ(parsed({"-E"}).action, Action::Preprocess);
+  EXPECT_EQ(parsed({"-M"}).action, Action::Dependencies);
+  EXPECT_EQ(parsed({"-dlink"}).action, Action::DeviceLink);
+  EXPECT_EQ(parsed({"-lib"}).action, Action::Archive);
+  EXPECT_EQ(parsed({"--version"}).action, Action::Version);
+  EXPECT_EQ(parsed({"-V"}).action, Action::Version);
+  const auto device = parsed({"-dc"});
+  EXPECT_EQ(device.action, Action::Compile);
+  EXPECT_TRUE(device.relocatable);
+}
+
+TEST(NvccOptions, DependencyFiles) {
+  const auto options = parsed({"-MD", "-MF", "a.d", "-MT", "a.o", "-c", "a.cu"});
+  EXPECT_EQ(options.action, Action::Compile);
+  EXPECT_EQ(options.dependencyMode, "MD");
+  EXPECT_EQ(options.dependencyFile, "a.d");
+  EXPECT_EQ(options.dependencyTargets, Strings{"a.o"});
+}
+
+TEST(NvccOptions, FloatingPoint) {
+  EXPECT_TRUE(parsed({}).contract);
+  EXPECT_FALSE(parsed({"-fmad=false"}).contract);
+  EXPECT_FALSE(parsed({"--fmad", "false"}).contract);
+  EXPECT_TRUE(parsed({"-ftz=true"}).flushToZero);
+  EXPECT_FALSE(parsed({"-prec-div=false"}).preciseDivision);
+  EXPECT_FALSE(parsed({"--prec-sqrt=false"}).preciseSqrt);
+  for (const char* spelling : {"-use_fast_math", "--use_fast_math"}) {
+    const auto fast = parsed({spelling});
+    EXPECT_TRUE(fast.fastMath && fast.flushToZero && fast.contract);
+    EXPECT_FALSE(fast.preciseDivision || fast.preciseSqrt);
+  }
+  EXPECT_NE(refusal({"-ftz=maybe"}).find("maybe"), std::string::npos);
+}
+
+TEST(NvccOptions, HostCompilerOptionsAreListsAndWords) {
+  const auto options =
+      parsed({"-Xcompiler", "-Wall,-Wextra", "-Xcompiler=-fopenmp", "--compiler-options", "-O1 -fPIC"});
+  EXPECT_EQ(options.host, (Strings{"-Wall", "-Wextra", "-fopenmp", "-O1", "-fPIC"}));
+  EXPECT_EQ(parsed({"-Xcompiler", "-DA=1,-march=native"}).preprocessor, Strings{"-DA=1"});
+  EXPECT_EQ(parsed({"-Xcompiler", "-Wl\\,-rpath\\,/x"}).host, Strings{"-Wl,-rpath,/x"});
+}
+
+TEST(NvccOptions, LinkerOptionsKeepTheirPlace) {
+  EXPECT_EQ(texts(parsed({"a.o", "-Xlinker", "--start-group,b.a", "-lz", "c.o"})),
+            (Strings{"a.o", "-Xlinker", "--start-group", "-Xlinker", "b.a", "-lz", "c.o"}));
+}
+
+TEST(NvccOptions, DefinitionsWithCommas) {
+  EXPECT_EQ(parsed({"-D", "A,B=2"}).preprocessor, (Strings{"-DA", "-DB=2"}));
+  EXPECT_EQ(parsed({"-DF(a,b)=a"}).preprocessor, Strings{"-DF(a,b)=a"});
+}
+
+TEST(NvccOptions, Streams) {
+  EXPECT_TRUE(parsed({"-default-stream", "per-thread"}).perThreadStream);
+  EXPECT_FALSE(parsed({"--default-stream=legacy"}).perThreadStream);
+  EXPECT_FALSE(refusal({"-default-stream=mine"}).empty());
+}
+
+TEST(NvccOptions, AcceptedWithoutEffectAreNoted) {
+  for (const Strings& option :
+       {Strings{"-lineinfo"}, Strings{"-Xptxas", "-v"}, Strings{"-maxrregcount=32"}, Strings{"-maxrregcount", "32"},
+        Strings{"--ptxas-options=-v,-O3"}, Strings{"-ccbin", "g++"}, Strings{"-cudart", "static"},
+        Strings{"-code=sm_80"}, Strings{"-t4"}, Strings{"-m64"}, Strings{"-res-usage"}}) {
+    EXPECT_EQ(parsed(option).notes.size(), 1u) << option[0];
+  }
+}
+
+TEST(NvccOptions, WhatCannotBeHonouredIsRefusedByName) {
+  for (const char* option : {"-cubin", "-optix-ir", "-dlto", "-m32", "-run", "-cuda"}) {
+    EXPECT_NE(refusal({option, "a.cu"}).find(option), std::string::npos) << option;
+  }
+  EXPECT_NE(refusal({"-Wall"}).find("-Xcompiler"), std::string::npos);
+  EXPECT_NE(refusal({"--machine", "32"}).find("64-bit"), std::string::npos);
+  EXPECT_FALSE(refusal({"-o"}).empty());
+  EXPECT_FALSE(refusal({"-c=1"}).empty());
+}
+
+TEST(NvccOptions, UnknownOptionsCanBeForwarded) {
+  EXPECT_EQ(parsed({"-Wall", "--forward-unknown-to-host-compiler"}).host, Strings{"-Wall"});
+}
+
+TEST(NvccOptions, OptionFiles) {
+  const auto path = (std::filesystem::temp_directory_path() / "ordito_options_test.txt").string();
+  std::ofstream(path) << "-O3 -D'NAME=\"a b\"'\n-arch=sm_70\n";
+  const auto options = parsed({"--options-file", path, "a.cu"});
+  EXPECT_EQ(options.optimization, "3");
+  EXPECT_EQ(options.preprocessor, Strings{"-DNAME=\"a b\""});
+  EXPECT_EQ(clangArch(options), "sm_70");
+  std::ofstream(path) << "-optf " << path;
+  EXPECT_FALSE(refusal({"-optf", path}).empty());
+  std::remove(path.c_str());
+  EXPECT_NE(refusal({"-optf", path}).find(path), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ordito::cli

@@ -1,0 +1,60 @@
+// `ordito run [--gpu NAME] prog args...`: runs an executable with our CUDA libraries, however it was built.
+//
+// Programs that nvcc linked have no path to any CUDA library, so the loader is told where ours are. The program
+// replaces this process: its exit status, its signals and its terminal are its own.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/prefix.hpp"
+
+namespace ordito::cli {
+namespace {
+
+void prependPath(const char* variable, const std::string& folder) {
+  const char* old = std::getenv(variable);
+  setenv(variable, old && *old ? fmt::format("{}:{}", folder, old).c_str() : folder.c_str(), 1);
+}
+
+[[noreturn]] void replaceBy(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  const int error = errno;
+  fmt::print(stderr, "ordito run: {}: {}\n", command[0], error == ENOENT ? "no such program" : std::strerror(error));
+  // As a shell answers: 127 not found, 126 found and not runnable.
+  std::exit(error == ENOENT ? 127 : 126);
+}
+
+}  // namespace
+
+void addRunCommand(CLI::App& app) {
+  struct Options {
+    std::string gpu;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* run = app.add_subcommand("run", "Run a program with Ordito's CUDA libraries");
+  run->add_option("--gpu", options->gpu, "The GPU to show to the program (see ordito gpus)");
+  // From the program's name on, everything is the program's.
+  run->prefix_command();
+  run->callback([run, options] {
+    const std::vector<std::string> command = run->remaining();
+    if (command.empty()) {
+      fmt::print(stderr, "ordito run: no program given\n{}", run->help());
+      std::exit(2);
+    }
+    prependPath("LD_LIBRARY_PATH", (toolkitFolder() / "lib64").string());
+    if (!options->gpu.empty()) setenv("ORDITO_GPU", options->gpu.c_str(), 1);
+    replaceBy(command);
+  });
+}
+
+}  // namespace ordito::cli
