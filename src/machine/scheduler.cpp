@@ -1,0 +1,269 @@
+// The thread pool behind Scheduler::run. One mutex guards the list of running grids; blocks themselves are taken with
+// an atomic counter.
+#include "machine/scheduler.hpp"
+
+#include <immintrin.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "machine/worker.hpp"
+
+namespace ordito::machine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kStallTime =
+    std::chrono::milliseconds(100);  // a grid that starts no block for so long gets more threads
+constexpr unsigned kMostExtraThreads = 4096;
+constexpr uint64_t kMostResidentBlocks = 8192;
+constexpr int kSpins = 200;  // a few microseconds: longer spinning would take the core from other processes
+
+/// One grid while it runs. Lives on the launching thread's stack.
+struct Running {
+  Running(const GridLaunch& what, uint64_t number) : launch(what), id(number), blocks(what.grid.count()) {}
+
+  const GridLaunch& launch;
+  const uint64_t id;
+  const uint64_t blocks;
+  uint64_t chunk = 1;
+  std::atomic<uint64_t> next{0};
+  std::atomic<bool> stop{false};
+  // Guarded by the pool's mutex:
+  unsigned users = 0;  // pool threads inside work()
+  std::condition_variable left;
+  GridResult result;
+
+  bool exhausted() const {
+    return next.load(std::memory_order_relaxed) >= blocks || stop.load(std::memory_order_relaxed);
+  }
+};
+
+unsigned coreCount() {
+  if (const char* text = std::getenv("ORDITO_THREADS")) {
+    long count = std::strtol(text, nullptr, 10);
+    if (count >= 1 && count <= 1024) return static_cast<unsigned>(count);
+  }
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+  return std::max(std::thread::hardware_concurrency(), 1u);
+}
+
+}  // namespace
+
+class Scheduler::Pool {
+ public:
+  explicit Pool(unsigned threads) : threads_(threads ? threads : coreCount()) {
+    // The launching thread is one of them.
+    for (unsigned i = 1; i < threads_; ++i) helpers_.emplace_back([this] { help(); });
+    watcher_ = std::thread([this] { watch(); });
+  }
+
+  ~Pool() {
+    {
+      std::lock_guard lock(mutex_);
+      quit_ = true;
+    }
+    wake_.notify_all();
+    watch_.notify_all();
+    for (auto& thread : helpers_) thread.join();
+    watcher_.join();
+  }
+
+  unsigned threads() const { return threads_; }
+
+  GridResult run(const GridLaunch& launch) {
+    Running grid(launch, nextGrid_.fetch_add(1));
+    // Big grids are taken in chunks. Up to the number of blocks that a GPU can hold at once, one by one: such a grid
+    // may have a barrier across its blocks, and a block behind a waiting one in the same chunk would never run.
+    if (grid.blocks > kMostResidentBlocks) grid.chunk = std::clamp<uint64_t>(grid.blocks / (threads_ * 64), 1, 64);
+    bool shared = grid.blocks > 1 && threads_ > 1;
+    std::vector<std::thread> crowd;
+    if (launch.cooperative) {
+      uint64_t extra = std::min<uint64_t>(grid.blocks, kMostExtraThreads) - 1;
+      for (uint64_t i = 0; i < extra; ++i) crowd.emplace_back([&] { workAlone(grid); });
+    } else if (shared) {
+      publish(grid);
+    }
+    work(grid);
+    for (auto& thread : crowd) thread.join();
+    if (shared && !launch.cooperative) withdraw(grid);
+    return std::move(grid.result);
+  }
+
+ private:
+  /// Takes blocks of `grid` until none is left, then adds this thread's counters to the result.
+  void work(Running& grid) {
+    Worker& worker = Worker::current();
+    if (!worker.begin(grid.launch, grid.id, threads_)) return reportNoMemory(grid);
+    while (!grid.stop.load(std::memory_order_relaxed)) {
+      uint64_t first = grid.next.fetch_add(grid.chunk, std::memory_order_relaxed);
+      if (first >= grid.blocks) break;
+      uint64_t last = std::min(first + grid.chunk, grid.blocks);
+      if (auto fault = worker.runBlocks(grid.launch, first, last, grid.stop)) {
+        report(grid, std::move(*fault));
+        break;
+      }
+    }
+    if (!grid.launch.counters) return;
+    std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < kCounterCount; ++i) grid.result.counters[i] += worker.counters()[i];
+  }
+
+  void workAlone(Running& grid) { work(grid); }
+
+  void report(Running& grid, Fault fault) {
+    std::lock_guard lock(mutex_);
+    if (!grid.result.fault) grid.result.fault = std::move(fault);
+    grid.stop = true;
+  }
+
+  void reportNoMemory(Running& grid) {
+    Fault fault;
+    fault.kind = FaultKind::StackOverflow;
+    fault.kernel = grid.launch.kernelName ? grid.launch.kernelName : "";
+    fault.message = fmt::format(
+        "kernel '{}': this computer has too little memory for the local and shared memory of a block", fault.kernel);
+    report(grid, std::move(fault));
+  }
+
+  void publish(Running& grid) {
+    unsigned sleeping = 0;
+    {
+      std::lock_guard lock(mutex_);
+      grids_.push_back(&grid);
+      version_.fetch_add(1, std::memory_order_release);
+      sleeping = sleeping_;
+      if (grids_.size() == 1) watch_.notify_one();
+    }
+    uint64_t useful = std::min<uint64_t>(sleeping, grid.blocks - 1);
+    for (uint64_t i = 0; i < useful; ++i) wake_.notify_one();
+  }
+
+  void withdraw(Running& grid) {
+    std::unique_lock lock(mutex_);
+    grids_.erase(std::find(grids_.begin(), grids_.end(), &grid));
+    grid.left.wait(lock, [&] { return grid.users == 0; });
+  }
+
+  /// A grid that still has blocks to give, or null. The caller becomes one of its users.
+  Running* choose() {
+    for (Running* grid : grids_)
+      if (!grid->exhausted()) {
+        ++grid->users;
+        return grid;
+      }
+    return nullptr;
+  }
+
+  void leave(Running& grid) {
+    if (--grid.users == 0) grid.left.notify_one();
+  }
+
+  void help() {
+    std::unique_lock lock(mutex_);
+    while (!quit_) {
+      uint64_t seen = version_.load(std::memory_order_relaxed);
+      if (Running* grid = choose()) {
+        lock.unlock();
+        work(*grid);
+        lock.lock();
+        leave(*grid);
+        continue;
+      }
+      lock.unlock();
+      for (int i = 0; i < kSpins && version_.load(std::memory_order_acquire) == seen; ++i) _mm_pause();
+      lock.lock();
+      if (version_.load(std::memory_order_relaxed) != seen || quit_) continue;
+      ++sleeping_;
+      wake_.wait(lock, [&] { return quit_ || version_.load(std::memory_order_relaxed) != seen; });
+      --sleeping_;
+    }
+  }
+
+  /// Gives threads to grids that stand still: their blocks may wait for blocks that nobody runs yet.
+  void watch() {
+    struct Seen {
+      Running* grid;
+      uint64_t id, next;
+      Clock::time_point since;
+      unsigned extra;
+    };
+    std::vector<Seen> seen;
+    std::vector<std::thread> crowd;
+    std::unique_lock lock(mutex_);
+    while (!quit_) {
+      if (grids_.empty()) {
+        seen.clear();
+        lock.unlock();
+        for (auto& thread : crowd) thread.join();
+        crowd.clear();
+        lock.lock();
+        watch_.wait(lock, [&] { return quit_ || !grids_.empty(); });
+        continue;
+      }
+      watch_.wait_for(lock, kStallTime / 2, [&] { return quit_; });
+      auto now = Clock::now();
+      std::vector<Seen> current;
+      for (Running* grid : grids_) {
+        if (grid->exhausted()) continue;
+        uint64_t next = grid->next.load(std::memory_order_relaxed);
+        auto old = std::find_if(seen.begin(), seen.end(), [&](const Seen& s) { return s.id == grid->id; });
+        Seen entry{grid, grid->id, next, now, 0};
+        if (old != seen.end()) {
+          entry.extra = old->extra;
+          if (old->next == next) entry.since = old->since;
+        }
+        if (now - entry.since >= kStallTime && entry.extra < kMostExtraThreads) {
+          // Doubling reaches any number of waiting blocks within a few rounds.
+          unsigned more = std::max(threads_, entry.extra);
+          for (unsigned i = 0; i < more; ++i) {
+            ++grid->users;
+            crowd.emplace_back([this, grid] {
+              work(*grid);
+              std::lock_guard guard(mutex_);
+              leave(*grid);
+            });
+          }
+          entry.extra += more;
+          entry.since = now;
+        }
+        current.push_back(entry);
+      }
+      seen = std::move(current);
+    }
+    lock.unlock();
+    for (auto& thread : crowd) thread.join();
+  }
+
+  const unsigned threads_;
+  std::atomic<uint64_t> nextGrid_{1};
+  std::mutex mutex_;
+  std::condition_variable wake_, watch_;
+  std::vector<Running*> grids_;
+  std::atomic<uint64_t> version_{0};  // counts published grids
+  unsigned sleeping_ = 0;
+  bool quit_ = false;
+  std::vector<std::thread> helpers_;
+  std::thread watcher_;
+};
+
+Scheduler::Scheduler(unsigned threads) : pool_(std::make_unique<Pool>(threads)) {}
+Scheduler::~Scheduler() = default;
+GridResult Scheduler::run(const GridLaunch& launch) { return pool_->run(launch); }
+unsigned Scheduler::threads() const { return pool_->threads(); }
+
+Scheduler& scheduler() {
+  static auto* instance = new Scheduler;  // never destroyed: kernels may still run while the process exits
+  return *instance;
+}
+
+}  // namespace ordito::machine
