@@ -127,7 +127,9 @@ const std::vector<lab::Variant<Context>> kVariants = {
 void reportCharacters(const Context& c) {
   std::vector<unsigned> order(kBins);
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return c.reference[a] > c.reference[b]; });
+  std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
+    return c.reference[a] != c.reference[b] ? c.reference[a] > c.reference[b] : a < b;
+  });
   std::printf("\n%zu characters\n", c.text.size());
   for (const unsigned code : order) {
     if (c.reference[code] == 0) break;

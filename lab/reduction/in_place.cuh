@@ -13,8 +13,16 @@
 // the end of a kernel guards nothing but the exit, which is a predicated exit and not a branch.
 #pragma once
 
-/// The largest power of two below `size`, the first distance of an interleaved tree; 0 for a single element.
-__device__ inline unsigned firstStride(unsigned size) { return size > 1 ? 1u << (31 - __clz(size - 1)) : 0; }
+/// The largest power of two below `size`, the first distance of an interleaved tree; 0 for a single element. Copies the
+/// highest bit of size - 1 to all lower ones, then keeps only it; sizes are at most 1024.
+__device__ inline unsigned firstStride(unsigned size) {
+  unsigned bits = size - 1;
+  bits |= bits >> 1;
+  bits |= bits >> 2;
+  bits |= bits >> 4;
+  bits |= bits >> 8;
+  return bits - (bits >> 1);
+}
 
 /// Elements of this block's part that exist.
 __device__ inline unsigned partLength(unsigned n) {
