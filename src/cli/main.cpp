@@ -4,17 +4,20 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/lab.hpp"
 
 int main(int argc, char** argv) {
   using namespace ordito::cli;
 
   // nvcc has an option syntax of its own, so its arguments go there as they are.
   if (argc > 1 && std::string(argv[1]) == "nvcc") return runNvcc({argv + 2, argv + argc});
+  if (argc > 1 && std::string(argv[1]) == "lab") return runLab({argv + 2, argv + argc});
 
   CLI::App app("CUDA without the GPU: run, profile and check CUDA programs on a CPU.", "ordito");
   app.require_subcommand(1);
   app.set_version_flag("--version", "ordito 0.1.0");
   app.add_subcommand("nvcc", "Compile CUDA programs: takes nvcc's options (see ordito nvcc --help)");
+  app.add_subcommand("lab", "The courses' programs beside their published figures (see ordito lab --help)");
   addRunCommand(app);
 
   CLI11_PARSE(app, argc, argv);
