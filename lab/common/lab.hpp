@@ -66,7 +66,7 @@ inline unsigned long long parseNumber(const char* option, const char* text) {
   char* end = nullptr;
   const bool digits = *text >= '0' && *text <= '9';
   unsigned long long value = digits ? std::strtoull(text, &end, 10) : 0;
-  if (digits && std::strncmp(end, "^", 1) == 0 && value == 2) {  // 2^26, as the course writes sizes
+  if (digits && value == 2 && end[0] == '^' && end[1] >= '0' && end[1] <= '9') {  // 2^26, as the course writes sizes
     const unsigned long long exponent = std::strtoull(end + 1, &end, 10);
     if (exponent > 40) usageError(std::string(option) + ": " + text + " is too large");
     value = 1ULL << exponent;

@@ -163,6 +163,9 @@ void printPublishedNote(const LabProgram& program, const json& document) {
 void printTable(const LabProgram& program, const json& document, const report::Sheet& sheet) {
   fmt::print("{}\n{} {} on {}\n\n{}", program.title, document.at("size").dump(), program.unit,
              document.at("device").get<std::string>(), sheet.table(report::styleForStdout()));
+  fmt::print("{}\n", document.value("verified", false)
+                         ? "Every variant equals its sequential reference."
+                         : "WRONG: at least one variant differs from its sequential reference.");
   for (const json& note : document.at("notes")) fmt::print("{}\n", note.get<std::string>());
   printPublishedNote(program, document);
 }
@@ -259,7 +262,7 @@ int runLab(const std::vector<std::string>& arguments) {
                app.help("", app.get_subcommands().empty() ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal));
     return kRight;
   } catch (const CLI::ParseError& error) {
-    return complain(kUsage, error.what());
+    return complain(kUsage, std::string(error.what()) + " (see ordito lab --help)");
   }
   const auto catalogue = LabCatalogue::load(labFolder());
   if (!catalogue) return complain(kWrong, catalogue.error().message);

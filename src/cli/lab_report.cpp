@@ -1,6 +1,7 @@
 // See lab_report.hpp.
 #include "cli/lab_report.hpp"
 
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -56,8 +57,7 @@ bool isLaunchOf(const json& launch, const std::string& kernel) {
 Cell cell(std::optional<double> value, const LabColumn& column) {
   if (!value) return {};
   const bool count = column.key.ends_with(".sum") || column.key == "grid" || column.key == "bank_conflicts";
-  if (count && *value == static_cast<double>(static_cast<std::int64_t>(*value)))
-    return static_cast<std::int64_t>(*value);
+  if (count) return static_cast<std::int64_t>(std::llround(*value));
   return *value;
 }
 
@@ -112,8 +112,16 @@ bool anyPublished(const LabCatalogue& catalogue, const LabProgram& program, cons
   return false;
 }
 
+/// The courses print a count in the unit of the table's column (millions, say); programs get it in the unit of ours.
 report::Column publishedColumn(const LabColumn& column) {
-  return {.key = "published " + column.key, .title = "pub-\nlished", .digits = column.digits};
+  return {.key = "published " + column.key, .title = "pub-\nlished", .scale = column.scale, .digits = column.digits};
+}
+
+bool anyNote(const json& document) {
+  for (const json& variant : document.at("variants")) {
+    if (!variant.value("note", std::string()).empty()) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -152,7 +160,9 @@ report::Sheet labSheet(const LabCatalogue& catalogue, const LabProgram& program,
     if (published.back()) columns.push_back(publishedColumn(column));
   }
   columns.push_back({.key = "verified", .title = "verified"});
-  columns.push_back({.key = "note", .title = "note"});
+  columns.push_back({.key = "note",
+                     .title = "note",
+                     .audience = anyNote(document) ? report::Audience::everyone : report::Audience::programs});
 
   report::Sheet sheet(columns);
   const auto baseline = baselineMs(program, document);
@@ -164,7 +174,7 @@ report::Sheet labSheet(const LabCatalogue& catalogue, const LabProgram& program,
       row.push_back(cell(valueOf(column.key, variant, baseline), column));
       if (!published[i]) continue;
       const auto figure = catalogue.published(program, name, column);
-      row.push_back(figure ? cell(figure->value, column) : Cell{});
+      row.push_back(figure ? cell(figure->value / column.scale, column) : Cell{});
     }
     row.push_back(variant.at("verified").is_boolean() ? Cell{variant.at("verified").get<bool>()} : Cell{});
     row.push_back(variant.value("note", std::string()));

@@ -125,6 +125,7 @@ TEST(LabReport, SetsOursBesideThePublished) {
   EXPECT_EQ(rows[1][std::string("published ") + kEfficiency], 68.75);
   EXPECT_EQ(rows[1]["grid"], 2);
   EXPECT_EQ(rows[1]["published grid"], 131072);
+  EXPECT_EQ(rows[1]["published smsp__inst_executed.sum"], 612100000);
   EXPECT_EQ(rows[1]["speedup"], 4.0);
   EXPECT_EQ(rows[0]["published total_ms"], 130.888);
   EXPECT_EQ(rows[0]["verified"], true);
