@@ -1,0 +1,27 @@
+// Checks and building blocks that all copies share.
+#pragma once
+
+#include "runtime/call.hpp"
+
+namespace ordito::runtime {
+
+/// What a copy of `kind` between these pointers would answer: a kind that does not exist is
+/// cudaErrorInvalidMemcpyDirection, a pointer on the wrong side cudaErrorInvalidValue, as with unified addresses on a
+/// real device.
+cudaError_t checkDirection(const void* to, const void* from, cudaMemcpyKind kind);
+/// The same where the other side is device memory by its nature (a symbol or an array).
+cudaError_t checkToDevice(const void* from, cudaMemcpyKind kind);
+cudaError_t checkFromDevice(void* to, cudaMemcpyKind kind);
+
+/// Where a copy runs: in a stream, or at once on the default stream of the program.
+struct Order {
+  bool asynchronous = false;
+  CUstream stream = nullptr;
+};
+
+CUresult copyLinear(CUdeviceptr to, CUdeviceptr from, size_t bytes, const Order& order);
+CUresult copyRows(CUdeviceptr to, size_t to_pitch, CUdeviceptr from, size_t from_pitch, size_t width, size_t height,
+                  const Order& order);
+CUresult copyBox(const CUDA_MEMCPY3D& copy, const Order& order);
+
+}  // namespace ordito::runtime

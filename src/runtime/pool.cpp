@@ -1,0 +1,73 @@
+// Stream-ordered allocation and memory pools. The structures that programs pass have the driver's layout under other
+// names.
+#include "runtime/call.hpp"
+
+using namespace ordito::runtime;
+
+static_assert(sizeof(cudaMemPoolProps) == sizeof(CUmemPoolProps));
+static_assert(sizeof(cudaMemAccessDesc) == sizeof(CUmemAccessDesc));
+static_assert(sizeof(cudaMemLocation) == sizeof(CUmemLocation));
+
+extern "C" {
+
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+  if (pointer == nullptr) return finish(cudaErrorInvalidValue);
+  return call([&] {
+    *pointer = nullptr;
+    return bytes == 0 ? CUDA_SUCCESS : cuMemAllocAsync(address(pointer), bytes, stream);
+  });
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return call([&] { return pointer == nullptr ? CUDA_SUCCESS : cuMemFreeAsync(address(pointer), stream); });
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  if (pointer == nullptr) return finish(cudaErrorInvalidValue);
+  return call([&] { return cuMemAllocFromPoolAsync(address(pointer), bytes, pool, stream); });
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return call([&] { return cuDeviceGetDefaultMemPool(pool, device); });
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return call([&] { return cuDeviceGetMemPool(pool, device); });
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  return call([&] { return cuDeviceSetMemPool(device, pool); });
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  return call([&] { return cuMemPoolCreate(pool, reinterpret_cast<const CUmemPoolProps*>(properties)); });
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return call([&] { return cuMemPoolDestroy(pool); });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep) {
+  return call([&] { return cuMemPoolTrimTo(pool, bytes_to_keep); });
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return call([&] { return cuMemPoolSetAttribute(pool, static_cast<CUmemPool_attribute>(attribute), value); });
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return call([&] { return cuMemPoolGetAttribute(pool, static_cast<CUmemPool_attribute>(attribute), value); });
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* descriptions, size_t count) {
+  return call([&] { return cuMemPoolSetAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(descriptions), count); });
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+  return call([&] {
+    return cuMemPoolGetAccess(reinterpret_cast<CUmemAccess_flags*>(flags), pool,
+                              reinterpret_cast<CUmemLocation*>(location));
+  });
+}
+
+}  // extern "C"

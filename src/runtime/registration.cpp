@@ -1,0 +1,111 @@
+// The entry points that the start-up code of clang and nvcc calls. Their names and parameters are an ABI between
+// compiler and runtime.
+#include <dlfcn.h>
+
+#include <vector>
+
+#include "runtime/context.hpp"
+#include "runtime/managed_section.hpp"
+#include "runtime/registry.hpp"
+
+using namespace ordito::runtime;
+
+namespace {
+
+Binary* binaryOf(void** handle) { return reinterpret_cast<Binary*>(handle); }
+void** handleOf(Binary* binary) { return reinterpret_cast<void**>(binary); }
+
+/// The configuration between `<<<...>>>` and the kernel's stub. A stack, because evaluating the kernel's arguments may
+/// launch another kernel.
+struct CallConfiguration {
+  dim3 grid, block;
+  size_t shared_bytes;
+  cudaStream_t stream;
+};
+thread_local std::vector<CallConfiguration> configurations;
+
+/// Managed variables must be ready when main touches them, before any call of the runtime.
+cudaError_t loadNow(Binary* binary) {
+  return call([&] {
+    CUmodule module = nullptr;
+    return binary->module(&module);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* wrapper) { return handleOf(Registry::instance().addBinary(wrapper)); }
+
+void __cudaRegisterFatBinaryEnd(void** handle) {
+  if (binaryOf(handle)->hasManagedVariables()) loadNow(binaryOf(handle));
+}
+
+// Runs at exit or when a library is unloaded: launches that nobody waited for still finish, and print.
+void __cudaUnregisterFatBinary(void** handle) {
+  finishAllWork();
+  Registry::instance().remove(binaryOf(handle));
+}
+
+/// What `clang -fgpu-rdc` calls for each object file, under a name that `ordito nvcc` makes common to all objects.
+void __orditoRegisterLinkedBinary(void (*register_symbols)(void**), void* wrapper, const char* /*module_id*/,
+                                  void (* /*keep_alive*/)(void**)) {
+  Binary* const binary = Registry::instance().linkedBinary(wrapper);
+  register_symbols(handleOf(binary));
+}
+
+char __cudaInitModule(void** handle) { return loadNow(binaryOf(handle)) == cudaSuccess ? 1 : 0; }
+
+void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/, const char* name,
+                            int /*thread_limit*/, uint3* /*thread_id*/, uint3* /*block_id*/, dim3* /*block*/,
+                            dim3* /*grid*/, int* /*warp_size*/) {
+  Registry::instance().addKernel(binaryOf(handle), host_function, name);
+}
+
+void __cudaRegisterVar(void** handle, char* symbol, char* /*device_address*/, const char* name, int /*is_extern*/,
+                       size_t bytes, int is_constant, int /*global*/) {
+  const bool shared = is_constant == 0 && isManagedShadow(symbol);
+  Registry::instance().addVariable(binaryOf(handle), {symbol, nullptr, shared, is_constant != 0, bytes, name});
+}
+
+void __cudaRegisterManagedVar(void** handle, void** slot, char* symbol, const char* name, int /*is_extern*/,
+                              size_t bytes, int is_constant, int /*global*/) {
+  Registry::instance().addVariable(binaryOf(handle), {symbol, slot, false, is_constant != 0, bytes, name});
+}
+
+void __cudaRegisterHostVar(void** /*handle*/, const char* name, char* /*symbol*/, size_t /*bytes*/) {
+  unsupportedUse("__cudaRegisterHostVar", name);
+}
+
+void __cudaRegisterTexture(void** /*handle*/, const void* /*symbol*/, const void** /*address*/, const char* name,
+                           int /*dimensions*/, int /*normalised*/, int /*is_extern*/) {
+  unsupportedUse("texture reference", name);
+}
+
+void __cudaRegisterSurface(void** /*handle*/, const void* /*symbol*/, const void** /*address*/, const char* name,
+                           int /*dimensions*/, int /*is_extern*/) {
+  unsupportedUse("surface reference", name);
+}
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
+  configurations.push_back({grid, block, shared_bytes, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, void* stream) {
+  if (configurations.empty()) return finish(cudaErrorMissingConfiguration);
+  const CallConfiguration& top = configurations.back();
+  *grid = top.grid;
+  *block = top.block;
+  *shared_bytes = top.shared_bytes;
+  *static_cast<cudaStream_t*>(stream) = top.stream;
+  configurations.pop_back();
+  return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
+  return finish(Registry::instance().handle(host_function, kernel));
+}
+
+}  // extern "C"

@@ -1,0 +1,205 @@
+// Loading what was registered. See registry.hpp.
+#include "runtime/registry.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "runtime/fat_binary.hpp"
+
+namespace ordito::runtime {
+namespace {
+
+/// Path and load address of the executable or library that contains `address`.
+std::pair<std::string, const void*> containingFile(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0) return {"", nullptr};
+  return {info.dli_fname != nullptr ? info.dli_fname : "", info.dli_fbase};
+}
+
+}  // namespace
+
+bool Binary::hasManagedVariables() const {
+  return std::any_of(variables_.begin(), variables_.end(),
+                     [](const Variable& v) { return v.shared || v.slot != nullptr; });
+}
+
+CUresult Binary::module(CUmodule* module) {
+  CUcontext context = nullptr;
+  if (const CUresult got = cuCtxGetCurrent(&context); got != CUDA_SUCCESS) return got;
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = modules_.find(context); found != modules_.end()) {
+    *module = found->second;
+    return CUDA_SUCCESS;
+  }
+  CUresult result = load(module);
+  if (result != CUDA_SUCCESS) return result;
+  result = placeManaged(*module);
+  if (result == CUDA_SUCCESS)
+    modules_.emplace(context, *module);
+  else
+    cuModuleUnload(*module);
+  return result;
+}
+
+CUresult Binary::load(CUmodule* module) const {
+  const std::vector<const void*> images = linkedImages(images_);
+  if (images.size() > 1) return loadLinked(images, module);
+  const void* const only = images.empty() ? images_.front() : images.front();
+  return orditoModuleLoadStatic(module, only, origin_.c_str());
+}
+
+// There is no device link step at build time: the driver links the PTX of the objects by name.
+CUresult Binary::loadLinked(const std::vector<const void*>& images, CUmodule* module) const {
+  CUlinkState link = nullptr;
+  if (const CUresult created = cuLinkCreate(0, nullptr, nullptr, &link); created != CUDA_SUCCESS) return created;
+  CUresult result = CUDA_SUCCESS;
+  for (const void* image : images) {
+    result = cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, const_cast<void*>(image), fatBinarySize(image),
+                           origin_.c_str(), 0, nullptr, nullptr);
+    if (result != CUDA_SUCCESS) break;
+  }
+  void* linked = nullptr;
+  size_t bytes = 0;
+  if (result == CUDA_SUCCESS) result = cuLinkComplete(link, &linked, &bytes);
+  if (result == CUDA_SUCCESS) result = cuModuleLoadData(module, linked);
+  cuLinkDestroy(link);
+  return result;
+}
+
+CUresult Binary::placeManaged(CUmodule module) const {
+  for (const Variable& variable : variables_) {
+    CUresult placed = CUDA_SUCCESS;
+    if (variable.shared) {
+      placed = orditoModuleBindVariable(module, variable.name.c_str(), const_cast<void*>(variable.symbol));
+    } else if (variable.slot != nullptr) {
+      CUdeviceptr storage = 0;
+      size_t bytes = 0;
+      placed = cuModuleGetGlobal(&storage, &bytes, module, variable.name.c_str());
+      if (placed == CUDA_SUCCESS) *variable.slot = reinterpret_cast<void*>(storage);
+    }
+    // A variable that no kernel uses may be missing from the PTX.
+    if (placed != CUDA_SUCCESS && placed != CUDA_ERROR_NOT_FOUND) return placed;
+  }
+  return CUDA_SUCCESS;
+}
+
+void Binary::forget(CUcontext context) {
+  const std::scoped_lock lock(mutex_);
+  modules_.erase(context);
+}
+
+void Binary::unload() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [context, module] : modules_) {
+    CUcontext previous = nullptr;
+    cuCtxGetCurrent(&previous);
+    if (cuCtxSetCurrent(context) == CUDA_SUCCESS) cuModuleUnload(module);
+    cuCtxSetCurrent(previous);
+  }
+  modules_.clear();
+}
+
+// Never destroyed: the program's last calls come from its own atexit functions.
+Registry& Registry::instance() {
+  static Registry& registry = *new Registry;
+  return registry;
+}
+
+Binary* Registry::addBinary(const void* wrapper) {
+  auto binary = std::make_unique<Binary>(containingFile(wrapper).first);
+  binary->addImage(wrapper);
+  const std::scoped_lock lock(mutex_);
+  return binaries_.emplace_back(std::move(binary)).get();
+}
+
+Binary* Registry::linkedBinary(const void* wrapper) {
+  const auto [path, base] = containingFile(wrapper);
+  const std::scoped_lock lock(mutex_);
+  Binary*& binary = linked_[base];
+  if (binary == nullptr) binary = binaries_.emplace_back(std::make_unique<Binary>(path)).get();
+  binary->addImage(wrapper);
+  return binary;
+}
+
+void Registry::addKernel(Binary* binary, const void* host_function, const char* name) {
+  const auto kernel = std::make_shared<Kernel>(Kernel{binary, name, {}});
+  const std::scoped_lock lock(mutex_);
+  kernels_[host_function] = kernel;
+  kernels_[kernel.get()] = kernel;
+}
+
+void Registry::addVariable(Binary* binary, const Variable& variable) {
+  const std::scoped_lock lock(mutex_);
+  binary->addVariable(variable);
+  variables_[variable.symbol] = {binary, variable};
+  if (variable.slot != nullptr) variables_[variable.slot] = {binary, variable};
+}
+
+void Registry::remove(Binary* binary) {
+  const std::scoped_lock lock(mutex_);
+  const auto owner = std::find_if(binaries_.begin(), binaries_.end(), [&](const auto& b) { return b.get() == binary; });
+  if (owner == binaries_.end()) return;
+  std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
+  std::erase_if(variables_, [&](const auto& entry) { return entry.second.first == binary; });
+  std::erase_if(linked_, [&](const auto& entry) { return entry.second == binary; });
+  binary->unload();
+  binaries_.erase(owner);
+}
+
+cudaError_t Registry::function(const void* host_function, CUfunction* function) {
+  CUcontext context = nullptr;
+  if (const CUresult got = cuCtxGetCurrent(&context); got != CUDA_SUCCESS) return toRuntime(got);
+  std::shared_ptr<Kernel> kernel;
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = kernels_.find(host_function);
+    if (found == kernels_.end()) return cudaErrorInvalidDeviceFunction;
+    for (const auto& [loaded_in, loaded] : found->second->functions)
+      if (loaded_in == context) {
+        *function = loaded;
+        return cudaSuccess;
+      }
+    kernel = found->second;
+  }
+  CUmodule module = nullptr;
+  if (const CUresult loaded = kernel->binary->module(&module); loaded != CUDA_SUCCESS) return toRuntime(loaded);
+  const CUresult got = cuModuleGetFunction(function, module, kernel->name.c_str());
+  if (got != CUDA_SUCCESS) return got == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : toRuntime(got);
+  const std::scoped_lock lock(mutex_);
+  kernel->functions.emplace_back(context, *function);
+  return cudaSuccess;
+}
+
+cudaError_t Registry::handle(const void* host_function, cudaKernel_t* handle) {
+  const std::shared_lock lock(mutex_);
+  const auto found = kernels_.find(host_function);
+  if (found == kernels_.end()) return cudaErrorInvalidDeviceFunction;
+  *handle = reinterpret_cast<cudaKernel_t>(found->second.get());
+  return cudaSuccess;
+}
+
+cudaError_t Registry::variable(const void* symbol, CUdeviceptr* address, size_t* bytes) {
+  Binary* binary = nullptr;
+  std::string name;
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = variables_.find(symbol);
+    if (found == variables_.end()) return cudaErrorInvalidSymbol;
+    binary = found->second.first;
+    name = found->second.second.name;
+  }
+  CUmodule module = nullptr;
+  if (const CUresult loaded = binary->module(&module); loaded != CUDA_SUCCESS) return toRuntime(loaded);
+  const CUresult got = cuModuleGetGlobal(address, bytes, module, name.c_str());
+  return got == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : toRuntime(got);
+}
+
+void Registry::forget(CUcontext context) {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& binary : binaries_) binary->forget(context);
+  for (const auto& entry : kernels_)
+    std::erase_if(entry.second->functions, [&](const auto& function) { return function.first == context; });
+}
+
+}  // namespace ordito::runtime

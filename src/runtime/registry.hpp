@@ -1,0 +1,96 @@
+// What the compilers' start-up code registers: fat binaries, and the kernels and variables inside them, keyed by the
+// host address that stands for each.
+//
+// Registration runs before main and only records. A binary is loaded into a context when one of its symbols is first
+// used there, so a program that never touches the GPU pays nothing, and the error of a bad binary is the error of the
+// first launch.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/call.hpp"
+
+namespace ordito::runtime {
+
+struct Variable {
+  const void* symbol = nullptr;  // the host's shadow variable
+  void** slot = nullptr;         // nvcc's managed variables: where the host finds the address
+  bool shared = false;           // clang's managed variables: the shadow itself is the storage
+  bool constant = false;
+  size_t bytes = 0;
+  std::string name;
+};
+
+/// One or more device images that are loaded together. Whole programs have one image; separately compiled ones have one
+/// for each object file, linked by name.
+class Binary {
+ public:
+  explicit Binary(std::string origin) : origin_(std::move(origin)) {}
+
+  void addImage(const void* wrapper) { images_.push_back(wrapper); }
+  void addVariable(const Variable& variable) { variables_.push_back(variable); }
+  bool hasManagedVariables() const;
+  const std::string& origin() const { return origin_; }
+
+  /// The module of the current context, loaded and with its managed variables in place.
+  CUresult module(CUmodule* module);
+  void forget(CUcontext context);
+  void unload();
+
+ private:
+  CUresult load(CUmodule* module) const;
+  CUresult loadLinked(const std::vector<const void*>& images, CUmodule* module) const;
+  CUresult placeManaged(CUmodule module) const;
+
+  std::string origin_;  // path of the executable or library, for messages
+  std::vector<const void*> images_;
+  std::deque<Variable> variables_;
+  std::mutex mutex_;
+  std::map<CUcontext, CUmodule> modules_;
+};
+
+struct Kernel {
+  Binary* binary = nullptr;
+  std::string name;
+  std::vector<std::pair<CUcontext, CUfunction>> functions;  // guarded by the registry's mutex
+};
+
+class Registry {
+ public:
+  static Registry& instance();
+
+  Binary* addBinary(const void* wrapper);
+  /// The binary that collects the separately compiled objects of the executable or library that contains `wrapper`.
+  Binary* linkedBinary(const void* wrapper);
+  void addKernel(Binary* binary, const void* host_function, const char* name);
+  void addVariable(Binary* binary, const Variable& variable);
+  /// Removes the binary and all that it registered (a library is unloaded, or the program ends).
+  void remove(Binary* binary);
+
+  /// The function of the current context for a host function, or for a handle that handle() gave.
+  cudaError_t function(const void* host_function, CUfunction* function);
+  /// A context-independent handle for a registered kernel.
+  cudaError_t handle(const void* host_function, cudaKernel_t* handle);
+  /// Address and size of a variable in the current context.
+  cudaError_t variable(const void* symbol, CUdeviceptr* address, size_t* bytes);
+  void forget(CUcontext context);
+
+ private:
+  std::shared_mutex mutex_;
+  std::vector<std::unique_ptr<Binary>> binaries_;
+  std::map<const void*, Binary*> linked_;  // by load address of the executable or library
+  std::unordered_map<const void*, std::shared_ptr<Kernel>> kernels_;
+  std::unordered_map<const void*, std::pair<Binary*, Variable>> variables_;
+};
+
+/// Forgets what was loaded into a context that is about to go.
+inline void forgetContext(CUcontext context) { Registry::instance().forget(context); }
+
+}  // namespace ordito::runtime
