@@ -113,6 +113,7 @@ class Parser {
   void instruction(const Token& mnemonic, Guard guard);
   const Opcode* opcode(const Token& mnemonic);
   void operands(Instruction& i);
+  void spaceFromSymbol(Instruction& i) const;
   void callOperands(Instruction& i);
   Operand callList();
   Operand operand();

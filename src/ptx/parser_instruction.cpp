@@ -56,7 +56,7 @@ void Parser::instruction(const Token& mnemonic, Guard guard) {
   if (i.op == isa::Op::Call)
     callOperands(i);
   else
-    operands(i);
+    operands(i), spaceFromSymbol(i);
   if (!failed() && !accept(';')) error(token_, "expected ';' after '{}', found {}", i.info().syntax, this->found());
 }
 
@@ -89,6 +89,22 @@ void Parser::operands(Instruction& i) {
       return error(token_, "expected an address in brackets, found {}", found());
     else
       i.operands[k] = operand();
+  }
+}
+
+/// `ld.u32 %r1, [x]` names no state space but means that of x: only there is the symbol's address valid.
+void Parser::spaceFromSymbol(Instruction& i) const {
+  const isa::Form& form = i.info().form;
+  if (i.has(isa::ModifierKind::Space)) return;
+  for (uint32_t k = 0; k < form.operandCount; ++k) {
+    if (form.operands[k].kind != isa::OperandForm::Kind::Address) continue;
+    const Symbol& s = i.operands[k].symbol;
+    bool ofModule = s.kind == Symbol::Kind::ModuleVariable, ofFunction = s.kind == Symbol::Kind::LocalVariable;
+    if (!ofModule && !ofFunction) continue;
+    Space space = ofModule ? module_.variables[s.index].space : function_.variables[s.index].space;
+    if (space != Space::Global && space != Space::Shared && space != Space::Local) continue;
+    std::string_view name = space == Space::Global ? "global" : space == Space::Shared ? "shared" : "local";
+    i.mods[isa::ModifierKind::Space] = isa::modifierValue(isa::ModifierKind::Space, name);
   }
 }
 
@@ -206,6 +222,8 @@ Operand Parser::special(const Token& at) {
     o.kind = Operand::Kind::Sink;
     return o;
   }
+  // The manual lists WARP_SZ with the special registers, but it is a constant and may stand wherever one may.
+  if (at.text == "WARP_SZ") return fromConstant({false, false, 32});
   if (auto special = isa::specialFromName(at.text)) {
     o.kind = Operand::Kind::Special;
     o.special = *special;

@@ -1,0 +1,272 @@
+// Which modifiers and types go together. The table's rows say which modifiers exist; a row is often shared by types
+// that take fewer of them. Each rule answers with the sentence for the message, or with nothing if all is well.
+#include "ptx/verifier_impl.hpp"
+
+namespace ordito::ptx {
+namespace {
+
+using isa::mod;
+using isa::ModifierKind;
+using isa::Op;
+using isa::Type;
+using Kind = isa::TypeKind;
+
+using Problem = const char*;
+constexpr Problem kFine = nullptr;
+
+bool isHalf(Type t) { return t == Type::f16 || t == Type::f16x2; }
+bool isBfloat(Type t) { return t == Type::bf16 || t == Type::bf16x2; }
+bool ieeeRounding(const Instruction& i) {
+  return i.has(ModifierKind::Rounding) && !i.is(mod<ModifierKind::Rounding>("rna"));
+}
+bool approx(const Instruction& i) { return i.is(mod<ModifierKind::Precision>("approx")); }
+bool named(const Instruction& i, ModifierKind kind, std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names)
+    if (i.mods.name(kind) == name) return true;
+  return false;
+}
+
+Problem flushAndSaturate(const Instruction& i, Type t) {
+  if (i.has(ModifierKind::Flush) && t != Type::f32 && !isHalf(t)) return ".ftz needs type .f32, .f16 or .f16x2";
+  if (i.is(mod<ModifierKind::Saturate>("satfinite"))) return ".satfinite belongs to cvt";
+  if (i.has(ModifierKind::Saturate) && t != Type::f32 && !isHalf(t)) return ".sat needs type .f32, .f16 or .f16x2";
+  return kFine;
+}
+
+Problem floatArithmetic(const Instruction& i) {
+  Type t = i.type[0];
+  if (i.is(mod<ModifierKind::Rounding>("rna"))) return ".rna belongs to cvt";
+  if ((isHalf(t) || isBfloat(t)) && i.has(ModifierKind::Rounding) && !i.is(mod<ModifierKind::Rounding>("rn")))
+    return "16-bit floating point rounds .rn only";
+  if (i.has(ModifierKind::Relu) && !isHalf(t) && !isBfloat(t)) return ".relu needs a 16-bit floating-point type";
+  if (i.has(ModifierKind::Relu) && i.has(ModifierKind::Saturate)) return ".relu and .sat exclude each other";
+  if (i.op == Op::MadF && !i.has(ModifierKind::Rounding)) return "a rounding modifier is required";
+  return flushAndSaturate(i, t);
+}
+
+Problem divisionLike(const Instruction& i) {
+  Type t = i.type[0];
+  bool full = i.is(mod<ModifierKind::Precision>("full")), rounds = i.has(ModifierKind::Rounding);
+  if (i.is(mod<ModifierKind::Rounding>("rna"))) return ".rna belongs to cvt";
+  if (full && i.op != Op::DivF) return ".full belongs to div";
+  if (i.has(ModifierKind::Precision) == rounds)
+    return "exactly one of .approx, .full (div only) and a rounding modifier is required";
+  bool approximateReciprocal = i.op == Op::Rcp && approx(i) && i.has(ModifierKind::Flush);
+  if (t == Type::f64 && !rounds && !approximateReciprocal) return "type .f64 needs a rounding modifier";
+  if (t == Type::f64 && rounds && i.has(ModifierKind::Flush)) return ".ftz needs type .f32";
+  return kFine;
+}
+
+Problem minMax(const Instruction& i) {
+  Type t = i.type[0];
+  if (i.has(ModifierKind::Flush) && t != Type::f32 && !isHalf(t)) return ".ftz needs type .f32, .f16 or .f16x2";
+  bool any = i.has(ModifierKind::NanMode) || i.has(ModifierKind::XorSign) || i.has(ModifierKind::AbsMode);
+  if (any && t == Type::f64) return "type .f64 takes no modifier";
+  if (i.has(ModifierKind::XorSign) != i.has(ModifierKind::AbsMode)) return ".xorsign and .abs go together";
+  return kFine;
+}
+
+Problem flushOnly(const Instruction& i) {
+  if (i.has(ModifierKind::Flush) && i.type[0] != Type::f32 && !isHalf(i.type[0]))
+    return ".ftz needs type .f32, .f16 or .f16x2";
+  return kFine;
+}
+
+Problem exponential(const Instruction& i) {
+  if (isBfloat(i.type[0]) != i.has(ModifierKind::Flush) && i.type[0] != Type::f32)
+    return "ex2.approx takes .ftz with .bf16 and .bf16x2 and not with .f16 and .f16x2";
+  return kFine;
+}
+
+Problem comparison(const Instruction& i, Type compared) {
+  Kind kind = isa::info(compared).kind;
+  bool ordering = named(i, ModifierKind::Compare, {"lt", "le", "gt", "ge"}),
+       equality = named(i, ModifierKind::Compare, {"eq", "ne"});
+  bool unsignedOnly = named(i, ModifierKind::Compare, {"lo", "ls", "hi", "hs"});
+  if (i.has(ModifierKind::Flush) && compared != Type::f32 && !isHalf(compared))
+    return ".ftz needs a comparison of type .f32, .f16 or .f16x2";
+  if (kind == Kind::Float) return unsignedOnly ? "this comparison needs an unsigned type" : kFine;
+  if (kind == Kind::Bits) return equality ? kFine : "bits compare .eq and .ne only";
+  if (unsignedOnly) return kind == Kind::Unsigned ? kFine : "this comparison needs an unsigned type";
+  return ordering || equality ? kFine : "this comparison needs a floating-point type";
+}
+
+Problem integerProduct(const Instruction& i) {
+  bool isWide = i.is(mod<ModifierKind::MulMode>("wide"));
+  if (isWide && isa::bits(i.type[0]) == 64) return ".wide needs a type of 16 or 32 bits";
+  if (isWide && (i.op == Op::Mul24 || i.op == Op::Mad24 || i.op == Op::MadCc || i.op == Op::Madc))
+    return ".wide belongs to mul and mad";
+  bool sat = i.has(ModifierKind::Saturate);
+  if (sat && !(i.is(mod<ModifierKind::MulMode>("hi")) && i.type[0] == Type::s32)) return ".sat needs .hi.s32";
+  return kFine;
+}
+
+/// The nine cases of the manual's table: the direction of a conversion says whether it may, must or must not round.
+Problem conversion(const Instruction& i) {
+  Type to = i.type[0], from = i.type[1];
+  bool rounds = i.has(ModifierKind::Rounding), roundsToInteger = i.has(ModifierKind::IntegerRounding);
+  bool sat = i.has(ModifierKind::Saturate), relu = i.has(ModifierKind::Relu);
+  if (i.has(ModifierKind::Flush) && to != Type::f32 && from != Type::f32) return ".ftz needs .f32 on one side";
+  if (relu && !(from == Type::f32 && (isHalf(to) || isBfloat(to) || to == Type::tf32)))
+    return ".relu needs a conversion from .f32 to .f16, .bf16 or .tf32";
+  if (to == Type::tf32)
+    return from != Type::f32 ? ".tf32 is made from .f32" : !rounds ? "a rounding modifier is required" : kFine;
+  if (i.is(mod<ModifierKind::Rounding>("rna"))) return ".rna needs type .tf32";
+  if (isa::isFloat(to) && isa::isFloat(from)) {
+    if (isa::bits(to) < isa::bits(from))
+      return roundsToInteger ? "integer rounding needs equal sizes"
+             : rounds        ? kFine
+                             : "a rounding modifier is required";
+    if (rounds) return "this conversion is exact and takes no rounding modifier";
+    if (roundsToInteger && to != from) return "integer rounding needs equal types";
+    return kFine;
+  }
+  if (isa::isFloat(to))
+    return roundsToInteger ? "integer rounding needs a floating-point source"
+           : rounds        ? kFine
+                           : "a rounding modifier is required";
+  if (isa::isFloat(from))
+    return rounds            ? "a conversion to an integer rounds with .rni, .rzi, .rmi or .rpi"
+           : roundsToInteger ? kFine
+                             : "an integer rounding modifier is required";
+  if (rounds || roundsToInteger) return "a conversion between integers does not round";
+  return i.is(mod<ModifierKind::Saturate>("satfinite")) && sat ? ".satfinite needs a floating-point target" : kFine;
+}
+
+Problem memoryOrder(const Instruction& i) {
+  bool load = i.op == Op::Ld;
+  bool strong = named(i, ModifierKind::Semantics,
+                      load ? std::initializer_list<std::string_view>{"relaxed", "acquire"}
+                           : std::initializer_list<std::string_view>{"relaxed", "release"});
+  bool plain = !i.has(ModifierKind::Semantics) || named(i, ModifierKind::Semantics, {"weak", "volatile"});
+  if (i.is(mod<ModifierKind::Semantics>("mmio"))) return ".mmio is not supported by Ordito";
+  if (!strong && !plain)
+    return load ? "a load is .weak, .volatile, .relaxed or .acquire"
+                : "a store is .weak, .volatile, .relaxed or .release";
+  if (strong != i.has(ModifierKind::Scope))
+    return "a scope goes with .relaxed, .acquire or .release, and only with them";
+  if (!plain && i.has(ModifierKind::CacheOp)) return "a cache operator does not go with memory semantics";
+  if (i.has(ModifierKind::NonCoherent) && spaceOf(i) != Space::Global) return ".nc needs .global";
+  if (load && named(i, ModifierKind::CacheOp, {"wb", "wt"})) return "loads take .ca, .cg, .cs, .lu or .cv";
+  if (!load && named(i, ModifierKind::CacheOp, {"ca", "lu", "cv"})) return "stores take .wb, .cg, .cs or .wt";
+  if (!load && spaceOf(i) == Space::Const) return ".const cannot be stored to";
+  return kFine;
+}
+
+Problem atomic(const Instruction& i) {
+  std::string_view op = i.mods.name(ModifierKind::AtomOp);
+  Type t = i.type[0];
+  Kind kind = isa::info(t).kind;
+  Space space = spaceOf(i);
+  if (space != Space::Generic && space != Space::Global && space != Space::Shared)
+    return "atomic operations work in .global, .shared or generic memory";
+  bool release = i.op == Op::Red;
+  if (i.has(ModifierKind::Semantics) &&
+      !named(i, ModifierKind::Semantics,
+             release ? std::initializer_list<std::string_view>{"relaxed", "release"}
+                     : std::initializer_list<std::string_view>{"relaxed", "acquire", "release", "acq_rel"}))
+    return release ? "red is .relaxed or .release" : "atom is .relaxed, .acquire, .release or .acq_rel";
+  bool small = isHalf(t) || isBfloat(t);
+  if (small != i.has(ModifierKind::NoFlush))
+    return ".noftz goes with .f16, .f16x2, .bf16 and .bf16x2, and only with them";
+  if (i.op == Op::AtomCas) return kFine;
+  if (op == "cas") return ".cas needs type .b16, .b32 or .b64";
+  if (op == "exch") return release ? "red has no .exch" : kind == Kind::Bits ? kFine : ".exch needs type .b32 or .b64";
+  if (op == "and" || op == "or" || op == "xor")
+    return kind == Kind::Bits ? kFine : "bitwise operations need type .b32 or .b64";
+  if (op == "inc" || op == "dec") return t == Type::u32 ? kFine : ".inc and .dec need type .u32";
+  if (op == "min" || op == "max")
+    return kind == Kind::Unsigned || kind == Kind::Signed ? kFine : ".min and .max need an integer type";
+  return kind == Kind::Bits || t == Type::s64 ? ".add needs type .u32, .s32, .u64 or a floating-point one" : kFine;
+}
+
+Problem barrierReduction(const Instruction& i) {
+  bool count = i.is(mod<ModifierKind::RedOp>("popc"));
+  return count == (i.type[0] == Type::u32) ? kFine : ".popc needs type .u32, .and and .or need .pred";
+}
+
+Problem vote(const Instruction& i) {
+  bool ballot = i.is(mod<ModifierKind::VoteMode>("ballot"));
+  return ballot == (i.type[0] == Type::b32) ? kFine : ".ballot needs type .b32, the other modes need .pred";
+}
+
+Problem redux(const Instruction& i) {
+  bool bitwise = named(i, ModifierKind::ReduxOp, {"and", "or", "xor"});
+  return bitwise == (i.type[0] == Type::b32) ? kFine : "bitwise operations need type .b32, the others .u32 or .s32";
+}
+
+Problem addressSpace(const Instruction& i) {
+  Space s = spaceOf(i);
+  if (i.op == Op::Prefetch)
+    return s == Space::Generic || s == Space::Global || s == Space::Local
+               ? kFine
+               : "prefetch works in .global, .local or generic memory";
+  if (i.op == Op::Ldu)
+    return s == Space::Generic || s == Space::Global ? kFine : "ldu works in .global or generic memory";
+  return kFine;
+}
+
+}  // namespace
+
+Problem modifierProblem(const Instruction& i) {
+  Type t = i.type[0];
+  switch (i.op) {
+    case Op::Add:
+    case Op::Sub: return i.has(ModifierKind::Saturate) && t != Type::s32 ? ".sat needs type .s32" : kFine;
+    case Op::Min:
+    case Op::Max:
+      return i.has(ModifierKind::Relu) && t != Type::s32 && t != Type::s16x2 ? ".relu needs type .s32 or .s16x2"
+                                                                             : kFine;
+    case Op::AddF:
+    case Op::SubF:
+    case Op::MulF:
+    case Op::FmaF:
+    case Op::MadF: return floatArithmetic(i);
+    case Op::DivF:
+    case Op::Rcp:
+    case Op::Sqrt: return divisionLike(i);
+    case Op::MinF:
+    case Op::MaxF: return minMax(i);
+    case Op::AbsF:
+    case Op::NegF: return flushOnly(i);
+    case Op::Ex2: return exponential(i);
+    case Op::Set:
+    case Op::SetBool: return comparison(i, i.type[1]);
+    case Op::Setp:
+    case Op::SetpBool: return comparison(i, t);
+    case Op::Slct:
+      return i.has(ModifierKind::Flush) && i.type[1] != Type::f32 ? ".ftz needs a selector of type .f32" : kFine;
+    case Op::Mul:
+    case Op::Mad:
+    case Op::Mul24:
+    case Op::Mad24:
+    case Op::MadCc:
+    case Op::Madc: return integerProduct(i);
+    case Op::Cvt: return conversion(i);
+    case Op::CvtPack:
+      return i.is(mod<ModifierKind::Saturate>("sat")) ? "a packed conversion takes .satfinite, not .sat"
+             : ieeeRounding(i)                        ? kFine
+                                                      : ".rna needs type .tf32";
+    case Op::Lop3Bool: return i.is(mod<ModifierKind::BoolOp>("xor")) ? "lop3 combines with .or or .and" : kFine;
+    case Op::Ld:
+    case Op::St: return memoryOrder(i);
+    case Op::Ldu:
+    case Op::Prefetch: return addressSpace(i);
+    case Op::AtomCas:
+    case Op::Atom:
+    case Op::Red: return atomic(i);
+    case Op::BarRed:
+    case Op::BarrierRed: return barrierReduction(i);
+    case Op::Vote:
+    case Op::VoteOld: return vote(i);
+    case Op::Redux: return redux(i);
+    case Op::Fence:
+      return !i.has(ModifierKind::Semantics) ||
+                     named(i, ModifierKind::Semantics, {"sc", "acq_rel", "acquire", "release"})
+                 ? kFine
+                 : "a fence is .sc, .acq_rel, .acquire or .release";
+    default: return kFine;
+  }
+}
+
+}  // namespace ordito::ptx
