@@ -1,0 +1,205 @@
+// The scheduling rule of block.hpp, barriers, and what to say when nobody can go on.
+#include "interp/block.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <tuple>
+
+#include "interp/executor.hpp"
+#include "machine/fault.hpp"
+
+namespace ordito::interp {
+
+using machine::FaultKind;
+
+namespace {
+
+constexpr std::align_val_t kActivationAlignment{128};
+constexpr int kStepsPerTurn = 1000;     // of a warp, before the next warp moves
+constexpr uint32_t kPatience = 200;     // backward branches of one group while others wait
+constexpr uint32_t kFocusSteps = 1000;  // what a lane that waited gets
+
+}  // namespace
+
+void FreeAligned::operator()(std::byte* memory) const { ::operator delete[](memory, kActivationAlignment); }
+
+Activation::Activation(const FunctionPlan& plan)
+    : plan(&plan),
+      registers(plan.source->registers.size()),
+      memory(new(kActivationAlignment) std::byte[std::max(plan.memoryBytes, 1u)]{}) {}
+
+const ptx::Instruction* Thread::instruction() const {
+  const auto& instructions = top().plan->source->instructions;
+  return top().pc < instructions.size() ? &instructions[top().pc] : nullptr;
+}
+
+uint32_t Warp::lanesIn(Thread::State state) const {
+  uint32_t mask = 0;
+  for (const Thread& thread : threads)
+    if (thread.state == state) mask |= 1u << thread.lane;
+  return mask;
+}
+
+Block::Block(const Program& program, const machine::BlockFrame& frame) : program(program), frame(frame) {
+  uint64_t count = program.specialisation.block.count();
+  for (uint32_t index = 0; index < count; ++index) {
+    if (index % machine::kWarpSize == 0) {
+      warps.emplace_back();
+      warps.back().index = index / machine::kWarpSize;
+    }
+    Thread thread;
+    thread.index = index;
+    thread.lane = index % machine::kWarpSize;
+    thread.tid[0] = index % frame.ntid[0];
+    thread.tid[1] = index / frame.ntid[0] % frame.ntid[1];
+    thread.tid[2] = index / frame.ntid[0] / frame.ntid[1];
+    thread.stack.emplace_back(program.functions[program.kernel]);
+    warps.back().threads.push_back(std::move(thread));
+  }
+}
+
+void Block::run() {
+  auto isLive = [](const Warp& warp) { return warp.live() != 0; };
+  while (std::any_of(warps.begin(), warps.end(), isLive)) {
+    bool progress = false;
+    for (Warp& warp : warps) {
+      progress |= runWarp(warp);
+      progress |= releaseBarriers();
+    }
+    if (!progress) reportDeadlock();
+  }
+}
+
+/// A turn of one warp; returns whether anything happened.
+bool Block::runWarp(Warp& warp) {
+  Executor executor(*this, warp);
+  for (int i = 0; i < kStepsPerTurn; ++i) {
+    uint32_t group = selectGroup(warp);
+    if (!group) {
+      // Lanes that exited may have been the last that a warp operation waited for.
+      if (executor.completeWarpOperations()) continue;
+      return i > 0;
+    }
+    ++warp.steps;
+    for (uint32_t lane : Lanes(group)) warp.threads[lane].lastStep = warp.steps;
+    noteProgress(warp, group, executor.step(group));
+  }
+  return true;
+}
+
+/// The lanes that stand at the same instruction as the leader: the focused lane, or the deepest and then lowest one.
+uint32_t Block::selectGroup(Warp& warp) const {
+  auto key = [](const Thread& thread) { return std::tuple(~thread.stack.size(), thread.top().plan, thread.top().pc); };
+  uint32_t ready = warp.lanesIn(Thread::State::Ready);
+  if (!ready) return 0;
+  const Thread* leader = nullptr;
+  if (warp.focus >= 0 && warp.focusSteps > 0 && (ready >> warp.focus & 1)) {
+    leader = &warp.threads[warp.focus];
+    --warp.focusSteps;
+  } else {
+    warp.focus = -1;
+    for (uint32_t lane : Lanes(ready))
+      if (!leader || key(warp.threads[lane]) < key(*leader)) leader = &warp.threads[lane];
+  }
+  uint32_t group = 0;
+  for (uint32_t lane : Lanes(ready))
+    if (key(warp.threads[lane]) == key(*leader)) group |= 1u << lane;
+  return group;
+}
+
+void Block::noteProgress(Warp& warp, uint32_t group, bool wentBackwards) const {
+  if (!wentBackwards || warp.focus >= 0) return;
+  uint32_t waiting = warp.lanesIn(Thread::State::Ready) & ~group;
+  if (!waiting) {
+    warp.backwardBranches = 0;
+    return;
+  }
+  if (++warp.backwardBranches < kPatience) return;
+  warp.backwardBranches = 0;
+  warp.focusSteps = kFocusSteps;
+  for (uint32_t lane : Lanes(waiting))
+    if (warp.focus < 0 || warp.threads[lane].lastStep < warp.threads[warp.focus].lastStep) warp.focus = int(lane);
+}
+
+/// Lets the threads of every complete barrier go on.
+bool Block::releaseBarriers() {
+  uint32_t waiting = 0;
+  for (const Warp& warp : warps)
+    for (const Thread& thread : warp.threads)
+      if (thread.state == Thread::State::AtBarrier) waiting |= 1u << thread.barrier;
+  bool released = false;
+  for (uint32_t barrier : Lanes(waiting))
+    if (isComplete(barrier)) {
+      release(barrier);
+      released = true;
+    }
+  return released;
+}
+
+/// Without a thread count every thread that has not exited must have arrived. With one, barriers count in warps: every
+/// warp of which a thread has arrived must have arrived with all its live lanes, and such warps must make up the count.
+bool Block::isComplete(uint32_t barrier) const {
+  uint32_t expected = 0, arrivedWarps = 0;
+  bool everyone = true, wholeWarps = true;
+  for (const Warp& warp : warps) {
+    uint32_t arrived = 0;
+    for (const Thread& thread : warp.threads)
+      if (thread.state == Thread::State::AtBarrier && thread.barrier == barrier) {
+        arrived |= 1u << thread.lane;
+        expected = std::max(expected, thread.barrierThreads);
+      }
+    everyone &= arrived == warp.live();
+    if (!arrived) continue;
+    ++arrivedWarps;
+    wholeWarps &= arrived == warp.live();
+  }
+  return expected == 0 ? everyone : wholeWarps && arrivedWarps * machine::kWarpSize >= expected;
+}
+
+void Block::release(uint32_t barrier) {
+  uint64_t trueValues = 0, arrived = 0;
+  auto forEachWaiting = [&](auto body) {
+    for (Warp& warp : warps)
+      for (Thread& thread : warp.threads)
+        if (thread.state == Thread::State::AtBarrier && thread.barrier == barrier) body(warp, thread);
+  };
+  forEachWaiting([&](Warp&, Thread& thread) {
+    ++arrived;
+    trueValues += thread.barrierValue;
+  });
+  forEachWaiting([&](Warp& warp, Thread& thread) {
+    Executor(*this, warp).finishBarrier(thread, arrived, trueValues);
+    thread.state = Thread::State::Ready;
+  });
+}
+
+void Block::fault(FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
+                  const std::string& detail) const {
+  std::string text =
+      thread ? fmt::format("thread ({}, {}, {}): {}", thread->tid[0], thread->tid[1], thread->tid[2], detail) : detail;
+  machine::raiseFault(frame, kind, line, address, text.c_str());
+}
+
+/// Names the first thread that waits, where, and how many others do.
+void Block::reportDeadlock() const {
+  const Thread* first = nullptr;
+  unsigned waiting = 0;
+  for (const Warp& warp : warps)
+    for (const Thread& thread : warp.threads) {
+      if (thread.state == Thread::State::Exited) continue;
+      if (!first) first = &thread;
+      ++waiting;
+    }
+  // A thread parked at a barrier has moved past the instruction; one in a warp operation still stands at it.
+  const auto& instructions = first->top().plan->source->instructions;
+  bool atBarrier = first->state == Thread::State::AtBarrier;
+  uint32_t line = instructions[first->top().pc - atBarrier].line;
+  std::string what = atBarrier ? fmt::format("at barrier {}", first->barrier)
+                               : fmt::format("for the lanes {:#010x} in a warp operation", first->memberMask);
+  fault(FaultKind::BarrierDeadlock, first, line, 0,
+        fmt::format("waits {} and can never go on; {} threads of the block wait", what, waiting));
+}
+
+}  // namespace ordito::interp

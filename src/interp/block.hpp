@@ -1,0 +1,118 @@
+// One running thread block: threads with their call stacks, warps, barriers, and the rule that decides which lanes move
+// next.
+//
+// The rule: in a warp, the lanes at the deepest call level and there at the lowest pc go first, all lanes at that pc
+// together. Compilers lay code out so that this makes diverged lanes meet again where their paths join. A group that
+// keeps jumping backwards while other lanes could run loses its turn to the lane that has waited longest, so that a
+// lane may spin on what another lane of its warp will write.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "interp/program.hpp"
+#include "machine/fault.hpp"
+
+namespace ordito::interp {
+
+inline constexpr uint32_t kAllLanes = ~0u;
+
+/// The value of a register: up to 128 bits, unused upper bits are zero.
+struct Slot {
+  uint64_t lo = 0, hi = 0;
+};
+
+struct FreeAligned {
+  void operator()(std::byte* memory) const;
+};
+
+/// A function that a thread is in.
+struct Activation {
+  const FunctionPlan* plan = nullptr;
+  uint32_t pc = 0;
+  std::vector<Slot> registers;
+  std::unique_ptr<std::byte[], FreeAligned> memory;  // laid out as the plan says
+
+  explicit Activation(const FunctionPlan& plan);
+};
+
+struct Thread {
+  enum class State : uint8_t { Ready, AtBarrier, AtWarpOperation, Exited };
+
+  uint32_t tid[3] = {};
+  uint32_t index = 0;  // in the block
+  uint32_t lane = 0;
+  State state = State::Ready;
+  bool carry = false;           // the condition code register CC.CF
+  uint64_t lastStep = 0;        // when it last moved, in the warp's steps
+  uint32_t memberMask = 0;      // AtWarpOperation: the lanes that must meet
+  uint32_t barrier = 0;         // AtBarrier: which
+  uint32_t barrierThreads = 0;  // AtBarrier: how many threads take part; 0 = all
+  bool barrierValue = false;    // AtBarrier with a reduction: this thread's contribution
+  std::vector<Activation> stack;
+
+  Activation& top() { return stack.back(); }
+  const Activation& top() const { return stack.back(); }
+  /// The instruction that it stands at, or null at the end of a body.
+  const ptx::Instruction* instruction() const;
+};
+
+struct Warp {
+  uint32_t index = 0;
+  std::vector<Thread> threads;  // at most 32; the last warp of a block may have fewer
+  uint64_t steps = 0;
+  uint32_t backwardBranches = 0;  // taken by the leading group while others could run
+  int focus = -1;                 // the lane that has its turn regardless of its pc
+  uint32_t focusSteps = 0;
+
+  uint32_t lanesIn(Thread::State state) const;
+  uint32_t live() const { return ~lanesIn(Thread::State::Exited) & present(); }
+  uint32_t present() const { return threads.size() == 32 ? kAllLanes : (1u << threads.size()) - 1; }
+};
+
+class Block {
+ public:
+  Block(const Program& program, const machine::BlockFrame& frame);
+
+  /// Runs until every thread has exited.
+  void run();
+
+  [[noreturn]] void fault(machine::FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
+                          const std::string& detail) const;
+
+  const Program& program;
+  const machine::BlockFrame& frame;
+  std::vector<Warp> warps;
+
+ private:
+  bool runWarp(Warp& warp);
+  uint32_t selectGroup(Warp& warp) const;
+  void noteProgress(Warp& warp, uint32_t group, bool wentBackwards) const;
+  bool releaseBarriers();
+  bool isComplete(uint32_t barrier) const;
+  void release(uint32_t barrier);
+  [[noreturn]] void reportDeadlock() const;
+};
+
+/// The members of a lane mask in ascending order.
+class Lanes {
+ public:
+  explicit Lanes(uint32_t mask) : mask(mask) {}
+  struct Iterator {
+    uint32_t rest;
+    uint32_t operator*() const { return uint32_t(__builtin_ctz(rest)); }
+    Iterator& operator++() {
+      rest &= rest - 1;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return rest != other.rest; }
+  };
+  Iterator begin() const { return {mask}; }
+  Iterator end() const { return {0}; }
+
+ private:
+  uint32_t mask;
+};
+
+}  // namespace ordito::interp

@@ -1,0 +1,153 @@
+// PTX ISA, "Control Flow Instructions" and the few of "Miscellaneous Instructions" that end or delay a thread. Calls
+// copy arguments into the callee's memory and results back, as the manual's .param space describes.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "interp/executor.hpp"
+
+namespace ordito::interp {
+
+using isa::Type;
+using machine::FaultKind;
+using ptx::Operand;
+using ptx::Symbol;
+
+namespace {
+
+constexpr size_t kMaxDepth = 2048;  // calls in one thread
+
+const std::vector<Operand>& elementsOf(const Operand& list) { return list.elements; }
+
+/// Whether a call's operand is a .param variable, passed by content, rather than a value.
+bool isVariable(const Operand& operand) {
+  return operand.is(Operand::Kind::Symbol) && operand.symbol.kind != Symbol::Kind::Function &&
+         operand.symbol.kind != Symbol::Kind::ModuleVariable;
+}
+
+}  // namespace
+
+void Executor::Bra() {
+  Activation& top = thread->top();
+  uint32_t target = top.plan->source->labels[operand(0).label].instruction;
+  wentBackwards |= target < top.pc;
+  top.pc = target;
+}
+
+const FunctionPlan& Executor::callee() {
+  const Operand& target = operand(1);
+  if (target.is(Operand::Kind::Symbol)) return block.program.functions[target.symbol.index];
+  uint64_t address = read(1, Type::u64);
+  const FunctionPlan* plan = block.program.functionAt(address);
+  if (!plan)
+    fault(FaultKind::IllegalInstruction, address,
+          fmt::format("indirect call of {:#x}, which is no function of the module", address));
+  return *plan;
+}
+
+void Executor::storeParameter(const ptx::Parameter& parameter, uint32_t base, Activation& target,
+                              const Operand& argument) {
+  Slot value;
+  if (isVariable(argument)) {
+    auto* source = reinterpret_cast<const std::byte*>(symbolAddress(argument));
+    if (!parameter.isRegister) {
+      std::memcpy(target.memory.get() + base + parameter.offset, source, parameter.size);
+      return;
+    }
+    std::memcpy(&value, source, std::min<size_t>(parameter.size, sizeof value));
+  } else {
+    value = read(argument, parameter.type);
+  }
+  if (parameter.isRegister)
+    target.registers[parameter.reg] = value;
+  else
+    std::memcpy(target.memory.get() + base + parameter.offset, &value, std::min<size_t>(parameter.size, sizeof value));
+}
+
+void Executor::passArguments(const FunctionPlan& plan, Activation& target) {
+  const auto& arguments = elementsOf(operand(2));
+  const auto& parameters = plan.source->parameters;
+  if (arguments.size() != parameters.size())
+    fault(FaultKind::IllegalInstruction, 0,
+          fmt::format("call of {} with {} arguments; it has {} parameters", plan.source->name, arguments.size(),
+                      parameters.size()));
+  for (size_t i = 0; i < arguments.size(); ++i) storeParameter(parameters[i], 0, target, arguments[i]);
+}
+
+void Executor::Call() {
+  const FunctionPlan& plan = callee();
+  if (plan.external) return callExternal(plan);
+  if (!plan.source->hasBody)
+    fault(FaultKind::IllegalInstruction, 0, fmt::format("call of {}, which has no body", plan.source->name));
+  if (thread->stack.size() >= kMaxDepth)
+    fault(FaultKind::StackOverflow, 0, fmt::format("call of {} at a depth of {} calls", plan.source->name, kMaxDepth));
+  Activation target(plan);
+  passArguments(plan, target);
+  thread->stack.push_back(std::move(target));
+}
+
+/// An external function takes each argument as at most 64 bits and gives at most one result.
+void Executor::callExternal(const FunctionPlan& plan) {
+  Activation target(plan);
+  passArguments(plan, target);
+  std::array<uint64_t, 8> arguments{};
+  for (size_t i = 0; i < plan.source->parameters.size(); ++i) {
+    const ptx::Parameter& p = plan.source->parameters[i];
+    if (p.isRegister)
+      arguments[i] = target.registers[p.reg].lo;
+    else
+      std::memcpy(&arguments[i], target.memory.get() + p.offset, std::min<size_t>(p.size, 8));
+  }
+  ExternalCall call{arguments.data(), 0, block.frame, thread->tid};
+  plan.external->run(call);
+  if (plan.source->returns.empty()) return;
+  const ptx::Parameter& result = plan.source->returns[0];
+  if (result.isRegister)
+    target.registers[result.reg] = {call.result, 0};
+  else
+    std::memcpy(target.memory.get() + plan.returnBase + result.offset, &call.result, std::min<size_t>(result.size, 8));
+  fetchResults(plan, target);
+}
+
+/// Copies what a finished callee returns to where the current call instruction wants it.
+void Executor::fetchResults(const FunctionPlan& plan, const Activation& finished) {
+  const auto& wanted = elementsOf(operand(0));
+  for (size_t i = 0; i < wanted.size() && i < plan.source->returns.size(); ++i) {
+    const ptx::Parameter& result = plan.source->returns[i];
+    const std::byte* memory = finished.memory.get() + plan.returnBase + result.offset;
+    Slot value;
+    if (result.isRegister)
+      value = finished.registers[result.reg];
+    else
+      std::memcpy(&value, memory, std::min<size_t>(result.size, sizeof value));
+    if (!isVariable(wanted[i]))
+      write(wanted[i], result.type, value);
+    else if (result.isRegister)
+      std::memcpy(reinterpret_cast<std::byte*>(symbolAddress(wanted[i])), &value,
+                  std::min<size_t>(result.size, sizeof value));
+    else
+      std::memcpy(reinterpret_cast<std::byte*>(symbolAddress(wanted[i])), memory, result.size);
+  }
+}
+
+/// Returns from the current function; from the kernel, exits.
+void Executor::leave() {
+  if (thread->stack.size() == 1) {
+    thread->state = Thread::State::Exited;
+    return;
+  }
+  Activation finished = std::move(thread->stack.back());
+  thread->stack.pop_back();
+  const Activation& caller = thread->top();
+  instruction = &caller.plan->source->instructions[caller.pc - 1];
+  fetchResults(*finished.plan, finished);
+}
+
+void Executor::Ret() { leave(); }
+void Executor::Exit() { thread->state = Thread::State::Exited; }
+void Executor::Trap() { fault(FaultKind::Trap, 0, "trap instruction"); }
+void Executor::Brkpt() { fault(FaultKind::Trap, 0, "brkpt instruction, and no debugger is attached"); }
+/// Time does not pass between instructions here; the lanes that a thread waits for get their turns from the scheduler.
+void Executor::Nanosleep() {}
+
+}  // namespace ordito::interp

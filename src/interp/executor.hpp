@@ -1,0 +1,129 @@
+// Executes single instructions. The class has one member function for each row of isa/ptx.def, declared by including
+// the table, so that a row without a body does not link. Bodies live in files named after the manual's chapters.
+//
+// A body whose effect is Warp or Barrier runs once for all participating lanes; every other body runs once per active
+// lane, with `thread` set to it.
+#pragma once
+
+#include <bit>
+
+#include "interp/block.hpp"
+#include "interp/counting.hpp"
+#include "interp/numeric.hpp"
+#include "machine/fault.hpp"
+
+namespace ordito::interp {
+
+class Executor {
+ public:
+  Executor(Block& block, Warp& warp) : block(block), warp(warp) {}
+
+  /// One instruction for the lanes of `group`, which all stand at it. Returns whether some lane branched backwards.
+  bool step(uint32_t group);
+  /// Executes the warp operations whose lanes have all arrived; returns whether there was one.
+  bool completeWarpOperations();
+  /// Gives `waiting`, whose barrier is complete, the barrier's result: of `arrived` threads `trueValues` contributed
+  /// true.
+  void finishBarrier(Thread& waiting, uint64_t arrived, uint64_t trueValues);
+
+#define PTX(name, ...) void name();
+#include "isa/ptx.def"
+
+ private:
+  using Body = void (Executor::*)();
+  static const Body kBodies[];
+
+  // Stepping (executor.cpp)
+  uint32_t guardedLanes(uint32_t group);
+  void runLanes(uint32_t lanes);
+  void runTogether(uint32_t lanes);
+  void park(uint32_t lanes);
+  void select(uint32_t lane);
+  void countBranch(uint32_t group, uint32_t active);
+
+  // Operands of the current instruction, for the current thread (operands.cpp)
+  bool is(isa::ModifierLiteral literal) const { return instruction->is(literal); }
+  bool has(isa::ModifierKind kind) const { return instruction->has(kind); }
+  isa::Type type(int slot = 0) const { return instruction->type[slot]; }
+  const ptx::Operand& operand(size_t i) const { return instruction->operands[i]; }
+  bool present(size_t i) const { return !operand(i).is(ptx::Operand::Kind::None); }
+  uint64_t read(size_t i, isa::Type type) const { return read(operand(i), type).lo; }
+  int64_t readSigned(size_t i, isa::Type type) const { return signExtend(read(i, type), isa::bits(type)); }
+  bool readPredicate(size_t i) const { return read(i, isa::Type::pred); }
+  Slot read(const ptx::Operand& operand, isa::Type type) const;
+  Slot readRegister(const ptx::Operand& operand) const;
+  Slot readVector(const ptx::Operand& operand, isa::Type type) const;
+  uint64_t readSpecial(isa::Special special) const;
+  uint64_t symbolAddress(const ptx::Operand& operand) const;
+  uint64_t variableAddress(uint32_t function, uint32_t variable) const;
+  void write(size_t i, isa::Type type, uint64_t bits) { write(operand(i), type, {bits, 0}); }
+  void writePredicate(size_t i, bool value) { write(i, isa::Type::pred, value); }
+  void write(const ptx::Operand& operand, isa::Type type, Slot value);
+  void writeVector(const ptx::Operand& operand, isa::Type type, Slot value);
+
+  // Memory (memory.cpp)
+  struct Place {
+    ptx::Space space;    // where the address leads, generic addresses resolved
+    uint64_t address;    // as the program sees it
+    std::byte* pointer;  // in the host
+  };
+  ptx::Space spaceOf(const isa::Modifiers& mods) const;
+  Place locate(size_t operandIndex, unsigned bytes, bool checkAlignment = true);
+  ptx::Space genericSpace(uint64_t address) const;
+  bool inShared(uint64_t address) const;
+  bool inPrivateMemory(uint64_t address, ptx::Space wanted) const;
+  bool inConstant(uint64_t address) const;
+  Slot load(const Place& place, unsigned bytes) const;
+  void store(const Place& place, unsigned bytes, Slot value) const;
+  void loadInstruction();
+  void storeInstruction();
+  uint64_t atomicUpdate(const Place& place, unsigned bytes, uint64_t operand, uint64_t compare);
+  uint64_t atomicResult(uint64_t old, uint64_t operand, ptx::Space space) const;
+  void atomicInstruction(bool wantsResult);
+
+  // Control flow (control_flow.cpp)
+  const FunctionPlan& callee();
+  void callExternal(const FunctionPlan& plan);
+  void passArguments(const FunctionPlan& plan, Activation& target);
+  void storeParameter(const ptx::Parameter& parameter, uint32_t base, Activation& target, const ptx::Operand& argument);
+  void fetchResults(const FunctionPlan& plan, const Activation& finished);
+  void leave();
+
+  // Helpers of single chapters
+  uint64_t addCarry(uint64_t a, uint64_t b, bool carryIn);
+  uint64_t product(uint64_t a, uint64_t b) const;
+  void carryChain(bool usesCarry, bool subtracts);
+  void minMax(bool wantsMax);
+  void multiply24(bool adds);
+  void multiplyAddCarry(bool usesCarry);
+  template <class F>
+  void packedInteger(F body);
+  template <class F>
+  void floatLanes(size_t sources, F body);
+  void floatArithmetic(FloatOp op, size_t sources);
+  uint64_t finishFloat(uint64_t bits, isa::Type element) const;
+  void minMaxF(bool wantsMax);
+  uint64_t minMaxElement(isa::Type element, uint64_t a, uint64_t b, bool wantsMax) const;
+  void approximate(double (*function)(double));
+  bool compare(isa::Type type, uint64_t a, uint64_t b) const;
+  bool combine(bool compared, bool c) const;
+  void setResult(bool hasBool);
+  void setPredicates(bool hasBool);
+  uint64_t convert(uint64_t bits) const;
+  uint64_t clampConverted(uint64_t bits, isa::Type to) const;
+  void arrive(uint32_t barrierOperand, int countOperand, int valueOperand);
+  void shuffle();
+  void vote(uint32_t mask);
+
+  [[noreturn]] void fault(machine::FaultKind kind, uint64_t address, const std::string& detail) const;
+
+  Block& block;
+  Warp& warp;
+  Thread* thread = nullptr;
+  const ptx::Instruction* instruction = nullptr;
+  uint32_t active = 0;  // lanes that execute the current instruction
+  AccessLog accesses;
+  bool wentBackwards = false;
+};
+
+}  // namespace ordito::interp

@@ -1,0 +1,45 @@
+// The engine's front: prepares a kernel once, then runs blocks of it.
+#include "interp/interpreter.hpp"
+
+#include "interp/block.hpp"
+
+namespace ordito::interp {
+
+namespace {
+
+class Interpretation : public machine::Executable {
+ public:
+  explicit Interpretation(Program program) : program(std::move(program)) {}
+
+  /// A fault leaves by longjmp and skips destructors, so the block belongs to the host thread: the next one frees what
+  /// a faulting one left.
+  void runBlock(const machine::BlockFrame& frame) const override {
+    static thread_local std::unique_ptr<Block> block;
+    block = std::make_unique<Block>(program, frame);
+    block->run();
+    block.reset();
+  }
+
+  size_t scratchBytes() const override { return 0; }
+  /// Activations bring their own .local memory, which is what lets functions with local arrays recurse.
+  size_t localBytes() const override { return 0; }
+
+ private:
+  Program program;
+};
+
+class Interpreter : public machine::Engine {
+ public:
+  Expected<std::shared_ptr<const machine::Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
+                                                               const machine::Specialisation& specialisation) override {
+    auto program = prepare(module, kernel, specialisation);
+    if (!program) return tl::unexpected(program.error());
+    return std::make_shared<const Interpretation>(std::move(*program));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<machine::Engine> makeInterpreter() { return std::make_unique<Interpreter>(); }
+
+}  // namespace ordito::interp

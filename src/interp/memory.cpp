@@ -1,0 +1,233 @@
+// Where an address leads and what a GPU refuses about it; loads, stores and atomic updates of single lanes.
+//
+// Global memory is shared with other blocks on other host threads, so each element moves with one host instruction and
+// atomics are the host's.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "interp/executor.hpp"
+
+namespace ordito::interp {
+
+using isa::mod;
+using isa::ModifierKind;
+using isa::Type;
+using machine::FaultKind;
+using ptx::Operand;
+using ptx::Space;
+
+Space Executor::spaceOf(const isa::Modifiers& mods) const {
+  switch (mods[ModifierKind::Space]) {
+    case mod<ModifierKind::Space>("const").value: return Space::Const;
+    case mod<ModifierKind::Space>("global").value: return Space::Global;
+    case mod<ModifierKind::Space>("local").value: return Space::Local;
+    case mod<ModifierKind::Space>("param").value:
+    case mod<ModifierKind::Space>("param::entry").value:
+    case mod<ModifierKind::Space>("param::func").value: return Space::Param;
+    case mod<ModifierKind::Space>("shared").value:
+    case mod<ModifierKind::Space>("shared::cta").value: return Space::Shared;
+    default: return Space::Generic;
+  }
+}
+
+bool Executor::inShared(uint64_t address) const {
+  return address - reinterpret_cast<uint64_t>(block.frame.shared) < block.frame.totalSharedBytes;
+}
+
+/// Whether `address` is in a .local or .param variable of one of the thread's activations (kernel parameters included).
+bool Executor::inPrivateMemory(uint64_t address, Space wanted) const {
+  const ptx::Function& kernel = block.program.module->functions[block.program.kernel];
+  if (wanted == Space::Param && address - reinterpret_cast<uint64_t>(block.frame.parameters) < kernel.parameterBytes)
+    return true;
+  for (const Activation& activation : thread->stack) {
+    uint64_t offset = address - reinterpret_cast<uint64_t>(activation.memory.get());
+    if (offset >= activation.plan->memoryBytes) continue;
+    const auto& variables = activation.plan->source->variables;
+    for (size_t i = 0; i < variables.size(); ++i)
+      if (variables[i].space == Space::Local && offset - activation.plan->variableOffset[i] < variables[i].size)
+        return wanted == Space::Local;
+    return wanted == Space::Param;
+  }
+  return false;
+}
+
+bool Executor::inConstant(uint64_t address) const {
+  const auto& variables = block.program.module->variables;
+  for (size_t i = 0; i < variables.size(); ++i)
+    if (variables[i].space == Space::Const &&
+        address - reinterpret_cast<uint64_t>(block.frame.globals[i]) < variables[i].size)
+      return true;
+  return false;
+}
+
+Space Executor::genericSpace(uint64_t address) const {
+  if (inShared(address)) return Space::Shared;
+  if (inPrivateMemory(address, Space::Local)) return Space::Local;
+  return Space::Global;
+}
+
+Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, bool checkAlignment) {
+  const Operand& o = operand(operandIndex);
+  Space space = spaceOf(instruction->mods);
+  uint64_t address = uint64_t(o.offset);
+  if (o.reg != ptx::kNoRegister) {
+    address += thread->top().registers[o.reg].lo;
+    if (isa::bits(thread->top().plan->source->registers[o.reg].type) == 32 && space == Space::Shared)
+      address = uint32_t(address);
+  } else if (o.symbol.kind != ptx::Symbol::Kind::None) {
+    address = symbolAddress(o);
+  }
+  if (checkAlignment && space != Space::Param && address % bytes != 0)
+    fault(FaultKind::MisalignedAddress, address,
+          fmt::format("{} of {} bytes at the misaligned address {:#x}", instruction->info().form.mnemonic, bytes,
+                      address));
+  if (space == Space::Shared) {
+    if (address > block.frame.totalSharedBytes || bytes > block.frame.totalSharedBytes - address)
+      fault(FaultKind::IllegalAddress, address,
+            fmt::format("{} of {} bytes at offset {:#x} of shared memory, of which the block has {} bytes",
+                        instruction->info().form.mnemonic, bytes, address, block.frame.totalSharedBytes));
+    return {Space::Shared, address, block.frame.shared + address};
+  }
+  auto* pointer = reinterpret_cast<std::byte*>(address);
+  if (space == Space::Generic) space = genericSpace(address);
+  if (space == Space::Shared) address -= reinterpret_cast<uint64_t>(block.frame.shared);
+  return {space, address, pointer};
+}
+
+namespace {
+
+template <class T>
+T atomicLoad(const std::byte* pointer) {
+  return __atomic_load_n(reinterpret_cast<const T*>(pointer), __ATOMIC_SEQ_CST);
+}
+
+template <class T>
+void atomicStore(std::byte* pointer, uint64_t value) {
+  __atomic_store_n(reinterpret_cast<T*>(pointer), T(value), __ATOMIC_SEQ_CST);
+}
+
+}  // namespace
+
+/// Parameters may lie at any address, so they are copied; everything else has been found aligned.
+Slot Executor::load(const Place& place, unsigned bytes) const {
+  Slot value;
+  if (place.space == Space::Param) {
+    std::memcpy(&value, place.pointer, bytes);
+    return value;
+  }
+  switch (bytes) {
+    case 1: return {atomicLoad<uint8_t>(place.pointer), 0};
+    case 2: return {atomicLoad<uint16_t>(place.pointer), 0};
+    case 4: return {atomicLoad<uint32_t>(place.pointer), 0};
+    case 8: return {atomicLoad<uint64_t>(place.pointer), 0};
+    default: return {atomicLoad<uint64_t>(place.pointer), atomicLoad<uint64_t>(place.pointer + 8)};
+  }
+}
+
+void Executor::store(const Place& place, unsigned bytes, Slot value) const {
+  if (place.space == Space::Param) {
+    std::memcpy(place.pointer, &value, bytes);
+    return;
+  }
+  switch (bytes) {
+    case 1: return atomicStore<uint8_t>(place.pointer, value.lo);
+    case 2: return atomicStore<uint16_t>(place.pointer, value.lo);
+    case 4: return atomicStore<uint32_t>(place.pointer, value.lo);
+    case 8: return atomicStore<uint64_t>(place.pointer, value.lo);
+    default: atomicStore<uint64_t>(place.pointer, value.lo), atomicStore<uint64_t>(place.pointer + 8, value.hi);
+  }
+}
+
+void Executor::loadInstruction() {
+  const Operand& d = operand(0);
+  unsigned each = isa::bytes(type());
+  unsigned count = d.is(Operand::Kind::Vector) ? unsigned(d.elements.size()) : 1;
+  Place place = locate(1, each * count);
+  accesses.add(AccessLog::Kind::Load, place.space, thread->lane, place.address, each * count);
+  std::array<Slot, 8> values;  // all are read before one is written: the address register may be a destination
+  for (unsigned i = 0; i < count; ++i) values[i] = load({place.space, place.address, place.pointer + i * each}, each);
+  for (unsigned i = 0; i < count; ++i)
+    write(count == 1 && !d.is(Operand::Kind::Vector) ? d : d.elements[i], type(), values[i]);
+}
+
+void Executor::storeInstruction() {
+  const Operand& b = operand(1);
+  unsigned each = isa::bytes(type());
+  unsigned count = b.is(Operand::Kind::Vector) ? unsigned(b.elements.size()) : 1;
+  Place place = locate(0, each * count);
+  accesses.add(AccessLog::Kind::Store, place.space, thread->lane, place.address, each * count);
+  for (unsigned i = 0; i < count; ++i)
+    store({place.space, place.address, place.pointer + i * each}, each,
+          read(b.is(Operand::Kind::Vector) ? b.elements[i] : b, type()));
+}
+
+/// What an atomic operation other than cas leaves in memory.
+uint64_t Executor::atomicResult(uint64_t old, uint64_t b, Space space) const {
+  Type t = type();
+  unsigned width = isa::bits(t);
+  switch (instruction->mods[ModifierKind::AtomOp]) {
+    case mod<ModifierKind::AtomOp>("and").value: return old & b;
+    case mod<ModifierKind::AtomOp>("or").value: return old | b;
+    case mod<ModifierKind::AtomOp>("xor").value: return old ^ b;
+    case mod<ModifierKind::AtomOp>("exch").value: return b;
+    case mod<ModifierKind::AtomOp>("inc").value: return old >= b ? 0 : old + 1;
+    case mod<ModifierKind::AtomOp>("dec").value: return old == 0 || old > b ? b : old - 1;
+    case mod<ModifierKind::AtomOp>("min").value:
+      return isa::isSigned(t) ? (signExtend(old, width) < signExtend(b, width) ? old : b) : std::min(old, b);
+    case mod<ModifierKind::AtomOp>("max").value:
+      return isa::isSigned(t) ? (signExtend(old, width) > signExtend(b, width) ? old : b) : std::max(old, b);
+    default: break;
+  }
+  if (!isa::isFloat(t)) return old + b;
+  Type element = isa::element(t);
+  if (isa::isPacked(t))
+    return compute(FloatOp::Add, element, old & 0xFFFF, b & 0xFFFF, 0, Rounding::NearestEven) |
+           compute(FloatOp::Add, element, old >> 16, b >> 16, 0, Rounding::NearestEven) << 16;
+  // On global memory the GPU's atomic f32 adder flushes subnormal numbers; on shared memory it does not.
+  Format f = formatOf(element);
+  bool flushes = t == Type::f32 && space != Space::Shared;
+  if (flushes) old = flush(old, f), b = flush(b, f);
+  uint64_t sum = compute(FloatOp::Add, element, old, b, 0, Rounding::NearestEven);
+  return flushes ? flush(sum, f) : sum;
+}
+
+namespace {
+
+/// Replaces the value at `pointer` by update(old) in one atomic step; returns the old one.
+template <class T, class F>
+uint64_t exchangeLoop(std::byte* pointer, F update) {
+  T* target = reinterpret_cast<T*>(pointer);
+  T old = __atomic_load_n(target, __ATOMIC_SEQ_CST);
+  while (!__atomic_compare_exchange_n(target, &old, T(update(old)), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  }
+  return old;
+}
+
+}  // namespace
+
+uint64_t Executor::atomicUpdate(const Place& place, unsigned bytes, uint64_t b, uint64_t compare) {
+  auto update = [&](uint64_t old) {
+    if (instruction->op == isa::Op::AtomCas) return old == compare ? b : old;
+    return atomicResult(old, b, place.space);
+  };
+  switch (bytes) {
+    case 2: return exchangeLoop<uint16_t>(place.pointer, update);
+    case 4: return exchangeLoop<uint32_t>(place.pointer, update);
+    default: return exchangeLoop<uint64_t>(place.pointer, update);
+  }
+}
+
+void Executor::atomicInstruction(bool wantsResult) {
+  size_t address = wantsResult ? 1 : 0;
+  unsigned bytes = isa::bytes(type());
+  Place place = locate(address, bytes);
+  accesses.add(AccessLog::Kind::Atomic, place.space, thread->lane, place.address, bytes);
+  bool isCas = instruction->op == isa::Op::AtomCas;
+  uint64_t compare = isCas ? read(address + 1, type()) : 0;
+  uint64_t b = read(address + (isCas ? 2 : 1), type());
+  uint64_t old = atomicUpdate(place, bytes, b, compare);
+  if (wantsResult) write(0, type(), old);
+}
+
+}  // namespace ordito::interp

@@ -1,0 +1,114 @@
+// Lays out activations and refuses, before anything runs, what no body could execute.
+#include "interp/program.hpp"
+
+#include <set>
+
+namespace ordito::interp {
+
+using isa::Op;
+using ptx::Operand;
+using ptx::Symbol;
+
+const FunctionPlan* Program::functionAt(uint64_t address) const {
+  for (const FunctionPlan& plan : functions)
+    if (reinterpret_cast<uint64_t>(plan.source) == address) return &plan;
+  return nullptr;
+}
+
+namespace {
+
+uint32_t alignUp(uint32_t offset, uint32_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+
+uint32_t bytesOf(const std::vector<ptx::Parameter>& parameters) {
+  uint32_t end = 0;
+  for (const ptx::Parameter& p : parameters) end = std::max(end, p.offset + p.size);
+  return end;
+}
+
+FunctionPlan planFunction(const ptx::Function& function) {
+  constexpr uint32_t kBlockAlignment = 16;
+  FunctionPlan plan;
+  plan.source = &function;
+  plan.returnBase = alignUp(bytesOf(function.parameters), kBlockAlignment);
+  uint32_t end = alignUp(plan.returnBase + bytesOf(function.returns), kBlockAlignment);
+  for (const ptx::Variable& variable : function.variables) {
+    bool isPrivate = variable.space == ptx::Space::Param || variable.space == ptx::Space::Local;
+    if (isPrivate) end = alignUp(end, std::max(variable.alignment, 1u));
+    plan.variableOffset.push_back(end);
+    if (isPrivate) end += uint32_t(variable.size);
+  }
+  plan.memoryBytes = end;
+  return plan;
+}
+
+/// Walks from the kernel through its calls and checks every instruction on the way.
+class Checker {
+ public:
+  explicit Checker(Program& program) : program(program) {}
+
+  Expected<> check(uint32_t index) {
+    if (!seen.insert(index).second) return {};
+    const ptx::Function& function = program.module->functions[index];
+    if (!function.hasBody) return checkExternal(index);
+    for (const ptx::Instruction& instruction : function.instructions) {
+      if (std::string why = unsupported(instruction); !why.empty())
+        return fail("kernel {}: {} (PTX line {}): {}", kernelName(), function.name, instruction.line, why);
+      caller = &function, line = instruction.line;
+      for (const Operand& operand : instruction.operands)
+        if (auto ok = checkOperand(operand); !ok) return ok;
+      if (instruction.op == Op::Call && instruction.operands[1].is(Operand::Kind::Register))
+        if (auto ok = checkAll(); !ok) return ok;
+    }
+    return {};
+  }
+
+ private:
+  const std::string& kernelName() const { return program.module->functions[program.kernel].name; }
+
+  Expected<> checkOperand(const Operand& operand) {
+    if (operand.symbol.kind == Symbol::Kind::Function) return check(operand.symbol.index);
+    return {};
+  }
+
+  /// An indirect call may reach every function that has a body; externals are checked where they are named.
+  Expected<> checkAll() {
+    for (uint32_t i = 0; i < program.module->functions.size(); ++i)
+      if (program.module->functions[i].hasBody && !program.module->functions[i].isEntry)
+        if (auto ok = check(i); !ok) return ok;
+    return {};
+  }
+
+  Expected<> checkExternal(uint32_t index) {
+    const ptx::Function& function = program.module->functions[index];
+    const External* external = findExternal(function.name);
+    if (!external)
+      return fail("kernel {}: {} calls {} (PTX line {}), which the module does not define and Ordito does not provide",
+                  kernelName(), caller->name, function.name, line);
+    if (external->arguments != function.parameters.size())
+      return fail("kernel {}: {} calls {} (PTX line {}) with {} parameters instead of {}", kernelName(), caller->name,
+                  function.name, line, function.parameters.size(), external->arguments);
+    program.functions[index].external = external;
+    return {};
+  }
+
+  Program& program;
+  std::set<uint32_t> seen;
+  const ptx::Function* caller = nullptr;
+  uint32_t line = 0;
+};
+
+}  // namespace
+
+Expected<Program> prepare(const ptx::Module& module, const ptx::Function& kernel,
+                          const machine::Specialisation& specialisation) {
+  Program program;
+  program.module = &module;
+  program.kernel = uint32_t(&kernel - module.functions.data());
+  program.layout = machine::layoutKernel(module, kernel);
+  program.specialisation = specialisation;
+  for (const ptx::Function& function : module.functions) program.functions.push_back(planFunction(function));
+  if (auto ok = Checker(program).check(program.kernel); !ok) return tl::unexpected(ok.error());
+  return program;
+}
+
+}  // namespace ordito::interp

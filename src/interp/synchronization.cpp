@@ -1,0 +1,64 @@
+// PTX ISA, "Parallel Synchronization and Communication Instructions": barriers, fences and atomics. (Votes, matches and
+// reductions of a warp are in warp.cpp.)
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "interp/executor.hpp"
+
+namespace ordito::interp {
+
+using isa::mod;
+using isa::ModifierKind;
+using isa::Type;
+
+namespace {
+
+constexpr uint64_t kBarriers = 16;
+
+}  // namespace
+
+/// The lanes stop until Block finds the barrier complete. Negative operand numbers mean that the instruction has no
+/// such operand.
+void Executor::arrive(uint32_t barrierOperand, int countOperand, int valueOperand) {
+  for (uint32_t lane : Lanes(active)) {
+    select(lane);
+    uint64_t barrier = read(barrierOperand, Type::u32);
+    uint64_t count = countOperand >= 0 && present(size_t(countOperand)) ? read(size_t(countOperand), Type::u32) : 0;
+    if (barrier >= kBarriers)
+      fault(machine::FaultKind::IllegalInstruction, 0,
+            fmt::format("barrier {}; a block has barriers 0 to {}", barrier, kBarriers - 1));
+    if (count % machine::kWarpSize != 0)
+      fault(machine::FaultKind::IllegalInstruction, 0,
+            fmt::format("barrier with {} threads, which is no multiple of the warp size", count));
+    thread->barrier = uint32_t(barrier);
+    thread->barrierThreads = uint32_t(count);
+    thread->barrierValue = valueOperand >= 0 && readPredicate(size_t(valueOperand));
+    thread->state = Thread::State::AtBarrier;
+  }
+}
+
+void Executor::BarSync() { arrive(0, 1, -1); }
+void Executor::BarrierSync() { arrive(0, 1, -1); }
+void Executor::BarRed() { arrive(1, -1, 2); }
+void Executor::BarrierRed() { arrive(1, -1, 2); }
+
+void Executor::finishBarrier(Thread& waiting, uint64_t arrived, uint64_t trueValues) {
+  thread = &waiting;
+  instruction = &waiting.top().plan->source->instructions[waiting.top().pc - 1];
+  switch (instruction->mods[ModifierKind::RedOp]) {
+    case mod<ModifierKind::RedOp>("popc").value: return write(0, Type::u32, trueValues);
+    case mod<ModifierKind::RedOp>("and").value: return writePredicate(0, trueValues == arrived);
+    case mod<ModifierKind::RedOp>("or").value: return writePredicate(0, trueValues != 0);
+    default: return;
+  }
+}
+
+void Executor::Membar() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void Executor::Fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+void Executor::AtomCas() { atomicInstruction(true); }
+void Executor::Atom() { atomicInstruction(true); }
+void Executor::Red() { atomicInstruction(false); }
+
+}  // namespace ordito::interp
