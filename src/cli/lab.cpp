@@ -16,6 +16,7 @@
 #include "cli/lab_report.hpp"
 #include "cli/prefix.hpp"
 #include "cli/process.hpp"
+#include "machine/gpu.hpp"
 
 namespace ordito::cli {
 namespace {
@@ -142,7 +143,7 @@ Expected<> count(const fs::path& binary, const Request& request, json& document)
   const fs::path file = folder.path() / "profile.json";
   const auto run = runProgram(binary, request, 1, file);
   if (!run) return tl::unexpected(run.error());
-  if (run->document.is_null()) return fail("the counted run ended with status {}", run->status);
+  if (run->document.is_null() || run->status != 0) return fail("the counted run ended with status {}", run->status);
   std::ifstream stream(file);
   if (!stream) return fail("the counted run left no profile");
   const json profile = json::parse(stream, nullptr, false);
@@ -210,6 +211,10 @@ int run(const LabCatalogue& catalogue, const Request& request) {
     std::string names;
     for (const LabProgram& known : catalogue.programs()) names += " " + known.name;
     return complain(kUsage, fmt::format("no program '{}'; there are:{}", request.program, names));
+  }
+  if (!request.gpu.empty()) {
+    const auto gpu = machine::findGpu(request.gpu);
+    if (!gpu) return complain(kUsage, gpu.error().message);
   }
   const auto binary = executable(*program);
   if (!binary) return complain(kWrong, binary.error().message);

@@ -10,7 +10,8 @@ namespace ordito::machine {
 enum class Counter : uint8_t {
   WarpInstructions,           // an instruction issued once for a warp with at least one active lane
   ThreadInstructions,         // the same times its active (guard true) lanes
-  Branches,                   // conditional or unconditional branch instructions executed by a warp
+  Branches,                   // conditional branches executed by a warp, uniform or not; neither plain jumps nor a branch one of whose ways only
+                              // ends the kernel (on a GPU that is a predicated exit). See docs/lab.md for the check against a real profiler.
   DivergentBranches,          // … whose active lanes did not all go the same way
   GlobalLoadRequests,         // warp-level global (or generic that hit global) load instructions
   GlobalLoadSectors,          // distinct 32-byte sectors that they touched
