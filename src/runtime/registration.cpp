@@ -53,6 +53,7 @@ void __orditoRegisterLinkedBinary(void (*register_symbols)(void**), void* wrappe
                                   void (* /*keep_alive*/)(void**)) {
   Binary* const binary = Registry::instance().linkedBinary(wrapper);
   register_symbols(handleOf(binary));
+  if (binary->hasManagedVariables()) binary->initialiseManaged(wrapper);
 }
 
 char __cudaInitModule(void** handle) { return loadNow(binaryOf(handle)) == cudaSuccess ? 1 : 0; }

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "runtime/fat_binary.hpp"
 
@@ -67,26 +68,50 @@ CUresult Binary::loadLinked(const std::vector<const void*>& images, CUmodule* mo
   return result;
 }
 
-CUresult Binary::placeManaged(CUmodule module) const {
+CUresult Binary::placeManaged(CUmodule module) {
   for (const Variable& variable : variables_) {
-    CUresult placed = CUDA_SUCCESS;
-    if (variable.shared) {
-      placed = orditoModuleBindVariable(module, variable.name.c_str(), const_cast<void*>(variable.symbol));
-    } else if (variable.slot != nullptr) {
-      CUdeviceptr storage = 0;
-      size_t bytes = 0;
-      placed = cuModuleGetGlobal(&storage, &bytes, module, variable.name.c_str());
-      if (placed == CUDA_SUCCESS) *variable.slot = reinterpret_cast<void*>(storage);
-    }
+    if (!variable.shared && variable.slot == nullptr) continue;
+    const CUresult placed = placeManaged(module, variable);
     // A variable that no kernel uses may be missing from the PTX.
     if (placed != CUDA_SUCCESS && placed != CUDA_ERROR_NOT_FOUND) return placed;
   }
+  managed_initialised_ = true;
   return CUDA_SUCCESS;
+}
+
+CUresult Binary::placeManaged(CUmodule module, const Variable& variable) const {
+  if (variable.slot != nullptr && !managed_initialised_) {
+    CUdeviceptr storage = 0;
+    size_t bytes = 0;
+    const CUresult got = cuModuleGetGlobal(&storage, &bytes, module, variable.name.c_str());
+    if (got == CUDA_SUCCESS) *variable.slot = reinterpret_cast<void*>(storage);
+    return got;
+  }
+  void* const storage = variable.slot != nullptr ? *variable.slot : const_cast<void*>(variable.symbol);
+  if (!managed_initialised_) return orditoModuleBindVariable(module, variable.name.c_str(), storage);
+  // Binding copies the initial value in; what the program has stored since then must survive that.
+  const auto* const begin = static_cast<const std::byte*>(storage);
+  const std::vector<std::byte> kept(begin, begin + variable.bytes);
+  const CUresult bound = orditoModuleBindVariable(module, variable.name.c_str(), storage);
+  std::copy(kept.begin(), kept.end(), static_cast<std::byte*>(storage));
+  return bound;
+}
+
+void Binary::initialiseManaged(const void* wrapper) {
+  if (useContext() != CUDA_SUCCESS) return;  // the first call of the program will report it
+  const std::scoped_lock lock(mutex_);
+  CUmodule module = nullptr;
+  if (orditoModuleLoadStatic(&module, wrapper, origin_.c_str()) != CUDA_SUCCESS) return;
+  for (const Variable& variable : variables_)
+    if (variable.shared) orditoModuleBindVariable(module, variable.name.c_str(), const_cast<void*>(variable.symbol));
+  cuModuleUnload(module);
+  managed_initialised_ = true;
 }
 
 void Binary::forget(CUcontext context) {
   const std::scoped_lock lock(mutex_);
   modules_.erase(context);
+  if (modules_.empty()) managed_initialised_ = false;
 }
 
 void Binary::unload() {

@@ -41,19 +41,24 @@ class Binary {
 
   /// The module of the current context, loaded and with its managed variables in place.
   CUresult module(CUmodule* module);
+  /// Gives the managed variables of one separately compiled object their initial values, before its siblings are known.
+  void initialiseManaged(const void* wrapper);
   void forget(CUcontext context);
   void unload();
 
  private:
   CUresult load(CUmodule* module) const;
   CUresult loadLinked(const std::vector<const void*>& images, CUmodule* module) const;
-  CUresult placeManaged(CUmodule module) const;
+  CUresult placeManaged(CUmodule module);
+  CUresult placeManaged(CUmodule module, const Variable& variable) const;
 
   std::string origin_;  // path of the executable or library, for messages
   std::vector<const void*> images_;
   std::deque<Variable> variables_;
   std::mutex mutex_;
   std::map<CUcontext, CUmodule> modules_;
+  bool managed_initialised_ =
+      false;  // a second context shares the variables of the first, with the values that they have by then
 };
 
 struct Kernel {

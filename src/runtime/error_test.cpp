@@ -1,0 +1,44 @@
+// The last error's rules without a driver: which errors cudaGetLastError clears, and that every code has its own name.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "runtime/call.hpp"
+
+// The driver's explanation, which only real failures have.
+extern "C" const char* orditoLastErrorMessage() { return ""; }
+
+namespace ordito::runtime {
+namespace {
+
+TEST(LastError, IsKeptUntilAskedFor) {
+  EXPECT_EQ(finish(cudaErrorInvalidValue), cudaErrorInvalidValue);
+  EXPECT_EQ(finish(cudaSuccess), cudaSuccess);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST(LastError, BelongsToTheThread) {
+  finish(cudaErrorInvalidValue);
+  std::thread([] { EXPECT_EQ(cudaGetLastError(), cudaSuccess); }).join();
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+}
+
+TEST(LastError, SticksAfterAFaultUntilTheDeviceIsReset) {
+  finish(cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
+  forgetStickyErrors();
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST(ErrorText, NamesAreTheEnumerators) {
+  EXPECT_STREQ(cudaGetErrorName(cudaErrorInvalidConfiguration), "cudaErrorInvalidConfiguration");
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
+  EXPECT_STREQ(cudaGetErrorString(static_cast<cudaError_t>(5000)), "unrecognized error code");
+}
+
+}  // namespace
+}  // namespace ordito::runtime
