@@ -172,15 +172,22 @@ class Printer {
     put(";\n");
   }
 
+  /// Elements that are left out at the end are zero.
+  uint64_t elementsToWrite(const Variable& v) const {
+    uint64_t end = v.initial.size();
+    uint64_t written = v.relocations.empty() ? 1 : v.relocations.back().offset + 1;
+    while (end > written && v.initial[end - 1] == 0) --end;
+    return (end + isa::bytes(v.type) - 1) / isa::bytes(v.type);
+  }
+
   void initialiser(const Variable& v) {
     if (v.count > 1) put("{{");
     auto relocation = v.relocations.begin();
-    for (uint64_t i = 0; i < v.count; ++i) {
+    for (uint64_t i = 0, end = elementsToWrite(v); i < end; ++i) {
       uint64_t offset = i * isa::bytes(v.type);
       if (i) out_ += i % 16 ? ", " : ",\n\t";
-      while (relocation != v.relocations.end() && relocation->offset < offset) ++relocation;
       if (relocation != v.relocations.end() && relocation->offset == offset)
-        address(*relocation);
+        address(*relocation++);
       else
         element(v, offset);
     }

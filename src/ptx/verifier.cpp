@@ -43,8 +43,8 @@ class Verifier {
         instruction();
         if (problem_.empty()) continue;
         constexpr int kInvalidPtx = 218;  // CUDA_ERROR_INVALID_PTX
-        return failWith(kInvalidPtx, "{} '{}', line {}: {}: {}", f.isEntry ? "kernel" : "function", f.name, i.line,
-                        print(module_, f, i), problem_);
+        return failWith(kInvalidPtx, "{} '{}', line {}: {}, in '{}'", f.isEntry ? "kernel" : "function", f.name, i.line,
+                        problem_, print(module_, f, i));
       }
     }
     return {};
@@ -66,7 +66,21 @@ class Verifier {
     if (i.op == Op::Call) return call();
     for (size_t k = 0; k < i.operands.size(); ++k) position(k);
     if (i.op == Op::Mov) return move();
+    if (!i.operands.empty()) pair();
     if (i.has(isa::ModifierKind::Vector)) vectorAccess();
+  }
+
+  /// Where a second result is required and where there is none.
+  void pair() {
+    const Instruction& i = *instruction_;
+    if (i.operands.size() < 2 || !i.info().form.operands[1].paired) return;
+    if (i.operands[1].is(Kind::None))
+      return i.op == Op::Lop3Bool ? fail("lop3 with .and or .or needs a predicate result") : void();
+    Type t = i.type[0];
+    if (i.op == Op::Match && i.mods.name(isa::ModifierKind::MatchMode) == "any")
+      fail("match.any has no predicate result");
+    if ((i.op == Op::Setp || i.op == Op::SetpBool) && (t == Type::f16 || t == Type::bf16))
+      fail("a comparison of type .{} has one result", isa::name(t));
   }
 
   void position(size_t k) {

@@ -16,9 +16,6 @@ constexpr Problem kFine = nullptr;
 
 bool isHalf(Type t) { return t == Type::f16 || t == Type::f16x2; }
 bool isBfloat(Type t) { return t == Type::bf16 || t == Type::bf16x2; }
-bool ieeeRounding(const Instruction& i) {
-  return i.has(ModifierKind::Rounding) && !i.is(mod<ModifierKind::Rounding>("rna"));
-}
 bool approx(const Instruction& i) { return i.is(mod<ModifierKind::Precision>("approx")); }
 bool named(const Instruction& i, ModifierKind kind, std::initializer_list<std::string_view> names) {
   for (std::string_view name : names)
@@ -101,26 +98,40 @@ Problem integerProduct(const Instruction& i) {
   return kFine;
 }
 
-/// The nine cases of the manual's table: the direction of a conversion says whether it may, must or must not round.
+Problem betweenFloats(const Instruction& i) {
+  Type to = i.type[0], from = i.type[1];
+  bool rounds = i.has(ModifierKind::Rounding), roundsToInteger = i.has(ModifierKind::IntegerRounding);
+  if (roundsToInteger)
+    return to != from ? "integer rounding needs equal types" : rounds ? "two rounding modifiers" : kFine;
+  bool sixteen = isa::bits(to) == 16 && isa::bits(from) == 16 && to != from;  // .f16 and .bf16: neither holds the other
+  if (isa::bits(to) < isa::bits(from)) return rounds ? kFine : "a rounding modifier is required";
+  if (rounds && !sixteen && from != Type::bf16) return "this conversion is exact and takes no rounding modifier";
+  return kFine;
+}
+
+Problem saturation(const Instruction& i) {
+  Type to = i.type[0], from = i.type[1];
+  if (i.is(mod<ModifierKind::Saturate>("satfinite")))
+    return from == Type::f32 && (isHalf(to) || isBfloat(to))
+               ? kFine
+               : ".satfinite needs a conversion from .f32 to .f16 or .bf16";
+  return i.has(ModifierKind::Saturate) && (isBfloat(to) || isBfloat(from)) ? ".sat does not go with .bf16" : kFine;
+}
+
+/// The direction of a conversion says whether it may, must or must not round.
 Problem conversion(const Instruction& i) {
   Type to = i.type[0], from = i.type[1];
   bool rounds = i.has(ModifierKind::Rounding), roundsToInteger = i.has(ModifierKind::IntegerRounding);
-  bool sat = i.has(ModifierKind::Saturate), relu = i.has(ModifierKind::Relu);
+  if (Problem problem = saturation(i)) return problem;
   if (i.has(ModifierKind::Flush) && to != Type::f32 && from != Type::f32) return ".ftz needs .f32 on one side";
-  if (relu && !(from == Type::f32 && (isHalf(to) || isBfloat(to) || to == Type::tf32)))
+  if (i.has(ModifierKind::Relu) && !(from == Type::f32 && (isHalf(to) || isBfloat(to) || to == Type::tf32)))
     return ".relu needs a conversion from .f32 to .f16, .bf16 or .tf32";
   if (to == Type::tf32)
     return from != Type::f32 ? ".tf32 is made from .f32" : !rounds ? "a rounding modifier is required" : kFine;
   if (i.is(mod<ModifierKind::Rounding>("rna"))) return ".rna needs type .tf32";
-  if (isa::isFloat(to) && isa::isFloat(from)) {
-    if (isa::bits(to) < isa::bits(from))
-      return roundsToInteger ? "integer rounding needs equal sizes"
-             : rounds        ? kFine
-                             : "a rounding modifier is required";
-    if (rounds) return "this conversion is exact and takes no rounding modifier";
-    if (roundsToInteger && to != from) return "integer rounding needs equal types";
-    return kFine;
-  }
+  if ((isBfloat(to) && isa::bits(from) == 8) || (isBfloat(from) && isa::bits(to) == 8))
+    return ".bf16 does not convert to or from 8 bits";
+  if (isa::isFloat(to) && isa::isFloat(from)) return betweenFloats(i);
   if (isa::isFloat(to))
     return roundsToInteger ? "integer rounding needs a floating-point source"
            : rounds        ? kFine
@@ -129,8 +140,25 @@ Problem conversion(const Instruction& i) {
     return rounds            ? "a conversion to an integer rounds with .rni, .rzi, .rmi or .rpi"
            : roundsToInteger ? kFine
                              : "an integer rounding modifier is required";
-  if (rounds || roundsToInteger) return "a conversion between integers does not round";
-  return i.is(mod<ModifierKind::Saturate>("satfinite")) && sat ? ".satfinite needs a floating-point target" : kFine;
+  return rounds || roundsToInteger ? "a conversion between integers does not round" : kFine;
+}
+
+Problem packedConversion(const Instruction& i) {
+  if (i.is(mod<ModifierKind::Saturate>("sat"))) return "a packed conversion takes .satfinite, not .sat";
+  return named(i, ModifierKind::Rounding, {"rn", "rz"}) ? kFine : "a packed conversion rounds .rn or .rz";
+}
+
+/// What `set` may write for each compared type.
+Problem setResult(const Instruction& i) {
+  Type to = i.type[0], from = i.type[1];
+  bool half = isHalf(from) || isBfloat(from), packed = isa::isPacked(from);
+  bool fine = true;
+  if (to == Type::f32) fine = !half;
+  if (to == Type::u16 || to == Type::s16) fine = half && !packed;
+  if (to == Type::f16) fine = !packed && from != Type::bf16;
+  if (to == Type::bf16) fine = !packed;
+  if (isa::isPacked(to)) fine = from == to;
+  return fine ? comparison(i, from) : "this comparison cannot give a result of this type";
 }
 
 Problem memoryOrder(const Instruction& i) {
@@ -203,7 +231,11 @@ Problem addressSpace(const Instruction& i) {
                : "prefetch works in .global, .local or generic memory";
   if (i.op == Op::Ldu)
     return s == Space::Generic || s == Space::Global ? kFine : "ldu works in .global or generic memory";
-  return kFine;
+  return i.is(mod<ModifierKind::Space>("param::func")) ? ".param::func has no generic addresses" : kFine;
+}
+
+Problem conversionOfAddress(const Instruction& i) {
+  return i.type[0] == Type::u32 ? "addresses have 64 bits; use .u64" : addressSpace(i);
 }
 
 }  // namespace
@@ -231,7 +263,7 @@ Problem modifierProblem(const Instruction& i) {
     case Op::NegF: return flushOnly(i);
     case Op::Ex2: return exponential(i);
     case Op::Set:
-    case Op::SetBool: return comparison(i, i.type[1]);
+    case Op::SetBool: return setResult(i);
     case Op::Setp:
     case Op::SetpBool: return comparison(i, t);
     case Op::Slct:
@@ -243,15 +275,14 @@ Problem modifierProblem(const Instruction& i) {
     case Op::MadCc:
     case Op::Madc: return integerProduct(i);
     case Op::Cvt: return conversion(i);
-    case Op::CvtPack:
-      return i.is(mod<ModifierKind::Saturate>("sat")) ? "a packed conversion takes .satfinite, not .sat"
-             : ieeeRounding(i)                        ? kFine
-                                                      : ".rna needs type .tf32";
+    case Op::CvtPack: return packedConversion(i);
     case Op::Lop3Bool: return i.is(mod<ModifierKind::BoolOp>("xor")) ? "lop3 combines with .or or .and" : kFine;
     case Op::Ld:
     case Op::St: return memoryOrder(i);
     case Op::Ldu:
+    case Op::Isspacep:
     case Op::Prefetch: return addressSpace(i);
+    case Op::Cvta: return conversionOfAddress(i);
     case Op::AtomCas:
     case Op::Atom:
     case Op::Red: return atomic(i);
