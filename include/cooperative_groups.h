@@ -1,0 +1,261 @@
+// Cooperative groups: the block, tiles of a warp, the threads that are active together, and the grid.
+#ifndef _COOPERATIVE_GROUPS_H_
+#define _COOPERATIVE_GROUPS_H_
+
+#include "cuda_runtime.h"
+
+#if defined(__cplusplus) && defined(__CUDA__)
+
+#define ORDITO_CG static __device__ __inline__
+#define ORDITO_CG_MEMBER __device__ __inline__
+
+namespace cooperative_groups {
+
+namespace ordito_detail {
+
+ORDITO_CG unsigned int laneId() {
+  unsigned int lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+ORDITO_CG unsigned int lanesBelow() { return (1u << laneId()) - 1u; }
+ORDITO_CG unsigned int rankInBlock() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+ORDITO_CG unsigned int blockSize() { return blockDim.x * blockDim.y * blockDim.z; }
+ORDITO_CG unsigned int gridBlocks() { return gridDim.x * gridDim.y * gridDim.z; }
+ORDITO_CG unsigned int blockRank() { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
+/// `count` lanes from the one at which the tile of `count` lanes around this lane begins.
+ORDITO_CG unsigned int tileMask(unsigned int count) {
+  return count >= 32 ? 0xffffffffu : ((1u << count) - 1u) << (laneId() & ~(count - 1u));
+}
+
+// Arrival counters of grid barriers. Grids that run at the same time use different ones.
+__device__ static unsigned int gridArrivals[64];
+
+/// Every block adds one and block 0 adds what is missing to 2^31, so when all have come the top bit has flipped and the rest of the
+/// counter is back where it was: no reset, and any number of blocks can follow.
+ORDITO_CG void gridBarrier() {
+  __syncthreads();
+  if (rankInBlock() == 0) {
+    unsigned long long grid;
+    asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+    unsigned int *arrivals = &gridArrivals[grid % 64];
+    const unsigned int step = blockRank() == 0 ? 0x80000000u - (gridBlocks() - 1u) : 1u;
+    __threadfence();
+    const unsigned int before = atomicAdd(arrivals, step);
+    while (((before ^ *(volatile unsigned int *)arrivals) & 0x80000000u) == 0) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+      __nanosleep(100);
+#endif
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+}  // namespace ordito_detail
+
+/// Any group by value: what functions take that do not care which it is.
+class thread_group {
+ public:
+  ORDITO_CG_MEMBER void sync() const {
+    if (kind_ == Block) {
+      __syncthreads();
+    } else if (kind_ == Grid) {
+      ordito_detail::gridBarrier();
+    } else {
+      __syncwarp(mask_);
+    }
+  }
+  ORDITO_CG_MEMBER unsigned long long size() const { return size_; }
+  ORDITO_CG_MEMBER unsigned long long num_threads() const { return size_; }
+  ORDITO_CG_MEMBER unsigned long long thread_rank() const { return rank_; }
+  ORDITO_CG_MEMBER bool is_valid() const { return true; }
+
+ protected:
+  enum Kind { Block, Warp, Grid };
+  ORDITO_CG_MEMBER thread_group(Kind kind, unsigned int mask, unsigned long long size, unsigned long long rank)
+      : kind_(kind), mask_(mask), size_(size), rank_(rank) {}
+
+  Kind kind_;
+  unsigned int mask_;  // lanes of the warp, for a group within one
+  unsigned long long size_;
+  unsigned long long rank_;
+
+  friend __device__ thread_group tiled_partition(const thread_group &parent, unsigned int size);
+};
+
+class thread_block : public thread_group {
+ public:
+  ORDITO_CG_MEMBER thread_block() : thread_group(Block, 0, ordito_detail::blockSize(), ordito_detail::rankInBlock()) {}
+  ORDITO_CG_MEMBER static void sync() { __syncthreads(); }
+  ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_detail::rankInBlock(); }
+  ORDITO_CG_MEMBER static unsigned int size() { return ordito_detail::blockSize(); }
+  ORDITO_CG_MEMBER static unsigned int num_threads() { return size(); }
+  ORDITO_CG_MEMBER static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  ORDITO_CG_MEMBER static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+  ORDITO_CG_MEMBER static dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  ORDITO_CG_MEMBER static dim3 dim_threads() { return group_dim(); }
+};
+
+class grid_group : public thread_group {
+ public:
+  ORDITO_CG_MEMBER grid_group() : thread_group(Grid, 0, size(), thread_rank()) {}
+  ORDITO_CG_MEMBER static void sync() { ordito_detail::gridBarrier(); }
+  ORDITO_CG_MEMBER static bool is_valid() { return true; }
+  ORDITO_CG_MEMBER static unsigned long long size() {
+    return (unsigned long long)ordito_detail::gridBlocks() * ordito_detail::blockSize();
+  }
+  ORDITO_CG_MEMBER static unsigned long long num_threads() { return size(); }
+  ORDITO_CG_MEMBER static unsigned long long thread_rank() {
+    return (unsigned long long)ordito_detail::blockRank() * ordito_detail::blockSize() + ordito_detail::rankInBlock();
+  }
+  ORDITO_CG_MEMBER static unsigned long long num_blocks() { return ordito_detail::gridBlocks(); }
+  ORDITO_CG_MEMBER static unsigned long long block_rank() { return ordito_detail::blockRank(); }
+  ORDITO_CG_MEMBER static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  ORDITO_CG_MEMBER static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  ORDITO_CG_MEMBER static dim3 dim_blocks() { return group_dim(); }
+};
+
+/// The lanes of one warp that came here together, numbered without gaps.
+class coalesced_group : public thread_group {
+ public:
+  ORDITO_CG_MEMBER explicit coalesced_group(unsigned int mask)
+      : thread_group(Warp, mask, (unsigned int)__popc(mask), (unsigned int)__popc(mask & ordito_detail::lanesBelow())) {}
+  ORDITO_CG_MEMBER unsigned int size() const { return (unsigned int)size_; }
+  ORDITO_CG_MEMBER unsigned int num_threads() const { return (unsigned int)size_; }
+  ORDITO_CG_MEMBER unsigned int thread_rank() const { return (unsigned int)rank_; }
+  ORDITO_CG_MEMBER unsigned int meta_group_size() const { return 1; }
+  ORDITO_CG_MEMBER unsigned int meta_group_rank() const { return 0; }
+  ORDITO_CG_MEMBER void sync() const { __syncwarp(mask_); }
+
+  template <class T> ORDITO_CG_MEMBER T shfl(T value, unsigned int rank) const {
+    return __shfl_sync(mask_, value, laneOf(rank));
+  }
+  template <class T> ORDITO_CG_MEMBER T shfl_up(T value, unsigned int delta) const {
+    const unsigned int rank = thread_rank();
+    return __shfl_sync(mask_, value, laneOf(rank >= delta ? rank - delta : rank));
+  }
+  template <class T> ORDITO_CG_MEMBER T shfl_down(T value, unsigned int delta) const {
+    const unsigned int rank = thread_rank();
+    return __shfl_sync(mask_, value, laneOf(rank + delta < size() ? rank + delta : rank));
+  }
+  ORDITO_CG_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
+  ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
+  ORDITO_CG_MEMBER unsigned int ballot(int predicate) const { return pack(__ballot_sync(mask_, predicate)); }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+  template <class T> ORDITO_CG_MEMBER unsigned int match_any(T value) const { return pack(__match_any_sync(mask_, value)); }
+  template <class T> ORDITO_CG_MEMBER unsigned int match_all(T value, int &equal) const {
+    return pack(__match_all_sync(mask_, value, &equal));
+  }
+#endif
+
+ private:
+  /// The lane with the given rank: the rank-th set bit.
+  ORDITO_CG_MEMBER int laneOf(unsigned int rank) const {
+    if (mask_ == 0xffffffffu) return (int)rank;
+    unsigned int left = mask_;
+    for (; rank > 0; --rank) left &= left - 1;
+    return __ffs((int)left) - 1;
+  }
+  /// A set of lanes as a set of ranks.
+  ORDITO_CG_MEMBER unsigned int pack(unsigned int lanes) const {
+    if (mask_ == 0xffffffffu) return lanes;
+    unsigned int ranks = 0;
+    unsigned int rank = 0;
+    for (unsigned int left = mask_; left != 0; left &= left - 1, ++rank) {
+      if (lanes & left & (0u - left)) ranks |= 1u << rank;
+    }
+    return ranks;
+  }
+};
+
+/// `Size` neighbouring lanes of a warp; `Size` is a power of two up to 32.
+template <unsigned int Size, class Parent = void> class thread_block_tile : public thread_group {
+  static_assert(Size > 0 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
+
+ public:
+  ORDITO_CG_MEMBER thread_block_tile() : thread_group(Warp, ordito_detail::tileMask(Size), Size, thread_rank()) {}
+  ORDITO_CG_MEMBER void sync() const { __syncwarp(mask_); }
+  ORDITO_CG_MEMBER static constexpr unsigned int size() { return Size; }
+  ORDITO_CG_MEMBER static constexpr unsigned int num_threads() { return Size; }
+  ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_detail::rankInBlock() & (Size - 1); }
+  ORDITO_CG_MEMBER static unsigned int meta_group_rank() { return ordito_detail::rankInBlock() / Size; }
+  ORDITO_CG_MEMBER static unsigned int meta_group_size() { return (ordito_detail::blockSize() + Size - 1) / Size; }
+
+  template <class T> ORDITO_CG_MEMBER T shfl(T value, int rank) const { return __shfl_sync(mask_, value, rank, Size); }
+  template <class T> ORDITO_CG_MEMBER T shfl_up(T value, unsigned int delta) const {
+    return __shfl_up_sync(mask_, value, delta, Size);
+  }
+  template <class T> ORDITO_CG_MEMBER T shfl_down(T value, unsigned int delta) const {
+    return __shfl_down_sync(mask_, value, delta, Size);
+  }
+  template <class T> ORDITO_CG_MEMBER T shfl_xor(T value, unsigned int lanes) const {
+    return __shfl_xor_sync(mask_, value, (int)lanes, Size);
+  }
+  ORDITO_CG_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
+  ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
+  ORDITO_CG_MEMBER unsigned int ballot(int predicate) const { return ranks(__ballot_sync(mask_, predicate)); }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+  template <class T> ORDITO_CG_MEMBER unsigned int match_any(T value) const { return ranks(__match_any_sync(mask_, value)); }
+  template <class T> ORDITO_CG_MEMBER unsigned int match_all(T value, int &equal) const {
+    return ranks(__match_all_sync(mask_, value, &equal));
+  }
+#endif
+
+ private:
+  ORDITO_CG_MEMBER unsigned int ranks(unsigned int lanes) const {
+    return (lanes & mask_) >> (ordito_detail::laneId() & ~(Size - 1));
+  }
+};
+
+// --- making groups -----------------------------------------------------------------------------------------------------------
+ORDITO_CG thread_block this_thread_block() { return thread_block(); }
+ORDITO_CG grid_group this_grid() { return grid_group(); }
+ORDITO_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+
+template <unsigned int Size, class Parent>
+ORDITO_CG thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
+  return thread_block_tile<Size, Parent>();
+}
+/// The size may be known only at run time; for a tile within a warp the masks are those of the static form.
+__device__ inline thread_group tiled_partition(const thread_group &, unsigned int size) {
+  const unsigned int rank = ordito_detail::rankInBlock() & (size - 1);
+  return thread_group(thread_group::Warp, ordito_detail::tileMask(size), size, rank);
+}
+/// Those of the group whose predicate, or label, is the same as this thread's.
+ORDITO_CG coalesced_group binary_partition(const coalesced_group &, bool predicate) {
+  const unsigned int all = __activemask();
+  const unsigned int with = __ballot_sync(all, predicate);
+  return coalesced_group(predicate ? with : all & ~with);
+}
+template <unsigned int Size, class Parent>
+ORDITO_CG coalesced_group binary_partition(const thread_block_tile<Size, Parent> &, bool predicate) {
+  const unsigned int all = ordito_detail::tileMask(Size);
+  const unsigned int with = __ballot_sync(all, predicate) & all;
+  return coalesced_group(predicate ? with : all & ~with);
+}
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+template <class Label> ORDITO_CG coalesced_group labeled_partition(const coalesced_group &, Label label) {
+  return coalesced_group(__match_any_sync(__activemask(), label));
+}
+template <unsigned int Size, class Parent, class Label>
+ORDITO_CG coalesced_group labeled_partition(const thread_block_tile<Size, Parent> &, Label label) {
+  const unsigned int all = ordito_detail::tileMask(Size);
+  return coalesced_group(__match_any_sync(all, label) & all);
+}
+#endif
+
+template <class Group> ORDITO_CG void sync(const Group &group) { group.sync(); }
+template <class Group> ORDITO_CG auto thread_rank(const Group &group) { return group.thread_rank(); }
+template <class Group> ORDITO_CG auto group_size(const Group &group) { return group.size(); }
+
+}  // namespace cooperative_groups
+
+#include "cooperative_groups/reduce.h"
+#include "cooperative_groups/scan.h"
+#include "cooperative_groups/memcpy_async.h"
+
+#endif
+#endif

@@ -1,0 +1,35 @@
+// inclusive_scan and exclusive_scan over a tile or the active threads.
+#ifndef _COOPERATIVE_GROUPS_SCAN_H_
+#define _COOPERATIVE_GROUPS_SCAN_H_
+
+#include "../cooperative_groups.h"
+
+#if defined(__cplusplus) && defined(__CUDA__)
+
+namespace cooperative_groups {
+
+template <class Group, class T, class Operation>
+static __device__ __inline__ T inclusive_scan(const Group &group, T value, Operation operation) {
+  for (unsigned int distance = 1; distance < group.size(); distance *= 2) {
+    const T before = group.shfl_up(value, distance);
+    if (group.thread_rank() >= distance) value = operation(before, value);
+  }
+  return value;
+}
+template <class Group, class T> static __device__ __inline__ T inclusive_scan(const Group &group, T value) {
+  return inclusive_scan(group, value, plus<T>());
+}
+/// The first thread gets a value-initialised T.
+template <class Group, class T, class Operation>
+static __device__ __inline__ T exclusive_scan(const Group &group, T value, Operation operation) {
+  const T before = group.shfl_up(inclusive_scan(group, value, operation), 1);
+  return group.thread_rank() == 0 ? T() : before;
+}
+template <class Group, class T> static __device__ __inline__ T exclusive_scan(const Group &group, T value) {
+  return exclusive_scan(group, value, plus<T>());
+}
+
+}  // namespace cooperative_groups
+
+#endif
+#endif

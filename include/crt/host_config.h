@@ -1,0 +1,2 @@
+// The toolkit has this header in two places.
+#include "../host_config.h"

@@ -1,0 +1,432 @@
+// Half precision: __half and __half2 with their conversions, arithmetic, comparisons, math and warp shuffles.
+//
+// A value is kept as its bits (programs and Thrust look at the member __x) and computed as clang's _Float16: on the device that is
+// PTX's own f16 and f16x2 instructions, on the host the compiler's conversions to float and back.
+#ifndef __CUDA_FP16_H__
+#define __CUDA_FP16_H__
+
+#include "cuda_runtime.h"
+
+#define CUDA_FP16_TYPES_EXIST__
+
+#if defined(__cplusplus)
+
+#include <math.h>
+#include <string.h>
+
+#define ORDITO_HD static __inline__ __host__ __device__ __attribute__((always_inline))
+#define ORDITO_MEMBER __host__ __device__ __attribute__((always_inline))
+
+struct __half_raw {
+  unsigned short x;
+};
+struct __half2_raw {
+  unsigned short x;
+  unsigned short y;
+};
+
+typedef _Float16 ordito_f16;
+typedef _Float16 ordito_f16x2 __attribute__((ext_vector_type(2)));
+
+struct __half {
+  unsigned short __x;
+
+  __half() = default;
+  ORDITO_MEMBER __half(const __half_raw &raw) : __x(raw.x) {}
+  ORDITO_MEMBER __half(ordito_f16 value) { memcpy(&__x, &value, 2); }
+#if !defined(__CUDA_NO_HALF_CONVERSIONS__)
+  ORDITO_MEMBER __half(float value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(double value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(short value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(unsigned short value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(int value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(unsigned int value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(long value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(unsigned long value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(long long value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(unsigned long long value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER operator float() const { return (float)value(); }
+  ORDITO_MEMBER explicit operator bool() const { return value() != (ordito_f16)0; }
+  ORDITO_MEMBER explicit operator double() const { return (double)value(); }
+  ORDITO_MEMBER explicit operator signed char() const { return (signed char)value(); }
+  ORDITO_MEMBER explicit operator unsigned char() const { return (unsigned char)value(); }
+  ORDITO_MEMBER explicit operator short() const { return (short)value(); }
+  ORDITO_MEMBER explicit operator unsigned short() const { return (unsigned short)value(); }
+  ORDITO_MEMBER explicit operator int() const { return (int)value(); }
+  ORDITO_MEMBER explicit operator unsigned int() const { return (unsigned int)value(); }
+  ORDITO_MEMBER explicit operator long() const { return (long)value(); }
+  ORDITO_MEMBER explicit operator unsigned long() const { return (unsigned long)value(); }
+  ORDITO_MEMBER explicit operator long long() const { return (long long)value(); }
+  ORDITO_MEMBER explicit operator unsigned long long() const { return (unsigned long long)value(); }
+#endif
+  ORDITO_MEMBER operator __half_raw() const { return __half_raw{__x}; }
+  ORDITO_MEMBER __half &operator=(const __half_raw &raw) {
+    __x = raw.x;
+    return *this;
+  }
+
+  /// The number as the compiler knows it.
+  ORDITO_MEMBER ordito_f16 value() const {
+    ordito_f16 f;
+    memcpy(&f, &__x, 2);
+    return f;
+  }
+};
+
+struct __attribute__((aligned(4))) __half2 {
+  __half x;
+  __half y;
+
+  __half2() = default;
+  ORDITO_MEMBER __half2(const __half &low, const __half &high) : x(low), y(high) {}
+  ORDITO_MEMBER __half2(const __half2_raw &raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+  ORDITO_MEMBER __half2(ordito_f16x2 pair) { memcpy((void *)this, &pair, 4); }
+  ORDITO_MEMBER operator __half2_raw() const { return __half2_raw{x.__x, y.__x}; }
+
+  ORDITO_MEMBER ordito_f16x2 value() const {
+    ordito_f16x2 pair;
+    memcpy(&pair, (const void *)this, 4);
+    return pair;
+  }
+};
+
+#if !defined(CUDA_NO_HALF)
+typedef __half half;
+typedef __half2 half2;
+typedef __half nv_half;
+typedef __half2 nv_half2;
+#endif
+
+// --- bits and pairs ------------------------------------------------------------------------------------------------------
+ORDITO_HD __half __ushort_as_half(unsigned short bits) { return __half(__half_raw{bits}); }
+ORDITO_HD __half __short_as_half(short bits) { return __half(__half_raw{(unsigned short)bits}); }
+ORDITO_HD unsigned short __half_as_ushort(__half h) { return h.__x; }
+ORDITO_HD short __half_as_short(__half h) { return (short)h.__x; }
+ORDITO_HD __half2 make_half2(__half low, __half high) { return __half2(low, high); }
+ORDITO_HD __half2 __halves2half2(__half low, __half high) { return __half2(low, high); }
+ORDITO_HD __half2 __half2half2(__half h) { return __half2(h, h); }
+ORDITO_HD __half __low2half(__half2 h) { return h.x; }
+ORDITO_HD __half __high2half(__half2 h) { return h.y; }
+ORDITO_HD __half2 __low2half2(__half2 h) { return __half2(h.x, h.x); }
+ORDITO_HD __half2 __high2half2(__half2 h) { return __half2(h.y, h.y); }
+ORDITO_HD __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
+ORDITO_HD __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
+ORDITO_HD __half2 __lowhigh2highlow(__half2 h) { return __half2(h.y, h.x); }
+
+// --- conversions ---------------------------------------------------------------------------------------------------------
+ORDITO_HD float __half2float(__half h) { return (float)h.value(); }
+ORDITO_HD __half __float2half(float f) { return __half((ordito_f16)f); }
+ORDITO_HD __half __float2half_rn(float f) { return __half((ordito_f16)f); }
+ORDITO_HD __half __double2half(double f) { return __half((ordito_f16)f); }
+ORDITO_HD float __low2float(__half2 h) { return __half2float(h.x); }
+ORDITO_HD float __high2float(__half2 h) { return __half2float(h.y); }
+ORDITO_HD __half2 __float2half2_rn(float f) { return __half2half2(__float2half(f)); }
+ORDITO_HD __half2 __floats2half2_rn(float low, float high) { return __half2(__float2half(low), __float2half(high)); }
+ORDITO_HD __half2 __float22half2_rn(float2 f) { return __floats2half2_rn(f.x, f.y); }
+ORDITO_HD float2 __half22float2(__half2 h) { return make_float2(__low2float(h), __high2float(h)); }
+
+namespace ordito_detail {
+/// The half next to `h` in its sign's direction (`up`: away from zero): one step of the bits. Infinity steps down to the largest number.
+ORDITO_HD __half stepHalf(__half h, bool up) { return __ushort_as_half((unsigned short)(up ? h.__x + 1 : h.__x - 1)); }
+/// The nearest half is at most one step from the one that rounding asks for.
+ORDITO_HD __half towardsZero(float f) {
+  const __half h = __float2half(f);
+  return fabsf(__half2float(h)) > fabsf(f) ? stepHalf(h, false) : h;
+}
+ORDITO_HD __half downwards(float f) {
+  const __half h = __float2half(f);
+  if (!(__half2float(h) > f)) return h;
+  if (h.__x == 0) return __ushort_as_half(0x8001);
+  return stepHalf(h, (h.__x & 0x8000) != 0);
+}
+ORDITO_HD __half upwards(float f) {
+  const __half h = __float2half(f);
+  if (!(__half2float(h) < f)) return h;
+  if ((h.__x & 0x7fff) == 0) return __ushort_as_half(0x0001);
+  return stepHalf(h, (h.__x & 0x8000) == 0);
+}
+}  // namespace ordito_detail
+
+ORDITO_HD __half __float2half_rz(float f) { return ordito_detail::towardsZero(f); }
+ORDITO_HD __half __float2half_rd(float f) { return ordito_detail::downwards(f); }
+ORDITO_HD __half __float2half_ru(float f) { return ordito_detail::upwards(f); }
+
+// To integers: out of range saturates as PTX's cvt does on the device.
+#if defined(__CUDA_ARCH__)
+#define ORDITO_HALF_TO(name, type, rounding, device, host) \
+  ORDITO_HD type __half2##name##_##rounding(__half h) { return (type)device(__half2float(h)); }
+#else
+#define ORDITO_HALF_TO(name, type, rounding, device, host) \
+  ORDITO_HD type __half2##name##_##rounding(__half h) { return (type)host(__half2float(h)); }
+#endif
+#define ORDITO_HALF_TO_ALL(name, type, device)                        \
+  ORDITO_HALF_TO(name, type, rn, __float2##device##_rn, rintf)        \
+  ORDITO_HALF_TO(name, type, rz, __float2##device##_rz, truncf)       \
+  ORDITO_HALF_TO(name, type, rd, __float2##device##_rd, floorf)       \
+  ORDITO_HALF_TO(name, type, ru, __float2##device##_ru, ceilf)
+ORDITO_HALF_TO_ALL(int, int, int)
+ORDITO_HALF_TO_ALL(uint, unsigned int, uint)
+ORDITO_HALF_TO_ALL(short, short, int)
+ORDITO_HALF_TO_ALL(ushort, unsigned short, uint)
+ORDITO_HALF_TO_ALL(ll, long long, ll)
+ORDITO_HALF_TO_ALL(ull, unsigned long long, ull)
+#undef ORDITO_HALF_TO_ALL
+#undef ORDITO_HALF_TO
+
+// A float holds every integer that a half can tell from infinity, so going through it rounds once.
+#define ORDITO_HALF_FROM(name, type)                                                                                \
+  ORDITO_HD __half __##name##2half_rn(type i) { return __half((ordito_f16)i); }                                     \
+  ORDITO_HD __half __##name##2half_rz(type i) { return ordito_detail::towardsZero((float)i); }                      \
+  ORDITO_HD __half __##name##2half_rd(type i) { return ordito_detail::downwards((float)i); }                        \
+  ORDITO_HD __half __##name##2half_ru(type i) { return ordito_detail::upwards((float)i); }
+ORDITO_HALF_FROM(int, int)
+ORDITO_HALF_FROM(uint, unsigned int)
+ORDITO_HALF_FROM(short, short)
+ORDITO_HALF_FROM(ushort, unsigned short)
+ORDITO_HALF_FROM(ll, long long)
+ORDITO_HALF_FROM(ull, unsigned long long)
+#undef ORDITO_HALF_FROM
+
+// --- arithmetic ----------------------------------------------------------------------------------------------------------
+ORDITO_HD __half __hadd(__half a, __half b) { return __half(a.value() + b.value()); }
+ORDITO_HD __half __hsub(__half a, __half b) { return __half(a.value() - b.value()); }
+ORDITO_HD __half __hmul(__half a, __half b) { return __half(a.value() * b.value()); }
+// The quotient in float, rounded again, is the rounded quotient: float has more than twice the bits.
+ORDITO_HD __half __hdiv(__half a, __half b) { return __float2half(__half2float(a) / __half2float(b)); }
+ORDITO_HD __half __hneg(__half a) { return __half(-a.value()); }
+ORDITO_HD __half __habs(__half a) { return __ushort_as_half((unsigned short)(a.__x & 0x7fff)); }
+ORDITO_HD __half __hfma(__half a, __half b, __half c) {
+#if defined(__CUDA_ARCH__)
+  return __half(__builtin_fmaf16(a.value(), b.value(), c.value()));
+#else
+  // Exact product and almost exact sum in double.
+  return __half((ordito_f16)fma((double)a.value(), (double)b.value(), (double)c.value()));
+#endif
+}
+ORDITO_HD __half2 __hadd2(__half2 a, __half2 b) { return __half2(a.value() + b.value()); }
+ORDITO_HD __half2 __hsub2(__half2 a, __half2 b) { return __half2(a.value() - b.value()); }
+ORDITO_HD __half2 __hmul2(__half2 a, __half2 b) { return __half2(a.value() * b.value()); }
+ORDITO_HD __half2 __h2div(__half2 a, __half2 b) { return __half2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
+ORDITO_HD __half2 __hneg2(__half2 a) { return __half2(-a.value()); }
+ORDITO_HD __half2 __habs2(__half2 a) { return __half2(__habs(a.x), __habs(a.y)); }
+ORDITO_HD __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
+#if defined(__CUDA_ARCH__)
+  return __half2(__builtin_elementwise_fma(a.value(), b.value(), c.value()));
+#else
+  return __half2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
+#endif
+}
+ORDITO_HD __half __hadd_rn(__half a, __half b) { return __hadd(a, b); }
+ORDITO_HD __half __hsub_rn(__half a, __half b) { return __hsub(a, b); }
+ORDITO_HD __half __hmul_rn(__half a, __half b) { return __hmul(a, b); }
+ORDITO_HD __half2 __hadd2_rn(__half2 a, __half2 b) { return __hadd2(a, b); }
+ORDITO_HD __half2 __hsub2_rn(__half2 a, __half2 b) { return __hsub2(a, b); }
+ORDITO_HD __half2 __hmul2_rn(__half2 a, __half2 b) { return __hmul2(a, b); }
+
+// --- comparisons: the plain ones are false on NaN, those with u are true ---------------------------------------------------
+#define ORDITO_HALF_COMPARE(name, op, inverse)                                                                            \
+  ORDITO_HD bool __h##name(__half a, __half b) { return a.value() op b.value(); }                                         \
+  ORDITO_HD bool __h##name##u(__half a, __half b) { return !(a.value() inverse b.value()); }                              \
+  ORDITO_HD __half2 __h##name##2(__half2 a, __half2 b) {                                                                  \
+    return __half2(__half((ordito_f16)__h##name(a.x, b.x)), __half((ordito_f16)__h##name(a.y, b.y)));                     \
+  }                                                                                                                       \
+  ORDITO_HD __half2 __h##name##u2(__half2 a, __half2 b) {                                                                 \
+    return __half2(__half((ordito_f16)__h##name##u(a.x, b.x)), __half((ordito_f16)__h##name##u(a.y, b.y)));               \
+  }                                                                                                                       \
+  ORDITO_HD unsigned int __h##name##2_mask(__half2 a, __half2 b) {                                                        \
+    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);                               \
+  }                                                                                                                       \
+  ORDITO_HD bool __hb##name##2(__half2 a, __half2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }               \
+  ORDITO_HD bool __hb##name##u2(__half2 a, __half2 b) { return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y); }
+ORDITO_HALF_COMPARE(eq, ==, !=)
+ORDITO_HALF_COMPARE(lt, <, >=)
+ORDITO_HALF_COMPARE(le, <=, >)
+ORDITO_HALF_COMPARE(gt, >, <=)
+ORDITO_HALF_COMPARE(ge, >=, <)
+#undef ORDITO_HALF_COMPARE
+
+ORDITO_HD bool __hisnan(__half a) { return (a.__x & 0x7fff) > 0x7c00; }
+ORDITO_HD int __hisinf(__half a) { return a.__x == 0x7c00 ? 1 : a.__x == 0xfc00 ? -1 : 0; }
+ORDITO_HD __half2 __hisnan2(__half2 a) {
+  return __half2(__half((ordito_f16)__hisnan(a.x)), __half((ordito_f16)__hisnan(a.y)));
+}
+// Not equal: unordered operands are equal to nothing, yet the plain form is false for them.
+ORDITO_HD bool __hne(__half a, __half b) { return a.value() < b.value() || a.value() > b.value(); }
+ORDITO_HD bool __hneu(__half a, __half b) { return a.value() != b.value(); }
+ORDITO_HD __half2 __hne2(__half2 a, __half2 b) {
+  return __half2(__half((ordito_f16)__hne(a.x, b.x)), __half((ordito_f16)__hne(a.y, b.y)));
+}
+ORDITO_HD bool __hbne2(__half2 a, __half2 b) { return __hne(a.x, b.x) && __hne(a.y, b.y); }
+
+// A NaN gives way to the other operand; the forms with _nan pass it on.
+ORDITO_HD __half __hmin(__half a, __half b) { return __half(__builtin_fminf16(a.value(), b.value())); }
+ORDITO_HD __half __hmax(__half a, __half b) { return __half(__builtin_fmaxf16(a.value(), b.value())); }
+ORDITO_HD __half __hmin_nan(__half a, __half b) {
+  return __hisnan(a) || __hisnan(b) ? __ushort_as_half(0x7fff) : __hmin(a, b);
+}
+ORDITO_HD __half __hmax_nan(__half a, __half b) {
+  return __hisnan(a) || __hisnan(b) ? __ushort_as_half(0x7fff) : __hmax(a, b);
+}
+ORDITO_HD __half2 __hmin2(__half2 a, __half2 b) { return __half2(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
+ORDITO_HD __half2 __hmax2(__half2 a, __half2 b) { return __half2(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
+ORDITO_HD __half2 __hmin2_nan(__half2 a, __half2 b) { return __half2(__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y)); }
+ORDITO_HD __half2 __hmax2_nan(__half2 a, __half2 b) { return __half2(__hmax_nan(a.x, b.x), __hmax_nan(a.y, b.y)); }
+
+// Saturating forms clamp to [0, 1] with NaN to 0; relu forms clamp to what is not negative.
+namespace ordito_detail {
+ORDITO_HD __half clamp01(__half h) {
+  return __half(__builtin_fminf16(__builtin_fmaxf16(h.value(), (ordito_f16)0), (ordito_f16)1));
+}
+ORDITO_HD __half2 clamp01(__half2 h) { return __half2(clamp01(h.x), clamp01(h.y)); }
+ORDITO_HD __half relu(__half h) { return __hmax_nan(h, __half((ordito_f16)0)); }
+}  // namespace ordito_detail
+ORDITO_HD __half __hadd_sat(__half a, __half b) { return ordito_detail::clamp01(__hadd(a, b)); }
+ORDITO_HD __half __hsub_sat(__half a, __half b) { return ordito_detail::clamp01(__hsub(a, b)); }
+ORDITO_HD __half __hmul_sat(__half a, __half b) { return ordito_detail::clamp01(__hmul(a, b)); }
+ORDITO_HD __half __hfma_sat(__half a, __half b, __half c) { return ordito_detail::clamp01(__hfma(a, b, c)); }
+ORDITO_HD __half __hfma_relu(__half a, __half b, __half c) { return ordito_detail::relu(__hfma(a, b, c)); }
+ORDITO_HD __half2 __hadd2_sat(__half2 a, __half2 b) { return ordito_detail::clamp01(__hadd2(a, b)); }
+ORDITO_HD __half2 __hsub2_sat(__half2 a, __half2 b) { return ordito_detail::clamp01(__hsub2(a, b)); }
+ORDITO_HD __half2 __hmul2_sat(__half2 a, __half2 b) { return ordito_detail::clamp01(__hmul2(a, b)); }
+ORDITO_HD __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c) { return ordito_detail::clamp01(__hfma2(a, b, c)); }
+ORDITO_HD __half2 __hfma2_relu(__half2 a, __half2 b, __half2 c) {
+  return __half2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));
+}
+
+#if !defined(__CUDA_NO_HALF_OPERATORS__)
+#define ORDITO_HALF_OPERATOR(op, function)                                                              \
+  ORDITO_HD __half operator op(const __half &a, const __half &b) { return function(a, b); }             \
+  ORDITO_HD __half &operator op##=(__half & a, const __half &b) { return a = function(a, b); }
+ORDITO_HALF_OPERATOR(+, __hadd)
+ORDITO_HALF_OPERATOR(-, __hsub)
+ORDITO_HALF_OPERATOR(*, __hmul)
+ORDITO_HALF_OPERATOR(/, __hdiv)
+#undef ORDITO_HALF_OPERATOR
+ORDITO_HD __half operator+(const __half &a) { return a; }
+ORDITO_HD __half operator-(const __half &a) { return __hneg(a); }
+ORDITO_HD __half &operator++(__half &a) { return a = __hadd(a, __half((ordito_f16)1)); }
+ORDITO_HD __half &operator--(__half &a) { return a = __hsub(a, __half((ordito_f16)1)); }
+ORDITO_HD bool operator==(const __half &a, const __half &b) { return __heq(a, b); }
+ORDITO_HD bool operator!=(const __half &a, const __half &b) { return __hneu(a, b); }
+ORDITO_HD bool operator<(const __half &a, const __half &b) { return __hlt(a, b); }
+ORDITO_HD bool operator<=(const __half &a, const __half &b) { return __hle(a, b); }
+ORDITO_HD bool operator>(const __half &a, const __half &b) { return __hgt(a, b); }
+ORDITO_HD bool operator>=(const __half &a, const __half &b) { return __hge(a, b); }
+#endif
+#if !defined(__CUDA_NO_HALF2_OPERATORS__)
+#define ORDITO_HALF2_OPERATOR(op, function)                                                             \
+  ORDITO_HD __half2 operator op(const __half2 &a, const __half2 &b) { return function(a, b); }          \
+  ORDITO_HD __half2 &operator op##=(__half2 & a, const __half2 &b) { return a = function(a, b); }
+ORDITO_HALF2_OPERATOR(+, __hadd2)
+ORDITO_HALF2_OPERATOR(-, __hsub2)
+ORDITO_HALF2_OPERATOR(*, __hmul2)
+ORDITO_HALF2_OPERATOR(/, __h2div)
+#undef ORDITO_HALF2_OPERATOR
+ORDITO_HD __half2 operator-(const __half2 &a) { return __hneg2(a); }
+ORDITO_HD bool operator==(const __half2 &a, const __half2 &b) { return __hbeq2(a, b); }
+ORDITO_HD bool operator!=(const __half2 &a, const __half2 &b) { return __hneu(a.x, b.x) && __hneu(a.y, b.y); }
+ORDITO_HD bool operator<(const __half2 &a, const __half2 &b) { return __hblt2(a, b); }
+ORDITO_HD bool operator<=(const __half2 &a, const __half2 &b) { return __hble2(a, b); }
+ORDITO_HD bool operator>(const __half2 &a, const __half2 &b) { return __hbgt2(a, b); }
+ORDITO_HD bool operator>=(const __half2 &a, const __half2 &b) { return __hbge2(a, b); }
+#endif
+
+// --- math: computed in float, then rounded ---------------------------------------------------------------------------------
+#define ORDITO_HALF_MATH(name, function)                                                                \
+  ORDITO_HD __half h##name(__half a) { return __float2half(function(__half2float(a))); }                \
+  ORDITO_HD __half2 h2##name(__half2 a) { return __half2(h##name(a.x), h##name(a.y)); }
+namespace ordito_detail {
+ORDITO_HD float reciprocal(float x) { return 1.0f / x; }
+ORDITO_HD float reciprocalRoot(float x) { return 1.0f / sqrtf(x); }
+ORDITO_HD float tenTo(float x) { return exp2f(x * 3.3219280948873623f); }
+}  // namespace ordito_detail
+ORDITO_HALF_MATH(ceil, ceilf)
+ORDITO_HALF_MATH(floor, floorf)
+ORDITO_HALF_MATH(trunc, truncf)
+ORDITO_HALF_MATH(rint, rintf)
+ORDITO_HALF_MATH(sqrt, sqrtf)
+ORDITO_HALF_MATH(rsqrt, ordito_detail::reciprocalRoot)
+ORDITO_HALF_MATH(rcp, ordito_detail::reciprocal)
+ORDITO_HALF_MATH(exp, expf)
+ORDITO_HALF_MATH(exp2, exp2f)
+ORDITO_HALF_MATH(exp10, ordito_detail::tenTo)
+ORDITO_HALF_MATH(log, logf)
+ORDITO_HALF_MATH(log2, log2f)
+ORDITO_HALF_MATH(log10, log10f)
+ORDITO_HALF_MATH(sin, sinf)
+ORDITO_HALF_MATH(cos, cosf)
+ORDITO_HALF_MATH(tanh, tanhf)
+#undef ORDITO_HALF_MATH
+
+// --- warps, memory, atomics ------------------------------------------------------------------------------------------------
+#if defined(__CUDA__)
+#define ORDITO_DEVICE static __device__ __inline__ __attribute__((always_inline))
+
+namespace ordito_detail {
+ORDITO_DEVICE unsigned int bitsOf(__half h) { return h.__x; }
+ORDITO_DEVICE unsigned int bitsOf(__half2 h) { return h.x.__x | (unsigned int)h.y.__x << 16; }
+ORDITO_DEVICE void setBits(__half &h, unsigned int bits) { h.__x = (unsigned short)bits; }
+ORDITO_DEVICE void setBits(__half2 &h, unsigned int bits) {
+  h.x.__x = (unsigned short)bits;
+  h.y.__x = (unsigned short)(bits >> 16);
+}
+}  // namespace ordito_detail
+
+#define ORDITO_HALF_SHUFFLE(name, type, lane_type)                                                                  \
+  ORDITO_DEVICE type name(unsigned int mask, type value, lane_type lane, int width = 32) {                          \
+    type result;                                                                                                    \
+    ordito_detail::setBits(result, name(mask, ordito_detail::bitsOf(value), lane, width));                          \
+    return result;                                                                                                  \
+  }
+#define ORDITO_HALF_SHUFFLES(type)                              \
+  ORDITO_HALF_SHUFFLE(__shfl_sync, type, int)                   \
+  ORDITO_HALF_SHUFFLE(__shfl_up_sync, type, unsigned int)       \
+  ORDITO_HALF_SHUFFLE(__shfl_down_sync, type, unsigned int)     \
+  ORDITO_HALF_SHUFFLE(__shfl_xor_sync, type, int)
+ORDITO_HALF_SHUFFLES(__half)
+ORDITO_HALF_SHUFFLES(__half2)
+#undef ORDITO_HALF_SHUFFLES
+#undef ORDITO_HALF_SHUFFLE
+
+#define ORDITO_HALF_LOAD(name)                                                                      \
+  ORDITO_DEVICE __half name(const __half *pointer) {                                                \
+    return __ushort_as_half(name((const unsigned short *)(const void *)pointer));                   \
+  }                                                                                                 \
+  ORDITO_DEVICE __half2 name(const __half2 *pointer) {                                              \
+    __half2 result;                                                                                 \
+    ordito_detail::setBits(result, name((const unsigned int *)(const void *)pointer));              \
+    return result;                                                                                  \
+  }
+ORDITO_HALF_LOAD(__ldg)
+ORDITO_HALF_LOAD(__ldca)
+ORDITO_HALF_LOAD(__ldcg)
+ORDITO_HALF_LOAD(__ldcs)
+#undef ORDITO_HALF_LOAD
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+ORDITO_DEVICE __half atomicAdd(__half *address, __half value) {
+  __half old;
+  asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old.__x) : "l"(address), "h"(value.__x) : "memory");
+  return old;
+}
+#endif
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
+ORDITO_DEVICE __half2 atomicAdd(__half2 *address, __half2 value) {
+  unsigned int old;
+  asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(address), "r"(ordito_detail::bitsOf(value))
+               : "memory");
+  __half2 result;
+  ordito_detail::setBits(result, old);
+  return result;
+}
+#endif
+#undef ORDITO_DEVICE
+#endif
+
+#undef ORDITO_HD
+#undef ORDITO_MEMBER
+
+#endif
+#endif
