@@ -1,0 +1,143 @@
+// ptx_text_test: runs the text tests of this folder on one engine, or on two and compares them. See README.md.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "gpu_case.hpp"
+#include "interp/interpreter.hpp"
+#include "run_case.hpp"
+#ifdef ORDITO_HAVE_JIT
+#include "jit/jit.hpp"
+#endif
+
+namespace ordito::test {
+
+namespace {
+
+const std::map<std::string, std::function<std::unique_ptr<machine::Engine>()>> kEngines = {
+    {"interp", [] { return interp::makeInterpreter(); }},
+#ifdef ORDITO_HAVE_JIT
+    {"jit", [] { return jit::makeJit(); }},
+#endif
+};
+
+struct Options {
+  std::string engine = "interp";
+  bool compare = false;
+  bool list = false;
+  std::vector<std::string> files;
+};
+
+constexpr size_t kShownDifferences = 10;  // of one case
+
+bool report(const TextTest& test, const Case& c, const std::vector<std::string>& differences) {
+  if (differences.empty()) return true;
+  std::printf("FAIL %s:%u\n", test.name.c_str(), c.line);
+  for (size_t i = 0; i < std::min(differences.size(), kShownDifferences); ++i)
+    std::printf("  %s\n", differences[i].c_str());
+  if (differences.size() > kShownDifferences)
+    std::printf("  ... and %zu more\n", differences.size() - kShownDifferences);
+  return false;
+}
+
+std::vector<std::string> runOn(machine::Engine& engine, const TextTest& test, const Case& c) {
+  std::vector<std::string> differences = check(c, runCase(engine, test, c, false));
+  if (differences.empty() && !c.counts.empty()) differences = check(c, runCase(engine, test, c, true));
+  return differences;
+}
+
+std::vector<std::string> runBoth(machine::Engine& first, machine::Engine& second, const TextTest& test, const Case& c) {
+  std::vector<std::string> differences = compare(c, runCase(first, test, c, false), runCase(second, test, c, false));
+  if (differences.empty() && !c.counts.empty())
+    differences = compare(c, runCase(first, test, c, true), runCase(second, test, c, true));
+  return differences;
+}
+
+/// What to do with one case, by the options; null when the engine does not exist here.
+std::function<std::vector<std::string>(const TextTest&, const Case&)> judge(const Options& options) {
+  if (options.engine == "gpu") return runOnGpu;
+  auto make = [](const std::string& name) -> std::shared_ptr<machine::Engine> {
+    auto factory = kEngines.find(name);
+    return factory == kEngines.end() ? nullptr : std::shared_ptr<machine::Engine>(factory->second());
+  };
+  auto first = make(options.compare ? "interp" : options.engine), second = options.compare ? make("jit") : first;
+  if (!first || !second) return nullptr;
+  if (options.compare) return [=](const TextTest& test, const Case& c) { return runBoth(*first, *second, test, c); };
+  return [=](const TextTest& test, const Case& c) { return runOn(*first, test, c); };
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word == "--engine" && i + 1 < argc)
+      options.engine = argv[++i];
+    else if (word == "--compare")
+      options.compare = true;
+    else if (word == "--list")
+      options.list = true;
+    else
+      options.files.push_back(word);
+  }
+  return options;
+}
+
+/// Files named, files whose name contains a given word, or all.
+std::set<std::string> chosenFiles(const Options& options) {
+  std::set<std::string> chosen;
+  auto matches = [&](const std::string& name) {
+    return options.files.empty() ||
+           std::any_of(options.files.begin(), options.files.end(),
+                       [&](const std::string& word) { return name.find(word) != std::string::npos; });
+  };
+  for (const std::string& file : options.files)
+    if (std::filesystem::is_regular_file(file)) chosen.insert(file);
+  if (!chosen.empty()) return chosen;
+  for (const auto& entry : std::filesystem::directory_iterator(ORDITO_PTX_TESTS))
+    if (entry.path().extension() == ".ptx" && matches(entry.path().filename().string()))
+      chosen.insert(entry.path().string());
+  return chosen;
+}
+
+int run(const Options& options) {
+  std::set<std::string> files = chosenFiles(options);
+  if (options.list) {
+    for (const std::string& file : files) std::puts(file.c_str());
+    return 0;
+  }
+  if (options.engine == "gpu" && !gpuAvailable()) {
+    std::puts("SKIPPED: no NVIDIA GPU here");
+    return 0;
+  }
+  auto judgement = judge(options);
+  if (!judgement) {
+    std::printf("no engine '%s' in this build\n", options.compare ? "jit" : options.engine.c_str());
+    return 2;
+  }
+  unsigned failed = 0, cases = 0;
+  for (const std::string& file : files) {
+    auto test = readTextTest(file);
+    if (!test) {
+      std::printf("FAIL %s\n", test.error().message.c_str());
+      ++failed;
+      continue;
+    }
+    for (const Case& c : test->cases) {
+      ++cases;
+      failed += !report(*test, c, judgement(*test, c));
+      std::fflush(stdout);
+    }
+  }
+  std::printf("%s: %zu files, %u cases, %u failed\n", options.compare ? "compare" : options.engine.c_str(),
+              files.size(), cases, failed);
+  return failed || cases == 0 ? 1 : 0;
+}
+
+}  // namespace
+
+}  // namespace ordito::test
+
+int main(int argc, char** argv) { return ordito::test::run(ordito::test::parse(argc, argv)); }
