@@ -45,6 +45,8 @@ cudaError_t getProperties(Properties* properties, int device) {
 
 }  // namespace
 
+bool ordito::runtime::isCuda13() { return kIsCuda13; }
+
 extern "C" {
 
 cudaError_t cudaRuntimeGetVersion(int* version) {

@@ -51,8 +51,8 @@ cudaError_t rowsToArray(cudaArray_t to, size_t x, size_t y, const void* from, si
                         size_t height, cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
     if (to == nullptr) return cudaErrorInvalidResourceHandle;
-    if (!contains(*to, x, y, width, height)) return cudaErrorInvalidValue;
     if (width > from_pitch) return cudaErrorInvalidPitchValue;
+    if (!contains(*to, x, y, width, height)) return cudaErrorInvalidValue;
     if (const cudaError_t wrong = checkToDevice(from, kind); wrong != cudaSuccess) return wrong;
     return toRuntime(copyRows(at(*to, x, y), to->pitch, address(from), from_pitch, width, height, order));
   });
@@ -62,8 +62,8 @@ cudaError_t rowsFromArray(void* to, size_t to_pitch, cudaArray_const_t from, siz
                           size_t height, cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
     if (from == nullptr) return cudaErrorInvalidResourceHandle;
-    if (!contains(*from, x, y, width, height)) return cudaErrorInvalidValue;
     if (width > to_pitch) return cudaErrorInvalidPitchValue;
+    if (!contains(*from, x, y, width, height)) return cudaErrorInvalidValue;
     if (const cudaError_t wrong = checkFromDevice(to, kind); wrong != cudaSuccess) return wrong;
     return toRuntime(copyRows(address(to), to_pitch, at(*from, x, y), from->pitch, width, height, order));
   });
@@ -123,8 +123,8 @@ struct Side {
                           position.z <= array->slices() && extent.depth <= array->slices() - position.z;
       return inside ? cudaSuccess : cudaErrorInvalidValue;
     }
-    if (positionBytes() + width > pointer->pitch) return cudaErrorInvalidPitchValue;
-    return extent.depth > 1 && position.y + extent.height > pointer->ysize ? cudaErrorInvalidValue : cudaSuccess;
+    if (positionBytes() + width > pointer->pitch) return cudaErrorInvalidValue;
+    return extent.depth > 1 && position.y + extent.height > pointer->ysize ? cudaErrorInvalidPitchValue : cudaSuccess;
   }
 };
 
@@ -166,10 +166,10 @@ cudaError_t checkKind(const cudaMemcpy3DParms& copy) {
 cudaError_t copy3D(const cudaMemcpy3DParms* copy, const Order& order) {
   if (copy == nullptr) return finish(cudaErrorInvalidValue);
   return call([&]() -> cudaError_t {
+    if (copy->extent.width == 0 || copy->extent.height == 0 || copy->extent.depth == 0) return cudaSuccess;
     const Side to{copy->dstArray, &copy->dstPtr, copy->dstPos}, from{copy->srcArray, &copy->srcPtr, copy->srcPos};
     if (!to.valid() || !from.valid()) return cudaErrorInvalidValue;
     if (const cudaError_t wrong = checkKind(*copy); wrong != cudaSuccess) return wrong;
-    if (copy->extent.width == 0 || copy->extent.height == 0 || copy->extent.depth == 0) return cudaSuccess;
     return copyBoxBetween(to, from, copy->extent, order);
   });
 }

@@ -1,8 +1,9 @@
 // The frame of every runtime call: make a context current, do the work, remember the error.
 //
-// CUDA's rules: the last error is kept per host thread; any call that fails sets it, only cudaGetLastError clears it,
-// and the error of a kernel that faulted is "sticky": it belongs to the context, every later call answers it, and
-// nothing but a device reset clears it.
+// CUDA's rules: the last error is kept per host thread; any call that fails sets it, only cudaGetLastError clears it.
+// The error of a kernel that faulted is "sticky": it belongs to the context, so every later call that uses the context
+// answers it again, until the device is reset. What the calls answer in each case was recorded on a GPU
+// (tests/api/runtime).
 #pragma once
 
 #include "cuda.h"
@@ -25,8 +26,10 @@ cudaError_t unsupported(const char* name);
 /// The same for a call that exists but not with these arguments.
 cudaError_t unsupportedUse(const char* name, const char* what);
 
-/// A device reset clears what was sticky, for all threads.
-void forgetStickyErrors();
+/// CUDA 13 answers some mistakes differently from CUDA 12: a launch that cannot be is cudaErrorInvalidValue instead of
+/// cudaErrorInvalidConfiguration, a function that is no kernel cudaErrorInvalidResourceHandle instead of
+/// cudaErrorInvalidDeviceFunction.
+bool isCuda13();
 
 /// Starts the driver, once per process.
 CUresult startDriver();

@@ -170,7 +170,6 @@ cudaError_t cudaDeviceReset() {
     const CUresult reset = cuDevicePrimaryCtxReset(device);
     all.contexts[static_cast<size_t>(device)] = nullptr;
     all.generation.fetch_add(1);
-    forgetStickyErrors();
     return reset;
   });
 }

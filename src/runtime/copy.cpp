@@ -10,19 +10,19 @@
 namespace ordito::runtime {
 namespace {
 
-constexpr int kHostSide = 1, kDeviceSide = 2;
-
 bool isKind(cudaMemcpyKind kind) { return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault; }
 bool readsDevice(cudaMemcpyKind kind) { return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice; }
 bool writesDevice(cudaMemcpyKind kind) { return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice; }
 
-bool isOnSide(const void* pointer, bool device) {
-  return pointer != nullptr && (orditoPointerSides(pointer) & (device ? kDeviceSide : kHostSide)) != 0;
+/// Where the kind says "device", the pointer must be one that a device can use. Where it says "host", any pointer is
+/// taken, as on a GPU.
+bool fits(const void* pointer, bool device) {
+  constexpr int kDeviceSide = 2;
+  return !device || (orditoPointerSides(pointer) & kDeviceSide) != 0;
 }
 
 cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
-    if (!isKind(kind)) return cudaErrorInvalidMemcpyDirection;
     if (bytes == 0) return cudaSuccess;
     if (const cudaError_t wrong = checkDirection(to, from, kind); wrong != cudaSuccess) return wrong;
     return toRuntime(copyLinear(address(to), address(from), bytes, order));
@@ -32,7 +32,6 @@ cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
 cudaError_t copyPitched(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                         cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
-    if (!isKind(kind)) return cudaErrorInvalidMemcpyDirection;
     if (width == 0 || height == 0) return cudaSuccess;
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
     if (const cudaError_t wrong = checkDirection(to, from, kind); wrong != cudaSuccess) return wrong;
@@ -76,22 +75,21 @@ cudaError_t copyFromSymbol(void* to, const void* symbol, size_t bytes, size_t of
 cudaError_t checkDirection(const void* to, const void* from, cudaMemcpyKind kind) {
   if (!isKind(kind)) return cudaErrorInvalidMemcpyDirection;
   if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
-  if (kind == cudaMemcpyDefault) return cudaSuccess;
-  return isOnSide(to, writesDevice(kind)) && isOnSide(from, readsDevice(kind)) ? cudaSuccess : cudaErrorInvalidValue;
+  return fits(to, writesDevice(kind)) && fits(from, readsDevice(kind)) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t checkToDevice(const void* from, cudaMemcpyKind kind) {
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
   if (from == nullptr) return cudaErrorInvalidValue;
-  return kind == cudaMemcpyDefault || isOnSide(from, readsDevice(kind)) ? cudaSuccess : cudaErrorInvalidValue;
+  return fits(from, readsDevice(kind)) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t checkFromDevice(void* to, cudaMemcpyKind kind) {
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
   if (to == nullptr) return cudaErrorInvalidValue;
-  return kind == cudaMemcpyDefault || isOnSide(to, writesDevice(kind)) ? cudaSuccess : cudaErrorInvalidValue;
+  return fits(to, writesDevice(kind)) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 CUresult copyLinear(CUdeviceptr to, CUdeviceptr from, size_t bytes, const Order& order) {

@@ -1,5 +1,4 @@
 // The last error of each thread, names and descriptions of the codes, and what the user reads on stderr.
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -11,15 +10,9 @@
 namespace ordito::runtime {
 namespace {
 
-/// Counts device resets: a sticky error from before the latest one is over.
-std::atomic<unsigned> resets{0};
+thread_local cudaError_t lastError = cudaSuccess;
 
-struct LastError {
-  cudaError_t code = cudaSuccess;
-  unsigned reset = 0;  // value of `resets` when it happened
-};
-thread_local LastError lastError;
-
+/// Errors of a kernel that faulted. They come back from every later call.
 bool isSticky(cudaError_t error) {
   switch (error) {
     case cudaErrorECCUncorrectable:
@@ -101,7 +94,9 @@ void sayOnce(const char* name, const std::string& text) {
 cudaError_t finish(cudaError_t error) {
   if (error == cudaSuccess) [[likely]]
     return error;
-  lastError = {error, resets.load(std::memory_order_relaxed)};
+  // Asking whether something is done is no error.
+  if (error == cudaErrorNotReady) return error;
+  lastError = error;
   explain(error);
   return error;
 }
@@ -116,22 +111,17 @@ cudaError_t unsupportedUse(const char* name, const char* what) {
   return finish(cudaErrorNotSupported);
 }
 
-void forgetStickyErrors() { resets.fetch_add(1); }
-
 }  // namespace ordito::runtime
 
 using namespace ordito::runtime;
 
 extern "C" {
 
-cudaError_t cudaPeekAtLastError() {
-  if (isSticky(lastError.code) && lastError.reset != resets.load()) lastError = {};
-  return lastError.code;
-}
+cudaError_t cudaPeekAtLastError() { return lastError; }
 
 cudaError_t cudaGetLastError() {
-  const cudaError_t error = cudaPeekAtLastError();
-  if (!isSticky(error)) lastError = {};
+  const cudaError_t error = lastError;
+  lastError = cudaSuccess;
   return error;
 }
 

@@ -28,8 +28,8 @@ cudaError_t launch(const void* host_function, dim3 grid, dim3 block, void** argu
     int bad_configuration = 0;
     const CUresult launched = orditoLaunchKernel(function, grid_size, block_size, shared_bytes, stream, arguments,
                                                  cooperative ? 1 : 0, &bad_configuration);
-    return launched == CUDA_ERROR_INVALID_VALUE && bad_configuration != 0 ? cudaErrorInvalidConfiguration
-                                                                          : toRuntime(launched);
+    return launched == CUDA_ERROR_INVALID_VALUE && bad_configuration != 0 && !isCuda13() ? cudaErrorInvalidConfiguration
+                                                                                         : toRuntime(launched);
   });
 }
 

@@ -59,8 +59,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned int flags) {
-  if (pointer == nullptr || bytes == 0) return finish(cudaErrorInvalidValue);
-  return call([&] { return cuMemAllocManaged(address(pointer), bytes, flags); });
+  return allocate(pointer, bytes, [&] { return cuMemAllocManaged(address(pointer), bytes, flags); });
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) { return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault); }

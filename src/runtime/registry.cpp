@@ -18,6 +18,10 @@ std::pair<std::string, const void*> containingFile(const void* address) {
   return {info.dli_fname != nullptr ? info.dli_fname : "", info.dli_fbase};
 }
 
+cudaError_t notAKernel(const void* function) {
+  return isCuda13() && function != nullptr ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
+}
+
 }  // namespace
 
 bool Binary::hasManagedVariables() const {
@@ -179,7 +183,7 @@ cudaError_t Registry::function(const void* host_function, CUfunction* function) 
   {
     const std::shared_lock lock(mutex_);
     const auto found = kernels_.find(host_function);
-    if (found == kernels_.end()) return cudaErrorInvalidDeviceFunction;
+    if (found == kernels_.end()) return notAKernel(host_function);
     for (const auto& [loaded_in, loaded] : found->second->functions)
       if (loaded_in == context) {
         *function = loaded;
@@ -199,7 +203,7 @@ cudaError_t Registry::function(const void* host_function, CUfunction* function) 
 cudaError_t Registry::handle(const void* host_function, cudaKernel_t* handle) {
   const std::shared_lock lock(mutex_);
   const auto found = kernels_.find(host_function);
-  if (found == kernels_.end()) return cudaErrorInvalidDeviceFunction;
+  if (found == kernels_.end()) return notAKernel(host_function);
   *handle = reinterpret_cast<cudaKernel_t>(found->second.get());
   return cudaSuccess;
 }

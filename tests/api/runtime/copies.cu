@@ -25,12 +25,19 @@ static void linear() {
   // Wrong directions, wrong kinds, wrong pointers, too many bytes.
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(a, in.data(), bytes, cudaMemcpyDeviceToHost));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(out.data(), b, bytes, cudaMemcpyHostToDevice));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(out.data(), in.data(), bytes, cudaMemcpyDeviceToDevice));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaMemset(in.data(), 0, bytes));
+  EXPECT_OK(cudaMemcpy(a, b, bytes, cudaMemcpyHostToDevice));  // with one address space "host" may be anywhere
   EXPECT_ERROR(cudaErrorInvalidMemcpyDirection, cudaMemcpy(a, in.data(), bytes, static_cast<cudaMemcpyKind>(7)));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(nullptr, in.data(), bytes, cudaMemcpyHostToDevice));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(a, nullptr, bytes, cudaMemcpyHostToDevice));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemcpy(out.data(), b, 1 << 30, cudaMemcpyDeviceToHost));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaMemset(a, 0, 1 << 30));
   EXPECT_OK(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
+  void* nothing = &in;
+  EXPECT_OK(cudaMalloc(&nothing, 0));
+  EXPECT(nothing == nullptr);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaFree(a + 1));
 
   EXPECT_OK(cudaMemset(a, 0x41, bytes));
   EXPECT_OK(cudaMemcpy(out.data(), a, bytes, cudaMemcpyDeviceToHost));
@@ -102,6 +109,11 @@ static void arrays() {
   cudaExtent extent;
   EXPECT_OK(cudaArrayGetInfo(&got, &extent, nullptr, array));
   EXPECT(got.x == 32 && got.f == cudaChannelFormatKindFloat && extent.width == 6 && extent.height == 3 && extent.depth == 0);
+  EXPECT_ERROR(cudaErrorInvalidPitchValue, cudaMemcpy2DToArray(array, 0, 0, in, 8, 16, 1, cudaMemcpyHostToDevice));
+  EXPECT_ERROR(cudaErrorInvalidMemcpyDirection, cudaMemcpy2DToArray(array, 0, 0, in, 24, 24, 1, cudaMemcpyDeviceToHost));
+  const cudaChannelFormatDesc three = cudaCreateChannelDesc(32, 32, 32, 0, cudaChannelFormatKindFloat);
+  cudaArray_t none = nullptr;
+  EXPECT_ERROR(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&none, &three, 6, 3));
   EXPECT_OK(cudaFreeArray(array));
 }
 

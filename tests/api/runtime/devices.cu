@@ -62,6 +62,10 @@ int main() {
   size_t room = 0;
   EXPECT_OK(cudaOccupancyAvailableDynamicSMemPerBlock(&room, light, 1, 256));
   EXPECT(room > 0);
+  EXPECT_OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, light, 2000, 0));
+  EXPECT(blocks == 0);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, light, 0, 0));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(9999), 0));
   EXPECT_ERROR(cudaErrorInvalidValue, cudaOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, light, 256, 0));
 
   // Not there yet, and says so.

@@ -21,7 +21,7 @@ int main() {
 
   // A launch reports through the last error, and a bad launch spoils nothing.
   nothing<<<1, 100000>>>();
-  EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  EXPECT(cudaGetLastError() == kBadConfiguration);
   nothing<<<1, 32>>>();
   EXPECT(cudaGetLastError() == cudaSuccess);
   EXPECT_OK(cudaDeviceSynchronize());

@@ -11,6 +11,13 @@ inline int& failures() {
   return count;
 }
 
+// What a launch answers that cannot be, and a function that is no kernel.
+#if CUDART_VERSION >= 13000
+constexpr cudaError_t kBadConfiguration = cudaErrorInvalidValue, kNotAKernel = cudaErrorInvalidResourceHandle;
+#else
+constexpr cudaError_t kBadConfiguration = cudaErrorInvalidConfiguration, kNotAKernel = cudaErrorInvalidDeviceFunction;
+#endif
+
 #define EXPECT(condition)                                                  \
   do {                                                                     \
     if (!(condition)) {                                                    \

@@ -4,28 +4,38 @@
 __global__ void write(int* where, int value) { where[blockIdx.x * blockDim.x + threadIdx.x] = value; }
 __global__ void stop() { asm volatile("trap;"); }
 
-template <class Launch>
-void expectSticky(cudaError_t expected, Launch launch) {
-  launch();
-  EXPECT(cudaDeviceSynchronize() == expected);
-  EXPECT(cudaGetLastError() == expected);
-  EXPECT(cudaGetLastError() == expected);
-  EXPECT(cudaPeekAtLastError() == expected);
-  int* pointer = nullptr;
-  EXPECT(cudaMalloc(&pointer, 4) == expected);
+/// False if the device cannot be used again: a GPU's driver answers so, Ordito gives a fresh context.
+bool recovered() {
   EXPECT(cudaDeviceReset() == cudaSuccess);
-  EXPECT(cudaGetLastError() == cudaSuccess);
-  EXPECT_OK(cudaMalloc(&pointer, 4));
+  cudaGetLastError();
+  int *pointer = nullptr, value = 0;
+  if (cudaMalloc(&pointer, 4) == cudaErrorDevicesUnavailable) return false;
   write<<<1, 1>>>(pointer, 7);
   EXPECT_OK(cudaDeviceSynchronize());
-  int value = 0;
   EXPECT_OK(cudaMemcpy(&value, pointer, sizeof value, cudaMemcpyDeviceToHost));
   EXPECT(value == 7);
+  return true;
+}
+
+template <class Launch>
+bool expectSticky(cudaError_t expected, Launch launch) {
+  launch();
+  EXPECT(cudaDeviceSynchronize() == expected);
+  EXPECT(cudaPeekAtLastError() == expected);
+  EXPECT(cudaGetLastError() == expected);
+  EXPECT(cudaGetLastError() == cudaSuccess);
+  int *pointer = nullptr, device = -1;
+  EXPECT(cudaMalloc(&pointer, 4) == expected);
+  EXPECT(cudaGetLastError() == expected);
+  write<<<1, 1>>>(pointer, 1);
+  EXPECT(cudaGetLastError() == expected);
+  EXPECT_OK(cudaGetDevice(&device));
+  return recovered();
 }
 
 int main() {
-  expectSticky(cudaErrorIllegalAddress, [] { write<<<1, 32>>>(nullptr, 1); });
-  expectSticky(cudaErrorIllegalAddress, [] { write<<<4, 64>>>(reinterpret_cast<int*>(0x10), 1); });
+  if (!expectSticky(cudaErrorIllegalAddress, [] { write<<<1, 32>>>(nullptr, 1); })) return finish();
+  if (!expectSticky(cudaErrorIllegalAddress, [] { write<<<4, 64>>>(reinterpret_cast<int*>(0x10), 1); })) return finish();
   expectSticky(cudaErrorLaunchFailure, [] { stop<<<1, 1>>>(); });
   return finish();
 }

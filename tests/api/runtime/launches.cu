@@ -16,13 +16,17 @@ int main() {
   int value = 0;
   void* arguments[] = {&device};
 
-  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernel((const void*)mark, dim3(0), dim3(32), arguments, 0, 0));
-  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernel((const void*)mark, dim3(1), dim3(0), arguments, 0, 0));
-  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernel((const void*)mark, dim3(1), dim3(1025), arguments, 0, 0));
-  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernel((const void*)mark, dim3(1), dim3(32, 32, 2), arguments, 0, 0));
-  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernel((const void*)mark, dim3(1), dim3(1, 1, 65), arguments, 0, 0));
-  EXPECT_ERROR(cudaErrorInvalidConfiguration, cudaLaunchKernel((const void*)mark, dim3(1, 65536), dim3(32), arguments, 0, 0));
-  EXPECT_ERROR(cudaErrorInvalidDeviceFunction, cudaLaunchKernel((const void*)main, dim3(1), dim3(1), arguments, 0, 0));
+  EXPECT_ERROR(kBadConfiguration, cudaLaunchKernel((const void*)mark, dim3(0), dim3(32), arguments, 0, 0));
+  EXPECT_ERROR(kBadConfiguration, cudaLaunchKernel((const void*)mark, dim3(1), dim3(0), arguments, 0, 0));
+  EXPECT_ERROR(kBadConfiguration, cudaLaunchKernel((const void*)mark, dim3(1), dim3(1025), arguments, 0, 0));
+  EXPECT_ERROR(kBadConfiguration, cudaLaunchKernel((const void*)mark, dim3(1), dim3(32, 32, 2), arguments, 0, 0));
+  EXPECT_ERROR(kBadConfiguration, cudaLaunchKernel((const void*)mark, dim3(1), dim3(1, 1, 65), arguments, 0, 0));
+  EXPECT_ERROR(kBadConfiguration, cudaLaunchKernel((const void*)mark, dim3(1, 65536), dim3(32), arguments, 0, 0));
+  EXPECT_ERROR(kNotAKernel, cudaLaunchKernel((const void*)main, dim3(1), dim3(1), arguments, 0, 0));
+
+  EXPECT_ERROR(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(nullptr, dim3(1), dim3(1), arguments, 0, 0));
+  EXPECT_ERROR(cudaErrorCooperativeLaunchTooLarge,
+               cudaLaunchCooperativeKernel((const void*)mark, dim3(1000000), dim3(1024), arguments, 0, 0));
 
   EXPECT_OK(cudaLaunchKernel((const void*)mark, dim3(3), dim3(32), arguments, 0, 0));
   EXPECT_OK(cudaMemcpy(&value, device, sizeof value, cudaMemcpyDeviceToHost));
@@ -46,7 +50,7 @@ int main() {
   EXPECT(attributes.maxThreadsPerBlock == 64);
   EXPECT(cudaLaunchKernel((const void*)small, dim3(1), dim3(128), arguments, 0, 0) != cudaSuccess);
   cudaGetLastError();
-  EXPECT_ERROR(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&attributes, (const void*)main));
+  EXPECT_ERROR(kNotAKernel, cudaFuncGetAttributes(&attributes, (const void*)main));
 
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(2);

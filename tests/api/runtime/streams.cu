@@ -33,6 +33,10 @@ int main() {
   EXPECT_OK(cudaEventCreate(&before));
   EXPECT_OK(cudaEventCreate(&after));
 
+  // Loading a kernel may wait for the whole device, so it is loaded before anything blocks.
+  add<<<1, 1>>>(device, 0);
+  EXPECT_OK(cudaDeviceSynchronize());
+
   // A host function holds the stream; the host goes on, and so does a stream that does not depend on it.
   Gate gate;
   EXPECT_OK(cudaLaunchHostFunc(first, waitAtGate, &gate));
@@ -40,7 +44,7 @@ int main() {
   EXPECT_OK(cudaEventRecord(event, first));
   EXPECT(cudaStreamQuery(first) == cudaErrorNotReady);
   EXPECT(cudaEventQuery(event) == cudaErrorNotReady);
-  cudaGetLastError();
+  EXPECT(cudaGetLastError() == cudaSuccess);
   EXPECT_OK(cudaStreamWaitEvent(second, event, 0));
   add<<<1, 1, 0, second>>>(device, 2);
   add<<<1, 1, 0, free_stream>>>(device + 1, 9);
@@ -87,6 +91,10 @@ int main() {
   cudaEvent_t never;
   EXPECT_OK(cudaEventCreate(&never));
   EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&milliseconds, before, never));
+
+  EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaEventRecord(nullptr));
+  EXPECT_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(nullptr));
+  EXPECT_OK(cudaEventSynchronize(never));
 
   void* pooled = nullptr;
   EXPECT_OK(cudaMallocAsync(&pooled, 256, first));
