@@ -1,0 +1,127 @@
+// The verifier: instructions that are right, instructions that are wrong and why. Both lists were shown to ptxas, which
+// agrees.
+#include "ptx/verifier.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ptx/parser.hpp"
+#include "ptx/test_text.hpp"
+
+namespace ordito::ptx {
+namespace {
+
+std::string verdict(const std::string& text) {
+  auto m = parse(text, "t.ptx");
+  if (!m) return m.error().message;
+  auto result = verify(*m);
+  return result ? "" : result.error().message;
+}
+
+const std::string kFunctions = ".func (.param .b32 r) f(.param .b32 a) { ret; }\n";
+
+TEST(Verifier, AcceptsTheInputs) {
+  for (const char* name : test::kInputs) EXPECT_EQ(verdict(test::input(name)), "") << name;
+}
+
+TEST(Verifier, AcceptsWhatIsLegal) {
+  for (const char* line : {"mov.b32 %r1, %f1;",
+                           "mov.f32 %f1, %r1;",
+                           "add.f32 %f1, %r1, %r2;",
+                           "ld.global.f32 %r1, [%rd1];",
+                           "ld.global.f32 %rd2, [%rd1];",
+                           "ld.global.b16 %f1, [%rd1];",
+                           "st.global.f32 [%rd1], %r1;",
+                           "ld.shared.u32 %r1, [%r2];",
+                           "ld.const.u32 %r1, [%r2];",
+                           "atom.global.add.u32 _, [%rd1], 1;",
+                           "ld.global.v2.u32 {%r1, _}, [%rd1];",
+                           "mov.b64 {%r1, _}, %rd1;",
+                           "mov.b32 %r1, {%rs1, 5};",
+                           "mov.u16 %rs1, %tid.x;",
+                           "mov.u32 %r1, %gridid;",
+                           "mov.pred %p1, 1;",
+                           "selp.b32 %r1, 1, 0, !%p1;",
+                           "setp.lt.s32 %p1|_, %r1, 1;",
+                           "shfl.sync.idx.b32 %f1, %f2, 1, 31, -1;",
+                           "vote.sync.any.pred %p1, !%p2, -1;",
+                           "cvt.u32.u16 %r1, %r2;",
+                           "cvt.u64.u32 %rd1, %rd2;",
+                           "cvt.f32.f16 %f1, %rs1;",
+                           "popc.b64 %r1, 5;",
+                           "mul.wide.s32 %rd1, %r1, 5;",
+                           "cvta.global.u64 %rd1, gv+4;",
+                           "div.full.ftz.f32 %f1, %f2, %f3;",
+                           "rcp.approx.ftz.f64 %fd1, %fd2;",
+                           "cvt.rni.sat.u8.f32 %rs1, %f1;",
+                           "set.lt.u32.f32 %r1, %f1, %f2;"}) {
+    EXPECT_EQ(verdict(test::kernel(line)), "") << line;
+  }
+}
+
+TEST(Verifier, RefusesWhatIsNot) {
+  struct Case {
+    const char* line;
+    const char* why;
+  } cases[] = {
+      {"mov.f32 %f1, 1;", "an integer constant where .f32"},
+      {"mov.u32 %r1, 1.0;", "a floating-point constant where .u32"},
+      {"add.s32 %f1, %r1, %r2;", "register '%f1' of type .f32 where .s32"},
+      {"add.s16 %r1, %rs1, %rs2;", "register '%r1' of type .b32 where .s16"},
+      {"mul.wide.s32 %r1, %r1, 5;", "where .s64"},
+      {"popc.b64 %rd1, %rd2;", "where .u32"},
+      {"shl.b32 %r1, %r2, %rs1;", "where .u32"},
+      {"@%r1 ret;", "no predicate"},
+      {"add.s32 _, %r1, 1;", "'_' cannot be the destination"},
+      {"st.global.v2.u32 [%rd1], {%r1, _};", "must be a register"},
+      {"add.u64 %rd1, %rd1, gv;", "moved to a register first"},
+      {"add.u32 %r1, %tid.x, 1;", "can only be read by mov"},
+      {"mov.u32 %r1, %clock64;", "where .u32"},
+      {"ld.global.u32 %r1, [%r2];", "cannot be an address"},
+      {"ld.shared.u32 %r1, [gv];", "another state space"},
+      {"ld.u32 %r1, [cv];", "another state space"},
+      {"st.const.b32 [%rd1], %r1;", ".const cannot be stored to"},
+      {"st.param.b32 [p], %r1;", "a parameter cannot be written"},
+      {"ld.global.v2.u32 %r1, [%rd1];", ".v2 needs a vector of 2"},
+      {"ld.global.v4.u64 {%rd1, %rd2, %rd3, %rd4}, [%rd1];", "at most 128 bits"},
+      {"mov.u32 %r1, {%rs1, %rs2};", "type of bits"},
+      {"bar.sync 99;", "barrier 99"},
+      {"lop3.b32 %r1, %r2, %r3, %r4, %r5;", "must be a constant"},
+      {"div.f32 %f1, %f2, %f3;", "exactly one of"},
+      {"cvt.f32.s32 %f1, %r1;", "a rounding modifier is required"},
+      {"cvt.rn.s32.f32 %r1, %f1;", ".rni, .rzi"},
+      {"cvt.rn.f32.f16 %f1, %rs1;", "exact"},
+      {"setp.lo.s32 %p1, %r1, %r2;", "unsigned type"},
+      {"setp.lt.b32 %p1, %r1, %r2;", ".eq and .ne only"},
+      {"mad.f32 %f1, %f1, %f1, %f1;", "rounding modifier is required"},
+      {"atom.global.add.f16 %rs1, [%rd1], %rs2;", ".noftz"},
+      {"atom.global.inc.s32 %r1, [%rd1], %r2;", ".u32"},
+      {"vote.sync.ballot.pred %p1, %p2, -1;", ".ballot needs type .b32"},
+      {"match.any.sync.b32 %r1|%p1, %r2, -1;", "no predicate result"},
+      {"ld.relaxed.global.u32 %r1, [%rd1];", "a scope goes with"},
+  };
+  for (const Case& c : cases) {
+    std::string message = verdict(test::kernel(c.line));
+    EXPECT_NE(message.find(c.why), std::string::npos) << c.line << "\n" << message;
+  }
+}
+
+TEST(Verifier, NamesKernelLineAndInstruction) {
+  EXPECT_EQ(verdict(test::kernel("\nadd.s32 %f1, %r1, %r2;")),
+            "kernel 'foo', line 9: register '%f1' of type .f32 where .s32 is expected, in 'add.s32 %f1, %r1, %r2;'");
+}
+
+TEST(Verifier, ChecksCalls) {
+  auto call = [](const char* body) {
+    return verdict(test::module(
+        kFunctions + ".entry k() { .reg .b32 %r<3>; .reg .b64 %rd; .param .b32 a; .param .b64 b; " + body + " }"));
+  };
+  EXPECT_EQ(call("call (a), f, (a);"), "");
+  EXPECT_EQ(call("call (%r1), f, (5);"), "");
+  EXPECT_NE(call("call f, (a);").find("0 returned values where the function has 1"), std::string::npos);
+  EXPECT_NE(call("call (a), f, (b);").find("argument of 8 bytes"), std::string::npos);
+  EXPECT_NE(call("call (%r1), f, (%rd);").find("where .b32"), std::string::npos);
+  EXPECT_NE(call("call k;").find("a kernel cannot be called"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ordito::ptx
