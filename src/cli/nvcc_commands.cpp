@@ -34,9 +34,12 @@ Command cudaBase(const Toolchain& tools, const NvccOptions& options) {
   if (!options.standard.empty()) command.push_back("-std=" + options.standard);
   if (options.relocatable) add(command, {"-fgpu-rdc", "-D__CUDACC_RDC__"});
   if (options.perThreadStream)
-    add(command, {"-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"});
+    add(command, {"-Xclang", "-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"});
   if (options.fastMath) command.emplace_back("-D__USE_FAST_MATH__=1");
-  add(command, options.preprocessor);
+  if (!options.macroFile.empty()) add(command, {"-include", options.macroFile});
+  for (const auto& option : options.preprocessor) {
+    if (!isDelayedMacro(option)) command.push_back(option);
+  }
   return command;
 }
 
@@ -57,8 +60,7 @@ void addDependencyFlags(Command& command, const NvccOptions& options, const std:
   if (!options.dependencyFile.empty()) {
     add(command, {"-MF", options.dependencyFile});
   } else if (options.action != NvccOptions::Action::Dependencies) {
-    const fs::path named = options.output.empty() ? fs::path(object) : fs::path(options.output);
-    add(command, {"-MF", fs::path(named).replace_extension(".d").string()});
+    add(command, {"-MF", defaultDependencyFile(options, object)});
   }
   for (const auto& target : options.dependencyTargets) add(command, {"-MT", target});
   if (options.dependencyTargets.empty() && options.action == NvccOptions::Action::Compile)
@@ -66,6 +68,10 @@ void addDependencyFlags(Command& command, const NvccOptions& options, const std:
 }
 
 }  // namespace
+
+std::string defaultDependencyFile(const NvccOptions& options, const std::string& object) {
+  return fs::path(options.output.empty() ? object : options.output).replace_extension(".d").string();
+}
 
 Expected<Toolchain> findToolchain() {
   Toolchain tools;
@@ -156,7 +162,8 @@ Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, co
   const std::string object = fs::path(source).filename().replace_extension(".o").string();
   addDependencyFlags(command, options, object);
   command.push_back(source);
-  if (!options.output.empty()) add(command, {"-o", options.output});
+  if (!options.output.empty() && options.action == NvccOptions::Action::Preprocess)
+    add(command, {"-o", options.output});
   return command;
 }
 
