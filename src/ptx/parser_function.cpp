@@ -139,11 +139,14 @@ Parameter Parser::parameter(std::string_view& name) {
   Token at = token_;
   p.isRegister = acceptDotted("reg");
   if (!p.isRegister && !acceptDotted("param")) return error(at, "expected .param, found {}", found()), p;
-  uint32_t alignment = alignDirective();
+  uint32_t alignment = p.isRegister ? 0 : alignDirective();
   if (token_.isDotted("v2") || token_.isDotted("v4")) error(token_, "vector parameters are not supported by Ordito");
   Token typeAt = token_;
   p.type = typeDirective("the parameter's type");
   if (isa::isPredicate(p.type) && !p.isRegister) error(typeAt, "a parameter cannot be of type .pred");
+  p.alignment = std::max(isa::bytes(p.type), 1u);
+  p.size = isa::bytes(p.type);
+  if (p.isRegister) return name = expectWord("the parameter's name"), p;
   // `.ptr .global .align 16` tells what a pointer points to; nothing depends on it here.
   if (acceptDotted("ptr")) {
     for (std::string_view space : {"const", "global", "local", "shared"})
@@ -152,8 +155,7 @@ Parameter Parser::parameter(std::string_view& name) {
   }
   if (uint32_t late = alignDirective()) alignment = late;
   name = expectWord("the parameter's name");
-  p.alignment = std::max(alignment, std::max(isa::bytes(p.type), 1u));
-  p.size = isa::bytes(p.type);
+  p.alignment = std::max(alignment, p.alignment);
   if (accept('[')) {
     if (token_.is(']')) return error(token_, "arrays of unknown size as parameters are not supported by Ordito"), p;
     Token size = token_;
