@@ -51,8 +51,8 @@ cudaError_t rowsToArray(cudaArray_t to, size_t x, size_t y, const void* from, si
                         size_t height, cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
     if (to == nullptr) return cudaErrorInvalidResourceHandle;
-    if (width > from_pitch) return cudaErrorInvalidPitchValue;
-    if (!contains(*to, x, y, width, height)) return cudaErrorInvalidValue;
+    if (width > to->rowBytes()) return cudaErrorInvalidPitchValue;
+    if (width > from_pitch || !contains(*to, x, y, width, height)) return cudaErrorInvalidValue;
     if (const cudaError_t wrong = checkToDevice(from, kind); wrong != cudaSuccess) return wrong;
     return toRuntime(copyRows(at(*to, x, y), to->pitch, address(from), from_pitch, width, height, order));
   });
@@ -62,8 +62,8 @@ cudaError_t rowsFromArray(void* to, size_t to_pitch, cudaArray_const_t from, siz
                           size_t height, cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
     if (from == nullptr) return cudaErrorInvalidResourceHandle;
-    if (width > to_pitch) return cudaErrorInvalidPitchValue;
-    if (!contains(*from, x, y, width, height)) return cudaErrorInvalidValue;
+    if (width > from->rowBytes()) return cudaErrorInvalidPitchValue;
+    if (width > to_pitch || !contains(*from, x, y, width, height)) return cudaErrorInvalidValue;
     if (const cudaError_t wrong = checkFromDevice(to, kind); wrong != cudaSuccess) return wrong;
     return toRuntime(copyRows(address(to), to_pitch, at(*from, x, y), from->pitch, width, height, order));
   });

@@ -109,7 +109,7 @@ static void arrays() {
   cudaExtent extent;
   EXPECT_OK(cudaArrayGetInfo(&got, &extent, nullptr, array));
   EXPECT(got.x == 32 && got.f == cudaChannelFormatKindFloat && extent.width == 6 && extent.height == 3 && extent.depth == 0);
-  EXPECT_ERROR(cudaErrorInvalidPitchValue, cudaMemcpy2DToArray(array, 0, 0, in, 8, 16, 1, cudaMemcpyHostToDevice));
+  EXPECT_ERROR(cudaErrorInvalidPitchValue, cudaMemcpy2DToArray(array, 0, 0, in, 24, 28, 1, cudaMemcpyHostToDevice));
   EXPECT_ERROR(cudaErrorInvalidMemcpyDirection, cudaMemcpy2DToArray(array, 0, 0, in, 24, 24, 1, cudaMemcpyDeviceToHost));
   const cudaChannelFormatDesc three = cudaCreateChannelDesc(32, 32, 32, 0, cudaChannelFormatKindFloat);
   cudaArray_t none = nullptr;
