@@ -13,7 +13,7 @@ static inline cudaChannelFormatDesc channels(int count, int bits, cudaChannelFor
 }
 }  // namespace ordito_detail
 
-template <class T> inline cudaChannelFormatDesc cudaCreateChannelDesc() {
+template <class Type> inline cudaChannelFormatDesc cudaCreateChannelDesc() {
   return cudaCreateChannelDesc(0, 0, 0, 0, cudaChannelFormatKindNone);
 }
 

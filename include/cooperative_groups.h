@@ -130,14 +130,14 @@ class coalesced_group : public thread_group {
   ORDITO_CG_MEMBER unsigned int meta_group_rank() const { return 0; }
   ORDITO_CG_MEMBER void sync() const { __syncwarp(mask_); }
 
-  template <class T> ORDITO_CG_MEMBER T shfl(T value, unsigned int rank) const {
+  template <class Type> ORDITO_CG_MEMBER Type shfl(Type value, unsigned int rank) const {
     return __shfl_sync(mask_, value, laneOf(rank));
   }
-  template <class T> ORDITO_CG_MEMBER T shfl_up(T value, unsigned int delta) const {
+  template <class Type> ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     return __shfl_sync(mask_, value, laneOf(rank >= delta ? rank - delta : rank));
   }
-  template <class T> ORDITO_CG_MEMBER T shfl_down(T value, unsigned int delta) const {
+  template <class Type> ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     return __shfl_sync(mask_, value, laneOf(rank + delta < size() ? rank + delta : rank));
   }
@@ -145,8 +145,8 @@ class coalesced_group : public thread_group {
   ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
   ORDITO_CG_MEMBER unsigned int ballot(int predicate) const { return pack(__ballot_sync(mask_, predicate)); }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-  template <class T> ORDITO_CG_MEMBER unsigned int match_any(T value) const { return pack(__match_any_sync(mask_, value)); }
-  template <class T> ORDITO_CG_MEMBER unsigned int match_all(T value, int &equal) const {
+  template <class Type> ORDITO_CG_MEMBER unsigned int match_any(Type value) const { return pack(__match_any_sync(mask_, value)); }
+  template <class Type> ORDITO_CG_MEMBER unsigned int match_all(Type value, int &equal) const {
     return pack(__match_all_sync(mask_, value, &equal));
   }
 #endif
@@ -184,22 +184,22 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
   ORDITO_CG_MEMBER static unsigned int meta_group_rank() { return ordito_detail::rankInBlock() / Size; }
   ORDITO_CG_MEMBER static unsigned int meta_group_size() { return (ordito_detail::blockSize() + Size - 1) / Size; }
 
-  template <class T> ORDITO_CG_MEMBER T shfl(T value, int rank) const { return __shfl_sync(mask_, value, rank, Size); }
-  template <class T> ORDITO_CG_MEMBER T shfl_up(T value, unsigned int delta) const {
+  template <class Type> ORDITO_CG_MEMBER Type shfl(Type value, int rank) const { return __shfl_sync(mask_, value, rank, Size); }
+  template <class Type> ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
     return __shfl_up_sync(mask_, value, delta, Size);
   }
-  template <class T> ORDITO_CG_MEMBER T shfl_down(T value, unsigned int delta) const {
+  template <class Type> ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
     return __shfl_down_sync(mask_, value, delta, Size);
   }
-  template <class T> ORDITO_CG_MEMBER T shfl_xor(T value, unsigned int lanes) const {
+  template <class Type> ORDITO_CG_MEMBER Type shfl_xor(Type value, unsigned int lanes) const {
     return __shfl_xor_sync(mask_, value, (int)lanes, Size);
   }
   ORDITO_CG_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
   ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
   ORDITO_CG_MEMBER unsigned int ballot(int predicate) const { return ranks(__ballot_sync(mask_, predicate)); }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-  template <class T> ORDITO_CG_MEMBER unsigned int match_any(T value) const { return ranks(__match_any_sync(mask_, value)); }
-  template <class T> ORDITO_CG_MEMBER unsigned int match_all(T value, int &equal) const {
+  template <class Type> ORDITO_CG_MEMBER unsigned int match_any(Type value) const { return ranks(__match_any_sync(mask_, value)); }
+  template <class Type> ORDITO_CG_MEMBER unsigned int match_all(Type value, int &equal) const {
     return ranks(__match_all_sync(mask_, value, &equal));
   }
 #endif

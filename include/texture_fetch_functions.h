@@ -6,11 +6,11 @@
 
 // By value, and by the older form that takes a pointer to the result.
 #define ORDITO_TEXTURE(name, builtin, parameters, arguments)                                                      \
-  template <class T> static __device__ __inline__ void name(T *value, cudaTextureObject_t texture, parameters) {  \
+  template <class Type> static __device__ __inline__ void name(Type *value, cudaTextureObject_t texture, parameters) {  \
     __nv_tex_surf_handler(builtin, value, texture, arguments);                                                    \
   }                                                                                                               \
-  template <class T> static __device__ __inline__ T name(cudaTextureObject_t texture, parameters) {               \
-    T value;                                                                                                      \
+  template <class Type> static __device__ __inline__ Type name(cudaTextureObject_t texture, parameters) {               \
+    Type value;                                                                                                      \
     __nv_tex_surf_handler(builtin, &value, texture, arguments);                                                   \
     return value;                                                                                                 \
   }

@@ -18,15 +18,15 @@ static __device__ __inline__ void memcpy_async(const Group &group, void *to, con
     for (size_t i = rank; i < bytes; i += size) ((char *)to)[i] = ((const char *)from)[i];
   }
 }
-template <class Group, class T>
-static __device__ __inline__ void memcpy_async(const Group &group, T *to, const T *from, size_t bytes) {
+template <class Group, class Type>
+static __device__ __inline__ void memcpy_async(const Group &group, Type *to, const Type *from, size_t bytes) {
   memcpy_async(group, (void *)to, (const void *)from, bytes);
 }
-template <class Group, class T, class ToLayout, class FromLayout>
-static __device__ __inline__ void memcpy_async(const Group &group, T *to, const ToLayout &to_elements, const T *from,
+template <class Group, class Type, class ToLayout, class FromLayout>
+static __device__ __inline__ void memcpy_async(const Group &group, Type *to, const ToLayout &to_elements, const Type *from,
                                                const FromLayout &from_elements) {
   const size_t limit = to_elements, available = from_elements;
-  memcpy_async(group, (void *)to, (const void *)from, (available < limit ? available : limit) * sizeof(T));
+  memcpy_async(group, (void *)to, (const void *)from, (available < limit ? available : limit) * sizeof(Type));
 }
 template <class Group> static __device__ __inline__ void wait(const Group &group) { group.sync(); }
 template <unsigned int Pending, class Group> static __device__ __inline__ void wait_prior(const Group &group) { group.sync(); }

@@ -114,6 +114,8 @@ double __nv_fdim(double a, double b) { return a > b || a != a || b != b ? a - b 
 float __nv_fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 double __nv_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 float __nv_sqrtf(float x) { return __builtin_sqrtf(x); }
+// What sqrtf is under -prec-sqrt=false.
+float __nv_fast_sqrtf(float x) { return FTZ ? __nvvm_sqrt_approx_ftz_f(x) : __nvvm_sqrt_approx_f(x); }
 double __nv_sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
 float __nv_rsqrtf(float x) { return FTZ ? __nvvm_rsqrt_approx_ftz_f(x) : __nvvm_rsqrt_approx_f(x); }
 double __nv_rsqrt(double x) { return __nvvm_rcp_rn_d(__nvvm_sqrt_rn_d(x)); }

@@ -11,6 +11,14 @@
   __device__ __attribute__((const)) float __nv_##name##f(float, float);
 
 extern "C" {
+#if defined(__ORDITO_APPROXIMATE_SQRT__)
+__device__ __attribute__((const)) float __nv_sqrtf(float) __asm__("__nv_fast_sqrtf");
+#endif
+#if defined(__CLANG_GPU_APPROX_TRANSCENDENTALS__)
+// -use_fast_math covers these two as well, which clang's headers leave precise.
+__device__ __attribute__((const)) float __nv_expf(float) __asm__("__nv_fast_expf");
+__device__ __attribute__((const)) float __nv_exp10f(float) __asm__("__nv_fast_exp10f");
+#endif
 ORDITO_UNARY(acos) ORDITO_UNARY(acosh) ORDITO_UNARY(asin) ORDITO_UNARY(asinh) ORDITO_UNARY(atan) ORDITO_UNARY(atanh)
 ORDITO_UNARY(cbrt) ORDITO_UNARY(cos) ORDITO_UNARY(cosh) ORDITO_UNARY(cospi) ORDITO_UNARY(cyl_bessel_i0)
 ORDITO_UNARY(cyl_bessel_i1) ORDITO_UNARY(erf) ORDITO_UNARY(erfc) ORDITO_UNARY(erfcinv) ORDITO_UNARY(erfcx)

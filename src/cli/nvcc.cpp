@@ -34,14 +34,20 @@ std::string readFile(const fs::path& path) {
 /// One run of the tool: what it was asked, what it has, and the folder for what lies between.
 class Build {
  public:
-  Build(NvccOptions options, Toolchain tools) : options_(std::move(options)), tools_(std::move(tools)) {}
+  Build(NvccOptions options, Toolchain tools) : options_(std::move(options)), tools_(std::move(tools)) {
+    const std::string macros = delayedMacros(options_);
+    if (macros.empty()) return;
+    options_.macroFile = scratch(".h");
+    std::ofstream(options_.macroFile) << macros;
+  }
 
   int run() {
     switch (options_.action) {
       case Action::Preprocess:
-      case Action::Dependencies:
         return eachSource(
             [&](const std::string& source) { return execute(preprocessCommand(tools_, options_, source)); });
+      case Action::Dependencies:
+        return eachSource([&](const std::string& source) { return printDependencies(source); });
       case Action::Ptx:
         return eachSource([&](const std::string& source) { return compilePtx(source, named(source, ".ptx")); });
       case Action::Fatbin:
@@ -91,6 +97,37 @@ class Build {
     return 0;
   }
 
+  int printDependencies(const std::string& source) {
+    const std::string wanted = options_.dependencyFile.empty() ? options_.output : options_.dependencyFile;
+    options_.dependencyFile = scratch(".d");
+    const int status = execute(preprocessCommand(tools_, options_, source));
+    if (status != 0 || options_.dryRun) return status;
+    const std::string text = withoutMacroFile(readFile(options_.dependencyFile));
+    options_.dependencyFile = wanted;
+    if (wanted.empty()) {
+      fmt::print("{}", text);
+    } else {
+      std::ofstream(wanted, std::ios::app) << text;
+    }
+    return 0;
+  }
+
+  /// A make rule must not name a file that is gone when make reads it.
+  std::string withoutMacroFile(std::string rule) const {
+    if (options_.macroFile.empty()) return rule;
+    const auto at = rule.find(options_.macroFile);
+    if (at != std::string::npos) rule.erase(at, options_.macroFile.size());
+    return rule;
+  }
+
+  void cleanDependencyFile(const std::string& object) const {
+    if (options_.dependencyMode.empty() || options_.macroFile.empty() || options_.dryRun) return;
+    const std::string path =
+        options_.dependencyFile.empty() ? defaultDependencyFile(options_, object) : options_.dependencyFile;
+    const std::string text = withoutMacroFile(readFile(path));
+    std::ofstream(path) << text;
+  }
+
   int compilePtx(const std::string& source, const std::string& ptx) {
     if (languageOf(options_, source) != Language::Cuda) return complain(source + ": only .cu files compile to PTX");
     return execute(deviceCommand(tools_, options_, source, ptx));
@@ -119,6 +156,7 @@ class Build {
     const std::string fatbin = scratch(".fatbin");
     if (const int status = compileFatbin(source, fatbin)) return status;
     if (const int status = execute(hostCommand(tools_, options_, source, fatbin, object))) return status;
+    cleanDependencyFile(object);
     return options_.relocatable && !options_.dryRun ? redirectRegistration(object) : 0;
   }
 

@@ -116,7 +116,8 @@ Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const 
   // 0: div.approx, 1: div.full, 2: div.rn.
   if (!options.preciseDivision)
     add(command, {"-mllvm", options.fastMath ? "-nvptx-prec-divf32=0" : "-nvptx-prec-divf32=1"});
-  if (!options.preciseSqrt) add(command, {"-mllvm", "-nvptx-prec-sqrtf32=0"});
+  // Our headers send sqrtf to its approximation; LLVM's own switch for this reaches only its unsafe math.
+  if (!options.preciseSqrt) command.emplace_back("-D__ORDITO_APPROXIMATE_SQRT__=1");
   add(command, {source, "-o", ptx});
   return command;
 }

@@ -513,6 +513,28 @@ std::string clangArch(const NvccOptions& options) {
   return "sm_" + std::to_string(best) + (best == 90 && options.arch == 90 && options.archIsSpecific ? "a" : "");
 }
 
+bool isDelayedMacro(std::string_view option) {
+  if (!option.starts_with("-D") && !option.starts_with("-U")) return false;
+  const std::string_view name = option.substr(2);
+  return !name.starts_with("_") && !name.starts_with("CUDA") && !name.starts_with("NDEBUG");
+}
+
+std::string delayedMacros(const NvccOptions& options) {
+  std::string text;
+  for (const auto& option : options.preprocessor) {
+    if (!isDelayedMacro(option)) continue;
+    const std::string definition = option.substr(2);
+    if (option[1] == 'U') {
+      text += "#undef " + definition + "\n";
+      continue;
+    }
+    const auto equals = definition.find('=');
+    const std::string value = equals == std::string::npos ? "1" : definition.substr(equals + 1);
+    text += "#define " + definition.substr(0, equals) + " " + value + "\n";
+  }
+  return text;
+}
+
 std::string nvccOptionHelp() {
   std::string text;
   for (const Row& row : kRows) {

@@ -27,6 +27,7 @@ struct NvccOptions {
   std::vector<std::string> preprocessor;  ///< -D -U -I -isystem -include, as clang takes them.
   std::vector<std::string> host;          ///< -Xcompiler and what only host code obeys.
   std::vector<std::string> linker;        ///< -L and -Xlinker options that clang's driver takes.
+  std::string macroFile;                  ///< Where the build wrote delayedMacros(); empty: there are none.
   std::string standard;
   std::string optimization;  ///< The digit after -O; host code only.
   bool hostDebug = false;
@@ -63,6 +64,14 @@ Expected<NvccOptions> parseNvccOptions(const std::vector<std::string>& arguments
 
 /// The architecture that clang-19 compiles PTX for, closest to what was asked: `sm_80`.
 std::string clangArch(const NvccOptions& options);
+
+/// Whether a .cu file may see this -D or -U only after the headers that come with the language. Programs are built with
+/// -DN=1024 and the like, and clang's own headers have a parameter N. Reserved names may be meant for those headers and
+/// stay where they are.
+bool isDelayedMacro(std::string_view preprocessorOption);
+
+/// The delayed macros as a file to include: `#define N 1024`.
+std::string delayedMacros(const NvccOptions& options);
 
 /// One line for each option, for --help.
 std::string nvccOptionHelp();

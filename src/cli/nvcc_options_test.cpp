@@ -165,6 +165,17 @@ TEST(NvccOptions, UnknownOptionsCanBeForwarded) {
   EXPECT_EQ(parsed({"-Wall", "--forward-unknown-to-host-compiler"}).host, Strings{"-Wall"});
 }
 
+TEST(NvccOptions, MacrosOfTheUsersWaitForTheLanguagesHeaders) {
+  EXPECT_TRUE(isDelayedMacro("-DN=4"));
+  EXPECT_TRUE(isDelayedMacro("-UN"));
+  EXPECT_FALSE(isDelayedMacro("-D_GNU_SOURCE"));
+  EXPECT_FALSE(isDelayedMacro("-DNDEBUG"));
+  EXPECT_FALSE(isDelayedMacro("-DCUDA_NO_HALF"));
+  EXPECT_FALSE(isDelayedMacro("-Iinc"));
+  EXPECT_EQ(delayedMacros(parsed({"-DN=4", "-DX", "-D_Y", "-UX", "-DF(a,b)=a"})),
+            "#define N 4\n#define X 1\n#undef X\n#define F(a,b) a\n");
+}
+
 TEST(NvccOptions, OptionFiles) {
   const auto path = (std::filesystem::temp_directory_path() / "ordito_options_test.txt").string();
   std::ofstream(path) << "-O3 -D'NAME=\"a b\"'\n-arch=sm_70\n";

@@ -1,0 +1,96 @@
+#!/bin/sh
+# The driver as build systems use it: what it makes for which options, and what it refuses.
+# usage: driver_test.sh <ordito> <scratch folder>
+set -u
+ordito=$1 scratch=$2
+rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch" || exit 1
+failures=0
+
+# expect <what> <command...>: the command succeeds
+expect() {
+  what=$1; shift
+  if ! "$@" > out 2>&1; then echo "FAILED: $what: $*"; sed 's/^/    /' out | head -20; failures=$((failures + 1)); fi
+}
+# refuse <message> <command...>: the command ends with status 1 and says so
+refuse() {
+  message=$1; shift
+  "$@" > out 2>&1; status=$?
+  if [ $status -ne 1 ] || ! grep -q -- "$message" out; then
+    echo "FAILED: status $status, expected 1 and '$message': $*"; sed 's/^/    /' out | head -20; failures=$((failures + 1))
+  fi
+}
+nvcc() { "$ordito" nvcc "$@"; }
+
+mkdir inc
+echo '#define FROM_INC 3' > inc/inc.h
+cat > a.cu <<'SOURCE'
+#include <inc.h>
+#ifndef N
+#define N 1
+#endif
+__global__ void k(int* p) { *p = N + FROM_INC; }
+int b();
+int main() { k<<<1, 1>>>(nullptr); return b(); }
+SOURCE
+echo '__global__ void none() {}' > none.cu
+echo 'int b() { return 0; }' > b.cpp
+echo 'int c(void) { return 0; }' > c.c
+
+expect 'version' sh -c "\"$ordito\" nvcc --version | grep -q 'release 12.3, V12.3'"
+expect 'help' sh -c "\"$ordito\" nvcc --help | grep -q -- --gpu-architecture"
+expect 'compile' nvcc -c a.cu -Iinc -o a.o
+expect 'output joined' nvcc -c a.cu -Iinc -oa2.o && expect 'a2.o' test -s a2.o
+expect 'default output' nvcc -dc -I inc a.cu
+expect 'several sources' nvcc -c b.cpp c.c && expect 'b.o c.o' test -s b.o -a -s c.o
+expect 'output directory' nvcc -odir inc -c b.cpp && expect 'inc/b.o' test -s inc/b.o
+expect '-x cu' sh -c "cp a.cu a.txt && \"$ordito\" nvcc -x cu -Iinc -c a.txt -o t.o"
+expect '-D in PTX' sh -c "\"$ordito\" nvcc -DN=40 -Iinc -ptx a.cu -o - | grep -q '43;'"
+expect '-E' sh -c "\"$ordito\" nvcc -E -Iinc a.cu | grep -q 'k(int\* p)'"
+expect '-M' sh -c "\"$ordito\" nvcc -M -Iinc a.cu | grep -q 'inc/inc.h'"
+expect '-MM leaves system headers out' sh -c "! \"$ordito\" nvcc -MM -Iinc a.cu | grep -q stdlib.h"
+expect '-MD' nvcc -MD -MF a.dep -MT target -c -Iinc a.cu -o a.o && expect 'a.dep' grep -q '^target:' a.dep
+expect '-MD names the file itself' nvcc -MD -c -Iinc a.cu -o x.o && expect 'x.d' grep -q '^x.o:' x.d
+expect '-MD forgets the macro file' sh -c "\"$ordito\" nvcc -DN=4 -MD -c -Iinc a.cu -o x.o && ! grep -q ordito- x.d && grep -q inc.h x.d"
+expect '-M forgets the macro file' sh -c "\"$ordito\" nvcc -DN=4 -MM -Iinc a.cu -o x.mm && ! grep -q ordito- x.mm && grep -q inc.h x.mm"
+expect 'macros with the names of parameters' nvcc -DT=1 -DN=2 -Dn=3 -Dvalue=4 -Dmask=5 -Dptr=6 -Dx=7 -Dp=8 -Dsize=9 -ptx none.cu
+expect 'fat binary' nvcc -fatbin -Iinc a.cu && expect 'a.fatbin' grep -q '.visible .entry' a.fatbin
+expect 'library' nvcc -lib -o libb.a b.o c.o && expect 'libb.a' test -s libb.a
+expect 'device link' nvcc -dlink a.o b.o -o dlink.o && expect 'dlink.o' test -s dlink.o
+expect 'two architectures' nvcc -gencode arch=compute_60,code=sm_60 -gencode arch=compute_75,code=\"sm_75,compute_75\" -Iinc -ptx a.cu -o two.ptx
+expect 'the highest' grep -q 'target sm_75' two.ptx
+expect 'commands under -v' sh -c "\"$ordito\" nvcc -v -c -Iinc a.cu -o a.o 2>&1 | grep -q '^#\$ .*--cuda-device-only'"
+expect 'notes under -v' sh -c "\"$ordito\" nvcc -v -maxrregcount=32 -c b.cpp 2>&1 | grep -q maxrregcount"
+expect 'no notes otherwise' sh -c "test -z \"\$(\"$ordito\" nvcc -maxrregcount=32 -Xptxas -v -lineinfo -c b.cpp 2>&1)\""
+expect 'nothing runs under -dryrun' sh -c "\"$ordito\" nvcc -dryrun -c -Iinc a.cu -o never.o && ! test -e never.o"
+expect 'environment' env NVCC_APPEND_FLAGS="-DN=40 -Iinc" "$ordito" nvcc -ptx a.cu -o env.ptx && expect 'env.ptx' grep -q '43;' env.ptx
+echo '-DN=40 -I inc' > flags
+expect 'option file' nvcc --options-file flags -ptx a.cu -o opt.ptx && expect 'opt.ptx' grep -q '43;' opt.ptx
+expect 'no temporary files left' sh -c "mkdir tmp && TMPDIR=\$PWD/tmp \"$ordito\" nvcc -c b.cpp && rmdir tmp"
+
+refuse 'no such option' nvcc -Wall a.cu
+refuse 'machine code' nvcc -cubin a.cu
+refuse 'link-time' nvcc -dlto a.cu
+refuse '64-bit' nvcc -m32 a.cu
+refuse 'no GPU architecture' nvcc -arch=gfx90a a.cu
+refuse 'no such file' nvcc -c missing.cu
+refuse 'no such file' nvcc missing.o
+refuse 'no source file' nvcc -c
+refuse 'no input files' nvcc
+refuse 'names one output' nvcc -c b.cpp c.c -o one.o
+refuse 'cudnn' nvcc b.cpp -lcudnn -o b
+refuse 'inc.h' nvcc -c a.cu
+refuse 'clang++-19' env PATH=/nowhere ORDITO_CLANG= "$ordito" nvcc -c a.cu
+
+# Without kernels and without the runtime a program links already.
+echo 'int main() { return 3; }' > main.cpp
+expect 'link' nvcc -cudart none main.cpp -o main
+./main; test $? -eq 3 || { echo 'FAILED: main'; failures=$((failures + 1)); }
+
+# ordito run ends as the program does.
+"$ordito" run ./main; test $? -eq 3 || { echo 'FAILED: exit status through ordito run'; failures=$((failures + 1)); }
+"$ordito" run ./missing > out 2>&1; test $? -eq 127 || { echo 'FAILED: status 127'; failures=$((failures + 1)); }
+grep -q 'missing' out || { echo 'FAILED: message of ordito run'; failures=$((failures + 1)); }
+expect 'arguments' sh -c "test \"\$(\"$ordito\" run --gpu h200 sh -c 'echo \$ORDITO_GPU \$1' x --gpu=y)\" = 'h200 --gpu=y'"
+
+[ $failures -eq 0 ] && echo "all passed"
+exit $failures
