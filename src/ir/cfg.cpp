@@ -172,6 +172,23 @@ Graph graphOf(const Function& f) {
   return g;
 }
 
+/// Gives every branch to a bare `ret` an exit block of its own. Compilers merge all returns of a kernel into one; kept apart, an early return is seen to end
+/// some lanes and to leave the others together.
+void splitExits(Function& f) {
+  auto isBareExit = [&](BlockId b) { return f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Exit; };
+  const BlockId count = static_cast<BlockId>(f.blocks.size());
+  for (BlockId b = 0; b < count; ++b)
+    for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) {
+      const BlockId to = f.blocks[b].end.target[k];
+      if (!isBareExit(to)) continue;
+      Block exit;
+      exit.end = f.blocks[to].end;
+      exit.line = f.blocks[to].line;
+      f.blocks.push_back(std::move(exit));
+      f.blocks[b].end.target[k] = static_cast<BlockId>(f.blocks.size() - 1);
+    }
+}
+
 /// Drops unreachable blocks and numbers the rest in reverse post-order; the entry gets no predecessor.
 void normalise(Function& f) {
   const auto order = reversePostOrder(graphOf(f), 0);
@@ -216,6 +233,7 @@ Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kern
   Function f = Builder(module, kernel, std::move(*inlined)).run();
   makeCarryExplicit(f);
   makePriorExplicit(f);
+  splitExits(f);
   normalise(f);
   fillPredecessors(f);
   return f;

@@ -63,6 +63,9 @@ struct Block {
   uint32_t line = 0;
 };
 
+/// A block that does nothing but end the thread.
+inline bool isExitOnly(const Block& b) { return b.code.empty() && b.phis.empty() && b.end.kind == Terminator::Kind::Exit; }
+
 struct Function {
   const ptx::Module* module = nullptr;
   const ptx::Function* kernel = nullptr;  // as parsed, before inlining

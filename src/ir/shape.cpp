@@ -232,8 +232,17 @@ Shape Shapes::meet(const Shape& a, const Shape& b) const {
 void Shapes::findJoins() {
   join_.assign(f_.blocks.size(), kNoBlock);
   JoinFinder finder(f_, order_);
-  for (BlockId b : order_)
-    if (f_.blocks[b].end.kind == Terminator::Kind::Branch) join_[b] = finder.joinOf(b);
+  for (BlockId b : order_) {
+    const Terminator& end = f_.blocks[b].end;
+    if (end.kind != Terminator::Kind::Branch) continue;
+    // Lanes that end here leave no trace: the others are together on the other side at once.
+    if (isExitOnly(f_.blocks[end.target[0]]))
+      join_[b] = end.target[1];
+    else if (isExitOnly(f_.blocks[end.target[1]]))
+      join_[b] = end.target[0];
+    else
+      join_[b] = finder.joinOf(b);
+  }
 }
 
 std::vector<BlockId> Shapes::influence(BlockId b) const {
@@ -315,6 +324,7 @@ Shape Shapes::transferPhi(BlockId b, const Phi& phi) const {
   if (s.kind == Shape::Kind::Unknown) return s;
   if (divergentJoin_[b]) return general();
   if (varyingJoin_[b]) s.warpVarying = true;
+  if (s.inexact && !addressOnly_[phi.value]) return general();
   return s;
 }
 

@@ -79,7 +79,7 @@ std::vector<ExitBlock> splitLoopExits(Function& f, const LoopNest& nest) {
     for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) {
       BlockId to = f.blocks[b].end.target[k];
       auto loops = nest.left(b, to);
-      if (loops.empty()) continue;
+      if (loops.empty() || isExitOnly(f.blocks[to])) continue;
       Block exit;
       exit.end.kind = Terminator::Kind::Jump;
       exit.end.target[0] = to;

@@ -1,0 +1,20 @@
+// How many sectors and shared-memory wavefronts a warp's access takes: the GPU profiler's definitions as plain functions.
+#pragma once
+
+#include <cstdint>
+
+namespace ordito::jit {
+
+/// Distinct 32-byte sectors that the active lanes touch, `bytes` each.
+uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes);
+
+struct SharedCount {
+  uint32_t wavefronts = 0;  // passes over the 32 banks of 4 bytes
+  uint32_t ideal = 0;       // that an access of this width takes without conflicts
+};
+
+/// Lanes go in groups that move at most 128 bytes (all 32 for up to 4 bytes, half a warp for 8, a quarter for 16); in each group, distinct words of one bank
+/// take a pass each, and a word read by several lanes is broadcast.
+SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes);
+
+}  // namespace ordito::jit

@@ -1,0 +1,32 @@
+// LLVM IR -> machine code in this process.
+#pragma once
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "jit/target.hpp"
+
+namespace ordito::jit {
+
+class Linker;
+
+/// Optimises a module and turns it into an object file's bytes.
+Expected<std::string> compileToObject(llvm::Module& module, const Target& target, bool dump);
+
+/// Links object files into the process; keeps them until it is destroyed.
+class CodeStore {
+ public:
+  CodeStore();
+  ~CodeStore();
+  /// Links `object` and returns the address of `symbol`.
+  Expected<void*> link(std::string object, const std::string& symbol);
+
+ private:
+  std::unique_ptr<Linker> linker_;
+};
+
+}  // namespace ordito::jit

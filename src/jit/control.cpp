@@ -1,0 +1,495 @@
+// From the CFG to LLVM blocks: plain branches where all lanes of the group agree, masks where they may not.
+//
+// A block is *masked* when some divergent branch may have sent only a part of the lanes there. Connected masked blocks form a component, which is emitted as
+// one straight sequence in topological order: each block has a pending mask, is skipped when that is empty, and adds its lanes to the pending masks of its
+// successors; a loop is repeated until nothing waits at its header. Behind the component lanes are together again and code is plain. Old values
+// survive in lanes that do not take part because phis are blended on edges and everything else is only read where it was written (LCSSA).
+//
+// Code is specialised in versions. A divergent branch on which, as it happens, all lanes agree continues in a version that assumes so and needs no masks:
+// `if (i < n)` costs one test per warp, not a mask on every access. When a lane ends early, code goes on in the version that knows of dead lanes.
+#include <algorithm>
+
+#include "jit/emitter.hpp"
+
+namespace ordito::jit {
+
+using ir::kNoBlock;
+using Kind = ir::Terminator::Kind;
+
+namespace {
+constexpr uint32_t kDone = ~0u;
+constexpr uint32_t kNoComponent = ~0u;
+/// Instructions up to which a second, unmasked copy of the code under a branch is worth its compile time.
+constexpr size_t kSpecialiseLimit = 500;
+constexpr size_t kMaxAssumptions = 2;
+}  // namespace
+
+uint32_t Emitter::versionNumber(const Version& v) {
+  auto [it, isNew] = versionNumbers_.try_emplace(v, static_cast<uint32_t>(versions_.size()));
+  if (isNew) versions_.push_back(v);
+  return it->second;
+}
+
+const std::vector<char>& Emitter::influenceOf(BlockId b) {
+  auto [it, isNew] = influence_.try_emplace(b);
+  if (isNew) {
+    it->second.assign(f_.blocks.size(), 0);
+    for (BlockId n : shapes_.influence(b)) it->second[n] = 1;
+  }
+  return it->second;
+}
+
+/// Outside the influence of a branch, what was assumed of it says nothing.
+uint32_t Emitter::versionAt(uint32_t version, BlockId block) {
+  Version v = versions_[version];
+  std::erase_if(v.assumed, [&](BlockId b) { return !influenceOf(b)[block]; });
+  return versionNumber(v);
+}
+
+const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
+  auto [it, isNew] = versionInfo_.try_emplace(version);
+  VersionInfo& info = it->second;
+  if (!isNew) return info;
+  const Version v = versions_[version];
+  info.masked.assign(f_.blocks.size(), 0);
+  for (BlockId b : regionOrder_) {
+    if (!shapes_.isDivergent(b) || std::find(v.assumed.begin(), v.assumed.end(), b) != v.assumed.end()) continue;
+    const auto& influence = influenceOf(b);
+    for (BlockId n : regionOrder_)
+      if (influence[n] && !ir::isExitOnly(f_.blocks[n])) info.masked[n] = 1;
+  }
+  // Connected masked blocks form a component.
+  info.component.assign(f_.blocks.size(), kNoComponent);
+  auto& list = componentInfo_[version];
+  for (BlockId seed : regionOrder_) {
+    if (!info.masked[seed] || info.component[seed] != kNoComponent) continue;
+    const uint32_t id = static_cast<uint32_t>(list.size());
+    list.emplace_back();
+    std::vector<BlockId> work{seed};
+    info.component[seed] = id;
+    while (!work.empty()) {
+      const BlockId n = work.back();
+      work.pop_back();
+      list[id].blocks.push_back(n);
+      auto visit = [&](BlockId s) {
+        if (inRegion_[s] && info.masked[s] && info.component[s] == kNoComponent) info.component[s] = id, work.push_back(s);
+      };
+      for (uint32_t s : regionGraph_.successors[n]) {
+        visit(s);
+        if (ir::isExitOnly(f_.blocks[s]))
+          list[id].kills = true;
+        else if (!info.masked[s])
+          list[id].next = s;
+      }
+      for (BlockId p : f_.blocks[n].predecessors)
+        if (f_.blocks[p].end.kind != Kind::Barrier) visit(p);
+      list[id].kills |= f_.blocks[n].end.kind == Kind::Exit;
+    }
+    std::sort(list[id].blocks.begin(), list[id].blocks.end(), [&](BlockId a, BlockId b) { return regionPosition_[a] < regionPosition_[b]; });
+  }
+  return info;
+}
+
+const std::vector<Emitter::Component>& Emitter::componentsOf(uint32_t version) {
+  infoOf(version);
+  return componentInfo_[version];
+}
+
+llvm::BasicBlock* Emitter::blockFor(BlockId b, uint32_t version) {
+  auto [it, isNew] = blocks_.try_emplace({version, b}, nullptr);
+  if (!isNew) return it->second;
+  auto* block = it->second = llvm::BasicBlock::Create(context_, fmt::format("B{}v{}r{}", b, version, currentPoint_), function_);
+  work_.push_back([this, b, version, block] {
+    b_.SetInsertPoint(block);
+    emitUniformBlock(b, version);
+  });
+  return block;
+}
+
+llvm::BasicBlock* Emitter::componentFor(uint32_t component, uint32_t version) {
+  auto [it, isNew] = components_.try_emplace({version, component}, nullptr);
+  if (!isNew) return it->second;
+  auto* block = it->second = llvm::BasicBlock::Create(context_, fmt::format("masked{}v{}r{}", component, version, currentPoint_), function_);
+  work_.push_back([this, component, version, block] {
+    b_.SetInsertPoint(block);
+    emitComponent(component, version);
+  });
+  return block;
+}
+
+void Emitter::drainWork() {
+  while (!work_.empty()) {
+    auto next = std::move(work_.back());
+    work_.pop_back();
+    next();
+  }
+}
+
+void Emitter::emitUniformBlock(BlockId b, uint32_t version) {
+  held_.clear();
+  mask_ = liveMask(version);
+  emitCode(b);
+  emitUniformEnd(b, version);
+}
+
+void Emitter::emitCode(BlockId b) {
+  if (counting_) countInstructions(f_.blocks[b]);
+  for (const Instruction& i : f_.blocks[b].code) {
+    currentLine_ = i.line;
+    emitInstruction(i);
+  }
+  currentLine_ = f_.blocks[b].end.line;
+}
+
+/// The side of a branch that only ends threads, or 2.
+unsigned Emitter::exitSide(const ir::Terminator& end) const {
+  if (end.kind != Kind::Branch) return 2;
+  for (unsigned k = 0; k < 2; ++k)
+    if (ir::isExitOnly(f_.blocks[end.target[k]])) return k;
+  return 2;
+}
+
+void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
+  const ir::Terminator& end = f_.blocks[b].end;
+  if (counting_) countTerminator(end, mask_, shapes_.isDivergent(b), end.condition);
+  switch (end.kind) {
+    case Kind::Jump: return goTo(b, end.target[0], version);
+    case Kind::Exit:
+      if (needsLive_)
+        for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
+      return endRegion(kDone);
+    case Kind::Trap: return emitTrap(end, mask_);
+    case Kind::Barrier: {
+      if (isa::info(end.barrier.op).form.operandList()[0].kind == isa::OperandForm::Kind::Destination) arriveAtBarrierReduction(end.barrier, mask_);
+      assignPhis(b, end.target[0], {});
+      spillForBarrier(pointOf_[end.target[0]]);
+      return endRegion(pointOf_[end.target[0]]);
+    }
+    case Kind::Branch: break;
+  }
+  if (const unsigned side = exitSide(end); side < 2) return emitKill(b, version, side);
+  if (shapes_.isDivergent(b)) return emitDivergentEnd(b, version);
+  LlvmValue condition = baseOf(end.condition, 0, 0);
+  auto* taken = newBlock("taken");
+  auto* other = newBlock("other");
+  b_.CreateCondBr(condition, end.negated ? other : taken, end.negated ? taken : other);
+  const auto heldHere = held_;
+  for (unsigned k = 0; k < 2; ++k) {
+    b_.SetInsertPoint(k == 0 ? taken : other);
+    held_ = heldHere;
+    goTo(b, end.target[k], version);
+  }
+}
+
+/// Control passes from `from` to `to` with all lanes of the group.
+void Emitter::goTo(BlockId from, BlockId to, uint32_t version) {
+  assignPhis(from, to, {});
+  arrive(to, version);
+}
+
+/// All live lanes are at `to`, whose phis have their values.
+void Emitter::arrive(BlockId to, uint32_t version) {
+  version = versionAt(version, to);
+  if (!infoOf(version).masked[to]) {
+    b_.CreateBr(blockFor(to, version));
+    return;
+  }
+  const uint32_t component = infoOf(version).component[to];
+  clearPending(component, version);
+  Parts live = liveMask(version);
+  if (live.empty()) live.assign(jam_, allOnes());
+  addPending(to, live);
+  b_.CreateBr(componentFor(component, version));
+}
+
+void Emitter::clearPending(uint32_t component, uint32_t version) {
+  for (BlockId n : componentsOf(version)[component].blocks)
+    for (auto* slot : pendingSlots(n)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
+}
+
+bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
+  const auto& assumed = versions_[version].assumed;
+  if (std::find(assumed.begin(), assumed.end(), b) != assumed.end()) return true;
+  if (assumed.size() >= kMaxAssumptions) return false;
+  size_t size = 0;
+  bool memory = false;
+  for (BlockId n : shapes_.influence(b)) {
+    size += f_.blocks[n].code.size();
+    for (const Instruction& i : f_.blocks[n].code) memory |= i.info().unit == isa::Unit::Lsu;
+    memory |= shapes_.influence(b).size() > 2;
+  }
+  return memory && size <= kSpecialiseLimit;
+}
+
+void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
+  const ir::Terminator& end = f_.blocks[b].end;
+  const Parts condition = conditionMask(end.condition, end.negated);
+  const Parts live = liveMask(version);
+  const Parts side[2] = {both(live, condition), butNot(live, condition)};
+  Version base = versions_[version];
+  std::erase(base.assumed, b);
+  if (isWorthSpecialising(b, version)) {
+    Version agreed = base;
+    agreed.assumed.push_back(b);
+    std::sort(agreed.assumed.begin(), agreed.assumed.end());
+    llvm::BasicBlock* all[2] = {newBlock("alltaken"), newBlock("nonetaken")};
+    auto* someTaken = newBlock("sometaken");
+    auto* mixed = newBlock("mixed");
+    b_.CreateCondBr(anyLane(side[1]), someTaken, all[0]);
+    b_.SetInsertPoint(someTaken);
+    b_.CreateCondBr(anyLane(side[0]), mixed, all[1]);
+    const auto heldHere = held_;
+    for (unsigned k = 0; k < 2; ++k) {
+      b_.SetInsertPoint(all[k]);
+      held_ = heldHere;
+      goTo(b, end.target[k], versionNumber(agreed));
+    }
+    held_ = heldHere;
+    b_.SetInsertPoint(mixed);
+  }
+  const uint32_t masked = versionNumber(base);
+  const VersionInfo& info = infoOf(masked);
+  const BlockId inside = info.masked[end.target[0]] ? end.target[0] : end.target[1];
+  const uint32_t component = info.component[inside];
+  clearPending(component, masked);
+  for (unsigned k = 0; k < 2; ++k) {
+    assignPhis(b, end.target[k], side[k]);
+    if (infoOf(masked).masked[end.target[k]]) addPending(end.target[k], side[k]);
+  }
+  b_.CreateBr(componentFor(component, masked));
+}
+
+/// A branch one side of which ends the thread: `if (i >= n) return`.
+void Emitter::emitKill(BlockId b, uint32_t version, unsigned side) {
+  const ir::Terminator& end = f_.blocks[b].end;
+  const BlockId onward = end.target[1 - side];
+  const bool exitsOnTrue = (side == 0) != end.negated;
+  auto* die = newBlock("die");
+  if (!shapes_.isDivergent(b)) {
+    auto* on = newBlock("goon");
+    LlvmValue condition = baseOf(end.condition, 0, 0);
+    b_.CreateCondBr(condition, exitsOnTrue ? die : on, exitsOnTrue ? on : die);
+    b_.SetInsertPoint(on);
+    const auto heldHere = held_;
+    goTo(b, onward, version);
+    held_ = heldHere;
+  } else {
+    const Parts dying = conditionMask(end.condition, !exitsOnTrue);
+    Version partial = versions_[version];
+    partial.full = false;
+    if (versions_[version].full) {
+      auto* some = newBlock("someend");
+      auto* none = newBlock("noneends");
+      b_.CreateCondBr(anyLane(dying), some, none);
+      b_.SetInsertPoint(none);
+      const auto heldHere = held_;
+      goTo(b, onward, version);
+      held_ = heldHere;
+      b_.SetInsertPoint(some);
+    }
+    const Parts left = butNot(liveMask(version), dying);
+    for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(left[p]), live_[p]);
+    auto* on = newBlock("goon");
+    b_.CreateCondBr(anyLane(left), on, die);
+    b_.SetInsertPoint(on);
+    const auto heldHere = held_;
+    goTo(b, onward, versionNumber(partial));
+    held_ = heldHere;
+  }
+  b_.SetInsertPoint(die);
+  if (needsLive_)
+    for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
+  endRegion(kDone);
+}
+
+void Emitter::endRegion(uint32_t nextState) {
+  if (nextState != kDone) b_.CreateStore(b_.getInt32(nextState), nextState_);
+  b_.CreateBr(regionLatch_);
+}
+
+void Emitter::emitComponent(uint32_t component, uint32_t version) {
+  const Component info = componentsOf(version)[component];
+  emitSequence(info.blocks, version, kNoBlock);
+  held_.clear();
+  if (info.next == kNoBlock) {
+    if (needsLive_)
+      for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
+    return endRegion(kDone);
+  }
+  if (!info.kills) return arrive(info.next, version);
+  Version after = versions_[version];
+  after.full = false;
+  const uint32_t partial = versionNumber(after);
+  auto* on = newBlock("goon");
+  auto* die = newBlock("die");
+  b_.CreateCondBr(anyLane(liveMask(partial)), on, die);
+  b_.SetInsertPoint(die);
+  endRegion(kDone);
+  b_.SetInsertPoint(on);
+  arrive(info.next, partial);
+}
+
+/// Emits masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`, do not count.
+void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut) {
+  for (const auto& component : ir::components(regionGraph_, nodes, cut)) {
+    const auto& successors = regionGraph_.successors[component[0]];
+    const bool selfLoop = component[0] != cut && std::find(successors.begin(), successors.end(), component[0]) != successors.end();
+    if (component.size() == 1 && !selfLoop) {
+      emitMaskedBlock(component[0], version);
+      continue;
+    }
+    if (emitUniformLoop(component, version)) continue;
+    const BlockId header = *std::min_element(component.begin(), component.end(), [&](BlockId a, BlockId b) { return regionPosition_[a] < regionPosition_[b]; });
+    auto* loop = newBlock("loop");
+    auto* after = newBlock("afterloop");
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    emitSequence(component, version, header);
+    Parts waiting;
+    for (auto* slot : pendingSlots(header)) waiting.push_back(fromStorage(b_.CreateLoad(storageType(), slot)));
+    b_.CreateCondBr(anyLane(waiting), loop, after);
+    b_.SetInsertPoint(after);
+  }
+}
+
+void Emitter::emitMaskedBlock(BlockId b, uint32_t version) {
+  auto* body = newBlock("body");
+  auto* skip = newBlock("skip");
+  Parts mask;
+  for (auto* slot : pendingSlots(b)) mask.push_back(fromStorage(b_.CreateLoad(storageType(), slot)));
+  b_.CreateCondBr(anyLane(mask), body, skip);
+  b_.SetInsertPoint(body);
+  for (auto* slot : pendingSlots(b)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
+  held_.clear();
+  mask_ = mask;
+  emitCode(b);
+  emitMaskedEnd(b, version, mask);
+  if (!b_.GetInsertBlock()->getTerminator()) b_.CreateBr(skip);
+  b_.SetInsertPoint(skip);
+}
+
+void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
+  const ir::Terminator& end = f_.blocks[b].end;
+  if (counting_) countTerminator(end, mask, shapes_.isDivergent(b), end.condition);
+  auto kill = [&](const Parts& dying) {
+    for (unsigned p = 0; p < jam_; ++p) {
+      LlvmValue live = fromStorage(b_.CreateLoad(storageType(), live_[p]));
+      b_.CreateStore(toStorage(b_.CreateAnd(live, b_.CreateNot(dying[p]))), live_[p]);
+    }
+  };
+  auto leave = [&](BlockId to, const Parts& lanes) {
+    if (ir::isExitOnly(f_.blocks[to])) return kill(lanes);
+    assignPhis(b, to, lanes);
+    if (infoOf(version).masked[to]) addPending(to, lanes);
+  };
+  switch (end.kind) {
+    case Kind::Jump: return leave(end.target[0], mask);
+    case Kind::Exit: return kill(mask);
+    case Kind::Trap: return emitTrap(end, mask);
+    case Kind::Barrier: throw Refusal{fmt::format("kernel '{}', PTX line {}: a barrier under divergent control", f_.kernel->name, end.line)};
+    case Kind::Branch: break;
+  }
+  const Parts condition = conditionMask(end.condition, end.negated);
+  const Parts taken = both(mask, condition), other = butNot(mask, condition);
+  leave(end.target[0], taken);
+  leave(end.target[1], other);
+}
+
+/// A loop under a mask whose own branches all lanes take alike stays a plain loop: the mask is tested once, before it.
+bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version) {
+  auto inside = [&](BlockId n) { return std::find(loop.begin(), loop.end(), n) != loop.end(); };
+  BlockId header = kNoBlock;
+  for (BlockId n : loop) {
+    const ir::Terminator& end = f_.blocks[n].end;
+    if ((end.kind != Kind::Jump && end.kind != Kind::Branch) || shapes_.isDivergent(n) || exitSide(end) < 2) return false;
+    for (BlockId p : f_.blocks[n].predecessors) {
+      if (inside(p)) continue;
+      if (header != kNoBlock && header != n) return false;
+      header = n;
+    }
+  }
+  if (header == kNoBlock) return false;
+  auto* after = newBlock("afterloop");
+  std::map<BlockId, llvm::BasicBlock*> at;
+  for (BlockId n : loop) at[n] = newBlock("uniformloop");
+  Parts mask;
+  for (auto* slot : pendingSlots(header)) mask.push_back(fromStorage(b_.CreateLoad(storageType(), slot)));
+  for (auto* slot : pendingSlots(header)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
+  b_.CreateCondBr(anyLane(mask), at[header], after);
+  for (BlockId n : loop) {
+    b_.SetInsertPoint(at[n]);
+    held_.clear();
+    mask_ = mask;
+    emitCode(n);
+    const ir::Terminator& end = f_.blocks[n].end;
+    if (counting_) countTerminator(end, mask, false, end.condition);
+    auto leave = [&](BlockId to) {
+      if (inside(to)) {
+        assignPhis(n, to, {});
+        b_.CreateBr(at[to]);
+        return;
+      }
+      assignPhis(n, to, mask);
+      if (infoOf(version).masked[to]) addPending(to, mask);
+      b_.CreateBr(after);
+    };
+    if (end.kind == Kind::Jump) {
+      leave(end.target[0]);
+      continue;
+    }
+    auto* side0 = newBlock("taken");
+    auto* side1 = newBlock("other");
+    b_.CreateCondBr(baseOf(end.condition, 0, 0), end.negated ? side1 : side0, end.negated ? side0 : side1);
+    const auto heldHere = held_;
+    b_.SetInsertPoint(side0);
+    leave(end.target[0]);
+    held_ = heldHere;
+    b_.SetInsertPoint(side1);
+    leave(end.target[1]);
+  }
+  b_.SetInsertPoint(after);
+  return true;
+}
+
+/// Gives the phis of `to` the values that come along the edge from `from`; with a mask only in its lanes. All are read before one is written.
+void Emitter::assignPhis(BlockId from, BlockId to, const Parts& mask) {
+  const ir::Block& block = f_.blocks[to];
+  if (block.phis.empty()) return;
+  const size_t edge = static_cast<size_t>(std::find(block.predecessors.begin(), block.predecessors.end(), from) - block.predecessors.begin());
+  std::vector<Held> values;
+  for (const ir::Phi& phi : block.phis) {
+    const ValueId v = phi.incoming[edge];
+    const ir::Shape& s = shapes_[phi.value];
+    Held h;
+    h.vectors.assign(jam_, nullptr);
+    for (unsigned p = 0; p < jam_; ++p) {
+      if (!s.isGrouped()) {
+        h.vectors[p] = convertBits(vectorOf(v, p), valueType(phi.value, true));
+        continue;
+      }
+      Parts bases;
+      for (unsigned g = 0; g < s.groups; ++g) bases.push_back(regroup(shapes_[v], held(v).bases[p], s.groups, g, s.pattern == 0));
+      h.bases.push_back(bases);
+    }
+    values.push_back(std::move(h));
+  }
+  for (size_t i = 0; i < values.size(); ++i) store(block.phis[i].value, values[i], mask);
+}
+
+std::vector<llvm::AllocaInst*>& Emitter::pendingSlots(BlockId b) {
+  auto& slots = pending_[b];
+  while (slots.size() < jam_) slots.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "pending"));
+  return slots;
+}
+
+void Emitter::addPending(BlockId b, const Parts& mask) {
+  auto& slots = pendingSlots(b);
+  for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(b_.CreateOr(b_.CreateLoad(storageType(), slots[p]), toStorage(mask[p])), slots[p]);
+}
+
+void Emitter::emitTrap(const ir::Terminator& end, const Parts&) {
+  helper("ordito_trap", b_.getVoidTy(), {frame_, b_.getInt32(end.line)}, true);
+  b_.CreateUnreachable();
+}
+
+}  // namespace ordito::jit

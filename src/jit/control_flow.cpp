@@ -1,0 +1,164 @@
+// Calls of functions that PTX modules do not define: math (clang leaves __nv_sinf and its like as calls), printf, assert, and the runtime's helpers.
+#include <llvm/IR/Intrinsics.h>
+
+#include "jit/emitter.hpp"
+#include "jit/math_table.hpp"
+
+namespace ordito::jit {
+
+using isa::Type;
+
+LlvmValue Emitter::helper(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, bool noReturn) {
+  std::vector<llvm::Type*> types;
+  for (LlvmValue a : arguments) types.push_back(a->getType());
+  auto callee = module_.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+  auto* f = llvm::cast<llvm::Function>(callee.getCallee());
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  auto* call = b_.CreateCall(callee, arguments);
+  if (noReturn) call->setDoesNotReturn();
+  return call;
+}
+
+/// A vector function of SLEEF, whose names end in lanes, bound in ulp and instruction set: Sleef_sinf8_u10avx2.
+LlvmValue Emitter::sleef(const std::string& name, llvm::ArrayRef<LlvmValue> arguments, bool isDouble) {
+  const unsigned lanes = isDouble ? target_.mathLanes / 2 : target_.mathLanes;
+  const size_t cut = name.find('_');
+  std::string base = name.substr(0, cut);
+  if (isDouble) base += "d";
+  const std::string symbol = fmt::format("Sleef_{}{}_{}{}", base, lanes, cut == std::string::npos ? "" : name.substr(cut + 1), target_.mathSuffix);
+  llvm::Type* scalar = isDouble ? b_.getDoubleTy() : b_.getFloatTy();
+  auto* vector = llvm::FixedVectorType::get(scalar, lanes);
+  std::vector<llvm::Type*> types(arguments.size(), vector);
+  auto callee = module_.getOrInsertFunction(symbol, llvm::FunctionType::get(vector, types, false));
+  auto* f = llvm::cast<llvm::Function>(callee.getCallee());
+  f->setDoesNotAccessMemory();
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  f->addFnAttr(llvm::Attribute::WillReturn);
+  if (!arguments[0]->getType()->isVectorTy()) {
+    llvm::SmallVector<LlvmValue> splats;
+    for (LlvmValue a : arguments) splats.push_back(b_.CreateVectorSplat(lanes, a));
+    return b_.CreateExtractElement(b_.CreateCall(callee, splats), uint64_t{0});
+  }
+  LlvmValue result = llvm::PoisonValue::get(llvm::FixedVectorType::get(scalar, kLanes));
+  for (unsigned first = 0; first < kLanes; first += lanes) {
+    llvm::SmallVector<LlvmValue> pieces;
+    for (LlvmValue a : arguments) pieces.push_back(lanesOf(a, first, lanes));
+    result = b_.CreateInsertVector(result->getType(), result, b_.CreateCall(callee, pieces), b_.getInt64(first));
+  }
+  return result;
+}
+
+namespace {
+std::string calleeName(const ir::Function& f, const Instruction& i) { return f.module->functions[i.operands[1].symbol.index].name; }
+}  // namespace
+
+/// Argument `k` of a call: what was stored to its .param variable.
+LlvmValue Emitter::callArgument(const Instruction& i, size_t k, Type t, unsigned part) {
+  const auto& list = i.operands[2].elements;
+  if (k >= list.size()) refuse(i, "a call with too few arguments");
+  if (list[k].kind == ptx::Operand::Kind::Register) return convertBits(vectorOf(list[k].reg, part), typeOf(t, true));
+  auto it = privateSlots_.find({list[k].symbol.index, 0});
+  if (it == privateSlots_.end()) refuse(i, "a call whose argument is not a plain number");
+  return convertBits(b_.CreateLoad(llvm::FixedVectorType::get(it->second.type, kLanes), it->second.parts[part]), typeOf(t, true));
+}
+
+void Emitter::callResult(const Instruction& i, const Parts& values) {
+  const auto& list = i.operands[0].elements;
+  if (list.empty()) return;
+  if (list[0].kind == ptx::Operand::Kind::Register) {
+    Parts converted;
+    for (LlvmValue v : values) converted.push_back(convertBits(v, valueType(list[0].reg, true)));
+    return defineVector(list[0].reg, converted);
+  }
+  auto it = privateSlots_.find({list[0].symbol.index, 0});
+  if (it == privateSlots_.end()) return;  // nobody reads it
+  for (unsigned p = 0; p < jam_; ++p) {
+    auto* type = llvm::FixedVectorType::get(it->second.type, kLanes);
+    LlvmValue v = convertBits(values[p], type);
+    if (!mask_.empty()) v = b_.CreateSelect(mask_[p], v, b_.CreateLoad(type, it->second.parts[p]));
+    b_.CreateStore(v, it->second.parts[p]);
+  }
+}
+
+void Emitter::emitCall(const Instruction& i) {
+  const std::string name = calleeName(f_, i);
+  if (name == "vprintf") return emitPrintf(i);
+  if (name == "__assertfail") return emitAssertFail(i);
+  if (name == "malloc") {
+    Parts out;
+    for (unsigned p = 0; p < jam_; ++p) out.push_back(callLanes("ordito_malloc", b_.getInt64Ty(), {callArgument(i, 0, Type::u64, p)}, p));
+    return callResult(i, out);
+  }
+  if (name == "free") {
+    for (unsigned p = 0; p < jam_; ++p) callLanes("ordito_free", nullptr, {callArgument(i, 0, Type::u64, p)}, p);
+    return;
+  }
+  emitMathCall(i, name);
+}
+
+/// Calls a scalar helper for each active lane; inactive lanes get zero.
+LlvmValue Emitter::callLanes(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, unsigned part) {
+  llvm::IRBuilder<> entry(entry_);
+  llvm::SmallVector<LlvmValue> arrays;
+  for (LlvmValue a : arguments) {
+    arrays.push_back(entry.CreateAlloca(a->getType()));
+    b_.CreateStore(a, arrays.back());
+  }
+  auto* vector = result ? llvm::FixedVectorType::get(result, kLanes) : nullptr;
+  auto* out = result ? entry.CreateAlloca(vector) : nullptr;
+  if (result) b_.CreateStore(llvm::Constant::getNullValue(vector), out);
+  forEachLane(maskOf(mask_, part), [&](LlvmValue lane) {
+    llvm::SmallVector<LlvmValue> scalars;
+    for (size_t k = 0; k < arguments.size(); ++k) {
+      llvm::Type* t = arguments[k]->getType()->getScalarType();
+      scalars.push_back(b_.CreateLoad(t, b_.CreateInBoundsGEP(t, arrays[k], lane)));
+    }
+    LlvmValue v = helper(name, result ? result : b_.getVoidTy(), scalars);
+    if (result) b_.CreateStore(v, b_.CreateInBoundsGEP(result, out, lane));
+  });
+  return result ? b_.CreateLoad(vector, out) : nullptr;
+}
+
+void Emitter::emitPrintf(const Instruction& i) {
+  Parts out;
+  for (unsigned p = 0; p < jam_; ++p)
+    out.push_back(callLanes("ordito_printf", b_.getInt32Ty(), {callArgument(i, 0, Type::u64, p), callArgument(i, 1, Type::u64, p)}, p));
+  callResult(i, out);
+}
+
+/// __assertfail(message, file, line, function, char size): the first active lane reports and the launch ends.
+void Emitter::emitAssertFail(const Instruction& i) {
+  for (unsigned p = 0; p < jam_; ++p) {
+    Source s;
+    s.part = p;
+    LlvmValue frame = splat(b_.CreatePtrToInt(frame_, b_.getInt64Ty()));
+    callLanes("ordito_assert", nullptr,
+              {frame, callArgument(i, 0, Type::u64, p), callArgument(i, 1, Type::u64, p), callArgument(i, 2, Type::u32, p), callArgument(i, 3, Type::u64, p),
+               specialVector(isa::Special::TidX, p), specialVector(isa::Special::TidY, p), specialVector(isa::Special::TidZ, p)},
+              p);
+  }
+}
+
+void Emitter::emitMathCall(const Instruction& i, const std::string& name) {
+  const MathFunction* f = findMath(name);
+  if (!f) refuse(i, fmt::format("a call of '{}', which no module defines and the JIT does not know", name));
+  const Type t = f->isDouble ? Type::f64 : Type::f32;
+  Parts out;
+  for (unsigned p = 0; p < jam_; ++p) {
+    llvm::SmallVector<LlvmValue> arguments;
+    for (unsigned k = 0; k < f->arguments; ++k) arguments.push_back(callArgument(i, k, t, p));
+    if (f->kind == MathFunction::Kind::Sleef)
+      out.push_back(sleef(f->implementation, arguments, f->isDouble));
+    else if (f->kind == MathFunction::Kind::SinCos) {
+      LlvmValue mask = maskOf(mask_, p);
+      scatter(callArgument(i, 1, Type::u64, p), sleef(f->isDouble ? "sin_u10" : "sinf_u10", {arguments[0]}, f->isDouble), mask);
+      scatter(callArgument(i, 2, Type::u64, p), sleef(f->isDouble ? "cos_u10" : "cosf_u10", {arguments[0]}, f->isDouble), mask);
+    } else {
+      if (f->intArgument) arguments.push_back(callArgument(i, f->arguments, Type::u32, p));
+      out.push_back(callLanes(f->implementation, f->intResult ? b_.getInt32Ty() : typeOf(t, false), arguments, p));
+    }
+  }
+  if (!out.empty()) callResult(i, out);
+}
+
+}  // namespace ordito::jit

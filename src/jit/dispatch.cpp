@@ -1,0 +1,173 @@
+// From an instruction to the code that emits it: pure ones go to Lower once for each base or vector, the others to the chapter that knows their effect.
+#include "ir/shape_transfer.hpp"
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "jit/lower.hpp"
+
+namespace ordito::jit {
+
+using isa::Effect;
+using isa::Op;
+
+Lower::Results Lower::run() {
+  switch (i.op) {
+#undef ORDITO_PURE
+#undef ORDITO_OTHER
+#define ORDITO_PURE(name) \
+  case Op::name: return name();
+#define ORDITO_OTHER(name)
+#define PTX(name, syntax, types, effect, ...) ORDITO_EFFECT_##effect(name)
+#include "isa/ptx.def"
+    default: e.refuse(i, "this instruction is not pure");
+  }
+}
+
+Emitter::Results Emitter::pureBody(const Instruction& i, const Source& s) { return Lower(*this, i, s).run(); }
+
+void Emitter::emitInstruction(const Instruction& i) {
+  switch (i.info().effect) {
+    case Effect::Pure: return emitPure(i);
+    case Effect::Load: return emitLoad(i);
+    case Effect::Store: return emitStore(i);
+    case Effect::Atomic: return emitAtomic(i);
+    case Effect::Warp: return emitWarp(i);
+    case Effect::Call: return emitCall(i);
+    case Effect::Fence:
+      if (i.op == Op::Membar || i.op == Op::Fence) b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+      return;  // prefetch and nanosleep change no result
+    case Effect::Barrier:
+    case Effect::Control: return;  // terminators
+  }
+}
+
+void Emitter::emitPure(const Instruction& i) {
+  std::vector<ValueId> results;
+  ir::forEachDefinition(i, [&](ValueId v, unsigned) { results.push_back(v); });
+  if (results.empty()) return;
+  const ir::Shape shape = shapes_[results[0]];
+  if (shape.isGrouped() && shape.inexact && ir::isWidening(i)) return emitWidening(i);
+  std::vector<Held> held(results.size());
+  // Which entry of the body's results belongs to which definition: carries come last, and absent destinations are skipped.
+  std::vector<unsigned> source;
+  const auto forms = i.info().form.operandList();
+  unsigned position = 0;
+  for (size_t k = 0; k < i.operands.size() && k < forms.size(); ++k) {
+    if (forms[k].kind != isa::OperandForm::Kind::Destination) continue;
+    if (i.operands[k].kind == ptx::Operand::Kind::Vector)
+      for (const auto& element : i.operands[k].elements) {
+        if (element.kind == ptx::Operand::Kind::Register) source.push_back(position);
+        ++position;
+      }
+    else if (i.operands[k].kind == ptx::Operand::Kind::Register)
+      source.push_back(position++);
+    else
+      ++position;
+  }
+  if (i.carryOut != ir::kNoValue) source.push_back(2);
+  auto deposit = [&](const Results& r, const Source& s, auto&& put) {
+    for (size_t k = 0; k < results.size(); ++k) {
+      LlvmValue v = convertBits(r[source[k]], valueType(results[k], s.vector()));
+      if (i.guard && k < i.prior.size() && i.prior[k] != ir::kNoValue) {
+        LlvmValue guard = s.vector() ? vectorOf(i.guard.reg, s.part)
+                                     : regroup(shapes_[i.guard.reg], this->held(i.guard.reg).bases[s.part], s.groups, static_cast<unsigned>(s.group), true);
+        LlvmValue prior = s.vector() ? vectorOf(i.prior[k], s.part)
+                                     : regroup(shapes_[i.prior[k]], this->held(i.prior[k]).bases[s.part], s.groups, static_cast<unsigned>(s.group), true);
+        v = i.guard.negated ? b_.CreateSelect(guard, prior, v) : b_.CreateSelect(guard, v, prior);
+      }
+      put(k, v);
+    }
+  };
+  if (!shape.isGrouped()) {
+    for (unsigned p = 0; p < jam_; ++p) {
+      Source s;
+      s.part = p;
+      deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { held[k].vectors.push_back(v); });
+    }
+  } else {
+    bool elementwise = true;
+    for (size_t k = 0; k < i.operands.size(); ++k) {
+      if (k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Destination) continue;
+      const unsigned g = shapes_.groupsWithoutPattern(shapes_.shapeOf(i.operands[k]));
+      elementwise &= g != 0 && g <= shape.groups;
+    }
+    for (unsigned p = 0; p < jam_; ++p) {
+      if (p >= partsOf(results[0])) {
+        for (Held& h : held) h.bases.push_back(h.bases[0]);
+        continue;
+      }
+      for (Held& h : held) h.bases.emplace_back();
+      for (unsigned g = 0; g < shape.groups; ++g) {
+        Source s;
+        s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups, s.addPattern = elementwise;
+        deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { held[k].bases[p].push_back(v); });
+      }
+    }
+  }
+  for (size_t k = 0; k < results.size(); ++k) define(results[k], std::move(held[k]));
+}
+
+/// A 32-bit value with a pattern becomes 64 bits wide. base + pattern may have wrapped around at 32 bits in some lane, so the wide base is chosen to be right for
+/// lanes that did not: zero-extended where nothing carries, else sign-extended (`tid - 1` as unsigned, whose lane 0 is then masked off). Where an active lane
+/// would still get a wrong address, the cold call stops the kernel with an explanation. Readers other than addresses get an exact vector.
+void Emitter::emitWidening(const Instruction& i) {
+  ValueId result = ir::kNoValue;
+  ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
+  const bool isMul = i.op != Op::Cvt;
+  const isa::Type narrow = isMul ? i.type[0] : i.type[1];
+  const bool isSigned = isa::isSigned(narrow);
+  const isa::Type wide = isSigned ? isa::Type::s64 : isa::Type::u64;
+  size_t a = 1, factor = 2;
+  if (isMul && shapes_.shapeOf(i.operands[1]).pattern == 0) std::swap(a, factor);
+  const ir::Shape narrowShape = shapes_.shapeOf(i.operands[a]);
+  const ir::Pattern pattern = shapes_.pattern(narrowShape.pattern);
+  const ir::Shape& shape = shapes_[result];
+  Held h;
+  for (unsigned p = 0; p < jam_; ++p) {
+    if (p >= partsOf(result)) {
+      h.bases.push_back(h.bases[0]);
+      continue;
+    }
+    h.bases.emplace_back();
+    for (unsigned g = 0; g < shape.groups; ++g) {
+      Source s;
+      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups;
+      LlvmValue base = operand(i, a, narrow, s);
+      const unsigned width = kLanes / shape.groups;
+      const auto [low, high] = std::minmax_element(pattern.begin() + g * width, pattern.begin() + (g + 1) * width);
+      LlvmValue sext = b_.CreateSExt(base, b_.getInt64Ty()), zext = b_.CreateZExt(base, b_.getInt64Ty());
+      LlvmValue first = b_.CreateAdd(isSigned ? sext : zext, b_.getInt64(static_cast<uint64_t>(*low)));
+      LlvmValue last = b_.CreateAdd(isSigned ? sext : zext, b_.getInt64(static_cast<uint64_t>(*high)));
+      LlvmValue wraps;
+      if (isSigned) {
+        wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(static_cast<uint64_t>(INT64_C(-2147483648)))), b_.CreateICmpSGT(last, b_.getInt64(INT64_C(2147483647))));
+      } else {
+        wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(0)), b_.CreateICmpSGT(last, b_.getInt64(UINT32_MAX)));
+      }
+      LlvmValue wideBase = isSigned ? sext : b_.CreateSelect(wraps, sext, zext);
+      auto* cold = newBlock("wraps");
+      auto* on = newBlock("widened");
+      LlvmValue lanes = mask_.empty() ? b_.getInt32(~0u) : laneBits(mask_[p]);
+      b_.CreateCondBr(wraps, cold, on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
+      b_.SetInsertPoint(cold);
+      auto* table = new llvm::GlobalVariable(module_, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true, llvm::GlobalValue::PrivateLinkage,
+                                             llvm::ConstantDataArray::get(context_, llvm::ArrayRef<int64_t>(pattern)));
+      helper("ordito_check_widening", b_.getVoidTy(), {frame_, b_.getInt32(currentLine_), base, table, lanes, b_.getInt32(isSigned), b_.getInt32(g * width), b_.getInt32(width)});
+      b_.CreateBr(on);
+      b_.SetInsertPoint(on);
+      if (isMul) wideBase = b_.CreateMul(wideBase, isSigned ? b_.CreateSExt(operand(i, factor, narrow, s), b_.getInt64Ty()) : b_.CreateZExt(operand(i, factor, narrow, s), b_.getInt64Ty()));
+      if (i.op == Op::Mad) wideBase = b_.CreateAdd(wideBase, operand(i, 3, wide, s));
+      h.bases[p].push_back(wideBase);
+    }
+  }
+  if (isDual(result))
+    for (unsigned p = 0; p < jam_; ++p) {
+      Source s;
+      s.part = p;
+      h.vectors.push_back(pureBody(i, s)[0]);
+    }
+  define(result, std::move(h));
+}
+
+}  // namespace ordito::jit

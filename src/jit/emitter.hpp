@@ -1,0 +1,338 @@
+// Emits the LLVM function that runs one thread block of one kernel.
+//
+// The function is a loop over the regions between barriers; a region is a loop over groups of `jam` warps; inside, every PTX instruction is done for a
+// whole warp ("part" below) at a time. values.cpp keeps SSA values in stack slots (LLVM turns them into registers); control.cpp turns the CFG into
+// plain branches where lanes agree and into masks where they may not; the chapters (integer.cpp …) hold the instructions; memory.cpp the accesses.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "ir/graph.hpp"
+#include "ir/ir.hpp"
+#include "ir/shape.hpp"
+#include "jit/target.hpp"
+#include "machine/counters.hpp"
+#include "machine/kernel.hpp"
+#include "machine/layout.hpp"
+
+namespace ordito::jit {
+
+using ir::BlockId;
+using ir::Instruction;
+using ir::ValueId;
+using LlvmValue = llvm::Value*;
+using Parts = std::vector<LlvmValue>;  // one entry per part (warp of the group); for masks an empty vector means "all lanes"
+
+inline constexpr unsigned kLanes = ir::kLanes;
+
+/// What the emitted function tells the Executable.
+struct EmittedKernel {
+  size_t scratchBytes = 0;
+  size_t localBytes = 0;
+  std::vector<std::string> sleefNames;  // declared math functions, to be resolved at link time
+};
+
+/// A refusal met while emitting; caught at the boundary of emitKernel and turned into an Error (bodies stay free of plumbing).
+struct Refusal {
+  std::string message;
+};
+
+/// The value of an SSA name while its block is emitted.
+struct Held {
+  std::vector<Parts> bases;  // grouped: [part][group]
+  Parts vectors;             // general, or made from the bases on demand; null where not made yet
+};
+
+/// Where an SSA value lives between blocks.
+struct Slots {
+  std::vector<std::vector<llvm::AllocaInst*>> bases;  // [part][group]; parts share one slot when the value is the same for all warps
+  std::vector<llvm::AllocaInst*> vectors;             // [part]
+};
+
+class Emitter {
+ public:
+  Emitter(llvm::Module& module, const ir::Function& function, const ir::Shapes& shapes, const machine::KernelLayout& layout, const Target& target, bool counters);
+  EmittedKernel emit(const std::string& name);
+
+ private:
+  friend class Chapters;
+
+  // ---- emitter.cpp: the skeleton -------------------------------------------------------------------------------------------------------
+  void emitPrologue();
+  void emitRegions();
+  void emitRegion(uint32_t point);
+  void findPoints();
+  void findLiveness();
+  void spillForBarrier(uint32_t point);
+  void reloadAfterBarrier(uint32_t point);
+  void snapshotSharedSlots(uint32_t point);
+  LlvmValue scratchAddress(size_t offset);
+  LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
+  size_t allocateScratch(size_t bytesPerGroup);
+  Parts initialLive();
+
+  // ---- control.cpp: blocks, branches, masks ----------------------------------------------------------------------------------------------
+  /// How a piece of code is specialised: `full` = no lane of the group has ended; `assumed` = divergent branches on which all lanes agreed.
+  struct Version {
+    bool full = true;
+    std::vector<BlockId> assumed;
+    auto operator<=>(const Version&) const = default;
+  };
+  struct VersionInfo {
+    std::vector<char> masked;  // blocks that run under a mask of their own
+    std::vector<uint32_t> component;
+  };
+  struct Component {
+    std::vector<BlockId> blocks;
+    BlockId next = ir::kNoBlock;  // where all lanes go on
+    bool kills = false;
+  };
+  using BlockKey = std::pair<uint32_t, BlockId>;  // version number, block
+  uint32_t versionNumber(const Version& v);
+  const VersionInfo& infoOf(uint32_t version);
+  uint32_t versionAt(uint32_t version, BlockId block);
+  llvm::BasicBlock* blockFor(BlockId b, uint32_t version);
+  llvm::BasicBlock* componentFor(uint32_t component, uint32_t version);
+  void drainWork();
+  void emitUniformBlock(BlockId b, uint32_t version);
+  void emitUniformEnd(BlockId b, uint32_t version);
+  void emitDivergentEnd(BlockId b, uint32_t version);
+  void emitKill(BlockId b, uint32_t version, unsigned side);
+  void goTo(BlockId from, BlockId to, uint32_t version);
+  void emitComponent(uint32_t component, uint32_t version);
+  void emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut);
+  void emitMaskedBlock(BlockId b, uint32_t version);
+  void emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask);
+  bool emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version);
+  void assignPhis(BlockId from, BlockId to, const Parts& mask);
+  void addPending(BlockId b, const Parts& mask);
+  Parts takePending(BlockId b);
+  void endRegion(uint32_t nextState);
+  void arrive(BlockId to, uint32_t version);
+  void clearPending(uint32_t component, uint32_t version);
+  bool isWorthSpecialising(BlockId b, uint32_t version) const;
+  const std::vector<Component>& componentsOf(uint32_t version);
+  llvm::BasicBlock* newBlock(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
+  const std::vector<char>& influenceOf(BlockId b);
+  unsigned exitSide(const ir::Terminator& end) const;
+  std::vector<llvm::AllocaInst*>& pendingSlots(BlockId b);
+  void emitTrap(const ir::Terminator& end, const Parts& mask);
+  void emitCode(BlockId b);
+
+  // ---- masks.cpp ---------------------------------------------------------------------------------------------------------------------------
+  LlvmValue toStorage(LlvmValue mask);
+  LlvmValue fromStorage(LlvmValue stored);
+  llvm::Type* storageType();
+  LlvmValue anyLane(LlvmValue mask);
+  LlvmValue anyLane(const Parts& mask);
+  LlvmValue laneBits(LlvmValue mask);  // i32
+  LlvmValue allOnes();
+  LlvmValue noLanes();
+  Parts conditionMask(ValueId condition, bool negated);
+  Parts both(const Parts& a, const Parts& b);
+  Parts butNot(const Parts& a, const Parts& b);
+  Parts liveMask(uint32_t version);
+  LlvmValue maskOf(const Parts& mask, unsigned part) { return mask.empty() ? nullptr : mask[part]; }
+  Parts guardedMask(const Instruction& i);
+
+  // ---- values.cpp --------------------------------------------------------------------------------------------------------------------------
+  llvm::Type* typeOf(isa::Type t, bool vector);
+  llvm::Type* valueType(ValueId v, bool vector) { return typeOf(f_.values[v].type, vector); }
+  void makeSlots();
+  Held& held(ValueId v);
+  LlvmValue baseOf(ValueId v, unsigned part, unsigned group);
+  LlvmValue vectorOf(ValueId v, unsigned part);
+  void define(ValueId v, Held value);
+  void defineVector(ValueId v, Parts vectors);
+  void store(ValueId v, const Held& value, const Parts& mask);
+  LlvmValue splat(LlvmValue scalar);
+  LlvmValue fromBases(const ir::Shape& shape, const Parts& bases, llvm::Type* scalarType);
+  LlvmValue regroup(const ir::Shape& shape, const Parts& bases, unsigned groups, unsigned group, bool addPattern);
+  LlvmValue patternVector(const ir::Pattern& p, llvm::Type* scalarType);
+  LlvmValue constant(isa::Type t, uint64_t bits, bool vector);
+  LlvmValue convertBits(LlvmValue v, llvm::Type* to);
+  LlvmValue specialBase(isa::Special s, unsigned part);
+  LlvmValue specialVector(isa::Special s, unsigned part);
+  LlvmValue symbolAddress(const ptx::Operand& o, unsigned bits);
+  bool isGrouped(ValueId v) const { return shapes_[v].isGrouped(); }
+  bool isDual(ValueId v) const { return dual_[v]; }
+  unsigned partsOf(ValueId v) const { return shapes_[v].isGrouped() && !shapes_[v].warpVarying ? 1 : jam_; }
+
+ public:
+  // ---- what the chapters use -----------------------------------------------------------------------------------------------------------------
+  /// Where a body's operands come from: lane vectors of one part, or the scalars of one group.
+  struct Source {
+    unsigned part = 0;
+    int group = -1;       // -1: vectors
+    unsigned groups = 1;  // of the result, when scalar
+    bool addPattern = false;
+    bool vector() const { return group < 0; }
+  };
+  /// Operand `k` of `i`, as type `t`.
+  LlvmValue operand(const Instruction& i, size_t k, isa::Type t, const Source& s);
+  LlvmValue operand(const ptx::Operand& o, isa::Type t, const Source& s);
+  llvm::IRBuilder<>& ir() { return b_; }
+  llvm::Type* type(isa::Type t, const Source& s) { return typeOf(t, s.vector()); }
+  LlvmValue number(isa::Type t, uint64_t bits, const Source& s) { return constant(t, bits, s.vector()); }
+  bool isUniformValue(ValueId v) const { return shapes_[v].isUniform(); }
+  /// x / d or x % d where all lanes divide by the same d: a shift or a mask if d is a power of two, else what `general` emits.
+  LlvmValue divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder, llvm::function_ref<LlvmValue()> general);
+  /// Calls a scalar helper of the runtime once for each lane.
+  LlvmValue perLane(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments);
+  LlvmValue sharedBase() { return b_.CreatePtrToInt(shared_, b_.getInt64Ty()); }
+  LlvmValue sharedBytes();
+  /// A scalar 64-bit number as an operand of type `t`.
+  LlvmValue convertScalar(LlvmValue v, isa::Type t, const Source& s);
+  /// cvta(.to).local: the generic address of an offset into the thread's local memory, or back.
+  LlvmValue localGeneric(LlvmValue a, const Instruction& i, const Source& s);
+  LlvmValue isLocalAddress(LlvmValue a, const Source& s);
+  [[noreturn]] void refuse(const Instruction& i, const std::string& what);
+  /// A call of the SLEEF function for `name` ("sinf_u10"), done in the widest vectors the host has.
+  LlvmValue sleef(const std::string& name, llvm::ArrayRef<LlvmValue> arguments, bool isDouble);
+
+ private:
+  // ---- dispatch.cpp: from instruction to chapter ------------------------------------------------------------------------------------------
+  void emitInstruction(const Instruction& i);
+  void emitPure(const Instruction& i);
+  void emitWidening(const Instruction& i);
+  using Results = std::array<LlvmValue, 3>;
+  Results pureBody(const Instruction& i, const Source& s);
+
+  // ---- memory.cpp ----------------------------------------------------------------------------------------------------------------------------
+  /// A memory operand as host addresses.
+  struct Address {
+    unsigned groups = 1;
+    ir::Pattern pattern{};     // bytes
+    std::vector<Parts> bases;  // grouped: [part][group], i64
+    Parts vectors;             // general: <32 x i64>
+    bool warpVarying = true;
+    ptx::Space space = ptx::Space::Generic;
+    bool isGrouped() const { return vectors.empty(); }
+    bool patternless() const { return pattern == ir::Pattern{}; }
+  };
+  Address addressOf(const Instruction& i, size_t k);
+  void emitLoad(const Instruction& i);
+  void emitStore(const Instruction& i);
+  void emitAtomic(const Instruction& i);
+  LlvmValue localFrame(unsigned part, LlvmValue offsets);
+  LlvmValue loadLanes(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask);
+  void storeLanes(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask);
+  LlvmValue loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element, LlvmValue mask);
+  bool storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);
+  LlvmValue gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
+  void scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask);
+  LlvmValue loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any);
+  bool canMask(llvm::Type* element) const;
+  LlvmValue dummyAddress();
+  LlvmValue pointer(LlvmValue address, int64_t offset = 0);
+  LlvmValue lanesOf(LlvmValue vector, unsigned first, unsigned count);
+  LlvmValue addressVector(const Address& a, unsigned part, int64_t offset);
+  LlvmValue extendLoaded(LlvmValue v, const Instruction& i, ValueId to, bool vector);
+  llvm::Type* memoryType(isa::Type t);
+  bool isOrdered(const Instruction& i) const;
+  void compilerFence();
+  using PrivateKey = std::pair<uint32_t, int64_t>;
+  std::optional<PrivateKey> privateKey(const ptx::Operand& o) const;
+  LlvmValue atomicOnce(const Instruction& i, LlvmValue address, LlvmValue operand, LlvmValue compare, bool owned);
+  bool slotLoad(const Instruction& i);
+  bool slotStore(const Instruction& i);
+  void findPrivateSlots();
+  /// Emits a loop over the active lanes; `body` gets the lane's number.
+  void forEachLane(LlvmValue mask, llvm::function_ref<void(LlvmValue lane)> body);
+
+  // ---- warp.cpp, synchronization.cpp, control_flow.cpp -----------------------------------------------------------------------------------
+  void emitWarp(const Instruction& i);
+  void emitShuffle(const Instruction& i);
+  void emitVote(const Instruction& i);
+  void emitMatch(const Instruction& i);
+  void emitRedux(const Instruction& i);
+  void emitCall(const Instruction& i);
+  void emitMathCall(const Instruction& i, const std::string& name);
+  LlvmValue callArgument(const Instruction& i, size_t k, isa::Type t, unsigned part);
+  void callResult(const Instruction& i, const Parts& values);
+  LlvmValue callLanes(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, unsigned part);
+  void emitPrintf(const Instruction& i);
+  void emitAssertFail(const Instruction& i);
+  void arriveAtBarrierReduction(const Instruction& i, const Parts& mask);
+  LlvmValue helper(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, bool noReturn = false);
+
+  // ---- counting.cpp --------------------------------------------------------------------------------------------------------------------------
+  void count(machine::Counter c, LlvmValue amount);  // i64
+  void countLanes(machine::Counter c, const Parts& mask);
+  void countWarps(machine::Counter c, uint64_t times, const Parts& mask);
+  void countInstructions(const ir::Block& block);
+  void countTerminator(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition);
+  void countAccess(const Instruction& i, const Address& a, const Parts& mask, unsigned bytes, bool store);
+  void flushCounters();
+
+  // ---- state -----------------------------------------------------------------------------------------------------------------------------------
+  llvm::LLVMContext& context_;
+  llvm::Module& module_;
+  const ir::Function& f_;
+  const ir::Shapes& shapes_;
+  const machine::KernelLayout& layout_;
+  const Target& target_;
+  const bool counting_;
+  const unsigned jam_, warps_, groups_;
+  llvm::IRBuilder<> b_;
+  llvm::Function* function_ = nullptr;
+  llvm::BasicBlock* entry_ = nullptr;
+  LlvmValue frame_ = nullptr;
+  LlvmValue parameters_ = nullptr, shared_ = nullptr, scratch_ = nullptr, local_ = nullptr, globals_ = nullptr;
+  LlvmValue ctaid_[3] = {}, nctaid_[3] = {};
+  LlvmValue group_ = nullptr;  // number of the group of warps being run
+  llvm::AllocaInst* nextState_ = nullptr;
+  std::vector<llvm::AllocaInst*> live_;  // per part
+  bool needsLive_ = false;
+
+  std::vector<ir::BlockId> points_;               // blocks where regions start: the entry, then the targets of barriers
+  std::vector<uint32_t> pointOf_;                 // by block
+  std::vector<std::vector<ValueId>> liveAt_;      // by point
+  std::vector<size_t> home_;                      // scratch offset of a value that lives across barriers
+  std::vector<char> crossesBarrier_;
+  std::vector<char> crossesBlock_;
+  std::vector<char> dual_;                        // widened values that keep an exact vector beside their bases
+  std::vector<char> definedInRegion_;
+  uint32_t currentPoint_ = 0;
+  llvm::BasicBlock* regionLatch_ = nullptr;
+  size_t scratchBytes_ = 0;
+  size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
+  bool parks_ = false;  // some barrier is under divergent control: lanes wait for it each for itself
+
+  std::vector<Slots> slots_;
+  std::map<ValueId, Held> held_;
+  std::vector<Version> versions_;
+  std::map<Version, uint32_t> versionNumbers_;
+  std::map<uint32_t, VersionInfo> versionInfo_;
+  std::map<BlockKey, llvm::BasicBlock*> blocks_;
+  std::map<BlockKey, llvm::BasicBlock*> components_;
+  std::vector<std::function<void()>> work_;
+  std::vector<char> inRegion_;
+  std::vector<BlockId> regionOrder_;
+  std::vector<uint32_t> regionPosition_;
+  ir::Graph regionGraph_;
+  std::map<uint32_t, std::vector<Component>> componentInfo_;
+  std::map<BlockId, std::vector<llvm::AllocaInst*>> pending_;
+  std::map<BlockId, std::vector<char>> influence_;
+  Parts mask_;  // of the code being emitted; empty: all lanes
+  uint32_t currentLine_ = 0;
+
+  struct PrivateSlot {
+    llvm::Type* type;
+    std::vector<llvm::AllocaInst*> parts;
+  };
+  std::map<PrivateKey, PrivateSlot> privateSlots_;  // (variable, offset) of thread-private memory that only constants index
+  std::vector<char> isPrivate_;
+  std::vector<uint64_t> localOffset_;  // of variables that live in local memory
+  std::vector<llvm::AllocaInst*> counters_;
+  EmittedKernel result_;
+};
+
+}  // namespace ordito::jit

@@ -1,0 +1,229 @@
+// The bodies behind the names that the emitter calls: faults, printf, counting, warp matching, and arithmetic with directed rounding.
+#include "jit/helpers.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cfenv>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "jit/access_counts.hpp"
+#include "machine/device_functions.hpp"
+#include "machine/fault.hpp"
+
+#pragma clang diagnostic ignored "-Wunknown-pragmas"
+#pragma STDC FENV_ACCESS ON
+
+namespace ordito::jit {
+
+uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
+  uint64_t sectors[64];
+  unsigned n = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    const auto a = static_cast<uint64_t>(addresses[std::countr_zero(lanes)]);
+    for (uint64_t s = a >> 5; s <= (a + bytes - 1) >> 5 && n < 64; ++s)
+      if (std::find(sectors, sectors + n, s) == sectors + n) sectors[n++] = s;
+  }
+  return n;
+}
+
+SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
+  SharedCount result;
+  const unsigned words = std::max(1u, bytes / 4), perGroup = 32 / words;
+  for (unsigned first = 0; first < 32; first += perGroup) {
+    uint32_t group = perGroup == 32 ? lanes : lanes >> first & ((1u << perGroup) - 1);
+    if (!group) continue;
+    ++result.ideal;
+    uint64_t seen[32][32];
+    unsigned inBank[32] = {}, passes = 0;
+    for (; group; group &= group - 1) {
+      const auto a = static_cast<uint64_t>(addresses[first + static_cast<unsigned>(std::countr_zero(group))]);
+      for (uint64_t w = a >> 2; w <= (a + bytes - 1) >> 2; ++w) {
+        const unsigned bank = w & 31;
+        if (std::find(seen[bank], seen[bank] + inBank[bank], w) != seen[bank] + inBank[bank] || inBank[bank] == 32) continue;
+        seen[bank][inBank[bank]++] = w;
+        passes = std::max(passes, inBank[bank]);
+      }
+    }
+    result.wavefronts += passes;
+  }
+  return result;
+}
+
+namespace {
+
+using machine::BlockFrame;
+
+uint64_t countSharedPacked(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
+  const SharedCount c = countShared(addresses, lanes, bytes);
+  return c.wavefronts | uint64_t{c.wavefronts - c.ideal} << 32;
+}
+
+uint64_t countSectors64(const int64_t* addresses, uint32_t lanes, uint32_t bytes) { return countSectors(addresses, lanes, bytes); }
+
+[[noreturn]] void trap(const BlockFrame* frame, uint32_t line) { machine::raiseFault(*frame, machine::FaultKind::Trap, line, 0, nullptr); }
+
+/// See Emitter::emitWidening: the wide base was chosen; is it right for every active lane?
+void checkWidening(const BlockFrame* frame, uint32_t line, uint32_t base, const int64_t* pattern, uint32_t lanes, uint32_t isSigned, uint32_t first, uint32_t count) {
+  for (uint32_t l = first; l < first + count; ++l) {
+    if (!(lanes >> l & 1)) continue;
+    const uint32_t narrow = base + static_cast<uint32_t>(pattern[l]);
+    const int64_t exact = isSigned ? static_cast<int32_t>(narrow) : static_cast<int64_t>(narrow);
+    const int64_t wide = static_cast<int32_t>(base) + pattern[l];
+    if (exact != wide)
+      machine::raiseFault(*frame, machine::FaultKind::AddressWrap, line, static_cast<uint64_t>(exact),
+                          "a 32-bit index wraps around between the lanes of one warp; run with ORDITO_ENGINE=interp to execute it exactly");
+  }
+}
+
+int32_t devicePrintf(uint64_t format, uint64_t arguments) {
+  return machine::devicePrintf(reinterpret_cast<const char*>(format), reinterpret_cast<const std::byte*>(arguments));
+}
+
+void deviceAssert(uint64_t frame, uint64_t message, uint64_t file, uint32_t line, uint64_t function, uint32_t x, uint32_t y, uint32_t z) {
+  machine::deviceAssert(*reinterpret_cast<const BlockFrame*>(frame), reinterpret_cast<const char*>(message), reinterpret_cast<const char*>(file), line,
+                        reinterpret_cast<const char*>(function), x, y, z);
+}
+
+uint64_t deviceMalloc(uint64_t bytes) { return reinterpret_cast<uint64_t>(machine::deviceMalloc(bytes)); }
+void deviceFree(uint64_t p) { machine::deviceFree(reinterpret_cast<void*>(p)); }
+
+void matchAny(const uint64_t* values, uint32_t lanes, uint32_t* masks) {
+  for (uint32_t l = 0; l < 32; ++l) {
+    masks[l] = 0;
+    for (uint32_t left = lanes; left; left &= left - 1) masks[l] |= values[std::countr_zero(left)] == values[l] ? left & -left : 0;
+  }
+}
+
+void matchAll(const uint64_t* values, uint32_t lanes, uint32_t* masks) {
+  bool same = true;
+  for (uint32_t left = lanes; left; left &= left - 1) same &= values[std::countr_zero(left)] == values[std::countr_zero(lanes)];
+  std::fill(masks, masks + 32, same ? lanes : 0);
+}
+
+uint64_t nanoseconds() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+}
+uint64_t clock64() { return __builtin_ia32_rdtsc(); }
+uint32_t clock32() { return static_cast<uint32_t>(clock64()); }
+uint32_t clockHi() { return static_cast<uint32_t>(clock64() >> 32); }
+
+/// Does `f` with the host rounding as PTX's .rz/.rm/.rp.
+template <int Mode, class F>
+auto rounded(F f) {
+  const int before = std::fegetround();
+  std::fesetround(Mode);
+  volatile auto result = f();
+  std::fesetround(before);
+  return result;
+}
+
+template <int Mode, class T>
+struct Directed {
+  static T add(T a, T b) {
+    volatile T x = a, y = b;
+    return rounded<Mode>([&] { return T(x + y); });
+  }
+  static T sub(T a, T b) {
+    volatile T x = a, y = b;
+    return rounded<Mode>([&] { return T(x - y); });
+  }
+  static T mul(T a, T b) {
+    volatile T x = a, y = b;
+    return rounded<Mode>([&] { return T(x * y); });
+  }
+  static T div(T a, T b) {
+    volatile T x = a, y = b;
+    return rounded<Mode>([&] { return T(x / y); });
+  }
+  static T sqrt(T a) {
+    volatile T x = a;
+    return rounded<Mode>([&] { return T(std::sqrt(x)); });
+  }
+  static T fma(T a, T b, T c) {
+    volatile T x = a, y = b, z = c;
+    return rounded<Mode>([&] { return T(std::fma(x, y, z)); });
+  }
+  static T fromS64(int64_t a) {
+    volatile int64_t x = a;
+    return rounded<Mode>([&] { return T(x); });
+  }
+  static T fromU64(uint64_t a) {
+    volatile uint64_t x = a;
+    return rounded<Mode>([&] { return T(x); });
+  }
+  static T narrow(double a) {
+    volatile double x = a;
+    return rounded<Mode>([&] { return T(x); });
+  }
+};
+
+/// f64 to f16 by integer arithmetic: the magnitude is cut toward zero, then raised by one unit where the direction asks for it.
+template <int Mode>
+uint16_t narrowToHalf(double a) {
+  const uint64_t bits = std::bit_cast<uint64_t>(a);
+  const uint16_t sign = static_cast<uint16_t>(bits >> 48 & 0x8000);
+  if (std::isnan(a)) return 0x7FFF;
+  const double magnitude = std::fabs(a);
+  const bool away = Mode == FE_UPWARD ? !sign : Mode == FE_DOWNWARD ? sign != 0 : false;
+  if (std::isinf(a)) return sign | 0x7C00;
+  if (magnitude >= 65536.0) return static_cast<uint16_t>(sign | (away ? 0x7C00 : 0x7BFF));
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  const int unit = std::max(exponent - 11, -24);  // exponent of the last place
+  const double scaled = std::ldexp(magnitude, -unit);
+  double whole = std::floor(scaled);
+  if (away && whole != scaled) whole += 1;
+  const double value = std::ldexp(whole, unit);
+  if (value >= 65520.0 && value > 65504.0) return sign | 0x7C00;
+  return static_cast<uint16_t>(sign | std::bit_cast<uint16_t>(static_cast<_Float16>(value)));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, void*>> helperTable() {
+  std::vector<std::pair<std::string_view, void*>> t;
+  auto add = [&](std::string_view name, auto* f) { t.push_back({name, reinterpret_cast<void*>(f)}); };
+  add("ordito_trap", trap);
+  add("ordito_check_widening", checkWidening);
+  add("ordito_printf", devicePrintf);
+  add("ordito_assert", deviceAssert);
+  add("ordito_malloc", deviceMalloc);
+  add("ordito_free", deviceFree);
+  add("ordito_match_any", matchAny);
+  add("ordito_match_all", matchAll);
+  add("ordito_globaltimer", nanoseconds);
+  add("ordito_clock64", clock64);
+  add("ordito_clock32", clock32);
+  add("ordito_clock_hi", clockHi);
+  add("ordito_count_shared", countSharedPacked);
+  add("ordito_count_sectors", countSectors64);
+#define DIRECTED(mode, MODE, type, T)                                 \
+  add("ordito_add_" #mode "_" #type, &Directed<MODE, T>::add);        \
+  add("ordito_sub_" #mode "_" #type, &Directed<MODE, T>::sub);        \
+  add("ordito_mul_" #mode "_" #type, &Directed<MODE, T>::mul);        \
+  add("ordito_div_" #mode "_" #type, &Directed<MODE, T>::div);        \
+  add("ordito_sqrt_" #mode "_" #type, &Directed<MODE, T>::sqrt);      \
+  add("ordito_fma_" #mode "_" #type, &Directed<MODE, T>::fma);        \
+  add("ordito_from_s64_" #mode "_" #type, &Directed<MODE, T>::fromS64); \
+  add("ordito_from_u64_" #mode "_" #type, &Directed<MODE, T>::fromU64);
+  DIRECTED(rz, FE_TOWARDZERO, f32, float)
+  DIRECTED(rm, FE_DOWNWARD, f32, float)
+  DIRECTED(rp, FE_UPWARD, f32, float)
+  DIRECTED(rz, FE_TOWARDZERO, f64, double)
+  DIRECTED(rm, FE_DOWNWARD, f64, double)
+  DIRECTED(rp, FE_UPWARD, f64, double)
+#undef DIRECTED
+#define NARROW(mode, MODE)                                            \
+  add("ordito_narrow_" #mode "_f32", &Directed<MODE, float>::narrow); \
+  add("ordito_narrow_" #mode "_f16", &narrowToHalf<MODE>);
+  NARROW(rz, FE_TOWARDZERO)
+  NARROW(rm, FE_DOWNWARD)
+  NARROW(rp, FE_UPWARD)
+#undef NARROW
+  return t;
+}
+
+}  // namespace ordito::jit

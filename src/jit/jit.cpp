@@ -1,0 +1,82 @@
+// The engine: from a parsed kernel to an Executable, as a list of passes.
+#include "jit/jit.hpp"
+
+#include <llvm/IR/LLVMContext.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "ir/ir.hpp"
+#include "ir/shape.hpp"
+#include "jit/compile.hpp"
+#include "jit/emitter.hpp"
+#include "jit/jam.hpp"
+#include "machine/layout.hpp"
+
+namespace ordito::jit {
+namespace {
+
+using BlockFunction = void (*)(const machine::BlockFrame*);
+
+class CompiledKernel final : public machine::Executable {
+ public:
+  CompiledKernel(BlockFunction f, const EmittedKernel& k, size_t threads) : function_(f), scratch_(k.scratchBytes), local_(k.localBytes * threads) {}
+  void runBlock(const machine::BlockFrame& frame) const override { function_(&frame); }
+  size_t scratchBytes() const override { return scratch_; }
+  size_t localBytes() const override { return local_; }
+
+ private:
+  BlockFunction function_;
+  size_t scratch_, local_;
+};
+
+class Jit final : public machine::Engine {
+ public:
+  explicit Jit(Options options) : options_(std::move(options)), target_(Target::host(options_.cpu)) {
+    const char* dump = std::getenv("ORDITO_DUMP");
+    options_.dumpIr |= dump && std::string_view(dump) == "ir";
+    if (const char* jam = std::getenv("ORDITO_JAM")) options_.jam = static_cast<unsigned>(std::atoi(jam));
+  }
+
+  Expected<std::shared_ptr<const machine::Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
+                                                              const machine::Specialisation& specialisation) override {
+    auto function = ir::buildCfg(module, kernel);
+    if (!function) return tl::unexpected(function.error());
+    ir::buildSsa(*function);
+    if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
+    if (options_.dumpIr) fmt::print(stderr, "{}", ir::print(*function));
+
+    ir::LaunchShape launch;
+    launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
+    launch.jam = options_.jam && launch.warps() % options_.jam == 0 ? options_.jam : options_.jam ? 1 : chooseJam(*function, launch, target_);
+    const ir::Shapes shapes(*function, launch);
+    const auto layout = machine::layoutKernel(module, kernel);
+
+    llvm::LLVMContext context;
+    llvm::Module code(kernel.name, context);
+    const std::string symbol = fmt::format("ordito_kernel_{}", ++count_);
+    EmittedKernel emitted;
+    try {
+      emitted = Emitter(code, *function, shapes, layout, target_, specialisation.counters).emit(symbol);
+    } catch (const Refusal& refusal) {
+      return tl::unexpected(Error{refusal.message, 801});
+    }
+    auto object = compileToObject(code, target_, options_.dumpIr);
+    if (!object) return tl::unexpected(object.error());
+    auto address = store_.link(std::move(*object), symbol);
+    if (!address) return tl::unexpected(address.error());
+    return std::make_shared<const CompiledKernel>(reinterpret_cast<BlockFunction>(*address), emitted, size_t{launch.warps()} * kLanes);
+  }
+
+ private:
+  Options options_;
+  Target target_;
+  CodeStore store_;
+  std::atomic<uint64_t> count_{0};
+};
+
+}  // namespace
+
+std::unique_ptr<machine::Engine> makeJit(Options options) { return std::make_unique<Jit>(std::move(options)); }
+
+}  // namespace ordito::jit

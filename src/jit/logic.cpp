@@ -1,0 +1,105 @@
+// PTX ISA, "Logic and Shift Instructions".
+#include "jit/lower.hpp"
+
+namespace ordito::jit {
+
+using isa::ModifierKind;
+using isa::Type;
+using Results = Lower::Results;
+
+Results Lower::And() { return {b.CreateAnd(in(1), in(2))}; }
+Results Lower::Or() { return {b.CreateOr(in(1), in(2))}; }
+Results Lower::Xor() { return {b.CreateXor(in(1), in(2))}; }
+Results Lower::Not() { return {b.CreateNot(in(1))}; }
+
+Results Lower::Cnot() { return {b.CreateZExt(b.CreateICmpEQ(in(1), number(i.type[0], 0)), type(i.type[0]))}; }
+
+/// Any function of three bits, as the sum of its minterms; LLVM folds it (and finds vpternlog).
+LlvmValue Lower::lop3(uint8_t table) {
+  LlvmValue x[3] = {in(1, Type::b32), in(2, Type::b32), in(3, Type::b32)};
+  LlvmValue result = number(Type::b32, 0);
+  for (unsigned row = 0; row < 8; ++row) {
+    if (!(table >> row & 1)) continue;
+    LlvmValue term = nullptr;
+    for (unsigned k = 0; k < 3; ++k) {
+      LlvmValue bit = row >> (2 - k) & 1 ? x[k] : b.CreateNot(x[k]);
+      term = term ? b.CreateAnd(term, bit) : bit;
+    }
+    result = b.CreateOr(result, term);
+  }
+  return result;
+}
+
+Results Lower::Lop3() { return {lop3(static_cast<uint8_t>(i.operands[4].bits))}; }
+
+Results Lower::Lop3Bool() {
+  LlvmValue value = lop3(static_cast<uint8_t>(i.operands[5].bits));
+  LlvmValue nonzero = b.CreateICmpNE(value, number(Type::b32, 0));
+  LlvmValue with = in(6, Type::pred);
+  return {value, i.mods.name(ModifierKind::BoolOp) == "or" ? b.CreateOr(nonzero, with) : b.CreateAnd(nonzero, with)};
+}
+
+/// PTX clamps the amount at the width; LLVM leaves that undefined.
+LlvmValue Lower::shift(LlvmValue x, LlvmValue amount, unsigned bits, bool left, bool arithmetic) {
+  const Type u = unsignedOf(bits);
+  LlvmValue tooFar = b.CreateICmpUGE(amount, number(Type::u32, bits));
+  LlvmValue n = b.CreateZExtOrTrunc(b.CreateSelect(tooFar, number(Type::u32, bits - 1), amount), type(u));
+  if (arithmetic) return b.CreateAShr(x, n);
+  return b.CreateSelect(tooFar, number(u, 0), left ? b.CreateShl(x, n) : b.CreateLShr(x, n));
+}
+
+Results Lower::Shl() {
+  const unsigned bits = isa::bits(i.type[0]);
+  return {shift(in(1, unsignedOf(bits)), in(2, Type::u32), bits, true, false)};
+}
+
+Results Lower::Shr() {
+  const unsigned bits = isa::bits(i.type[0]);
+  return {shift(in(1, unsignedOf(bits)), in(2, Type::u32), bits, false, isSigned())};
+}
+
+/// A 64-bit value {b, a} shifted by the low 5 bits (.wrap) or by at most 32 (.clamp); .l gives the upper word, .r the lower.
+Results Lower::Shf() {
+  const bool wrap = i.mods.name(ModifierKind::ShiftMode) == "wrap", left = i.mods.name(ModifierKind::ShiftDirection) == "l";
+  LlvmValue low = in(1, Type::u32), high = in(2, Type::u32), n = in(3, Type::u32);
+  n = wrap ? b.CreateAnd(n, number(Type::u32, 31)) : intrinsic(llvm::Intrinsic::umin, {n, number(Type::u32, 32)});
+  LlvmValue wide = b.CreateOr(b.CreateShl(b.CreateZExt(high, type(Type::u64)), 32), b.CreateZExt(low, type(Type::u64)));
+  LlvmValue amount = b.CreateZExt(n, type(Type::u64));
+  LlvmValue shifted = left ? b.CreateLShr(b.CreateShl(wide, amount), 32) : b.CreateLShr(wide, amount);
+  return {b.CreateTrunc(shifted, type(Type::u32))};
+}
+
+/// Bytes picked out of {b, a} by the nibbles of c; a nibble's top bit asks for the byte's sign eight times.
+Results Lower::Prmt() {
+  if (i.has(ModifierKind::PrmtMode)) {
+    // The modes are fixed tables of selectors, indexed by the low two bits of c.
+    static constexpr uint16_t kTables[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123}, {0x0000, 0x1111, 0x2222, 0x3333},
+                                               {0x3210, 0x3211, 0x3222, 0x3333}, {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
+    const auto& table = kTables[i.mods[ModifierKind::PrmtMode] - 1];
+    LlvmValue c = b.CreateAnd(in(3, Type::u32), number(Type::u32, 3)), selector = number(Type::u32, table[0]);
+    for (unsigned k = 1; k < 4; ++k) selector = b.CreateSelect(b.CreateICmpEQ(c, number(Type::u32, k)), number(Type::u32, table[k]), selector);
+    return {smear(nullptr, selector)};
+  }
+  return {smear(nullptr, in(3, Type::u32))};
+}
+
+/// prmt by a selector of four nibbles.
+LlvmValue Lower::smear(LlvmValue, LlvmValue selector) {
+  LlvmValue wide = b.CreateOr(b.CreateShl(b.CreateZExt(in(2, Type::u32), type(Type::u64)), 32), b.CreateZExt(in(1, Type::u32), type(Type::u64)));
+  LlvmValue result = number(Type::u32, 0);
+  const bool mode = i.has(ModifierKind::PrmtMode);
+  for (unsigned n = 0; n < 4; ++n) {
+    LlvmValue nibble = b.CreateAnd(b.CreateLShr(selector, 4 * n), number(Type::u32, 15));
+    LlvmValue shift = b.CreateShl(b.CreateZExt(b.CreateAnd(nibble, number(Type::u32, 7)), type(Type::u64)), 3);
+    LlvmValue byte = b.CreateAnd(b.CreateTrunc(b.CreateLShr(wide, shift), type(Type::u32)), number(Type::u32, 255));
+    if (!mode) {
+      LlvmValue isNegative = b.CreateICmpNE(b.CreateAnd(byte, number(Type::u32, 128)), number(Type::u32, 0));
+      LlvmValue sign = b.CreateSelect(isNegative, number(Type::u32, 255), number(Type::u32, 0));
+      byte = b.CreateSelect(b.CreateICmpNE(b.CreateAnd(nibble, number(Type::u32, 8)), number(Type::u32, 0)), sign, byte);
+    }
+    result = b.CreateOr(result, b.CreateShl(byte, 8 * n));
+  }
+  return result;
+}
+
+}  // namespace ordito::jit

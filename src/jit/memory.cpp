@@ -1,0 +1,536 @@
+// Loads and stores. A grouped address becomes scalar loads, broadcasts and vector accesses at addresses known relative to a scalar base; only a general one
+// becomes a gather or a scatter. Lanes that are masked off must not touch memory: contiguous accesses use the host's masked instructions, everything else sends
+// those lanes to a dummy word of the block's scratch memory, which needs no branches.
+#include <algorithm>
+
+#include "jit/emitter.hpp"
+
+namespace ordito::jit {
+
+using isa::ModifierKind;
+using isa::Type;
+using Operand = ptx::Operand;
+using ptx::Space;
+using ptx::Symbol;
+
+namespace {
+
+Space spaceOf(const Instruction& i) {
+  const auto name = i.mods.name(ModifierKind::Space);
+  if (name.starts_with("shared")) return Space::Shared;
+  if (name.starts_with("param")) return Space::Param;
+  if (name == "global") return Space::Global;
+  if (name == "const") return Space::Const;
+  if (name == "local") return Space::Local;
+  return Space::Generic;
+}
+
+}  // namespace
+
+llvm::Type* Emitter::memoryType(Type t) {
+  if (t == Type::f32) return b_.getFloatTy();
+  if (t == Type::f64) return b_.getDoubleTy();
+  return b_.getIntNTy(isa::bits(t));
+}
+
+bool Emitter::isOrdered(const Instruction& i) const { return i.has(ModifierKind::Semantics) && i.mods.name(ModifierKind::Semantics) != "weak"; }
+
+/// Keeps LLVM from moving or merging volatile and atomic accesses; a block runs on one host thread, so nothing more is needed on x86 for single accesses.
+void Emitter::compilerFence() { b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread); }
+
+LlvmValue Emitter::dummyAddress() { return b_.CreatePtrToInt(scratchAddress(dummyHome_), b_.getInt64Ty()); }
+
+LlvmValue Emitter::pointer(LlvmValue address, int64_t offset) {
+  LlvmValue p = b_.CreateIntToPtr(address, b_.getPtrTy());
+  return offset ? b_.CreateGEP(b_.getInt8Ty(), p, b_.getInt64(static_cast<uint64_t>(offset))) : p;
+}
+
+LlvmValue Emitter::convertScalar(LlvmValue v, Type t, const Source& s) {
+  v = b_.CreateZExtOrTrunc(v, typeOf(t, false));
+  return s.vector() ? splat(v) : v;
+}
+
+/// Host addresses of offsets into each lane's local memory. A thread's local memory is contiguous; the block's threads follow each other.
+LlvmValue Emitter::localFrame(unsigned part, LlvmValue offsets) {
+  LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(jam_)), b_.getInt32(part));
+  LlvmValue first = b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), b_.getInt64(uint64_t{kLanes} * result_.localBytes));
+  LlvmValue base = b_.CreateAdd(b_.CreatePtrToInt(local_, b_.getInt64Ty()), first);
+  ir::Pattern lanes;
+  for (unsigned l = 0; l < kLanes; ++l) lanes[l] = static_cast<int64_t>(l * result_.localBytes);
+  return b_.CreateAdd(b_.CreateAdd(splat(base), patternVector(lanes, b_.getInt64Ty())), offsets);
+}
+
+LlvmValue Emitter::localGeneric(LlvmValue a, const Instruction& i, const Source& s) {
+  if (!s.vector()) refuse(i, "a uniform local address");
+  LlvmValue zero = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
+  LlvmValue frame = b_.CreateTrunc(localFrame(s.part, zero), a->getType());
+  return i.has(ModifierKind::To) ? b_.CreateSub(a, frame) : b_.CreateAdd(a, frame);
+}
+
+LlvmValue Emitter::isLocalAddress(LlvmValue a, const Source& s) {
+  const uint64_t bytes = uint64_t{warps_} * kLanes * result_.localBytes;
+  LlvmValue offset = b_.CreateSub(a, convertScalar(b_.CreatePtrToInt(local_, b_.getInt64Ty()), Type::u64, s));
+  return b_.CreateICmpULT(offset, constant(Type::u64, bytes, s.vector()));
+}
+
+/// The address of a name as PTX's mov sees it: host addresses, but offsets for shared and local variables.
+LlvmValue Emitter::symbolAddress(const Operand& o, unsigned bits) {
+  const uint64_t offset = static_cast<uint64_t>(o.offset);
+  auto number = [&](uint64_t n) { return b_.getIntN(bits, n); };
+  auto host = [&](LlvmValue p) { return b_.CreateZExtOrTrunc(b_.CreateAdd(b_.CreatePtrToInt(p, b_.getInt64Ty()), b_.getInt64(offset)), b_.getIntNTy(bits)); };
+  switch (o.symbol.kind) {
+    case Symbol::Kind::Parameter: return host(b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), parameters_, f_.kernel->parameters[o.symbol.index].offset));
+    case Symbol::Kind::ModuleVariable: {
+      const ptx::Variable& v = f_.module->variables[o.symbol.index];
+      if (v.space == Space::Shared) return number(v.count == 0 ? layout_.dynamicSharedOffset + offset : layout_.sharedOffset.at({machine::KernelLayout::kModule, o.symbol.index}) + offset);
+      auto* load = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), globals_, o.symbol.index), v.name);
+      load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+      return host(load);
+    }
+    case Symbol::Kind::LocalVariable: {
+      const ptx::Variable& v = f_.variables[o.symbol.index];
+      const auto key = f_.origin[o.symbol.index];
+      if (v.space == Space::Shared) return number((v.count == 0 ? layout_.dynamicSharedOffset : layout_.sharedOffset.at(key)) + offset);
+      if (v.space == Space::Local || v.space == Space::Param) return number(localOffset_[o.symbol.index] + offset);
+      break;
+    }
+    default: break;
+  }
+  throw Refusal{fmt::format("kernel '{}', PTX line {}: the address of this name (a function, say) is not supported by the JIT; run with ORDITO_ENGINE=interp", f_.kernel->name,
+                            currentLine_)};
+}
+
+Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
+  const Operand& o = i.operands[k];
+  Address a;
+  a.space = spaceOf(i);
+  if (o.symbol.kind != Symbol::Kind::None) {
+    const bool isPrivate = o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].space != Space::Shared;
+    const bool isShared = (o.symbol.kind == Symbol::Kind::ModuleVariable && f_.module->variables[o.symbol.index].space == Space::Shared) ||
+                          (o.symbol.kind == Symbol::Kind::LocalVariable && !isPrivate);
+    Operand name = o;
+    name.offset = 0;
+    LlvmValue base = symbolAddress(name, 64);
+    if (isPrivate) {
+      a.space = Space::Local;
+      for (unsigned p = 0; p < jam_; ++p) a.vectors.push_back(localFrame(p, splat(base)));
+      return a;
+    }
+    if (isShared) a.space = Space::Shared, base = b_.CreateAdd(sharedBase(), base);
+    a.warpVarying = false;
+    a.bases.assign(jam_, {base});
+    return a;
+  }
+  if (o.reg == ir::kNoValue) {  // [immediate]
+    LlvmValue base = b_.getInt64(0);
+    if (a.space == Space::Shared) base = sharedBase();
+    if (a.space == Space::Local) {
+      for (unsigned p = 0; p < jam_; ++p) a.vectors.push_back(localFrame(p, splat(base)));
+      return a;
+    }
+    a.warpVarying = false;
+    a.bases.assign(jam_, {base});
+    return a;
+  }
+  const ir::Shape& shape = shapes_[o.reg];
+  auto extend = [&](LlvmValue v, bool vector) -> LlvmValue {
+    llvm::Type* to = vector ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes)) : b_.getInt64Ty();
+    // A 32-bit offset into the shared window is taken as signed: offsets are small, and `x[tid - 1]` may pass through -1 in lanes that are off.
+    v = b_.CreateSExtOrTrunc(v, to);
+    if (a.space != Space::Shared) return v;
+    return b_.CreateAdd(vector ? splat(sharedBase()) : sharedBase(), v);
+  };
+  if (a.space == Space::Local) {
+    for (unsigned p = 0; p < jam_; ++p) a.vectors.push_back(localFrame(p, b_.CreateZExtOrTrunc(vectorOf(o.reg, p), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes))));
+    return a;
+  }
+  if (!shape.isGrouped()) {
+    for (unsigned p = 0; p < jam_; ++p) a.vectors.push_back(extend(vectorOf(o.reg, p), true));
+    return a;
+  }
+  a.groups = shape.groups;
+  a.pattern = shapes_.pattern(shape.pattern);
+  a.warpVarying = shape.warpVarying;
+  const unsigned split = shapes_.groupsWithoutPattern(shape);
+  if (split > a.groups) a.groups = split, a.pattern = {};
+  for (unsigned p = 0; p < jam_; ++p) {
+    if (p > 0 && !a.warpVarying) {
+      a.bases.push_back(a.bases[0]);
+      continue;
+    }
+    Parts bases;
+    for (unsigned g = 0; g < a.groups; ++g) bases.push_back(extend(regroup(shape, held(o.reg).bases[p], a.groups, g, split != 0), false));
+    a.bases.push_back(bases);
+  }
+  return a;
+}
+
+LlvmValue Emitter::lanesOf(LlvmValue vector, unsigned first, unsigned count) {
+  if (count == kLanes) return vector;
+  std::vector<int> lanes;
+  for (unsigned l = 0; l < count; ++l) lanes.push_back(static_cast<int>(first + l));
+  return b_.CreateShuffleVector(vector, lanes);
+}
+
+LlvmValue Emitter::addressVector(const Address& a, unsigned part, int64_t offset) {
+  LlvmValue v;
+  if (!a.isGrouped()) {
+    v = a.vectors[part];
+  } else {
+    ir::Shape s;
+    s.kind = ir::Shape::Kind::Grouped;
+    s.groups = static_cast<uint8_t>(a.groups);
+    v = fromBases(s, a.bases[part], b_.getInt64Ty());
+    if (!a.patternless()) v = b_.CreateAdd(v, patternVector(a.pattern, b_.getInt64Ty()));
+  }
+  return offset ? b_.CreateAdd(v, constant(Type::u64, static_cast<uint64_t>(offset), true)) : v;
+}
+
+/// Does the host load and store vectors of this element under a mask?
+bool Emitter::canMask(llvm::Type* element) const {
+  const unsigned bits = element->getScalarSizeInBits();
+  return target_.avx512 ? true : target_.avx2 && bits >= 32 && bits <= 64;
+}
+
+LlvmValue Emitter::gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
+  auto* type = llvm::FixedVectorType::get(element, kLanes);
+  const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+  LlvmValue on = allOnes();
+  if (mask && target_.avx512)
+    on = mask;
+  else if (mask)
+    addresses = b_.CreateSelect(mask, addresses, splat(dummyAddress()));
+  LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
+  return b_.CreateMaskedGather(type, pointers, align, on, llvm::PoisonValue::get(type));
+}
+
+void Emitter::scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
+  const llvm::Align align(std::max(1u, value->getType()->getScalarSizeInBits() / 8));
+  LlvmValue on = allOnes();
+  if (mask && target_.avx512)
+    on = mask;
+  else if (mask)
+    addresses = b_.CreateSelect(mask, addresses, splat(dummyAddress()));
+  LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
+  b_.CreateMaskedScatter(value, pointers, align, on);
+}
+
+/// One load; where `any` is given and false, from the dummy word.
+LlvmValue Emitter::loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any) {
+  LlvmValue p = pointer(address, offset);
+  if (any) p = b_.CreateSelect(any, p, scratchAddress(dummyHome_));
+  return b_.CreateAlignedLoad(element, p, llvm::Align(std::max(1u, element->getScalarSizeInBits() / 8)));
+}
+
+namespace {
+
+/// How the lanes [first, first + width) of a pattern can be accessed at once.
+struct Run {
+  enum class Kind : uint8_t { Contiguous, Same, Scattered } kind = Kind::Scattered;
+  unsigned width = 0;
+};
+
+Run::Kind classify(const ir::Pattern& p, unsigned first, unsigned width, int64_t step) {
+  bool same = true, contiguous = true;
+  for (unsigned l = 1; l < width; ++l) {
+    same &= p[first + l] == p[first];
+    contiguous &= p[first + l] == p[first] + step * l;
+  }
+  return same ? Run::Kind::Same : contiguous ? Run::Kind::Contiguous : Run::Kind::Scattered;
+}
+
+/// The widest run length (a power of two, at least 4) that cuts each group into runs.
+unsigned runWidth(const ir::Pattern& p, unsigned groups, int64_t step) {
+  for (unsigned width = kLanes / groups; width >= 4; width /= 2) {
+    bool good = true;
+    for (unsigned first = 0; first < kLanes; first += width) good &= classify(p, first, width, step) != Run::Kind::Scattered;
+    if (good) return width;
+  }
+  return 0;
+}
+
+}  // namespace
+
+LlvmValue Emitter::loadLanes(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask) {
+  const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
+  const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
+  if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same)) return gather(addressVector(a, part, offset), element, mask);
+  const llvm::Align align(bytes);
+  LlvmValue result = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes));
+  std::map<std::pair<LlvmValue, int64_t>, LlvmValue> loaded;  // two halves of a warp often read the same row
+  for (unsigned first = 0; first < kLanes; first += width) {
+    LlvmValue base = a.bases[part][first * a.groups / kLanes];
+    const int64_t at = a.pattern[first] + offset;
+    auto* type = llvm::FixedVectorType::get(element, width);
+    LlvmValue run;
+    if (auto it = loaded.find({base, at}); !mask && it != loaded.end()) {
+      run = it->second;
+    } else if (classify(a.pattern, first, width, bytes) == Run::Kind::Same) {
+      LlvmValue any = mask ? b_.CreateOrReduce(lanesOf(mask, first, width)) : nullptr;
+      run = b_.CreateVectorSplat(width, loadScalar(base, at, element, any));
+    } else if (!mask) {
+      run = b_.CreateAlignedLoad(type, pointer(base, at), align);
+    } else {
+      run = b_.CreateMaskedLoad(type, pointer(base, at), align, lanesOf(mask, first, width), llvm::PoisonValue::get(type));
+    }
+    loaded[{base, at}] = run;
+    result = width == kLanes ? run : b_.CreateInsertVector(result->getType(), result, run, b_.getInt64(first));
+  }
+  return result;
+}
+
+void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask) {
+  llvm::Type* element = value->getType()->getScalarType();
+  const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
+  const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
+  if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same)) return scatter(addressVector(a, part, offset), value, mask);
+  const llvm::Align align(bytes);
+  for (unsigned first = 0; first < kLanes; first += width) {
+    LlvmValue base = a.bases[part][first * a.groups / kLanes];
+    const int64_t at = a.pattern[first] + offset;
+    LlvmValue run = lanesOf(value, first, width);
+    if (classify(a.pattern, first, width, bytes) == Run::Kind::Same) {
+      // All lanes write one place; PTX lets any of them win: the highest active one does.
+      LlvmValue p = pointer(base, at);
+      LlvmValue lane = b_.getInt64(width - 1);
+      if (mask) {
+        LlvmValue bits = b_.CreateZExt(b_.CreateBitCast(lanesOf(mask, first, width), b_.getIntNTy(width)), b_.getInt64Ty());
+        LlvmValue any = b_.CreateICmpNE(bits, b_.getInt64(0));
+        p = b_.CreateSelect(any, p, scratchAddress(dummyHome_));
+        lane = b_.CreateAnd(b_.CreateSub(b_.getInt64(63), b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {b_.getInt64Ty()}, {bits, b_.getFalse()})), b_.getInt64(width - 1));
+      }
+      b_.CreateAlignedStore(b_.CreateExtractElement(run, lane), p, align);
+    } else if (!mask) {
+      b_.CreateAlignedStore(run, pointer(base, at), align);
+    } else {
+      b_.CreateMaskedStore(run, pointer(base, at), align, lanesOf(mask, first, width));
+    }
+  }
+}
+
+/// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, which lanes share out by shuffles. Null if the addresses are not like that.
+LlvmValue Emitter::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element, LlvmValue mask) {
+  const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
+  if (!a.isGrouped() || a.groups != 1 || mask || classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous) return nullptr;
+  return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, kLanes * count), pointer(a.bases[part][0], a.pattern[0]), llvm::Align(bytes));
+}
+
+bool Emitter::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask) {
+  llvm::Type* element = values[0]->getType()->getScalarType();
+  const unsigned count = static_cast<unsigned>(values.size()), bytes = std::max(1u, element->getScalarSizeInBits() / 8);
+  if (!a.isGrouped() || a.groups != 1 || mask || classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous) return false;
+  std::vector<LlvmValue> joined = values;
+  for (unsigned width = kLanes; joined.size() > 1; width *= 2) {
+    std::vector<LlvmValue> next;
+    std::vector<int> all;
+    for (unsigned l = 0; l < 2 * width; ++l) all.push_back(static_cast<int>(l));
+    for (size_t k = 0; k < joined.size(); k += 2) next.push_back(b_.CreateShuffleVector(joined[k], joined[k + 1], all));
+    joined = next;
+  }
+  std::vector<int> order;
+  for (unsigned l = 0; l < kLanes; ++l)
+    for (unsigned k = 0; k < count; ++k) order.push_back(static_cast<int>(k * kLanes + l));
+  b_.CreateAlignedStore(b_.CreateShuffleVector(joined[0], order), pointer(a.bases[part][0], a.pattern[0]), llvm::Align(bytes));
+  return true;
+}
+
+/// A loaded element in the type of the register it goes to: narrower types are sign- or zero-extended.
+LlvmValue Emitter::extendLoaded(LlvmValue v, const Instruction& i, ValueId to, bool vector) {
+  llvm::Type* want = valueType(to, vector);
+  if (v->getType()->isIntOrIntVectorTy() && want->isIntOrIntVectorTy())
+    return isa::isSigned(i.type[0]) ? b_.CreateSExtOrTrunc(v, want) : b_.CreateZExtOrTrunc(v, want);
+  return convertBits(v, want);
+}
+
+void Emitter::emitLoad(const Instruction& i) {
+  if (slotLoad(i)) return;
+  if (isa::bits(i.type[0]) > 64) refuse(i, "128-bit scalar loads are not supported by the JIT");
+  const Address a = addressOf(i, 1);
+  const Operand& to = i.operands[0];
+  llvm::Type* element = memoryType(i.type[0]);
+  const unsigned bytes = isa::bytes(i.type[0]);
+  const Parts mask = guardedMask(i);
+  if (isOrdered(i)) compilerFence();
+  if (counting_) countAccess(i, a, mask, bytes * (to.kind == Operand::Kind::Vector ? static_cast<unsigned>(to.elements.size()) : 1), false);
+  std::vector<Operand> targets = to.kind == Operand::Kind::Vector ? to.elements : std::vector<Operand>{to};
+  std::vector<Parts> vectors(targets.size());
+  for (unsigned k = 0; k < targets.size(); ++k) {
+    if (targets[k].kind != Operand::Kind::Register) continue;
+    const ValueId v = targets[k].reg;
+    if (shapes_[v].isGrouped()) {
+      Held h;
+      const bool invariant = a.space == Space::Param;
+      for (unsigned p = 0; p < jam_; ++p) {
+        if (p >= partsOf(v)) {
+          h.bases.push_back(h.bases[0]);
+          continue;
+        }
+        Parts bases;
+        for (unsigned g = 0; g < shapes_[v].groups; ++g) {
+          // A group whose lanes are all off may hold a wild address.
+          LlvmValue any = nullptr;
+          if (!mask.empty() && !invariant && (jam_ > 1 || shapes_[v].groups > 1)) {
+            LlvmValue lanes = partsOf(v) == 1 && jam_ > 1 ? nullptr : lanesOf(mask[p], g * kLanes / shapes_[v].groups, kLanes / shapes_[v].groups);
+            if (lanes) any = b_.CreateOrReduce(lanes);
+          }
+          LlvmValue address = a.bases[p][g * a.groups / shapes_[v].groups];
+          LlvmValue x = loadScalar(address, i.operands[1].offset + int64_t{k} * bytes, element, any);
+          if (invariant) llvm::cast<llvm::LoadInst>(x)->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+          bases.push_back(extendLoaded(x, i, v, false));
+        }
+        h.bases.push_back(bases);
+      }
+      define(v, std::move(h));
+      continue;
+    }
+    for (unsigned p = 0; p < jam_; ++p) vectors[k].push_back(nullptr);
+  }
+  if (std::all_of(vectors.begin(), vectors.end(), [](const Parts& v) { return v.empty(); })) return;
+  const unsigned count = static_cast<unsigned>(targets.size());
+  for (unsigned p = 0; p < jam_; ++p) {
+    Address shifted = a;
+    for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[1].offset : 0;
+    LlvmValue whole = count > 1 ? loadInterleaved(shifted, p, count, element, maskOf(mask, p)) : nullptr;
+    for (unsigned k = 0; k < count; ++k) {
+      if (vectors[k].empty()) continue;
+      LlvmValue x;
+      if (whole) {
+        std::vector<int> lanes;
+        for (unsigned l = 0; l < kLanes; ++l) lanes.push_back(static_cast<int>(l * count + k));
+        x = b_.CreateShuffleVector(whole, lanes);
+      } else {
+        x = loadLanes(a, p, i.operands[1].offset + int64_t{k} * bytes, element, maskOf(mask, p));
+      }
+      x = extendLoaded(x, i, targets[k].reg, true);
+      if (i.guard && k < i.prior.size() && i.prior[k] != ir::kNoValue) {
+        LlvmValue guard = vectorOf(i.guard.reg, p), prior = vectorOf(i.prior[k], p);
+        x = i.guard.negated ? b_.CreateSelect(guard, prior, x) : b_.CreateSelect(guard, x, prior);
+      }
+      vectors[k][p] = x;
+    }
+  }
+  for (unsigned k = 0; k < count; ++k)
+    if (!vectors[k].empty()) defineVector(targets[k].reg, vectors[k]);
+}
+
+void Emitter::emitStore(const Instruction& i) {
+  if (slotStore(i)) return;
+  if (isa::bits(i.type[0]) > 64) refuse(i, "128-bit scalar stores are not supported by the JIT");
+  const Address a = addressOf(i, 0);
+  const Operand& from = i.operands[1];
+  const unsigned bytes = isa::bytes(i.type[0]);
+  const Parts mask = guardedMask(i);
+  const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
+  if (counting_) countAccess(i, a, mask, bytes * static_cast<unsigned>(sources.size()), true);
+  for (unsigned p = 0; p < jam_; ++p) {
+    Source s;
+    s.part = p;
+    std::vector<LlvmValue> values;
+    for (const Operand& o : sources) values.push_back(convertBits(operand(o, i.type[0], s), llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes)));
+    Address shifted = a;
+    for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[0].offset : 0;
+    if (values.size() > 1 && storeInterleaved(shifted, p, values, maskOf(mask, p))) continue;
+    for (unsigned k = 0; k < values.size(); ++k) storeLanes(a, p, i.operands[0].offset + int64_t{k} * bytes, values[k], maskOf(mask, p));
+  }
+  if (isOrdered(i)) compilerFence();
+}
+
+std::optional<Emitter::PrivateKey> Emitter::privateKey(const Operand& o) const {
+  if (o.kind != Operand::Kind::Address || o.symbol.kind != Symbol::Kind::LocalVariable || o.reg != ir::kNoValue) return std::nullopt;
+  if (f_.variables[o.symbol.index].space == Space::Shared) return std::nullopt;
+  return PrivateKey{o.symbol.index, o.offset};
+}
+
+/// Thread-private variables (call arguments above all) that only constants index, always with one type at one place, live in slots instead of memory.
+void Emitter::findPrivateSlots() {
+  isPrivate_.assign(f_.variables.size(), 1);
+  localOffset_.assign(f_.variables.size(), 0);
+  std::map<PrivateKey, Type> types;
+  auto visit = [&](const Instruction& i, const Operand& o, bool isAccess) {
+    if (o.symbol.kind != Symbol::Kind::LocalVariable || f_.variables[o.symbol.index].space == Space::Shared) return;
+    auto key = privateKey(o);
+    if (!isAccess || !key) {
+      isPrivate_[o.symbol.index] = 0;
+      return;
+    }
+    const size_t width = i.info().effect == isa::Effect::Store ? i.operands[1].elements.size() : i.operands[0].elements.size();
+    for (size_t k = 0; k < std::max<size_t>(1, width); ++k) {
+      auto [it, isNew] = types.try_emplace({key->first, key->second + static_cast<int64_t>(k * isa::bytes(i.type[0]))}, i.type[0]);
+      if (isa::bits(it->second) != isa::bits(i.type[0])) isPrivate_[o.symbol.index] = 0;
+    }
+  };
+  for (const ir::Block& block : f_.blocks)
+    for (const Instruction& i : block.code)
+      for (const Operand& o : i.operands) {
+        const bool isAccess = i.op == isa::Op::Ld || i.op == isa::Op::St;
+        visit(i, o, isAccess && !(isAccess && o.kind != Operand::Kind::Address));
+        for (const Operand& element : o.elements)
+          if (i.op != isa::Op::Call) visit(i, element, false);
+      }
+  for (auto it = types.begin(); it != types.end(); ++it) {
+    auto next = std::next(it);
+    if (next != types.end() && next->first.first == it->first.first && it->first.second + static_cast<int64_t>(isa::bytes(it->second)) > next->first.second)
+      isPrivate_[it->first.first] = 0;
+  }
+  size_t bytes = 0;
+  for (size_t v = 0; v < f_.variables.size(); ++v) {
+    const ptx::Variable& variable = f_.variables[v];
+    if (variable.space == Space::Shared || isPrivate_[v]) continue;
+    const size_t align = std::max<size_t>(variable.alignment, 1);
+    localOffset_[v] = bytes = (bytes + align - 1) / align * align;
+    bytes += variable.size;
+  }
+  const size_t perThread = (bytes + 15) / 16 * 16;
+  result_.localBytes = perThread;
+  for (auto& [key, type] : types)
+    if (isPrivate_[key.first]) {
+      PrivateSlot slot{memoryType(type), {}};
+      for (unsigned p = 0; p < jam_; ++p) slot.parts.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(llvm::FixedVectorType::get(slot.type, kLanes), nullptr, "private"));
+      privateSlots_[key] = slot;
+    }
+}
+
+bool Emitter::slotLoad(const Instruction& i) {
+  auto key = privateKey(i.operands[1]);
+  if (!key || !isPrivate_[key->first]) return false;
+  const Operand& to = i.operands[0];
+  const std::vector<Operand> targets = to.kind == Operand::Kind::Vector ? to.elements : std::vector<Operand>{to};
+  for (unsigned k = 0; k < targets.size(); ++k) {
+    if (targets[k].kind != Operand::Kind::Register) continue;
+    PrivateSlot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
+    Parts parts;
+    for (unsigned p = 0; p < jam_; ++p) {
+      LlvmValue x = convertBits(b_.CreateLoad(llvm::FixedVectorType::get(slot.type, kLanes), slot.parts[p]), llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes));
+      x = extendLoaded(x, i, targets[k].reg, true);
+      if (i.guard) {
+        LlvmValue guard = vectorOf(i.guard.reg, p), prior = vectorOf(i.prior[k], p);
+        x = i.guard.negated ? b_.CreateSelect(guard, prior, x) : b_.CreateSelect(guard, x, prior);
+      }
+      parts.push_back(x);
+    }
+    defineVector(targets[k].reg, parts);
+  }
+  return true;
+}
+
+bool Emitter::slotStore(const Instruction& i) {
+  auto key = privateKey(i.operands[0]);
+  if (!key || !isPrivate_[key->first]) return false;
+  const Operand& from = i.operands[1];
+  const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
+  const Parts mask = guardedMask(i);
+  for (unsigned k = 0; k < sources.size(); ++k) {
+    PrivateSlot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
+    auto* type = llvm::FixedVectorType::get(slot.type, kLanes);
+    for (unsigned p = 0; p < jam_; ++p) {
+      Source s;
+      s.part = p;
+      LlvmValue x = convertBits(operand(sources[k], i.type[0], s), type);
+      if (!mask.empty()) x = b_.CreateSelect(mask[p], x, b_.CreateLoad(type, slot.parts[p]));
+      b_.CreateStore(x, slot.parts[p]);
+    }
+  }
+  return true;
+}
+
+}  // namespace ordito::jit
