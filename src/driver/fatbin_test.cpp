@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 namespace ordito::driver {
@@ -141,6 +145,32 @@ TEST(Fatbin, AnnouncedSizesAreNotBelieved) {
       EXPECT_FALSE(readFatbin(bytes)) << claim;
     }
   }
+}
+
+TEST(Fatbin, WhatNvccWrites) {
+  const std::string nvcc = std::filesystem::exists("/usr/local/cuda/bin/cudafe++") ? "/usr/local/cuda/bin/nvcc" : "";
+  if (nvcc.empty()) GTEST_SKIP() << "NVIDIA's nvcc is not installed";
+  const auto folder = std::filesystem::temp_directory_path() / "ordito_fatbin_test";
+  std::filesystem::create_directories(folder);
+  const std::string source = (folder / "k.cu").string();
+  const std::string output = (folder / "k.fatbin").string();
+  std::ofstream(source) << "__global__ void nvccKernel(float* p) { p[threadIdx.x] = sinf(p[1]); }\n";
+  for (const char* mode : {"none", "speed", "size", "balance"}) {
+    const std::string command = nvcc +
+                                " -fatbin -gencode arch=compute_80,code=[sm_80,compute_80] --compress-mode=" + mode +
+                                " " + source + " -o " + output + " 2>/dev/null";
+    // An nvcc that is older knows no modes and writes its default.
+    if (std::system(command.c_str()) != 0) continue;
+    std::ifstream file(output, std::ios::binary);
+    const auto entries = readFatbin(toBytes({std::istreambuf_iterator<char>(file), {}}));
+    ASSERT_TRUE(entries) << mode << ": " << entries.error().message;
+    ASSERT_EQ(entries->size(), 2u) << mode;
+    EXPECT_EQ((*entries)[0].kind, Kind::Elf);
+    EXPECT_EQ((*entries)[1].kind, Kind::Ptx);
+    EXPECT_EQ((*entries)[1].arch, 80u);
+    EXPECT_NE((*entries)[1].ptx.find("nvccKernel"), std::string::npos);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 /// Changes a few bytes or fields of a valid fat binary, or its length.
