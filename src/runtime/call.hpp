@@ -16,8 +16,10 @@ namespace ordito::runtime {
 constexpr cudaError_t toRuntime(CUresult result) { return static_cast<cudaError_t>(result); }
 constexpr cudaError_t toRuntime(cudaError_t error) { return error; }
 
-/// Remembers a failure as the calling thread's last error, explains it on stderr if the program is to stop because of
-/// it, and gives it back.
+/// Prints, once, the driver's message behind a failure that means "this program's kernels cannot run".
+void explain(cudaError_t error);
+
+/// Remembers a failure as the calling thread's last error and gives it back.
 cudaError_t finish(cudaError_t error);
 inline cudaError_t finish(CUresult result) { return finish(toRuntime(result)); }
 

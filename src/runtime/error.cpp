@@ -12,57 +12,12 @@ namespace {
 
 thread_local cudaError_t lastError = cudaSuccess;
 
-/// Errors of a kernel that faulted. They come back from every later call.
-bool isSticky(cudaError_t error) {
-  switch (error) {
-    case cudaErrorECCUncorrectable:
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure: return true;
-    default: return false;
-  }
-}
-
-/// Errors that a student meets as "my kernel did not run": always explained. The rest may be a program probing (is
-/// there enough memory? is this pointer ours?), so they are explained only when asked for.
-bool explainedAlways(cudaError_t error) {
-  switch (error) {
-    case cudaErrorInvalidConfiguration:
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorInvalidKernelImage:
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorInvalidPtx:
-    case cudaErrorUnsupportedPtxVersion:
-    case cudaErrorLaunchOutOfResources:
-    case cudaErrorCooperativeLaunchTooLarge: return true;
-    default: return isSticky(error);
-  }
-}
-
-/// ORDITO_EXPLAIN=1 explains every failing call, ORDITO_EXPLAIN=0 none.
-bool explained(cudaError_t error) {
+/// The driver itself tells of launches that it refuses and of kernels that fault. Other failures may be a program
+/// probing (is there enough memory? is this pointer ours?), so their explanation is for those who ask:
+/// ORDITO_EXPLAIN=1.
+bool everyFailureExplained() {
   static const char* const setting = std::getenv("ORDITO_EXPLAIN");
-  if (setting != nullptr && *setting == '1') return true;
-  return (setting == nullptr || *setting != '0') && explainedAlways(error);
-}
-
-/// Prints each message once: a sticky error comes back from every later call.
-void explain(cudaError_t error) {
-  if (!explained(error)) return;
-  const char* const message = orditoLastErrorMessage();
-  if (message == nullptr || *message == '\0') return;
-  static std::mutex mutex;
-  static std::set<std::string>& said = *new std::set<std::string>;
-  const std::scoped_lock lock(mutex);
-  if (!said.insert(message).second) return;
-  std::fflush(stdout);
-  std::fprintf(stderr, "ordito: %s: %s\n", cudaGetErrorName(error), message);
+  return setting != nullptr && *setting == '1';
 }
 
 struct ErrorText {
@@ -82,14 +37,22 @@ const ErrorText* findError(cudaError_t error) {
   return nullptr;
 }
 
-void sayOnce(const char* name, const std::string& text) {
+/// Prints `text` unless something was said about `subject` before: a sticky error comes back from every later call.
+void sayOnce(const std::string& subject, const std::string& text) {
+  static const bool quiet = std::getenv("ORDITO_QUIET") != nullptr;
+  if (quiet) return;
   static std::mutex mutex;
   static std::set<std::string>& said = *new std::set<std::string>;
   const std::scoped_lock lock(mutex);
-  if (said.insert(name).second) std::fprintf(stderr, "ordito: %s\n", text.c_str());
+  if (said.insert(subject).second) std::fprintf(stderr, "ordito: %s\n", text.c_str());
 }
 
 }  // namespace
+
+void explain(cudaError_t error) {
+  const char* const message = orditoLastErrorMessage();
+  if (message != nullptr && *message != '\0') sayOnce(message, std::string(cudaGetErrorName(error)) + ": " + message);
+}
 
 cudaError_t finish(cudaError_t error) {
   if (error == cudaSuccess) [[likely]]
@@ -97,7 +60,7 @@ cudaError_t finish(cudaError_t error) {
   // Asking whether something is done is no error.
   if (error == cudaErrorNotReady) return error;
   lastError = error;
-  explain(error);
+  if (everyFailureExplained()) explain(error);
   return error;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/context.hpp"
-#include "runtime/managed_section.hpp"
+#include "runtime/elf_section.hpp"
 #include "runtime/registry.hpp"
 
 using namespace ordito::runtime;
@@ -53,7 +53,7 @@ void __orditoRegisterLinkedBinary(void (*register_symbols)(void**), void* wrappe
                                   void (* /*keep_alive*/)(void**)) {
   Binary* const binary = Registry::instance().linkedBinary(wrapper);
   register_symbols(handleOf(binary));
-  if (binary->hasManagedVariables()) binary->initialiseManaged(wrapper);
+  if (Binary* const ready = Registry::instance().readyForManaged(wrapper); ready != nullptr) loadNow(ready);
 }
 
 char __cudaInitModule(void** handle) { return loadNow(binaryOf(handle)) == cudaSuccess ? 1 : 0; }
@@ -66,7 +66,7 @@ void __cudaRegisterFunction(void** handle, const char* host_function, char* /*de
 
 void __cudaRegisterVar(void** handle, char* symbol, char* /*device_address*/, const char* name, int /*is_extern*/,
                        size_t bytes, int is_constant, int /*global*/) {
-  const bool shared = is_constant == 0 && isManagedShadow(symbol);
+  const bool shared = is_constant == 0 && sectionBeside(symbol, kManagedSection).contains(symbol);
   Registry::instance().addVariable(binaryOf(handle), {symbol, nullptr, shared, is_constant != 0, bytes, name});
 }
 

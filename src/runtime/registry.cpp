@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "runtime/elf_section.hpp"
 #include "runtime/fat_binary.hpp"
 
 namespace ordito::runtime {
@@ -16,6 +17,12 @@ std::pair<std::string, const void*> containingFile(const void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0) return {"", nullptr};
   return {info.dli_fname != nullptr ? info.dli_fname : "", info.dli_fbase};
+}
+
+/// A binary that cannot be loaded is told about, whatever the program does with the error.
+cudaError_t explained(CUresult result) {
+  explain(toRuntime(result));
+  return toRuntime(result);
 }
 
 cudaError_t notAKernel(const void* function) {
@@ -72,44 +79,36 @@ CUresult Binary::loadLinked(const std::vector<const void*>& images, CUmodule* mo
   return result;
 }
 
+// Binding a variable and asking for its address gives it its initial value. That happens once: another context, or the
+// same after more of the program was loaded, finds the variables as the program left them.
 CUresult Binary::placeManaged(CUmodule module) {
+  std::vector<std::pair<std::byte*, std::vector<std::byte>>> kept;
   for (const Variable& variable : variables_) {
-    if (!variable.shared && variable.slot == nullptr) continue;
-    const CUresult placed = placeManaged(module, variable);
+    if (!variable.isManaged()) continue;
+    if (managed_initialised_) {
+      auto* const storage = static_cast<std::byte*>(variable.storage());
+      kept.emplace_back(storage, std::vector<std::byte>(storage, storage + variable.bytes));
+    }
     // A variable that no kernel uses may be missing from the PTX.
-    if (placed != CUDA_SUCCESS && placed != CUDA_ERROR_NOT_FOUND) return placed;
+    const CUresult bound = bindManaged(module, variable);
+    if (bound != CUDA_SUCCESS && bound != CUDA_ERROR_NOT_FOUND) return bound;
   }
+  for (const Variable& variable : variables_) {
+    if (!variable.isManaged()) continue;
+    CUdeviceptr storage = 0;
+    size_t bytes = 0;
+    const CUresult got = cuModuleGetGlobal(&storage, &bytes, module, variable.name.c_str());
+    if (got == CUDA_SUCCESS && variable.slot != nullptr) *variable.slot = reinterpret_cast<void*>(storage);
+    if (got != CUDA_SUCCESS && got != CUDA_ERROR_NOT_FOUND) return got;
+  }
+  for (const auto& [storage, bytes] : kept) std::copy(bytes.begin(), bytes.end(), storage);
   managed_initialised_ = true;
   return CUDA_SUCCESS;
 }
 
-CUresult Binary::placeManaged(CUmodule module, const Variable& variable) const {
-  if (variable.slot != nullptr && !managed_initialised_) {
-    CUdeviceptr storage = 0;
-    size_t bytes = 0;
-    const CUresult got = cuModuleGetGlobal(&storage, &bytes, module, variable.name.c_str());
-    if (got == CUDA_SUCCESS) *variable.slot = reinterpret_cast<void*>(storage);
-    return got;
-  }
-  void* const storage = variable.slot != nullptr ? *variable.slot : const_cast<void*>(variable.symbol);
-  if (!managed_initialised_) return orditoModuleBindVariable(module, variable.name.c_str(), storage);
-  // Binding copies the initial value in; what the program has stored since then must survive that.
-  const auto* const begin = static_cast<const std::byte*>(storage);
-  const std::vector<std::byte> kept(begin, begin + variable.bytes);
-  const CUresult bound = orditoModuleBindVariable(module, variable.name.c_str(), storage);
-  std::copy(kept.begin(), kept.end(), static_cast<std::byte*>(storage));
-  return bound;
-}
-
-void Binary::initialiseManaged(const void* wrapper) {
-  if (useContext() != CUDA_SUCCESS) return;  // the first call of the program will report it
-  const std::scoped_lock lock(mutex_);
-  CUmodule module = nullptr;
-  if (orditoModuleLoadStatic(&module, wrapper, origin_.c_str()) != CUDA_SUCCESS) return;
-  for (const Variable& variable : variables_)
-    if (variable.shared) orditoModuleBindVariable(module, variable.name.c_str(), const_cast<void*>(variable.symbol));
-  cuModuleUnload(module);
-  managed_initialised_ = true;
+CUresult Binary::bindManaged(CUmodule module, const Variable& variable) const {
+  const bool has_storage = variable.shared || (managed_initialised_ && variable.storage() != nullptr);
+  return has_storage ? orditoModuleBindVariable(module, variable.name.c_str(), variable.storage()) : CUDA_SUCCESS;
 }
 
 void Binary::forget(CUcontext context) {
@@ -136,19 +135,31 @@ Registry& Registry::instance() {
 }
 
 Binary* Registry::addBinary(const void* wrapper) {
-  auto binary = std::make_unique<Binary>(containingFile(wrapper).first);
+  const auto [path, base] = containingFile(wrapper);
+  auto binary = std::make_unique<Binary>(path);
   binary->addImage(wrapper);
   const std::scoped_lock lock(mutex_);
+  ++files_[base].wrappers;
   return binaries_.emplace_back(std::move(binary)).get();
 }
 
 Binary* Registry::linkedBinary(const void* wrapper) {
   const auto [path, base] = containingFile(wrapper);
   const std::scoped_lock lock(mutex_);
-  Binary*& binary = linked_[base];
-  if (binary == nullptr) binary = binaries_.emplace_back(std::make_unique<Binary>(path)).get();
-  binary->addImage(wrapper);
-  return binary;
+  File& file = files_[base];
+  if (file.linked == nullptr) file.linked = binaries_.emplace_back(std::make_unique<Binary>(path)).get();
+  file.linked->addImage(wrapper);
+  ++file.wrappers;
+  return file.linked;
+}
+
+Binary* Registry::readyForManaged(const void* wrapper) {
+  const std::shared_lock lock(mutex_);
+  const auto file = files_.find(containingFile(wrapper).second);
+  if (file == files_.end() || file->second.linked == nullptr || !file->second.linked->hasManagedVariables())
+    return nullptr;
+  const size_t all = sectionBeside(wrapper, kWrapperSection).bytes() / sizeof(FatBinaryWrapper);
+  return all != 0 && file->second.wrappers >= all ? file->second.linked : nullptr;
 }
 
 void Registry::addKernel(Binary* binary, const void* host_function, const char* name) {
@@ -171,7 +182,7 @@ void Registry::remove(Binary* binary) {
   if (owner == binaries_.end()) return;
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second.first == binary; });
-  std::erase_if(linked_, [&](const auto& entry) { return entry.second == binary; });
+  std::erase_if(files_, [&](const auto& entry) { return entry.second.linked == binary; });
   binary->unload();
   binaries_.erase(owner);
 }
@@ -192,9 +203,10 @@ cudaError_t Registry::function(const void* host_function, CUfunction* function) 
     kernel = found->second;
   }
   CUmodule module = nullptr;
-  if (const CUresult loaded = kernel->binary->module(&module); loaded != CUDA_SUCCESS) return toRuntime(loaded);
+  if (const CUresult loaded = kernel->binary->module(&module); loaded != CUDA_SUCCESS) return explained(loaded);
   const CUresult got = cuModuleGetFunction(function, module, kernel->name.c_str());
-  if (got != CUDA_SUCCESS) return got == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : toRuntime(got);
+  if (got == CUDA_ERROR_NOT_FOUND) return cudaErrorInvalidDeviceFunction;
+  if (got != CUDA_SUCCESS) return explained(got);
   const std::scoped_lock lock(mutex_);
   kernel->functions.emplace_back(context, *function);
   return cudaSuccess;
@@ -219,9 +231,10 @@ cudaError_t Registry::variable(const void* symbol, CUdeviceptr* address, size_t*
     name = found->second.second.name;
   }
   CUmodule module = nullptr;
-  if (const CUresult loaded = binary->module(&module); loaded != CUDA_SUCCESS) return toRuntime(loaded);
+  if (const CUresult loaded = binary->module(&module); loaded != CUDA_SUCCESS) return explained(loaded);
   const CUresult got = cuModuleGetGlobal(address, bytes, module, name.c_str());
-  return got == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : toRuntime(got);
+  if (got == CUDA_ERROR_NOT_FOUND) return cudaErrorInvalidSymbol;
+  return got == CUDA_SUCCESS ? cudaSuccess : explained(got);
 }
 
 void Registry::forget(CUcontext context) {

@@ -26,6 +26,10 @@ struct Variable {
   bool constant = false;
   size_t bytes = 0;
   std::string name;
+
+  bool isManaged() const { return shared || slot != nullptr; }
+  /// Where a managed variable lives; null before nvcc's are placed.
+  void* storage() const { return shared ? const_cast<void*>(symbol) : *slot; }
 };
 
 /// One or more device images that are loaded together. Whole programs have one image; separately compiled ones have one
@@ -41,8 +45,6 @@ class Binary {
 
   /// The module of the current context, loaded and with its managed variables in place.
   CUresult module(CUmodule* module);
-  /// Gives the managed variables of one separately compiled object their initial values, before its siblings are known.
-  void initialiseManaged(const void* wrapper);
   void forget(CUcontext context);
   void unload();
 
@@ -50,7 +52,7 @@ class Binary {
   CUresult load(CUmodule* module) const;
   CUresult loadLinked(const std::vector<const void*>& images, CUmodule* module) const;
   CUresult placeManaged(CUmodule module);
-  CUresult placeManaged(CUmodule module, const Variable& variable) const;
+  CUresult bindManaged(CUmodule module, const Variable& variable) const;
 
   std::string origin_;  // path of the executable or library, for messages
   std::vector<const void*> images_;
@@ -74,6 +76,10 @@ class Registry {
   Binary* addBinary(const void* wrapper);
   /// The binary that collects the separately compiled objects of the executable or library that contains `wrapper`.
   Binary* linkedBinary(const void* wrapper);
+  /// The binary whose managed variables can be placed now that `wrapper` has registered its symbols: managed variables
+  /// must be ready when main touches them, but separately compiled objects can only be loaded when the last of them is
+  /// known. Null if there is none.
+  Binary* readyForManaged(const void* wrapper);
   void addKernel(Binary* binary, const void* host_function, const char* name);
   void addVariable(Binary* binary, const Variable& variable);
   /// Removes the binary and all that it registered (a library is unloaded, or the program ends).
@@ -90,7 +96,12 @@ class Registry {
  private:
   std::shared_mutex mutex_;
   std::vector<std::unique_ptr<Binary>> binaries_;
-  std::map<const void*, Binary*> linked_;  // by load address of the executable or library
+  /// What one executable or library has registered so far.
+  struct File {
+    Binary* linked = nullptr;
+    size_t wrappers = 0;
+  };
+  std::map<const void*, File> files_;  // by load address
   std::unordered_map<const void*, std::shared_ptr<Kernel>> kernels_;
   std::unordered_map<const void*, std::pair<Binary*, Variable>> variables_;
 };

@@ -1,6 +1,6 @@
 // Finds the section in the file that the variable was loaded from: section headers survive `strip`. See
-// managed_section.hpp.
-#include "runtime/managed_section.hpp"
+// elf_section.hpp.
+#include "runtime/elf_section.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -14,17 +14,12 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace ordito::runtime {
 namespace {
-
-constexpr std::string_view kSection = "ordito_managed";
-
-/// Addresses relative to the load address; empty when there is no such section.
-struct Range {
-  uint64_t begin = 0, end = 0;
-};
 
 /// A file mapped for reading, or nothing.
 class MappedFile {
@@ -60,7 +55,8 @@ class MappedFile {
   std::string_view data_;
 };
 
-Range findSection(const char* path) {
+/// Addresses relative to the load address.
+LoadedSection findSection(const char* path, std::string_view wanted) {
   const MappedFile file(path);
   const auto* const header = file.at<Elf64_Ehdr>(0);
   if (header == nullptr || std::string_view(reinterpret_cast<const char*>(header->e_ident), SELFMAG) != ELFMAG)
@@ -69,26 +65,29 @@ Range findSection(const char* path) {
   if (sections == nullptr || header->e_shstrndx >= header->e_shnum) return {};
   const uint64_t names = sections[header->e_shstrndx].sh_offset;
   for (unsigned i = 0; i < header->e_shnum; ++i)
-    if (file.string(names + sections[i].sh_name) == kSection)
+    if (file.string(names + sections[i].sh_name) == wanted)
       return {sections[i].sh_addr, sections[i].sh_addr + sections[i].sh_size};
   return {};
 }
 
 }  // namespace
 
-bool isManagedShadow(const void* address) {
+LoadedSection sectionBeside(const void* address, std::string_view name) {
   Dl_info info{};
   link_map* map = nullptr;
-  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return false;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return {};
   static std::mutex mutex;
-  static std::map<const link_map*, Range>& known = *new std::map<const link_map*, Range>;
+  static auto& known = *new std::map<std::pair<const link_map*, std::string>, LoadedSection>;
   const std::scoped_lock lock(mutex);
-  auto found = known.find(map);
-  // The name of the executable itself is empty, and the one that dladdr gives is how it was typed.
-  if (found == known.end())
-    found = known.emplace(map, findSection(*map->l_name == '\0' ? "/proc/self/exe" : map->l_name)).first;
-  const uint64_t relative = reinterpret_cast<uint64_t>(address) - map->l_addr;
-  return relative >= found->second.begin && relative < found->second.end;
+  const std::pair key(static_cast<const link_map*>(map), std::string(name));
+  auto found = known.find(key);
+  if (found == known.end()) {
+    // The name of the executable itself is empty, and the one that dladdr gives is how it was typed.
+    LoadedSection section = findSection(*map->l_name == '\0' ? "/proc/self/exe" : map->l_name, name);
+    if (section.bytes() != 0) section = {section.begin + map->l_addr, section.end + map->l_addr};
+    found = known.emplace(key, section).first;
+  }
+  return found->second;
 }
 
 }  // namespace ordito::runtime
