@@ -1,7 +1,7 @@
 // Types of the CUDA runtime API: error codes, enumerations, and the structures that programs pass.
 //
 // Layouts and values are those of CUDA 12, because a program that NVIDIA's compiler built brings that view of them with it.
-// tests/api/abi_test.cpp holds the sizes and offsets.
+// tests/api/frontend/abi.cpp holds the sizes and offsets.
 #ifndef __DRIVER_TYPES_H__
 #define __DRIVER_TYPES_H__
 

@@ -271,6 +271,15 @@ void printNotes(const NvccOptions& options) {
   }
 }
 
+/// What nvcc tells under -v before anything else. CMake learns from these lines where the toolkit is, how programs are
+/// linked (the line with LIBRARIES in it) and which architecture is the default.
+void printToolkit(const NvccOptions& options, const Toolchain& tools) {
+  if (!options.verbose && !options.dryRun) return;
+  const std::string toolkit = tools.toolkit.string();
+  fmt::print(stderr, "#$ TOP={}\n#$ INCLUDES=-I{}/include\n#$ LIBRARIES=-L{}/lib64\n#$ DEVICE=-arch compute_{}\n",
+             toolkit, toolkit, toolkit, clangArch(options).substr(3));
+}
+
 }  // namespace
 
 int runNvcc(const std::vector<std::string>& arguments) {
@@ -287,6 +296,7 @@ int runNvcc(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "ordito nvcc: {}\n", tools.error().message);
     return 1;
   }
+  printToolkit(*options, *tools);
   return Build(std::move(*options), std::move(*tools)).run();
 }
 

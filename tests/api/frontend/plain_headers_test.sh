@@ -13,3 +13,4 @@ for header in cuda_runtime.h cuda_runtime_api.h vector_functions.h cuda.h cuda_f
     echo "#include <$header>" | $cxx -x c++ -std=$standard -Wall -Wextra -Werror -isystem "$include" -fsyntax-only -
   done
 done
+$cxx -std=c++17 -Wall -Wextra -Werror -isystem "$include" -fsyntax-only "$(dirname "$0")/abi.cpp"
