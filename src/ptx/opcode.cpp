@@ -39,6 +39,22 @@ class RowMatcher {
     return slot.optional && match(slotIndex + 1, wordIndex);
   }
 
+  /// The same with the modifiers in any order. nvcc writes atom.global.sys.add and libcu++ atom.add.acq_rel.sys where
+  /// the manual has atom.sys.global.add; ptxas takes them all. The vocabularies of these rows do not overlap, so each
+  /// word has one slot.
+  bool matchInAnyOrder() {
+    std::vector<bool> used(words_.size());
+    for (const isa::Slot& slot : row_.form.slotList()) {
+      size_t word = 0;
+      while (word < words_.size() && (used[word] || !take(slot, words_[word]))) ++word;
+      if (word < words_.size())
+        used[word] = true;
+      else if (!slot.optional)
+        return false;
+    }
+    return std::all_of(used.begin(), used.end(), [](bool u) { return u; });
+  }
+
   Opcode result;
   size_t furthest = 0;  // how many words some way through the row could take
 
@@ -95,6 +111,11 @@ Expected<Opcode> findOpcode(std::string_view mnemonic, std::span<const std::stri
     RowMatcher matcher(op, words);
     if (matcher.match()) return matcher.result;
     furthest = std::max(furthest, matcher.furthest);
+  }
+  for (isa::Op op : rows->second) {
+    if (isa::info(op).effect != isa::Effect::Atomic) continue;
+    RowMatcher matcher(op, words);
+    if (matcher.matchInAnyOrder()) return matcher.result;
   }
   return noRow(mnemonic, rows->second, words, furthest);
 }

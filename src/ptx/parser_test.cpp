@@ -71,6 +71,11 @@ TEST(Parser, FindsRowModifiersAndTypes) {
   EXPECT_EQ(first("bar.warp.sync -1;").op, Op::BarWarpSync);
   EXPECT_EQ(first("cvt.rn.f16x2.f32 %r1, %f1, %f2;").op, Op::CvtPack);
   EXPECT_EQ(first("atom.global.cas.b32 %r1, [%rd1], %r2, %r3;").op, Op::AtomCas);
+  // As nvcc and libcu++ write them.
+  EXPECT_EQ(first("atom.global.sys.add.u32 %r1, [%rd1], %r2;").mods,
+            first("atom.sys.global.add.u32 %r1, [%rd1], %r2;").mods);
+  EXPECT_EQ(first("atom.cas.acquire.sys.b32 %r1, [%rd1], %r2, %r3;").op, Op::AtomCas);
+  EXPECT_EQ(first("red.add.release.gpu.s32 [%rd1], %r2;").op, Op::Red);
 }
 
 TEST(Parser, KeepsOptionalOperandsInPlace) {
