@@ -175,14 +175,20 @@ Graph graphOf(const Function& f) {
 /// Gives every branch to a bare `ret` an exit block of its own. Compilers merge all returns of a kernel into one; kept apart, an early return is seen to end
 /// some lanes and to leave the others together.
 void splitExits(Function& f) {
-  auto isBareExit = [&](BlockId b) { return f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Exit; };
+  // Through blocks that only jump on, too.
+  auto isBareExit = [&](BlockId b) {
+    for (size_t steps = 0; steps < f.blocks.size() && f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Jump; ++steps) b = f.blocks[b].end.target[0];
+    return f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Exit;
+  };
   const BlockId count = static_cast<BlockId>(f.blocks.size());
   for (BlockId b = 0; b < count; ++b)
     for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) {
       const BlockId to = f.blocks[b].end.target[k];
       if (!isBareExit(to)) continue;
       Block exit;
-      exit.end = f.blocks[to].end;
+      exit.end.kind = Kind::Exit;
+      exit.end.isInstruction = f.blocks[to].end.isInstruction;
+      exit.end.line = f.blocks[to].end.line;
       exit.line = f.blocks[to].line;
       f.blocks.push_back(std::move(exit));
       f.blocks[b].end.target[k] = static_cast<BlockId>(f.blocks.size() - 1);

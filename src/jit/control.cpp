@@ -76,16 +76,21 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
       };
       for (uint32_t s : regionGraph_.successors[n]) {
         visit(s);
-        if (ir::isExitOnly(f_.blocks[s]))
-          list[id].kills = true;
-        else if (!info.masked[s])
-          list[id].next = s;
+        list[id].kills |= ir::isExitOnly(f_.blocks[s]);
       }
       for (BlockId p : f_.blocks[n].predecessors)
         if (f_.blocks[p].end.kind != Kind::Barrier) visit(p);
       list[id].kills |= f_.blocks[n].end.kind == Kind::Exit;
     }
     std::sort(list[id].blocks.begin(), list[id].blocks.end(), [&](BlockId a, BlockId b) { return regionPosition_[a] < regionPosition_[b]; });
+  }
+  // Lanes that went into a component and did not end there are together again at the join of the branch that parted them.
+  for (BlockId b : regionOrder_) {
+    const BlockId join = shapes_.joinOf(b);
+    if (!shapes_.isDivergent(b) || join == kNoBlock || info.masked[join]) continue;
+    const auto& influence = influenceOf(b);
+    for (BlockId n : regionOrder_)
+      if (influence[n] && info.masked[n]) list[info.component[n]].next = join;
   }
   return info;
 }
