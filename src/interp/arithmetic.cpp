@@ -1,5 +1,6 @@
 // Floating-point arithmetic on bit patterns. This file alone changes the host's rounding mode, and is compiled with
 // -frounding-math so that the compiler neither folds nor moves an operation across the change.
+#include <array>
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -58,34 +59,44 @@ double addToOdd(double x, double y) {
   return std::nextafter(sum, error > 0 ? INFINITY : -INFINITY);
 }
 
-/// f16 and bf16: products of two are exact in double, sums are rounded to odd, so the conversion is the only rounding.
-uint64_t computeHalf(FloatOp op, Type type, uint64_t a, uint64_t b, uint64_t c, Rounding rounding) {
-  Format f = formatOf(type);
-  double x = toDouble(a, f), y = toDouble(b, f), z = toDouble(c, f), result;
+/// The operation on elements that are exact in double: products of two are exact, sums are rounded to odd. Quotients
+/// and roots of at most 24-bit numbers never come close enough to a 25-bit number for their rounding in double to
+/// matter.
+double applyWide(FloatOp op, double x, double y, double z) {
   switch (op) {
-    case FloatOp::Add: result = addToOdd(x, y); break;
-    case FloatOp::Sub: result = addToOdd(x, -y); break;
-    case FloatOp::Mul: result = x * y; break;
-    case FloatOp::Fma: result = addToOdd(x * y, z); break;
-    default: result = apply(op, x, y, z); break;
+    case FloatOp::Add: return addToOdd(x, y);
+    case FloatOp::Sub: return addToOdd(x, -y);
+    case FloatOp::Fma: return addToOdd(x * y, z);
+    default: return apply(op, x, y, z);
   }
-  return convertFloat(std::bit_cast<uint64_t>(result), Type::f64, type, rounding);
+}
+
+uint64_t computeDouble(FloatOp op, uint64_t a, uint64_t b, uint64_t c, Rounding rounding) {
+  auto value = [](uint64_t bits) { return std::bit_cast<double>(bits); };
+  Format f = formatOf(Type::f64);
+  auto result = std::bit_cast<uint64_t>(applyRounded(op, value(a), value(b), value(c), rounding));
+  if (!isNan(result, f)) return result;
+  bool firstWins = op == FloatOp::Div || op == FloatOp::Sqrt;
+  for (uint64_t operand : firstWins ? std::array{a, b, c} : std::array{c, b, a})
+    if (isNan(operand, f)) return quieted(operand, f);
+  return canonicalNan(Type::f64);
 }
 
 }  // namespace
 
-uint64_t compute(FloatOp op, Type type, uint64_t a, uint64_t b, uint64_t c, Rounding rounding) {
+uint64_t compute(FloatOp op, Type type, uint64_t a, uint64_t b, uint64_t c, Rounding rounding, Tiny tiny) {
+  if (type == Type::f64) return computeDouble(op, a, b, c, rounding);
+  Format f = formatOf(type);
+  double wide = applyWide(op, toDouble(a, f), toDouble(b, f), toDouble(c, f));
   uint64_t result;
   if (type == Type::f32) {
     auto value = [](uint64_t bits) { return std::bit_cast<float>(uint32_t(bits)); };
     result = std::bit_cast<uint32_t>(applyRounded(op, value(a), value(b), value(c), rounding));
-  } else if (type == Type::f64) {
-    auto value = [](uint64_t bits) { return std::bit_cast<double>(bits); };
-    result = std::bit_cast<uint64_t>(applyRounded(op, value(a), value(b), value(c), rounding));
   } else {
-    return computeHalf(op, type, a, b, c, rounding);
+    result = convertFloat(std::bit_cast<uint64_t>(wide), Type::f64, type, rounding);
   }
-  return isNan(result, formatOf(type)) ? canonicalNan(type) : result;
+  if (isNan(result, f)) return canonicalNan(type);
+  return tiny == Tiny::Flush ? flushTiny(result, wide, f, rounding) : result;
 }
 
 }  // namespace ordito::interp

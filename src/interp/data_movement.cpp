@@ -72,7 +72,8 @@ uint64_t Executor::convert(uint64_t bits) const {
     if (has(ModifierKind::Flush) && from == Type::f32) bits = flush(bits, formatOf(from));
     if (!isa::isFloat(to)) return convertToInteger(bits, from, to, integerRoundingOf(instruction->mods));
     if (rounds) bits = roundToIntegral(bits, from, integerRoundingOf(instruction->mods));
-    uint64_t result = from == to ? bits : convertFloat(bits, from, to, roundingOf(instruction->mods));
+    uint64_t result = from == to ? bits : convertFloat(bits, from, to, roundingOf(instruction->mods), tiny());
+    if (from == to && isNan(bits, formatOf(from)) && from != Type::f64) result = canonicalNan(to);
     return clampConverted(result, to);
   }
   uint64_t wide = isa::isSigned(from) ? uint64_t(signExtend(bits, isa::bits(from))) : bits;

@@ -105,6 +105,8 @@ class Executor {
   void minMaxF(bool wantsMax);
   uint64_t minMaxElement(isa::Type element, uint64_t a, uint64_t b, bool wantsMax) const;
   void approximate(double (*function)(double));
+  void changeSign(uint64_t (*change)(uint64_t bits, Format format));
+  Tiny tiny() const { return has(isa::ModifierKind::Flush) ? Tiny::Flush : Tiny::Keep; }
   bool compare(isa::Type type, uint64_t a, uint64_t b) const;
   bool combine(bool compared, bool c) const;
   void setResult(bool hasBool);

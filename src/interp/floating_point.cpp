@@ -3,6 +3,7 @@
 // The approximate instructions are computed in double by the host's libm and rounded once: within 0.51 ulp of the true
 // value, far inside the bounds that the manual grants (the GPU's own bits differ in the last places).
 #include <cmath>
+#include <numbers>
 
 #include "interp/executor.hpp"
 
@@ -52,7 +53,7 @@ uint64_t Executor::finishFloat(uint64_t bits, Type element) const {
 void Executor::floatArithmetic(FloatOp op, size_t sources) {
   Rounding rounding = roundingOf(instruction->mods);
   floatLanes(sources, [&](Type element, auto v) {
-    return finishFloat(compute(op, element, v[0], v[1], v[2], rounding), element);
+    return finishFloat(compute(op, element, v[0], v[1], v[2], rounding, tiny()), element);
   });
 }
 
@@ -78,10 +79,15 @@ void Executor::DivF() {
 /// A function of one element computed in double. The f64 forms with .ftz are gross approximations: they look at and
 /// give the upper 32 bits only.
 void Executor::approximate(double (*function)(double)) {
-  floatLanes(1, [&](Type element, auto v) {
+  floatLanes(1, [&](Type element, auto v) -> uint64_t {
+    Format f = formatOf(element);
     bool gross = element == Type::f64 && has(ModifierKind::Flush);
+    if (isNan(v[0], f))
+      return gross ? uint64_t{0x7FFFFFFF} << 32 : element == Type::f64 ? quieted(v[0], f) : canonicalNan(element);
     uint64_t upper = gross ? ~uint64_t{0} << 32 : ~uint64_t{0};
-    return finishFloat(roundedTo(function(valueOf(v[0] & upper, element)), element), element) & upper;
+    double result = function(toDouble(v[0] & upper, f));
+    if (std::isnan(result)) return gross ? uint64_t{0x7FFFFFFF} << 32 : canonicalNan(element);
+    return finishFloat(roundedTo(result, element), element) & upper;
   });
 }
 
@@ -89,7 +95,7 @@ void Executor::Rcp() {
   if (is(mod<ModifierKind::Precision>("approx"))) return approximate([](double x) { return 1 / x; });
   Rounding rounding = roundingOf(instruction->mods);
   floatLanes(1, [&](Type element, auto v) {
-    return finishFloat(compute(FloatOp::Div, element, formatOf(element).one(), v[0], 0, rounding), element);
+    return finishFloat(compute(FloatOp::Div, element, formatOf(element).one(), v[0], 0, rounding, tiny()), element);
   });
 }
 
@@ -102,7 +108,9 @@ void Executor::Rsqrt() {
   approximate([](double x) { return 1 / std::sqrt(x); });
 }
 void Executor::Sin() {
-  approximate([](double x) { return std::sin(x); });
+  // The GPU first scales x to turns, where the smallest arguments vanish.
+  approximate(
+      [](double x) { return std::fabs(x) / (2 * std::numbers::pi) < 0x1p-126 ? std::copysign(0.0, x) : std::sin(x); });
 }
 void Executor::Cos() {
   approximate([](double x) { return std::cos(x); });
@@ -117,19 +125,28 @@ void Executor::Tanh() {
   approximate([](double x) { return std::tanh(x); });
 }
 
-/// Sign operations work on the bits and keep NaN payloads.
+/// Sign operations work on the bits. Which NaN they give is open; GPUs give the canonical one, and in f64 the
+/// operand's.
+void Executor::changeSign(uint64_t (*change)(uint64_t bits, Format format)) {
+  floatLanes(1, [&](Type element, auto v) {
+    Format f = formatOf(element);
+    return element != Type::f64 && isNan(v[0], f) ? canonicalNan(element) : change(v[0], f);
+  });
+}
+
 void Executor::AbsF() {
-  floatLanes(1, [&](Type element, auto v) { return v[0] & ~formatOf(element).signBit(); });
+  changeSign([](uint64_t bits, Format f) { return bits & ~f.signBit(); });
 }
 
 void Executor::NegF() {
-  floatLanes(1, [&](Type element, auto v) { return v[0] ^ formatOf(element).signBit(); });
+  changeSign([](uint64_t bits, Format f) { return bits ^ f.signBit(); });
 }
 
 /// IEEE 754-2019 minimumNumber/maximumNumber, or minimum/maximum with .NaN; +0 is greater than -0.
 uint64_t Executor::minMaxElement(Type element, uint64_t a, uint64_t b, bool wantsMax) const {
   Format f = formatOf(element);
   if (isNan(a, f) || isNan(b, f)) {
+    if (isNan(a, f) && isNan(b, f) && element == Type::f64) return quieted(b, f);
     if (has(ModifierKind::NanMode) || (isNan(a, f) && isNan(b, f))) return canonicalNan(element);
     return isNan(a, f) ? b : a;
   }

@@ -144,10 +144,10 @@ void Executor::Div() {
   write(0, type(), uint64_t(Wide(readSigned(1, type())) / readSigned(2, type())));
 }
 
-/// The remainder that belongs to Div; by zero, the dividend.
+/// By zero, all ones as well.
 void Executor::Rem() {
   uint64_t a = read(1, type()), b = read(2, type());
-  if (b == 0) return write(0, type(), a);
+  if (b == 0) return write(0, type(), ~uint64_t{0});
   if (!isa::isSigned(type())) return write(0, type(), a % b);
   write(0, type(), uint64_t(Wide(readSigned(1, type())) % readSigned(2, type())));
 }

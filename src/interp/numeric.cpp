@@ -116,6 +116,8 @@ uint64_t canonicalNan(Type type) {
   }
 }
 
+uint64_t quieted(uint64_t bits, Format f) { return bits | uint64_t{1} << (f.mantissaBits - 1 + f.shift); }
+
 uint64_t flush(uint64_t bits, Format f) { return isSubnormal(bits, f) ? bits & f.signBit() : bits; }
 
 uint64_t saturate(uint64_t bits, Format f) {
@@ -148,12 +150,41 @@ uint64_t pack(bool negative, uint64_t significand, int exponent, Format f, Round
   return sign | word;
 }
 
-uint64_t convertFloat(uint64_t bits, Type from, Type to, Rounding rounding) {
+namespace {
+
+uint64_t convertNan(uint64_t bits, Type from, Type to) {
   Format source = formatOf(from), target = formatOf(to);
-  if (isNan(bits, source)) return canonicalNan(to);
+  if (from == Type::bf16 && to == Type::f32) return bits << 16;
+  if (to == Type::tf32) return bits & ~uint64_t{0x1FFF};
+  if (from != Type::f64 && to != Type::f64) return canonicalNan(to);
+  uint64_t fraction = lowBits(bits >> source.shift, source.mantissaBits);
+  int widening = target.mantissaBits - source.mantissaBits;
+  fraction = widening >= 0 ? fraction << widening : fraction >> -widening;
+  return quieted((isNegative(bits, source) ? target.signBit() : 0) | target.infinity() | fraction, target);
+}
+
+}  // namespace
+
+uint64_t convertFloat(uint64_t bits, Type from, Type to, Rounding rounding, Tiny tiny) {
+  Format source = formatOf(from), target = formatOf(to);
+  if (isNan(bits, source)) return convertNan(bits, from, to);
   if (isInfinite(bits, source)) return target.infinity() | (isNegative(bits, source) ? target.signBit() : 0);
   Unpacked u = unpack(bits, source);
-  return pack(u.negative, u.significand, u.exponent, target, rounding);
+  uint64_t result = pack(u.negative, u.significand, u.exponent, target, rounding);
+  return tiny == Tiny::Flush ? flushTiny(result, toDouble(bits, source), target, rounding) : result;
+}
+
+uint64_t flushTiny(uint64_t result, double wide, Format f, Rounding rounding) {
+  uint64_t smallestNormal = uint64_t{1} << f.mantissaBits << f.shift;
+  if (magnitude(result, f) != smallestNormal) return flush(result, f);
+  Format unlimited{11, f.mantissaBits, 0};
+  Unpacked u = unpack(std::bit_cast<uint64_t>(wide), formatOf(Type::f64));
+  uint64_t rounded = pack(false, u.significand, u.exponent, unlimited,
+                          u.negative && rounding == Rounding::Down ? Rounding::Up
+                          : u.negative && rounding == Rounding::Up ? Rounding::Down
+                                                                   : rounding);
+  bool isTiny = toDouble(rounded, unlimited) < toDouble(smallestNormal, f);
+  return isTiny ? result & f.signBit() : result;
 }
 
 uint64_t convertInteger(uint64_t value, bool isSigned, Type to, Rounding rounding) {
@@ -194,7 +225,7 @@ uint64_t convertToInteger(uint64_t bits, Type from, Type to, Rounding rounding) 
 
 uint64_t roundToIntegral(uint64_t bits, Type type, Rounding rounding) {
   Format f = formatOf(type);
-  if (isNan(bits, f)) return canonicalNan(type);
+  if (isNan(bits, f)) return type == Type::f64 ? quieted(bits, f) : canonicalNan(type);
   Unpacked u = unpack(bits, f);
   if (isInfinite(bits, f) || u.exponent >= 0) return bits;
   return pack(u.negative, roundToInteger(u, rounding).magnitude, 0, f, Rounding::NearestEven);

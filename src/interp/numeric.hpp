@@ -41,8 +41,10 @@ bool isZero(uint64_t bits, Format format);
 bool isSubnormal(uint64_t bits, Format format);
 inline bool isNegative(uint64_t bits, Format format) { return bits & format.signBit(); }
 
-/// The NaN that the GPU's arithmetic returns.
+/// The NaN that the GPU's arithmetic generates.
 uint64_t canonicalNan(isa::Type type);
+/// A NaN with its quiet bit set.
+uint64_t quieted(uint64_t bits, Format format);
 /// Subnormal numbers become zeros of the same sign (.ftz).
 uint64_t flush(uint64_t bits, Format format);
 /// .sat: clamps to [0, 1]; NaN becomes +0.
@@ -52,8 +54,12 @@ double toDouble(uint64_t bits, Format format);
 
 /// significand × 2^exponent rounded once to `format`.
 uint64_t pack(bool negative, uint64_t significand, int exponent, Format format, Rounding rounding);
-/// A number of one format in another; NaN becomes a quiet NaN of the target.
-uint64_t convertFloat(uint64_t bits, isa::Type from, isa::Type to, Rounding rounding);
+/// What becomes of results below the smallest normal number.
+enum class Tiny : uint8_t { Keep, Flush };
+
+/// A number of one format in another. NaNs become canonical, except that conversions from and to f64 keep sign and
+/// upper payload, as the GPU's do, and that bf16 to f32 and f32 to tf32 only move or cut bits.
+uint64_t convertFloat(uint64_t bits, isa::Type from, isa::Type to, Rounding rounding, Tiny tiny = Tiny::Keep);
 /// A 64-bit integer (`isSigned`: two's complement) as a number of `to`.
 uint64_t convertInteger(uint64_t value, bool isSigned, isa::Type to, Rounding rounding);
 /// A number rounded to an integer that is clamped to the range of `to`; NaN gives what the manual's cvt says.
@@ -63,8 +69,15 @@ uint64_t roundToIntegral(uint64_t bits, isa::Type type, Rounding rounding);
 
 enum class FloatOp : uint8_t { Add, Sub, Mul, Fma, Div, Sqrt };
 
-/// a op b (op c) on one element of f16, bf16, f32 or f64, subnormals kept, NaN results canonical.
-uint64_t compute(FloatOp op, isa::Type type, uint64_t a, uint64_t b, uint64_t c, Rounding rounding);
+/// a op b (op c) on one element of f16, bf16, f32 or f64. NaN results are canonical; in f64 a NaN operand passes
+/// through, the last one for sums and products, the first one for quotients.
+uint64_t compute(FloatOp op, isa::Type type, uint64_t a, uint64_t b, uint64_t c, Rounding rounding,
+                 Tiny tiny = Tiny::Keep);
+
+/// The result of an operation whose value is `wide` (exact, or rounded to odd in double), with .ftz: the GPU decides
+/// before it limits the exponent range, so that a value just below the smallest normal number is flushed even where
+/// rounding would make it normal.
+uint64_t flushTiny(uint64_t result, double wide, Format format, Rounding rounding);
 
 /// The bits that an immediate written as a double has in a value of `type`; NaN payloads stay in place.
 uint64_t immediateBits(uint64_t doubleBits, isa::Type type);

@@ -69,7 +69,7 @@ bool badConversion(const ptx::Instruction& i) {
 }
 
 bool badFloatRounding(const ptx::Instruction& i) {
-  if (i.is(mod<Mod::Rounding>("rna"))) return true;
+  if (i.is(mod<Mod::Rounding>("rna")) || i.is(mod<Mod::Saturate>("satfinite"))) return true;
   bool half = isa::bits(isa::element(i.type[0])) == 16;
   return half && i.has(Mod::Rounding) && !i.is(mod<Mod::Rounding>("rn"));
 }

@@ -163,6 +163,13 @@ class Reader {
     if (fresh) b.initial.push_back(0);
   }
 
+  /// Integers, hexadecimal words of f32 and f64 (but not hexadecimal floats such as 0x1p-3), and all words of the other
+  /// formats are bits.
+  static bool isBits(Type type, const std::string& word) {
+    bool isHex = word.find("0x") != std::string::npos && word.find('p') == std::string::npos;
+    return isHex || (type != Type::f32 && type != Type::f64);
+  }
+
   static Expected<uint64_t> number_(Type type, const std::string& word) {
     char* end = nullptr;
     uint64_t bits;
@@ -170,15 +177,13 @@ class Reader {
     bool prefixed = word.size() > 2 && word[0] == '0' && (word[1] == 'f' || word[1] == 'd');
     if (prefixed) {
       bits = std::strtoull(word.c_str() + 2, &end, 16);
-    } else if (word.find("0x") != std::string::npos || !isa::isFloat(type)) {
+    } else if (isBits(type, word)) {
       bits = negative ? uint64_t(std::strtoll(word.c_str(), &end, 0)) : std::strtoull(word.c_str(), &end, 0);
     } else if (type == Type::f32) {
       bits = std::bit_cast<uint32_t>(std::strtof(word.c_str(), &end));
       if (word == "nan") bits = 0x7FFFFFFF;
-    } else if (type == Type::f64) {
-      bits = std::bit_cast<uint64_t>(std::strtod(word.c_str(), &end));
     } else {
-      return fail("{} values are written as bits, not as {}", isa::name(type), word);
+      bits = std::bit_cast<uint64_t>(std::strtod(word.c_str(), &end));
     }
     if (*end) return fail("'{}' is no value of type {}", word, isa::name(type));
     return bits;
