@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/thread_state.hpp"
 #include "runtime/context.hpp"
 #include "runtime/elf_section.hpp"
 #include "runtime/registry.hpp"
@@ -22,7 +23,7 @@ struct CallConfiguration {
   size_t shared_bytes;
   cudaStream_t stream;
 };
-thread_local std::vector<CallConfiguration> configurations;
+std::vector<CallConfiguration>& configurations() { return ordito::threadState<std::vector<CallConfiguration>>(); }
 
 /// Managed variables must be ready when main touches them, before any call of the runtime.
 cudaError_t loadNow(Binary* binary) {
@@ -90,18 +91,19 @@ void __cudaRegisterSurface(void** /*handle*/, const void* /*symbol*/, const void
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
-  configurations.push_back({grid, block, shared_bytes, stream});
+  configurations().push_back({grid, block, shared_bytes, stream});
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, void* stream) {
-  if (configurations.empty()) return finish(cudaErrorMissingConfiguration);
-  const CallConfiguration& top = configurations.back();
+  std::vector<CallConfiguration>& pushed = configurations();
+  if (pushed.empty()) return finish(cudaErrorMissingConfiguration);
+  const CallConfiguration& top = pushed.back();
   *grid = top.grid;
   *block = top.block;
   *shared_bytes = top.shared_bytes;
   *static_cast<cudaStream_t*>(stream) = top.stream;
-  configurations.pop_back();
+  pushed.pop_back();
   return cudaSuccess;
 }
 
