@@ -122,7 +122,7 @@ bool gpuAvailable() {
 }
 
 std::vector<std::string> runOnGpu(const TextTest& test, const Case& c) {
-  if (c.error || c.fault) return {};
+  if (c.error || c.fault || c.emulatedOnly) return {};
   auto module = loadModule(test.text);
   if (!module) return {module.error().message};
   std::string name = c.kernel.empty() ? firstKernel(test) : c.kernel;

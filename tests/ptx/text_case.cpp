@@ -37,7 +37,7 @@ class Reader {
     words >> head;
     if (head == "RUN:") return run(words);
     bool known = head == "IN" || head == "OUT" || head == "OUT?" || head == "VALUE" || head == "FAULT" ||
-                 head == "ERROR" || head == "COUNT" || head == "+";
+                 head == "ERROR" || head == "COUNT" || head == "EMULATED" || head == "+";
     if (!known) return {};  // an ordinary comment
     if (test.cases.empty()) return fail("{} before the first RUN", head);
     Case& c = test.cases.back();
@@ -48,6 +48,10 @@ class Reader {
     }
     if (head == "ERROR") {
       c.error = text.substr(text.find("ERROR") + 6);
+      return {};
+    }
+    if (head == "EMULATED") {
+      c.emulatedOnly = true;
       return {};
     }
     if (head == "COUNT") {
