@@ -55,6 +55,11 @@ bool isAtomicOrdered(const Instruction& i) {
 
 }  // namespace
 
+bool splitsOperand(const Instruction& i, size_t k) {
+  if ((i.op != Op::Mul && i.op != Op::Mad) || (k != 1 && k != 2)) return false;
+  return !constantOf(i.operands[1]) && !constantOf(i.operands[2]);
+}
+
 bool isWidening(const Instruction& i) {
   if ((i.op == Op::Mul || i.op == Op::Mad) && i.is(kWide)) return isa::bits(i.type[0]) == 32;
   return isIntegerConversion(i) && isa::bits(i.type[0]) == 64 && isa::bits(i.type[1]) == 32;
@@ -195,8 +200,9 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
         s = combine(a, *k, c, 1, std::min(a.alignment + alignOf(static_cast<uint64_t>(*k)), 63), addend);
       else if (auto k2 = factor(ops[1]); k2 && !a.pattern)
         s = combine(b, *k2, c, 1, std::min(b.alignment + alignOf(static_cast<uint64_t>(*k2)), 63), addend);
-      else if (!a.pattern && !b.pattern)
-        s = combine(grouped(std::max(a.groups, b.groups), false), 0, c, 1, product, addend);
+      else if (const unsigned ga = shapes_.groupsWithoutPattern(a), gb = shapes_.groupsWithoutPattern(b); ga && gb)
+        // threadIdx.y * n + threadIdx.x: the factors are split into groups without a pattern, the addend keeps its own.
+        s = combine(grouped(std::max(ga, gb), false), 0, c, 1, a.pattern || b.pattern ? 0 : product, addend);
       if (s) s->inexact |= inexact;
       return s;
     }

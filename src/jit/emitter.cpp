@@ -64,6 +64,7 @@ EmittedKernel Emitter::emit(const std::string& name) {
   auto* body = llvm::BasicBlock::Create(context_, "prologue", function_);
   b_.SetInsertPoint(body);
   findPoints();
+  findDefinitions();
   findLiveness();
   findPrivateSlots();
   makeSlots();
@@ -121,6 +122,24 @@ void Emitter::findPoints() {
   for (unsigned p = 0; p < jam_; ++p) live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
   nextState_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
   for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(allOnes()), live_[p]);
+}
+
+void Emitter::findDefinitions() {
+  isRead_.assign(f_.values.size(), 0);
+  definition_.assign(f_.values.size(), nullptr);
+  auto read = [&](ValueId v) { isRead_[v] = 1; };
+  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+    const ir::Block& block = f_.blocks[b];
+    for (const ir::Phi& phi : block.phis) {
+      phiOf_[phi.value] = {b, &phi};
+      for (ValueId v : phi.incoming) read(v);
+    }
+    for (const Instruction& i : block.code) {
+      ir::forEachUse(i, read);
+      ir::forEachDefinition(i, [&](ValueId v, unsigned) { definition_[v] = &i; });
+    }
+    ir::forEachUse(block.end, read);
+  }
 }
 
 /// Which values each region finds when it starts, and which cross block borders at all.

@@ -224,7 +224,8 @@ class Emitter {
   LlvmValue localFrame(unsigned part, LlvmValue offsets);
   LlvmValue loadLanes(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask);
   void storeLanes(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask);
-  LlvmValue loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element, LlvmValue mask);
+  std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element, LlvmValue mask);
+  LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
   bool storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);
   LlvmValue gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
   void scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask);
@@ -237,6 +238,14 @@ class Emitter {
   LlvmValue extendLoaded(LlvmValue v, const Instruction& i, ValueId to, bool vector);
   llvm::Type* memoryType(isa::Type t);
   bool isOrdered(const Instruction& i) const;
+  /// How far an address moves from one iteration of its loop to the next: `step` (a uniform value) times `factor` bytes.
+  struct Advance {
+    ptx::Operand step;
+    int64_t factor = 1;
+  };
+  std::optional<Advance> advanceOf(ValueId v, int64_t factor, unsigned depth) const;
+  void prefetchNext(const Instruction& i, const Address& a, unsigned bytes);
+  void findDefinitions();
   void compilerFence();
   using PrivateKey = std::pair<uint32_t, int64_t>;
   std::optional<PrivateKey> privateKey(const ptx::Operand& o) const;
@@ -300,6 +309,9 @@ class Emitter {
   std::vector<char> crossesBlock_;
   std::vector<char> dual_;                        // widened values that keep an exact vector beside their bases
   std::vector<char> definedInRegion_;
+  std::vector<char> isRead_;                      // by some instruction, phi or branch
+  std::vector<const Instruction*> definition_;    // of each value that an instruction in a block defines
+  std::map<ValueId, std::pair<BlockId, const ir::Phi*>> phiOf_;
   uint32_t currentPoint_ = 0;
   llvm::BasicBlock* regionLatch_ = nullptr;
   size_t scratchBytes_ = 0;

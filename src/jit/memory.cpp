@@ -308,11 +308,42 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
   }
 }
 
-/// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, which lanes share out by shuffles. Null if the addresses are not like that.
-LlvmValue Emitter::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element, LlvmValue mask) {
+LlvmValue Emitter::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes) { return b_.CreateShuffleVector(a, b, llvm::ArrayRef<int>(lanes)); }
+
+/// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles. Eight lanes at a time, written as the sequences that
+/// a host with 256-bit registers has single instructions for (exchange halves, then unpack); empty if the addresses are not like that.
+std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element, LlvmValue mask) {
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  if (!a.isGrouped() || a.groups != 1 || mask || classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous) return nullptr;
-  return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, kLanes * count), pointer(a.bases[part][0], a.pattern[0]), llvm::Align(bytes));
+  if (!a.isGrouped() || a.groups != 1 || (mask && !canMask(element)) || classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous) return {};
+  constexpr unsigned kChunk = 8;
+  auto* type = llvm::FixedVectorType::get(element, kChunk);
+  auto load = [&](unsigned n) -> LlvmValue {  // the n-th eight elements
+    LlvmValue p = pointer(a.bases[part][0], a.pattern[0] + int64_t{n} * kChunk * bytes);
+    if (!mask) return b_.CreateAlignedLoad(type, p, llvm::Align(bytes));
+    std::vector<int> lanes;
+    for (unsigned k = 0; k < kChunk; ++k) lanes.push_back(static_cast<int>((n * kChunk + k) / count));
+    return b_.CreateMaskedLoad(type, p, llvm::Align(bytes), b_.CreateShuffleVector(mask, lanes), llvm::PoisonValue::get(type));
+  };
+  std::vector<LlvmValue> result(count, llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes)));
+  for (unsigned first = 0; first < kLanes; first += kChunk) {
+    std::vector<LlvmValue> r, out;
+    for (unsigned k = 0; k < count; ++k) r.push_back(load(first / kChunk * count + k));
+    if (count == 4) {
+      LlvmValue t0 = shuffle8(r[0], r[2], {0, 1, 2, 3, 8, 9, 10, 11}), t1 = shuffle8(r[0], r[2], {4, 5, 6, 7, 12, 13, 14, 15});
+      LlvmValue t2 = shuffle8(r[1], r[3], {0, 1, 2, 3, 8, 9, 10, 11}), t3 = shuffle8(r[1], r[3], {4, 5, 6, 7, 12, 13, 14, 15});
+      LlvmValue low01 = shuffle8(t0, t1, {0, 8, 1, 9, 4, 12, 5, 13}), low23 = shuffle8(t2, t3, {0, 8, 1, 9, 4, 12, 5, 13});
+      LlvmValue high01 = shuffle8(t0, t1, {2, 10, 3, 11, 6, 14, 7, 15}), high23 = shuffle8(t2, t3, {2, 10, 3, 11, 6, 14, 7, 15});
+      out = {shuffle8(low01, low23, {0, 1, 8, 9, 4, 5, 12, 13}), shuffle8(low01, low23, {2, 3, 10, 11, 6, 7, 14, 15}),
+             shuffle8(high01, high23, {0, 1, 8, 9, 4, 5, 12, 13}), shuffle8(high01, high23, {2, 3, 10, 11, 6, 7, 14, 15})};
+    } else if (count == 2) {
+      LlvmValue t0 = shuffle8(r[0], r[1], {0, 1, 2, 3, 8, 9, 10, 11}), t1 = shuffle8(r[0], r[1], {4, 5, 6, 7, 12, 13, 14, 15});
+      out = {shuffle8(t0, t1, {0, 2, 8, 10, 4, 6, 12, 14}), shuffle8(t0, t1, {1, 3, 9, 11, 5, 7, 13, 15})};
+    } else {
+      return {};
+    }
+    for (unsigned k = 0; k < count; ++k) result[k] = b_.CreateInsertVector(result[k]->getType(), result[k], out[k], b_.getInt64(first));
+  }
+  return result;
 }
 
 bool Emitter::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask) {
@@ -342,6 +373,73 @@ LlvmValue Emitter::extendLoaded(LlvmValue v, const Instruction& i, ValueId to, b
   return convertBits(v, want);
 }
 
+std::optional<Emitter::Advance> Emitter::advanceOf(ValueId v, int64_t factor, unsigned depth) const {
+  using isa::Op;
+  if (depth == 0) return std::nullopt;
+  auto constant = [](const Operand& o) -> std::optional<int64_t> {
+    if (o.kind == Operand::Kind::Integer) return static_cast<int64_t>(o.bits);
+    return std::nullopt;
+  };
+  auto follow = [&](const Operand& o, int64_t f) -> std::optional<Advance> {
+    return o.kind == Operand::Kind::Register ? advanceOf(o.reg, f, depth - 1) : std::nullopt;
+  };
+  if (auto it = phiOf_.find(v); it != phiOf_.end()) {
+    // phi(start, phi + step): a counter of the loop.
+    for (ValueId next : it->second.second->incoming) {
+      const Instruction* add = next < definition_.size() ? definition_[next] : nullptr;
+      if (!add || add->op != Op::Add || add->guard) continue;
+      for (size_t k : {size_t{1}, size_t{2}})
+        if (add->operands[k].kind == Operand::Kind::Register && add->operands[k].reg == v) {
+          const Operand& step = add->operands[3 - k];
+          if (step.kind == Operand::Kind::Register && !shapes_[step.reg].isUniform()) return std::nullopt;
+          return Advance{step, factor};
+        }
+    }
+    return std::nullopt;
+  }
+  const Instruction* i = definition_[v];
+  if (!i || i->guard) return std::nullopt;
+  switch (i->op) {
+    case Op::Mov:
+    case Op::Cvt:
+    case Op::Cvta: return follow(i->operands[1], factor);
+    case Op::Add: {
+      auto a = follow(i->operands[1], factor), b = follow(i->operands[2], factor);
+      if (a && b) return std::nullopt;
+      return a ? a : b;
+    }
+    case Op::Shl:
+      if (auto c = constant(i->operands[2]); c && *c < 32) return follow(i->operands[1], factor << *c);
+      return std::nullopt;
+    case Op::Mul:
+      if (auto c = constant(i->operands[2])) return follow(i->operands[1], factor * *c);
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+/// A grid-stride loop jumps far between iterations of one warp, where no hardware prefetcher follows; its step is known before the loop, so the line
+/// that is read four iterations on can be asked for now (1.8 to 2.4 times faster on a histogram, evidence in docs/engine.md).
+void Emitter::prefetchNext(const Instruction& i, const Address& a, unsigned bytes) {
+  const Operand& o = i.operands[1];
+  if (o.kind != Operand::Kind::Address || o.reg == ir::kNoValue || !a.isGrouped() || (a.space != Space::Global && a.space != Space::Generic)) return;
+  const auto advance = advanceOf(o.reg, 1, 12);
+  if (!advance || advance->step.kind != Operand::Kind::Register) return;
+  constexpr uint64_t kAhead = 4, kLine = 64;
+  Source s;
+  s.group = 0;
+  LlvmValue step = b_.CreateSExtOrTrunc(operand(advance->step, isa::Type(f_.values[advance->step.reg].type), s), b_.getInt64Ty());
+  LlvmValue ahead = b_.CreateMul(step, b_.getInt64(static_cast<uint64_t>(advance->factor) * kAhead));
+  for (unsigned p = 0; p < (a.warpVarying ? jam_ : 1); ++p)
+    for (unsigned g = 0; g < a.groups; ++g) {
+      const unsigned width = kLanes / a.groups;
+      const auto [low, high] = std::minmax_element(a.pattern.begin() + g * width, a.pattern.begin() + (g + 1) * width);
+      const int64_t last = std::min<int64_t>(*high + bytes - 1, *low + 1023);
+      for (int64_t at = *low; at <= last; at += kLine)
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {pointer(b_.CreateAdd(a.bases[p][g], ahead), o.offset + at), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+    }
+}
+
 void Emitter::emitLoad(const Instruction& i) {
   if (slotLoad(i)) return;
   if (isa::bits(i.type[0]) > 64) refuse(i, "128-bit scalar loads are not supported by the JIT");
@@ -354,6 +452,7 @@ void Emitter::emitLoad(const Instruction& i) {
   if (counting_) countAccess(i, a, mask, bytes * (to.kind == Operand::Kind::Vector ? static_cast<unsigned>(to.elements.size()) : 1), false);
   std::vector<Operand> targets = to.kind == Operand::Kind::Vector ? to.elements : std::vector<Operand>{to};
   std::vector<Parts> vectors(targets.size());
+  prefetchNext(i, a, bytes * static_cast<unsigned>(targets.size()));
   for (unsigned k = 0; k < targets.size(); ++k) {
     if (targets[k].kind != Operand::Kind::Register) continue;
     const ValueId v = targets[k].reg;
@@ -390,14 +489,12 @@ void Emitter::emitLoad(const Instruction& i) {
   for (unsigned p = 0; p < jam_; ++p) {
     Address shifted = a;
     for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[1].offset : 0;
-    LlvmValue whole = count > 1 ? loadInterleaved(shifted, p, count, element, maskOf(mask, p)) : nullptr;
+    const auto whole = count == 2 || count == 4 ? loadInterleaved(shifted, p, count, element, maskOf(mask, p)) : std::vector<LlvmValue>{};
     for (unsigned k = 0; k < count; ++k) {
       if (vectors[k].empty()) continue;
       LlvmValue x;
-      if (whole) {
-        std::vector<int> lanes;
-        for (unsigned l = 0; l < kLanes; ++l) lanes.push_back(static_cast<int>(l * count + k));
-        x = b_.CreateShuffleVector(whole, lanes);
+      if (!whole.empty()) {
+        x = whole[k];
       } else {
         x = loadLanes(a, p, i.operands[1].offset + int64_t{k} * bytes, element, maskOf(mask, p));
       }

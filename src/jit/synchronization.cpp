@@ -104,7 +104,8 @@ void Emitter::emitAtomic(const Instruction& i) {
   llvm::Type* element = isCas || !isa::isFloat(t) ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t))) : typeOf(t, false);
   const Type read = isCas ? (isa::bits(t) == 32 ? Type::u32 : Type::u64) : t;
   ValueId result = ir::kNoValue;
-  if (returns) ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
+  // Compilers write atom where nobody reads the old value; then it is a red.
+  if (returns) ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = isRead_[v] ? v : ir::kNoValue; });
   Parts results;
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;

@@ -236,7 +236,11 @@ LlvmValue Emitter::perLane(const char* name, llvm::Type* result, llvm::ArrayRef<
 
 LlvmValue Emitter::sharedBytes() { return frameField(offsetof(machine::BlockFrame, totalSharedBytes), b_.getInt32Ty(), "sharedbytes"); }
 
-LlvmValue Emitter::operand(const Instruction& i, size_t k, Type t, const Source& s) { return operand(i.operands[k], t, s); }
+LlvmValue Emitter::operand(const Instruction& i, size_t k, Type t, const Source& s) {
+  Source own = s;
+  own.addPattern |= ir::splitsOperand(i, k);
+  return operand(i.operands[k], t, own);
+}
 
 LlvmValue Emitter::operand(const Operand& o, Type t, const Source& s) {
   llvm::Type* to = typeOf(t, s.vector());
