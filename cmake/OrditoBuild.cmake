@@ -35,7 +35,9 @@ target_compile_options(ordito_options INTERFACE -Wall -Wextra -Wpedantic -Wno-gn
                                                 $<$<BOOL:${ORDITO_WERROR}>:-Werror>)
 if(ORDITO_SANITIZE)
   add_compile_options(-fsanitize=${ORDITO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  add_link_options(-fsanitize=${ORDITO_SANITIZE})
+  # The sanitizer's runtime as a shared library, because libcuda and libcudart are shared and one process must have one runtime.
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-runtime-dir OUTPUT_VARIABLE sanitizer_libraries OUTPUT_STRIP_TRAILING_WHITESPACE)
+  add_link_options(-fsanitize=${ORDITO_SANITIZE} -shared-libsan -Wl,-rpath,${sanitizer_libraries})
 endif()
 add_link_options(-fuse-ld=lld)
 
@@ -47,6 +49,14 @@ function(ordito_library name)
   target_link_libraries(ordito_${name} PUBLIC ordito_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
 endfunction()
 
+# What a build with sanitizers makes and tests: programs that are wholly ours. A program that `ordito nvcc` compiled has no sanitizer in it.
+add_custom_target(sanitized_tests)
+# ordito_sanitized_test(<test> <target>): `./test --asan` and `./test --tsan` run this test of CTest
+function(ordito_sanitized_test test target)
+  add_dependencies(sanitized_tests ${target})
+  set_property(TEST ${test} APPEND PROPERTY LABELS sanitized)
+endfunction()
+
 # ordito_unit_test(<folder> SOURCES foo_test.cpp ... [DEPENDS ...])
 # Builds one GoogleTest binary for a folder; CTest sees it as one test.
 function(ordito_unit_test name)
@@ -55,4 +65,6 @@ function(ordito_unit_test name)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME unit.${name} COMMAND ${name}_test)
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+  ordito_sanitized_test(unit.${name} ${name}_test)
 endfunction()

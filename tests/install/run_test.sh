@@ -1,0 +1,34 @@
+#!/bin/bash
+# `cmake --install` gives a prefix that works from anywhere: it is installed, moved, and used with nothing else of ours in sight.
+# usage: run_test.sh <cmake> <build tree> <saxpy.cu> <scratch folder>
+set -euo pipefail
+cmake=$1 build=$2 source=$3 scratch=$4
+rm -rf "$scratch"
+mkdir -p "$scratch"
+trap 'rm -rf "$scratch"' EXIT
+
+"$cmake" --install "$build" --prefix "$scratch/first" > /dev/null
+mv "$scratch/first" "$scratch/moved elsewhere"
+prefix="$scratch/moved elsewhere"
+unset LD_LIBRARY_PATH
+cd "$scratch"
+
+echo "the command by its name"
+"$prefix/bin/ordito" nvcc -O2 "$source" -o saxpy
+"$prefix/bin/ordito" run ./saxpy
+
+echo "nvcc of the toolkit folder, through a link in PATH"
+ln -s "$prefix/bin/ordito" ordito
+PATH="$prefix/cuda/bin:$PATH" nvcc -c "$source" -o saxpy.o
+./ordito nvcc saxpy.o -o saxpy_linked
+./ordito run ./saxpy_linked
+
+echo "the lab"
+"$prefix/bin/ordito" lab list | grep -q reduction
+"$prefix/bin/ordito" lab run saxpy --size 10000 > table
+grep -q saxpy table
+for folder in cuda/include cuda/lib64 share/ordito/gpus; do test -d "$prefix/$folder"; done
+if grep -rIl -e "$build" "$prefix"; then
+  echo "the files above name the build tree"
+  exit 1
+fi
