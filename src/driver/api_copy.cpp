@@ -1,0 +1,137 @@
+// Driver API: copies and fills. A call without a stream works on the legacy default stream and waits.
+#include "driver/api.hpp"
+#include "driver/copy.hpp"
+
+using namespace ordito::driver;
+
+namespace {
+
+uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+CUresult run(const CopyRequest& request, CUstream handle, bool synchronous) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  return copy(*context, request, stream, synchronous);
+}
+
+template <class Descriptor>
+CUresult runDescriptor(const Descriptor* descriptor, CUstream handle, bool synchronous) {
+  if (!descriptor) return CUDA_ERROR_INVALID_VALUE;
+  ORDITO_CONTEXT(context);
+  (void)context;
+  CopyRequest request;
+  if (CUresult bad = requestFrom(*descriptor, request)) return bad;
+  return run(request, handle, synchronous);
+}
+
+/// There is one device, so a copy between peers is a copy.
+CUDA_MEMCPY3D withoutPeers(const CUDA_MEMCPY3D_PEER& peer) {
+  static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER));
+  CUDA_MEMCPY3D copy;
+  __builtin_memcpy(&copy, &peer, sizeof copy);
+  return copy;
+}
+
+CUresult fillLine(CUdeviceptr to, unsigned value, size_t count, unsigned elementBytes, CUstream handle, bool synchronous) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (count > ~size_t{0} / elementBytes) return CUDA_ERROR_INVALID_VALUE;
+  return fill(*context, {to, 0, 0}, {count * elementBytes, 1, 1}, value, elementBytes, stream, synchronous);
+}
+
+CUresult fillPlane(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height, unsigned elementBytes,
+                   CUstream handle, bool synchronous) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (width > ~size_t{0} / elementBytes) return CUDA_ERROR_INVALID_VALUE;
+  if (height > 1 && pitch < width * elementBytes) return CUDA_ERROR_INVALID_VALUE;
+  return fill(*context, {to, pitch, 0}, {width * elementBytes, height, 1}, value, elementBytes, stream, synchronous);
+}
+
+}  // namespace
+
+// --- copies -----------------------------------------------------------------------------------------------------------------------
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return run(linearCopy(to, Side::Either, from, Side::Either, bytes), nullptr, true);
+}
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) {
+  return run(linearCopy(to, Side::Device, from, Side::Device, bytes), nullptr, true);
+}
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, size_t bytes) {
+  return run(linearCopy(to, Side::Device, number(from), Side::Host, bytes), nullptr, true);
+}
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, size_t bytes) {
+  return run(linearCopy(number(to), Side::Host, from, Side::Device, bytes), nullptr, true);
+}
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return run(linearCopy(to, Side::Device, from, Side::Device, bytes), nullptr, true);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return run(linearCopy(to, Side::Either, from, Side::Either, bytes), stream, false);
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes, CUstream stream) {
+  return run(linearCopy(to, Side::Device, from, Side::Device, bytes), stream, false);
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
+  return run(linearCopy(to, Side::Device, number(from), Side::Host, bytes), stream, false);
+}
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return run(linearCopy(number(to), Side::Host, from, Side::Device, bytes), stream, false);
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return run(linearCopy(to, Side::Device, from, Side::Device, bytes), stream, false);
+}
+
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) { return runDescriptor(copy, nullptr, true); }
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return runDescriptor(copy, nullptr, true); }
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D* copy) { return runDescriptor(copy, nullptr, true); }
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) { return runDescriptor(copy, stream, false); }
+CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* copy, CUstream stream) { return runDescriptor(copy, stream, false); }
+
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* peer) {
+  if (!peer) return CUDA_ERROR_INVALID_VALUE;
+  CUDA_MEMCPY3D copy = withoutPeers(*peer);
+  return runDescriptor(&copy, nullptr, true);
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* peer, CUstream stream) {
+  if (!peer) return CUDA_ERROR_INVALID_VALUE;
+  CUDA_MEMCPY3D copy = withoutPeers(*peer);
+  return runDescriptor(&copy, stream, false);
+}
+
+// --- fills ------------------------------------------------------------------------------------------------------------------------
+
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) { return fillLine(to, value, count, 1, nullptr, true); }
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t count) {
+  return fillLine(to, value, count, 2, nullptr, true);
+}
+CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, size_t count) { return fillLine(to, value, count, 4, nullptr, true); }
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
+  return fillLine(to, value, count, 1, stream, false);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+  return fillLine(to, value, count, 2, stream, false);
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream) {
+  return fillLine(to, value, count, 4, stream, false);
+}
+CUresult cuMemsetD2D8(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height) {
+  return fillPlane(to, pitch, value, width, height, 1, nullptr, true);
+}
+CUresult cuMemsetD2D16(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height) {
+  return fillPlane(to, pitch, value, width, height, 2, nullptr, true);
+}
+CUresult cuMemsetD2D32(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height) {
+  return fillPlane(to, pitch, value, width, height, 4, nullptr, true);
+}
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream) {
+  return fillPlane(to, pitch, value, width, height, 1, stream, false);
+}
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
+                            CUstream stream) {
+  return fillPlane(to, pitch, value, width, height, 2, stream, false);
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height, CUstream stream) {
+  return fillPlane(to, pitch, value, width, height, 4, stream, false);
+}

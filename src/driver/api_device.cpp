@@ -1,0 +1,177 @@
+// Driver API: errors, initialisation, version, devices.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <mutex>
+
+#include "driver/api.hpp"
+#include "driver/device.hpp"
+#include "profile/profile.hpp"
+
+using namespace ordito::driver;
+
+namespace {
+
+CUresult check(CUdevice ordinal) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  return ordinal >= 0 && ordinal < kDeviceCount ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+void atProcessEnd() {
+  abandonAllStreams();
+  ordito::profile::recorder().flush();
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (!text) return CUDA_ERROR_INVALID_VALUE;
+  *text = resultText(error);
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  *name = resultName(error);
+  return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuInit(unsigned int flags) {
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  static std::once_flag once;
+  std::call_once(once, [] {
+    device();
+    std::atexit(atProcessEnd);
+    initialised = true;
+  });
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int* version) {
+  if (!version) return CUDA_ERROR_INVALID_VALUE;
+  // Programs of any toolkit may run: a runtime refuses to start over a driver older than itself.
+  *version = 13000;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice* result, int ordinal) {
+  if (!result) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult bad = check(ordinal)) return bad;
+  *result = ordinal;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int* count) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!count) return CUDA_ERROR_INVALID_VALUE;
+  *count = kDeviceCount;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char* name, int length, CUdevice ordinal) {
+  if (CUresult bad = check(ordinal)) return bad;
+  if (!name || length <= 0) return CUDA_ERROR_INVALID_VALUE;
+  std::snprintf(name, static_cast<size_t>(length), "%s", device().gpu.name.c_str());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice ordinal) {
+  if (CUresult bad = check(ordinal)) return bad;
+  if (!uuid) return CUDA_ERROR_INVALID_VALUE;
+  // Stable for a GPU description, and recognisably ours.
+  std::memcpy(uuid->bytes, "ordito\0\0", 8);
+  uint64_t hash = std::hash<std::string>{}(device().gpu.id);
+  std::memcpy(uuid->bytes + 8, &hash, 8);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceTotalMem(size_t* bytes, CUdevice ordinal) {
+  if (CUresult bad = check(ordinal)) return bad;
+  if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+  *bytes = device().gpu.memoryBytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetLuid(char* luid, unsigned int* nodeMask, CUdevice ordinal) {
+  if (CUresult bad = check(ordinal)) return bad;
+  (void)luid;
+  (void)nodeMask;
+  return CUDA_ERROR_NOT_SUPPORTED;  // Windows only
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice ordinal) {
+  if (CUresult bad = check(ordinal)) return bad;
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
+  auto found = deviceAttribute(device().gpu, attribute);
+  if (!found) return CUDA_ERROR_INVALID_VALUE;
+  *value = *found;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetProperties(CUdevprop* p, CUdevice ordinal) {
+  if (CUresult bad = check(ordinal)) return bad;
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  auto get = [](CUdevice_attribute attribute) { return deviceAttribute(device().gpu, attribute).value_or(0); };
+  p->maxThreadsPerBlock = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  p->maxThreadsDim[0] = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
+  p->maxThreadsDim[1] = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
+  p->maxThreadsDim[2] = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z);
+  p->maxGridSize[0] = get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+  p->maxGridSize[1] = get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
+  p->maxGridSize[2] = get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z);
+  p->sharedMemPerBlock = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  p->totalConstantMemory = get(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+  p->SIMDWidth = get(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  p->memPitch = get(CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+  p->regsPerBlock = get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+  p->clockRate = get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  p->textureAlign = get(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice ordinal) {
+  if (CUresult bad = check(ordinal)) return bad;
+  if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
+  *major = static_cast<int>(device().gpu.computeMajor);
+  *minor = static_cast<int>(device().gpu.computeMinor);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char* busId, int length, CUdevice ordinal) {
+  if (CUresult bad = check(ordinal)) return bad;
+  if (!busId || length < 13) return CUDA_ERROR_INVALID_VALUE;
+  std::snprintf(busId, static_cast<size_t>(length), "0000:01:00.0");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice* result, const char* busId) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!result || !busId) return CUDA_ERROR_INVALID_VALUE;
+  unsigned domain = 0, bus = 0, slot = 0, function = 0;
+  bool known = std::sscanf(busId, "%x:%x:%x.%x", &domain, &bus, &slot, &function) >= 3 ||
+               (domain = 0, std::sscanf(busId, "%x:%x.%x", &bus, &slot, &function) >= 2);
+  if (!known || domain != 0 || bus != 1 || slot != 0) return CUDA_ERROR_INVALID_DEVICE;
+  *result = 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceCanAccessPeer(int* canAccess, CUdevice ordinal, CUdevice peer) {
+  if (CUresult bad = check(ordinal)) return bad;
+  if (CUresult bad = check(peer)) return bad;
+  if (!canAccess) return CUDA_ERROR_INVALID_VALUE;
+  *canAccess = ordinal != peer;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute, CUdevice from, CUdevice to) {
+  if (CUresult bad = check(from)) return bad;
+  if (CUresult bad = check(to)) return bad;
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_ERROR_INVALID_DEVICE;  // a device is no peer of itself, and there is only one
+}
+
+CUresult cuProfilerStart() { return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED; }
+CUresult cuProfilerStop() { return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED; }

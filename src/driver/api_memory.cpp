@@ -1,0 +1,429 @@
+// Driver API: allocation, host and managed memory, pointer attributes, stream-ordered allocation.
+#include <algorithm>
+#include <cstring>
+
+#include "driver/api.hpp"
+#include "driver/copy.hpp"
+#include "driver/device.hpp"
+#include "driver/extensions.hpp"
+#include "machine/memory.hpp"
+
+using namespace ordito::driver;
+using ordito::machine::Allocation;
+using ordito::machine::allocations;
+using ordito::machine::MemoryKind;
+
+namespace {
+
+CUresult take(const ordito::Expected<uint64_t>& address, CUdeviceptr* pointer) {
+  if (!address) return remember(address.error());
+  *pointer = *address;
+  return CUDA_SUCCESS;
+}
+
+CUresult allocateDevice(Context& context, CUdeviceptr* pointer, size_t bytes) {
+  if (!pointer || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  return take(context.device.memory.allocate(bytes), pointer);
+}
+
+CUresult allocateHostMemory(void** pointer, size_t bytes, MemoryKind kind, unsigned flags) {
+  if (!pointer) return CUDA_ERROR_INVALID_VALUE;
+  *pointer = nullptr;
+  if (bytes == 0) return CUDA_SUCCESS;
+  CUdeviceptr address = 0;
+  if (CUresult bad = take(ordito::machine::allocateHost(bytes, kind, flags), &address)) return bad;
+  *pointer = reinterpret_cast<void*>(address);
+  return CUDA_SUCCESS;
+}
+
+std::optional<Allocation> find(const void* pointer) { return allocations().find(reinterpret_cast<uint64_t>(pointer)); }
+
+bool isHost(const Allocation& a) { return a.kind == MemoryKind::Host || a.kind == MemoryKind::Registered; }
+
+/// What memory pools keep. All pools draw from the device's memory directly; freed memory is returned at once.
+struct Pool {
+  cuuint64_t releaseThreshold = 0;
+  int reuse[3] = {1, 1, 1};
+  std::mutex mutex;
+  cuuint64_t used = 0, usedHigh = 0;
+
+  void add(uint64_t bytes) {
+    std::lock_guard lock(mutex);
+    used += bytes;
+    usedHigh = std::max(usedHigh, used);
+  }
+};
+
+struct Pools {
+  HandleTable<Pool> table;
+  CUmemoryPool standard;
+  std::atomic<CUmemoryPool> current;
+  std::mutex mutex;
+  std::map<uint64_t, std::shared_ptr<Pool>> owner;  // by allocation
+
+  Pools() : standard(static_cast<CUmemoryPool>(table.add(std::make_shared<Pool>()))), current(standard) {}
+
+  void leave(uint64_t address, uint64_t bytes) {
+    std::lock_guard lock(mutex);
+    auto it = owner.find(address);
+    if (it == owner.end()) return;
+    std::lock_guard poolLock(it->second->mutex);
+    it->second->used -= bytes;
+    owner.erase(it);
+  }
+};
+
+Pools& pools() {
+  static auto* all = new Pools;
+  return *all;
+}
+
+CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, CUstream streamHandle) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, streamHandle);
+  auto pool = pools().table.find(handle);
+  if (!pool) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult bad = allocateDevice(*context, pointer, bytes)) return bad;
+  pool->add(bytes);
+  std::lock_guard lock(pools().mutex);
+  pools().owner[*pointer] = pool;
+  return CUDA_SUCCESS;
+}
+
+/// Frees device or managed memory; waits are the caller's business.
+CUresult release(Device& device, CUdeviceptr pointer) {
+  auto allocation = allocations().find(pointer);
+  if (allocation) pools().leave(pointer, allocation->bytes);
+  if (device.memory.free(pointer) || ordito::machine::freeHost(pointer, MemoryKind::Managed)) return CUDA_SUCCESS;
+  return remember(CUDA_ERROR_INVALID_VALUE, fmt::format("{:#x} was not allocated or is freed already: {}", pointer,
+                                                        ordito::machine::describeAddress(pointer)));
+}
+
+template <class T>
+CUresult answer(void* data, T value) {
+  std::memcpy(data, &value, sizeof value);
+  return CUDA_SUCCESS;
+}
+
+unsigned memoryType(const Allocation& a) {
+  return a.kind == MemoryKind::Device || a.kind == MemoryKind::Managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+}
+
+CUresult pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer, const Allocation& a) {
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: return answer(data, device().primary->handle());
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return answer(data, memoryType(a));
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return answer(data, pointer);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (a.kind == MemoryKind::Device) return CUDA_ERROR_INVALID_VALUE;
+      return answer(data, pointer);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return answer(data, 0);
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: return answer(data, static_cast<unsigned long long>(a.id));
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, static_cast<unsigned>(a.kind == MemoryKind::Managed));
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, a.device);
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: return answer(data, 0);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, static_cast<CUdeviceptr>(a.address));
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return answer(data, static_cast<size_t>(a.bytes));
+    case CU_POINTER_ATTRIBUTE_MAPPED: return answer(data, 1);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return answer(data, 0ull);
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return answer(data, 0);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return answer(data, static_cast<unsigned>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return answer(data, static_cast<void*>(nullptr));
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+
+CUresult cuMemGetInfo(size_t* free, size_t* total) {
+  ORDITO_CONTEXT(context);
+  if (free) *free = context->device.memory.freeBytes();
+  if (total) *total = context->device.memory.totalBytes();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc(CUdeviceptr* pointer, size_t bytes) {
+  ORDITO_CONTEXT(context);
+  return allocateDevice(*context, pointer, bytes);
+}
+
+CUresult cuMemAllocPitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size_t height, unsigned int elementBytes) {
+  ORDITO_CONTEXT(context);
+  if (!pitch || width == 0 || height == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (elementBytes != 4 && elementBytes != 8 && elementBytes != 16) return CUDA_ERROR_INVALID_VALUE;
+  size_t rows = (width + 511) / 512 * 512;
+  if (rows < width || height > ~size_t{0} / rows) return CUDA_ERROR_INVALID_VALUE;
+  *pitch = rows;
+  return allocateDevice(*context, pointer, rows * height);
+}
+
+CUresult cuMemFree(CUdeviceptr pointer) {
+  ORDITO_CONTEXT(context);
+  if (pointer == 0) return CUDA_SUCCESS;
+  // Freeing waits for whatever may still use the memory, as a real driver does.
+  context->group.synchronizeAll();
+  return release(context->device, pointer);
+}
+
+CUresult cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr pointer) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  auto allocation = allocations().find(pointer);
+  if (!allocation) return CUDA_ERROR_NOT_FOUND;
+  if (base) *base = allocation->address;
+  if (bytes) *bytes = allocation->bytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocHost(void** pointer, size_t bytes) { return cuMemHostAlloc(pointer, bytes, 0); }
+
+CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  constexpr unsigned kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+  if (flags & ~kKnown) return CUDA_ERROR_INVALID_VALUE;
+  return allocateHostMemory(pointer, bytes, MemoryKind::Host, flags);
+}
+
+CUresult cuMemFreeHost(void* pointer) {
+  ORDITO_CONTEXT(context);
+  if (!pointer) return CUDA_SUCCESS;
+  context->group.synchronizeAll();
+  return ordito::machine::freeHost(reinterpret_cast<uint64_t>(pointer), MemoryKind::Host) ? CUDA_SUCCESS
+                                                                                         : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* pointer, void* host, unsigned int flags) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  if (!pointer || flags) return CUDA_ERROR_INVALID_VALUE;
+  auto allocation = find(host);
+  if (!allocation || allocation->kind == MemoryKind::Device) return CUDA_ERROR_INVALID_VALUE;
+  *pointer = reinterpret_cast<CUdeviceptr>(host);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetFlags(unsigned int* flags, void* host) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  auto allocation = find(host);
+  if (!flags || !allocation || !isHost(*allocation)) return CUDA_ERROR_INVALID_VALUE;
+  // With unified addressing all host memory is mapped.
+  *flags = allocation->flags | CU_MEMHOSTALLOC_DEVICEMAP;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister(void* host, size_t bytes, unsigned int flags) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  if (!host || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  auto address = reinterpret_cast<uint64_t>(host);
+  if (allocations().overlaps(address, bytes)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  allocations().add({.address = address, .bytes = bytes, .kind = MemoryKind::Registered, .flags = flags});
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void* host) {
+  ORDITO_CONTEXT(context);
+  context->group.synchronizeAll();
+  auto removed = allocations().remove(reinterpret_cast<uint64_t>(host), MemoryKind::Registered);
+  return removed ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr* pointer, size_t bytes, unsigned int flags) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  if (!pointer || bytes == 0 || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+    return CUDA_ERROR_INVALID_VALUE;
+  return take(ordito::machine::allocateHost(bytes, MemoryKind::Managed, flags), pointer);
+}
+
+// Managed memory is where it is: moving and advising change nothing but must be asked with sense.
+CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice to, CUstream handle) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (to != CU_DEVICE_CPU && (to < 0 || to >= kDeviceCount)) return CUDA_ERROR_INVALID_DEVICE;
+  auto allocation = allocations().find(pointer);
+  if (!allocation || allocation->kind != MemoryKind::Managed) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > allocation->address + allocation->bytes - pointer) return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise advice, CUdevice) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  auto allocation = allocations().find(pointer);
+  if (!allocation || allocation->kind != MemoryKind::Managed) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > allocation->address + allocation->bytes - pointer) return CUDA_ERROR_INVALID_VALUE;
+  return advice >= CU_MEM_ADVISE_SET_READ_MOSTLY && advice <= CU_MEM_ADVISE_UNSET_ACCESSED_BY ? CUDA_SUCCESS
+                                                                                               : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemRangeGetAttribute(void* data, size_t dataBytes, CUmem_range_attribute attribute, CUdeviceptr pointer,
+                                size_t bytes) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  auto allocation = allocations().find(pointer);
+  if (!data || dataBytes < 4 || bytes == 0 || !allocation || allocation->kind != MemoryKind::Managed)
+    return CUDA_ERROR_INVALID_VALUE;
+  bool place = attribute == CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION ||
+               attribute == CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION ||
+               attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
+  return answer(data, place ? CU_DEVICE_INVALID : 0);
+}
+
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!data) return CUDA_ERROR_INVALID_VALUE;
+  auto allocation = allocations().find(pointer);
+  if (!allocation) return CUDA_ERROR_INVALID_VALUE;
+  return pointerAttribute(data, attribute, pointer, *allocation);
+}
+
+CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data, CUdeviceptr pointer) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!attributes || !data) return CUDA_ERROR_INVALID_VALUE;
+  auto allocation = allocations().find(pointer);
+  for (unsigned i = 0; i < count; ++i) {
+    // For memory unknown to CUDA every attribute is answered with its null value.
+    if (allocation && pointerAttribute(data[i], attributes[i], pointer, *allocation) == CUDA_SUCCESS) continue;
+    bool wide = attributes[i] == CU_POINTER_ATTRIBUTE_CONTEXT || attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
+                attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER || attributes[i] == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
+                attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR || attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE;
+    bool ordinal = attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    if (wide)
+      answer(data[i], uint64_t{0});
+    else
+      answer(data[i], ordinal ? CU_DEVICE_INVALID : 0);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!value || !allocations().find(pointer)) return CUDA_ERROR_INVALID_VALUE;
+  return attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+int orditoPointerSides(const void* pointer) { return pointerSides(reinterpret_cast<uint64_t>(pointer)); }
+
+// --- stream-ordered allocation ----------------------------------------------------------------------------------------------------
+
+CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
+  return allocateFrom(pools().current, pointer, bytes, stream);
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+  return allocateFrom(pool, pointer, bytes, stream);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (pointer == 0) return CUDA_SUCCESS;
+  auto allocation = allocations().find(pointer);
+  if (!allocation || allocation->address != pointer || allocation->kind != MemoryKind::Device)
+    return CUDA_ERROR_INVALID_VALUE;
+  Operation operation;
+  Device& owner = context->device;
+  operation.run = [&owner, pointer](std::string&) { return release(owner, pointer); };
+  stream->submit(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice ordinal) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (!pool) return CUDA_ERROR_INVALID_VALUE;
+  *pool = pools().standard;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice ordinal) {
+  if (CUresult bad = cuDeviceGetDefaultMemPool(pool, ordinal)) return bad;
+  *pool = pools().current;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (!pools().table.find(pool)) return CUDA_ERROR_INVALID_VALUE;
+  pools().current = pool;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!pool || !properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->location.id != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  *pool = static_cast<CUmemoryPool>(pools().table.add(std::make_shared<Pool>()));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (pool == pools().standard || !pools().table.remove(pool)) return CUDA_ERROR_INVALID_VALUE;
+  if (pools().current == pool) pools().current = pools().standard;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  return pools().table.find(pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  auto pool = pools().table.find(handle);
+  if (!pool || !value) return CUDA_ERROR_INVALID_VALUE;
+  std::lock_guard lock(pool->mutex);
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      pool->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = *static_cast<int*>(value);
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      pool->releaseThreshold = *static_cast<cuuint64_t*>(value);
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      if (*static_cast<cuuint64_t*>(value) != 0) return CUDA_ERROR_INVALID_VALUE;
+      pool->usedHigh = pool->used;
+      return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  auto pool = pools().table.find(handle);
+  if (!pool || !value) return CUDA_ERROR_INVALID_VALUE;
+  std::lock_guard lock(pool->mutex);
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      return answer(value, pool->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES]);
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return answer(value, pool->releaseThreshold);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return answer(value, pool->used);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return answer(value, pool->usedHigh);
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  return pools().table.find(pool) && (map || count == 0) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!pools().table.find(pool) || !flags || !location) return CUDA_ERROR_INVALID_VALUE;
+  *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  return CUDA_SUCCESS;
+}

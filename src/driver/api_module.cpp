@@ -1,0 +1,376 @@
+// Driver API: modules, functions, libraries, and the linker calls.
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "driver/api.hpp"
+#include "driver/extensions.hpp"
+#include "driver/fatbin.hpp"
+#include "driver/module.hpp"
+
+using namespace ordito::driver;
+
+namespace {
+
+CUmodule handleOf(Module* module) { return reinterpret_cast<CUmodule>(module); }
+CUfunction handleOf(Function* function) { return reinterpret_cast<CUfunction>(function); }
+
+/// Copies an image whose lifetime ends with the call. The compiler's wrapper points into the executable and is not copied.
+CUresult loadCopy(CUmodule* module, const void* data, size_t bytes, const std::string& origin) {
+  ORDITO_CONTEXT(context);
+  if (!module || !data) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes == 0) bytes = imageBytes(data);
+  if (bytes == 0) return remember(CUDA_ERROR_INVALID_IMAGE, origin + ": neither PTX text nor a fat binary");
+  std::string copy(static_cast<const char*>(data), bytes);
+  auto made = std::make_shared<Module>(*context, Image{nullptr, 0, origin}, std::move(copy));
+  if (auto ok = made->load(); !ok) {
+    tell(ok.error().message);
+    return remember(ok.error());
+  }
+  context->modules.add(made);
+  *module = handleOf(made.get());
+  return CUDA_SUCCESS;
+}
+
+CUresult readFile(const char* path, std::string& text) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return remember(CUDA_ERROR_FILE_NOT_FOUND, fmt::format("cannot read {}", path));
+  text.assign(std::istreambuf_iterator<char>(in), {});
+  return CUDA_SUCCESS;
+}
+
+CUresult loadFile(CUmodule* module, const char* path) {
+  if (!path) return CUDA_ERROR_INVALID_VALUE;
+  std::string text;
+  if (CUresult bad = readFile(path, text)) return bad;
+  return loadCopy(module, text.c_str(), text.size(), path);
+}
+
+CUresult findModule(CUmodule handle, std::shared_ptr<Module>& module) {
+  ORDITO_CONTEXT(context);
+  module = context->modules.find(handle);
+  return module ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult functionAttribute(const Function& function, CUfunction_attribute attribute, int& value) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: value = static_cast<int>(function.maxThreads()); break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: value = static_cast<int>(function.layout.staticSharedBytes); break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: {
+      uint64_t bytes = 0;
+      for (const auto& variable : function.module.parsed().variables)
+        if (variable.space == ordito::ptx::Space::Const) bytes += variable.size;
+      value = static_cast<int>(bytes);
+      break;
+    }
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: value = static_cast<int>(function.layout.localBytes); break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: value = static_cast<int>(function.registers); break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: value = static_cast<int>(function.module.parsed().sm); break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      value = static_cast<int>(function.module.context.device.gpu.computeCapability());
+      break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: value = static_cast<int>(function.maxDynamicShared()); break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: value = function.carveout; break;
+    default:
+      if (attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX) return CUDA_ERROR_INVALID_VALUE;
+      value = 0;
+  }
+  return CUDA_SUCCESS;
+}
+
+/// The parts that a linker was given, each PTX text.
+struct Link {
+  std::vector<std::string> parts;
+  std::vector<std::byte> result;
+};
+
+/// Adds the PTX of an image: all alternatives of one part, for the GPU at hand.
+CUresult addToLink(Link& link, const void* data, size_t bytes) {
+  std::span image(static_cast<const std::byte*>(data), bytes);
+  if (!isFatbin(image)) {
+    std::string text(static_cast<const char*>(data), bytes);
+    link.parts.push_back(text.substr(0, text.find('\0')));
+    return CUDA_SUCCESS;
+  }
+  auto entries = readFatbin(image);
+  if (!entries) return remember({entries.error().message, CUDA_ERROR_INVALID_IMAGE});
+  uint32_t capability = device().gpu.computeCapability();
+  const FatbinEntry* best = nullptr;
+  for (const FatbinEntry& entry : *entries) {
+    if (entry.kind != FatbinEntry::Kind::Ptx) continue;
+    bool better = !best || (entry.arch <= capability && (entry.arch > best->arch || best->arch > capability));
+    if (better) best = &entry;
+  }
+  if (!best) return remember(CUDA_ERROR_NO_BINARY_FOR_GPU, "a part that is to be linked holds no PTX");
+  link.parts.push_back(best->ptx);
+  return CUDA_SUCCESS;
+}
+
+HandleTable<Link>& links() {
+  static auto* table = new HandleTable<Link>;
+  return *table;
+}
+
+}  // namespace
+
+CUresult cuModuleLoad(CUmodule* module, const char* file) { return loadFile(module, file); }
+CUresult cuModuleLoadData(CUmodule* module, const void* image) { return loadCopy(module, image, 0, "<image>"); }
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) { return loadCopy(module, image, 0, "<fat binary>"); }
+
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count, CUjit_option* names, void** values) {
+  CUresult result = loadCopy(module, image, 0, "<image>");
+  // The message goes to the error log that the caller brought.
+  for (unsigned i = 0; i < count && names && values; ++i) {
+    if (names[i] != CU_JIT_ERROR_LOG_BUFFER) continue;
+    for (unsigned k = 0; k < count; ++k) {
+      if (names[k] != CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) continue;
+      size_t room = reinterpret_cast<size_t>(values[k]);
+      std::string text = result == CUDA_SUCCESS ? "" : lastMessage();
+      if (room == 0 || !values[i]) continue;
+      text = text.substr(0, room - 1);
+      std::memcpy(values[i], text.c_str(), text.size() + 1);
+      values[k] = reinterpret_cast<void*>(text.size());
+    }
+  }
+  return result;
+}
+
+CUresult orditoModuleLoadStatic(CUmodule* module, const void* image, const char* origin) {
+  ORDITO_CONTEXT(context);
+  if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
+  std::string name = origin ? origin : "<program>";
+  auto made = std::make_shared<Module>(*context, Image{image, imageBytes(image), name}, "");
+  context->modules.add(made);
+  *module = handleOf(made.get());
+  return CUDA_SUCCESS;
+}
+
+CUresult orditoModuleBindVariable(CUmodule handle, const char* name, void* address) {
+  if (!name || !address) return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Module> module;
+  if (CUresult bad = findModule(handle, module)) return bad;
+  auto bound = module->bind(name, address);
+  return bound ? CUDA_SUCCESS : remember(bound.error());
+}
+
+CUresult cuModuleUnload(CUmodule handle) {
+  Context* context = nullptr;
+  if (CUresult bad = currentContextEvenBroken(context)) return bad;
+  auto module = context->modules.remove(handle);
+  if (!module) return CUDA_ERROR_INVALID_HANDLE;
+  context->group.synchronizeAll();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  if (!mode) return CUDA_ERROR_INVALID_VALUE;
+  *mode = CU_MODULE_LAZY_LOADING;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
+  std::shared_ptr<Module> module;
+  if (CUresult bad = findModule(handle, module)) return bad;
+  if (!function || !name) return CUDA_ERROR_INVALID_VALUE;
+  auto found = module->function(name);
+  if (!found) {
+    if (found.error().code != CUDA_ERROR_NOT_FOUND) tellOnce(found.error().message);
+    return remember(found.error());
+  }
+  *function = handleOf(*found);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule handle) {
+  std::shared_ptr<Module> module;
+  if (CUresult bad = findModule(handle, module)) return bad;
+  if (!count) return CUDA_ERROR_INVALID_VALUE;
+  auto all = module->functions();
+  if (!all) return remember(all.error());
+  *count = static_cast<unsigned>(all->size());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int count, CUmodule handle) {
+  std::shared_ptr<Module> module;
+  if (CUresult bad = findModule(handle, module)) return bad;
+  if (!functions) return CUDA_ERROR_INVALID_VALUE;
+  auto all = module->functions();
+  if (!all) return remember(all.error());
+  for (unsigned i = 0; i < count && i < all->size(); ++i) functions[i] = handleOf((*all)[i]);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetGlobal(CUdeviceptr* pointer, size_t* bytes, CUmodule handle, const char* name) {
+  std::shared_ptr<Module> module;
+  if (CUresult bad = findModule(handle, module)) return bad;
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  auto found = module->variable(name);
+  if (!found) return remember(found.error());
+  if (pointer) *pointer = found->address;
+  if (bytes) *bytes = found->bytes;
+  return CUDA_SUCCESS;
+}
+
+// --- functions --------------------------------------------------------------------------------------------------------------------
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction handle) {
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
+  Function* function = functionFrom(handle);
+  if (!function) return CUDA_ERROR_INVALID_HANDLE;
+  return functionAttribute(*function, attribute, *value);
+}
+
+CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
+  Function* function = functionFrom(handle);
+  if (!function) return CUDA_ERROR_INVALID_HANDLE;
+  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) return function->setMaxDynamicShared(value);
+  if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) {
+    if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+    function->carveout = value;
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction handle, CUfunc_cache) {
+  return functionFrom(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig) {
+  return functionFrom(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuFuncGetModule(CUmodule* module, CUfunction handle) {
+  Function* function = functionFrom(handle);
+  if (!function) return CUDA_ERROR_INVALID_HANDLE;
+  if (!module) return CUDA_ERROR_INVALID_VALUE;
+  *module = handleOf(&function->module);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetName(const char** name, CUfunction handle) {
+  Function* function = functionFrom(handle);
+  if (!function) return CUDA_ERROR_INVALID_HANDLE;
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  *name = function->kernel.name.c_str();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction handle, size_t index, size_t* offset, size_t* bytes) {
+  Function* function = functionFrom(handle);
+  if (!function) return CUDA_ERROR_INVALID_HANDLE;
+  if (!offset || index >= function->kernel.parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+  *offset = function->kernel.parameters[index].offset;
+  if (bytes) *bytes = function->kernel.parameters[index].size;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction handle) {
+  if (!functionFrom(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  *state = CU_FUNCTION_LOADING_STATE_LOADED;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction handle) { return functionFrom(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; }
+
+// --- libraries: a library is a module, a kernel its function ----------------------------------------------------------------------
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*, void**,
+                           unsigned int) {
+  return loadCopy(reinterpret_cast<CUmodule*>(library), code, 0, "<library>");
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_option*, void**, unsigned int, CUlibraryOption*,
+                               void**, unsigned int) {
+  return loadFile(reinterpret_cast<CUmodule*>(library), file);
+}
+
+CUresult cuLibraryUnload(CUlibrary library) { return cuModuleUnload(reinterpret_cast<CUmodule>(library)); }
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  return cuModuleGetFunction(reinterpret_cast<CUfunction*>(kernel), reinterpret_cast<CUmodule>(library), name);
+}
+
+CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
+  if (!module) return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Module> found;
+  if (CUresult bad = findModule(reinterpret_cast<CUmodule>(library), found)) return bad;
+  *module = handleOf(found.get());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr* pointer, size_t* bytes, CUlibrary library, const char* name) {
+  return cuModuleGetGlobal(pointer, bytes, reinterpret_cast<CUmodule>(library), name);
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr* pointer, size_t* bytes, CUlibrary library, const char* name) {
+  return cuModuleGetGlobal(pointer, bytes, reinterpret_cast<CUmodule>(library), name);
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  if (!function) return CUDA_ERROR_INVALID_VALUE;
+  if (!functionFrom(reinterpret_cast<CUfunction>(kernel))) return CUDA_ERROR_INVALID_HANDLE;
+  *function = reinterpret_cast<CUfunction>(kernel);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetName(const char** name, CUkernel kernel) {
+  return cuFuncGetName(name, reinterpret_cast<CUfunction>(kernel));
+}
+
+CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice) {
+  return cuFuncGetAttribute(value, attribute, reinterpret_cast<CUfunction>(kernel));
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice) {
+  return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), attribute, value);
+}
+
+// --- the linker: its product is a fat binary of PTX parts, joined when it is loaded -----------------------------------------------
+
+CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState* state) {
+  ORDITO_CONTEXT(context);
+  (void)context;
+  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  *state = static_cast<CUlinkState>(links().add(std::make_shared<Link>()));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t bytes, const char* name, unsigned int,
+                       CUjit_option*, void**) {
+  auto link = links().find(state);
+  if (!link) return CUDA_ERROR_INVALID_HANDLE;
+  if (!data) return CUDA_ERROR_INVALID_VALUE;
+  if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY && type != CU_JIT_INPUT_OBJECT)
+    return remember(CUDA_ERROR_NO_BINARY_FOR_GPU, fmt::format("{} cannot be linked: it is no PTX", name ? name : "a part"));
+  return addToLink(*link, data, bytes);
+}
+
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned int options, CUjit_option* names,
+                       void** values) {
+  if (!path) return CUDA_ERROR_INVALID_VALUE;
+  std::string text;
+  if (CUresult bad = readFile(path, text)) return bad;
+  return cuLinkAddData(state, type, text.data(), text.size(), path, options, names, values);
+}
+
+CUresult cuLinkComplete(CUlinkState state, void** cubin, size_t* bytes) {
+  auto link = links().find(state);
+  if (!link) return CUDA_ERROR_INVALID_HANDLE;
+  std::vector<FatbinImage> images;
+  for (const std::string& part : link->parts) {
+    FatbinImage image;
+    image.arch = 10;  // parts of one program: all the same
+    image.name = fmt::format("part {}", images.size() + 1);
+    image.bytes = part;
+    images.push_back(std::move(image));
+  }
+  link->result = writeFatbin(images);
+  if (cubin) *cubin = link->result.data();
+  if (bytes) *bytes = link->result.size();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLinkDestroy(CUlinkState state) { return links().remove(state) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; }

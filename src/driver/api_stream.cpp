@@ -1,0 +1,254 @@
+// Driver API: streams, events, host functions.
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "driver/api.hpp"
+#include "machine/memory.hpp"
+
+using namespace ordito::driver;
+
+namespace {
+
+CUresult findEvent(CUevent handle, std::shared_ptr<Event>& event) {
+  ORDITO_CONTEXT(context);
+  event = context->events.find(handle);
+  return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+bool holds(uint64_t value, uint64_t wanted, unsigned flags) {
+  switch (flags & 3) {
+    case CU_STREAM_WAIT_VALUE_GEQ: return static_cast<int64_t>(value - wanted) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ: return value == wanted;
+    case CU_STREAM_WAIT_VALUE_AND: return (value & wanted) != 0;
+    default: return ~(value | wanted) != 0;
+  }
+}
+
+template <class T>
+CUresult writeValue(CUstream handle, CUdeviceptr to, T value) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (to % sizeof(T) || !ordito::machine::allocations().find(to)) return CUDA_ERROR_INVALID_VALUE;
+  Operation operation;
+  operation.run = [=](std::string&) {
+    std::atomic_ref(*reinterpret_cast<T*>(to)).store(value, std::memory_order_release);
+    return CUDA_SUCCESS;
+  };
+  stream->submit(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+template <class T>
+CUresult waitValue(CUstream handle, CUdeviceptr from, T wanted, unsigned flags) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (from % sizeof(T) || !ordito::machine::allocations().find(from)) return CUDA_ERROR_INVALID_VALUE;
+  Operation operation;
+  operation.run = [=](std::string&) {
+    std::atomic_ref value(*reinterpret_cast<T*>(from));
+    while (true) {
+      T seen = value.load(std::memory_order_acquire);
+      // The cyclic comparison is of the operand's own width.
+      bool reached = (flags & 3) == CU_STREAM_WAIT_VALUE_GEQ ? static_cast<std::make_signed_t<T>>(seen - wanted) >= 0
+                                                             : holds(seen, wanted, flags);
+      if (reached) return CUDA_SUCCESS;
+      std::this_thread::yield();
+    }
+  };
+  stream->submit(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+// --- streams ----------------------------------------------------------------------------------------------------------------------
+
+CUresult cuStreamCreate(CUstream* handle, unsigned int flags) { return cuStreamCreateWithPriority(handle, flags, 0); }
+
+CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned int flags, int priority) {
+  ORDITO_CONTEXT(context);
+  if (!handle || flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) return CUDA_ERROR_INVALID_VALUE;
+  *handle = static_cast<CUstream>(context->streams.add(context->group.create(flags, std::min(0, std::max(-5, priority)))));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy(CUstream handle) {
+  Context* context = nullptr;
+  if (CUresult bad = currentContextEvenBroken(context)) return bad;
+  auto stream = context->streams.remove(handle);
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  stream->close();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetPriority(CUstream handle, int* priority) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (!priority) return CUDA_ERROR_INVALID_VALUE;
+  *priority = stream->priority();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetFlags(CUstream handle, unsigned int* flags) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (!flags) return CUDA_ERROR_INVALID_VALUE;
+  *flags = stream->flags();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (!id) return CUDA_ERROR_INVALID_VALUE;
+  *id = stream->id();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCtx(CUstream handle, CUcontext* result) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (!result) return CUDA_ERROR_INVALID_VALUE;
+  *result = context->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned int) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  auto event = context->events.find(eventHandle);
+  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  Point point = event->point();
+  if (!point.stream || point.stream == stream) return CUDA_SUCCESS;  // never recorded, or in order anyway
+  Operation operation;
+  operation.quick = true;
+  operation.after.push_back(std::move(point));
+  stream->submit(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* data, unsigned int flags) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (!callback || flags) return CUDA_ERROR_INVALID_VALUE;
+  Operation operation;
+  operation.evenAfterError = true;
+  operation.run = [=](std::string&) {
+    callback(handle, context->group.error(), data);
+    return CUDA_SUCCESS;
+  };
+  stream->submit(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (!function) return CUDA_ERROR_INVALID_VALUE;
+  Operation operation;
+  operation.run = [=](std::string&) {
+    function(data);
+    return CUDA_SUCCESS;
+  };
+  stream->submit(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamQuery(CUstream handle) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (!stream->idle()) return CUDA_ERROR_NOT_READY;
+  return currentContext(context);
+}
+
+CUresult cuStreamSynchronize(CUstream handle) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  stream->synchronize();
+  return currentContext(context);
+}
+
+CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, size_t, unsigned int) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  auto allocation = ordito::machine::allocations().find(pointer);
+  bool managed = allocation && allocation->kind == ordito::machine::MemoryKind::Managed;
+  return managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  if (!status) return CUDA_ERROR_INVALID_VALUE;
+  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int) {
+  return writeValue<uint32_t>(stream, to, value);
+}
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr to, cuuint64_t value, unsigned int) {
+  return writeValue<uint64_t>(stream, to, value);
+}
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr from, cuuint32_t value, unsigned int flags) {
+  return waitValue<uint32_t>(stream, from, value, flags);
+}
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr from, cuuint64_t value, unsigned int flags) {
+  return waitValue<uint64_t>(stream, from, value, flags);
+}
+
+// --- events -----------------------------------------------------------------------------------------------------------------------
+
+CUresult cuEventCreate(CUevent* handle, unsigned int flags) {
+  ORDITO_CONTEXT(context);
+  constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+  if (!handle || flags & ~kKnown) return CUDA_ERROR_INVALID_VALUE;
+  if (flags & CU_EVENT_INTERPROCESS) return CUDA_ERROR_NOT_SUPPORTED;
+  *handle = static_cast<CUevent>(context->events.add(std::make_shared<Event>(flags)));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(CUevent handle) {
+  Context* context = nullptr;
+  if (CUresult bad = currentContextEvenBroken(context)) return bad;
+  return context->events.remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, streamHandle);
+  auto event = context->events.find(handle);
+  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  event->record(stream);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
+  return flags ? CUDA_ERROR_INVALID_VALUE : cuEventRecord(event, stream);
+}
+
+CUresult cuEventQuery(CUevent handle) {
+  std::shared_ptr<Event> event;
+  if (CUresult bad = findEvent(handle, event)) return bad;
+  return event->reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuEventSynchronize(CUevent handle) {
+  std::shared_ptr<Event> event;
+  if (CUresult bad = findEvent(handle, event)) return bad;
+  event->wait();
+  Context* context = nullptr;
+  return currentContext(context);
+}
+
+CUresult cuEventElapsedTime(float* milliseconds, CUevent startHandle, CUevent endHandle) {
+  std::shared_ptr<Event> start, end;
+  if (CUresult bad = findEvent(startHandle, start)) return bad;
+  if (CUresult bad = findEvent(endHandle, end)) return bad;
+  if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
+  if (!start->recorded() || !end->recorded() || !start->timed() || !end->timed()) return CUDA_ERROR_INVALID_HANDLE;
+  if (!start->reached() || !end->reached()) return CUDA_ERROR_NOT_READY;
+  *milliseconds = std::chrono::duration<float, std::milli>(end->time() - start->time()).count();
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,109 @@
+// See context.hpp.
+#include "driver/context.hpp"
+
+#include "base/thread_state.hpp"
+#include "driver/module.hpp"
+#include "driver/results.hpp"
+
+namespace ordito::driver {
+
+std::atomic<bool> initialised{false};
+
+namespace {
+
+struct KnownContexts {
+  std::mutex mutex;
+  std::set<const Context*> all;
+};
+KnownContexts& known() {
+  static auto* contexts = new KnownContexts;
+  return *contexts;
+}
+
+uint64_t nextContextId() {
+  static std::atomic<uint64_t> next{1};
+  return next++;
+}
+
+/// The defaults of a real device, as cuCtxGetLimit answers them.
+std::map<int, size_t> defaultLimits() {
+  return {{CU_LIMIT_STACK_SIZE, 1024},
+          {CU_LIMIT_PRINTF_FIFO_SIZE, 8650752},
+          {CU_LIMIT_MALLOC_HEAP_SIZE, 8388608},
+          {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2},
+          {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048},
+          {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64},
+          {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0}};
+}
+
+/// A host thread's own default streams, one for each context. Closed when the thread ends.
+struct PerThreadStreams {
+  std::map<Context*, std::shared_ptr<Stream>> byContext;
+  ~PerThreadStreams() {
+    for (auto& [context, stream] : byContext) stream->close();
+  }
+};
+
+}  // namespace
+
+Context::Context(Device& owner) : device(owner), id(nextContextId()), limits(defaultLimits()) {
+  KnownContexts& contexts = known();
+  std::lock_guard lock(contexts.mutex);
+  contexts.all.insert(this);
+}
+
+Context* Context::from(CUcontext handle) {
+  auto* context = reinterpret_cast<Context*>(handle);
+  KnownContexts& contexts = known();
+  std::lock_guard lock(contexts.mutex);
+  return contexts.all.contains(context) && context->alive ? context : nullptr;
+}
+
+std::shared_ptr<Stream> Context::stream(CUstream handle) {
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) return group.legacy();
+  if (handle == CU_STREAM_PER_THREAD) return perThreadStream();
+  return streams.find(handle);
+}
+
+std::shared_ptr<Stream> Context::perThreadStream() {
+  auto& stream = threadState<PerThreadStreams>().byContext[this];
+  if (!stream) stream = group.create(CU_STREAM_DEFAULT, 0);
+  return stream;
+}
+
+void Context::destroy() {
+  group.synchronizeAll();
+  alive = false;
+  for (auto& stream : streams.takeAll()) stream->close();
+  events.takeAll();
+  modules.takeAll();
+  if (this == device.primary) device.memory.freeAll();
+}
+
+void Context::revive() {
+  if (alive) return;
+  group.clearError();
+  std::lock_guard lock(settingsMutex);
+  limits = defaultLimits();
+  alive = true;
+}
+
+std::vector<Context*>& contextStack() {
+  return threadState<std::vector<Context*>>();
+}
+
+CUresult currentContextEvenBroken(Context*& context) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  auto& stack = contextStack();
+  if (stack.empty() || !stack.back()) return CUDA_ERROR_INVALID_CONTEXT;
+  context = stack.back();
+  return context->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+CUresult currentContext(Context*& context) {
+  if (CUresult result = currentContextEvenBroken(context)) return result;
+  CUresult sticky = context->group.error();
+  return sticky == CUDA_SUCCESS ? sticky : remember(sticky, context->group.errorMessage());
+}
+
+}  // namespace ordito::driver

@@ -1,0 +1,192 @@
+// See copy.hpp. A side that is an allocation of ours is checked to its last byte: a copy past its end is CUDA_ERROR_INVALID_VALUE, as on a real device.
+#include "driver/copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "driver/context.hpp"
+#include "driver/results.hpp"
+#include "machine/memory.hpp"
+
+namespace ordito::driver {
+
+namespace {
+
+using machine::MemoryKind;
+
+std::byte* at(uint64_t address) { return reinterpret_cast<std::byte*>(address); }
+
+/// Bytes from the first to the last that rows of `region` touch.
+uint64_t span(const Region& region, const Extent& extent) {
+  return (extent.depth - 1) * region.slice + (extent.height - 1) * region.pitch + extent.width;
+}
+
+struct SideCheck {
+  CUresult result = CUDA_SUCCESS;
+  bool pageable = false;
+};
+
+CUresult invalid(const std::string& message) { return remember(CUDA_ERROR_INVALID_VALUE, message); }
+
+SideCheck check(const Region& region, Side side, const Extent& extent, const char* role) {
+  uint64_t bytes = span(region, extent);
+  auto allocation = machine::allocations().find(region.base);
+  if (allocation) {
+    uint64_t left = allocation->address + allocation->bytes - region.base;
+    if (bytes > left)
+      return {invalid(fmt::format("the {} of a copy of {} bytes is {}, only {} bytes from its end", role, bytes,
+                                  machine::describeAddress(region.base), left))};
+    return {};
+  }
+  if (side == Side::Device)
+    return {invalid(fmt::format("the {} {:#x} of a copy is no device memory: {}", role, region.base,
+                                machine::describeAddress(region.base)))};
+  if (region.base == 0) return {invalid(fmt::format("the {} of a copy is a null pointer", role))};
+  return {CUDA_SUCCESS, true};
+}
+
+void copyRows(const CopyRequest& r) {
+  const Extent& e = r.extent;
+  bool flat = e.depth == 1 && (e.height == 1 || (r.to.pitch == e.width && r.from.pitch == e.width));
+  if (flat) {
+    std::memmove(at(r.to.base), at(r.from.base), e.width * e.height);
+    return;
+  }
+  for (uint64_t z = 0; z < e.depth; ++z)
+    for (uint64_t y = 0; y < e.height; ++y)
+      std::memmove(at(r.to.base + z * r.to.slice + y * r.to.pitch), at(r.from.base + z * r.from.slice + y * r.from.pitch),
+                   e.width);
+}
+
+template <class T>
+void fillRow(std::byte* row, uint64_t bytes, uint32_t value) {
+  auto* elements = reinterpret_cast<T*>(row);
+  std::fill(elements, elements + bytes / sizeof(T), static_cast<T>(value));
+}
+
+void fillRows(const Region& to, const Extent& extent, uint32_t value, unsigned elementBytes) {
+  for (uint64_t y = 0; y < extent.height; ++y) {
+    std::byte* row = at(to.base + y * to.pitch);
+    if (elementBytes == 1) std::memset(row, static_cast<int>(value & 0xff), extent.width);
+    if (elementBytes == 2) fillRow<uint16_t>(row, extent.width, value);
+    if (elementBytes == 4) fillRow<uint32_t>(row, extent.width, value);
+  }
+}
+
+CUresult submit(Context& context, Operation operation, const std::shared_ptr<Stream>& stream, bool wait) {
+  if (!wait) {
+    stream->submit(std::move(operation));
+    return CUDA_SUCCESS;
+  }
+  stream->run(std::move(operation));
+  CUresult sticky = context.group.error();
+  return sticky == CUDA_SUCCESS ? sticky : remember(sticky, context.group.errorMessage());
+}
+
+template <class Descriptor>
+CUresult sideFrom(CUmemorytype type, const Descriptor& address, Region& region, Side& side) {
+  switch (type) {
+    case CU_MEMORYTYPE_HOST:
+      region.base = address.host;
+      side = Side::Host;
+      return CUDA_SUCCESS;
+    case CU_MEMORYTYPE_DEVICE:
+      region.base = address.device;
+      side = Side::Device;
+      return CUDA_SUCCESS;
+    case CU_MEMORYTYPE_UNIFIED:
+      region.base = address.device;
+      side = Side::Either;
+      return CUDA_SUCCESS;
+    case CU_MEMORYTYPE_ARRAY: return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+struct Address {
+  uint64_t host, device;
+};
+
+}  // namespace
+
+CUresult copy(Context& context, const CopyRequest& request, const std::shared_ptr<Stream>& stream, bool synchronous) {
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (request.extent.empty()) return CUDA_SUCCESS;
+  SideCheck to = check(request.to, request.toSide, request.extent, "destination");
+  if (to.result) return to.result;
+  SideCheck from = check(request.from, request.fromSide, request.extent, "source");
+  if (from.result) return from.result;
+  Operation operation;
+  operation.run = [request](std::string&) {
+    copyRows(request);
+    return CUDA_SUCCESS;
+  };
+  return submit(context, std::move(operation), stream, synchronous || to.pageable || from.pageable);
+}
+
+CUresult fill(Context& context, const Region& to, const Extent& extent, uint32_t value, unsigned elementBytes,
+              const std::shared_ptr<Stream>& stream, bool synchronous) {
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (extent.empty()) return CUDA_SUCCESS;
+  if (to.base % elementBytes || (extent.height > 1 && to.pitch % elementBytes))
+    return invalid(fmt::format("the destination {:#x} of a memset is not aligned to {} bytes", to.base, elementBytes));
+  SideCheck side = check(to, Side::Device, extent, "destination");
+  if (side.result) return side.result;
+  Operation operation;
+  operation.run = [=](std::string&) {
+    fillRows(to, extent, value, elementBytes);
+    return CUDA_SUCCESS;
+  };
+  return submit(context, std::move(operation), stream, synchronous);
+}
+
+CopyRequest linearCopy(uint64_t to, Side toSide, uint64_t from, Side fromSide, uint64_t bytes) {
+  CopyRequest request;
+  request.to.base = to;
+  request.toSide = toSide;
+  request.from.base = from;
+  request.fromSide = fromSide;
+  request.extent.width = bytes;
+  return request;
+}
+
+CUresult requestFrom(const CUDA_MEMCPY2D& c, CopyRequest& r) {
+  Address from{reinterpret_cast<uint64_t>(c.srcHost), c.srcDevice};
+  Address to{reinterpret_cast<uint64_t>(c.dstHost), c.dstDevice};
+  if (CUresult bad = sideFrom(c.srcMemoryType, from, r.from, r.fromSide)) return bad;
+  if (CUresult bad = sideFrom(c.dstMemoryType, to, r.to, r.toSide)) return bad;
+  r.extent = {c.WidthInBytes, c.Height, 1};
+  r.from.pitch = c.srcPitch ? c.srcPitch : c.WidthInBytes;
+  r.to.pitch = c.dstPitch ? c.dstPitch : c.WidthInBytes;
+  if (r.from.pitch < c.srcXInBytes + c.WidthInBytes || r.to.pitch < c.dstXInBytes + c.WidthInBytes)
+    return invalid("the pitch of a 2D copy is smaller than its width");
+  r.from.base += c.srcY * r.from.pitch + c.srcXInBytes;
+  r.to.base += c.dstY * r.to.pitch + c.dstXInBytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult requestFrom(const CUDA_MEMCPY3D& c, CopyRequest& r) {
+  Address from{reinterpret_cast<uint64_t>(c.srcHost), c.srcDevice};
+  Address to{reinterpret_cast<uint64_t>(c.dstHost), c.dstDevice};
+  if (CUresult bad = sideFrom(c.srcMemoryType, from, r.from, r.fromSide)) return bad;
+  if (CUresult bad = sideFrom(c.dstMemoryType, to, r.to, r.toSide)) return bad;
+  r.extent = {c.WidthInBytes, c.Height, c.Depth};
+  r.from.pitch = c.srcPitch ? c.srcPitch : c.WidthInBytes;
+  r.to.pitch = c.dstPitch ? c.dstPitch : c.WidthInBytes;
+  r.from.slice = r.from.pitch * (c.srcHeight ? c.srcHeight : c.Height);
+  r.to.slice = r.to.pitch * (c.dstHeight ? c.dstHeight : c.Height);
+  if (r.from.pitch < c.srcXInBytes + c.WidthInBytes || r.to.pitch < c.dstXInBytes + c.WidthInBytes)
+    return invalid("the pitch of a 3D copy is smaller than its width");
+  r.from.base += c.srcZ * r.from.slice + c.srcY * r.from.pitch + c.srcXInBytes;
+  r.to.base += c.dstZ * r.to.slice + c.dstY * r.to.pitch + c.dstXInBytes;
+  return CUDA_SUCCESS;
+}
+
+int pointerSides(uint64_t pointer) {
+  constexpr int kHost = 1, kDevice = 2;
+  auto allocation = machine::allocations().find(pointer);
+  if (!allocation) return kHost;
+  return allocation->kind == MemoryKind::Device ? kDevice : kHost | kDevice;
+}
+
+}  // namespace ordito::driver

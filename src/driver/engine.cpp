@@ -1,0 +1,36 @@
+// See engine.hpp.
+#include "driver/engine.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "driver/results.hpp"
+#include "interp/interpreter.hpp"
+#if ORDITO_HAVE_JIT
+#include "jit/jit.hpp"
+#endif
+
+namespace ordito::driver {
+
+namespace {
+
+std::unique_ptr<machine::Engine> makeEngine() {
+  const char* text = std::getenv("ORDITO_ENGINE");
+  std::string_view name = text ? text : "";
+  if (name == "interp") return interp::makeInterpreter();
+  if (!name.empty() && name != "jit") tell(fmt::format("ORDITO_ENGINE: no engine is called '{}'; known are jit, interp", name));
+#if ORDITO_HAVE_JIT
+  return jit::makeJit();
+#else
+  return interp::makeInterpreter();
+#endif
+}
+
+}  // namespace
+
+machine::Engine& engine() {
+  static auto* chosen = makeEngine().release();  // never destroyed: its code may run while the process exits
+  return *chosen;
+}
+
+}  // namespace ordito::driver

@@ -1,0 +1,129 @@
+// See image.hpp.
+#include "driver/image.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <set>
+
+#include "driver/fatbin.hpp"
+#include "ptx/parser.hpp"
+#include "ptx/verifier.hpp"
+
+namespace ordito::driver {
+
+namespace {
+
+constexpr int kInvalidImage = 200, kInvalidPtx = 218;
+constexpr uint32_t kWrapperMagic = 0x466243b1;
+constexpr uint32_t kElfMagic = 0x464c457f;
+
+uint32_t magicOf(const void* data) {
+  uint32_t magic = 0;
+  std::memcpy(&magic, data, sizeof magic);
+  return magic;
+}
+
+/// PTX text starts with white space, a comment or a directive. Reads no further than the first byte that settles it.
+bool looksLikePtx(const char* text) {
+  while (*text && std::isspace(static_cast<unsigned char>(*text))) ++text;
+  return *text == '.' || (text[0] == '/' && (text[1] == '/' || text[1] == '*'));
+}
+
+Expected<ptx::Module> parseText(std::string_view text, const std::string& name) {
+  auto module = ptx::parse(text, name);
+  if (!module) return tl::unexpected(Error{module.error().message, module.error().code ? module.error().code : kInvalidPtx});
+  if (auto valid = ptx::verify(*module); !valid)
+    return failWith(kInvalidPtx, "{}: {}", name, valid.error().message);
+  return module;
+}
+
+/// The entries with PTX of the architecture that suits best.
+std::vector<const FatbinEntry*> choose(const std::vector<FatbinEntry>& entries, uint32_t capability) {
+  std::vector<const FatbinEntry*> texts;
+  for (const FatbinEntry& entry : entries)
+    if (entry.kind == FatbinEntry::Kind::Ptx) texts.push_back(&entry);
+  if (texts.empty()) return texts;
+  uint32_t best = 0, lowest = ~0u;
+  for (const FatbinEntry* entry : texts) {
+    if (entry->arch <= capability) best = std::max(best, entry->arch);
+    lowest = std::min(lowest, entry->arch);
+  }
+  if (best == 0) best = lowest;
+  std::erase_if(texts, [&](const FatbinEntry* entry) { return entry->arch != best; });
+  return texts;
+}
+
+std::string describeWithoutPtx(const std::vector<FatbinEntry>& entries) {
+  std::set<uint32_t> architectures;
+  for (const FatbinEntry& entry : entries)
+    if (entry.kind == FatbinEntry::Kind::Elf) architectures.insert(entry.arch);
+  if (architectures.empty()) return "no kernels that can run here";
+  std::string list;
+  for (uint32_t arch : architectures) list += fmt::format("{}sm_{}", list.empty() ? "" : ", ", arch);
+  return "machine code for " + list + " only, and no PTX";
+}
+
+Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, const std::string& origin,
+                                   uint32_t capability) {
+  ParsedImage parsed;
+  std::vector<ptx::Module> modules;
+  for (const FatbinEntry* entry : choose(entries, capability)) {
+    auto module = parseText(entry->ptx, entry->name.empty() ? origin : entry->name);
+    if (!module) return tl::unexpected(module.error());
+    modules.push_back(std::move(*module));
+  }
+  if (modules.empty()) {
+    parsed.withoutPtx = describeWithoutPtx(entries);
+    return parsed;
+  }
+  auto linked = linkModules(std::move(modules));
+  if (!linked) return tl::unexpected(linked.error());
+  parsed.module = std::make_unique<const ptx::Module>(std::move(*linked));
+  return parsed;
+}
+
+}  // namespace
+
+size_t imageBytes(const void* data) {
+  if (!data) return 0;
+  uint32_t magic = magicOf(data);
+  if (magic == kWrapperMagic) return 24;
+  if (magic == kElfMagic) return 64;
+  if (size_t bytes = fatbinBytes(data)) return bytes;
+  const auto* text = static_cast<const char*>(data);
+  return looksLikePtx(text) ? std::strlen(text) : 0;
+}
+
+Expected<ParsedImage> parseImage(const Image& image, uint32_t capability) {
+  if (!image.data || image.bytes == 0)
+    return failWith(kInvalidImage, "{}: neither PTX text nor a fat binary", image.origin);
+  if (image.bytes >= 4 && magicOf(image.data) == kElfMagic) {
+    ParsedImage parsed;
+    parsed.withoutPtx = "machine code (a cubin) only, and no PTX";
+    return parsed;
+  }
+  auto invalid = [&](const Error& error) {
+    return tl::unexpected(Error{fmt::format("{}: {}", image.origin, error.message), error.code ? error.code : kInvalidImage});
+  };
+  if (image.bytes >= 4 && magicOf(image.data) == kWrapperMagic) {
+    auto entries = readFatbinWrapper(image.data);
+    if (!entries) return invalid(entries.error());
+    return parseEntries(*entries, image.origin, capability);
+  }
+  std::span bytes(static_cast<const std::byte*>(image.data), image.bytes);
+  if (isFatbin(bytes)) {
+    auto entries = readFatbin(bytes);
+    if (!entries) return invalid(entries.error());
+    return parseEntries(*entries, image.origin, capability);
+  }
+  std::string_view text(static_cast<const char*>(image.data), image.bytes);
+  text = text.substr(0, text.find('\0'));
+  auto module = parseText(text, image.origin);
+  if (!module) return tl::unexpected(module.error());
+  ParsedImage parsed;
+  parsed.module = std::make_unique<const ptx::Module>(std::move(*module));
+  return parsed;
+}
+
+}  // namespace ordito::driver

@@ -1,0 +1,210 @@
+// See launch.hpp.
+#include "driver/launch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "driver/context.hpp"
+#include "driver/results.hpp"
+#include "machine/occupancy.hpp"
+#include "machine/scheduler.hpp"
+#include "profile/profile.hpp"
+
+namespace ordito::driver {
+
+namespace {
+
+using machine::Dim3;
+
+std::string text(const Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
+
+template <class... Args>
+LaunchRefusal refuse(CUresult result, bool configuration, fmt::format_string<Args...> format, Args&&... args) {
+  return {result, configuration, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+LaunchRefusal checkGrid(const Dim3& grid) {
+  const unsigned dims[3] = {grid.x, grid.y, grid.z};
+  for (int i = 0; i < 3; ++i) {
+    if (dims[i] == 0) return refuse(CUDA_ERROR_INVALID_VALUE, true, "the grid {} has a zero dimension", text(grid));
+    if (dims[i] > kMaxGrid[i])
+      return refuse(CUDA_ERROR_INVALID_VALUE, true, "the grid {} is too large: its {} dimension may be {} at most",
+                    text(grid), "xyz"[i], kMaxGrid[i]);
+  }
+  return {};
+}
+
+LaunchRefusal checkBlock(const Function& function, const Dim3& block) {
+  const unsigned dims[3] = {block.x, block.y, block.z};
+  for (int i = 0; i < 3; ++i) {
+    if (dims[i] == 0) return refuse(CUDA_ERROR_INVALID_VALUE, true, "the block {} has a zero dimension", text(block));
+    if (dims[i] > kMaxBlock[i])
+      return refuse(CUDA_ERROR_INVALID_VALUE, true, "the block {} is too large: its {} dimension may be {} at most",
+                    text(block), "xyz"[i], kMaxBlock[i]);
+  }
+  if (block.count() > kMaxThreadsPerBlock)
+    return refuse(CUDA_ERROR_INVALID_VALUE, true, "a block of {} has {} threads; {} are the most", text(block),
+                  block.count(), kMaxThreadsPerBlock);
+  const auto& required = function.kernel.reqntid;
+  if (required[0] && (block.x != required[0] || block.y != std::max(required[1], 1u) || block.z != std::max(required[2], 1u)))
+    return refuse(CUDA_ERROR_INVALID_VALUE, false, "the kernel requires blocks of ({}, {}, {}) threads, not {}", required[0],
+                  std::max(required[1], 1u), std::max(required[2], 1u), text(block));
+  if (block.count() > function.maxThreads())
+    return refuse(CUDA_ERROR_INVALID_VALUE, false,
+                  "a block of {} threads is more than the {} that the kernel's __launch_bounds__ promise", block.count(),
+                  function.maxThreads());
+  return {};
+}
+
+LaunchRefusal checkShared(const Function& function, size_t dynamicBytes) {
+  uint32_t staticBytes = function.layout.staticSharedBytes;
+  if (staticBytes > kDefaultShared)
+    return refuse(CUDA_ERROR_INVALID_VALUE, false, "its {} bytes of static shared memory are more than the {} of a block",
+                  staticBytes, kDefaultShared);
+  if (dynamicBytes <= function.maxDynamicShared()) return {};
+  uint32_t optIn = maxOptInShared(function.module.context.device.gpu);
+  if (dynamicBytes + staticBytes <= optIn)
+    return refuse(CUDA_ERROR_INVALID_VALUE, false,
+                  "{} bytes of dynamic shared memory are more than the kernel may have ({}); allow them first with "
+                  "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {})",
+                  dynamicBytes, function.maxDynamicShared(), dynamicBytes);
+  return refuse(CUDA_ERROR_INVALID_VALUE, false, "{} bytes of shared memory are more than a block can have on a {} ({})",
+                dynamicBytes + staticBytes, function.module.context.device.gpu.name, optIn);
+}
+
+LaunchRefusal checkCooperative(const LaunchRequest& request) {
+  if (!request.cooperative) return {};
+  const Function& function = *request.function;
+  const auto& gpu = function.module.context.device.gpu;
+  auto o = machine::occupancy(gpu, {static_cast<uint32_t>(request.block.count()), function.registers,
+                                    static_cast<uint32_t>(function.layout.dynamicSharedOffset + request.sharedBytes)});
+  uint64_t resident = uint64_t{o.blocks} * gpu.multiprocessors;
+  if (request.grid.count() <= resident) return {};
+  return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, false,
+                "a cooperative grid of {} blocks does not fit on a {}, which holds {} of them at once", request.grid.count(),
+                gpu.name, resident);
+}
+
+uint32_t totalShared(const LaunchRequest& request) {
+  const auto& layout = request.function->layout;
+  if (request.sharedBytes == 0) return layout.staticSharedBytes;
+  return static_cast<uint32_t>(layout.dynamicSharedOffset + request.sharedBytes);
+}
+
+/// Everything that the launch needs until it has run.
+struct Flight {
+  LaunchRequest request;
+  std::shared_ptr<Module> module;  // may be unloaded before the kernel runs
+  Function::Compiled compiled;
+  bool counters = false;
+};
+
+profile::LaunchRecord recordOf(const Flight& flight, const machine::GridResult& result, uint64_t wallNs) {
+  const LaunchRequest& request = flight.request;
+  const Function& function = *request.function;
+  profile::LaunchRecord record;
+  record.kernel = function.displayName;
+  record.mangled = function.kernel.name;
+  record.grid = request.grid;
+  record.block = request.block;
+  record.staticShared = function.layout.staticSharedBytes;
+  record.dynamicShared = static_cast<uint32_t>(request.sharedBytes);
+  record.registers = function.registers;
+  record.wallNs = wallNs;
+  record.compileNs = flight.compiled.compileNs;
+  std::copy(std::begin(result.counters), std::end(result.counters), record.counters);
+  return record;
+}
+
+CUresult fly(const Flight& flight, std::string& message) {
+  const LaunchRequest& request = flight.request;
+  const Function& function = *request.function;
+  machine::GridLaunch grid;
+  grid.executable = flight.compiled.executable.get();
+  grid.kernelName = function.displayName.c_str();
+  grid.grid = request.grid;
+  grid.block = request.block;
+  grid.parameters = request.parameters.data();
+  grid.globals = flight.module->globals();
+  grid.dynamicSharedBytes = static_cast<uint32_t>(request.sharedBytes);
+  grid.totalSharedBytes = totalShared(request);
+  grid.sharedAlignment = function.sharedAlignment;
+  grid.counters = flight.counters;
+  grid.cooperative = request.cooperative;
+  auto start = std::chrono::steady_clock::now();
+  machine::GridResult result = machine::scheduler().run(grid);
+  auto wall = std::chrono::steady_clock::now() - start;
+  if (flight.counters)
+    profile::recorder().add(recordOf(flight, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count())),
+                            function.module.context.device.gpu);
+  if (!result.fault) return CUDA_SUCCESS;
+  message = result.fault->message;
+  tell(message);
+  return static_cast<CUresult>(machine::cudaResult(result.fault->kind));
+}
+
+CUresult refused(const LaunchRequest& request, CUresult result, const std::string& why) {
+  std::string message = fmt::format("kernel '{}' was not launched: {}", request.function->displayName, why);
+  tell(message);
+  return remember(result, message);
+}
+
+}  // namespace
+
+LaunchRefusal checkLaunch(const LaunchRequest& request) {
+  if (auto bad = checkGrid(request.grid); bad.result) return bad;
+  if (auto bad = checkBlock(*request.function, request.block); bad.result) return bad;
+  if (auto bad = checkShared(*request.function, request.sharedBytes); bad.result) return bad;
+  return checkCooperative(request);
+}
+
+CUresult launch(LaunchRequest request, bool* badConfiguration) {
+  LaunchRefusal refusal = checkLaunch(request);
+  if (badConfiguration) *badConfiguration = refusal.configuration;
+  if (refusal.result != CUDA_SUCCESS) return refused(request, refusal.result, refusal.message);
+  auto flight = std::make_shared<Flight>();
+  flight->counters = profile::recorder().enabled();
+  auto compiled = request.function->compile({request.block, flight->counters});
+  if (!compiled) {
+    int code = compiled.error().code;
+    return refused(request, code ? static_cast<CUresult>(code) : CUDA_ERROR_NOT_SUPPORTED, compiled.error().message);
+  }
+  flight->compiled = std::move(*compiled);
+  flight->module = request.function->module.shared_from_this();
+  std::shared_ptr<Stream> stream = request.stream;
+  flight->request = std::move(request);
+  flight->request.stream = nullptr;  // the stream owns the operation, not the other way round
+  Operation operation;
+  operation.run = [flight](std::string& message) { return fly(*flight, message); };
+  stream->submit(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+Expected<std::vector<std::byte>> gatherParameters(const Function& function, void** parameters, void** extra) {
+  std::vector<std::byte> block(function.kernel.parameterBytes);
+  if (parameters) {
+    size_t i = 0;
+    for (const ptx::Parameter& parameter : function.kernel.parameters)
+      std::memcpy(block.data() + parameter.offset, parameters[i++], parameter.size);
+    return block;
+  }
+  if (!extra) {
+    if (block.empty()) return block;
+    return failWith(CUDA_ERROR_INVALID_VALUE, "kernel '{}' takes {} parameters, and none were given", function.displayName,
+                    function.kernel.parameters.size());
+  }
+  const void* buffer = nullptr;
+  size_t bytes = 0;
+  for (void** p = extra; *p != CU_LAUNCH_PARAM_END; p += 2) {
+    if (*p == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = p[1];
+    if (*p == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<size_t*>(p[1]);
+  }
+  if ((!buffer && !block.empty()) || bytes > ((block.size() + 15) & ~size_t{15}))
+    return failWith(CUDA_ERROR_INVALID_VALUE, "kernel '{}' takes {} bytes of parameters, {} were given",
+                    function.displayName, block.size(), bytes);
+  if (buffer) std::memcpy(block.data(), buffer, std::min(bytes, block.size()));
+  return block;
+}
+
+}  // namespace ordito::driver

@@ -1,0 +1,39 @@
+// Launching kernels: the checks that a real driver makes, and the operation that a stream runs.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "cuda.h"
+#include "driver/module.hpp"
+#include "driver/stream.hpp"
+
+namespace ordito::driver {
+
+struct LaunchRequest {
+  Function* function = nullptr;
+  machine::Dim3 grid, block;
+  size_t sharedBytes = 0;  // dynamic
+  std::shared_ptr<Stream> stream;
+  std::vector<std::byte> parameters;  // laid out as the kernel's parameter block
+  bool cooperative = false;
+};
+
+/// Why a launch is refused; `configuration` when the grid or the block is to blame.
+struct LaunchRefusal {
+  CUresult result = CUDA_SUCCESS;
+  bool configuration = false;
+  std::string message;
+};
+
+/// The first rule that the request breaks; result CUDA_SUCCESS when it breaks none.
+LaunchRefusal checkLaunch(const LaunchRequest& request);
+
+/// Checks, compiles if need be, and submits. Refusals are told on stderr and remembered.
+CUresult launch(LaunchRequest request, bool* badConfiguration = nullptr);
+
+/// Gathers a launch's parameters from one pointer per parameter (or, when that is null, from `extra`).
+Expected<std::vector<std::byte>> gatherParameters(const Function& function, void** parameters, void** extra);
+
+}  // namespace ordito::driver

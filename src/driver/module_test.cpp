@@ -1,0 +1,147 @@
+// Modules: variables and their initial values, linking, and images that are none.
+#include <cstring>
+#include <string>
+
+#include "driver/extensions.hpp"
+#include "driver/test_kernels.hpp"
+
+namespace ordito::driver {
+namespace {
+
+using Modules = DriverTest;
+
+TEST_F(Modules, VariablesHaveTheirInitialValues) {
+  CUdeviceptr out = allocate(32 * 4);
+  ASSERT_EQ(start(kernel("variables"), 1, 32, 0, nullptr, out), CUDA_SUCCESS);
+  float host[32];
+  ASSERT_EQ(cuMemcpyDtoH(host, out, sizeof host), CUDA_SUCCESS);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(host[i], static_cast<float>(i % 4 + 1 + 41));
+}
+
+TEST_F(Modules, VariablesCanBeWritten) {
+  CUdeviceptr counter = 0, pointer = 0, value = 0;
+  size_t bytes = 0;
+  ASSERT_EQ(cuModuleGetGlobal(&counter, &bytes, module, "counter"), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, 4u);
+  ASSERT_EQ(cuModuleGetGlobal(&pointer, nullptr, module, "pointer"), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyDtoH(&value, pointer, 8), CUDA_SUCCESS);
+  EXPECT_EQ(value, counter) << "the initialiser is an address";
+  ASSERT_EQ(cuMemsetD32(counter, 100, 1), CUDA_SUCCESS);
+  CUdeviceptr out = allocate(4);
+  ASSERT_EQ(start(kernel("variables"), 1, 1, 0, nullptr, out), CUDA_SUCCESS);
+  float host = 0;
+  ASSERT_EQ(cuMemcpyDtoH(&host, out, 4), CUDA_SUCCESS);
+  EXPECT_EQ(host, 101.0f);
+  EXPECT_EQ(cuModuleGetGlobal(&counter, nullptr, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+}
+
+TEST_F(Modules, AVariableCanBeBoundToHostMemory) {
+  unsigned host = 0;
+  CUmodule bound = nullptr;
+  ASSERT_EQ(orditoModuleLoadStatic(&bound, kKernels, "test"), CUDA_SUCCESS);
+  ASSERT_EQ(orditoModuleBindVariable(bound, "counter", &host), CUDA_SUCCESS);
+  CUdeviceptr address = 0;
+  ASSERT_EQ(cuModuleGetGlobal(&address, nullptr, bound, "counter"), CUDA_SUCCESS);
+  EXPECT_EQ(address, reinterpret_cast<CUdeviceptr>(&host));
+  EXPECT_EQ(host, 41u);
+  EXPECT_EQ(orditoModuleBindVariable(bound, "table", &host), CUDA_ERROR_ILLEGAL_STATE);
+}
+
+TEST_F(Modules, BadImagesAreTold) {
+  CUmodule bad = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&bad, "garbage"), CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(cuModuleLoadData(&bad, ""), CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(cuModuleLoadData(&bad, ".version 6.0\n.target sm_50\nfoo"), CUDA_ERROR_INVALID_PTX);
+  alignas(8) unsigned char truncated[316] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 0xff};
+  EXPECT_EQ(cuModuleLoadFatBinary(&bad, truncated), CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  CUfunction function = nullptr;
+  EXPECT_EQ(cuModuleGetFunction(&function, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+}
+
+TEST_F(Modules, TheMessageReachesTheErrorLog) {
+  char log[256] = "";
+  CUjit_option names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUmodule bad = nullptr;
+  EXPECT_EQ(cuModuleLoadDataEx(&bad, ".version 6.0\n.target sm_50\nfoo", 2, names, values), CUDA_ERROR_INVALID_PTX);
+  EXPECT_NE(std::string(log), "");
+}
+
+constexpr const char* kCaller = R"(
+.version 7.0
+.target sm_50
+.address_size 64
+.extern .global .align 4 .u32 shared_counter;
+.extern .func (.param .b32 result) twice(.param .b32 x);
+.visible .entry caller(.param .u64 out) {
+  .reg .u32 %r<3>;
+  .reg .u64 %a;
+  ld.param.u64 %a, [out];
+  ld.global.u32 %r0, [shared_counter];
+  {
+    .param .b32 argument;
+    .param .b32 answer;
+    st.param.b32 [argument], %r0;
+    call (answer), twice, (argument);
+    ld.param.b32 %r1, [answer];
+  }
+  st.global.u32 [%a], %r1;
+  ret;
+}
+)";
+
+constexpr const char* kCallee = R"(
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .global .align 4 .u32 unrelated = 7;
+.visible .global .align 4 .u32 shared_counter = 21;
+.visible .func (.param .b32 result) twice(.param .b32 x) {
+  .reg .u32 %r<2>;
+  ld.param.b32 %r0, [x];
+  add.u32 %r1, %r0, %r0;
+  st.param.b32 [result], %r1;
+  ret;
+}
+)";
+
+TEST_F(Modules, SeparatePartsAreLinkedByName) {
+  CUlinkState link = nullptr;
+  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  for (const char* part : {kCaller, kCallee})
+    ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(part), std::strlen(part) + 1, "part", 0, nullptr, nullptr),
+              CUDA_SUCCESS);
+  void* image = nullptr;
+  size_t bytes = 0;
+  ASSERT_EQ(cuLinkComplete(link, &image, &bytes), CUDA_SUCCESS);
+  CUmodule linked = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&linked, image), CUDA_SUCCESS);
+  ASSERT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+  CUfunction caller = nullptr;
+  ASSERT_EQ(cuModuleGetFunction(&caller, linked, "caller"), CUDA_SUCCESS);
+  CUdeviceptr out = allocate(4);
+  ASSERT_EQ(start(caller, 1, 1, 0, nullptr, out), CUDA_SUCCESS);
+  EXPECT_EQ(read(out, 1)[0], 42u);
+}
+
+TEST_F(Modules, AnUnresolvedVariableIsNamed) {
+  CUmodule alone = nullptr;
+  EXPECT_NE(cuModuleLoadData(&alone, kCaller), CUDA_SUCCESS);
+  EXPECT_NE(std::string(orditoLastErrorMessage()).find("shared_counter"), std::string::npos) << orditoLastErrorMessage();
+}
+
+TEST_F(Modules, MissingEntriesSaySo) {
+  void* entry = nullptr;
+  CUdriverProcAddressQueryResult status{};
+  ASSERT_EQ(cuGetProcAddress("cuGraphCreate", &entry, 12030, 0, &status), CUDA_SUCCESS);
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(reinterpret_cast<CUresult (*)()>(entry)(), CUDA_ERROR_NOT_SUPPORTED);
+  ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &entry, 12030, 0, &status), CUDA_SUCCESS);
+  EXPECT_EQ(entry, reinterpret_cast<void*>(&cuMemAlloc));
+  EXPECT_EQ(cuGetProcAddress("cuNonsense", &entry, 12030, 0, &status), CUDA_SUCCESS);
+  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+}
+
+}  // namespace
+}  // namespace ordito::driver

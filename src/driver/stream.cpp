@@ -1,0 +1,252 @@
+// See stream.hpp.
+#include "driver/stream.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace ordito::driver {
+
+namespace {
+
+std::atomic<bool> leaving{false};   // the process ends: start nothing new
+std::atomic<int> executingNow{0};
+
+uint64_t nextStreamId() {
+  static std::atomic<uint64_t> next{1};
+  return next++;
+}
+
+}  // namespace
+
+// --- group ------------------------------------------------------------------------------------------------------------------------
+
+StreamGroup::StreamGroup() : legacy_(std::make_shared<Stream>(*this, 0, 0, nextStreamId())) {}
+
+CUresult StreamGroup::error() const { return error_.load(std::memory_order_acquire); }
+
+void StreamGroup::fail(CUresult result, std::string message) {
+  std::lock_guard lock(mutex);
+  if (error_.load(std::memory_order_relaxed) != CUDA_SUCCESS) return;
+  errorMessage_ = std::move(message);
+  error_.store(result, std::memory_order_release);
+}
+
+void StreamGroup::clearError() {
+  std::lock_guard lock(mutex);
+  error_ = CUDA_SUCCESS;
+  errorMessage_.clear();
+}
+
+std::shared_ptr<Stream> StreamGroup::create(unsigned flags, int priority) {
+  auto stream = std::make_shared<Stream>(*this, flags, priority, nextStreamId());
+  std::lock_guard lock(mutex);
+  std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
+  streams_.push_back(stream);
+  return stream;
+}
+
+std::vector<std::shared_ptr<Stream>> StreamGroup::live() {
+  std::vector<std::shared_ptr<Stream>> all{legacy_};
+  for (const auto& weak : streams_)
+    if (auto stream = weak.lock()) all.push_back(std::move(stream));
+  return all;
+}
+
+void StreamGroup::synchronizeAll() {
+  std::vector<std::shared_ptr<Stream>> all;
+  std::unique_lock lock(mutex);
+  all = live();
+  std::vector<uint64_t> targets;
+  for (const auto& stream : all) targets.push_back(stream->submitted_);
+  for (size_t i = 0; i < all.size(); ++i) all[i]->waitLocked(lock, targets[i]);
+}
+
+bool StreamGroup::idle() {
+  std::vector<std::shared_ptr<Stream>> all;  // declared before the lock: the last owner of a stream must not hold the mutex
+  std::lock_guard lock(mutex);
+  all = live();
+  return std::all_of(all.begin(), all.end(), [](const auto& s) { return s->submitted_ == s->completed_; });
+}
+
+// --- stream -----------------------------------------------------------------------------------------------------------------------
+
+Stream::Stream(StreamGroup& group, unsigned flags, int priority, uint64_t id)
+    : group_(group), flags_(flags), priority_(priority), id_(id) {}
+
+/// The legacy default stream and the blocking streams wait for each other's earlier work.
+void Stream::addImplicitOrder(Operation& operation) {
+  const std::shared_ptr<Stream>& legacy = group_.legacy_;
+  auto pending = [&](const std::shared_ptr<Stream>& stream) {
+    if (stream->submitted_ > stream->completed_) operation.after.push_back({stream, stream->submitted_});
+  };
+  if (this != legacy.get()) {
+    if (blocking()) pending(legacy);
+    return;
+  }
+  for (const auto& weak : group_.streams_)
+    if (auto stream = weak.lock(); stream && stream->blocking()) pending(stream);
+}
+
+bool Stream::ready(const Operation& operation) const {
+  return std::all_of(operation.after.begin(), operation.after.end(),
+                     [](const Point& point) { return point.stream->completed_ >= point.number; });
+}
+
+Point Stream::submit(Operation operation, bool willWait) {
+  Lock lock(group_.mutex);
+  addImplicitOrder(operation);
+  bool runNow = operation.quick && queue_.empty() && !executing_ && ready(operation);
+  queue_.push_back(std::move(operation));
+  Point point{shared_from_this(), ++submitted_};
+  if (runNow) {
+    runFront(lock);
+  } else if (!willWait) {
+    if (!threadRuns_) startThread();
+    work_.notify_one();
+  }
+  return point;
+}
+
+void Stream::run(Operation operation) {
+  Point point = submit(std::move(operation), true);
+  wait(point.number);
+}
+
+/// Runs the front operation, which is ready, outside the lock.
+void Stream::runFront(Lock& lock) {
+  executing_ = true;
+  Operation operation = std::move(queue_.front());
+  queue_.pop_front();
+  lock.unlock();
+  ++executingNow;
+  bool dropped = leaving || (group_.error() != CUDA_SUCCESS && !operation.evenAfterError);
+  if (operation.run && !dropped) {
+    std::string message;
+    CUresult result = operation.run(message);
+    if (result != CUDA_SUCCESS) group_.fail(result, std::move(message));
+  }
+  operation = {};  // what it owns goes before others see it completed
+  --executingNow;
+  lock.lock();
+  executing_ = false;
+  ++completed_;
+  group_.progress.notify_all();
+  if (!queue_.empty() && threadRuns_) work_.notify_one();
+}
+
+void Stream::waitLocked(Lock& lock, uint64_t number) {
+  while (completed_ < number) {
+    if (executing_ || queue_.empty()) {
+      group_.progress.wait(lock);
+      continue;
+    }
+    const Operation& front = queue_.front();
+    auto unmet = std::find_if(front.after.begin(), front.after.end(),
+                              [](const Point& point) { return point.stream->completed_ < point.number; });
+    if (unmet == front.after.end()) {
+      runFront(lock);
+      continue;
+    }
+    Point point = *unmet;  // dependencies point backwards in time, so this recursion ends
+    point.stream->waitLocked(lock, point.number);
+  }
+}
+
+void Stream::wait(uint64_t number) {
+  Lock lock(group_.mutex);
+  waitLocked(lock, number);
+}
+
+void Stream::synchronize() {
+  Lock lock(group_.mutex);
+  waitLocked(lock, submitted_);
+}
+
+bool Stream::reached(uint64_t number) {
+  Lock lock(group_.mutex);
+  return completed_ >= number;
+}
+
+bool Stream::idle() {
+  Lock lock(group_.mutex);
+  return completed_ >= submitted_;
+}
+
+void Stream::close() {
+  Lock lock(group_.mutex);
+  closed_ = true;
+  // Work that only a waiting host thread would have run needs the stream's own thread now.
+  if (!queue_.empty() && !threadRuns_) startThread();
+  work_.notify_one();
+}
+
+void Stream::startThread() {
+  threadRuns_ = true;
+  std::thread([self = shared_from_this()] { self->serve(); }).detach();
+}
+
+void Stream::serve() {
+  Lock lock(group_.mutex);
+  while (true) {
+    if (executing_) {
+      group_.progress.wait(lock);
+    } else if (queue_.empty()) {
+      if (closed_) break;
+      work_.wait(lock);
+    } else if (!ready(queue_.front())) {
+      group_.progress.wait(lock);
+    } else {
+      runFront(lock);
+    }
+  }
+  threadRuns_ = false;
+}
+
+// --- events -----------------------------------------------------------------------------------------------------------------------
+
+void Event::record(const std::shared_ptr<Stream>& stream) {
+  auto record = std::make_shared<Record>();
+  Operation operation;
+  operation.quick = true;
+  operation.evenAfterError = true;
+  operation.run = [record](std::string&) {
+    record->time = std::chrono::steady_clock::now();
+    return CUDA_SUCCESS;
+  };
+  std::lock_guard lock(mutex_);
+  record->point = stream->submit(std::move(operation));
+  record_ = std::move(record);
+}
+
+std::shared_ptr<Event::Record> Event::last() const {
+  std::lock_guard lock(mutex_);
+  return record_;
+}
+
+bool Event::recorded() const { return last() != nullptr; }
+
+bool Event::reached() {
+  auto record = last();
+  return !record || record->point.stream->reached(record->point.number);
+}
+
+void Event::wait() {
+  if (auto record = last()) record->point.stream->wait(record->point.number);
+}
+
+Point Event::point() const {
+  auto record = last();
+  return record ? record->point : Point{};
+}
+
+std::chrono::steady_clock::time_point Event::time() const { return last()->time; }
+
+void abandonAllStreams() {
+  leaving = true;
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (executingNow > 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+}  // namespace ordito::driver

@@ -1,0 +1,146 @@
+// Streams: queues of operations that run asynchronously to the host, in CUDA's order.
+//
+// Each stream numbers its operations 1, 2, 3 …; `completed` says how many have run. Every ordering rule is a dependency "not before operation n of stream s has
+// completed", fixed when the operation is submitted: an event is such a pair, and so is the legacy default stream's implicit order (its operations wait for
+// everything submitted to blocking streams before, theirs for what the legacy stream had before). Whoever waits for a stream helps: a host thread in
+// cuStreamSynchronize runs the queue itself when the stream's own thread has not started yet, which makes "launch, synchronize" cost no hand-over.
+//
+// One mutex per context guards all of it; operations run outside the mutex.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cuda.h"
+
+namespace ordito::driver {
+
+class Stream;
+
+/// Operation `number` of `stream`.
+struct Point {
+  std::shared_ptr<Stream> stream;
+  uint64_t number = 0;
+};
+
+/// The state that the streams of one context share.
+class StreamGroup {
+ public:
+  StreamGroup();
+
+  std::mutex mutex;
+  std::condition_variable progress;  // some operation has completed
+
+  /// The first failure of an operation; later operations are dropped.
+  CUresult error() const;
+  const std::string& errorMessage() const { return errorMessage_; }  // stable once error() is set
+  void fail(CUresult result, std::string message);
+  void clearError();
+
+  const std::shared_ptr<Stream>& legacy() const { return legacy_; }
+  std::shared_ptr<Stream> create(unsigned flags, int priority);
+  /// Waits until everything submitted to any stream so far has completed.
+  void synchronizeAll();
+  /// True when no stream has anything to do.
+  bool idle();
+
+ private:
+  friend class Stream;
+  std::vector<std::shared_ptr<Stream>> live();
+
+  std::vector<std::weak_ptr<Stream>> streams_;
+  std::shared_ptr<Stream> legacy_;
+  std::atomic<CUresult> error_{CUDA_SUCCESS};
+  std::string errorMessage_;
+};
+
+struct Operation {
+  std::function<CUresult(std::string& message)> run;  // null: nothing to do but to wait for the dependencies
+  std::vector<Point> after;
+  bool evenAfterError = false;
+  bool quick = false;  // may run on the submitting thread when nothing is ahead of it
+};
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(StreamGroup& group, unsigned flags, int priority, uint64_t id);
+
+  /// Appends an operation. `willWait`: the caller waits for it right away, so the stream's thread need not wake up.
+  Point submit(Operation operation, bool willWait = false);
+  /// Appends and waits.
+  void run(Operation operation);
+  void wait(uint64_t number);
+  void synchronize();
+  bool reached(uint64_t number);
+  bool idle();
+  /// No more operations will be submitted; those there are still run.
+  void close();
+
+  unsigned flags() const { return flags_; }
+  int priority() const { return priority_; }
+  uint64_t id() const { return id_; }
+  StreamGroup& group() { return group_; }
+  bool blocking() const { return !(flags_ & CU_STREAM_NON_BLOCKING); }
+
+ private:
+  friend class StreamGroup;
+  using Lock = std::unique_lock<std::mutex>;
+
+  void addImplicitOrder(Operation& operation);
+  bool ready(const Operation& operation) const;
+  void runFront(Lock& lock);
+  void waitLocked(Lock& lock, uint64_t number);
+  void serve();
+  void startThread();
+
+  StreamGroup& group_;
+  const unsigned flags_;
+  const int priority_;
+  const uint64_t id_;
+  // Guarded by the group's mutex:
+  std::deque<Operation> queue_;
+  uint64_t submitted_ = 0, completed_ = 0;
+  bool executing_ = false, threadRuns_ = false, closed_ = false;
+  std::condition_variable work_;
+};
+
+/// An event: the point of its last record, and when that was reached.
+class Event {
+ public:
+  explicit Event(unsigned flags) : flags_(flags) {}
+
+  void record(const std::shared_ptr<Stream>& stream);
+  bool recorded() const;
+  /// True also for an event never recorded.
+  bool reached();
+  void wait();
+  /// Where the last record stands; a null stream if there is none.
+  Point point() const;
+  bool timed() const { return !(flags_ & CU_EVENT_DISABLE_TIMING); }
+  /// Valid once reached.
+  std::chrono::steady_clock::time_point time() const;
+
+ private:
+  struct Record {
+    Point point;
+    std::chrono::steady_clock::time_point time;
+  };
+  std::shared_ptr<Record> last() const;
+
+  const unsigned flags_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Record> record_;
+};
+
+/// Waits a bounded time for what runs now and drops what is queued: for the end of the process.
+void abandonAllStreams();
+
+}  // namespace ordito::driver

@@ -1,0 +1,85 @@
+// See profile.hpp.
+#include "profile/profile.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace ordito::profile {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string pathFromEnvironment() {
+  const char* path = std::getenv("ORDITO_PROFILE");
+  return path ? path : "";
+}
+
+Json toJson(const machine::Dim3& d) { return Json::array({d.x, d.y, d.z}); }
+
+Json toJson(const machine::Occupancy& o) {
+  return {{"percent", o.ratio * 100},
+          {"blocks_per_multiprocessor", o.blocks},
+          {"warps_per_multiprocessor", o.warps},
+          {"limited_by", o.limiter()},
+          {"blocks_by_registers", o.byRegisters},
+          {"blocks_by_shared_memory", o.byShared},
+          {"blocks_by_warps", o.byWarps},
+          {"blocks_by_blocks", o.byBlocks}};
+}
+
+Json toJson(const LaunchRecord& record) {
+  Json values = Json::object();
+  for (const Metric& metric : metrics()) {
+    double value = metric.value(record.counters);
+    if (metric.ratio)
+      values[metric.name] = value;
+    else
+      values[metric.name] = static_cast<uint64_t>(value);
+  }
+  return {{"kernel", record.kernel},
+          {"mangled", record.mangled},
+          {"grid", toJson(record.grid)},
+          {"block", toJson(record.block)},
+          {"shared_static", record.staticShared},
+          {"shared_dynamic", record.dynamicShared},
+          {"registers", record.registers},
+          {"wall_ns", record.wallNs},
+          {"compile_ns", record.compileNs},
+          {"metrics", values},
+          {"theoretical_occupancy", toJson(record.occupancy)}};
+}
+
+}  // namespace
+
+std::string toJson(const std::vector<LaunchRecord>& records, const std::string& gpuName) {
+  Json launches = Json::array();
+  for (const LaunchRecord& record : records) launches.push_back(toJson(record));
+  Json all = {{"gpu", gpuName}, {"launches", launches}};
+  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void Recorder::add(LaunchRecord record, const machine::GpuDescription& gpu) {
+  record.occupancy = machine::occupancy(gpu, {static_cast<uint32_t>(record.block.count()), record.registers,
+                                              record.staticShared + record.dynamicShared});
+  std::lock_guard lock(mutex_);
+  gpuName_ = gpu.name;
+  records_.push_back(std::move(record));
+}
+
+void Recorder::flush() {
+  if (!enabled()) return;
+  std::lock_guard lock(mutex_);
+  std::ofstream out(path_);
+  out << toJson(records_, gpuName_);
+  if (!out.flush()) fmt::print(stderr, "ordito: ORDITO_PROFILE: cannot write {}\n", path_);
+}
+
+Recorder& recorder() {
+  static auto* instance = new Recorder(pathFromEnvironment());
+  return *instance;
+}
+
+}  // namespace ordito::profile
