@@ -21,7 +21,7 @@ constexpr uint32_t kDone = ~0u;
 constexpr uint32_t kNoComponent = ~0u;
 /// Instructions up to which a second, unmasked copy of the code under a branch is worth its compile time.
 constexpr size_t kSpecialiseLimit = 500;
-constexpr size_t kMaxAssumptions = 2;
+constexpr size_t kMaxAssumptions = 3;
 }  // namespace
 
 uint32_t Emitter::versionNumber(const Version& v) {
@@ -194,7 +194,7 @@ void Emitter::goTo(BlockId from, BlockId to, uint32_t version) {
 
 /// All live lanes are at `to`, whose phis have their values.
 void Emitter::arrive(BlockId to, uint32_t version) {
-  version = versionAt(version, to);
+  version = optimisticVersion(to, versionAt(version, to));
   if (!infoOf(version).masked[to]) {
     b_.CreateBr(blockFor(to, version));
     return;
@@ -205,6 +205,18 @@ void Emitter::arrive(BlockId to, uint32_t version) {
   if (live.empty()) live.assign(jam_, allOnes());
   addPending(to, live);
   b_.CreateBr(componentFor(component, version));
+}
+
+/// Lanes that enter a loop together stay so until a branch parts them: the version that assumes the loop's divergent branches to have agreed so far.
+uint32_t Emitter::optimisticVersion(BlockId to, uint32_t version) {
+  Version v = versions_[version];
+  for (BlockId b : regionOrder_) {
+    if (!shapes_.isDivergent(b) || !influenceOf(b)[to] || std::find(v.assumed.begin(), v.assumed.end(), b) != v.assumed.end()) continue;
+    if (!isWorthSpecialising(b, version) || v.assumed.size() >= kMaxAssumptions) return version;
+    v.assumed.push_back(b);
+  }
+  std::sort(v.assumed.begin(), v.assumed.end());
+  return versionNumber(v);
 }
 
 void Emitter::clearPending(uint32_t component, uint32_t version) {

@@ -106,22 +106,41 @@ void Emitter::findPoints() {
     if (pointOf_[b] == kNoPoint) pointOf_[b] = static_cast<uint32_t>(points_.size()), points_.push_back(b);
   };
   add(0);
-  bool exits = false;
   for (BlockId b = 0; b < f_.blocks.size(); ++b) {
     const ir::Block& block = f_.blocks[b];
     if (block.end.kind == Kind::Barrier) add(block.end.target[0]);
-    exits |= block.end.kind == Kind::Exit && !block.predecessors.empty();
     if (block.end.kind != Kind::Branch || !(shapes_.isDivergent(b) || shapes_.isWarpVarying(b))) continue;
     for (BlockId n : shapes_.influence(b)) parks_ |= f_.blocks[n].end.kind == Kind::Barrier;
   }
   const auto& block = shapes_.launch().block;
-  const bool partial = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
-  bool divergent = false;
-  for (BlockId b = 0; b < f_.blocks.size(); ++b) divergent |= shapes_.isDivergent(b);
-  needsLive_ = partial || parks_ || (exits && (divergent || points_.size() > 1));
+  partialBlock_ = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
+  findEarlyExits();
   for (unsigned p = 0; p < jam_; ++p) live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
   nextState_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
   for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(allOnes()), live_[p]);
+}
+
+/// Where some lanes or warps of a block may have ended while others go on: behind branches that not all threads take alike and that have an exit in their influence.
+void Emitter::findEarlyExits() {
+  std::vector<char> behind(f_.blocks.size(), 0);
+  std::vector<BlockId> work;
+  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+    if (f_.blocks[b].end.kind != Kind::Branch || !(shapes_.isDivergent(b) || shapes_.isWarpVarying(b))) continue;
+    for (BlockId n : shapes_.influence(b))
+      if (f_.blocks[n].end.kind == Kind::Exit) {
+        work.push_back(b);
+        needsLive_ |= shapes_.isDivergent(b);
+        break;
+      }
+  }
+  while (!work.empty()) {
+    const BlockId b = work.back();
+    work.pop_back();
+    for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k)
+      if (!behind[f_.blocks[b].end.target[k]]) behind[f_.blocks[b].end.target[k]] = 1, work.push_back(f_.blocks[b].end.target[k]);
+  }
+  for (uint32_t p = 0; p < points_.size(); ++p) mayMiss_.push_back(partialBlock_ || parks_ || behind[points_[p]]);
+  for (char m : mayMiss_) needsLive_ |= m != 0;
 }
 
 void Emitter::findDefinitions() {
@@ -325,7 +344,9 @@ void Emitter::emitRegion(uint32_t point) {
   reloadAfterBarrier(point);
 
   llvm::BasicBlock* start = nullptr;
-  if (!needsLive_) {
+  if (!mayMiss_[point]) {
+    if (needsLive_)
+      for (auto* slot : live_) b_.CreateStore(toStorage(allOnes()), slot);
     start = blockFor(points_[point], versionNumber({true, {}}));
     b_.CreateBr(start);
   } else {
@@ -353,7 +374,7 @@ void Emitter::emitRegion(uint32_t point) {
   drainWork();
 
   b_.SetInsertPoint(latch);
-  if (needsLive_ && points_.size() > 1) {
+  if (std::any_of(mayMiss_.begin() + 1, mayMiss_.end(), [](char m) { return m != 0; })) {
     LlvmValue home = b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(liveHome_), b_.CreateMul(group_, b_.getInt32(64)));
     for (unsigned p = 0; p < jam_; ++p)
       b_.CreateStore(laneBits(fromStorage(b_.CreateLoad(storageType(), live_[p]))), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));

@@ -69,6 +69,7 @@ class Emitter {
   void emitRegions();
   void emitRegion(uint32_t point);
   void findPoints();
+  void findEarlyExits();
   void findLiveness();
   void spillForBarrier(uint32_t point);
   void reloadAfterBarrier(uint32_t point);
@@ -118,6 +119,7 @@ class Emitter {
   void arrive(BlockId to, uint32_t version);
   void clearPending(uint32_t component, uint32_t version);
   bool isWorthSpecialising(BlockId b, uint32_t version) const;
+  uint32_t optimisticVersion(BlockId to, uint32_t version);
   const std::vector<Component>& componentsOf(uint32_t version);
   llvm::BasicBlock* newBlock(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
   const std::vector<char>& influenceOf(BlockId b);
@@ -231,6 +233,7 @@ class Emitter {
   void scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask);
   LlvmValue loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any);
   bool canMask(llvm::Type* element) const;
+  llvm::Function* sparseStore(llvm::Type* element);
   LlvmValue dummyAddress();
   LlvmValue pointer(LlvmValue address, int64_t offset = 0);
   LlvmValue lanesOf(LlvmValue vector, unsigned first, unsigned count);
@@ -299,7 +302,9 @@ class Emitter {
   LlvmValue group_ = nullptr;  // number of the group of warps being run
   llvm::AllocaInst* nextState_ = nullptr;
   std::vector<llvm::AllocaInst*> live_;  // per part
-  bool needsLive_ = false;
+  bool needsLive_ = false;                        // some lane may end before others, so live masks are kept
+  bool partialBlock_ = false;                     // the block's last warp has fewer than 32 threads
+  std::vector<char> mayMiss_;                     // by point: lanes or warps may have ended before it
 
   std::vector<ir::BlockId> points_;               // blocks where regions start: the entry, then the targets of barriers
   std::vector<uint32_t> pointOf_;                 // by block

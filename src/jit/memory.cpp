@@ -302,10 +302,75 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
       b_.CreateAlignedStore(b_.CreateExtractElement(run, lane), p, align);
     } else if (!mask) {
       b_.CreateAlignedStore(run, pointer(base, at), align);
+    } else if (target_.slowMaskedStores && width == kLanes) {
+      auto* call = b_.CreateCall(sparseStore(element), {pointer(base, at), run, laneBits(mask)});
+      call->setDoesNotThrow();
     } else {
       b_.CreateMaskedStore(run, pointer(base, at), align, lanesOf(mask, first, width));
     }
   }
+}
+
+/// A function of the module that stores the lanes named by a bit mask: few of them one by one, many by a store each that the mask sends to its place or to a
+/// dummy, with no branch on single lanes.
+llvm::Function* Emitter::sparseStore(llvm::Type* element) {
+  const std::string name = fmt::format("sparse_store_{}", element->getScalarSizeInBits());
+  if (auto* f = module_.getFunction(name)) return f;
+  constexpr unsigned kChunk = 8, kFew = 6;
+  llvm::Type* bits = b_.getIntNTy(element->getScalarSizeInBits());
+  auto* vector = llvm::FixedVectorType::get(element, kLanes);
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), vector, b_.getInt32Ty()}, false), llvm::Function::InternalLinkage, name, module_);
+  f->addFnAttr("target-cpu", target_.cpu);
+  f->addFnAttr("target-features", target_.features);
+  f->addFnAttr(llvm::Attribute::NoInline);
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  auto block = [&](const char* label) { return llvm::BasicBlock::Create(context_, label, f); };
+  auto *entry = block("entry"), *loop = block("lane"), *many = block("many"), *done = block("done");
+  llvm::IRBuilder<> b(entry);
+  LlvmValue to = f->getArg(0), value = f->getArg(1), lanes = f->getArg(2);
+  const llvm::Align align(element->getScalarSizeInBits() / 8);
+  auto* stack = b.CreateAlloca(vector);
+  auto* dummy = b.CreateAlloca(bits);
+  auto* test = block("test");
+  b.CreateCondBr(b.CreateICmpEQ(lanes, b.getInt32(0)), done, test);
+  b.SetInsertPoint(test);
+  b.CreateStore(value, stack);
+  LlvmValue few = b.CreateICmpULE(b.CreateIntrinsic(llvm::Intrinsic::ctpop, {b.getInt32Ty()}, {lanes}), b.getInt32(kFew));
+  b.CreateCondBr(few, loop, many);
+  b.SetInsertPoint(loop);
+  auto* left = b.CreatePHI(b.getInt32Ty(), 2);
+  left->addIncoming(lanes, test);
+  LlvmValue lane = b.CreateIntrinsic(llvm::Intrinsic::cttz, {b.getInt32Ty()}, {left, b.getTrue()});
+  b.CreateAlignedStore(b.CreateAlignedLoad(bits, b.CreateInBoundsGEP(bits, stack, lane), align), b.CreateInBoundsGEP(bits, to, lane), align);
+  LlvmValue rest = b.CreateAnd(left, b.CreateSub(left, b.getInt32(1)));
+  left->addIncoming(rest, loop);
+  b.CreateCondBr(b.CreateICmpNE(rest, b.getInt32(0)), loop, done);
+  b.SetInsertPoint(many);
+  for (unsigned first = 0; first < kLanes; first += kChunk) {
+    auto *full = block("full"), *notFull = block("notfull"), *some = block("some"), *next = block("next");
+    LlvmValue part = b.CreateTrunc(b.CreateLShr(lanes, first), b.getInt8Ty());
+    LlvmValue place = b.CreateConstInBoundsGEP1_64(bits, to, first);
+    b.CreateCondBr(b.CreateICmpEQ(part, b.getInt8(255)), full, notFull);
+    b.SetInsertPoint(full);
+    std::vector<int> chunk;
+    for (unsigned l = 0; l < kChunk; ++l) chunk.push_back(static_cast<int>(first + l));
+    b.CreateAlignedStore(b.CreateShuffleVector(value, chunk), place, align);
+    b.CreateBr(next);
+    b.SetInsertPoint(notFull);
+    b.CreateCondBr(b.CreateICmpEQ(part, b.getInt8(0)), next, some);
+    b.SetInsertPoint(some);
+    for (unsigned l = 0; l < kChunk; ++l) {
+      LlvmValue on = b.CreateICmpNE(b.CreateAnd(part, b.getInt8(static_cast<uint8_t>(1u << l))), b.getInt8(0));
+      LlvmValue x = b.CreateAlignedLoad(bits, b.CreateConstInBoundsGEP1_64(bits, stack, first + l), align);
+      b.CreateAlignedStore(x, b.CreateSelect(on, b.CreateConstInBoundsGEP1_64(bits, place, l), dummy), align);
+    }
+    b.CreateBr(next);
+    b.SetInsertPoint(next);
+  }
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  return f;
 }
 
 LlvmValue Emitter::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes) { return b_.CreateShuffleVector(a, b, llvm::ArrayRef<int>(lanes)); }

@@ -1,3 +1,4 @@
+// What the host offers, from LLVM's host detection, and LLVM's target machine for it.
 #include "jit/target.hpp"
 
 #include <llvm/MC/TargetRegistry.h>
@@ -23,6 +24,7 @@ Target Target::host(const std::string& cpu) {
     t.avx512 = cpu == "x86-64-v4";
     t.avx2 = t.avx512 || cpu == "x86-64-v3";
   }
+  t.slowMaskedStores = t.avx2 && !t.avx512 && (t.cpu.starts_with("znver") || t.cpu.starts_with("bdver"));
   t.mathLanes = t.avx512 ? 16 : t.avx2 ? 8 : 4;
   t.mathSuffix = t.avx512 ? "avx512f" : t.avx2 ? "avx2" : "sse2";
   return t;
