@@ -4,6 +4,7 @@
 #include "runtime/context.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <vector>
 
@@ -38,7 +39,12 @@ CUresult usePrimary(int device) {
 }  // namespace
 
 CUresult startDriver() {
-  static const CUresult started = cuInit(0);
+  // Functions given to atexit run backwards: this one before the driver's own, which gives up what is still waiting.
+  static const CUresult started = [] {
+    const CUresult result = cuInit(0);
+    std::atexit(finishAllWork);
+    return result;
+  }();
   return started;
 }
 

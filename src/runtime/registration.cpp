@@ -43,7 +43,7 @@ void __cudaRegisterFatBinaryEnd(void** handle) {
   if (binaryOf(handle)->hasManagedVariables()) loadNow(binaryOf(handle));
 }
 
-// Runs at exit or when a library is unloaded: launches that nobody waited for still finish, and print.
+// Runs at exit or when a library is unloaded: launches of its kernels that nobody waited for still finish.
 void __cudaUnregisterFatBinary(void** handle) {
   finishAllWork();
   Registry::instance().remove(binaryOf(handle));

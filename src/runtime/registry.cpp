@@ -41,42 +41,46 @@ CUresult Binary::module(CUmodule* module) {
   if (const CUresult got = cuCtxGetCurrent(&context); got != CUDA_SUCCESS) return got;
   const std::scoped_lock lock(mutex_);
   if (const auto found = modules_.find(context); found != modules_.end()) {
-    *module = found->second;
+    *module = found->second.module;
     return CUDA_SUCCESS;
   }
-  CUresult result = load(module);
-  if (result != CUDA_SUCCESS) return result;
-  result = placeManaged(*module);
-  if (result == CUDA_SUCCESS)
-    modules_.emplace(context, *module);
-  else
-    cuModuleUnload(*module);
-  return result;
+  Loaded loaded;
+  CUresult result = load(&loaded);
+  if (result == CUDA_SUCCESS) result = placeManaged(loaded.module);
+  if (result != CUDA_SUCCESS) {
+    discard(loaded);
+    return result;
+  }
+  modules_.emplace(context, loaded);
+  *module = loaded.module;
+  return CUDA_SUCCESS;
 }
 
-CUresult Binary::load(CUmodule* module) const {
+CUresult Binary::load(Loaded* loaded) const {
   const std::vector<const void*> images = linkedImages(images_);
-  if (images.size() > 1) return loadLinked(images, module);
+  if (images.size() > 1) return loadLinked(images, loaded);
   const void* const only = images.empty() ? images_.front() : images.front();
-  return orditoModuleLoadStatic(module, only, origin_.c_str());
+  return orditoModuleLoadStatic(&loaded->module, only, origin_.c_str());
 }
 
 // There is no device link step at build time: the driver links the PTX of the objects by name.
-CUresult Binary::loadLinked(const std::vector<const void*>& images, CUmodule* module) const {
-  CUlinkState link = nullptr;
-  if (const CUresult created = cuLinkCreate(0, nullptr, nullptr, &link); created != CUDA_SUCCESS) return created;
-  CUresult result = CUDA_SUCCESS;
+CUresult Binary::loadLinked(const std::vector<const void*>& images, Loaded* loaded) const {
+  if (const CUresult created = cuLinkCreate(0, nullptr, nullptr, &loaded->link); created != CUDA_SUCCESS)
+    return created;
   for (const void* image : images) {
-    result = cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, const_cast<void*>(image), fatBinarySize(image),
-                           origin_.c_str(), 0, nullptr, nullptr);
-    if (result != CUDA_SUCCESS) break;
+    const CUresult added = cuLinkAddData(loaded->link, CU_JIT_INPUT_FATBINARY, const_cast<void*>(image),
+                                         fatBinarySize(image), origin_.c_str(), 0, nullptr, nullptr);
+    if (added != CUDA_SUCCESS) return added;
   }
   void* linked = nullptr;
   size_t bytes = 0;
-  if (result == CUDA_SUCCESS) result = cuLinkComplete(link, &linked, &bytes);
-  if (result == CUDA_SUCCESS) result = cuModuleLoadData(module, linked);
-  cuLinkDestroy(link);
-  return result;
+  if (const CUresult done = cuLinkComplete(loaded->link, &linked, &bytes); done != CUDA_SUCCESS) return done;
+  return orditoModuleLoadStatic(&loaded->module, linked, origin_.c_str());
+}
+
+void Binary::discard(const Loaded& loaded) {
+  if (loaded.module != nullptr) cuModuleUnload(loaded.module);
+  if (loaded.link != nullptr) cuLinkDestroy(loaded.link);
 }
 
 // Binding a variable and asking for its address gives it its initial value. That happens once: another context, or the
@@ -113,16 +117,19 @@ CUresult Binary::bindManaged(CUmodule module, const Variable& variable) const {
 
 void Binary::forget(CUcontext context) {
   const std::scoped_lock lock(mutex_);
-  modules_.erase(context);
+  if (const auto found = modules_.find(context); found != modules_.end()) {
+    discard(found->second);
+    modules_.erase(found);
+  }
   if (modules_.empty()) managed_initialised_ = false;
 }
 
 void Binary::unload() {
   const std::scoped_lock lock(mutex_);
-  for (const auto& [context, module] : modules_) {
+  for (const auto& [context, loaded] : modules_) {
     CUcontext previous = nullptr;
     cuCtxGetCurrent(&previous);
-    if (cuCtxSetCurrent(context) == CUDA_SUCCESS) cuModuleUnload(module);
+    if (cuCtxSetCurrent(context) == CUDA_SUCCESS) discard(loaded);
     cuCtxSetCurrent(previous);
   }
   modules_.clear();

@@ -49,8 +49,14 @@ class Binary {
   void unload();
 
  private:
-  CUresult load(CUmodule* module) const;
-  CUresult loadLinked(const std::vector<const void*>& images, CUmodule* module) const;
+  /// A module, and the linker's output that it was loaded from if there is one: it must outlive the module.
+  struct Loaded {
+    CUmodule module = nullptr;
+    CUlinkState link = nullptr;
+  };
+  CUresult load(Loaded* loaded) const;
+  CUresult loadLinked(const std::vector<const void*>& images, Loaded* loaded) const;
+  static void discard(const Loaded& loaded);
   CUresult placeManaged(CUmodule module);
   CUresult bindManaged(CUmodule module, const Variable& variable) const;
 
@@ -58,7 +64,7 @@ class Binary {
   std::vector<const void*> images_;
   std::deque<Variable> variables_;
   std::mutex mutex_;
-  std::map<CUcontext, CUmodule> modules_;
+  std::map<CUcontext, Loaded> modules_;
   bool managed_initialised_ =
       false;  // a second context shares the variables of the first, with the values that they have by then
 };
