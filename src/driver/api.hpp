@@ -1,4 +1,5 @@
-// What the files api_*.cpp share. Each of them is one chapter of the driver API; a function there checks its arguments and calls into the classes of this folder.
+// What the files api_*.cpp share. Each of them is one chapter of the driver API; a function there checks its arguments
+// and calls into the classes of this folder.
 #pragma once
 
 #include "cuda.h"
@@ -6,11 +7,11 @@
 #include "driver/results.hpp"
 
 /// Declares `context`, the current one, or returns why there is none to work with.
-#define ORDITO_CONTEXT(context)                                             \
-  ::ordito::driver::Context* context = nullptr;                             \
+#define ORDITO_CONTEXT(context)                 \
+  ::ordito::driver::Context* context = nullptr; \
   if (CUresult unusable = ::ordito::driver::currentContext(context)) return unusable
 
 /// Declares `stream`, what a handle means, or returns CUDA_ERROR_INVALID_HANDLE.
-#define ORDITO_STREAM(stream, context, handle)      \
-  auto stream = (context)->stream(handle);          \
+#define ORDITO_STREAM(stream, context, handle) \
+  auto stream = (context)->stream(handle);     \
   if (!stream) return CUDA_ERROR_INVALID_HANDLE

@@ -32,7 +32,8 @@ CUDA_MEMCPY3D withoutPeers(const CUDA_MEMCPY3D_PEER& peer) {
   return copy;
 }
 
-CUresult fillLine(CUdeviceptr to, unsigned value, size_t count, unsigned elementBytes, CUstream handle, bool synchronous) {
+CUresult fillLine(CUdeviceptr to, unsigned value, size_t count, unsigned elementBytes, CUstream handle,
+                  bool synchronous) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
   if (count > ~size_t{0} / elementBytes) return CUDA_ERROR_INVALID_VALUE;
@@ -50,7 +51,8 @@ CUresult fillPlane(CUdeviceptr to, size_t pitch, unsigned value, size_t width, s
 
 }  // namespace
 
-// --- copies -----------------------------------------------------------------------------------------------------------------------
+// --- copies
+// -----------------------------------------------------------------------------------------------------------------------
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return run(linearCopy(to, Side::Either, from, Side::Either, bytes), nullptr, true);
@@ -100,13 +102,18 @@ CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* peer, CUstream stream) {
   return runDescriptor(&copy, stream, false);
 }
 
-// --- fills ------------------------------------------------------------------------------------------------------------------------
+// --- fills
+// ------------------------------------------------------------------------------------------------------------------------
 
-CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) { return fillLine(to, value, count, 1, nullptr, true); }
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) {
+  return fillLine(to, value, count, 1, nullptr, true);
+}
 CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t count) {
   return fillLine(to, value, count, 2, nullptr, true);
 }
-CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, size_t count) { return fillLine(to, value, count, 4, nullptr, true); }
+CUresult cuMemsetD32(CUdeviceptr to, unsigned int value, size_t count) {
+  return fillLine(to, value, count, 4, nullptr, true);
+}
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
   return fillLine(to, value, count, 1, stream, false);
 }
@@ -125,13 +132,15 @@ CUresult cuMemsetD2D16(CUdeviceptr to, size_t pitch, unsigned short value, size_
 CUresult cuMemsetD2D32(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height) {
   return fillPlane(to, pitch, value, width, height, 4, nullptr, true);
 }
-CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream) {
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
+                           CUstream stream) {
   return fillPlane(to, pitch, value, width, height, 1, stream, false);
 }
 CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
                             CUstream stream) {
   return fillPlane(to, pitch, value, width, height, 2, stream, false);
 }
-CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height, CUstream stream) {
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height,
+                            CUstream stream) {
   return fillPlane(to, pitch, value, width, height, 4, stream, false);
 }

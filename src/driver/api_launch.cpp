@@ -64,16 +64,18 @@ CUresult setOldParameter(CUfunction handle, int offset, const void* data, unsign
 
 }  // namespace
 
-CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
-                        unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes, CUstream stream,
-                        void** parameters, void** extra) {
-  return start(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes}, stream, parameters, extra, false);
+CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
+                        unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes,
+                        CUstream stream, void** parameters, void** extra) {
+  return start(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes}, stream, parameters, extra,
+               false);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
-                                   unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes,
-                                   CUstream stream, void** parameters) {
-  return start(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes}, stream, parameters, nullptr, true);
+                                   unsigned int blockX, unsigned int blockY, unsigned int blockZ,
+                                   unsigned int sharedBytes, CUstream stream, void** parameters) {
+  return start(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes}, stream, parameters, nullptr,
+               true);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) {
@@ -93,8 +95,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   return start(function, shape, config->hStream, parameters, extra, cooperative);
 }
 
-CUresult orditoLaunchKernel(CUfunction function, const unsigned int grid[3], const unsigned int block[3], size_t sharedBytes,
-                            CUstream stream, void** parameters, int cooperative, int* badConfiguration) {
+CUresult orditoLaunchKernel(CUfunction function, const unsigned int grid[3], const unsigned int block[3],
+                            size_t sharedBytes, CUstream stream, void** parameters, int cooperative,
+                            int* badConfiguration) {
   bool bad = false;
   CUresult result = start(function, {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, sharedBytes}, stream,
                           parameters, nullptr, cooperative != 0, &bad);
@@ -114,7 +117,8 @@ const char* orditoLastErrorMessage() {
 
 void orditoProfileFlush() { ordito::profile::recorder().flush(); }
 
-// --- launches before CUDA 4.0 -----------------------------------------------------------------------------------------------------
+// --- launches before CUDA 4.0
+// -----------------------------------------------------------------------------------------------------
 
 CUresult cuFuncSetBlockShape(CUfunction handle, int x, int y, int z) {
   Function* function = functionFrom(handle);
@@ -154,7 +158,8 @@ CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream 
   return startOld(function, width, height, stream);
 }
 
-// --- occupancy --------------------------------------------------------------------------------------------------------------------
+// --- occupancy
+// --------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -167,15 +172,16 @@ const ordito::machine::GpuDescription& gpuOf(const Function& function) { return 
 
 }  // namespace
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handle, int blockSize, size_t dynamicShared) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handle, int blockSize,
+                                                     size_t dynamicShared) {
   Function* function = functionFrom(handle);
   if (!function) return CUDA_ERROR_INVALID_HANDLE;
   if (!blocks || blockSize <= 0) return CUDA_ERROR_INVALID_VALUE;
   *blocks = 0;
   if (static_cast<uint32_t>(blockSize) > function->maxThreads()) return CUDA_SUCCESS;
   *blocks = static_cast<int>(
-      ordito::machine::occupancy(gpuOf(*function), {static_cast<uint32_t>(blockSize), function->registers,
-                                                    sharedOf(*function, dynamicShared)})
+      ordito::machine::occupancy(
+          gpuOf(*function), {static_cast<uint32_t>(blockSize), function->registers, sharedOf(*function, dynamicShared)})
           .blocks);
   return CUDA_SUCCESS;
 }
@@ -185,8 +191,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
   return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, blockSize, dynamicShared);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int* minGrid, int* blockSize, CUfunction handle, CUoccupancyB2DSize sharedForBlock,
-                                          size_t dynamicShared, int blockLimit) {
+CUresult cuOccupancyMaxPotentialBlockSize(int* minGrid, int* blockSize, CUfunction handle,
+                                          CUoccupancyB2DSize sharedForBlock, size_t dynamicShared, int blockLimit) {
   Function* function = functionFrom(handle);
   if (!function) return CUDA_ERROR_INVALID_HANDLE;
   if (!minGrid || !blockSize || blockLimit < 0) return CUDA_ERROR_INVALID_VALUE;
@@ -201,8 +207,8 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* minGrid, int* blockSize, CUfuncti
 }
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGrid, int* blockSize, CUfunction function,
-                                                   CUoccupancyB2DSize sharedForBlock, size_t dynamicShared, int blockLimit,
-                                                   unsigned int) {
+                                                   CUoccupancyB2DSize sharedForBlock, size_t dynamicShared,
+                                                   int blockLimit, unsigned int) {
   return cuOccupancyMaxPotentialBlockSize(minGrid, blockSize, function, sharedForBlock, dynamicShared, blockLimit);
 }
 

@@ -127,7 +127,8 @@ CUresult pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr
     case CU_POINTER_ATTRIBUTE_MAPPED: return answer(data, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return answer(data, 0ull);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return answer(data, 0);
-    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return answer(data, static_cast<unsigned>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return answer(data, static_cast<unsigned>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return answer(data, static_cast<void*>(nullptr));
     default: return CUDA_ERROR_INVALID_VALUE;
   }
@@ -190,7 +191,7 @@ CUresult cuMemFreeHost(void* pointer) {
   if (!pointer) return CUDA_SUCCESS;
   context->group.synchronizeAll();
   return ordito::machine::freeHost(reinterpret_cast<uint64_t>(pointer), MemoryKind::Host) ? CUDA_SUCCESS
-                                                                                         : CUDA_ERROR_INVALID_VALUE;
+                                                                                          : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* pointer, void* host, unsigned int flags) {
@@ -255,8 +256,9 @@ CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise advice, CUd
   auto allocation = allocations().find(pointer);
   if (!allocation || allocation->kind != MemoryKind::Managed) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > allocation->address + allocation->bytes - pointer) return CUDA_ERROR_INVALID_VALUE;
-  return advice >= CU_MEM_ADVISE_SET_READ_MOSTLY && advice <= CU_MEM_ADVISE_UNSET_ACCESSED_BY ? CUDA_SUCCESS
-                                                                                               : CUDA_ERROR_INVALID_VALUE;
+  return advice >= CU_MEM_ADVISE_SET_READ_MOSTLY && advice <= CU_MEM_ADVISE_UNSET_ACCESSED_BY
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemRangeGetAttribute(void* data, size_t dataBytes, CUmem_range_attribute attribute, CUdeviceptr pointer,
@@ -289,7 +291,8 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attribu
     if (allocation && pointerAttribute(data[i], attributes[i], pointer, *allocation) == CUDA_SUCCESS) continue;
     bool wide = attributes[i] == CU_POINTER_ATTRIBUTE_CONTEXT || attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
                 attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER || attributes[i] == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
-                attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR || attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE;
+                attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR ||
+                attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE;
     bool ordinal = attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
     if (wide)
       answer(data[i], uint64_t{0});
@@ -307,7 +310,8 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
 
 int orditoPointerSides(const void* pointer) { return pointerSides(reinterpret_cast<uint64_t>(pointer)); }
 
-// --- stream-ordered allocation ----------------------------------------------------------------------------------------------------
+// --- stream-ordered allocation
+// ----------------------------------------------------------------------------------------------------
 
 CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
   return allocateFrom(pools().current, pointer, bytes, stream);

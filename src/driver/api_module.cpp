@@ -15,7 +15,8 @@ namespace {
 CUmodule handleOf(Module* module) { return reinterpret_cast<CUmodule>(module); }
 CUfunction handleOf(Function* function) { return reinterpret_cast<CUfunction>(function); }
 
-/// Copies an image whose lifetime ends with the call. The compiler's wrapper points into the executable and is not copied.
+/// Copies an image whose lifetime ends with the call. The compiler's wrapper points into the executable and is not
+/// copied.
 CUresult loadCopy(CUmodule* module, const void* data, size_t bytes, const std::string& origin) {
   ORDITO_CONTEXT(context);
   if (!module || !data) return CUDA_ERROR_INVALID_VALUE;
@@ -115,9 +116,12 @@ HandleTable<Link>& links() {
 
 CUresult cuModuleLoad(CUmodule* module, const char* file) { return loadFile(module, file); }
 CUresult cuModuleLoadData(CUmodule* module, const void* image) { return loadCopy(module, image, 0, "<image>"); }
-CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) { return loadCopy(module, image, 0, "<fat binary>"); }
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return loadCopy(module, image, 0, "<fat binary>");
+}
 
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count, CUjit_option* names, void** values) {
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count, CUjit_option* names,
+                            void** values) {
   CUresult result = loadCopy(module, image, 0, "<image>");
   // The message goes to the error log that the caller brought.
   for (unsigned i = 0; i < count && names && values; ++i) {
@@ -212,7 +216,8 @@ CUresult cuModuleGetGlobal(CUdeviceptr* pointer, size_t* bytes, CUmodule handle,
   return CUDA_SUCCESS;
 }
 
-// --- functions --------------------------------------------------------------------------------------------------------------------
+// --- functions
+// --------------------------------------------------------------------------------------------------------------------
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction handle) {
   if (!value) return CUDA_ERROR_INVALID_VALUE;
@@ -275,15 +280,16 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction handle) {
 
 CUresult cuFuncLoad(CUfunction handle) { return functionFrom(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; }
 
-// --- libraries: a library is a module, a kernel its function ----------------------------------------------------------------------
+// --- libraries: a library is a module, a kernel its function
+// ----------------------------------------------------------------------
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*, void**,
-                           unsigned int) {
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*,
+                           void**, unsigned int) {
   return loadCopy(reinterpret_cast<CUmodule*>(library), code, 0, "<library>");
 }
 
-CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_option*, void**, unsigned int, CUlibraryOption*,
-                               void**, unsigned int) {
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_option*, void**, unsigned int,
+                               CUlibraryOption*, void**, unsigned int) {
   return loadFile(reinterpret_cast<CUmodule*>(library), file);
 }
 
@@ -328,7 +334,8 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
   return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), attribute, value);
 }
 
-// --- the linker: its product is a fat binary of PTX parts, joined when it is loaded -----------------------------------------------
+// --- the linker: its product is a fat binary of PTX parts, joined when it is loaded
+// -----------------------------------------------
 
 CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState* state) {
   ORDITO_CONTEXT(context);
@@ -344,12 +351,13 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_
   if (!link) return CUDA_ERROR_INVALID_HANDLE;
   if (!data) return CUDA_ERROR_INVALID_VALUE;
   if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY && type != CU_JIT_INPUT_OBJECT)
-    return remember(CUDA_ERROR_NO_BINARY_FOR_GPU, fmt::format("{} cannot be linked: it is no PTX", name ? name : "a part"));
+    return remember(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                    fmt::format("{} cannot be linked: it is no PTX", name ? name : "a part"));
   return addToLink(*link, data, bytes);
 }
 
-CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned int options, CUjit_option* names,
-                       void** values) {
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned int options,
+                       CUjit_option* names, void** values) {
   if (!path) return CUDA_ERROR_INVALID_VALUE;
   std::string text;
   if (CUresult bad = readFile(path, text)) return bad;

@@ -62,14 +62,16 @@ CUresult waitValue(CUstream handle, CUdeviceptr from, T wanted, unsigned flags) 
 
 }  // namespace
 
-// --- streams ----------------------------------------------------------------------------------------------------------------------
+// --- streams
+// ----------------------------------------------------------------------------------------------------------------------
 
 CUresult cuStreamCreate(CUstream* handle, unsigned int flags) { return cuStreamCreateWithPriority(handle, flags, 0); }
 
 CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned int flags, int priority) {
   ORDITO_CONTEXT(context);
   if (!handle || flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) return CUDA_ERROR_INVALID_VALUE;
-  *handle = static_cast<CUstream>(context->streams.add(context->group.create(flags, std::min(0, std::max(-5, priority)))));
+  *handle =
+      static_cast<CUstream>(context->streams.add(context->group.create(flags, std::min(0, std::max(-5, priority)))));
   return CUDA_SUCCESS;
 }
 
@@ -198,7 +200,8 @@ CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr from, cuuint64_t value
   return waitValue<uint64_t>(stream, from, value, flags);
 }
 
-// --- events -----------------------------------------------------------------------------------------------------------------------
+// --- events
+// -----------------------------------------------------------------------------------------------------------------------
 
 CUresult cuEventCreate(CUevent* handle, unsigned int flags) {
   ORDITO_CONTEXT(context);

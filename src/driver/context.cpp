@@ -88,9 +88,7 @@ void Context::revive() {
   alive = true;
 }
 
-std::vector<Context*>& contextStack() {
-  return threadState<std::vector<Context*>>();
-}
+std::vector<Context*>& contextStack() { return threadState<std::vector<Context*>>(); }
 
 CUresult currentContextEvenBroken(Context*& context) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;

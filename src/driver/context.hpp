@@ -1,7 +1,7 @@
 // Contexts: what belongs to one user of the device, and each host thread's stack of current contexts.
 //
-// There is one primary context per device; cuCtxCreate makes further ones. Context objects live for ever, so that a stale handle is found out and not followed; the
-// primary one comes back to life when it is retained after a reset.
+// There is one primary context per device; cuCtxCreate makes further ones. Context objects live for ever, so that a
+// stale handle is found out and not followed; the primary one comes back to life when it is retained after a reset.
 #pragma once
 
 #include <atomic>
@@ -68,7 +68,8 @@ class Context {
   std::shared_ptr<Stream> stream(CUstream handle);
   std::shared_ptr<Stream> perThreadStream();
 
-  /// Ends everything that belongs to the context: waits, then frees memory (primary context only, which owns it), modules, streams, events.
+  /// Ends everything that belongs to the context: waits, then frees memory (primary context only, which owns it),
+  /// modules, streams, events.
   void destroy();
   void revive();
 
@@ -90,8 +91,8 @@ class Context {
 /// The calling thread's context stack; back() is current.
 std::vector<Context*>& contextStack();
 
-/// The current context for a call that needs one: CUDA_ERROR_NOT_INITIALIZED, INVALID_CONTEXT, CONTEXT_IS_DESTROYED, or the context's sticky
-/// error. On success `context` is set.
+/// The current context for a call that needs one: CUDA_ERROR_NOT_INITIALIZED, INVALID_CONTEXT, CONTEXT_IS_DESTROYED, or
+/// the context's sticky error. On success `context` is set.
 CUresult currentContext(Context*& context);
 /// The same without the sticky error: for calls that work on a broken context (destroying things).
 CUresult currentContextEvenBroken(Context*& context);

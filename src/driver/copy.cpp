@@ -1,4 +1,5 @@
-// See copy.hpp. A side that is an allocation of ours is checked to its last byte: a copy past its end is CUDA_ERROR_INVALID_VALUE, as on a real device.
+// See copy.hpp. A side that is an allocation of ours is checked to its last byte: a copy past its end is
+// CUDA_ERROR_INVALID_VALUE, as on a real device.
 #include "driver/copy.hpp"
 
 #include <algorithm>
@@ -54,8 +55,8 @@ void copyRows(const CopyRequest& r) {
   }
   for (uint64_t z = 0; z < e.depth; ++z)
     for (uint64_t y = 0; y < e.height; ++y)
-      std::memmove(at(r.to.base + z * r.to.slice + y * r.to.pitch), at(r.from.base + z * r.from.slice + y * r.from.pitch),
-                   e.width);
+      std::memmove(at(r.to.base + z * r.to.slice + y * r.to.pitch),
+                   at(r.from.base + z * r.from.slice + y * r.from.pitch), e.width);
 }
 
 template <class T>

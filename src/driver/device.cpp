@@ -1,5 +1,6 @@
-// Attributes come from the GPU description; texture and surface limits, which hardly ever change, from a table by generation (CUDA C++ guide, "Technical
-// Specifications per Compute Capability"). What Ordito itself can or cannot do is answered as it is, whatever the GPU.
+// Attributes come from the GPU description; texture and surface limits, which hardly ever change, from a table by
+// generation (CUDA C++ guide, "Technical Specifications per Compute Capability"). What Ordito itself can or cannot do
+// is answered as it is, whatever the GPU.
 #include "driver/device.hpp"
 
 #include <algorithm>
@@ -65,12 +66,12 @@ void addHardware(const GpuDescription& g, Attributes& a) {
 /// What holds for Ordito itself: all memory is the host's.
 void addAbilities(Attributes& a) {
   for (int attribute :
-       {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
-        CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM,
-        CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
-        CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
-        CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR,
-        CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS})
+       {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
+        CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+        CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
+        CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
+        CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS})
     a[attribute] = 1;
 }
 
@@ -129,7 +130,8 @@ Attributes allAttributes(const GpuDescription& gpu) {
   addLimits(gpu, a);
   addHardware(gpu, a);
   addAbilities(a);
-  for (const TextureLimit& limit : kTextureLimits) a[limit.attribute] = gpu.computeMajor < 5 ? limit.before5 : limit.from5;
+  for (const TextureLimit& limit : kTextureLimits)
+    a[limit.attribute] = gpu.computeMajor < 5 ? limit.before5 : limit.from5;
   a[CU_DEVICE_ATTRIBUTE_NUMA_ID] = -1;
   return a;
 }

@@ -26,8 +26,8 @@ inline constexpr int kDeviceCount = 1;
 /// What cuDeviceGetAttribute answers; nothing for an unknown attribute.
 std::optional<int> deviceAttribute(const machine::GpuDescription& gpu, CUdevice_attribute attribute);
 
-// Limits that launches are checked against. They are those of every GPU since compute capability 3.0, whichever GPU is shown: choosing an older one
-// must not make programs fail.
+// Limits that launches are checked against. They are those of every GPU since compute capability 3.0, whichever GPU is
+// shown: choosing an older one must not make programs fail.
 inline constexpr unsigned kMaxThreadsPerBlock = 1024;
 inline constexpr unsigned kMaxBlock[3] = {1024, 1024, 64};
 inline constexpr unsigned kMaxGrid[3] = {2147483647, 65535, 65535};

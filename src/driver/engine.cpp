@@ -18,7 +18,8 @@ std::unique_ptr<machine::Engine> makeEngine() {
   const char* text = std::getenv("ORDITO_ENGINE");
   std::string_view name = text ? text : "";
   if (name == "interp") return interp::makeInterpreter();
-  if (!name.empty() && name != "jit") tell(fmt::format("ORDITO_ENGINE: no engine is called '{}'; known are jit, interp", name));
+  if (!name.empty() && name != "jit")
+    tell(fmt::format("ORDITO_ENGINE: no engine is called '{}'; known are jit, interp", name));
 #if ORDITO_HAVE_JIT
   return jit::makeJit();
 #else

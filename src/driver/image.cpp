@@ -32,9 +32,9 @@ bool looksLikePtx(const char* text) {
 
 Expected<ptx::Module> parseText(std::string_view text, const std::string& name) {
   auto module = ptx::parse(text, name);
-  if (!module) return tl::unexpected(Error{module.error().message, module.error().code ? module.error().code : kInvalidPtx});
-  if (auto valid = ptx::verify(*module); !valid)
-    return failWith(kInvalidPtx, "{}: {}", name, valid.error().message);
+  if (!module)
+    return tl::unexpected(Error{module.error().message, module.error().code ? module.error().code : kInvalidPtx});
+  if (auto valid = ptx::verify(*module); !valid) return failWith(kInvalidPtx, "{}: {}", name, valid.error().message);
   return module;
 }
 
@@ -104,7 +104,8 @@ Expected<ParsedImage> parseImage(const Image& image, uint32_t capability) {
     return parsed;
   }
   auto invalid = [&](const Error& error) {
-    return tl::unexpected(Error{fmt::format("{}: {}", image.origin, error.message), error.code ? error.code : kInvalidImage});
+    return tl::unexpected(
+        Error{fmt::format("{}: {}", image.origin, error.message), error.code ? error.code : kInvalidImage});
   };
   if (image.bytes >= 4 && magicOf(image.data) == kWrapperMagic) {
     auto entries = readFatbinWrapper(image.data);

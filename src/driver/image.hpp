@@ -1,4 +1,5 @@
-// From what a program hands to cuModuleLoad… to a parsed PTX module: PTX text, fat binaries, and the compiler's wrapper around one.
+// From what a program hands to cuModuleLoad… to a parsed PTX module: PTX text, fat binaries, and the compiler's wrapper
+// around one.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@ namespace ordito::driver {
 /// A module's image as loaded. Either text that was copied, or a pointer whose target outlives the module.
 struct Image {
   const void* data = nullptr;
-  size_t bytes = 0;     // 0: unknown, told by the image itself
-  std::string origin;   // for messages
+  size_t bytes = 0;    // 0: unknown, told by the image itself
+  std::string origin;  // for messages
 };
 
 /// What an image turned out to hold.
@@ -24,8 +25,8 @@ struct ParsedImage {
   std::string withoutPtx;                     // then: what there is instead, "machine code for sm_80"
 };
 
-/// Chooses the PTX for a GPU of compute capability `capability` (80 for 8.0): the highest that is not above it, else the lowest there is, since PTX is
-/// all that we need. Parts of one program that were compiled separately are linked.
+/// Chooses the PTX for a GPU of compute capability `capability` (80 for 8.0): the highest that is not above it, else
+/// the lowest there is, since PTX is all that we need. Parts of one program that were compiled separately are linked.
 Expected<ParsedImage> parseImage(const Image& image, uint32_t capability);
 
 /// Joins modules by name: definitions take the place of `.extern` declarations.

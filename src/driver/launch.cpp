@@ -47,21 +47,22 @@ LaunchRefusal checkBlock(const Function& function, const Dim3& block) {
     return refuse(CUDA_ERROR_INVALID_VALUE, true, "a block of {} has {} threads; {} are the most", text(block),
                   block.count(), kMaxThreadsPerBlock);
   const auto& required = function.kernel.reqntid;
-  if (required[0] && (block.x != required[0] || block.y != std::max(required[1], 1u) || block.z != std::max(required[2], 1u)))
-    return refuse(CUDA_ERROR_INVALID_VALUE, false, "the kernel requires blocks of ({}, {}, {}) threads, not {}", required[0],
-                  std::max(required[1], 1u), std::max(required[2], 1u), text(block));
+  if (required[0] &&
+      (block.x != required[0] || block.y != std::max(required[1], 1u) || block.z != std::max(required[2], 1u)))
+    return refuse(CUDA_ERROR_INVALID_VALUE, false, "the kernel requires blocks of ({}, {}, {}) threads, not {}",
+                  required[0], std::max(required[1], 1u), std::max(required[2], 1u), text(block));
   if (block.count() > function.maxThreads())
     return refuse(CUDA_ERROR_INVALID_VALUE, false,
-                  "a block of {} threads is more than the {} that the kernel's __launch_bounds__ promise", block.count(),
-                  function.maxThreads());
+                  "a block of {} threads is more than the {} that the kernel's __launch_bounds__ promise",
+                  block.count(), function.maxThreads());
   return {};
 }
 
 LaunchRefusal checkShared(const Function& function, size_t dynamicBytes) {
   uint32_t staticBytes = function.layout.staticSharedBytes;
   if (staticBytes > kDefaultShared)
-    return refuse(CUDA_ERROR_INVALID_VALUE, false, "its {} bytes of static shared memory are more than the {} of a block",
-                  staticBytes, kDefaultShared);
+    return refuse(CUDA_ERROR_INVALID_VALUE, false,
+                  "its {} bytes of static shared memory are more than the {} of a block", staticBytes, kDefaultShared);
   if (dynamicBytes <= function.maxDynamicShared()) return {};
   uint32_t optIn = maxOptInShared(function.module.context.device.gpu);
   if (dynamicBytes + staticBytes <= optIn)
@@ -69,8 +70,9 @@ LaunchRefusal checkShared(const Function& function, size_t dynamicBytes) {
                   "{} bytes of dynamic shared memory are more than the kernel may have ({}); allow them first with "
                   "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {})",
                   dynamicBytes, function.maxDynamicShared(), dynamicBytes);
-  return refuse(CUDA_ERROR_INVALID_VALUE, false, "{} bytes of shared memory are more than a block can have on a {} ({})",
-                dynamicBytes + staticBytes, function.module.context.device.gpu.name, optIn);
+  return refuse(CUDA_ERROR_INVALID_VALUE, false,
+                "{} bytes of shared memory are more than a block can have on a {} ({})", dynamicBytes + staticBytes,
+                function.module.context.device.gpu.name, optIn);
 }
 
 LaunchRefusal checkCooperative(const LaunchRequest& request) {
@@ -82,8 +84,8 @@ LaunchRefusal checkCooperative(const LaunchRequest& request) {
   uint64_t resident = uint64_t{o.blocks} * gpu.multiprocessors;
   if (request.grid.count() <= resident) return {};
   return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, false,
-                "a cooperative grid of {} blocks does not fit on a {}, which holds {} of them at once", request.grid.count(),
-                gpu.name, resident);
+                "a cooperative grid of {} blocks does not fit on a {}, which holds {} of them at once",
+                request.grid.count(), gpu.name, resident);
 }
 
 uint32_t totalShared(const LaunchRequest& request) {
@@ -191,8 +193,8 @@ Expected<std::vector<std::byte>> gatherParameters(const Function& function, void
   }
   if (!extra) {
     if (block.empty()) return block;
-    return failWith(CUDA_ERROR_INVALID_VALUE, "kernel '{}' takes {} parameters, and none were given", function.displayName,
-                    function.kernel.parameters.size());
+    return failWith(CUDA_ERROR_INVALID_VALUE, "kernel '{}' takes {} parameters, and none were given",
+                    function.displayName, function.kernel.parameters.size());
   }
   const void* buffer = nullptr;
   size_t bytes = 0;

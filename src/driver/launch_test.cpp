@@ -30,7 +30,8 @@ TEST_F(Launch, TakesParametersInOneBuffer) {
     unsigned n;
   } parameters{allocate(400), 100};
   size_t bytes = 12;
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
   ASSERT_EQ(cuLaunchKernel(kernel("iota"), 1, 1, 1, 128, 1, 1, 0, nullptr, nullptr, extra), CUDA_SUCCESS);
   EXPECT_EQ(read(parameters.out, 100)[99], 99u);
 }
@@ -75,7 +76,8 @@ TEST_F(Launch, SharedMemoryCanBeOptedIn) {
   CUfunction reverse = kernel("reverse");
   CUdeviceptr out = allocate(4096);
   EXPECT_EQ(start(reverse, 1, 32, 60000, nullptr, out), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuFuncSetAttribute(reverse, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 300000), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuFuncSetAttribute(reverse, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 300000),
+            CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuFuncSetAttribute(reverse, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, -1), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuFuncSetAttribute(reverse, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000), CUDA_SUCCESS);
   EXPECT_EQ(start(reverse, 1, 32, 60000, nullptr, out), CUDA_SUCCESS);

@@ -1,7 +1,8 @@
 // Joining separately compiled PTX modules, as a device linker does: by name.
 //
-// The first module is extended by the others one after another. A name that other modules may see (visible, weak, common, extern) stands for one object: a definition wins
-// over a declaration, a strong definition over a weak one, and two strong definitions are an error. Everything else is copied, and every index moves.
+// The first module is extended by the others one after another. A name that other modules may see (visible, weak,
+// common, extern) stands for one object: a definition wins over a declaration, a strong definition over a weak one, and
+// two strong definitions are an error. Everything else is copied, and every index moves.
 #include <algorithm>
 #include <map>
 
@@ -75,7 +76,8 @@ class Linker {
         continue;
       }
       T& there = objects[static_cast<size_t>(found)];
-      bool replaces = isDefinition(other) && (!isDefinition(there) || (isWeak(there.linkage) && !isWeak(other.linkage)));
+      bool replaces =
+          isDefinition(other) && (!isDefinition(there) || (isWeak(there.linkage) && !isWeak(other.linkage)));
       if (isDefinition(other) && isDefinition(there) && !isWeak(other.linkage) && !isWeak(there.linkage))
         return failWith(kInvalidPtx, "'{}' is defined in two of the modules that are linked", other.name);
       if (replaces) there = other;

@@ -1,8 +1,8 @@
-// The entries of missing.def. They are declared without parameters here, whatever they take: under the calling convention the caller's arguments are simply left alone. So
-// this file must not include cuda.h.
-#include <string>
-
+// The entries of missing.def. They are declared without parameters here, whatever they take: under the calling
+// convention the caller's arguments are simply left alone. So this file must not include cuda.h.
 #include "driver/missing.hpp"
+
+#include <string>
 
 namespace ordito::driver {
 

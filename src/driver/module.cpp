@@ -58,7 +58,8 @@ Function* functionFrom(CUfunction handle) {
   return live.all.contains(handle) ? reinterpret_cast<Function*>(handle) : nullptr;
 }
 
-// --- functions --------------------------------------------------------------------------------------------------------------------
+// --- functions
+// --------------------------------------------------------------------------------------------------------------------
 
 Function::Function(Module& owner, const ptx::Function& entry)
     : module(owner),
@@ -78,7 +79,7 @@ CUresult Function::setMaxDynamicShared(int bytes) {
 }
 
 uint32_t Function::maxThreads() const {
-  auto product = [](const uint32_t (&dims)[3]) {
+  auto product = [](const uint32_t(&dims)[3]) {
     uint64_t threads = 1;
     for (uint32_t d : dims) threads *= std::max(d, 1u);
     return dims[0] ? threads : uint64_t{kMaxThreadsPerBlock};
@@ -99,9 +100,11 @@ Expected<Function::Compiled> Function::compile(const machine::Specialisation& sp
   return Compiled{*executable, static_cast<uint64_t>(std::chrono::nanoseconds(spent).count())};
 }
 
-// --- modules ----------------------------------------------------------------------------------------------------------------------
+// --- modules
+// ----------------------------------------------------------------------------------------------------------------------
 
-Module::Module(Context& owner, Image image, std::string copy) : context(owner), image_(std::move(image)), copy_(std::move(copy)) {
+Module::Module(Context& owner, Image image, std::string copy)
+    : context(owner), image_(std::move(image)), copy_(std::move(copy)) {
   if (!copy_.empty()) {
     image_.data = copy_.data();
     image_.bytes = copy_.size();
@@ -163,8 +166,9 @@ Expected<> Module::place(size_t index) {
     return failWith(CUDA_ERROR_NOT_FOUND, "{}: the variable '{}' is declared but defined nowhere in the program",
                     image_.origin, variable.name);
   if (variable.size == 0) return {};
-  auto address = variable.managed ? machine::allocateHost(variable.size, machine::MemoryKind::Managed, CU_MEM_ATTACH_GLOBAL)
-                                  : context.device.memory.allocate(variable.size);
+  auto address = variable.managed
+                     ? machine::allocateHost(variable.size, machine::MemoryKind::Managed, CU_MEM_ATTACH_GLOBAL)
+                     : context.device.memory.allocate(variable.size);
   if (!address) return failWith(address.error().code, "variable '{}': {}", variable.name, address.error().message);
   (variable.managed ? ownedManaged_ : owned_).push_back(*address);
   addresses_[index] = reinterpret_cast<std::byte*>(*address);

@@ -1,4 +1,5 @@
-// Modules and the functions in them: parsed when first asked for, variables placed in device memory, kernels compiled for each block shape on first launch.
+// Modules and the functions in them: parsed when first asked for, variables placed in device memory, kernels compiled
+// for each block shape on first launch.
 #pragma once
 
 #include <array>
@@ -97,8 +98,8 @@ class Module : public std::enable_shared_from_this<Module> {
   std::optional<Expected<>> parseResult_, placeResult_;
   std::unique_ptr<const ptx::Module> parsed_;
   std::string withoutPtx_;
-  std::vector<std::byte*> addresses_;   // by variable index; null for what has no place of its own (shared memory)
-  std::vector<uint64_t> owned_;         // device allocations
+  std::vector<std::byte*> addresses_;  // by variable index; null for what has no place of its own (shared memory)
+  std::vector<uint64_t> owned_;        // device allocations
   std::vector<uint64_t> ownedManaged_;
   std::map<std::string, void*> bound_;
   std::map<std::string, std::unique_ptr<Function>> functions_;

@@ -110,7 +110,8 @@ TEST_F(Modules, SeparatePartsAreLinkedByName) {
   CUlinkState link = nullptr;
   ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
   for (const char* part : {kCaller, kCallee})
-    ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(part), std::strlen(part) + 1, "part", 0, nullptr, nullptr),
+    ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(part), std::strlen(part) + 1, "part", 0, nullptr,
+                            nullptr),
               CUDA_SUCCESS);
   void* image = nullptr;
   size_t bytes = 0;
@@ -128,7 +129,8 @@ TEST_F(Modules, SeparatePartsAreLinkedByName) {
 TEST_F(Modules, AnUnresolvedVariableIsNamed) {
   CUmodule alone = nullptr;
   EXPECT_NE(cuModuleLoadData(&alone, kCaller), CUDA_SUCCESS);
-  EXPECT_NE(std::string(orditoLastErrorMessage()).find("shared_counter"), std::string::npos) << orditoLastErrorMessage();
+  EXPECT_NE(std::string(orditoLastErrorMessage()).find("shared_counter"), std::string::npos)
+      << orditoLastErrorMessage();
 }
 
 TEST_F(Modules, MissingEntriesSaySo) {

@@ -49,7 +49,8 @@ void* find(const std::string& name, bool perThread, bool missingToo) {
 
 using namespace ordito::driver;
 
-CUresult cuGetProcAddress(const char* symbol, void** function, int, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+CUresult cuGetProcAddress(const char* symbol, void** function, int, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult* status) {
   if (!symbol || !function) return CUDA_ERROR_INVALID_VALUE;
   bool perThread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   void* found = find(symbol, perThread, false);

@@ -1,4 +1,5 @@
-// See registers.hpp. Live ranges are intervals in the order of the text, extended over the backward branches they cross.
+// See registers.hpp. Live ranges are intervals in the order of the text, extended over the backward branches they
+// cross.
 #include "driver/registers.hpp"
 
 #include <algorithm>

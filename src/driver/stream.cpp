@@ -9,7 +9,7 @@ namespace ordito::driver {
 
 namespace {
 
-std::atomic<bool> leaving{false};   // the process ends: start nothing new
+std::atomic<bool> leaving{false};  // the process ends: start nothing new
 std::atomic<int> executingNow{0};
 
 uint64_t nextStreamId() {
@@ -19,7 +19,8 @@ uint64_t nextStreamId() {
 
 }  // namespace
 
-// --- group ------------------------------------------------------------------------------------------------------------------------
+// --- group
+// ------------------------------------------------------------------------------------------------------------------------
 
 StreamGroup::StreamGroup() : legacy_(std::make_shared<Stream>(*this, 0, 0, nextStreamId())) {}
 
@@ -63,13 +64,15 @@ void StreamGroup::synchronizeAll() {
 }
 
 bool StreamGroup::idle() {
-  std::vector<std::shared_ptr<Stream>> all;  // declared before the lock: the last owner of a stream must not hold the mutex
+  std::vector<std::shared_ptr<Stream>>
+      all;  // declared before the lock: the last owner of a stream must not hold the mutex
   std::lock_guard lock(mutex);
   all = live();
   return std::all_of(all.begin(), all.end(), [](const auto& s) { return s->submitted_ == s->completed_; });
 }
 
-// --- stream -----------------------------------------------------------------------------------------------------------------------
+// --- stream
+// -----------------------------------------------------------------------------------------------------------------------
 
 Stream::Stream(StreamGroup& group, unsigned flags, int priority, uint64_t id)
     : group_(group), flags_(flags), priority_(priority), id_(id) {}
@@ -203,7 +206,8 @@ void Stream::serve() {
   threadRuns_ = false;
 }
 
-// --- events -----------------------------------------------------------------------------------------------------------------------
+// --- events
+// -----------------------------------------------------------------------------------------------------------------------
 
 void Event::record(const std::shared_ptr<Stream>& stream) {
   auto record = std::make_shared<Record>();

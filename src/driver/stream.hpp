@@ -1,9 +1,11 @@
 // Streams: queues of operations that run asynchronously to the host, in CUDA's order.
 //
-// Each stream numbers its operations 1, 2, 3 …; `completed` says how many have run. Every ordering rule is a dependency "not before operation n of stream s has
-// completed", fixed when the operation is submitted: an event is such a pair, and so is the legacy default stream's implicit order (its operations wait for
-// everything submitted to blocking streams before, theirs for what the legacy stream had before). Whoever waits for a stream helps: a host thread in
-// cuStreamSynchronize runs the queue itself when the stream's own thread has not started yet, which makes "launch, synchronize" cost no hand-over.
+// Each stream numbers its operations 1, 2, 3 …; `completed` says how many have run. Every ordering rule is a dependency
+// "not before operation n of stream s has completed", fixed when the operation is submitted: an event is such a pair,
+// and so is the legacy default stream's implicit order (its operations wait for everything submitted to blocking
+// streams before, theirs for what the legacy stream had before). Whoever waits for a stream helps: a host thread in
+// cuStreamSynchronize runs the queue itself when the stream's own thread has not started yet, which makes "launch,
+// synchronize" cost no hand-over.
 //
 // One mutex per context guards all of it; operations run outside the mutex.
 #pragma once

@@ -123,7 +123,8 @@ class DriverTest : public testing::Test {
     return pointer;
   }
   template <class... Args>
-  static CUresult start(CUfunction function, unsigned grid, unsigned block, unsigned shared, CUstream stream, Args... args) {
+  static CUresult start(CUfunction function, unsigned grid, unsigned block, unsigned shared, CUstream stream,
+                        Args... args) {
     void* parameters[] = {&args..., nullptr};
     return cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared, stream, parameters, nullptr);
   }

@@ -1,10 +1,13 @@
 // From counters to the GPU profiler's metrics.
 //
-// The names are those of Nsight Compute ("Metrics Reference"), whose units tell what counts: smsp__ a warp scheduler, l1tex__ the L1 and shared-memory pipeline. Where
-// the hardware counts passes of its own pipeline we count what the definition says, so that counts are exact and the same on every GPU description:
-//   - branch targets: branch instructions executed by warps; divergent when the active lanes did not all go the same way
+// The names are those of Nsight Compute ("Metrics Reference"), whose units tell what counts: smsp__ a warp scheduler,
+// l1tex__ the L1 and shared-memory pipeline. Where the hardware counts passes of its own pipeline we count what the
+// definition says, so that counts are exact and the same on every GPU description:
+//   - branch targets: branch instructions executed by warps; divergent when the active lanes did not all go the same
+//   way
 //   - requests: warp-level memory instructions; sectors: distinct 32-byte pieces of memory that one request touches
-//   - wavefronts: passes over the 32 banks of shared memory; bank conflicts: passes beyond those that the access width needs
+//   - wavefronts: passes over the 32 banks of shared memory; bank conflicts: passes beyond those that the access width
+//   needs
 #include "profile/profile.hpp"
 
 namespace ordito::profile {

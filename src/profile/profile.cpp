@@ -20,14 +20,10 @@ std::string pathFromEnvironment() {
 Json toJson(const machine::Dim3& d) { return Json::array({d.x, d.y, d.z}); }
 
 Json toJson(const machine::Occupancy& o) {
-  return {{"percent", o.ratio * 100},
-          {"blocks_per_multiprocessor", o.blocks},
-          {"warps_per_multiprocessor", o.warps},
-          {"limited_by", o.limiter()},
-          {"blocks_by_registers", o.byRegisters},
-          {"blocks_by_shared_memory", o.byShared},
-          {"blocks_by_warps", o.byWarps},
-          {"blocks_by_blocks", o.byBlocks}};
+  return {
+      {"percent", o.ratio * 100},     {"blocks_per_multiprocessor", o.blocks}, {"warps_per_multiprocessor", o.warps},
+      {"limited_by", o.limiter()},    {"blocks_by_registers", o.byRegisters},  {"blocks_by_shared_memory", o.byShared},
+      {"blocks_by_warps", o.byWarps}, {"blocks_by_blocks", o.byBlocks}};
 }
 
 Json toJson(const LaunchRecord& record) {
@@ -62,8 +58,8 @@ std::string toJson(const std::vector<LaunchRecord>& records, const std::string& 
 }
 
 void Recorder::add(LaunchRecord record, const machine::GpuDescription& gpu) {
-  record.occupancy = machine::occupancy(gpu, {static_cast<uint32_t>(record.block.count()), record.registers,
-                                              record.staticShared + record.dynamicShared});
+  record.occupancy = machine::occupancy(
+      gpu, {static_cast<uint32_t>(record.block.count()), record.registers, record.staticShared + record.dynamicShared});
   std::lock_guard lock(mutex_);
   gpuName_ = gpu.name;
   records_.push_back(std::move(record));

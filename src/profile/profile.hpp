@@ -1,6 +1,7 @@
 // Profiling: what each launch counted, kept until the process ends or the device is reset and then written as JSON.
 //
-// On when ORDITO_PROFILE names a file (`ordito profile` sets it). Kernels are then compiled with counters; see machine/counters.hpp for what is counted.
+// On when ORDITO_PROFILE names a file (`ordito profile` sets it). Kernels are then compiled with counters; see
+// machine/counters.hpp for what is counted.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 namespace ordito::profile {
 
 struct LaunchRecord {
-  std::string kernel;   // demangled
+  std::string kernel;  // demangled
   std::string mangled;
   machine::Dim3 grid, block;
   uint32_t staticShared = 0, dynamicShared = 0;
