@@ -68,6 +68,8 @@ Space Executor::genericSpace(uint64_t address) const {
 }
 
 Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, bool checkAlignment) {
+  // Should the host refuse the address, the fault says where it happened.
+  machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
   const Operand& o = operand(operandIndex);
   Space space = spaceOf(instruction->mods);
   uint64_t address = uint64_t(o.offset);

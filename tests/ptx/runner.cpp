@@ -1,6 +1,11 @@
 // ptx_text_test: runs the text tests of this folder on one engine, or on two and compares them. See README.md.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -31,6 +36,7 @@ struct Options {
   std::vector<std::string> files;
 };
 
+constexpr unsigned kSecondsPerCase = 60;
 constexpr size_t kShownDifferences = 10;  // of one case
 
 bool report(const TextTest& test, const Case& c, const std::vector<std::string>& differences) {
@@ -54,6 +60,27 @@ std::vector<std::string> runBoth(machine::Engine& first, machine::Engine& second
   if (differences.empty() && !c.counts.empty())
     differences = compare(c, runCase(first, test, c, true), runCase(second, test, c, true));
   return differences;
+}
+
+/// Runs a case in a process of its own, so that one that crashes or hangs takes no other with it.
+bool isolated(const TextTest& test, const Case& c, const std::function<bool()>& body) {
+  std::fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(kSecondsPerCase);
+    bool passed = body();
+    std::fflush(stdout);
+    _exit(passed ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) {
+    bool isLate = WTERMSIG(status) == SIGALRM;
+    report(test, c,
+           {isLate ? fmt::format("still runs after {} s", kSecondsPerCase)
+                   : fmt::format("died of {}", strsignal(WTERMSIG(status)))});
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /// What to do with one case, by the options; null when the engine does not exist here.
@@ -127,8 +154,9 @@ int run(const Options& options) {
     }
     for (const Case& c : test->cases) {
       ++cases;
-      failed += !report(*test, c, judgement(*test, c));
-      std::fflush(stdout);
+      auto body = [&] { return report(*test, c, judgement(*test, c)); };
+      // NVIDIA's driver does not survive a fork.
+      failed += options.engine == "gpu" ? !body() : !isolated(*test, c, body);
     }
   }
   std::printf("%s: %zu files, %u cases, %u failed\n", options.compare ? "compare" : options.engine.c_str(),
