@@ -36,7 +36,8 @@ target_compile_options(ordito_options INTERFACE -Wall -Wextra -Wpedantic -Wno-gn
 if(ORDITO_SANITIZE)
   add_compile_options(-fsanitize=${ORDITO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # The sanitizer's runtime as a shared library, because libcuda and libcudart are shared and one process must have one runtime.
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-runtime-dir OUTPUT_VARIABLE sanitizer_libraries OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so OUTPUT_VARIABLE sanitizer_library)
+  get_filename_component(sanitizer_libraries ${sanitizer_library} DIRECTORY)
   add_link_options(-fsanitize=${ORDITO_SANITIZE} -shared-libsan -Wl,-rpath,${sanitizer_libraries})
 endif()
 add_link_options(-fuse-ld=lld)
