@@ -13,7 +13,9 @@ namespace ordito::cli {
 /// `ordito nvcc ...`, and the program under the name nvcc: takes nvcc's command line, which is not CLI11's to parse.
 int runNvcc(const std::vector<std::string>& arguments);
 
+void addGpusCommand(CLI::App& app);
 void addIsaCommand(CLI::App& app);
+void addProfileCommand(CLI::App& app);
 void addRunCommand(CLI::App& app);
 
 }  // namespace ordito::cli

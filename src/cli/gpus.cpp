@@ -1,0 +1,83 @@
+// `ordito gpus [NAME]`: the GPU descriptions that ORDITO_GPU and --gpu choose from.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "machine/gpu.hpp"
+#include "report/sheet.hpp"
+#include "report/units.hpp"
+
+namespace ordito::cli {
+namespace {
+
+using machine::GpuDescription;
+using report::Cell;
+
+std::string capability(const GpuDescription& gpu) { return fmt::format("{}.{}", gpu.computeMajor, gpu.computeMinor); }
+
+void list() {
+  report::Sheet sheet({{"id", "name"},
+                       {"gpu", "GPU"},
+                       {"architecture", "architecture"},
+                       {"compute_capability", "compute\ncapability"},
+                       {"multiprocessors", "multi-\nprocessors"},
+                       {"memory", "memory"},
+                       {"gb_per_s", "GB/s", 1, 1},
+                       {"tflops", "TFLOPS", 1, 1}});
+  for (const GpuDescription& gpu : machine::knownGpus())
+    sheet.add({gpu.id, gpu.name, gpu.architecture, capability(gpu), static_cast<int64_t>(gpu.multiprocessors),
+               report::bytes(static_cast<double>(gpu.memoryBytes)), gpu.memoryBandwidthGbPerS, gpu.peakFloatTflops});
+  fmt::print("{}", sheet.table(report::styleForStdout()));
+}
+
+void describe(const GpuDescription& g) {
+  report::Sheet sheet({{"property", "property"}, {"value", "value"}});
+  auto row = [&](const char* name, Cell value) { sheet.add({std::string(name), std::move(value)}); };
+  auto number = [&](const char* name, uint64_t value) { row(name, report::grouped(static_cast<int64_t>(value))); };
+  row("name", g.name);
+  row("architecture", g.architecture);
+  row("compute capability", capability(g));
+  number("multiprocessors", g.multiprocessors);
+  number("cores per multiprocessor", g.coresPerMultiprocessor);
+  row("clock", fmt::format("{} MHz", g.clockKhz / 1000));
+  row("memory", report::bytes(static_cast<double>(g.memoryBytes)));
+  row("memory clock", fmt::format("{} MHz", g.memoryClockKhz / 1000));
+  row("memory bus", fmt::format("{} bits", g.memoryBusBits));
+  row("memory bandwidth", fmt::format("{} GB/s", g.memoryBandwidthGbPerS));
+  row("single precision peak", fmt::format("{} TFLOPS", g.peakFloatTflops));
+  row("L2 cache", report::bytes(g.l2Bytes));
+  number("threads per block", g.threadsPerBlock);
+  number("threads per multiprocessor", g.threadsPerMultiprocessor);
+  number("blocks per multiprocessor", g.blocksPerMultiprocessor);
+  row("shared memory per block", report::bytes(g.sharedPerBlock));
+  row("shared memory per block, opted in", report::bytes(g.sharedPerBlockOptin));
+  row("shared memory per multiprocessor", report::bytes(g.sharedPerMultiprocessor));
+  number("registers per block", g.registersPerBlock);
+  number("registers per multiprocessor", g.registersPerMultiprocessor);
+  number("registers per thread, at most", g.maxRegistersPerThread);
+  number("copy engines", g.copyEngines);
+  number("hardware queues", g.hardwareQueues);
+  number("resident grids", g.residentGrids);
+  row("ECC", std::string(g.ecc ? "yes" : "no"));
+  fmt::print("{}", sheet.table(report::styleForStdout()));
+}
+
+}  // namespace
+
+void addGpusCommand(CLI::App& app) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("gpus", "List the GPUs that Ordito can show to programs, or describe one");
+  command->add_option("name", *name, "A GPU, for example rtx3090 or \"GTX 1060\"");
+  command->callback([name] {
+    if (name->empty()) return list();
+    auto gpu = machine::findGpu(*name);
+    if (gpu) return describe(*gpu);
+    fmt::print(stderr, "ordito gpus: {}\n", gpu.error().message);
+    std::exit(1);
+  });
+}
+
+}  // namespace ordito::cli
