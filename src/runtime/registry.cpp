@@ -212,8 +212,7 @@ cudaError_t Registry::function(const void* host_function, CUfunction* function) 
   CUmodule module = nullptr;
   if (const CUresult loaded = kernel->binary->module(&module); loaded != CUDA_SUCCESS) return explained(loaded);
   const CUresult got = cuModuleGetFunction(function, module, kernel->name.c_str());
-  if (got == CUDA_ERROR_NOT_FOUND) return cudaErrorInvalidDeviceFunction;
-  if (got != CUDA_SUCCESS) return explained(got);
+  if (got != CUDA_SUCCESS) return got == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : toRuntime(got);
   const std::scoped_lock lock(mutex_);
   kernel->functions.emplace_back(context, *function);
   return cudaSuccess;
