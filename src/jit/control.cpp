@@ -52,11 +52,16 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
   if (!isNew) return info;
   const Version v = versions_[version];
   info.masked.assign(f_.blocks.size(), 0);
+  // The two sides of a branch wait for each other at its join, so they belong together although no edge connects them.
+  std::vector<std::vector<BlockId>> together;
+  std::vector<std::vector<uint32_t>> groupsOf(f_.blocks.size());
   for (BlockId b : regionOrder_) {
     if (!shapes_.isDivergent(b) || std::find(v.assumed.begin(), v.assumed.end(), b) != v.assumed.end()) continue;
     const auto& influence = influenceOf(b);
+    std::vector<BlockId> group;
     for (BlockId n : regionOrder_)
-      if (influence[n] && !ir::isExitOnly(f_.blocks[n])) info.masked[n] = 1;
+      if (influence[n] && !ir::isExitOnly(f_.blocks[n])) info.masked[n] = 1, group.push_back(n), groupsOf[n].push_back(static_cast<uint32_t>(together.size()));
+    together.push_back(std::move(group));
   }
   // Connected masked blocks form a component.
   info.component.assign(f_.blocks.size(), kNoComponent);
@@ -74,6 +79,10 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
       auto visit = [&](BlockId s) {
         if (inRegion_[s] && info.masked[s] && info.component[s] == kNoComponent) info.component[s] = id, work.push_back(s);
       };
+      for (uint32_t g : groupsOf[n]) {
+        for (BlockId s : together[g]) visit(s);
+        together[g].clear();
+      }
       for (uint32_t s : regionGraph_.successors[n]) {
         visit(s);
         list[id].kills |= ir::isExitOnly(f_.blocks[s]);
