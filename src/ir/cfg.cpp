@@ -16,7 +16,7 @@ using Kind = Terminator::Kind;
 
 bool isBarrier(Op op) { return isa::info(op).effect == isa::Effect::Barrier; }
 bool endsThread(Op op) { return op == Op::Ret || op == Op::Exit; }
-bool endsBlock(Op op) { return op == Op::Bra || endsThread(op) || op == Op::Trap || isBarrier(op); }
+bool endsBlock(Op op) { return op == Op::Bra || endsThread(op) || op == Op::Trap || op == Op::Brkpt || isBarrier(op); }
 
 class Builder {
  public:
@@ -129,7 +129,7 @@ class Builder {
       end.barrier.guard = {};
       end.target[0] = next;
     } else {
-      end.kind = inst.op == Op::Trap ? Kind::Trap : Kind::Exit;
+      end.kind = endsThread(inst.op) ? Kind::Exit : Kind::Trap;
     }
   }
 

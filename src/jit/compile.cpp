@@ -2,18 +2,23 @@
 // instructions (half the compile time of O2 for the same code, evidence in docs/engine.md).
 #include "jit/compile.hpp"
 
+#include <llvm/DebugInfo/DWARF/DWARFContext.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "jit/helpers.hpp"
+#include "machine/fault.hpp"
 
 extern "C" {
 // Conversions that LLVM calls by name and that live in the compiler's support library, not in a shared object.
@@ -29,6 +34,48 @@ constexpr const char* kPipeline =
     "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts>,"
     "loop-mssa(loop-rotate,licm<allowspeculation>),gvn,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts;sink-common-insts>,"
     "loop-mssa(licm<allowspeculation>),adce,dse)";
+
+/// From an offset into the code of a kernel to its line of PTX.
+struct LineEntry {
+  uint64_t offset;
+  uint32_t line;
+};
+
+/// The line table of the object, as offsets from `symbol`, in order.
+std::vector<LineEntry> readLines(llvm::MemoryBufferRef buffer, llvm::StringRef symbol) {
+  auto object = llvm::object::ObjectFile::createObjectFile(buffer);
+  if (!object) {
+    llvm::consumeError(object.takeError());
+    return {};
+  }
+  uint64_t start = 0;
+  for (const auto& s : (*object)->symbols()) {
+    auto name = s.getName();
+    auto address = s.getAddress();
+    if (name && address && *name == symbol) start = *address;
+    if (!name) llvm::consumeError(name.takeError());
+    if (!address) llvm::consumeError(address.takeError());
+  }
+  std::vector<LineEntry> lines;
+  auto dwarf = llvm::DWARFContext::create(**object);
+  for (const auto& unit : dwarf->compile_units())
+    if (const auto* table = dwarf->getLineTableForUnit(unit.get()))
+      for (const auto& row : table->Rows)
+        if (row.Address.Address >= start) lines.push_back({row.Address.Address - start, row.EndSequence ? 0 : row.Line});
+  std::sort(lines.begin(), lines.end(), [](const LineEntry& a, const LineEntry& b) { return a.offset < b.offset; });
+  return lines;
+}
+
+void registerLines(std::vector<LineEntry> lines, uintptr_t begin) {
+  if (lines.empty()) return;
+  const uintptr_t end = begin + lines.back().offset;
+  machine::registerCodeRange(begin, end, [lines = std::move(lines), begin](uintptr_t pc) -> uint32_t {
+    auto after = std::upper_bound(lines.begin(), lines.end(), pc - begin, [](uint64_t offset, const LineEntry& e) { return offset < e.offset; });
+    while (after != lines.begin())
+      if ((--after)->line) return after->line;  // line 0: code that LLVM made up
+    return 0;
+  });
+}
 
 std::string describe(llvm::Error error) {
   std::string text;
@@ -119,6 +166,7 @@ Expected<void*> CodeStore::link(std::string object, const std::string& symbol) {
   if (auto error = linker_->jit->addObjectFile(std::move(buffer))) return fail("internal error: {}", describe(std::move(error)));
   auto address = linker_->jit->lookup(symbol);
   if (!address) return fail("internal error: {}", describe(address.takeError()));
+  registerLines(readLines({llvm::StringRef(object.data(), object.size()), symbol}, symbol), address->getValue());
   return address->toPtr<void*>();
 }
 

@@ -23,6 +23,7 @@ class CodeStore {
   CodeStore();
   ~CodeStore();
   /// Links `object` and returns the address of `symbol`.
+  /// Faults in its code name their PTX line.
   Expected<void*> link(std::string object, const std::string& symbol);
 
  private:

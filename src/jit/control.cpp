@@ -149,10 +149,10 @@ void Emitter::emitUniformBlock(BlockId b, uint32_t version) {
 void Emitter::emitCode(BlockId b) {
   if (counting_) countInstructions(f_.blocks[b]);
   for (const Instruction& i : f_.blocks[b].code) {
-    currentLine_ = i.line;
+    setLine(i.line);
     emitInstruction(i);
   }
-  currentLine_ = f_.blocks[b].end.line;
+  setLine(f_.blocks[b].end.line);
 }
 
 /// The side of a branch that only ends threads, or 2.

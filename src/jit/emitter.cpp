@@ -10,6 +10,7 @@
 // (`parks_`), and every round releases all of them; that is slower and needs no fibers.
 #include "jit/emitter.hpp"
 
+#include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/Verifier.h>
 
 #include <algorithm>
@@ -63,6 +64,8 @@ EmittedKernel Emitter::emit(const std::string& name) {
   entry_ = llvm::BasicBlock::Create(context_, "entry", function_);
   auto* body = llvm::BasicBlock::Create(context_, "prologue", function_);
   b_.SetInsertPoint(body);
+  beginLines(name);
+  refuseSpinLocks();
   findPoints();
   findDefinitions();
   findLiveness();
@@ -73,6 +76,52 @@ EmittedKernel Emitter::emit(const std::string& name) {
   llvm::IRBuilder<>(entry_).CreateBr(body);
   result_.scratchBytes = roundUp(scratchBytes_ + 64, 64);
   return std::move(result_);
+}
+
+/// Line tables, so that a fault in the machine code can name its line of PTX.
+void Emitter::beginLines(const std::string& name) {
+  llvm::DIBuilder di(module_);
+  module_.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  auto* file = di.createFile("kernel.ptx", ".");
+  di.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "ordito", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
+  lines_ = di.createFunction(file, name, name, file, 1, di.createSubroutineType(di.getOrCreateTypeArray({})), 1, llvm::DINode::FlagZero,
+                             llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
+  function_->setSubprogram(lines_);
+  di.finalize();
+  setLine(f_.kernel->line);
+}
+
+void Emitter::setLine(uint32_t line) {
+  currentLine_ = line;
+  b_.SetCurrentDebugLocation(llvm::DILocation::get(context_, line, 0, lines_));
+}
+
+/// `while (atomicCAS(lock, 0, 1)); …; *lock = 0` needs the lane that got the lock to go on while the others spin, which lanes of a masked loop cannot.
+/// Loops that release what they acquire are fine. The interpreter runs such kernels.
+void Emitter::refuseSpinLocks() const {
+  ir::Graph graph(f_.blocks.size());
+  std::vector<uint32_t> all;
+  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+    all.push_back(b);
+    for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) graph.edge(b, f_.blocks[b].end.target[k]);
+  }
+  for (const auto& loop : ir::components(graph, all)) {
+    const auto& next = graph.successors[loop[0]];
+    if (loop.size() == 1 && std::find(next.begin(), next.end(), loop[0]) == next.end()) continue;
+    const Instruction* acquire = nullptr;
+    unsigned writes = 0;
+    bool divergent = false;
+    for (BlockId b : loop) {
+      divergent |= shapes_.isDivergent(b);
+      for (const Instruction& i : f_.blocks[b].code) {
+        const bool isAtomic = i.info().effect == isa::Effect::Atomic;
+        if (i.op == isa::Op::AtomCas || (isAtomic && i.mods.name(isa::ModifierKind::AtomOp) == "exch")) acquire = &i;
+        writes += isAtomic || i.info().effect == isa::Effect::Store;
+      }
+    }
+    if (acquire && divergent && writes == 1)
+      throw Refusal{fmt::format("kernel '{}', PTX line {}: lanes of a warp spin on a lock that is released outside of the loop", f_.kernel->name, acquire->line)};
+  }
 }
 
 LlvmValue Emitter::frameField(size_t offset, llvm::Type* type, const char* name) {

@@ -5,6 +5,7 @@
 // plain branches where lanes agree and into masks where they may not; the chapters (integer.cpp …) hold the instructions; memory.cpp the accesses.
 #pragma once
 
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
@@ -70,6 +71,9 @@ class Emitter {
   void emitRegion(uint32_t point);
   void findPoints();
   void findEarlyExits();
+  void beginLines(const std::string& name);
+  void setLine(uint32_t line);
+  void refuseSpinLocks() const;
   void findLiveness();
   void spillForBarrier(uint32_t point);
   void reloadAfterBarrier(uint32_t point);
@@ -340,6 +344,7 @@ class Emitter {
   std::map<BlockId, std::vector<char>> influence_;
   Parts mask_;  // of the code being emitted; empty: all lanes
   uint32_t currentLine_ = 0;
+  llvm::DISubprogram* lines_ = nullptr;  // debug information that maps machine code to PTX lines
 
   struct PrivateSlot {
     llvm::Type* type;
