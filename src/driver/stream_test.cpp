@@ -157,8 +157,11 @@ TEST_F(Streams, CallbacksComeInOrderWithTheStatus) {
   ASSERT_EQ(cuStreamSynchronize(a), CUDA_SUCCESS);
   EXPECT_EQ(log.calls, 1);
   EXPECT_EQ(log.status, CUDA_SUCCESS);
+  Gate gate;  // nothing can be added to a stream whose context is broken already
+  gate.hold(a);
   ASSERT_EQ(start(kernel("trapped"), 1, 1, 0, a), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamAddCallback(a, callback, &log, 0), CUDA_SUCCESS);
+  gate.open = true;
   EXPECT_EQ(cuStreamSynchronize(a), CUDA_ERROR_LAUNCH_FAILED);
   EXPECT_EQ(log.calls, 2);
   EXPECT_EQ(log.status, CUDA_ERROR_LAUNCH_FAILED);
