@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "interp/numeric.hpp"
-#include "interp/special_functions.hpp"
 #include "machine/device_functions.hpp"
+#include "machine/special_functions.hpp"
 
 namespace ordito::interp {
 
@@ -151,14 +151,14 @@ constexpr External kExternals[] = {
     UNARY(acosh, std::acosh(x)),
     UNARY(atanh, std::atanh(x)),
     BINARY(atan2, std::atan2(x, y)),
-    UNARY(sinpi, sinPi(x)),
-    UNARY(cospi, cosPi(x)),
+    UNARY(sinpi, machine::sinPi(x)),
+    UNARY(cospi, machine::cosPi(x)),
     external<+[](double x, double* s, double* c) { *s = std::sin(x), *c = std::cos(x); }>("__nv_sincos"),
     external<+[](float x, float* s, float* c) {
       *s = roundedFloat(std::sin(double(x))), *c = roundedFloat(std::cos(double(x)));
     }>("__nv_sincosf"),
-    external<+[](double x, double* s, double* c) { *s = sinPi(x), *c = cosPi(x); }>("__nv_sincospi"),
-    external<+[](float x, float* s, float* c) { *s = roundedFloat(sinPi(x)), *c = roundedFloat(cosPi(x)); }>(
+    external<+[](double x, double* s, double* c) { *s = machine::sinPi(x), *c = machine::cosPi(x); }>("__nv_sincospi"),
+    external<+[](float x, float* s, float* c) { *s = roundedFloat(machine::sinPi(x)), *c = roundedFloat(machine::cosPi(x)); }>(
         "__nv_sincospif"),
     // Roots and norms
     UNARY(sqrt, std::sqrt(x)),
@@ -171,10 +171,10 @@ constexpr External kExternals[] = {
     TERNARY(rnorm3d, 1 / std::hypot(x, y, z)),
     QUATERNARY(norm4d, std::hypot(std::hypot(x, y), std::hypot(z, w))),
     QUATERNARY(rnorm4d, 1 / std::hypot(std::hypot(x, y), std::hypot(z, w))),
-    external<+[](int n, const double* v) -> double { return norm(n, v); }>("__nv_norm"),
-    external<+[](int n, const double* v) -> double { return 1 / norm(n, v); }>("__nv_rnorm"),
-    external<+[](int n, const float* v) -> float { return roundedFloat(norm(n, v)); }>("__nv_normf"),
-    external<+[](int n, const float* v) -> float { return roundedFloat(1 / norm(n, v)); }>("__nv_rnormf"),
+    external<+[](int n, const double* v) -> double { return machine::norm(n, v); }>("__nv_norm"),
+    external<+[](int n, const double* v) -> double { return 1 / machine::norm(n, v); }>("__nv_rnorm"),
+    external<+[](int n, const float* v) -> float { return roundedFloat(machine::norm(n, v)); }>("__nv_normf"),
+    external<+[](int n, const float* v) -> float { return roundedFloat(1 / machine::norm(n, v)); }>("__nv_rnormf"),
     external<+[](float x) -> float { return roundedFloat(1 / std::sqrt(double(x))); }>("__nv_frsqrt_rn"),
     // Rounding, remainders and parts of numbers
     UNARY(floor, std::floor(x)),
@@ -228,13 +228,13 @@ constexpr External kExternals[] = {
     // Special functions
     UNARY(erf, std::erf(x)),
     UNARY(erfc, std::erfc(x)),
-    UNARY(erfcx, scaledErfc(x)),
-    UNARY(erfinv, inverseErf(x)),
-    UNARY(erfcinv, inverseErfc(x)),
+    UNARY(erfcx, machine::scaledErfc(x)),
+    UNARY(erfinv, machine::inverseErf(x)),
+    UNARY(erfcinv, machine::inverseErfc(x)),
     UNARY(normcdf, 0.5 * std::erfc(-x * std::sqrt(0.5))),
-    UNARY(normcdfinv, -std::sqrt(2.0) * inverseErfc(2 * x)),
+    UNARY(normcdfinv, -std::sqrt(2.0) * machine::inverseErfc(2 * x)),
     UNARY(tgamma, std::tgamma(x)),
-    UNARY(lgamma, logGamma(x)),
+    UNARY(lgamma, machine::logGamma(x)),
     UNARY(j0, ::j0(x)),
     UNARY(j1, ::j1(x)),
     UNARY(y0, ::y0(x)),

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "interp/special_functions.hpp"
+#include "machine/special_functions.hpp"
 
 namespace ordito::interp {
 namespace {
@@ -42,18 +42,18 @@ TEST(Externals, UnknownNamesAreNotFound) { EXPECT_EQ(findExternal("__nv_nosuch")
 
 TEST(SpecialFunctions, InversesInvert) {
   for (double x : {1e-300, 1e-20, 1e-5, 0.1, 0.3, 0.49, 0.51, 0.9, 0.999999, 1.5, 1.999})
-    EXPECT_NEAR(std::erfc(inverseErfc(x)) / x, 1, 1e-12) << x;
-  for (double x : {-0.999, -0.5, -1e-10, 1e-10, 0.2, 0.7, 0.99999}) EXPECT_NEAR(std::erf(inverseErf(x)), x, 4e-16) << x;
+    EXPECT_NEAR(std::erfc(machine::inverseErfc(x)) / x, 1, 1e-12) << x;
+  for (double x : {-0.999, -0.5, -1e-10, 1e-10, 0.2, 0.7, 0.99999}) EXPECT_NEAR(std::erf(machine::inverseErf(x)), x, 4e-16) << x;
 }
 
 TEST(SpecialFunctions, KnownValues) {
-  EXPECT_NEAR(scaledErfc(1), 0.427583576155807, 1e-15);
-  EXPECT_NEAR(scaledErfc(50), 0.0112815362653238, 1e-16);
-  EXPECT_EQ(sinPi(0.5), 1);
-  EXPECT_EQ(cosPi(1), -1);
-  EXPECT_EQ(sinPi(1e15 + 0.5), 1);
+  EXPECT_NEAR(machine::scaledErfc(1), 0.427583576155807, 1e-15);
+  EXPECT_NEAR(machine::scaledErfc(50), 0.0112815362653238, 1e-16);
+  EXPECT_EQ(machine::sinPi(0.5), 1);
+  EXPECT_EQ(machine::cosPi(1), -1);
+  EXPECT_EQ(machine::sinPi(1e15 + 0.5), 1);
   const double v[] = {3e200, 4e200};
-  EXPECT_NEAR(norm(2, v) / 5e200, 1, 1e-15);
+  EXPECT_NEAR(machine::norm(2, v) / 5e200, 1, 1e-15);
 }
 
 }  // namespace

@@ -128,6 +128,12 @@ class Builder {
       end.barrier = Instruction(inst);
       end.barrier.guard = {};
       end.target[0] = next;
+      if (inst.has(isa::ModifierKind::RedOp)) {
+        // Its result exists only behind the barrier: a block of its own there, so that no phi takes it on the way.
+        const BlockId behind = newBlock(inst.line);
+        out_.blocks[b].end.target[0] = behind;
+        setJump(behind, next, inst.line, false);
+      }
     } else {
       end.kind = endsThread(inst.op) ? Kind::Exit : Kind::Trap;
     }

@@ -77,8 +77,13 @@ Shape ShapeTransfer::operator()(const Instruction& i, ValueId value, unsigned) {
     case isa::Effect::Pure: return pure(i, value);
     case isa::Effect::Load: return load(i);
     case isa::Effect::Warp:
-      if (i.op == Op::Vote || i.op == Op::VoteOld || i.op == Op::Activemask || i.op == Op::Redux)
-        return i.guard ? general() : grouped(1, true);
+      if (i.op == Op::Vote || i.op == Op::Redux) {
+        // The tiles of a warp may vote each for itself, with member masks of their own.
+        const Shape members = shapes_.shapeOf(i.operands[2]);
+        if (members.kind == Shape::Kind::Unknown) return members;
+        return i.guard || !members.isUniform() ? general() : grouped(1, true);
+      }
+      if (i.op == Op::VoteOld || i.op == Op::Activemask) return i.guard ? general() : grouped(1, true);
       return general();
     default: return general();
   }

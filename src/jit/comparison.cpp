@@ -43,9 +43,15 @@ LlvmValue Lower::compare(LlvmValue x, LlvmValue y, Type t) {
 }
 
 LlvmValue Lower::compareOperands(size_t x, size_t y, Type t) {
-  if (isa::isPacked(t)) e.refuse(i, "packed comparisons are not supported by the JIT");
+  if (isa::isPacked(t)) return compareHalves(x, y, 0);
   if (isa::isFloat(t)) return compare(floatIn(x, t), floatIn(y, t), t);
   return compare(in(x, t), in(y, t), t);
+}
+
+/// The comparison of the lower or the upper halves of packed operands.
+LlvmValue Lower::compareHalves(size_t x, size_t y, unsigned half) {
+  const Type t = isa::element(i.type[i.op == isa::Op::Set || i.op == isa::Op::SetBool ? 1 : 0]);
+  return compare(halfIn(x, t, half), halfIn(y, t, half), t);
 }
 
 LlvmValue Lower::combine(LlvmValue test, LlvmValue with) {
@@ -53,33 +59,45 @@ LlvmValue Lower::combine(LlvmValue test, LlvmValue with) {
   return op == "and" ? b.CreateAnd(test, with) : op == "or" ? b.CreateOr(test, with) : b.CreateXor(test, with);
 }
 
-/// Results for p[|q]; q holds the comparison negated.
-Results Lower::Setp() {
+/// Results for p[|q]: the comparison and its negation, or for packed types the comparisons of the lower and of the upper halves.
+Results Lower::setPredicates(bool hasBool) {
   LlvmValue p = compareOperands(2, 3, i.type[0]);
-  return {p, b.CreateNot(p)};
+  LlvmValue q = isa::isPacked(i.type[0]) ? compareHalves(2, 3, 1) : b.CreateNot(p);
+  if (!hasBool) return {p, q};
+  LlvmValue c = in(4, Type::pred);
+  return {combine(p, c), combine(q, c)};
 }
 
-Results Lower::SetpBool() {
-  LlvmValue p = compareOperands(2, 3, i.type[0]), c = in(4, Type::pred);
-  return {combine(p, c), combine(b.CreateNot(p), c)};
-}
+Results Lower::Setp() { return setPredicates(false); }
+Results Lower::SetpBool() { return setPredicates(true); }
 
 /// True is all ones as an integer and 1.0 as a float.
-static LlvmValue setValue(llvm::IRBuilder<>& b, LlvmValue test, llvm::Type* type) {
-  if (type->isFPOrFPVectorTy()) return b.CreateUIToFP(test, type);
-  return b.CreateSExt(test, type);
+LlvmValue Lower::setOne(LlvmValue test, Type to) {
+  const uint64_t one = to == Type::f32 ? 0x3F800000 : to == Type::f16 ? 0x3C00 : to == Type::bf16 ? 0x3F80 : ~uint64_t{0};
+  return b.CreateSelect(test, number(to, one), number(to, 0));
 }
 
-Results Lower::Set() { return {setValue(b, compareOperands(1, 2, i.type[1]), type(i.type[0]))}; }
-Results Lower::SetBool() { return {setValue(b, combine(compareOperands(1, 2, i.type[1]), in(3, Type::pred)), type(i.type[0]))}; }
-Results Lower::Selp() { return {b.CreateSelect(in(3, Type::pred), in(1), in(2))}; }
+/// Packed results have one for each half; with a packed source and a plain result, the lower halves are compared.
+Results Lower::set(bool hasBool) {
+  const Type to = isa::element(i.type[0]);
+  auto result = [&](LlvmValue test) { return setOne(hasBool ? combine(test, in(3, Type::pred)) : test, to); };
+  LlvmValue low = result(compareOperands(1, 2, i.type[1]));
+  if (!isa::isPacked(i.type[0])) return {low};
+  auto word = [&](LlvmValue v) { return b.CreateZExt(b.CreateBitCast(v, type(Type::u16)), type(Type::u32)); };
+  if (!isa::isPacked(i.type[1])) return {word(low)};
+  return {b.CreateOr(word(low), b.CreateShl(word(result(compareHalves(1, 2, 1))), 16))};
+}
+
+Results Lower::Set() { return set(false); }
+Results Lower::SetBool() { return set(true); }
+Results Lower::Selp() { return {b.CreateSelect(in(3, Type::pred), passIn(1), passIn(2))}; }
 
 /// a if c >= 0, else b; -0 counts as >= 0, NaN does not.
 Results Lower::Slct() {
   const Type t = i.type[1];
   LlvmValue c = t == Type::f32 ? floatIn(3, t) : in(3, t);
   LlvmValue test = t == Type::f32 ? b.CreateFCmpOGE(c, number(Type::f32, 0)) : b.CreateICmpSGE(c, number(t, 0));
-  return {b.CreateSelect(test, in(1), in(2))};
+  return {b.CreateSelect(test, passIn(1), passIn(2))};
 }
 
 }  // namespace ordito::jit

@@ -490,11 +490,15 @@ void Emitter::assignPhis(BlockId from, BlockId to, const Parts& mask) {
     h.vectors.assign(jam_, nullptr);
     for (unsigned p = 0; p < jam_; ++p) {
       if (!s.isGrouped()) {
-        h.vectors[p] = convertBits(vectorOf(v, p), valueType(phi.value, true));
+        LlvmValue x = vectorOf(v, p);
+        h.vectors[p] = convertBits(nans_.isMixed(phi.value) ? mended(v, x) : x, valueType(phi.value, true));
         continue;
       }
       Parts bases;
-      for (unsigned g = 0; g < s.groups; ++g) bases.push_back(regroup(shapes_[v], held(v).bases[p], s.groups, g, s.pattern == 0));
+      for (unsigned g = 0; g < s.groups; ++g) {
+        LlvmValue x = regroup(shapes_[v], held(v).bases[p], s.groups, g, s.pattern == 0);
+        bases.push_back(nans_.isMixed(phi.value) ? mended(v, x) : x);
+      }
       h.bases.push_back(bases);
     }
     values.push_back(std::move(h));

@@ -2,6 +2,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "jit/emitter.hpp"
+#include "jit/math_functions.hpp"
 #include "jit/math_table.hpp"
 
 namespace ordito::jit {
@@ -52,29 +53,44 @@ namespace {
 std::string calleeName(const ir::Function& f, const Instruction& i) { return f.module->functions[i.operands[1].symbol.index].name; }
 }  // namespace
 
-/// Argument `k` of a call: what was stored to its .param variable.
+/// Where a call's .param variable lies in each lane's local memory, if it is too irregular for slots.
+LlvmValue Emitter::paramAddress(const ptx::Operand& o, unsigned part) {
+  return localFrame(part, constant(Type::u64, localOffset_[o.symbol.index] + static_cast<uint64_t>(o.offset), true));
+}
+
+/// Argument `k` of a call: a register, or what was stored to its .param variable.
 LlvmValue Emitter::callArgument(const Instruction& i, size_t k, Type t, unsigned part) {
   const auto& list = i.operands[2].elements;
   if (k >= list.size()) refuse(i, "a call with too few arguments");
-  if (list[k].kind == ptx::Operand::Kind::Register) return convertBits(vectorOf(list[k].reg, part), typeOf(t, true));
+  if (list[k].symbol.kind == ptx::Symbol::Kind::None) {
+    Source s;
+    s.part = part;
+    return exactBits(list[k], t, s);
+  }
+  if (!isPrivate_[list[k].symbol.index]) return convertBits(gather(paramAddress(list[k], part), memoryType(t), maskOf(mask_, part)), typeOf(t, true));
   auto it = privateSlots_.find({list[k].symbol.index, 0});
-  if (it == privateSlots_.end()) refuse(i, "a call whose argument is not a plain number");
+  if (it == privateSlots_.end()) return constant(t, 0, true);  // never stored
   return convertBits(b_.CreateLoad(llvm::FixedVectorType::get(it->second.type, kLanes), it->second.parts[part]), typeOf(t, true));
 }
 
 void Emitter::callResult(const Instruction& i, const Parts& values) {
   const auto& list = i.operands[0].elements;
-  if (list.empty()) return;
+  if (list.empty() || list[0].kind == ptx::Operand::Kind::Sink) return;
+  Parts results;
+  for (LlvmValue v : values) results.push_back(v->getType()->getScalarType()->isFloatTy() ? canonicalNan(v) : v);
   if (list[0].kind == ptx::Operand::Kind::Register) {
-    Parts converted;
-    for (LlvmValue v : values) converted.push_back(convertBits(v, valueType(list[0].reg, true)));
-    return defineVector(list[0].reg, converted);
+    for (LlvmValue& v : results) v = convertBits(v, valueType(list[0].reg, true));
+    return defineVector(list[0].reg, results);
+  }
+  if (!isPrivate_[list[0].symbol.index]) {
+    for (unsigned p = 0; p < jam_; ++p) scatter(paramAddress(list[0], p), results[p], maskOf(mask_, p));
+    return;
   }
   auto it = privateSlots_.find({list[0].symbol.index, 0});
   if (it == privateSlots_.end()) return;  // nobody reads it
   for (unsigned p = 0; p < jam_; ++p) {
     auto* type = llvm::FixedVectorType::get(it->second.type, kLanes);
-    LlvmValue v = convertBits(values[p], type);
+    LlvmValue v = convertBits(results[p], type);
     if (!mask_.empty()) v = b_.CreateSelect(mask_[p], v, b_.CreateLoad(type, it->second.parts[p]));
     b_.CreateStore(v, it->second.parts[p]);
   }
@@ -84,16 +100,16 @@ void Emitter::emitCall(const Instruction& i) {
   const std::string name = calleeName(f_, i);
   if (name == "vprintf") return emitPrintf(i);
   if (name == "__assertfail") return emitAssertFail(i);
-  if (name == "malloc") {
+  if (name == "malloc" || name == "_Znwm" || name == "_Znam") {
     Parts out;
     for (unsigned p = 0; p < jam_; ++p) out.push_back(callLanes("ordito_malloc", b_.getInt64Ty(), {callArgument(i, 0, Type::u64, p)}, p));
     return callResult(i, out);
   }
-  if (name == "free") {
+  if (name == "free" || name == "_ZdlPv" || name == "_ZdaPv" || name == "_ZdlPvm" || name == "_ZdaPvm") {
     for (unsigned p = 0; p < jam_; ++p) callLanes("ordito_free", nullptr, {callArgument(i, 0, Type::u64, p)}, p);
     return;
   }
-  emitMathCall(i, name);
+  if (!emitVectorMath(i, name)) emitMathCall(i, name);
 }
 
 /// Calls a scalar helper for each active lane; inactive lanes get zero.
@@ -139,23 +155,65 @@ void Emitter::emitAssertFail(const Instruction& i) {
   }
 }
 
-void Emitter::emitMathCall(const Instruction& i, const std::string& name) {
-  const MathFunction* f = findMath(name);
-  if (!f) refuse(i, fmt::format("a call of '{}', which no module defines and the JIT does not know", name));
-  const Type t = f->isDouble ? Type::f64 : Type::f32;
+namespace {
+/// Functions that are an instruction of LLVM's.
+struct IntrinsicFunction {
+  std::string_view name;
+  llvm::Intrinsic::ID id;
+  unsigned arguments;
+};
+constexpr IntrinsicFunction kIntrinsics[] = {
+    {"__nv_sqrt", llvm::Intrinsic::sqrt, 1},   {"__nv_floor", llvm::Intrinsic::floor, 1},    {"__nv_ceil", llvm::Intrinsic::ceil, 1},
+    {"__nv_trunc", llvm::Intrinsic::trunc, 1}, {"__nv_rint", llvm::Intrinsic::roundeven, 1}, {"__nv_nearbyint", llvm::Intrinsic::roundeven, 1},
+    {"__nv_round", llvm::Intrinsic::round, 1}, {"__nv_fabs", llvm::Intrinsic::fabs, 1},      {"__nv_fmin", llvm::Intrinsic::minnum, 2},
+    {"__nv_fmax", llvm::Intrinsic::maxnum, 2}, {"__nv_fma", llvm::Intrinsic::fma, 3},        {"__nv_copysign", llvm::Intrinsic::copysign, 2},
+};
+}  // namespace
+
+/// The functions that are a few vector instructions; false if `name` is none of them.
+bool Emitter::emitVectorMath(const Instruction& i, const std::string& name) {
+  const bool isRoot = name == "__nv_rsqrt" || name == "__nv_rsqrtf" || name == "__nv_frsqrt_rn";
+  const IntrinsicFunction* f = nullptr;
+  bool isDouble = name == "__nv_rsqrt";
+  for (const IntrinsicFunction& candidate : kIntrinsics) {
+    if (name == candidate.name) f = &candidate, isDouble = true;
+    if (name.size() == candidate.name.size() + 1 && name.starts_with(candidate.name) && name.back() == 'f') f = &candidate;
+  }
+  if (!f && !isRoot) return false;
+  const Type t = isDouble ? Type::f64 : Type::f32;
   Parts out;
   for (unsigned p = 0; p < jam_; ++p) {
     llvm::SmallVector<LlvmValue> arguments;
-    for (unsigned k = 0; k < f->arguments; ++k) arguments.push_back(callArgument(i, k, t, p));
-    if (f->kind == MathFunction::Kind::Sleef)
+    for (unsigned k = 0; k < (f ? f->arguments : 1); ++k) arguments.push_back(callArgument(i, k, t, p));
+    LlvmValue v = b_.CreateIntrinsic(f ? f->id : llvm::Intrinsic::sqrt, {typeOf(t, true)}, arguments);
+    out.push_back(f ? v : b_.CreateFDiv(llvm::ConstantFP::get(v->getType(), 1), v));
+  }
+  callResult(i, out);
+  return true;
+}
+
+void Emitter::emitMathCall(const Instruction& i, const std::string& name) {
+  const MathFunction* f = findMath(name);
+  const ScalarFunction* scalar = f ? nullptr : findScalar(name);
+  if (!f && !scalar) refuse(i, fmt::format("a call of '{}', which no module defines and the JIT does not know", name));
+  auto typeOfCode = [](char c) { return c == 'f' ? Type::f32 : c == 'd' ? Type::f64 : c == 'i' ? Type::u32 : Type::u64; };
+  Parts out;
+  for (unsigned p = 0; p < jam_; ++p) {
+    llvm::SmallVector<LlvmValue> arguments;
+    if (scalar) {
+      for (size_t k = 1; k < scalar->signature.size(); ++k) arguments.push_back(callArgument(i, k - 1, typeOfCode(scalar->signature[k]), p));
+      const char result = scalar->signature[0];
+      LlvmValue v = callLanes(std::string(scalar->name).c_str(), result == 'v' ? nullptr : typeOf(typeOfCode(result), false), arguments, p);
+      if (v) out.push_back(v);
+      continue;
+    }
+    for (unsigned k = 0; k < f->arguments; ++k) arguments.push_back(callArgument(i, k, f->isDouble ? Type::f64 : Type::f32, p));
+    if (f->kind == MathFunction::Kind::Sleef) {
       out.push_back(sleef(f->implementation, arguments, f->isDouble));
-    else if (f->kind == MathFunction::Kind::SinCos) {
+    } else {
       LlvmValue mask = maskOf(mask_, p);
       scatter(callArgument(i, 1, Type::u64, p), sleef(f->isDouble ? "sin_u10" : "sinf_u10", {arguments[0]}, f->isDouble), mask);
       scatter(callArgument(i, 2, Type::u64, p), sleef(f->isDouble ? "cos_u10" : "cosf_u10", {arguments[0]}, f->isDouble), mask);
-    } else {
-      if (f->intArgument) arguments.push_back(callArgument(i, f->arguments, Type::u32, p));
-      out.push_back(callLanes(f->implementation, f->intResult ? b_.getInt32Ty() : typeOf(t, false), arguments, p));
     }
   }
   if (!out.empty()) callResult(i, out);

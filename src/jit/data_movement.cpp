@@ -14,7 +14,6 @@ Results Lower::Mov() {
   const auto& to = i.operands[0];
   const auto& from = i.operands[1];
   if (to.kind == Kind::Vector) {
-    if (to.elements.size() > 3) e.refuse(i, "mov into more than three registers is not supported by the JIT");
     LlvmValue whole = in(1, unsignedOf(isa::bits(t)));
     const unsigned width = isa::bits(t) / static_cast<unsigned>(to.elements.size());
     Results r{};
@@ -31,7 +30,14 @@ Results Lower::Mov() {
     }
     return {whole};
   }
-  return {in(1)};
+  return {passIn(1)};
+}
+
+/// Operand `k`, which the result is made of unchanged; see NanPlan.
+LlvmValue Lower::passIn(size_t k) {
+  const auto& d = i.operands[0];
+  const bool mixed = i.type[0] == Type::f32 && d.kind == Kind::Register && e.nans().isMixed(d.reg);
+  return mixed ? b.CreateBitCast(in(k, Type::u32), type(Type::f32)) : in(k);
 }
 
 /// Generic addresses are host addresses. A shared address is an offset into the block's window.
@@ -48,12 +54,12 @@ Results Lower::Cvta() {
 Results Lower::Isspacep() {
   const auto space = i.mods.name(ModifierKind::Space);
   LlvmValue a = in(1, Type::u64);
-  LlvmValue inShared = b.CreateICmpULT(b.CreateSub(a, e.convertScalar(e.sharedBase(), Type::u64, s)), number(Type::u64, uint64_t{1} << 31));
-  if (space.starts_with("shared")) return {inShared};
-  LlvmValue inLocal = e.isLocalAddress(a, s);
-  if (space == "local") return {inLocal};
-  if (space == "global") return {b.CreateNot(b.CreateOr(inShared, inLocal))};
-  e.refuse(i, "isspacep of this space is not supported by the JIT");
+  if (space.starts_with("shared")) return {e.isSharedAddress(a, s)};
+  if (space == "local") return {e.isLocalAddress(a, s)};
+  if (space == "const") return {e.isConstantAddress(a, s)};
+  if (space.starts_with("param")) return {e.isParameterAddress(a, s)};
+  LlvmValue other = b.CreateOr(b.CreateOr(e.isSharedAddress(a, s), e.isLocalAddress(a, s)), b.CreateOr(e.isConstantAddress(a, s), e.isParameterAddress(a, s)));
+  return {b.CreateNot(other)};
 }
 
 LlvmValue Lower::saturateInteger(LlvmValue v, Type from, Type to) {
@@ -71,74 +77,146 @@ LlvmValue Lower::saturateInteger(LlvmValue v, Type from, Type to) {
   return v;
 }
 
-LlvmValue Lower::roundToIntegral(LlvmValue v, Type, std::string_view mode) {
-  const auto id = mode == "rni" ? llvm::Intrinsic::roundeven : mode == "rmi" ? llvm::Intrinsic::floor : mode == "rpi" ? llvm::Intrinsic::ceil : llvm::Intrinsic::trunc;
+LlvmValue Lower::roundToIntegral(LlvmValue v) {
+  const auto mode = i.mods.name(ModifierKind::IntegerRounding);
+  const auto id = mode == "rmi"   ? llvm::Intrinsic::floor
+                  : mode == "rpi" ? llvm::Intrinsic::ceil
+                  : mode == "rzi" ? llvm::Intrinsic::trunc
+                                  : llvm::Intrinsic::roundeven;
   return intrinsic(id, {v});
 }
 
-/// Out-of-range values saturate, NaN becomes 0.
-LlvmValue Lower::convertFloatToInt(LlvmValue v, Type, Type to) {
+/// Out-of-range values saturate. A NaN becomes 0, but the number with only the top bit set where f64 or 64-bit integers are concerned.
+LlvmValue Lower::convertFloatToInt(LlvmValue v, Type from, Type to) {
   const auto id = isa::isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-  return b.CreateIntrinsic(id, {type(to), v->getType()}, {v});
+  LlvmValue result = b.CreateIntrinsic(id, {type(to), v->getType()}, {v});
+  if (from != Type::f64 && isa::bits(to) < 64) return result;
+  return b.CreateSelect(b.CreateFCmpUNO(v, v), number(to, uint64_t{1} << (isa::bits(to) - 1)), result);
+}
+
+/// An integer as f64, rounded to odd: rounding that again to a narrower format is exact.
+LlvmValue Lower::toOddDouble(LlvmValue v, Type from) {
+  llvm::Type* wide = type(Type::f64);
+  auto convert = [&](LlvmValue x) { return isa::isSigned(from) ? b.CreateSIToFP(x, wide) : b.CreateUIToFP(x, wide); };
+  if (isa::bits(from) < 64) return convert(v);
+  LlvmValue high = isa::isSigned(from) ? b.CreateAShr(v, 32) : b.CreateLShr(v, 32);
+  return addToOdd(b.CreateFMul(convert(high), llvm::ConstantFP::get(wide, 0x1p32)), b.CreateUIToFP(b.CreateAnd(v, number(Type::u64, UINT32_MAX)), wide));
 }
 
 LlvmValue Lower::convertIntToFloat(LlvmValue v, Type from, Type to) {
-  const Type computed = to == Type::f16 || to == Type::bf16 ? Type::f32 : to;
+  if (to == Type::f16 || to == Type::bf16) return toOddDouble(v, from);
   if (!isNearest()) {
     LlvmValue wide = isa::isSigned(from) ? b.CreateSExt(v, type(Type::s64)) : b.CreateZExt(v, type(Type::u64));
-    const std::string name = fmt::format("ordito_from_{}_{}_{}", isa::isSigned(from) ? "s64" : "u64", i.mods.name(ModifierKind::Rounding), isa::name(computed));
-    return e.perLane(name.c_str(), type(computed)->getScalarType(), {wide});
+    const std::string name = fmt::format("ordito_from_{}_{}_{}", isa::isSigned(from) ? "s64" : "u64", i.mods.name(ModifierKind::Rounding), isa::name(to));
+    return e.perLane(name.c_str(), type(to)->getScalarType(), {wide});
   }
-  return isa::isSigned(from) ? b.CreateSIToFP(v, type(computed)) : b.CreateUIToFP(v, type(computed));
+  return isa::isSigned(from) ? b.CreateSIToFP(v, type(to)) : b.CreateUIToFP(v, type(to));
 }
 
-LlvmValue Lower::convertFloatToFloat(LlvmValue v, Type from, Type to) {
-  if (to == Type::bf16) {
-    // Round to nearest even on the bits; a NaN becomes NVIDIA's 0x7fff.
-    if (from == Type::f64) v = b.CreateFPTrunc(v, type(Type::f32));
-    LlvmValue bits = b.CreateBitCast(v, type(Type::u32));
-    LlvmValue odd = b.CreateAnd(b.CreateLShr(bits, 16), number(Type::u32, 1));
-    LlvmValue rounded = i.mods.name(ModifierKind::Rounding) == "rz" ? bits : b.CreateAdd(bits, b.CreateAdd(odd, number(Type::u32, 0x7FFF)));
-    LlvmValue high = b.CreateTrunc(b.CreateLShr(rounded, 16), type(Type::u16));
-    return b.CreateSelect(b.CreateFCmpUNO(v, v), number(Type::u16, 0x7FFF), high);
+/// An f32 as bf16 bits, by integer arithmetic on its bits: what is added below the kept half decides how it rounds.
+LlvmValue Lower::roundToBfloat(LlvmValue v) {
+  const auto mode = i.mods.name(ModifierKind::Rounding);
+  LlvmValue bits = b.CreateBitCast(v, type(Type::u32)), negative = b.CreateICmpSLT(bits, number(Type::u32, 0)), add;
+  LlvmValue none = number(Type::u32, 0), all = number(Type::u32, 0xFFFF);
+  if (mode == "rz")
+    add = none;
+  else if (mode == "rm")
+    add = b.CreateSelect(negative, all, none);
+  else if (mode == "rp")
+    add = b.CreateSelect(negative, none, all);
+  else if (mode == "rna")
+    add = number(Type::u32, 0x8000);
+  else
+    add = b.CreateAdd(b.CreateAnd(b.CreateLShr(bits, 16), number(Type::u32, 1)), number(Type::u32, 0x7FFF));
+  return b.CreateTrunc(b.CreateLShr(b.CreateAdd(bits, add), 16), type(Type::u16));
+}
+
+/// The f16 or bf16 NaN for the f64 NaN `wide`: the upper bits of its payload, quiet.
+LlvmValue Lower::narrowNan(LlvmValue wide, Type to) {
+  const unsigned mantissa = to == Type::f16 ? 10 : 7;
+  const uint64_t quietInfinity = to == Type::f16 ? 0x7E00 : 0x7FC0;
+  LlvmValue bits = b.CreateBitCast(wide, type(Type::u64));
+  LlvmValue sign = b.CreateAnd(b.CreateLShr(bits, 48), number(Type::u64, 0x8000));
+  LlvmValue payload = b.CreateAnd(b.CreateLShr(bits, 52 - mantissa), number(Type::u64, (1u << mantissa) - 1));
+  return b.CreateTrunc(b.CreateOr(b.CreateOr(sign, payload), number(Type::u64, quietInfinity)), type(Type::u16));
+}
+
+/// f32 or f64 as the bits of an f16 or bf16.
+LlvmValue Lower::halfBits(LlvmValue v, Type to) {
+  const bool isDouble = v->getType()->getScalarType()->isDoubleTy();
+  LlvmValue nan = isDouble ? narrowNan(v, to) : number(Type::u16, 0x7FFF), bits;
+  if (to == Type::f16 && !isNearest()) {
+    const std::string name = fmt::format("ordito_narrow_{}_f16", i.mods.name(ModifierKind::Rounding));
+    bits = e.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))});
+  } else {
+    LlvmValue narrow = isDouble ? narrowToOdd(v) : v;
+    bits = to == Type::bf16 ? roundToBfloat(narrow) : b.CreateBitCast(b.CreateFPTrunc(narrow, type(Type::f16)), type(Type::u16));
   }
+  return b.CreateSelect(b.CreateFCmpUNO(v, v), nan, bits);
+}
+
+/// .satfinite on f16 or bf16 bits: an infinity becomes the largest number.
+LlvmValue Lower::finiteHalf(LlvmValue bits, Type t) {
+  if (i.mods.name(ModifierKind::Saturate) != "satfinite") return bits;
+  const uint64_t infinity = t == Type::f16 ? 0x7C00 : 0x7F80;
+  LlvmValue isInfinite = b.CreateICmpEQ(b.CreateAnd(bits, number(Type::u16, 0x7FFF)), number(Type::u16, infinity));
+  return b.CreateSelect(isInfinite, b.CreateSub(bits, number(Type::u16, 1)), bits);
+}
+
+LlvmValue Lower::convertFloatToFloat(LlvmValue v, Type, Type to) {
   const unsigned have = v->getType()->getScalarSizeInBits(), want = isa::bits(to);
   if (have == want) return v;
   if (have < want) return b.CreateFPExt(v, type(to));
-  if (isNearest()) return b.CreateFPTrunc(v, type(to));
-  const std::string name = fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to));
-  if (to == Type::f16) {
-    LlvmValue wide = have == 64 ? v : b.CreateFPExt(v, type(Type::f64));
-    return b.CreateBitCast(e.perLane(name.c_str(), b.getInt16Ty(), {wide}), type(Type::f16));
+  auto narrow = [&](LlvmValue x) -> LlvmValue {
+    if (isNearest()) return b.CreateFPTrunc(x, type(to));
+    return e.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(), type(to)->getScalarType(), {x});
+  };
+  return flushTiny(narrow(v), [&] { return narrow(scaleUp(v)); });
+}
+
+/// f32 with the mantissa cut to 10 bits, in the upper bits of the word; a NaN keeps its payload there.
+LlvmValue Lower::convertToTf32() {
+  const auto mode = i.mods.name(ModifierKind::Rounding);
+  auto word = [&](uint64_t n) { return number(Type::u32, n); };
+  LlvmValue bits = in(1, Type::u32), magnitude = b.CreateAnd(bits, word(0x7FFFFFFF));
+  LlvmValue isNan = b.CreateICmpUGT(magnitude, word(0x7F800000));
+  LlvmValue add = mode == "rz" ? word(0) : mode == "rn" ? b.CreateAdd(b.CreateAnd(b.CreateLShr(bits, 13), word(1)), word(0xFFF)) : word(0x1000);
+  LlvmValue result = b.CreateAnd(b.CreateSelect(isNan, bits, b.CreateAdd(bits, add)), word(0xFFFFE000));
+  if (i.has(ModifierKind::Relu)) result = b.CreateSelect(b.CreateAnd(b.CreateNot(isNan), b.CreateICmpSLT(bits, word(0))), word(0), result);
+  if (i.mods.name(ModifierKind::Saturate) == "satfinite") {
+    LlvmValue isInfinite = b.CreateICmpEQ(b.CreateAnd(result, word(0x7FFFFFFF)), word(0x7F800000));
+    result = b.CreateSelect(isInfinite, b.CreateSub(result, word(0x2000)), result);
   }
-  return e.perLane(name.c_str(), type(to)->getScalarType(), {v});
+  return result;
 }
 
 Results Lower::Cvt() {
   const Type to = i.type[0], from = i.type[1];
-  if (to == Type::tf32) e.refuse(i, "cvt to tf32 is not supported by the JIT");
-  if (!isa::isFloat(from) && !isa::isFloat(to)) {
-    LlvmValue v = in(1, from);
+  if (to == Type::tf32) return {convertToTf32()};
+  const bool toHalf = to == Type::f16 || to == Type::bf16;
+  // Between f32 and f64 a NaN keeps its payload.
+  LlvmValue v = from == Type::f32 && to == Type::f64 ? b.CreateBitCast(in(1, Type::u32), type(from)) : in(1, from);
+  if (!isa::isFloat(from)) {
+    if (isa::isFloat(to)) {
+      v = clamp(convertIntToFloat(v, from, to));
+      return {toHalf ? b.CreateBitCast(halfBits(v, to), type(to)) : v};
+    }
     if (i.has(ModifierKind::Saturate)) v = saturateInteger(v, from, to);
     return {isa::isSigned(from) ? b.CreateSExtOrTrunc(v, type(to)) : b.CreateZExtOrTrunc(v, type(to))};
   }
-  if (!isa::isFloat(from)) return floatOut(convertIntToFloat(in(1, from), from, to), to);
-  LlvmValue v = floatIn(1, from);
-  if (i.has(ModifierKind::IntegerRounding)) v = roundToIntegral(v, from, i.mods.name(ModifierKind::IntegerRounding));
-  if (!isa::isFloat(to)) return {convertFloatToInt(v, from, to)};
-  if ((to == Type::f16 || to == Type::bf16) && (i.has(ModifierKind::Saturate) || i.has(ModifierKind::Relu))) return floatOut(v, to);
-  if (to == Type::f16 || to == Type::bf16) return {convertFloatToFloat(v, from, to)};
-  return floatOut(convertFloatToFloat(v, from, to), to);
+  if (isa::bits(from) == 16) v = widenHalf(in(1, Type::u16), from);
+  if (from == Type::f32) v = flush(v, from);
+  if (!isa::isFloat(to)) return {convertFloatToInt(roundToIntegral(v), from, to)};
+  if (i.has(ModifierKind::IntegerRounding)) v = roundToIntegral(v);
+  if (toHalf) return {b.CreateBitCast(finiteHalf(halfBits(clamp(v), to), to), type(to))};
+  v = convertFloatToFloat(v, from, to);
+  return {clamp(to == Type::f32 ? flush(v, to) : v)};
 }
 
 /// Two f32 into one packed register: a above, b below.
 Results Lower::CvtPack() {
   const Type element = isa::element(i.type[0]);
-  auto half = [&](size_t k) {
-    LlvmValue v = in(k, Type::f32);
-    if (i.has(ModifierKind::Relu)) v = b.CreateSelect(b.CreateFCmpOLT(v, number(Type::f32, 0)), number(Type::f32, 0), v);
-    return b.CreateZExt(b.CreateBitCast(convertFloatToFloat(v, Type::f32, element), type(Type::u16)), type(Type::u32));
-  };
+  auto half = [&](size_t k) { return b.CreateZExt(finiteHalf(halfBits(clamp(in(k, Type::f32)), element), element), type(Type::u32)); };
   return {b.CreateOr(b.CreateShl(half(1), 16), half(2))};
 }
 

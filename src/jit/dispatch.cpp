@@ -65,15 +65,21 @@ void Emitter::emitPure(const Instruction& i) {
     else
       ++position;
   }
-  if (i.carryOut != ir::kNoValue) source.push_back(2);
+  if (i.carryOut != ir::kNoValue) source.push_back(Results{}.size() - 1);
   auto deposit = [&](const Results& r, const Source& s, auto&& put) {
     for (size_t k = 0; k < results.size(); ++k) {
-      LlvmValue v = convertBits(r[source[k]], valueType(results[k], s.vector()));
+      llvm::Type* want = valueType(results[k], s.vector());
+      LlvmValue v = r[source[k]];
+      const bool extends = isa::isSigned(i.type[0]) && v->getType()->isIntOrIntVectorTy() && want->getScalarSizeInBits() > v->getType()->getScalarSizeInBits();
+      v = extends && want->isIntOrIntVectorTy() ? b_.CreateSExt(v, want) : convertBits(v, want);
+      const bool mixed = nans_.isMixed(results[k]);
+      if (mixed && NanPlan::isArithmetic(i)) v = canonicalNan(v);
       if (i.guard && k < i.prior.size() && i.prior[k] != ir::kNoValue) {
         LlvmValue guard = s.vector() ? vectorOf(i.guard.reg, s.part)
                                      : regroup(shapes_[i.guard.reg], this->held(i.guard.reg).bases[s.part], s.groups, static_cast<unsigned>(s.group), true);
         LlvmValue prior = s.vector() ? vectorOf(i.prior[k], s.part)
                                      : regroup(shapes_[i.prior[k]], this->held(i.prior[k]).bases[s.part], s.groups, static_cast<unsigned>(s.group), true);
+        if (mixed) prior = mended(i.prior[k], prior);
         v = i.guard.negated ? b_.CreateSelect(guard, prior, v) : b_.CreateSelect(guard, v, prior);
       }
       put(k, v);

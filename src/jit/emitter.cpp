@@ -38,6 +38,7 @@ Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::S
       module_(module),
       f_(function),
       shapes_(shapes),
+      nans_(function),
       layout_(layout),
       target_(target),
       counting_(counters),
@@ -373,6 +374,7 @@ void Emitter::emitRegion(uint32_t point) {
   }
 
   b_.CreateStore(b_.getInt32(kDone), nextState_);
+  finishBarrierReduction(point);
   // Values that all warps share and this region changes must start from the same value for each group.
   std::vector<std::pair<llvm::AllocaInst*, LlvmValue>> snapshot;
   for (ValueId v : liveAt_[point])

@@ -18,6 +18,7 @@
 #include "ir/graph.hpp"
 #include "ir/ir.hpp"
 #include "ir/shape.hpp"
+#include "jit/nan_plan.hpp"
 #include "jit/target.hpp"
 #include "machine/counters.hpp"
 #include "machine/kernel.hpp"
@@ -164,6 +165,7 @@ class Emitter {
   LlvmValue patternVector(const ir::Pattern& p, llvm::Type* scalarType);
   LlvmValue constant(isa::Type t, uint64_t bits, bool vector);
   LlvmValue convertBits(LlvmValue v, llvm::Type* to);
+  LlvmValue mended(ValueId v, LlvmValue x);
   LlvmValue specialBase(isa::Special s, unsigned part);
   LlvmValue specialVector(isa::Special s, unsigned part);
   LlvmValue symbolAddress(const ptx::Operand& o, unsigned bits);
@@ -173,6 +175,8 @@ class Emitter {
 
  public:
   // ---- what the chapters use -----------------------------------------------------------------------------------------------------------------
+  /// What a pure instruction gives: destinations in syntax order, the carry last.
+  using Results = std::array<LlvmValue, 5>;
   /// Where a body's operands come from: lane vectors of one part, or the scalars of one group.
   struct Source {
     unsigned part = 0;
@@ -184,6 +188,8 @@ class Emitter {
   /// Operand `k` of `i`, as type `t`.
   LlvmValue operand(const Instruction& i, size_t k, isa::Type t, const Source& s);
   LlvmValue operand(const ptx::Operand& o, isa::Type t, const Source& s);
+  /// The same, where an f32 NaN's bits will be seen.
+  LlvmValue exactBits(const ptx::Operand& o, isa::Type t, const Source& s);
   llvm::IRBuilder<>& ir() { return b_; }
   llvm::Type* type(isa::Type t, const Source& s) { return typeOf(t, s.vector()); }
   LlvmValue number(isa::Type t, uint64_t bits, const Source& s) { return constant(t, bits, s.vector()); }
@@ -199,6 +205,12 @@ class Emitter {
   /// cvta(.to).local: the generic address of an offset into the thread's local memory, or back.
   LlvmValue localGeneric(LlvmValue a, const Instruction& i, const Source& s);
   LlvmValue isLocalAddress(LlvmValue a, const Source& s);
+  LlvmValue isSharedAddress(LlvmValue a, const Source& s);
+  LlvmValue isConstantAddress(LlvmValue a, const Source& s);
+  LlvmValue isParameterAddress(LlvmValue a, const Source& s);
+  /// f32 values with the NaN that a GPU computes in place of any other.
+  LlvmValue canonicalNan(LlvmValue v);
+  const NanPlan& nans() const { return nans_; }
   [[noreturn]] void refuse(const Instruction& i, const std::string& what);
   /// A call of the SLEEF function for `name` ("sinf_u10"), done in the widest vectors the host has.
   LlvmValue sleef(const std::string& name, llvm::ArrayRef<LlvmValue> arguments, bool isDouble);
@@ -208,7 +220,6 @@ class Emitter {
   void emitInstruction(const Instruction& i);
   void emitPure(const Instruction& i);
   void emitWidening(const Instruction& i);
-  using Results = std::array<LlvmValue, 3>;
   Results pureBody(const Instruction& i, const Source& s);
 
   // ---- memory.cpp ----------------------------------------------------------------------------------------------------------------------------
@@ -256,7 +267,7 @@ class Emitter {
   void compilerFence();
   using PrivateKey = std::pair<uint32_t, int64_t>;
   std::optional<PrivateKey> privateKey(const ptx::Operand& o) const;
-  LlvmValue atomicOnce(const Instruction& i, LlvmValue address, LlvmValue operand, LlvmValue compare, bool owned);
+  LlvmValue atomicOnce(const Instruction& i, LlvmValue address, LlvmValue operand, LlvmValue compare, ptx::Space space);
   bool slotLoad(const Instruction& i);
   bool slotStore(const Instruction& i);
   void findPrivateSlots();
@@ -269,6 +280,8 @@ class Emitter {
   void emitVote(const Instruction& i);
   void emitMatch(const Instruction& i);
   void emitRedux(const Instruction& i);
+  void defineWarpResult(const Instruction& i, ValueId result, const Parts& answers);
+  LlvmValue memberMask(const Instruction& i, unsigned part);
   void emitCall(const Instruction& i);
   void emitMathCall(const Instruction& i, const std::string& name);
   LlvmValue callArgument(const Instruction& i, size_t k, isa::Type t, unsigned part);
@@ -277,6 +290,11 @@ class Emitter {
   void emitPrintf(const Instruction& i);
   void emitAssertFail(const Instruction& i);
   void arriveAtBarrierReduction(const Instruction& i, const Parts& mask);
+  void finishBarrierReduction(uint32_t point);
+  LlvmValue loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes);
+  LlvmValue sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes);
+  bool emitVectorMath(const Instruction& i, const std::string& name);
+  LlvmValue paramAddress(const ptx::Operand& o, unsigned part);
   LlvmValue helper(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, bool noReturn = false);
 
   // ---- counting.cpp --------------------------------------------------------------------------------------------------------------------------
@@ -293,6 +311,7 @@ class Emitter {
   llvm::Module& module_;
   const ir::Function& f_;
   const ir::Shapes& shapes_;
+  const NanPlan nans_;
   const machine::KernelLayout& layout_;
   const Target& target_;
   const bool counting_;

@@ -1,8 +1,10 @@
 // PTX ISA, "Floating-Point Instructions" and "Half Precision Floating-Point Instructions".
 //
-// Arithmetic is IEEE and never fused or split. f16 and bf16 are computed in wider formats and rounded once: f32 holds sums and products of f16 so exactly that rounding
-// again is harmless (2p + 2 bits, Figueroa 1995), an fma goes through f64. Roundings other than to nearest go through the runtime's helpers, lane by lane.
-// A NaN result keeps the host's payload, where a GPU gives 0x7fffffff; programs can see the difference only by looking at the bits.
+// Arithmetic is IEEE and never fused or split. f16 and bf16 are computed in wider formats and rounded once: f32 holds sums and products of them so exactly that
+// rounding again is harmless (2p + 2 bits, Figueroa 1995); an fma is rounded to odd in f64 and again in f32, which makes the last rounding exact (Boldo and
+// Melquiond 2008). Roundings other than to nearest go through the runtime's helpers, lane by lane.
+//
+// An f16 or bf16 NaN gets NVIDIA's bits here. An f32 NaN gets them only where the bits are looked at (nan_plan.hpp).
 #include "jit/lower.hpp"
 
 namespace ordito::jit {
@@ -12,55 +14,104 @@ using isa::Type;
 using Results = Lower::Results;
 
 namespace {
+
 bool isHalf(Type t) { return t == Type::f16 || t == Type::bf16; }
+
+double smallestNormal(Type t) { return t == Type::f64 ? 0x1p-1022 : t == Type::f16 ? 0x1p-14 : 0x1p-126; }
+
+/// Below this, a number rounded to the format's precision without a limit of the exponent is less than the smallest normal one: half an ulp under it.
+double tinyBelow(Type t) { return t == Type::f16 ? 0x1p-14 - 0x1p-26 : t == Type::bf16 ? 0x1p-126 - 0x1p-135 : smallestNormal(t); }
+
+constexpr double kScale = 0x1p64;  // brings products near the smallest normal f32 far into the normal range
+
 }  // namespace
 
 bool Lower::isNearest() const { return !i.has(ModifierKind::Rounding) || i.mods.name(ModifierKind::Rounding) == "rn"; }
 
-/// .ftz: a subnormal becomes zero of its sign.
-LlvmValue Lower::flush(LlvmValue v, Type t) {
-  if (!i.has(ModifierKind::Flush) || t != Type::f32) return v;
-  LlvmValue magnitude = intrinsic(llvm::Intrinsic::fabs, {v});
-  LlvmValue zero = b.CreateIntrinsic(llvm::Intrinsic::copysign, {v->getType()}, {number(Type::f32, 0), v});
-  return b.CreateSelect(b.CreateFCmpOLT(magnitude, number(Type::f32, 0x00800000)), zero, v);
+LlvmValue Lower::real(LlvmValue like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
+
+/// A number of magnitude below `limit` becomes zero of its sign.
+LlvmValue Lower::flushBelow(LlvmValue v, LlvmValue judged, double limit) {
+  LlvmValue zero = b.CreateIntrinsic(llvm::Intrinsic::copysign, {v->getType()}, {real(v, 0), v});
+  return b.CreateSelect(b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs, {judged}), real(judged, limit)), zero, v);
+}
+
+/// .ftz on an operand: a subnormal becomes zero of its sign.
+LlvmValue Lower::flush(LlvmValue v, Type t) { return i.has(ModifierKind::Flush) ? flushBelow(v, v, smallestNormal(t)) : v; }
+
+/// .ftz judges a product, quotient or fma by its value rounded to 24 bits without a limit of the exponent: just below the smallest normal number it
+/// rounds up to that as a subnormal, and yet is flushed. `scaled` is the operation done 2^64 times larger, where nothing is subnormal.
+LlvmValue Lower::flushTiny(LlvmValue v, llvm::function_ref<LlvmValue()> scaled) {
+  if (i.type[0] != Type::f32 || !i.has(ModifierKind::Flush)) return v;
+  return flushBelow(v, scaled(), smallestNormal(Type::f32) * kScale);
+}
+
+LlvmValue Lower::scaleUp(LlvmValue v) { return b.CreateFMul(v, real(v, kScale)); }
+
+/// An f16 or bf16, given as its bits, in f32.
+LlvmValue Lower::widenHalf(LlvmValue bits, Type t) {
+  if (t == Type::f16) return b.CreateFPExt(b.CreateBitCast(bits, type(Type::f16)), type(Type::f32));
+  return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, type(Type::u32)), 16), type(Type::f32));
 }
 
 /// Operand `k` in the type to compute in: f16 and bf16 as f32.
-LlvmValue Lower::floatIn(size_t k, Type t) {
-  LlvmValue v = in(k, t);
-  if (t == Type::f16) return b.CreateFPExt(v, type(Type::f32));
-  if (t == Type::bf16) return b.CreateBitCast(b.CreateShl(b.CreateZExt(v, type(Type::u32)), 16), type(Type::f32));
-  return flush(v, t);
-}
+LlvmValue Lower::floatIn(size_t k, Type t) { return flush(isHalf(t) ? widenHalf(in(k, Type::u16), t) : in(k, t), t); }
 
 LlvmValue Lower::floatIn(size_t k) { return floatIn(k, i.type[0]); }
 
-/// A result in its final type, with .sat, .relu and .ftz.
-Results Lower::floatOut(LlvmValue v, Type t) {
-  llvm::Type* computed = v->getType();
-  auto value = [&](double d) { return llvm::ConstantFP::get(computed, d); };
-  if (i.has(ModifierKind::Saturate)) {
-    v = b.CreateSelect(b.CreateFCmpOGT(v, value(0)), v, value(0));  // NaN becomes 0
-    v = b.CreateSelect(b.CreateFCmpOGT(v, value(1)), value(1), v);
-  }
-  if (i.has(ModifierKind::Relu)) v = b.CreateSelect(b.CreateFCmpOLT(v, value(0)), value(0), v);
-  if (t == Type::f16) return {b.CreateFPTrunc(v, type(Type::f16))};
-  if (t == Type::bf16) return {convertFloatToFloat(v, computed->getScalarType()->isDoubleTy() ? Type::f64 : Type::f32, Type::bf16)};
-  return {flush(v, t)};
+/// Half `half` of packed operand `k`, as f32.
+LlvmValue Lower::halfIn(size_t k, Type packedType, unsigned half) {
+  LlvmValue word = in(k, Type::u32);
+  const Type t = isa::element(packedType);
+  return flush(widenHalf(b.CreateTrunc(half ? b.CreateLShr(word, 16) : word, type(Type::u16)), t), t);
 }
 
-/// Does `f(element type)` on each half of packed operands; `f` reads operands through `in`, which this redirects.
+/// f32 or f64 to f64 + f64 with the last bit set when something was cut off.
+LlvmValue Lower::addToOdd(LlvmValue x, LlvmValue y) {
+  LlvmValue sum = b.CreateFAdd(x, y), part = b.CreateFSub(sum, x);
+  LlvmValue error = b.CreateFAdd(b.CreateFSub(x, b.CreateFSub(sum, part)), b.CreateFSub(y, part));
+  LlvmValue grows = b.CreateICmpEQ(b.CreateFCmpOGT(error, real(error, 0)), b.CreateFCmpOGT(sum, real(sum, 0)));
+  return stepToOdd(sum, b.CreateFCmpONE(error, real(error, 0)), grows);
+}
+
+/// f64 to f32, with the last bit set when something was cut off.
+LlvmValue Lower::narrowToOdd(LlvmValue v) {
+  LlvmValue narrow = b.CreateFPTrunc(v, type(Type::f32)), back = b.CreateFPExt(narrow, v->getType());
+  LlvmValue grows = b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs, {back}), intrinsic(llvm::Intrinsic::fabs, {v}));
+  return stepToOdd(narrow, b.CreateFCmpONE(back, v), grows);
+}
+
+/// Where `v` is inexact and even, its neighbour of larger magnitude (`grows`) or smaller.
+LlvmValue Lower::stepToOdd(LlvmValue v, LlvmValue inexact, LlvmValue grows) {
+  const Type u = unsignedOf(v->getType()->getScalarSizeInBits());
+  LlvmValue bits = b.CreateBitCast(v, type(u));
+  LlvmValue even = b.CreateICmpEQ(b.CreateAnd(bits, number(u, 1)), number(u, 0));
+  LlvmValue stepped = b.CreateAdd(bits, b.CreateSelect(grows, number(u, 1), number(u, ~uint64_t{0})));
+  return b.CreateBitCast(b.CreateSelect(b.CreateAnd(inexact, even), stepped, bits), v->getType());
+}
+
+/// .sat: NaN becomes 0; .relu: negative numbers and -0 become 0.
+LlvmValue Lower::clamp(LlvmValue v) {
+  if (i.has(ModifierKind::Relu)) v = b.CreateSelect(b.CreateFCmpOLE(v, real(v, 0)), real(v, 0), v);
+  if (i.mods.name(ModifierKind::Saturate) != "sat") return v;
+  v = b.CreateSelect(b.CreateFCmpOGT(v, real(v, 0)), v, real(v, 0));
+  return b.CreateSelect(b.CreateFCmpOGT(v, real(v, 1)), real(v, 1), v);
+}
+
+/// A result in its final type, with .ftz, .sat and .relu.
+Results Lower::floatOut(LlvmValue v, Type t) {
+  if (i.has(ModifierKind::Flush)) v = flushBelow(v, v, tinyBelow(t));
+  v = clamp(v);
+  return {isHalf(t) ? b.CreateBitCast(halfBits(v, t), type(t)) : v};
+}
+
+/// Does `f(read)` on each half of packed operands; read(k) is that half of operand k as f32.
 template <class F>
 Results Lower::packed(F&& f) {
   const Type element = isa::element(i.type[0]);
   LlvmValue halves[2];
   for (unsigned half = 0; half < 2; ++half) {
-    auto read = [&](size_t k) {
-      LlvmValue word = in(k, Type::u32);
-      LlvmValue bits = b.CreateTrunc(half ? b.CreateLShr(word, 16) : word, type(Type::u16));
-      if (element == Type::f16) return b.CreateFPExt(b.CreateBitCast(bits, type(Type::f16)), type(Type::f32));
-      return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, type(Type::u32)), 16), type(Type::f32));
-    };
+    auto read = [&](size_t k) { return halfIn(k, i.type[0], half); };
     LlvmValue v = floatOut(f(read), element)[0];
     halves[half] = b.CreateZExt(b.CreateBitCast(v, type(Type::u16)), type(Type::u32));
   }
@@ -70,18 +121,18 @@ Results Lower::packed(F&& f) {
 /// An operation with a directed rounding, through the runtime.
 LlvmValue Lower::directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, Type t) {
   const std::string name = fmt::format("ordito_{}_{}_{}", operation, i.mods.name(ModifierKind::Rounding), isa::name(t));
-  if (s.vector()) return e.perLane(name.c_str(), type(t)->getScalarType(), arguments);
-  return e.perLane(name.c_str(), type(t), arguments);
+  return e.perLane(name.c_str(), type(t)->getScalarType(), arguments);
 }
 
 Results Lower::floatBinary(unsigned opcode) {
   const auto op = static_cast<llvm::Instruction::BinaryOps>(opcode);
   const Type t = i.type[0];
   if (isa::isPacked(t)) return packed([&](auto& read) { return b.CreateBinOp(op, read(1), read(2)); });
-  LlvmValue x = floatIn(1), y = floatIn(2);
-  if (isNearest()) return floatOut(b.CreateBinOp(op, x, y), t);
   const char* name = op == llvm::Instruction::FAdd ? "add" : op == llvm::Instruction::FSub ? "sub" : op == llvm::Instruction::FMul ? "mul" : "div";
-  return floatOut(directed(name, {x, y}, t), t);
+  auto compute = [&](LlvmValue x, LlvmValue y) { return isNearest() ? b.CreateBinOp(op, x, y) : directed(name, {x, y}, t); };
+  LlvmValue x = floatIn(1), y = floatIn(2), result = compute(x, y);
+  if (op == llvm::Instruction::FMul || op == llvm::Instruction::FDiv) result = flushTiny(result, [&] { return compute(scaleUp(x), y); });
+  return floatOut(result, t);
 }
 
 Results Lower::AddF() { return floatBinary(llvm::Instruction::FAdd); }
@@ -91,23 +142,42 @@ Results Lower::MulF() { return floatBinary(llvm::Instruction::FMul); }
 Results Lower::FmaF() {
   const Type t = i.type[0];
   auto wide = [&](LlvmValue v) { return b.CreateFPExt(v, type(Type::f64)); };
-  if (isa::isPacked(t))
-    return packed([&](auto& read) { return intrinsic(llvm::Intrinsic::fma, {wide(read(1)), wide(read(2)), wide(read(3))}); });
-  if (isHalf(t)) return floatOut(intrinsic(llvm::Intrinsic::fma, {wide(floatIn(1)), wide(floatIn(2)), wide(floatIn(3))}), t);
+  auto half = [&](LlvmValue x, LlvmValue y, LlvmValue z) { return narrowToOdd(addToOdd(b.CreateFMul(wide(x), wide(y)), wide(z))); };
+  if (isa::isPacked(t)) return packed([&](auto& read) { return half(read(1), read(2), read(3)); });
   LlvmValue x = floatIn(1), y = floatIn(2), z = floatIn(3);
-  return floatOut(isNearest() ? intrinsic(llvm::Intrinsic::fma, {x, y, z}) : directed("fma", {x, y, z}, t), t);
+  if (isHalf(t)) return floatOut(half(x, y, z), t);
+  auto compute = [&](LlvmValue p, LlvmValue q, LlvmValue r) { return isNearest() ? intrinsic(llvm::Intrinsic::fma, {p, q, r}) : directed("fma", {p, q, r}, t); };
+  return floatOut(flushTiny(compute(x, y, z), [&] { return compute(scaleUp(x), y, scaleUp(z)); }), t);
 }
 
 /// mad.f32 and mad.f64 are fma since sm_20.
 Results Lower::MadF() { return FmaF(); }
 
-/// div.approx and div.full may be off by 2 ulp; the exact quotient is within that.
-Results Lower::DivF() { return floatBinary(llvm::Instruction::FDiv); }
+/// div.approx and div.full may be off by 2 ulp; the exact quotient is within that. div.approx multiplies by a reciprocal that is 0 for |b| > 2^126.
+Results Lower::DivF() {
+  if (i.mods.name(ModifierKind::Precision) != "approx") return floatBinary(llvm::Instruction::FDiv);
+  LlvmValue x = floatIn(1), y = floatIn(2), size = intrinsic(llvm::Intrinsic::fabs, {y});
+  LlvmValue vanishes = b.CreateAnd(b.CreateFCmpOGT(size, real(y, 0x1p126)), b.CreateFCmpONE(size, llvm::ConstantFP::getInfinity(y->getType())));
+  LlvmValue zero = b.CreateIntrinsic(llvm::Intrinsic::copysign, {y->getType()}, {real(y, 0), y});
+  return floatOut(b.CreateSelect(vanishes, b.CreateFMul(x, zero), b.CreateFDiv(x, y)), i.type[0]);
+}
+
+/// The f64 forms with .approx.ftz are gross: they look at and give the upper 32 bits only.
+Results Lower::gross(llvm::function_ref<LlvmValue(LlvmValue)> f) {
+  LlvmValue upper = number(Type::u64, 0xFFFFFFFF00000000);
+  LlvmValue x = flush(b.CreateBitCast(b.CreateAnd(in(1, Type::u64), upper), type(Type::f64)), Type::f64);
+  LlvmValue y = f(x), bits = b.CreateAnd(b.CreateBitCast(flush(y, Type::f64), type(Type::u64)), upper);
+  LlvmValue result = b.CreateSelect(b.CreateFCmpUNO(y, y), number(Type::u64, 0x7FFFFFFF00000000), bits);
+  return {b.CreateBitCast(result, type(Type::f64))};
+}
 
 Results Lower::Rcp() {
   const Type t = i.type[0];
-  LlvmValue one = llvm::ConstantFP::get(type(t), 1.0), x = floatIn(1);
-  return floatOut(isNearest() ? b.CreateFDiv(one, x) : directed("div", {one, x}, t), t);
+  auto compute = [&](LlvmValue one, LlvmValue x) { return isNearest() ? b.CreateFDiv(one, x) : directed("div", {one, x}, t); };
+  if (t == Type::f64 && i.has(ModifierKind::Flush)) return gross([&](LlvmValue x) { return compute(real(x, 1), x); });
+  LlvmValue x = floatIn(1), result = compute(real(x, 1), x);
+  if (i.mods.name(ModifierKind::Precision) != "approx") result = flushTiny(result, [&] { return compute(real(x, kScale), x); });
+  return floatOut(result, t);
 }
 
 Results Lower::Sqrt() {
@@ -116,46 +186,80 @@ Results Lower::Sqrt() {
 }
 
 Results Lower::Rsqrt() {
-  LlvmValue root = intrinsic(llvm::Intrinsic::sqrt, {floatIn(1)});
-  return floatOut(b.CreateFDiv(llvm::ConstantFP::get(type(i.type[0]), 1.0), root), i.type[0]);
+  auto compute = [&](LlvmValue x) { return b.CreateFDiv(real(x, 1), intrinsic(llvm::Intrinsic::sqrt, {x})); };
+  if (i.type[0] == Type::f64 && i.has(ModifierKind::Flush)) return gross(compute);
+  return floatOut(compute(floatIn(1)), i.type[0]);
 }
 
-/// abs and neg work on the sign bit.
+/// abs (clear the sign bit) or neg (flip it) of f16 or bf16 bits, one or two in a register; a NaN becomes the canonical one.
+LlvmValue Lower::changeHalfSign(bool flips) {
+  const Type t = i.type[0], element = isa::element(t);
+  LlvmValue x = in(1, isa::isPacked(t) ? Type::u32 : Type::u16);
+  llvm::Type* whole = x->getType();
+  llvm::Type* halves = isa::isPacked(t) ? llvm::FixedVectorType::get(b.getInt16Ty(), s.vector() ? 2 * kLanes : 2) : whole;
+  auto constant = [&](uint64_t n) { return llvm::ConstantInt::get(halves, n); };
+  x = b.CreateBitCast(x, halves);
+  const uint64_t infinity = element == Type::f16 ? 0x7C00 : 0x7F80, normal = element == Type::f16 ? 0x0400 : 0x0080;
+  LlvmValue magnitude = b.CreateAnd(x, constant(0x7FFF));
+  LlvmValue r = flips ? b.CreateXor(x, constant(0x8000)) : magnitude;
+  if (i.has(ModifierKind::Flush)) r = b.CreateSelect(b.CreateICmpULT(magnitude, constant(normal)), b.CreateAnd(r, constant(0x8000)), r);
+  r = b.CreateSelect(b.CreateICmpUGT(magnitude, constant(infinity)), constant(0x7FFF), r);
+  return b.CreateBitCast(r, whole);
+}
+
 Results Lower::AbsF() {
   const Type t = i.type[0];
-  if (isa::isPacked(t)) return {b.CreateAnd(in(1, Type::u32), number(Type::u32, 0x7FFF7FFF))};
-  if (isHalf(t)) return {b.CreateAnd(in(1, Type::u16), number(Type::u16, 0x7FFF))};
+  if (isa::bits(isa::element(t)) == 16) return {changeHalfSign(false)};
   return {flush(intrinsic(llvm::Intrinsic::fabs, {in(1)}), t)};
 }
 
 Results Lower::NegF() {
   const Type t = i.type[0];
-  if (isa::isPacked(t)) return {b.CreateXor(in(1, Type::u32), number(Type::u32, 0x80008000))};
-  if (isHalf(t)) return {b.CreateXor(in(1, Type::u16), number(Type::u16, 0x8000))};
+  if (isa::bits(isa::element(t)) == 16) return {changeHalfSign(true)};
   return {flush(b.CreateFNeg(in(1)), t)};
 }
 
-/// A NaN operand loses to a number (.NaN: wins), and -0 is less than +0.
+/// A NaN operand loses to a number (.NaN: wins), and -0 is less than +0. Of two f64 NaNs the second is returned.
+LlvmValue Lower::chooseFloat(LlvmValue x, LlvmValue y, bool isMax) {
+  const bool isDouble = x->getType()->getScalarType()->isDoubleTy();
+  LlvmValue r = intrinsic(isMax ? llvm::Intrinsic::maxnum : llvm::Intrinsic::minnum, {x, y});
+  const Type bits = isDouble ? Type::u64 : Type::u32;
+  LlvmValue xb = b.CreateBitCast(x, type(bits)), yb = b.CreateBitCast(y, type(bits));
+  LlvmValue zero = b.CreateBitCast(isMax ? b.CreateAnd(xb, yb) : b.CreateOr(xb, yb), x->getType());
+  r = b.CreateSelect(b.CreateFCmpOEQ(x, y), zero, r);
+  if (isDouble) {
+    LlvmValue quiet = b.CreateBitCast(b.CreateOr(yb, number(bits, uint64_t{1} << 51)), y->getType());
+    r = b.CreateSelect(b.CreateFCmpUNO(x, x), b.CreateSelect(b.CreateFCmpUNO(y, y), quiet, y), r);
+  }
+  if (i.has(ModifierKind::NanMode)) r = b.CreateSelect(b.CreateFCmpUNO(x, y), llvm::ConstantFP::getQNaN(x->getType()), r);
+  return r;
+}
+
+/// .xorsign.abs: the magnitudes are compared, the result gets the product's sign.
+LlvmValue Lower::minMaxElement(LlvmValue x, LlvmValue y, bool isMax) {
+  if (!i.has(ModifierKind::XorSign)) return chooseFloat(x, y, isMax);
+  auto size = [&](LlvmValue v) { return intrinsic(llvm::Intrinsic::fabs, {v}); };
+  const Type u = unsignedOf(x->getType()->getScalarSizeInBits());
+  LlvmValue chosen = chooseFloat(size(x), size(y), isMax);
+  LlvmValue sign = b.CreateXor(b.CreateBitCast(x, type(u)), b.CreateBitCast(y, type(u)));
+  LlvmValue result = b.CreateIntrinsic(llvm::Intrinsic::copysign, {x->getType()}, {chosen, b.CreateBitCast(sign, x->getType())});
+  return b.CreateSelect(b.CreateFCmpUNO(chosen, chosen), chosen, result);
+}
+
 Results Lower::floatMinMax(bool isMax) {
-  const Type t = i.type[0];
-  if (i.has(ModifierKind::XorSign)) e.refuse(i, "min/max.xorsign.abs is not supported by the JIT");
-  auto choose = [&](LlvmValue x, LlvmValue y) {
-    LlvmValue r = intrinsic(isMax ? llvm::Intrinsic::maxnum : llvm::Intrinsic::minnum, {x, y});
-    const Type bits = x->getType()->getScalarType()->isDoubleTy() ? Type::u64 : Type::u32;
-    LlvmValue xb = b.CreateBitCast(x, type(bits)), yb = b.CreateBitCast(y, type(bits));
-    LlvmValue zero = b.CreateBitCast(isMax ? b.CreateAnd(xb, yb) : b.CreateOr(xb, yb), x->getType());
-    r = b.CreateSelect(b.CreateFCmpOEQ(x, y), zero, r);
-    if (i.has(ModifierKind::NanMode)) r = b.CreateSelect(b.CreateFCmpUNO(x, y), llvm::ConstantFP::getQNaN(x->getType()), r);
-    return r;
-  };
-  if (isa::isPacked(t)) return packed([&](auto& read) { return choose(read(1), read(2)); });
-  return floatOut(choose(floatIn(1), floatIn(2)), t);
+  if (isa::isPacked(i.type[0])) return packed([&](auto& read) { return minMaxElement(read(1), read(2), isMax); });
+  return floatOut(minMaxElement(floatIn(1), floatIn(2), isMax), i.type[0]);
 }
 
 Results Lower::MinF() { return floatMinMax(false); }
 Results Lower::MaxF() { return floatMinMax(true); }
 
-Results Lower::Sin() { return floatOut(e.sleef("sinf_u35", {floatIn(1)}, false), Type::f32); }
+/// The GPU first scales x to turns, where the smallest arguments vanish.
+Results Lower::Sin() {
+  LlvmValue x = floatIn(1);
+  return floatOut(e.sleef("sinf_u35", {flushBelow(x, x, 2 * 3.14159265358979 * 0x1p-126)}, false), Type::f32);
+}
+
 Results Lower::Cos() { return floatOut(e.sleef("cosf_u35", {floatIn(1)}, false), Type::f32); }
 Results Lower::Lg2() { return floatOut(e.sleef("log2f_u10", {floatIn(1)}, false), Type::f32); }
 
@@ -169,12 +273,18 @@ Results Lower::Tanh() {
   return floatOut(e.sleef("tanhf_u10", {floatIn(1)}, false), i.type[0]);
 }
 
-/// The sign of a, the magnitude of b.
-Results Lower::Copysign() { return {b.CreateIntrinsic(llvm::Intrinsic::copysign, {type(i.type[0])}, {in(2), in(1)})}; }
+/// The sign of a, the magnitude of b: bits.
+Results Lower::Copysign() {
+  const unsigned width = isa::bits(i.type[0]);
+  const Type u = unsignedOf(width);
+  const uint64_t sign = uint64_t{1} << (width - 1);
+  return {b.CreateBitCast(b.CreateOr(b.CreateAnd(in(1, u), number(u, sign)), b.CreateAnd(in(2, u), number(u, sign - 1))), type(i.type[0]))};
+}
 
 Results Lower::Testp() {
-  static constexpr std::pair<std::string_view, unsigned> kTests[] = {{"finite", llvm::fcFinite},       {"infinite", llvm::fcInf},   {"number", llvm::fcFinite | llvm::fcInf},
-                                                                     {"notanumber", llvm::fcNan},      {"normal", llvm::fcNormal},  {"subnormal", llvm::fcSubnormal}};
+  static constexpr std::pair<std::string_view, unsigned> kTests[] = {{"finite", llvm::fcFinite},   {"infinite", llvm::fcInf},
+                                                                     {"number", llvm::fcFinite | llvm::fcInf}, {"notanumber", llvm::fcNan},
+                                                                     {"normal", llvm::fcNormal | llvm::fcZero}, {"subnormal", llvm::fcSubnormal}};
   for (auto [name, test] : kTests)
     if (i.mods.name(ModifierKind::TestOp) == name)
       return {b.CreateIntrinsic(llvm::Intrinsic::is_fpclass, {type(i.type[0])}, {in(1), b.getInt32(test)})};

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "isa/isa.hpp"
 #include "jit/access_counts.hpp"
+#include "jit/math_functions.hpp"
 #include "machine/device_functions.hpp"
 #include "machine/fault.hpp"
 
@@ -90,17 +92,79 @@ void deviceAssert(uint64_t frame, uint64_t message, uint64_t file, uint32_t line
 uint64_t deviceMalloc(uint64_t bytes) { return reinterpret_cast<uint64_t>(machine::deviceMalloc(bytes)); }
 void deviceFree(uint64_t p) { machine::deviceFree(reinterpret_cast<void*>(p)); }
 
-void matchAny(const uint64_t* values, uint32_t lanes, uint32_t* masks) {
+/// `members` may differ between lanes: each lane works with those of its mask that are active.
+void matchAny(const uint64_t* values, uint32_t active, const uint32_t* members, uint32_t* masks) {
   for (uint32_t l = 0; l < 32; ++l) {
     masks[l] = 0;
-    for (uint32_t left = lanes; left; left &= left - 1) masks[l] |= values[std::countr_zero(left)] == values[l] ? left & -left : 0;
+    for (uint32_t left = active & members[l]; left; left &= left - 1) masks[l] |= values[std::countr_zero(left)] == values[l] ? left & -left : 0;
   }
 }
 
-void matchAll(const uint64_t* values, uint32_t lanes, uint32_t* masks) {
-  bool same = true;
-  for (uint32_t left = lanes; left; left &= left - 1) same &= values[std::countr_zero(left)] == values[std::countr_zero(lanes)];
-  std::fill(masks, masks + 32, same ? lanes : 0);
+void matchAll(const uint64_t* values, uint32_t active, const uint32_t* members, uint32_t* masks) {
+  for (uint32_t l = 0; l < 32; ++l) {
+    const uint32_t lanes = active & members[l];
+    bool same = true;
+    for (uint32_t left = lanes; left; left &= left - 1) same &= values[std::countr_zero(left)] == values[l];
+    masks[l] = same ? lanes : 0;
+  }
+}
+
+/// redux.sync with member masks that differ between lanes. The operators are numbered as in redux's modifier.
+void redux(const uint32_t* values, uint32_t active, const uint32_t* members, uint32_t op, uint32_t isSigned, uint32_t* results) {
+  auto combine = [&](uint32_t a, uint32_t b) -> uint32_t {
+    const bool less = isSigned ? static_cast<int32_t>(a) < static_cast<int32_t>(b) : a < b;
+    switch (op) {
+      case isa::modifierValue(isa::ModifierKind::ReduxOp, "add"): return a + b;
+      case isa::modifierValue(isa::ModifierKind::ReduxOp, "min"): return less ? a : b;
+      case isa::modifierValue(isa::ModifierKind::ReduxOp, "max"): return less ? b : a;
+      case isa::modifierValue(isa::ModifierKind::ReduxOp, "and"): return a & b;
+      case isa::modifierValue(isa::ModifierKind::ReduxOp, "or"): return a | b;
+      default: return a ^ b;
+    }
+  };
+  for (uint32_t l = 0; l < 32; ++l) {
+    uint32_t lanes = active & members[l];
+    if (!lanes) continue;
+    results[l] = values[std::countr_zero(lanes)];
+    while (lanes &= lanes - 1) results[l] = combine(results[l], values[std::countr_zero(lanes)]);
+  }
+}
+
+/// The n-th set bit from `base` upwards (offset > 0) or downwards, as the manual's pseudo-code for fns.
+uint32_t findNthSet(uint32_t mask, uint32_t base, uint32_t offset) {
+  auto isSet = [&](int64_t bit) { return bit >= 0 && bit < 32 && (mask >> bit & 1); };
+  const int64_t n = static_cast<int32_t>(offset), step = n < 0 ? -1 : 1;
+  if (n == 0) return isSet(base) ? base : ~0u;
+  int64_t count = 0;
+  for (int64_t bit = base; bit >= 0 && bit < 32; bit += step)
+    if (isSet(bit) && ++count == n * step) return static_cast<uint32_t>(bit);
+  return ~0u;
+}
+
+// f16 and bf16 atomics. f32 holds the sum of two such numbers so exactly that rounding again is harmless.
+uint16_t addHalf(uint16_t a, uint16_t b) {
+  const _Float16 sum = static_cast<_Float16>(static_cast<float>(std::bit_cast<_Float16>(a)) + static_cast<float>(std::bit_cast<_Float16>(b)));
+  return sum != sum ? 0x7FFF : std::bit_cast<uint16_t>(sum);
+}
+
+uint16_t addBfloat(uint16_t a, uint16_t b) {
+  const float sum = std::bit_cast<float>(uint32_t{a} << 16) + std::bit_cast<float>(uint32_t{b} << 16);
+  const uint32_t bits = std::bit_cast<uint32_t>(sum);
+  return sum != sum ? 0x7FFF : static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+template <uint16_t (*Add)(uint16_t, uint16_t)>
+uint32_t addPair(uint32_t a, uint32_t b) {
+  return Add(static_cast<uint16_t>(a), static_cast<uint16_t>(b)) | static_cast<uint32_t>(Add(a >> 16, b >> 16)) << 16;
+}
+
+template <class T, T (*Add)(T, T)>
+T atomicAdd(uint64_t address, T x) {
+  T* p = reinterpret_cast<T*>(address);
+  T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+  while (!__atomic_compare_exchange_n(p, &old, Add(old, x), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  }
+  return old;
 }
 
 uint64_t nanoseconds() {
@@ -194,6 +258,13 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_free", deviceFree);
   add("ordito_match_any", matchAny);
   add("ordito_match_all", matchAll);
+  add("ordito_redux", redux);
+  add("ordito_fns", findNthSet);
+  add("ordito_atomic_add_f16", atomicAdd<uint16_t, addHalf>);
+  add("ordito_atomic_add_bf16", atomicAdd<uint16_t, addBfloat>);
+  add("ordito_atomic_add_f16x2", atomicAdd<uint32_t, addPair<addHalf>>);
+  add("ordito_atomic_add_bf16x2", atomicAdd<uint32_t, addPair<addBfloat>>);
+  for (const ScalarFunction& f : scalarFunctions()) t.push_back({f.name, f.address});
   add("ordito_globaltimer", nanoseconds);
   add("ordito_clock64", clock64);
   add("ordito_clock32", clock32);

@@ -19,13 +19,18 @@ constexpr auto kHi = isa::mod<ModifierKind::MulMode>("hi");
 constexpr auto kWide = isa::mod<ModifierKind::MulMode>("wide");
 }  // namespace
 
-#define REFUSE_PACKED() \
-  if (isa::isPacked(i.type[0])) e.refuse(i, "packed 16-bit integers are not supported by the JIT")
+/// f(x, y) on whole operands, or on both halves of packed ones at once: a vector of 32-bit registers is one of twice as many halves.
+template <class F>
+Results Lower::integerLanes(F&& f) {
+  LlvmValue x = in(1), y = in(2);
+  if (!isa::isPacked(i.type[0])) return {f(x, y)};
+  auto* halves = llvm::FixedVectorType::get(b.getInt16Ty(), s.vector() ? 2 * kLanes : 2);
+  return {b.CreateBitCast(f(b.CreateBitCast(x, halves), b.CreateBitCast(y, halves)), x->getType())};
+}
 
 Results Lower::Add() {
-  REFUSE_PACKED();
   if (i.has(ModifierKind::Saturate)) return {intrinsic(llvm::Intrinsic::sadd_sat, {in(1), in(2)})};
-  return {b.CreateAdd(in(1), in(2))};
+  return integerLanes([&](LlvmValue x, LlvmValue y) { return b.CreateAdd(x, y); });
 }
 
 Results Lower::Sub() {
@@ -47,7 +52,7 @@ Results Lower::carryAdd(LlvmValue x, LlvmValue y, LlvmValue carry) {
     out = b.CreateOr(out, b.CreateICmpULT(total, sum));
     sum = total;
   }
-  return {sum, nullptr, out};
+  return {sum, nullptr, nullptr, nullptr, out};
 }
 
 /// The condition code after a subtraction holds the borrow.
@@ -57,7 +62,7 @@ Results Lower::carrySub(LlvmValue x, LlvmValue y, LlvmValue borrow) {
     out = b.CreateOr(out, b.CreateICmpULT(difference, borrow));
     difference = b.CreateSub(difference, borrow);
   }
-  return {difference, nullptr, out};
+  return {difference, nullptr, nullptr, nullptr, out};
 }
 
 Results Lower::AddCc() { return carryAdd(in(1), in(2), nullptr); }
@@ -117,7 +122,7 @@ Results Lower::Sad() {
 }
 
 /// x86 traps on division by zero and on INT_MIN / -1; lanes that are masked off hold anything, so divisors are made safe first. PTX leaves x/0 undefined;
-/// NVIDIA's GPUs give all ones for the quotient and x for the remainder. A uniform divisor that is a power of two, the usual case by far, takes a mask or a shift.
+/// NVIDIA's GPUs give all ones. A uniform divisor that is a power of two, the usual case by far, takes a mask or a shift.
 LlvmValue Lower::divide(LlvmValue x, LlvmValue y, bool remainder) {
   const unsigned bits = isa::bits(i.type[0]);
   const Type t = i.type[0];
@@ -139,7 +144,7 @@ LlvmValue Lower::divide(LlvmValue x, LlvmValue y, bool remainder) {
     LlvmValue divisor = b.CreateSelect(wraps, number(t, 1), safe);
     return remainder ? b.CreateSRem(x, divisor) : b.CreateSDiv(x, divisor);
   };
-  LlvmValue atZero = remainder ? x : number(t, ~uint64_t{0});
+  LlvmValue atZero = number(t, ~uint64_t{0});
   if (i.operands[2].kind == ptx::Operand::Kind::Integer && i.operands[2].bits) return remainder ? (isSigned() ? b.CreateSRem(x, safe) : b.CreateURem(x, safe)) : (isSigned() && i.operands[2].bits == ~uint64_t{0} ? b.CreateNeg(x) : isSigned() ? b.CreateSDiv(x, safe) : b.CreateUDiv(x, safe));
   const auto& divisor = i.operands[2];
   const bool uniform = s.vector() && divisor.kind == ptx::Operand::Kind::Register && e.isUniformValue(divisor.reg);
@@ -152,17 +157,17 @@ Results Lower::Rem() { return {divide(in(1), in(2), true)}; }
 Results Lower::Abs() { return {b.CreateIntrinsic(llvm::Intrinsic::abs, {type(i.type[0])}, {in(1), b.getFalse()})}; }
 Results Lower::Neg() { return {b.CreateNeg(in(1))}; }
 
-Results Lower::Min() {
-  REFUSE_PACKED();
-  LlvmValue v = intrinsic(isSigned() ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, {in(1), in(2)});
-  return {i.has(ModifierKind::Relu) ? intrinsic(llvm::Intrinsic::smax, {v, number(i.type[0], 0)}) : v};
+Results Lower::minMax(bool isMax) {
+  const bool isSigned = isa::isSigned(isa::element(i.type[0]));
+  const auto id = isMax ? (isSigned ? llvm::Intrinsic::smax : llvm::Intrinsic::umax) : isSigned ? llvm::Intrinsic::smin : llvm::Intrinsic::umin;
+  return integerLanes([&](LlvmValue x, LlvmValue y) {
+    LlvmValue v = intrinsic(id, {x, y});
+    return i.has(ModifierKind::Relu) ? intrinsic(llvm::Intrinsic::smax, {v, llvm::Constant::getNullValue(v->getType())}) : v;
+  });
 }
 
-Results Lower::Max() {
-  REFUSE_PACKED();
-  LlvmValue v = intrinsic(isSigned() ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, {in(1), in(2)});
-  return {i.has(ModifierKind::Relu) ? intrinsic(llvm::Intrinsic::smax, {v, number(i.type[0], 0)}) : v};
-}
+Results Lower::Min() { return minMax(false); }
+Results Lower::Max() { return minMax(true); }
 
 Results Lower::Popc() { return {b.CreateZExtOrTrunc(intrinsic(llvm::Intrinsic::ctpop, {in(1)}), type(Type::u32))}; }
 
@@ -179,7 +184,7 @@ Results Lower::Bfind() {
   return {b.CreateSelect(found, b.CreateZExtOrTrunc(position, type(Type::u32)), number(Type::u32, ~0u))};
 }
 
-Results Lower::Fns() { e.refuse(i, "fns is not supported by the JIT"); }
+Results Lower::Fns() { return {e.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)})}; }
 Results Lower::Brev() { return {intrinsic(llvm::Intrinsic::bitreverse, {in(1)})}; }
 
 /// Position and length are the low 8 bits of b and c; bits beyond the top are the sign (or zero).

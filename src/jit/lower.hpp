@@ -8,7 +8,7 @@ namespace ordito::jit {
 
 class Lower {
  public:
-  using Results = std::array<LlvmValue, 3>;  // destinations in syntax order, then the carry
+  using Results = Emitter::Results;
   Lower(Emitter& e, const Instruction& i, const Emitter::Source& s) : e(e), b(e.ir()), i(i), s(s) {}
   Results run();
 
@@ -30,6 +30,7 @@ class Lower {
  private:
   LlvmValue in(size_t k, isa::Type t) { return e.operand(i, k, t, s); }
   LlvmValue in(size_t k) { return in(k, i.type[0]); }
+  LlvmValue passIn(size_t k);
   LlvmValue number(isa::Type t, uint64_t bits) { return e.number(t, bits, s); }
   llvm::Type* type(isa::Type t) { return e.type(t, s); }
   /// The unsigned integer type of `bits` bits.
@@ -39,22 +40,38 @@ class Lower {
   bool isSigned() const { return isa::isSigned(i.type[0]); }
 
   // floating_point.cpp
-  LlvmValue flush(LlvmValue v, isa::Type t);  // .ftz
+  LlvmValue real(LlvmValue like, double value);
+  LlvmValue flush(LlvmValue v, isa::Type t);
+  LlvmValue flushBelow(LlvmValue v, LlvmValue judged, double limit);
+  LlvmValue flushTiny(LlvmValue v, llvm::function_ref<LlvmValue()> scaled);
+  LlvmValue scaleUp(LlvmValue v);
+  LlvmValue widenHalf(LlvmValue bits, isa::Type t);
+  LlvmValue halfIn(size_t k, isa::Type packedType, unsigned half);
+  LlvmValue addToOdd(LlvmValue x, LlvmValue y);
+  LlvmValue narrowToOdd(LlvmValue v);
+  LlvmValue stepToOdd(LlvmValue v, LlvmValue inexact, LlvmValue grows);
+  LlvmValue clamp(LlvmValue v);
   LlvmValue floatIn(size_t k);
   LlvmValue floatIn(size_t k, isa::Type t);
   Results floatOut(LlvmValue v, isa::Type t);
   Results floatBinary(unsigned opcode);
   LlvmValue directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, isa::Type t);
+  Results gross(llvm::function_ref<LlvmValue(LlvmValue)> f);
+  LlvmValue changeHalfSign(bool flips);
+  LlvmValue chooseFloat(LlvmValue x, LlvmValue y, bool isMax);
+  LlvmValue minMaxElement(LlvmValue x, LlvmValue y, bool isMax);
   Results floatMinMax(bool isMax);
   bool isNearest() const;
-  LlvmValue canonicalNan(LlvmValue v, isa::Type t);
   template <class F>
   Results packed(F&& f);
   // comparison.cpp
   LlvmValue compare(LlvmValue a, LlvmValue b, isa::Type t);
   LlvmValue compareOperands(size_t a, size_t b, isa::Type t);
   LlvmValue combine(LlvmValue test, LlvmValue with);
-  Results predicatePair(LlvmValue p, LlvmValue q);
+  LlvmValue compareHalves(size_t a, size_t b, unsigned half);
+  LlvmValue setOne(LlvmValue test, isa::Type to);
+  Results set(bool hasBool);
+  Results setPredicates(bool hasBool);
   // integer.cpp
   LlvmValue mulHigh(LlvmValue a, LlvmValue b, unsigned bits, bool isSigned);
   LlvmValue product(LlvmValue a, LlvmValue b);
@@ -62,6 +79,9 @@ class Lower {
   Results carryAdd(LlvmValue a, LlvmValue b, LlvmValue carry);
   Results carrySub(LlvmValue a, LlvmValue b, LlvmValue borrow);
   LlvmValue carryIn();
+  Results minMax(bool isMax);
+  template <class F>
+  Results integerLanes(F&& f);
   // logic.cpp
   LlvmValue shift(LlvmValue a, LlvmValue amount, unsigned bits, bool left, bool arithmetic);
   LlvmValue lop3(uint8_t table);
@@ -69,9 +89,15 @@ class Lower {
   // data_movement.cpp
   LlvmValue convertFloatToInt(LlvmValue v, isa::Type from, isa::Type to);
   LlvmValue convertFloatToFloat(LlvmValue v, isa::Type from, isa::Type to);
+  LlvmValue halfBits(LlvmValue v, isa::Type to);
+  LlvmValue roundToBfloat(LlvmValue v);
+  LlvmValue narrowNan(LlvmValue wide, isa::Type to);
+  LlvmValue finiteHalf(LlvmValue bits, isa::Type t);
+  LlvmValue toOddDouble(LlvmValue v, isa::Type from);
+  LlvmValue convertToTf32();
   LlvmValue convertIntToFloat(LlvmValue v, isa::Type from, isa::Type to);
   LlvmValue saturateInteger(LlvmValue v, isa::Type from, isa::Type to);
-  LlvmValue roundToIntegral(LlvmValue v, isa::Type t, std::string_view mode);
+  LlvmValue roundToIntegral(LlvmValue v);
 
   Emitter& e;
   llvm::IRBuilder<>& b;

@@ -67,6 +67,28 @@ LlvmValue Emitter::localGeneric(LlvmValue a, const Instruction& i, const Source&
   return i.has(ModifierKind::To) ? b_.CreateSub(a, frame) : b_.CreateAdd(a, frame);
 }
 
+LlvmValue Emitter::isSharedAddress(LlvmValue a, const Source& s) {
+  return b_.CreateICmpULT(b_.CreateSub(a, convertScalar(sharedBase(), Type::u64, s)), convertScalar(sharedBytes(), Type::u64, s));
+}
+
+LlvmValue Emitter::isParameterAddress(LlvmValue a, const Source& s) {
+  LlvmValue base = convertScalar(b_.CreatePtrToInt(parameters_, b_.getInt64Ty()), Type::u64, s);
+  return b_.CreateICmpULT(b_.CreateSub(a, base), constant(Type::u64, f_.kernel->parameterBytes, s.vector()));
+}
+
+LlvmValue Emitter::isConstantAddress(LlvmValue a, const Source& s) {
+  LlvmValue inside = constant(Type::pred, 0, s.vector());
+  for (uint32_t v = 0; v < f_.module->variables.size(); ++v) {
+    if (f_.module->variables[v].space != Space::Const) continue;
+    Operand name;
+    name.kind = Operand::Kind::Symbol;
+    name.symbol = {Symbol::Kind::ModuleVariable, v};
+    LlvmValue offset = b_.CreateSub(a, convertScalar(symbolAddress(name, 64), Type::u64, s));
+    inside = b_.CreateOr(inside, b_.CreateICmpULT(offset, constant(Type::u64, f_.module->variables[v].size, s.vector())));
+  }
+  return inside;
+}
+
 LlvmValue Emitter::isLocalAddress(LlvmValue a, const Source& s) {
   const uint64_t bytes = uint64_t{warps_} * kLanes * result_.localBytes;
   LlvmValue offset = b_.CreateSub(a, convertScalar(b_.CreatePtrToInt(local_, b_.getInt64Ty()), Type::u64, s));
@@ -588,7 +610,7 @@ void Emitter::emitStore(const Instruction& i) {
     Source s;
     s.part = p;
     std::vector<LlvmValue> values;
-    for (const Operand& o : sources) values.push_back(convertBits(operand(o, i.type[0], s), llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes)));
+    for (const Operand& o : sources) values.push_back(convertBits(exactBits(o, i.type[0], s), llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes)));
     Address shifted = a;
     for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[0].offset : 0;
     if (values.size() > 1 && storeInterleaved(shifted, p, values, maskOf(mask, p))) continue;
@@ -687,7 +709,7 @@ bool Emitter::slotStore(const Instruction& i) {
     for (unsigned p = 0; p < jam_; ++p) {
       Source s;
       s.part = p;
-      LlvmValue x = convertBits(operand(sources[k], i.type[0], s), type);
+      LlvmValue x = convertBits(exactBits(sources[k], i.type[0], s), type);
       if (!mask.empty()) x = b_.CreateSelect(mask[p], x, b_.CreateLoad(type, slot.parts[p]));
       b_.CreateStore(x, slot.parts[p]);
     }

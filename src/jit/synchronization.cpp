@@ -67,8 +67,42 @@ LlvmValue apply(llvm::IRBuilder<>& b, RMW::BinOp op, LlvmValue old, LlvmValue x)
 
 }  // namespace
 
-/// One lane's atomic; returns the old value. `owned`: shared memory, which no other host thread touches.
-LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue x, LlvmValue compare, bool owned) {
+/// old + x as the GPU's atomic units add f32: on global memory (`flushes`) they turn subnormal numbers into zeros.
+LlvmValue Emitter::sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes) {
+  llvm::Type* t = old->getType();
+  if (t->isDoubleTy()) return b_.CreateFAdd(old, x);
+  auto flush = [&](LlvmValue v) {
+    LlvmValue small = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v), llvm::ConstantFP::get(t, 0x1p-126));
+    LlvmValue zero = b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(t, 0), v);
+    return b_.CreateSelect(b_.CreateAnd(small, flushes), zero, v);
+  };
+  return canonicalNan(flush(b_.CreateFAdd(flush(old), flush(x))));
+}
+
+LlvmValue Emitter::loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes) {
+  const llvm::Align align(4);
+  auto* bits = b_.getInt32Ty();
+  auto* before = b_.GetInsertBlock();
+  auto* loop = newBlock("atomicadd");
+  auto* done = newBlock("added");
+  LlvmValue first = b_.CreateAlignedLoad(bits, p, align);
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  auto* old = b_.CreatePHI(bits, 2);
+  old->addIncoming(first, before);
+  LlvmValue sum = b_.CreateBitCast(sumOnce(b_.CreateBitCast(old, x->getType()), x, flushes), bits);
+  const auto order = llvm::AtomicOrdering::SequentiallyConsistent;
+  LlvmValue pair = b_.CreateAtomicCmpXchg(p, old, sum, align, order, order);
+  old->addIncoming(b_.CreateExtractValue(pair, 0), b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateExtractValue(pair, 1), done, loop);
+  b_.SetInsertPoint(done);
+  return b_.CreateBitCast(old, x->getType());
+}
+
+/// One lane's atomic; returns the old value. Shared memory is touched by no other host thread.
+LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue x, LlvmValue compare, ptx::Space space) {
+  const bool owned = space == ptx::Space::Shared;
+  const Type t = i.type[0];
   LlvmValue p = pointer(address);
   llvm::Type* type = x->getType();
   const llvm::Align align(type->getScalarSizeInBits() / 8);
@@ -81,12 +115,18 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
     auto* pair = b_.CreateAtomicCmpXchg(p, compare, x, align, llvm::AtomicOrdering::SequentiallyConsistent, llvm::AtomicOrdering::SequentiallyConsistent);
     return b_.CreateExtractValue(pair, 0);
   }
+  if (isa::bits(isa::element(t)) == 16) return helper(fmt::format("ordito_atomic_add_{}", isa::name(t)).c_str(), type, {address, x});
   const auto op = operationOf(i.mods.name(ModifierKind::AtomOp), i.type[0]);
   if (op == RMW::BAD_BINOP || (isa::isFloat(i.type[0]) && op != RMW::FAdd)) refuse(i, "this atomic is not supported by the JIT");
   if (owned) {
     LlvmValue old = b_.CreateAlignedLoad(type, p, align);
-    b_.CreateAlignedStore(apply(b_, op, old, x), p, align);
+    b_.CreateAlignedStore(op == RMW::FAdd ? sumOnce(old, x, b_.getFalse()) : apply(b_, op, old, x), p, align);
     return old;
+  }
+  if (t == Type::f32) {
+    Source s;
+    s.group = 0;
+    return loopAtomicAdd(p, x, space == ptx::Space::Generic ? b_.CreateNot(isSharedAddress(address, s)) : static_cast<LlvmValue>(b_.getTrue()));
   }
   return b_.CreateAtomicRMW(op, p, x, align, llvm::AtomicOrdering::SequentiallyConsistent);
 }
@@ -95,14 +135,13 @@ void Emitter::emitAtomic(const Instruction& i) {
   const bool returns = i.op != isa::Op::Red;
   const size_t at = returns ? 1 : 0;
   const Type t = i.type[0];
-  if (isa::isPacked(t) || isa::bits(t) == 16) refuse(i, "16-bit atomics are not supported by the JIT");
   Address a = addressOf(i, at);
-  const bool owned = a.space == ptx::Space::Shared;
   const Parts mask = guardedMask(i);
   if (counting_) countAccess(i, a, mask, isa::bytes(t), true);
   const bool isCas = i.op == isa::Op::AtomCas;
-  llvm::Type* element = isCas || !isa::isFloat(t) ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t))) : typeOf(t, false);
-  const Type read = isCas ? (isa::bits(t) == 32 ? Type::u32 : Type::u64) : t;
+  llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64) ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t))) : typeOf(t, false);
+  const unsigned width = isa::bits(t);
+  const Type read = width == 16 ? Type::u16 : isCas ? (width == 32 ? Type::u32 : Type::u64) : t;
   ValueId result = ir::kNoValue;
   // Compilers write atom where nobody reads the old value; then it is a red.
   if (returns) ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = isRead_[v] ? v : ir::kNoValue; });
@@ -114,11 +153,11 @@ void Emitter::emitAtomic(const Instruction& i) {
     LlvmValue first = operand(i, at + 1, read, s), second = isCas ? operand(i, at + 2, read, s) : nullptr;
     LlvmValue lanes = maskOf(mask, p);
     auto* vector = llvm::FixedVectorType::get(element, kLanes);
-    if (!lanes && owned && result == ir::kNoValue) {
+    if (!lanes && a.space == ptx::Space::Shared && result == ir::kNoValue) {
       // Addresses and values straight from registers, without a round trip through the stack (2 times faster, measured).
       for (unsigned lane = 0; lane < kLanes; ++lane)
         atomicOnce(i, b_.CreateExtractElement(addresses, uint64_t{lane}), b_.CreateExtractElement(isCas ? second : first, uint64_t{lane}),
-                   isCas ? b_.CreateExtractElement(first, uint64_t{lane}) : nullptr, owned);
+                   isCas ? b_.CreateExtractElement(first, uint64_t{lane}) : nullptr, a.space);
       continue;
     }
     llvm::IRBuilder<> entry(entry_);
@@ -134,7 +173,7 @@ void Emitter::emitAtomic(const Instruction& i) {
       LlvmValue address = b_.CreateLoad(b_.getInt64Ty(), b_.CreateInBoundsGEP(b_.getInt64Ty(), addressArray, lane));
       LlvmValue x = b_.CreateLoad(element, b_.CreateInBoundsGEP(element, firstArray, lane));
       LlvmValue y = isCas ? b_.CreateLoad(element, b_.CreateInBoundsGEP(element, secondArray, lane)) : nullptr;
-      LlvmValue before = atomicOnce(i, address, isCas ? y : x, isCas ? x : nullptr, owned);
+      LlvmValue before = atomicOnce(i, address, isCas ? y : x, isCas ? x : nullptr, a.space);
       if (result != ir::kNoValue) b_.CreateStore(before, b_.CreateInBoundsGEP(element, old, lane));
     });
     if (result != ir::kNoValue) results.push_back(convertBits(b_.CreateLoad(vector, old), valueType(result, true)));
@@ -142,6 +181,36 @@ void Emitter::emitAtomic(const Instruction& i) {
   if (result != ir::kNoValue) defineVector(result, results);
 }
 
-void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts&) { refuse(i, "barrier reductions are not supported by the JIT"); }
+/// bar.red: the region before the barrier adds up arrivals and true values, group after group; the region behind it starts with the answer.
+void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts& mask) {
+  for (unsigned p = 0; p < jam_; ++p) {
+    Source s;
+    s.part = p;
+    LlvmValue active = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[p]);
+    LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 2, Type::pred, s)), active);
+    auto addTo = [&](size_t offset, LlvmValue lanes) {
+      LlvmValue home = scratchAddress(reductionHome_ + offset);
+      LlvmValue number = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes);
+      b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), home), number), home);
+    };
+    addTo(0, holds);
+    addTo(4, active);
+  }
+}
+
+/// At the start of the region at `point`: the result of the bar.red before it, the same for all threads.
+void Emitter::finishBarrierReduction(uint32_t point) {
+  for (BlockId from : f_.blocks[points_[point]].predecessors) {
+    const ir::Terminator& end = f_.blocks[from].end;
+    if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
+    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_)), arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_ + 4));
+    b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_));
+    const auto op = end.barrier.mods.name(ModifierKind::RedOp);
+    LlvmValue answer = op == "popc" ? holds : op == "and" ? b_.CreateICmpEQ(holds, arrived) : b_.CreateICmpNE(holds, b_.getInt32(0));
+    ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
+      if (!slots_[v].bases.empty()) b_.CreateStore(convertBits(answer, valueType(v, false)), slots_[v].bases[0][0]);
+    });
+  }
+}
 
 }  // namespace ordito::jit

@@ -165,7 +165,7 @@ LlvmValue Emitter::constant(Type t, uint64_t bits, bool vector) {
   llvm::Type* scalar = typeOf(t, false);
   llvm::Constant* c;
   if (scalar->isIntegerTy()) {  // bf16 included: it is computed with as f32
-    c = llvm::ConstantInt::get(scalar, llvm::APInt(64, bits).trunc(scalar->getIntegerBitWidth()));
+    c = llvm::ConstantInt::get(scalar, llvm::APInt(64, bits).zextOrTrunc(scalar->getIntegerBitWidth()));
   } else {
     const unsigned width = scalar->getScalarSizeInBits();
     c = llvm::ConstantFP::get(scalar, llvm::APFloat(scalar->getFltSemantics(), llvm::APInt(64, bits).trunc(width)));
@@ -225,6 +225,9 @@ LlvmValue Emitter::divideByUniform(LlvmValue x, ValueId d, unsigned part, bool i
 /// Lanes go through memory: for functions too rare or too long to be worth vector code.
 LlvmValue Emitter::perLane(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments) {
   auto argument = [&](LlvmValue a, unsigned lane) { return a->getType()->isVectorTy() ? b_.CreateExtractElement(a, uint64_t{lane}) : a; };
+  bool vector = false;
+  for (LlvmValue a : arguments) vector |= a->getType()->isVectorTy();
+  if (!vector) return helper(name, result, arguments);
   LlvmValue v = llvm::PoisonValue::get(llvm::FixedVectorType::get(result, kLanes));
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     llvm::SmallVector<LlvmValue> scalars;
@@ -242,12 +245,29 @@ LlvmValue Emitter::operand(const Instruction& i, size_t k, Type t, const Source&
   return operand(i.operands[k], t, own);
 }
 
+LlvmValue Emitter::canonicalNan(LlvmValue v) {
+  auto as = [&](llvm::Type* scalar) { return v->getType()->isVectorTy() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(scalar, kLanes)) : scalar; };
+  // In integers, since LLVM may change the payload of a floating-point NaN.
+  LlvmValue bits = b_.CreateBitCast(v, as(b_.getInt32Ty())), number = b_.CreateBitCast(v, as(b_.getFloatTy()));
+  bits = b_.CreateSelect(b_.CreateFCmpUNO(number, number), llvm::ConstantInt::get(bits->getType(), 0x7FFFFFFF), bits);
+  return b_.CreateBitCast(bits, v->getType());
+}
+
+/// `x`, the value of `v`, fit for eyes that look at bits.
+LlvmValue Emitter::mended(ValueId v, LlvmValue x) { return nans_.isDirty(v) ? canonicalNan(x) : x; }
+
+/// An operand of which an f32 NaN's bits will be seen.
+LlvmValue Emitter::exactBits(const Operand& o, Type t, const Source& s) {
+  LlvmValue v = operand(o, t, s);
+  return t == Type::f32 && o.kind == Operand::Kind::Register ? mended(o.reg, v) : v;
+}
+
 LlvmValue Emitter::operand(const Operand& o, Type t, const Source& s) {
   llvm::Type* to = typeOf(t, s.vector());
   switch (o.kind) {
     case Operand::Kind::Register: {
       LlvmValue v = s.vector() ? vectorOf(o.reg, s.part) : regroup(shapes_[o.reg], held(o.reg).bases[s.part], s.groups, static_cast<unsigned>(s.group), s.addPattern);
-      v = convertBits(v, to);
+      v = convertBits(t == Type::f32 ? v : mended(o.reg, v), to);
       return o.negated ? b_.CreateNot(v) : v;
     }
     case Operand::Kind::Integer:

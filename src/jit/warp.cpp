@@ -77,47 +77,69 @@ void Emitter::emitShuffle(const Instruction& i) {
   for (size_t k = 0; k < results.size(); ++k) defineVector(results[k], out[k]);
 }
 
-/// vote and activemask give every active lane of a warp the same answer: a scalar.
+namespace {
+
+/// The position of the member mask among the operands.
+size_t memberOperand(Op op) { return op == Op::Match ? 3 : 2; }
+
+}  // namespace
+
+/// Gives `i`'s result: one value for the warp where the analysis says so, else `vectors`; under a guard, the other lanes keep what they had.
+void Emitter::defineWarpResult(const Instruction& i, ValueId result, const Parts& answers) {
+  Held h;
+  Parts vectors;
+  for (unsigned p = 0; p < jam_; ++p) {
+    LlvmValue v = answers[p];
+    if (shapes_[result].isGrouped()) {
+      h.bases.push_back({convertBits(v, valueType(result, false))});
+      continue;
+    }
+    v = convertBits(v->getType()->isVectorTy() ? v : splat(v), valueType(result, true));
+    if (i.guard) v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[0], p));
+    vectors.push_back(v);
+  }
+  if (shapes_[result].isGrouped())
+    define(result, std::move(h));
+  else
+    defineVector(result, vectors);
+}
+
+/// The member mask of `i`: a scalar where all lanes name the same lanes, else (tiles of cooperative groups) a vector.
+LlvmValue Emitter::memberMask(const Instruction& i, unsigned part) {
+  Source s;
+  s.part = part;
+  const auto& m = i.operands[memberOperand(i.op)];
+  if (m.kind != ptx::Operand::Kind::Register || shapes_[m.reg].isUniform()) s.group = 0;
+  return operand(m, Type::u32, s);
+}
+
+/// vote and activemask give every active lane of a warp, or of a tile, the same answer.
 void Emitter::emitVote(const Instruction& i) {
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   if (result == ir::kNoValue) return;
   const auto mode = i.mods.name(ModifierKind::VoteMode);
   const Parts active = guardedMask(i);
-  Held h;
-  Parts vectors;
+  Parts answers;
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;
     s.part = p;
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]);
-    LlvmValue answer = lanes;
-    if (i.op != Op::Activemask) {
-      LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 1, Type::pred, s)), lanes);
-      if (i.op == Op::Vote) {
-        // Only lanes named in the member mask count.
-        Source first;
-        first.part = p, first.group = 0;
-        const auto& m = i.operands[2];
-        LlvmValue members = m.kind == ptx::Operand::Kind::Register && !shapes_[m.reg].isUniform() ? b_.CreateExtractElement(operand(i, 2, Type::u32, s), uint64_t{0}) : operand(i, 2, Type::u32, first);
-        holds = b_.CreateAnd(holds, members);
-        lanes = b_.CreateAnd(lanes, members);
-      }
-      LlvmValue all = b_.CreateICmpEQ(holds, lanes), any = b_.CreateICmpNE(holds, b_.getInt32(0));
-      answer = mode == "ballot" ? holds : mode == "all" ? all : mode == "any" ? any : b_.CreateOr(all, b_.CreateNot(any));
+    if (i.op == Op::Activemask) {
+      answers.push_back(lanes);
+      continue;
     }
-    answer = convertBits(answer, valueType(result, false));
-    if (shapes_[result].isGrouped())
-      h.bases.push_back({answer});
-    else {
-      LlvmValue v = splat(answer);
-      if (i.guard) v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[0], p));
-      vectors.push_back(v);
+    LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 1, Type::pred, s)), lanes);
+    if (i.op == Op::Vote) {
+      LlvmValue members = memberMask(i, p);
+      const bool tiles = members->getType()->isVectorTy();
+      holds = b_.CreateAnd(tiles ? splat(holds) : holds, members);
+      lanes = b_.CreateAnd(tiles ? splat(lanes) : lanes, members);
     }
+    LlvmValue all = b_.CreateICmpEQ(holds, lanes), any = b_.CreateICmpNE(holds, llvm::Constant::getNullValue(holds->getType()));
+    answers.push_back(mode == "ballot" ? holds : mode == "all" ? all : mode == "any" ? any : b_.CreateOr(all, b_.CreateNot(any)));
   }
-  if (shapes_[result].isGrouped())
-    define(result, std::move(h));
-  else
-    defineVector(result, vectors);
+  defineWarpResult(i, result, answers);
 }
 
 /// Lane masks of equal values, by the runtime: 32 × 32 comparisons.
@@ -126,6 +148,7 @@ void Emitter::emitMatch(const Instruction& i) {
   const Type t = isa::bits(i.type[0]) == 32 ? Type::u32 : Type::u64;
   std::vector<ValueId> results;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { results.push_back(v); });
+  const bool hasMask = i.operands[0].kind == ptx::Operand::Kind::Register;
   const Parts active = guardedMask(i);
   std::vector<Parts> out(results.size());
   for (unsigned p = 0; p < jam_; ++p) {
@@ -135,13 +158,15 @@ void Emitter::emitMatch(const Instruction& i) {
     auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
     auto* masks = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
     auto* values = entry.CreateAlloca(wide);
+    auto* members = entry.CreateAlloca(masks);
     auto* found = entry.CreateAlloca(masks);
     b_.CreateStore(b_.CreateZExt(operand(i, 2, t, s), wide), values);
+    b_.CreateStore(operand(i, memberOperand(i.op), Type::u32, s), members);
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]);
-    helper(all ? "ordito_match_all" : "ordito_match_any", b_.getVoidTy(), {values, lanes, found});
+    helper(all ? "ordito_match_all" : "ordito_match_any", b_.getVoidTy(), {values, lanes, members, found});
     LlvmValue mask = b_.CreateLoad(masks, found);
     for (size_t k = 0; k < results.size(); ++k) {
-      LlvmValue v = k == 0 ? mask : b_.CreateICmpNE(mask, constant(Type::u32, 0, true));
+      LlvmValue v = k == 0 && hasMask ? mask : b_.CreateICmpNE(mask, constant(Type::u32, 0, true));
       v = convertBits(v, valueType(results[k], true));
       if (i.guard) v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[k], p));
       out[k].push_back(v);
@@ -164,23 +189,26 @@ void Emitter::emitRedux(const Instruction& i) {
                   : op == "min" ? (isSigned ? llvm::Intrinsic::vector_reduce_smin : llvm::Intrinsic::vector_reduce_umin)
                                 : (isSigned ? llvm::Intrinsic::vector_reduce_smax : llvm::Intrinsic::vector_reduce_umax);
   const Parts active = guardedMask(i);
-  Held h;
-  Parts vectors;
+  Parts answers;
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;
     s.part = p;
-    LlvmValue v = operand(i, 1, Type::u32, s);
-    if (!active.empty()) v = b_.CreateSelect(active[p], v, constant(Type::u32, identity, true));
-    LlvmValue answer = b_.CreateIntrinsic(id, {v->getType()}, {v});
-    h.bases.push_back({answer});
-    LlvmValue all = splat(answer);
-    if (i.guard && !shapes_[result].isGrouped()) all = b_.CreateSelect(active[p], all, vectorOf(i.prior[0], p));
-    vectors.push_back(all);
+    LlvmValue v = operand(i, 1, Type::u32, s), members = memberMask(i, p);
+    LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]);
+    if (members->getType()->isVectorTy()) {
+      llvm::IRBuilder<> entry(entry_);
+      llvm::AllocaInst* arrays[3] = {entry.CreateAlloca(v->getType()), entry.CreateAlloca(v->getType()), entry.CreateAlloca(v->getType())};
+      b_.CreateStore(v, arrays[0]);
+      b_.CreateStore(members, arrays[1]);
+      helper("ordito_redux", b_.getVoidTy(), {arrays[0], lanes, arrays[1], b_.getInt32(i.mods[ModifierKind::ReduxOp]), b_.getInt32(isSigned), arrays[2]});
+      answers.push_back(b_.CreateLoad(v->getType(), arrays[2]));
+      continue;
+    }
+    LlvmValue inside = b_.CreateBitCast(b_.CreateAnd(lanes, members), llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
+    v = b_.CreateSelect(inside, v, constant(Type::u32, identity, true));
+    answers.push_back(b_.CreateIntrinsic(id, {v->getType()}, {v}));
   }
-  if (shapes_[result].isGrouped())
-    define(result, std::move(h));
-  else
-    defineVector(result, vectors);
+  defineWarpResult(i, result, answers);
 }
 
 }  // namespace ordito::jit

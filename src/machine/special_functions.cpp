@@ -1,12 +1,12 @@
 // Argument reduction for sinpi and cospi is exact; the inverses refine a rough start with Newton steps until the last
 // bits stand still.
-#include "interp/special_functions.hpp"
+#include "machine/special_functions.hpp"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace ordito::interp {
+namespace ordito::machine {
 
 namespace {
 
@@ -91,4 +91,4 @@ double norm(int n, const T* v) {
 template double norm(int, const float*);
 template double norm(int, const double*);
 
-}  // namespace ordito::interp
+}  // namespace ordito::machine

@@ -1,7 +1,7 @@
 // The functions of CUDA's mathematical library that the C library lacks, in double.
 #pragma once
 
-namespace ordito::interp {
+namespace ordito::machine {
 
 double sinPi(double x);
 double cosPi(double x);
@@ -17,4 +17,4 @@ double norm(int n, const T* v);
 extern template double norm(int, const float*);
 extern template double norm(int, const double*);
 
-}  // namespace ordito::interp
+}  // namespace ordito::machine
