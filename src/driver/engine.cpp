@@ -15,11 +15,12 @@ namespace ordito::driver {
 namespace {
 
 #if ORDITO_HAVE_JIT
-/// The JIT, and for what it refuses by name (recursion, say) the interpreter, which lacks nothing and is slow: said once for each kernel.
+/// The JIT, and for what it refuses by name (recursion, say) the interpreter, which lacks nothing and is slow: said
+/// once for each kernel.
 class JitWithFallback final : public machine::Engine {
  public:
   Expected<std::shared_ptr<const machine::Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
-                                                              const machine::Specialisation& specialisation) override {
+                                                               const machine::Specialisation& specialisation) override {
     auto fast = jit_->compile(module, kernel, specialisation);
     if (fast || fast.error().code != kNotSupported) return fast;
     auto slow = interpreter_->compile(module, kernel, specialisation);

@@ -1,13 +1,18 @@
-// What libcudart needs from libcuda beyond the public driver API. All of it is exported from libcuda.so.1 with C linkage.
+// What libcudart needs from libcuda beyond the public driver API. All of it is exported from libcuda.so.1 with C
+// linkage.
 //
-// Kept small on purpose: everything that the driver API can say is said with the driver API. Facts that the runtime may rely on besides these calls:
-//   - The stream handles 0 and CU_STREAM_LEGACY (1) are the legacy default stream of the current context, CU_STREAM_PER_THREAD (2) the calling
+// Kept small on purpose: everything that the driver API can say is said with the driver API. Facts that the runtime may
+// rely on besides these calls:
+//   - The stream handles 0 and CU_STREAM_LEGACY (1) are the legacy default stream of the current context,
+//   CU_STREAM_PER_THREAD (2) the calling
 //     thread's own. Every call that takes a stream takes all three.
-//   - A call without a current context answers CUDA_ERROR_INVALID_CONTEXT; the runtime makes the primary context current first.
+//   - A call without a current context answers CUDA_ERROR_INVALID_CONTEXT; the runtime makes the primary context
+//   current first.
 //   - The image given to cuModuleLoadData/cuModuleLoadFatBinary may be PTX text, a fat binary, or the wrapper structure
-//     (magic 0x466243b1) that the compiler emits around one. Images are parsed when the first symbol is asked for, so the error of a bad
-//     image may come from cuModuleGetFunction, cuModuleGetGlobal or ordito* calls.
-//   - Managed variables (`.attribute(.managed)`) live in host-accessible memory: cuModuleGetGlobal gives the address to store in the host's shadow pointer.
+//     (magic 0x466243b1) that the compiler emits around one. Images are parsed when the first symbol is asked for, so
+//     the error of a bad image may come from cuModuleGetFunction, cuModuleGetGlobal or ordito* calls.
+//   - Managed variables (`.attribute(.managed)`) live in host-accessible memory: cuModuleGetGlobal gives the address to
+//   store in the host's shadow pointer.
 //   - A kernel's fault is sticky: later calls on the context answer the same error until cuDevicePrimaryCtxReset.
 #pragma once
 
@@ -17,29 +22,34 @@
 extern "C" {
 #endif
 
-/// Loads a module whose image stays readable and unchanged until the module is unloaded (a fat binary inside an executable), so it is not copied.
-/// `origin` (may be null) names the image in messages, usually the executable's path.
+/// Loads a module whose image stays readable and unchanged until the module is unloaded (a fat binary inside an
+/// executable), so it is not copied. `origin` (may be null) names the image in messages, usually the executable's path.
 CUresult orditoModuleLoadStatic(CUmodule* module, const void* image, const char* origin);
 
-/// Makes the variable `name` of `module` live at `address` (host memory of at least the variable's size, valid until the module is unloaded) instead of in
-/// device memory of its own, and copies its initial value there. Must come before the module's first launch or cuModuleGetGlobal;
-/// afterwards CUDA_ERROR_ILLEGAL_STATE. For a variable that is not in the module CUDA_ERROR_NOT_FOUND.
+/// Makes the variable `name` of `module` live at `address` (host memory of at least the variable's size, valid until
+/// the module is unloaded) instead of in device memory of its own, and copies its initial value there. Must come before
+/// the module's first launch or cuModuleGetGlobal; afterwards CUDA_ERROR_ILLEGAL_STATE. For a variable that is not in
+/// the module CUDA_ERROR_NOT_FOUND.
 CUresult orditoModuleBindVariable(CUmodule module, const char* name, void* address);
 
-/// cuLaunchKernel (or cuLaunchCooperativeKernel when `cooperative`), which also says whether CUDA_ERROR_INVALID_VALUE was due to the grid or the
-/// block: the runtime API answers cudaErrorInvalidConfiguration then. `bad_configuration` may be null.
-CUresult orditoLaunchKernel(CUfunction function, const unsigned int grid[3], const unsigned int block[3], size_t shared_bytes,
-                            CUstream stream, void** parameters, int cooperative, int* bad_configuration);
+/// cuLaunchKernel (or cuLaunchCooperativeKernel when `cooperative`), which also says whether CUDA_ERROR_INVALID_VALUE
+/// was due to the grid or the block: the runtime API answers cudaErrorInvalidConfiguration then. `bad_configuration`
+/// may be null.
+CUresult orditoLaunchKernel(CUfunction function, const unsigned int grid[3], const unsigned int block[3],
+                            size_t shared_bytes, CUstream stream, void** parameters, int cooperative,
+                            int* bad_configuration);
 
-/// The full message of the calling thread's last failed call, or of the fault that broke the current context: kernel, block, address, what to do. Empty when there
-/// is none. Valid until the calling thread's next driver call.
+/// The full message of the calling thread's last failed call, or of the fault that broke the current context: kernel,
+/// block, address, what to do. Empty when there is none. Valid until the calling thread's next driver call.
 const char* orditoLastErrorMessage(void);
 
-/// Whether `pointer` may be handed to a copy as host memory (anything that is not device-only memory), as device memory, or both. Used for the runtime's check of a copy's direction.
-/// Returns a bit set: 1 host-accessible by CUDA's rules, 2 device-accessible by CUDA's rules. Memory unknown to CUDA answers 1.
+/// Whether `pointer` may be handed to a copy as host memory (anything that is not device-only memory), as device
+/// memory, or both. Used for the runtime's check of a copy's direction. Returns a bit set: 1 host-accessible by CUDA's
+/// rules, 2 device-accessible by CUDA's rules. Memory unknown to CUDA answers 1.
 int orditoPointerSides(const void* pointer);
 
-/// Writes what profiling has gathered so far (nothing unless ORDITO_PROFILE is set). The driver also does so on a device reset and at exit.
+/// Writes what profiling has gathered so far (nothing unless ORDITO_PROFILE is set). The driver also does so on a
+/// device reset and at exit.
 void orditoProfileFlush(void);
 
 #ifdef __cplusplus
