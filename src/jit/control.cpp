@@ -150,6 +150,7 @@ void Emitter::emitCode(BlockId b) {
   if (counting_) countInstructions(f_.blocks[b]);
   for (const Instruction& i : f_.blocks[b].code) {
     setLine(i.line);
+    if (counting_ && i.guard) countLanes(machine::Counter::ThreadInstructions, guardedMask(i));
     emitInstruction(i);
   }
   setLine(f_.blocks[b].end.line);

@@ -29,6 +29,8 @@ void Emitter::countWarps(Counter c, uint64_t times, const Parts& mask) {
 void Emitter::countInstructions(const ir::Block& block) {
   uint64_t issued = block.code.size() + (block.end.isInstruction ? 1 : 0), unguarded = issued;
   for (const Instruction& i : block.code) unguarded -= i.guard ? 1 : 0;
+  // Of a conditional branch, too, only the lanes that take it are counted as threads; see countTerminator.
+  if (block.end.isInstruction && block.end.kind == ir::Terminator::Kind::Branch) --unguarded;
   countWarps(Counter::WarpInstructions, issued, mask_);
   if (unguarded == 0) return;
   if (mask_.empty()) return count(Counter::ThreadInstructions, b_.getInt64(unguarded * kLanes * jam_));
@@ -42,7 +44,13 @@ void Emitter::countInstructions(const ir::Block& block) {
 void Emitter::countTerminator(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
   using Kind = ir::Terminator::Kind;
   if (end.kind == Kind::Barrier) return countWarps(Counter::Barriers, 1, mask);
-  if (end.kind != Kind::Branch || !end.isInstruction || exitSide(end) < 2) return;
+  if (end.kind != Kind::Branch || !end.isInstruction) return;
+  for (unsigned p = 0; p < jam_; ++p) {
+    LlvmValue taken = laneBits(conditionMask(condition, end.negated)[p]);
+    if (!mask.empty()) taken = b_.CreateAnd(taken, laneBits(mask[p]));
+    count(Counter::ThreadInstructions, b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {taken}), b_.getInt64Ty()));
+  }
+  if (exitSide(end) < 2) return;
   countWarps(Counter::Branches, 1, mask);
   if (!divergent) return;
   for (unsigned p = 0; p < jam_; ++p) {

@@ -677,6 +677,7 @@ void Emitter::findPrivateSlots() {
 bool Emitter::slotLoad(const Instruction& i) {
   auto key = privateKey(i.operands[1]);
   if (!key || !isPrivate_[key->first]) return false;
+  if (counting_ && f_.variables[key->first].space == Space::Local) countWarps(machine::Counter::LocalLoadRequests, 1, guardedMask(i));
   const Operand& to = i.operands[0];
   const std::vector<Operand> targets = to.kind == Operand::Kind::Vector ? to.elements : std::vector<Operand>{to};
   for (unsigned k = 0; k < targets.size(); ++k) {
@@ -703,6 +704,7 @@ bool Emitter::slotStore(const Instruction& i) {
   const Operand& from = i.operands[1];
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
   const Parts mask = guardedMask(i);
+  if (counting_ && f_.variables[key->first].space == Space::Local) countWarps(machine::Counter::LocalStoreRequests, 1, mask);
   for (unsigned k = 0; k < sources.size(); ++k) {
     PrivateSlot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
     auto* type = llvm::FixedVectorType::get(slot.type, kLanes);
