@@ -133,6 +133,7 @@ CUresult fly(const Flight& flight, std::string& message) {
   grid.totalSharedBytes = totalShared(request);
   grid.sharedAlignment = function.sharedAlignment;
   grid.counters = flight.counters;
+  grid.mayAwaitBlocks = function.layout.mayAwaitBlocks;
   grid.cooperative = request.cooperative;
   auto start = std::chrono::steady_clock::now();
   machine::GridResult result = machine::scheduler().run(grid);

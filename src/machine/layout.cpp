@@ -15,6 +15,18 @@ using ptx::Symbol;
 
 constexpr uint32_t kModule = KernelLayout::kModule;
 
+/// Does the instruction read what another block may just have written? See KernelLayout::mayAwaitBlocks.
+bool looksAgain(const ptx::Instruction& instruction) {
+  using isa::ModifierKind;
+  const std::string_view space = instruction.mods.name(ModifierKind::Space);
+  if (space == "shared" || space == "shared::cta" || space == "local") return false;
+  if (instruction.op == isa::Op::Atom || instruction.op == isa::Op::AtomCas) return true;
+  if (instruction.op != isa::Op::Ld) return false;
+  const std::string_view order = instruction.mods.name(ModifierKind::Semantics);
+  const std::string_view cache = instruction.mods.name(ModifierKind::CacheOp);
+  return (!order.empty() && order != "weak") || cache == "cv" || cache == "cg";
+}
+
 /// Every function and variable that execution starting in one kernel can touch.
 class Reach {
  public:
@@ -24,12 +36,14 @@ class Reach {
   }
 
   std::set<uint32_t> functions;
+  bool mayAwaitBlocks = false;
   std::set<std::pair<uint32_t, uint32_t>> variables;  // keys of KernelLayout; module variables compare last
 
  private:
   void visit(uint32_t function) {
     if (!functions.insert(function).second) return;
     for (const ptx::Instruction& instruction : module.functions[function].instructions) {
+      mayAwaitBlocks |= looksAgain(instruction);
       for (const Operand& operand : instruction.operands) visit(function, operand);
       if (instruction.op == isa::Op::Call && !instruction.operands[1].is(Operand::Kind::Symbol)) visitAll();
     }
@@ -71,6 +85,7 @@ bool isDynamic(const ptx::Variable& variable) {
 KernelLayout layoutKernel(const ptx::Module& module, const ptx::Function& kernel) {
   KernelLayout layout;
   Reach reach(module, kernel);
+  layout.mayAwaitBlocks = reach.mayAwaitBlocks;
   auto variableOf = [&](std::pair<uint32_t, uint32_t> key) -> const ptx::Variable& {
     return key.first == kModule ? module.variables[key.second] : module.functions[key.first].variables[key.second];
   };

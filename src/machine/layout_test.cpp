@@ -99,5 +99,19 @@ TEST(Layout, IndirectCallsReachEveryFunction) {
   EXPECT_EQ(layoutKernel(m, m.functions[0]).localBytes, 1032u);
 }
 
+TEST(Layout, FindsLoadsThatMayAwaitOtherBlocks) {
+  ptx::Module m = sample();
+  EXPECT_FALSE(layoutKernel(m, m.functions[0]).mayAwaitBlocks);
+  ptx::Instruction load;
+  load.op = isa::Op::Ld;
+  m.functions[1].instructions.push_back(load);
+  EXPECT_FALSE(layoutKernel(m, m.functions[0]).mayAwaitBlocks) << "a plain load is not repeated by the compiler";
+  auto& added = m.functions[1].instructions.back();
+  added.mods[isa::ModifierKind::Semantics] = isa::mod<isa::ModifierKind::Semantics>("volatile").value;
+  EXPECT_TRUE(layoutKernel(m, m.functions[0]).mayAwaitBlocks);
+  added.mods[isa::ModifierKind::Space] = isa::mod<isa::ModifierKind::Space>("shared").value;
+  EXPECT_FALSE(layoutKernel(m, m.functions[0]).mayAwaitBlocks) << "shared memory is the block's own";
+}
+
 }  // namespace
 }  // namespace ordito::machine

@@ -214,7 +214,7 @@ class Scheduler::Pool {
       auto now = Clock::now();
       std::vector<Seen> current;
       for (Running* grid : grids_) {
-        if (grid->exhausted()) continue;
+        if (grid->exhausted() || !grid->launch.mayAwaitBlocks) continue;
         uint64_t next = grid->next.load(std::memory_order_relaxed);
         auto old = std::find_if(seen.begin(), seen.end(), [&](const Seen& s) { return s.id == grid->id; });
         Seen entry{grid, grid->id, next, now, 0};
@@ -222,7 +222,7 @@ class Scheduler::Pool {
           entry.extra = old->extra;
           if (old->next == next) entry.since = old->since;
         }
-        if (now - entry.since >= kStallTime && entry.extra < kMostExtraThreads) {
+        if (now - entry.since >= kStallTime * std::max(1u, entry.extra / threads_) && entry.extra < kMostExtraThreads) {
           // Doubling reaches any number of waiting blocks within a few rounds.
           unsigned more = std::max(threads_, entry.extra);
           for (unsigned i = 0; i < more; ++i) {

@@ -3,7 +3,8 @@
 // The thread that launches takes part, so a grid of one block costs no hand-over at all and a small one little. Blocks
 // are taken in index order (x fastest), which is what decoupled look-back relies on: a block that waits for one with a
 // lower index waits for a block that some thread already runs or will run before its own next one. A grid whose blocks
-// wait for *later* ones (a barrier across the grid) gets more threads once it is seen not to advance.
+// wait for *later* ones (a barrier across the grid) gets more threads once it is seen not to advance, each time after a
+// longer wait: blocks that are only slow look the same from here, and thousands of threads would make them slower.
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,8 @@ struct GridLaunch {
   uint32_t totalSharedBytes = 0;  // static + dynamic, from the block's window start
   uint32_t sharedAlignment = 16;  // largest alignment of a shared variable
   bool counters = false;
-  bool cooperative = false;  // every block must make progress at once: one thread each
+  bool mayAwaitBlocks = true;  // a block may wait for a later one, so a grid that stands still gets more threads
+  bool cooperative = false;    // every block must make progress at once: one thread each
 };
 
 struct GridResult {

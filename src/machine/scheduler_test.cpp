@@ -107,6 +107,20 @@ TEST(Scheduler, ABarrierAcrossTheGridIsPassed) {
   EXPECT_FALSE(scheduler.run(cooperative).fault);
 }
 
+TEST(Scheduler, SlowBlocksGetNoMoreThreads) {
+  Scheduler scheduler(2);
+  std::atomic<int> running{0}, most{0};
+  Block block([&](const BlockFrame&) {
+    most = std::max(most.load(), ++running);
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    --running;
+  });
+  GridLaunch launch = launchOf(block, {8, 1, 1});
+  launch.mayAwaitBlocks = false;
+  EXPECT_FALSE(scheduler.run(launch).fault);
+  EXPECT_LE(most, 2);
+}
+
 TEST(Scheduler, TakesGridsFromManyThreads) {
   Scheduler scheduler(4);
   std::atomic<uint64_t> sum{0};
