@@ -6,6 +6,7 @@
 
 #include "driver/results.hpp"
 #include "interp/interpreter.hpp"
+#include "machine/fallback.hpp"
 #if ORDITO_HAVE_JIT
 #include "jit/jit.hpp"
 #endif
@@ -14,27 +15,6 @@ namespace ordito::driver {
 
 namespace {
 
-#if ORDITO_HAVE_JIT
-/// The JIT, and for what it refuses by name (recursion, say) the interpreter, which lacks nothing and is slow: said
-/// once for each kernel.
-class JitWithFallback final : public machine::Engine {
- public:
-  Expected<std::shared_ptr<const machine::Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
-                                                               const machine::Specialisation& specialisation) override {
-    auto fast = jit_->compile(module, kernel, specialisation);
-    if (fast || fast.error().code != kNotSupported) return fast;
-    auto slow = interpreter_->compile(module, kernel, specialisation);
-    if (!slow) return fast;
-    tell(fmt::format("{}; it runs in the interpreter, slowly", fast.error().message));
-    return slow;
-  }
-
- private:
-  static constexpr int kNotSupported = 801;  // CUDA_ERROR_NOT_SUPPORTED
-  std::unique_ptr<machine::Engine> jit_ = jit::makeJit(), interpreter_ = interp::makeInterpreter();
-};
-#endif
-
 std::unique_ptr<machine::Engine> makeEngine() {
   const char* text = std::getenv("ORDITO_ENGINE");
   std::string_view name = text ? text : "";
@@ -42,7 +22,10 @@ std::unique_ptr<machine::Engine> makeEngine() {
   if (!name.empty() && name != "jit")
     tell(fmt::format("ORDITO_ENGINE: no engine is called '{}'; known are jit, interp", name));
 #if ORDITO_HAVE_JIT
-  if (name != "jit") return std::make_unique<JitWithFallback>();
+  if (name != "jit")
+    return std::make_unique<machine::FallbackEngine>(jit::makeJit(), interp::makeInterpreter(), [](const Error& error) {
+      tell(fmt::format("{}; it runs in the interpreter, slowly", error.message));
+    });
   return jit::makeJit();
 #else
   return interp::makeInterpreter();

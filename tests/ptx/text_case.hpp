@@ -37,7 +37,8 @@ struct Case {
   uint32_t faultLine = 0;
   std::optional<std::string> error;
   std::vector<std::pair<std::string, uint64_t>> counts;
-  bool emulatedOnly = false;  // not run on a real GPU
+  bool emulatedOnly = false;     // not run on a real GPU
+  bool interpretedOnly = false;  // not run on the JIT
 };
 
 struct TextTest {
