@@ -9,6 +9,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -106,6 +107,10 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    // Scheduling takes quadratic time in the long blocks that kernels have. After register allocation out-of-order hosts gain nothing by it; before, a
+    // shorter memory of the accesses that may conflict is enough.
+    const char* arguments[] = {"ordito", "-post-RA-scheduler=false", "-dag-maps-huge-region=100", "-dag-maps-reduction-size=50"};
+    llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
   });
   auto machine = target.machine();
   module.setDataLayout(machine->createDataLayout());

@@ -108,7 +108,7 @@ LlvmValue Lower::convertIntToFloat(LlvmValue v, Type from, Type to) {
   if (!isNearest()) {
     LlvmValue wide = isa::isSigned(from) ? b.CreateSExt(v, type(Type::s64)) : b.CreateZExt(v, type(Type::u64));
     const std::string name = fmt::format("ordito_from_{}_{}_{}", isa::isSigned(from) ? "s64" : "u64", i.mods.name(ModifierKind::Rounding), isa::name(to));
-    return e.perLane(name.c_str(), type(to)->getScalarType(), {wide});
+    return e.perLane(name.c_str(), type(to)->getScalarType(), {wide}, s);
   }
   return isa::isSigned(from) ? b.CreateSIToFP(v, type(to)) : b.CreateUIToFP(v, type(to));
 }
@@ -147,7 +147,7 @@ LlvmValue Lower::halfBits(LlvmValue v, Type to) {
   LlvmValue nan = isDouble ? narrowNan(v, to) : number(Type::u16, 0x7FFF), bits;
   if (to == Type::f16 && !isNearest()) {
     const std::string name = fmt::format("ordito_narrow_{}_f16", i.mods.name(ModifierKind::Rounding));
-    bits = e.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))});
+    bits = e.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))}, s);
   } else {
     LlvmValue narrow = isDouble ? narrowToOdd(v) : v;
     bits = to == Type::bf16 ? roundToBfloat(narrow) : b.CreateBitCast(b.CreateFPTrunc(narrow, type(Type::f16)), type(Type::u16));
@@ -169,7 +169,7 @@ LlvmValue Lower::convertFloatToFloat(LlvmValue v, Type, Type to) {
   if (have < want) return b.CreateFPExt(v, type(to));
   auto narrow = [&](LlvmValue x) -> LlvmValue {
     if (isNearest()) return b.CreateFPTrunc(x, type(to));
-    return e.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(), type(to)->getScalarType(), {x});
+    return e.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(), type(to)->getScalarType(), {x}, s);
   };
   return flushTiny(narrow(v), [&] { return narrow(scaleUp(v)); });
 }

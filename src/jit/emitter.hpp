@@ -197,7 +197,7 @@ class Emitter {
   /// x / d or x % d where all lanes divide by the same d: a shift or a mask if d is a power of two, else what `general` emits.
   LlvmValue divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder, llvm::function_ref<LlvmValue()> general);
   /// Calls a scalar helper of the runtime once for each lane.
-  LlvmValue perLane(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments);
+  LlvmValue perLane(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, const Source& s);
   LlvmValue sharedBase() { return b_.CreatePtrToInt(shared_, b_.getInt64Ty()); }
   LlvmValue sharedBytes();
   /// A scalar 64-bit number as an operand of type `t`.

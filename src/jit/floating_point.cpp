@@ -121,7 +121,7 @@ Results Lower::packed(F&& f) {
 /// An operation with a directed rounding, through the runtime.
 LlvmValue Lower::directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, Type t) {
   const std::string name = fmt::format("ordito_{}_{}_{}", operation, i.mods.name(ModifierKind::Rounding), isa::name(t));
-  return e.perLane(name.c_str(), type(t)->getScalarType(), arguments);
+  return e.perLane(name.c_str(), type(t)->getScalarType(), arguments, s);
 }
 
 Results Lower::floatBinary(unsigned opcode) {

@@ -184,7 +184,7 @@ Results Lower::Bfind() {
   return {b.CreateSelect(found, b.CreateZExtOrTrunc(position, type(Type::u32)), number(Type::u32, ~0u))};
 }
 
-Results Lower::Fns() { return {e.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)})}; }
+Results Lower::Fns() { return {e.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)}, s)}; }
 Results Lower::Brev() { return {intrinsic(llvm::Intrinsic::bitreverse, {in(1)})}; }
 
 /// Position and length are the low 8 bits of b and c; bits beyond the top are the sign (or zero).

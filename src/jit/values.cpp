@@ -222,19 +222,10 @@ LlvmValue Emitter::divideByUniform(LlvmValue x, ValueId d, unsigned part, bool i
   return result;
 }
 
-/// Lanes go through memory: for functions too rare or too long to be worth vector code.
-LlvmValue Emitter::perLane(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments) {
-  auto argument = [&](LlvmValue a, unsigned lane) { return a->getType()->isVectorTy() ? b_.CreateExtractElement(a, uint64_t{lane}) : a; };
-  bool vector = false;
-  for (LlvmValue a : arguments) vector |= a->getType()->isVectorTy();
-  if (!vector) return helper(name, result, arguments);
-  LlvmValue v = llvm::PoisonValue::get(llvm::FixedVectorType::get(result, kLanes));
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    llvm::SmallVector<LlvmValue> scalars;
-    for (LlvmValue a : arguments) scalars.push_back(argument(a, lane));
-    v = b_.CreateInsertElement(v, helper(name, result, scalars), uint64_t{lane});
-  }
-  return v;
+/// For functions too rare or too long to be worth vector code; lanes that are off get zero.
+LlvmValue Emitter::perLane(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, const Source& s) {
+  if (!s.vector()) return helper(name, result, arguments);
+  return callLanes(name, result, arguments, s.part);
 }
 
 LlvmValue Emitter::sharedBytes() { return frameField(offsetof(machine::BlockFrame, totalSharedBytes), b_.getInt32Ty(), "sharedbytes"); }

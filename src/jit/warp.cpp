@@ -62,11 +62,9 @@ void Emitter::emitShuffle(const Instruction& i) {
       LlvmValue from = b_.CreateAnd(b_.CreateSelect(inside, j, lane), number(31));
       auto* stack = llvm::IRBuilder<>(entry_).CreateAlloca(value->getType());
       b_.CreateStore(value, stack);
-      shuffled = llvm::PoisonValue::get(value->getType());
-      for (unsigned l = 0; l < kLanes; ++l) {
-        LlvmValue at = b_.CreateInBoundsGEP(b_.getInt32Ty(), stack, b_.CreateExtractElement(from, uint64_t{l}));
-        shuffled = b_.CreateInsertElement(shuffled, b_.CreateLoad(b_.getInt32Ty(), at), uint64_t{l});
-      }
+      LlvmValue base = splat(b_.CreatePtrToInt(stack, b_.getInt64Ty()));
+      LlvmValue offsets = b_.CreateShl(b_.CreateZExt(from, base->getType()), 2);
+      shuffled = gather(b_.CreateAdd(base, offsets), b_.getInt32Ty(), nullptr);
     }
     for (size_t k = 0; k < results.size(); ++k) {
       LlvmValue v = convertBits(k == 0 && hasValue ? shuffled : inside, valueType(results[k], true));

@@ -1,0 +1,511 @@
+// Registers come in two sets: those named ...u hold values that the whole block shares and are written only by
+// instructions that read such values where all threads are together; the others may differ. Kinds: p predicate, h 16
+// bits, r 32 bits, f f32, l 64 bits, d f64.
+#include "kernel_generator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "isa/isa.hpp"
+#include "ptx/operands.hpp"
+#include "ptx/parser.hpp"
+#include "ptx/verifier.hpp"
+
+namespace ordito::fuzz {
+
+using isa::Op;
+using isa::Type;
+
+namespace {
+
+constexpr unsigned kOwn = 5, kShared = 2;  // registers of each kind
+
+/// The register kind that operands of a type live in.
+char kindOf(Type t) {
+  if (t == Type::pred) return 'p';
+  if (t == Type::f32) return 'f';
+  if (t == Type::f64) return 'd';
+  return isa::bits(t) <= 16 ? 'h' : isa::bits(t) == 32 ? 'r' : 'l';
+}
+
+std::string declarations() {
+  static constexpr std::pair<char, const char*> kTypes[] = {{'p', "pred"}, {'h', "b16"}, {'r', "b32"},
+                                                            {'f', "f32"},  {'l', "b64"}, {'d', "f64"}};
+  std::string s;
+  for (auto [kind, type] : kTypes) s += fmt::format("  .reg .{} %{}<{}>, %{}u<{}>;\n", type, kind, kOwn, kind, kShared);
+  return s +
+         "  .reg .b32 %tid, %gid, %n, %c<16>, %t<8>;\n  .reg .b64 %in32, %in64, %inf64, %out, %mine, %sums, %a<8>;\n  "
+         ".reg .pred %q<4>;\n"
+         "  .shared .align 16 .b32 cells[1024];\n  .local .align 16 .b32 box[16];\n";
+}
+
+/// Rows whose results are approximate, depend on addresses, or are made by hand below.
+bool isExcluded(Op op) {
+  switch (op) {
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Lg2:
+    case Op::Ex2:
+    case Op::Tanh:
+    case Op::Rsqrt:
+    case Op::Isspacep:
+    case Op::Cvta: return true;
+    default: return isa::info(op).effect != isa::Effect::Pure;
+  }
+}
+
+}  // namespace
+
+/// An instruction up to its operands: "add.sat.s32", and the type of each.
+struct Generator::Template {
+  std::string opcode;
+  Op op{};
+  std::vector<Type> operands;
+  bool seesDouble = false;
+};
+
+/// Tries the modifiers and types that each row allows and keeps what the verifier accepts.
+struct TemplateFinder {
+  using Template = Generator::Template;
+  std::mt19937_64 random{1};
+  unsigned below(unsigned n) { return static_cast<unsigned>(random() % n); }
+
+  std::vector<std::vector<Template>> run() {
+    std::vector<std::vector<Template>> rows;
+    for (uint16_t k = 0; k < static_cast<uint16_t>(Op::Count); ++k) {
+      if (isExcluded(static_cast<Op>(k))) continue;
+      std::map<std::string, Template> found;
+      for (unsigned tries = 0; tries < 300; ++tries)
+        if (Template t; attempt(static_cast<Op>(k), t)) found[t.opcode] = t;
+      rows.emplace_back();
+      for (auto& [name, t] : found) rows.back().push_back(t);
+      if (rows.back().empty()) rows.pop_back();
+    }
+    return rows;
+  }
+
+  bool attempt(Op op, Template& t) {
+    const isa::OpInfo& info = isa::info(op);
+    ptx::Instruction i;
+    i.op = op;
+    t.op = op;
+    t.opcode = info.form.mnemonic;
+    for (const isa::Slot& slot : info.form.slotList()) {
+      if (slot.optional && below(3)) continue;
+      if (slot.kind == isa::Slot::Kind::Type) {
+        std::vector<Type> allowed;
+        for (unsigned k = 0; k < 32; ++k)
+          if (info.allows(slot.type, static_cast<Type>(k))) allowed.push_back(static_cast<Type>(k));
+        i.type[slot.type] = allowed[below(static_cast<unsigned>(allowed.size()))];
+        t.opcode += fmt::format(".{}", isa::name(i.type[slot.type]));
+        continue;
+      }
+      uint8_t value = slot.literal;
+      if (slot.kind == isa::Slot::Kind::Modifier) {
+        const auto values = isa::kModifiers[static_cast<size_t>(slot.modifier)].values;
+        value =
+            static_cast<uint8_t>(1 + below(static_cast<unsigned>(std::count(values.begin(), values.end(), ' ') + 1)));
+      }
+      i.mods[slot.modifier] = value;
+      t.opcode += fmt::format(".{}", isa::modifierName(slot.modifier, value));
+    }
+    if (i.mods.has(isa::ModifierKind::Precision)) return false;
+    for (size_t k = 0; k < info.form.operandCount; ++k) t.operands.push_back(ptx::operandType(i, k));
+    for (Type type : t.operands)
+      if (type == Type::b128 || isa::bits(type) == 8) return false;
+    // The bits of an f64 NaN depend on the order of operands, so nothing may carry or show them.
+    const bool isDouble = i.type[0] == Type::f64 || i.type[1] == Type::f64;
+    if (isDouble && (op == Op::AbsF || op == Op::NegF || op == Op::Copysign)) return false;
+    if (op == Op::Cvt &&
+        ((i.type[0] == Type::f64 && isa::isFloat(i.type[1])) || (i.type[1] == Type::f64 && isa::isFloat(i.type[0]))))
+      return false;
+    return isValid(t);
+  }
+
+  static bool isValid(const Template& t) {
+    std::string text =
+        ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n" + declarations() + "  " + t.opcode;
+    for (size_t k = 0; k < t.operands.size(); ++k)
+      text +=
+          fmt::format("{} {}", k ? "," : "", isTable(t, k) ? "200" : fmt::format("%{}{}", kindOf(t.operands[k]), k));
+    const size_t paired = text.find(", %p1");
+    if (isa::info(t.op).form.operandCount > 1 && isa::info(t.op).form.operands[1].paired && paired != std::string::npos)
+      text.replace(paired, 2, "|");
+    auto module = ptx::parse(text + ";\n}\n", "template");
+    return module && ptx::verify(*module);
+  }
+
+  static bool isTable(const Template& t, size_t k) { return isa::info(t.op).form.operands[k].name == "immLut"; }
+};
+
+const std::vector<std::vector<Generator::Template>>& Generator::templates() {
+  static const auto rows = TemplateFinder{}.run();
+  return rows;
+}
+
+std::string Generator::sharedReg(char kind) { return fmt::format("%{}u{}", kind, below(kShared)); }
+std::string Generator::ownReg(char kind) { return fmt::format("%{}{}", kind, below(kOwn)); }
+std::string Generator::reg(char kind, bool shared) { return shared || chance(15) ? sharedReg(kind) : ownReg(kind); }
+
+std::string Generator::source(unsigned typeNumber, bool shared) {
+  const Type t = static_cast<Type>(typeNumber);
+  if (isa::isInteger(t) && !isa::isPacked(t) && chance(20)) {
+    static constexpr int kNumbers[] = {0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 63, 100, 255, -1, -2, -3, -17};
+    return std::to_string(chance(80) ? kNumbers[below(std::size(kNumbers))] : static_cast<int>(below(65536)) - 32768);
+  }
+  if (t == Type::f32 && chance(15)) {
+    static constexpr uint32_t kNumbers[] = {0,          0x80000000, 0x3F800000, 0xBF800000, 0x40490FDB,
+                                            0x7F800000, 0x00800000, 0x00000001, 0x7F7FFFFF, 0x3F000000};
+    return fmt::format("0f{:08X}", kNumbers[below(std::size(kNumbers))]);
+  }
+  if (t == Type::f64 && chance(15))
+    return fmt::format("0d{:016X}", std::bit_cast<uint64_t>(static_cast<double>(below(1000)) / 8 - 50));
+  // Bits of 32-bit kind may be read from an f32 register and the other way round.
+  if ((t == Type::b32 && chance(15)) || (t == Type::f32 && chance(15))) return reg(t == Type::b32 ? 'f' : 'r', shared);
+  return reg(kindOf(t), shared);
+}
+
+std::string Generator::destination(unsigned typeNumber, bool shared) {
+  const Type t = static_cast<Type>(typeNumber);
+  char kind = kindOf(t);
+  if ((t == Type::b32 || t == Type::f32) && chance(15)) kind = t == Type::b32 ? 'f' : 'r';
+  return shared ? sharedReg(kind) : ownReg(kind);
+}
+
+std::string Generator::guard(bool shared) {
+  if (!chance(15)) return "";
+  return fmt::format("@{}{} ", chance(50) ? "!" : "", shared ? sharedReg('p') : reg('p', false));
+}
+
+Node Generator::pure(bool shared) {
+  const auto& rows = templates();
+  const auto& row = rows[below(static_cast<unsigned>(rows.size()))];
+  const Template& t = row[below(static_cast<unsigned>(row.size()))];
+  const isa::Form& form = isa::info(t.op).form;
+  std::string s = "  " + guard(shared) + t.opcode;
+  const bool readsCarry = t.op == Op::Addc || t.op == Op::Subc || t.op == Op::Madc;
+  // A carry is only defined right behind the instruction that made it.
+  if (readsCarry) {
+    const char kind = kindOf(t.operands[0]);
+    s = fmt::format("  add.cc.u{} {}, {}, {};\n{}", kind == 'l' ? 64 : 32, shared ? sharedReg(kind) : ownReg(kind),
+                    reg(kind, shared), reg(kind, shared), s);
+  }
+  for (size_t k = 0; k < t.operands.size(); ++k) {
+    const isa::OperandForm& o = form.operands[k];
+    std::string text;
+    if (o.kind == isa::OperandForm::Kind::Destination)
+      text = destination(static_cast<unsigned>(t.operands[k]), shared);
+    else if (TemplateFinder::isTable(t, k))
+      text = std::to_string(below(256));
+    else
+      text = source(static_cast<unsigned>(t.operands[k]), shared);
+    if (o.paired && (chance(40) || s.ends_with(" " + text))) continue;
+    s += fmt::format("{}{}", k == 0 ? " " : o.paired ? "|" : ", ", text);
+  }
+  return text(s + ";\n");
+}
+
+/// An element number below kInputs in %t0, in one of the ways that compilers compute one.
+std::string Generator::index() {
+  const std::string own = ownReg('r');
+  switch (below(6)) {
+    case 0: return "  mov.u32 %t0, %gid;\n";
+    case 1: return fmt::format("  add.u32 %t0, %gid, {};\n", below(64));
+    case 2:
+      return fmt::format("  mad.lo.u32 %t0, %gid, {}, {};\n  and.b32 %t0, %t0, {};\n", 1 + below(5), below(64),
+                         kInputs - 1);
+    case 3: return fmt::format("  and.b32 %t0, {}, {};\n", own, kInputs - 1);
+    case 4: return fmt::format("  shr.u32 %t0, {}, 22;\n  add.s32 %t0, %t0, %tid;\n", own);
+    default: return fmt::format("  mad.lo.s32 %t0, %tid, 3, {};\n", below(64));
+  }
+}
+
+Node Generator::load(bool shared) {
+  std::string s = shared ? fmt::format("  and.b32 %t0, {}, {};\n", sharedReg('r'), kInputs - 8) : index();
+  const char kind = "rrflhd"[below(6)];
+  const char* base = kind == 'l' ? "%in64" : kind == 'd' ? "%inf64" : "%in32";
+  const unsigned bytes = kind == 'l' || kind == 'd' ? 8 : kind == 'h' ? 2 : 4;
+  switch (below(4)) {
+    case 0: s += fmt::format("  mul.wide.u32 %a0, %t0, {};\n", bytes); break;
+    case 1: s += fmt::format("  mul.wide.s32 %a0, %t0, {};\n", bytes); break;
+    case 2: s += fmt::format("  cvt.u64.u32 %a0, %t0;\n  mul.lo.u64 %a0, %a0, {};\n", bytes); break;
+    default: s += fmt::format("  mad.wide.u32 %a0, %t0, {}, {};\n", bytes, base); break;
+  }
+  if (!s.ends_with(fmt::format("{};\n", base))) s += fmt::format("  add.s64 %a0, {}, %a0;\n", base);
+  const unsigned offset = bytes * below(4);
+  auto d = [&] { return shared ? sharedReg(kind) : ownReg(kind); };
+  const char* type = kind == 'l'   ? "u64"
+                     : kind == 'd' ? "f64"
+                     : kind == 'f' ? "f32"
+                     : kind == 'h' ? (chance(50) ? "u16" : "s16")
+                                   : "u32";
+  if (kind == 'r' && chance(25))
+    return text(
+        s + fmt::format("  {}ld.global.{} {}, [%a0+{}];\n", guard(shared), chance(50) ? "s8" : "u8", d(), below(4)));
+  if (kind != 'h' && kind != 'd' && !shared && chance(20)) {
+    // A vector load of an aligned pair: four different registers.
+    const unsigned first = below(kOwn - 1);
+    s += fmt::format("  and.b64 %a0, %a0, -16;\n  {}ld.global.v2.{} {{%{}{}, %{}{}}}, [%a0];\n", guard(false), type,
+                     kind, first, kind, first + 1);
+    return text(s);
+  }
+  return text(
+      s + fmt::format("  {}ld.global{}.{} {}, [%a0+{}];\n", guard(shared), chance(30) ? ".nc" : "", type, d(), offset));
+}
+
+/// To the thread's own words; the first 64 are kept for the registers at the end.
+Node Generator::store() {
+  const char kind = "rrflh"[below(5)];
+  const unsigned word = 64 + 2 * below(30);
+  const char* type = kind == 'l' ? "u64" : kind == 'f' ? "f32" : kind == 'h' ? "u16" : chance(20) ? "u8" : "b32";
+  if (chance(20) && kind != 'h' && kind != 'l')
+    return text(fmt::format("  {}st.global.v2.{} [%mine+{}], {{{}, {}}};\n", guard(false), kind == 'f' ? "f32" : "b32",
+                            4 * word, reg(kind, false), reg(kind, false)));
+  return text(fmt::format("  {}st.global.{} [%mine+{}], {};\n", guard(false), type, 4 * word, reg(kind, false)));
+}
+
+/// Only operations whose order does not matter.
+Node Generator::atomic() {
+  static constexpr const char* kOps[] = {"add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32"};
+  // One operation for each word, or the order would matter after all.
+  const unsigned op = below(6);
+  std::string s =
+      fmt::format("  and.b32 %t0, {}, 7;\n  mul.wide.u32 %a0, %t0, 4;\n  add.s64 %a0, %sums, %a0;\n", reg('r', false));
+  return text(s + fmt::format("  {}red.global.{} [%a0+{}], {};\n", guard(false), kOps[op], 32 * op, reg('r', false)));
+}
+
+Node Generator::local() {
+  std::string s = fmt::format(
+      "  and.b32 %t0, {}, 15;\n  mul.wide.u32 %a1, %t0, 4;\n  mov.u64 %a0, box;\n  add.s64 %a0, %a0, %a1;\n",
+      reg('r', false));
+  if (chance(50))
+    return text(s + fmt::format("  {}st.local.b32 [%a0], {};\n", guard(false), reg(chance(50) ? 'r' : 'f', false)));
+  return text(s + fmt::format("  {}ld.local.b32 {}, [%a0];\n", guard(false), ownReg(chance(50) ? 'r' : 'f')));
+}
+
+/// Through shared memory, between two barriers.
+Node Generator::exchange() {
+  const char kind = "rf"[below(2)];
+  std::string s =
+      fmt::format("  mov.u32 %t1, cells;\n  mad.lo.u32 %t2, %tid, 4, %t1;\n  st.shared.b32 [%t2], {};\n  bar.sync 0;\n",
+                  reg(kind, false));
+  switch (below(4)) {
+    case 0: s += "  sub.u32 %t0, %n, 1;\n  sub.u32 %t0, %t0, %tid;\n"; break;
+    case 1: s += fmt::format("  add.u32 %t0, %tid, {};\n  rem.u32 %t0, %t0, %n;\n", below(40)); break;
+    case 2: s += fmt::format("  rem.u32 %t0, {}, %n;\n", reg('r', false)); break;
+    default: s += "  mov.u32 %t0, 0;\n"; break;
+  }
+  s += fmt::format("  mad.lo.u32 %t2, %t0, 4, %t1;\n  {}ld.shared.b32 {}, [%t2];\n", guard(false), ownReg(kind));
+  if (chance(30)) s += fmt::format("  bar.red.popc.u32 {}, 0, {};\n", sharedReg('r'), reg('p', false));
+  if (chance(20))
+    s += fmt::format("  bar.red.{}.pred {}, 0, {};\n", chance(50) ? "and" : "or", sharedReg('p'), reg('p', false));
+  return text(s + "  bar.sync 0;\n");
+}
+
+Node Generator::warp() {
+  static constexpr const char* kModes[] = {"up", "down", "bfly", "idx"};
+  const std::string all = "-1";
+  switch (below(wholeWarps_ && !haveExited_ ? 6u : 4u)) {
+    case 0: return text(fmt::format("  vote.sync.ballot.b32 {}, {}, {};\n", ownReg('r'), reg('p', false), all));
+    case 1:
+      return text(fmt::format("  vote.sync.{}.pred {}, {}, {};\n", chance(50) ? "any" : "all", ownReg('p'),
+                              reg('p', false), all));
+    case 2:
+      return text(fmt::format("  redux.sync.{}.{} {}, {}, {};\n", chance(50) ? "add" : "max",
+                              chance(50) ? "s32" : "u32", ownReg('r'), reg('r', false), all));
+    case 3: return text(fmt::format("  match.any.sync.b32 {}, {}, {};\n", ownReg('r'), reg('r', false), all));
+    case 4: {
+      const unsigned mode = below(4), segment = 32 - (1u << below(6));
+      const std::string lanes = chance(50) ? std::to_string(below(32)) : reg('r', false);
+      const unsigned c = segment << 8 | (mode == 0 ? 0 : 31);
+      return text(fmt::format("  shfl.sync.{}.b32 {}|{}, {}, {}, {}, {};\n", kModes[mode],
+                              ownReg(chance(70) ? 'r' : 'f'), ownReg('p'), reg(chance(70) ? 'r' : 'f', false), lanes, c,
+                              all));
+    }
+    default:
+      // Each half of the warp votes for itself.
+      return text(
+          fmt::format("  mov.u32 %t0, %laneid;\n  setp.lt.u32 %q0, %t0, 16;\n  selp.b32 %t1, 0x0000ffff, 0xffff0000, "
+                      "%q0;\n  vote.sync.ballot.b32 {}, {}, %t1;\n  redux.sync.add.u32 {}, {}, %t1;\n",
+                      ownReg('r'), reg('p', false), ownReg('r'), reg('r', false)));
+  }
+}
+
+Node Generator::branch(unsigned depth, bool together) {
+  Node n;
+  n.kind = Node::Kind::If;
+  const bool shared = together && chance(40);
+  n.text = (chance(50) ? "!" : "") + (shared ? sharedReg('p') : reg('p', false));
+  if (mayExit_ && !together && !inLoops_ && chance(8)) {
+    n.body.push_back(text("  ret;\n"));
+    haveExited_ = true;
+    return n;
+  }
+  n.body = block(depth - 1, together && shared, 1 + below(4));
+  if (chance(50)) n.otherwise = block(depth - 1, together && shared, 1 + below(4));
+  return n;
+}
+
+Node Generator::loop(unsigned depth, bool together) {
+  Node n;
+  n.kind = Node::Kind::Loop;
+  const bool shared = together && chance(50);
+  n.counter = fmt::format("%c{}", loops_++ % 8);
+  n.text = shared ? sharedReg('r') : reg('r', false);
+  ++inLoops_;
+  n.body = block(depth - 1, together && shared, 1 + below(4));
+  --inLoops_;
+  if (chance(30) && !(together && shared)) {
+    Node leave = text(fmt::format("  @{} bra {};\n", reg('p', false), chance(50) ? "BREAK" : "CONTINUE"));
+    n.body.insert(n.body.begin() + below(static_cast<unsigned>(n.body.size() + 1)), leave);
+  }
+  return n;
+}
+
+Node Generator::statement(unsigned depth, bool together) {
+  const unsigned what = below(100);
+  if (together && what < 8 && wholeWarps_) return warp();
+  if (together && what < 14) return exchange();
+  if (what < 24 && depth > 0) return branch(depth, together);
+  if (what < 32 && depth > 0 && loops_ < 8) return loop(depth, together);
+  if (what < 42) return load(together && chance(30));
+  if (what < 47) return store();
+  if (what < 50) return atomic();
+  if (what < 54) return local();
+  return pure(together && chance(30));
+}
+
+std::vector<Node> Generator::block(unsigned depth, bool together, unsigned count) {
+  std::vector<Node> nodes;
+  for (unsigned k = 0; k < count; ++k) nodes.push_back(statement(depth, together));
+  return nodes;
+}
+
+Kernel Generator::run() {
+  static constexpr machine::Dim3 kShapes[] = {{32, 1, 1},  {64, 1, 1}, {16, 16, 1}, {8, 8, 1},   {33, 1, 1},
+                                              {100, 1, 1}, {1, 1, 1},  {32, 4, 1},  {256, 1, 1}, {4, 4, 4}};
+  Kernel k;
+  k.block = kShapes[below(std::size(kShapes))];
+  k.grid = {1 + below(3), 1, 1};
+  wholeWarps_ = k.block.count() % 32 == 0;
+  mayExit_ = chance(30);
+  k.nodes = block(3, true, 5 + below(12));
+  return k;
+}
+
+namespace {
+
+/// Prints nodes with their labels.
+class Printer {
+ public:
+  std::string out;
+  void print(const std::vector<Node>& nodes, const std::string& breakTo, const std::string& continueTo) {
+    for (const Node& n : nodes)
+      if (!n.isDropped) print(n, breakTo, continueTo);
+  }
+
+ private:
+  unsigned labels_ = 0;
+  void print(const Node& n, const std::string& breakTo, const std::string& continueTo) {
+    const unsigned id = labels_++;
+    if (n.kind == Node::Kind::Text) {
+      std::string t = n.text;
+      for (auto [word, label] : {std::pair{"BREAK", &breakTo}, std::pair{"CONTINUE", &continueTo}})
+        if (auto at = t.find(word); at != std::string::npos) t.replace(at, std::string(word).size(), *label);
+      out += t;
+    } else if (n.kind == Node::Kind::If) {
+      const std::string inverted = n.text[0] == '!' ? n.text.substr(1) : "!" + n.text;
+      out += fmt::format("  @{} bra Else{};\n", inverted, id);
+      print(n.body, breakTo, continueTo);
+      if (!n.otherwise.empty()) out += fmt::format("  bra Join{};\n", id);
+      out += fmt::format("Else{}:\n", id);
+      print(n.otherwise, breakTo, continueTo);
+      if (!n.otherwise.empty()) out += fmt::format("Join{}:\n", id);
+    } else {
+      // Up to three turns, counted in a register of the loop's own.
+      out += fmt::format(
+          "  and.b32 {}, {}, 3;\nLoop{}:\n  setp.eq.u32 %q1, {}, 0;\n  @%q1 bra Done{};\n  sub.u32 {}, {}, 1;\n",
+          n.counter, n.text, id, n.counter, id, n.counter, n.counter);
+      print(n.body, fmt::format("Done{}", id), fmt::format("Loop{}", id));
+      out += fmt::format("  bra Loop{};\nDone{}:\n", id, id);
+    }
+  }
+};
+
+/// Every register gets a value: own ones from the thread's place and the inputs, shared ones from the block's.
+std::string prologue() {
+  std::string s =
+      "  ld.param.u64 %in32, [in32];\n  ld.param.u64 %in64, [in64];\n  ld.param.u64 %inf64, [inf64];\n  ld.param.u64 "
+      "%out, [out];\n  ld.param.u64 %sums, [sums];\n"
+      "  mov.u32 %t0, %tid.x;\n  mov.u32 %t1, %tid.y;\n  mov.u32 %t2, %tid.z;\n  mov.u32 %t3, %ntid.x;\n  mov.u32 %t4, "
+      "%ntid.y;\n  mov.u32 %t5, %ntid.z;\n"
+      "  mad.lo.u32 %tid, %t2, %t4, %t1;\n  mad.lo.u32 %tid, %tid, %t3, %t0;\n  mul.lo.u32 %n, %t3, %t4;\n  mul.lo.u32 "
+      "%n, %n, %t5;\n"
+      "  mov.u32 %t6, %ctaid.x;\n  mad.lo.u32 %gid, %t6, %n, %tid;\n";
+  s += fmt::format(
+      "  mul.wide.u32 %a0, %gid, {};\n  add.s64 %mine, %out, %a0;\n  mul.wide.u32 %a0, %gid, 4;\n  add.s64 %a1, %in32, "
+      "%a0;\n  mul.wide.u32 %a2, %gid, 8;\n"
+      "  add.s64 %a3, %in64, %a2;\n  add.s64 %a4, %inf64, %a2;\n",
+      4 * kOutWords);
+  for (unsigned k = 0; k < kOwn; ++k)
+    s += fmt::format(
+        "  ld.global.u32 %r{0}, [%a1+{1}];\n  ld.global.f32 %f{0}, [%a1+{2}];\n  ld.global.u16 %h{0}, [%a1+{3}];\n  "
+        "ld.global.u64 %l{0}, [%a3+{4}];\n"
+        "  ld.global.f64 %d{0}, [%a4+{4}];\n  setp.lt.s32 %p{0}, %r{0}, {5};\n",
+        k, 64 * k, 64 * k + 32, 64 * k + 16, 128 * k, k * 1000);
+  s += "  mov.u32 %r0, %tid.x;\n  mov.u32 %r1, %tid.y;\n  mov.u32 %r2, %gid;\n  cvt.u64.u32 %l0, %gid;\n  mov.u32 %r3, "
+       "%warpid;\n";
+  for (unsigned k = 0; k < kShared; ++k)
+    s += fmt::format(
+        "  ld.global.u32 %ru{0}, [%in32+{1}];\n  ld.global.f32 %fu{0}, [%in32+{2}];\n  ld.global.u16 %hu{0}, "
+        "[%in32+{3}];\n  ld.global.u64 %lu{0}, [%in64+{1}];\n"
+        "  ld.global.f64 %du{0}, [%inf64+{1}];\n  setp.lt.s32 %pu{0}, %ru{0}, 0;\n",
+        k, 8 * k, 8 * k + 400, 8 * k + 800);
+  s += "  mov.u32 %ru0, %ctaid.x;\n  mov.u32 %ru1, %ntid.x;\n";
+  for (unsigned k = 0; k < 16; ++k) s += fmt::format("  st.local.b32 [box+{}], {};\n", 4 * k, k);
+  return s;
+}
+
+std::string epilogue() {
+  std::string s;
+  unsigned word = 0;
+  auto store = [&](const char* type, const std::string& reg, unsigned words) {
+    s += fmt::format("  st.global.{} [%mine+{}], {};\n", type, 4 * word, reg);
+    word += words;
+  };
+  for (bool shared : {false, true})
+    for (unsigned k = 0; k < (shared ? kShared : kOwn); ++k) {
+      const std::string u = fmt::format("{}{}", shared ? "u" : "", k);
+      if (word % 2) ++word;
+      if (k % 2 == 0 || !shared) store("u64", "%l" + u, 2);
+      store("b32", "%r" + u, 1), store("f32", "%f" + u, 1);
+    }
+  // f64 NaNs have no defined bits.
+  s = "" + s;
+  for (unsigned k = 0; k < kOwn; ++k) {
+    s += fmt::format("  setp.nan.f64 %q0, %d{0}, %d{0};\n  @%q0 mov.f64 %d{0}, 0d0000000000000000;\n", k);
+    if (word % 2) ++word;
+    store("f64", fmt::format("%d{}", k), 2);
+    if (k < 4)
+      s += fmt::format(
+          "  selp.u32 %t0, 1, 0, %p{};\n  cvt.u32.u16 %t1, %h{};\n  shl.b32 %t1, %t1, 1;\n  or.b32 %t0, %t0, %t1;\n", k,
+          k),
+          store("b32", "%t0", 1);
+  }
+  return s;
+}
+
+}  // namespace
+
+std::string Kernel::text() const {
+  Printer p;
+  p.print(nodes, "", "");
+  return ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry fuzz(.param .u64 in32, .param .u64 in64, "
+         ".param .u64 inf64, .param .u64 out, .param .u64 sums)\n{\n" +
+         declarations() + prologue() + "// body\n" + p.out + "// results\n" + epilogue() + "  ret;\n}\n";
+}
+
+}  // namespace ordito::fuzz

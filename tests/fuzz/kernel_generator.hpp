@@ -1,0 +1,77 @@
+// Random kernels for differential fuzzing: structured control flow over the pure rows of isa/ptx.def, memory, barriers
+// and warp operations, such that every result is defined. Two engines must therefore agree on all of memory, bit for
+// bit.
+//
+// What makes results defined: warp operations and barriers stand only where all threads meet (under conditions made
+// from values that the whole block shares); threads write their own words or use commutative atomics; f64 NaNs, whose
+// bits depend on the order of operands, are never looked at.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "machine/kernel.hpp"
+
+namespace ordito::fuzz {
+
+/// A piece of a kernel. Any one can be dropped and leaves a kernel that assembles.
+struct Node {
+  enum class Kind : uint8_t { Text, If, Loop };
+  Kind kind = Kind::Text;
+  std::string text;  // Text: instructions. If: the guard, "%p1" or "!%p1". Loop: the register that holds the bound.
+  std::string counter;
+  std::vector<Node> body, otherwise;
+  bool isDropped = false;
+};
+
+struct Kernel {
+  machine::Dim3 grid, block;
+  std::vector<Node> nodes;
+  std::string text() const;  // a whole PTX module; parameters: in32, in64, inF64, out, sums
+};
+
+inline constexpr unsigned kInputs = 4096;   // elements of each input buffer
+inline constexpr unsigned kOutWords = 128;  // 32-bit words of output for each thread
+inline constexpr unsigned kSums = 64;       // words that atomics add to
+
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) : random_(seed) {}
+  Kernel run();
+
+ private:
+  struct Template;
+  static const std::vector<std::vector<Template>>& templates();
+  friend struct TemplateFinder;
+
+  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+  bool chance(unsigned percent) { return below(100) < percent; }
+  std::string reg(char kind, bool shared);
+  std::string sharedReg(char kind);
+  std::string ownReg(char kind);
+  std::string source(unsigned type, bool shared);
+  std::string destination(unsigned type, bool shared);
+  std::string guard(bool shared);
+  std::string index();
+  Node text(std::string t) { return {Node::Kind::Text, std::move(t), {}, {}, {}, false}; }
+  std::vector<Node> block(unsigned depth, bool together, unsigned count);
+  Node statement(unsigned depth, bool together);
+  Node pure(bool shared);
+  Node load(bool shared);
+  Node store();
+  Node atomic();
+  Node local();
+  Node exchange();
+  Node warp();
+  Node branch(unsigned depth, bool together);
+  Node loop(unsigned depth, bool together);
+
+  std::mt19937_64 random_;
+  bool mayExit_ = true, haveExited_ = false, wholeWarps_ = true;
+  unsigned loops_ = 0, inLoops_ = 0;
+};
+
+}  // namespace ordito::fuzz
