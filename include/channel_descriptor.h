@@ -13,22 +13,27 @@ static inline cudaChannelFormatDesc channels(int count, int bits, cudaChannelFor
 }
 }  // namespace ordito_detail
 
-template <class Type> inline cudaChannelFormatDesc cudaCreateChannelDesc() {
+template <class Type>
+inline cudaChannelFormatDesc cudaCreateChannelDesc() {
   return cudaCreateChannelDesc(0, 0, 0, 0, cudaChannelFormatKindNone);
 }
 
-#define ORDITO_CHANNELS(name, type, kind)                                                                              \
-  template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<type>() {                                             \
-    return ordito_detail::channels(1, int(sizeof(type)) * 8, kind);                                                    \
-  }                                                                                                                    \
-  template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<name##1>() {                                          \
-    return ordito_detail::channels(1, int(sizeof(type)) * 8, kind);                                                    \
-  }                                                                                                                    \
-  template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<name##2>() {                                          \
-    return ordito_detail::channels(2, int(sizeof(type)) * 8, kind);                                                    \
-  }                                                                                                                    \
-  template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<name##4>() {                                          \
-    return ordito_detail::channels(4, int(sizeof(type)) * 8, kind);                                                    \
+#define ORDITO_CHANNELS(name, type, kind)                           \
+  template <>                                                       \
+  inline cudaChannelFormatDesc cudaCreateChannelDesc<type>() {      \
+    return ordito_detail::channels(1, int(sizeof(type)) * 8, kind); \
+  }                                                                 \
+  template <>                                                       \
+  inline cudaChannelFormatDesc cudaCreateChannelDesc<name##1>() {   \
+    return ordito_detail::channels(1, int(sizeof(type)) * 8, kind); \
+  }                                                                 \
+  template <>                                                       \
+  inline cudaChannelFormatDesc cudaCreateChannelDesc<name##2>() {   \
+    return ordito_detail::channels(2, int(sizeof(type)) * 8, kind); \
+  }                                                                 \
+  template <>                                                       \
+  inline cudaChannelFormatDesc cudaCreateChannelDesc<name##4>() {   \
+    return ordito_detail::channels(4, int(sizeof(type)) * 8, kind); \
   }
 
 ORDITO_CHANNELS(char, signed char, cudaChannelFormatKindSigned)
@@ -41,7 +46,8 @@ ORDITO_CHANNELS(float, float, cudaChannelFormatKindFloat)
 #undef ORDITO_CHANNELS
 
 // Plain char is a type of its own.
-template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<char>() {
+template <>
+inline cudaChannelFormatDesc cudaCreateChannelDesc<char>() {
   return ordito_detail::channels(1, 8, char(-1) < 0 ? cudaChannelFormatKindSigned : cudaChannelFormatKindUnsigned);
 }
 

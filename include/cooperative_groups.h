@@ -19,9 +19,7 @@ ORDITO_CG unsigned int laneId() {
   return lane;
 }
 ORDITO_CG unsigned int lanesBelow() { return (1u << laneId()) - 1u; }
-ORDITO_CG unsigned int rankInBlock() {
-  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
+ORDITO_CG unsigned int rankInBlock() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 ORDITO_CG unsigned int blockSize() { return blockDim.x * blockDim.y * blockDim.z; }
 ORDITO_CG unsigned int gridBlocks() { return gridDim.x * gridDim.y * gridDim.z; }
 ORDITO_CG unsigned int blockRank() { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
@@ -33,18 +31,18 @@ ORDITO_CG unsigned int tileMask(unsigned int count) {
 // Arrival counters of grid barriers. Grids that run at the same time use different ones.
 __device__ static unsigned int gridArrivals[64];
 
-/// Every block adds one and block 0 adds what is missing to 2^31, so when all have come the top bit has flipped and the rest of the
-/// counter is back where it was: no reset, and any number of blocks can follow.
+/// Every block adds one and block 0 adds what is missing to 2^31, so when all have come the top bit has flipped and the
+/// rest of the counter is back where it was: no reset, and any number of blocks can follow.
 ORDITO_CG void gridBarrier() {
   __syncthreads();
   if (rankInBlock() == 0) {
     unsigned long long grid;
     asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
-    unsigned int *arrivals = &gridArrivals[grid % 64];
+    unsigned int* arrivals = &gridArrivals[grid % 64];
     const unsigned int step = blockRank() == 0 ? 0x80000000u - (gridBlocks() - 1u) : 1u;
     __threadfence();
     const unsigned int before = atomicAdd(arrivals, step);
-    while (((before ^ *(volatile unsigned int *)arrivals) & 0x80000000u) == 0) {
+    while (((before ^ *(volatile unsigned int*)arrivals) & 0x80000000u) == 0) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
       __nanosleep(100);
 #endif
@@ -83,7 +81,7 @@ class thread_group {
   unsigned long long size_;
   unsigned long long rank_;
 
-  friend __device__ thread_group tiled_partition(const thread_group &parent, unsigned int size);
+  friend __device__ thread_group tiled_partition(const thread_group& parent, unsigned int size);
 };
 
 class thread_block : public thread_group {
@@ -122,7 +120,8 @@ class grid_group : public thread_group {
 class coalesced_group : public thread_group {
  public:
   ORDITO_CG_MEMBER explicit coalesced_group(unsigned int mask)
-      : thread_group(Warp, mask, (unsigned int)__popc(mask), (unsigned int)__popc(mask & ordito_detail::lanesBelow())) {}
+      : thread_group(Warp, mask, (unsigned int)__popc(mask), (unsigned int)__popc(mask & ordito_detail::lanesBelow())) {
+  }
   ORDITO_CG_MEMBER unsigned int size() const { return (unsigned int)size_; }
   ORDITO_CG_MEMBER unsigned int num_threads() const { return (unsigned int)size_; }
   ORDITO_CG_MEMBER unsigned int thread_rank() const { return (unsigned int)rank_; }
@@ -130,14 +129,17 @@ class coalesced_group : public thread_group {
   ORDITO_CG_MEMBER unsigned int meta_group_rank() const { return 0; }
   ORDITO_CG_MEMBER void sync() const { __syncwarp(mask_); }
 
-  template <class Type> ORDITO_CG_MEMBER Type shfl(Type value, unsigned int rank) const {
+  template <class Type>
+  ORDITO_CG_MEMBER Type shfl(Type value, unsigned int rank) const {
     return __shfl_sync(mask_, value, laneOf(rank));
   }
-  template <class Type> ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
+  template <class Type>
+  ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     return __shfl_sync(mask_, value, laneOf(rank >= delta ? rank - delta : rank));
   }
-  template <class Type> ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
+  template <class Type>
+  ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     return __shfl_sync(mask_, value, laneOf(rank + delta < size() ? rank + delta : rank));
   }
@@ -145,8 +147,12 @@ class coalesced_group : public thread_group {
   ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
   ORDITO_CG_MEMBER unsigned int ballot(int predicate) const { return pack(__ballot_sync(mask_, predicate)); }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-  template <class Type> ORDITO_CG_MEMBER unsigned int match_any(Type value) const { return pack(__match_any_sync(mask_, value)); }
-  template <class Type> ORDITO_CG_MEMBER unsigned int match_all(Type value, int &equal) const {
+  template <class Type>
+  ORDITO_CG_MEMBER unsigned int match_any(Type value) const {
+    return pack(__match_any_sync(mask_, value));
+  }
+  template <class Type>
+  ORDITO_CG_MEMBER unsigned int match_all(Type value, int& equal) const {
     return pack(__match_all_sync(mask_, value, &equal));
   }
 #endif
@@ -172,7 +178,8 @@ class coalesced_group : public thread_group {
 };
 
 /// `Size` neighbouring lanes of a warp; `Size` is a power of two up to 32.
-template <unsigned int Size, class Parent = void> class thread_block_tile : public thread_group {
+template <unsigned int Size, class Parent = void>
+class thread_block_tile : public thread_group {
   static_assert(Size > 0 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
  public:
@@ -184,22 +191,32 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
   ORDITO_CG_MEMBER static unsigned int meta_group_rank() { return ordito_detail::rankInBlock() / Size; }
   ORDITO_CG_MEMBER static unsigned int meta_group_size() { return (ordito_detail::blockSize() + Size - 1) / Size; }
 
-  template <class Type> ORDITO_CG_MEMBER Type shfl(Type value, int rank) const { return __shfl_sync(mask_, value, rank, Size); }
-  template <class Type> ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
+  template <class Type>
+  ORDITO_CG_MEMBER Type shfl(Type value, int rank) const {
+    return __shfl_sync(mask_, value, rank, Size);
+  }
+  template <class Type>
+  ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
     return __shfl_up_sync(mask_, value, delta, Size);
   }
-  template <class Type> ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
+  template <class Type>
+  ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
     return __shfl_down_sync(mask_, value, delta, Size);
   }
-  template <class Type> ORDITO_CG_MEMBER Type shfl_xor(Type value, unsigned int lanes) const {
+  template <class Type>
+  ORDITO_CG_MEMBER Type shfl_xor(Type value, unsigned int lanes) const {
     return __shfl_xor_sync(mask_, value, (int)lanes, Size);
   }
   ORDITO_CG_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
   ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
   ORDITO_CG_MEMBER unsigned int ballot(int predicate) const { return ranks(__ballot_sync(mask_, predicate)); }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-  template <class Type> ORDITO_CG_MEMBER unsigned int match_any(Type value) const { return ranks(__match_any_sync(mask_, value)); }
-  template <class Type> ORDITO_CG_MEMBER unsigned int match_all(Type value, int &equal) const {
+  template <class Type>
+  ORDITO_CG_MEMBER unsigned int match_any(Type value) const {
+    return ranks(__match_any_sync(mask_, value));
+  }
+  template <class Type>
+  ORDITO_CG_MEMBER unsigned int match_all(Type value, int& equal) const {
     return ranks(__match_all_sync(mask_, value, &equal));
   }
 #endif
@@ -210,46 +227,57 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
   }
 };
 
-// --- making groups -----------------------------------------------------------------------------------------------------------
+// --- making groups
+// -----------------------------------------------------------------------------------------------------------
 ORDITO_CG thread_block this_thread_block() { return thread_block(); }
 ORDITO_CG grid_group this_grid() { return grid_group(); }
 ORDITO_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
 template <unsigned int Size, class Parent>
-ORDITO_CG thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
+ORDITO_CG thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return thread_block_tile<Size, Parent>();
 }
 /// The size may be known only at run time; for a tile within a warp the masks are those of the static form.
-__device__ inline thread_group tiled_partition(const thread_group &, unsigned int size) {
+__device__ inline thread_group tiled_partition(const thread_group&, unsigned int size) {
   const unsigned int rank = ordito_detail::rankInBlock() & (size - 1);
   return thread_group(thread_group::Warp, ordito_detail::tileMask(size), size, rank);
 }
 /// Those of the group whose predicate, or label, is the same as this thread's.
-ORDITO_CG coalesced_group binary_partition(const coalesced_group &, bool predicate) {
+ORDITO_CG coalesced_group binary_partition(const coalesced_group&, bool predicate) {
   const unsigned int all = __activemask();
   const unsigned int with = __ballot_sync(all, predicate);
   return coalesced_group(predicate ? with : all & ~with);
 }
 template <unsigned int Size, class Parent>
-ORDITO_CG coalesced_group binary_partition(const thread_block_tile<Size, Parent> &, bool predicate) {
+ORDITO_CG coalesced_group binary_partition(const thread_block_tile<Size, Parent>&, bool predicate) {
   const unsigned int all = ordito_detail::tileMask(Size);
   const unsigned int with = __ballot_sync(all, predicate) & all;
   return coalesced_group(predicate ? with : all & ~with);
 }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-template <class Label> ORDITO_CG coalesced_group labeled_partition(const coalesced_group &, Label label) {
+template <class Label>
+ORDITO_CG coalesced_group labeled_partition(const coalesced_group&, Label label) {
   return coalesced_group(__match_any_sync(__activemask(), label));
 }
 template <unsigned int Size, class Parent, class Label>
-ORDITO_CG coalesced_group labeled_partition(const thread_block_tile<Size, Parent> &, Label label) {
+ORDITO_CG coalesced_group labeled_partition(const thread_block_tile<Size, Parent>&, Label label) {
   const unsigned int all = ordito_detail::tileMask(Size);
   return coalesced_group(__match_any_sync(all, label) & all);
 }
 #endif
 
-template <class Group> ORDITO_CG void sync(const Group &group) { group.sync(); }
-template <class Group> ORDITO_CG auto thread_rank(const Group &group) { return group.thread_rank(); }
-template <class Group> ORDITO_CG auto group_size(const Group &group) { return group.size(); }
+template <class Group>
+ORDITO_CG void sync(const Group& group) {
+  group.sync();
+}
+template <class Group>
+ORDITO_CG auto thread_rank(const Group& group) {
+  return group.thread_rank();
+}
+template <class Group>
+ORDITO_CG auto group_size(const Group& group) {
+  return group.size();
+}
 
 }  // namespace cooperative_groups
 

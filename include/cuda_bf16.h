@@ -1,7 +1,7 @@
 // bfloat16: __nv_bfloat16 and __nv_bfloat162, the upper half of a float.
 //
-// Everything is computed in float and rounded to nearest even by integer arithmetic on the bits. For +, -, * and / that is the
-// correctly rounded result, since a float has more than twice a bfloat16's bits.
+// Everything is computed in float and rounded to nearest even by integer arithmetic on the bits. For +, -, * and / that
+// is the correctly rounded result, since a float has more than twice a bfloat16's bits.
 #ifndef __CUDA_BF16_H__
 #define __CUDA_BF16_H__
 
@@ -48,7 +48,7 @@ struct __nv_bfloat16 {
   unsigned short __x;
 
   __nv_bfloat16() = default;
-  ORDITO_MEMBER __nv_bfloat16(const __nv_bfloat16_raw &raw) : __x(raw.x) {}
+  ORDITO_MEMBER __nv_bfloat16(const __nv_bfloat16_raw& raw) : __x(raw.x) {}
 #if !defined(__CUDA_NO_BFLOAT16_CONVERSIONS__)
   ORDITO_MEMBER __nv_bfloat16(float value) : __x(ordito_detail::floatToBfloat(value)) {}
   ORDITO_MEMBER __nv_bfloat16(double value) : __x(ordito_detail::floatToBfloat((float)value)) {}
@@ -69,14 +69,15 @@ struct __attribute__((aligned(4))) __nv_bfloat162 {
   __nv_bfloat16 y;
 
   __nv_bfloat162() = default;
-  ORDITO_MEMBER __nv_bfloat162(const __nv_bfloat16 &low, const __nv_bfloat16 &high) : x(low), y(high) {}
+  ORDITO_MEMBER __nv_bfloat162(const __nv_bfloat16& low, const __nv_bfloat16& high) : x(low), y(high) {}
   ORDITO_MEMBER operator __nv_bfloat162_raw() const { return __nv_bfloat162_raw{x.__x, y.__x}; }
 };
 
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 
-// --- conversions and pairs -------------------------------------------------------------------------------------------------
+// --- conversions and pairs
+// -------------------------------------------------------------------------------------------------
 ORDITO_HD __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) { return __nv_bfloat16(__nv_bfloat16_raw{bits}); }
 ORDITO_HD __nv_bfloat16 __short_as_bfloat16(short bits) { return __ushort_as_bfloat16((unsigned short)bits); }
 ORDITO_HD unsigned short __bfloat16_as_ushort(__nv_bfloat16 h) { return h.__x; }
@@ -85,7 +86,8 @@ ORDITO_HD float __bfloat162float(__nv_bfloat16 h) { return ordito_detail::bfloat
 ORDITO_HD __nv_bfloat16 __float2bfloat16(float f) { return __ushort_as_bfloat16(ordito_detail::floatToBfloat(f)); }
 ORDITO_HD __nv_bfloat16 __float2bfloat16_rn(float f) { return __float2bfloat16(f); }
 ORDITO_HD __nv_bfloat16 __float2bfloat16_rz(float f) {
-  return f != f ? __ushort_as_bfloat16(0x7fff) : __ushort_as_bfloat16((unsigned short)(ordito_detail::floatBits(f) >> 16));
+  return f != f ? __ushort_as_bfloat16(0x7fff)
+                : __ushort_as_bfloat16((unsigned short)(ordito_detail::floatBits(f) >> 16));
 }
 ORDITO_HD __nv_bfloat16 __double2bfloat16(double f) { return __float2bfloat16((float)f); }
 ORDITO_HD __nv_bfloat16 __int2bfloat16_rn(int i) { return __float2bfloat16((float)i); }
@@ -104,15 +106,16 @@ ORDITO_HD float2 __bfloat1622float2(__nv_bfloat162 h) { return make_float2(__low
 ORDITO_HD __nv_bfloat16 __low2bfloat16(__nv_bfloat162 h) { return h.x; }
 ORDITO_HD __nv_bfloat16 __high2bfloat16(__nv_bfloat162 h) { return h.y; }
 
-// --- arithmetic ------------------------------------------------------------------------------------------------------------
-#define ORDITO_BFLOAT_OPERATION(name, op)                                                                       \
-  ORDITO_HD __nv_bfloat16 __h##name(__nv_bfloat16 a, __nv_bfloat16 b) {                                         \
-    return __float2bfloat16(__bfloat162float(a) op __bfloat162float(b));                                        \
-  }                                                                                                             \
-  ORDITO_HD __nv_bfloat16 operator op(const __nv_bfloat16 &a, const __nv_bfloat16 &b) { return __h##name(a, b); } \
-  ORDITO_HD __nv_bfloat16 &operator op##=(__nv_bfloat16 & a, const __nv_bfloat16 &b) { return a = __h##name(a, b); } \
-  ORDITO_HD __nv_bfloat162 operator op(const __nv_bfloat162 &a, const __nv_bfloat162 &b) {                      \
-    return __nv_bfloat162(__h##name(a.x, b.x), __h##name(a.y, b.y));                                            \
+// --- arithmetic
+// ------------------------------------------------------------------------------------------------------------
+#define ORDITO_BFLOAT_OPERATION(name, op)                                                                             \
+  ORDITO_HD __nv_bfloat16 __h##name(__nv_bfloat16 a, __nv_bfloat16 b) {                                               \
+    return __float2bfloat16(__bfloat162float(a) op __bfloat162float(b));                                              \
+  }                                                                                                                   \
+  ORDITO_HD __nv_bfloat16 operator op(const __nv_bfloat16& a, const __nv_bfloat16& b) { return __h##name(a, b); }     \
+  ORDITO_HD __nv_bfloat16& operator op##=(__nv_bfloat16 & a, const __nv_bfloat16 & b) { return a = __h##name(a, b); } \
+  ORDITO_HD __nv_bfloat162 operator op(const __nv_bfloat162& a, const __nv_bfloat162& b) {                            \
+    return __nv_bfloat162(__h##name(a.x, b.x), __h##name(a.y, b.y));                                                  \
   }
 ORDITO_BFLOAT_OPERATION(add, +)
 ORDITO_BFLOAT_OPERATION(sub, -)
@@ -124,13 +127,14 @@ ORDITO_HD __nv_bfloat162 __hsub2(__nv_bfloat162 a, __nv_bfloat162 b) { return a 
 ORDITO_HD __nv_bfloat162 __hmul2(__nv_bfloat162 a, __nv_bfloat162 b) { return a * b; }
 ORDITO_HD __nv_bfloat162 __h2div(__nv_bfloat162 a, __nv_bfloat162 b) { return a / b; }
 ORDITO_HD __nv_bfloat16 __hneg(__nv_bfloat16 a) { return __ushort_as_bfloat16((unsigned short)(a.__x ^ 0x8000)); }
-ORDITO_HD __nv_bfloat16 operator-(const __nv_bfloat16 &a) { return __hneg(a); }
+ORDITO_HD __nv_bfloat16 operator-(const __nv_bfloat16& a) { return __hneg(a); }
 ORDITO_HD __nv_bfloat16 __habs(__nv_bfloat16 a) { return __ushort_as_bfloat16((unsigned short)(a.__x & 0x7fff)); }
 // The product is exact in float; with the sum in double only the last step rounds.
 ORDITO_HD __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) {
   const double sum = (double)__bfloat162float(a) * __bfloat162float(b) + __bfloat162float(c);
   float f = (float)sum;
-  // Rounding twice errs only where the float lies halfway between two bfloat16; its last bit then says which side the sum is on.
+  // Rounding twice errs only where the float lies halfway between two bfloat16; its last bit then says which side the
+  // sum is on.
   if ((ordito_detail::floatBits(f) & 0xffffu) == 0x8000u && (double)f != sum) {
     unsigned int bits = ordito_detail::floatBits(f);
     bits = (fabs(sum) > fabs((double)f)) ? bits + 1 : bits - 1;
@@ -142,10 +146,11 @@ ORDITO_HD __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat
   return __nv_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
 }
 
-// --- comparisons -----------------------------------------------------------------------------------------------------------
-#define ORDITO_BFLOAT_COMPARE(name, op)                                                                         \
+// --- comparisons
+// -----------------------------------------------------------------------------------------------------------
+#define ORDITO_BFLOAT_COMPARE(name, op)                                                                             \
   ORDITO_HD bool __h##name(__nv_bfloat16 a, __nv_bfloat16 b) { return __bfloat162float(a) op __bfloat162float(b); } \
-  ORDITO_HD bool operator op(const __nv_bfloat16 &a, const __nv_bfloat16 &b) { return __h##name(a, b); }
+  ORDITO_HD bool operator op(const __nv_bfloat16& a, const __nv_bfloat16& b) { return __h##name(a, b); }
 ORDITO_BFLOAT_COMPARE(eq, ==)
 ORDITO_BFLOAT_COMPARE(ne, !=)
 ORDITO_BFLOAT_COMPARE(lt, <)
@@ -161,7 +166,8 @@ ORDITO_HD __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) {
   return __float2bfloat16(fmaxf(__bfloat162float(a), __bfloat162float(b)));
 }
 
-// --- math ------------------------------------------------------------------------------------------------------------------
+// --- math
+// ------------------------------------------------------------------------------------------------------------------
 #define ORDITO_BFLOAT_MATH(name, function) \
   ORDITO_HD __nv_bfloat16 h##name(__nv_bfloat16 a) { return __float2bfloat16(function(__bfloat162float(a))); }
 ORDITO_BFLOAT_MATH(sqrt, sqrtf)
@@ -178,9 +184,10 @@ ORDITO_BFLOAT_MATH(trunc, truncf)
 #undef ORDITO_BFLOAT_MATH
 
 #if defined(__CUDA__)
-#define ORDITO_BFLOAT_SHUFFLE(name, lane_type)                                                                          \
-  static __device__ __inline__ __nv_bfloat16 name(unsigned int mask, __nv_bfloat16 value, lane_type lane, int width = 32) { \
-    return __ushort_as_bfloat16((unsigned short)name(mask, (unsigned int)value.__x, lane, width));                      \
+#define ORDITO_BFLOAT_SHUFFLE(name, lane_type)                                                            \
+  static __device__ __inline__ __nv_bfloat16 name(unsigned int mask, __nv_bfloat16 value, lane_type lane, \
+                                                  int width = 32) {                                       \
+    return __ushort_as_bfloat16((unsigned short)name(mask, (unsigned int)value.__x, lane, width));        \
   }
 ORDITO_BFLOAT_SHUFFLE(__shfl_sync, int)
 ORDITO_BFLOAT_SHUFFLE(__shfl_up_sync, unsigned int)

@@ -1,7 +1,7 @@
 // Half precision: __half and __half2 with their conversions, arithmetic, comparisons, math and warp shuffles.
 //
-// A value is kept as its bits (programs and Thrust look at the member __x) and computed as clang's _Float16: on the device that is
-// PTX's own f16 and f16x2 instructions, on the host the compiler's conversions to float and back.
+// A value is kept as its bits (programs and Thrust look at the member __x) and computed as clang's _Float16: on the
+// device that is PTX's own f16 and f16x2 instructions, on the host the compiler's conversions to float and back.
 #ifndef __CUDA_FP16_H__
 #define __CUDA_FP16_H__
 
@@ -32,7 +32,7 @@ struct __half {
   unsigned short __x;
 
   __half() = default;
-  ORDITO_MEMBER __half(const __half_raw &raw) : __x(raw.x) {}
+  ORDITO_MEMBER __half(const __half_raw& raw) : __x(raw.x) {}
   ORDITO_MEMBER __half(ordito_f16 value) { memcpy(&__x, &value, 2); }
 #if !defined(__CUDA_NO_HALF_CONVERSIONS__)
   ORDITO_MEMBER __half(float value) : __half((ordito_f16)value) {}
@@ -60,7 +60,7 @@ struct __half {
   ORDITO_MEMBER explicit operator unsigned long long() const { return (unsigned long long)value(); }
 #endif
   ORDITO_MEMBER operator __half_raw() const { return __half_raw{__x}; }
-  ORDITO_MEMBER __half &operator=(const __half_raw &raw) {
+  ORDITO_MEMBER __half& operator=(const __half_raw& raw) {
     __x = raw.x;
     return *this;
   }
@@ -78,14 +78,14 @@ struct __attribute__((aligned(4))) __half2 {
   __half y;
 
   __half2() = default;
-  ORDITO_MEMBER __half2(const __half &low, const __half &high) : x(low), y(high) {}
-  ORDITO_MEMBER __half2(const __half2_raw &raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
-  ORDITO_MEMBER __half2(ordito_f16x2 pair) { memcpy((void *)this, &pair, 4); }
+  ORDITO_MEMBER __half2(const __half& low, const __half& high) : x(low), y(high) {}
+  ORDITO_MEMBER __half2(const __half2_raw& raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+  ORDITO_MEMBER __half2(ordito_f16x2 pair) { memcpy((void*)this, &pair, 4); }
   ORDITO_MEMBER operator __half2_raw() const { return __half2_raw{x.__x, y.__x}; }
 
   ORDITO_MEMBER ordito_f16x2 value() const {
     ordito_f16x2 pair;
-    memcpy(&pair, (const void *)this, 4);
+    memcpy(&pair, (const void*)this, 4);
     return pair;
   }
 };
@@ -97,7 +97,8 @@ typedef __half nv_half;
 typedef __half2 nv_half2;
 #endif
 
-// --- bits and pairs ------------------------------------------------------------------------------------------------------
+// --- bits and pairs
+// ------------------------------------------------------------------------------------------------------
 ORDITO_HD __half __ushort_as_half(unsigned short bits) { return __half(__half_raw{bits}); }
 ORDITO_HD __half __short_as_half(short bits) { return __half(__half_raw{(unsigned short)bits}); }
 ORDITO_HD unsigned short __half_as_ushort(__half h) { return h.__x; }
@@ -113,7 +114,8 @@ ORDITO_HD __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x);
 ORDITO_HD __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
 ORDITO_HD __half2 __lowhigh2highlow(__half2 h) { return __half2(h.y, h.x); }
 
-// --- conversions ---------------------------------------------------------------------------------------------------------
+// --- conversions
+// ---------------------------------------------------------------------------------------------------------
 ORDITO_HD float __half2float(__half h) { return (float)h.value(); }
 ORDITO_HD __half __float2half(float f) { return __half((ordito_f16)f); }
 ORDITO_HD __half __float2half_rn(float f) { return __half((ordito_f16)f); }
@@ -126,7 +128,8 @@ ORDITO_HD __half2 __float22half2_rn(float2 f) { return __floats2half2_rn(f.x, f.
 ORDITO_HD float2 __half22float2(__half2 h) { return make_float2(__low2float(h), __high2float(h)); }
 
 namespace ordito_detail {
-/// The half next to `h` in its sign's direction (`up`: away from zero): one step of the bits. Infinity steps down to the largest number.
+/// The half next to `h` in its sign's direction (`up`: away from zero): one step of the bits. Infinity steps down to
+/// the largest number.
 ORDITO_HD __half stepHalf(__half h, bool up) { return __ushort_as_half((unsigned short)(up ? h.__x + 1 : h.__x - 1)); }
 /// The nearest half is at most one step from the one that rounding asks for.
 ORDITO_HD __half towardsZero(float f) {
@@ -159,10 +162,10 @@ ORDITO_HD __half __float2half_ru(float f) { return ordito_detail::upwards(f); }
 #define ORDITO_HALF_TO(name, type, rounding, device, host) \
   ORDITO_HD type __half2##name##_##rounding(__half h) { return (type)host(__half2float(h)); }
 #endif
-#define ORDITO_HALF_TO_ALL(name, type, device)                        \
-  ORDITO_HALF_TO(name, type, rn, __float2##device##_rn, rintf)        \
-  ORDITO_HALF_TO(name, type, rz, __float2##device##_rz, truncf)       \
-  ORDITO_HALF_TO(name, type, rd, __float2##device##_rd, floorf)       \
+#define ORDITO_HALF_TO_ALL(name, type, device)                  \
+  ORDITO_HALF_TO(name, type, rn, __float2##device##_rn, rintf)  \
+  ORDITO_HALF_TO(name, type, rz, __float2##device##_rz, truncf) \
+  ORDITO_HALF_TO(name, type, rd, __float2##device##_rd, floorf) \
   ORDITO_HALF_TO(name, type, ru, __float2##device##_ru, ceilf)
 ORDITO_HALF_TO_ALL(int, int, int)
 ORDITO_HALF_TO_ALL(uint, unsigned int, uint)
@@ -174,10 +177,10 @@ ORDITO_HALF_TO_ALL(ull, unsigned long long, ull)
 #undef ORDITO_HALF_TO
 
 // A float holds every integer that a half can tell from infinity, so going through it rounds once.
-#define ORDITO_HALF_FROM(name, type)                                                                                \
-  ORDITO_HD __half __##name##2half_rn(type i) { return __half((ordito_f16)i); }                                     \
-  ORDITO_HD __half __##name##2half_rz(type i) { return ordito_detail::towardsZero((float)i); }                      \
-  ORDITO_HD __half __##name##2half_rd(type i) { return ordito_detail::downwards((float)i); }                        \
+#define ORDITO_HALF_FROM(name, type)                                                           \
+  ORDITO_HD __half __##name##2half_rn(type i) { return __half((ordito_f16)i); }                \
+  ORDITO_HD __half __##name##2half_rz(type i) { return ordito_detail::towardsZero((float)i); } \
+  ORDITO_HD __half __##name##2half_rd(type i) { return ordito_detail::downwards((float)i); }   \
   ORDITO_HD __half __##name##2half_ru(type i) { return ordito_detail::upwards((float)i); }
 ORDITO_HALF_FROM(int, int)
 ORDITO_HALF_FROM(uint, unsigned int)
@@ -187,7 +190,8 @@ ORDITO_HALF_FROM(ll, long long)
 ORDITO_HALF_FROM(ull, unsigned long long)
 #undef ORDITO_HALF_FROM
 
-// --- arithmetic ----------------------------------------------------------------------------------------------------------
+// --- arithmetic
+// ----------------------------------------------------------------------------------------------------------
 ORDITO_HD __half __hadd(__half a, __half b) { return __half(a.value() + b.value()); }
 ORDITO_HD __half __hsub(__half a, __half b) { return __half(a.value() - b.value()); }
 ORDITO_HD __half __hmul(__half a, __half b) { return __half(a.value() * b.value()); }
@@ -223,20 +227,21 @@ ORDITO_HD __half2 __hadd2_rn(__half2 a, __half2 b) { return __hadd2(a, b); }
 ORDITO_HD __half2 __hsub2_rn(__half2 a, __half2 b) { return __hsub2(a, b); }
 ORDITO_HD __half2 __hmul2_rn(__half2 a, __half2 b) { return __hmul2(a, b); }
 
-// --- comparisons: the plain ones are false on NaN, those with u are true ---------------------------------------------------
-#define ORDITO_HALF_COMPARE(name, op, inverse)                                                                            \
-  ORDITO_HD bool __h##name(__half a, __half b) { return a.value() op b.value(); }                                         \
-  ORDITO_HD bool __h##name##u(__half a, __half b) { return !(a.value() inverse b.value()); }                              \
-  ORDITO_HD __half2 __h##name##2(__half2 a, __half2 b) {                                                                  \
-    return __half2(__half((ordito_f16)__h##name(a.x, b.x)), __half((ordito_f16)__h##name(a.y, b.y)));                     \
-  }                                                                                                                       \
-  ORDITO_HD __half2 __h##name##u2(__half2 a, __half2 b) {                                                                 \
-    return __half2(__half((ordito_f16)__h##name##u(a.x, b.x)), __half((ordito_f16)__h##name##u(a.y, b.y)));               \
-  }                                                                                                                       \
-  ORDITO_HD unsigned int __h##name##2_mask(__half2 a, __half2 b) {                                                        \
-    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);                               \
-  }                                                                                                                       \
-  ORDITO_HD bool __hb##name##2(__half2 a, __half2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }               \
+// --- comparisons: the plain ones are false on NaN, those with u are true
+// ---------------------------------------------------
+#define ORDITO_HALF_COMPARE(name, op, inverse)                                                              \
+  ORDITO_HD bool __h##name(__half a, __half b) { return a.value() op b.value(); }                           \
+  ORDITO_HD bool __h##name##u(__half a, __half b) { return !(a.value() inverse b.value()); }                \
+  ORDITO_HD __half2 __h##name##2(__half2 a, __half2 b) {                                                    \
+    return __half2(__half((ordito_f16)__h##name(a.x, b.x)), __half((ordito_f16)__h##name(a.y, b.y)));       \
+  }                                                                                                         \
+  ORDITO_HD __half2 __h##name##u2(__half2 a, __half2 b) {                                                   \
+    return __half2(__half((ordito_f16)__h##name##u(a.x, b.x)), __half((ordito_f16)__h##name##u(a.y, b.y))); \
+  }                                                                                                         \
+  ORDITO_HD unsigned int __h##name##2_mask(__half2 a, __half2 b) {                                          \
+    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);                 \
+  }                                                                                                         \
+  ORDITO_HD bool __hb##name##2(__half2 a, __half2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); } \
   ORDITO_HD bool __hb##name##u2(__half2 a, __half2 b) { return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y); }
 ORDITO_HALF_COMPARE(eq, ==, !=)
 ORDITO_HALF_COMPARE(lt, <, >=)
@@ -294,46 +299,47 @@ ORDITO_HD __half2 __hfma2_relu(__half2 a, __half2 b, __half2 c) {
 }
 
 #if !defined(__CUDA_NO_HALF_OPERATORS__)
-#define ORDITO_HALF_OPERATOR(op, function)                                                              \
-  ORDITO_HD __half operator op(const __half &a, const __half &b) { return function(a, b); }             \
-  ORDITO_HD __half &operator op##=(__half & a, const __half &b) { return a = function(a, b); }
+#define ORDITO_HALF_OPERATOR(op, function)                                                  \
+  ORDITO_HD __half operator op(const __half& a, const __half& b) { return function(a, b); } \
+  ORDITO_HD __half& operator op##=(__half & a, const __half & b) { return a = function(a, b); }
 ORDITO_HALF_OPERATOR(+, __hadd)
 ORDITO_HALF_OPERATOR(-, __hsub)
 ORDITO_HALF_OPERATOR(*, __hmul)
 ORDITO_HALF_OPERATOR(/, __hdiv)
 #undef ORDITO_HALF_OPERATOR
-ORDITO_HD __half operator+(const __half &a) { return a; }
-ORDITO_HD __half operator-(const __half &a) { return __hneg(a); }
-ORDITO_HD __half &operator++(__half &a) { return a = __hadd(a, __half((ordito_f16)1)); }
-ORDITO_HD __half &operator--(__half &a) { return a = __hsub(a, __half((ordito_f16)1)); }
-ORDITO_HD bool operator==(const __half &a, const __half &b) { return __heq(a, b); }
-ORDITO_HD bool operator!=(const __half &a, const __half &b) { return __hneu(a, b); }
-ORDITO_HD bool operator<(const __half &a, const __half &b) { return __hlt(a, b); }
-ORDITO_HD bool operator<=(const __half &a, const __half &b) { return __hle(a, b); }
-ORDITO_HD bool operator>(const __half &a, const __half &b) { return __hgt(a, b); }
-ORDITO_HD bool operator>=(const __half &a, const __half &b) { return __hge(a, b); }
+ORDITO_HD __half operator+(const __half& a) { return a; }
+ORDITO_HD __half operator-(const __half& a) { return __hneg(a); }
+ORDITO_HD __half& operator++(__half& a) { return a = __hadd(a, __half((ordito_f16)1)); }
+ORDITO_HD __half& operator--(__half& a) { return a = __hsub(a, __half((ordito_f16)1)); }
+ORDITO_HD bool operator==(const __half& a, const __half& b) { return __heq(a, b); }
+ORDITO_HD bool operator!=(const __half& a, const __half& b) { return __hneu(a, b); }
+ORDITO_HD bool operator<(const __half& a, const __half& b) { return __hlt(a, b); }
+ORDITO_HD bool operator<=(const __half& a, const __half& b) { return __hle(a, b); }
+ORDITO_HD bool operator>(const __half& a, const __half& b) { return __hgt(a, b); }
+ORDITO_HD bool operator>=(const __half& a, const __half& b) { return __hge(a, b); }
 #endif
 #if !defined(__CUDA_NO_HALF2_OPERATORS__)
-#define ORDITO_HALF2_OPERATOR(op, function)                                                             \
-  ORDITO_HD __half2 operator op(const __half2 &a, const __half2 &b) { return function(a, b); }          \
-  ORDITO_HD __half2 &operator op##=(__half2 & a, const __half2 &b) { return a = function(a, b); }
+#define ORDITO_HALF2_OPERATOR(op, function)                                                    \
+  ORDITO_HD __half2 operator op(const __half2& a, const __half2& b) { return function(a, b); } \
+  ORDITO_HD __half2& operator op##=(__half2 & a, const __half2 & b) { return a = function(a, b); }
 ORDITO_HALF2_OPERATOR(+, __hadd2)
 ORDITO_HALF2_OPERATOR(-, __hsub2)
 ORDITO_HALF2_OPERATOR(*, __hmul2)
 ORDITO_HALF2_OPERATOR(/, __h2div)
 #undef ORDITO_HALF2_OPERATOR
-ORDITO_HD __half2 operator-(const __half2 &a) { return __hneg2(a); }
-ORDITO_HD bool operator==(const __half2 &a, const __half2 &b) { return __hbeq2(a, b); }
-ORDITO_HD bool operator!=(const __half2 &a, const __half2 &b) { return __hneu(a.x, b.x) && __hneu(a.y, b.y); }
-ORDITO_HD bool operator<(const __half2 &a, const __half2 &b) { return __hblt2(a, b); }
-ORDITO_HD bool operator<=(const __half2 &a, const __half2 &b) { return __hble2(a, b); }
-ORDITO_HD bool operator>(const __half2 &a, const __half2 &b) { return __hbgt2(a, b); }
-ORDITO_HD bool operator>=(const __half2 &a, const __half2 &b) { return __hbge2(a, b); }
+ORDITO_HD __half2 operator-(const __half2& a) { return __hneg2(a); }
+ORDITO_HD bool operator==(const __half2& a, const __half2& b) { return __hbeq2(a, b); }
+ORDITO_HD bool operator!=(const __half2& a, const __half2& b) { return __hneu(a.x, b.x) && __hneu(a.y, b.y); }
+ORDITO_HD bool operator<(const __half2& a, const __half2& b) { return __hblt2(a, b); }
+ORDITO_HD bool operator<=(const __half2& a, const __half2& b) { return __hble2(a, b); }
+ORDITO_HD bool operator>(const __half2& a, const __half2& b) { return __hbgt2(a, b); }
+ORDITO_HD bool operator>=(const __half2& a, const __half2& b) { return __hbge2(a, b); }
 #endif
 
-// --- math: computed in float, then rounded ---------------------------------------------------------------------------------
-#define ORDITO_HALF_MATH(name, function)                                                                \
-  ORDITO_HD __half h##name(__half a) { return __float2half(function(__half2float(a))); }                \
+// --- math: computed in float, then rounded
+// ---------------------------------------------------------------------------------
+#define ORDITO_HALF_MATH(name, function)                                                 \
+  ORDITO_HD __half h##name(__half a) { return __float2half(function(__half2float(a))); } \
   ORDITO_HD __half2 h2##name(__half2 a) { return __half2(h##name(a.x), h##name(a.y)); }
 namespace ordito_detail {
 ORDITO_HD float reciprocal(float x) { return 1.0f / x; }
@@ -358,44 +364,45 @@ ORDITO_HALF_MATH(cos, cosf)
 ORDITO_HALF_MATH(tanh, tanhf)
 #undef ORDITO_HALF_MATH
 
-// --- warps, memory, atomics ------------------------------------------------------------------------------------------------
+// --- warps, memory, atomics
+// ------------------------------------------------------------------------------------------------
 #if defined(__CUDA__)
 #define ORDITO_DEVICE static __device__ __inline__ __attribute__((always_inline))
 
 namespace ordito_detail {
 ORDITO_DEVICE unsigned int bitsOf(__half h) { return h.__x; }
 ORDITO_DEVICE unsigned int bitsOf(__half2 h) { return h.x.__x | (unsigned int)h.y.__x << 16; }
-ORDITO_DEVICE void setBits(__half &h, unsigned int bits) { h.__x = (unsigned short)bits; }
-ORDITO_DEVICE void setBits(__half2 &h, unsigned int bits) {
+ORDITO_DEVICE void setBits(__half& h, unsigned int bits) { h.__x = (unsigned short)bits; }
+ORDITO_DEVICE void setBits(__half2& h, unsigned int bits) {
   h.x.__x = (unsigned short)bits;
   h.y.__x = (unsigned short)(bits >> 16);
 }
 }  // namespace ordito_detail
 
-#define ORDITO_HALF_SHUFFLE(name, type, lane_type)                                                                  \
-  ORDITO_DEVICE type name(unsigned int mask, type value, lane_type lane, int width = 32) {                          \
-    type result;                                                                                                    \
-    ordito_detail::setBits(result, name(mask, ordito_detail::bitsOf(value), lane, width));                          \
-    return result;                                                                                                  \
+#define ORDITO_HALF_SHUFFLE(name, type, lane_type)                                         \
+  ORDITO_DEVICE type name(unsigned int mask, type value, lane_type lane, int width = 32) { \
+    type result;                                                                           \
+    ordito_detail::setBits(result, name(mask, ordito_detail::bitsOf(value), lane, width)); \
+    return result;                                                                         \
   }
-#define ORDITO_HALF_SHUFFLES(type)                              \
-  ORDITO_HALF_SHUFFLE(__shfl_sync, type, int)                   \
-  ORDITO_HALF_SHUFFLE(__shfl_up_sync, type, unsigned int)       \
-  ORDITO_HALF_SHUFFLE(__shfl_down_sync, type, unsigned int)     \
+#define ORDITO_HALF_SHUFFLES(type)                          \
+  ORDITO_HALF_SHUFFLE(__shfl_sync, type, int)               \
+  ORDITO_HALF_SHUFFLE(__shfl_up_sync, type, unsigned int)   \
+  ORDITO_HALF_SHUFFLE(__shfl_down_sync, type, unsigned int) \
   ORDITO_HALF_SHUFFLE(__shfl_xor_sync, type, int)
 ORDITO_HALF_SHUFFLES(__half)
 ORDITO_HALF_SHUFFLES(__half2)
 #undef ORDITO_HALF_SHUFFLES
 #undef ORDITO_HALF_SHUFFLE
 
-#define ORDITO_HALF_LOAD(name)                                                                      \
-  ORDITO_DEVICE __half name(const __half *pointer) {                                                \
-    return __ushort_as_half(name((const unsigned short *)(const void *)pointer));                   \
-  }                                                                                                 \
-  ORDITO_DEVICE __half2 name(const __half2 *pointer) {                                              \
-    __half2 result;                                                                                 \
-    ordito_detail::setBits(result, name((const unsigned int *)(const void *)pointer));              \
-    return result;                                                                                  \
+#define ORDITO_HALF_LOAD(name)                                                       \
+  ORDITO_DEVICE __half name(const __half* pointer) {                                 \
+    return __ushort_as_half(name((const unsigned short*)(const void*)pointer));      \
+  }                                                                                  \
+  ORDITO_DEVICE __half2 name(const __half2* pointer) {                               \
+    __half2 result;                                                                  \
+    ordito_detail::setBits(result, name((const unsigned int*)(const void*)pointer)); \
+    return result;                                                                   \
   }
 ORDITO_HALF_LOAD(__ldg)
 ORDITO_HALF_LOAD(__ldca)
@@ -404,14 +411,14 @@ ORDITO_HALF_LOAD(__ldcs)
 #undef ORDITO_HALF_LOAD
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-ORDITO_DEVICE __half atomicAdd(__half *address, __half value) {
+ORDITO_DEVICE __half atomicAdd(__half* address, __half value) {
   __half old;
   asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old.__x) : "l"(address), "h"(value.__x) : "memory");
   return old;
 }
 #endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
-ORDITO_DEVICE __half2 atomicAdd(__half2 *address, __half2 value) {
+ORDITO_DEVICE __half2 atomicAdd(__half2* address, __half2 value) {
   unsigned int old;
   asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;"
                : "=r"(old)

@@ -1,8 +1,8 @@
-// What a CUDA C++ program includes, or rather what the compiler includes for it: the runtime API and its C++ templates, and in
-// .cu files the language itself.
+// What a CUDA C++ program includes, or rather what the compiler includes for it: the runtime API and its C++ templates,
+// and in .cu files the language itself.
 //
-// In .cu files clang includes this from its own __clang_cuda_runtime_wrapper.h, halfway through: the built-in variables come
-// before, math and intrinsics after. What clang lacks is in ordito/device_functions.h, which comes last.
+// In .cu files clang includes this from its own __clang_cuda_runtime_wrapper.h, halfway through: the built-in variables
+// come before, math and intrinsics after. What clang lacks is in ordito/device_functions.h, which comes last.
 #ifndef __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_H__
 

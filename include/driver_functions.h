@@ -10,7 +10,7 @@
 #define ORDITO_MAKE static inline
 #endif
 
-ORDITO_MAKE struct cudaPitchedPtr make_cudaPitchedPtr(void *pointer, size_t pitch, size_t xsize, size_t ysize) {
+ORDITO_MAKE struct cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t xsize, size_t ysize) {
   struct cudaPitchedPtr p;
   p.ptr = pointer, p.pitch = pitch, p.xsize = xsize, p.ysize = ysize;
   return p;

@@ -1,7 +1,7 @@
 // Types of the CUDA runtime API: error codes, enumerations, and the structures that programs pass.
 //
-// Layouts and values are those of CUDA 12, because a program that NVIDIA's compiler built brings that view of them with it.
-// tests/api/frontend/abi.cpp holds the sizes and offsets.
+// Layouts and values are those of CUDA 12, because a program that NVIDIA's compiler built brings that view of them with
+// it. tests/api/frontend/abi.cpp holds the sizes and offsets.
 #ifndef __DRIVER_TYPES_H__
 #define __DRIVER_TYPES_H__
 
@@ -87,29 +87,30 @@
 
 typedef enum cudaError cudaError_t;
 
-typedef struct CUstream_st *cudaStream_t;
-typedef struct CUevent_st *cudaEvent_t;
-typedef struct CUfunc_st *cudaFunction_t;
-typedef struct CUkern_st *cudaKernel_t;
-typedef struct CUlib_st *cudaLibrary_t;
-typedef struct CUgraph_st *cudaGraph_t;
-typedef struct CUgraphNode_st *cudaGraphNode_t;
-typedef struct CUgraphExec_st *cudaGraphExec_t;
-typedef struct CUuserObject_st *cudaUserObject_t;
-typedef struct CUmemPoolHandle_st *cudaMemPool_t;
-typedef struct CUexternalMemory_st *cudaExternalMemory_t;
-typedef struct CUexternalSemaphore_st *cudaExternalSemaphore_t;
-typedef struct cudaGraphicsResource *cudaGraphicsResource_t;
-typedef struct cudaArray *cudaArray_t;
-typedef const struct cudaArray *cudaArray_const_t;
-typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
-typedef const struct cudaMipmappedArray *cudaMipmappedArray_const_t;
+typedef struct CUstream_st* cudaStream_t;
+typedef struct CUevent_st* cudaEvent_t;
+typedef struct CUfunc_st* cudaFunction_t;
+typedef struct CUkern_st* cudaKernel_t;
+typedef struct CUlib_st* cudaLibrary_t;
+typedef struct CUgraph_st* cudaGraph_t;
+typedef struct CUgraphNode_st* cudaGraphNode_t;
+typedef struct CUgraphExec_st* cudaGraphExec_t;
+typedef struct CUuserObject_st* cudaUserObject_t;
+typedef struct CUmemPoolHandle_st* cudaMemPool_t;
+typedef struct CUexternalMemory_st* cudaExternalMemory_t;
+typedef struct CUexternalSemaphore_st* cudaExternalSemaphore_t;
+typedef struct cudaGraphicsResource* cudaGraphicsResource_t;
+typedef struct cudaArray* cudaArray_t;
+typedef const struct cudaArray* cudaArray_const_t;
+typedef struct cudaMipmappedArray* cudaMipmappedArray_t;
+typedef const struct cudaMipmappedArray* cudaMipmappedArray_const_t;
 typedef unsigned long long cudaGraphConditionalHandle;
-typedef struct cudaAsyncCallbackEntry *cudaAsyncCallbackHandle_t;
+typedef struct cudaAsyncCallbackEntry* cudaAsyncCallbackHandle_t;
 struct cudaArray;
 
 typedef enum cudaGraphDependencyType_enum {
-  cudaGraphDependencyTypeDefault = 0, cudaGraphDependencyTypeProgrammatic = 1
+  cudaGraphDependencyTypeDefault = 0,
+  cudaGraphDependencyTypeProgrammatic = 1
 } cudaGraphDependencyType;
 typedef enum cudaLaunchMemSyncDomain cudaLaunchMemSyncDomain;
 typedef enum cudaLaunchAttributeID cudaLaunchAttributeID;
@@ -121,7 +122,9 @@ struct cudaChannelFormatDesc {
 };
 
 struct cudaArraySparseProperties {
-  struct { unsigned int width, height, depth; } tileExtent;
+  struct {
+    unsigned int width, height, depth;
+  } tileExtent;
   unsigned int miptailFirstLevel;
   unsigned long long miptailSize;
   unsigned int flags;
@@ -136,7 +139,7 @@ struct cudaArrayMemoryRequirements {
 
 /// A pointer whose rows are `pitch` bytes apart; xsize and ysize are the logical extent in elements.
 struct cudaPitchedPtr {
-  void *ptr;
+  void* ptr;
   size_t pitch;
   size_t xsize;
   size_t ysize;
@@ -185,7 +188,7 @@ struct cudaMemcpy3DPeerParms {
 };
 
 struct cudaMemsetParams {
-  void *dst;
+  void* dst;
   size_t pitch;
   unsigned int value;
   unsigned int elementSize;
@@ -194,7 +197,7 @@ struct cudaMemsetParams {
 };
 
 struct cudaMemsetParamsV2 {
-  void *dst;
+  void* dst;
   size_t pitch;
   unsigned int value;
   unsigned int elementSize;
@@ -203,38 +206,42 @@ struct cudaMemsetParamsV2 {
 };
 
 struct cudaAccessPolicyWindow {
-  void *base_ptr;
+  void* base_ptr;
   size_t num_bytes;
   float hitRatio;
   enum cudaAccessProperty hitProp;
   enum cudaAccessProperty missProp;
 };
 
-typedef void (CUDART_CB *cudaHostFn_t)(void *userData);
-typedef void (CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *userData);
+typedef void(CUDART_CB* cudaHostFn_t)(void* userData);
+typedef void(CUDART_CB* cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void* userData);
 
 struct cudaHostNodeParams {
   cudaHostFn_t fn;
-  void *userData;
+  void* userData;
 };
 
 struct cudaHostNodeParamsV2 {
   cudaHostFn_t fn;
-  void *userData;
+  void* userData;
 };
 
 struct cudaResourceDesc {
   enum cudaResourceType resType;
   union {
-    struct { cudaArray_t array; } array;
-    struct { cudaMipmappedArray_t mipmap; } mipmap;
     struct {
-      void *devPtr;
+      cudaArray_t array;
+    } array;
+    struct {
+      cudaMipmappedArray_t mipmap;
+    } mipmap;
+    struct {
+      void* devPtr;
       struct cudaChannelFormatDesc desc;
       size_t sizeInBytes;
     } linear;
     struct {
-      void *devPtr;
+      void* devPtr;
       struct cudaChannelFormatDesc desc;
       size_t width;
       size_t height;
@@ -257,8 +264,8 @@ struct cudaResourceViewDesc {
 struct cudaPointerAttributes {
   enum cudaMemoryType type;
   int device;
-  void *devicePointer;
-  void *hostPointer;
+  void* devicePointer;
+  void* hostPointer;
 };
 
 struct cudaFuncAttributes {
@@ -295,7 +302,7 @@ struct cudaMemPoolProps {
   enum cudaMemAllocationType allocType;
   enum cudaMemAllocationHandleType handleTypes;
   struct cudaMemLocation location;
-  void *win32SecurityAttributes;
+  void* win32SecurityAttributes;
   size_t maxSize;
   unsigned short usage;
   unsigned char reserved[54];
@@ -307,10 +314,10 @@ struct cudaMemPoolPtrExportData {
 
 struct cudaMemAllocNodeParams {
   struct cudaMemPoolProps poolProps;
-  const struct cudaMemAccessDesc *accessDescs;
+  const struct cudaMemAccessDesc* accessDescs;
   size_t accessDescCount;
   size_t bytesize;
-  void *dptr;
+  void* dptr;
 };
 
 #ifndef CU_UUID_HAS_BEEN_DEFINED
@@ -434,8 +441,11 @@ struct cudaExternalMemoryHandleDesc {
   enum cudaExternalMemoryHandleType type;
   union {
     int fd;
-    struct { void *handle; const void *name; } win32;
-    const void *nvSciBufObject;
+    struct {
+      void* handle;
+      const void* name;
+    } win32;
+    const void* nvSciBufObject;
   } handle;
   unsigned long long size;
   unsigned int flags;
@@ -459,17 +469,27 @@ struct cudaExternalSemaphoreHandleDesc {
   enum cudaExternalSemaphoreHandleType type;
   union {
     int fd;
-    struct { void *handle; const void *name; } win32;
-    const void *nvSciSyncObj;
+    struct {
+      void* handle;
+      const void* name;
+    } win32;
+    const void* nvSciSyncObj;
   } handle;
   unsigned int flags;
 };
 
 struct cudaExternalSemaphoreSignalParams {
   struct {
-    struct { unsigned long long value; } fence;
-    union { void *fence; unsigned long long reserved; } nvSciSync;
-    struct { unsigned long long key; } keyedMutex;
+    struct {
+      unsigned long long value;
+    } fence;
+    union {
+      void* fence;
+      unsigned long long reserved;
+    } nvSciSync;
+    struct {
+      unsigned long long key;
+    } keyedMutex;
     unsigned int reserved[12];
   } params;
   unsigned int flags;
@@ -478,9 +498,17 @@ struct cudaExternalSemaphoreSignalParams {
 
 struct cudaExternalSemaphoreWaitParams {
   struct {
-    struct { unsigned long long value; } fence;
-    union { void *fence; unsigned long long reserved; } nvSciSync;
-    struct { unsigned long long key; unsigned int timeoutMs; } keyedMutex;
+    struct {
+      unsigned long long value;
+    } fence;
+    union {
+      void* fence;
+      unsigned long long reserved;
+    } nvSciSync;
+    struct {
+      unsigned long long key;
+      unsigned int timeoutMs;
+    } keyedMutex;
     unsigned int reserved[10];
   } params;
   unsigned int flags;
@@ -488,19 +516,19 @@ struct cudaExternalSemaphoreWaitParams {
 };
 
 struct cudaKernelNodeParams {
-  void *func;
+  void* func;
   dim3 gridDim;
   dim3 blockDim;
   unsigned int sharedMemBytes;
-  void **kernelParams;
-  void **extra;
+  void** kernelParams;
+  void** extra;
 };
 
 struct cudaLaunchParams {
-  void *func;
+  void* func;
   dim3 gridDim;
   dim3 blockDim;
-  void **args;
+  void** args;
   size_t sharedMem;
   cudaStream_t stream;
 };
@@ -535,14 +563,23 @@ typedef union cudaLaunchAttributeValue {
   struct cudaAccessPolicyWindow accessPolicyWindow;
   int cooperative;
   enum cudaSynchronizationPolicy syncPolicy;
-  struct { unsigned int x, y, z; } clusterDim;
+  struct {
+    unsigned int x, y, z;
+  } clusterDim;
   enum cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
   int programmaticStreamSerializationAllowed;
-  struct { cudaEvent_t event; int flags; int triggerAtBlockStart; } programmaticEvent;
+  struct {
+    cudaEvent_t event;
+    int flags;
+    int triggerAtBlockStart;
+  } programmaticEvent;
   int priority;
   cudaLaunchMemSyncDomainMap memSyncDomainMap;
   cudaLaunchMemSyncDomain memSyncDomain;
-  struct { cudaEvent_t event; int flags; } launchCompletionEvent;
+  struct {
+    cudaEvent_t event;
+    int flags;
+  } launchCompletionEvent;
   unsigned int sharedMemCarveout;
 } cudaLaunchAttributeValue;
 
@@ -557,7 +594,7 @@ typedef struct cudaLaunchConfig_st {
   dim3 blockDim;
   size_t dynamicSmemBytes;
   cudaStream_t stream;
-  cudaLaunchAttribute *attrs;
+  cudaLaunchAttribute* attrs;
   unsigned int numAttrs;
 } cudaLaunchConfig_t;
 

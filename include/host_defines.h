@@ -1,5 +1,5 @@
-// The language qualifiers (__global__, __device__, ...) as clang attributes. In a plain C or C++ file they are empty, so that
-// headers shared between .cu and .cpp files compile in both.
+// The language qualifiers (__global__, __device__, ...) as clang attributes. In a plain C or C++ file they are empty,
+// so that headers shared between .cu and .cpp files compile in both.
 #ifndef __HOST_DEFINES_H__
 #define __HOST_DEFINES_H__
 
@@ -9,9 +9,9 @@
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
-// clang-19 has managed variables for HIP only. On a CPU the copy that the host sees can be the storage that kernels use, so a
-// managed variable is a __device__ variable: the runtime binds its PTX symbol to the address that is registered for the host.
-// The section is how it tells them from plain __device__ variables.
+// clang-19 has managed variables for HIP only. On a CPU the copy that the host sees can be the storage that kernels
+// use, so a managed variable is a __device__ variable: the runtime binds its PTX symbol to the address that is
+// registered for the host. The section is how it tells them from plain __device__ variables.
 #define __managed__ __attribute__((device)) __attribute__((section("ordito_managed")))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #else
@@ -30,7 +30,8 @@
 #define __maxnreg__(...)
 #define __block_size__(...)
 
-// __noinline__ is a keyword of clang in CUDA files; elsewhere it must stay free, since libstdc++ writes __attribute__((__noinline__)).
+// __noinline__ is a keyword of clang in CUDA files; elsewhere it must stay free, since libstdc++ writes
+// __attribute__((__noinline__)).
 #ifndef __forceinline__
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #endif

@@ -1,18 +1,21 @@
-// Texture fetches through texture objects. Clang lowers its handler to the PTX instruction that the first argument names.
+// Texture fetches through texture objects. Clang lowers its handler to the PTX instruction that the first argument
+// names.
 #ifndef __TEXTURE_FETCH_FUNCTIONS_H__
 #define __TEXTURE_FETCH_FUNCTIONS_H__
 
 #if defined(__CUDA__) && defined(__cplusplus) && __cplusplus >= 201103L
 
 // By value, and by the older form that takes a pointer to the result.
-#define ORDITO_TEXTURE(name, builtin, parameters, arguments)                                                      \
-  template <class Type> static __device__ __inline__ void name(Type *value, cudaTextureObject_t texture, parameters) {  \
-    __nv_tex_surf_handler(builtin, value, texture, arguments);                                                    \
-  }                                                                                                               \
-  template <class Type> static __device__ __inline__ Type name(cudaTextureObject_t texture, parameters) {               \
-    Type value;                                                                                                      \
-    __nv_tex_surf_handler(builtin, &value, texture, arguments);                                                   \
-    return value;                                                                                                 \
+#define ORDITO_TEXTURE(name, builtin, parameters, arguments)                                     \
+  template <class Type>                                                                          \
+  static __device__ __inline__ void name(Type* value, cudaTextureObject_t texture, parameters) { \
+    __nv_tex_surf_handler(builtin, value, texture, arguments);                                   \
+  }                                                                                              \
+  template <class Type>                                                                          \
+  static __device__ __inline__ Type name(cudaTextureObject_t texture, parameters) {              \
+    Type value;                                                                                  \
+    __nv_tex_surf_handler(builtin, &value, texture, arguments);                                  \
+    return value;                                                                                \
   }
 #define ORDITO_COMMA ,
 ORDITO_TEXTURE(tex1Dfetch, "__itex1Dfetch", int x, x)

@@ -6,12 +6,32 @@
 
 #if defined(__cplusplus)
 #define ORDITO_MAKE static inline __host__ __device__
-#define ORDITO_MAKE_VECTORS(name, type)                                                                             \
-  ORDITO_MAKE name##1 make_##name##1(type x) { name##1 v; v.x = x; return v; }                                      \
-  ORDITO_MAKE name##2 make_##name##2(type x, type y) { name##2 v; v.x = x; v.y = y; return v; }                     \
-  ORDITO_MAKE name##3 make_##name##3(type x, type y, type z) { name##3 v; v.x = x; v.y = y; v.z = z; return v; }    \
-  ORDITO_MAKE name##4 make_##name##4(type x, type y, type z, type w) {                                              \
-    name##4 v; v.x = x; v.y = y; v.z = z; v.w = w; return v;                                                        \
+#define ORDITO_MAKE_VECTORS(name, type)                                \
+  ORDITO_MAKE name##1 make_##name##1(type x) {                         \
+    name##1 v;                                                         \
+    v.x = x;                                                           \
+    return v;                                                          \
+  }                                                                    \
+  ORDITO_MAKE name##2 make_##name##2(type x, type y) {                 \
+    name##2 v;                                                         \
+    v.x = x;                                                           \
+    v.y = y;                                                           \
+    return v;                                                          \
+  }                                                                    \
+  ORDITO_MAKE name##3 make_##name##3(type x, type y, type z) {         \
+    name##3 v;                                                         \
+    v.x = x;                                                           \
+    v.y = y;                                                           \
+    v.z = z;                                                           \
+    return v;                                                          \
+  }                                                                    \
+  ORDITO_MAKE name##4 make_##name##4(type x, type y, type z, type w) { \
+    name##4 v;                                                         \
+    v.x = x;                                                           \
+    v.y = y;                                                           \
+    v.z = z;                                                           \
+    v.w = w;                                                           \
+    return v;                                                          \
   }
 
 ORDITO_MAKE_VECTORS(char, signed char)

@@ -5,18 +5,24 @@
 
 #include "host_defines.h"
 
-#define ORDITO_VECTOR1(name, type, bytes) \
-  struct __attribute__((aligned(bytes))) name##1 { type x; }; typedef struct name##1 name##1
-#define ORDITO_VECTOR2(name, type, bytes) \
-  struct __attribute__((aligned(bytes))) name##2 { type x, y; }; typedef struct name##2 name##2
-#define ORDITO_VECTOR3(name, type, bytes) \
-  struct __attribute__((aligned(bytes))) name##3 { type x, y, z; }; typedef struct name##3 name##3
-#define ORDITO_VECTOR4(name, type, bytes) \
-  struct __attribute__((aligned(bytes))) name##4 { type x, y, z, w; }; typedef struct name##4 name##4
+#define ORDITO_VECTOR1(name, type, bytes)                     \
+  struct __attribute__((aligned(bytes))) name##1 { type x; }; \
+  typedef struct name##1 name##1
+#define ORDITO_VECTOR2(name, type, bytes)                        \
+  struct __attribute__((aligned(bytes))) name##2 { type x, y; }; \
+  typedef struct name##2 name##2
+#define ORDITO_VECTOR3(name, type, bytes)                           \
+  struct __attribute__((aligned(bytes))) name##3 { type x, y, z; }; \
+  typedef struct name##3 name##3
+#define ORDITO_VECTOR4(name, type, bytes)                              \
+  struct __attribute__((aligned(bytes))) name##4 { type x, y, z, w; }; \
+  typedef struct name##4 name##4
 // A vector of three is aligned like its element; the others to their size, 16 bytes at most.
-#define ORDITO_VECTORS(name, type, align1, align2, align4)                   \
-  ORDITO_VECTOR1(name, type, align1); ORDITO_VECTOR2(name, type, align2); \
-  ORDITO_VECTOR3(name, type, align1); ORDITO_VECTOR4(name, type, align4)
+#define ORDITO_VECTORS(name, type, align1, align2, align4) \
+  ORDITO_VECTOR1(name, type, align1);                      \
+  ORDITO_VECTOR2(name, type, align2);                      \
+  ORDITO_VECTOR3(name, type, align1);                      \
+  ORDITO_VECTOR4(name, type, align4)
 
 ORDITO_VECTORS(char, signed char, 1, 2, 4);
 ORDITO_VECTORS(uchar, unsigned char, 1, 2, 4);
@@ -48,7 +54,13 @@ struct dim3 {
 #else
   __host__ __device__ dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
   __host__ __device__ dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-  __host__ __device__ operator uint3() const { uint3 t; t.x = x; t.y = y; t.z = z; return t; }
+  __host__ __device__ operator uint3() const {
+    uint3 t;
+    t.x = x;
+    t.y = y;
+    t.z = z;
+    return t;
+  }
 #endif
 #endif
 };

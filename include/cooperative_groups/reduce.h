@@ -8,15 +8,33 @@
 
 namespace cooperative_groups {
 
-template <class Type> struct plus { __device__ Type operator()(const Type &a, const Type &b) const { return a + b; } };
-template <class Type> struct less { __device__ Type operator()(const Type &a, const Type &b) const { return b < a ? b : a; } };
-template <class Type> struct greater { __device__ Type operator()(const Type &a, const Type &b) const { return a < b ? b : a; } };
-template <class Type> struct bit_and { __device__ Type operator()(const Type &a, const Type &b) const { return a & b; } };
-template <class Type> struct bit_or { __device__ Type operator()(const Type &a, const Type &b) const { return a | b; } };
-template <class Type> struct bit_xor { __device__ Type operator()(const Type &a, const Type &b) const { return a ^ b; } };
+template <class Type>
+struct plus {
+  __device__ Type operator()(const Type& a, const Type& b) const { return a + b; }
+};
+template <class Type>
+struct less {
+  __device__ Type operator()(const Type& a, const Type& b) const { return b < a ? b : a; }
+};
+template <class Type>
+struct greater {
+  __device__ Type operator()(const Type& a, const Type& b) const { return a < b ? b : a; }
+};
+template <class Type>
+struct bit_and {
+  __device__ Type operator()(const Type& a, const Type& b) const { return a & b; }
+};
+template <class Type>
+struct bit_or {
+  __device__ Type operator()(const Type& a, const Type& b) const { return a | b; }
+};
+template <class Type>
+struct bit_xor {
+  __device__ Type operator()(const Type& a, const Type& b) const { return a ^ b; }
+};
 
 template <unsigned int Size, class Parent, class Type, class Operation>
-static __device__ __inline__ Type reduce(const thread_block_tile<Size, Parent> &tile, Type value, Operation operation) {
+static __device__ __inline__ Type reduce(const thread_block_tile<Size, Parent>& tile, Type value, Operation operation) {
   for (unsigned int distance = Size / 2; distance > 0; distance /= 2) {
     value = operation(value, tile.shfl_xor(value, distance));
   }
@@ -25,7 +43,7 @@ static __device__ __inline__ Type reduce(const thread_block_tile<Size, Parent> &
 
 /// Groups of any size: fold the upper part onto the lower, then spread the first thread's result.
 template <class Type, class Operation>
-static __device__ __inline__ Type reduce(const coalesced_group &group, Type value, Operation operation) {
+static __device__ __inline__ Type reduce(const coalesced_group& group, Type value, Operation operation) {
   for (unsigned int count = group.size(); count > 1;) {
     const unsigned int half = (count + 1) / 2;
     const Type other = group.shfl_down(value, half);

@@ -1,8 +1,9 @@
-// The part of libdevice that is one instruction or a few: integer and conversion intrinsics, explicit roundings, classification,
-// the approximate ("fast") functions. Built to LLVM bitcode for nvptx64, which clang links into each kernel file by itself.
+// The part of libdevice that is one instruction or a few: integer and conversion intrinsics, explicit roundings,
+// classification, the approximate ("fast") functions. Built to LLVM bitcode for nvptx64, which clang links into each
+// kernel file by itself.
 //
-// What is not here (sin, exp, pow, erf ...) stays a call in the PTX, and the engine answers it with vector code for the CPU.
-// A function of two results is split here into calls of one each, which the engine can vectorise.
+// What is not here (sin, exp, pow, erf ...) stays a call in the PTX, and the engine answers it with vector code for the
+// CPU. A function of two results is split here into calls of one each, which the engine can vectorise.
 
 typedef long long s64;
 typedef unsigned long long u64;
@@ -11,7 +12,8 @@ typedef unsigned int u32;
 // 1 if the kernel is compiled with denormals flushed to zero; a constant by the time the code is optimised.
 #define FTZ __nvvm_reflect("__CUDA_FTZ")
 
-// ---- integers -------------------------------------------------------------------------------------------------------------
+// ---- integers
+// -------------------------------------------------------------------------------------------------------------
 int __nv_abs(int x) { return x < 0 ? (int)(0u - (u32)x) : x; }
 s64 __nv_llabs(s64 x) { return x < 0 ? (s64)(0ull - (u64)x) : x; }
 int __nv_min(int a, int b) { return a < b ? a : b; }
@@ -44,7 +46,8 @@ int __nv_rhadd(int a, int b) { return (int)(((s64)a + b + 1) >> 1); }
 u32 __nv_uhadd(u32 a, u32 b) { return (u32)(((u64)a + b) >> 1); }
 u32 __nv_urhadd(u32 a, u32 b) { return (u32)(((u64)a + b + 1) >> 1); }
 
-// ---- bits of a number -----------------------------------------------------------------------------------------------------
+// ---- bits of a number
+// -----------------------------------------------------------------------------------------------------
 int __nv_float_as_int(float x) { return __builtin_bit_cast(int, x); }
 u32 __nv_float_as_uint(float x) { return __builtin_bit_cast(u32, x); }
 float __nv_int_as_float(int x) { return __builtin_bit_cast(float, x); }
@@ -62,14 +65,15 @@ int __nv_isinff(float x) { return __builtin_fabsf(x) == __builtin_inff(); }
 int __nv_isinfd(double x) { return __builtin_fabs(x) == __builtin_inf(); }
 int __nv_finitef(float x) { return __builtin_fabsf(x) < __builtin_inff(); }
 int __nv_isfinited(double x) { return __builtin_fabs(x) < __builtin_inf(); }
-float __nv_nanf(const signed char *tag) { return (void)tag, __builtin_nanf(""); }
-double __nv_nan(const signed char *tag) { return (void)tag, __builtin_nan(""); }
+float __nv_nanf(const signed char* tag) { return (void)tag, __builtin_nanf(""); }
+double __nv_nan(const signed char* tag) { return (void)tag, __builtin_nan(""); }
 float __nv_copysignf(float x, float s) { return __builtin_copysignf(x, s); }
 double __nv_copysign(double x, double s) { return __builtin_copysign(x, s); }
 float __nv_fabsf(float x) { return __builtin_fabsf(x); }
 double __nv_fabs(double x) { return __builtin_fabs(x); }
 
-// ---- rounding to an integer -----------------------------------------------------------------------------------------------
+// ---- rounding to an integer
+// -----------------------------------------------------------------------------------------------
 float __nv_ceilf(float x) { return __builtin_ceilf(x); }
 double __nv_ceil(double x) { return __builtin_ceil(x); }
 float __nv_floorf(float x) { return __builtin_floorf(x); }
@@ -93,18 +97,19 @@ s64 __nv_llrintf(float x) { return FTZ ? __nvvm_f2ll_rn_ftz(x) : __nvvm_f2ll_rn(
 s64 __nv_llrint(double x) { return __nvvm_d2ll_rn(x); }
 s64 __nv_llroundf(float x) { return __nvvm_f2ll_rz(__nv_roundf(x)); }
 s64 __nv_llround(double x) { return __nvvm_d2ll_rz(__nv_round(x)); }
-float __nv_modff(float x, float *whole) {
+float __nv_modff(float x, float* whole) {
   const float t = __builtin_truncf(x);
   *whole = t;
   return __builtin_copysignf(__nv_isinff(x) ? 0.0f : x - t, x);
 }
-double __nv_modf(double x, double *whole) {
+double __nv_modf(double x, double* whole) {
   const double t = __builtin_trunc(x);
   *whole = t;
   return __builtin_copysign(__nv_isinfd(x) ? 0.0 : x - t, x);
 }
 
-// ---- arithmetic -----------------------------------------------------------------------------------------------------------
+// ---- arithmetic
+// -----------------------------------------------------------------------------------------------------------
 float __nv_fminf(float a, float b) { return __builtin_fminf(a, b); }
 double __nv_fmin(double a, double b) { return __builtin_fmin(a, b); }
 float __nv_fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
@@ -124,7 +129,9 @@ float __nv_saturatef(float x) { return FTZ ? __nvvm_saturate_ftz_f(x) : __nvvm_s
 float __nv_frsqrt_rn(float x) { return (float)(1.0 / __nvvm_sqrt_rn_d(x)); }
 float __nv_fdividef(float a, float b) { return FTZ ? __nvvm_div_approx_ftz_f(a, b) : __nvvm_div_approx_f(a, b); }
 float __nv_fast_fdividef(float a, float b) { return __nv_fdividef(a, b); }
-float __nv_norm3df(float a, float b, float c) { return (float)__nvvm_sqrt_rn_d((double)a * a + (double)b * b + (double)c * c); }
+float __nv_norm3df(float a, float b, float c) {
+  return (float)__nvvm_sqrt_rn_d((double)a * a + (double)b * b + (double)c * c);
+}
 float __nv_norm4df(float a, float b, float c, float d) {
   return (float)__nvvm_sqrt_rn_d((double)a * a + (double)b * b + (double)c * c + (double)d * d);
 }
@@ -144,42 +151,51 @@ double __nv_rnorm4d(double a, double b, double c, double d) {
 
 // add, multiply, fused multiply-add, divide, reciprocal and square root with the rounding in the name
 #define ROUNDINGS(DEFINE) DEFINE(rn, rn) DEFINE(rz, rz) DEFINE(rd, rm) DEFINE(ru, rp)
-#define ARITHMETIC(name, ptx)                                                                                              \
-  float __nv_fadd_##name(float a, float b) { return FTZ ? __nvvm_add_##ptx##_ftz_f(a, b) : __nvvm_add_##ptx##_f(a, b); }   \
-  float __nv_fsub_##name(float a, float b) { return FTZ ? __nvvm_add_##ptx##_ftz_f(a, -b) : __nvvm_add_##ptx##_f(a, -b); } \
-  float __nv_fmul_##name(float a, float b) { return FTZ ? __nvvm_mul_##ptx##_ftz_f(a, b) : __nvvm_mul_##ptx##_f(a, b); }   \
-  float __nv_fdiv_##name(float a, float b) { return FTZ ? __nvvm_div_##ptx##_ftz_f(a, b) : __nvvm_div_##ptx##_f(a, b); }   \
-  float __nv_frcp_##name(float a) { return FTZ ? __nvvm_rcp_##ptx##_ftz_f(a) : __nvvm_rcp_##ptx##_f(a); }                  \
-  float __nv_fsqrt_##name(float a) { return FTZ ? __nvvm_sqrt_##ptx##_ftz_f(a) : __nvvm_sqrt_##ptx##_f(a); }               \
-  float __nv_fmaf_##name(float a, float b, float c) {                                                                      \
-    return FTZ ? __nvvm_fma_##ptx##_ftz_f(a, b, c) : __nvvm_fma_##ptx##_f(a, b, c);                                        \
-  }                                                                                                                        \
-  float __nv_fmaf_ieee_##name(float a, float b, float c) { return __nvvm_fma_##ptx##_f(a, b, c); }                         \
-  double __nv_dadd_##name(double a, double b) { return __nvvm_add_##ptx##_d(a, b); }                                       \
-  double __nv_dsub_##name(double a, double b) { return __nvvm_add_##ptx##_d(a, -b); }                                      \
-  double __nv_dmul_##name(double a, double b) { return __nvvm_mul_##ptx##_d(a, b); }                                       \
-  double __nv_ddiv_##name(double a, double b) { return __nvvm_div_##ptx##_d(a, b); }                                       \
-  double __nv_drcp_##name(double a) { return __nvvm_rcp_##ptx##_d(a); }                                                    \
-  double __nv_dsqrt_##name(double a) { return __nvvm_sqrt_##ptx##_d(a); }                                                  \
+#define ARITHMETIC(name, ptx)                                                                                \
+  float __nv_fadd_##name(float a, float b) {                                                                 \
+    return FTZ ? __nvvm_add_##ptx##_ftz_f(a, b) : __nvvm_add_##ptx##_f(a, b);                                \
+  }                                                                                                          \
+  float __nv_fsub_##name(float a, float b) {                                                                 \
+    return FTZ ? __nvvm_add_##ptx##_ftz_f(a, -b) : __nvvm_add_##ptx##_f(a, -b);                              \
+  }                                                                                                          \
+  float __nv_fmul_##name(float a, float b) {                                                                 \
+    return FTZ ? __nvvm_mul_##ptx##_ftz_f(a, b) : __nvvm_mul_##ptx##_f(a, b);                                \
+  }                                                                                                          \
+  float __nv_fdiv_##name(float a, float b) {                                                                 \
+    return FTZ ? __nvvm_div_##ptx##_ftz_f(a, b) : __nvvm_div_##ptx##_f(a, b);                                \
+  }                                                                                                          \
+  float __nv_frcp_##name(float a) { return FTZ ? __nvvm_rcp_##ptx##_ftz_f(a) : __nvvm_rcp_##ptx##_f(a); }    \
+  float __nv_fsqrt_##name(float a) { return FTZ ? __nvvm_sqrt_##ptx##_ftz_f(a) : __nvvm_sqrt_##ptx##_f(a); } \
+  float __nv_fmaf_##name(float a, float b, float c) {                                                        \
+    return FTZ ? __nvvm_fma_##ptx##_ftz_f(a, b, c) : __nvvm_fma_##ptx##_f(a, b, c);                          \
+  }                                                                                                          \
+  float __nv_fmaf_ieee_##name(float a, float b, float c) { return __nvvm_fma_##ptx##_f(a, b, c); }           \
+  double __nv_dadd_##name(double a, double b) { return __nvvm_add_##ptx##_d(a, b); }                         \
+  double __nv_dsub_##name(double a, double b) { return __nvvm_add_##ptx##_d(a, -b); }                        \
+  double __nv_dmul_##name(double a, double b) { return __nvvm_mul_##ptx##_d(a, b); }                         \
+  double __nv_ddiv_##name(double a, double b) { return __nvvm_div_##ptx##_d(a, b); }                         \
+  double __nv_drcp_##name(double a) { return __nvvm_rcp_##ptx##_d(a); }                                      \
+  double __nv_dsqrt_##name(double a) { return __nvvm_sqrt_##ptx##_d(a); }                                    \
   double __nv_fma_##name(double a, double b, double c) { return __nvvm_fma_##ptx##_d(a, b, c); }
 ROUNDINGS(ARITHMETIC)
 
-// ---- conversions ----------------------------------------------------------------------------------------------------------
-#define CONVERSIONS(name, ptx)                                                                                      \
-  int __nv_float2int_##name(float x) { return FTZ ? __nvvm_f2i_##ptx##_ftz(x) : __nvvm_f2i_##ptx(x); }              \
-  u32 __nv_float2uint_##name(float x) { return (u32)(FTZ ? __nvvm_f2ui_##ptx##_ftz(x) : __nvvm_f2ui_##ptx(x)); }    \
-  s64 __nv_float2ll_##name(float x) { return FTZ ? __nvvm_f2ll_##ptx##_ftz(x) : __nvvm_f2ll_##ptx(x); }             \
-  u64 __nv_float2ull_##name(float x) { return (u64)(FTZ ? __nvvm_f2ull_##ptx##_ftz(x) : __nvvm_f2ull_##ptx(x)); }   \
-  int __nv_double2int_##name(double x) { return __nvvm_d2i_##ptx(x); }                                              \
-  u32 __nv_double2uint_##name(double x) { return (u32)__nvvm_d2ui_##ptx(x); }                                       \
-  s64 __nv_double2ll_##name(double x) { return __nvvm_d2ll_##ptx(x); }                                              \
-  u64 __nv_double2ull_##name(double x) { return (u64)__nvvm_d2ull_##ptx(x); }                                       \
-  float __nv_double2float_##name(double x) { return FTZ ? __nvvm_d2f_##ptx##_ftz(x) : __nvvm_d2f_##ptx(x); }        \
-  float __nv_int2float_##name(int x) { return __nvvm_i2f_##ptx(x); }                                                \
-  float __nv_uint2float_##name(u32 x) { return __nvvm_ui2f_##ptx(x); }                                              \
-  float __nv_ll2float_##name(s64 x) { return __nvvm_ll2f_##ptx(x); }                                                \
-  float __nv_ull2float_##name(u64 x) { return __nvvm_ull2f_##ptx(x); }                                              \
-  double __nv_ll2double_##name(s64 x) { return __nvvm_ll2d_##ptx(x); }                                              \
+// ---- conversions
+// ----------------------------------------------------------------------------------------------------------
+#define CONVERSIONS(name, ptx)                                                                                    \
+  int __nv_float2int_##name(float x) { return FTZ ? __nvvm_f2i_##ptx##_ftz(x) : __nvvm_f2i_##ptx(x); }            \
+  u32 __nv_float2uint_##name(float x) { return (u32)(FTZ ? __nvvm_f2ui_##ptx##_ftz(x) : __nvvm_f2ui_##ptx(x)); }  \
+  s64 __nv_float2ll_##name(float x) { return FTZ ? __nvvm_f2ll_##ptx##_ftz(x) : __nvvm_f2ll_##ptx(x); }           \
+  u64 __nv_float2ull_##name(float x) { return (u64)(FTZ ? __nvvm_f2ull_##ptx##_ftz(x) : __nvvm_f2ull_##ptx(x)); } \
+  int __nv_double2int_##name(double x) { return __nvvm_d2i_##ptx(x); }                                            \
+  u32 __nv_double2uint_##name(double x) { return (u32)__nvvm_d2ui_##ptx(x); }                                     \
+  s64 __nv_double2ll_##name(double x) { return __nvvm_d2ll_##ptx(x); }                                            \
+  u64 __nv_double2ull_##name(double x) { return (u64)__nvvm_d2ull_##ptx(x); }                                     \
+  float __nv_double2float_##name(double x) { return FTZ ? __nvvm_d2f_##ptx##_ftz(x) : __nvvm_d2f_##ptx(x); }      \
+  float __nv_int2float_##name(int x) { return __nvvm_i2f_##ptx(x); }                                              \
+  float __nv_uint2float_##name(u32 x) { return __nvvm_ui2f_##ptx(x); }                                            \
+  float __nv_ll2float_##name(s64 x) { return __nvvm_ll2f_##ptx(x); }                                              \
+  float __nv_ull2float_##name(u64 x) { return __nvvm_ull2f_##ptx(x); }                                            \
+  double __nv_ll2double_##name(s64 x) { return __nvvm_ll2d_##ptx(x); }                                            \
   double __nv_ull2double_##name(u64 x) { return __nvvm_ull2d_##ptx(x); }
 ROUNDINGS(CONVERSIONS)
 unsigned short __nv_float2half_rn(float x) { return __builtin_bit_cast(unsigned short, (_Float16)x); }
@@ -187,13 +203,14 @@ float __nv_half2float(unsigned short x) { return (float)__builtin_bit_cast(_Floa
 double __nv_int2double_rn(int x) { return (double)x; }
 double __nv_uint2double_rn(u32 x) { return (double)x; }
 
-// ---- approximate functions: the special function unit ---------------------------------------------------------------------
+// ---- approximate functions: the special function unit
+// ---------------------------------------------------------------------
 static float exp2Approx(float x) { return FTZ ? __nvvm_ex2_approx_ftz_f(x) : __nvvm_ex2_approx_f(x); }
 static float log2Approx(float x) { return FTZ ? __nvvm_lg2_approx_ftz_f(x) : __nvvm_lg2_approx_f(x); }
 float __nv_fast_sinf(float x) { return FTZ ? __nvvm_sin_approx_ftz_f(x) : __nvvm_sin_approx_f(x); }
 float __nv_fast_cosf(float x) { return FTZ ? __nvvm_cos_approx_ftz_f(x) : __nvvm_cos_approx_f(x); }
 float __nv_fast_tanf(float x) { return __nv_fdividef(__nv_fast_sinf(x), __nv_fast_cosf(x)); }
-void __nv_fast_sincosf(float x, float *s, float *c) { *s = __nv_fast_sinf(x), *c = __nv_fast_cosf(x); }
+void __nv_fast_sincosf(float x, float* s, float* c) { *s = __nv_fast_sinf(x), *c = __nv_fast_cosf(x); }
 float __nv_fast_expf(float x) { return exp2Approx(x * 1.44269504f); }
 float __nv_fast_exp10f(float x) { return exp2Approx(x * 3.32192809f); }
 float __nv_fast_exp2f(float x) { return exp2Approx(x); }
@@ -202,7 +219,8 @@ float __nv_fast_logf(float x) { return log2Approx(x) * 0.693147181f; }
 float __nv_fast_log10f(float x) { return log2Approx(x) * 0.301029996f; }
 float __nv_fast_powf(float x, float y) { return exp2Approx(y * log2Approx(x)); }
 
-// ---- two results in one call ----------------------------------------------------------------------------------------------
+// ---- two results in one call
+// ----------------------------------------------------------------------------------------------
 float __nv_sinf(float);
 float __nv_cosf(float);
 float __nv_sinpif(float);
@@ -211,12 +229,13 @@ double __nv_sin(double);
 double __nv_cos(double);
 double __nv_sinpi(double);
 double __nv_cospi(double);
-void __nv_sincosf(float x, float *s, float *c) { *s = __nv_sinf(x), *c = __nv_cosf(x); }
-void __nv_sincos(double x, double *s, double *c) { *s = __nv_sin(x), *c = __nv_cos(x); }
-void __nv_sincospif(float x, float *s, float *c) { *s = __nv_sinpif(x), *c = __nv_cospif(x); }
-void __nv_sincospi(double x, double *s, double *c) { *s = __nv_sinpi(x), *c = __nv_cospi(x); }
+void __nv_sincosf(float x, float* s, float* c) { *s = __nv_sinf(x), *c = __nv_cosf(x); }
+void __nv_sincos(double x, double* s, double* c) { *s = __nv_sin(x), *c = __nv_cos(x); }
+void __nv_sincospif(float x, float* s, float* c) { *s = __nv_sinpif(x), *c = __nv_cospif(x); }
+void __nv_sincospi(double x, double* s, double* c) { *s = __nv_sinpi(x), *c = __nv_cospi(x); }
 
-// ---- exponents ------------------------------------------------------------------------------------------------------------
+// ---- exponents
+// ------------------------------------------------------------------------------------------------------------
 // Multiplying by a power of two in up to three steps, each representable, rounds once at most.
 float __nv_ldexpf(float x, int n) {
   n = n > 300 ? 300 : n < -300 ? -300 : n;
@@ -235,7 +254,7 @@ double __nv_ldexp(double x, int n) {
 }
 float __nv_scalbnf(float x, int n) { return __nv_ldexpf(x, n); }
 double __nv_scalbn(double x, int n) { return __nv_ldexp(x, n); }
-float __nv_frexpf(float x, int *e) {
+float __nv_frexpf(float x, int* e) {
   // A subnormal is scaled into the normal range first.
   const int tiny = __builtin_fabsf(x) < 0x1p-126f;
   const u32 bits = __builtin_bit_cast(u32, tiny ? x * 0x1p24f : x);
@@ -247,7 +266,7 @@ float __nv_frexpf(float x, int *e) {
   *e = exponent - 126 - (tiny ? 24 : 0);
   return __builtin_bit_cast(float, (bits & 0x807fffffu) | 0x3f000000u);
 }
-double __nv_frexp(double x, int *e) {
+double __nv_frexp(double x, int* e) {
   const int tiny = __builtin_fabs(x) < 0x1p-1022;
   const u64 bits = __builtin_bit_cast(u64, tiny ? x * 0x1p54 : x);
   const int exponent = (int)(bits >> 52 & 2047);

@@ -6,15 +6,15 @@
 #define ORDITO_ATOMIC_FUNCTIONS_H
 
 // function, type, clang's builtin: one row gives the function of all three scopes.
-#define ORDITO_ATOMIC(name, type, builtin_type, operation, suffix)                                              \
-  ORDITO_DEVICE type name(type *address, type value) {                                                         \
-    return (type)__nvvm_atom_##operation##_gen_##suffix((builtin_type *)address, (builtin_type)value);         \
-  }                                                                                                             \
-  ORDITO_DEVICE type name##_block(type *address, type value) {                                                 \
-    return (type)__nvvm_atom_cta_##operation##_gen_##suffix((builtin_type *)address, (builtin_type)value);     \
-  }                                                                                                             \
-  ORDITO_DEVICE type name##_system(type *address, type value) {                                                \
-    return (type)__nvvm_atom_sys_##operation##_gen_##suffix((builtin_type *)address, (builtin_type)value);     \
+#define ORDITO_ATOMIC(name, type, builtin_type, operation, suffix)                                        \
+  ORDITO_DEVICE type name(type* address, type value) {                                                    \
+    return (type)__nvvm_atom_##operation##_gen_##suffix((builtin_type*)address, (builtin_type)value);     \
+  }                                                                                                       \
+  ORDITO_DEVICE type name##_block(type* address, type value) {                                            \
+    return (type)__nvvm_atom_cta_##operation##_gen_##suffix((builtin_type*)address, (builtin_type)value); \
+  }                                                                                                       \
+  ORDITO_DEVICE type name##_system(type* address, type value) {                                           \
+    return (type)__nvvm_atom_sys_##operation##_gen_##suffix((builtin_type*)address, (builtin_type)value); \
   }
 
 typedef unsigned long long ordito_u64;
@@ -56,33 +56,32 @@ ORDITO_ATOMIC(atomicXor, ordito_u64, long long, xor, ll)
 #undef ORDITO_ATOMIC
 
 // What PTX has no instruction for is said through one it has.
-#define ORDITO_SCOPED_ATOMICS(scope)                                                                            \
-  ORDITO_DEVICE int atomicSub##scope(int *address, int value) { return atomicAdd##scope(address, -value); }    \
-  ORDITO_DEVICE unsigned int atomicSub##scope(unsigned int *address, unsigned int value) {                     \
-    return atomicAdd##scope(address, 0u - value);                                                               \
-  }                                                                                                             \
-  ORDITO_DEVICE float atomicExch##scope(float *address, float value) {                                         \
-    return __int_as_float(atomicExch##scope((int *)address, __float_as_int(value)));                            \
-  }                                                                                                             \
-  ORDITO_DEVICE double atomicExch##scope(double *address, double value) {                                      \
-    return __longlong_as_double((long long)atomicExch##scope((ordito_u64 *)address,                            \
-                                                             (ordito_u64)__double_as_longlong(value)));         \
+#define ORDITO_SCOPED_ATOMICS(scope)                                                                        \
+  ORDITO_DEVICE int atomicSub##scope(int* address, int value) { return atomicAdd##scope(address, -value); } \
+  ORDITO_DEVICE unsigned int atomicSub##scope(unsigned int* address, unsigned int value) {                  \
+    return atomicAdd##scope(address, 0u - value);                                                           \
+  }                                                                                                         \
+  ORDITO_DEVICE float atomicExch##scope(float* address, float value) {                                      \
+    return __int_as_float(atomicExch##scope((int*)address, __float_as_int(value)));                         \
+  }                                                                                                         \
+  ORDITO_DEVICE double atomicExch##scope(double* address, double value) {                                   \
+    return __longlong_as_double(                                                                            \
+        (long long)atomicExch##scope((ordito_u64*)address, (ordito_u64)__double_as_longlong(value)));       \
   }
 ORDITO_SCOPED_ATOMICS()
 ORDITO_SCOPED_ATOMICS(_block)
 ORDITO_SCOPED_ATOMICS(_system)
 #undef ORDITO_SCOPED_ATOMICS
 
-#define ORDITO_CAS(name, infix)                                                                                 \
-  ORDITO_DEVICE int name(int *address, int compare, int value) {                                                \
-    return __nvvm_atom_##infix##cas_gen_i(address, compare, value);                                             \
-  }                                                                                                             \
-  ORDITO_DEVICE unsigned int name(unsigned int *address, unsigned int compare, unsigned int value) {           \
-    return (unsigned int)__nvvm_atom_##infix##cas_gen_i((int *)address, (int)compare, (int)value);              \
-  }                                                                                                             \
-  ORDITO_DEVICE ordito_u64 name(ordito_u64 *address, ordito_u64 compare, ordito_u64 value) {                    \
-    return (ordito_u64)__nvvm_atom_##infix##cas_gen_ll((long long *)address, (long long)compare,                \
-                                                       (long long)value);                                       \
+#define ORDITO_CAS(name, infix)                                                                                    \
+  ORDITO_DEVICE int name(int* address, int compare, int value) {                                                   \
+    return __nvvm_atom_##infix##cas_gen_i(address, compare, value);                                                \
+  }                                                                                                                \
+  ORDITO_DEVICE unsigned int name(unsigned int* address, unsigned int compare, unsigned int value) {               \
+    return (unsigned int)__nvvm_atom_##infix##cas_gen_i((int*)address, (int)compare, (int)value);                  \
+  }                                                                                                                \
+  ORDITO_DEVICE ordito_u64 name(ordito_u64* address, ordito_u64 compare, ordito_u64 value) {                       \
+    return (ordito_u64)__nvvm_atom_##infix##cas_gen_ll((long long*)address, (long long)compare, (long long)value); \
   }
 ORDITO_CAS(atomicCAS, )
 ORDITO_CAS(atomicCAS_block, cta_)
@@ -90,14 +89,14 @@ ORDITO_CAS(atomicCAS_system, sys_)
 #undef ORDITO_CAS
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-#define ORDITO_CAS16(name, scope)                                                                               \
-  ORDITO_DEVICE unsigned short name(unsigned short *address, unsigned short compare, unsigned short value) {   \
-    unsigned short old;                                                                                         \
-    asm volatile("atom" scope ".cas.b16 %0, [%1], %2, %3;"                                                      \
-                 : "=h"(old)                                                                                    \
-                 : "l"(address), "h"(compare), "h"(value)                                                       \
-                 : "memory");                                                                                   \
-    return old;                                                                                                 \
+#define ORDITO_CAS16(name, scope)                                                                            \
+  ORDITO_DEVICE unsigned short name(unsigned short* address, unsigned short compare, unsigned short value) { \
+    unsigned short old;                                                                                      \
+    asm volatile("atom" scope ".cas.b16 %0, [%1], %2, %3;"                                                   \
+                 : "=h"(old)                                                                                 \
+                 : "l"(address), "h"(compare), "h"(value)                                                    \
+                 : "memory");                                                                                \
+    return old;                                                                                              \
   }
 ORDITO_CAS16(atomicCAS, "")
 ORDITO_CAS16(atomicCAS_block, ".cta")

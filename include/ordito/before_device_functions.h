@@ -11,8 +11,8 @@
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 
-// Warp intrinsics without _sync. Clang lowers them to instructions that sm_70 and later no longer have, so its versions get
-// out of the way here; ordito/warp_functions.h defines them over the lanes that are active together.
+// Warp intrinsics without _sync. Clang lowers them to instructions that sm_70 and later no longer have, so its versions
+// get out of the way here; ordito/warp_functions.h defines them over the lanes that are active together.
 #define __all ordito_clang_all
 #define __any ordito_clang_any
 #define __ballot ordito_clang_ballot
@@ -22,12 +22,12 @@ typedef uint64_t cuuint64_t;
 #define __shfl_xor ordito_clang_shfl_xor
 
 // Addresses of one state space as numbers, and back.
-#define ORDITO_ADDRESS_SPACE(name, number)                                                     \
-  static __device__ inline size_t __cvta_generic_to_##name(const void *pointer) {             \
-    return (size_t)(const void __attribute__((address_space(number))) *)pointer;               \
-  }                                                                                            \
-  static __device__ inline void *__cvta_##name##_to_generic(size_t address) {                 \
-    return (void *)(void __attribute__((address_space(number))) *)address;                     \
+#define ORDITO_ADDRESS_SPACE(name, number)                                        \
+  static __device__ inline size_t __cvta_generic_to_##name(const void* pointer) { \
+    return (size_t)(const void __attribute__((address_space(number)))*)pointer;   \
+  }                                                                               \
+  static __device__ inline void* __cvta_##name##_to_generic(size_t address) {     \
+    return (void*)(void __attribute__((address_space(number)))*)address;          \
   }
 ORDITO_ADDRESS_SPACE(global, 1)
 ORDITO_ADDRESS_SPACE(shared, 3)

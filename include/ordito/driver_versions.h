@@ -1,5 +1,5 @@
-// Which symbol a plain driver API name stands for: the version of CUDA 12, and the per-thread variant under -default-stream per-thread.
-// Included by cuda.h.
+// Which symbol a plain driver API name stands for: the version of CUDA 12, and the per-thread variant under
+// -default-stream per-thread. Included by cuda.h.
 #ifndef ORDITO_DRIVER_VERSIONS_H
 #define ORDITO_DRIVER_VERSIONS_H
 

@@ -41,7 +41,7 @@ ORDITO_HOST double rsqrt(double x) { return 1.0 / sqrt(x); }
 ORDITO_HOST double rcbrt(double x) { return 1.0 / cbrt(x); }
 ORDITO_HOST double sinpi(double x) { return ordito_detail::sineOfPiTimes(x); }
 ORDITO_HOST double cospi(double x) { return ordito_detail::cosineOfPiTimes(x); }
-ORDITO_HOST void sincospi(double x, double *sine, double *cosine) { *sine = sinpi(x), *cosine = cospi(x); }
+ORDITO_HOST void sincospi(double x, double* sine, double* cosine) { *sine = sinpi(x), *cosine = cospi(x); }
 ORDITO_HOST double normcdf(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
 ORDITO_HOST double fdivide(double a, double b) { return a / b; }
 
@@ -69,7 +69,7 @@ ORDITO_HOST float rsqrtf(float x) { return (float)rsqrt((double)x); }
 ORDITO_HOST float rcbrtf(float x) { return (float)rcbrt((double)x); }
 ORDITO_HOST float sinpif(float x) { return (float)sinpi((double)x); }
 ORDITO_HOST float cospif(float x) { return (float)cospi((double)x); }
-ORDITO_HOST void sincospif(float x, float *sine, float *cosine) { *sine = sinpif(x), *cosine = cospif(x); }
+ORDITO_HOST void sincospif(float x, float* sine, float* cosine) { *sine = sinpif(x), *cosine = cospif(x); }
 ORDITO_HOST float normcdff(float x) { return (float)normcdf((double)x); }
 ORDITO_HOST float fdividef(float a, float b) { return a / b; }
 ORDITO_HOST float erfinvf(float x) { return (float)erfinv((double)x); }

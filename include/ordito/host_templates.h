@@ -3,168 +3,187 @@
 #ifndef ORDITO_HOST_TEMPLATES_H
 #define ORDITO_HOST_TEMPLATES_H
 
-// --- memory by the type of the pointer -----------------------------------------------------------------------------------
-template <class Type> static inline cudaError_t cudaMalloc(Type **pointer, size_t bytes) {
-  return ::cudaMalloc((void **)(void *)pointer, bytes);
+// --- memory by the type of the pointer
+// -----------------------------------------------------------------------------------
+template <class Type>
+static inline cudaError_t cudaMalloc(Type** pointer, size_t bytes) {
+  return ::cudaMalloc((void**)(void*)pointer, bytes);
 }
-template <class Type> static inline cudaError_t cudaMallocHost(Type **pointer, size_t bytes, unsigned int flags = 0) {
-  return ::cudaHostAlloc((void **)(void *)pointer, bytes, flags);
+template <class Type>
+static inline cudaError_t cudaMallocHost(Type** pointer, size_t bytes, unsigned int flags = 0) {
+  return ::cudaHostAlloc((void**)(void*)pointer, bytes, flags);
 }
-static inline cudaError_t cudaMallocHost(void **pointer, size_t bytes, unsigned int flags) {
+static inline cudaError_t cudaMallocHost(void** pointer, size_t bytes, unsigned int flags) {
   return ::cudaHostAlloc(pointer, bytes, flags);
 }
-template <class Type> static inline cudaError_t cudaHostAlloc(Type **pointer, size_t bytes, unsigned int flags) {
-  return ::cudaHostAlloc((void **)(void *)pointer, bytes, flags);
-}
-template <class Type> static inline cudaError_t cudaHostGetDevicePointer(Type **device, void *host, unsigned int flags) {
-  return ::cudaHostGetDevicePointer((void **)(void *)device, host, flags);
+template <class Type>
+static inline cudaError_t cudaHostAlloc(Type** pointer, size_t bytes, unsigned int flags) {
+  return ::cudaHostAlloc((void**)(void*)pointer, bytes, flags);
 }
 template <class Type>
-static inline cudaError_t cudaMallocManaged(Type **pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
-  return ::cudaMallocManaged((void **)(void *)pointer, bytes, flags);
+static inline cudaError_t cudaHostGetDevicePointer(Type** device, void* host, unsigned int flags) {
+  return ::cudaHostGetDevicePointer((void**)(void*)device, host, flags);
 }
 template <class Type>
-static inline cudaError_t cudaMallocPitch(Type **pointer, size_t *pitch, size_t width, size_t height) {
-  return ::cudaMallocPitch((void **)(void *)pointer, pitch, width, height);
-}
-template <class Type> static inline cudaError_t cudaMallocAsync(Type **pointer, size_t bytes, cudaStream_t stream) {
-  return ::cudaMallocAsync((void **)(void *)pointer, bytes, stream);
+static inline cudaError_t cudaMallocManaged(Type** pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
+  return ::cudaMallocManaged((void**)(void*)pointer, bytes, flags);
 }
 template <class Type>
-static inline cudaError_t cudaMallocAsync(Type **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-  return ::cudaMallocFromPoolAsync((void **)(void *)pointer, bytes, pool, stream);
+static inline cudaError_t cudaMallocPitch(Type** pointer, size_t* pitch, size_t width, size_t height) {
+  return ::cudaMallocPitch((void**)(void*)pointer, pitch, width, height);
 }
-static inline cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+template <class Type>
+static inline cudaError_t cudaMallocAsync(Type** pointer, size_t bytes, cudaStream_t stream) {
+  return ::cudaMallocAsync((void**)(void*)pointer, bytes, stream);
+}
+template <class Type>
+static inline cudaError_t cudaMallocAsync(Type** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync((void**)(void*)pointer, bytes, pool, stream);
+}
+static inline cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   return ::cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
 }
 template <class Type>
-static inline cudaError_t cudaMallocFromPoolAsync(Type **pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-  return ::cudaMallocFromPoolAsync((void **)(void *)pointer, bytes, pool, stream);
+static inline cudaError_t cudaMallocFromPoolAsync(Type** pointer, size_t bytes, cudaMemPool_t pool,
+                                                  cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync((void**)(void*)pointer, bytes, pool, stream);
 }
 template <class Type>
-static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, Type *pointer, size_t length = 0,
+static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, Type* pointer, size_t length = 0,
                                                    unsigned int flags = cudaMemAttachSingle) {
-  return ::cudaStreamAttachMemAsync(stream, (void *)pointer, length, flags);
+  return ::cudaStreamAttachMemAsync(stream, (void*)pointer, length, flags);
 }
-static inline cudaError_t cudaMallocManaged(void **pointer, size_t bytes) {
+static inline cudaError_t cudaMallocManaged(void** pointer, size_t bytes) {
   return ::cudaMallocManaged(pointer, bytes, cudaMemAttachGlobal);
 }
-static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
+static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
   return ::cudaEventCreateWithFlags(event, flags);
 }
 
-// --- symbols: __device__ and __constant__ variables by reference ----------------------------------------------------------
+// --- symbols: __device__ and __constant__ variables by reference
+// ----------------------------------------------------------
 template <class Type>
-static inline cudaError_t cudaMemcpyToSymbol(const Type &symbol, const void *from, size_t bytes, size_t offset = 0,
+static inline cudaError_t cudaMemcpyToSymbol(const Type& symbol, const void* from, size_t bytes, size_t offset = 0,
                                              enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  return ::cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
+  return ::cudaMemcpyToSymbol((const void*)&symbol, from, bytes, offset, kind);
 }
 template <class Type>
-static inline cudaError_t cudaMemcpyFromSymbol(void *to, const Type &symbol, size_t bytes, size_t offset = 0,
+static inline cudaError_t cudaMemcpyFromSymbol(void* to, const Type& symbol, size_t bytes, size_t offset = 0,
                                                enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  return ::cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
+  return ::cudaMemcpyFromSymbol(to, (const void*)&symbol, bytes, offset, kind);
 }
 template <class Type>
-static inline cudaError_t cudaMemcpyToSymbolAsync(const Type &symbol, const void *from, size_t bytes, size_t offset = 0,
+static inline cudaError_t cudaMemcpyToSymbolAsync(const Type& symbol, const void* from, size_t bytes, size_t offset = 0,
                                                   enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                   cudaStream_t stream = 0) {
-  return ::cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind, stream);
+  return ::cudaMemcpyToSymbolAsync((const void*)&symbol, from, bytes, offset, kind, stream);
 }
 template <class Type>
-static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const Type &symbol, size_t bytes, size_t offset = 0,
+static inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const Type& symbol, size_t bytes, size_t offset = 0,
                                                     enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                     cudaStream_t stream = 0) {
-  return ::cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind, stream);
-}
-template <class Type> static inline cudaError_t cudaGetSymbolAddress(void **pointer, const Type &symbol) {
-  return ::cudaGetSymbolAddress(pointer, (const void *)&symbol);
-}
-template <class Type> static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const Type &symbol) {
-  return ::cudaGetSymbolSize(bytes, (const void *)&symbol);
+  return ::cudaMemcpyFromSymbolAsync(to, (const void*)&symbol, bytes, offset, kind, stream);
 }
 template <class Type>
-static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
-                                                         const cudaGraphNode_t *dependencies, size_t count,
-                                                         const Type &symbol, const void *from, size_t bytes, size_t offset,
-                                                         enum cudaMemcpyKind kind) {
-  return ::cudaGraphAddMemcpyNodeToSymbol(node, graph, dependencies, count, (const void *)&symbol, from, bytes, offset,
+static inline cudaError_t cudaGetSymbolAddress(void** pointer, const Type& symbol) {
+  return ::cudaGetSymbolAddress(pointer, (const void*)&symbol);
+}
+template <class Type>
+static inline cudaError_t cudaGetSymbolSize(size_t* bytes, const Type& symbol) {
+  return ::cudaGetSymbolSize(bytes, (const void*)&symbol);
+}
+template <class Type>
+static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                                         const cudaGraphNode_t* dependencies, size_t count,
+                                                         const Type& symbol, const void* from, size_t bytes,
+                                                         size_t offset, enum cudaMemcpyKind kind) {
+  return ::cudaGraphAddMemcpyNodeToSymbol(node, graph, dependencies, count, (const void*)&symbol, from, bytes, offset,
                                           kind);
 }
 
-// --- kernels by name -----------------------------------------------------------------------------------------------------
+// --- kernels by name
+// -----------------------------------------------------------------------------------------------------
 template <class Type>
-static inline cudaError_t cudaLaunchKernel(Type *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes = 0,
-                                           cudaStream_t stream = 0) {
-  return ::cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared_bytes, stream);
+static inline cudaError_t cudaLaunchKernel(Type* kernel, dim3 grid, dim3 block, void** arguments,
+                                           size_t shared_bytes = 0, cudaStream_t stream = 0) {
+  return ::cudaLaunchKernel((const void*)kernel, grid, block, arguments, shared_bytes, stream);
 }
 template <class Type>
-static inline cudaError_t cudaLaunchCooperativeKernel(Type *kernel, dim3 grid, dim3 block, void **arguments,
+static inline cudaError_t cudaLaunchCooperativeKernel(Type* kernel, dim3 grid, dim3 block, void** arguments,
                                                       size_t shared_bytes = 0, cudaStream_t stream = 0) {
-  return ::cudaLaunchCooperativeKernel((const void *)kernel, grid, block, arguments, shared_bytes, stream);
+  return ::cudaLaunchCooperativeKernel((const void*)kernel, grid, block, arguments, shared_bytes, stream);
 }
 #if __cplusplus >= 201103L
 /// Arguments are converted to the kernel's parameter types first, as a `<<<>>>` launch does.
 template <class... Parameters, class... Arguments>
-static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
-                                             Arguments &&...arguments) {
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                                             Arguments&&... arguments) {
   return [&](Parameters... converted) {
-    void *pointers[] = {(void *)&converted..., nullptr};
-    return ::cudaLaunchKernelExC(config, (const void *)kernel, pointers);
-  }(static_cast<Arguments &&>(arguments)...);
+    void* pointers[] = {(void*)&converted..., nullptr};
+    return ::cudaLaunchKernelExC(config, (const void*)kernel, pointers);
+  }(static_cast<Arguments&&>(arguments)...);
 }
 #endif
-template <class Type> static inline cudaError_t cudaFuncSetCacheConfig(Type *kernel, enum cudaFuncCache config) {
-  return ::cudaFuncSetCacheConfig((const void *)kernel, config);
-}
-template <class Type> static inline cudaError_t cudaFuncSetSharedMemConfig(Type *kernel, enum cudaSharedMemConfig config) {
-  return ::cudaFuncSetSharedMemConfig((const void *)kernel, config);
+template <class Type>
+static inline cudaError_t cudaFuncSetCacheConfig(Type* kernel, enum cudaFuncCache config) {
+  return ::cudaFuncSetCacheConfig((const void*)kernel, config);
 }
 template <class Type>
-static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, Type *kernel) {
-  return ::cudaFuncGetAttributes(attributes, (const void *)kernel);
+static inline cudaError_t cudaFuncSetSharedMemConfig(Type* kernel, enum cudaSharedMemConfig config) {
+  return ::cudaFuncSetSharedMemConfig((const void*)kernel, config);
 }
 template <class Type>
-static inline cudaError_t cudaFuncSetAttribute(Type *kernel, enum cudaFuncAttribute attribute, int value) {
-  return ::cudaFuncSetAttribute((const void *)kernel, attribute, value);
+static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, Type* kernel) {
+  return ::cudaFuncGetAttributes(attributes, (const void*)kernel);
 }
-template <class Type> static inline cudaError_t cudaFuncGetName(const char **name, Type *kernel) {
-  return ::cudaFuncGetName(name, (const void *)kernel);
+template <class Type>
+static inline cudaError_t cudaFuncSetAttribute(Type* kernel, enum cudaFuncAttribute attribute, int value) {
+  return ::cudaFuncSetAttribute((const void*)kernel, attribute, value);
 }
-template <class Type> static inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, Type *kernel) {
-  return ::cudaGetFuncBySymbol(function, (const void *)kernel);
+template <class Type>
+static inline cudaError_t cudaFuncGetName(const char** name, Type* kernel) {
+  return ::cudaFuncGetName(name, (const void*)kernel);
 }
-template <class Type> static inline cudaError_t cudaGetKernel(cudaKernel_t *handle, Type *kernel) {
-  return ::cudaGetKernel(handle, (const void *)kernel);
+template <class Type>
+static inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, Type* kernel) {
+  return ::cudaGetFuncBySymbol(function, (const void*)kernel);
+}
+template <class Type>
+static inline cudaError_t cudaGetKernel(cudaKernel_t* handle, Type* kernel) {
+  return ::cudaGetKernel(handle, (const void*)kernel);
 }
 
-// --- occupancy -----------------------------------------------------------------------------------------------------------
+// --- occupancy
+// -----------------------------------------------------------------------------------------------------------
 template <class Type>
-static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Type kernel, int block_size,
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Type kernel, int block_size,
                                                                         size_t dynamic_shared_bytes) {
-  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block_size, dynamic_shared_bytes);
+  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void*)kernel, block_size, dynamic_shared_bytes);
 }
 template <class Type>
-static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, Type kernel, int block_size,
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Type kernel,
+                                                                                 int block_size,
                                                                                  size_t dynamic_shared_bytes,
                                                                                  unsigned int flags) {
-  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void *)kernel, block_size,
+  return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void*)kernel, block_size,
                                                                   dynamic_shared_bytes, flags);
 }
 template <class Type>
-static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, Type *kernel, int blocks,
+static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, Type* kernel, int blocks,
                                                                     int block_size) {
-  return ::cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks, block_size);
+  return ::cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void*)kernel, blocks, block_size);
 }
 template <class Type>
-static inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, Type *kernel, const cudaLaunchConfig_t *config) {
-  return ::cudaOccupancyMaxActiveClusters(clusters, (const void *)kernel, config);
+static inline cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Type* kernel,
+                                                         const cudaLaunchConfig_t* config) {
+  return ::cudaOccupancyMaxActiveClusters(clusters, (const void*)kernel, config);
 }
 
-/// The block size that keeps the most threads resident on a multiprocessor, the larger block where two do equally well; and
-/// the grid that fills the device with such blocks. `shared_bytes(block size)` says how much dynamic shared memory a block
-/// takes.
+/// The block size that keeps the most threads resident on a multiprocessor, the larger block where two do equally well;
+/// and the grid that fills the device with such blocks. `shared_bytes(block size)` says how much dynamic shared memory
+/// a block takes.
 template <class SharedBytes, class Type>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block, Type kernel,
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* grid, int* block, Type kernel,
                                                                                   SharedBytes shared_bytes,
                                                                                   int block_limit = 0,
                                                                                   unsigned int flags = 0) {
@@ -178,7 +197,7 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlag
   }
   if (!error) error = ::cudaDeviceGetAttribute(&device_limit, cudaDevAttrMaxThreadsPerBlock, device);
   if (!error) error = ::cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, device);
-  if (!error) error = ::cudaFuncGetAttributes(&attributes, (const void *)kernel);
+  if (!error) error = ::cudaFuncGetAttributes(&attributes, (const void*)kernel);
   if (error) return error;
 
   int limit = attributes.maxThreadsPerBlock < device_limit ? attributes.maxThreadsPerBlock : device_limit;
@@ -188,7 +207,7 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlag
   for (int aligned = (limit + warp - 1) / warp * warp; aligned > 0; aligned -= warp) {
     const int size = aligned < limit ? aligned : limit;
     int blocks = 0;
-    error = ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, (const void *)kernel, size,
+    error = ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, (const void*)kernel, size,
                                                                      shared_bytes(size), flags);
     if (error) return error;
     if (size * blocks > best_threads) best_threads = size * blocks, best_block = size, best_blocks = blocks;
@@ -207,20 +226,21 @@ struct ConstantBytes {
 }  // namespace ordito_detail
 
 template <class SharedBytes, class Type>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, Type kernel,
-                                                                         SharedBytes shared_bytes, int block_limit = 0) {
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, Type kernel,
+                                                                         SharedBytes shared_bytes,
+                                                                         int block_limit = 0) {
   return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, kernel, shared_bytes, block_limit, 0);
 }
 template <class Type>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, Type kernel,
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, Type kernel,
                                                                       size_t shared_bytes = 0, int block_limit = 0,
                                                                       unsigned int flags = 0) {
   ordito_detail::ConstantBytes bytes = {shared_bytes};
   return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, kernel, bytes, block_limit, flags);
 }
 template <class Type>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Type kernel, size_t shared_bytes = 0,
-                                                             int block_limit = 0) {
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Type kernel,
+                                                             size_t shared_bytes = 0, int block_limit = 0) {
   return cudaOccupancyMaxPotentialBlockSizeWithFlags(grid, block, kernel, shared_bytes, block_limit, 0);
 }
 

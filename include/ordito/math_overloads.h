@@ -1,5 +1,5 @@
-// Math by overload in the global namespace: min and max of every arithmetic type on both sides, and float forms of the functions
-// that C does not have.
+// Math by overload in the global namespace: min and max of every arithmetic type on both sides, and float forms of the
+// functions that C does not have.
 #ifndef ORDITO_MATH_OVERLOADS_H
 #define ORDITO_MATH_OVERLOADS_H
 
@@ -12,8 +12,8 @@ static inline __host__ int min(int a, int b) { return b < a ? b : a; }
 static inline __host__ int max(int a, int b) { return a < b ? b : a; }
 
 // Integers: a mix of signed and unsigned compares as unsigned.
-#define ORDITO_MIN_MAX(result, a_type, b_type)                                                                  \
-  ORDITO_BOTH result min(a_type a, b_type b) { return (result)b < (result)a ? (result)b : (result)a; }          \
+#define ORDITO_MIN_MAX(result, a_type, b_type)                                                         \
+  ORDITO_BOTH result min(a_type a, b_type b) { return (result)b < (result)a ? (result)b : (result)a; } \
   ORDITO_BOTH result max(a_type a, b_type b) { return (result)a < (result)b ? (result)b : (result)a; }
 ORDITO_MIN_MAX(unsigned int, unsigned int, unsigned int)
 ORDITO_MIN_MAX(unsigned int, int, unsigned int)
@@ -43,8 +43,8 @@ ORDITO_DEVICE float rsqrt(float x) { return rsqrtf(x); }
 ORDITO_DEVICE float rcbrt(float x) { return rcbrtf(x); }
 ORDITO_DEVICE float sinpi(float x) { return sinpif(x); }
 ORDITO_DEVICE float cospi(float x) { return cospif(x); }
-ORDITO_DEVICE void sincospi(float x, float *sine, float *cosine) { sincospif(x, sine, cosine); }
-ORDITO_DEVICE void sincos(float x, float *sine, float *cosine) { sincosf(x, sine, cosine); }
+ORDITO_DEVICE void sincospi(float x, float* sine, float* cosine) { sincospif(x, sine, cosine); }
+ORDITO_DEVICE void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
 ORDITO_DEVICE float erfinv(float x) { return erfinvf(x); }
 ORDITO_DEVICE float erfcinv(float x) { return erfcinvf(x); }
 ORDITO_DEVICE float erfcx(float x) { return erfcxf(x); }

@@ -1,5 +1,5 @@
-// Under -default-stream per-thread every call that takes a stream, or that works on the default one, has a variant of its own
-// name in the runtime library. Included by cuda_runtime_api.h before it declares anything.
+// Under -default-stream per-thread every call that takes a stream, or that works on the default one, has a variant of
+// its own name in the runtime library. Included by cuda_runtime_api.h before it declares anything.
 #ifndef ORDITO_PER_THREAD_STREAM_H
 #define ORDITO_PER_THREAD_STREAM_H
 

@@ -7,18 +7,18 @@ ORDITO_DEVICE int __all(int predicate) { return __all_sync(__activemask(), predi
 ORDITO_DEVICE int __any(int predicate) { return __any_sync(__activemask(), predicate); }
 ORDITO_DEVICE unsigned int __ballot(int predicate) { return __ballot_sync(__activemask(), predicate); }
 
-#define ORDITO_OLD_SHUFFLES(type)                                                                     \
-  ORDITO_DEVICE type __shfl(type value, int lane, int width = 32) {                                   \
-    return __shfl_sync(__activemask(), value, lane, width);                                           \
-  }                                                                                                   \
-  ORDITO_DEVICE type __shfl_up(type value, unsigned int delta, int width = 32) {                      \
-    return __shfl_up_sync(__activemask(), value, delta, width);                                       \
-  }                                                                                                   \
-  ORDITO_DEVICE type __shfl_down(type value, unsigned int delta, int width = 32) {                    \
-    return __shfl_down_sync(__activemask(), value, delta, width);                                     \
-  }                                                                                                   \
-  ORDITO_DEVICE type __shfl_xor(type value, int lane_mask, int width = 32) {                          \
-    return __shfl_xor_sync(__activemask(), value, lane_mask, width);                                  \
+#define ORDITO_OLD_SHUFFLES(type)                                                  \
+  ORDITO_DEVICE type __shfl(type value, int lane, int width = 32) {                \
+    return __shfl_sync(__activemask(), value, lane, width);                        \
+  }                                                                                \
+  ORDITO_DEVICE type __shfl_up(type value, unsigned int delta, int width = 32) {   \
+    return __shfl_up_sync(__activemask(), value, delta, width);                    \
+  }                                                                                \
+  ORDITO_DEVICE type __shfl_down(type value, unsigned int delta, int width = 32) { \
+    return __shfl_down_sync(__activemask(), value, delta, width);                  \
+  }                                                                                \
+  ORDITO_DEVICE type __shfl_xor(type value, int lane_mask, int width = 32) {       \
+    return __shfl_xor_sync(__activemask(), value, lane_mask, width);               \
   }
 ORDITO_OLD_SHUFFLES(int)
 ORDITO_OLD_SHUFFLES(unsigned int)
@@ -32,12 +32,12 @@ ORDITO_OLD_SHUFFLES(double)
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
 // The value's bits decide whether two lanes match.
-#define ORDITO_MATCH(type, bits_type, width, bits)                                                    \
-  ORDITO_DEVICE unsigned int __match_any_sync(unsigned int mask, type value) {                        \
-    return __match##width##_any_sync(mask, (bits_type)(bits));                                        \
-  }                                                                                                   \
-  ORDITO_DEVICE unsigned int __match_all_sync(unsigned int mask, type value, int *all_equal) {        \
-    return __match##width##_all_sync(mask, (bits_type)(bits), all_equal);                             \
+#define ORDITO_MATCH(type, bits_type, width, bits)                                             \
+  ORDITO_DEVICE unsigned int __match_any_sync(unsigned int mask, type value) {                 \
+    return __match##width##_any_sync(mask, (bits_type)(bits));                                 \
+  }                                                                                            \
+  ORDITO_DEVICE unsigned int __match_all_sync(unsigned int mask, type value, int* all_equal) { \
+    return __match##width##_all_sync(mask, (bits_type)(bits), all_equal);                      \
   }
 ORDITO_MATCH(int, unsigned int, 32, value)
 ORDITO_MATCH(unsigned int, unsigned int, 32, value)

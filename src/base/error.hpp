@@ -1,5 +1,5 @@
-// Errors as values. A function that can fail on its input returns Expected<T>; the Error says what is wrong, where, and what to do.
-// Asserts are for our own mistakes, never for the user's.
+// Errors as values. A function that can fail on its input returns Expected<T>; the Error says what is wrong, where, and
+// what to do. Asserts are for our own mistakes, never for the user's.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,8 @@
 
 namespace ordito {
 
-/// Why an operation on user input failed. `code` is the CUDA result that a real runtime would answer (CUresult numbering), 0 if none applies.
+/// Why an operation on user input failed. `code` is the CUDA result that a real runtime would answer (CUresult
+/// numbering), 0 if none applies.
 struct Error {
   std::string message;
   int code = 0;

@@ -77,18 +77,21 @@ bool Executor::step(uint32_t group) {
   return wentBackwards;
 }
 
-/// Only conditional branches count, and not one of whose ways leads straight to the end of the kernel (machine/counters.hpp).
+/// Only conditional branches count, and not one of whose ways leads straight to the end of the kernel
+/// (machine/counters.hpp).
 void Executor::countBranch(uint32_t group, uint32_t active) {
   const ptx::Function& function = *thread->top().plan->source;
   auto endsKernel = [&](size_t at) {
     const auto& code = function.instructions;
-    for (size_t steps = 0; steps <= code.size() && at < code.size() && code[at].op == Op::Bra && !code[at].guard; ++steps)
+    for (size_t steps = 0; steps <= code.size() && at < code.size() && code[at].op == Op::Bra && !code[at].guard;
+         ++steps)
       at = function.labels[code[at].operands[0].label].instruction;
     if (at >= code.size()) return function.isEntry;
     return !code[at].guard && (code[at].op == Op::Exit || (code[at].op == Op::Ret && function.isEntry));
   };
   const size_t here = static_cast<size_t>(instruction - function.instructions.data());
-  if (!instruction->guard || endsKernel(here + 1) || endsKernel(function.labels[instruction->operands[0].label].instruction))
+  if (!instruction->guard || endsKernel(here + 1) ||
+      endsKernel(function.labels[instruction->operands[0].label].instruction))
     return;
   block.frame.counters[size_t(Counter::Branches)] += 1;
   if (active != 0 && active != group) block.frame.counters[size_t(Counter::DivergentBranches)] += 1;

@@ -158,8 +158,9 @@ constexpr External kExternals[] = {
       *s = roundedFloat(std::sin(double(x))), *c = roundedFloat(std::cos(double(x)));
     }>("__nv_sincosf"),
     external<+[](double x, double* s, double* c) { *s = machine::sinPi(x), *c = machine::cosPi(x); }>("__nv_sincospi"),
-    external<+[](float x, float* s, float* c) { *s = roundedFloat(machine::sinPi(x)), *c = roundedFloat(machine::cosPi(x)); }>(
-        "__nv_sincospif"),
+    external<+[](float x, float* s, float* c) {
+      *s = roundedFloat(machine::sinPi(x)), *c = roundedFloat(machine::cosPi(x));
+    }>("__nv_sincospif"),
     // Roots and norms
     UNARY(sqrt, std::sqrt(x)),
     UNARY(rsqrt, 1 / std::sqrt(x)),

@@ -43,7 +43,8 @@ TEST(Externals, UnknownNamesAreNotFound) { EXPECT_EQ(findExternal("__nv_nosuch")
 TEST(SpecialFunctions, InversesInvert) {
   for (double x : {1e-300, 1e-20, 1e-5, 0.1, 0.3, 0.49, 0.51, 0.9, 0.999999, 1.5, 1.999})
     EXPECT_NEAR(std::erfc(machine::inverseErfc(x)) / x, 1, 1e-12) << x;
-  for (double x : {-0.999, -0.5, -1e-10, 1e-10, 0.2, 0.7, 0.99999}) EXPECT_NEAR(std::erf(machine::inverseErf(x)), x, 4e-16) << x;
+  for (double x : {-0.999, -0.5, -1e-10, 1e-10, 0.2, 0.7, 0.99999})
+    EXPECT_NEAR(std::erf(machine::inverseErf(x)), x, 4e-16) << x;
 }
 
 TEST(SpecialFunctions, KnownValues) {

@@ -178,12 +178,14 @@ Graph graphOf(const Function& f) {
   return g;
 }
 
-/// Gives every branch to a bare `ret` an exit block of its own. Compilers merge all returns of a kernel into one; kept apart, an early return is seen to end
-/// some lanes and to leave the others together.
+/// Gives every branch to a bare `ret` an exit block of its own. Compilers merge all returns of a kernel into one; kept
+/// apart, an early return is seen to end some lanes and to leave the others together.
 void splitExits(Function& f) {
   // Through blocks that only jump on, too.
   auto isBareExit = [&](BlockId b) {
-    for (size_t steps = 0; steps < f.blocks.size() && f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Jump; ++steps) b = f.blocks[b].end.target[0];
+    for (size_t steps = 0; steps < f.blocks.size() && f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Jump;
+         ++steps)
+      b = f.blocks[b].end.target[0];
     return f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Exit;
   };
   const BlockId count = static_cast<BlockId>(f.blocks.size());

@@ -64,7 +64,9 @@ struct Block {
 };
 
 /// A block that does nothing but end the thread.
-inline bool isExitOnly(const Block& b) { return b.code.empty() && b.phis.empty() && b.end.kind == Terminator::Kind::Exit; }
+inline bool isExitOnly(const Block& b) {
+  return b.code.empty() && b.phis.empty() && b.end.kind == Terminator::Kind::Exit;
+}
 
 struct Function {
   const ptx::Module* module = nullptr;

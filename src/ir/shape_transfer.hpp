@@ -16,7 +16,8 @@ namespace ordito::ir {
 /// Does this instruction widen a 32-bit integer to 64 bits (cvt, mul.wide, mad.wide)?
 bool isWidening(const Instruction& i);
 
-/// In the linear rule, is operand `k` split into groups without a pattern (its pattern added to its bases) before the instruction is applied?
+/// In the linear rule, is operand `k` split into groups without a pattern (its pattern added to its bases) before the
+/// instruction is applied?
 bool splitsOperand(const Instruction& i, size_t k);
 
 class ShapeTransfer {

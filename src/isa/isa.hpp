@@ -1,5 +1,6 @@
-// The instruction table as data. ptx.def is read here by the C++ preprocessor and its syntax strings are parsed at compile time: a misspelt
-// modifier, type or brace in a row is a compile error. Everything that must know "which instructions exist" asks this table.
+// The instruction table as data. ptx.def is read here by the C++ preprocessor and its syntax strings are parsed at
+// compile time: a misspelt modifier, type or brace in a row is a compile error. Everything that must know "which
+// instructions exist" asks this table.
 #pragma once
 
 #include <array>
@@ -59,8 +60,8 @@ constexpr uint8_t modifierValue(ModifierKind kind, std::string_view text) {
   }
 }
 
-/// The modifiers of one instruction: for each vocabulary the chosen value, 0 where absent. Compare with `is(Rounding, "rz")`-style
-/// helpers: `m.is<ModifierKind::Rounding>("rz")` is checked at compile time.
+/// The modifiers of one instruction: for each vocabulary the chosen value, 0 where absent. Compare with `is(Rounding,
+/// "rz")`-style helpers: `m.is<ModifierKind::Rounding>("rz")` is checked at compile time.
 struct Modifiers {
   std::array<uint8_t, static_cast<size_t>(ModifierKind::Count)> value{};
 

@@ -1,4 +1,5 @@
-// How many sectors and shared-memory wavefronts a warp's access takes: the GPU profiler's definitions as plain functions.
+// How many sectors and shared-memory wavefronts a warp's access takes: the GPU profiler's definitions as plain
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ struct SharedCount {
   uint32_t ideal = 0;       // that an access of this width takes without conflicts
 };
 
-/// Lanes go in groups that move at most 128 bytes (all 32 for up to 4 bytes, half a warp for 8, a quarter for 16); in each group, distinct words of one bank
-/// take a pass each, and a word read by several lanes is broadcast.
+/// Lanes go in groups that move at most 128 bytes (all 32 for up to 4 bytes, half a warp for 8, a quarter for 16); in
+/// each group, distinct words of one bank take a pass each, and a word read by several lanes is broadcast.
 SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes);
 
 }  // namespace ordito::jit

@@ -19,15 +19,24 @@ constexpr Predicate kNone = Predicate::BAD_ICMP_PREDICATE;
 
 /// PTX's comparison operators; lo, ls, hi, hs are unsigned names, the u forms hold for unordered floats.
 constexpr CompareRule kRules[] = {
-    {"eq", Predicate::ICMP_EQ, Predicate::ICMP_EQ, Predicate::FCMP_OEQ},   {"ne", Predicate::ICMP_NE, Predicate::ICMP_NE, Predicate::FCMP_ONE},
-    {"lt", Predicate::ICMP_SLT, Predicate::ICMP_ULT, Predicate::FCMP_OLT}, {"le", Predicate::ICMP_SLE, Predicate::ICMP_ULE, Predicate::FCMP_OLE},
-    {"gt", Predicate::ICMP_SGT, Predicate::ICMP_UGT, Predicate::FCMP_OGT}, {"ge", Predicate::ICMP_SGE, Predicate::ICMP_UGE, Predicate::FCMP_OGE},
-    {"lo", Predicate::ICMP_ULT, Predicate::ICMP_ULT, kNone},               {"ls", Predicate::ICMP_ULE, Predicate::ICMP_ULE, kNone},
-    {"hi", Predicate::ICMP_UGT, Predicate::ICMP_UGT, kNone},               {"hs", Predicate::ICMP_UGE, Predicate::ICMP_UGE, kNone},
-    {"equ", kNone, kNone, Predicate::FCMP_UEQ},                            {"neu", kNone, kNone, Predicate::FCMP_UNE},
-    {"ltu", kNone, kNone, Predicate::FCMP_ULT},                            {"leu", kNone, kNone, Predicate::FCMP_ULE},
-    {"gtu", kNone, kNone, Predicate::FCMP_UGT},                            {"geu", kNone, kNone, Predicate::FCMP_UGE},
-    {"num", kNone, kNone, Predicate::FCMP_ORD},                            {"nan", kNone, kNone, Predicate::FCMP_UNO},
+    {"eq", Predicate::ICMP_EQ, Predicate::ICMP_EQ, Predicate::FCMP_OEQ},
+    {"ne", Predicate::ICMP_NE, Predicate::ICMP_NE, Predicate::FCMP_ONE},
+    {"lt", Predicate::ICMP_SLT, Predicate::ICMP_ULT, Predicate::FCMP_OLT},
+    {"le", Predicate::ICMP_SLE, Predicate::ICMP_ULE, Predicate::FCMP_OLE},
+    {"gt", Predicate::ICMP_SGT, Predicate::ICMP_UGT, Predicate::FCMP_OGT},
+    {"ge", Predicate::ICMP_SGE, Predicate::ICMP_UGE, Predicate::FCMP_OGE},
+    {"lo", Predicate::ICMP_ULT, Predicate::ICMP_ULT, kNone},
+    {"ls", Predicate::ICMP_ULE, Predicate::ICMP_ULE, kNone},
+    {"hi", Predicate::ICMP_UGT, Predicate::ICMP_UGT, kNone},
+    {"hs", Predicate::ICMP_UGE, Predicate::ICMP_UGE, kNone},
+    {"equ", kNone, kNone, Predicate::FCMP_UEQ},
+    {"neu", kNone, kNone, Predicate::FCMP_UNE},
+    {"ltu", kNone, kNone, Predicate::FCMP_ULT},
+    {"leu", kNone, kNone, Predicate::FCMP_ULE},
+    {"gtu", kNone, kNone, Predicate::FCMP_UGT},
+    {"geu", kNone, kNone, Predicate::FCMP_UGE},
+    {"num", kNone, kNone, Predicate::FCMP_ORD},
+    {"nan", kNone, kNone, Predicate::FCMP_UNO},
 };
 
 }  // namespace
@@ -59,7 +68,8 @@ LlvmValue Lower::combine(LlvmValue test, LlvmValue with) {
   return op == "and" ? b.CreateAnd(test, with) : op == "or" ? b.CreateOr(test, with) : b.CreateXor(test, with);
 }
 
-/// Results for p[|q]: the comparison and its negation, or for packed types the comparisons of the lower and of the upper halves.
+/// Results for p[|q]: the comparison and its negation, or for packed types the comparisons of the lower and of the
+/// upper halves.
 Results Lower::setPredicates(bool hasBool) {
   LlvmValue p = compareOperands(2, 3, i.type[0]);
   LlvmValue q = isa::isPacked(i.type[0]) ? compareHalves(2, 3, 1) : b.CreateNot(p);
@@ -73,7 +83,10 @@ Results Lower::SetpBool() { return setPredicates(true); }
 
 /// True is all ones as an integer and 1.0 as a float.
 LlvmValue Lower::setOne(LlvmValue test, Type to) {
-  const uint64_t one = to == Type::f32 ? 0x3F800000 : to == Type::f16 ? 0x3C00 : to == Type::bf16 ? 0x3F80 : ~uint64_t{0};
+  const uint64_t one = to == Type::f32    ? 0x3F800000
+                       : to == Type::f16  ? 0x3C00
+                       : to == Type::bf16 ? 0x3F80
+                                          : ~uint64_t{0};
   return b.CreateSelect(test, number(to, one), number(to, 0));
 }
 

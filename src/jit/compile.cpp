@@ -1,5 +1,6 @@
-// The pass list is short on purpose: the emitter already knows the loops, shapes and masks, so LLVM only has to form SSA, clean up, hoist and select
-// instructions (half the compile time of O2 for the same code, evidence in docs/engine.md).
+// The pass list is short on purpose: the emitter already knows the loops, shapes and masks, so LLVM only has to form
+// SSA, clean up, hoist and select instructions (half the compile time of O2 for the same code, evidence in
+// docs/engine.md).
 #include "jit/compile.hpp"
 
 #include <llvm/DebugInfo/DWARF/DWARFContext.h>
@@ -33,7 +34,8 @@ namespace {
 
 constexpr const char* kPipeline =
     "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts>,"
-    "loop-mssa(loop-rotate,licm<allowspeculation>),gvn,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts;sink-common-insts>,"
+    "loop-mssa(loop-rotate,licm<allowspeculation>),gvn,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts;"
+    "sink-common-insts>,"
     "loop-mssa(licm<allowspeculation>),adce,dse)";
 
 /// From an offset into the code of a kernel to its line of PTX.
@@ -62,7 +64,8 @@ std::vector<LineEntry> readLines(llvm::MemoryBufferRef buffer, llvm::StringRef s
   for (const auto& unit : dwarf->compile_units())
     if (const auto* table = dwarf->getLineTableForUnit(unit.get()))
       for (const auto& row : table->Rows)
-        if (row.Address.Address >= start) lines.push_back({row.Address.Address - start, row.EndSequence ? 0 : row.Line});
+        if (row.Address.Address >= start)
+          lines.push_back({row.Address.Address - start, row.EndSequence ? 0 : row.Line});
   std::sort(lines.begin(), lines.end(), [](const LineEntry& a, const LineEntry& b) { return a.offset < b.offset; });
   return lines;
 }
@@ -71,7 +74,8 @@ void registerLines(std::vector<LineEntry> lines, uintptr_t begin) {
   if (lines.empty()) return;
   const uintptr_t end = begin + lines.back().offset;
   machine::registerCodeRange(begin, end, [lines = std::move(lines), begin](uintptr_t pc) -> uint32_t {
-    auto after = std::upper_bound(lines.begin(), lines.end(), pc - begin, [](uint64_t offset, const LineEntry& e) { return offset < e.offset; });
+    auto after = std::upper_bound(lines.begin(), lines.end(), pc - begin,
+                                  [](uint64_t offset, const LineEntry& e) { return offset < e.offset; });
     while (after != lines.begin())
       if ((--after)->line) return after->line;  // line 0: code that LLVM made up
     return 0;
@@ -107,9 +111,10 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    // Scheduling takes quadratic time in the long blocks that kernels have. After register allocation out-of-order hosts gain nothing by it; before, a
-    // shorter memory of the accesses that may conflict is enough.
-    const char* arguments[] = {"ordito", "-post-RA-scheduler=false", "-dag-maps-huge-region=100", "-dag-maps-reduction-size=50"};
+    // Scheduling takes quadratic time in the long blocks that kernels have. After register allocation out-of-order
+    // hosts gain nothing by it; before, a shorter memory of the accesses that may conflict is enough.
+    const char* arguments[] = {"ordito", "-post-RA-scheduler=false", "-dag-maps-huge-region=100",
+                               "-dag-maps-reduction-size=50"};
     llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
   });
   auto machine = target.machine();
@@ -118,14 +123,16 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
   if (dump) module.print(llvm::errs(), nullptr);
   std::string problem;
   llvm::raw_string_ostream problems(problem);
-  if (llvm::verifyModule(module, &problems)) return fail("internal error: the emitter made invalid LLVM IR: {}", problem);
+  if (llvm::verifyModule(module, &problems))
+    return fail("internal error: the emitter made invalid LLVM IR: {}", problem);
   optimise(module, *machine);
   if (dump) module.print(llvm::errs(), nullptr);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager codegen;
   llvm::MCContext* context = nullptr;
-  if (machine->addPassesToEmitMC(codegen, context, out)) return fail("internal error: LLVM cannot emit code for this host");
+  if (machine->addPassesToEmitMC(codegen, context, out))
+    return fail("internal error: LLVM cannot emit code for this host");
   codegen.run(module);
   return std::string(object.begin(), object.end());
 }
@@ -150,7 +157,8 @@ Expected<void*> CodeStore::link(std::string object, const std::string& symbol) {
     auto& library = linker_->jit->getMainJITDylib();
     llvm::orc::SymbolMap symbols;
     auto define = [&](std::string_view name, void* address) {
-      symbols[linker_->jit->mangleAndIntern(llvm::StringRef(name.data(), name.size()))] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+      symbols[linker_->jit->mangleAndIntern(llvm::StringRef(name.data(), name.size()))] = {
+          llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
     };
     for (auto [name, address] : helperTable()) define(name, address);
     define("__extendhfsf2", reinterpret_cast<void*>(&__extendhfsf2));
@@ -159,16 +167,21 @@ Expected<void*> CodeStore::link(std::string object, const std::string& symbol) {
     llvm::cantFail(library.define(llvm::orc::absoluteSymbols(std::move(symbols))));
     const char prefix = linker_->jit->getDataLayout().getGlobalPrefix();
     auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
-    if (process) library.addGenerator(std::move(*process));
-    else llvm::consumeError(process.takeError());
+    if (process)
+      library.addGenerator(std::move(*process));
+    else
+      llvm::consumeError(process.takeError());
     for (const char* name : {"libsleef.so.3", "libm.so.6"}) {
       auto generator = llvm::orc::DynamicLibrarySearchGenerator::Load(name, prefix);
-      if (generator) library.addGenerator(std::move(*generator));
-      else llvm::consumeError(generator.takeError());
+      if (generator)
+        library.addGenerator(std::move(*generator));
+      else
+        llvm::consumeError(generator.takeError());
     }
   }
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.data(), object.size()), symbol);
-  if (auto error = linker_->jit->addObjectFile(std::move(buffer))) return fail("internal error: {}", describe(std::move(error)));
+  if (auto error = linker_->jit->addObjectFile(std::move(buffer)))
+    return fail("internal error: {}", describe(std::move(error)));
   auto address = linker_->jit->lookup(symbol);
   if (!address) return fail("internal error: {}", describe(address.takeError()));
   registerLines(readLines({llvm::StringRef(object.data(), object.size()), symbol}, symbol), address->getValue());

@@ -1,12 +1,15 @@
 // From the CFG to LLVM blocks: plain branches where all lanes of the group agree, masks where they may not.
 //
-// A block is *masked* when some divergent branch may have sent only a part of the lanes there. Connected masked blocks form a component, which is emitted as
-// one straight sequence in topological order: each block has a pending mask, is skipped when that is empty, and adds its lanes to the pending masks of its
-// successors; a loop is repeated until nothing waits at its header. Behind the component lanes are together again and code is plain. Old values
-// survive in lanes that do not take part because phis are blended on edges and everything else is only read where it was written (LCSSA).
+// A block is *masked* when some divergent branch may have sent only a part of the lanes there. Connected masked blocks
+// form a component, which is emitted as one straight sequence in topological order: each block has a pending mask, is
+// skipped when that is empty, and adds its lanes to the pending masks of its successors; a loop is repeated until
+// nothing waits at its header. Behind the component lanes are together again and code is plain. Old values survive in
+// lanes that do not take part because phis are blended on edges and everything else is only read where it was written
+// (LCSSA).
 //
-// Code is specialised in versions. A divergent branch on which, as it happens, all lanes agree continues in a version that assumes so and needs no masks:
-// `if (i < n)` costs one test per warp, not a mask on every access. When a lane ends early, code goes on in the version that knows of dead lanes.
+// Code is specialised in versions. A divergent branch on which, as it happens, all lanes agree continues in a version
+// that assumes so and needs no masks: `if (i < n)` costs one test per warp, not a mask on every access. When a lane
+// ends early, code goes on in the version that knows of dead lanes.
 #include <algorithm>
 
 #include "jit/emitter.hpp"
@@ -60,7 +63,8 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
     const auto& influence = influenceOf(b);
     std::vector<BlockId> group;
     for (BlockId n : regionOrder_)
-      if (influence[n] && !ir::isExitOnly(f_.blocks[n])) info.masked[n] = 1, group.push_back(n), groupsOf[n].push_back(static_cast<uint32_t>(together.size()));
+      if (influence[n] && !ir::isExitOnly(f_.blocks[n]))
+        info.masked[n] = 1, group.push_back(n), groupsOf[n].push_back(static_cast<uint32_t>(together.size()));
     together.push_back(std::move(group));
   }
   // Connected masked blocks form a component.
@@ -77,7 +81,8 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
       work.pop_back();
       list[id].blocks.push_back(n);
       auto visit = [&](BlockId s) {
-        if (inRegion_[s] && info.masked[s] && info.component[s] == kNoComponent) info.component[s] = id, work.push_back(s);
+        if (inRegion_[s] && info.masked[s] && info.component[s] == kNoComponent)
+          info.component[s] = id, work.push_back(s);
       };
       for (uint32_t g : groupsOf[n]) {
         for (BlockId s : together[g]) visit(s);
@@ -91,9 +96,11 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
         if (f_.blocks[p].end.kind != Kind::Barrier) visit(p);
       list[id].kills |= f_.blocks[n].end.kind == Kind::Exit;
     }
-    std::sort(list[id].blocks.begin(), list[id].blocks.end(), [&](BlockId a, BlockId b) { return regionPosition_[a] < regionPosition_[b]; });
+    std::sort(list[id].blocks.begin(), list[id].blocks.end(),
+              [&](BlockId a, BlockId b) { return regionPosition_[a] < regionPosition_[b]; });
   }
-  // Lanes that went into a component and did not end there are together again at the join of the branch that parted them.
+  // Lanes that went into a component and did not end there are together again at the join of the branch that parted
+  // them.
   for (BlockId b : regionOrder_) {
     const BlockId join = shapes_.joinOf(b);
     if (!shapes_.isDivergent(b) || join == kNoBlock || info.masked[join]) continue;
@@ -112,7 +119,8 @@ const std::vector<Emitter::Component>& Emitter::componentsOf(uint32_t version) {
 llvm::BasicBlock* Emitter::blockFor(BlockId b, uint32_t version) {
   auto [it, isNew] = blocks_.try_emplace({version, b}, nullptr);
   if (!isNew) return it->second;
-  auto* block = it->second = llvm::BasicBlock::Create(context_, fmt::format("B{}v{}r{}", b, version, currentPoint_), function_);
+  auto* block = it->second =
+      llvm::BasicBlock::Create(context_, fmt::format("B{}v{}r{}", b, version, currentPoint_), function_);
   work_.push_back([this, b, version, block] {
     b_.SetInsertPoint(block);
     emitUniformBlock(b, version);
@@ -123,7 +131,8 @@ llvm::BasicBlock* Emitter::blockFor(BlockId b, uint32_t version) {
 llvm::BasicBlock* Emitter::componentFor(uint32_t component, uint32_t version) {
   auto [it, isNew] = components_.try_emplace({version, component}, nullptr);
   if (!isNew) return it->second;
-  auto* block = it->second = llvm::BasicBlock::Create(context_, fmt::format("masked{}v{}r{}", component, version, currentPoint_), function_);
+  auto* block = it->second =
+      llvm::BasicBlock::Create(context_, fmt::format("masked{}v{}r{}", component, version, currentPoint_), function_);
   work_.push_back([this, component, version, block] {
     b_.SetInsertPoint(block);
     emitComponent(component, version);
@@ -175,7 +184,8 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
       return endRegion(kDone);
     case Kind::Trap: return emitTrap(end, mask_);
     case Kind::Barrier: {
-      if (isa::info(end.barrier.op).form.operandList()[0].kind == isa::OperandForm::Kind::Destination) arriveAtBarrierReduction(end.barrier, mask_);
+      if (isa::info(end.barrier.op).form.operandList()[0].kind == isa::OperandForm::Kind::Destination)
+        arriveAtBarrierReduction(end.barrier, mask_);
       assignPhis(b, end.target[0], {});
       spillForBarrier(pointOf_[end.target[0]]);
       return endRegion(pointOf_[end.target[0]]);
@@ -217,11 +227,14 @@ void Emitter::arrive(BlockId to, uint32_t version) {
   b_.CreateBr(componentFor(component, version));
 }
 
-/// Lanes that enter a loop together stay so until a branch parts them: the version that assumes the loop's divergent branches to have agreed so far.
+/// Lanes that enter a loop together stay so until a branch parts them: the version that assumes the loop's divergent
+/// branches to have agreed so far.
 uint32_t Emitter::optimisticVersion(BlockId to, uint32_t version) {
   Version v = versions_[version];
   for (BlockId b : regionOrder_) {
-    if (!shapes_.isDivergent(b) || !influenceOf(b)[to] || std::find(v.assumed.begin(), v.assumed.end(), b) != v.assumed.end()) continue;
+    if (!shapes_.isDivergent(b) || !influenceOf(b)[to] ||
+        std::find(v.assumed.begin(), v.assumed.end(), b) != v.assumed.end())
+      continue;
     if (!isWorthSpecialising(b, version) || v.assumed.size() >= kMaxAssumptions) return version;
     v.assumed.push_back(b);
   }
@@ -356,17 +369,21 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
   arrive(info.next, partial);
 }
 
-/// Emits masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`, do not count.
+/// Emits masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`,
+/// do not count.
 void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut) {
   for (const auto& component : ir::components(regionGraph_, nodes, cut)) {
     const auto& successors = regionGraph_.successors[component[0]];
-    const bool selfLoop = component[0] != cut && std::find(successors.begin(), successors.end(), component[0]) != successors.end();
+    const bool selfLoop =
+        component[0] != cut && std::find(successors.begin(), successors.end(), component[0]) != successors.end();
     if (component.size() == 1 && !selfLoop) {
       emitMaskedBlock(component[0], version);
       continue;
     }
     if (emitUniformLoop(component, version)) continue;
-    const BlockId header = *std::min_element(component.begin(), component.end(), [&](BlockId a, BlockId b) { return regionPosition_[a] < regionPosition_[b]; });
+    const BlockId header = *std::min_element(component.begin(), component.end(), [&](BlockId a, BlockId b) {
+      return regionPosition_[a] < regionPosition_[b];
+    });
     auto* loop = newBlock("loop");
     auto* after = newBlock("afterloop");
     b_.CreateBr(loop);
@@ -413,7 +430,9 @@ void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
     case Kind::Jump: return leave(end.target[0], mask);
     case Kind::Exit: return kill(mask);
     case Kind::Trap: return emitTrap(end, mask);
-    case Kind::Barrier: throw Refusal{fmt::format("kernel '{}', PTX line {}: a barrier under divergent control", f_.kernel->name, end.line)};
+    case Kind::Barrier:
+      throw Refusal{
+          fmt::format("kernel '{}', PTX line {}: a barrier under divergent control", f_.kernel->name, end.line)};
     case Kind::Branch: break;
   }
   const Parts condition = conditionMask(end.condition, end.negated);
@@ -428,7 +447,8 @@ bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version
   BlockId header = kNoBlock;
   for (BlockId n : loop) {
     const ir::Terminator& end = f_.blocks[n].end;
-    if ((end.kind != Kind::Jump && end.kind != Kind::Branch) || shapes_.isDivergent(n) || exitSide(end) < 2) return false;
+    if ((end.kind != Kind::Jump && end.kind != Kind::Branch) || shapes_.isDivergent(n) || exitSide(end) < 2)
+      return false;
     for (BlockId p : f_.blocks[n].predecessors) {
       if (inside(p)) continue;
       if (header != kNoBlock && header != n) return false;
@@ -478,11 +498,13 @@ bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version
   return true;
 }
 
-/// Gives the phis of `to` the values that come along the edge from `from`; with a mask only in its lanes. All are read before one is written.
+/// Gives the phis of `to` the values that come along the edge from `from`; with a mask only in its lanes. All are read
+/// before one is written.
 void Emitter::assignPhis(BlockId from, BlockId to, const Parts& mask) {
   const ir::Block& block = f_.blocks[to];
   if (block.phis.empty()) return;
-  const size_t edge = static_cast<size_t>(std::find(block.predecessors.begin(), block.predecessors.end(), from) - block.predecessors.begin());
+  const size_t edge = static_cast<size_t>(std::find(block.predecessors.begin(), block.predecessors.end(), from) -
+                                          block.predecessors.begin());
   std::vector<Held> values;
   for (const ir::Phi& phi : block.phis) {
     const ValueId v = phi.incoming[edge];
@@ -509,13 +531,15 @@ void Emitter::assignPhis(BlockId from, BlockId to, const Parts& mask) {
 
 std::vector<llvm::AllocaInst*>& Emitter::pendingSlots(BlockId b) {
   auto& slots = pending_[b];
-  while (slots.size() < jam_) slots.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "pending"));
+  while (slots.size() < jam_)
+    slots.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "pending"));
   return slots;
 }
 
 void Emitter::addPending(BlockId b, const Parts& mask) {
   auto& slots = pendingSlots(b);
-  for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(b_.CreateOr(b_.CreateLoad(storageType(), slots[p]), toStorage(mask[p])), slots[p]);
+  for (unsigned p = 0; p < jam_; ++p)
+    b_.CreateStore(b_.CreateOr(b_.CreateLoad(storageType(), slots[p]), toStorage(mask[p])), slots[p]);
 }
 
 void Emitter::emitTrap(const ir::Terminator& end, const Parts&) {

@@ -1,4 +1,5 @@
-// Calls of functions that PTX modules do not define: math (clang leaves __nv_sinf and its like as calls), printf, assert, and the runtime's helpers.
+// Calls of functions that PTX modules do not define: math (clang leaves __nv_sinf and its like as calls), printf,
+// assert, and the runtime's helpers.
 #include <llvm/IR/Intrinsics.h>
 
 #include "jit/emitter.hpp"
@@ -26,7 +27,8 @@ LlvmValue Emitter::sleef(const std::string& name, llvm::ArrayRef<LlvmValue> argu
   const size_t cut = name.find('_');
   std::string base = name.substr(0, cut);
   if (isDouble) base += "d";
-  const std::string symbol = fmt::format("Sleef_{}{}_{}{}", base, lanes, cut == std::string::npos ? "" : name.substr(cut + 1), target_.mathSuffix);
+  const std::string symbol = fmt::format("Sleef_{}{}_{}{}", base, lanes,
+                                         cut == std::string::npos ? "" : name.substr(cut + 1), target_.mathSuffix);
   llvm::Type* scalar = isDouble ? b_.getDoubleTy() : b_.getFloatTy();
   auto* vector = llvm::FixedVectorType::get(scalar, lanes);
   std::vector<llvm::Type*> types(arguments.size(), vector);
@@ -50,7 +52,9 @@ LlvmValue Emitter::sleef(const std::string& name, llvm::ArrayRef<LlvmValue> argu
 }
 
 namespace {
-std::string calleeName(const ir::Function& f, const Instruction& i) { return f.module->functions[i.operands[1].symbol.index].name; }
+std::string calleeName(const ir::Function& f, const Instruction& i) {
+  return f.module->functions[i.operands[1].symbol.index].name;
+}
 }  // namespace
 
 /// Where a call's .param variable lies in each lane's local memory, if it is too irregular for slots.
@@ -67,10 +71,12 @@ LlvmValue Emitter::callArgument(const Instruction& i, size_t k, Type t, unsigned
     s.part = part;
     return exactBits(list[k], t, s);
   }
-  if (!isPrivate_[list[k].symbol.index]) return convertBits(gather(paramAddress(list[k], part), memoryType(t), maskOf(mask_, part)), typeOf(t, true));
+  if (!isPrivate_[list[k].symbol.index])
+    return convertBits(gather(paramAddress(list[k], part), memoryType(t), maskOf(mask_, part)), typeOf(t, true));
   auto it = privateSlots_.find({list[k].symbol.index, 0});
   if (it == privateSlots_.end()) return constant(t, 0, true);  // never stored
-  return convertBits(b_.CreateLoad(llvm::FixedVectorType::get(it->second.type, kLanes), it->second.parts[part]), typeOf(t, true));
+  return convertBits(b_.CreateLoad(llvm::FixedVectorType::get(it->second.type, kLanes), it->second.parts[part]),
+                     typeOf(t, true));
 }
 
 void Emitter::callResult(const Instruction& i, const Parts& values) {
@@ -102,7 +108,8 @@ void Emitter::emitCall(const Instruction& i) {
   if (name == "__assertfail") return emitAssertFail(i);
   if (name == "malloc" || name == "_Znwm" || name == "_Znam") {
     Parts out;
-    for (unsigned p = 0; p < jam_; ++p) out.push_back(callLanes("ordito_malloc", b_.getInt64Ty(), {callArgument(i, 0, Type::u64, p)}, p));
+    for (unsigned p = 0; p < jam_; ++p)
+      out.push_back(callLanes("ordito_malloc", b_.getInt64Ty(), {callArgument(i, 0, Type::u64, p)}, p));
     return callResult(i, out);
   }
   if (name == "free" || name == "_ZdlPv" || name == "_ZdaPv" || name == "_ZdlPvm" || name == "_ZdaPvm") {
@@ -138,7 +145,8 @@ LlvmValue Emitter::callLanes(const char* name, llvm::Type* result, llvm::ArrayRe
 void Emitter::emitPrintf(const Instruction& i) {
   Parts out;
   for (unsigned p = 0; p < jam_; ++p)
-    out.push_back(callLanes("ordito_printf", b_.getInt32Ty(), {callArgument(i, 0, Type::u64, p), callArgument(i, 1, Type::u64, p)}, p));
+    out.push_back(callLanes("ordito_printf", b_.getInt32Ty(),
+                            {callArgument(i, 0, Type::u64, p), callArgument(i, 1, Type::u64, p)}, p));
   callResult(i, out);
 }
 
@@ -149,8 +157,9 @@ void Emitter::emitAssertFail(const Instruction& i) {
     s.part = p;
     LlvmValue frame = splat(b_.CreatePtrToInt(frame_, b_.getInt64Ty()));
     callLanes("ordito_assert", nullptr,
-              {frame, callArgument(i, 0, Type::u64, p), callArgument(i, 1, Type::u64, p), callArgument(i, 2, Type::u32, p), callArgument(i, 3, Type::u64, p),
-               specialVector(isa::Special::TidX, p), specialVector(isa::Special::TidY, p), specialVector(isa::Special::TidZ, p)},
+              {frame, callArgument(i, 0, Type::u64, p), callArgument(i, 1, Type::u64, p),
+               callArgument(i, 2, Type::u32, p), callArgument(i, 3, Type::u64, p), specialVector(isa::Special::TidX, p),
+               specialVector(isa::Special::TidY, p), specialVector(isa::Special::TidZ, p)},
               p);
   }
 }
@@ -163,10 +172,12 @@ struct IntrinsicFunction {
   unsigned arguments;
 };
 constexpr IntrinsicFunction kIntrinsics[] = {
-    {"__nv_sqrt", llvm::Intrinsic::sqrt, 1},   {"__nv_floor", llvm::Intrinsic::floor, 1},    {"__nv_ceil", llvm::Intrinsic::ceil, 1},
-    {"__nv_trunc", llvm::Intrinsic::trunc, 1}, {"__nv_rint", llvm::Intrinsic::roundeven, 1}, {"__nv_nearbyint", llvm::Intrinsic::roundeven, 1},
-    {"__nv_round", llvm::Intrinsic::round, 1}, {"__nv_fabs", llvm::Intrinsic::fabs, 1},      {"__nv_fmin", llvm::Intrinsic::minnum, 2},
-    {"__nv_fmax", llvm::Intrinsic::maxnum, 2}, {"__nv_fma", llvm::Intrinsic::fma, 3},        {"__nv_copysign", llvm::Intrinsic::copysign, 2},
+    {"__nv_sqrt", llvm::Intrinsic::sqrt, 1},      {"__nv_floor", llvm::Intrinsic::floor, 1},
+    {"__nv_ceil", llvm::Intrinsic::ceil, 1},      {"__nv_trunc", llvm::Intrinsic::trunc, 1},
+    {"__nv_rint", llvm::Intrinsic::roundeven, 1}, {"__nv_nearbyint", llvm::Intrinsic::roundeven, 1},
+    {"__nv_round", llvm::Intrinsic::round, 1},    {"__nv_fabs", llvm::Intrinsic::fabs, 1},
+    {"__nv_fmin", llvm::Intrinsic::minnum, 2},    {"__nv_fmax", llvm::Intrinsic::maxnum, 2},
+    {"__nv_fma", llvm::Intrinsic::fma, 3},        {"__nv_copysign", llvm::Intrinsic::copysign, 2},
 };
 }  // namespace
 
@@ -177,7 +188,8 @@ bool Emitter::emitVectorMath(const Instruction& i, const std::string& name) {
   bool isDouble = name == "__nv_rsqrt";
   for (const IntrinsicFunction& candidate : kIntrinsics) {
     if (name == candidate.name) f = &candidate, isDouble = true;
-    if (name.size() == candidate.name.size() + 1 && name.starts_with(candidate.name) && name.back() == 'f') f = &candidate;
+    if (name.size() == candidate.name.size() + 1 && name.starts_with(candidate.name) && name.back() == 'f')
+      f = &candidate;
   }
   if (!f && !isRoot) return false;
   const Type t = isDouble ? Type::f64 : Type::f32;
@@ -196,24 +208,31 @@ void Emitter::emitMathCall(const Instruction& i, const std::string& name) {
   const MathFunction* f = findMath(name);
   const ScalarFunction* scalar = f ? nullptr : findScalar(name);
   if (!f && !scalar) refuse(i, fmt::format("a call of '{}', which no module defines and the JIT does not know", name));
-  auto typeOfCode = [](char c) { return c == 'f' ? Type::f32 : c == 'd' ? Type::f64 : c == 'i' ? Type::u32 : Type::u64; };
+  auto typeOfCode = [](char c) {
+    return c == 'f' ? Type::f32 : c == 'd' ? Type::f64 : c == 'i' ? Type::u32 : Type::u64;
+  };
   Parts out;
   for (unsigned p = 0; p < jam_; ++p) {
     llvm::SmallVector<LlvmValue> arguments;
     if (scalar) {
-      for (size_t k = 1; k < scalar->signature.size(); ++k) arguments.push_back(callArgument(i, k - 1, typeOfCode(scalar->signature[k]), p));
+      for (size_t k = 1; k < scalar->signature.size(); ++k)
+        arguments.push_back(callArgument(i, k - 1, typeOfCode(scalar->signature[k]), p));
       const char result = scalar->signature[0];
-      LlvmValue v = callLanes(std::string(scalar->name).c_str(), result == 'v' ? nullptr : typeOf(typeOfCode(result), false), arguments, p);
+      LlvmValue v = callLanes(std::string(scalar->name).c_str(),
+                              result == 'v' ? nullptr : typeOf(typeOfCode(result), false), arguments, p);
       if (v) out.push_back(v);
       continue;
     }
-    for (unsigned k = 0; k < f->arguments; ++k) arguments.push_back(callArgument(i, k, f->isDouble ? Type::f64 : Type::f32, p));
+    for (unsigned k = 0; k < f->arguments; ++k)
+      arguments.push_back(callArgument(i, k, f->isDouble ? Type::f64 : Type::f32, p));
     if (f->kind == MathFunction::Kind::Sleef) {
       out.push_back(sleef(f->implementation, arguments, f->isDouble));
     } else {
       LlvmValue mask = maskOf(mask_, p);
-      scatter(callArgument(i, 1, Type::u64, p), sleef(f->isDouble ? "sin_u10" : "sinf_u10", {arguments[0]}, f->isDouble), mask);
-      scatter(callArgument(i, 2, Type::u64, p), sleef(f->isDouble ? "cos_u10" : "cosf_u10", {arguments[0]}, f->isDouble), mask);
+      scatter(callArgument(i, 1, Type::u64, p),
+              sleef(f->isDouble ? "sin_u10" : "sinf_u10", {arguments[0]}, f->isDouble), mask);
+      scatter(callArgument(i, 2, Type::u64, p),
+              sleef(f->isDouble ? "cos_u10" : "cosf_u10", {arguments[0]}, f->isDouble), mask);
     }
   }
   if (!out.empty()) callResult(i, out);

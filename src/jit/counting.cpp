@@ -1,5 +1,6 @@
-// Counters, compiled in on request (evidence: 1.0 to 1.7 times the time of the bare kernel). Accesses whose pattern is known are counted in closed form; only masked or
-// general ones go to the runtime's counting functions. Definitions are in machine/counters.hpp.
+// Counters, compiled in on request (evidence: 1.0 to 1.7 times the time of the bare kernel). Accesses whose pattern is
+// known are counted in closed form; only masked or general ones go to the runtime's counting functions. Definitions are
+// in machine/counters.hpp.
 #include "jit/access_counts.hpp"
 #include "jit/emitter.hpp"
 
@@ -16,7 +17,9 @@ void Emitter::count(Counter c, LlvmValue amount) {
 /// Adds the number of active lanes of all parts.
 void Emitter::countLanes(Counter c, const Parts& mask) {
   if (mask.empty()) return count(c, b_.getInt64(uint64_t{kLanes} * jam_));
-  for (LlvmValue m : mask) count(c, b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {laneBits(m)}), b_.getInt64Ty()));
+  for (LlvmValue m : mask)
+    count(c,
+          b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {laneBits(m)}), b_.getInt64Ty()));
 }
 
 /// Adds `times` for every part with an active lane.
@@ -35,12 +38,14 @@ void Emitter::countInstructions(const ir::Block& block) {
   if (unguarded == 0) return;
   if (mask_.empty()) return count(Counter::ThreadInstructions, b_.getInt64(unguarded * kLanes * jam_));
   for (LlvmValue m : mask_) {
-    LlvmValue lanes = b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {laneBits(m)}), b_.getInt64Ty());
+    LlvmValue lanes =
+        b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {laneBits(m)}), b_.getInt64Ty());
     count(Counter::ThreadInstructions, b_.CreateMul(lanes, b_.getInt64(unguarded)));
   }
 }
 
-/// A conditional branch counts; one of whose sides only ends the thread is a predicated exit and does not, like on a GPU.
+/// A conditional branch counts; one of whose sides only ends the thread is a predicated exit and does not, like on a
+/// GPU.
 void Emitter::countTerminator(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
   using Kind = ir::Terminator::Kind;
   if (end.kind == Kind::Barrier) return countWarps(Counter::Barriers, 1, mask);
@@ -48,7 +53,8 @@ void Emitter::countTerminator(const ir::Terminator& end, const Parts& mask, bool
   for (unsigned p = 0; p < jam_; ++p) {
     LlvmValue taken = laneBits(conditionMask(condition, end.negated)[p]);
     if (!mask.empty()) taken = b_.CreateAnd(taken, laneBits(mask[p]));
-    count(Counter::ThreadInstructions, b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {taken}), b_.getInt64Ty()));
+    count(Counter::ThreadInstructions,
+          b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {taken}), b_.getInt64Ty()));
   }
   if (exitSide(end) < 2) return;
   countWarps(Counter::Branches, 1, mask);
@@ -64,12 +70,15 @@ void Emitter::countTerminator(const ir::Terminator& end, const Parts& mask, bool
 void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& mask, unsigned bytes, bool store) {
   using ptx::Space;
   if (a.space == Space::Param || a.space == Space::Const) return;
-  if (a.space == Space::Local) return countWarps(store ? Counter::LocalStoreRequests : Counter::LocalLoadRequests, 1, mask);
+  if (a.space == Space::Local)
+    return countWarps(store ? Counter::LocalStoreRequests : Counter::LocalLoadRequests, 1, mask);
   const bool isAtomic = i.info().effect == isa::Effect::Atomic;
   const bool shared = a.space == Space::Shared;
   if (isAtomic) return countWarps(shared ? Counter::SharedAtomics : Counter::GlobalAtomics, 1, mask);
-  const Counter requests = shared ? (store ? Counter::SharedStoreRequests : Counter::SharedLoadRequests) : (store ? Counter::GlobalStoreRequests : Counter::GlobalLoadRequests);
-  const Counter units = shared ? (store ? Counter::SharedStoreWavefronts : Counter::SharedLoadWavefronts) : (store ? Counter::GlobalStoreSectors : Counter::GlobalLoadSectors);
+  const Counter requests = shared ? (store ? Counter::SharedStoreRequests : Counter::SharedLoadRequests)
+                                  : (store ? Counter::GlobalStoreRequests : Counter::GlobalLoadRequests);
+  const Counter units = shared ? (store ? Counter::SharedStoreWavefronts : Counter::SharedLoadWavefronts)
+                               : (store ? Counter::GlobalStoreSectors : Counter::GlobalLoadSectors);
   const Counter conflicts = store ? Counter::SharedStoreConflicts : Counter::SharedLoadConflicts;
   const bool known = a.isGrouped() && a.groups == 1 && mask.empty() && a.space != Space::Generic;
   const int64_t offset = i.operands[store ? 0 : 1].offset;
@@ -83,7 +92,8 @@ void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& m
       continue;
     }
     bool contiguous = known, same = known;
-    for (unsigned l = 0; l < kLanes && known; ++l) contiguous &= a.pattern[l] == a.pattern[0] + int64_t{bytes} * l, same &= a.pattern[l] == a.pattern[0];
+    for (unsigned l = 0; l < kLanes && known; ++l)
+      contiguous &= a.pattern[l] == a.pattern[0] + int64_t{bytes} * l, same &= a.pattern[l] == a.pattern[0];
     if (known && (contiguous || same)) {
       LlvmValue first = b_.CreateAdd(a.bases[p][0], b_.getInt64(static_cast<uint64_t>(a.pattern[0] + offset)));
       LlvmValue last = b_.CreateAdd(first, b_.getInt64(contiguous ? uint64_t{bytes} * kLanes - 1 : bytes - 1));
@@ -110,7 +120,8 @@ void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& m
 
 void Emitter::flushCounters() {
   if (!counting_) return;
-  LlvmValue out = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), frame_, offsetof(machine::BlockFrame, counters)));
+  LlvmValue out = b_.CreateLoad(
+      b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), frame_, offsetof(machine::BlockFrame, counters)));
   for (size_t c = 0; c < counters_.size(); ++c) {
     LlvmValue at = b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), out, c);
     b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), at), b_.CreateLoad(b_.getInt64Ty(), counters_[c])), at);

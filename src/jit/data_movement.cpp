@@ -17,7 +17,8 @@ Results Lower::Mov() {
     LlvmValue whole = in(1, unsignedOf(isa::bits(t)));
     const unsigned width = isa::bits(t) / static_cast<unsigned>(to.elements.size());
     Results r{};
-    for (unsigned k = 0; k < to.elements.size(); ++k) r[k] = b.CreateTrunc(b.CreateLShr(whole, uint64_t{k} * width), type(unsignedOf(width)));
+    for (unsigned k = 0; k < to.elements.size(); ++k)
+      r[k] = b.CreateTrunc(b.CreateLShr(whole, uint64_t{k} * width), type(unsignedOf(width)));
     return r;
   }
   if (from.kind == Kind::Vector) {
@@ -58,18 +59,23 @@ Results Lower::Isspacep() {
   if (space == "local") return {e.isLocalAddress(a, s)};
   if (space == "const") return {e.isConstantAddress(a, s)};
   if (space.starts_with("param")) return {e.isParameterAddress(a, s)};
-  LlvmValue other = b.CreateOr(b.CreateOr(e.isSharedAddress(a, s), e.isLocalAddress(a, s)), b.CreateOr(e.isConstantAddress(a, s), e.isParameterAddress(a, s)));
+  LlvmValue other = b.CreateOr(b.CreateOr(e.isSharedAddress(a, s), e.isLocalAddress(a, s)),
+                               b.CreateOr(e.isConstantAddress(a, s), e.isParameterAddress(a, s)));
   return {b.CreateNot(other)};
 }
 
 LlvmValue Lower::saturateInteger(LlvmValue v, Type from, Type to) {
   const unsigned bits = isa::bits(to);
   auto limit = [&](uint64_t n) { return number(from, n); };
-  const uint64_t highest = isa::isSigned(to) ? (uint64_t{1} << (bits - 1)) - 1 : bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  const uint64_t highest = isa::isSigned(to) ? (uint64_t{1} << (bits - 1)) - 1
+                           : bits == 64      ? ~uint64_t{0}
+                                             : (uint64_t{1} << bits) - 1;
   const int64_t lowest = isa::isSigned(to) ? -static_cast<int64_t>(highest) - 1 : 0;
-  const bool sourceReaches = isa::bits(from) > bits || (isa::bits(from) == bits && !isa::isSigned(from) && isa::isSigned(to));
+  const bool sourceReaches =
+      isa::bits(from) > bits || (isa::bits(from) == bits && !isa::isSigned(from) && isa::isSigned(to));
   if (isa::isSigned(from)) {
-    if (isa::bits(from) > bits || !isa::isSigned(to)) v = intrinsic(llvm::Intrinsic::smax, {v, limit(static_cast<uint64_t>(lowest))});
+    if (isa::bits(from) > bits || !isa::isSigned(to))
+      v = intrinsic(llvm::Intrinsic::smax, {v, limit(static_cast<uint64_t>(lowest))});
     if (isa::bits(from) > bits) v = intrinsic(llvm::Intrinsic::smin, {v, limit(highest)});
   } else if (sourceReaches) {
     v = intrinsic(llvm::Intrinsic::umin, {v, limit(highest)});
@@ -86,7 +92,8 @@ LlvmValue Lower::roundToIntegral(LlvmValue v) {
   return intrinsic(id, {v});
 }
 
-/// Out-of-range values saturate. A NaN becomes 0, but the number with only the top bit set where f64 or 64-bit integers are concerned.
+/// Out-of-range values saturate. A NaN becomes 0, but the number with only the top bit set where f64 or 64-bit integers
+/// are concerned.
 LlvmValue Lower::convertFloatToInt(LlvmValue v, Type from, Type to) {
   const auto id = isa::isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   LlvmValue result = b.CreateIntrinsic(id, {type(to), v->getType()}, {v});
@@ -100,14 +107,16 @@ LlvmValue Lower::toOddDouble(LlvmValue v, Type from) {
   auto convert = [&](LlvmValue x) { return isa::isSigned(from) ? b.CreateSIToFP(x, wide) : b.CreateUIToFP(x, wide); };
   if (isa::bits(from) < 64) return convert(v);
   LlvmValue high = isa::isSigned(from) ? b.CreateAShr(v, 32) : b.CreateLShr(v, 32);
-  return addToOdd(b.CreateFMul(convert(high), llvm::ConstantFP::get(wide, 0x1p32)), b.CreateUIToFP(b.CreateAnd(v, number(Type::u64, UINT32_MAX)), wide));
+  return addToOdd(b.CreateFMul(convert(high), llvm::ConstantFP::get(wide, 0x1p32)),
+                  b.CreateUIToFP(b.CreateAnd(v, number(Type::u64, UINT32_MAX)), wide));
 }
 
 LlvmValue Lower::convertIntToFloat(LlvmValue v, Type from, Type to) {
   if (to == Type::f16 || to == Type::bf16) return toOddDouble(v, from);
   if (!isNearest()) {
     LlvmValue wide = isa::isSigned(from) ? b.CreateSExt(v, type(Type::s64)) : b.CreateZExt(v, type(Type::u64));
-    const std::string name = fmt::format("ordito_from_{}_{}_{}", isa::isSigned(from) ? "s64" : "u64", i.mods.name(ModifierKind::Rounding), isa::name(to));
+    const std::string name = fmt::format("ordito_from_{}_{}_{}", isa::isSigned(from) ? "s64" : "u64",
+                                         i.mods.name(ModifierKind::Rounding), isa::name(to));
     return e.perLane(name.c_str(), type(to)->getScalarType(), {wide}, s);
   }
   return isa::isSigned(from) ? b.CreateSIToFP(v, type(to)) : b.CreateUIToFP(v, type(to));
@@ -150,7 +159,8 @@ LlvmValue Lower::halfBits(LlvmValue v, Type to) {
     bits = e.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))}, s);
   } else {
     LlvmValue narrow = isDouble ? narrowToOdd(v) : v;
-    bits = to == Type::bf16 ? roundToBfloat(narrow) : b.CreateBitCast(b.CreateFPTrunc(narrow, type(Type::f16)), type(Type::u16));
+    bits = to == Type::bf16 ? roundToBfloat(narrow)
+                            : b.CreateBitCast(b.CreateFPTrunc(narrow, type(Type::f16)), type(Type::u16));
   }
   return b.CreateSelect(b.CreateFCmpUNO(v, v), nan, bits);
 }
@@ -169,7 +179,8 @@ LlvmValue Lower::convertFloatToFloat(LlvmValue v, Type, Type to) {
   if (have < want) return b.CreateFPExt(v, type(to));
   auto narrow = [&](LlvmValue x) -> LlvmValue {
     if (isNearest()) return b.CreateFPTrunc(x, type(to));
-    return e.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(), type(to)->getScalarType(), {x}, s);
+    return e.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(),
+                     type(to)->getScalarType(), {x}, s);
   };
   return flushTiny(narrow(v), [&] { return narrow(scaleUp(v)); });
 }
@@ -180,9 +191,12 @@ LlvmValue Lower::convertToTf32() {
   auto word = [&](uint64_t n) { return number(Type::u32, n); };
   LlvmValue bits = in(1, Type::u32), magnitude = b.CreateAnd(bits, word(0x7FFFFFFF));
   LlvmValue isNan = b.CreateICmpUGT(magnitude, word(0x7F800000));
-  LlvmValue add = mode == "rz" ? word(0) : mode == "rn" ? b.CreateAdd(b.CreateAnd(b.CreateLShr(bits, 13), word(1)), word(0xFFF)) : word(0x1000);
+  LlvmValue add = mode == "rz"   ? word(0)
+                  : mode == "rn" ? b.CreateAdd(b.CreateAnd(b.CreateLShr(bits, 13), word(1)), word(0xFFF))
+                                 : word(0x1000);
   LlvmValue result = b.CreateAnd(b.CreateSelect(isNan, bits, b.CreateAdd(bits, add)), word(0xFFFFE000));
-  if (i.has(ModifierKind::Relu)) result = b.CreateSelect(b.CreateAnd(b.CreateNot(isNan), b.CreateICmpSLT(bits, word(0))), word(0), result);
+  if (i.has(ModifierKind::Relu))
+    result = b.CreateSelect(b.CreateAnd(b.CreateNot(isNan), b.CreateICmpSLT(bits, word(0))), word(0), result);
   if (i.mods.name(ModifierKind::Saturate) == "satfinite") {
     LlvmValue isInfinite = b.CreateICmpEQ(b.CreateAnd(result, word(0x7FFFFFFF)), word(0x7F800000));
     result = b.CreateSelect(isInfinite, b.CreateSub(result, word(0x2000)), result);
@@ -216,7 +230,9 @@ Results Lower::Cvt() {
 /// Two f32 into one packed register: a above, b below.
 Results Lower::CvtPack() {
   const Type element = isa::element(i.type[0]);
-  auto half = [&](size_t k) { return b.CreateZExt(finiteHalf(halfBits(clamp(in(k, Type::f32)), element), element), type(Type::u32)); };
+  auto half = [&](size_t k) {
+    return b.CreateZExt(finiteHalf(halfBits(clamp(in(k, Type::f32)), element), element), type(Type::u32));
+  };
   return {b.CreateOr(b.CreateShl(half(1), 16), half(2))};
 }
 

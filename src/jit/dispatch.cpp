@@ -1,9 +1,10 @@
-// From an instruction to the code that emits it: pure ones go to Lower once for each base or vector, the others to the chapter that knows their effect.
-#include "ir/shape_transfer.hpp"
+// From an instruction to the code that emits it: pure ones go to Lower once for each base or vector, the others to the
+// chapter that knows their effect.
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
 
+#include "ir/shape_transfer.hpp"
 #include "jit/lower.hpp"
 
 namespace ordito::jit {
@@ -49,7 +50,8 @@ void Emitter::emitPure(const Instruction& i) {
   const ir::Shape shape = shapes_[results[0]];
   if (shape.isGrouped() && shape.inexact && ir::isWidening(i)) return emitWidening(i);
   std::vector<Held> held(results.size());
-  // Which entry of the body's results belongs to which definition: carries come last, and absent destinations are skipped.
+  // Which entry of the body's results belongs to which definition: carries come last, and absent destinations are
+  // skipped.
   std::vector<unsigned> source;
   const auto forms = i.info().form.operandList();
   unsigned position = 0;
@@ -70,15 +72,18 @@ void Emitter::emitPure(const Instruction& i) {
     for (size_t k = 0; k < results.size(); ++k) {
       llvm::Type* want = valueType(results[k], s.vector());
       LlvmValue v = r[source[k]];
-      const bool extends = isa::isSigned(i.type[0]) && v->getType()->isIntOrIntVectorTy() && want->getScalarSizeInBits() > v->getType()->getScalarSizeInBits();
+      const bool extends = isa::isSigned(i.type[0]) && v->getType()->isIntOrIntVectorTy() &&
+                           want->getScalarSizeInBits() > v->getType()->getScalarSizeInBits();
       v = extends && want->isIntOrIntVectorTy() ? b_.CreateSExt(v, want) : convertBits(v, want);
       const bool mixed = nans_.isMixed(results[k]);
       if (mixed && NanPlan::isArithmetic(i)) v = canonicalNan(v);
       if (i.guard && k < i.prior.size() && i.prior[k] != ir::kNoValue) {
         LlvmValue guard = s.vector() ? vectorOf(i.guard.reg, s.part)
-                                     : regroup(shapes_[i.guard.reg], this->held(i.guard.reg).bases[s.part], s.groups, static_cast<unsigned>(s.group), true);
+                                     : regroup(shapes_[i.guard.reg], this->held(i.guard.reg).bases[s.part], s.groups,
+                                               static_cast<unsigned>(s.group), true);
         LlvmValue prior = s.vector() ? vectorOf(i.prior[k], s.part)
-                                     : regroup(shapes_[i.prior[k]], this->held(i.prior[k]).bases[s.part], s.groups, static_cast<unsigned>(s.group), true);
+                                     : regroup(shapes_[i.prior[k]], this->held(i.prior[k]).bases[s.part], s.groups,
+                                               static_cast<unsigned>(s.group), true);
         if (mixed) prior = mended(i.prior[k], prior);
         v = i.guard.negated ? b_.CreateSelect(guard, prior, v) : b_.CreateSelect(guard, v, prior);
       }
@@ -114,9 +119,10 @@ void Emitter::emitPure(const Instruction& i) {
   for (size_t k = 0; k < results.size(); ++k) define(results[k], std::move(held[k]));
 }
 
-/// A 32-bit value with a pattern becomes 64 bits wide. base + pattern may have wrapped around at 32 bits in some lane, so the wide base is chosen to be right for
-/// lanes that did not: zero-extended where nothing carries, else sign-extended (`tid - 1` as unsigned, whose lane 0 is then masked off). Where an active lane
-/// would still get a wrong address, the cold call stops the kernel with an explanation. Readers other than addresses get an exact vector.
+/// A 32-bit value with a pattern becomes 64 bits wide. base + pattern may have wrapped around at 32 bits in some lane,
+/// so the wide base is chosen to be right for lanes that did not: zero-extended where nothing carries, else
+/// sign-extended (`tid - 1` as unsigned, whose lane 0 is then masked off). Where an active lane would still get a wrong
+/// address, the cold call stops the kernel with an explanation. Readers other than addresses get an exact vector.
 void Emitter::emitWidening(const Instruction& i) {
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
@@ -147,7 +153,8 @@ void Emitter::emitWidening(const Instruction& i) {
       LlvmValue last = b_.CreateAdd(isSigned ? sext : zext, b_.getInt64(static_cast<uint64_t>(*high)));
       LlvmValue wraps;
       if (isSigned) {
-        wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(static_cast<uint64_t>(INT64_C(-2147483648)))), b_.CreateICmpSGT(last, b_.getInt64(INT64_C(2147483647))));
+        wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(static_cast<uint64_t>(INT64_C(-2147483648)))),
+                            b_.CreateICmpSGT(last, b_.getInt64(INT64_C(2147483647))));
       } else {
         wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(0)), b_.CreateICmpSGT(last, b_.getInt64(UINT32_MAX)));
       }
@@ -157,12 +164,17 @@ void Emitter::emitWidening(const Instruction& i) {
       LlvmValue lanes = mask_.empty() ? b_.getInt32(~0u) : laneBits(mask_[p]);
       b_.CreateCondBr(wraps, cold, on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
       b_.SetInsertPoint(cold);
-      auto* table = new llvm::GlobalVariable(module_, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true, llvm::GlobalValue::PrivateLinkage,
+      auto* table = new llvm::GlobalVariable(module_, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true,
+                                             llvm::GlobalValue::PrivateLinkage,
                                              llvm::ConstantDataArray::get(context_, llvm::ArrayRef<int64_t>(pattern)));
-      helper("ordito_check_widening", b_.getVoidTy(), {frame_, b_.getInt32(currentLine_), base, table, lanes, b_.getInt32(isSigned), b_.getInt32(g * width), b_.getInt32(width)});
+      helper("ordito_check_widening", b_.getVoidTy(),
+             {frame_, b_.getInt32(currentLine_), base, table, lanes, b_.getInt32(isSigned), b_.getInt32(g * width),
+              b_.getInt32(width)});
       b_.CreateBr(on);
       b_.SetInsertPoint(on);
-      if (isMul) wideBase = b_.CreateMul(wideBase, isSigned ? b_.CreateSExt(operand(i, factor, narrow, s), b_.getInt64Ty()) : b_.CreateZExt(operand(i, factor, narrow, s), b_.getInt64Ty()));
+      if (isMul)
+        wideBase = b_.CreateMul(wideBase, isSigned ? b_.CreateSExt(operand(i, factor, narrow, s), b_.getInt64Ty())
+                                                   : b_.CreateZExt(operand(i, factor, narrow, s), b_.getInt64Ty()));
       if (i.op == Op::Mad) wideBase = b_.CreateAdd(wideBase, operand(i, 3, wide, s));
       h.bases[p].push_back(wideBase);
     }

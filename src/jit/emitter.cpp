@@ -6,7 +6,8 @@
 //       for (group of warps in block)       "loop over the warps of the block" replaces a fiber switch at every barrier
 //         reload what the group kept; run; keep what the next region reads
 //
-// When a barrier stands under control that can differ between the threads of a block, each group instead keeps a mask of lanes waiting at each barrier
+// When a barrier stands under control that can differ between the threads of a block, each group instead keeps a mask
+// of lanes waiting at each barrier
 // (`parks_`), and every round releases all of them; that is slower and needs no fibers.
 #include "jit/emitter.hpp"
 
@@ -32,8 +33,8 @@ constexpr uint32_t kDone = ~0u;
 size_t roundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 }  // namespace
 
-Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::Shapes& shapes, const machine::KernelLayout& layout, const Target& target,
-                 bool counters)
+Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::Shapes& shapes,
+                 const machine::KernelLayout& layout, const Target& target, bool counters)
     : context_(module.getContext()),
       module_(module),
       f_(function),
@@ -48,7 +49,8 @@ Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::S
       b_(module.getContext()) {}
 
 void Emitter::refuse(const Instruction& i, const std::string& what) {
-  throw Refusal{fmt::format("kernel '{}', PTX line {}: {} ({}); run with ORDITO_ENGINE=interp, or see 'ordito isa'", f_.kernel->name, i.line, what, i.info().syntax)};
+  throw Refusal{fmt::format("kernel '{}', PTX line {}: {} ({}); run with ORDITO_ENGINE=interp, or see 'ordito isa'",
+                            f_.kernel->name, i.line, what, i.info().syntax)};
 }
 
 EmittedKernel Emitter::emit(const std::string& name) {
@@ -85,7 +87,8 @@ void Emitter::beginLines(const std::string& name) {
   module_.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   auto* file = di.createFile("kernel.ptx", ".");
   di.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "ordito", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
-  lines_ = di.createFunction(file, name, name, file, 1, di.createSubroutineType(di.getOrCreateTypeArray({})), 1, llvm::DINode::FlagZero,
+  lines_ = di.createFunction(file, name, name, file, 1, di.createSubroutineType(di.getOrCreateTypeArray({})), 1,
+                             llvm::DINode::FlagZero,
                              llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
   function_->setSubprogram(lines_);
   di.finalize();
@@ -97,8 +100,8 @@ void Emitter::setLine(uint32_t line) {
   b_.SetCurrentDebugLocation(llvm::DILocation::get(context_, line, 0, lines_));
 }
 
-/// `while (atomicCAS(lock, 0, 1)); …; *lock = 0` needs the lane that got the lock to go on while the others spin, which lanes of a masked loop cannot.
-/// Loops that release what they acquire are fine. The interpreter runs such kernels.
+/// `while (atomicCAS(lock, 0, 1)); …; *lock = 0` needs the lane that got the lock to go on while the others spin, which
+/// lanes of a masked loop cannot. Loops that release what they acquire are fine. The interpreter runs such kernels.
 void Emitter::refuseSpinLocks() const {
   ir::Graph graph(f_.blocks.size());
   std::vector<uint32_t> all;
@@ -121,7 +124,9 @@ void Emitter::refuseSpinLocks() const {
       }
     }
     if (acquire && divergent && writes == 1)
-      throw Refusal{fmt::format("kernel '{}', PTX line {}: lanes of a warp spin on a lock that is released outside of the loop", f_.kernel->name, acquire->line)};
+      throw Refusal{
+          fmt::format("kernel '{}', PTX line {}: lanes of a warp spin on a lock that is released outside of the loop",
+                      f_.kernel->name, acquire->line)};
   }
 }
 
@@ -165,12 +170,14 @@ void Emitter::findPoints() {
   const auto& block = shapes_.launch().block;
   partialBlock_ = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
   findEarlyExits();
-  for (unsigned p = 0; p < jam_; ++p) live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
+  for (unsigned p = 0; p < jam_; ++p)
+    live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
   nextState_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
   for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(allOnes()), live_[p]);
 }
 
-/// Where some lanes or warps of a block may have ended while others go on: behind branches that not all threads take alike and that have an exit in their influence.
+/// Where some lanes or warps of a block may have ended while others go on: behind branches that not all threads take
+/// alike and that have an exit in their influence.
 void Emitter::findEarlyExits() {
   std::vector<char> behind(f_.blocks.size(), 0);
   std::vector<BlockId> work;
@@ -187,7 +194,8 @@ void Emitter::findEarlyExits() {
     const BlockId b = work.back();
     work.pop_back();
     for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k)
-      if (!behind[f_.blocks[b].end.target[k]]) behind[f_.blocks[b].end.target[k]] = 1, work.push_back(f_.blocks[b].end.target[k]);
+      if (!behind[f_.blocks[b].end.target[k]])
+        behind[f_.blocks[b].end.target[k]] = 1, work.push_back(f_.blocks[b].end.target[k]);
   }
   for (uint32_t p = 0; p < points_.size(); ++p) mayMiss_.push_back(partialBlock_ || parks_ || behind[points_[p]]);
   for (char m : mayMiss_) needsLive_ |= m != 0;
@@ -278,8 +286,11 @@ size_t Emitter::allocateScratch(size_t bytesPerGroup) {
   return at;
 }
 
-/// Address of this group's copy. All copies of one value lie together, so that neighbouring groups share pages and prefetch streams.
-LlvmValue Emitter::scratchAddress(size_t offset) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), scratch_, offset); }
+/// Address of this group's copy. All copies of one value lie together, so that neighbouring groups share pages and
+/// prefetch streams.
+LlvmValue Emitter::scratchAddress(size_t offset) {
+  return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), scratch_, offset);
+}
 
 /// The mask of lanes that exist: only the last warp of a block can be partial.
 Parts Emitter::initialLive() {
@@ -289,12 +300,13 @@ Parts Emitter::initialLive() {
   for (unsigned p = 0; p < jam_; ++p) {
     LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(jam_)), b_.getInt32(p));
     LlvmValue left = b_.CreateSub(b_.getInt32(static_cast<uint32_t>(threads)), b_.CreateMul(warp, b_.getInt32(kLanes)));
-    live.push_back(b_.CreateICmpSGT(splat(left), patternVector([] {
-                                      ir::Pattern p{};
-                                      for (unsigned l = 0; l < kLanes; ++l) p[l] = l;
-                                      return p;
-                                    }(),
-                                                               b_.getInt32Ty())));
+    live.push_back(b_.CreateICmpSGT(splat(left), patternVector(
+                                                     [] {
+                                                       ir::Pattern p{};
+                                                       for (unsigned l = 0; l < kLanes; ++l) p[l] = l;
+                                                       return p;
+                                                     }(),
+                                                     b_.getInt32Ty())));
   }
   return live;
 }
@@ -311,12 +323,15 @@ void Emitter::emitRegions() {
     if (!crossesBarrier_[v]) continue;
     const ir::Shape& s = shapes_[v];
     // Bases take a double word each, vectors a full register width.
-    home_[v] = allocateScratch(s.isGrouped() ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0) : size_t{8} * kLanes * jam_);
+    home_[v] =
+        allocateScratch(s.isGrouped() ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0)
+                                      : size_t{8} * kLanes * jam_);
   }
   auto* done = llvm::BasicBlock::Create(context_, "done", function_);
   auto* round = llvm::BasicBlock::Create(context_, "round", function_);
   std::vector<llvm::BasicBlock*> heads;
-  for (uint32_t p = 0; p < points_.size(); ++p) heads.push_back(llvm::BasicBlock::Create(context_, "region" + std::to_string(p), function_));
+  for (uint32_t p = 0; p < points_.size(); ++p)
+    heads.push_back(llvm::BasicBlock::Create(context_, "region" + std::to_string(p), function_));
   auto* prologueEnd = b_.GetInsertBlock();
   // Scratch memory of the barrier reductions starts at zero.
   b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_));
@@ -334,7 +349,8 @@ void Emitter::emitRegions() {
     auto* select = b_.CreateSwitch(state, done, static_cast<unsigned>(points_.size()));
     for (uint32_t p = 0; p < points_.size(); ++p) select->addCase(b_.getInt32(p), heads[p]);
   } else {
-    throw Refusal{fmt::format("kernel '{}': a barrier under control flow that differs between the threads of a block", f_.kernel->name)};
+    throw Refusal{fmt::format("kernel '{}': a barrier under control flow that differs between the threads of a block",
+                              f_.kernel->name)};
   }
   for (uint32_t p = 0; p < points_.size(); ++p) {
     currentPoint_ = p;
@@ -362,11 +378,13 @@ void Emitter::emitRegion(uint32_t point) {
   regionOrder_ = ir::reversePostOrder(regionGraph_, points_[point]);
   inRegion_.assign(f_.blocks.size(), 0);
   regionPosition_.assign(f_.blocks.size(), 0);
-  for (uint32_t i = 0; i < regionOrder_.size(); ++i) inRegion_[regionOrder_[i]] = 1, regionPosition_[regionOrder_[i]] = i;
+  for (uint32_t i = 0; i < regionOrder_.size(); ++i)
+    inRegion_[regionOrder_[i]] = 1, regionPosition_[regionOrder_[i]] = i;
   definedInRegion_.assign(f_.values.size(), 0);
   for (BlockId b : regionOrder_) {
     for (const ir::Phi& phi : f_.blocks[b].phis) definedInRegion_[phi.value] = 1;
-    for (const Instruction& i : f_.blocks[b].code) ir::forEachDefinition(i, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
+    for (const Instruction& i : f_.blocks[b].code)
+      ir::forEachDefinition(i, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
     if (f_.blocks[b].end.kind == Kind::Barrier) {
       ir::forEachDefinition(f_.blocks[b].end.barrier, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
       for (const ir::Phi& phi : f_.blocks[f_.blocks[b].end.target[0]].phis) definedInRegion_[phi.value] = 1;
@@ -405,7 +423,8 @@ void Emitter::emitRegion(uint32_t point) {
     if (point == 0) {
       live = initialLive();
     } else {
-      LlvmValue home = b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(liveHome_), b_.CreateMul(group_, b_.getInt32(64)));
+      LlvmValue home =
+          b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(liveHome_), b_.CreateMul(group_, b_.getInt32(64)));
       for (unsigned p = 0; p < jam_; ++p) {
         LlvmValue bits = b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));
         live.push_back(b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes)));
@@ -426,9 +445,11 @@ void Emitter::emitRegion(uint32_t point) {
 
   b_.SetInsertPoint(latch);
   if (std::any_of(mayMiss_.begin() + 1, mayMiss_.end(), [](char m) { return m != 0; })) {
-    LlvmValue home = b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(liveHome_), b_.CreateMul(group_, b_.getInt32(64)));
+    LlvmValue home =
+        b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(liveHome_), b_.CreateMul(group_, b_.getInt32(64)));
     for (unsigned p = 0; p < jam_; ++p)
-      b_.CreateStore(laneBits(fromStorage(b_.CreateLoad(storageType(), live_[p]))), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));
+      b_.CreateStore(laneBits(fromStorage(b_.CreateLoad(storageType(), live_[p]))),
+                     b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));
   }
   LlvmValue next = b_.CreateAdd(group_, b_.getInt32(1), "group.next", true, true);
   group->addIncoming(next, latch);
@@ -456,9 +477,14 @@ void Emitter::spillForBarrier(uint32_t point) {
     const ir::Shape& s = shapes_[v];
     if (!definedInRegion_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v))) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      const size_t bytes = s.isGrouped() ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0) : size_t{8} * kLanes * jam_;
-      LlvmValue home = b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(home_[v]), b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(bytes, 64)))));
-      b_.CreateAlignedStore(b_.CreateLoad(slot->getAllocatedType(), slot), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, offset), llvm::Align(8));
+      const size_t bytes = s.isGrouped()
+                               ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0)
+                               : size_t{8} * kLanes * jam_;
+      LlvmValue home =
+          b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(home_[v]),
+                               b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(bytes, 64)))));
+      b_.CreateAlignedStore(b_.CreateLoad(slot->getAllocatedType(), slot),
+                            b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, offset), llvm::Align(8));
     });
   }
 }
@@ -468,9 +494,15 @@ void Emitter::reloadAfterBarrier(uint32_t point) {
     const ir::Shape& s = shapes_[v];
     if (s.isGrouped() && !s.warpVarying && !isDual(v)) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      const size_t bytes = s.isGrouped() ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0) : size_t{8} * kLanes * jam_;
-      LlvmValue home = b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(home_[v]), b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(bytes, 64)))));
-      b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, offset), llvm::Align(8)), slot);
+      const size_t bytes = s.isGrouped()
+                               ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0)
+                               : size_t{8} * kLanes * jam_;
+      LlvmValue home =
+          b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(home_[v]),
+                               b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(bytes, 64)))));
+      b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(),
+                                          b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, offset), llvm::Align(8)),
+                     slot);
     });
   }
 }

@@ -1,8 +1,9 @@
 // Emits the LLVM function that runs one thread block of one kernel.
 //
-// The function is a loop over the regions between barriers; a region is a loop over groups of `jam` warps; inside, every PTX instruction is done for a
-// whole warp ("part" below) at a time. values.cpp keeps SSA values in stack slots (LLVM turns them into registers); control.cpp turns the CFG into
-// plain branches where lanes agree and into masks where they may not; the chapters (integer.cpp …) hold the instructions; memory.cpp the accesses.
+// The function is a loop over the regions between barriers; a region is a loop over groups of `jam` warps; inside,
+// every PTX instruction is done for a whole warp ("part" below) at a time. values.cpp keeps SSA values in stack slots
+// (LLVM turns them into registers); control.cpp turns the CFG into plain branches where lanes agree and into masks
+// where they may not; the chapters (integer.cpp …) hold the instructions; memory.cpp the accesses.
 #pragma once
 
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -30,7 +31,8 @@ using ir::BlockId;
 using ir::Instruction;
 using ir::ValueId;
 using LlvmValue = llvm::Value*;
-using Parts = std::vector<LlvmValue>;  // one entry per part (warp of the group); for masks an empty vector means "all lanes"
+using Parts =
+    std::vector<LlvmValue>;  // one entry per part (warp of the group); for masks an empty vector means "all lanes"
 
 inline constexpr unsigned kLanes = ir::kLanes;
 
@@ -41,7 +43,8 @@ struct EmittedKernel {
   std::vector<std::string> sleefNames;  // declared math functions, to be resolved at link time
 };
 
-/// A refusal met while emitting; caught at the boundary of emitKernel and turned into an Error (bodies stay free of plumbing).
+/// A refusal met while emitting; caught at the boundary of emitKernel and turned into an Error (bodies stay free of
+/// plumbing).
 struct Refusal {
   std::string message;
 };
@@ -54,19 +57,22 @@ struct Held {
 
 /// Where an SSA value lives between blocks.
 struct Slots {
-  std::vector<std::vector<llvm::AllocaInst*>> bases;  // [part][group]; parts share one slot when the value is the same for all warps
-  std::vector<llvm::AllocaInst*> vectors;             // [part]
+  std::vector<std::vector<llvm::AllocaInst*>>
+      bases;  // [part][group]; parts share one slot when the value is the same for all warps
+  std::vector<llvm::AllocaInst*> vectors;  // [part]
 };
 
 class Emitter {
  public:
-  Emitter(llvm::Module& module, const ir::Function& function, const ir::Shapes& shapes, const machine::KernelLayout& layout, const Target& target, bool counters);
+  Emitter(llvm::Module& module, const ir::Function& function, const ir::Shapes& shapes,
+          const machine::KernelLayout& layout, const Target& target, bool counters);
   EmittedKernel emit(const std::string& name);
 
  private:
   friend class Chapters;
 
-  // ---- emitter.cpp: the skeleton -------------------------------------------------------------------------------------------------------
+  // ---- emitter.cpp: the skeleton
+  // -------------------------------------------------------------------------------------------------------
   void emitPrologue();
   void emitRegions();
   void emitRegion(uint32_t point);
@@ -84,8 +90,10 @@ class Emitter {
   size_t allocateScratch(size_t bytesPerGroup);
   Parts initialLive();
 
-  // ---- control.cpp: blocks, branches, masks ----------------------------------------------------------------------------------------------
-  /// How a piece of code is specialised: `full` = no lane of the group has ended; `assumed` = divergent branches on which all lanes agreed.
+  // ---- control.cpp: blocks, branches, masks
+  // ----------------------------------------------------------------------------------------------
+  /// How a piece of code is specialised: `full` = no lane of the group has ended; `assumed` = divergent branches on
+  /// which all lanes agreed.
   struct Version {
     bool full = true;
     std::vector<BlockId> assumed;
@@ -133,7 +141,8 @@ class Emitter {
   void emitTrap(const ir::Terminator& end, const Parts& mask);
   void emitCode(BlockId b);
 
-  // ---- masks.cpp ---------------------------------------------------------------------------------------------------------------------------
+  // ---- masks.cpp
+  // ---------------------------------------------------------------------------------------------------------------------------
   LlvmValue toStorage(LlvmValue mask);
   LlvmValue fromStorage(LlvmValue stored);
   llvm::Type* storageType();
@@ -149,7 +158,8 @@ class Emitter {
   LlvmValue maskOf(const Parts& mask, unsigned part) { return mask.empty() ? nullptr : mask[part]; }
   Parts guardedMask(const Instruction& i);
 
-  // ---- values.cpp --------------------------------------------------------------------------------------------------------------------------
+  // ---- values.cpp
+  // --------------------------------------------------------------------------------------------------------------------------
   llvm::Type* typeOf(isa::Type t, bool vector);
   llvm::Type* valueType(ValueId v, bool vector) { return typeOf(f_.values[v].type, vector); }
   void makeSlots();
@@ -174,7 +184,8 @@ class Emitter {
   unsigned partsOf(ValueId v) const { return shapes_[v].isGrouped() && !shapes_[v].warpVarying ? 1 : jam_; }
 
  public:
-  // ---- what the chapters use -----------------------------------------------------------------------------------------------------------------
+  // ---- what the chapters use
+  // -----------------------------------------------------------------------------------------------------------------
   /// What a pure instruction gives: destinations in syntax order, the carry last.
   using Results = std::array<LlvmValue, 5>;
   /// Where a body's operands come from: lane vectors of one part, or the scalars of one group.
@@ -194,8 +205,10 @@ class Emitter {
   llvm::Type* type(isa::Type t, const Source& s) { return typeOf(t, s.vector()); }
   LlvmValue number(isa::Type t, uint64_t bits, const Source& s) { return constant(t, bits, s.vector()); }
   bool isUniformValue(ValueId v) const { return shapes_[v].isUniform(); }
-  /// x / d or x % d where all lanes divide by the same d: a shift or a mask if d is a power of two, else what `general` emits.
-  LlvmValue divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder, llvm::function_ref<LlvmValue()> general);
+  /// x / d or x % d where all lanes divide by the same d: a shift or a mask if d is a power of two, else what `general`
+  /// emits.
+  LlvmValue divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder,
+                            llvm::function_ref<LlvmValue()> general);
   /// Calls a scalar helper of the runtime once for each lane.
   LlvmValue perLane(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, const Source& s);
   LlvmValue sharedBase() { return b_.CreatePtrToInt(shared_, b_.getInt64Ty()); }
@@ -216,13 +229,15 @@ class Emitter {
   LlvmValue sleef(const std::string& name, llvm::ArrayRef<LlvmValue> arguments, bool isDouble);
 
  private:
-  // ---- dispatch.cpp: from instruction to chapter ------------------------------------------------------------------------------------------
+  // ---- dispatch.cpp: from instruction to chapter
+  // ------------------------------------------------------------------------------------------
   void emitInstruction(const Instruction& i);
   void emitPure(const Instruction& i);
   void emitWidening(const Instruction& i);
   Results pureBody(const Instruction& i, const Source& s);
 
-  // ---- memory.cpp ----------------------------------------------------------------------------------------------------------------------------
+  // ---- memory.cpp
+  // ----------------------------------------------------------------------------------------------------------------------------
   /// A memory operand as host addresses.
   struct Address {
     unsigned groups = 1;
@@ -241,7 +256,8 @@ class Emitter {
   LlvmValue localFrame(unsigned part, LlvmValue offsets);
   LlvmValue loadLanes(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask);
   void storeLanes(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask);
-  std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element, LlvmValue mask);
+  std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
+                                         LlvmValue mask);
   LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
   bool storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);
   LlvmValue gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
@@ -256,7 +272,8 @@ class Emitter {
   LlvmValue extendLoaded(LlvmValue v, const Instruction& i, ValueId to, bool vector);
   llvm::Type* memoryType(isa::Type t);
   bool isOrdered(const Instruction& i) const;
-  /// How far an address moves from one iteration of its loop to the next: `step` (a uniform value) times `factor` bytes.
+  /// How far an address moves from one iteration of its loop to the next: `step` (a uniform value) times `factor`
+  /// bytes.
   struct Advance {
     ptx::Operand step;
     int64_t factor = 1;
@@ -274,7 +291,8 @@ class Emitter {
   /// Emits a loop over the active lanes; `body` gets the lane's number.
   void forEachLane(LlvmValue mask, llvm::function_ref<void(LlvmValue lane)> body);
 
-  // ---- warp.cpp, synchronization.cpp, control_flow.cpp -----------------------------------------------------------------------------------
+  // ---- warp.cpp, synchronization.cpp, control_flow.cpp
+  // -----------------------------------------------------------------------------------
   void emitWarp(const Instruction& i);
   void emitShuffle(const Instruction& i);
   void emitVote(const Instruction& i);
@@ -297,7 +315,8 @@ class Emitter {
   LlvmValue paramAddress(const ptx::Operand& o, unsigned part);
   LlvmValue helper(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, bool noReturn = false);
 
-  // ---- counting.cpp --------------------------------------------------------------------------------------------------------------------------
+  // ---- counting.cpp
+  // --------------------------------------------------------------------------------------------------------------------------
   void count(machine::Counter c, LlvmValue amount);  // i64
   void countLanes(machine::Counter c, const Parts& mask);
   void countWarps(machine::Counter c, uint64_t times, const Parts& mask);
@@ -306,7 +325,8 @@ class Emitter {
   void countAccess(const Instruction& i, const Address& a, const Parts& mask, unsigned bytes, bool store);
   void flushCounters();
 
-  // ---- state -----------------------------------------------------------------------------------------------------------------------------------
+  // ---- state
+  // -----------------------------------------------------------------------------------------------------------------------------------
   llvm::LLVMContext& context_;
   llvm::Module& module_;
   const ir::Function& f_;
@@ -325,20 +345,20 @@ class Emitter {
   LlvmValue group_ = nullptr;  // number of the group of warps being run
   llvm::AllocaInst* nextState_ = nullptr;
   std::vector<llvm::AllocaInst*> live_;  // per part
-  bool needsLive_ = false;                        // some lane may end before others, so live masks are kept
-  bool partialBlock_ = false;                     // the block's last warp has fewer than 32 threads
-  std::vector<char> mayMiss_;                     // by point: lanes or warps may have ended before it
+  bool needsLive_ = false;               // some lane may end before others, so live masks are kept
+  bool partialBlock_ = false;            // the block's last warp has fewer than 32 threads
+  std::vector<char> mayMiss_;            // by point: lanes or warps may have ended before it
 
-  std::vector<ir::BlockId> points_;               // blocks where regions start: the entry, then the targets of barriers
-  std::vector<uint32_t> pointOf_;                 // by block
-  std::vector<std::vector<ValueId>> liveAt_;      // by point
-  std::vector<size_t> home_;                      // scratch offset of a value that lives across barriers
+  std::vector<ir::BlockId> points_;           // blocks where regions start: the entry, then the targets of barriers
+  std::vector<uint32_t> pointOf_;             // by block
+  std::vector<std::vector<ValueId>> liveAt_;  // by point
+  std::vector<size_t> home_;                  // scratch offset of a value that lives across barriers
   std::vector<char> crossesBarrier_;
   std::vector<char> crossesBlock_;
-  std::vector<char> dual_;                        // widened values that keep an exact vector beside their bases
+  std::vector<char> dual_;  // widened values that keep an exact vector beside their bases
   std::vector<char> definedInRegion_;
-  std::vector<char> isRead_;                      // by some instruction, phi or branch
-  std::vector<const Instruction*> definition_;    // of each value that an instruction in a block defines
+  std::vector<char> isRead_;                    // by some instruction, phi or branch
+  std::vector<const Instruction*> definition_;  // of each value that an instruction in a block defines
   std::map<ValueId, std::pair<BlockId, const ir::Phi*>> phiOf_;
   uint32_t currentPoint_ = 0;
   llvm::BasicBlock* regionLatch_ = nullptr;
@@ -369,7 +389,8 @@ class Emitter {
     llvm::Type* type;
     std::vector<llvm::AllocaInst*> parts;
   };
-  std::map<PrivateKey, PrivateSlot> privateSlots_;  // (variable, offset) of thread-private memory that only constants index
+  std::map<PrivateKey, PrivateSlot>
+      privateSlots_;  // (variable, offset) of thread-private memory that only constants index
   std::vector<char> isPrivate_;
   std::vector<uint64_t> localOffset_;  // of variables that live in local memory
   std::vector<llvm::AllocaInst*> counters_;

@@ -1,8 +1,9 @@
 // PTX ISA, "Floating-Point Instructions" and "Half Precision Floating-Point Instructions".
 //
-// Arithmetic is IEEE and never fused or split. f16 and bf16 are computed in wider formats and rounded once: f32 holds sums and products of them so exactly that
-// rounding again is harmless (2p + 2 bits, Figueroa 1995); an fma is rounded to odd in f64 and again in f32, which makes the last rounding exact (Boldo and
-// Melquiond 2008). Roundings other than to nearest go through the runtime's helpers, lane by lane.
+// Arithmetic is IEEE and never fused or split. f16 and bf16 are computed in wider formats and rounded once: f32 holds
+// sums and products of them so exactly that rounding again is harmless (2p + 2 bits, Figueroa 1995); an fma is rounded
+// to odd in f64 and again in f32, which makes the last rounding exact (Boldo and Melquiond 2008). Roundings other than
+// to nearest go through the runtime's helpers, lane by lane.
 //
 // An f16 or bf16 NaN gets NVIDIA's bits here. An f32 NaN gets them only where the bits are looked at (nan_plan.hpp).
 #include "jit/lower.hpp"
@@ -19,8 +20,11 @@ bool isHalf(Type t) { return t == Type::f16 || t == Type::bf16; }
 
 double smallestNormal(Type t) { return t == Type::f64 ? 0x1p-1022 : t == Type::f16 ? 0x1p-14 : 0x1p-126; }
 
-/// Below this, a number rounded to the format's precision without a limit of the exponent is less than the smallest normal one: half an ulp under it.
-double tinyBelow(Type t) { return t == Type::f16 ? 0x1p-14 - 0x1p-26 : t == Type::bf16 ? 0x1p-126 - 0x1p-135 : smallestNormal(t); }
+/// Below this, a number rounded to the format's precision without a limit of the exponent is less than the smallest
+/// normal one: half an ulp under it.
+double tinyBelow(Type t) {
+  return t == Type::f16 ? 0x1p-14 - 0x1p-26 : t == Type::bf16 ? 0x1p-126 - 0x1p-135 : smallestNormal(t);
+}
 
 constexpr double kScale = 0x1p64;  // brings products near the smallest normal f32 far into the normal range
 
@@ -37,10 +41,13 @@ LlvmValue Lower::flushBelow(LlvmValue v, LlvmValue judged, double limit) {
 }
 
 /// .ftz on an operand: a subnormal becomes zero of its sign.
-LlvmValue Lower::flush(LlvmValue v, Type t) { return i.has(ModifierKind::Flush) ? flushBelow(v, v, smallestNormal(t)) : v; }
+LlvmValue Lower::flush(LlvmValue v, Type t) {
+  return i.has(ModifierKind::Flush) ? flushBelow(v, v, smallestNormal(t)) : v;
+}
 
-/// .ftz judges a product, quotient or fma by its value rounded to 24 bits without a limit of the exponent: just below the smallest normal number it
-/// rounds up to that as a subnormal, and yet is flushed. `scaled` is the operation done 2^64 times larger, where nothing is subnormal.
+/// .ftz judges a product, quotient or fma by its value rounded to 24 bits without a limit of the exponent: just below
+/// the smallest normal number it rounds up to that as a subnormal, and yet is flushed. `scaled` is the operation done
+/// 2^64 times larger, where nothing is subnormal.
 LlvmValue Lower::flushTiny(LlvmValue v, llvm::function_ref<LlvmValue()> scaled) {
   if (i.type[0] != Type::f32 || !i.has(ModifierKind::Flush)) return v;
   return flushBelow(v, scaled(), smallestNormal(Type::f32) * kScale);
@@ -128,10 +135,16 @@ Results Lower::floatBinary(unsigned opcode) {
   const auto op = static_cast<llvm::Instruction::BinaryOps>(opcode);
   const Type t = i.type[0];
   if (isa::isPacked(t)) return packed([&](auto& read) { return b.CreateBinOp(op, read(1), read(2)); });
-  const char* name = op == llvm::Instruction::FAdd ? "add" : op == llvm::Instruction::FSub ? "sub" : op == llvm::Instruction::FMul ? "mul" : "div";
-  auto compute = [&](LlvmValue x, LlvmValue y) { return isNearest() ? b.CreateBinOp(op, x, y) : directed(name, {x, y}, t); };
+  const char* name = op == llvm::Instruction::FAdd   ? "add"
+                     : op == llvm::Instruction::FSub ? "sub"
+                     : op == llvm::Instruction::FMul ? "mul"
+                                                     : "div";
+  auto compute = [&](LlvmValue x, LlvmValue y) {
+    return isNearest() ? b.CreateBinOp(op, x, y) : directed(name, {x, y}, t);
+  };
   LlvmValue x = floatIn(1), y = floatIn(2), result = compute(x, y);
-  if (op == llvm::Instruction::FMul || op == llvm::Instruction::FDiv) result = flushTiny(result, [&] { return compute(scaleUp(x), y); });
+  if (op == llvm::Instruction::FMul || op == llvm::Instruction::FDiv)
+    result = flushTiny(result, [&] { return compute(scaleUp(x), y); });
   return floatOut(result, t);
 }
 
@@ -142,22 +155,28 @@ Results Lower::MulF() { return floatBinary(llvm::Instruction::FMul); }
 Results Lower::FmaF() {
   const Type t = i.type[0];
   auto wide = [&](LlvmValue v) { return b.CreateFPExt(v, type(Type::f64)); };
-  auto half = [&](LlvmValue x, LlvmValue y, LlvmValue z) { return narrowToOdd(addToOdd(b.CreateFMul(wide(x), wide(y)), wide(z))); };
+  auto half = [&](LlvmValue x, LlvmValue y, LlvmValue z) {
+    return narrowToOdd(addToOdd(b.CreateFMul(wide(x), wide(y)), wide(z)));
+  };
   if (isa::isPacked(t)) return packed([&](auto& read) { return half(read(1), read(2), read(3)); });
   LlvmValue x = floatIn(1), y = floatIn(2), z = floatIn(3);
   if (isHalf(t)) return floatOut(half(x, y, z), t);
-  auto compute = [&](LlvmValue p, LlvmValue q, LlvmValue r) { return isNearest() ? intrinsic(llvm::Intrinsic::fma, {p, q, r}) : directed("fma", {p, q, r}, t); };
+  auto compute = [&](LlvmValue p, LlvmValue q, LlvmValue r) {
+    return isNearest() ? intrinsic(llvm::Intrinsic::fma, {p, q, r}) : directed("fma", {p, q, r}, t);
+  };
   return floatOut(flushTiny(compute(x, y, z), [&] { return compute(scaleUp(x), y, scaleUp(z)); }), t);
 }
 
 /// mad.f32 and mad.f64 are fma since sm_20.
 Results Lower::MadF() { return FmaF(); }
 
-/// div.approx and div.full may be off by 2 ulp; the exact quotient is within that. div.approx multiplies by a reciprocal that is 0 for |b| > 2^126.
+/// div.approx and div.full may be off by 2 ulp; the exact quotient is within that. div.approx multiplies by a
+/// reciprocal that is 0 for |b| > 2^126.
 Results Lower::DivF() {
   if (i.mods.name(ModifierKind::Precision) != "approx") return floatBinary(llvm::Instruction::FDiv);
   LlvmValue x = floatIn(1), y = floatIn(2), size = intrinsic(llvm::Intrinsic::fabs, {y});
-  LlvmValue vanishes = b.CreateAnd(b.CreateFCmpOGT(size, real(y, 0x1p126)), b.CreateFCmpONE(size, llvm::ConstantFP::getInfinity(y->getType())));
+  LlvmValue vanishes = b.CreateAnd(b.CreateFCmpOGT(size, real(y, 0x1p126)),
+                                   b.CreateFCmpONE(size, llvm::ConstantFP::getInfinity(y->getType())));
   LlvmValue zero = b.CreateIntrinsic(llvm::Intrinsic::copysign, {y->getType()}, {real(y, 0), y});
   return floatOut(b.CreateSelect(vanishes, b.CreateFMul(x, zero), b.CreateFDiv(x, y)), i.type[0]);
 }
@@ -173,10 +192,13 @@ Results Lower::gross(llvm::function_ref<LlvmValue(LlvmValue)> f) {
 
 Results Lower::Rcp() {
   const Type t = i.type[0];
-  auto compute = [&](LlvmValue one, LlvmValue x) { return isNearest() ? b.CreateFDiv(one, x) : directed("div", {one, x}, t); };
+  auto compute = [&](LlvmValue one, LlvmValue x) {
+    return isNearest() ? b.CreateFDiv(one, x) : directed("div", {one, x}, t);
+  };
   if (t == Type::f64 && i.has(ModifierKind::Flush)) return gross([&](LlvmValue x) { return compute(real(x, 1), x); });
   LlvmValue x = floatIn(1), result = compute(real(x, 1), x);
-  if (i.mods.name(ModifierKind::Precision) != "approx") result = flushTiny(result, [&] { return compute(real(x, kScale), x); });
+  if (i.mods.name(ModifierKind::Precision) != "approx")
+    result = flushTiny(result, [&] { return compute(real(x, kScale), x); });
   return floatOut(result, t);
 }
 
@@ -191,18 +213,21 @@ Results Lower::Rsqrt() {
   return floatOut(compute(floatIn(1)), i.type[0]);
 }
 
-/// abs (clear the sign bit) or neg (flip it) of f16 or bf16 bits, one or two in a register; a NaN becomes the canonical one.
+/// abs (clear the sign bit) or neg (flip it) of f16 or bf16 bits, one or two in a register; a NaN becomes the canonical
+/// one.
 LlvmValue Lower::changeHalfSign(bool flips) {
   const Type t = i.type[0], element = isa::element(t);
   LlvmValue x = in(1, isa::isPacked(t) ? Type::u32 : Type::u16);
   llvm::Type* whole = x->getType();
-  llvm::Type* halves = isa::isPacked(t) ? llvm::FixedVectorType::get(b.getInt16Ty(), s.vector() ? 2 * kLanes : 2) : whole;
+  llvm::Type* halves =
+      isa::isPacked(t) ? llvm::FixedVectorType::get(b.getInt16Ty(), s.vector() ? 2 * kLanes : 2) : whole;
   auto constant = [&](uint64_t n) { return llvm::ConstantInt::get(halves, n); };
   x = b.CreateBitCast(x, halves);
   const uint64_t infinity = element == Type::f16 ? 0x7C00 : 0x7F80, normal = element == Type::f16 ? 0x0400 : 0x0080;
   LlvmValue magnitude = b.CreateAnd(x, constant(0x7FFF));
   LlvmValue r = flips ? b.CreateXor(x, constant(0x8000)) : magnitude;
-  if (i.has(ModifierKind::Flush)) r = b.CreateSelect(b.CreateICmpULT(magnitude, constant(normal)), b.CreateAnd(r, constant(0x8000)), r);
+  if (i.has(ModifierKind::Flush))
+    r = b.CreateSelect(b.CreateICmpULT(magnitude, constant(normal)), b.CreateAnd(r, constant(0x8000)), r);
   r = b.CreateSelect(b.CreateICmpUGT(magnitude, constant(infinity)), constant(0x7FFF), r);
   return b.CreateBitCast(r, whole);
 }
@@ -231,7 +256,8 @@ LlvmValue Lower::chooseFloat(LlvmValue x, LlvmValue y, bool isMax) {
     LlvmValue quiet = b.CreateBitCast(b.CreateOr(yb, number(bits, uint64_t{1} << 51)), y->getType());
     r = b.CreateSelect(b.CreateFCmpUNO(x, x), b.CreateSelect(b.CreateFCmpUNO(y, y), quiet, y), r);
   }
-  if (i.has(ModifierKind::NanMode)) r = b.CreateSelect(b.CreateFCmpUNO(x, y), llvm::ConstantFP::getQNaN(x->getType()), r);
+  if (i.has(ModifierKind::NanMode))
+    r = b.CreateSelect(b.CreateFCmpUNO(x, y), llvm::ConstantFP::getQNaN(x->getType()), r);
   return r;
 }
 
@@ -242,7 +268,8 @@ LlvmValue Lower::minMaxElement(LlvmValue x, LlvmValue y, bool isMax) {
   const Type u = unsignedOf(x->getType()->getScalarSizeInBits());
   LlvmValue chosen = chooseFloat(size(x), size(y), isMax);
   LlvmValue sign = b.CreateXor(b.CreateBitCast(x, type(u)), b.CreateBitCast(y, type(u)));
-  LlvmValue result = b.CreateIntrinsic(llvm::Intrinsic::copysign, {x->getType()}, {chosen, b.CreateBitCast(sign, x->getType())});
+  LlvmValue result =
+      b.CreateIntrinsic(llvm::Intrinsic::copysign, {x->getType()}, {chosen, b.CreateBitCast(sign, x->getType())});
   return b.CreateSelect(b.CreateFCmpUNO(chosen, chosen), chosen, result);
 }
 
@@ -278,13 +305,17 @@ Results Lower::Copysign() {
   const unsigned width = isa::bits(i.type[0]);
   const Type u = unsignedOf(width);
   const uint64_t sign = uint64_t{1} << (width - 1);
-  return {b.CreateBitCast(b.CreateOr(b.CreateAnd(in(1, u), number(u, sign)), b.CreateAnd(in(2, u), number(u, sign - 1))), type(i.type[0]))};
+  return {b.CreateBitCast(
+      b.CreateOr(b.CreateAnd(in(1, u), number(u, sign)), b.CreateAnd(in(2, u), number(u, sign - 1))), type(i.type[0]))};
 }
 
 Results Lower::Testp() {
-  static constexpr std::pair<std::string_view, unsigned> kTests[] = {{"finite", llvm::fcFinite},   {"infinite", llvm::fcInf},
-                                                                     {"number", llvm::fcFinite | llvm::fcInf}, {"notanumber", llvm::fcNan},
-                                                                     {"normal", llvm::fcNormal | llvm::fcZero}, {"subnormal", llvm::fcSubnormal}};
+  static constexpr std::pair<std::string_view, unsigned> kTests[] = {{"finite", llvm::fcFinite},
+                                                                     {"infinite", llvm::fcInf},
+                                                                     {"number", llvm::fcFinite | llvm::fcInf},
+                                                                     {"notanumber", llvm::fcNan},
+                                                                     {"normal", llvm::fcNormal | llvm::fcZero},
+                                                                     {"subnormal", llvm::fcSubnormal}};
   for (auto [name, test] : kTests)
     if (i.mods.name(ModifierKind::TestOp) == name)
       return {b.CreateIntrinsic(llvm::Intrinsic::is_fpclass, {type(i.type[0])}, {in(1), b.getInt32(test)})};

@@ -1,4 +1,5 @@
-// The bodies behind the names that the emitter calls: faults, printf, counting, warp matching, and arithmetic with directed rounding.
+// The bodies behind the names that the emitter calls: faults, printf, counting, warp matching, and arithmetic with
+// directed rounding.
 #include "jit/helpers.hpp"
 
 #include <algorithm>
@@ -44,7 +45,8 @@ SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes
       const auto a = static_cast<uint64_t>(addresses[first + static_cast<unsigned>(std::countr_zero(group))]);
       for (uint64_t w = a >> 2; w <= (a + bytes - 1) >> 2; ++w) {
         const unsigned bank = w & 31;
-        if (std::find(seen[bank], seen[bank] + inBank[bank], w) != seen[bank] + inBank[bank] || inBank[bank] == 32) continue;
+        if (std::find(seen[bank], seen[bank] + inBank[bank], w) != seen[bank] + inBank[bank] || inBank[bank] == 32)
+          continue;
         seen[bank][inBank[bank]++] = w;
         passes = std::max(passes, inBank[bank]);
       }
@@ -63,12 +65,17 @@ uint64_t countSharedPacked(const int64_t* addresses, uint32_t lanes, uint32_t by
   return c.wavefronts | uint64_t{c.wavefronts - c.ideal} << 32;
 }
 
-uint64_t countSectors64(const int64_t* addresses, uint32_t lanes, uint32_t bytes) { return countSectors(addresses, lanes, bytes); }
+uint64_t countSectors64(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
+  return countSectors(addresses, lanes, bytes);
+}
 
-[[noreturn]] void trap(const BlockFrame* frame, uint32_t line) { machine::raiseFault(*frame, machine::FaultKind::Trap, line, 0, nullptr); }
+[[noreturn]] void trap(const BlockFrame* frame, uint32_t line) {
+  machine::raiseFault(*frame, machine::FaultKind::Trap, line, 0, nullptr);
+}
 
 /// See Emitter::emitWidening: the wide base was chosen; is it right for every active lane?
-void checkWidening(const BlockFrame* frame, uint32_t line, uint32_t base, const int64_t* pattern, uint32_t lanes, uint32_t isSigned, uint32_t first, uint32_t count) {
+void checkWidening(const BlockFrame* frame, uint32_t line, uint32_t base, const int64_t* pattern, uint32_t lanes,
+                   uint32_t isSigned, uint32_t first, uint32_t count) {
   for (uint32_t l = first; l < first + count; ++l) {
     if (!(lanes >> l & 1)) continue;
     const uint32_t narrow = base + static_cast<uint32_t>(pattern[l]);
@@ -76,7 +83,8 @@ void checkWidening(const BlockFrame* frame, uint32_t line, uint32_t base, const 
     const int64_t wide = static_cast<int32_t>(base) + pattern[l];
     if (exact != wide)
       machine::raiseFault(*frame, machine::FaultKind::AddressWrap, line, static_cast<uint64_t>(exact),
-                          "a 32-bit index wraps around between the lanes of one warp; run with ORDITO_ENGINE=interp to execute it exactly");
+                          "a 32-bit index wraps around between the lanes of one warp; run with ORDITO_ENGINE=interp to "
+                          "execute it exactly");
   }
 }
 
@@ -84,9 +92,10 @@ int32_t devicePrintf(uint64_t format, uint64_t arguments) {
   return machine::devicePrintf(reinterpret_cast<const char*>(format), reinterpret_cast<const std::byte*>(arguments));
 }
 
-void deviceAssert(uint64_t frame, uint64_t message, uint64_t file, uint32_t line, uint64_t function, uint32_t x, uint32_t y, uint32_t z) {
-  machine::deviceAssert(*reinterpret_cast<const BlockFrame*>(frame), reinterpret_cast<const char*>(message), reinterpret_cast<const char*>(file), line,
-                        reinterpret_cast<const char*>(function), x, y, z);
+void deviceAssert(uint64_t frame, uint64_t message, uint64_t file, uint32_t line, uint64_t function, uint32_t x,
+                  uint32_t y, uint32_t z) {
+  machine::deviceAssert(*reinterpret_cast<const BlockFrame*>(frame), reinterpret_cast<const char*>(message),
+                        reinterpret_cast<const char*>(file), line, reinterpret_cast<const char*>(function), x, y, z);
 }
 
 uint64_t deviceMalloc(uint64_t bytes) { return reinterpret_cast<uint64_t>(machine::deviceMalloc(bytes)); }
@@ -96,7 +105,8 @@ void deviceFree(uint64_t p) { machine::deviceFree(reinterpret_cast<void*>(p)); }
 void matchAny(const uint64_t* values, uint32_t active, const uint32_t* members, uint32_t* masks) {
   for (uint32_t l = 0; l < 32; ++l) {
     masks[l] = 0;
-    for (uint32_t left = active & members[l]; left; left &= left - 1) masks[l] |= values[std::countr_zero(left)] == values[l] ? left & -left : 0;
+    for (uint32_t left = active & members[l]; left; left &= left - 1)
+      masks[l] |= values[std::countr_zero(left)] == values[l] ? left & -left : 0;
   }
 }
 
@@ -110,7 +120,8 @@ void matchAll(const uint64_t* values, uint32_t active, const uint32_t* members, 
 }
 
 /// redux.sync with member masks that differ between lanes. The operators are numbered as in redux's modifier.
-void redux(const uint32_t* values, uint32_t active, const uint32_t* members, uint32_t op, uint32_t isSigned, uint32_t* results) {
+void redux(const uint32_t* values, uint32_t active, const uint32_t* members, uint32_t op, uint32_t isSigned,
+           uint32_t* results) {
   auto combine = [&](uint32_t a, uint32_t b) -> uint32_t {
     const bool less = isSigned ? static_cast<int32_t>(a) < static_cast<int32_t>(b) : a < b;
     switch (op) {
@@ -143,7 +154,8 @@ uint32_t findNthSet(uint32_t mask, uint32_t base, uint32_t offset) {
 
 // f16 and bf16 atomics. f32 holds the sum of two such numbers so exactly that rounding again is harmless.
 uint16_t addHalf(uint16_t a, uint16_t b) {
-  const _Float16 sum = static_cast<_Float16>(static_cast<float>(std::bit_cast<_Float16>(a)) + static_cast<float>(std::bit_cast<_Float16>(b)));
+  const _Float16 sum = static_cast<_Float16>(static_cast<float>(std::bit_cast<_Float16>(a)) +
+                                             static_cast<float>(std::bit_cast<_Float16>(b)));
   return sum != sum ? 0x7FFF : std::bit_cast<uint16_t>(sum);
 }
 
@@ -168,7 +180,9 @@ T atomicAdd(uint64_t address, T x) {
 }
 
 uint64_t nanoseconds() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
 }
 uint64_t clock64() { return __builtin_ia32_rdtsc(); }
 uint32_t clock32() { return static_cast<uint32_t>(clock64()); }
@@ -224,7 +238,8 @@ struct Directed {
   }
 };
 
-/// f64 to f16 by integer arithmetic: the magnitude is cut toward zero, then raised by one unit where the direction asks for it.
+/// f64 to f16 by integer arithmetic: the magnitude is cut toward zero, then raised by one unit where the direction asks
+/// for it.
 template <int Mode>
 uint16_t narrowToHalf(double a) {
   const uint64_t bits = std::bit_cast<uint64_t>(a);
@@ -271,13 +286,13 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_clock_hi", clockHi);
   add("ordito_count_shared", countSharedPacked);
   add("ordito_count_sectors", countSectors64);
-#define DIRECTED(mode, MODE, type, T)                                 \
-  add("ordito_add_" #mode "_" #type, &Directed<MODE, T>::add);        \
-  add("ordito_sub_" #mode "_" #type, &Directed<MODE, T>::sub);        \
-  add("ordito_mul_" #mode "_" #type, &Directed<MODE, T>::mul);        \
-  add("ordito_div_" #mode "_" #type, &Directed<MODE, T>::div);        \
-  add("ordito_sqrt_" #mode "_" #type, &Directed<MODE, T>::sqrt);      \
-  add("ordito_fma_" #mode "_" #type, &Directed<MODE, T>::fma);        \
+#define DIRECTED(mode, MODE, type, T)                                   \
+  add("ordito_add_" #mode "_" #type, &Directed<MODE, T>::add);          \
+  add("ordito_sub_" #mode "_" #type, &Directed<MODE, T>::sub);          \
+  add("ordito_mul_" #mode "_" #type, &Directed<MODE, T>::mul);          \
+  add("ordito_div_" #mode "_" #type, &Directed<MODE, T>::div);          \
+  add("ordito_sqrt_" #mode "_" #type, &Directed<MODE, T>::sqrt);        \
+  add("ordito_fma_" #mode "_" #type, &Directed<MODE, T>::fma);          \
   add("ordito_from_s64_" #mode "_" #type, &Directed<MODE, T>::fromS64); \
   add("ordito_from_u64_" #mode "_" #type, &Directed<MODE, T>::fromU64);
   DIRECTED(rz, FE_TOWARDZERO, f32, float)

@@ -7,11 +7,16 @@ using isa::ModifierKind;
 using isa::Type;
 using Results = Lower::Results;
 
-Type Lower::unsignedOf(unsigned bits) { return bits == 8 ? Type::u8 : bits == 16 ? Type::u16 : bits == 32 ? Type::u32 : Type::u64; }
-Type Lower::signedOf(unsigned bits) { return bits == 8 ? Type::s8 : bits == 16 ? Type::s16 : bits == 32 ? Type::s32 : Type::s64; }
+Type Lower::unsignedOf(unsigned bits) {
+  return bits == 8 ? Type::u8 : bits == 16 ? Type::u16 : bits == 32 ? Type::u32 : Type::u64;
+}
+Type Lower::signedOf(unsigned bits) {
+  return bits == 8 ? Type::s8 : bits == 16 ? Type::s16 : bits == 32 ? Type::s32 : Type::s64;
+}
 
 LlvmValue Lower::intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<LlvmValue> arguments) {
-  return b.CreateIntrinsic(id, {arguments[0]->getType()}, llvm::SmallVector<llvm::Value*>(arguments.begin(), arguments.end()));
+  return b.CreateIntrinsic(id, {arguments[0]->getType()},
+                           llvm::SmallVector<llvm::Value*>(arguments.begin(), arguments.end()));
 }
 
 namespace {
@@ -19,7 +24,8 @@ constexpr auto kHi = isa::mod<ModifierKind::MulMode>("hi");
 constexpr auto kWide = isa::mod<ModifierKind::MulMode>("wide");
 }  // namespace
 
-/// f(x, y) on whole operands, or on both halves of packed ones at once: a vector of 32-bit registers is one of twice as many halves.
+/// f(x, y) on whole operands, or on both halves of packed ones at once: a vector of 32-bit registers is one of twice as
+/// many halves.
 template <class F>
 Results Lower::integerLanes(F&& f) {
   LlvmValue x = in(1), y = in(2);
@@ -73,7 +79,8 @@ Results Lower::MadCc() { return carryAdd(product(in(1), in(2)), in(3), nullptr);
 Results Lower::Madc() { return carryAdd(product(in(1), in(2)), in(3), carryIn()); }
 
 LlvmValue Lower::mulHigh(LlvmValue x, LlvmValue y, unsigned bits, bool isSigned) {
-  llvm::Type* wide = s.vector() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b.getIntNTy(2 * bits), kLanes)) : b.getIntNTy(2 * bits);
+  llvm::Type* wide = s.vector() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b.getIntNTy(2 * bits), kLanes))
+                                : b.getIntNTy(2 * bits);
   auto extend = [&](LlvmValue v) { return isSigned ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide); };
   LlvmValue full = b.CreateMul(extend(x), extend(y));
   return b.CreateTrunc(b.CreateLShr(full, bits), x->getType());
@@ -85,7 +92,8 @@ LlvmValue Lower::product(LlvmValue x, LlvmValue y) {
   if (i.is(kHi)) return mulHigh(x, y, bits, isSigned());
   if (!i.is(kWide)) return b.CreateMul(x, y);
   llvm::Type* wide = type(unsignedOf(2 * bits));
-  return isSigned() ? b.CreateMul(b.CreateSExt(x, wide), b.CreateSExt(y, wide)) : b.CreateMul(b.CreateZExt(x, wide), b.CreateZExt(y, wide));
+  return isSigned() ? b.CreateMul(b.CreateSExt(x, wide), b.CreateSExt(y, wide))
+                    : b.CreateMul(b.CreateZExt(x, wide), b.CreateZExt(y, wide));
 }
 
 Results Lower::Mul() { return {product(in(1), in(2))}; }
@@ -121,8 +129,9 @@ Results Lower::Sad() {
   return {b.CreateAdd(in(3), b.CreateSelect(less, b.CreateSub(y, x), b.CreateSub(x, y)))};
 }
 
-/// x86 traps on division by zero and on INT_MIN / -1; lanes that are masked off hold anything, so divisors are made safe first. PTX leaves x/0 undefined;
-/// NVIDIA's GPUs give all ones. A uniform divisor that is a power of two, the usual case by far, takes a mask or a shift.
+/// x86 traps on division by zero and on INT_MIN / -1; lanes that are masked off hold anything, so divisors are made
+/// safe first. PTX leaves x/0 undefined; NVIDIA's GPUs give all ones. A uniform divisor that is a power of two, the
+/// usual case by far, takes a mask or a shift.
 LlvmValue Lower::divide(LlvmValue x, LlvmValue y, bool remainder) {
   const unsigned bits = isa::bits(i.type[0]);
   const Type t = i.type[0];
@@ -130,22 +139,30 @@ LlvmValue Lower::divide(LlvmValue x, LlvmValue y, bool remainder) {
   LlvmValue safe = b.CreateSelect(isZero, number(t, 1), y);
   auto plain = [&]() -> LlvmValue {
     if (s.vector() && bits <= 32) {
-      // 32-bit integers fit a double exactly, and so does every quotient's integer part: |x/y - n| >= 1/y is more than half an ulp.
+      // 32-bit integers fit a double exactly, and so does every quotient's integer part: |x/y - n| >= 1/y is more than
+      // half an ulp.
       llvm::Type* wide = type(Type::f64);
-      LlvmValue quotient = isSigned() ? b.CreateFDiv(b.CreateSIToFP(x, wide), b.CreateSIToFP(safe, wide)) : b.CreateFDiv(b.CreateUIToFP(x, wide), b.CreateUIToFP(safe, wide));
-      LlvmValue q = b.CreateIntrinsic(isSigned() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat, {x->getType(), wide}, {quotient});
+      LlvmValue quotient = isSigned() ? b.CreateFDiv(b.CreateSIToFP(x, wide), b.CreateSIToFP(safe, wide))
+                                      : b.CreateFDiv(b.CreateUIToFP(x, wide), b.CreateUIToFP(safe, wide));
+      LlvmValue q = b.CreateIntrinsic(isSigned() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+                                      {x->getType(), wide}, {quotient});
       // INT_MIN / -1 saturates to INT_MAX; PTX wraps.
       if (isSigned()) q = b.CreateSelect(b.CreateICmpEQ(y, number(t, ~uint64_t{0})), b.CreateNeg(x), q);
       return remainder ? b.CreateSub(x, b.CreateMul(q, safe)) : q;
     }
     if (!isSigned()) return remainder ? b.CreateURem(x, safe) : b.CreateUDiv(x, safe);
     // INT_MIN / -1 wraps to INT_MIN; dividing by 1 instead gives just that, and remainder 0.
-    LlvmValue wraps = b.CreateAnd(b.CreateICmpEQ(x, number(t, uint64_t{1} << (bits - 1))), b.CreateICmpEQ(y, number(t, ~uint64_t{0})));
+    LlvmValue wraps = b.CreateAnd(b.CreateICmpEQ(x, number(t, uint64_t{1} << (bits - 1))),
+                                  b.CreateICmpEQ(y, number(t, ~uint64_t{0})));
     LlvmValue divisor = b.CreateSelect(wraps, number(t, 1), safe);
     return remainder ? b.CreateSRem(x, divisor) : b.CreateSDiv(x, divisor);
   };
   LlvmValue atZero = number(t, ~uint64_t{0});
-  if (i.operands[2].kind == ptx::Operand::Kind::Integer && i.operands[2].bits) return remainder ? (isSigned() ? b.CreateSRem(x, safe) : b.CreateURem(x, safe)) : (isSigned() && i.operands[2].bits == ~uint64_t{0} ? b.CreateNeg(x) : isSigned() ? b.CreateSDiv(x, safe) : b.CreateUDiv(x, safe));
+  if (i.operands[2].kind == ptx::Operand::Kind::Integer && i.operands[2].bits)
+    return remainder ? (isSigned() ? b.CreateSRem(x, safe) : b.CreateURem(x, safe))
+                     : (isSigned() && i.operands[2].bits == ~uint64_t{0} ? b.CreateNeg(x)
+                        : isSigned()                                     ? b.CreateSDiv(x, safe)
+                                                                         : b.CreateUDiv(x, safe));
   const auto& divisor = i.operands[2];
   const bool uniform = s.vector() && divisor.kind == ptx::Operand::Kind::Register && e.isUniformValue(divisor.reg);
   if (!uniform) return b.CreateSelect(isZero, atZero, plain());
@@ -159,10 +176,13 @@ Results Lower::Neg() { return {b.CreateNeg(in(1))}; }
 
 Results Lower::minMax(bool isMax) {
   const bool isSigned = isa::isSigned(isa::element(i.type[0]));
-  const auto id = isMax ? (isSigned ? llvm::Intrinsic::smax : llvm::Intrinsic::umax) : isSigned ? llvm::Intrinsic::smin : llvm::Intrinsic::umin;
+  const auto id = isMax      ? (isSigned ? llvm::Intrinsic::smax : llvm::Intrinsic::umax)
+                  : isSigned ? llvm::Intrinsic::smin
+                             : llvm::Intrinsic::umin;
   return integerLanes([&](LlvmValue x, LlvmValue y) {
     LlvmValue v = intrinsic(id, {x, y});
-    return i.has(ModifierKind::Relu) ? intrinsic(llvm::Intrinsic::smax, {v, llvm::Constant::getNullValue(v->getType())}) : v;
+    return i.has(ModifierKind::Relu) ? intrinsic(llvm::Intrinsic::smax, {v, llvm::Constant::getNullValue(v->getType())})
+                                     : v;
   });
 }
 
@@ -171,9 +191,13 @@ Results Lower::Max() { return minMax(true); }
 
 Results Lower::Popc() { return {b.CreateZExtOrTrunc(intrinsic(llvm::Intrinsic::ctpop, {in(1)}), type(Type::u32))}; }
 
-Results Lower::Clz() { return {b.CreateZExtOrTrunc(b.CreateIntrinsic(llvm::Intrinsic::ctlz, {type(i.type[0])}, {in(1), b.getFalse()}), type(Type::u32))}; }
+Results Lower::Clz() {
+  return {b.CreateZExtOrTrunc(b.CreateIntrinsic(llvm::Intrinsic::ctlz, {type(i.type[0])}, {in(1), b.getFalse()}),
+                              type(Type::u32))};
+}
 
-/// The most significant bit that differs from the sign; all ones if there is none. .shiftamt gives the left shift that would bring it to the top.
+/// The most significant bit that differs from the sign; all ones if there is none. .shiftamt gives the left shift that
+/// would bring it to the top.
 Results Lower::Bfind() {
   const unsigned bits = isa::bits(i.type[0]);
   LlvmValue x = in(1);
@@ -184,7 +208,9 @@ Results Lower::Bfind() {
   return {b.CreateSelect(found, b.CreateZExtOrTrunc(position, type(Type::u32)), number(Type::u32, ~0u))};
 }
 
-Results Lower::Fns() { return {e.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)}, s)}; }
+Results Lower::Fns() {
+  return {e.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)}, s)};
+}
 Results Lower::Brev() { return {intrinsic(llvm::Intrinsic::bitreverse, {in(1)})}; }
 
 /// Position and length are the low 8 bits of b and c; bits beyond the top are the sign (or zero).
@@ -201,7 +227,8 @@ Results Lower::Bfe() {
   LlvmValue down = b.CreateAdd(up, position);
   LlvmValue tooFar = b.CreateICmpUGE(down, number(u, bits));
   LlvmValue amount = b.CreateSelect(tooFar, number(u, bits - 1), down);
-  LlvmValue field = isSigned() ? b.CreateAShr(raised, amount) : b.CreateSelect(tooFar, number(u, 0), b.CreateLShr(raised, amount));
+  LlvmValue field =
+      isSigned() ? b.CreateAShr(raised, amount) : b.CreateSelect(tooFar, number(u, 0), b.CreateLShr(raised, amount));
   return {b.CreateSelect(b.CreateICmpEQ(length, number(u, 0)), number(t, 0), field)};
 }
 
@@ -210,8 +237,9 @@ Results Lower::Bfi() {
   const Type u = unsignedOf(bits);
   auto low8 = [&](size_t k) { return b.CreateAnd(b.CreateZExtOrTrunc(in(k, Type::u32), type(u)), number(u, 255)); };
   LlvmValue position = low8(3), length = low8(4);
-  LlvmValue ones = b.CreateSelect(b.CreateICmpUGE(length, number(u, bits)), number(u, ~uint64_t{0}),
-                                  b.CreateSub(b.CreateShl(number(u, 1), b.CreateAnd(length, number(u, bits - 1))), number(u, 1)));
+  LlvmValue ones =
+      b.CreateSelect(b.CreateICmpUGE(length, number(u, bits)), number(u, ~uint64_t{0}),
+                     b.CreateSub(b.CreateShl(number(u, 1), b.CreateAnd(length, number(u, bits - 1))), number(u, 1)));
   LlvmValue inside = b.CreateICmpULT(position, number(u, bits));
   LlvmValue amount = b.CreateAnd(position, number(u, bits - 1));
   LlvmValue mask = b.CreateSelect(inside, b.CreateShl(ones, amount), number(u, 0));
@@ -221,20 +249,25 @@ Results Lower::Bfi() {
 /// A mask of `b` ones from bit `a` up. .clamp limits both to 32, .wrap takes them modulo 32.
 Results Lower::Bmsk() {
   const bool wrap = i.mods.name(ModifierKind::ShiftMode) == "wrap";
-  auto limit = [&](LlvmValue v) { return wrap ? b.CreateAnd(v, number(Type::u32, 31)) : intrinsic(llvm::Intrinsic::umin, {v, number(Type::u32, 32)}); };
+  auto limit = [&](LlvmValue v) {
+    return wrap ? b.CreateAnd(v, number(Type::u32, 31)) : intrinsic(llvm::Intrinsic::umin, {v, number(Type::u32, 32)});
+  };
   LlvmValue position = limit(in(1, Type::u32)), width = limit(in(2, Type::u32));
-  LlvmValue wide = b.CreateSub(b.CreateShl(number(Type::u64, 1), b.CreateZExt(width, type(Type::u64))), number(Type::u64, 1));
+  LlvmValue wide =
+      b.CreateSub(b.CreateShl(number(Type::u64, 1), b.CreateZExt(width, type(Type::u64))), number(Type::u64, 1));
   return {b.CreateTrunc(b.CreateShl(wide, b.CreateZExt(position, type(Type::u64))), type(Type::u32))};
 }
 
 Results Lower::Szext() {
   const bool wrap = i.mods.name(ModifierKind::ShiftMode) == "wrap";
   LlvmValue n = in(2, Type::u32), x = in(1);
-  LlvmValue width = wrap ? b.CreateAnd(n, number(Type::u32, 31)) : intrinsic(llvm::Intrinsic::umin, {n, number(Type::u32, 32)});
+  LlvmValue width =
+      wrap ? b.CreateAnd(n, number(Type::u32, 31)) : intrinsic(llvm::Intrinsic::umin, {n, number(Type::u32, 32)});
   LlvmValue up = b.CreateSub(number(Type::u32, 32), width);
   LlvmValue isZero = b.CreateICmpEQ(width, number(Type::u32, 0));
   LlvmValue amount = b.CreateSelect(isZero, number(Type::u32, 0), up);
-  LlvmValue field = isSigned() ? b.CreateAShr(b.CreateShl(x, amount), amount) : b.CreateLShr(b.CreateShl(x, amount), amount);
+  LlvmValue field =
+      isSigned() ? b.CreateAShr(b.CreateShl(x, amount), amount) : b.CreateLShr(b.CreateShl(x, amount), amount);
   return {b.CreateSelect(isZero, number(Type::u32, 0), field)};
 }
 
@@ -245,7 +278,8 @@ Results Lower::Dp4a() {
     LlvmValue top = b.CreateShl(v, 24 - 8 * n);
     return isSigned ? b.CreateAShr(top, 24) : b.CreateLShr(top, 24);
   };
-  for (unsigned n = 0; n < 4; ++n) sum = b.CreateAdd(sum, b.CreateMul(byte(x, n, isa::isSigned(i.type[1])), byte(y, n, isa::isSigned(i.type[2]))));
+  for (unsigned n = 0; n < 4; ++n)
+    sum = b.CreateAdd(sum, b.CreateMul(byte(x, n, isa::isSigned(i.type[1])), byte(y, n, isa::isSigned(i.type[2]))));
   return {sum};
 }
 

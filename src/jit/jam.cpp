@@ -18,7 +18,8 @@ unsigned chooseJam(const ir::Function& f, const ir::LaunchShape& launch, const T
   bool hasLoop = false;
   for (const auto& component : ir::components(graph, all)) {
     const auto& successors = graph.successors[component[0]];
-    if (component.size() == 1 && std::find(successors.begin(), successors.end(), component[0]) == successors.end()) continue;
+    if (component.size() == 1 && std::find(successors.begin(), successors.end(), component[0]) == successors.end())
+      continue;
     hasLoop = true;
     unsigned here = 0;
     for (ir::BlockId b : component) {

@@ -20,7 +20,8 @@ using BlockFunction = void (*)(const machine::BlockFrame*);
 
 class CompiledKernel final : public machine::Executable {
  public:
-  CompiledKernel(BlockFunction f, const EmittedKernel& k, size_t threads) : function_(f), scratch_(k.scratchBytes), local_(k.localBytes * threads) {}
+  CompiledKernel(BlockFunction f, const EmittedKernel& k, size_t threads)
+      : function_(f), scratch_(k.scratchBytes), local_(k.localBytes * threads) {}
   void runBlock(const machine::BlockFrame& frame) const override { function_(&frame); }
   size_t scratchBytes() const override { return scratch_; }
   size_t localBytes() const override { return local_; }
@@ -39,7 +40,7 @@ class Jit final : public machine::Engine {
   }
 
   Expected<std::shared_ptr<const machine::Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
-                                                              const machine::Specialisation& specialisation) override {
+                                                               const machine::Specialisation& specialisation) override {
     auto function = ir::buildCfg(module, kernel);
     if (!function) return tl::unexpected(function.error());
     ir::buildSsa(*function);
@@ -48,7 +49,9 @@ class Jit final : public machine::Engine {
 
     ir::LaunchShape launch;
     launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
-    launch.jam = options_.jam && launch.warps() % options_.jam == 0 ? options_.jam : options_.jam ? 1 : chooseJam(*function, launch, target_);
+    launch.jam = options_.jam && launch.warps() % options_.jam == 0 ? options_.jam
+                 : options_.jam                                     ? 1
+                                                                    : chooseJam(*function, launch, target_);
     const ir::Shapes shapes(*function, launch);
     const auto layout = machine::layoutKernel(module, kernel);
 
@@ -65,7 +68,8 @@ class Jit final : public machine::Engine {
     if (!object) return tl::unexpected(object.error());
     auto address = store_.link(std::move(*object), symbol);
     if (!address) return tl::unexpected(address.error());
-    return std::make_shared<const CompiledKernel>(reinterpret_cast<BlockFunction>(*address), emitted, size_t{launch.warps()} * kLanes);
+    return std::make_shared<const CompiledKernel>(reinterpret_cast<BlockFunction>(*address), emitted,
+                                                  size_t{launch.warps()} * kLanes);
   }
 
  private:

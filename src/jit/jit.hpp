@@ -1,4 +1,5 @@
-// The compiling engine: PTX -> IR -> one LLVM function per kernel and block shape, which runs a whole thread block with warps as SIMD vectors.
+// The compiling engine: PTX -> IR -> one LLVM function per kernel and block shape, which runs a whole thread block with
+// warps as SIMD vectors.
 #pragma once
 
 #include <memory>
@@ -7,11 +8,12 @@
 
 namespace ordito::jit {
 
-/// What to compile for. Empty names mean the host. "x86-64-v3" and "x86-64-v4" let tests ask for less than the host has.
+/// What to compile for. Empty names mean the host. "x86-64-v3" and "x86-64-v4" let tests ask for less than the host
+/// has.
 struct Options {
   std::string cpu;
-  unsigned jam = 0;        // warps that advance together; 0 = chosen for each kernel
-  bool dumpIr = false;     // print our IR and LLVM's before and after optimisation to stderr (ORDITO_DUMP=ir)
+  unsigned jam = 0;     // warps that advance together; 0 = chosen for each kernel
+  bool dumpIr = false;  // print our IR and LLVM's before and after optimisation to stderr (ORDITO_DUMP=ir)
 };
 
 std::unique_ptr<machine::Engine> makeJit(Options options = {});

@@ -58,9 +58,11 @@ Results Lower::Shr() {
   return {shift(in(1, unsignedOf(bits)), in(2, Type::u32), bits, false, isSigned())};
 }
 
-/// A 64-bit value {b, a} shifted by the low 5 bits (.wrap) or by at most 32 (.clamp); .l gives the upper word, .r the lower.
+/// A 64-bit value {b, a} shifted by the low 5 bits (.wrap) or by at most 32 (.clamp); .l gives the upper word, .r the
+/// lower.
 Results Lower::Shf() {
-  const bool wrap = i.mods.name(ModifierKind::ShiftMode) == "wrap", left = i.mods.name(ModifierKind::ShiftDirection) == "l";
+  const bool wrap = i.mods.name(ModifierKind::ShiftMode) == "wrap",
+             left = i.mods.name(ModifierKind::ShiftDirection) == "l";
   LlvmValue low = in(1, Type::u32), high = in(2, Type::u32), n = in(3, Type::u32);
   n = wrap ? b.CreateAnd(n, number(Type::u32, 31)) : intrinsic(llvm::Intrinsic::umin, {n, number(Type::u32, 32)});
   LlvmValue wide = b.CreateOr(b.CreateShl(b.CreateZExt(high, type(Type::u64)), 32), b.CreateZExt(low, type(Type::u64)));
@@ -73,11 +75,13 @@ Results Lower::Shf() {
 Results Lower::Prmt() {
   if (i.has(ModifierKind::PrmtMode)) {
     // The modes are fixed tables of selectors, indexed by the low two bits of c.
-    static constexpr uint16_t kTables[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123}, {0x0000, 0x1111, 0x2222, 0x3333},
-                                               {0x3210, 0x3211, 0x3222, 0x3333}, {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
+    static constexpr uint16_t kTables[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
+                                               {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
+                                               {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
     const auto& table = kTables[i.mods[ModifierKind::PrmtMode] - 1];
     LlvmValue c = b.CreateAnd(in(3, Type::u32), number(Type::u32, 3)), selector = number(Type::u32, table[0]);
-    for (unsigned k = 1; k < 4; ++k) selector = b.CreateSelect(b.CreateICmpEQ(c, number(Type::u32, k)), number(Type::u32, table[k]), selector);
+    for (unsigned k = 1; k < 4; ++k)
+      selector = b.CreateSelect(b.CreateICmpEQ(c, number(Type::u32, k)), number(Type::u32, table[k]), selector);
     return {smear(nullptr, selector)};
   }
   return {smear(nullptr, in(3, Type::u32))};
@@ -85,7 +89,8 @@ Results Lower::Prmt() {
 
 /// prmt by a selector of four nibbles.
 LlvmValue Lower::smear(LlvmValue, LlvmValue selector) {
-  LlvmValue wide = b.CreateOr(b.CreateShl(b.CreateZExt(in(2, Type::u32), type(Type::u64)), 32), b.CreateZExt(in(1, Type::u32), type(Type::u64)));
+  LlvmValue wide = b.CreateOr(b.CreateShl(b.CreateZExt(in(2, Type::u32), type(Type::u64)), 32),
+                              b.CreateZExt(in(1, Type::u32), type(Type::u64)));
   LlvmValue result = number(Type::u32, 0);
   const bool mode = i.has(ModifierKind::PrmtMode);
   for (unsigned n = 0; n < 4; ++n) {
@@ -95,7 +100,8 @@ LlvmValue Lower::smear(LlvmValue, LlvmValue selector) {
     if (!mode) {
       LlvmValue isNegative = b.CreateICmpNE(b.CreateAnd(byte, number(Type::u32, 128)), number(Type::u32, 0));
       LlvmValue sign = b.CreateSelect(isNegative, number(Type::u32, 255), number(Type::u32, 0));
-      byte = b.CreateSelect(b.CreateICmpNE(b.CreateAnd(nibble, number(Type::u32, 8)), number(Type::u32, 0)), sign, byte);
+      byte =
+          b.CreateSelect(b.CreateICmpNE(b.CreateAnd(nibble, number(Type::u32, 8)), number(Type::u32, 0)), sign, byte);
     }
     result = b.CreateOr(result, b.CreateShl(byte, 8 * n));
   }

@@ -1,5 +1,5 @@
-// The meaning of pure instructions, one member for each row of the table. A body sees operands as LLVM values, either 32-lane vectors or
-// scalars (when all lanes of a group agree), and is written once for both.
+// The meaning of pure instructions, one member for each row of the table. A body sees operands as LLVM values, either
+// 32-lane vectors or scalars (when all lanes of a group agree), and is written once for both.
 #pragma once
 
 #include "jit/emitter.hpp"

@@ -1,10 +1,13 @@
-// Masks of active lanes. In registers a mask is <32 x i1>. Across blocks it is kept in the form that the host computes with: mask registers on AVX-512,
-// vectors of 32-bit sign masks elsewhere (LLVM would otherwise widen <32 x i1> through bytes at every use).
+// Masks of active lanes. In registers a mask is <32 x i1>. Across blocks it is kept in the form that the host computes
+// with: mask registers on AVX-512, vectors of 32-bit sign masks elsewhere (LLVM would otherwise widen <32 x i1> through
+// bytes at every use).
 #include "jit/emitter.hpp"
 
 namespace ordito::jit {
 
-llvm::Type* Emitter::storageType() { return llvm::FixedVectorType::get(target_.avx512 ? b_.getInt1Ty() : b_.getInt32Ty(), kLanes); }
+llvm::Type* Emitter::storageType() {
+  return llvm::FixedVectorType::get(target_.avx512 ? b_.getInt1Ty() : b_.getInt32Ty(), kLanes);
+}
 
 LlvmValue Emitter::toStorage(LlvmValue mask) { return target_.avx512 ? mask : b_.CreateSExt(mask, storageType()); }
 
@@ -12,8 +15,12 @@ LlvmValue Emitter::fromStorage(LlvmValue stored) {
   return target_.avx512 ? stored : b_.CreateICmpSLT(stored, llvm::Constant::getNullValue(storageType()));
 }
 
-LlvmValue Emitter::allOnes() { return llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes)); }
-LlvmValue Emitter::noLanes() { return llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes)); }
+LlvmValue Emitter::allOnes() {
+  return llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
+}
+LlvmValue Emitter::noLanes() {
+  return llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
+}
 
 LlvmValue Emitter::laneBits(LlvmValue mask) { return b_.CreateBitCast(mask, b_.getInt32Ty()); }
 

@@ -1,4 +1,5 @@
-// External functions that compiled code calls lane by lane: those of CUDA's mathematical library for which there is no vector code.
+// External functions that compiled code calls lane by lane: those of CUDA's mathematical library for which there is no
+// vector code.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
-// Loads and stores. A grouped address becomes scalar loads, broadcasts and vector accesses at addresses known relative to a scalar base; only a general one
-// becomes a gather or a scatter. Lanes that are masked off must not touch memory: contiguous accesses use the host's masked instructions, everything else sends
-// those lanes to a dummy word of the block's scratch memory, which needs no branches.
+// Loads and stores. A grouped address becomes scalar loads, broadcasts and vector accesses at addresses known relative
+// to a scalar base; only a general one becomes a gather or a scatter. Lanes that are masked off must not touch memory:
+// contiguous accesses use the host's masked instructions, everything else sends those lanes to a dummy word of the
+// block's scratch memory, which needs no branches.
 #include <algorithm>
 
 #include "jit/emitter.hpp"
@@ -33,10 +34,15 @@ llvm::Type* Emitter::memoryType(Type t) {
   return b_.getIntNTy(isa::bits(t));
 }
 
-bool Emitter::isOrdered(const Instruction& i) const { return i.has(ModifierKind::Semantics) && i.mods.name(ModifierKind::Semantics) != "weak"; }
+bool Emitter::isOrdered(const Instruction& i) const {
+  return i.has(ModifierKind::Semantics) && i.mods.name(ModifierKind::Semantics) != "weak";
+}
 
-/// Keeps LLVM from moving or merging volatile and atomic accesses; a block runs on one host thread, so nothing more is needed on x86 for single accesses.
-void Emitter::compilerFence() { b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread); }
+/// Keeps LLVM from moving or merging volatile and atomic accesses; a block runs on one host thread, so nothing more is
+/// needed on x86 for single accesses.
+void Emitter::compilerFence() {
+  b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+}
 
 LlvmValue Emitter::dummyAddress() { return b_.CreatePtrToInt(scratchAddress(dummyHome_), b_.getInt64Ty()); }
 
@@ -50,10 +56,12 @@ LlvmValue Emitter::convertScalar(LlvmValue v, Type t, const Source& s) {
   return s.vector() ? splat(v) : v;
 }
 
-/// Host addresses of offsets into each lane's local memory. A thread's local memory is contiguous; the block's threads follow each other.
+/// Host addresses of offsets into each lane's local memory. A thread's local memory is contiguous; the block's threads
+/// follow each other.
 LlvmValue Emitter::localFrame(unsigned part, LlvmValue offsets) {
   LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(jam_)), b_.getInt32(part));
-  LlvmValue first = b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), b_.getInt64(uint64_t{kLanes} * result_.localBytes));
+  LlvmValue first =
+      b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), b_.getInt64(uint64_t{kLanes} * result_.localBytes));
   LlvmValue base = b_.CreateAdd(b_.CreatePtrToInt(local_, b_.getInt64Ty()), first);
   ir::Pattern lanes;
   for (unsigned l = 0; l < kLanes; ++l) lanes[l] = static_cast<int64_t>(l * result_.localBytes);
@@ -68,7 +76,8 @@ LlvmValue Emitter::localGeneric(LlvmValue a, const Instruction& i, const Source&
 }
 
 LlvmValue Emitter::isSharedAddress(LlvmValue a, const Source& s) {
-  return b_.CreateICmpULT(b_.CreateSub(a, convertScalar(sharedBase(), Type::u64, s)), convertScalar(sharedBytes(), Type::u64, s));
+  return b_.CreateICmpULT(b_.CreateSub(a, convertScalar(sharedBase(), Type::u64, s)),
+                          convertScalar(sharedBytes(), Type::u64, s));
 }
 
 LlvmValue Emitter::isParameterAddress(LlvmValue a, const Source& s) {
@@ -84,7 +93,8 @@ LlvmValue Emitter::isConstantAddress(LlvmValue a, const Source& s) {
     name.kind = Operand::Kind::Symbol;
     name.symbol = {Symbol::Kind::ModuleVariable, v};
     LlvmValue offset = b_.CreateSub(a, convertScalar(symbolAddress(name, 64), Type::u64, s));
-    inside = b_.CreateOr(inside, b_.CreateICmpULT(offset, constant(Type::u64, f_.module->variables[v].size, s.vector())));
+    inside =
+        b_.CreateOr(inside, b_.CreateICmpULT(offset, constant(Type::u64, f_.module->variables[v].size, s.vector())));
   }
   return inside;
 }
@@ -99,27 +109,39 @@ LlvmValue Emitter::isLocalAddress(LlvmValue a, const Source& s) {
 LlvmValue Emitter::symbolAddress(const Operand& o, unsigned bits) {
   const uint64_t offset = static_cast<uint64_t>(o.offset);
   auto number = [&](uint64_t n) { return b_.getIntN(bits, n); };
-  auto host = [&](LlvmValue p) { return b_.CreateZExtOrTrunc(b_.CreateAdd(b_.CreatePtrToInt(p, b_.getInt64Ty()), b_.getInt64(offset)), b_.getIntNTy(bits)); };
+  auto host = [&](LlvmValue p) {
+    return b_.CreateZExtOrTrunc(b_.CreateAdd(b_.CreatePtrToInt(p, b_.getInt64Ty()), b_.getInt64(offset)),
+                                b_.getIntNTy(bits));
+  };
   switch (o.symbol.kind) {
-    case Symbol::Kind::Parameter: return host(b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), parameters_, f_.kernel->parameters[o.symbol.index].offset));
+    case Symbol::Kind::Parameter:
+      return host(
+          b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), parameters_, f_.kernel->parameters[o.symbol.index].offset));
     case Symbol::Kind::ModuleVariable: {
       const ptx::Variable& v = f_.module->variables[o.symbol.index];
-      if (v.space == Space::Shared) return number(v.count == 0 ? layout_.dynamicSharedOffset + offset : layout_.sharedOffset.at({machine::KernelLayout::kModule, o.symbol.index}) + offset);
-      auto* load = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), globals_, o.symbol.index), v.name);
+      if (v.space == Space::Shared)
+        return number(v.count == 0
+                          ? layout_.dynamicSharedOffset + offset
+                          : layout_.sharedOffset.at({machine::KernelLayout::kModule, o.symbol.index}) + offset);
+      auto* load =
+          b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), globals_, o.symbol.index), v.name);
       load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
       return host(load);
     }
     case Symbol::Kind::LocalVariable: {
       const ptx::Variable& v = f_.variables[o.symbol.index];
       const auto key = f_.origin[o.symbol.index];
-      if (v.space == Space::Shared) return number((v.count == 0 ? layout_.dynamicSharedOffset : layout_.sharedOffset.at(key)) + offset);
+      if (v.space == Space::Shared)
+        return number((v.count == 0 ? layout_.dynamicSharedOffset : layout_.sharedOffset.at(key)) + offset);
       if (v.space == Space::Local || v.space == Space::Param) return number(localOffset_[o.symbol.index] + offset);
       break;
     }
     default: break;
   }
-  throw Refusal{fmt::format("kernel '{}', PTX line {}: the address of this name (a function, say) is not supported by the JIT; run with ORDITO_ENGINE=interp", f_.kernel->name,
-                            currentLine_)};
+  throw Refusal{
+      fmt::format("kernel '{}', PTX line {}: the address of this name (a function, say) is not supported by the JIT; "
+                  "run with ORDITO_ENGINE=interp",
+                  f_.kernel->name, currentLine_)};
 }
 
 Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
@@ -127,8 +149,10 @@ Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
   Address a;
   a.space = spaceOf(i);
   if (o.symbol.kind != Symbol::Kind::None) {
-    const bool isPrivate = o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].space != Space::Shared;
-    const bool isShared = (o.symbol.kind == Symbol::Kind::ModuleVariable && f_.module->variables[o.symbol.index].space == Space::Shared) ||
+    const bool isPrivate =
+        o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].space != Space::Shared;
+    const bool isShared = (o.symbol.kind == Symbol::Kind::ModuleVariable &&
+                           f_.module->variables[o.symbol.index].space == Space::Shared) ||
                           (o.symbol.kind == Symbol::Kind::LocalVariable && !isPrivate);
     Operand name = o;
     name.offset = 0;
@@ -156,14 +180,18 @@ Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
   }
   const ir::Shape& shape = shapes_[o.reg];
   auto extend = [&](LlvmValue v, bool vector) -> LlvmValue {
-    llvm::Type* to = vector ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes)) : b_.getInt64Ty();
-    // A 32-bit offset into the shared window is taken as signed: offsets are small, and `x[tid - 1]` may pass through -1 in lanes that are off.
+    llvm::Type* to =
+        vector ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes)) : b_.getInt64Ty();
+    // A 32-bit offset into the shared window is taken as signed: offsets are small, and `x[tid - 1]` may pass through
+    // -1 in lanes that are off.
     v = b_.CreateSExtOrTrunc(v, to);
     if (a.space != Space::Shared) return v;
     return b_.CreateAdd(vector ? splat(sharedBase()) : sharedBase(), v);
   };
   if (a.space == Space::Local) {
-    for (unsigned p = 0; p < jam_; ++p) a.vectors.push_back(localFrame(p, b_.CreateZExtOrTrunc(vectorOf(o.reg, p), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes))));
+    for (unsigned p = 0; p < jam_; ++p)
+      a.vectors.push_back(
+          localFrame(p, b_.CreateZExtOrTrunc(vectorOf(o.reg, p), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes))));
     return a;
   }
   if (!shape.isGrouped()) {
@@ -181,7 +209,8 @@ Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
       continue;
     }
     Parts bases;
-    for (unsigned g = 0; g < a.groups; ++g) bases.push_back(extend(regroup(shape, held(o.reg).bases[p], a.groups, g, split != 0), false));
+    for (unsigned g = 0; g < a.groups; ++g)
+      bases.push_back(extend(regroup(shape, held(o.reg).bases[p], a.groups, g, split != 0), false));
     a.bases.push_back(bases);
   }
   return a;
@@ -265,7 +294,8 @@ Run::Kind classify(const ir::Pattern& p, unsigned first, unsigned width, int64_t
 unsigned runWidth(const ir::Pattern& p, unsigned groups, int64_t step) {
   for (unsigned width = kLanes / groups; width >= 4; width /= 2) {
     bool good = true;
-    for (unsigned first = 0; first < kLanes; first += width) good &= classify(p, first, width, step) != Run::Kind::Scattered;
+    for (unsigned first = 0; first < kLanes; first += width)
+      good &= classify(p, first, width, step) != Run::Kind::Scattered;
     if (good) return width;
   }
   return 0;
@@ -276,7 +306,8 @@ unsigned runWidth(const ir::Pattern& p, unsigned groups, int64_t step) {
 LlvmValue Emitter::loadLanes(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask) {
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
-  if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same)) return gather(addressVector(a, part, offset), element, mask);
+  if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same))
+    return gather(addressVector(a, part, offset), element, mask);
   const llvm::Align align(bytes);
   LlvmValue result = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes));
   std::map<std::pair<LlvmValue, int64_t>, LlvmValue> loaded;  // two halves of a warp often read the same row
@@ -293,7 +324,8 @@ LlvmValue Emitter::loadLanes(const Address& a, unsigned part, int64_t offset, ll
     } else if (!mask) {
       run = b_.CreateAlignedLoad(type, pointer(base, at), align);
     } else {
-      run = b_.CreateMaskedLoad(type, pointer(base, at), align, lanesOf(mask, first, width), llvm::PoisonValue::get(type));
+      run = b_.CreateMaskedLoad(type, pointer(base, at), align, lanesOf(mask, first, width),
+                                llvm::PoisonValue::get(type));
     }
     loaded[{base, at}] = run;
     result = width == kLanes ? run : b_.CreateInsertVector(result->getType(), result, run, b_.getInt64(first));
@@ -305,7 +337,8 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
   llvm::Type* element = value->getType()->getScalarType();
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
-  if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same)) return scatter(addressVector(a, part, offset), value, mask);
+  if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same))
+    return scatter(addressVector(a, part, offset), value, mask);
   const llvm::Align align(bytes);
   for (unsigned first = 0; first < kLanes; first += width) {
     LlvmValue base = a.bases[part][first * a.groups / kLanes];
@@ -316,10 +349,13 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
       LlvmValue p = pointer(base, at);
       LlvmValue lane = b_.getInt64(width - 1);
       if (mask) {
-        LlvmValue bits = b_.CreateZExt(b_.CreateBitCast(lanesOf(mask, first, width), b_.getIntNTy(width)), b_.getInt64Ty());
+        LlvmValue bits =
+            b_.CreateZExt(b_.CreateBitCast(lanesOf(mask, first, width), b_.getIntNTy(width)), b_.getInt64Ty());
         LlvmValue any = b_.CreateICmpNE(bits, b_.getInt64(0));
         p = b_.CreateSelect(any, p, scratchAddress(dummyHome_));
-        lane = b_.CreateAnd(b_.CreateSub(b_.getInt64(63), b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {b_.getInt64Ty()}, {bits, b_.getFalse()})), b_.getInt64(width - 1));
+        lane = b_.CreateAnd(b_.CreateSub(b_.getInt64(63), b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {b_.getInt64Ty()},
+                                                                             {bits, b_.getFalse()})),
+                            b_.getInt64(width - 1));
       }
       b_.CreateAlignedStore(b_.CreateExtractElement(run, lane), p, align);
     } else if (!mask) {
@@ -333,15 +369,17 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
   }
 }
 
-/// A function of the module that stores the lanes named by a bit mask: few of them one by one, many by a store each that the mask sends to its place or to a
-/// dummy, with no branch on single lanes.
+/// A function of the module that stores the lanes named by a bit mask: few of them one by one, many by a store each
+/// that the mask sends to its place or to a dummy, with no branch on single lanes.
 llvm::Function* Emitter::sparseStore(llvm::Type* element) {
   const std::string name = fmt::format("sparse_store_{}", element->getScalarSizeInBits());
   if (auto* f = module_.getFunction(name)) return f;
   constexpr unsigned kChunk = 8, kFew = 6;
   llvm::Type* bits = b_.getIntNTy(element->getScalarSizeInBits());
   auto* vector = llvm::FixedVectorType::get(element, kLanes);
-  auto* f = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), vector, b_.getInt32Ty()}, false), llvm::Function::InternalLinkage, name, module_);
+  auto* f =
+      llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), vector, b_.getInt32Ty()}, false),
+                             llvm::Function::InternalLinkage, name, module_);
   f->addFnAttr("target-cpu", target_.cpu);
   f->addFnAttr("target-features", target_.features);
   f->addFnAttr(llvm::Attribute::NoInline);
@@ -357,13 +395,15 @@ llvm::Function* Emitter::sparseStore(llvm::Type* element) {
   b.CreateCondBr(b.CreateICmpEQ(lanes, b.getInt32(0)), done, test);
   b.SetInsertPoint(test);
   b.CreateStore(value, stack);
-  LlvmValue few = b.CreateICmpULE(b.CreateIntrinsic(llvm::Intrinsic::ctpop, {b.getInt32Ty()}, {lanes}), b.getInt32(kFew));
+  LlvmValue few =
+      b.CreateICmpULE(b.CreateIntrinsic(llvm::Intrinsic::ctpop, {b.getInt32Ty()}, {lanes}), b.getInt32(kFew));
   b.CreateCondBr(few, loop, many);
   b.SetInsertPoint(loop);
   auto* left = b.CreatePHI(b.getInt32Ty(), 2);
   left->addIncoming(lanes, test);
   LlvmValue lane = b.CreateIntrinsic(llvm::Intrinsic::cttz, {b.getInt32Ty()}, {left, b.getTrue()});
-  b.CreateAlignedStore(b.CreateAlignedLoad(bits, b.CreateInBoundsGEP(bits, stack, lane), align), b.CreateInBoundsGEP(bits, to, lane), align);
+  b.CreateAlignedStore(b.CreateAlignedLoad(bits, b.CreateInBoundsGEP(bits, stack, lane), align),
+                       b.CreateInBoundsGEP(bits, to, lane), align);
   LlvmValue rest = b.CreateAnd(left, b.CreateSub(left, b.getInt32(1)));
   left->addIncoming(rest, loop);
   b.CreateCondBr(b.CreateICmpNE(rest, b.getInt32(0)), loop, done);
@@ -395,13 +435,19 @@ llvm::Function* Emitter::sparseStore(llvm::Type* element) {
   return f;
 }
 
-LlvmValue Emitter::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes) { return b_.CreateShuffleVector(a, b, llvm::ArrayRef<int>(lanes)); }
+LlvmValue Emitter::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes) {
+  return b_.CreateShuffleVector(a, b, llvm::ArrayRef<int>(lanes));
+}
 
-/// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles. Eight lanes at a time, written as the sequences that
-/// a host with 256-bit registers has single instructions for (exchange halves, then unpack); empty if the addresses are not like that.
-std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element, LlvmValue mask) {
+/// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles. Eight lanes at a time,
+/// written as the sequences that a host with 256-bit registers has single instructions for (exchange halves, then
+/// unpack); empty if the addresses are not like that.
+std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
+                                                LlvmValue mask) {
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  if (!a.isGrouped() || a.groups != 1 || (mask && !canMask(element)) || classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous) return {};
+  if (!a.isGrouped() || a.groups != 1 || (mask && !canMask(element)) ||
+      classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous)
+    return {};
   constexpr unsigned kChunk = 8;
   auto* type = llvm::FixedVectorType::get(element, kChunk);
   auto load = [&](unsigned n) -> LlvmValue {  // the n-th eight elements
@@ -409,26 +455,34 @@ std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part,
     if (!mask) return b_.CreateAlignedLoad(type, p, llvm::Align(bytes));
     std::vector<int> lanes;
     for (unsigned k = 0; k < kChunk; ++k) lanes.push_back(static_cast<int>((n * kChunk + k) / count));
-    return b_.CreateMaskedLoad(type, p, llvm::Align(bytes), b_.CreateShuffleVector(mask, lanes), llvm::PoisonValue::get(type));
+    return b_.CreateMaskedLoad(type, p, llvm::Align(bytes), b_.CreateShuffleVector(mask, lanes),
+                               llvm::PoisonValue::get(type));
   };
   std::vector<LlvmValue> result(count, llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes)));
   for (unsigned first = 0; first < kLanes; first += kChunk) {
     std::vector<LlvmValue> r, out;
     for (unsigned k = 0; k < count; ++k) r.push_back(load(first / kChunk * count + k));
     if (count == 4) {
-      LlvmValue t0 = shuffle8(r[0], r[2], {0, 1, 2, 3, 8, 9, 10, 11}), t1 = shuffle8(r[0], r[2], {4, 5, 6, 7, 12, 13, 14, 15});
-      LlvmValue t2 = shuffle8(r[1], r[3], {0, 1, 2, 3, 8, 9, 10, 11}), t3 = shuffle8(r[1], r[3], {4, 5, 6, 7, 12, 13, 14, 15});
-      LlvmValue low01 = shuffle8(t0, t1, {0, 8, 1, 9, 4, 12, 5, 13}), low23 = shuffle8(t2, t3, {0, 8, 1, 9, 4, 12, 5, 13});
-      LlvmValue high01 = shuffle8(t0, t1, {2, 10, 3, 11, 6, 14, 7, 15}), high23 = shuffle8(t2, t3, {2, 10, 3, 11, 6, 14, 7, 15});
+      LlvmValue t0 = shuffle8(r[0], r[2], {0, 1, 2, 3, 8, 9, 10, 11}),
+                t1 = shuffle8(r[0], r[2], {4, 5, 6, 7, 12, 13, 14, 15});
+      LlvmValue t2 = shuffle8(r[1], r[3], {0, 1, 2, 3, 8, 9, 10, 11}),
+                t3 = shuffle8(r[1], r[3], {4, 5, 6, 7, 12, 13, 14, 15});
+      LlvmValue low01 = shuffle8(t0, t1, {0, 8, 1, 9, 4, 12, 5, 13}),
+                low23 = shuffle8(t2, t3, {0, 8, 1, 9, 4, 12, 5, 13});
+      LlvmValue high01 = shuffle8(t0, t1, {2, 10, 3, 11, 6, 14, 7, 15}),
+                high23 = shuffle8(t2, t3, {2, 10, 3, 11, 6, 14, 7, 15});
       out = {shuffle8(low01, low23, {0, 1, 8, 9, 4, 5, 12, 13}), shuffle8(low01, low23, {2, 3, 10, 11, 6, 7, 14, 15}),
-             shuffle8(high01, high23, {0, 1, 8, 9, 4, 5, 12, 13}), shuffle8(high01, high23, {2, 3, 10, 11, 6, 7, 14, 15})};
+             shuffle8(high01, high23, {0, 1, 8, 9, 4, 5, 12, 13}),
+             shuffle8(high01, high23, {2, 3, 10, 11, 6, 7, 14, 15})};
     } else if (count == 2) {
-      LlvmValue t0 = shuffle8(r[0], r[1], {0, 1, 2, 3, 8, 9, 10, 11}), t1 = shuffle8(r[0], r[1], {4, 5, 6, 7, 12, 13, 14, 15});
+      LlvmValue t0 = shuffle8(r[0], r[1], {0, 1, 2, 3, 8, 9, 10, 11}),
+                t1 = shuffle8(r[0], r[1], {4, 5, 6, 7, 12, 13, 14, 15});
       out = {shuffle8(t0, t1, {0, 2, 8, 10, 4, 6, 12, 14}), shuffle8(t0, t1, {1, 3, 9, 11, 5, 7, 13, 15})};
     } else {
       return {};
     }
-    for (unsigned k = 0; k < count; ++k) result[k] = b_.CreateInsertVector(result[k]->getType(), result[k], out[k], b_.getInt64(first));
+    for (unsigned k = 0; k < count; ++k)
+      result[k] = b_.CreateInsertVector(result[k]->getType(), result[k], out[k], b_.getInt64(first));
   }
   return result;
 }
@@ -436,7 +490,9 @@ std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part,
 bool Emitter::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask) {
   llvm::Type* element = values[0]->getType()->getScalarType();
   const unsigned count = static_cast<unsigned>(values.size()), bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  if (!a.isGrouped() || a.groups != 1 || mask || classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous) return false;
+  if (!a.isGrouped() || a.groups != 1 || mask ||
+      classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous)
+    return false;
   std::vector<LlvmValue> joined = values;
   for (unsigned width = kLanes; joined.size() > 1; width *= 2) {
     std::vector<LlvmValue> next;
@@ -448,7 +504,8 @@ bool Emitter::storeInterleaved(const Address& a, unsigned part, const std::vecto
   std::vector<int> order;
   for (unsigned l = 0; l < kLanes; ++l)
     for (unsigned k = 0; k < count; ++k) order.push_back(static_cast<int>(k * kLanes + l));
-  b_.CreateAlignedStore(b_.CreateShuffleVector(joined[0], order), pointer(a.bases[part][0], a.pattern[0]), llvm::Align(bytes));
+  b_.CreateAlignedStore(b_.CreateShuffleVector(joined[0], order), pointer(a.bases[part][0], a.pattern[0]),
+                        llvm::Align(bytes));
   return true;
 }
 
@@ -505,17 +562,21 @@ std::optional<Emitter::Advance> Emitter::advanceOf(ValueId v, int64_t factor, un
   }
 }
 
-/// A grid-stride loop jumps far between iterations of one warp, where no hardware prefetcher follows; its step is known before the loop, so the line
-/// that is read four iterations on can be asked for now (1.8 to 2.4 times faster on a histogram, evidence in docs/engine.md).
+/// A grid-stride loop jumps far between iterations of one warp, where no hardware prefetcher follows; its step is known
+/// before the loop, so the line that is read four iterations on can be asked for now (1.8 to 2.4 times faster on a
+/// histogram, evidence in docs/engine.md).
 void Emitter::prefetchNext(const Instruction& i, const Address& a, unsigned bytes) {
   const Operand& o = i.operands[1];
-  if (o.kind != Operand::Kind::Address || o.reg == ir::kNoValue || !a.isGrouped() || (a.space != Space::Global && a.space != Space::Generic)) return;
+  if (o.kind != Operand::Kind::Address || o.reg == ir::kNoValue || !a.isGrouped() ||
+      (a.space != Space::Global && a.space != Space::Generic))
+    return;
   const auto advance = advanceOf(o.reg, 1, 12);
   if (!advance || advance->step.kind != Operand::Kind::Register) return;
   constexpr uint64_t kAhead = 4, kLine = 64;
   Source s;
   s.group = 0;
-  LlvmValue step = b_.CreateSExtOrTrunc(operand(advance->step, isa::Type(f_.values[advance->step.reg].type), s), b_.getInt64Ty());
+  LlvmValue step =
+      b_.CreateSExtOrTrunc(operand(advance->step, isa::Type(f_.values[advance->step.reg].type), s), b_.getInt64Ty());
   LlvmValue ahead = b_.CreateMul(step, b_.getInt64(static_cast<uint64_t>(advance->factor) * kAhead));
   for (unsigned p = 0; p < (a.warpVarying ? jam_ : 1); ++p)
     for (unsigned g = 0; g < a.groups; ++g) {
@@ -523,7 +584,9 @@ void Emitter::prefetchNext(const Instruction& i, const Address& a, unsigned byte
       const auto [low, high] = std::minmax_element(a.pattern.begin() + g * width, a.pattern.begin() + (g + 1) * width);
       const int64_t last = std::min<int64_t>(*high + bytes - 1, *low + 1023);
       for (int64_t at = *low; at <= last; at += kLine)
-        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {pointer(b_.CreateAdd(a.bases[p][g], ahead), o.offset + at), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                           {pointer(b_.CreateAdd(a.bases[p][g], ahead), o.offset + at), b_.getInt32(0), b_.getInt32(3),
+                            b_.getInt32(1)});
     }
 }
 
@@ -536,7 +599,9 @@ void Emitter::emitLoad(const Instruction& i) {
   const unsigned bytes = isa::bytes(i.type[0]);
   const Parts mask = guardedMask(i);
   if (isOrdered(i)) compilerFence();
-  if (counting_) countAccess(i, a, mask, bytes * (to.kind == Operand::Kind::Vector ? static_cast<unsigned>(to.elements.size()) : 1), false);
+  if (counting_)
+    countAccess(i, a, mask, bytes * (to.kind == Operand::Kind::Vector ? static_cast<unsigned>(to.elements.size()) : 1),
+                false);
   std::vector<Operand> targets = to.kind == Operand::Kind::Vector ? to.elements : std::vector<Operand>{to};
   std::vector<Parts> vectors(targets.size());
   prefetchNext(i, a, bytes * static_cast<unsigned>(targets.size()));
@@ -556,12 +621,16 @@ void Emitter::emitLoad(const Instruction& i) {
           // A group whose lanes are all off may hold a wild address.
           LlvmValue any = nullptr;
           if (!mask.empty() && !invariant && (jam_ > 1 || shapes_[v].groups > 1)) {
-            LlvmValue lanes = partsOf(v) == 1 && jam_ > 1 ? nullptr : lanesOf(mask[p], g * kLanes / shapes_[v].groups, kLanes / shapes_[v].groups);
+            LlvmValue lanes = partsOf(v) == 1 && jam_ > 1
+                                  ? nullptr
+                                  : lanesOf(mask[p], g * kLanes / shapes_[v].groups, kLanes / shapes_[v].groups);
             if (lanes) any = b_.CreateOrReduce(lanes);
           }
           LlvmValue address = a.bases[p][g * a.groups / shapes_[v].groups];
           LlvmValue x = loadScalar(address, i.operands[1].offset + int64_t{k} * bytes, element, any);
-          if (invariant) llvm::cast<llvm::LoadInst>(x)->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+          if (invariant)
+            llvm::cast<llvm::LoadInst>(x)->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                                                       llvm::MDNode::get(context_, {}));
           bases.push_back(extendLoaded(x, i, v, false));
         }
         h.bases.push_back(bases);
@@ -576,7 +645,8 @@ void Emitter::emitLoad(const Instruction& i) {
   for (unsigned p = 0; p < jam_; ++p) {
     Address shifted = a;
     for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[1].offset : 0;
-    const auto whole = count == 2 || count == 4 ? loadInterleaved(shifted, p, count, element, maskOf(mask, p)) : std::vector<LlvmValue>{};
+    const auto whole = count == 2 || count == 4 ? loadInterleaved(shifted, p, count, element, maskOf(mask, p))
+                                                : std::vector<LlvmValue>{};
     for (unsigned k = 0; k < count; ++k) {
       if (vectors[k].empty()) continue;
       LlvmValue x;
@@ -610,22 +680,27 @@ void Emitter::emitStore(const Instruction& i) {
     Source s;
     s.part = p;
     std::vector<LlvmValue> values;
-    for (const Operand& o : sources) values.push_back(convertBits(exactBits(o, i.type[0], s), llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes)));
+    for (const Operand& o : sources)
+      values.push_back(
+          convertBits(exactBits(o, i.type[0], s), llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes)));
     Address shifted = a;
     for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[0].offset : 0;
     if (values.size() > 1 && storeInterleaved(shifted, p, values, maskOf(mask, p))) continue;
-    for (unsigned k = 0; k < values.size(); ++k) storeLanes(a, p, i.operands[0].offset + int64_t{k} * bytes, values[k], maskOf(mask, p));
+    for (unsigned k = 0; k < values.size(); ++k)
+      storeLanes(a, p, i.operands[0].offset + int64_t{k} * bytes, values[k], maskOf(mask, p));
   }
   if (isOrdered(i)) compilerFence();
 }
 
 std::optional<Emitter::PrivateKey> Emitter::privateKey(const Operand& o) const {
-  if (o.kind != Operand::Kind::Address || o.symbol.kind != Symbol::Kind::LocalVariable || o.reg != ir::kNoValue) return std::nullopt;
+  if (o.kind != Operand::Kind::Address || o.symbol.kind != Symbol::Kind::LocalVariable || o.reg != ir::kNoValue)
+    return std::nullopt;
   if (f_.variables[o.symbol.index].space == Space::Shared) return std::nullopt;
   return PrivateKey{o.symbol.index, o.offset};
 }
 
-/// Thread-private variables (call arguments above all) that only constants index, always with one type at one place, live in slots instead of memory.
+/// Thread-private variables (call arguments above all) that only constants index, always with one type at one place,
+/// live in slots instead of memory.
 void Emitter::findPrivateSlots() {
   isPrivate_.assign(f_.variables.size(), 1);
   localOffset_.assign(f_.variables.size(), 0);
@@ -637,9 +712,11 @@ void Emitter::findPrivateSlots() {
       isPrivate_[o.symbol.index] = 0;
       return;
     }
-    const size_t width = i.info().effect == isa::Effect::Store ? i.operands[1].elements.size() : i.operands[0].elements.size();
+    const size_t width =
+        i.info().effect == isa::Effect::Store ? i.operands[1].elements.size() : i.operands[0].elements.size();
     for (size_t k = 0; k < std::max<size_t>(1, width); ++k) {
-      auto [it, isNew] = types.try_emplace({key->first, key->second + static_cast<int64_t>(k * isa::bytes(i.type[0]))}, i.type[0]);
+      auto [it, isNew] =
+          types.try_emplace({key->first, key->second + static_cast<int64_t>(k * isa::bytes(i.type[0]))}, i.type[0]);
       if (isa::bits(it->second) != isa::bits(i.type[0])) isPrivate_[o.symbol.index] = 0;
     }
   };
@@ -653,7 +730,8 @@ void Emitter::findPrivateSlots() {
       }
   for (auto it = types.begin(); it != types.end(); ++it) {
     auto next = std::next(it);
-    if (next != types.end() && next->first.first == it->first.first && it->first.second + static_cast<int64_t>(isa::bytes(it->second)) > next->first.second)
+    if (next != types.end() && next->first.first == it->first.first &&
+        it->first.second + static_cast<int64_t>(isa::bytes(it->second)) > next->first.second)
       isPrivate_[it->first.first] = 0;
   }
   size_t bytes = 0;
@@ -669,7 +747,9 @@ void Emitter::findPrivateSlots() {
   for (auto& [key, type] : types)
     if (isPrivate_[key.first]) {
       PrivateSlot slot{memoryType(type), {}};
-      for (unsigned p = 0; p < jam_; ++p) slot.parts.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(llvm::FixedVectorType::get(slot.type, kLanes), nullptr, "private"));
+      for (unsigned p = 0; p < jam_; ++p)
+        slot.parts.push_back(
+            llvm::IRBuilder<>(entry_).CreateAlloca(llvm::FixedVectorType::get(slot.type, kLanes), nullptr, "private"));
       privateSlots_[key] = slot;
     }
 }
@@ -677,7 +757,8 @@ void Emitter::findPrivateSlots() {
 bool Emitter::slotLoad(const Instruction& i) {
   auto key = privateKey(i.operands[1]);
   if (!key || !isPrivate_[key->first]) return false;
-  if (counting_ && f_.variables[key->first].space == Space::Local) countWarps(machine::Counter::LocalLoadRequests, 1, guardedMask(i));
+  if (counting_ && f_.variables[key->first].space == Space::Local)
+    countWarps(machine::Counter::LocalLoadRequests, 1, guardedMask(i));
   const Operand& to = i.operands[0];
   const std::vector<Operand> targets = to.kind == Operand::Kind::Vector ? to.elements : std::vector<Operand>{to};
   for (unsigned k = 0; k < targets.size(); ++k) {
@@ -685,7 +766,8 @@ bool Emitter::slotLoad(const Instruction& i) {
     PrivateSlot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
     Parts parts;
     for (unsigned p = 0; p < jam_; ++p) {
-      LlvmValue x = convertBits(b_.CreateLoad(llvm::FixedVectorType::get(slot.type, kLanes), slot.parts[p]), llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes));
+      LlvmValue x = convertBits(b_.CreateLoad(llvm::FixedVectorType::get(slot.type, kLanes), slot.parts[p]),
+                                llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes));
       x = extendLoaded(x, i, targets[k].reg, true);
       if (i.guard) {
         LlvmValue guard = vectorOf(i.guard.reg, p), prior = vectorOf(i.prior[k], p);
@@ -704,7 +786,8 @@ bool Emitter::slotStore(const Instruction& i) {
   const Operand& from = i.operands[1];
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
   const Parts mask = guardedMask(i);
-  if (counting_ && f_.variables[key->first].space == Space::Local) countWarps(machine::Counter::LocalStoreRequests, 1, mask);
+  if (counting_ && f_.variables[key->first].space == Space::Local)
+    countWarps(machine::Counter::LocalStoreRequests, 1, mask);
   for (unsigned k = 0; k < sources.size(); ++k) {
     PrivateSlot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
     auto* type = llvm::FixedVectorType::get(slot.type, kLanes);

@@ -1,4 +1,5 @@
-// Three fixed points over "flows into unchanged": what is pure and what is dirty follow the flow, what is observed goes against it.
+// Three fixed points over "flows into unchanged": what is pure and what is dirty follow the flow, what is observed goes
+// against it.
 #include "jit/nan_plan.hpp"
 
 #include "ptx/operands.hpp"
@@ -15,7 +16,8 @@ using Kind = ptx::Operand::Kind;
 
 /// Moves f32 values without computing.
 bool passesOn(const Instruction& i) {
-  return (i.op == Op::Mov || i.op == Op::Selp || i.op == Op::Slct) && i.type[0] == Type::f32 && i.operands[0].kind == Kind::Register;
+  return (i.op == Op::Mov || i.op == Op::Selp || i.op == Op::Slct) && i.type[0] == Type::f32 &&
+         i.operands[0].kind == Kind::Register;
 }
 
 /// Its f32 result is never a NaN.
@@ -73,7 +75,8 @@ bool NanPlan::isArithmetic(const Instruction& i) {
   }
 }
 
-NanPlan::NanPlan(const ir::Function& f) : inputs_(f.values.size()), pure_(f.values.size(), 1), dirty_(f.values.size(), 0), observed_(f.values.size(), 0) {
+NanPlan::NanPlan(const ir::Function& f)
+    : inputs_(f.values.size()), pure_(f.values.size(), 1), dirty_(f.values.size(), 0), observed_(f.values.size(), 0) {
   collect(f);
   iterate();
 }
@@ -100,7 +103,8 @@ void NanPlan::collect(const ir::Function& f) {
       collectUses(i);
     }
     ir::forEachUse(block.end, [&](ValueId v) { observed_[v] = 1; });
-    if (block.end.kind == ir::Terminator::Kind::Barrier) ir::forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) { pure_[v] = 0; });
+    if (block.end.kind == ir::Terminator::Kind::Barrier)
+      ir::forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) { pure_[v] = 0; });
   }
 }
 
@@ -108,7 +112,8 @@ void NanPlan::collectUses(const Instruction& i) {
   const auto forms = i.info().form.operandList();
   for (size_t k = 0; k < i.operands.size(); ++k) {
     if (k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Destination) continue;
-    const bool isFloat = k < forms.size() && i.operands[k].kind == Kind::Register && ptx::operandType(i, k) == Type::f32;
+    const bool isFloat =
+        k < forms.size() && i.operands[k].kind == Kind::Register && ptx::operandType(i, k) == Type::f32;
     if (isFloat && (readsNumbers(i) || passesOn(i))) continue;
     ir::forEachRegister(i.operands[k], [&](ValueId v) { observed_[v] = 1; });
   }

@@ -1,10 +1,12 @@
 // Where the NaNs of f32 arithmetic get NVIDIA's bits.
 //
-// A GPU's f32 arithmetic gives the NaN 0x7fffffff; the host's gives a payload of an operand. Nothing but a look at the bits can tell, so compiled code
-// leaves such values as they are ("dirty") and mends them only where bits are read: stores, shuffles, integer instructions. Inner loops stay free of it.
+// A GPU's f32 arithmetic gives the NaN 0x7fffffff; the host's gives a payload of an operand. Nothing but a look at the
+// bits can tell, so compiled code leaves such values as they are ("dirty") and mends them only where bits are read:
+// stores, shuffles, integer instructions. Inner loops stay free of it.
 //
-// Registers that merely pass values on (mov, selp, phis, the old value under a guard) stay dirty as long as only arithmetic flows into them. One into
-// which a loaded value flows as well must keep that value's payload: there, if anybody may look at the bits, the dirty inputs are mended on the way in.
+// Registers that merely pass values on (mov, selp, phis, the old value under a guard) stay dirty as long as only
+// arithmetic flows into them. One into which a loaded value flows as well must keep that value's payload: there, if
+// anybody may look at the bits, the dirty inputs are mended on the way in.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,8 @@
-// PTX ISA, "Parallel Synchronization and Communication Instructions": atomics and reductions in memory, and the reductions of a barrier.
+// PTX ISA, "Parallel Synchronization and Communication Instructions": atomics and reductions in memory, and the
+// reductions of a barrier.
 //
-// A block runs on one host thread, so its shared memory has one owner and needs no locked instructions (2.2 times faster, measured on a histogram).
+// A block runs on one host thread, so its shared memory has one owner and needs no locked instructions (2.2 times
+// faster, measured on a histogram).
 #include "jit/emitter.hpp"
 
 namespace ordito::jit {
@@ -72,7 +74,8 @@ LlvmValue Emitter::sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes) {
   llvm::Type* t = old->getType();
   if (t->isDoubleTy()) return b_.CreateFAdd(old, x);
   auto flush = [&](LlvmValue v) {
-    LlvmValue small = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v), llvm::ConstantFP::get(t, 0x1p-126));
+    LlvmValue small =
+        b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v), llvm::ConstantFP::get(t, 0x1p-126));
     LlvmValue zero = b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(t, 0), v);
     return b_.CreateSelect(b_.CreateAnd(small, flushes), zero, v);
   };
@@ -100,7 +103,8 @@ LlvmValue Emitter::loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes) {
 }
 
 /// One lane's atomic; returns the old value. Shared memory is touched by no other host thread.
-LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue x, LlvmValue compare, ptx::Space space) {
+LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue x, LlvmValue compare,
+                              ptx::Space space) {
   const bool owned = space == ptx::Space::Shared;
   const Type t = i.type[0];
   LlvmValue p = pointer(address);
@@ -112,12 +116,15 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
       b_.CreateAlignedStore(b_.CreateSelect(b_.CreateICmpEQ(old, compare), x, old), p, align);
       return old;
     }
-    auto* pair = b_.CreateAtomicCmpXchg(p, compare, x, align, llvm::AtomicOrdering::SequentiallyConsistent, llvm::AtomicOrdering::SequentiallyConsistent);
+    auto* pair = b_.CreateAtomicCmpXchg(p, compare, x, align, llvm::AtomicOrdering::SequentiallyConsistent,
+                                        llvm::AtomicOrdering::SequentiallyConsistent);
     return b_.CreateExtractValue(pair, 0);
   }
-  if (isa::bits(isa::element(t)) == 16) return helper(fmt::format("ordito_atomic_add_{}", isa::name(t)).c_str(), type, {address, x});
+  if (isa::bits(isa::element(t)) == 16)
+    return helper(fmt::format("ordito_atomic_add_{}", isa::name(t)).c_str(), type, {address, x});
   const auto op = operationOf(i.mods.name(ModifierKind::AtomOp), i.type[0]);
-  if (op == RMW::BAD_BINOP || (isa::isFloat(i.type[0]) && op != RMW::FAdd)) refuse(i, "this atomic is not supported by the JIT");
+  if (op == RMW::BAD_BINOP || (isa::isFloat(i.type[0]) && op != RMW::FAdd))
+    refuse(i, "this atomic is not supported by the JIT");
   if (owned) {
     LlvmValue old = b_.CreateAlignedLoad(type, p, align);
     b_.CreateAlignedStore(op == RMW::FAdd ? sumOnce(old, x, b_.getFalse()) : apply(b_, op, old, x), p, align);
@@ -126,7 +133,9 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
   if (t == Type::f32) {
     Source s;
     s.group = 0;
-    return loopAtomicAdd(p, x, space == ptx::Space::Generic ? b_.CreateNot(isSharedAddress(address, s)) : static_cast<LlvmValue>(b_.getTrue()));
+    return loopAtomicAdd(p, x,
+                         space == ptx::Space::Generic ? b_.CreateNot(isSharedAddress(address, s))
+                                                      : static_cast<LlvmValue>(b_.getTrue()));
   }
   return b_.CreateAtomicRMW(op, p, x, align, llvm::AtomicOrdering::SequentiallyConsistent);
 }
@@ -139,7 +148,9 @@ void Emitter::emitAtomic(const Instruction& i) {
   const Parts mask = guardedMask(i);
   if (counting_) countAccess(i, a, mask, isa::bytes(t), true);
   const bool isCas = i.op == isa::Op::AtomCas;
-  llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64) ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t))) : typeOf(t, false);
+  llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64)
+                            ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t)))
+                            : typeOf(t, false);
   const unsigned width = isa::bits(t);
   const Type read = width == 16 ? Type::u16 : isCas ? (width == 32 ? Type::u32 : Type::u64) : t;
   ValueId result = ir::kNoValue;
@@ -154,9 +165,11 @@ void Emitter::emitAtomic(const Instruction& i) {
     LlvmValue lanes = maskOf(mask, p);
     auto* vector = llvm::FixedVectorType::get(element, kLanes);
     if (!lanes && a.space == ptx::Space::Shared && result == ir::kNoValue) {
-      // Addresses and values straight from registers, without a round trip through the stack (2 times faster, measured).
+      // Addresses and values straight from registers, without a round trip through the stack (2 times faster,
+      // measured).
       for (unsigned lane = 0; lane < kLanes; ++lane)
-        atomicOnce(i, b_.CreateExtractElement(addresses, uint64_t{lane}), b_.CreateExtractElement(isCas ? second : first, uint64_t{lane}),
+        atomicOnce(i, b_.CreateExtractElement(addresses, uint64_t{lane}),
+                   b_.CreateExtractElement(isCas ? second : first, uint64_t{lane}),
                    isCas ? b_.CreateExtractElement(first, uint64_t{lane}) : nullptr, a.space);
       continue;
     }
@@ -168,7 +181,12 @@ void Emitter::emitAtomic(const Instruction& i) {
     b_.CreateStore(addresses, addressArray);
     b_.CreateStore(first, firstArray);
     if (isCas) b_.CreateStore(second, secondArray);
-    if (result != ir::kNoValue) b_.CreateStore(i.guard ? vectorOf(i.prior[0], p)->getType() == vector ? vectorOf(i.prior[0], p) : convertBits(vectorOf(i.prior[0], p), vector) : static_cast<LlvmValue>(llvm::Constant::getNullValue(vector)), old);
+    if (result != ir::kNoValue)
+      b_.CreateStore(i.guard ? vectorOf(i.prior[0], p)->getType() == vector
+                                   ? vectorOf(i.prior[0], p)
+                                   : convertBits(vectorOf(i.prior[0], p), vector)
+                             : static_cast<LlvmValue>(llvm::Constant::getNullValue(vector)),
+                     old);
     forEachLane(lanes, [&](LlvmValue lane) {
       LlvmValue address = b_.CreateLoad(b_.getInt64Ty(), b_.CreateInBoundsGEP(b_.getInt64Ty(), addressArray, lane));
       LlvmValue x = b_.CreateLoad(element, b_.CreateInBoundsGEP(element, firstArray, lane));
@@ -181,7 +199,8 @@ void Emitter::emitAtomic(const Instruction& i) {
   if (result != ir::kNoValue) defineVector(result, results);
 }
 
-/// bar.red: the region before the barrier adds up arrivals and true values, group after group; the region behind it starts with the answer.
+/// bar.red: the region before the barrier adds up arrivals and true values, group after group; the region behind it
+/// starts with the answer.
 void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts& mask) {
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;
@@ -203,10 +222,13 @@ void Emitter::finishBarrierReduction(uint32_t point) {
   for (BlockId from : f_.blocks[points_[point]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
     if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
-    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_)), arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_ + 4));
+    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_)),
+              arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_ + 4));
     b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_));
     const auto op = end.barrier.mods.name(ModifierKind::RedOp);
-    LlvmValue answer = op == "popc" ? holds : op == "and" ? b_.CreateICmpEQ(holds, arrived) : b_.CreateICmpNE(holds, b_.getInt32(0));
+    LlvmValue answer = op == "popc"  ? holds
+                       : op == "and" ? b_.CreateICmpEQ(holds, arrived)
+                                     : b_.CreateICmpNE(holds, b_.getInt32(0));
     ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
       if (!slots_[v].bases.empty()) b_.CreateStore(convertBits(answer, valueType(v, false)), slots_[v].bases[0][0]);
     });

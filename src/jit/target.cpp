@@ -17,7 +17,8 @@ Target Target::host(const std::string& cpu) {
     return it != features.end() && it->second;
   };
   if (cpu.empty()) {
-    for (const auto& f : features) t.features += (t.features.empty() ? "" : ",") + std::string(f.second ? "+" : "-") + f.first().str();
+    for (const auto& f : features)
+      t.features += (t.features.empty() ? "" : ",") + std::string(f.second ? "+" : "-") + f.first().str();
     t.avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
     t.avx2 = has("avx2") && has("fma");
   } else {
@@ -36,8 +37,8 @@ std::unique_ptr<llvm::TargetMachine> Target::machine() const {
   const auto* target = llvm::TargetRegistry::lookupTarget(triple, error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // PTX says where to fuse
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, true));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, true));
 }
 
 }  // namespace ordito::jit

@@ -15,7 +15,8 @@ struct Target {
   std::string features;  // "+avx2,…"
   bool avx512 = false;
   bool avx2 = false;
-  /// vmaskmov stores are microcoded on AMD before AVX-512: 12 ns for 8 lanes where scalar stores take 2 (measured on a Zen 3).
+  /// vmaskmov stores are microcoded on AMD before AVX-512: 12 ns for 8 lanes where scalar stores take 2 (measured on a
+  /// Zen 3).
   bool slowMaskedStores = false;
   /// SLEEF's vector width for float and the suffix of its functions ("avx2", "avx512f", "sse2").
   unsigned mathLanes = 4;

@@ -1,7 +1,8 @@
-// SSA values as LLVM values: scalars for grouped shapes, vectors of 32 lanes for general ones, and the stack slots that carry them between blocks.
-// Slots are plain allocas; LLVM's SROA turns them into SSA form again, so code for one PTX block may be emitted several times.
-#include "jit/emitter.hpp"
+// SSA values as LLVM values: scalars for grouped shapes, vectors of 32 lanes for general ones, and the stack slots that
+// carry them between blocks. Slots are plain allocas; LLVM's SROA turns them into SSA form again, so code for one PTX
+// block may be emitted several times.
 #include "ir/shape_transfer.hpp"
+#include "jit/emitter.hpp"
 
 namespace ordito::jit {
 
@@ -28,7 +29,9 @@ void Emitter::makeSlots() {
   for (const ir::Block& block : f_.blocks)
     for (const Instruction& i : block.code)
       if (ir::isWidening(i))
-        ir::forEachDefinition(i, [&](ValueId v, unsigned) { dual_[v] = shapes_[v].isGrouped() && shapes_[v].inexact && !shapes_.isAddressOnly(v); });
+        ir::forEachDefinition(i, [&](ValueId v, unsigned) {
+          dual_[v] = shapes_[v].isGrouped() && shapes_[v].inexact && !shapes_.isAddressOnly(v);
+        });
   for (ValueId v = 0; v < f_.values.size(); ++v) {
     if (!crossesBlock_[v]) continue;
     const ir::Shape& s = shapes_[v];
@@ -41,12 +44,15 @@ void Emitter::makeSlots() {
           continue;
         }
         std::vector<llvm::AllocaInst*> bases;
-        for (unsigned g = 0; g < s.groups; ++g) bases.push_back(at.CreateAlloca(valueType(v, false), nullptr, f_.values[v].name));
+        for (unsigned g = 0; g < s.groups; ++g)
+          bases.push_back(at.CreateAlloca(valueType(v, false), nullptr, f_.values[v].name));
         slots_[v].bases.push_back(bases);
       }
     }
     if (!s.isGrouped() || isDual(v))
-      for (unsigned p = 0; p < jam_; ++p) slots_[v].vectors.push_back(at.CreateAlloca(isMask ? storageType() : valueType(v, true), nullptr, f_.values[v].name));
+      for (unsigned p = 0; p < jam_; ++p)
+        slots_[v].vectors.push_back(
+            at.CreateAlloca(isMask ? storageType() : valueType(v, true), nullptr, f_.values[v].name));
   }
 }
 
@@ -74,8 +80,10 @@ LlvmValue Emitter::fromBases(const ir::Shape& shape, const Parts& bases, llvm::T
   return b_.CreateAdd(v, patternVector(shapes_.pattern(shape.pattern), scalarType));
 }
 
-/// The base of group `group` when the value is split into `groups` groups; with the pattern added where that is constant in each group.
-LlvmValue Emitter::regroup(const ir::Shape& shape, const Parts& bases, unsigned groups, unsigned group, bool addPattern) {
+/// The base of group `group` when the value is split into `groups` groups; with the pattern added where that is
+/// constant in each group.
+LlvmValue Emitter::regroup(const ir::Shape& shape, const Parts& bases, unsigned groups, unsigned group,
+                           bool addPattern) {
   LlvmValue base = bases[group * shape.groups / groups];
   if (!addPattern || shape.pattern == 0) return base;
   const int64_t extra = shapes_.pattern(shape.pattern)[group * kLanes / groups];
@@ -138,7 +146,8 @@ void Emitter::defineVector(ValueId v, Parts vectors) {
     const ir::Shape& s = shapes_[v];
     for (unsigned p = 0; p < jam_; ++p) {
       Parts bases;
-      for (unsigned g = 0; g < s.groups; ++g) bases.push_back(b_.CreateExtractElement(vectors[p], uint64_t{g} * kLanes / s.groups));
+      for (unsigned g = 0; g < s.groups; ++g)
+        bases.push_back(b_.CreateExtractElement(vectors[p], uint64_t{g} * kLanes / s.groups));
       h.bases.push_back(bases);
     }
   } else {
@@ -188,7 +197,8 @@ LlvmValue Emitter::convertBits(LlvmValue v, llvm::Type* to) {
   return b_.CreateBitCast(v, to);
 }
 
-LlvmValue Emitter::divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder, llvm::function_ref<LlvmValue()> general) {
+LlvmValue Emitter::divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder,
+                                   llvm::function_ref<LlvmValue()> general) {
   llvm::Type* scalarType = x->getType()->getScalarType();
   const unsigned bits = scalarType->getScalarSizeInBits();
   LlvmValue divisor = convertBits(baseOf(d, part, 0), scalarType);
@@ -228,7 +238,9 @@ LlvmValue Emitter::perLane(const char* name, llvm::Type* result, llvm::ArrayRef<
   return callLanes(name, result, arguments, s.part);
 }
 
-LlvmValue Emitter::sharedBytes() { return frameField(offsetof(machine::BlockFrame, totalSharedBytes), b_.getInt32Ty(), "sharedbytes"); }
+LlvmValue Emitter::sharedBytes() {
+  return frameField(offsetof(machine::BlockFrame, totalSharedBytes), b_.getInt32Ty(), "sharedbytes");
+}
 
 LlvmValue Emitter::operand(const Instruction& i, size_t k, Type t, const Source& s) {
   Source own = s;
@@ -237,7 +249,9 @@ LlvmValue Emitter::operand(const Instruction& i, size_t k, Type t, const Source&
 }
 
 LlvmValue Emitter::canonicalNan(LlvmValue v) {
-  auto as = [&](llvm::Type* scalar) { return v->getType()->isVectorTy() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(scalar, kLanes)) : scalar; };
+  auto as = [&](llvm::Type* scalar) {
+    return v->getType()->isVectorTy() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(scalar, kLanes)) : scalar;
+  };
   // In integers, since LLVM may change the payload of a floating-point NaN.
   LlvmValue bits = b_.CreateBitCast(v, as(b_.getInt32Ty())), number = b_.CreateBitCast(v, as(b_.getFloatTy()));
   bits = b_.CreateSelect(b_.CreateFCmpUNO(number, number), llvm::ConstantInt::get(bits->getType(), 0x7FFFFFFF), bits);
@@ -257,7 +271,9 @@ LlvmValue Emitter::operand(const Operand& o, Type t, const Source& s) {
   llvm::Type* to = typeOf(t, s.vector());
   switch (o.kind) {
     case Operand::Kind::Register: {
-      LlvmValue v = s.vector() ? vectorOf(o.reg, s.part) : regroup(shapes_[o.reg], held(o.reg).bases[s.part], s.groups, static_cast<unsigned>(s.group), s.addPattern);
+      LlvmValue v = s.vector() ? vectorOf(o.reg, s.part)
+                               : regroup(shapes_[o.reg], held(o.reg).bases[s.part], s.groups,
+                                         static_cast<unsigned>(s.group), s.addPattern);
       v = convertBits(t == Type::f32 ? v : mended(o.reg, v), to);
       return o.negated ? b_.CreateNot(v) : v;
     }
@@ -266,14 +282,17 @@ LlvmValue Emitter::operand(const Operand& o, Type t, const Source& s) {
     case Operand::Kind::Special: {
       if (s.vector()) return convertBits(specialVector(o.special, s.part), to);
       const ir::Shape shape = shapes_.shapeOf(o.special);
-      return convertBits(regroup(shape, {specialBase(o.special, s.part)}, s.groups, static_cast<unsigned>(s.group), s.addPattern), to);
+      return convertBits(
+          regroup(shape, {specialBase(o.special, s.part)}, s.groups, static_cast<unsigned>(s.group), s.addPattern), to);
     }
     case Operand::Kind::Symbol: {
       LlvmValue a = symbolAddress(o, isa::bits(t));
       if (!s.vector()) return convertBits(a, to);
       return convertBits(a->getType()->isVectorTy() ? a : splat(a), to);
     }
-    default: throw Refusal{fmt::format("kernel '{}', PTX line {}: an operand of a kind that this instruction does not take", f_.kernel->name, currentLine_)};
+    default:
+      throw Refusal{fmt::format("kernel '{}', PTX line {}: an operand of a kind that this instruction does not take",
+                                f_.kernel->name, currentLine_)};
   }
 }
 
@@ -315,9 +334,13 @@ LlvmValue Emitter::specialBase(isa::Special s, unsigned part) {
     case Special::ClockHi: return helper("ordito_clock_hi", b_.getInt32Ty(), {});
     case Special::Clock64: return helper("ordito_clock64", b_.getInt64Ty(), {});
     case Special::Globaltimer: return helper("ordito_globaltimer", b_.getInt64Ty(), {});
-    case Special::GlobaltimerLo: return b_.CreateTrunc(helper("ordito_globaltimer", b_.getInt64Ty(), {}), b_.getInt32Ty());
-    case Special::GlobaltimerHi: return b_.CreateTrunc(b_.CreateLShr(helper("ordito_globaltimer", b_.getInt64Ty(), {}), 32), b_.getInt32Ty());
-    default: throw Refusal{fmt::format("kernel '{}', PTX line {}: special register {} is not supported by the JIT", f_.kernel->name, currentLine_, isa::info(s).spelling)};
+    case Special::GlobaltimerLo:
+      return b_.CreateTrunc(helper("ordito_globaltimer", b_.getInt64Ty(), {}), b_.getInt32Ty());
+    case Special::GlobaltimerHi:
+      return b_.CreateTrunc(b_.CreateLShr(helper("ordito_globaltimer", b_.getInt64Ty(), {}), 32), b_.getInt32Ty());
+    default:
+      throw Refusal{fmt::format("kernel '{}', PTX line {}: special register {} is not supported by the JIT",
+                                f_.kernel->name, currentLine_, isa::info(s).spelling)};
   }
 }
 
@@ -346,7 +369,9 @@ LlvmValue Emitter::specialVector(isa::Special s, unsigned part) {
     case Special::LanemaskLe: return lanes([](unsigned l) { return (2u << l) - 1; });
     case Special::LanemaskGt: return lanes([](unsigned l) { return ~((2u << l) - 1); });
     case Special::LanemaskGe: return lanes([](unsigned l) { return ~((1u << l) - 1); });
-    default: throw Refusal{fmt::format("kernel '{}', PTX line {}: special register {} is not supported by the JIT", f_.kernel->name, currentLine_, isa::info(s).spelling)};
+    default:
+      throw Refusal{fmt::format("kernel '{}', PTX line {}: special register {} is not supported by the JIT",
+                                f_.kernel->name, currentLine_, isa::info(s).spelling)};
   }
 }
 

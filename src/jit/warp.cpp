@@ -1,4 +1,5 @@
-// PTX ISA, warp-level instructions: shfl, vote, match, redux, activemask, bar.warp.sync. A warp is one vector, so they are permutations and reductions of it.
+// PTX ISA, warp-level instructions: shfl, vote, match, redux, activemask, bar.warp.sync. A warp is one vector, so they
+// are permutations and reductions of it.
 #include "jit/emitter.hpp"
 
 namespace ordito::jit {
@@ -40,8 +41,12 @@ void Emitter::emitShuffle(const Instruction& i) {
       std::vector<llvm::Constant*> flags;
       const unsigned bv = bOperand.bits & 31, c = cOperand.bits & 31, segment = cOperand.bits >> 8 & 31;
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const int low = static_cast<int>(lane & segment), high = static_cast<int>((lane & segment) | (c & ~segment & 31));
-        const int j = mode == "up" ? static_cast<int>(lane) - static_cast<int>(bv) : mode == "down" ? static_cast<int>(lane + bv) : mode == "bfly" ? static_cast<int>(lane ^ bv) : low | static_cast<int>(bv & ~segment & 31);
+        const int low = static_cast<int>(lane & segment),
+                  high = static_cast<int>((lane & segment) | (c & ~segment & 31));
+        const int j = mode == "up"     ? static_cast<int>(lane) - static_cast<int>(bv)
+                      : mode == "down" ? static_cast<int>(lane + bv)
+                      : mode == "bfly" ? static_cast<int>(lane ^ bv)
+                                       : low | static_cast<int>(bv & ~segment & 31);
         const bool in = mode == "up" ? j >= high : j <= high;
         lanes.push_back(in ? j & 31 : static_cast<int>(lane));
         flags.push_back(b_.getInt1(in));
@@ -57,7 +62,10 @@ void Emitter::emitShuffle(const Instruction& i) {
       LlvmValue segment = b_.CreateAnd(b_.CreateLShr(c, 8), number(31)), clamp = b_.CreateAnd(c, number(31));
       LlvmValue low = b_.CreateAnd(lane, segment), outside = b_.CreateXor(segment, number(31));
       LlvmValue high = b_.CreateOr(low, b_.CreateAnd(clamp, outside));
-      LlvmValue j = mode == "up" ? b_.CreateSub(lane, bv) : mode == "down" ? b_.CreateAdd(lane, bv) : mode == "bfly" ? b_.CreateXor(lane, bv) : b_.CreateOr(low, b_.CreateAnd(bv, outside));
+      LlvmValue j = mode == "up"     ? b_.CreateSub(lane, bv)
+                    : mode == "down" ? b_.CreateAdd(lane, bv)
+                    : mode == "bfly" ? b_.CreateXor(lane, bv)
+                                     : b_.CreateOr(low, b_.CreateAnd(bv, outside));
       inside = mode == "up" ? b_.CreateICmpSGE(j, high) : b_.CreateICmpSLE(j, high);
       LlvmValue from = b_.CreateAnd(b_.CreateSelect(inside, j, lane), number(31));
       auto* stack = llvm::IRBuilder<>(entry_).CreateAlloca(value->getType());
@@ -82,7 +90,8 @@ size_t memberOperand(Op op) { return op == Op::Match ? 3 : 2; }
 
 }  // namespace
 
-/// Gives `i`'s result: one value for the warp where the analysis says so, else `vectors`; under a guard, the other lanes keep what they had.
+/// Gives `i`'s result: one value for the warp where the analysis says so, else `vectors`; under a guard, the other
+/// lanes keep what they had.
 void Emitter::defineWarpResult(const Instruction& i, ValueId result, const Parts& answers) {
   Held h;
   Parts vectors;
@@ -134,8 +143,12 @@ void Emitter::emitVote(const Instruction& i) {
       holds = b_.CreateAnd(tiles ? splat(holds) : holds, members);
       lanes = b_.CreateAnd(tiles ? splat(lanes) : lanes, members);
     }
-    LlvmValue all = b_.CreateICmpEQ(holds, lanes), any = b_.CreateICmpNE(holds, llvm::Constant::getNullValue(holds->getType()));
-    answers.push_back(mode == "ballot" ? holds : mode == "all" ? all : mode == "any" ? any : b_.CreateOr(all, b_.CreateNot(any)));
+    LlvmValue all = b_.CreateICmpEQ(holds, lanes),
+              any = b_.CreateICmpNE(holds, llvm::Constant::getNullValue(holds->getType()));
+    answers.push_back(mode == "ballot" ? holds
+                      : mode == "all"  ? all
+                      : mode == "any"  ? any
+                                       : b_.CreateOr(all, b_.CreateNot(any)));
   }
   defineWarpResult(i, result, answers);
 }
@@ -179,13 +192,17 @@ void Emitter::emitRedux(const Instruction& i) {
   if (result == ir::kNoValue) return;
   const auto op = i.mods.name(ModifierKind::ReduxOp);
   const bool isSigned = isa::isSigned(i.type[0]);
-  const uint32_t identity = op == "and" ? ~0u : op == "min" ? (isSigned ? 0x7FFFFFFFu : ~0u) : op == "max" && isSigned ? 0x80000000u : 0;
+  const uint32_t identity = op == "and"               ? ~0u
+                            : op == "min"             ? (isSigned ? 0x7FFFFFFFu : ~0u)
+                            : op == "max" && isSigned ? 0x80000000u
+                                                      : 0;
   const auto id = op == "add"   ? llvm::Intrinsic::vector_reduce_add
                   : op == "and" ? llvm::Intrinsic::vector_reduce_and
                   : op == "or"  ? llvm::Intrinsic::vector_reduce_or
                   : op == "xor" ? llvm::Intrinsic::vector_reduce_xor
-                  : op == "min" ? (isSigned ? llvm::Intrinsic::vector_reduce_smin : llvm::Intrinsic::vector_reduce_umin)
-                                : (isSigned ? llvm::Intrinsic::vector_reduce_smax : llvm::Intrinsic::vector_reduce_umax);
+                  : op == "min"
+                      ? (isSigned ? llvm::Intrinsic::vector_reduce_smin : llvm::Intrinsic::vector_reduce_umin)
+                      : (isSigned ? llvm::Intrinsic::vector_reduce_smax : llvm::Intrinsic::vector_reduce_umax);
   const Parts active = guardedMask(i);
   Parts answers;
   for (unsigned p = 0; p < jam_; ++p) {
@@ -195,14 +212,18 @@ void Emitter::emitRedux(const Instruction& i) {
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]);
     if (members->getType()->isVectorTy()) {
       llvm::IRBuilder<> entry(entry_);
-      llvm::AllocaInst* arrays[3] = {entry.CreateAlloca(v->getType()), entry.CreateAlloca(v->getType()), entry.CreateAlloca(v->getType())};
+      llvm::AllocaInst* arrays[3] = {entry.CreateAlloca(v->getType()), entry.CreateAlloca(v->getType()),
+                                     entry.CreateAlloca(v->getType())};
       b_.CreateStore(v, arrays[0]);
       b_.CreateStore(members, arrays[1]);
-      helper("ordito_redux", b_.getVoidTy(), {arrays[0], lanes, arrays[1], b_.getInt32(i.mods[ModifierKind::ReduxOp]), b_.getInt32(isSigned), arrays[2]});
+      helper(
+          "ordito_redux", b_.getVoidTy(),
+          {arrays[0], lanes, arrays[1], b_.getInt32(i.mods[ModifierKind::ReduxOp]), b_.getInt32(isSigned), arrays[2]});
       answers.push_back(b_.CreateLoad(v->getType(), arrays[2]));
       continue;
     }
-    LlvmValue inside = b_.CreateBitCast(b_.CreateAnd(lanes, members), llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
+    LlvmValue inside =
+        b_.CreateBitCast(b_.CreateAnd(lanes, members), llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
     v = b_.CreateSelect(inside, v, constant(Type::u32, identity, true));
     answers.push_back(b_.CreateIntrinsic(id, {v->getType()}, {v}));
   }

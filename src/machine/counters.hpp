@@ -1,4 +1,5 @@
-// The numbers that compiled code counts per launch when asked to. Definitions are those of the GPU profiler; profile/ maps them to its metric names.
+// The numbers that compiled code counts per launch when asked to. Definitions are those of the GPU profiler; profile/
+// maps them to its metric names.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +9,25 @@ namespace ordito::machine {
 
 /// Order is part of the engine's ABI.
 enum class Counter : uint8_t {
-  WarpInstructions,           // an instruction issued once for a warp with at least one active lane
-  ThreadInstructions,         // the same times its active (guard true) lanes
-  Branches,                   // conditional branches executed by a warp, uniform or not; neither plain jumps nor a branch one of whose ways only
-                              // ends the kernel (on a GPU that is a predicated exit). See docs/lab.md for the check against a real profiler.
-  DivergentBranches,          // … whose active lanes did not all go the same way
-  GlobalLoadRequests,         // warp-level global (or generic that hit global) load instructions
-  GlobalLoadSectors,          // distinct 32-byte sectors that they touched
+  WarpInstructions,    // an instruction issued once for a warp with at least one active lane
+  ThreadInstructions,  // the same times its active (guard true) lanes
+  Branches,  // conditional branches executed by a warp, uniform or not; neither plain jumps nor a branch one of whose
+             // ways only ends the kernel (on a GPU that is a predicated exit). See docs/lab.md for the check against a
+             // real profiler.
+  DivergentBranches,   // … whose active lanes did not all go the same way
+  GlobalLoadRequests,  // warp-level global (or generic that hit global) load instructions
+  GlobalLoadSectors,   // distinct 32-byte sectors that they touched
   GlobalStoreRequests,
   GlobalStoreSectors,
   SharedLoadRequests,
-  SharedLoadWavefronts,       // passes over the 32 banks of 4 bytes; distinct words in one bank serialise, equal words broadcast
+  SharedLoadWavefronts,  // passes over the 32 banks of 4 bytes; distinct words in one bank serialise, equal words
+                         // broadcast
   SharedStoreRequests,
   SharedStoreWavefronts,
-  SharedLoadConflicts,        // wavefronts beyond the least that the access width needs
+  SharedLoadConflicts,  // wavefronts beyond the least that the access width needs
   SharedStoreConflicts,
-  Barriers,                   // bar.sync instructions executed by a warp
-  GlobalAtomics,              // warp-level atom/red to global memory
+  Barriers,       // bar.sync instructions executed by a warp
+  GlobalAtomics,  // warp-level atom/red to global memory
   SharedAtomics,
   LocalLoadRequests,
   LocalStoreRequests,

@@ -1,4 +1,5 @@
-// Two engines as one: kernels that the first refuses by name (recursion, say) are run by the second, which is slower and lacks less.
+// Two engines as one: kernels that the first refuses by name (recursion, say) are run by the second, which is slower
+// and lacks less.
 #pragma once
 
 #include <functional>

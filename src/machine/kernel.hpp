@@ -1,7 +1,9 @@
-// What an engine and the rest of the machine agree on: how a kernel is compiled, and what one running thread block sees.
+// What an engine and the rest of the machine agree on: how a kernel is compiled, and what one running thread block
+// sees.
 //
-// An engine turns one kernel of a module into an Executable for one block shape; the block scheduler then calls runBlock once for each block of the
-// grid, from several host threads at once. A block runs on one host thread from start to end.
+// An engine turns one kernel of a module into an Executable for one block shape; the block scheduler then calls
+// runBlock once for each block of the grid, from several host threads at once. A block runs on one host thread from
+// start to end.
 #pragma once
 
 #include <cstddef>
@@ -21,23 +23,26 @@ struct Dim3 {
 
 inline constexpr unsigned kWarpSize = 32;
 
-/// The state of one block while it runs. Compiled code reads it by offset: the order of the first members is part of the engine's ABI.
+/// The state of one block while it runs. Compiled code reads it by offset: the order of the first members is part of
+/// the engine's ABI.
 struct BlockFrame {
-  const std::byte* parameters;      // the launch's parameter block, laid out as ptx::Parameter::offset says
-  std::byte* shared;                // start of the block's shared window; static variables first, dynamic memory after them
-  std::byte* scratch;               // Executable::scratchBytes() bytes of engine-private memory, 64-byte aligned, not initialised
-  std::byte* local;                 // Executable::localBytes() bytes for .local memory of the whole block, 64-byte aligned, not initialised
-  std::byte* const* globals;        // address of each variable of the module, by its index in ptx::Module::variables
-  uint64_t* counters;               // CounterSet::kCount numbers to add to, or null when the Executable was compiled without counters
+  const std::byte* parameters;  // the launch's parameter block, laid out as ptx::Parameter::offset says
+  std::byte* shared;            // start of the block's shared window; static variables first, dynamic memory after them
+  std::byte* scratch;  // Executable::scratchBytes() bytes of engine-private memory, 64-byte aligned, not initialised
+  std::byte*
+      local;  // Executable::localBytes() bytes for .local memory of the whole block, 64-byte aligned, not initialised
+  std::byte* const* globals;  // address of each variable of the module, by its index in ptx::Module::variables
+  uint64_t*
+      counters;  // CounterSet::kCount numbers to add to, or null when the Executable was compiled without counters
   uint32_t ctaid[3];
   uint32_t nctaid[3];
   uint32_t ntid[3];
   uint32_t dynamicSharedBytes;
   uint32_t totalSharedBytes;
-  uint32_t smid;                    // number of the host worker
+  uint32_t smid;  // number of the host worker
   uint32_t nsmid;
   uint64_t gridid;
-  const char* kernelName;           // for messages
+  const char* kernelName;  // for messages
 };
 
 /// What an Executable may rely on.
@@ -60,8 +65,8 @@ class Executable {
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Compiles `kernel` (an entry of `module` with a body). `module` outlives the Executable. An instruction that this engine lacks is an Error that names it,
-  /// the kernel and the PTX line.
+  /// Compiles `kernel` (an entry of `module` with a body). `module` outlives the Executable. An instruction that this
+  /// engine lacks is an Error that names it, the kernel and the PTX line.
   virtual Expected<std::shared_ptr<const Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
                                                               const Specialisation& specialisation) = 0;
 };

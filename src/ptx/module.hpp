@@ -1,5 +1,6 @@
-// A parsed PTX module: what the parser makes, the verifier checks, the printer prints, and both engines execute (through ir/).
-// Names are resolved to indices while parsing, so nothing above this layer looks at strings except for messages.
+// A parsed PTX module: what the parser makes, the verifier checks, the printer prints, and both engines execute
+// (through ir/). Names are resolved to indices while parsing, so nothing above this layer looks at strings except for
+// messages.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +21,24 @@ enum class Space : uint8_t { Generic, Reg, Const, Global, Local, Param, Shared }
 struct Symbol {
   enum class Kind : uint8_t { None, ModuleVariable, LocalVariable, Parameter, ReturnParameter, Function };
   Kind kind = Kind::None;
-  uint32_t index = 0;  // in Module::variables, Function::variables, Function::parameters, Function::returns, Module::functions
+  uint32_t index =
+      0;  // in Module::variables, Function::variables, Function::parameters, Function::returns, Module::functions
   bool operator==(const Symbol&) const = default;
 };
 
 struct Operand {
   enum class Kind : uint8_t {
-    None,       // an optional operand that is absent
-    Register,   // `reg`; `negated` for !p
-    Special,    // special register `special`
-    Integer,    // immediate: `bits` as a sign-extended 64-bit integer
-    Float,      // immediate written 0f… or 0d… or 1.5: `bits` is the IEEE double (a 0f immediate is widened exactly; NaN payloads kept in place)
-    Symbol,     // address of `symbol` + `offset`
-    Address,    // memory operand [reg + offset], [symbol + offset] or [offset]: `reg` or `symbol` set, or neither
-    Vector,     // {a, b, …}: `elements`
-    Label,      // `label`: index into Function::labels
-    Sink,       // _ : the result is not wanted
+    None,      // an optional operand that is absent
+    Register,  // `reg`; `negated` for !p
+    Special,   // special register `special`
+    Integer,   // immediate: `bits` as a sign-extended 64-bit integer
+    Float,  // immediate written 0f… or 0d… or 1.5: `bits` is the IEEE double (a 0f immediate is widened exactly; NaN
+            // payloads kept in place)
+    Symbol,   // address of `symbol` + `offset`
+    Address,  // memory operand [reg + offset], [symbol + offset] or [offset]: `reg` or `symbol` set, or neither
+    Vector,   // {a, b, …}: `elements`
+    Label,    // `label`: index into Function::labels
+    Sink,     // _ : the result is not wanted
   };
   Kind kind = Kind::None;
   bool negated = false;
@@ -59,9 +62,10 @@ struct Guard {
   bool operator==(const Guard&) const = default;
 };
 
-/// One instruction. `operands` has exactly one entry for each operand position of the row's syntax line (info(op).form.operands); absent
-/// optional ones are Kind::None. A call has: [0] Vector of return operands (or None), [1] Symbol (a function) or Register (indirect),
-/// [2] Vector of arguments (or None), [3] the prototype's index in Function::prototypes for indirect calls (Integer) or None.
+/// One instruction. `operands` has exactly one entry for each operand position of the row's syntax line
+/// (info(op).form.operands); absent optional ones are Kind::None. A call has: [0] Vector of return operands (or None),
+/// [1] Symbol (a function) or Register (indirect), [2] Vector of arguments (or None), [3] the prototype's index in
+/// Function::prototypes for indirect calls (Integer) or None.
 struct Instruction {
   isa::Op op{};
   isa::Modifiers mods{};
@@ -110,7 +114,7 @@ struct Variable {
   uint32_t alignment = 1;  // bytes
   uint64_t size = 0;       // bytes = count × element size
   Linkage linkage = Linkage::Internal;
-  bool managed = false;  // .attribute(.managed)
+  bool managed = false;          // .attribute(.managed)
   std::vector<uint8_t> initial;  // empty = zeros, otherwise `size` bytes
   std::vector<Relocation> relocations;
   uint32_t line = 0;
@@ -122,8 +126,8 @@ struct Parameter {
   isa::Type type{};
   uint32_t count = 0;  // 0: a scalar; otherwise an array of that many elements
   uint32_t alignment = 1;
-  uint32_t size = 0;    // bytes
-  uint32_t offset = 0;  // bytes from the start of the parameter block
+  uint32_t size = 0;        // bytes
+  uint32_t offset = 0;      // bytes from the start of the parameter block
   bool isRegister = false;  // a .func parameter declared with .reg
   RegisterId reg = kNoRegister;
   bool operator==(const Parameter&) const = default;
@@ -157,7 +161,8 @@ struct Function {
   std::vector<Parameter> parameters, returns;
   uint32_t parameterBytes = 0;
   std::vector<Register> registers;
-  std::vector<Variable> variables;  // declared inside the body, inner scopes included: .shared, .local, call-site .param …
+  std::vector<Variable>
+      variables;  // declared inside the body, inner scopes included: .shared, .local, call-site .param …
   std::vector<Label> labels;
   std::vector<BranchTargets> branchTargets;
   std::vector<Prototype> prototypes;
@@ -186,9 +191,9 @@ struct Module {
   bool operator==(const Module&) const = default;
 };
 
-/// The bit pattern of an immediate operand read as `type`, in the low bits; this is the one place that says what an immediate means.
-/// An integer is cut to the type's width. A floating-point constant becomes an f32 for a 32-bit type (so `mov.b32 %r1, 0f3F800000` moves 0x3F800000)
-/// and an f64 for a 64-bit one.
+/// The bit pattern of an immediate operand read as `type`, in the low bits; this is the one place that says what an
+/// immediate means. An integer is cut to the type's width. A floating-point constant becomes an f32 for a 32-bit type
+/// (so `mov.b32 %r1, 0f3F800000` moves 0x3F800000) and an f64 for a 64-bit one.
 uint64_t immediateBits(const Operand& operand, isa::Type type);
 
 }  // namespace ordito::ptx

@@ -151,8 +151,8 @@ class Parser {
   int depth_ = 0;                                         // of the constant expression
 
   bool inFunction_ = false;
-  Function function_;  // the one being parsed
-  SourceLocation location_;  // of the last .loc
+  Function function_;                                      // the one being parsed
+  SourceLocation location_;                                // of the last .loc
   std::unordered_set<std::string> taken_;                  // names given out in function_
   std::unordered_map<std::string_view, uint32_t> copies_;  // how often a name was declared again
 };

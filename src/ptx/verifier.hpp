@@ -1,4 +1,5 @@
-// The rules of PTX that the grammar does not express: operand kinds and types for each row, required modifiers, vector lengths, spaces, labels.
+// The rules of PTX that the grammar does not express: operand kinds and types for each row, required modifiers, vector
+// lengths, spaces, labels.
 #pragma once
 
 #include "base/error.hpp"

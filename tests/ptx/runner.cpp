@@ -28,9 +28,9 @@ const std::map<std::string, std::function<std::unique_ptr<machine::Engine>()>> k
 #ifdef ORDITO_HAVE_JIT
     {"jit",
      []() -> std::unique_ptr<machine::Engine> {
-       return std::make_unique<machine::FallbackEngine>(jit::makeJit(), interp::makeInterpreter(), [](const Error& error) {
-         std::printf("interpreted: %s\n", error.message.c_str());
-       });
+       return std::make_unique<machine::FallbackEngine>(
+           jit::makeJit(), interp::makeInterpreter(),
+           [](const Error& error) { std::printf("interpreted: %s\n", error.message.c_str()); });
      }},
 #endif
 };

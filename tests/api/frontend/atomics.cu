@@ -20,7 +20,8 @@
 // CHECK-DAG: membar.gl
 // CHECK-DAG: membar.cta
 // CHECK-DAG: membar.sys
-__global__ void atomics(int* i, unsigned* u, unsigned long long* l, float* f, double* d, long long* s, unsigned short* h) {
+__global__ void atomics(int* i, unsigned* u, unsigned long long* l, float* f, double* d, long long* s,
+                        unsigned short* h) {
   __shared__ int local;
   atomicAdd(&local, 1);
   atomicAdd(i, 1);

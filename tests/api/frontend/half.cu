@@ -26,7 +26,9 @@ __global__ void halves(half* a, half2* b, float* f) {
   f[i] = __half2float(hsqrt(x)) + static_cast<float>(a[i + 5]) + __low2float(b[i]);
 }
 
-__global__ void brains(__nv_bfloat16* a, float* f) { f[0] = __bfloat162float(__hfma(a[0], a[1], a[2]) + __float2bfloat16(f[1])); }
+__global__ void brains(__nv_bfloat16* a, float* f) {
+  f[0] = __bfloat162float(__hfma(a[0], a[1], a[2]) + __float2bfloat16(f[1]));
+}
 
 int main() {
   half h = 1.5f;
@@ -34,8 +36,9 @@ int main() {
   const half2 pair = __floats2half2_rn(1.0f, 2.0f) + __float2half2_rn(0.5f);
   // 1 + 2^-11 lies halfway between two halves.
   const float tie = 1.0f + 1.0f / 2048;
-  const bool right = static_cast<float>(h) == 3.5f && __high2float(pair) == 2.5f && __float2half_ru(tie) > __float2half_rd(tie) &&
-                     __float2half(tie) == half(1.0f) && __half_as_ushort(__float2half_rz(1e9f)) == 0x7bff &&
+  const bool right = static_cast<float>(h) == 3.5f && __high2float(pair) == 2.5f &&
+                     __float2half_ru(tie) > __float2half_rd(tie) && __float2half(tie) == half(1.0f) &&
+                     __half_as_ushort(__float2half_rz(1e9f)) == 0x7bff &&
                      __bfloat162float(__float2bfloat16(3.0f)) == 3.0f;
   return right ? 0 : 1;
 }

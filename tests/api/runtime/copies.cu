@@ -59,7 +59,8 @@ static void pitched() {
   EXPECT_OK(cudaMemcpy2D(device, pitch, in, width, width, height, cudaMemcpyHostToDevice));
   EXPECT_OK(cudaMemcpy2D(out, 64, device, pitch, width, height, cudaMemcpyDeviceToHost));
   for (size_t y = 0; y < height; ++y) EXPECT(std::memcmp(in[y], out[y], width) == 0);
-  EXPECT_ERROR(cudaErrorInvalidPitchValue, cudaMemcpy2D(device, width - 1, in, width, width, height, cudaMemcpyHostToDevice));
+  EXPECT_ERROR(cudaErrorInvalidPitchValue,
+               cudaMemcpy2D(device, width - 1, in, width, width, height, cudaMemcpyHostToDevice));
   EXPECT_OK(cudaFree(device));
 }
 
@@ -108,9 +109,11 @@ static void arrays() {
   cudaChannelFormatDesc got;
   cudaExtent extent;
   EXPECT_OK(cudaArrayGetInfo(&got, &extent, nullptr, array));
-  EXPECT(got.x == 32 && got.f == cudaChannelFormatKindFloat && extent.width == 6 && extent.height == 3 && extent.depth == 0);
+  EXPECT(got.x == 32 && got.f == cudaChannelFormatKindFloat && extent.width == 6 && extent.height == 3 &&
+         extent.depth == 0);
   EXPECT_ERROR(cudaErrorInvalidPitchValue, cudaMemcpy2DToArray(array, 0, 0, in, 24, 28, 1, cudaMemcpyHostToDevice));
-  EXPECT_ERROR(cudaErrorInvalidMemcpyDirection, cudaMemcpy2DToArray(array, 0, 0, in, 24, 24, 1, cudaMemcpyDeviceToHost));
+  EXPECT_ERROR(cudaErrorInvalidMemcpyDirection,
+               cudaMemcpy2DToArray(array, 0, 0, in, 24, 24, 1, cudaMemcpyDeviceToHost));
   const cudaChannelFormatDesc three = cudaCreateChannelDesc(32, 32, 32, 0, cudaChannelFormatKindFloat);
   cudaArray_t none = nullptr;
   EXPECT_ERROR(cudaErrorInvalidChannelDescriptor, cudaMallocArray(&none, &three, 6, 3));
@@ -132,7 +135,8 @@ static void pinned() {
   EXPECT_OK(cudaPointerGetAttributes(&attributes, registered));
   EXPECT(attributes.type == cudaMemoryTypeUnregistered);
   EXPECT_OK(cudaHostRegister(registered, sizeof registered, cudaHostRegisterDefault));
-  EXPECT_ERROR(cudaErrorHostMemoryAlreadyRegistered, cudaHostRegister(registered, sizeof registered, cudaHostRegisterDefault));
+  EXPECT_ERROR(cudaErrorHostMemoryAlreadyRegistered,
+               cudaHostRegister(registered, sizeof registered, cudaHostRegisterDefault));
   EXPECT_OK(cudaHostUnregister(registered));
   EXPECT_ERROR(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(registered));
 

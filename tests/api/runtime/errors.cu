@@ -1,4 +1,5 @@
-// The last error: set by any failing call, kept over successful ones, cleared by cudaGetLastError only, one for each host thread.
+// The last error: set by any failing call, kept over successful ones, cleared by cudaGetLastError only, one for each
+// host thread.
 #include <cstring>
 #include <thread>
 

@@ -1,4 +1,5 @@
-// The three lines of test framework that the runtime's programs need: they must also compile with nvcc and run on a real GPU.
+// The three lines of test framework that the runtime's programs need: they must also compile with nvcc and run on a
+// real GPU.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,33 +19,33 @@ constexpr cudaError_t kBadConfiguration = cudaErrorInvalidValue, kNotAKernel = c
 constexpr cudaError_t kBadConfiguration = cudaErrorInvalidConfiguration, kNotAKernel = cudaErrorInvalidDeviceFunction;
 #endif
 
-#define EXPECT(condition)                                                  \
-  do {                                                                     \
-    if (!(condition)) {                                                    \
-      std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);  \
-      ++failures();                                                        \
-    }                                                                      \
+#define EXPECT(condition)                                                 \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
+      std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures();                                                       \
+    }                                                                     \
   } while (0)
 
 /// The call answers exactly this error, and so does cudaGetLastError; after that the error is gone.
-#define EXPECT_ERROR(expected, call)                                                                            \
-  do {                                                                                                          \
-    const cudaError_t got_ = (call);                                                                            \
-    if (got_ != (expected)) {                                                                                   \
-      std::printf("%s:%d: %s answers %s, not %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(got_), #expected); \
-      ++failures();                                                                                             \
-    }                                                                                                           \
-    EXPECT(cudaGetLastError() == got_);                                                                         \
-    EXPECT(cudaGetLastError() == cudaSuccess);                                                                  \
-  } while (0)
-
-#define EXPECT_OK(call)                                                                                            \
+#define EXPECT_ERROR(expected, call)                                                                               \
   do {                                                                                                             \
     const cudaError_t got_ = (call);                                                                               \
-    if (got_ != cudaSuccess) {                                                                                     \
-      std::printf("%s:%d: %s answers %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(got_));                      \
+    if (got_ != (expected)) {                                                                                      \
+      std::printf("%s:%d: %s answers %s, not %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(got_), #expected); \
       ++failures();                                                                                                \
     }                                                                                                              \
+    EXPECT(cudaGetLastError() == got_);                                                                            \
+    EXPECT(cudaGetLastError() == cudaSuccess);                                                                     \
+  } while (0)
+
+#define EXPECT_OK(call)                                                                         \
+  do {                                                                                          \
+    const cudaError_t got_ = (call);                                                            \
+    if (got_ != cudaSuccess) {                                                                  \
+      std::printf("%s:%d: %s answers %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(got_)); \
+      ++failures();                                                                             \
+    }                                                                                           \
   } while (0)
 
 inline int finish() {

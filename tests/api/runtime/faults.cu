@@ -35,7 +35,8 @@ bool expectSticky(cudaError_t expected, Launch launch) {
 
 int main() {
   if (!expectSticky(cudaErrorIllegalAddress, [] { write<<<1, 32>>>(nullptr, 1); })) return finish();
-  if (!expectSticky(cudaErrorIllegalAddress, [] { write<<<4, 64>>>(reinterpret_cast<int*>(0x10), 1); })) return finish();
+  if (!expectSticky(cudaErrorIllegalAddress, [] { write<<<4, 64>>>(reinterpret_cast<int*>(0x10), 1); }))
+    return finish();
   expectSticky(cudaErrorLaunchFailure, [] { stop<<<1, 1>>>(); });
   return finish();
 }

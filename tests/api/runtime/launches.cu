@@ -33,10 +33,12 @@ int main() {
   EXPECT(value == 96);
 
   // Shared memory: 48 KB by default, more by request, never more than the device has.
-  EXPECT_ERROR(cudaErrorInvalidValue, cudaLaunchKernel((const void*)dynamicShared, dim3(1), dim3(32), arguments, 49 * 1024, 0));
+  EXPECT_ERROR(cudaErrorInvalidValue,
+               cudaLaunchKernel((const void*)dynamicShared, dim3(1), dim3(32), arguments, 49 * 1024, 0));
   int most = 0;
   EXPECT_OK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  EXPECT_ERROR(cudaErrorInvalidValue, cudaFuncSetAttribute((const void*)dynamicShared, cudaFuncAttributeMaxDynamicSharedMemorySize, most + 1024));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaFuncSetAttribute((const void*)dynamicShared,
+                                                           cudaFuncAttributeMaxDynamicSharedMemorySize, most + 1024));
   if (most >= 64 * 1024) {
     EXPECT_OK(cudaFuncSetAttribute((const void*)dynamicShared, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024));
     EXPECT_OK(cudaLaunchKernel((const void*)dynamicShared, dim3(1), dim3(32), arguments, 60 * 1024, 0));

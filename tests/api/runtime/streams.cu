@@ -1,4 +1,5 @@
-// Streams run behind the host's back, in order inside, and wait for one another only through events and the legacy default stream.
+// Streams run behind the host's back, in order inside, and wait for one another only through events and the legacy
+// default stream.
 #include <atomic>
 #include <chrono>
 #include <thread>

@@ -1,4 +1,5 @@
-// What PTX looks like when a compiler makes it: the source of language*.ptx, which the parser's tests read. Needs no CUDA headers:
+// What PTX looks like when a compiler makes it: the source of language*.ptx, which the parser's tests read. Needs no
+// CUDA headers:
 //
 //   clang++-19 -x cuda -nocudainc -nocudalib --cuda-device-only -S --cuda-gpu-arch=sm_80 --cuda-feature=+ptx83 \
 //     -Xclang -target-sdk-version=12.3 -O2 language.cu -o language_O2.ptx          (and -O0 -g -o language_debug.ptx)
@@ -34,7 +35,9 @@ DEVICE NOINLINE Record change(Record r, int k) {
   return r;
 }
 
-DEVICE int index() { return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + __nvvm_read_ptx_sreg_tid_x(); }
+DEVICE int index() {
+  return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + __nvvm_read_ptx_sreg_tid_x();
+}
 
 GLOBAL void __attribute__((launch_bounds(256, 2))) scale(float* out, const float* __restrict__ in, int n) {
   int i = index();
