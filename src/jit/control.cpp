@@ -54,12 +54,13 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
   VersionInfo& info = it->second;
   if (!isNew) return info;
   const Version v = versions_[version];
+  auto parts = [&](BlockId b) { return shapes_.isDivergent(b) && std::find(v.assumed.begin(), v.assumed.end(), b) == v.assumed.end(); };
   info.masked.assign(f_.blocks.size(), 0);
   // The two sides of a branch wait for each other at its join, so they belong together although no edge connects them.
   std::vector<std::vector<BlockId>> together;
   std::vector<std::vector<uint32_t>> groupsOf(f_.blocks.size());
   for (BlockId b : regionOrder_) {
-    if (!shapes_.isDivergent(b) || std::find(v.assumed.begin(), v.assumed.end(), b) != v.assumed.end()) continue;
+    if (!parts(b)) continue;
     const auto& influence = influenceOf(b);
     std::vector<BlockId> group;
     for (BlockId n : regionOrder_)
@@ -103,7 +104,7 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
   // them.
   for (BlockId b : regionOrder_) {
     const BlockId join = shapes_.joinOf(b);
-    if (!shapes_.isDivergent(b) || join == kNoBlock || info.masked[join]) continue;
+    if (!parts(b) || join == kNoBlock || info.masked[join]) continue;
     const auto& influence = influenceOf(b);
     for (BlockId n : regionOrder_)
       if (influence[n] && info.masked[n]) list[info.component[n]].next = join;

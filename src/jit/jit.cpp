@@ -33,7 +33,9 @@ class CompiledKernel final : public machine::Executable {
 
 class Jit final : public machine::Engine {
  public:
-  explicit Jit(Options options) : options_(std::move(options)), target_(Target::host(options_.cpu)) {
+  explicit Jit(Options options) : options_(std::move(options)) {
+    if (const char* cpu = std::getenv("ORDITO_CPU")) options_.cpu = cpu;
+    target_ = Target::host(options_.cpu);
     const char* dump = std::getenv("ORDITO_DUMP");
     options_.dumpIr |= dump && std::string_view(dump) == "ir";
     if (const char* jam = std::getenv("ORDITO_JAM")) options_.jam = static_cast<unsigned>(std::atoi(jam));
