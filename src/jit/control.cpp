@@ -54,7 +54,9 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
   VersionInfo& info = it->second;
   if (!isNew) return info;
   const Version v = versions_[version];
-  auto parts = [&](BlockId b) { return shapes_.isDivergent(b) && std::find(v.assumed.begin(), v.assumed.end(), b) == v.assumed.end(); };
+  auto parts = [&](BlockId b) {
+    return shapes_.isDivergent(b) && std::find(v.assumed.begin(), v.assumed.end(), b) == v.assumed.end();
+  };
   info.masked.assign(f_.blocks.size(), 0);
   // The two sides of a branch wait for each other at its join, so they belong together although no edge connects them.
   std::vector<std::vector<BlockId>> together;

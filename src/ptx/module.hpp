@@ -32,13 +32,13 @@ struct Operand {
     Register,  // `reg`; `negated` for !p
     Special,   // special register `special`
     Integer,   // immediate: `bits` as a sign-extended 64-bit integer
-    Float,  // immediate written 0f… or 0d… or 1.5: `bits` is the IEEE double (a 0f immediate is widened exactly; NaN
-            // payloads kept in place)
-    Symbol,   // address of `symbol` + `offset`
-    Address,  // memory operand [reg + offset], [symbol + offset] or [offset]: `reg` or `symbol` set, or neither
-    Vector,   // {a, b, …}: `elements`
-    Label,    // `label`: index into Function::labels
-    Sink,     // _ : the result is not wanted
+    Float,     // immediate written 0f… or 0d… or 1.5: `bits` is the IEEE double (a 0f immediate is widened exactly; NaN
+               // payloads kept in place)
+    Symbol,    // address of `symbol` + `offset`
+    Address,   // memory operand [reg + offset], [symbol + offset] or [offset]: `reg` or `symbol` set, or neither
+    Vector,    // {a, b, …}: `elements`
+    Label,     // `label`: index into Function::labels
+    Sink,      // _ : the result is not wanted
   };
   Kind kind = Kind::None;
   bool negated = false;

@@ -1,5 +1,6 @@
 #!/bin/sh
 # CMake's own CUDA language finds the toolkit through nvcc in PATH, compiles, links device code of two files, and the program runs.
+# Ninja and clang++-19 are what Ordito itself is built with; nothing else need be installed.
 # usage: cmake_project_test.sh <prefix> <scratch folder>
 set -eu
 prefix=$1 scratch=$2
@@ -24,6 +25,6 @@ int main() {
 SOURCE
 echo '__device__ int increment(int x) { return x + 1; }' > other.cu
 echo 'int expected() { return 42; }' > host.cpp
-PATH=$prefix/cuda/bin:$PATH cmake -B build -DCMAKE_CUDA_ARCHITECTURES="70;80" > configure.log 2>&1 || { cat configure.log; exit 1; }
+PATH=$prefix/cuda/bin:$PATH CXX=clang++-19 cmake -G Ninja -B build -DCMAKE_CUDA_ARCHITECTURES="70;80" > configure.log 2>&1 || { cat configure.log; exit 1; }
 cmake --build build > build.log 2>&1 || { cat build.log; exit 1; }
 "$prefix/bin/ordito" run build/sample
