@@ -1,5 +1,5 @@
-// The kernels of cuda_cases.cu in OpenCL C, line for line where the language allows it. PoCL 3.1 has no sub-group shuffles, so the
-// best reduction ends in a tree in local memory instead of a warp shuffle.
+// The kernels of cuda_cases.cu in OpenCL C, line for line where the language allows it. PoCL 3.1 has no sub-group
+// shuffles, so the best reduction ends in a tree in local memory instead of a warp shuffle.
 
 __kernel void saxpy(__global const float* x, __global float* y, float a, uint n) {
   size_t i = get_global_id(0);

@@ -22,15 +22,18 @@ __device__ __attribute__((const)) float __nv_exp10f(float) __asm__("__nv_fast_ex
 #endif
 ORDITO_UNARY(acos)
 ORDITO_UNARY(acosh)
-ORDITO_UNARY(asin) ORDITO_UNARY(asinh) ORDITO_UNARY(atan) ORDITO_UNARY(atanh) ORDITO_UNARY(cbrt) ORDITO_UNARY(cos)
-    ORDITO_UNARY(cosh) ORDITO_UNARY(cospi) ORDITO_UNARY(cyl_bessel_i0) ORDITO_UNARY(cyl_bessel_i1) ORDITO_UNARY(erf)
-        ORDITO_UNARY(erfc) ORDITO_UNARY(erfcinv) ORDITO_UNARY(erfcx) ORDITO_UNARY(erfinv) ORDITO_UNARY(exp)
-            ORDITO_UNARY(exp10) ORDITO_UNARY(exp2) ORDITO_UNARY(expm1) ORDITO_UNARY(j0) ORDITO_UNARY(j1)
-                ORDITO_UNARY(lgamma) ORDITO_UNARY(log) ORDITO_UNARY(log10) ORDITO_UNARY(log1p) ORDITO_UNARY(log2)
-                    ORDITO_UNARY(normcdf) ORDITO_UNARY(normcdfinv) ORDITO_UNARY(rcbrt) ORDITO_UNARY(sin)
-                        ORDITO_UNARY(sinh) ORDITO_UNARY(sinpi) ORDITO_UNARY(tan) ORDITO_UNARY(tanh) ORDITO_UNARY(tgamma)
-                            ORDITO_UNARY(y0) ORDITO_UNARY(y1) ORDITO_BINARY(atan2) ORDITO_BINARY(fmod)
-                                ORDITO_BINARY(hypot) ORDITO_BINARY(pow) ORDITO_BINARY(remainder) ORDITO_BINARY(rhypot)
+ORDITO_UNARY(asin)
+ORDITO_UNARY(asinh)
+ORDITO_UNARY(atan)
+ORDITO_UNARY(atanh) ORDITO_UNARY(cbrt) ORDITO_UNARY(cos) ORDITO_UNARY(cosh) ORDITO_UNARY(cospi)
+    ORDITO_UNARY(cyl_bessel_i0) ORDITO_UNARY(cyl_bessel_i1) ORDITO_UNARY(erf) ORDITO_UNARY(erfc) ORDITO_UNARY(erfcinv)
+        ORDITO_UNARY(erfcx) ORDITO_UNARY(erfinv) ORDITO_UNARY(exp) ORDITO_UNARY(exp10) ORDITO_UNARY(exp2)
+            ORDITO_UNARY(expm1) ORDITO_UNARY(j0) ORDITO_UNARY(j1) ORDITO_UNARY(lgamma) ORDITO_UNARY(log)
+                ORDITO_UNARY(log10) ORDITO_UNARY(log1p) ORDITO_UNARY(log2) ORDITO_UNARY(normcdf)
+                    ORDITO_UNARY(normcdfinv) ORDITO_UNARY(rcbrt) ORDITO_UNARY(sin) ORDITO_UNARY(sinh)
+                        ORDITO_UNARY(sinpi) ORDITO_UNARY(tan) ORDITO_UNARY(tanh) ORDITO_UNARY(tgamma) ORDITO_UNARY(y0)
+                            ORDITO_UNARY(y1) ORDITO_BINARY(atan2) ORDITO_BINARY(fmod) ORDITO_BINARY(hypot)
+                                ORDITO_BINARY(pow) ORDITO_BINARY(remainder) ORDITO_BINARY(rhypot)
 }
 
 #undef ORDITO_UNARY
