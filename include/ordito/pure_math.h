@@ -1,3 +1,4 @@
+// clang-format off
 // The math functions that stay calls in the PTX depend on nothing but their arguments. Clang's declarations do not say
 // so; these, which come first, do, and so the optimiser merges equal calls, moves them out of loops and keeps loaded
 // values across them.
