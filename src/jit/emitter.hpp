@@ -19,6 +19,7 @@
 #include "ir/graph.hpp"
 #include "ir/ir.hpp"
 #include "ir/shape.hpp"
+#include "jit/access_pattern.hpp"
 #include "jit/nan_plan.hpp"
 #include "jit/target.hpp"
 #include "machine/counters.hpp"
@@ -33,8 +34,6 @@ using ir::ValueId;
 using LlvmValue = llvm::Value*;
 using Parts =
     std::vector<LlvmValue>;  // one entry per part (warp of the group); for masks an empty vector means "all lanes"
-
-inline constexpr unsigned kLanes = ir::kLanes;
 
 /// What the emitted function tells the Executable.
 struct EmittedKernel {
@@ -256,6 +255,8 @@ class Emitter {
   LlvmValue localFrame(unsigned part, LlvmValue offsets);
   LlvmValue loadLanes(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask);
   void storeLanes(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask);
+  LlvmValue loadStrided(const Address& a, unsigned part, int64_t offset, llvm::Type* element);
+  void storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value);
   std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                          LlvmValue mask);
   LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
@@ -285,6 +286,7 @@ class Emitter {
   using PrivateKey = std::pair<uint32_t, int64_t>;
   std::optional<PrivateKey> privateKey(const ptx::Operand& o) const;
   LlvmValue atomicOnce(const Instruction& i, LlvmValue address, LlvmValue operand, LlvmValue compare, ptx::Space space);
+  std::vector<LlvmValue> sharedAddresses(const Address& a, unsigned part, int64_t offset);
   bool slotLoad(const Instruction& i);
   bool slotStore(const Instruction& i);
   void findPrivateSlots();

@@ -4,6 +4,7 @@
 // block's scratch memory, which needs no branches.
 #include <algorithm>
 
+#include "jit/access_pattern.hpp"
 #include "jit/emitter.hpp"
 
 namespace ordito::jit {
@@ -273,39 +274,10 @@ LlvmValue Emitter::loadScalar(LlvmValue address, int64_t offset, llvm::Type* ele
   return b_.CreateAlignedLoad(element, p, llvm::Align(std::max(1u, element->getScalarSizeInBits() / 8)));
 }
 
-namespace {
-
-/// How the lanes [first, first + width) of a pattern can be accessed at once.
-struct Run {
-  enum class Kind : uint8_t { Contiguous, Same, Scattered } kind = Kind::Scattered;
-  unsigned width = 0;
-};
-
-Run::Kind classify(const ir::Pattern& p, unsigned first, unsigned width, int64_t step) {
-  bool same = true, contiguous = true;
-  for (unsigned l = 1; l < width; ++l) {
-    same &= p[first + l] == p[first];
-    contiguous &= p[first + l] == p[first] + step * l;
-  }
-  return same ? Run::Kind::Same : contiguous ? Run::Kind::Contiguous : Run::Kind::Scattered;
-}
-
-/// The widest run length (a power of two, at least 4) that cuts each group into runs.
-unsigned runWidth(const ir::Pattern& p, unsigned groups, int64_t step) {
-  for (unsigned width = kLanes / groups; width >= 4; width /= 2) {
-    bool good = true;
-    for (unsigned first = 0; first < kLanes; first += width)
-      good &= classify(p, first, width, step) != Run::Kind::Scattered;
-    if (good) return width;
-  }
-  return 0;
-}
-
-}  // namespace
-
 LlvmValue Emitter::loadLanes(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask) {
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
+  if (!width && !mask && a.isGrouped()) return loadStrided(a, part, offset, element);
   if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same))
     return gather(addressVector(a, part, offset), element, mask);
   const llvm::Align align(bytes);
@@ -337,6 +309,7 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
   llvm::Type* element = value->getType()->getScalarType();
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
+  if (!width && !mask && a.isGrouped()) return storeStrided(a, part, offset, value);
   if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same))
     return scatter(addressVector(a, part, offset), value, mask);
   const llvm::Align align(bytes);
@@ -367,146 +340,6 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
       b_.CreateMaskedStore(run, pointer(base, at), align, lanesOf(mask, first, width));
     }
   }
-}
-
-/// A function of the module that stores the lanes named by a bit mask: few of them one by one, many by a store each
-/// that the mask sends to its place or to a dummy, with no branch on single lanes.
-llvm::Function* Emitter::sparseStore(llvm::Type* element) {
-  const std::string name = fmt::format("sparse_store_{}", element->getScalarSizeInBits());
-  if (auto* f = module_.getFunction(name)) return f;
-  constexpr unsigned kChunk = 8, kFew = 6;
-  llvm::Type* bits = b_.getIntNTy(element->getScalarSizeInBits());
-  auto* vector = llvm::FixedVectorType::get(element, kLanes);
-  auto* f =
-      llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), vector, b_.getInt32Ty()}, false),
-                             llvm::Function::InternalLinkage, name, module_);
-  f->addFnAttr("target-cpu", target_.cpu);
-  f->addFnAttr("target-features", target_.features);
-  f->addFnAttr(llvm::Attribute::NoInline);
-  f->addFnAttr(llvm::Attribute::NoUnwind);
-  auto block = [&](const char* label) { return llvm::BasicBlock::Create(context_, label, f); };
-  auto *entry = block("entry"), *loop = block("lane"), *many = block("many"), *done = block("done");
-  llvm::IRBuilder<> b(entry);
-  LlvmValue to = f->getArg(0), value = f->getArg(1), lanes = f->getArg(2);
-  const llvm::Align align(element->getScalarSizeInBits() / 8);
-  auto* stack = b.CreateAlloca(vector);
-  auto* dummy = b.CreateAlloca(bits);
-  auto* test = block("test");
-  b.CreateCondBr(b.CreateICmpEQ(lanes, b.getInt32(0)), done, test);
-  b.SetInsertPoint(test);
-  b.CreateStore(value, stack);
-  LlvmValue few =
-      b.CreateICmpULE(b.CreateIntrinsic(llvm::Intrinsic::ctpop, {b.getInt32Ty()}, {lanes}), b.getInt32(kFew));
-  b.CreateCondBr(few, loop, many);
-  b.SetInsertPoint(loop);
-  auto* left = b.CreatePHI(b.getInt32Ty(), 2);
-  left->addIncoming(lanes, test);
-  LlvmValue lane = b.CreateIntrinsic(llvm::Intrinsic::cttz, {b.getInt32Ty()}, {left, b.getTrue()});
-  b.CreateAlignedStore(b.CreateAlignedLoad(bits, b.CreateInBoundsGEP(bits, stack, lane), align),
-                       b.CreateInBoundsGEP(bits, to, lane), align);
-  LlvmValue rest = b.CreateAnd(left, b.CreateSub(left, b.getInt32(1)));
-  left->addIncoming(rest, loop);
-  b.CreateCondBr(b.CreateICmpNE(rest, b.getInt32(0)), loop, done);
-  b.SetInsertPoint(many);
-  for (unsigned first = 0; first < kLanes; first += kChunk) {
-    auto *full = block("full"), *notFull = block("notfull"), *some = block("some"), *next = block("next");
-    LlvmValue part = b.CreateTrunc(b.CreateLShr(lanes, first), b.getInt8Ty());
-    LlvmValue place = b.CreateConstInBoundsGEP1_64(bits, to, first);
-    b.CreateCondBr(b.CreateICmpEQ(part, b.getInt8(255)), full, notFull);
-    b.SetInsertPoint(full);
-    std::vector<int> chunk;
-    for (unsigned l = 0; l < kChunk; ++l) chunk.push_back(static_cast<int>(first + l));
-    b.CreateAlignedStore(b.CreateShuffleVector(value, chunk), place, align);
-    b.CreateBr(next);
-    b.SetInsertPoint(notFull);
-    b.CreateCondBr(b.CreateICmpEQ(part, b.getInt8(0)), next, some);
-    b.SetInsertPoint(some);
-    for (unsigned l = 0; l < kChunk; ++l) {
-      LlvmValue on = b.CreateICmpNE(b.CreateAnd(part, b.getInt8(static_cast<uint8_t>(1u << l))), b.getInt8(0));
-      LlvmValue x = b.CreateAlignedLoad(bits, b.CreateConstInBoundsGEP1_64(bits, stack, first + l), align);
-      b.CreateAlignedStore(x, b.CreateSelect(on, b.CreateConstInBoundsGEP1_64(bits, place, l), dummy), align);
-    }
-    b.CreateBr(next);
-    b.SetInsertPoint(next);
-  }
-  b.CreateBr(done);
-  b.SetInsertPoint(done);
-  b.CreateRetVoid();
-  return f;
-}
-
-LlvmValue Emitter::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes) {
-  return b_.CreateShuffleVector(a, b, llvm::ArrayRef<int>(lanes));
-}
-
-/// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles. Eight lanes at a time,
-/// written as the sequences that a host with 256-bit registers has single instructions for (exchange halves, then
-/// unpack); empty if the addresses are not like that.
-std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
-                                                LlvmValue mask) {
-  const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  if (!a.isGrouped() || a.groups != 1 || (mask && !canMask(element)) ||
-      classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous)
-    return {};
-  constexpr unsigned kChunk = 8;
-  auto* type = llvm::FixedVectorType::get(element, kChunk);
-  auto load = [&](unsigned n) -> LlvmValue {  // the n-th eight elements
-    LlvmValue p = pointer(a.bases[part][0], a.pattern[0] + int64_t{n} * kChunk * bytes);
-    if (!mask) return b_.CreateAlignedLoad(type, p, llvm::Align(bytes));
-    std::vector<int> lanes;
-    for (unsigned k = 0; k < kChunk; ++k) lanes.push_back(static_cast<int>((n * kChunk + k) / count));
-    return b_.CreateMaskedLoad(type, p, llvm::Align(bytes), b_.CreateShuffleVector(mask, lanes),
-                               llvm::PoisonValue::get(type));
-  };
-  std::vector<LlvmValue> result(count, llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes)));
-  for (unsigned first = 0; first < kLanes; first += kChunk) {
-    std::vector<LlvmValue> r, out;
-    for (unsigned k = 0; k < count; ++k) r.push_back(load(first / kChunk * count + k));
-    if (count == 4) {
-      LlvmValue t0 = shuffle8(r[0], r[2], {0, 1, 2, 3, 8, 9, 10, 11}),
-                t1 = shuffle8(r[0], r[2], {4, 5, 6, 7, 12, 13, 14, 15});
-      LlvmValue t2 = shuffle8(r[1], r[3], {0, 1, 2, 3, 8, 9, 10, 11}),
-                t3 = shuffle8(r[1], r[3], {4, 5, 6, 7, 12, 13, 14, 15});
-      LlvmValue low01 = shuffle8(t0, t1, {0, 8, 1, 9, 4, 12, 5, 13}),
-                low23 = shuffle8(t2, t3, {0, 8, 1, 9, 4, 12, 5, 13});
-      LlvmValue high01 = shuffle8(t0, t1, {2, 10, 3, 11, 6, 14, 7, 15}),
-                high23 = shuffle8(t2, t3, {2, 10, 3, 11, 6, 14, 7, 15});
-      out = {shuffle8(low01, low23, {0, 1, 8, 9, 4, 5, 12, 13}), shuffle8(low01, low23, {2, 3, 10, 11, 6, 7, 14, 15}),
-             shuffle8(high01, high23, {0, 1, 8, 9, 4, 5, 12, 13}),
-             shuffle8(high01, high23, {2, 3, 10, 11, 6, 7, 14, 15})};
-    } else if (count == 2) {
-      LlvmValue t0 = shuffle8(r[0], r[1], {0, 1, 2, 3, 8, 9, 10, 11}),
-                t1 = shuffle8(r[0], r[1], {4, 5, 6, 7, 12, 13, 14, 15});
-      out = {shuffle8(t0, t1, {0, 2, 8, 10, 4, 6, 12, 14}), shuffle8(t0, t1, {1, 3, 9, 11, 5, 7, 13, 15})};
-    } else {
-      return {};
-    }
-    for (unsigned k = 0; k < count; ++k)
-      result[k] = b_.CreateInsertVector(result[k]->getType(), result[k], out[k], b_.getInt64(first));
-  }
-  return result;
-}
-
-bool Emitter::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask) {
-  llvm::Type* element = values[0]->getType()->getScalarType();
-  const unsigned count = static_cast<unsigned>(values.size()), bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  if (!a.isGrouped() || a.groups != 1 || mask ||
-      classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous)
-    return false;
-  std::vector<LlvmValue> joined = values;
-  for (unsigned width = kLanes; joined.size() > 1; width *= 2) {
-    std::vector<LlvmValue> next;
-    std::vector<int> all;
-    for (unsigned l = 0; l < 2 * width; ++l) all.push_back(static_cast<int>(l));
-    for (size_t k = 0; k < joined.size(); k += 2) next.push_back(b_.CreateShuffleVector(joined[k], joined[k + 1], all));
-    joined = next;
-  }
-  std::vector<int> order;
-  for (unsigned l = 0; l < kLanes; ++l)
-    for (unsigned k = 0; k < count; ++k) order.push_back(static_cast<int>(k * kLanes + l));
-  b_.CreateAlignedStore(b_.CreateShuffleVector(joined[0], order), pointer(a.bases[part][0], a.pattern[0]),
-                        llvm::Align(bytes));
-  return true;
 }
 
 /// A loaded element in the type of the register it goes to: narrower types are sign- or zero-extended.

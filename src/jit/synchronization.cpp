@@ -140,6 +140,25 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
   return b_.CreateAtomicRMW(op, p, x, align, llvm::AtomicOrdering::SequentiallyConsistent);
 }
 
+/// The address of each lane, as scalars. They leave the vector registers as pairs of 32-bit offsets into shared memory:
+/// single 64-bit addresses arrive so unevenly that Zen 4 takes later updates for independent of earlier ones and
+/// starts over (10 times slower on a histogram).
+std::vector<LlvmValue> Emitter::sharedAddresses(const Address& a, unsigned part, int64_t offset) {
+  LlvmValue origin = splat(b_.CreateTrunc(sharedBase(), b_.getInt32Ty()));
+  LlvmValue offsets =
+      b_.CreateTrunc(addressVector(a, part, offset), llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes));
+  LlvmValue pairs =
+      b_.CreateBitCast(b_.CreateSub(offsets, origin), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes / 2));
+  std::vector<LlvmValue> addresses;
+  for (unsigned pair = 0; pair < kLanes / 2; ++pair) {
+    LlvmValue both = b_.CreateExtractElement(pairs, uint64_t{pair});
+    addresses.push_back(
+        b_.CreateAdd(sharedBase(), b_.CreateSExt(b_.CreateTrunc(both, b_.getInt32Ty()), b_.getInt64Ty())));
+    addresses.push_back(b_.CreateAdd(sharedBase(), b_.CreateAShr(both, 32)));
+  }
+  return addresses;
+}
+
 void Emitter::emitAtomic(const Instruction& i) {
   const bool returns = i.op != isa::Op::Red;
   const size_t at = returns ? 1 : 0;
@@ -160,19 +179,19 @@ void Emitter::emitAtomic(const Instruction& i) {
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;
     s.part = p;
-    LlvmValue addresses = addressVector(a, p, i.operands[at].offset);
     LlvmValue first = operand(i, at + 1, read, s), second = isCas ? operand(i, at + 2, read, s) : nullptr;
     LlvmValue lanes = maskOf(mask, p);
     auto* vector = llvm::FixedVectorType::get(element, kLanes);
     if (!lanes && a.space == ptx::Space::Shared && result == ir::kNoValue) {
       // Addresses and values straight from registers, without a round trip through the stack (2 times faster,
       // measured).
+      const std::vector<LlvmValue> addresses = sharedAddresses(a, p, i.operands[at].offset);
       for (unsigned lane = 0; lane < kLanes; ++lane)
-        atomicOnce(i, b_.CreateExtractElement(addresses, uint64_t{lane}),
-                   b_.CreateExtractElement(isCas ? second : first, uint64_t{lane}),
+        atomicOnce(i, addresses[lane], b_.CreateExtractElement(isCas ? second : first, uint64_t{lane}),
                    isCas ? b_.CreateExtractElement(first, uint64_t{lane}) : nullptr, a.space);
       continue;
     }
+    LlvmValue addresses = addressVector(a, p, i.operands[at].offset);
     llvm::IRBuilder<> entry(entry_);
     auto* old = entry.CreateAlloca(vector);
     auto* addressArray = entry.CreateAlloca(addresses->getType());
