@@ -71,6 +71,7 @@ EmittedKernel Emitter::emit(const std::string& name) {
   refuseSpinLocks();
   findPoints();
   findDefinitions();
+  findStreams();
   findLiveness();
   findPrivateSlots();
   makeSlots();

@@ -39,6 +39,7 @@ using Parts =
 struct EmittedKernel {
   size_t scratchBytes = 0;
   size_t localBytes = 0;
+  size_t streamedBytes = 0;
   std::vector<std::string> sleefNames;  // declared math functions, to be resolved at link time
 };
 
@@ -244,6 +245,7 @@ class Emitter {
     std::vector<Parts> bases;  // grouped: [part][group], i64
     Parts vectors;             // general: <32 x i64>
     bool warpVarying = true;
+    bool streams = false;  // a store that may go round the caches
     ptx::Space space = ptx::Space::Generic;
     bool isGrouped() const { return vectors.empty(); }
     bool patternless() const { return pattern == ir::Pattern{}; }
@@ -282,6 +284,9 @@ class Emitter {
   std::optional<Advance> advanceOf(ValueId v, int64_t factor, unsigned depth) const;
   void prefetchNext(const Instruction& i, const Address& a, unsigned bytes);
   void findDefinitions();
+  void storeWhole(LlvmValue address, LlvmValue value);
+  void findStreams();
+  std::optional<uint32_t> rootParameter(const ptx::Operand& o, unsigned depth) const;
   void compilerFence();
   using PrivateKey = std::pair<uint32_t, int64_t>;
   std::optional<PrivateKey> privateKey(const ptx::Operand& o) const;
@@ -360,6 +365,7 @@ class Emitter {
   std::vector<char> dual_;  // widened values that keep an exact vector beside their bases
   std::vector<char> definedInRegion_;
   std::vector<char> isRead_;                    // by some instruction, phi or branch
+  std::set<const Instruction*> streams_;        // stores that may go round the caches
   std::vector<const Instruction*> definition_;  // of each value that an instruction in a block defines
   std::map<ValueId, std::pair<BlockId, const ir::Phi*>> phiOf_;
   uint32_t currentPoint_ = 0;

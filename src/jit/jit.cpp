@@ -21,14 +21,15 @@ using BlockFunction = void (*)(const machine::BlockFrame*);
 class CompiledKernel final : public machine::Executable {
  public:
   CompiledKernel(BlockFunction f, const EmittedKernel& k, size_t threads)
-      : function_(f), scratch_(k.scratchBytes), local_(k.localBytes * threads) {}
+      : function_(f), scratch_(k.scratchBytes), local_(k.localBytes * threads), streamed_(k.streamedBytes) {}
   void runBlock(const machine::BlockFrame& frame) const override { function_(&frame); }
   size_t scratchBytes() const override { return scratch_; }
   size_t localBytes() const override { return local_; }
+  size_t streamedBytes() const override { return streamed_; }
 
  private:
   BlockFunction function_;
-  size_t scratch_, local_;
+  size_t scratch_, local_, streamed_;
 };
 
 class Jit final : public machine::Engine {

@@ -331,6 +331,8 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
                             b_.getInt64(width - 1));
       }
       b_.CreateAlignedStore(b_.CreateExtractElement(run, lane), p, align);
+    } else if (!mask && width == kLanes && a.streams) {
+      storeWhole(pointer(base, at), run);
     } else if (!mask) {
       b_.CreateAlignedStore(run, pointer(base, at), align);
     } else if (target_.slowMaskedStores && width == kLanes) {
@@ -503,7 +505,8 @@ void Emitter::emitLoad(const Instruction& i) {
 void Emitter::emitStore(const Instruction& i) {
   if (slotStore(i)) return;
   if (isa::bits(i.type[0]) > 64) refuse(i, "128-bit scalar stores are not supported by the JIT");
-  const Address a = addressOf(i, 0);
+  Address a = addressOf(i, 0);
+  a.streams = streams_.count(&i) != 0;
   const Operand& from = i.operands[1];
   const unsigned bytes = isa::bytes(i.type[0]);
   const Parts mask = guardedMask(i);

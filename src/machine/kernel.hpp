@@ -39,7 +39,8 @@ struct BlockFrame {
   uint32_t ntid[3];
   uint32_t dynamicSharedBytes;
   uint32_t totalSharedBytes;
-  uint32_t smid;  // number of the host worker
+  uint32_t streams;  // the grid writes more than the caches hold: stores of whole cache lines may go round them
+  uint32_t smid;     // number of the host worker
   uint32_t nsmid;
   uint64_t gridid;
   const char* kernelName;  // for messages
@@ -59,6 +60,8 @@ class Executable {
   virtual void runBlock(const BlockFrame& frame) const = 0;
   virtual size_t scratchBytes() const = 0;
   virtual size_t localBytes() const = 0;
+  /// Bytes that a thread writes, at least, with stores that could go round the caches.
+  virtual size_t streamedBytes() const { return 0; }
 };
 
 /// JIT or interpreter.
