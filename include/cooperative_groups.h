@@ -177,9 +177,13 @@ class coalesced_group : public thread_group {
   }
 };
 
-/// `Size` neighbouring lanes of a warp; `Size` is a power of two up to 32.
+/// `Size` neighbouring lanes of a warp; `Size` is a power of two up to 32. The type with `void` is what functions take
+/// that do not care which group was partitioned; the others convert to it.
 template <unsigned int Size, class Parent = void>
-class thread_block_tile : public thread_group {
+class thread_block_tile;
+
+template <unsigned int Size>
+class thread_block_tile<Size, void> : public thread_group {
   static_assert(Size > 0 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
  public:
@@ -226,6 +230,9 @@ class thread_block_tile : public thread_group {
     return (lanes & mask_) >> (ordito_detail::laneId() & ~(Size - 1));
   }
 };
+
+template <unsigned int Size, class Parent>
+class thread_block_tile : public thread_block_tile<Size, void> {};
 
 // --- making groups
 // -----------------------------------------------------------------------------------------------------------

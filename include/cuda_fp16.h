@@ -409,6 +409,16 @@ ORDITO_HALF_LOAD(__ldca)
 ORDITO_HALF_LOAD(__ldcg)
 ORDITO_HALF_LOAD(__ldcs)
 #undef ORDITO_HALF_LOAD
+#define ORDITO_HALF_STORE(name)                                                                                \
+  ORDITO_DEVICE void name(__half* pointer, __half value) { name((unsigned short*)(void*)pointer, value.__x); } \
+  ORDITO_DEVICE void name(__half2* pointer, __half2 value) {                                                   \
+    name((unsigned int*)(void*)pointer, ordito_detail::bitsOf(value));                                         \
+  }
+ORDITO_HALF_STORE(__stwb)
+ORDITO_HALF_STORE(__stcg)
+ORDITO_HALF_STORE(__stcs)
+ORDITO_HALF_STORE(__stwt)
+#undef ORDITO_HALF_STORE
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
 ORDITO_DEVICE __half atomicAdd(__half* address, __half value) {

@@ -44,7 +44,7 @@ typedef struct nvtxEventAttributes_v2 {
   uint32_t color;
   int32_t payloadType;
   int32_t reserved0;
-  union {
+  union payload_t {
     uint64_t ullValue;
     int64_t llValue;
     double dValue;
@@ -72,6 +72,32 @@ static inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain, const nvtxEve
   return (void)domain, (void)attributes, 0;
 }
 static inline int nvtxDomainRangePop(nvtxDomainHandle_t domain) { return (void)domain, 0; }
+
+static inline nvtxDomainHandle_t nvtxDomainCreateW(const wchar_t* name) { return (void)name, (nvtxDomainHandle_t)0; }
+static inline void nvtxDomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  (void)domain, (void)attributes;
+}
+static inline nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  return (void)domain, (void)attributes, 0;
+}
+static inline void nvtxDomainRangeEnd(nvtxDomainHandle_t domain, nvtxRangeId_t id) { (void)domain, (void)id; }
+static inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t domain, const char* string) {
+  return (void)domain, (void)string, (nvtxStringHandle_t)0;
+}
+static inline nvtxStringHandle_t nvtxDomainRegisterStringW(nvtxDomainHandle_t domain, const wchar_t* string) {
+  return (void)domain, (void)string, (nvtxStringHandle_t)0;
+}
+static inline void nvtxDomainNameCategoryA(nvtxDomainHandle_t domain, uint32_t category, const char* name) {
+  (void)domain, (void)category, (void)name;
+}
+static inline void nvtxDomainNameCategoryW(nvtxDomainHandle_t domain, uint32_t category, const wchar_t* name) {
+  (void)domain, (void)category, (void)name;
+}
+static inline void nvtxMarkW(const wchar_t* message) { (void)message; }
+static inline nvtxRangeId_t nvtxRangeStartW(const wchar_t* message) { return (void)message, 0; }
+static inline int nvtxRangePushW(const wchar_t* message) { return (void)message, 0; }
+static inline void nvtxNameOsThreadW(uint32_t thread, const wchar_t* name) { (void)thread, (void)name; }
+static inline void nvtxNameCategoryW(uint32_t category, const wchar_t* name) { (void)category, (void)name; }
 
 #define nvtxMark nvtxMarkA
 #define nvtxRangeStart nvtxRangeStartA

@@ -97,7 +97,9 @@ void Emitter::emitPure(const Instruction& i) {
       deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { held[k].vectors.push_back(v); });
     }
   } else {
-    bool elementwise = true;
+    // Where the result keeps a pattern, the rule for its bases is the linear one, whatever the operands could be split
+    // into: with their patterns added here too, those would count twice.
+    bool elementwise = shape.pattern == 0;
     for (size_t k = 0; k < i.operands.size(); ++k) {
       if (k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Destination) continue;
       const unsigned g = shapes_.groupsWithoutPattern(shapes_.shapeOf(i.operands[k]));

@@ -40,8 +40,8 @@ class RowMatcher {
   }
 
   /// The same with the modifiers in any order. nvcc writes atom.global.sys.add and libcu++ atom.add.acq_rel.sys where
-  /// the manual has atom.sys.global.add; ptxas takes them all. The vocabularies of these rows do not overlap, so each
-  /// word has one slot.
+  /// the manual has atom.sys.global.add, CUB vote.ballot.sync where it has vote.sync.ballot; ptxas takes them all. The
+  /// vocabularies of these rows do not overlap, so each word has one slot.
   bool matchInAnyOrder() {
     std::vector<bool> used(words_.size());
     for (const isa::Slot& slot : row_.form.slotList()) {
@@ -113,7 +113,8 @@ Expected<Opcode> findOpcode(std::string_view mnemonic, std::span<const std::stri
     furthest = std::max(furthest, matcher.furthest);
   }
   for (isa::Op op : rows->second) {
-    if (isa::info(op).effect != isa::Effect::Atomic) continue;
+    const isa::Effect effect = isa::info(op).effect;
+    if (effect != isa::Effect::Atomic && effect != isa::Effect::Warp) continue;
     RowMatcher matcher(op, words);
     if (matcher.matchInAnyOrder()) return matcher.result;
   }

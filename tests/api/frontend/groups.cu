@@ -23,7 +23,7 @@ __device__ int blockSum(cg::thread_group group, int* scratch, int value) {
 __global__ void groups(int* p) {
   __shared__ int scratch[256];
   cg::thread_block block = cg::this_thread_block();
-  auto tile = cg::tiled_partition<16>(block);
+  const cg::thread_block_tile<16> tile = cg::tiled_partition<16>(block);  // the type without its parent
   int value = p[block.thread_rank()];
   value = cg::reduce(tile, value, cg::plus<int>()) + blockSum(block, scratch, value);
   value += blockSum(cg::tiled_partition(block, 8), scratch, value) + cg::inclusive_scan(tile, value);
