@@ -24,8 +24,9 @@ Graph graphOf(const Function& f) {
   return g;
 }
 
-Shape uniform(bool warpVarying, uint8_t alignment = 0) {
+Shape uniform(bool warpVarying, uint8_t alignment = 0, int width = 64) {
   Shape s;
+  s.width = static_cast<uint8_t>(width);
   s.kind = Shape::Kind::Grouped;
   s.warpVarying = warpVarying;
   s.alignment = alignment;
@@ -145,10 +146,11 @@ Shape Shapes::shapeOf(isa::Special special) const {
   const auto [bx, by, bz] = launch_.block;
   const unsigned warps = launch_.warps();
   const bool many = warps > 1;
-  auto patterned = [&](auto f, bool varies, uint8_t alignment) {
+  const int widthX = std::bit_width(bx - 1), widthY = std::bit_width(by - 1), widthZ = std::bit_width(bz - 1);
+  auto patterned = [&](auto f, bool varies, uint8_t alignment, int width) {
     Pattern p;
     for (unsigned lane = 0; lane < kLanes; ++lane) p[lane] = f(lane);
-    Shape s = uniform(varies, alignment);
+    Shape s = uniform(varies, alignment, width);
     s.pattern = const_cast<Shapes*>(this)->intern(p);
     return s;
   };
@@ -156,28 +158,32 @@ Shape Shapes::shapeOf(isa::Special special) const {
   switch (special) {
     case Special::TidX:
       if (rowsOfWarps || (by == 1 && bz == 1))
-        return patterned([](unsigned l) { return l; }, bx > kLanes, bx > kLanes ? 5 : 63);
-      if (warpsOfRows) return patterned([bx = bx](unsigned l) { return l % bx; }, false, 63);
+        return patterned([](unsigned l) { return l; }, bx > kLanes, bx > kLanes ? 5 : 63, std::max(widthX, 5));
+      if (warpsOfRows) return patterned([bx = bx](unsigned l) { return l % bx; }, false, 63, widthX);
       return general();
     case Special::TidY:
-      if (by == 1) return uniform(false, 63);
-      if (rowsOfWarps) return uniform(many);
+      if (by == 1) return uniform(false, 63, 0);
+      if (rowsOfWarps) return uniform(many, 0, widthY);
       if (warpsOfRows && (planar || bz == 1))
         return patterned([bx = bx](unsigned l) { return l / bx; }, many && bx * by > kLanes,
-                         static_cast<uint8_t>(bx * by > kLanes ? std::countr_zero(kLanes / bx) : 63));
+                         static_cast<uint8_t>(bx * by > kLanes ? std::countr_zero(kLanes / bx) : 63),
+                         std::max(widthY, static_cast<int>(std::bit_width((kLanes - 1) / bx))));
       return general();
     case Special::TidZ:
-      if (bz == 1) return uniform(false, 63);
-      if (planar) return uniform(many);
+      if (bz == 1) return uniform(false, 63, 0);
+      if (planar) return uniform(many, 0, widthZ);
       return general();
-    case Special::Laneid: return patterned([](unsigned l) { return l; }, false, 63);
+    case Special::Laneid: return patterned([](unsigned l) { return l; }, false, 63, 5);
     case Special::LanemaskEq:
     case Special::LanemaskLe:
     case Special::LanemaskLt:
     case Special::LanemaskGe:
     case Special::LanemaskGt: return general();
-    case Special::NtidX: return uniform(false, static_cast<uint8_t>(std::countr_zero(bx)));
-    case Special::NtidY: return uniform(false, static_cast<uint8_t>(std::countr_zero(by)));
+    case Special::NtidX: return uniform(false, static_cast<uint8_t>(std::countr_zero(bx)), std::bit_width(bx));
+    case Special::NtidY: return uniform(false, static_cast<uint8_t>(std::countr_zero(by)), std::bit_width(by));
+    case Special::CtaidX: return uniform(false, 0, 31);  // limits of every compute capability
+    case Special::CtaidY:
+    case Special::CtaidZ: return uniform(false, 0, 16);
     case Special::Warpid: return uniform(many);
     case Special::Clock:
     case Special::ClockHi:
@@ -195,7 +201,9 @@ Shape Shapes::shapeOf(const ptx::Operand& operand) const {
     case Kind::Register: return shapes_[operand.reg];
     case Kind::Address: return operand.reg == kNoValue ? uniform(false) : shapes_[operand.reg];
     case Kind::Special: return shapeOf(operand.special);
-    case Kind::Integer: return uniform(false, static_cast<uint8_t>(operand.bits ? std::countr_zero(operand.bits) : 63));
+    case Kind::Integer:
+      return uniform(false, static_cast<uint8_t>(operand.bits ? std::countr_zero(operand.bits) : 63),
+                     std::bit_width(operand.bits));
     case Kind::Symbol: {
       // A variable of a thread has another address in every lane; any other has one address.
       const bool perThread = operand.symbol.kind == ptx::Symbol::Kind::LocalVariable &&
@@ -220,6 +228,7 @@ Shape Shapes::meet(const Shape& a, const Shape& b) const {
   s.warpVarying |= b.warpVarying;
   s.inexact |= b.inexact;
   s.alignment = std::min(a.alignment, b.alignment);
+  s.width = std::max(a.width, b.width);
   if (a.pattern == b.pattern && a.groups == b.groups) return s;
   const unsigned ga = groupsWithoutPattern(a), gb = groupsWithoutPattern(b);
   if (!ga || !gb) return general();
@@ -350,10 +359,12 @@ void Shapes::iterate() {
   unsigned rounds = 0;
   for (bool changed = true; changed;) {
     changed = false;
-    // Alignment can shrink slowly around a loop; after a few rounds give it up so that the iteration ends.
+    // Alignment can shrink, and width grow, slowly around a loop; after a few rounds give them up so that the iteration
+    // ends.
     const bool widen = ++rounds > 8;
     auto limited = [&](Shape s) {
       if (widen && s.alignment > 2) s.alignment = 0;
+      if (widen) s.width = 64;
       return s;
     };
     for (BlockId b : order_) {

@@ -28,6 +28,7 @@ struct Shape {
   Kind kind = Kind::Unknown;
   uint8_t groups = 1;        // 1, 2 or 4
   uint8_t alignment = 0;     // every base is a multiple of 2^alignment
+  uint8_t width = 64;        // every lane's value, read as unsigned, is below 2^width
   bool warpVarying = false;  // bases differ between the warps of a block
   bool inexact =
       false;  // went through a 32-to-64-bit widening with a pattern: exact as an address of active lanes only

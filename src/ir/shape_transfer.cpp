@@ -138,6 +138,7 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
       result = *l;
       result.warpVarying = varying;
       result.inexact |= inexact;
+      result.width = static_cast<uint8_t>(widthOf(i));
     } else if (splittable) {
       result.groups = static_cast<uint8_t>(splitGroups);
     } else {
@@ -145,6 +146,7 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
     }
   } else if (!i.guard) {
     if (auto l = linear(i)) result.alignment = l->alignment;
+    result.width = static_cast<uint8_t>(widthOf(i));
   }
   if (result.inexact && !isWidening(i) && !shapes_.isAddressOnly(value)) return general();
   return result;
@@ -216,7 +218,9 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
     case Op::Xor:
     case Op::Shr:
       if (auto c = constantOf(ops[2])) return linearBits(i, shape(1), *c);
-      return std::nullopt;
+      if (i.op != Op::Or && i.op != Op::Xor) return std::nullopt;
+      if (auto s = disjointOr(shape(1), shape(2), bits)) return s;
+      return disjointOr(shape(2), shape(1), bits);
     case Op::Selp:
       if (shape(1).pattern == shape(2).pattern && shapes_.shapeOf(ops[3]).pattern == 0)
         return combine(shape(1), 1, grouped(std::max(shape(2).groups, shape(3).groups), false), 0,
@@ -224,6 +228,55 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
       return std::nullopt;
     default: return std::nullopt;
   }
+}
+
+/// The width of the result, from those of the operands: 64 where nothing is known.
+unsigned ShapeTransfer::widthOf(const Instruction& i) const {
+  constexpr unsigned kUnknown = 64;
+  if (i.guard || i.operands.size() < 2 || isa::isFloat(i.type[0]) || i.carryIn != kNoValue) return kUnknown;
+  const unsigned bits = isWidening(i) ? 64 : isa::bits(i.type[0]);
+  auto width = [&](size_t k) -> unsigned { return shapes_.shapeOf(i.operands[k]).width; };
+  auto within = [&](unsigned w) { return w < bits ? w : kUnknown; };
+  if (isIntegerMove(i)) return width(1);
+  if (isIntegerConversion(i)) return within(width(1) < 32 ? width(1) : kUnknown);
+  const auto constant = i.operands.size() > 2 ? constantOf(i.operands[2]) : std::nullopt;
+  switch (i.op) {
+    case Op::Add: return i.has(ModifierKind::Saturate) ? kUnknown : within(std::max(width(1), width(2)) + 1);
+    case Op::Mul:
+      if (!i.is(kLo) && !(i.is(kWide) && width(1) < 32 && width(2) < 32)) return kUnknown;
+      return within(width(1) + width(2));
+    case Op::Mad:
+      if (i.has(ModifierKind::Saturate)) return kUnknown;
+      if (!i.is(kLo) && !(i.is(kWide) && width(1) < 32 && width(2) < 32)) return kUnknown;
+      return within(std::max(width(1) + width(2), width(3)) + 1);
+    case Op::Shl: return constant && *constant < bits ? within(width(1) + static_cast<unsigned>(*constant)) : kUnknown;
+    case Op::Shr: {
+      if (!constant || *constant >= bits) return kUnknown;
+      if (width(1) >= bits) return isa::isSigned(i.type[0]) ? kUnknown : bits - static_cast<unsigned>(*constant);
+      return width(1) > *constant ? width(1) - static_cast<unsigned>(*constant) : 0;
+    }
+    case Op::And: return std::min(width(1), width(2));
+    case Op::Or:
+    case Op::Xor: return std::max(width(1), width(2));
+    case Op::Min: return isa::isSigned(i.type[0]) ? kUnknown : std::min(width(1), width(2));
+    default: return kUnknown;
+  }
+}
+
+/// high | low where no bit is in both is high + low: `blockIdx.x * 8192 | threadIdx.x`, as compilers write it.
+std::optional<Shape> ShapeTransfer::disjointOr(const Shape& high, const Shape& low, unsigned bits) {
+  const Pattern& h = patternOf(high);
+  const Pattern& l = patternOf(low);
+  if (low.width > high.alignment || low.width >= bits) return std::nullopt;
+  const uint64_t mask = (uint64_t{1} << low.width) - 1;
+  Pattern p;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (l[lane] < 0 || (static_cast<uint64_t>(h[lane]) & mask)) return std::nullopt;
+    p[lane] = h[lane] + l[lane];
+  }
+  Shape s = grouped(std::max(high.groups, low.groups), false);
+  s.alignment = std::min(high.alignment, low.alignment);
+  return withPattern(s, p, bits);
 }
 
 /// and, or, xor, shr by a constant: where every base is a multiple of 2^k and the pattern stays below 2^k, the two
