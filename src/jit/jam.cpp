@@ -3,8 +3,41 @@
 #include <algorithm>
 
 #include "ir/graph.hpp"
+#include "jit/access_pattern.hpp"
 
 namespace ordito::jit {
+namespace {
+
+/// Does a warp read less than a cache line of neighbouring bytes here? A loop that strides over the whole grid would
+/// fetch the line again for every warp that shares it.
+bool readsPartOfLine(const ir::Instruction& i, const ir::Shapes& shapes) {
+  constexpr unsigned kLine = 64;
+  const unsigned bytes = isa::bytes(i.type[0]);
+  if (i.op != isa::Op::Ld || i.guard || bytes * kLanes >= kLine) return false;
+  const auto space = i.mods.name(isa::ModifierKind::Space);
+  if (!space.empty() && space != "global") return false;
+  const ptx::Operand& address = i.operands[1];
+  if (address.kind != ptx::Operand::Kind::Address || address.reg == ir::kNoValue) return false;
+  const ir::Shape& shape = shapes[address.reg];
+  return shape.isGrouped() && shape.groups == 1 && shape.warpVarying &&
+         classify(shapes.pattern(shape.pattern), 0, kLanes, bytes) == Run::Kind::Contiguous;
+}
+
+/// How many warps read a line together in a short divergent loop; 1 if none does.
+unsigned warpsPerLine(const ir::Function& f, const std::vector<uint32_t>& loop, const ir::Shapes& shapes) {
+  constexpr unsigned kLongLoop = 40, kWarps = 8;
+  unsigned length = 0;
+  bool reads = false;
+  for (ir::BlockId b : loop)
+    for (const ir::Instruction& i : f.blocks[b].code) {
+      if (i.info().effect == isa::Effect::Call || i.info().effect == isa::Effect::Warp) return 1;
+      ++length;
+      reads |= readsPartOfLine(i, shapes);
+    }
+  return !reads ? 1 : length <= kLongLoop ? kWarps : kWarps / 2;
+}
+
+}  // namespace
 
 unsigned chooseJam(const ir::Function& f, const ir::LaunchShape& launch, const Target& target) {
   const ir::Shapes shapes(f, launch);
@@ -14,7 +47,7 @@ unsigned chooseJam(const ir::Function& f, const ir::LaunchShape& launch, const T
     all.push_back(b);
     for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) graph.edge(b, f.blocks[b].end.target[k]);
   }
-  unsigned carried = 0;
+  unsigned carried = 0, sharing = 1;
   bool hasLoop = false;
   for (const auto& component : ir::components(graph, all)) {
     const auto& successors = graph.successors[component[0]];
@@ -22,6 +55,10 @@ unsigned chooseJam(const ir::Function& f, const ir::LaunchShape& launch, const T
       continue;
     hasLoop = true;
     unsigned here = 0;
+    if (const unsigned warps = warpsPerLine(f, component, shapes); warps > 1) {
+      sharing = std::max(sharing, warps);
+      continue;
+    }
     for (ir::BlockId b : component) {
       if (shapes.isDivergent(b) || shapes.isWarpVarying(b)) return 1;
       for (const ir::Phi& phi : f.blocks[b].phis) here += shapes[phi.value].isGeneral();
@@ -30,6 +67,7 @@ unsigned chooseJam(const ir::Function& f, const ir::LaunchShape& launch, const T
     }
     carried = std::max(carried, here);
   }
+  if (sharing > 1 && carried == 0) return launch.warps() % sharing == 0 ? sharing : 1;
   if (!hasLoop || carried == 0) return 1;
   // A warp of 32-bit values takes 4 of AVX2's 16 registers and 2 of AVX-512's 32; half of them are left to operands.
   const unsigned perWarp = target.avx512 ? 2 : 4, budget = target.avx512 ? 16 : 8;
