@@ -159,6 +159,7 @@ void Emitter::emitUniformBlock(BlockId b, uint32_t version) {
 }
 
 void Emitter::emitCode(BlockId b) {
+  countedGroups_.clear();
   if (counting_) countInstructions(f_.blocks[b]);
   for (const Instruction& i : f_.blocks[b].code) {
     setLine(i.line);

@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "ir/graph.hpp"
@@ -332,6 +333,14 @@ class Emitter {
   void countInstructions(const ir::Block& block);
   void countTerminator(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition);
   void countAccess(const Instruction& i, const Address& a, const Parts& mask, unsigned bytes, bool store);
+  LlvmValue sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width, unsigned bytes);
+  LlvmValue groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset);
+  LlvmValue sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes);
+  LlvmValue countByLane(const Address& a, unsigned part, int64_t offset, LlvmValue lanes, unsigned bytes, bool shared);
+  LlvmValue unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow);
+  LlvmValue sharedOfGroups(const Address& a, unsigned parts, int64_t offset, unsigned bytes);
+  LlvmValue sectorsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes);
+  LlvmValue wavefrontsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes);
   void flushCounters();
 
   // ---- state
@@ -404,6 +413,7 @@ class Emitter {
   std::vector<char> isPrivate_;
   std::vector<uint64_t> localOffset_;  // of variables that live in local memory
   std::vector<llvm::AllocaInst*> counters_;
+  std::map<std::tuple<ValueId, unsigned, int64_t>, LlvmValue> countedGroups_;  // in the block being emitted
   EmittedKernel result_;
 };
 
