@@ -58,15 +58,26 @@ Case caseOf(const Kernel& kernel, uint64_t seed) {
 struct Configuration {
   const char* name;
   jit::Options options;
+  bool counters = false;  // compare what both engines count, too
 };
 
 const Configuration kConfigurations[] = {
     {"host", {}},
+    {"counters", {}, true},
     {"jam 1", {"", 1, false}},
     {"jam 2", {"", 2, false}},
     {"x86-64-v3", {"x86-64-v3", 0, false}},
     {"x86-64-v2", {"x86-64-v2", 0, false}},
 };
+
+bool sameSteps(const Outcome& a, const Outcome& b) {
+  using machine::Counter;
+  for (Counter step : {Counter::WarpInstructions, Counter::Branches, Counter::DivergentBranches}) {
+    const auto k = static_cast<size_t>(step);
+    if (k >= a.counters.size() || k >= b.counters.size() || a.counters[k] != b.counters[k]) return false;
+  }
+  return true;
+}
 
 /// The differences on one configuration; empty if there are none.
 std::vector<std::string> differences(const Kernel& kernel, uint64_t seed, const Configuration& configuration) {
@@ -74,7 +85,11 @@ std::vector<std::string> differences(const Kernel& kernel, uint64_t seed, const 
   const Case c = caseOf(kernel, seed);
   auto interpreter = interp::makeInterpreter();
   auto jit = jit::makeJit(configuration.options);
-  return test::compare(c, test::runCase(*interpreter, test, c, false), test::runCase(*jit, test, c, false));
+  Outcome expected = test::runCase(*interpreter, test, c, configuration.counters);
+  Outcome actual = test::runCase(*jit, test, c, configuration.counters);
+  // Where lanes meet again is the engine's choice in a loop with `continue`; accesses are alike only if that is.
+  if (configuration.counters && !sameSteps(expected, actual)) expected.counters.clear(), actual.counters.clear();
+  return test::compare(c, expected, actual);
 }
 
 /// Every droppable node, outermost first.
