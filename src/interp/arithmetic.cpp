@@ -77,7 +77,7 @@ uint64_t computeDouble(FloatOp op, uint64_t a, uint64_t b, uint64_t c, Rounding 
   auto result = std::bit_cast<uint64_t>(applyRounded(op, value(a), value(b), value(c), rounding));
   if (!isNan(result, f)) return result;
   bool firstWins = op == FloatOp::Div || op == FloatOp::Sqrt;
-  for (uint64_t operand : firstWins ? std::array{a, b, c} : std::array{c, b, a})
+  for (uint64_t operand : firstWins ? std::array{a, b, c} : std::array{b, c, a})
     if (isNan(operand, f)) return quieted(operand, f);
   return canonicalNan(Type::f64);
 }

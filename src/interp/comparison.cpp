@@ -64,17 +64,18 @@ bool Executor::combine(bool compared, bool c) const {
   }
 }
 
-/// set writes true as all ones for integers and as 1.0 for floating point, per half for packed types.
+/// set writes true as all ones for integers and as 1.0 for floating point, per half when packed numbers are compared.
 void Executor::setResult(bool hasBool) {
   Type from = isa::element(type(1)), to = isa::element(type(0));
   uint64_t a = read(1, type(1)), b = read(2, type(1));
   bool c = hasBool && readPredicate(3);
-  uint64_t one = isa::isFloat(to) ? formatOf(to).one() : lowBits(~uint64_t{0}, isa::bits(to));
+  bool halves = isa::isPacked(type(1));
+  uint64_t one = isa::isFloat(to) ? formatOf(to).one() : lowBits(~uint64_t{0}, halves ? 16 : isa::bits(to));
   auto result = [&](unsigned shift) {
     unsigned width = isa::bits(from);
     return combine(compare(from, lowBits(a >> shift, width), lowBits(b >> shift, width)), c) ? one : 0;
   };
-  write(0, type(0), isa::isPacked(type(1)) && isa::isPacked(type(0)) ? result(0) | result(16) << 16 : result(0));
+  write(0, type(0), halves ? result(0) | result(16) << 16 : result(0));
 }
 
 void Executor::Set() { setResult(false); }

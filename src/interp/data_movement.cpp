@@ -39,10 +39,13 @@ void Executor::Cvta() {
   write(0, Type::u64, has(ModifierKind::To) ? address - window : address + window);
 }
 
+/// GPUs ignore .ftz on the way to f16.
+bool Executor::flushes(Type to) const { return has(ModifierKind::Flush) && to != Type::f16; }
+
 /// .sat, .satfinite, .relu and .ftz on a floating-point result of a conversion.
 uint64_t Executor::clampConverted(uint64_t bits, Type to) const {
   Format f = formatOf(to);
-  if (has(ModifierKind::Flush)) bits = flush(bits, f);
+  if (flushes(to)) bits = flush(bits, f);
   if (has(ModifierKind::Relu) && !isNan(bits, f) && isNegative(bits, f)) bits = 0;
   if (is(mod<ModifierKind::Saturate>("sat"))) return saturate(bits, f);
   if (is(mod<ModifierKind::Saturate>("satfinite")) && isInfinite(bits, f)) return (bits & f.signBit()) | f.largest();
@@ -68,11 +71,21 @@ uint64_t clampInteger(uint64_t bits, Type from, Type to) {
 uint64_t Executor::convert(uint64_t bits) const {
   Type to = type(0), from = type(1);
   bool rounds = has(ModifierKind::IntegerRounding);
+  bool onlyMoves =
+      from == Type::f32 && to == from && !rounds && !has(ModifierKind::Flush) && !has(ModifierKind::Saturate);
+  if (onlyMoves) return bits;
   if (isa::isFloat(from)) {
-    if (has(ModifierKind::Flush) && from == Type::f32) bits = flush(bits, formatOf(from));
+    // Arithmetic flushes, and makes a NaN canonical.
+    if (flushes(to) && from == Type::f32)
+      bits = isNan(bits, formatOf(from)) ? canonicalNan(from) : flush(bits, formatOf(from));
+    if (flushes(to) && from == Type::bf16 && isNan(bits, formatOf(from))) return canonicalNan(to);
     if (!isa::isFloat(to)) return convertToInteger(bits, from, to, integerRoundingOf(instruction->mods));
     if (rounds) bits = roundToIntegral(bits, from, integerRoundingOf(instruction->mods));
-    uint64_t result = from == to ? bits : convertFloat(bits, from, to, roundingOf(instruction->mods), tiny());
+    uint64_t result = from == to ? bits
+                                 : convertFloat(bits, from, to, roundingOf(instruction->mods),
+                                                flushes(to) ? Tiny::Flush : Tiny::Keep);
+    if (to == Type::tf32 && isNan(bits, formatOf(from)) && roundingOf(instruction->mods) == Rounding::NearestAway)
+      result = bits & ~uint64_t{0x1FFF};  // .rna alone keeps the payload
     if (from == to && isNan(bits, formatOf(from)) && from != Type::f64) result = canonicalNan(to);
     return clampConverted(result, to);
   }

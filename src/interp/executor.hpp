@@ -48,6 +48,7 @@ class Executor {
   const ptx::Operand& operand(size_t i) const { return instruction->operands[i]; }
   bool present(size_t i) const { return !operand(i).is(ptx::Operand::Kind::None); }
   uint64_t read(size_t i, isa::Type type) const { return read(operand(i), type).lo; }
+  unsigned fieldNumber(size_t i) const;
   int64_t readSigned(size_t i, isa::Type type) const { return signExtend(read(i, type), isa::bits(type)); }
   bool readPredicate(size_t i) const { return read(i, isa::Type::pred); }
   Slot read(const ptx::Operand& operand, isa::Type type) const;
@@ -112,6 +113,7 @@ class Executor {
   void setResult(bool hasBool);
   void setPredicates(bool hasBool);
   uint64_t convert(uint64_t bits) const;
+  bool flushes(isa::Type to) const;
   uint64_t clampConverted(uint64_t bits, isa::Type to) const;
   void arrive(uint32_t barrierOperand, int countOperand, int valueOperand);
   void shuffle();

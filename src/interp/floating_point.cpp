@@ -82,10 +82,11 @@ void Executor::approximate(double (*function)(double)) {
   floatLanes(1, [&](Type element, auto v) -> uint64_t {
     Format f = formatOf(element);
     bool gross = element == Type::f64 && has(ModifierKind::Flush);
+    if (gross) v[0] &= ~uint64_t{0} << 32;
     if (isNan(v[0], f))
       return gross ? uint64_t{0x7FFFFFFF} << 32 : element == Type::f64 ? quieted(v[0], f) : canonicalNan(element);
     uint64_t upper = gross ? ~uint64_t{0} << 32 : ~uint64_t{0};
-    double result = function(toDouble(v[0] & upper, f));
+    double result = function(toDouble(v[0], f));
     if (std::isnan(result)) return gross ? uint64_t{0x7FFFFFFF} << 32 : canonicalNan(element);
     return finishFloat(roundedTo(result, element), element) & upper;
   });
@@ -125,12 +126,13 @@ void Executor::Tanh() {
   approximate([](double x) { return std::tanh(x); });
 }
 
-/// Sign operations work on the bits. Which NaN they give is open; GPUs give the canonical one, and in f64 the
-/// operand's.
+/// Sign operations work on the bits. Which NaN they give is open; GPUs give the canonical one, and in f64 the operand,
+/// sign and all, quiet.
 void Executor::changeSign(uint64_t (*change)(uint64_t bits, Format format)) {
   floatLanes(1, [&](Type element, auto v) {
     Format f = formatOf(element);
-    return element != Type::f64 && isNan(v[0], f) ? canonicalNan(element) : change(v[0], f);
+    if (isNan(v[0], f)) return element == Type::f64 ? quieted(v[0], f) : canonicalNan(element);
+    return change(v[0], f);
   });
 }
 

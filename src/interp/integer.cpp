@@ -189,6 +189,7 @@ void Executor::Fns() {
   uint64_t mask = read(1, Type::b32), base = read(2, Type::b32);
   int64_t offset = readSigned(3, Type::s32);
   auto bit = [&](int64_t position) { return mask >> position & 1; };
+  if (offset == INT32_MIN) return write(0, Type::b32, 0);  // has no absolute value; GPUs give 0
   if (offset == 0) return write(0, Type::b32, base < 32 && bit(int64_t(base)) ? base : ~uint64_t{0});
   int64_t count = std::abs(offset) - 1, step = offset > 0 ? 1 : -1;
   for (int64_t position = int64_t(base); position >= 0 && position < 32; position += step) {
@@ -205,10 +206,17 @@ void Executor::Brev() {
   write(0, type(), result);
 }
 
+/// Where a bit field begins or how long it is: 8 bits of the operand for 32-bit types. For 64-bit types GPUs look at
+/// the whole operand, which the manual does not say.
+unsigned Executor::fieldNumber(size_t k) const {
+  uint64_t n = read(k, Type::u32);
+  return unsigned(isa::bits(type()) == 32 ? n & 0xFF : std::min<uint64_t>(n, 0xFF));
+}
+
 void Executor::Bfe() {
   unsigned width = isa::bits(type()), top = width - 1;
   uint64_t a = read(1, type());
-  unsigned position = unsigned(read(2, Type::u32) & 0xFF), length = unsigned(read(3, Type::u32) & 0xFF);
+  unsigned position = fieldNumber(2), length = fieldNumber(3);
   uint64_t sign = isa::isSigned(type()) && length != 0 ? a >> std::min(position + length - 1, top) & 1 : 0;
   uint64_t result = 0;
   for (unsigned i = 0; i < width; ++i)
@@ -219,7 +227,7 @@ void Executor::Bfe() {
 void Executor::Bfi() {
   unsigned width = isa::bits(type());
   uint64_t a = read(1, type()), result = read(2, type());
-  unsigned position = unsigned(read(3, Type::u32) & 0xFF), length = unsigned(read(4, Type::u32) & 0xFF);
+  unsigned position = fieldNumber(3), length = fieldNumber(4);
   for (unsigned i = 0; i < length && position + i < width; ++i) {
     uint64_t bit = uint64_t{1} << (position + i);
     result = a >> i & 1 ? result | bit : result & ~bit;

@@ -112,6 +112,7 @@ uint64_t canonicalNan(Type type) {
     case Type::f16:
     case Type::bf16: return 0x7FFF;
     case Type::f64: return 0xFFF8000000000000u;
+    case Type::tf32: return 0x7FFFE000;
     default: return 0x7FFFFFFF;
   }
 }
@@ -128,7 +129,7 @@ uint64_t saturate(uint64_t bits, Format f) {
 double toDouble(uint64_t bits, Format f) {
   if (isNan(bits, f)) return std::numeric_limits<double>::quiet_NaN();
   if (isInfinite(bits, f)) return isNegative(bits, f) ? -INFINITY : INFINITY;
-  if (f.exponentBits == 11) return std::bit_cast<double>(bits);
+  if (f.mantissaBits == 52) return std::bit_cast<double>(bits);
   Unpacked u = unpack(bits, f);
   double value = std::ldexp(double(u.significand), u.exponent);
   return u.negative ? -value : value;
@@ -155,7 +156,6 @@ namespace {
 uint64_t convertNan(uint64_t bits, Type from, Type to) {
   Format source = formatOf(from), target = formatOf(to);
   if (from == Type::bf16 && to == Type::f32) return bits << 16;
-  if (to == Type::tf32) return bits & ~uint64_t{0x1FFF};
   if (from != Type::f64 && to != Type::f64) return canonicalNan(to);
   uint64_t fraction = lowBits(bits >> source.shift, source.mantissaBits);
   int widening = target.mantissaBits - source.mantissaBits;

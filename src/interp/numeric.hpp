@@ -58,7 +58,8 @@ uint64_t pack(bool negative, uint64_t significand, int exponent, Format format, 
 enum class Tiny : uint8_t { Keep, Flush };
 
 /// A number of one format in another. NaNs become canonical, except that conversions from and to f64 keep sign and
-/// upper payload, as the GPU's do, and that bf16 to f32 and f32 to tf32 only move or cut bits.
+/// upper payload, as the GPU's do, and that bf16 to f32 only moves bits. Of tf32, canonicalNan gives what is left of
+/// f32's in its upper bits.
 uint64_t convertFloat(uint64_t bits, isa::Type from, isa::Type to, Rounding rounding, Tiny tiny = Tiny::Keep);
 /// A 64-bit integer (`isSigned`: two's complement) as a number of `to`.
 uint64_t convertInteger(uint64_t value, bool isSigned, isa::Type to, Rounding rounding);
@@ -70,7 +71,7 @@ uint64_t roundToIntegral(uint64_t bits, isa::Type type, Rounding rounding);
 enum class FloatOp : uint8_t { Add, Sub, Mul, Fma, Div, Sqrt };
 
 /// a op b (op c) on one element of f16, bf16, f32 or f64. NaN results are canonical; in f64 a NaN operand passes
-/// through, the last one for sums and products, the first one for quotients.
+/// through: the first one for quotients, else the second, the third, the first.
 uint64_t compute(FloatOp op, isa::Type type, uint64_t a, uint64_t b, uint64_t c, Rounding rounding,
                  Tiny tiny = Tiny::Keep);
 

@@ -90,14 +90,15 @@ LlvmValue Lower::setOne(LlvmValue test, Type to) {
   return b.CreateSelect(test, number(to, one), number(to, 0));
 }
 
-/// Packed results have one for each half; with a packed source and a plain result, the lower halves are compared.
+/// Packed numbers give a result for each half, of 16 bits where that is an integer.
 Results Lower::set(bool hasBool) {
-  const Type to = isa::element(i.type[0]);
+  const bool halves = isa::isPacked(i.type[1]);
+  const Type to = halves && isa::isInteger(i.type[0]) ? Type::u16 : isa::element(i.type[0]);
   auto result = [&](LlvmValue test) { return setOne(hasBool ? combine(test, in(3, Type::pred)) : test, to); };
   LlvmValue low = result(compareOperands(1, 2, i.type[1]));
-  if (!isa::isPacked(i.type[0])) return {low};
+  if (!isa::isPacked(i.type[0]) && !halves) return {low};
   auto word = [&](LlvmValue v) { return b.CreateZExt(b.CreateBitCast(v, type(Type::u16)), type(Type::u32)); };
-  if (!isa::isPacked(i.type[1])) return {word(low)};
+  if (!halves) return {word(low)};
   return {b.CreateOr(word(low), b.CreateShl(word(result(compareHalves(1, 2, 1))), 16))};
 }
 

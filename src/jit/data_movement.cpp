@@ -185,7 +185,7 @@ LlvmValue Lower::convertFloatToFloat(LlvmValue v, Type, Type to) {
   return flushTiny(narrow(v), [&] { return narrow(scaleUp(v)); });
 }
 
-/// f32 with the mantissa cut to 10 bits, in the upper bits of the word; a NaN keeps its payload there.
+/// f32 with the mantissa cut to 10 bits, in the upper bits of the word; with .rna a NaN keeps its payload there.
 LlvmValue Lower::convertToTf32() {
   const auto mode = i.mods.name(ModifierKind::Rounding);
   auto word = [&](uint64_t n) { return number(Type::u32, n); };
@@ -194,7 +194,8 @@ LlvmValue Lower::convertToTf32() {
   LlvmValue add = mode == "rz"   ? word(0)
                   : mode == "rn" ? b.CreateAdd(b.CreateAnd(b.CreateLShr(bits, 13), word(1)), word(0xFFF))
                                  : word(0x1000);
-  LlvmValue result = b.CreateAnd(b.CreateSelect(isNan, bits, b.CreateAdd(bits, add)), word(0xFFFFE000));
+  LlvmValue nan = mode == "rna" ? bits : word(0x7FFFFFFF);
+  LlvmValue result = b.CreateAnd(b.CreateSelect(isNan, nan, b.CreateAdd(bits, add)), word(0xFFFFE000));
   if (i.has(ModifierKind::Relu))
     result = b.CreateSelect(b.CreateAnd(b.CreateNot(isNan), b.CreateICmpSLT(bits, word(0))), word(0), result);
   if (i.mods.name(ModifierKind::Saturate) == "satfinite") {
@@ -204,12 +205,18 @@ LlvmValue Lower::convertToTf32() {
   return result;
 }
 
+/// GPUs ignore .ftz on the way to f16.
+bool Lower::flushes(Type to) const { return i.has(ModifierKind::Flush) && to != Type::f16; }
+
 Results Lower::Cvt() {
   const Type to = i.type[0], from = i.type[1];
   if (to == Type::tf32) return {convertToTf32()};
+  if (NanPlan::onlyMoves(i)) return {passIn(1)};
   const bool toHalf = to == Type::f16 || to == Type::bf16;
-  // Between f32 and f64 a NaN keeps its payload.
+  // Between f32 and f64 a NaN keeps its payload, unless .ftz makes it canonical.
   LlvmValue v = from == Type::f32 && to == Type::f64 ? b.CreateBitCast(in(1, Type::u32), type(from)) : in(1, from);
+  if (from == Type::f32 && to == Type::f64 && flushes(to))
+    v = b.CreateSelect(b.CreateFCmpUNO(v, v), b.CreateBitCast(number(Type::u32, 0x7FFFFFFF), type(from)), v);
   if (!isa::isFloat(from)) {
     if (isa::isFloat(to)) {
       v = clamp(convertIntToFloat(v, from, to));
@@ -219,7 +226,7 @@ Results Lower::Cvt() {
     return {isa::isSigned(from) ? b.CreateSExtOrTrunc(v, type(to)) : b.CreateZExtOrTrunc(v, type(to))};
   }
   if (isa::bits(from) == 16) v = widenHalf(in(1, Type::u16), from);
-  if (from == Type::f32) v = flush(v, from);
+  if (from == Type::f32 && flushes(to)) v = flush(v, from);
   if (!isa::isFloat(to)) return {convertFloatToInt(roundToIntegral(v), from, to)};
   if (i.has(ModifierKind::IntegerRounding)) v = roundToIntegral(v);
   if (toHalf) return {b.CreateBitCast(finiteHalf(halfBits(clamp(v), to), to), type(to))};

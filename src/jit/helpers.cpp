@@ -145,6 +145,7 @@ void redux(const uint32_t* values, uint32_t active, const uint32_t* members, uin
 uint32_t findNthSet(uint32_t mask, uint32_t base, uint32_t offset) {
   auto isSet = [&](int64_t bit) { return bit >= 0 && bit < 32 && (mask >> bit & 1); };
   const int64_t n = static_cast<int32_t>(offset), step = n < 0 ? -1 : 1;
+  if (n == INT32_MIN) return 0;  // has no absolute value; GPUs give 0
   if (n == 0) return isSet(base) ? base : ~0u;
   int64_t count = 0;
   for (int64_t bit = base; bit >= 0 && bit < 32; bit += step)

@@ -213,12 +213,20 @@ Results Lower::Fns() {
 }
 Results Lower::Brev() { return {intrinsic(llvm::Intrinsic::bitreverse, {in(1)})}; }
 
-/// Position and length are the low 8 bits of b and c; bits beyond the top are the sign (or zero).
+/// Where a bit field begins or how long it is: the low 8 bits of operand `k` for 32-bit types, and for 64-bit types, as
+/// GPUs have it, the whole of it, which more than 255 need not be.
+LlvmValue Lower::fieldNumber(size_t k) {
+  const unsigned bits = isa::bits(i.type[0]);
+  LlvmValue n = in(k, Type::u32), limit = number(Type::u32, 255);
+  n = bits == 32 ? b.CreateAnd(n, limit) : intrinsic(llvm::Intrinsic::umin, {n, limit});
+  return b.CreateZExtOrTrunc(n, type(unsignedOf(bits)));
+}
+
+/// Bits beyond the top are the sign (or zero).
 Results Lower::Bfe() {
   const unsigned bits = isa::bits(i.type[0]);
   const Type t = i.type[0], u = unsignedOf(bits);
-  auto low8 = [&](size_t k) { return b.CreateAnd(b.CreateZExtOrTrunc(in(k, Type::u32), type(u)), number(u, 255)); };
-  LlvmValue position = low8(2), length = low8(3), x = in(1);
+  LlvmValue position = fieldNumber(2), length = fieldNumber(3), x = in(1);
   LlvmValue end = b.CreateAdd(position, length);
   LlvmValue last = intrinsic(llvm::Intrinsic::umin, {b.CreateSub(end, number(u, 1)), number(u, bits - 1)});
   // Shift the field up to the top, then down again with the sign.
@@ -235,8 +243,7 @@ Results Lower::Bfe() {
 Results Lower::Bfi() {
   const unsigned bits = isa::bits(i.type[0]);
   const Type u = unsignedOf(bits);
-  auto low8 = [&](size_t k) { return b.CreateAnd(b.CreateZExtOrTrunc(in(k, Type::u32), type(u)), number(u, 255)); };
-  LlvmValue position = low8(3), length = low8(4);
+  LlvmValue position = fieldNumber(3), length = fieldNumber(4);
   LlvmValue ones =
       b.CreateSelect(b.CreateICmpUGE(length, number(u, bits)), number(u, ~uint64_t{0}),
                      b.CreateSub(b.CreateShl(number(u, 1), b.CreateAnd(length, number(u, bits - 1))), number(u, 1)));

@@ -14,9 +14,10 @@ Results Lower::Not() { return {b.CreateNot(in(1))}; }
 
 Results Lower::Cnot() { return {b.CreateZExt(b.CreateICmpEQ(in(1), number(i.type[0], 0)), type(i.type[0]))}; }
 
-/// Any function of three bits, as the sum of its minterms; LLVM folds it (and finds vpternlog).
-LlvmValue Lower::lop3(uint8_t table) {
-  LlvmValue x[3] = {in(1, Type::b32), in(2, Type::b32), in(3, Type::b32)};
+/// Any function of three bits, the operands from `first` on, as the sum of its minterms; LLVM folds it (and finds
+/// vpternlog).
+LlvmValue Lower::lop3(size_t first, uint8_t table) {
+  LlvmValue x[3] = {in(first, Type::b32), in(first + 1, Type::b32), in(first + 2, Type::b32)};
   LlvmValue result = number(Type::b32, 0);
   for (unsigned row = 0; row < 8; ++row) {
     if (!(table >> row & 1)) continue;
@@ -30,10 +31,10 @@ LlvmValue Lower::lop3(uint8_t table) {
   return result;
 }
 
-Results Lower::Lop3() { return {lop3(static_cast<uint8_t>(i.operands[4].bits))}; }
+Results Lower::Lop3() { return {lop3(1, static_cast<uint8_t>(i.operands[4].bits))}; }
 
 Results Lower::Lop3Bool() {
-  LlvmValue value = lop3(static_cast<uint8_t>(i.operands[5].bits));
+  LlvmValue value = lop3(2, static_cast<uint8_t>(i.operands[5].bits));
   LlvmValue nonzero = b.CreateICmpNE(value, number(Type::b32, 0));
   LlvmValue with = in(6, Type::pred);
   return {value, i.mods.name(ModifierKind::BoolOp) == "or" ? b.CreateOr(nonzero, with) : b.CreateAnd(nonzero, with)};

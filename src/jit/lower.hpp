@@ -59,6 +59,7 @@ class Lower {
   Results gross(llvm::function_ref<LlvmValue(LlvmValue)> f);
   LlvmValue changeHalfSign(bool flips);
   LlvmValue chooseFloat(LlvmValue x, LlvmValue y, bool isMax);
+  bool flushes(isa::Type to) const;
   LlvmValue minMaxElement(LlvmValue x, LlvmValue y, bool isMax);
   Results floatMinMax(bool isMax);
   bool isNearest() const;
@@ -79,12 +80,13 @@ class Lower {
   Results carryAdd(LlvmValue a, LlvmValue b, LlvmValue carry);
   Results carrySub(LlvmValue a, LlvmValue b, LlvmValue borrow);
   LlvmValue carryIn();
+  LlvmValue fieldNumber(size_t k);
   Results minMax(bool isMax);
   template <class F>
   Results integerLanes(F&& f);
   // logic.cpp
   LlvmValue shift(LlvmValue a, LlvmValue amount, unsigned bits, bool left, bool arithmetic);
-  LlvmValue lop3(uint8_t table);
+  LlvmValue lop3(size_t first, uint8_t table);
   LlvmValue smear(LlvmValue v, LlvmValue bit);
   // data_movement.cpp
   LlvmValue convertFloatToInt(LlvmValue v, isa::Type from, isa::Type to);

@@ -16,8 +16,8 @@ using Kind = ptx::Operand::Kind;
 
 /// Moves f32 values without computing.
 bool passesOn(const Instruction& i) {
-  return (i.op == Op::Mov || i.op == Op::Selp || i.op == Op::Slct) && i.type[0] == Type::f32 &&
-         i.operands[0].kind == Kind::Register;
+  const bool moves = i.op == Op::Mov || i.op == Op::Selp || i.op == Op::Slct || NanPlan::onlyMoves(i);
+  return moves && i.type[0] == Type::f32 && i.operands[0].kind == Kind::Register;
 }
 
 /// Its f32 result is never a NaN.
@@ -42,12 +42,18 @@ bool readsNumbers(const Instruction& i) {
     case Op::CvtPack:
     case Op::Atom:
     case Op::Red: return true;
-    case Op::Cvt: return i.type[0] != Type::f64 && i.type[0] != Type::tf32;
+    case Op::Cvt: return i.type[0] != Type::f64 && i.type[0] != Type::tf32 && !NanPlan::onlyMoves(i);
     default: return NanPlan::isArithmetic(i);
   }
 }
 
 }  // namespace
+
+bool NanPlan::onlyMoves(const Instruction& i) {
+  using isa::ModifierKind;
+  return i.op == Op::Cvt && i.type[0] == Type::f32 && i.type[1] == Type::f32 && !i.has(ModifierKind::IntegerRounding) &&
+         !i.has(ModifierKind::Flush) && !i.has(ModifierKind::Saturate);
+}
 
 bool NanPlan::isArithmetic(const Instruction& i) {
   if (i.type[0] != Type::f32) return false;
@@ -70,7 +76,9 @@ bool NanPlan::isArithmetic(const Instruction& i) {
     case Op::Lg2:
     case Op::Ex2:
     case Op::Tanh: return true;
-    case Op::Cvt: return i.type[1] == Type::f32 || i.type[1] == Type::f16;
+    case Op::Cvt:
+      return (i.type[1] == Type::f32 && !onlyMoves(i)) || i.type[1] == Type::f16 ||
+             (i.type[1] == Type::bf16 && i.has(isa::ModifierKind::Flush));
     default: return false;
   }
 }
@@ -89,7 +97,7 @@ void NanPlan::collect(const ir::Function& f) {
         if (isArithmetic(i)) {
           dirty_[v] = 1;
         } else if (passesOn(i)) {
-          for (size_t o = 1; o < i.operands.size() && o <= (i.op == Op::Mov ? 1 : 2); ++o) {
+          for (size_t o = 1; o < i.operands.size() && o <= (i.op == Op::Mov || i.op == Op::Cvt ? 1 : 2); ++o) {
             if (i.operands[o].kind == Kind::Register)
               inputs_[v].push_back(i.operands[o].reg);
             else if (i.operands[o].kind != Kind::Float || isNan(i.operands[o]))

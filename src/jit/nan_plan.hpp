@@ -22,6 +22,8 @@ class NanPlan {
   bool isDirty(ir::ValueId v) const { return pure_[v] && dirty_[v]; }
   /// Must the inputs that flow into `v` be mended first?
   bool isMixed(ir::ValueId v) const { return !pure_[v] && dirty_[v] && observed_[v]; }
+  /// Is it cvt.f32.f32, which leaves even a NaN as it is?
+  static bool onlyMoves(const ir::Instruction& i);
   /// Does `i` compute an f32 whose NaNs a GPU makes canonical?
   static bool isArithmetic(const ir::Instruction& i);
 

@@ -220,7 +220,8 @@ class Verifier {
     const Operand& o = i.operands[i.op == Op::St ? 1 : 0];
     if (!o.is(Kind::Vector) || o.elements.size() != length)
       return fail(".v{} needs a vector of {} registers", length, length);
-    if (length * isa::bits(i.type[0]) > 128) fail("a vector access has at most 128 bits");
+    if (length * isa::bits(i.type[0]) > 128) return fail("a vector access has at most 128 bits");
+    if (length == 8) fail(".v8 needs a type of 32 bits, and a GPU younger than those that Ordito describes");
   }
 
   /// mov.b32 d, {a, b} packs and mov.b32 {d, e}, a unpacks.

@@ -103,10 +103,18 @@ Problem betweenFloats(const Instruction& i) {
   bool rounds = i.has(ModifierKind::Rounding), roundsToInteger = i.has(ModifierKind::IntegerRounding);
   if (roundsToInteger)
     return to != from ? "integer rounding needs equal types" : rounds ? "two rounding modifiers" : kFine;
-  bool sixteen = isa::bits(to) == 16 && isa::bits(from) == 16 && to != from;  // .f16 and .bf16: neither holds the other
+  if (to == from) return rounds ? "this conversion is exact and takes no rounding modifier" : kFine;
+  bool sixteen = isa::bits(to) == 16 && isa::bits(from) == 16;  // .f16 and .bf16: neither holds the other
   if (isa::bits(to) < isa::bits(from)) return rounds ? kFine : "a rounding modifier is required";
   if (rounds && !sixteen && from != Type::bf16) return "this conversion is exact and takes no rounding modifier";
   return kFine;
+}
+
+/// Is every value of `from` one of `to`?
+bool holds(Type to, Type from) {
+  if (isa::isSigned(from) && !isa::isSigned(to)) return false;
+  bool signBit = isa::isSigned(to) && !isa::isSigned(from);
+  return isa::bits(to) - signBit >= isa::bits(from);
 }
 
 Problem saturation(const Instruction& i) {
@@ -115,7 +123,23 @@ Problem saturation(const Instruction& i) {
     return from == Type::f32 && (isHalf(to) || isBfloat(to))
                ? kFine
                : ".satfinite needs a conversion from .f32 to .f16 or .bf16";
-  return i.has(ModifierKind::Saturate) && (isBfloat(to) || isBfloat(from)) ? ".sat does not go with .bf16" : kFine;
+  if (!i.has(ModifierKind::Saturate)) return kFine;
+  if (isBfloat(to) || isBfloat(from)) return ".sat does not go with .bf16";
+  return isa::isInteger(from) && isa::isInteger(to) && holds(to, from)
+             ? ".sat has nothing to do where the result's type holds every value"
+             : kFine;
+}
+
+/// .tf32, .relu and .satfinite are one family, younger than the rest of cvt and with rules of their own.
+Problem youngConversion(const Instruction& i) {
+  bool toTf32 = i.type[0] == Type::tf32, relu = i.has(ModifierKind::Relu);
+  if (toTf32 && i.has(ModifierKind::IntegerRounding)) return ".tf32 is made with .rn, .rz or .rna";
+  if (toTf32 && i.is(mod<ModifierKind::Saturate>("sat"))) return ".sat does not go with .tf32";
+  if (!toTf32 && !relu && !i.is(mod<ModifierKind::Saturate>("satfinite"))) return kFine;
+  if (i.has(ModifierKind::Flush)) return ".ftz does not go with .tf32, .relu or .satfinite";
+  if (named(i, ModifierKind::Rounding, {"rm", "rp"})) return ".tf32, .relu and .satfinite round .rn or .rz";
+  if (relu && i.is(mod<ModifierKind::Saturate>("sat"))) return ".relu and .sat exclude each other";
+  return relu && i.is(mod<ModifierKind::Rounding>("rna")) ? ".relu rounds .rn or .rz" : kFine;
 }
 
 /// The direction of a conversion says whether it may, must or must not round.
@@ -123,6 +147,7 @@ Problem conversion(const Instruction& i) {
   Type to = i.type[0], from = i.type[1];
   bool rounds = i.has(ModifierKind::Rounding), roundsToInteger = i.has(ModifierKind::IntegerRounding);
   if (Problem problem = saturation(i)) return problem;
+  if (Problem problem = youngConversion(i)) return problem;
   if (i.has(ModifierKind::Flush) && to != Type::f32 && from != Type::f32) return ".ftz needs .f32 on one side";
   if (i.has(ModifierKind::Relu) && !(from == Type::f32 && (isHalf(to) || isBfloat(to) || to == Type::tf32)))
     return ".relu needs a conversion from .f32 to .f16, .bf16 or .tf32";
@@ -158,11 +183,13 @@ Problem setResult(const Instruction& i) {
   if (to == Type::f16) fine = !packed && from != Type::bf16;
   if (to == Type::bf16) fine = !packed;
   if (isa::isPacked(to)) fine = from == to;
+  if (isBfloat(to) && i.has(ModifierKind::Flush)) return ".ftz does not go with a result of type .bf16";
   return fine ? comparison(i, from) : "this comparison cannot give a result of this type";
 }
 
 Problem memoryOrder(const Instruction& i) {
   bool load = i.op == Op::Ld;
+  if (i.has(ModifierKind::L2Evict)) return ".L2::evict_… needs an access of 256 bits, which Ordito does not have";
   bool strong = named(i, ModifierKind::Semantics,
                       load ? std::initializer_list<std::string_view>{"relaxed", "acquire"}
                            : std::initializer_list<std::string_view>{"relaxed", "release"});

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "ptx/parser.hpp"
-#include "run_case.hpp"
 
 namespace ordito::test {
 
@@ -20,6 +19,7 @@ using Handle = void*;
 struct Driver {
   int (*init)(unsigned);
   int (*deviceGet)(int*, int);
+  int (*deviceName)(char*, int, int);
   int (*contextRetain)(Handle*, int);
   int (*contextSet)(Handle);
   int (*moduleLoad)(Handle*, const void*, unsigned, int*, void**);
@@ -39,12 +39,13 @@ struct Driver {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
       return function != nullptr;
     };
-    bool found =
-        find(init, "cuInit") && find(deviceGet, "cuDeviceGet") && find(contextRetain, "cuDevicePrimaryCtxRetain") &&
-        find(contextSet, "cuCtxSetCurrent") && find(moduleLoad, "cuModuleLoadDataEx") &&
-        find(moduleUnload, "cuModuleUnload") && find(functionGet, "cuModuleGetFunction") &&
-        find(allocate, "cuMemAlloc_v2") && find(release, "cuMemFree_v2") && find(toDevice, "cuMemcpyHtoD_v2") &&
-        find(toHost, "cuMemcpyDtoH_v2") && find(launch, "cuLaunchKernel") && find(synchronize, "cuCtxSynchronize");
+    bool found = find(init, "cuInit") && find(deviceGet, "cuDeviceGet") && find(deviceName, "cuDeviceGetName") &&
+                 find(contextRetain, "cuDevicePrimaryCtxRetain") && find(contextSet, "cuCtxSetCurrent") &&
+                 find(moduleLoad, "cuModuleLoadDataEx") && find(moduleUnload, "cuModuleUnload") &&
+                 find(functionGet, "cuModuleGetFunction") && find(allocate, "cuMemAlloc_v2") &&
+                 find(release, "cuMemFree_v2") && find(toDevice, "cuMemcpyHtoD_v2") &&
+                 find(toHost, "cuMemcpyDtoH_v2") && find(launch, "cuLaunchKernel") &&
+                 find(synchronize, "cuCtxSynchronize");
     int device;
     Handle context;
     return found && init(0) == 0 && deviceGet(&device, 0) == 0 && contextRetain(&context, device) == 0 &&
@@ -121,16 +122,32 @@ bool gpuAvailable() {
   return available;
 }
 
-std::vector<std::string> runOnGpu(const TextTest& test, const Case& c) {
-  if (c.error || c.fault || c.emulatedOnly) return {};
+Outcome outcomeOnGpu(const TextTest& test, const Case& c) {
+  Outcome outcome;
   auto module = loadModule(test.text);
-  if (!module) return {module.error().message};
+  if (!module) {
+    outcome.error = module.error().message;
+    return outcome;
+  }
   std::string name = c.kernel.empty() ? firstKernel(test) : c.kernel;
   Handle function;
-  if (driver().functionGet(&function, *module, name.c_str())) return {fmt::format("no kernel {} on the GPU", name)};
-  std::vector<std::string> differences = check(c, launch(function, c), true);
+  if (driver().functionGet(&function, *module, name.c_str()))
+    outcome.error = fmt::format("no kernel {} on the GPU", name);
+  else
+    outcome = launch(function, c);
   driver().moduleUnload(*module);
-  return differences;
+  return outcome;
+}
+
+std::string gpuName() {
+  char name[256] = "";
+  driver().deviceName(name, sizeof name, 0);
+  return name;
+}
+
+std::vector<std::string> runOnGpu(const TextTest& test, const Case& c) {
+  if (c.error || c.fault || c.emulatedOnly) return {};
+  return check(c, outcomeOnGpu(test, c), true);
 }
 
 }  // namespace ordito::test

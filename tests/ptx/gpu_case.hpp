@@ -5,11 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "run_case.hpp"
 #include "text_case.hpp"
 
 namespace ordito::test {
 
 bool gpuAvailable();
+/// "NVIDIA H200".
+std::string gpuName();
+
+/// What the GPU leaves behind. A module that NVIDIA's compiler refuses is an outcome with that compiler's words as its
+/// error.
+Outcome outcomeOnGpu(const TextTest& test, const Case& c);
 
 /// Differences between what the GPU did and what the case expects. Cases about refusals and faults are skipped.
 std::vector<std::string> runOnGpu(const TextTest& test, const Case& c);

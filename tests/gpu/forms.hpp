@@ -1,0 +1,59 @@
+// Every instruction that the table allows: the rows of isa/ptx.def times their types and modifiers, as far as the
+// verifier takes them. The recorder asks a GPU about each of them, and the fuzzer builds its kernels from them, so that
+// a new row is tested the day it is written.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/isa.hpp"
+#include "ptx/module.hpp"
+
+namespace ordito::gpu {
+
+/// One opcode with its types and modifiers and, where the row has optional operands, one choice of those.
+struct Form {
+  isa::Op op{};
+  ptx::Instruction instruction;  // modifiers and types; no operands
+  std::string opcode;            // "add.sat.s32"
+  struct Operand {
+    isa::OperandForm form;
+    isa::Type type{};
+    bool isResult() const { return form.kind == isa::OperandForm::Kind::Destination; }
+  };
+  std::vector<Operand> operands;  // those that are written
+  int table = -1;                 // the constant operand of lop3
+
+  const isa::OpInfo& info() const { return isa::info(op); }
+  bool has(isa::ModifierKind kind) const { return instruction.mods.has(kind); }
+  std::string_view name(isa::ModifierKind kind) const { return instruction.mods.name(kind); }
+  /// What tells the form from all others: "setp.lt.f32 p|q".
+  std::string key() const;
+};
+
+/// Which combinations of a row's modifiers and types are listed.
+struct Extent {
+  bool oneAtATime =
+      false;             // at most one optional modifier: the vocabularies of memory instructions multiply to millions
+  bool refused = false;  // those too that the verifier refuses
+};
+
+/// The opcodes of one row, as forms without operands.
+std::vector<Form> opcodesOf(isa::Op op, Extent extent = {});
+
+/// The form alone in a kernel, with registers of the operands' types; the instruction has a line of its own, the
+/// module's last but two. Empty where an operand is no register.
+std::string probe(Form form, bool withPair = false);
+
+/// All forms of a pure row; empty for other effects and for rows whose operands are no plain registers.
+std::vector<Form> pureForms(isa::Op op);
+
+/// Does the parser and the verifier take this module?
+bool isValid(const std::string& module);
+
+/// The register kind that operands of a type live in: p predicate, h 16 bits and less, r 32 bits, l 64 bits.
+char registerKind(isa::Type type);
+
+}  // namespace ordito::gpu
