@@ -498,4 +498,6 @@ CUresult CUDAAPI cuProfilerStop(void);
 }
 #endif
 
+#include "ordito/driver_graph.h"
+
 #endif

@@ -35,6 +35,14 @@
 #define cuMemHostRegister cuMemHostRegister_v2
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuEventDestroy cuEventDestroy_v2
+#define cuStreamBeginCapture ORDITO_PTSZ(cuStreamBeginCapture_v2)
+#define cuStreamGetCaptureInfo ORDITO_PTSZ(cuStreamGetCaptureInfo_v2)
+#define cuGraphInstantiate cuGraphInstantiateWithFlags
+#define cuGraphAddKernelNode cuGraphAddKernelNode_v2
+#define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
+#define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
+#define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
+#define cuGraphExecUpdate cuGraphExecUpdate_v2
 #define cuMemcpyHtoD ORDITO_PTDS(cuMemcpyHtoD_v2)
 #define cuMemcpyDtoH ORDITO_PTDS(cuMemcpyDtoH_v2)
 #define cuMemcpyDtoD ORDITO_PTDS(cuMemcpyDtoD_v2)
@@ -73,6 +81,11 @@
 #define cuMemPrefetchAsync cuMemPrefetchAsync_ptsz
 #define cuMemAllocAsync cuMemAllocAsync_ptsz
 #define cuMemFreeAsync cuMemFreeAsync_ptsz
+#define cuStreamEndCapture cuStreamEndCapture_ptsz
+#define cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_ptsz
+#define cuGraphLaunch cuGraphLaunch_ptsz
+#define cuGraphUpload cuGraphUpload_ptsz
+#define cuGraphInstantiateWithParams cuGraphInstantiateWithParams_ptsz
 #define cuMemAllocFromPoolAsync cuMemAllocFromPoolAsync_ptsz
 #define cuStreamGetPriority cuStreamGetPriority_ptsz
 #define cuStreamGetFlags cuStreamGetFlags_ptsz

@@ -101,6 +101,23 @@ static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, 
                                           kind);
 }
 
+// --- graphs as CUDA 10 and 11 spelt them
+// --------------------------------------------------------------------------------------
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* culprit,
+                                               char* text, size_t bytes) {
+  if (culprit) *culprit = 0;
+  if (text && bytes) *text = 0;
+  return ::cudaGraphInstantiate(executable, graph, 0);
+}
+static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* culprit,
+                                              enum cudaGraphExecUpdateResult* result) {
+  cudaGraphExecUpdateResultInfo info;
+  const cudaError_t answer = ::cudaGraphExecUpdate(executable, graph, &info);
+  if (culprit) *culprit = info.errorNode;
+  if (result) *result = info.result;
+  return answer;
+}
+
 // --- kernels by name
 // -----------------------------------------------------------------------------------------------------
 template <class Type>

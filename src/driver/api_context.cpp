@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "driver/api.hpp"
+#include "driver/capture.hpp"
 #include "driver/device.hpp"
 #include "profile/profile.hpp"
 
@@ -169,6 +170,7 @@ CUresult cuCtxGetApiVersion(CUcontext, unsigned int* version) {
 
 CUresult cuCtxSynchronize() {
   ORDITO_CONTEXT(context);
+  if (CUresult refused = refuseWhileCapturing(nullptr)) return refused;
   context->group.synchronizeAll();
   return currentContext(context);
 }

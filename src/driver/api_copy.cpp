@@ -37,7 +37,7 @@ CUresult fillLine(CUdeviceptr to, unsigned value, size_t count, unsigned element
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
   if (count > ~size_t{0} / elementBytes) return CUDA_ERROR_INVALID_VALUE;
-  return fill(*context, {to, 0, 0}, {count * elementBytes, 1, 1}, value, elementBytes, stream, synchronous);
+  return fill(*context, {{to, 0, 0}, {count * elementBytes, 1, 1}, value, elementBytes}, stream, synchronous);
 }
 
 CUresult fillPlane(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height, unsigned elementBytes,
@@ -46,7 +46,7 @@ CUresult fillPlane(CUdeviceptr to, size_t pitch, unsigned value, size_t width, s
   ORDITO_STREAM(stream, context, handle);
   if (width > ~size_t{0} / elementBytes) return CUDA_ERROR_INVALID_VALUE;
   if (height > 1 && pitch < width * elementBytes) return CUDA_ERROR_INVALID_VALUE;
-  return fill(*context, {to, pitch, 0}, {width * elementBytes, height, 1}, value, elementBytes, stream, synchronous);
+  return fill(*context, {{to, pitch, 0}, {width * elementBytes, height, 1}, value, elementBytes}, stream, synchronous);
 }
 
 }  // namespace

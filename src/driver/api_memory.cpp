@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "driver/api.hpp"
+#include "driver/capture.hpp"
 #include "driver/copy.hpp"
 #include "driver/device.hpp"
 #include "driver/extensions.hpp"
@@ -84,6 +85,11 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
   auto pool = pools().table.find(handle);
   if (!pool) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = allocateDevice(*context, pointer, bytes)) return bad;
+  auto node = [&] {
+    auto memory = std::make_shared<GraphMemory>(context->device, *pointer, bytes);
+    return NodeTask{CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(memory), nullptr};
+  };
+  if (auto captured = capture(stream, node)) return *captured;
   pool->add(bytes);
   std::lock_guard lock(pools().mutex);
   pools().owner[*pointer] = pool;
@@ -92,6 +98,7 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
 
 /// Frees device or managed memory; waits are the caller's business.
 CUresult release(Device& device, CUdeviceptr pointer) {
+  if (ownedByGraph(pointer)) return CUDA_SUCCESS;
   auto allocation = allocations().find(pointer);
   if (allocation) pools().leave(pointer, allocation->bytes);
   if (device.memory.free(pointer) || ordito::machine::freeHost(pointer, MemoryKind::Managed)) return CUDA_SUCCESS;
@@ -331,6 +338,8 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   Operation operation;
   Device& owner = context->device;
   operation.run = [&owner, pointer](std::string&) { return release(owner, pointer); };
+  auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEM_FREE, pointer, operation.run}; };
+  if (auto captured = capture(stream, node)) return *captured;
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "driver/api.hpp"
+#include "driver/capture.hpp"
 #include "machine/memory.hpp"
 
 using namespace ordito::driver;
@@ -13,7 +14,8 @@ namespace {
 CUresult findEvent(CUevent handle, std::shared_ptr<Event>& event) {
   ORDITO_CONTEXT(context);
   event = context->events.find(handle);
-  return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  return event->captured() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
 }
 
 bool holds(uint64_t value, uint64_t wanted, unsigned flags) {
@@ -35,6 +37,7 @@ CUresult writeValue(CUstream handle, CUdeviceptr to, T value) {
     std::atomic_ref(*reinterpret_cast<T*>(to)).store(value, std::memory_order_release);
     return CUDA_SUCCESS;
   };
+  if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }
@@ -56,6 +59,7 @@ CUresult waitValue(CUstream handle, CUdeviceptr from, T wanted, unsigned flags) 
       std::this_thread::yield();
     }
   };
+  if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }
@@ -121,6 +125,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned int) {
   ORDITO_STREAM(stream, context, handle);
   auto event = context->events.find(eventHandle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  if (auto captured = captureWait(stream, event)) return *captured;
   Point point = event->point();
   if (!point.stream || point.stream == stream) return CUDA_SUCCESS;  // never recorded, or in order anyway
   Operation operation;
@@ -134,6 +139,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
   if (!callback || flags) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   Operation operation;
   operation.evenAfterError = true;
   operation.run = [=](std::string&) {
@@ -153,6 +159,8 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
     function(data);
     return CUDA_SUCCESS;
   };
+  auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_HOST, CUDA_HOST_NODE_PARAMS{function, data}, operation.run}; };
+  if (auto captured = capture(stream, node)) return *captured;
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }
@@ -160,6 +168,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
 CUresult cuStreamQuery(CUstream handle) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
+  if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   if (!stream->idle()) return CUDA_ERROR_NOT_READY;
   return currentContext(context);
 }
@@ -167,6 +176,7 @@ CUresult cuStreamQuery(CUstream handle) {
 CUresult cuStreamSynchronize(CUstream handle) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
+  if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   stream->synchronize();
   return currentContext(context);
 }
@@ -177,14 +187,6 @@ CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, size_t, un
   auto allocation = ordito::machine::allocations().find(pointer);
   bool managed = allocation && allocation->kind == ordito::machine::MemoryKind::Managed;
   return managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-  ORDITO_CONTEXT(context);
-  ORDITO_STREAM(stream, context, handle);
-  if (!status) return CUDA_ERROR_INVALID_VALUE;
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int) {
@@ -223,6 +225,7 @@ CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
   ORDITO_STREAM(stream, context, streamHandle);
   auto event = context->events.find(handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  if (auto captured = captureRecord(stream, event)) return *captured;
   event->record(stream);
   return CUDA_SUCCESS;
 }

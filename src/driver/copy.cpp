@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/capture.hpp"
 #include "driver/context.hpp"
 #include "driver/results.hpp"
 #include "machine/memory.hpp"
@@ -110,34 +111,52 @@ struct Address {
 
 }  // namespace
 
-CUresult copy(Context& context, const CopyRequest& request, const std::shared_ptr<Stream>& stream, bool synchronous) {
-  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
-  if (request.extent.empty()) return CUDA_SUCCESS;
+CUresult prepareCopy(const CopyRequest& request, Work& work, bool& pageable) {
   SideCheck to = check(request.to, request.toSide, request.extent, "destination");
   if (to.result) return to.result;
   SideCheck from = check(request.from, request.fromSide, request.extent, "source");
   if (from.result) return from.result;
-  Operation operation;
-  operation.run = [request](std::string&) {
+  pageable = to.pageable || from.pageable;
+  work = [request](std::string&) {
     copyRows(request);
     return CUDA_SUCCESS;
   };
-  return submit(context, std::move(operation), stream, synchronous || to.pageable || from.pageable);
+  return CUDA_SUCCESS;
 }
 
-CUresult fill(Context& context, const Region& to, const Extent& extent, uint32_t value, unsigned elementBytes,
-              const std::shared_ptr<Stream>& stream, bool synchronous) {
+CUresult copy(Context& context, const CopyRequest& request, const std::shared_ptr<Stream>& stream, bool synchronous) {
   if (!stream) return CUDA_ERROR_INVALID_HANDLE;
-  if (extent.empty()) return CUDA_SUCCESS;
-  if (to.base % elementBytes || (extent.height > 1 && to.pitch % elementBytes))
-    return invalid(fmt::format("the destination {:#x} of a memset is not aligned to {} bytes", to.base, elementBytes));
-  SideCheck side = check(to, Side::Device, extent, "destination");
-  if (side.result) return side.result;
+  if (request.extent.empty()) return CUDA_SUCCESS;
+  bool pageable = false;
   Operation operation;
-  operation.run = [=](std::string&) {
-    fillRows(to, extent, value, elementBytes);
+  if (CUresult bad = prepareCopy(request, operation.run, pageable)) return bad;
+  auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEMCPY, request, operation.run}; };
+  if (auto captured = capture(stream, node)) return *captured;
+  return submit(context, std::move(operation), stream, synchronous || pageable);
+}
+
+CUresult prepareFill(const Fill& request, Work& work) {
+  const Region& to = request.to;
+  const unsigned size = request.elementBytes;
+  if (size != 1 && size != 2 && size != 4) return CUDA_ERROR_INVALID_VALUE;
+  if (to.base % size || (request.extent.height > 1 && to.pitch % size))
+    return invalid(fmt::format("the destination {:#x} of a memset is not aligned to {} bytes", to.base, size));
+  SideCheck side = check(to, Side::Device, request.extent, "destination");
+  if (side.result) return side.result;
+  work = [request](std::string&) {
+    fillRows(request.to, request.extent, request.value, request.elementBytes);
     return CUDA_SUCCESS;
   };
+  return CUDA_SUCCESS;
+}
+
+CUresult fill(Context& context, const Fill& request, const std::shared_ptr<Stream>& stream, bool synchronous) {
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (request.extent.empty()) return CUDA_SUCCESS;
+  Operation operation;
+  if (CUresult bad = prepareFill(request, operation.run)) return bad;
+  auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEMSET, request, operation.run}; };
+  if (auto captured = capture(stream, node)) return *captured;
   return submit(context, std::move(operation), stream, synchronous);
 }
 

@@ -36,12 +36,22 @@ struct CopyRequest {
   Extent extent;
 };
 
+struct Fill {
+  Region to;
+  Extent extent;
+  uint32_t value = 0;
+  unsigned elementBytes = 1;
+};
+
+/// Checks a copy; then `work` does it. `pageable`: host memory that CUDA does not know takes part.
+CUresult prepareCopy(const CopyRequest& request, Work& work, bool& pageable);
 /// Submits a copy to `stream`. Waits when the host would see a difference: synchronous calls, and pageable host memory.
 CUresult copy(Context& context, const CopyRequest& request, const std::shared_ptr<Stream>& stream, bool synchronous);
 
+/// Checks a fill; then `work` does it.
+CUresult prepareFill(const Fill& request, Work& work);
 /// Fills rows with an element of 1, 2 or 4 bytes; extent.width counts bytes.
-CUresult fill(Context& context, const Region& to, const Extent& extent, uint32_t value, unsigned elementBytes,
-              const std::shared_ptr<Stream>& stream, bool synchronous);
+CUresult fill(Context& context, const Fill& request, const std::shared_ptr<Stream>& stream, bool synchronous);
 
 CopyRequest linearCopy(uint64_t to, Side toSide, uint64_t from, Side fromSide, uint64_t bytes);
 /// CUDA_ERROR_INVALID_VALUE for a bad descriptor, NOT_SUPPORTED for arrays.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "driver/capture.hpp"
 #include "driver/context.hpp"
 #include "driver/results.hpp"
 #include "machine/occupancy.hpp"
@@ -162,7 +163,8 @@ LaunchRefusal checkLaunch(const LaunchRequest& request) {
   return checkCooperative(request);
 }
 
-CUresult launch(LaunchRequest request, bool* badConfiguration) {
+CUresult prepareLaunch(LaunchRequest request, std::shared_ptr<const LaunchRequest>& prepared, Work& work,
+                       bool* badConfiguration) {
   LaunchRefusal refusal = checkLaunch(request);
   if (badConfiguration) *badConfiguration = refusal.configuration;
   if (refusal.result != CUDA_SUCCESS) return refused(request, refusal.result, refusal.message);
@@ -175,11 +177,24 @@ CUresult launch(LaunchRequest request, bool* badConfiguration) {
   }
   flight->compiled = std::move(*compiled);
   flight->module = request.function->module.shared_from_this();
-  std::shared_ptr<Stream> stream = request.stream;
   flight->request = std::move(request);
   flight->request.stream = nullptr;  // the stream owns the operation, not the other way round
+  prepared = {flight, &flight->request};
+  work = [flight](std::string& message) { return fly(*flight, message); };
+  return CUDA_SUCCESS;
+}
+
+CUresult launch(LaunchRequest request, bool* badConfiguration) {
+  std::shared_ptr<Stream> stream = request.stream;
+  std::shared_ptr<const LaunchRequest> flight;
   Operation operation;
-  operation.run = [flight](std::string& message) { return fly(*flight, message); };
+  if (CUresult bad = prepareLaunch(std::move(request), flight, operation.run, badConfiguration)) return bad;
+  auto node = [&] {
+    auto described = std::make_shared<LaunchRequest>(*flight);
+    pointToParameters(*described);
+    return NodeTask{CU_GRAPH_NODE_TYPE_KERNEL, std::shared_ptr<const LaunchRequest>(described), operation.run};
+  };
+  if (auto captured = capture(stream, node)) return *captured;
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }
@@ -208,6 +223,12 @@ Expected<std::vector<std::byte>> gatherParameters(const Function& function, void
                     function.displayName, block.size(), bytes);
   if (buffer) std::memcpy(block.data(), buffer, std::min(bytes, block.size()));
   return block;
+}
+
+void pointToParameters(LaunchRequest& request) {
+  request.parameterPointers.clear();
+  for (const ptx::Parameter& parameter : request.function->kernel.parameters)
+    request.parameterPointers.push_back(request.parameters.data() + parameter.offset);
 }
 
 }  // namespace ordito::driver

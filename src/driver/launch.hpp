@@ -16,7 +16,8 @@ struct LaunchRequest {
   machine::Dim3 grid, block;
   size_t sharedBytes = 0;  // dynamic
   std::shared_ptr<Stream> stream;
-  std::vector<std::byte> parameters;  // laid out as the kernel's parameter block
+  std::vector<std::byte> parameters;          // laid out as the kernel's parameter block
+  std::vector<std::byte*> parameterPointers;  // into it; only nodes of graphs have them, for programs that ask
   bool cooperative = false;
 };
 
@@ -30,10 +31,17 @@ struct LaunchRefusal {
 /// The first rule that the request breaks; result CUDA_SUCCESS when it breaks none.
 LaunchRefusal checkLaunch(const LaunchRequest& request);
 
-/// Checks, compiles if need be, and submits. Refusals are told on stderr and remembered.
+/// Checks and compiles if need be; then `flight` holds the request and `work` runs it, as often as it is called.
+/// Refusals are told on stderr and remembered.
+CUresult prepareLaunch(LaunchRequest request, std::shared_ptr<const LaunchRequest>& flight, Work& work,
+                       bool* badConfiguration = nullptr);
+/// The same and into the stream.
 CUresult launch(LaunchRequest request, bool* badConfiguration = nullptr);
 
 /// Gathers a launch's parameters from one pointer per parameter (or, when that is null, from `extra`).
 Expected<std::vector<std::byte>> gatherParameters(const Function& function, void** parameters, void** extra);
+
+/// Fills in parameterPointers.
+void pointToParameters(LaunchRequest& request);
 
 }  // namespace ordito::driver

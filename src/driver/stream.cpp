@@ -221,6 +221,24 @@ void Event::record(const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex_);
   record->point = stream->submit(std::move(operation));
   record_ = std::move(record);
+  captured_ = nullptr;
+}
+
+void Event::recordedAt(const Point& point, std::shared_ptr<Record> record) {
+  std::lock_guard lock(mutex_);
+  record->point = point;
+  record_ = std::move(record);
+  captured_ = nullptr;
+}
+
+std::shared_ptr<const CapturedPoint> Event::captured() const {
+  std::lock_guard lock(mutex_);
+  return captured_;
+}
+
+void Event::setCaptured(std::shared_ptr<const CapturedPoint> point) {
+  std::lock_guard lock(mutex_);
+  captured_ = std::move(point);
 }
 
 std::shared_ptr<Event::Record> Event::last() const {

@@ -64,8 +64,11 @@ class StreamGroup {
   std::string errorMessage_;
 };
 
+/// Something to do; in `message` it says why it failed.
+using Work = std::function<CUresult(std::string& message)>;
+
 struct Operation {
-  std::function<CUresult(std::string& message)> run;  // null: nothing to do but to wait for the dependencies
+  Work run;  // null: nothing to do but to wait for the dependencies
   std::vector<Point> after;
   bool evenAfterError = false;
   bool quick = false;  // may run on the submitting thread when nothing is ahead of it
@@ -114,13 +117,25 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::condition_variable work_;
 };
 
+struct CapturedPoint;
+
 /// An event: the point of its last record, and when that was reached.
 class Event {
  public:
+  struct Record {
+    Point point;
+    std::chrono::steady_clock::time_point time;
+  };
+
   explicit Event(unsigned flags) : flags_(flags) {}
 
   void record(const std::shared_ptr<Stream>& stream);
+  /// The event is recorded by an operation of somebody else's, which sets the record's time.
+  void recordedAt(const Point& point, std::shared_ptr<Record> record);
   bool recorded() const;
+  /// Where the last record stands in a graph that is being captured; null when it is in a stream.
+  std::shared_ptr<const CapturedPoint> captured() const;
+  void setCaptured(std::shared_ptr<const CapturedPoint> point);
   /// True also for an event never recorded.
   bool reached();
   void wait();
@@ -131,15 +146,12 @@ class Event {
   std::chrono::steady_clock::time_point time() const;
 
  private:
-  struct Record {
-    Point point;
-    std::chrono::steady_clock::time_point time;
-  };
   std::shared_ptr<Record> last() const;
 
   const unsigned flags_;
   mutable std::mutex mutex_;
   std::shared_ptr<Record> record_;
+  std::shared_ptr<const CapturedPoint> captured_;
 };
 
 /// Waits a bounded time for what runs now and drops what is queued: for the end of the process.

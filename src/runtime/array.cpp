@@ -128,12 +128,12 @@ struct Side {
   }
 };
 
-cudaError_t copyBoxBetween(const Side& to, const Side& from, const cudaExtent& extent, const Order& order) {
+cudaError_t boxBetween(const Side& to, const Side& from, const cudaExtent& extent, CUDA_MEMCPY3D& box) {
   const cudaArray* const array = to.array != nullptr ? to.array : from.array;
   const size_t width = extent.width * (array != nullptr ? array->element_bytes : 1);
   if (const cudaError_t wrong = to.check(width, extent); wrong != cudaSuccess) return wrong;
   if (const cudaError_t wrong = from.check(width, extent); wrong != cudaSuccess) return wrong;
-  CUDA_MEMCPY3D box{};
+  box = {};
   box.srcMemoryType = box.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
   box.srcDevice = from.base();
   box.srcPitch = from.pitch();
@@ -150,7 +150,7 @@ cudaError_t copyBoxBetween(const Side& to, const Side& from, const cudaExtent& e
   box.WidthInBytes = width;
   box.Height = extent.height;
   box.Depth = extent.depth;
-  return toRuntime(copyBox(box, order));
+  return cudaSuccess;
 }
 
 /// An array is device memory whatever the kind says; pointers are checked against it.
@@ -167,10 +167,9 @@ cudaError_t copy3D(const cudaMemcpy3DParms* copy, const Order& order) {
   if (copy == nullptr) return finish(cudaErrorInvalidValue);
   return call([&]() -> cudaError_t {
     if (copy->extent.width == 0 || copy->extent.height == 0 || copy->extent.depth == 0) return cudaSuccess;
-    const Side to{copy->dstArray, &copy->dstPtr, copy->dstPos}, from{copy->srcArray, &copy->srcPtr, copy->srcPos};
-    if (!to.valid() || !from.valid()) return cudaErrorInvalidValue;
-    if (const cudaError_t wrong = checkKind(*copy); wrong != cudaSuccess) return wrong;
-    return copyBoxBetween(to, from, copy->extent, order);
+    CUDA_MEMCPY3D box;
+    if (const cudaError_t wrong = boxOf(*copy, box); wrong != cudaSuccess) return wrong;
+    return toRuntime(copyBox(box, order));
   });
 }
 
@@ -186,6 +185,13 @@ cudaError_t copy3DPeer(const cudaMemcpy3DPeerParms* copy, const Order& order) {
 }
 
 }  // namespace
+
+cudaError_t ordito::runtime::boxOf(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D& box) {
+  const Side to{copy.dstArray, &copy.dstPtr, copy.dstPos}, from{copy.srcArray, &copy.srcPtr, copy.srcPos};
+  if (!to.valid() || !from.valid()) return cudaErrorInvalidValue;
+  if (const cudaError_t wrong = checkKind(copy); wrong != cudaSuccess) return wrong;
+  return boxBetween(to, from, copy.extent, box);
+}
 
 extern "C" {
 

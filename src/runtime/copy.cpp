@@ -39,15 +39,6 @@ cudaError_t copyPitched(void* to, size_t to_pitch, const void* from, size_t from
   });
 }
 
-/// The part [offset, offset + bytes) of a variable, or cudaErrorInvalidValue if it does not lie inside.
-cudaError_t partOfSymbol(const void* symbol, size_t offset, size_t bytes, CUdeviceptr* part) {
-  size_t size = 0;
-  if (const cudaError_t found = Registry::instance().variable(symbol, part, &size); found != cudaSuccess) return found;
-  if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
-  *part += offset;
-  return cudaSuccess;
-}
-
 cudaError_t copyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
                          const Order& order) {
   return call([&]() -> cudaError_t {
@@ -71,6 +62,14 @@ cudaError_t copyFromSymbol(void* to, const void* symbol, size_t bytes, size_t of
 }
 
 }  // namespace
+
+cudaError_t partOfSymbol(const void* symbol, size_t offset, size_t bytes, CUdeviceptr* part) {
+  size_t size = 0;
+  if (const cudaError_t found = Registry::instance().variable(symbol, part, &size); found != cudaSuccess) return found;
+  if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
+  *part += offset;
+  return cudaSuccess;
+}
 
 cudaError_t checkDirection(const void* to, const void* from, cudaMemcpyKind kind) {
   if (!isKind(kind)) return cudaErrorInvalidMemcpyDirection;

@@ -19,9 +19,14 @@ struct Order {
   CUstream stream = nullptr;
 };
 
+/// The part [offset, offset + bytes) of a variable, or cudaErrorInvalidValue if it does not lie inside.
+cudaError_t partOfSymbol(const void* symbol, size_t offset, size_t bytes, CUdeviceptr* part);
+
 CUresult copyLinear(CUdeviceptr to, CUdeviceptr from, size_t bytes, const Order& order);
 CUresult copyRows(CUdeviceptr to, size_t to_pitch, CUdeviceptr from, size_t from_pitch, size_t width, size_t height,
                   const Order& order);
+/// What the driver calls a copy of boxes, or what is wrong with it.
+cudaError_t boxOf(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D& box);
 CUresult copyBox(const CUDA_MEMCPY3D& copy, const Order& order);
 
 }  // namespace ordito::runtime

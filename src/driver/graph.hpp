@@ -1,0 +1,128 @@
+// Graphs: work written down once, as nodes with dependencies, and launched many times.
+//
+// A node holds its parameters, as the program gave them and may ask for them again, and its work: a function that does
+// it now. Whatever a stream can run has been checked and compiled when the function is made (prepareLaunch,
+// prepareCopy …), so building a node by hand and capturing it from a stream end in the same place. An instantiated
+// graph is the list of its nodes' works in an order that keeps the dependencies; a launch is one operation of a stream
+// that runs through the list. Branches that could run side by side run one after the other: the blocks of each kernel
+// occupy all host threads anyway.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cuda.h"
+#include "driver/context.hpp"
+#include "driver/copy.hpp"
+#include "driver/launch.hpp"
+#include "driver/stream.hpp"
+
+namespace ordito::driver {
+
+class Graph;
+
+/// Memory that a graph allocates: taken when its node is made, so that its address is known, and given back with the
+/// last graph that has the node. In between, freeing it has no effect.
+class GraphMemory {
+ public:
+  GraphMemory(Device& device, uint64_t address, uint64_t bytes);
+  ~GraphMemory();
+  const uint64_t address, bytes;
+
+ private:
+  Device& device_;
+};
+/// True for the address of live graph memory.
+bool ownedByGraph(uint64_t address);
+struct GraphMemoryUse {
+  uint64_t now = 0, high = 0;
+};
+GraphMemoryUse graphMemoryUse();
+void resetGraphMemoryHigh();
+
+using NodeParameters =
+    std::variant<std::monostate, std::shared_ptr<const LaunchRequest>, CopyRequest, Fill, CUDA_HOST_NODE_PARAMS,
+                 std::shared_ptr<Graph>, std::shared_ptr<Event>, std::shared_ptr<GraphMemory>, CUdeviceptr>;
+
+/// What a node does: its parameters and the work made from them (null for nodes that only order others).
+struct NodeTask {
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  NodeParameters parameters;
+  Work work;
+};
+
+struct GraphNode {
+  Graph& graph;
+  const uint64_t number;  // the same in a clone of the graph
+  NodeTask task;
+  std::vector<GraphNode*> after;
+};
+
+class Graph : public std::enable_shared_from_this<Graph> {
+ public:
+  ~Graph();
+
+  static CUgraph handle(const std::shared_ptr<Graph>& graph);
+  static bool destroy(CUgraph handle);
+  static std::shared_ptr<Graph> from(CUgraph handle);
+  static CUgraphNode handle(GraphNode* node) { return reinterpret_cast<CUgraphNode>(node); }
+  /// Null if the handle is no live node.
+  static GraphNode* node(CUgraphNode handle);
+
+  GraphNode* add(NodeTask task, std::vector<GraphNode*> after);
+  void remove(GraphNode* node);
+  std::shared_ptr<Graph> clone() const;
+  GraphNode* find(uint64_t number) const;
+  const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
+  /// The nodes, each behind those that it depends on; fewer than all when there is a cycle.
+  std::vector<GraphNode*> inOrder() const;
+
+ private:
+  std::vector<std::unique_ptr<GraphNode>> nodes_;
+};
+
+/// An instantiated graph. Steps are replaced, never changed, because a launch that is under way keeps its own.
+class GraphExec : public std::enable_shared_from_this<GraphExec> {
+ public:
+  /// Null when the graph has a cycle.
+  static std::shared_ptr<GraphExec> instantiate(const Graph& graph, uint64_t flags);
+  static CUgraphExec handle(const std::shared_ptr<GraphExec>& executable);
+  static std::shared_ptr<GraphExec> from(CUgraphExec handle);
+  static bool destroy(CUgraphExec handle);
+
+  CUresult launch(const std::shared_ptr<Stream>& stream);
+  /// One run through it, as it is now, as a piece of another graph's work.
+  Work asWork();
+  /// Gives the step of a node other parameters of the same type; false if there is no such step.
+  bool replace(const GraphNode& node, const NodeTask& task);
+  /// Takes over all parameters of a graph of the same shape.
+  CUgraphExecUpdateResult update(const Graph& graph, GraphNode** culprit);
+  bool setEnabled(const GraphNode& node, bool enabled);
+  bool enabled(const GraphNode& node, bool* answer);
+  uint64_t flags() const { return flags_; }
+
+ private:
+  struct Step {
+    uint64_t number;
+    NodeTask task;
+    std::vector<size_t> after;
+    std::shared_ptr<GraphExec> child;
+    bool enabled = true;
+  };
+  using Steps = std::vector<std::shared_ptr<const Step>>;
+  struct Run;
+
+  static std::shared_ptr<const Step> makeStep(const GraphNode& node, std::vector<size_t> after);
+  Steps* stepsWith(uint64_t number, size_t* index);
+  void collect(Run& run, std::vector<Point>& waits);
+
+  mutable std::mutex mutex_;
+  Steps steps_;
+  Point last_;  // launches of one graph run one after the other
+  uint64_t flags_ = 0;
+};
+
+}  // namespace ordito::driver

@@ -1,0 +1,152 @@
+// See graph_tasks.hpp.
+#include "driver/graph_tasks.hpp"
+
+#include <cstdio>
+
+#include "driver/results.hpp"
+
+namespace ordito::driver {
+
+CUresult kernelTask(const CUDA_KERNEL_NODE_PARAMS& p, NodeTask& task) {
+  Function* function = functionFrom(p.func ? p.func : reinterpret_cast<CUfunction>(p.kern));
+  if (!function) return CUDA_ERROR_INVALID_VALUE;
+  LaunchRequest request;
+  request.function = function;
+  request.grid = {p.gridDimX, p.gridDimY, p.gridDimZ};
+  request.block = {p.blockDimX, p.blockDimY, p.blockDimZ};
+  request.sharedBytes = p.sharedMemBytes;
+  auto gathered = gatherParameters(*function, p.kernelParams, p.extra);
+  if (!gathered) return remember(gathered.error());
+  request.parameters = std::move(*gathered);
+  pointToParameters(request);
+  std::shared_ptr<const LaunchRequest> flight;
+  if (CUresult bad = prepareLaunch(std::move(request), flight, task.work)) return bad;
+  task.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  task.parameters = std::move(flight);
+  return CUDA_SUCCESS;
+}
+
+void describeKernel(const NodeTask& task, CUDA_KERNEL_NODE_PARAMS& p) {
+  const LaunchRequest& request = *std::get<std::shared_ptr<const LaunchRequest>>(task.parameters);
+  p = {};
+  p.func = reinterpret_cast<CUfunction>(request.function);
+  p.gridDimX = request.grid.x, p.gridDimY = request.grid.y, p.gridDimZ = request.grid.z;
+  p.blockDimX = request.block.x, p.blockDimY = request.block.y, p.blockDimZ = request.block.z;
+  p.sharedMemBytes = static_cast<unsigned>(request.sharedBytes);
+  p.kernelParams = const_cast<void**>(reinterpret_cast<void* const*>(request.parameterPointers.data()));
+}
+
+CUresult copyTask(const CUDA_MEMCPY3D& copy, NodeTask& task) {
+  CopyRequest request;
+  if (CUresult bad = requestFrom(copy, request)) return bad;
+  bool pageable = false;
+  if (!request.extent.empty())
+    if (CUresult bad = prepareCopy(request, task.work, pageable)) return bad;
+  task.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+  task.parameters = request;
+  return CUDA_SUCCESS;
+}
+
+void describeCopy(const NodeTask& task, CUDA_MEMCPY3D& copy) {
+  const CopyRequest& request = std::get<CopyRequest>(task.parameters);
+  copy = {};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+  copy.srcDevice = request.from.base;
+  copy.dstDevice = request.to.base;
+  copy.srcPitch = request.from.pitch ? request.from.pitch : request.extent.width;
+  copy.dstPitch = request.to.pitch ? request.to.pitch : request.extent.width;
+  copy.srcHeight = request.from.slice ? request.from.slice / copy.srcPitch : request.extent.height;
+  copy.dstHeight = request.to.slice ? request.to.slice / copy.dstPitch : request.extent.height;
+  copy.WidthInBytes = request.extent.width;
+  copy.Height = request.extent.height;
+  copy.Depth = request.extent.depth;
+}
+
+CUresult fillTask(const CUDA_MEMSET_NODE_PARAMS& p, NodeTask& task) {
+  Fill fill;
+  fill.to = {p.dst, p.pitch, 0};
+  fill.extent = {p.width * p.elementSize, p.height, 1};
+  fill.value = p.value;
+  fill.elementBytes = p.elementSize;
+  if (fill.extent.height > 1 && p.pitch < fill.extent.width) return CUDA_ERROR_INVALID_VALUE;
+  if (!fill.extent.empty())
+    if (CUresult bad = prepareFill(fill, task.work)) return bad;
+  task.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  task.parameters = fill;
+  return CUDA_SUCCESS;
+}
+
+void describeFill(const NodeTask& task, CUDA_MEMSET_NODE_PARAMS& p) {
+  const Fill& fill = std::get<Fill>(task.parameters);
+  p.dst = fill.to.base;
+  p.pitch = fill.to.pitch;
+  p.value = fill.value;
+  p.elementSize = fill.elementBytes;
+  p.width = fill.extent.width / fill.elementBytes;
+  p.height = fill.extent.height;
+}
+
+CUresult hostTask(const CUDA_HOST_NODE_PARAMS& p, NodeTask& task) {
+  if (!p.fn) return CUDA_ERROR_INVALID_VALUE;
+  task.type = CU_GRAPH_NODE_TYPE_HOST;
+  task.parameters = p;
+  task.work = [p](std::string&) {
+    p.fn(p.userData);
+    return CUDA_SUCCESS;
+  };
+  return CUDA_SUCCESS;
+}
+
+// The child is copied: what happens to the original later does not matter.
+CUresult childTask(CUgraph handle, NodeTask& task) {
+  auto child = Graph::from(handle);
+  if (!child) return CUDA_ERROR_INVALID_VALUE;
+  task.type = CU_GRAPH_NODE_TYPE_GRAPH;
+  task.parameters = child->clone();
+  return CUDA_SUCCESS;
+}
+
+CUresult eventTask(Context& context, CUgraphNodeType type, CUevent handle, NodeTask& task) {
+  auto event = context.events.find(handle);
+  if (!event) return CUDA_ERROR_INVALID_VALUE;
+  task.type = type;
+  task.parameters = std::move(event);
+  return CUDA_SUCCESS;
+}
+
+CUresult memoryTask(Context& context, uint64_t bytes, NodeTask& task, CUdeviceptr* pointer) {
+  auto address = context.device.memory.allocate(bytes);
+  if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+  *pointer = *address;
+  task.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  task.parameters = std::make_shared<GraphMemory>(context.device, *address, bytes);
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
+std::string labelOf(const NodeTask& task) {
+  static constexpr const char* kNames[] = {"kernel",     "memcpy",       "memset", "host", "graph",    "empty",
+                                           "wait event", "record event", "signal", "wait", "allocate", "free"};
+  std::string label = static_cast<size_t>(task.type) < std::size(kNames) ? kNames[task.type] : "node";
+  if (auto* launch = std::get_if<std::shared_ptr<const LaunchRequest>>(&task.parameters))
+    label += "\\n" + (*launch)->function->displayName;
+  return label;
+}
+
+}  // namespace
+
+CUresult writeDot(const Graph& graph, const char* path) {
+  std::FILE* file = std::fopen(path, "w");
+  if (!file) return remember(CUDA_ERROR_OPERATING_SYSTEM, fmt::format("cannot write '{}'", path));
+  fmt::print(file, "digraph {{\n");
+  for (const auto& node : graph.nodes()) {
+    fmt::print(file, "  n{} [label=\"{}\"]\n", node->number, labelOf(node->task));
+    for (const GraphNode* before : node->after) fmt::print(file, "  n{} -> n{}\n", before->number, node->number);
+  }
+  fmt::print(file, "}}\n");
+  std::fclose(file);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace ordito::driver
