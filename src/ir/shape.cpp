@@ -270,8 +270,9 @@ std::vector<BlockId> Shapes::influence(BlockId b) const {
   return result;
 }
 
-/// Marks the joins of the branch that ends `b`: each path carries the label of the side it took; a block that meets two
-/// labels is a join and labels on.
+/// Marks the joins of the branch that ends `b`: each path carries the label of the side it took, or the name of the
+/// last join on it; a block that meets two labels is a join and labels on. A side's label is no block's name: the
+/// branch may lead straight to the join.
 void Shapes::markJoins(BlockId b, std::vector<char>& marks) {
   const auto region = influence(b);
   std::vector<char> inside(f_.blocks.size(), 0);
@@ -292,7 +293,8 @@ void Shapes::markJoins(BlockId b, std::vector<char>& marks) {
     if (inside[to] == 1) work.push_back(to);
   };
   const Terminator& end = f_.blocks[b].end;
-  for (unsigned k = 0; k < end.targetCount(); ++k) offer(end.target[k], end.target[k]);
+  const BlockId sides = static_cast<BlockId>(f_.blocks.size());
+  for (unsigned k = 0; k < end.targetCount(); ++k) offer(end.target[k], sides + k);
   while (!work.empty()) {
     BlockId n = work.back();
     work.pop_back();
