@@ -15,6 +15,14 @@ namespace ordito::driver {
 
 namespace {
 
+#if ORDITO_HAVE_JIT
+std::unique_ptr<machine::Engine> makeJit() {
+  jit::Options options;
+  options.caches = true;
+  return jit::makeJit(options);
+}
+#endif
+
 std::unique_ptr<machine::Engine> makeEngine() {
   const char* text = std::getenv("ORDITO_ENGINE");
   std::string_view name = text ? text : "";
@@ -23,10 +31,10 @@ std::unique_ptr<machine::Engine> makeEngine() {
     tell(fmt::format("ORDITO_ENGINE: no engine is called '{}'; known are jit, interp", name));
 #if ORDITO_HAVE_JIT
   if (name != "jit")
-    return std::make_unique<machine::FallbackEngine>(jit::makeJit(), interp::makeInterpreter(), [](const Error& error) {
+    return std::make_unique<machine::FallbackEngine>(makeJit(), interp::makeInterpreter(), [](const Error& error) {
       tell(fmt::format("{}; it runs in the interpreter, slowly", error.message));
     });
-  return jit::makeJit();
+  return makeJit();
 #else
   return interp::makeInterpreter();
 #endif

@@ -37,6 +37,7 @@ class Linker {
   Expected<> add(Module other) {
     firstFile_ = static_cast<uint32_t>(result_.files.size());
     firstLocation_ = static_cast<uint32_t>(result_.locations.size()) - 1;  // entry 0 of each module is "unknown"
+    result_.source.digest.add(other.source.digest);
     result_.version = std::max(result_.version, other.version);
     result_.files.insert(result_.files.end(), other.files.begin(), other.files.end());
     for (size_t i = 1; i < other.locations.size(); ++i) {

@@ -5,9 +5,13 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "ir/ir.hpp"
 #include "ir/shape.hpp"
+#include "jit/code_cache.hpp"
 #include "jit/compile.hpp"
 #include "jit/emitter.hpp"
 #include "jit/jam.hpp"
@@ -20,7 +24,7 @@ using BlockFunction = void (*)(const machine::BlockFrame*);
 
 class CompiledKernel final : public machine::Executable {
  public:
-  CompiledKernel(BlockFunction f, const EmittedKernel& k, size_t threads)
+  CompiledKernel(BlockFunction f, const CompiledObject& k, size_t threads)
       : function_(f), scratch_(k.scratchBytes), local_(k.localBytes * threads), streamed_(k.streamedBytes) {}
   void runBlock(const machine::BlockFrame& frame) const override { function_(&frame); }
   size_t scratchBytes() const override { return scratch_; }
@@ -34,16 +38,54 @@ class CompiledKernel final : public machine::Executable {
 
 class Jit final : public machine::Engine {
  public:
-  explicit Jit(Options options) : options_(std::move(options)) {
+  explicit Jit(Options options)
+      : options_(std::move(options)), cache_(options_.caches ? CodeCache::fromEnvironment() : CodeCache({})) {
     if (const char* cpu = std::getenv("ORDITO_CPU")) options_.cpu = cpu;
     target_ = Target::host(options_.cpu);
     const char* dump = std::getenv("ORDITO_DUMP");
     options_.dumpIr |= dump && std::string_view(dump) == "ir";
     if (const char* jam = std::getenv("ORDITO_JAM")) options_.jam = static_cast<unsigned>(std::atoi(jam));
+    base_ = buildDigest().add(target_.cpu).add(target_.features).add(options_.jam);
+    if (options_.caches) cache_.trim();
   }
 
   Expected<std::shared_ptr<const machine::Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
                                                                const machine::Specialisation& specialisation) override {
+    const bool caches = options_.caches && !options_.dumpIr && !module.source.digest.isEmpty();
+    const Digest key = caches ? keyOf(module, kernel, specialisation) : Digest().add(++count_);
+    const std::string symbol = "ordito_" + key.hex();
+    std::lock_guard lock(mutex_);
+    if (auto known = executables_.find(symbol); known != executables_.end()) return known->second;
+    std::optional<CompiledObject> code = caches ? cache_.find(key) : std::nullopt;
+    if (!code) {
+      auto made = makeObject(module, kernel, specialisation, symbol);
+      if (!made) return tl::unexpected(made.error());
+      code = std::move(*made);
+      if (caches) cache_.add(key, *code);
+    }
+    auto address = store_.link(std::move(code->object), symbol);
+    if (!address) return tl::unexpected(address.error());
+    const uint64_t warps = (specialisation.block.count() + kLanes - 1) / kLanes;
+    auto executable = std::make_shared<const CompiledKernel>(reinterpret_cast<BlockFunction>(*address), *code,
+                                                             size_t{warps} * kLanes);
+    if (caches) executables_[symbol] = executable;
+    return executable;
+  }
+
+ private:
+  Digest keyOf(const ptx::Module& module, const ptx::Function& kernel, const machine::Specialisation& s) const {
+    return Digest(base_)
+        .add(module.source.digest)
+        .add(kernel.name)
+        .add(s.block.x)
+        .add(s.block.y)
+        .add(s.block.z)
+        .add(s.counters);
+  }
+
+  /// From PTX to an object file in which the block function is called `symbol`.
+  Expected<CompiledObject> makeObject(const ptx::Module& module, const ptx::Function& kernel,
+                                      const machine::Specialisation& specialisation, const std::string& symbol) {
     auto function = ir::buildCfg(module, kernel);
     if (!function) return tl::unexpected(function.error());
     ir::buildSsa(*function);
@@ -60,7 +102,6 @@ class Jit final : public machine::Engine {
 
     llvm::LLVMContext context;
     llvm::Module code(kernel.name, context);
-    const std::string symbol = fmt::format("ordito_kernel_{}", ++count_);
     EmittedKernel emitted;
     try {
       emitted = Emitter(code, *function, shapes, layout, target_, specialisation.counters).emit(symbol);
@@ -69,16 +110,16 @@ class Jit final : public machine::Engine {
     }
     auto object = compileToObject(code, target_, options_.dumpIr);
     if (!object) return tl::unexpected(object.error());
-    auto address = store_.link(std::move(*object), symbol);
-    if (!address) return tl::unexpected(address.error());
-    return std::make_shared<const CompiledKernel>(reinterpret_cast<BlockFunction>(*address), emitted,
-                                                  size_t{launch.warps()} * kLanes);
+    return CompiledObject{std::move(*object), emitted.scratchBytes, emitted.localBytes, emitted.streamedBytes};
   }
 
- private:
   Options options_;
   Target target_;
   CodeStore store_;
+  CodeCache cache_;
+  Digest base_;  // what the code depends on besides the kernel
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const machine::Executable>> executables_;  // by symbol
   std::atomic<uint64_t> count_{0};
 };
 

@@ -11,8 +11,9 @@ namespace ordito::jit {
 /// What to compile for. Empty names mean the host. "x86-64-v3" and "x86-64-v4" let tests ask for less than the host
 /// has.
 struct Options {
-  std::string cpu;
+  std::string cpu = {};
   unsigned jam = 0;     // warps that advance together; 0 = chosen for each kernel
+  bool caches = false;  // look for compiled kernels on disk, and leave them there (code_cache.hpp)
   bool dumpIr = false;  // print our IR and LLVM's before and after optimisation to stderr (ORDITO_DUMP=ir)
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/digest.hpp"
 #include "isa/isa.hpp"
 
 namespace ordito::ptx {
@@ -173,6 +174,12 @@ struct Function {
   bool operator==(const Function&) const = default;
 };
 
+/// The text that a module was parsed from, for caches. No part of the module's value: two texts can say the same.
+struct SourceDigest {
+  Digest digest;
+  bool operator==(const SourceDigest&) const { return true; }
+};
+
 struct Module {
   uint32_t version = 0;  // ISA version × 10: 83 for `.version 8.3`
   std::string target;    // "sm_80"
@@ -182,6 +189,7 @@ struct Module {
   std::vector<SourceLocation> locations{SourceLocation{}};  // [0] is "unknown"
   std::vector<Variable> variables;
   std::vector<Function> functions;  // entries, device functions and extern declarations
+  SourceDigest source;              // empty in a module that was not parsed
 
   const Function* findFunction(std::string_view name) const {
     for (const Function& f : functions)

@@ -5,7 +5,11 @@
 
 namespace ordito::ptx {
 
-Expected<Module> parse(std::string_view text, std::string_view name) { return Parser(text, name).run(); }
+Expected<Module> parse(std::string_view text, std::string_view name) {
+  auto module = Parser(text, name).run();
+  if (module) module->source.digest.add(text);
+  return module;
+}
 
 Expected<Module> Parser::run() {
   if (!token_.isDotted("version")) error(token_, "PTX must start with .version, found {}", found());

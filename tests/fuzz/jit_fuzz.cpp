@@ -64,10 +64,10 @@ struct Configuration {
 const Configuration kConfigurations[] = {
     {"host", {}},
     {"counters", {}, true},
-    {"jam 1", {"", 1, false}},
-    {"jam 2", {"", 2, false}},
-    {"x86-64-v3", {"x86-64-v3", 0, false}},
-    {"x86-64-v2", {"x86-64-v2", 0, false}},
+    {"jam 1", {.jam = 1}},
+    {"jam 2", {.jam = 2}},
+    {"x86-64-v3", {.cpu = "x86-64-v3"}},
+    {"x86-64-v2", {.cpu = "x86-64-v2"}},
 };
 
 bool sameSteps(const Outcome& a, const Outcome& b) {

@@ -1,0 +1,45 @@
+// Compiled kernels on disk, so that the second start of a program compiles nothing.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/digest.hpp"
+
+namespace ordito::jit {
+
+/// All that is needed to run a kernel again.
+struct CompiledObject {
+  std::string object;  // an ELF object file
+  uint64_t scratchBytes = 0, localBytes = 0, streamedBytes = 0;
+};
+
+/// A folder of objects. Its files may vanish, be cut short or be written by several processes at once: what is not
+/// whole is not found. When they outgrow `limit` bytes, those unused for longest are removed.
+class CodeCache {
+ public:
+  static constexpr uint64_t kLimit = uint64_t{512} << 20;
+
+  /// $ORDITO_CACHE names the folder ("off": none); else it is ordito/ in $XDG_CACHE_HOME or ~/.cache.
+  static CodeCache fromEnvironment();
+  /// An empty path caches nothing.
+  explicit CodeCache(std::filesystem::path folder, uint64_t limit = kLimit);
+
+  std::optional<CompiledObject> find(const Digest& key) const;
+  /// Failures to write are no errors: the kernel is compiled again next time.
+  void add(const Digest& key, const CompiledObject& object) const;
+  /// Removes the files that were not used for longest until the rest takes three quarters of the limit.
+  void trim() const;
+
+ private:
+  std::filesystem::path fileOf(const Digest& key) const { return folder_ / (key.hex() + ".kernel"); }
+
+  std::filesystem::path folder_;
+  uint64_t limit_;
+};
+
+/// What identifies the code of this very library: another build must not read what this one wrote.
+Digest buildDigest();
+
+}  // namespace ordito::jit
