@@ -52,6 +52,41 @@ ORDITO_CG void gridBarrier() {
   __syncthreads();
 }
 
+/// Groups shuffle values of any type that can be copied as bytes: word by word.
+struct FromLane {
+  unsigned int mask;
+  int lane, width;
+  ORDITO_CG_MEMBER unsigned int operator()(unsigned int word) const { return __shfl_sync(mask, word, lane, width); }
+};
+struct FromAbove {
+  unsigned int mask, delta;
+  int width;
+  ORDITO_CG_MEMBER unsigned int operator()(unsigned int word) const {
+    return __shfl_down_sync(mask, word, delta, width);
+  }
+};
+struct FromBelow {
+  unsigned int mask, delta;
+  int width;
+  ORDITO_CG_MEMBER unsigned int operator()(unsigned int word) const { return __shfl_up_sync(mask, word, delta, width); }
+};
+struct FromPartner {
+  unsigned int mask;
+  int lanes, width;
+  ORDITO_CG_MEMBER unsigned int operator()(unsigned int word) const {
+    return __shfl_xor_sync(mask, word, lanes, width);
+  }
+};
+template <class Type, class Shuffle>
+ORDITO_CG Type shuffled(const Type& value, const Shuffle& shuffle) {
+  constexpr unsigned int words = (sizeof(Type) + 3) / 4;
+  unsigned int bits[words] = {};
+  __builtin_memcpy(bits, &value, sizeof(Type));
+  for (unsigned int i = 0; i < words; ++i) bits[i] = shuffle(bits[i]);
+  Type result;
+  __builtin_memcpy((void*)&result, bits, sizeof(Type));
+  return result;
+}
 }  // namespace ordito_detail
 
 /// Any group by value: what functions take that do not care which it is.
@@ -131,17 +166,19 @@ class coalesced_group : public thread_group {
 
   template <class Type>
   ORDITO_CG_MEMBER Type shfl(Type value, unsigned int rank) const {
-    return __shfl_sync(mask_, value, laneOf(rank));
+    return ordito_detail::shuffled(value, ordito_detail::FromLane{mask_, laneOf(rank), 32});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
-    return __shfl_sync(mask_, value, laneOf(rank >= delta ? rank - delta : rank));
+    const int from = laneOf(rank >= delta ? rank - delta : rank);
+    return ordito_detail::shuffled(value, ordito_detail::FromLane{mask_, from, 32});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
-    return __shfl_sync(mask_, value, laneOf(rank + delta < size() ? rank + delta : rank));
+    const int from = laneOf(rank + delta < size() ? rank + delta : rank);
+    return ordito_detail::shuffled(value, ordito_detail::FromLane{mask_, from, 32});
   }
   ORDITO_CG_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
   ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
@@ -197,19 +234,19 @@ class thread_block_tile<Size, void> : public thread_group {
 
   template <class Type>
   ORDITO_CG_MEMBER Type shfl(Type value, int rank) const {
-    return __shfl_sync(mask_, value, rank, Size);
+    return ordito_detail::shuffled(value, ordito_detail::FromLane{mask_, rank, (int)Size});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
-    return __shfl_up_sync(mask_, value, delta, Size);
+    return ordito_detail::shuffled(value, ordito_detail::FromBelow{mask_, delta, (int)Size});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
-    return __shfl_down_sync(mask_, value, delta, Size);
+    return ordito_detail::shuffled(value, ordito_detail::FromAbove{mask_, delta, (int)Size});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_xor(Type value, unsigned int lanes) const {
-    return __shfl_xor_sync(mask_, value, (int)lanes, Size);
+    return ordito_detail::shuffled(value, ordito_detail::FromPartner{mask_, (int)lanes, (int)Size});
   }
   ORDITO_CG_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
   ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }

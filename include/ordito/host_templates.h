@@ -101,6 +101,17 @@ static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, 
                                           kind);
 }
 
+// --- managed memory as CUDA 13 spells it
+// --------------------------------------------------------------------------------------
+static inline cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, struct cudaMemLocation location,
+                                               unsigned int flags, cudaStream_t stream = 0) {
+  return ::cudaMemPrefetchAsync_v2(pointer, bytes, location, flags, stream);
+}
+static inline cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                                        struct cudaMemLocation location) {
+  return ::cudaMemAdvise_v2(pointer, bytes, advice, location);
+}
+
 // --- graphs as CUDA 10 and 11 spelt them
 // --------------------------------------------------------------------------------------
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, cudaGraphNode_t* culprit,

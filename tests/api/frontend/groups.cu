@@ -27,6 +27,12 @@ __global__ void groups(int* p) {
   int value = p[block.thread_rank()];
   value = cg::reduce(tile, value, cg::plus<int>()) + blockSum(block, scratch, value);
   value += blockSum(cg::tiled_partition(block, 8), scratch, value) + cg::inclusive_scan(tile, value);
+  struct Wide {
+    char letters[6];
+    double number;
+  } wide = {{1, 2, 3, 4, 5, 6}, 1.0 * value};
+  wide = tile.shfl_xor(wide, 1);  // any type of bytes
+  value += wide.letters[5] + static_cast<int>(wide.number);
   if (value & 1) {
     cg::coalesced_group active = cg::coalesced_threads();
     if (active.thread_rank() == 0) atomicAdd(p, static_cast<int>(active.size()));
