@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <string_view>
@@ -69,6 +70,11 @@ const std::vector<CaseSpec>& allCases() {
       {"matmul_tiled_16", Kernel::MatmulTiled, 16, 1024, "openblas", 0.4, 3, matmulFlops(1024), "GFLOP/s"},
       {"transpose", Kernel::Transpose, 256, 4096, "native", 0.4, 3, 8.0 * 4096 * 4096, "GB/s"},
       {"histogram", Kernel::Histogram, 256, textSize, "native", 0.3, 3, textSize, "GB/s"},
+      {"mandelbrot", Kernel::Mandelbrot, 256, 2048, "native", 0.75, 3, 2048.0 * 2048, "Gpixel/s"},
+      {"collatz", Kernel::Collatz, 256, std::size_t{1} << 22, "native", 0.75, 3, 1 << 22, "Gnumber/s"},
+      // Six instructions of PTX for each step of 32 threads.
+      {"xorshift", Kernel::Xorshift, 256, std::size_t{1} << 16, "native", 0.75, 3, 6.0 * xorshiftSteps * (1 << 16) / 32,
+       "Gwarpinst/s"},
   };
   return cases;
 }
@@ -82,6 +88,9 @@ CaseData::CaseData(const CaseSpec& spec) : problem_{spec.kernel, spec.block, spe
     case Kernel::MatmulTiled: makeMatmul(); break;
     case Kernel::Transpose: makeTranspose(); break;
     case Kernel::Histogram: makeHistogram(); break;
+    case Kernel::Mandelbrot: makeMandelbrot(); break;
+    case Kernel::Collatz: makeCollatz(); break;
+    case Kernel::Xorshift: makeXorshift(); break;
   }
 }
 
@@ -133,6 +142,48 @@ void CaseData::makeHistogram() {
   integers_.assign(256, 0);
   for (unsigned char letter : text_) ++integers_[letter];
   problem_.a = text_.data();
+  problem_.bytes = integers_.size() * sizeof(std::uint32_t);
+}
+
+/// Every step is a fused multiply-add by name, so that all contenders round alike.
+void CaseData::makeMandelbrot() {
+  const std::size_t n = problem_.n;
+  const float step = mandelbrotWidth / static_cast<float>(n);
+  integers_.resize(n * n);
+  for (std::size_t row = 0; row < n; ++row)
+    for (std::size_t column = 0; column < n; ++column) {
+      const float cx = std::fma(static_cast<float>(column), step, mandelbrotLeft);
+      const float cy = std::fma(static_cast<float>(row), step, mandelbrotTop);
+      float x = 0, y = 0;
+      std::uint32_t count = 0;
+      while (count < mandelbrotLimit && std::fma(x, x, y * y) <= 4.0F) {
+        const float next = std::fma(x, x, std::fma(-y, y, cx));
+        y = std::fma(x + x, y, cy);
+        x = next;
+        ++count;
+      }
+      integers_[row * n + column] = count;
+    }
+  problem_.bytes = integers_.size() * sizeof(std::uint32_t);
+}
+
+void CaseData::makeCollatz() {
+  integers_.resize(problem_.n);
+  for (std::size_t i = 0; i < problem_.n; ++i) {
+    std::uint32_t steps = 0;
+    for (std::uint64_t x = i + 1; x != 1; ++steps) x = x % 2 ? 3 * x + 1 : x / 2;
+    integers_[i] = steps;
+  }
+  problem_.bytes = integers_.size() * sizeof(std::uint32_t);
+}
+
+void CaseData::makeXorshift() {
+  integers_.resize(problem_.n);
+  for (std::size_t i = 0; i < problem_.n; ++i) {
+    std::uint32_t x = static_cast<std::uint32_t>(i + 1);
+    for (int step = 0; step < xorshiftSteps; ++step) x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+    integers_[i] = x;
+  }
   problem_.bytes = integers_.size() * sizeof(std::uint32_t);
 }
 

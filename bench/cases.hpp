@@ -39,6 +39,9 @@ class CaseData {
   void makeMatmul();
   void makeTranspose();
   void makeHistogram();
+  void makeMandelbrot();
+  void makeCollatz();
+  void makeXorshift();
 
   Problem problem_;
   std::vector<float> a_, b_;

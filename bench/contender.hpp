@@ -8,7 +8,18 @@
 
 namespace ordito::bench {
 
-enum class Kernel { Saxpy, ReduceBest, ReduceNeighbored, MatmulNaive, MatmulTiled, Transpose, Histogram };
+enum class Kernel {
+  Saxpy,
+  ReduceBest,
+  ReduceNeighbored,
+  MatmulNaive,
+  MatmulTiled,
+  Transpose,
+  Histogram,
+  Mandelbrot,
+  Collatz,
+  Xorshift
+};
 
 /// One case's input, which all contenders share and none may write to.
 struct Problem {
@@ -21,6 +32,12 @@ struct Problem {
 };
 
 constexpr float saxpyFactor = 2.0F;
+
+// The Mandelbrot set on [-2, 1] x [-1.5, 1.5]: Problem::n points in x and in y.
+constexpr int mandelbrotLimit = 256;
+constexpr float mandelbrotLeft = -2.0F, mandelbrotTop = -1.5F, mandelbrotWidth = 3.0F;
+// Marsaglia's generator with 32 bits, as many steps for each thread: arithmetic and nothing else.
+constexpr int xorshiftSteps = 4096;
 
 class Contender {
  public:

@@ -96,6 +96,39 @@ __global__ void histogram(const unsigned char* text, unsigned n, unsigned* bins)
   atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
 }
 
+__global__ void mandelbrot(unsigned* counts, int n, float step) {
+  int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+  if (column >= n) return;
+  float cx = fmaf(column, step, ordito::bench::mandelbrotLeft), cy = fmaf(row, step, ordito::bench::mandelbrotTop);
+  float x = 0, y = 0;
+  unsigned count = 0;
+  while (count < ordito::bench::mandelbrotLimit && fmaf(x, x, __fmul_rn(y, y)) <= 4.0f) {
+    float next = fmaf(x, x, fmaf(-y, y, cx));
+    y = fmaf(x + x, y, cy);
+    x = next;
+    ++count;
+  }
+  counts[row * n + column] = count;
+}
+
+__global__ void collatz(unsigned* steps, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  unsigned count = 0;
+  for (unsigned long long x = i + 1; x != 1; ++count) x = x % 2 ? 3 * x + 1 : x / 2;
+  steps[i] = count;
+}
+
+__global__ void xorshift(unsigned* numbers, int steps) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x, x = i + 1;
+  for (int step = 0; step < steps; ++step) {
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+  }
+  numbers[i] = x;
+}
+
 void check(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
 }
@@ -238,6 +271,29 @@ class Histogram final : public Contender {
   DeviceArray<unsigned> bins_;
 };
 
+/// Kernels that read no arrays.
+class Numbers final : public Contender {
+ public:
+  explicit Numbers(const Problem& problem) : p_(problem), out_(nullptr, p_.bytes / sizeof(unsigned)) {}
+
+  void run() override {
+    const int n = static_cast<int>(p_.n);
+    const unsigned blocks = (n + p_.block - 1) / p_.block;
+    if (p_.kernel == Kernel::Mandelbrot)
+      mandelbrot<<<dim3(blocks, n), p_.block>>>(out_.data(), n, mandelbrotWidth / n);
+    else if (p_.kernel == Kernel::Collatz)
+      collatz<<<blocks, p_.block>>>(out_.data(), n);
+    else
+      xorshift<<<blocks, p_.block>>>(out_.data(), xorshiftSteps);
+    finishLaunch();
+  }
+  void fetch(void* result) override { out_.copyTo(result); }
+
+ private:
+  Problem p_;
+  DeviceArray<unsigned> out_;
+};
+
 }  // namespace
 
 std::unique_ptr<Contender> makeCuda(const Problem& problem) {
@@ -249,6 +305,9 @@ std::unique_ptr<Contender> makeCuda(const Problem& problem) {
     case Kernel::MatmulTiled: return std::make_unique<Matmul>(problem);
     case Kernel::Transpose: return std::make_unique<Transpose>(problem);
     case Kernel::Histogram: return std::make_unique<Histogram>(problem);
+    case Kernel::Mandelbrot:
+    case Kernel::Collatz:
+    case Kernel::Xorshift: return std::make_unique<Numbers>(problem);
   }
   return nullptr;
 }

@@ -79,3 +79,37 @@ __kernel void histogram(__global const uchar* text, uint n, __global uint* bins)
   barrier(CLK_LOCAL_MEM_FENCE);
   atomic_add(&bins[get_local_id(0)], mine[get_local_id(0)]);
 }
+
+// LEFT, TOP and LIMIT are given when the program is built.
+__kernel void mandelbrot(__global uint* counts, int n, float step) {
+  int column = get_global_id(0), row = get_global_id(1);
+  if (column >= n) return;
+  float cx = fma((float)column, step, LEFT), cy = fma((float)row, step, TOP);
+  float x = 0, y = 0;
+  uint count = 0;
+  while (count < LIMIT && fma(x, x, y * y) <= 4.0f) {
+    float next = fma(x, x, fma(-y, y, cx));
+    y = fma(x + x, y, cy);
+    x = next;
+    ++count;
+  }
+  counts[row * n + column] = count;
+}
+
+__kernel void collatz(__global uint* steps, uint n) {
+  uint i = get_global_id(0);
+  if (i >= n) return;
+  uint count = 0;
+  for (ulong x = i + 1; x != 1; ++count) x = x % 2 ? 3 * x + 1 : x / 2;
+  steps[i] = count;
+}
+
+__kernel void xorshift(__global uint* numbers, int steps) {
+  uint i = get_global_id(0), x = i + 1;
+  for (int step = 0; step < steps; ++step) {
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+  }
+  numbers[i] = x;
+}

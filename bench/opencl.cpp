@@ -130,7 +130,8 @@ class Function {
     const char* source = kernelsCl;
     program_ = OPENCL(clCreateProgramWithSource)(Device::get().context, 1, &source, nullptr, &status);
     check(status, "clCreateProgramWithSource");
-    const std::string options = fmt::format("-DTILE={}", tile);
+    const std::string options = fmt::format("-DTILE={} -DLIMIT={} -DLEFT={:.1f}f -DTOP={:.1f}f", tile, mandelbrotLimit,
+                                            mandelbrotLeft, mandelbrotTop);
     check(OPENCL(clBuildProgram)(program_, 1, &Device::get().id, options.c_str(), nullptr, nullptr), "clBuildProgram");
     kernel_ = OPENCL(clCreateKernel)(program_, name, &status);
     check(status, "clCreateKernel");
@@ -261,6 +262,29 @@ class Histogram final : public Contender {
   std::size_t block_;
 };
 
+/// Kernels that read no arrays.
+class Numbers final : public Contender {
+ public:
+  Numbers(const Problem& p, const char* kernel)
+      : out_(nullptr, p.bytes), function_(kernel, 1), global_{roundUp(p.n, p.block), 1}, block_(p.block) {
+    const auto n = static_cast<cl_int>(p.n);
+    if (p.kernel == Kernel::Mandelbrot) {
+      global_[1] = p.n;
+      function_.setArguments(out_.memory(), n, mandelbrotWidth / static_cast<float>(p.n));
+    } else {
+      function_.setArguments(out_.memory(), p.kernel == Kernel::Collatz ? n : cl_int{xorshiftSteps});
+    }
+  }
+  void run() override { function_.run(global_, {block_, 1}); }
+  void fetch(void* result) override { out_.read(result); }
+
+ private:
+  Buffer out_;
+  Function function_;
+  std::array<std::size_t, 2> global_;
+  std::size_t block_;
+};
+
 }  // namespace
 
 std::string openClDevice() { return Device::get().description; }
@@ -274,6 +298,9 @@ std::unique_ptr<Contender> makeOpenCl(const Problem& problem) {
     case Kernel::MatmulTiled: return std::make_unique<Matmul>(problem);
     case Kernel::Transpose: return std::make_unique<Transpose>(problem);
     case Kernel::Histogram: return std::make_unique<Histogram>(problem);
+    case Kernel::Mandelbrot: return std::make_unique<Numbers>(problem, "mandelbrot");
+    case Kernel::Collatz: return std::make_unique<Numbers>(problem, "collatz");
+    case Kernel::Xorshift: return std::make_unique<Numbers>(problem, "xorshift");
   }
   return nullptr;
 }
