@@ -1,7 +1,9 @@
 // Half precision: __half and __half2 with their conversions, arithmetic, comparisons, math and warp shuffles.
 //
-// A value is kept as its bits (programs and Thrust look at the member __x) and computed as clang's _Float16: on the
-// device that is PTX's own f16 and f16x2 instructions, on the host the compiler's conversions to float and back.
+// A value is kept as its bits (programs and Thrust look at the member __x). On the device it is computed as clang's
+// _Float16, which are PTX's own f16 and f16x2 instructions; on the host as float, rounded to half by each operation: a
+// float has more than twice a half's bits, so that is the correctly rounded result. The conversions are written out,
+// because a host without F16C would call a library for each.
 #ifndef __CUDA_FP16_H__
 #define __CUDA_FP16_H__
 
@@ -28,6 +30,59 @@ struct __half2_raw {
 typedef _Float16 ordito_f16;
 typedef _Float16 ordito_f16x2 __attribute__((ext_vector_type(2)));
 
+namespace ordito_detail {
+#if defined(__CUDA_ARCH__)
+typedef ordito_f16 HalfNumber;  // what a half is computed as
+#else
+typedef float HalfNumber;
+#endif
+ORDITO_HD float halfToFloat(unsigned short half) {
+#if defined(__CUDA_ARCH__)
+  ordito_f16 value;
+  memcpy(&value, &half, 2);
+  return (float)value;
+#else
+  // Exponent and fraction in a float's place, then scaled by what the exponents' biases differ. That makes subnormal
+  // numbers right, too; what was infinity or NaN has become 2^16 or more.
+  unsigned int bits = (half & 0x7fffu) << 13;
+  float value;
+  memcpy(&value, &bits, 4);
+  value *= 5.192296858534828e33f;  // 2^112
+  memcpy(&bits, &value, 4);
+  if (bits >= 0x47800000u) bits |= 0x7f800000u;
+  bits |= (half & 0x8000u) << 16;
+  memcpy(&value, &bits, 4);
+  return value;
+#endif
+}
+/// To nearest, ties to even.
+ORDITO_HD unsigned short floatToHalf(float value) {
+#if defined(__CUDA_ARCH__)
+  const ordito_f16 half = (ordito_f16)value;
+  unsigned short result;
+  memcpy(&result, &half, 2);
+  return result;
+#else
+  unsigned int bits;
+  memcpy(&bits, &value, 4);
+  const unsigned int sign = bits >> 16 & 0x8000u;
+  bits &= 0x7fffffffu;
+  if (bits > 0x7f800000u) return 0x7fff;
+  if (bits >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u);  // 65520 and more
+  if (bits < 0x38800000u) {
+    // Subnormal: the sum with 1/2, whose last bit is worth what a half's last bit is, rounds.
+    float sum;
+    memcpy(&sum, &bits, 4);
+    sum += 0.5f;
+    memcpy(&bits, &sum, 4);
+    return (unsigned short)(sign | (bits - 0x3f000000u));
+  }
+  bits += 0xfffu + (bits >> 13 & 1u);
+  return (unsigned short)(sign | (bits - 0x38000000u) >> 13);
+#endif
+}
+}  // namespace ordito_detail
+
 struct __half {
   unsigned short __x;
 
@@ -35,7 +90,7 @@ struct __half {
   ORDITO_MEMBER __half(const __half_raw& raw) : __x(raw.x) {}
   ORDITO_MEMBER __half(ordito_f16 value) { memcpy(&__x, &value, 2); }
 #if !defined(__CUDA_NO_HALF_CONVERSIONS__)
-  ORDITO_MEMBER __half(float value) : __half((ordito_f16)value) {}
+  ORDITO_MEMBER __half(float value) : __x(ordito_detail::floatToHalf(value)) {}
   ORDITO_MEMBER __half(double value) : __half((ordito_f16)value) {}
   ORDITO_MEMBER __half(short value) : __half((ordito_f16)value) {}
   ORDITO_MEMBER __half(unsigned short value) : __half((ordito_f16)value) {}
@@ -45,7 +100,7 @@ struct __half {
   ORDITO_MEMBER __half(unsigned long value) : __half((ordito_f16)value) {}
   ORDITO_MEMBER __half(long long value) : __half((ordito_f16)value) {}
   ORDITO_MEMBER __half(unsigned long long value) : __half((ordito_f16)value) {}
-  ORDITO_MEMBER operator float() const { return (float)value(); }
+  ORDITO_MEMBER operator float() const { return ordito_detail::halfToFloat(__x); }
   ORDITO_MEMBER explicit operator bool() const { return value() != (ordito_f16)0; }
   ORDITO_MEMBER explicit operator double() const { return (double)value(); }
   ORDITO_MEMBER explicit operator signed char() const { return (signed char)value(); }
@@ -65,6 +120,14 @@ struct __half {
     return *this;
   }
 
+  /// The number as it is computed with.
+  ORDITO_MEMBER ordito_detail::HalfNumber number() const {
+#if defined(__CUDA_ARCH__)
+    return value();
+#else
+    return ordito_detail::halfToFloat(__x);
+#endif
+  }
   /// The number as the compiler knows it.
   ORDITO_MEMBER ordito_f16 value() const {
     ordito_f16 f;
@@ -116,9 +179,9 @@ ORDITO_HD __half2 __lowhigh2highlow(__half2 h) { return __half2(h.y, h.x); }
 
 // --- conversions
 // ---------------------------------------------------------------------------------------------------------
-ORDITO_HD float __half2float(__half h) { return (float)h.value(); }
-ORDITO_HD __half __float2half(float f) { return __half((ordito_f16)f); }
-ORDITO_HD __half __float2half_rn(float f) { return __half((ordito_f16)f); }
+ORDITO_HD float __half2float(__half h) { return ordito_detail::halfToFloat(h.__x); }
+ORDITO_HD __half __float2half(float f) { return __ushort_as_half(ordito_detail::floatToHalf(f)); }
+ORDITO_HD __half __float2half_rn(float f) { return __float2half(f); }
 ORDITO_HD __half __double2half(double f) { return __half((ordito_f16)f); }
 ORDITO_HD float __low2float(__half2 h) { return __half2float(h.x); }
 ORDITO_HD float __high2float(__half2 h) { return __half2float(h.y); }
@@ -192,26 +255,51 @@ ORDITO_HALF_FROM(ull, unsigned long long)
 
 // --- arithmetic
 // ----------------------------------------------------------------------------------------------------------
-ORDITO_HD __half __hadd(__half a, __half b) { return __half(a.value() + b.value()); }
-ORDITO_HD __half __hsub(__half a, __half b) { return __half(a.value() - b.value()); }
-ORDITO_HD __half __hmul(__half a, __half b) { return __half(a.value() * b.value()); }
+namespace ordito_detail {
+#if defined(__CUDA_ARCH__)
+ORDITO_HD __half rounded(ordito_f16 number) { return __half(number); }
+#else
+ORDITO_HD __half rounded(float number) { return __float2half(number); }
+#endif
+}  // namespace ordito_detail
+ORDITO_HD __half __hadd(__half a, __half b) { return ordito_detail::rounded(a.number() + b.number()); }
+ORDITO_HD __half __hsub(__half a, __half b) { return ordito_detail::rounded(a.number() - b.number()); }
+ORDITO_HD __half __hmul(__half a, __half b) { return ordito_detail::rounded(a.number() * b.number()); }
 // The quotient in float, rounded again, is the rounded quotient: float has more than twice the bits.
 ORDITO_HD __half __hdiv(__half a, __half b) { return __float2half(__half2float(a) / __half2float(b)); }
-ORDITO_HD __half __hneg(__half a) { return __half(-a.value()); }
+ORDITO_HD __half __hneg(__half a) {
+#if defined(__CUDA_ARCH__)
+  return __half(-a.value());
+#else
+  return __ushort_as_half((unsigned short)(a.__x ^ 0x8000));
+#endif
+}
 ORDITO_HD __half __habs(__half a) { return __ushort_as_half((unsigned short)(a.__x & 0x7fff)); }
 ORDITO_HD __half __hfma(__half a, __half b, __half c) {
 #if defined(__CUDA_ARCH__)
   return __half(__builtin_fmaf16(a.value(), b.value(), c.value()));
 #else
   // Exact product and almost exact sum in double.
-  return __half((ordito_f16)fma((double)a.value(), (double)b.value(), (double)c.value()));
+  return __half((ordito_f16)fma((double)a.number(), (double)b.number(), (double)c.number()));
 #endif
 }
+#if defined(__CUDA_ARCH__)
 ORDITO_HD __half2 __hadd2(__half2 a, __half2 b) { return __half2(a.value() + b.value()); }
 ORDITO_HD __half2 __hsub2(__half2 a, __half2 b) { return __half2(a.value() - b.value()); }
 ORDITO_HD __half2 __hmul2(__half2 a, __half2 b) { return __half2(a.value() * b.value()); }
+#else
+ORDITO_HD __half2 __hadd2(__half2 a, __half2 b) { return __half2(__hadd(a.x, b.x), __hadd(a.y, b.y)); }
+ORDITO_HD __half2 __hsub2(__half2 a, __half2 b) { return __half2(__hsub(a.x, b.x), __hsub(a.y, b.y)); }
+ORDITO_HD __half2 __hmul2(__half2 a, __half2 b) { return __half2(__hmul(a.x, b.x), __hmul(a.y, b.y)); }
+#endif
 ORDITO_HD __half2 __h2div(__half2 a, __half2 b) { return __half2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
-ORDITO_HD __half2 __hneg2(__half2 a) { return __half2(-a.value()); }
+ORDITO_HD __half2 __hneg2(__half2 a) {
+#if defined(__CUDA_ARCH__)
+  return __half2(-a.value());
+#else
+  return __half2(__hneg(a.x), __hneg(a.y));
+#endif
+}
 ORDITO_HD __half2 __habs2(__half2 a) { return __half2(__habs(a.x), __habs(a.y)); }
 ORDITO_HD __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
 #if defined(__CUDA_ARCH__)
@@ -230,8 +318,8 @@ ORDITO_HD __half2 __hmul2_rn(__half2 a, __half2 b) { return __hmul2(a, b); }
 // --- comparisons: the plain ones are false on NaN, those with u are true
 // ---------------------------------------------------
 #define ORDITO_HALF_COMPARE(name, op, inverse)                                                              \
-  ORDITO_HD bool __h##name(__half a, __half b) { return a.value() op b.value(); }                           \
-  ORDITO_HD bool __h##name##u(__half a, __half b) { return !(a.value() inverse b.value()); }                \
+  ORDITO_HD bool __h##name(__half a, __half b) { return a.number() op b.number(); }                         \
+  ORDITO_HD bool __h##name##u(__half a, __half b) { return !(a.number() inverse b.number()); }              \
   ORDITO_HD __half2 __h##name##2(__half2 a, __half2 b) {                                                    \
     return __half2(__half((ordito_f16)__h##name(a.x, b.x)), __half((ordito_f16)__h##name(a.y, b.y)));       \
   }                                                                                                         \
@@ -256,8 +344,8 @@ ORDITO_HD __half2 __hisnan2(__half2 a) {
   return __half2(__half((ordito_f16)__hisnan(a.x)), __half((ordito_f16)__hisnan(a.y)));
 }
 // Not equal: unordered operands are equal to nothing, yet the plain form is false for them.
-ORDITO_HD bool __hne(__half a, __half b) { return a.value() < b.value() || a.value() > b.value(); }
-ORDITO_HD bool __hneu(__half a, __half b) { return a.value() != b.value(); }
+ORDITO_HD bool __hne(__half a, __half b) { return a.number() < b.number() || a.number() > b.number(); }
+ORDITO_HD bool __hneu(__half a, __half b) { return a.number() != b.number(); }
 ORDITO_HD __half2 __hne2(__half2 a, __half2 b) {
   return __half2(__half((ordito_f16)__hne(a.x, b.x)), __half((ordito_f16)__hne(a.y, b.y)));
 }

@@ -1,4 +1,4 @@
-// bfloat16 on the device and on the host: conversions, pairs, comparisons, math, shuffles, memory, atomics.
+// Half and bfloat16 on the device and on the host: conversions, pairs, comparisons, math, shuffles, memory, atomics.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <nvtx3/nvToolsExt.h>
@@ -35,7 +35,27 @@ __global__ void check(int* bad) {
   *bad = wrong() | (right ? 0 : 1) << 5;
 }
 
+/// Halves on the host: every one goes to float and back, what lies between two of them rounds to even.
+static void hostHalves() {
+  int wrong = 0;
+  for (unsigned bits = 0; bits < 0x7c00; ++bits) {
+    const __half here = __ushort_as_half(static_cast<unsigned short>(bits));
+    const __half next = __ushort_as_half(static_cast<unsigned short>(bits + 1));
+    const float low = __half2float(here), high = bits + 1 < 0x7c00 ? __half2float(next) : 65536.0f;
+    const float middle = (low + high) / 2;
+    wrong += __half_as_ushort(__float2half(-low)) != (bits | 0x8000);
+    wrong += __half_as_ushort(__float2half(middle)) != bits + (bits & 1);
+    wrong += __half_as_ushort(__float2half(middle + (high - low) / 8)) != bits + 1;
+    wrong += __half_as_ushort(here + here) != __half_as_ushort(__float2half(low + low));
+  }
+  EXPECT(wrong == 0);
+  EXPECT(__half2float(__ushort_as_half(1)) == 1.0f / 16777216);
+  EXPECT(__half_as_ushort(__float2half(1.0f / 0.0f)) == 0x7c00);
+  EXPECT(__hisnan(__float2half(__half2float(__ushort_as_half(0x7e00)))));
+}
+
 int main() {
+  hostHalves();
   nvtxRangePushA("bfloat");
   int* bad = nullptr;
   __nv_bfloat16* total = nullptr;
