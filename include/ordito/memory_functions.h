@@ -120,4 +120,11 @@ ORDITO_DEVICE unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) {
   return __dp4a(x, y, c);
 }
 
+// Does a pointer lead to the kernel's parameters? clang knows the other spaces.
+ORDITO_DEVICE unsigned int __isGridConstant(const void* pointer) {
+  unsigned int result;
+  asm("{\n\t.reg .pred p;\n\tisspacep.param p, %1;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(result) : "l"(pointer));
+  return result;
+}
+
 #endif
