@@ -19,6 +19,14 @@
 #include "ordito/before_device_functions.h"
 #endif
 
+// nvcc wraps __device__ lambdas in types of its own, and libraries ask whether a type is one. clang's lambdas are what
+// they are on both sides.
+#if defined(__CUDACC_EXTENDED_LAMBDA__)
+#define __nv_is_extended_device_lambda_closure_type(...) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
+#define __nv_is_extended_host_device_lambda_closure_type(...) false
+#endif
+
 #if defined(__cplusplus)
 #include "ordito/host_templates.h"
 #endif
