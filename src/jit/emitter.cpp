@@ -411,6 +411,8 @@ void Emitter::emitRegion(uint32_t point) {
   group_ = group;
   regionLatch_ = latch;
   for (auto& [slot, value] : snapshot) b_.CreateStore(value, slot);
+  for (ValueId v = 0; v < f_.values.size(); ++v)
+    if (definedInRegion_[v] && !crossesBarrier_[v]) forget(v);
   reloadAfterBarrier(point);
 
   llvm::BasicBlock* start = nullptr;

@@ -126,6 +126,8 @@ class Emitter {
   void emitMaskedBlock(BlockId b, uint32_t version);
   void emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask);
   bool emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version);
+  void forgetDefinitions(const std::vector<BlockId>& loop);
+  void forget(ValueId v);
   void assignPhis(BlockId from, BlockId to, const Parts& mask);
   void addPending(BlockId b, const Parts& mask);
   Parts takePending(BlockId b);

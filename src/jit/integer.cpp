@@ -135,6 +135,7 @@ Results Lower::Sad() {
 LlvmValue Lower::divide(LlvmValue x, LlvmValue y, bool remainder) {
   const unsigned bits = isa::bits(i.type[0]);
   const Type t = i.type[0];
+  y = b.CreateFreeze(y);  // else LLVM may take a lane that is off for 0 here and for not 0 there
   LlvmValue isZero = b.CreateICmpEQ(y, number(t, 0));
   LlvmValue safe = b.CreateSelect(isZero, number(t, 1), y);
   auto plain = [&]() -> LlvmValue {

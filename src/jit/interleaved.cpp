@@ -109,7 +109,7 @@ std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part,
     std::vector<int> lanes;
     for (unsigned k = 0; k < chunk; ++k) lanes.push_back(static_cast<int>((n * chunk + k) / count));
     return b_.CreateMaskedLoad(type, p, llvm::Align(bytes), b_.CreateShuffleVector(mask, lanes),
-                               llvm::PoisonValue::get(type));
+                               llvm::Constant::getNullValue(type));
   };
   std::vector<LlvmValue> result(count, llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes)));
   for (unsigned first = 0; first < kLanes; first += chunk) {

@@ -244,6 +244,7 @@ bool Emitter::canMask(llvm::Type* element) const {
   return target_.avx512 ? true : target_.avx2 && bits >= 32 && bits <= 64;
 }
 
+/// Lanes that are off get zero: a poison there would make every later branch on a mask undefined.
 LlvmValue Emitter::gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
   auto* type = llvm::FixedVectorType::get(element, kLanes);
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
@@ -253,7 +254,7 @@ LlvmValue Emitter::gather(LlvmValue addresses, llvm::Type* element, LlvmValue ma
   else if (mask)
     addresses = b_.CreateSelect(mask, addresses, splat(dummyAddress()));
   LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
-  return b_.CreateMaskedGather(type, pointers, align, on, llvm::PoisonValue::get(type));
+  return b_.CreateMaskedGather(type, pointers, align, on, llvm::Constant::getNullValue(type));
 }
 
 void Emitter::scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
@@ -297,7 +298,7 @@ LlvmValue Emitter::loadLanes(const Address& a, unsigned part, int64_t offset, ll
       run = b_.CreateAlignedLoad(type, pointer(base, at), align);
     } else {
       run = b_.CreateMaskedLoad(type, pointer(base, at), align, lanesOf(mask, first, width),
-                                llvm::PoisonValue::get(type));
+                                llvm::Constant::getNullValue(type));
     }
     loaded[{base, at}] = run;
     result = width == kLanes ? run : b_.CreateInsertVector(result->getType(), result, run, b_.getInt64(first));

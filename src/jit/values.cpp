@@ -22,6 +22,16 @@ llvm::Type* Emitter::typeOf(Type t, bool vector) {
   return vector ? llvm::FixedVectorType::get(s, kLanes) : s;
 }
 
+/// Nobody reads the value before it is defined again.
+void Emitter::forget(ValueId v) {
+  auto clear = [&](llvm::AllocaInst* slot) {
+    if (slot) b_.CreateStore(llvm::PoisonValue::get(slot->getAllocatedType()), slot);
+  };
+  for (const auto& part : slots_[v].bases)
+    for (auto* slot : part) clear(slot);
+  for (auto* slot : slots_[v].vectors) clear(slot);
+}
+
 void Emitter::makeSlots() {
   llvm::IRBuilder<> at(entry_);
   slots_.resize(f_.values.size());

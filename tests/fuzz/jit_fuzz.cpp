@@ -122,7 +122,11 @@ bool check(uint64_t seed, bool prints) {
   Kernel kernel = Generator(seed).run();
   if (prints) std::puts(kernel.text().c_str());
   const Configuration& configuration = kConfigurations[seed % std::size(kConfigurations)];
-  if (differences(kernel, seed, configuration).empty()) return true;
+  const auto first = differences(kernel, seed, configuration);
+  if (first.empty()) return true;
+  std::printf("seed %llu differs (%s); dropping parts of the kernel\n", static_cast<unsigned long long>(seed),
+              first[0].c_str());
+  std::fflush(stdout);
   shrink(kernel, seed, configuration);
   std::printf("FAIL seed %llu, %s, grid %u, block %u x %u x %u\n%s\n", static_cast<unsigned long long>(seed),
               configuration.name, kernel.grid.x, kernel.block.x, kernel.block.y, kernel.block.z, kernel.text().c_str());
