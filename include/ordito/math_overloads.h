@@ -38,6 +38,41 @@ ORDITO_BOTH double max(float a, double b) { return fmax((double)a, b); }
 ORDITO_BOTH double min(double a, float b) { return fmin(a, (double)b); }
 ORDITO_BOTH double max(double a, float b) { return fmax(a, (double)b); }
 
+// The functions that C++11 added: clang declares these and leaves their definition to CUDA's headers.
+ORDITO_DEVICE float acosh(float x) { return acoshf(x); }
+ORDITO_DEVICE float asinh(float x) { return asinhf(x); }
+ORDITO_DEVICE float atanh(float x) { return atanhf(x); }
+ORDITO_DEVICE float cbrt(float x) { return cbrtf(x); }
+ORDITO_DEVICE float erf(float x) { return erff(x); }
+ORDITO_DEVICE float erfc(float x) { return erfcf(x); }
+ORDITO_DEVICE float exp2(float x) { return exp2f(x); }
+ORDITO_DEVICE float expm1(float x) { return expm1f(x); }
+ORDITO_DEVICE float lgamma(float x) { return lgammaf(x); }
+ORDITO_DEVICE float log1p(float x) { return log1pf(x); }
+ORDITO_DEVICE float log2(float x) { return log2f(x); }
+ORDITO_DEVICE float logb(float x) { return logbf(x); }
+ORDITO_DEVICE float nearbyint(float x) { return nearbyintf(x); }
+ORDITO_DEVICE float rint(float x) { return rintf(x); }
+ORDITO_DEVICE float round(float x) { return roundf(x); }
+ORDITO_DEVICE float tgamma(float x) { return tgammaf(x); }
+ORDITO_DEVICE float trunc(float x) { return truncf(x); }
+ORDITO_DEVICE float copysign(float a, float b) { return copysignf(a, b); }
+ORDITO_DEVICE float fdim(float a, float b) { return fdimf(a, b); }
+ORDITO_DEVICE float fmax(float a, float b) { return fmaxf(a, b); }
+ORDITO_DEVICE float fmin(float a, float b) { return fminf(a, b); }
+ORDITO_DEVICE float hypot(float a, float b) { return hypotf(a, b); }
+ORDITO_DEVICE float nextafter(float a, float b) { return nextafterf(a, b); }
+ORDITO_DEVICE float remainder(float a, float b) { return remainderf(a, b); }
+ORDITO_DEVICE float fma(float a, float b, float c) { return fmaf(a, b, c); }
+ORDITO_DEVICE float remquo(float a, float b, int* quotient) { return remquof(a, b, quotient); }
+ORDITO_DEVICE float scalbn(float x, int n) { return scalbnf(x, n); }
+ORDITO_DEVICE float scalbln(float x, long n) { return scalblnf(x, n); }
+ORDITO_DEVICE int ilogb(float x) { return ilogbf(x); }
+ORDITO_DEVICE long lrint(float x) { return lrintf(x); }
+ORDITO_DEVICE long lround(float x) { return lroundf(x); }
+ORDITO_DEVICE long long llrint(float x) { return llrintf(x); }
+ORDITO_DEVICE long long llround(float x) { return llroundf(x); }
+
 // Device: the float overloads. (Their host versions come from clang's wrapper.)
 ORDITO_DEVICE float rsqrt(float x) { return rsqrtf(x); }
 ORDITO_DEVICE float rcbrt(float x) { return rcbrtf(x); }
