@@ -29,6 +29,7 @@
 
 #if defined(__cplusplus)
 #include "ordito/host_templates.h"
+#include "ordito/texture_templates.h"
 #endif
 
 #endif

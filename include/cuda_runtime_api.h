@@ -294,6 +294,18 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc* vi
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const struct cudaResourceDesc* resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc* resource, cudaSurfaceObject_t surface);
+cudaError_t cudaBindTexture(size_t* offset, const struct textureReference* reference, const void* memory,
+                            const struct cudaChannelFormatDesc* format, size_t bytes);
+cudaError_t cudaBindTexture2D(size_t* offset, const struct textureReference* reference, const void* memory,
+                              const struct cudaChannelFormatDesc* format, size_t width, size_t height, size_t pitch);
+cudaError_t cudaBindTextureToArray(const struct textureReference* reference, cudaArray_const_t array,
+                                   const struct cudaChannelFormatDesc* format);
+cudaError_t cudaUnbindTexture(const struct textureReference* reference);
+cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const struct textureReference* reference);
+cudaError_t cudaGetTextureReference(const struct textureReference** reference, const void* symbol);
+cudaError_t cudaBindSurfaceToArray(const struct surfaceReference* reference, cudaArray_const_t array,
+                                   const struct cudaChannelFormatDesc* format);
+cudaError_t cudaGetSurfaceReference(const struct surfaceReference** reference, const void* symbol);
 
 // --- between processes
 // ---------------------------------------------------------------------------------------------------

@@ -226,6 +226,8 @@ struct cudaHostNodeParamsV2 {
   void* userData;
 };
 
+#include "ordito/texture_references.h"
+
 struct cudaResourceDesc {
   enum cudaResourceType resType;
   union {

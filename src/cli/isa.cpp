@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kEffects[] = {"pure",    "load",  "store",   "atomic", "warp",
                                          "barrier", "fence", "control", "call"};
-constexpr std::string_view kUnits[] = {"alu", "fma", "xu", "lsu", "sync", "branch"};
+constexpr std::string_view kUnits[] = {"alu", "fma", "xu", "lsu", "sync", "branch", "tensor", "texture"};
 
 /// "integer-arithmetic-instructions-add" stands in the manual's chapter "integer arithmetic".
 std::string chapter(const isa::OpInfo& row) {
@@ -33,7 +33,7 @@ std::string chapter(const isa::OpInfo& row) {
 /// The types of each type slot of the row: "u32 s32 / f32".
 std::string types(const isa::OpInfo& row) {
   std::string text;
-  for (int slot = 0; slot < 3; ++slot) {
+  for (int slot = 0; slot < isa::kTypeSlots; ++slot) {
     if (!row.types[slot]) continue;
     if (!text.empty()) text += " / ";
     std::string_view separator = "";
@@ -82,6 +82,23 @@ void printModifiers(bool markdown, const Fields& used) {
   }
 }
 
+/// Instructions of the manual that are refused by name.
+size_t printRefused(bool markdown, const std::string& mnemonic) {
+  size_t printed = 0;
+  for (const isa::RefusedInfo& r : isa::kRefused) {
+    if (!mnemonic.empty() && r.prefix.substr(0, r.prefix.find('.')) != mnemonic) continue;
+    if (printed++ == 0)
+      fmt::print("{}", markdown
+                           ? "\n## Refused\n\n| instructions | what they are | why they are refused |\n|---|---|---|\n"
+                           : "\nRefused\n\n");
+    if (markdown)
+      fmt::print("| `{}…` | {} | {} |\n", r.prefix, r.what, r.why);
+    else
+      fmt::print("  {}…\n      {}: {}\n", r.prefix, r.what, r.why);
+  }
+  return printed;
+}
+
 int printTable(bool markdown, const std::string& mnemonic) {
   if (markdown)
     fmt::print(
@@ -103,11 +120,11 @@ int printTable(bool markdown, const std::string& mnemonic) {
     }
     markdown ? printMarkdown(row) : printPlain(row);
   }
-  if (rows == 0) {
+  if (rows != 0) printModifiers(markdown, used);
+  if (printRefused(markdown, mnemonic) == 0 && rows == 0) {
     fmt::print(stderr, "ordito isa: Ordito has no instruction '{}'\n", mnemonic);
     return 1;
   }
-  printModifiers(markdown, used);
   return 0;
 }
 

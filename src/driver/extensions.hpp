@@ -48,6 +48,27 @@ const char* orditoLastErrorMessage(void);
 /// rules, 2 device-accessible by CUDA's rules. Memory unknown to CUDA answers 1.
 int orditoPointerSides(const void* pointer);
 
+/// What a texture or surface is: texels in rows, and for a texture how it is read. Enumerations have CUDA's values.
+typedef struct orditoImage {
+  CUdeviceptr memory;
+  size_t pitch, slice_pitch;                 /* bytes from row to row, from slice or layer to the next */
+  unsigned int width, height, depth, layers; /* in texels; 0 for a dimension that it lacks; a cube has six layers */
+  unsigned int channels, bits;               /* of a texel, of a channel */
+  int kind;                                  /* of a channel: 0 signed, 1 unsigned, 2 float (cudaChannelFormatKind) */
+  int is_linear;                             /* plain memory, not an array: zeros around it */
+  int address_mode[3], filter_mode, reads_floats, is_normalised, is_srgb;
+  float border[4];
+} orditoImage;
+
+/// Textures and surfaces by handle (0 is never one), and the texture or surface reference of PTX whose variable is at
+/// `place`; binding waits for kernels that may still read the old one. A null image unbinds.
+CUresult orditoTextureCreate(CUtexObject* texture, const orditoImage* image);
+CUresult orditoTextureDestroy(CUtexObject texture);
+CUresult orditoTextureBind(CUdeviceptr place, const orditoImage* image);
+CUresult orditoSurfaceCreate(CUsurfObject* surface, const orditoImage* image);
+CUresult orditoSurfaceDestroy(CUsurfObject surface);
+CUresult orditoSurfaceBind(CUdeviceptr place, const orditoImage* image);
+
 /// Writes what profiling has gathered so far (nothing unless ORDITO_PROFILE is set). The driver also does so on a
 /// device reset and at exit.
 void orditoProfileFlush(void);

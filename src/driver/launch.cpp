@@ -136,6 +136,8 @@ CUresult fly(const Flight& flight, std::string& message) {
   grid.counters = flight.counters;
   grid.mayAwaitBlocks = function.layout.mayAwaitBlocks;
   grid.cooperative = request.cooperative;
+  alignas(64) std::byte workspace[64] = {};
+  if (request.cooperative) grid.gridWorkspace = workspace;
   auto start = std::chrono::steady_clock::now();
   machine::GridResult result = machine::scheduler().run(grid);
   auto wall = std::chrono::steady_clock::now() - start;

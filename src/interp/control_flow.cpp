@@ -150,4 +150,9 @@ void Executor::Brkpt() { fault(FaultKind::Trap, 0, "brkpt instruction, and no de
 /// Time does not pass between instructions here; the lanes that a thread waits for get their turns from the scheduler.
 void Executor::Nanosleep() {}
 
+void Executor::Pmevent() {}
+void Executor::PmeventMask() {}
+/// Registers are not scarce here.
+void Executor::Setmaxnreg() {}
+
 }  // namespace ordito::interp

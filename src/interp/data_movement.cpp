@@ -1,5 +1,7 @@
 // PTX ISA, "Data Movement and Conversion Instructions": moves, loads and stores, address spaces, conversions. (shfl is
 // in warp.cpp, prmt in logic.cpp.)
+#include <cmath>
+
 #include "interp/executor.hpp"
 
 namespace ordito::interp {
@@ -17,6 +19,20 @@ void Executor::Ld() { loadInstruction(); }
 void Executor::Ldu() { loadInstruction(); }
 void Executor::St() { storeInstruction(); }
 void Executor::Prefetch() {}
+void Executor::PrefetchEvict() {}
+void Executor::Prefetchu() {}
+void Executor::ApplyPriority() {}
+/// What discarded memory holds is undefined; here it keeps what it held.
+void Executor::Discard() {}
+
+// A cache policy is a number for ld and st, which ignore it.
+void Executor::CreatePolicy() { write(0, Type::b64, 0); }
+void Executor::CreatePolicyRange() { write(0, Type::b64, 0); }
+void Executor::CreatePolicyCvt() { write(0, Type::b64, 0); }
+
+/// A cluster is one block, of rank 0; the address of any other is one where nothing is.
+void Executor::Mapa() { write(0, type(), read(2, Type::u32) == 0 ? read(1, type()) : ~uint64_t{0}); }
+void Executor::GetCtaRank() { write(0, Type::u32, 0); }
 
 void Executor::Isspacep() {
   uint64_t address = read(1, Type::u64);
@@ -94,6 +110,86 @@ uint64_t Executor::convert(uint64_t bits) const {
     return clampConverted(convertInteger(wide, isa::isSigned(from), to, roundingOf(instruction->mods)), to);
   return has(ModifierKind::Saturate) ? clampInteger(bits, from, to) : wide;
 }
+
+namespace {
+
+/// e4m3 or e5m2, rounded to nearest even; what is too large becomes the largest number.
+uint64_t toFloat8(double value, Type t, bool relu) {
+  const bool isE4m3 = t == Type::e4m3x2;
+  const int mantissaBits = isE4m3 ? 3 : 2, bias = isE4m3 ? 7 : 15;
+  const double largest = isE4m3 ? 448 : 57344;
+  if (std::isnan(value)) return 0x7F;
+  if (relu && std::signbit(value)) return 0;
+  const uint64_t sign = std::signbit(value) ? 0x80 : 0;
+  const double magnitude = std::fabs(value);
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  const int unit = std::max(exponent - 1, 1 - bias) - mantissaBits;  // exponent of the last place
+  const double rounded = std::isinf(magnitude)
+                             ? largest
+                             : std::min(std::ldexp(std::nearbyint(std::ldexp(magnitude, -unit)), unit), largest);
+  if (rounded == 0) return sign;
+  std::frexp(rounded, &exponent);
+  const bool isSubnormal = exponent - 1 < 1 - bias;
+  const int base = isSubnormal ? 1 - bias : exponent - 1;
+  const auto significand = uint64_t(std::ldexp(rounded, mantissaBits - base));
+  const uint64_t field = isSubnormal ? 0 : uint64_t(base + bias);
+  return sign | field << mantissaBits | (significand & ((uint64_t{1} << mantissaBits) - 1));
+}
+
+uint64_t fromFloat8(uint64_t bits, Type t) {
+  const bool isE4m3 = t == Type::e4m3x2;
+  // e5m2 is the upper half of an f16.
+  if (!isE4m3) return isNan(bits << 8, formatOf(Type::f16)) ? canonicalNan(Type::f16) : bits << 8;
+  if ((bits & 0x7F) == 0x7F) return canonicalNan(Type::f16);
+  const int exponent = int(bits >> 3 & 15), mantissa = int(bits & 7);
+  const double magnitude = std::ldexp(exponent ? mantissa | 8 : mantissa, std::max(exponent, 1) - 10);
+  return convertFloat(std::bit_cast<uint64_t>(bits & 0x80 ? -magnitude : magnitude), Type::f64, Type::f16,
+                      Rounding::NearestEven);
+}
+
+}  // namespace
+
+/// Operand a goes to the upper byte.
+void Executor::CvtToFloat8() {
+  auto byte = [&](size_t k) {
+    return toFloat8(toDouble(read(k, Type::f32), formatOf(Type::f32)), type(0), has(ModifierKind::Relu));
+  };
+  write(0, Type::b16, byte(1) << 8 | byte(2));
+}
+
+void Executor::CvtPairToFloat8() {
+  const uint64_t pair = read(1, Type::b32);
+  auto byte = [&](uint64_t half) {
+    return toFloat8(toDouble(half, formatOf(Type::f16)), type(0), has(ModifierKind::Relu));
+  };
+  write(0, Type::b16, byte(pair >> 16) << 8 | byte(pair & 0xFFFF));
+}
+
+void Executor::CvtFromFloat8() {
+  const uint64_t pair = read(1, Type::b16);
+  auto half = [&](uint64_t bits) {
+    const uint64_t value = fromFloat8(bits, type(1));
+    const Format f = formatOf(Type::f16);
+    return has(ModifierKind::Relu) && !isNan(value, f) && isNegative(value, f) ? 0 : value;
+  };
+  write(0, Type::b32, half(pair >> 8) << 16 | half(pair & 0xFF));
+}
+
+/// Both numbers clamped to the small type, a above b, and above them what c has below.
+void Executor::packIntegers(bool hasC) {
+  const unsigned width = isa::bits(type(0));
+  const bool isSigned = isa::isSigned(type(0));
+  auto clamped = [&](size_t k) {
+    const int64_t high = (int64_t{1} << (width - isSigned)) - 1, low = isSigned ? -high - 1 : 0;
+    return lowBits(uint64_t(std::clamp(readSigned(k, Type::s32), low, high)), width);
+  };
+  const uint64_t above = hasC ? read(3, Type::b32) << 2 * width : 0;
+  write(0, Type::b32, above | clamped(1) << width | clamped(2));
+}
+
+void Executor::CvtPackInteger() { packIntegers(false); }
+void Executor::CvtPackNarrow() { packIntegers(true); }
 
 void Executor::Cvt() { write(0, type(0), convert(read(1, type(1)))); }
 

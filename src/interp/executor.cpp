@@ -19,6 +19,7 @@ int memberMaskOperand(Op op) {
   switch (op) {
     case Op::Shfl: return 5;
     case Op::Vote:
+    case Op::Elect:
     case Op::Redux: return 2;
     case Op::Match: return 3;
     case Op::BarWarpSync: return 0;

@@ -12,6 +12,14 @@
 #include "interp/numeric.hpp"
 #include "machine/fault.hpp"
 
+namespace ordito::ptx {
+struct Fragment;
+}
+namespace ordito::machine {
+struct Texture;
+struct Surface;
+}  // namespace ordito::machine
+
 namespace ordito::interp {
 
 class Executor {
@@ -70,6 +78,8 @@ class Executor {
   };
   ptx::Space spaceOf(const isa::Modifiers& mods) const;
   Place locate(size_t operandIndex, unsigned bytes, bool checkAlignment = true);
+  Place locateIn(ptx::Space space, size_t operandIndex, unsigned bytes, bool checkAlignment = true);
+  void checkShared(uint64_t address, unsigned bytes) const;
   ptx::Space genericSpace(uint64_t address) const;
   bool inShared(uint64_t address) const;
   bool inPrivateMemory(uint64_t address, ptx::Space wanted) const;
@@ -81,6 +91,8 @@ class Executor {
   uint64_t atomicUpdate(const Place& place, unsigned bytes, uint64_t operand, uint64_t compare);
   uint64_t atomicResult(uint64_t old, uint64_t operand, ptx::Space space) const;
   void atomicInstruction(bool wantsResult);
+  void atomic128(bool compares);
+  void vectorAtomic(bool wantsResult);
 
   // Control flow (control_flow.cpp)
   const FunctionPlan& callee();
@@ -102,6 +114,7 @@ class Executor {
   template <class F>
   void floatLanes(size_t sources, F body);
   void floatArithmetic(FloatOp op, size_t sources);
+  void floatPair(FloatOp op, size_t sources);
   uint64_t finishFloat(uint64_t bits, isa::Type element) const;
   void minMaxF(bool wantsMax);
   uint64_t minMaxElement(isa::Type element, uint64_t a, uint64_t b, bool wantsMax) const;
@@ -114,10 +127,46 @@ class Executor {
   void setPredicates(bool hasBool);
   uint64_t convert(uint64_t bits) const;
   bool flushes(isa::Type to) const;
+  void packIntegers(bool hasC);
   uint64_t clampConverted(uint64_t bits, isa::Type to) const;
   void arrive(uint32_t barrierOperand, int countOperand, int valueOperand);
   void shuffle();
   void vote(uint32_t mask);
+
+  // Textures and surfaces (texture.cpp)
+  uint64_t imageHandle(const ptx::Operand& o) const;
+  const machine::Texture& texture(const ptx::Operand& o);
+  const machine::Surface& surface(const ptx::Operand& o);
+  std::array<uint32_t, 4> imageCoordinates(size_t k) const;
+  void fetchTexture(size_t offset);
+  std::byte* surfaceAccess(size_t k, unsigned bytes);
+
+  // Video (video.cpp)
+  int64_t videoSource(size_t k, isa::Type type) const;
+  __extension__ void finishVideo(__int128 result, bool isSigned);
+  template <class F>
+  void video(F body);
+  void videoShift(bool left);
+  bool videoCompare(int64_t a, int64_t b) const;
+  template <class F>
+  void videoParts(unsigned parts, F body);
+
+  // Matrices (matrix.cpp)
+  template <class F>
+  void eachElement(const ptx::Fragment& fragment, F body);
+  void multiplyMatrices();
+  template <class F>
+  void eachMatrixElement(size_t registers, size_t address, F body);
+  void loadMatrix();
+  void storeMatrix();
+  Place rowOfTile(size_t address, unsigned matrix, unsigned row);
+
+  // Asynchronous copies and mbarriers (asynchronous.cpp)
+  template <class F>
+  uint64_t mbarrier(size_t address, F change);
+  void mbarrierArrive(uint64_t count, uint64_t expects, bool drops);
+  void mbarrierTest();
+  void mbarrierTestParity();
 
   [[noreturn]] void fault(machine::FaultKind kind, uint64_t address, const std::string& detail) const;
 

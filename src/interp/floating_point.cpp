@@ -63,6 +63,26 @@ void Executor::MulF() { floatArithmetic(FloatOp::Mul, 2); }
 void Executor::FmaF() { floatArithmetic(FloatOp::Fma, 3); }
 void Executor::MadF() { floatArithmetic(FloatOp::Fma, 3); }
 
+/// Two f32 side by side in 64 bits.
+void Executor::floatPair(FloatOp op, size_t sources) {
+  uint64_t result = 0;
+  for (unsigned shift = 0; shift < 64; shift += 32) {
+    std::array<uint64_t, 3> v{};
+    for (size_t i = 0; i < sources; ++i) {
+      v[i] = lowBits(read(i + 1, Type::b64) >> shift, 32);
+      if (has(ModifierKind::Flush)) v[i] = flush(v[i], formatOf(Type::f32));
+    }
+    result |= finishFloat(compute(op, Type::f32, v[0], v[1], v[2], roundingOf(instruction->mods), tiny()), Type::f32)
+              << shift;
+  }
+  write(0, Type::b64, result);
+}
+
+void Executor::AddPair() { floatPair(FloatOp::Add, 2); }
+void Executor::SubPair() { floatPair(FloatOp::Sub, 2); }
+void Executor::MulPair() { floatPair(FloatOp::Mul, 2); }
+void Executor::FmaPair() { floatPair(FloatOp::Fma, 3); }
+
 /// div.approx multiplies by a reciprocal that has become 0 for |b| > 2^126; all other forms divide.
 void Executor::DivF() {
   if (!is(mod<ModifierKind::Precision>("approx"))) return floatArithmetic(FloatOp::Div, 2);

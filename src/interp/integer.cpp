@@ -253,6 +253,18 @@ void Executor::Szext() {
   write(0, type(), isa::isSigned(type()) ? uint64_t(signExtend(low, unsigned(b))) : low);
 }
 
+/// Two of a's 16-bit numbers times two of b's bytes, the lower or the upper pair.
+void Executor::Dp2a() {
+  uint64_t a = read(1, Type::b32), b = read(2, Type::b32), sum = read(3, Type::b32);
+  if (is(mod<ModifierKind::HalfOfDot>("hi"))) b >>= 16;
+  auto part = [](uint64_t value, unsigned i, unsigned width, Type t) {
+    uint64_t bits = lowBits(value >> width * i, width);
+    return isa::isSigned(t) ? signExtend(bits, width) : int64_t(bits);
+  };
+  for (unsigned i = 0; i < 2; ++i) sum += uint64_t(part(a, i, 16, type(1)) * part(b, i, 8, type(2)));
+  write(0, Type::b32, sum);
+}
+
 void Executor::Dp4a() {
   uint64_t a = read(1, Type::b32), b = read(2, Type::b32), sum = read(3, Type::b32);
   auto byteOf = [](uint64_t value, unsigned i, Type t) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "interp/executor.hpp"
+#include "machine/wide_atomics.hpp"
 
 namespace ordito::interp {
 
@@ -26,7 +27,8 @@ Space Executor::spaceOf(const isa::Modifiers& mods) const {
     case mod<ModifierKind::Space>("param::entry").value:
     case mod<ModifierKind::Space>("param::func").value: return Space::Param;
     case mod<ModifierKind::Space>("shared").value:
-    case mod<ModifierKind::Space>("shared::cta").value: return Space::Shared;
+    case mod<ModifierKind::Space>("shared::cta").value:
+    case mod<ModifierKind::Space>("shared::cluster").value: return Space::Shared;
     default: return Space::Generic;
   }
 }
@@ -68,10 +70,21 @@ Space Executor::genericSpace(uint64_t address) const {
 }
 
 Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, bool checkAlignment) {
+  return locateIn(spaceOf(instruction->mods), operandIndex, bytes, checkAlignment);
+}
+
+/// `bytes` of shared memory from `address` on must exist.
+void Executor::checkShared(uint64_t address, unsigned bytes) const {
+  if (address > block.frame.totalSharedBytes || bytes > block.frame.totalSharedBytes - address)
+    fault(FaultKind::IllegalAddress, address,
+          fmt::format("{} of {} bytes at offset {:#x} of shared memory, of which the block has {} bytes",
+                      instruction->info().form.mnemonic, bytes, address, block.frame.totalSharedBytes));
+}
+
+Executor::Place Executor::locateIn(Space space, size_t operandIndex, unsigned bytes, bool checkAlignment) {
   // Should the host refuse the address, the fault says where it happened.
   machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
   const Operand& o = operand(operandIndex);
-  Space space = spaceOf(instruction->mods);
   uint64_t address = uint64_t(o.offset);
   if (o.reg != ptx::kNoRegister) {
     address += thread->top().registers[o.reg].lo;
@@ -85,10 +98,7 @@ Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, bool check
           fmt::format("{} of {} bytes at the misaligned address {:#x}", instruction->info().form.mnemonic, bytes,
                       address));
   if (space == Space::Shared) {
-    if (address > block.frame.totalSharedBytes || bytes > block.frame.totalSharedBytes - address)
-      fault(FaultKind::IllegalAddress, address,
-            fmt::format("{} of {} bytes at offset {:#x} of shared memory, of which the block has {} bytes",
-                        instruction->info().form.mnemonic, bytes, address, block.frame.totalSharedBytes));
+    checkShared(address, bytes);
     return {Space::Shared, address, block.frame.shared + address};
   }
   auto* pointer = reinterpret_cast<std::byte*>(address);
@@ -168,7 +178,10 @@ void Executor::storeInstruction() {
 uint64_t Executor::atomicResult(uint64_t old, uint64_t b, Space space) const {
   Type t = type();
   unsigned width = isa::bits(t);
-  switch (instruction->mods[ModifierKind::AtomOp]) {
+  // Surface reductions have their own vocabulary with the same words.
+  const std::string_view surface = instruction->mods.name(ModifierKind::SurfaceOp);
+  switch (surface.empty() ? instruction->mods[ModifierKind::AtomOp]
+                          : isa::modifierValue(ModifierKind::AtomOp, surface)) {
     case mod<ModifierKind::AtomOp>("and").value: return old & b;
     case mod<ModifierKind::AtomOp>("or").value: return old | b;
     case mod<ModifierKind::AtomOp>("xor").value: return old ^ b;
@@ -207,6 +220,31 @@ uint64_t exchangeLoop(std::byte* pointer, F update) {
 }
 
 }  // namespace
+
+/// exch and cas of 128 bits.
+void Executor::atomic128(bool compares) {
+  Place place = locate(1, 16);
+  accesses.add(AccessLog::Kind::Atomic, place.space, thread->lane, place.address, 16);
+  const Slot wanted = read(operand(2), Type::b128), value = compares ? read(operand(3), Type::b128) : wanted;
+  const machine::Word128 old =
+      compares ? machine::compareExchange(place.pointer, {wanted.lo, wanted.hi}, {value.lo, value.hi})
+               : machine::exchange(place.pointer, {value.lo, value.hi});
+  write(operand(0), Type::b128, {old.lo, old.hi});
+}
+
+/// Each element is an atomic operation of its own.
+void Executor::vectorAtomic(bool wantsResult) {
+  const size_t address = wantsResult ? 1 : 0;
+  const std::vector<Operand>& elements = operand(address + 1).elements;
+  const unsigned each = isa::bytes(type());
+  Place place = locate(address, each * unsigned(elements.size()));
+  accesses.add(AccessLog::Kind::Atomic, place.space, thread->lane, place.address, each * unsigned(elements.size()));
+  std::array<uint64_t, 8> values{};
+  for (size_t k = 0; k < elements.size(); ++k) values[k] = read(elements[k], type()).lo;
+  for (size_t k = 0; k < elements.size(); ++k)
+    values[k] = atomicUpdate({place.space, place.address + k * each, place.pointer + k * each}, each, values[k], 0);
+  for (size_t k = 0; k < elements.size() && wantsResult; ++k) write(operand(0).elements[k], type(), {values[k], 0});
+}
 
 uint64_t Executor::atomicUpdate(const Place& place, unsigned bytes, uint64_t b, uint64_t compare) {
   auto update = [&](uint64_t old) {

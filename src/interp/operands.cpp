@@ -152,7 +152,21 @@ uint64_t Executor::readSpecial(Special special) const {
     case Special::GlobaltimerHi: return nanoseconds() >> 32;
     case Special::DynamicSmemSize: return f.dynamicSharedBytes;
     case Special::TotalSmemSize: return f.totalSharedBytes;
-    case Special::Count: break;
+    case Special::Envreg1: return reinterpret_cast<uint64_t>(f.gridWorkspace) >> 32;
+    case Special::Envreg2: return uint32_t(reinterpret_cast<uint64_t>(f.gridWorkspace));
+    // A cluster is one block.
+    case Special::ClusterIdX: return f.ctaid[0];
+    case Special::ClusterIdY: return f.ctaid[1];
+    case Special::ClusterIdZ: return f.ctaid[2];
+    case Special::ClusterCountX: return f.nctaid[0];
+    case Special::ClusterCountY: return f.nctaid[1];
+    case Special::ClusterCountZ: return f.nctaid[2];
+    case Special::ClusterNctaidX:
+    case Special::ClusterNctaidY:
+    case Special::ClusterNctaidZ:
+    case Special::ClusterNctarank: return 1;
+    case Special::AggregateSmemSize: return f.totalSharedBytes;
+    default: break;  // performance counters that count nothing, environment without meaning
   }
   return 0;
 }

@@ -57,6 +57,31 @@ void Executor::finishBarrier(Thread& waiting, uint64_t arrived, uint64_t trueVal
 void Executor::Membar() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 void Executor::Fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
+// One block sees its own writes in order, whatever proxy they go through.
+void Executor::FenceProxy() { Fence(); }
+void Executor::FenceProxySpace() { Fence(); }
+void Executor::MembarProxy() { Fence(); }
+void Executor::FenceMbarrierInit() { Fence(); }
+
+// A cluster is one block: arriving only announces, and waiting is a barrier of its own number behind the others.
+void Executor::BarrierClusterArrive() { Fence(); }
+void Executor::BarrierClusterWait() {
+  for (uint32_t lane : Lanes(active)) {
+    select(lane);
+    thread->barrier = kBarriers;
+    thread->barrierThreads = 0;
+    thread->barrierValue = false;
+    thread->state = Thread::State::AtBarrier;
+  }
+}
+
+/// Grids are launched one after the other, so whatever one depends on is there.
+void Executor::GridDepControl() {}
+
+void Executor::AtomExch128() { atomic128(false); }
+void Executor::AtomCas128() { atomic128(true); }
+void Executor::AtomVector() { vectorAtomic(true); }
+void Executor::RedVector() { vectorAtomic(false); }
 void Executor::AtomCas() { atomicInstruction(true); }
 void Executor::Atom() { atomicInstruction(true); }
 void Executor::Red() { atomicInstruction(false); }

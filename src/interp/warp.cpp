@@ -117,6 +117,16 @@ void Executor::Redux() {
   }
 }
 
+/// The lowest lane leads.
+void Executor::Elect() {
+  const uint32_t leader = *Lanes(active).begin();
+  for (uint32_t lane : Lanes(active)) {
+    select(lane);
+    write(0, Type::b32, leader);
+    writePredicate(1, lane == leader);
+  }
+}
+
 /// Meeting was all.
 void Executor::BarWarpSync() {}
 

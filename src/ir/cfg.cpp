@@ -14,6 +14,15 @@ namespace {
 using isa::Op;
 using Kind = Terminator::Kind;
 
+/// A guard of an instruction is a select of each result, for which there are two places; more of them, and calls, are
+/// branched around.
+bool needsBranch(const ptx::Instruction& inst) {
+  unsigned results = 0;
+  const Instruction i(inst);
+  forEachDefinition(i, [&](const ValueId&, unsigned) { ++results; });
+  return inst.op == Op::Call || results > Instruction{}.prior.size();
+}
+
 bool isBarrier(Op op) { return isa::info(op).effect == isa::Effect::Barrier; }
 bool endsThread(Op op) { return op == Op::Ret || op == Op::Exit; }
 bool endsBlock(Op op) { return op == Op::Bra || endsThread(op) || op == Op::Trap || op == Op::Brkpt || isBarrier(op); }
@@ -93,7 +102,7 @@ class Builder {
     for (uint32_t i = begin; i < stop; ++i) {
       const ptx::Instruction& inst = source_.instructions[i];
       if (endsBlock(inst.op)) return finish(current, inst, next);
-      if (inst.op == Op::Call && inst.guard) {
+      if (inst.guard && needsBranch(inst)) {
         BlockId call = newBlock(inst.line), after = newBlock(inst.line);
         setBranch(current, inst.guard, call, after, inst.line, false);
         Instruction plain(inst);

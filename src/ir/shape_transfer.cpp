@@ -73,6 +73,7 @@ Shape ShapeTransfer::withPattern(Shape s, const Pattern& p, unsigned bits) {
 }
 
 Shape ShapeTransfer::operator()(const Instruction& i, ValueId value, unsigned) {
+  if (i.info().unit == isa::Unit::Texture && i.info().effect != isa::Effect::Pure) return general();
   switch (i.info().effect) {
     case isa::Effect::Pure: return pure(i, value);
     case isa::Effect::Load: return load(i);

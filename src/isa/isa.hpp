@@ -1,5 +1,5 @@
-// The instruction table as data. ptx.def is read here by the C++ preprocessor and its syntax strings are parsed at
-// compile time: a misspelt modifier, type or brace in a row is a compile error. Everything that must know "which
+// The instruction table as data. ptx.def is read by the C++ preprocessor and its syntax strings are parsed at compile
+// time (syntax.hpp): a misspelt modifier, type or brace in a row is a compile error. Everything that must know "which
 // instructions exist" asks this table.
 #pragma once
 
@@ -20,7 +20,7 @@ enum class Op : uint16_t {
 };
 
 enum class Effect : uint8_t { Pure, Load, Store, Atomic, Warp, Barrier, Fence, Control, Call };
-enum class Unit : uint8_t { Alu, Fma, Xu, Lsu, Sync, Branch };
+enum class Unit : uint8_t { Alu, Fma, Xu, Lsu, Sync, Branch, Tensor, Texture };
 
 /// Which vocabulary of modifiers.def a slot takes its value from.
 enum class ModifierKind : uint8_t {
@@ -48,15 +48,12 @@ constexpr std::string_view modifierName(ModifierKind kind, uint8_t index) {
 
 /// The value (from 1) of `kind` spelt `text`, or 0.
 constexpr uint8_t modifierValue(ModifierKind kind, std::string_view text) {
+  std::string_view rest = kModifiers[static_cast<int>(kind)].values;
   for (uint8_t i = 1;; ++i) {
-    std::string_view all = kModifiers[static_cast<int>(kind)].values;
-    for (uint8_t k = 1; k < i; ++k) {
-      size_t space = all.find(' ');
-      if (space == std::string_view::npos) return 0;
-      all.remove_prefix(space + 1);
-    }
-    if (all.substr(0, all.find(' ')) == text) return i;
-    if (all.find(' ') == std::string_view::npos) return 0;
+    const size_t space = rest.find(' ');
+    if (rest.substr(0, space) == text) return i;
+    if (space == std::string_view::npos) return 0;
+    rest.remove_prefix(space + 1);
   }
 }
 
@@ -86,6 +83,9 @@ consteval ModifierLiteral mod(const char* text) {
   return {kind, v};
 }
 
+/// Types that one instruction can name: .dtype, .atype or .stype, .btype, .ctype.
+inline constexpr int kTypeSlots = 4;
+
 /// One modifier slot of a syntax line.
 struct Slot {
   enum class Kind : uint8_t { Modifier, Literal, Type };
@@ -93,15 +93,20 @@ struct Slot {
   bool optional = false;
   ModifierKind modifier{};  // Modifier, Literal
   uint8_t literal = 0;      // Literal: the value that must stand here
-  uint8_t type = 0;         // Type: 0, 1 or 2
+  uint8_t type = 0;         // Type: 0 to 3
+  uint32_t allowed = ~0u;   // Modifier: bit v-1 is set if value v may stand here
+
+  constexpr bool allows(uint8_t value) const {
+    return kind == Kind::Literal ? value == literal : allowed >> (value - 1) & 1;
+  }
 };
 
 /// One operand position of a syntax line.
 struct OperandForm {
-  enum class Kind : uint8_t { Destination, Source, Address, Label };
+  enum class Kind : uint8_t { Destination, Source, Address, Label, Image };
   Kind kind{};
   bool optional = false;
-  bool paired = false;  // the optional second destination of `d[|p]`
+  bool paired = false;  // the second destination of `d[|p]`, which may be absent, and of `d|p`
   std::string_view name{};
 };
 
@@ -117,119 +122,15 @@ struct Form {
   constexpr std::span<const OperandForm> operandList() const { return {operands.data(), operandCount}; }
 };
 
-namespace detail {
-
-consteval Slot parseSlot(std::string_view word, bool optional) {
-  Slot slot;
-  slot.optional = optional;
-  constexpr std::string_view kTypeSlots[] = {"type", "dtype", "atype", "stype", "btype"};
-  constexpr uint8_t kTypeIndex[] = {0, 0, 1, 1, 2};
-  for (int i = 0; i < 5; ++i)
-    if (word == kTypeSlots[i]) {
-      slot.kind = Slot::Kind::Type;
-      slot.type = kTypeIndex[i];
-      return slot;
-    }
-  for (uint8_t k = 0; k < static_cast<uint8_t>(ModifierKind::Count); ++k)
-    if (kModifiers[k].field == word && word.size() > 0) {
-      auto kind = static_cast<ModifierKind>(k);
-      // A field whose only value has its own name (.ftz, .cc) is a literal: both readings agree.
-      slot.kind = kModifiers[k].values == word ? Slot::Kind::Literal : Slot::Kind::Modifier;
-      slot.modifier = kind;
-      slot.literal = 1;
-      return slot;
-    }
-  for (uint8_t k = 0; k < static_cast<uint8_t>(ModifierKind::Count); ++k)
-    if (uint8_t v = modifierValue(static_cast<ModifierKind>(k), word)) {
-      slot.kind = Slot::Kind::Literal;
-      slot.modifier = static_cast<ModifierKind>(k);
-      slot.literal = v;
-      return slot;
-    }
-  throw "a slot that names no modifier and no type";
-}
-
-consteval Form parseForm(std::string_view s) {
-  Form form;
-  size_t i = 0;
-  auto word = [&](std::string_view stops) {
-    size_t begin = i;
-    while (i < s.size() && stops.find(s[i]) == std::string_view::npos) ++i;
-    return s.substr(begin, i - begin);
-  };
-  form.mnemonic = word(".{ ");
-  while (i < s.size() && s[i] != ' ') {
-    bool optional = s[i] == '{';
-    if (optional) ++i;
-    if (i >= s.size() || s[i] != '.') throw "a modifier must start with a dot";
-    ++i;
-    form.slots[form.slotCount++] = parseSlot(word(".{} "), optional);
-    if (optional) {
-      if (i >= s.size() || s[i] != '}') throw "unclosed { in the modifiers";
-      ++i;
-    }
-  }
-  bool optional = false;
-  while (i < s.size()) {
-    char c = s[i];
-    if (c == ' ' || c == ',') {
-      ++i;
-    } else if (c == '{') {
-      optional = true;
-      ++i;
-    } else if (c == '}') {
-      optional = false;
-      ++i;
-    } else if (c == '[' && s.substr(i, 2) == "[|") {
-      i += 2;
-      std::string_view name = word("]");
-      form.operands[form.operandCount++] = {OperandForm::Kind::Destination, true, true, name};
-      ++i;
-    } else if (c == '[') {
-      ++i;
-      std::string_view name = word("]");
-      form.operands[form.operandCount++] = {OperandForm::Kind::Address, optional, false, name};
-      ++i;
-    } else {
-      std::string_view name = word(" ,[{}");
-      auto kind = name == "d" || name == "p" || name == "q" ? OperandForm::Kind::Destination
-                  : name == "L"                             ? OperandForm::Kind::Label
-                                                            : OperandForm::Kind::Source;
-      form.operands[form.operandCount++] = {kind, optional, false, name};
-    }
-  }
-  return form;
-}
-
 /// Bit sets of the types allowed in each type slot.
-consteval std::array<uint32_t, 3> parseTypes(std::string_view s) {
-  std::array<uint32_t, 3> sets{};
-  int slot = 0;
-  size_t i = 0;
-  while (i < s.size()) {
-    if (s[i] == '/') {
-      ++slot, ++i;
-    } else if (s[i] == ' ') {
-      ++i;
-    } else {
-      size_t begin = i;
-      while (i < s.size() && s[i] != ' ' && s[i] != '/') ++i;
-      auto type = typeFromName(s.substr(begin, i - begin));
-      if (!type) throw "no such type";
-      sets[slot] |= 1u << static_cast<int>(*type);
-    }
-  }
-  return sets;
-}
-
-}  // namespace detail
+using TypeSets = std::array<uint64_t, kTypeSlots>;
 
 /// One row of ptx.def.
 struct OpInfo {
   std::string_view name;    // our name: "AddF"
   std::string_view syntax;  // as in the row
   Form form;
-  std::array<uint32_t, 3> types;  // bit i: isa::Type(i) may stand in the slot
+  TypeSets types;  // bit i: isa::Type(i) may stand in the slot
   Effect effect;
   Unit unit;
   int since;  // PTX ISA version × 10
@@ -238,13 +139,20 @@ struct OpInfo {
   constexpr bool allows(int slot, Type type) const { return types[slot] >> static_cast<int>(type) & 1; }
 };
 
-inline constexpr OpInfo kOps[] = {
-#define PTX(name, syntax, types, effect, unit, since, anchor) \
-  {#name, syntax, detail::parseForm(syntax), detail::parseTypes(types), Effect::effect, Unit::unit, since, anchor},
-#include "isa/ptx.def"
+/// The table, by Op. isa.cpp parses it, at compile time and once for all.
+extern const OpInfo kOps[static_cast<size_t>(Op::Count)];
+
+/// An instruction that is refused by name.
+struct RefusedInfo {
+  std::string_view prefix, what, why;
 };
 
-constexpr const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
+inline constexpr RefusedInfo kRefused[] = {
+#define REFUSED(prefix, what, why) {prefix, what, why},
+#include "isa/refused.def"
+};
+
+inline const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
 
 enum class Special : uint8_t {
 #define SPECIAL(name, spelling, type) name,

@@ -13,7 +13,7 @@ enum class Type : uint8_t {
 #include "isa/types.def"
 };
 
-enum class TypeKind : uint8_t { None, Bits, Unsigned, Signed, Float, Predicate };
+enum class TypeKind : uint8_t { None, Bits, Unsigned, Signed, Float, Predicate, Opaque };
 
 struct TypeInfo {
   std::string_view name;
@@ -38,6 +38,10 @@ constexpr bool isSigned(Type t) { return info(t).kind == TypeKind::Signed; }
 constexpr bool isUnsigned(Type t) { return info(t).kind == TypeKind::Unsigned; }
 constexpr bool isInteger(Type t) { return isSigned(t) || isUnsigned(t); }
 constexpr bool isBits(Type t) { return info(t).kind == TypeKind::Bits; }
+/// A variable of it is a descriptor (texture, sampler or surface), which instructions name and do not read.
+constexpr bool isOpaque(Type t) { return info(t).kind == TypeKind::Opaque; }
+/// A type that only instructions name; registers, parameters and (but for the opaque ones) variables are of others.
+constexpr bool isUndeclarable(Type t) { return t > Type::pred; }
 constexpr bool isPredicate(Type t) { return t == Type::pred; }
 /// Two 16-bit values in one 32-bit register (f16x2, bf16x2, u16x2, s16x2).
 constexpr bool isPacked(Type t) {

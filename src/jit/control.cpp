@@ -188,8 +188,7 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
       return endRegion(kDone);
     case Kind::Trap: return emitTrap(end, mask_);
     case Kind::Barrier: {
-      if (isa::info(end.barrier.op).form.operandList()[0].kind == isa::OperandForm::Kind::Destination)
-        arriveAtBarrierReduction(end.barrier, mask_);
+      if (end.barrier.has(isa::ModifierKind::RedOp)) arriveAtBarrierReduction(end.barrier, mask_);
       assignPhis(b, end.target[0], {});
       spillForBarrier(pointOf_[end.target[0]]);
       return endRegion(pointOf_[end.target[0]]);

@@ -243,4 +243,100 @@ Results Lower::CvtPack() {
   return {b.CreateOr(b.CreateShl(half(1), 16), half(2))};
 }
 
+/// An f32 as e4m3 or e5m2: by integer rounding of the bits where the result is normal, by a multiplication where it is
+/// not. What is too large becomes the largest number.
+LlvmValue Lower::toFloat8(LlvmValue v) {
+  const bool isE4m3 = i.type[0] == Type::e4m3x2;
+  const unsigned mantissa = isE4m3 ? 3 : 2, bias = isE4m3 ? 7 : 15, cut = 23 - mantissa;
+  auto word = [&](uint64_t n) { return number(Type::u32, n); };
+  LlvmValue bits = b.CreateBitCast(v, type(Type::u32)), size = intrinsic(llvm::Intrinsic::fabs, {v});
+  LlvmValue limited = intrinsic(llvm::Intrinsic::minnum, {size, real(size, isE4m3 ? 448 : 57344)});
+  LlvmValue raw = b.CreateBitCast(limited, type(Type::u32));
+  LlvmValue odd = b.CreateAnd(b.CreateLShr(raw, cut), word(1));
+  LlvmValue rounded = b.CreateLShr(b.CreateAdd(raw, b.CreateAdd(odd, word((1u << (cut - 1)) - 1))), cut);
+  LlvmValue normal = b.CreateSub(rounded, word(uint64_t{127 - bias} << mantissa));
+  LlvmValue units = b.CreateFMul(limited, real(limited, isE4m3 ? 0x1p9 : 0x1p16));
+  LlvmValue subnormal = b.CreateFPToUI(intrinsic(llvm::Intrinsic::roundeven, {units}), type(Type::u32));
+  LlvmValue isTiny = b.CreateFCmpOLT(limited, real(limited, isE4m3 ? 0x1p-6 : 0x1p-14));
+  LlvmValue magnitude = b.CreateSelect(isTiny, subnormal, normal);
+  LlvmValue negative = b.CreateICmpSLT(bits, word(0));
+  LlvmValue result = i.has(ModifierKind::Relu) ? b.CreateSelect(negative, word(0), magnitude)
+                                               : b.CreateOr(magnitude, b.CreateSelect(negative, word(0x80), word(0)));
+  return b.CreateSelect(b.CreateFCmpUNO(v, v), word(0x7F), result);
+}
+
+/// A byte in the low bits of a word as the bits of an f16. e5m2 is its upper half; e4m3 at the place of its fields is
+/// 2^8 times too small.
+LlvmValue Lower::fromFloat8(LlvmValue byte) {
+  const bool isE4m3 = i.type[1] == Type::e4m3x2;
+  auto word = [&](uint64_t n) { return number(Type::u32, n); };
+  LlvmValue magnitude = b.CreateAnd(byte, word(0x7F)), sign = b.CreateShl(b.CreateAnd(byte, word(0x80)), 8), bits;
+  if (isE4m3) {
+    LlvmValue small = widenHalf(b.CreateTrunc(b.CreateShl(magnitude, 7), type(Type::u16)), Type::f16);
+    LlvmValue half = b.CreateFPTrunc(b.CreateFMul(small, real(small, 256)), type(Type::f16));
+    bits = b.CreateOr(sign, b.CreateZExt(b.CreateBitCast(half, type(Type::u16)), type(Type::u32)));
+  } else {
+    bits = b.CreateOr(sign, b.CreateShl(magnitude, 8));
+  }
+  LlvmValue isNan = isE4m3 ? b.CreateICmpEQ(magnitude, word(0x7F)) : b.CreateICmpUGT(magnitude, word(0x7C));
+  if (i.has(ModifierKind::Relu)) bits = b.CreateSelect(b.CreateICmpNE(sign, word(0)), word(0), bits);
+  return b.CreateSelect(isNan, word(0x7FFF), bits);
+}
+
+Results Lower::CvtToFloat8() {
+  LlvmValue both = b.CreateOr(b.CreateShl(toFloat8(in(1, Type::f32)), 8), toFloat8(in(2, Type::f32)));
+  return {b.CreateTrunc(both, type(Type::u16))};
+}
+
+Results Lower::CvtPairToFloat8() {
+  LlvmValue both = b.CreateOr(b.CreateShl(toFloat8(halfIn(1, Type::f16x2, 1)), 8), toFloat8(halfIn(1, Type::f16x2, 0)));
+  return {b.CreateTrunc(both, type(Type::u16))};
+}
+
+Results Lower::CvtFromFloat8() {
+  LlvmValue both = b.CreateZExt(in(1, Type::u16), type(Type::u32));
+  LlvmValue low = fromFloat8(b.CreateAnd(both, number(Type::u32, 0xFF))), high = fromFloat8(b.CreateLShr(both, 8));
+  return {b.CreateOr(b.CreateShl(high, 16), low)};
+}
+
+/// Both numbers clamped, a above b, and above them what c has below.
+Results Lower::packIntegers(bool hasC) {
+  const unsigned width = isa::bits(i.type[0]);
+  auto field = [&](size_t k) {
+    LlvmValue v = clampTo(in(k, Type::s32), width, isSigned());
+    return b.CreateAnd(v, number(Type::u32, (uint64_t{1} << width) - 1));
+  };
+  LlvmValue both = b.CreateOr(b.CreateShl(field(1), width), field(2));
+  return {hasC ? b.CreateOr(both, b.CreateShl(in(3, Type::u32), 2 * width)) : both};
+}
+
+Results Lower::CvtPackInteger() { return packIntegers(false); }
+Results Lower::CvtPackNarrow() { return packIntegers(true); }
+
+// A cache policy is a number that loads and stores ignore.
+Results Lower::CreatePolicy() { return {number(Type::u64, 0)}; }
+Results Lower::CreatePolicyRange() { return {number(Type::u64, 0)}; }
+Results Lower::CreatePolicyCvt() { return {number(Type::u64, 0)}; }
+
+/// A cluster is one block, of rank 0; the address of any other is one where nothing is.
+Results Lower::Mapa() {
+  LlvmValue isMine = b.CreateICmpEQ(in(2, Type::u32), number(Type::u32, 0));
+  return {b.CreateSelect(isMine, in(1), number(i.type[0], ~uint64_t{0}))};
+}
+
+Results Lower::GetCtaRank() { return {number(Type::u32, 0)}; }
+
+Results Lower::MbarrierPendingCount() {
+  LlvmValue count = b.CreateAnd(b.CreateLShr(in(1, Type::u64), 20), number(Type::u64, 0xFFFFF));
+  return {b.CreateTrunc(count, type(Type::u32))};
+}
+
+Results Lower::Istypep() {
+  const auto wanted = i.mods.name(ModifierKind::Opaque);
+  if (wanted == "samplerref") return {number(Type::pred, 0)};
+  LlvmValue is =
+      e.perLane("ordito_is_image", b.getInt32Ty(), {in(1, Type::u64), number(Type::u32, wanted == "surfref")}, s);
+  return {b.CreateICmpNE(is, number(Type::u32, 0))};
+}
+
 }  // namespace ordito::jit

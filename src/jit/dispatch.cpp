@@ -28,16 +28,32 @@ Lower::Results Lower::run() {
 Emitter::Results Emitter::pureBody(const Instruction& i, const Source& s) { return Lower(*this, i, s).run(); }
 
 void Emitter::emitInstruction(const Instruction& i) {
+  if (i.info().unit == isa::Unit::Tensor) return emitMatrix(i);
+  if (i.info().unit == isa::Unit::Texture && i.info().effect != Effect::Pure) return emitImage(i);
+  switch (i.op) {
+    case Op::CpAsync: return emitAsyncCopy(i);
+    case Op::CpAsyncWait:
+    case Op::CpAsyncWaitAll: return compilerFence();
+    case Op::AtomVector:
+    case Op::RedVector: return emitVectorAtomic(i);
+    case Op::AtomExch128:
+    case Op::AtomCas128: refuse(i, "atomics of 128 bits are not supported by the JIT");
+    default: break;
+  }
   switch (i.info().effect) {
     case Effect::Pure: return emitPure(i);
     case Effect::Load: return emitLoad(i);
     case Effect::Store: return emitStore(i);
-    case Effect::Atomic: return emitAtomic(i);
+    case Effect::Atomic:
+      if (i.info().unit == isa::Unit::Sync) refuse(i, "mbarriers are not supported by the JIT");
+      return emitAtomic(i);
     case Effect::Warp: return emitWarp(i);
     case Effect::Call: return emitCall(i);
     case Effect::Fence:
-      if (i.op == Op::Membar || i.op == Op::Fence) b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
-      return;  // prefetch and nanosleep change no result
+      if (i.op == Op::Membar || i.op == Op::Fence || i.op == Op::FenceProxy || i.op == Op::FenceProxySpace ||
+          i.op == Op::MembarProxy || i.op == Op::FenceMbarrierInit || i.op == Op::BarrierClusterArrive)
+        b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+      return;  // prefetch, nanosleep and their like change no result
     case Effect::Barrier:
     case Effect::Control: return;  // terminators
   }

@@ -26,6 +26,7 @@
 #include "machine/counters.hpp"
 #include "machine/kernel.hpp"
 #include "machine/layout.hpp"
+#include "ptx/matrix.hpp"
 
 namespace ordito::jit {
 
@@ -302,6 +303,52 @@ class Emitter {
   void findPrivateSlots();
   /// Emits a loop over the active lanes; `body` gets the lane's number.
   void forEachLane(LlvmValue mask, llvm::function_ref<void(LlvmValue lane)> body);
+
+  // ---- matrix.cpp
+  // --------------------------------------------------------------------------------------------------------------------------------
+  /// A fragment's matrix in memory: for all lanes of a warp the same place and distance of rows or columns.
+  struct FragmentMemory {
+    ptx::Fragment fragment;
+    bool byColumns = false;
+    LlvmValue base = nullptr, strideBytes = nullptr;
+  };
+  void emitMatrix(const Instruction& i);
+  void emitMatrixProduct(const Instruction& i);
+  llvm::Function* matrixFunction(const Instruction& i, llvm::ArrayRef<llvm::Type*> parameters, unsigned results);
+  void defineElements(const Instruction& i, const std::vector<Parts>& values);
+  LlvmValue rowAddresses(const Instruction& i, size_t k, unsigned part);
+  LlvmValue loadRows(llvm::ArrayRef<LlvmValue> rows);
+  void storeRows(llvm::ArrayRef<LlvmValue> rows, LlvmValue words);
+  LlvmValue transposed(LlvmValue words);
+  void emitTileLoad(const Instruction& i);
+  void emitTileStore(const Instruction& i);
+  void emitTileMove(const Instruction& i);
+  LlvmValue elementAddresses(const FragmentMemory& m, unsigned element);
+  FragmentMemory fragmentMemory(const Instruction& i, size_t registers, size_t address, unsigned part);
+  void emitFragmentLoad(const Instruction& i);
+  void emitFragmentStore(const Instruction& i);
+
+  // ---- texture.cpp
+  // -------------------------------------------------------------------------------------------------------------------------------
+  void emitImage(const Instruction& i);
+  void emitTextureFetch(const Instruction& i, size_t offset);
+  void emitImageQuery(const Instruction& i, bool isSurface);
+  void emitSurfaceLoad(const Instruction& i);
+  void emitSurfaceStore(const Instruction& i);
+  void emitSurfaceReduction(const Instruction& i);
+  LlvmValue surfacePlaces(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part);
+  LlvmValue imageHandles(const ptx::Operand& o, unsigned part);
+  LlvmValue imageNumbers(const ptx::Operand* list, isa::Type t, unsigned part);
+  llvm::AllocaInst* laneArrays(llvm::Type* element, unsigned count);
+  LlvmValue laneArray(llvm::AllocaInst* arrays, unsigned k);
+  LlvmValue lanesOrAll(const Parts& mask, unsigned part);
+
+  // ---- asynchronous.cpp
+  // --------------------------------------------------------------------------------------------------------------------------
+  LlvmValue wantedBytes(const Instruction& i, unsigned bytes, unsigned part);
+  void emitAsyncCopy(const Instruction& i);
+  void emitVectorAtomic(const Instruction& i);
+  void emitElect(const Instruction& i);
 
   // ---- warp.cpp, synchronization.cpp, control_flow.cpp
   // -----------------------------------------------------------------------------------

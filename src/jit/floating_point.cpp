@@ -49,7 +49,7 @@ LlvmValue Lower::flush(LlvmValue v, Type t) {
 /// the smallest normal number it rounds up to that as a subnormal, and yet is flushed. `scaled` is the operation done
 /// 2^64 times larger, where nothing is subnormal.
 LlvmValue Lower::flushTiny(LlvmValue v, llvm::function_ref<LlvmValue()> scaled) {
-  if (i.type[0] != Type::f32 || !i.has(ModifierKind::Flush)) return v;
+  if ((i.type[0] != Type::f32 && i.type[0] != Type::f32x2) || !i.has(ModifierKind::Flush)) return v;
   return flushBelow(v, scaled(), smallestNormal(Type::f32) * kScale);
 }
 
@@ -165,6 +165,45 @@ Results Lower::FmaF() {
     return isNearest() ? intrinsic(llvm::Intrinsic::fma, {p, q, r}) : directed("fma", {p, q, r}, t);
   };
   return floatOut(flushTiny(compute(x, y, z), [&] { return compute(scaleUp(x), y, scaleUp(z)); }), t);
+}
+
+/// Two f32 side by side in 64 bits. Their NaNs are seen as bits.
+Results Lower::pairs(size_t sources, llvm::function_ref<LlvmValue(llvm::ArrayRef<LlvmValue>)> f) {
+  LlvmValue result = number(Type::u64, 0);
+  for (unsigned half = 0; half < 2; ++half) {
+    llvm::SmallVector<LlvmValue> v;
+    for (size_t k = 1; k <= sources; ++k) {
+      LlvmValue word = b.CreateTrunc(b.CreateLShr(in(k, Type::u64), uint64_t{32} * half), type(Type::u32));
+      v.push_back(flush(b.CreateBitCast(word, type(Type::f32)), Type::f32));
+    }
+    LlvmValue bits = b.CreateBitCast(e.canonicalNan(floatOut(f(v), Type::f32)[0]), type(Type::u32));
+    result = b.CreateOr(result, b.CreateShl(b.CreateZExt(bits, result->getType()), uint64_t{32} * half));
+  }
+  return {result};
+}
+
+Results Lower::pairBinary(unsigned opcode, const char* name) {
+  const auto op = static_cast<llvm::Instruction::BinaryOps>(opcode);
+  auto compute = [&](LlvmValue x, LlvmValue y) {
+    return isNearest() ? b.CreateBinOp(op, x, y) : directed(name, {x, y}, Type::f32);
+  };
+  return pairs(2, [&](llvm::ArrayRef<LlvmValue> v) {
+    LlvmValue result = compute(v[0], v[1]);
+    return op == llvm::Instruction::FMul ? flushTiny(result, [&] { return compute(scaleUp(v[0]), v[1]); }) : result;
+  });
+}
+
+Results Lower::AddPair() { return pairBinary(llvm::Instruction::FAdd, "add"); }
+Results Lower::SubPair() { return pairBinary(llvm::Instruction::FSub, "sub"); }
+Results Lower::MulPair() { return pairBinary(llvm::Instruction::FMul, "mul"); }
+
+Results Lower::FmaPair() {
+  auto compute = [&](LlvmValue x, LlvmValue y, LlvmValue z) {
+    return isNearest() ? intrinsic(llvm::Intrinsic::fma, {x, y, z}) : directed("fma", {x, y, z}, Type::f32);
+  };
+  return pairs(3, [&](llvm::ArrayRef<LlvmValue> v) {
+    return flushTiny(compute(v[0], v[1], v[2]), [&] { return compute(scaleUp(v[0]), v[1], scaleUp(v[2])); });
+  });
 }
 
 /// mad.f32 and mad.f64 are fma since sm_20.

@@ -280,6 +280,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_atomic_add_bf16", atomicAdd<uint16_t, addBfloat>);
   add("ordito_atomic_add_f16x2", atomicAdd<uint32_t, addPair<addHalf>>);
   add("ordito_atomic_add_bf16x2", atomicAdd<uint32_t, addPair<addBfloat>>);
+  for (auto& helper : imageHelperTable()) t.push_back(helper);
   for (const ScalarFunction& f : scalarFunctions()) t.push_back({f.name, f.address});
   add("ordito_globaltimer", nanoseconds);
   add("ordito_clock64", clock64);

@@ -9,5 +9,7 @@ namespace ordito::jit {
 
 /// Name and address of every helper.
 std::vector<std::pair<std::string_view, void*>> helperTable();
+/// Those of textures and surfaces; helperTable has them too.
+std::vector<std::pair<std::string_view, void*>> imageHelperTable();
 
 }  // namespace ordito::jit

@@ -279,6 +279,16 @@ Results Lower::Szext() {
   return {b.CreateSelect(isZero, number(Type::u32, 0), field)};
 }
 
+/// Two products of a's halves and two of b's bytes added to c.
+Results Lower::Dp2a() {
+  const unsigned first = i.mods.name(ModifierKind::HalfOfDot) == "hi" ? 16 : 0;
+  LlvmValue x = in(1, Type::u32), y = in(2, Type::u32), sum = in(3, Type::u32);
+  for (unsigned n = 0; n < 2; ++n)
+    sum = b.CreateAdd(sum, b.CreateMul(part(x, 16 * n, 16, isa::isSigned(i.type[1]), 32),
+                                       part(y, first + 8 * n, 8, isa::isSigned(i.type[2]), 32)));
+  return {sum};
+}
+
 /// Four byte products added to c.
 Results Lower::Dp4a() {
   LlvmValue x = in(1, Type::u32), y = in(2, Type::u32), sum = in(3, Type::u32);

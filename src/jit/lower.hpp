@@ -65,6 +65,8 @@ class Lower {
   bool isNearest() const;
   template <class F>
   Results packed(F&& f);
+  Results pairs(size_t sources, llvm::function_ref<LlvmValue(llvm::ArrayRef<LlvmValue>)> f);
+  Results pairBinary(unsigned opcode, const char* name);
   // comparison.cpp
   LlvmValue compare(LlvmValue a, LlvmValue b, isa::Type t);
   LlvmValue compareOperands(size_t a, size_t b, isa::Type t);
@@ -84,6 +86,17 @@ class Lower {
   Results minMax(bool isMax);
   template <class F>
   Results integerLanes(F&& f);
+  // video.cpp
+  LlvmValue part(LlvmValue word, unsigned at, unsigned width, bool isSigned, unsigned bits);
+  LlvmValue videoSource(size_t k, isa::Type t);
+  LlvmValue clampTo(LlvmValue v, unsigned width, bool isSigned);
+  LlvmValue distance(LlvmValue x, LlvmValue y);
+  LlvmValue average(LlvmValue x, LlvmValue y);
+  Results finishVideo(LlvmValue wide, bool isSigned);
+  Results video(llvm::function_ref<LlvmValue(LlvmValue, LlvmValue)> f);
+  Results videoShift(bool left);
+  Results videoParts(unsigned count, llvm::function_ref<LlvmValue(LlvmValue, LlvmValue)> f);
+  Results videoCompare(unsigned count);
   // logic.cpp
   LlvmValue shift(LlvmValue a, LlvmValue amount, unsigned bits, bool left, bool arithmetic);
   LlvmValue lop3(size_t first, uint8_t table);
@@ -100,6 +113,9 @@ class Lower {
   LlvmValue convertIntToFloat(LlvmValue v, isa::Type from, isa::Type to);
   LlvmValue saturateInteger(LlvmValue v, isa::Type from, isa::Type to);
   LlvmValue roundToIntegral(LlvmValue v);
+  LlvmValue toFloat8(LlvmValue v);
+  LlvmValue fromFloat8(LlvmValue byte);
+  Results packIntegers(bool hasC);
 
   Emitter& e;
   llvm::IRBuilder<>& b;

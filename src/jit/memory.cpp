@@ -6,6 +6,7 @@
 
 #include "jit/access_pattern.hpp"
 #include "jit/emitter.hpp"
+#include "ptx/operands.hpp"
 
 namespace ordito::jit {
 
@@ -14,20 +15,6 @@ using isa::Type;
 using Operand = ptx::Operand;
 using ptx::Space;
 using ptx::Symbol;
-
-namespace {
-
-Space spaceOf(const Instruction& i) {
-  const auto name = i.mods.name(ModifierKind::Space);
-  if (name.starts_with("shared")) return Space::Shared;
-  if (name.starts_with("param")) return Space::Param;
-  if (name == "global") return Space::Global;
-  if (name == "const") return Space::Const;
-  if (name == "local") return Space::Local;
-  return Space::Generic;
-}
-
-}  // namespace
 
 llvm::Type* Emitter::memoryType(Type t) {
   if (t == Type::f32) return b_.getFloatTy();
@@ -148,7 +135,7 @@ LlvmValue Emitter::symbolAddress(const Operand& o, unsigned bits) {
 Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
   const Operand& o = i.operands[k];
   Address a;
-  a.space = spaceOf(i);
+  a.space = ptx::spaceOf(i, k);
   if (o.symbol.kind != Symbol::Kind::None) {
     const bool isPrivate =
         o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].space != Space::Shared;

@@ -340,6 +340,23 @@ LlvmValue Emitter::specialBase(isa::Special s, unsigned part) {
     case Special::Gridid: return frameField(offsetof(machine::BlockFrame, gridid), b_.getInt64Ty(), "gridid");
     case Special::DynamicSmemSize: return frame32(offsetof(machine::BlockFrame, dynamicSharedBytes));
     case Special::TotalSmemSize: return frame32(offsetof(machine::BlockFrame, totalSharedBytes));
+    case Special::Envreg1:
+    case Special::Envreg2: {  // the two halves of an address
+      LlvmValue a = frameField(offsetof(machine::BlockFrame, gridWorkspace), b_.getInt64Ty(), "workspace");
+      return b_.CreateTrunc(s == Special::Envreg1 ? b_.CreateLShr(a, 32) : a, b_.getInt32Ty());
+    }
+    // A cluster is one block.
+    case Special::ClusterIdX: return ctaid_[0];
+    case Special::ClusterIdY: return ctaid_[1];
+    case Special::ClusterIdZ: return ctaid_[2];
+    case Special::ClusterCountX: return nctaid_[0];
+    case Special::ClusterCountY: return nctaid_[1];
+    case Special::ClusterCountZ: return nctaid_[2];
+    case Special::ClusterNctaidX:
+    case Special::ClusterNctaidY:
+    case Special::ClusterNctaidZ:
+    case Special::ClusterNctarank: return b_.getInt32(1);
+    case Special::AggregateSmemSize: return frame32(offsetof(machine::BlockFrame, totalSharedBytes));
     case Special::Clock: return helper("ordito_clock32", b_.getInt32Ty(), {});
     case Special::ClockHi: return helper("ordito_clock_hi", b_.getInt32Ty(), {});
     case Special::Clock64: return helper("ordito_clock64", b_.getInt64Ty(), {});
@@ -348,9 +365,8 @@ LlvmValue Emitter::specialBase(isa::Special s, unsigned part) {
       return b_.CreateTrunc(helper("ordito_globaltimer", b_.getInt64Ty(), {}), b_.getInt32Ty());
     case Special::GlobaltimerHi:
       return b_.CreateTrunc(b_.CreateLShr(helper("ordito_globaltimer", b_.getInt64Ty(), {}), 32), b_.getInt32Ty());
-    default:
-      throw Refusal{fmt::format("kernel '{}', PTX line {}: special register {} is not supported by the JIT",
-                                f_.kernel->name, currentLine_, isa::info(s).spelling)};
+    // Performance counters that count nothing, environment without meaning.
+    default: return llvm::Constant::getNullValue(typeOf(isa::info(s).type, false));
   }
 }
 

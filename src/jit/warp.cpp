@@ -17,6 +17,7 @@ void Emitter::emitWarp(const Instruction& i) {
     case Op::Activemask: return emitVote(i);
     case Op::Match: return emitMatch(i);
     case Op::Redux: return emitRedux(i);
+    case Op::Elect: return emitElect(i);
     case Op::BarWarpSync: return compilerFence();  // a warp runs in lock-step
     default: refuse(i, "this warp instruction is not supported by the JIT");
   }

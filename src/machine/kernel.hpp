@@ -43,7 +43,8 @@ struct BlockFrame {
   uint32_t smid;     // number of the host worker
   uint32_t nsmid;
   uint64_t gridid;
-  const char* kernelName;  // for messages
+  const char* kernelName;    // for messages
+  std::byte* gridWorkspace;  // of a cooperative launch: zeroed memory that nvcc's grid.sync() finds by %envreg1 and 2
 };
 
 /// What an Executable may rely on.

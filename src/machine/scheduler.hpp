@@ -26,8 +26,9 @@ struct GridLaunch {
   const std::byte* parameters = nullptr;
   std::byte* const* globals = nullptr;
   uint32_t dynamicSharedBytes = 0;
-  uint32_t totalSharedBytes = 0;  // static + dynamic, from the block's window start
-  uint32_t sharedAlignment = 16;  // largest alignment of a shared variable
+  uint32_t totalSharedBytes = 0;       // static + dynamic, from the block's window start
+  uint32_t sharedAlignment = 16;       // largest alignment of a shared variable
+  std::byte* gridWorkspace = nullptr;  // see BlockFrame
   bool counters = false;
   bool mayAwaitBlocks = true;  // a block may wait for a later one, so a grid that stands still gets more threads
   bool cooperative = false;    // every block must make progress at once: one thread each

@@ -80,6 +80,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) 
   frame_.smid = number_ % frame_.nsmid;
   frame_.gridid = gridId;
   frame_.kernelName = launch.kernelName;
+  frame_.gridWorkspace = launch.gridWorkspace;
   return frame_.shared && frame_.scratch && frame_.local;
 }
 

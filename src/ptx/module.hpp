@@ -37,12 +37,14 @@ struct Operand {
                // payloads kept in place)
     Symbol,    // address of `symbol` + `offset`
     Address,   // memory operand [reg + offset], [symbol + offset] or [offset]: `reg` or `symbol` set, or neither
-    Vector,    // {a, b, …}: `elements`
+    Vector,    // {a, b, …}: `elements`; for [a, c] of a texture or surface, elements are a, the sampler if any, c
     Label,     // `label`: index into Function::labels
     Sink,      // _ : the result is not wanted
   };
   Kind kind = Kind::None;
   bool negated = false;
+  uint16_t selector = 0;  // .b0, .h10 … of a video instruction's operand: digits of 3 bits, the lowest part's lowest;
+                          // from bit 12 how many; bit 15 for halves
   isa::Special special{};
   RegisterId reg = kNoRegister;
   uint64_t bits = 0;
@@ -70,7 +72,7 @@ struct Guard {
 struct Instruction {
   isa::Op op{};
   isa::Modifiers mods{};
-  isa::Type type[3] = {};  // by type slot: .type/.dtype, .atype/.stype, .btype
+  isa::Type type[isa::kTypeSlots] = {};  // by type slot: .type/.dtype, .atype/.stype, .btype, .ctype
   Guard guard{};
   std::vector<Operand> operands;
   uint32_t line = 0;      // line in the PTX text

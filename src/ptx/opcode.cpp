@@ -40,8 +40,9 @@ class RowMatcher {
   }
 
   /// The same with the modifiers in any order. nvcc writes atom.global.sys.add and libcu++ atom.add.acq_rel.sys where
-  /// the manual has atom.sys.global.add, CUB vote.ballot.sync where it has vote.sync.ballot; ptxas takes them all. The
-  /// vocabularies of these rows do not overlap, so each word has one slot.
+  /// the manual has atom.sys.global.add, CUB vote.ballot.sync where it has vote.sync.ballot, CUTLASS ld.global.acquire;
+  /// ldmatrix comes as .m8n8.x4 and .x4.m8n8. ptxas takes them all. Slots of these rows that share words (the layouts
+  /// and types of matrices) keep their own order.
   bool matchInAnyOrder() {
     std::vector<bool> used(words_.size());
     for (const isa::Slot& slot : row_.form.slotList()) {
@@ -67,7 +68,7 @@ class RowMatcher {
       return true;
     }
     uint8_t value = isa::modifierValue(slot.modifier, word);
-    if (!value || (slot.kind == isa::Slot::Kind::Literal && value != slot.literal)) return false;
+    if (!value || !slot.allows(value)) return false;
     if (result.mods.has(slot.modifier)) return false;
     result.mods[slot.modifier] = value;
     return true;
@@ -90,6 +91,17 @@ std::string spell(std::string_view mnemonic, std::span<const std::string_view> w
   return text;
 }
 
+/// The entry of refused.def for an opcode, if it has one.
+const isa::RefusedInfo* refusal(std::string_view spelling) {
+  for (const isa::RefusedInfo& r : isa::kRefused)
+    if (spelling.starts_with(r.prefix)) return &r;
+  return nullptr;
+}
+
+tl::unexpected<Error> refused(std::string_view spelling, const isa::RefusedInfo& r) {
+  return fail("instruction '{}' ({}) is not supported by Ordito: {}; see 'ordito isa'", spelling, r.what, r.why);
+}
+
 tl::unexpected<Error> noRow(std::string_view mnemonic, const Rows& rows, std::span<const std::string_view> words,
                             size_t furthest) {
   std::string expected;
@@ -104,6 +116,7 @@ tl::unexpected<Error> noRow(std::string_view mnemonic, const Rows& rows, std::sp
 
 Expected<Opcode> findOpcode(std::string_view mnemonic, std::span<const std::string_view> words) {
   auto rows = rowsByMnemonic().find(mnemonic);
+  if (const isa::RefusedInfo* r = refusal(spell(mnemonic, words))) return refused(spell(mnemonic, words), *r);
   if (rows == rowsByMnemonic().end())
     return fail("instruction '{}' is not supported by Ordito (see 'ordito isa')", spell(mnemonic, words));
   size_t furthest = 0;
@@ -113,8 +126,10 @@ Expected<Opcode> findOpcode(std::string_view mnemonic, std::span<const std::stri
     furthest = std::max(furthest, matcher.furthest);
   }
   for (isa::Op op : rows->second) {
-    const isa::Effect effect = isa::info(op).effect;
-    if (effect != isa::Effect::Atomic && effect != isa::Effect::Warp) continue;
+    using isa::Effect;
+    const Effect effect = isa::info(op).effect;
+    if (effect != Effect::Atomic && effect != Effect::Warp && effect != Effect::Load && effect != Effect::Store)
+      continue;
     RowMatcher matcher(op, words);
     if (matcher.matchInAnyOrder()) return matcher.result;
   }
@@ -123,11 +138,11 @@ Expected<Opcode> findOpcode(std::string_view mnemonic, std::span<const std::stri
 
 std::string describeRow(const isa::OpInfo& row) {
   std::string text(row.syntax);
-  bool used[3] = {};
+  bool used[isa::kTypeSlots] = {};
   for (const isa::Slot& slot : row.form.slotList())
     if (slot.kind == isa::Slot::Kind::Type) used[slot.type] = true;
   std::string types;
-  for (int slot = 0; slot < 3; ++slot) {
+  for (int slot = 0; slot < isa::kTypeSlots; ++slot) {
     if (!used[slot]) continue;
     if (!types.empty()) types += " /";
     for (size_t t = 1; t < std::size(isa::kTypes); ++t)

@@ -14,7 +14,7 @@ namespace ordito::ptx {
 struct Opcode {
   isa::Op op{};
   isa::Modifiers mods{};
-  isa::Type type[3] = {};
+  isa::Type type[isa::kTypeSlots] = {};
 };
 
 /// The first row of `mnemonic` that takes all of `words` (without their dots) in the order of its slots. The error says

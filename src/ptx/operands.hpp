@@ -13,5 +13,7 @@ isa::Type operandType(const Instruction& i, size_t index);
 /// The state space that `i` names, Generic if it names none; .param::entry and .param::func are Param, .shared::cta is
 /// Shared.
 Space spaceOf(const Instruction& i);
+/// The same for the address that is operand `k`: cp.async has two, one of shared memory.
+Space spaceOf(const Instruction& i, size_t k);
 
 }  // namespace ordito::ptx

@@ -143,6 +143,8 @@ Parameter Parser::parameter(std::string_view& name) {
   if (token_.isDotted("v2") || token_.isDotted("v4")) error(token_, "vector parameters are not supported by Ordito");
   Token typeAt = token_;
   p.type = typeDirective("the parameter's type");
+  if (isa::isOpaque(p.type))
+    error(typeAt, "parameters of type .{} are not supported by Ordito; pass the object as .u64", isa::name(p.type));
   if (isa::isPredicate(p.type) && !p.isRegister) error(typeAt, "a parameter cannot be of type .pred");
   p.alignment = std::max(isa::bytes(p.type), 1u);
   p.size = isa::bytes(p.type);

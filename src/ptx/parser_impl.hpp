@@ -116,6 +116,8 @@ class Parser {
   void spaceFromSymbol(Instruction& i) const;
   void callOperands(Instruction& i);
   Operand callList();
+  Operand image();
+  bool selector(Operand& o, std::string_view text);
   Operand operand();
   Operand named();
   Operand address();

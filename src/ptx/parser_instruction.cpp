@@ -75,7 +75,10 @@ void Parser::operands(Instruction& i) {
   for (uint32_t k = 0; k < form.operandCount && !failed(); ++k) {
     const isa::OperandForm& position = form.operands[k];
     if (position.paired) {
-      if (accept('|')) i.operands[k] = operand();
+      if (accept('|'))
+        i.operands[k] = operand();
+      else if (!position.optional)
+        error(token_, "expected '|' and a second result: '{}', found {}", i.info().syntax, found());
       continue;
     }
     if (!first && !accept(',')) {
@@ -87,15 +90,33 @@ void Parser::operands(Instruction& i) {
       labelOperand(k);
     else if (position.kind == isa::OperandForm::Kind::Address && !token_.is('['))
       return error(token_, "expected an address in brackets, found {}", found());
+    else if (position.kind == isa::OperandForm::Kind::Image)
+      i.operands[k] = image();
+    else if (token_.is('-') && i.op == isa::Op::Vmad)
+      advance(), i.operands[k] = operand(), i.operands[k].negated = true;
     else
       i.operands[k] = operand();
   }
 }
 
+/// `[a, c]` and `[a, b, c]`: texture or surface, sampler, coordinates.
+Operand Parser::image() {
+  Operand list;
+  list.kind = Operand::Kind::Vector;
+  if (!expect('[', "the operands before it")) return list;
+  do {
+    if (token_.is('[')) error(token_, "expected a texture, a surface or coordinates, found {}", found());
+    list.elements.push_back(operand());
+  } while (more() && list.elements.size() < 3 && accept(','));
+  if (list.elements.size() < 2) error(token_, "expected ', coordinates', found {}", found());
+  expect(']', "the coordinates");
+  return list;
+}
+
 /// `ld.u32 %r1, [x]` names no state space but means that of x: only there is the symbol's address valid.
 void Parser::spaceFromSymbol(Instruction& i) const {
   const isa::Form& form = i.info().form;
-  if (i.has(isa::ModifierKind::Space)) return;
+  if (i.has(isa::ModifierKind::Space) || i.info().unit == isa::Unit::Texture) return;
   for (uint32_t k = 0; k < form.operandCount; ++k) {
     if (form.operands[k].kind != isa::OperandForm::Kind::Address) continue;
     const Symbol& s = i.operands[k].symbol;
@@ -200,11 +221,17 @@ Operand Parser::named() {
   advance();
   Operand o;
   Entity* entity = names_.find(at.text);
+  if (size_t dot = at.text.find('.'); !entity && dot != std::string_view::npos) {
+    entity = names_.find(at.text.substr(0, dot));
+    const bool selects = entity && entity->kind == Entity::Kind::Register && selector(o, at.text.substr(dot + 1));
+    if (!selects) entity = nullptr;
+  }
   if (!entity) return special(at);
   switch (entity->kind) {
     case Entity::Kind::Register:
       o.kind = Operand::Kind::Register;
-      o.reg = use(*entity, at.text);
+      o.reg = use(*entity, at.text.substr(0, o.selector ? at.text.find('.') : at.text.size()));
+      if (token_.kind == TokenKind::Dotted && token_.at == at.end() && selector(o, token_.text)) advance();
       break;
     case Entity::Kind::Symbol:
       o.kind = Operand::Kind::Symbol;
@@ -214,6 +241,18 @@ Operand Parser::named() {
     default: error(at, "label '{}' cannot be an operand here", at.text);
   }
   return o;
+}
+
+/// `.b0`, `.h1`, `.b3210`: parts of a register that a video instruction uses (see Operand::selector).
+bool Parser::selector(Operand& o, std::string_view text) {
+  if (text.size() < 2 || text.size() > 5 || (text[0] != 'b' && text[0] != 'h')) return false;
+  unsigned digits = 0;
+  for (char c : text.substr(1)) {
+    if (c < '0' || c > '7') return false;
+    digits = digits << 3 | static_cast<unsigned>(c - '0');
+  }
+  o.selector = static_cast<uint16_t>((text[0] == 'h') << 15 | (text.size() - 1) << 12 | digits);
+  return true;
 }
 
 Operand Parser::special(const Token& at) {
@@ -235,8 +274,7 @@ Operand Parser::special(const Token& at) {
       return error(at, "special register '{}' as a whole vector is not supported by Ordito; name a component: {}.x",
                    name, name),
              o;
-  for (std::string_view known : {"%envreg", "%pm", "%reserved_smem", "%cluster", "%is_explicit_cluster",
-                                 "%aggr_smem_size", "%current_graph_exec"})
+  for (std::string_view known : {"%reserved_smem"})
     if (name.starts_with(known)) return error(at, "special register '{}' is not supported by Ordito", name), o;
   if (size_t dot = name.find('.'); dot != std::string_view::npos && names_.find(name.substr(0, dot)))
     return error(at, "'{}': vector registers are not supported by Ordito", name), o;

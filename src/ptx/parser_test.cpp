@@ -256,9 +256,10 @@ TEST(Parser, FollowsSourceLines) {
 // Messages
 
 TEST(ParserErrors, NamePlaceKernelAndInstruction) {
-  EXPECT_EQ(
-      refusal("  wgmma.fence.sync.aligned;"),
-      "t.ptx:8:3: kernel 'foo': instruction 'wgmma.fence.sync.aligned' is not supported by Ordito (see 'ordito isa')");
+  EXPECT_EQ(refusal("  wgmma.fence.sync.aligned;"),
+            "t.ptx:8:3: kernel 'foo': instruction 'wgmma.fence.sync.aligned' (asynchronous warp-group matrix multiply) "
+            "is not supported by Ordito: it exists "
+            "for sm_90a only, by machine code of the GPU; see 'ordito isa'");
   std::string message = refusal("add.f8 %r1, %r2, %r3;");
   expectContains(message, "found '.f8'");
   expectContains(message, "add{.sat}.type d, a, b");
@@ -270,11 +271,17 @@ TEST(ParserErrors, NamePlaceKernelAndInstruction) {
 TEST(ParserErrors, RefuseByName) {
   expectContains(refusal("mov.v4.u32 %r1, %tid;"), "mov.v4.u32");
   expectContains(refusal("mov.u32 %r1, %tid;"), "'%tid' as a whole vector");
-  expectContains(refusal("mov.u32 %r1, %envreg3;"), "'%envreg3' is not supported");
+  expectContains(refusal("mov.u32 %r1, %reserved_smem_offset_begin;"),
+                 "'%reserved_smem_offset_begin' is not supported");
   expectContains(refusal("brx.idx %r1, t;"), "'brx.idx' is not supported");
   expectContains(refusal(".reg .v4 .f32 %v;"), "vector registers are not supported");
   expectContains(messageFor(test::module(".alias a, b;")), "'.alias' is not supported");
-  expectContains(messageFor(test::module(".global .texref t;")), "'.texref' is not supported");
+  expectContains(messageFor(test::module(".global .texref t[2] = {1};")), "opaque");
+  expectContains(messageFor(test::module(".shared .texref t;")), "type .texref must be .global");
+  expectContains(refusal(".reg .texref %v;"), "register cannot be of type .texref");
+  expectContains(refusal(".reg .e4m3 %v;"), "type '.e4m3' belongs to instructions");
+  expectContains(refusal("red.async.relaxed.cluster.add.u32 [%r1], %r2;"), "clusters of more than one block");
+  expectContains(refusal("cp.async.bulk.commit_group;"), "tensor memory accelerator");
   expectContains(messageFor(test::module(".global .b8 x[1] = {0xFF(y)};")), "masked addresses");
   expectContains(messageFor(test::module(".entry k() .explicitcluster { }")), "'.explicitcluster'");
 }

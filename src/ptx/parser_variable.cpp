@@ -46,11 +46,11 @@ isa::Type Parser::typeDirective(std::string_view what) {
   Token at = token_;
   if (token_.kind == TokenKind::Dotted) {
     if (auto type = isa::typeFromName(token_.text)) {
+      if (isa::isUndeclarable(*type) && !isa::isOpaque(*type))
+        error(at, "type '.{}' belongs to instructions", token_.text);
       advance();
       return *type;
     }
-    for (std::string_view opaque : {"texref", "samplerref", "surfref"})
-      if (token_.text == opaque) error(at, "opaque type '.{}' is not supported by Ordito", opaque);
   }
   error(at, "expected {}, found {}", what, found());
   return isa::Type::b8;
@@ -94,6 +94,8 @@ void Parser::variables(Space space, Linkage linkage) {
   Token at = token_;
   v.type = typeDirective("the variable's type");
   if (isa::isPredicate(v.type)) return error(at, "a variable cannot be of type .pred");
+  if (isa::isOpaque(v.type) && (space != Space::Global || inFunction_))
+    return error(at, "a variable of type .{} must be .global and stand at module level", isa::name(v.type));
   // Written alignment may only raise the natural one.
   v.alignment = std::max<uint32_t>(v.alignment, isa::bytes(v.type) * (v.alignment == 1 ? vectorLength : 1));
   do {
@@ -111,6 +113,8 @@ void Parser::variable(Variable v, uint32_t vectorLength) {
   dimensions(v, dims, vectorLength);
   if (failed()) return;
   if (accept('=')) {
+    if (isa::isOpaque(v.type))
+      return error(at, "variables of opaque types with initialisers are not supported by Ordito");
     if (v.space != Space::Global && v.space != Space::Const)
       return error(at, "a .{} variable cannot be initialised", spaceName(v.space));
     initialiser(v, dims);
@@ -300,7 +304,9 @@ void Parser::resolveInitialisers() {
 void Parser::registers() {
   if (token_.isDotted("v2") || token_.isDotted("v4"))
     return error(token_, "vector registers are not supported by Ordito");
+  Token typeAt = token_;
   isa::Type type = typeDirective("the registers' type");
+  if (isa::isOpaque(type)) return error(typeAt, "a register cannot be of type .{}", isa::name(type));
   do {
     Token at = token_;
     std::string_view name = expectWord("a register's name");

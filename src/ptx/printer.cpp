@@ -40,14 +40,17 @@ class Printer {
   void instruction(const Function& f, const Instruction& i) {
     function_ = &f;
     if (i.guard) put("@{}{} ", i.guard.negated ? "!" : "", f.registers[i.guard.reg].name);
-    put("{}", spellOpcode({i.op, i.mods, {i.type[0], i.type[1], i.type[2]}}));
+    put("{}", spellOpcode({i.op, i.mods, {i.type[0], i.type[1], i.type[2], i.type[3]}}));
     if (i.op == isa::Op::Call) {
       callOperands(i);
     } else {
       for (size_t k = 0; k < i.operands.size(); ++k) {
         if (i.operands[k].is(Operand::Kind::None)) continue;
         put("{}", i.info().form.operands[k].paired ? "|" : k == 0 ? " " : ", ");
-        operand(i.operands[k]);
+        if (i.info().form.operands[k].kind == isa::OperandForm::Kind::Image)
+          list(i.operands[k], '[', ']');
+        else
+          operand(i.operands[k]);
       }
     }
     put(";");
@@ -248,7 +251,7 @@ class Printer {
   void operand(const Operand& o) {
     switch (o.kind) {
       case Operand::Kind::None: break;
-      case Operand::Kind::Register: return put("{}{}", o.negated ? "!" : "", function_->registers[o.reg].name);
+      case Operand::Kind::Register: return named(o);
       case Operand::Kind::Special: return put("{}", isa::info(o.special).spelling);
       case Operand::Kind::Integer: return put("{}", static_cast<int64_t>(o.bits));
       case Operand::Kind::Float: return put("0d{:016X}", o.bits);
@@ -261,6 +264,14 @@ class Printer {
       case Operand::Kind::Label: return put("{}", function_->labels[o.label].name);
       case Operand::Kind::Sink: return put("_");
     }
+  }
+
+  void named(const Operand& o) {
+    const Register& r = function_->registers[o.reg];
+    put("{}{}", !o.negated ? "" : isa::isPredicate(r.type) ? "!" : "-", r.name);
+    if (!o.selector) return;
+    put(".{}", o.selector >> 15 ? 'h' : 'b');
+    for (int k = (o.selector >> 12 & 7) - 1; k >= 0; --k) put("{}", o.selector >> 3 * k & 7);
   }
 
   void callOperands(const Instruction& i) {

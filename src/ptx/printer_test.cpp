@@ -49,7 +49,9 @@ TEST(Printer, RoundTripsEveryRow) {
     const isa::OpInfo& row = isa::info(opcode.op);
     for (const isa::Slot& slot : row.form.slotList()) {
       if (slot.kind != isa::Slot::Kind::Type) {
-        opcode.mods[slot.modifier] = slot.kind == isa::Slot::Kind::Literal ? slot.literal : 1;
+        uint8_t value = 1;
+        while (!slot.allows(value)) ++value;
+        opcode.mods[slot.modifier] = value;
         continue;
       }
       for (size_t t = std::size(isa::kTypes); t-- > 1;)

@@ -14,7 +14,9 @@ using Kind = Operand::Kind;
 using FormKind = isa::OperandForm::Kind;
 
 /// A register may be wider than the instruction's type only here: the upper bits are filled or ignored.
-bool allowsWiderRegister(Op op) { return op == Op::Ld || op == Op::Ldu || op == Op::St || op == Op::Cvt; }
+bool allowsWiderRegister(Op op) {
+  return op == Op::Ld || op == Op::Ldu || op == Op::St || op == Op::Cvt || op == Op::Suld || op == Op::Sust;
+}
 
 /// The manual's table "Operand type checking": sizes agree, bits go with everything, signed with unsigned, floats only
 /// with their own type.
@@ -29,7 +31,7 @@ bool floatImmediateFits(Type wanted) {
   return wanted == Type::f32 || wanted == Type::f64 || wanted == Type::b32 || wanted == Type::b64;
 }
 
-bool takesSymbol(Op op) { return op == Op::Mov || op == Op::Cvta; }
+bool takesSymbol(Op op) { return op == Op::Mov || op == Op::Cvta || op == Op::Istypep; }
 
 class Verifier {
  public:
@@ -67,7 +69,6 @@ class Verifier {
     for (size_t k = 0; k < i.operands.size(); ++k) position(k);
     if (i.op == Op::Mov) return move();
     if (!i.operands.empty()) pair();
-    if (i.has(isa::ModifierKind::Vector)) vectorAccess();
   }
 
   /// Where a second result is required and where there is none.
@@ -86,15 +87,23 @@ class Verifier {
   void position(size_t k) {
     const Instruction& i = *instruction_;
     const Operand& o = i.operands[k];
+    if (o.selector && i.info().anchor.find("video") == std::string_view::npos)
+      return fail("only video instructions select parts of a register");
     const isa::OperandForm& form = i.info().form.operands[k];
     if (o.is(Kind::None)) {
       if (!form.optional) fail("operand '{}' is missing", form.name);
       return;
     }
     if (form.kind == FormKind::Label) return;
-    if (form.kind == FormKind::Address) return address(o);
+    if (form.kind == FormKind::Address) return address(o, k);
+    if (form.kind == FormKind::Image) return image(o);
     Type wanted = operandType(i, k);
-    if (o.is(Kind::Vector)) return vector(k, o, wanted);
+    if (o.is(Kind::Vector) && i.op != Op::Mov) return vector(k, o, wanted);
+    if (i.op == Op::Mov && o.is(Kind::Vector)) return;
+    if (size_t length = vectorLength(i, k); length > 1 && i.has(isa::ModifierKind::Vector))
+      return fail(".v{} needs a vector of {} registers", length, length);
+    else if (length > 1)
+      return fail("a vector of {} registers is needed", length);
     if (form.kind == FormKind::Destination)
       destination(o, form, wanted);
     else
@@ -106,15 +115,17 @@ class Verifier {
     if (!compatible(type, wanted, allowsWiderRegister(instruction_->op)))
       fail("register '{}' of type .{} where .{} is expected", function_->registers[o.reg].name, isa::name(type),
            isa::name(wanted));
-    if (o.negated && !isa::isPredicate(type)) fail("'!' needs a predicate");
+    if (o.negated && !isa::isPredicate(type) && instruction_->op != Op::Vmad) fail("'!' needs a predicate");
   }
 
   void destination(const Operand& o, const isa::OperandForm& form, Type wanted) {
     if (o.is(Kind::Register) && !o.negated) return registerType(o, wanted);
     if (!o.is(Kind::Sink)) return fail("the destination must be a register");
     Op op = instruction_->op;
-    bool pair = op == Op::Setp || op == Op::SetpBool || op == Op::Lop3Bool;
-    if (!form.paired && !pair && op != Op::Atom && op != Op::AtomCas) fail("'_' cannot be the destination here");
+    bool pair = op == Op::Setp || op == Op::SetpBool || op == Op::Lop3Bool || op == Op::Elect ||
+                instruction_->info().form.mnemonic == "mbarrier";
+    if (!form.paired && !pair && instruction_->info().effect != isa::Effect::Atomic)
+      fail("'_' cannot be the destination here");
   }
 
   void source(size_t k, const Operand& o, Type wanted) {
@@ -122,6 +133,7 @@ class Verifier {
     switch (o.kind) {
       case Kind::Register:
         if (op == Op::Lop3 && k == 4) return fail("the look-up table must be a constant");
+        if (op == Op::CpAsync && k == 3 && typeOf(o.reg) == Type::pred) return;
         return registerType(o, wanted);
       case Kind::Integer:
         if (isa::isFloat(wanted))
@@ -176,10 +188,36 @@ class Verifier {
     }
   }
 
-  void address(const Operand& o) {
+  /// A texture or surface and, with a sampler between them, coordinates.
+  void image(const Operand& o) {
+    const Instruction& i = *instruction_;
+    const Operand& handle = o.elements[0];
+    handleOf(handle);
+    if (o.elements.size() == 3) handleOf(o.elements[1]);
+    const Operand& at = o.elements.back();
+    const Type type = i.info().form.mnemonic == "tex" || i.info().form.mnemonic == "tld4" ? i.type[3] : Type::b32;
+    const size_t least = coordinateCount(i);
+    if (!at.is(Kind::Vector)) return least == 1 ? source(0, at, type) : fail("{} coordinates are needed", least);
+    if (at.elements.size() < least || at.elements.size() > 4 || (least < 3 && at.elements.size() != least))
+      return fail("{} coordinates where {} are needed", at.elements.size(), least);
+    const bool isLayered = i.mods.name(isa::ModifierKind::Geometry).starts_with("a");
+    for (size_t k = 0; k < at.elements.size(); ++k) source(0, at.elements[k], k == 0 && isLayered ? Type::u32 : type);
+  }
+
+  void handleOf(const Operand& o) {
+    const bool isVariable = o.is(Kind::Symbol) && o.symbol.kind == Symbol::Kind::ModuleVariable &&
+                            isa::isOpaque(module_.variables[o.symbol.index].type);
+    const bool isObject = o.is(Kind::Register) && isa::bits(typeOf(o.reg)) == 64 && !isa::isFloat(typeOf(o.reg));
+    if (!isVariable && !isObject)
+      fail(
+          "a texture, sampler or surface is a variable of type .texref, .samplerref or .surfref, or a 64-bit register");
+  }
+
+  void address(const Operand& o, size_t k) {
     const Instruction& i = *instruction_;
     if (!o.is(Kind::Address)) return fail("an address in brackets is expected");
-    Space space = spaceOf(i);
+    if (i.info().unit == isa::Unit::Texture && o.symbol.kind != Symbol::Kind::None) return;
+    Space space = spaceOf(i, k);
     bool window = space != Space::Generic && space != Space::Global;  // its addresses fit 32 bits
     if (o.reg != kNoRegister) {
       Type type = typeOf(o.reg);
@@ -205,23 +243,22 @@ class Verifier {
 
   void vector(size_t k, const Operand& o, Type wanted) {
     const Instruction& i = *instruction_;
-    bool memory = (i.op == Op::Ld && k == 0) || (i.op == Op::Ldu && k == 0) || (i.op == Op::St && k == 1);
-    if (i.op == Op::Mov) return;
-    if (!memory || !i.has(isa::ModifierKind::Vector)) return fail("a vector cannot stand here");
-    for (const Operand& element : o.elements) {
-      if (element.is(Kind::Sink) && i.op != Op::St) continue;
-      i.op == Op::St ? source(k, element, wanted) : destination(element, i.info().form.operands[k], wanted);
-    }
-  }
-
-  void vectorAccess() {
-    const Instruction& i = *instruction_;
-    size_t length = i.mods.name(isa::ModifierKind::Vector)[1] - '0';
-    const Operand& o = i.operands[i.op == Op::St ? 1 : 0];
-    if (!o.is(Kind::Vector) || o.elements.size() != length)
+    const size_t length = vectorLength(i, k);
+    if (!length) return fail("a vector cannot stand here");
+    if (o.elements.size() != length && i.has(isa::ModifierKind::Vector))
       return fail(".v{} needs a vector of {} registers", length, length);
-    if (length * isa::bits(i.type[0]) > 128) return fail("a vector access has at most 128 bits");
-    if (length == 8) fail(".v8 needs a type of 32 bits, and a GPU younger than those that Ordito describes");
+    if (o.elements.size() != length)
+      return fail("a vector of {} registers where {} are needed", o.elements.size(), length);
+    if (i.has(isa::ModifierKind::Vector) && length * isa::bits(i.type[0]) > 128)
+      return fail("a vector access has at most 128 bits");
+    if (length == 8 && (i.op == Op::Ld || i.op == Op::St))
+      return fail(".v8 needs a type of 32 bits, and a GPU younger than those that Ordito describes");
+    const bool isWritten = i.info().form.operands[k].kind == FormKind::Destination;
+    const bool mayDrop = isWritten && i.info().unit != isa::Unit::Tensor;
+    for (const Operand& element : o.elements) {
+      if (element.is(Kind::Sink) && mayDrop) continue;
+      isWritten ? destination(element, i.info().form.operands[k], wanted) : source(k, element, wanted);
+    }
   }
 
   /// mov.b32 d, {a, b} packs and mov.b32 {d, e}, a unpacks.

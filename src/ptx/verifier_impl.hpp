@@ -7,5 +7,11 @@ namespace ordito::ptx {
 
 /// What is wrong with the modifiers and types of `i` taken together, as a sentence; null if nothing is.
 const char* modifierProblem(const Instruction& i);
+/// The same for textures, surfaces, matrices, video and asynchronous copies.
+const char* specialUnitProblem(const Instruction& i);
+/// How many elements the vector that is operand `k` must have; 0 if it cannot be a vector.
+size_t vectorLength(const Instruction& i, size_t k);
+/// The least number of coordinates of a texture or surface instruction.
+size_t coordinateCount(const Instruction& i);
 
 }  // namespace ordito::ptx

@@ -269,6 +269,7 @@ Problem conversionOfAddress(const Instruction& i) {
 
 Problem modifierProblem(const Instruction& i) {
   Type t = i.type[0];
+  if (Problem problem = specialUnitProblem(i)) return problem;
   switch (i.op) {
     case Op::Add:
     case Op::Sub: return i.has(ModifierKind::Saturate) && t != Type::s32 ? ".sat needs type .s32" : kFine;

@@ -53,7 +53,21 @@ TEST(Verifier, AcceptsWhatIsLegal) {
                            "div.full.ftz.f32 %f1, %f2, %f3;",
                            "rcp.approx.ftz.f64 %fd1, %fd2;",
                            "cvt.rni.sat.u8.f32 %rs1, %f1;",
-                           "set.lt.u32.f32 %r1, %f1, %f2;"}) {
+                           "set.lt.u32.f32 %r1, %f1, %f2;",
+                           "vadd.u32.u32.u32 %r1.b2, %r2.h1, %r3, %r4;",
+                           "vadd4.u32.u32.u32 %r1.b20, %r2.b3210, %r3.b7654, %r4;",
+                           "cp.async.ca.shared.global [%r1], [%rd1], 8, 3;",
+                           "cp.async.cg.shared.global.L2::cache_hint [%r1], [%rd1], 16, %rd2;",
+                           "mbarrier.arrive.shared.b64 _, [sv];",
+                           "ldmatrix.sync.aligned.x4.m8n8.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];",
+                           "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, "
+                           "{%f5,%f6,%f7,%f8};",
+                           "tex.2d.v4.f32.f32 {%f1, _, _, _}, [%rd1, {%f5, %f6}];",
+                           "tex.a2d.v4.u32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5, %f5, %f6, %f6}];",
+                           "tex.level.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}], %f6;",
+                           "suld.b.2d.v2.b8.trap {%rs1, %rs2}, [%rd1, {%r1, %r2}];",
+                           "sust.p.1d.b32.clamp [%rd1, {%r1}], %r2;",
+                           "elect.sync _|%p1, -1;"}) {
     EXPECT_EQ(verdict(test::kernel(line)), "") << line;
   }
 }
@@ -82,6 +96,19 @@ TEST(Verifier, RefusesWhatIsNot) {
       {"st.const.b32 [%rd1], %r1;", ".const cannot be stored to"},
       {"st.param.b32 [p], %r1;", "a parameter cannot be written"},
       {"ld.global.v2.u32 %r1, [%rd1];", ".v2 needs a vector of 2"},
+      {"add.u32 %r1.b0, %r2, %r3;", "only video instructions select"},
+      {"cp.async.cg.shared.global [%r1], [%rd1], 8;", ".cg copies 16 bytes"},
+      {"cp.async.ca.shared.global [%r1], [%rd1], 12;", "4, 8 or 16 bytes"},
+      {"mbarrier.arrive.global.b64 %rd2, [%rd1];", "works in shared memory"},
+      {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2}, [%r5];", "2 registers where 4"},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3,%r4}, {%f5,%f6,%f7,%f8};",
+       "2 registers where 1"},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f16 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%r5,%r6};",
+       "types of c and d must be equal"},
+      {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, %f5];", "2 coordinates are needed"},
+      {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [gv, {%f5, %f6}];", "a texture, sampler or surface is"},
+      {"tex.2d.v4.f32.f32 {%f1, %f2}, [%rd1, {%f5, %f6}];", ".v4 needs a vector of 4"},
+      {"wmma.load.a.sync.aligned.col.m8n8k32.global.s4 {%r1}, [%rd1], 32;", "less than 8 bits"},
       {"ld.global.v4.u64 {%rd1, %rd2, %rd3, %rd4}, [%rd1];", "at most 128 bits"},
       {"mov.u32 %r1, {%rs1, %rs2};", "type of bits"},
       {"bar.sync 99;", "barrier 99"},

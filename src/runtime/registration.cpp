@@ -80,14 +80,14 @@ void __cudaRegisterHostVar(void** /*handle*/, const char* name, char* /*symbol*/
   unsupportedUse("__cudaRegisterHostVar", name);
 }
 
-void __cudaRegisterTexture(void** /*handle*/, const void* /*symbol*/, const void** /*address*/, const char* name,
-                           int /*dimensions*/, int /*normalised*/, int /*is_extern*/) {
-  unsupportedUse("texture reference", name);
+void __cudaRegisterTexture(void** handle, const void* symbol, const void** /*address*/, const char* name,
+                           int /*dimensions*/, int reads_floats, int /*is_extern*/) {
+  Registry::instance().addReference(binaryOf(handle), symbol, name, reads_floats != 0);
 }
 
-void __cudaRegisterSurface(void** /*handle*/, const void* /*symbol*/, const void** /*address*/, const char* name,
+void __cudaRegisterSurface(void** handle, const void* symbol, const void** /*address*/, const char* name,
                            int /*dimensions*/, int /*is_extern*/) {
-  unsupportedUse("surface reference", name);
+  Registry::instance().addReference(binaryOf(handle), symbol, name, false);
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {

@@ -183,12 +183,18 @@ void Registry::addVariable(Binary* binary, const Variable& variable) {
   if (variable.slot != nullptr) variables_[variable.slot] = {binary, variable};
 }
 
+void Registry::addReference(Binary* binary, const void* symbol, const char* name, bool reads_floats) {
+  const std::scoped_lock lock(mutex_);
+  references_[symbol] = {binary, name, reads_floats};
+}
+
 void Registry::remove(Binary* binary) {
   const std::scoped_lock lock(mutex_);
   const auto owner = std::find_if(binaries_.begin(), binaries_.end(), [&](const auto& b) { return b.get() == binary; });
   if (owner == binaries_.end()) return;
   std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second.first == binary; });
+  std::erase_if(references_, [&](const auto& entry) { return entry.second.binary == binary; });
   std::erase_if(files_, [&](const auto& entry) { return entry.second.linked == binary; });
   binary->unload();
   binaries_.erase(owner);
@@ -236,6 +242,23 @@ cudaError_t Registry::variable(const void* symbol, CUdeviceptr* address, size_t*
     binary = found->second.first;
     name = found->second.second.name;
   }
+  return locate(binary, name, address, bytes);
+}
+
+cudaError_t Registry::reference(const void* symbol, CUdeviceptr* address, bool* reads_floats) {
+  Reference reference;
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = references_.find(symbol);
+    if (found == references_.end()) return cudaErrorInvalidSymbol;
+    reference = found->second;
+  }
+  *reads_floats = reference.reads_floats;
+  size_t bytes = 0;
+  return locate(reference.binary, reference.name, address, &bytes);
+}
+
+cudaError_t Registry::locate(Binary* binary, const std::string& name, CUdeviceptr* address, size_t* bytes) {
   CUmodule module = nullptr;
   if (const CUresult loaded = binary->module(&module); loaded != CUDA_SUCCESS) return explained(loaded);
   const CUresult got = cuModuleGetGlobal(address, bytes, module, name.c_str());

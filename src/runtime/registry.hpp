@@ -88,6 +88,8 @@ class Registry {
   Binary* readyForManaged(const void* wrapper);
   void addKernel(Binary* binary, const void* host_function, const char* name);
   void addVariable(Binary* binary, const Variable& variable);
+  /// A texture or surface reference; a texture's integers may be read as fractions of 1.
+  void addReference(Binary* binary, const void* symbol, const char* name, bool reads_floats);
   /// Removes the binary and all that it registered (a library is unloaded, or the program ends).
   void remove(Binary* binary);
 
@@ -97,9 +99,18 @@ class Registry {
   cudaError_t handle(const void* host_function, cudaKernel_t* handle);
   /// Address and size of a variable in the current context.
   cudaError_t variable(const void* symbol, CUdeviceptr* address, size_t* bytes);
+  /// Where the descriptor of a texture or surface reference lies in the current context.
+  cudaError_t reference(const void* symbol, CUdeviceptr* address, bool* reads_floats);
   void forget(CUcontext context);
 
  private:
+  cudaError_t locate(Binary* binary, const std::string& name, CUdeviceptr* address, size_t* bytes);
+  struct Reference {
+    Binary* binary = nullptr;
+    std::string name;
+    bool reads_floats = false;
+  };
+  std::unordered_map<const void*, Reference> references_;
   std::shared_mutex mutex_;
   std::vector<std::unique_ptr<Binary>> binaries_;
   /// What one executable or library has registered so far.

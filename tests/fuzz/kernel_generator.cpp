@@ -97,7 +97,7 @@ struct TemplateFinder {
       if (slot.optional && below(3)) continue;
       if (slot.kind == isa::Slot::Kind::Type) {
         std::vector<Type> allowed;
-        for (unsigned k = 0; k < 32; ++k)
+        for (unsigned k = 0; k < std::size(isa::kTypes); ++k)
           if (info.allows(slot.type, static_cast<Type>(k))) allowed.push_back(static_cast<Type>(k));
         i.type[slot.type] = allowed[below(static_cast<unsigned>(allowed.size()))];
         t.opcode += fmt::format(".{}", isa::name(i.type[slot.type]));

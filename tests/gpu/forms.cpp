@@ -48,6 +48,7 @@ class Enumeration {
     if (now_.mods.has(s.modifier)) return;
     const bool isFree = s.kind == Slot::Kind::Modifier;
     for (uint8_t v = isFree ? 1 : s.literal; v <= (isFree ? valuesOf(s.modifier) : s.literal); ++v) {
+      if (!s.allows(v)) continue;
       now_.mods[s.modifier] = v;
       slot(k + 1, chosen + s.optional);
     }
@@ -69,7 +70,7 @@ class Enumeration {
     Form f;
     f.op = now_.op;
     f.instruction = now_;
-    f.opcode = ptx::spellOpcode({now_.op, now_.mods, {now_.type[0], now_.type[1], now_.type[2]}});
+    f.opcode = ptx::spellOpcode({now_.op, now_.mods, {now_.type[0], now_.type[1], now_.type[2], now_.type[3]}});
     found_.push_back(std::move(f));
   }
 };

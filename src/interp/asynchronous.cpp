@@ -1,0 +1,158 @@
+// PTX ISA, "Asynchronous copy" and "mbarrier". A copy is finished before the next instruction starts, which is one of
+// the orders that the manual allows; so groups are always complete, and an arrival that waits for copies happens at
+// once.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "interp/executor.hpp"
+
+namespace ordito::interp {
+
+using isa::mod;
+using isa::ModifierKind;
+using isa::Type;
+using ptx::Operand;
+using ptx::Space;
+
+/// Bytes beyond the given source size are zeros; with a predicate that holds, all are.
+void Executor::CpAsync() {
+  const unsigned bytes = unsigned(read(2, Type::u32));
+  uint64_t wanted = bytes;
+  const Operand& size = operand(3);
+  const bool isPolicy = has(ModifierKind::CacheHint) && !present(4);
+  if (present(3) && !isPolicy) {
+    const bool isPredicate =
+        size.is(Operand::Kind::Register) && isa::isPredicate(thread->top().plan->source->registers[size.reg].type);
+    wanted = isPredicate ? (readPredicate(3) ? 0 : bytes) : read(3, Type::u32);
+  }
+  if (wanted > bytes)
+    fault(machine::FaultKind::IllegalInstruction, 0, fmt::format("cp.async of {} bytes reads {}", bytes, wanted));
+  std::byte buffer[16]{};
+  Place from = locate(1, bytes);
+  std::memcpy(buffer, from.pointer, wanted);
+  accesses.add(AccessLog::Kind::Load, from.space, thread->lane, from.address, bytes);
+  std::memcpy(locateIn(Space::Shared, 0, bytes).pointer, buffer, bytes);
+}
+
+void Executor::CpAsyncCommit() {}
+void Executor::CpAsyncWait() {}
+void Executor::CpAsyncWaitAll() {}
+
+namespace {
+
+/// The 64 bits of an mbarrier, which the manual calls opaque.
+struct Mbarrier {
+  static constexpr unsigned kCountBits = 20;
+  uint64_t expected, pending;  // arrivals per phase; still missing in this one
+  int64_t transactions;        // bytes that are still to come
+  uint64_t phase;              // counts up; its lowest bit is the parity
+
+  explicit Mbarrier(uint64_t bits)
+      : expected(lowBits(bits, kCountBits)),
+        pending(lowBits(bits >> kCountBits, kCountBits)),
+        transactions(signExtend(bits >> 2 * kCountBits, 22)),
+        phase(bits >> 62) {}
+  uint64_t bits() const {
+    return expected | pending << kCountBits | lowBits(uint64_t(transactions), 22) << 2 * kCountBits | phase << 62;
+  }
+  void advance() {
+    if (pending != 0 || transactions != 0) return;
+    phase = (phase + 1) & 3;
+    pending = expected;
+  }
+};
+
+}  // namespace
+
+/// change(barrier) on the object at operand `address`; gives its old bits.
+template <class F>
+uint64_t Executor::mbarrier(size_t address, F change) {
+  Place place = locate(address, 8);
+  if (place.space != Space::Shared)
+    fault(machine::FaultKind::IllegalAddress, place.address, "an mbarrier must lie in shared memory");
+  const uint64_t old = load(place, 8).lo;
+  Mbarrier barrier(old);
+  change(barrier);
+  store(place, 8, {barrier.bits(), 0});
+  return old;
+}
+
+void Executor::MbarrierInit() {
+  const uint64_t count = read(1, Type::u32);
+  if (count == 0 || count >> Mbarrier::kCountBits)
+    fault(machine::FaultKind::IllegalInstruction, 0, fmt::format("mbarrier.init with a count of {}", count));
+  mbarrier(0, [&](Mbarrier& b) {
+    b.expected = b.pending = count;
+    b.transactions = 0;
+    b.phase = 0;
+  });
+}
+
+void Executor::MbarrierInval() {
+  mbarrier(0, [](Mbarrier& b) { b = Mbarrier(0); });
+}
+
+void Executor::MbarrierExpectTx() {
+  mbarrier(0, [&](Mbarrier& b) { b.transactions += int64_t(read(1, Type::u32)); });
+}
+
+void Executor::MbarrierCompleteTx() {
+  mbarrier(0, [&](Mbarrier& b) {
+    b.transactions -= int64_t(read(1, Type::u32));
+    b.advance();
+  });
+}
+
+/// All forms of arrive: `expects` bytes are announced first; an arrival that drops is not expected in later phases.
+void Executor::mbarrierArrive(uint64_t count, uint64_t expects, bool drops) {
+  const uint64_t state = mbarrier(1, [&](Mbarrier& b) {
+    if (count > b.pending)
+      fault(machine::FaultKind::IllegalInstruction, 0,
+            fmt::format("{} arrivals at an mbarrier that waits for {}", count, b.pending));
+    b.transactions += int64_t(expects);
+    b.pending -= count;
+    if (drops) b.expected -= count;
+    b.advance();
+  });
+  write(0, Type::b64, state);
+}
+
+void Executor::MbarrierArrive() { mbarrierArrive(present(2) ? read(2, Type::u32) : 1, 0, false); }
+void Executor::MbarrierArriveNoComplete() { mbarrierArrive(read(2, Type::u32), 0, false); }
+void Executor::MbarrierArriveExpectTx() { mbarrierArrive(1, read(2, Type::u32), false); }
+void Executor::MbarrierDrop() { mbarrierArrive(present(2) ? read(2, Type::u32) : 1, 0, true); }
+void Executor::MbarrierDropNoComplete() { mbarrierArrive(read(2, Type::u32), 0, true); }
+void Executor::MbarrierDropExpectTx() { mbarrierArrive(1, read(2, Type::u32), true); }
+
+/// Without .noinc the arrival was not counted in advance, so it changes nothing.
+void Executor::CpAsyncMbarrierArrive() {
+  if (!has(ModifierKind::NoIncrement)) return;
+  mbarrier(0, [](Mbarrier& b) {
+    --b.pending;
+    b.advance();
+  });
+}
+
+/// True when the phase that `state` belongs to is over.
+void Executor::mbarrierTest() {
+  uint64_t now = 0;
+  mbarrier(1, [&](Mbarrier& b) { now = b.phase; });
+  writePredicate(0, Mbarrier(read(2, Type::b64)).phase != now);
+}
+
+/// True when the phase of that parity is over, that is when the current one has the other.
+void Executor::mbarrierTestParity() {
+  uint64_t now = 0;
+  mbarrier(1, [&](Mbarrier& b) { now = b.phase; });
+  writePredicate(0, (now & 1) != (read(2, Type::u32) & 1));
+}
+
+void Executor::MbarrierTestWait() { mbarrierTest(); }
+void Executor::MbarrierTryWait() { mbarrierTest(); }
+void Executor::MbarrierTestParity() { mbarrierTestParity(); }
+void Executor::MbarrierTryParity() { mbarrierTestParity(); }
+
+void Executor::MbarrierPendingCount() { write(0, Type::u32, Mbarrier(read(1, Type::b64)).pending); }
+
+}  // namespace ordito::interp

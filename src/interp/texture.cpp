@@ -1,0 +1,152 @@
+// PTX ISA, "Texture Instructions" and "Surface Instructions": operands for the machine's texture unit.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "interp/executor.hpp"
+#include "machine/image.hpp"
+
+namespace ordito::interp {
+
+using isa::mod;
+using isa::ModifierKind;
+using isa::Type;
+using machine::FaultKind;
+using ptx::Operand;
+using ptx::Space;
+
+/// The descriptor's address: a register's value, or a variable's place.
+uint64_t Executor::imageHandle(const Operand& o) const {
+  if (o.is(Operand::Kind::Address) && o.symbol.kind == ptx::Symbol::Kind::None)
+    return thread->top().registers[o.reg].lo + uint64_t(o.offset);
+  return o.is(Operand::Kind::Register) ? readRegister(o).lo : symbolAddress(o);
+}
+
+const machine::Texture& Executor::texture(const Operand& o) {
+  machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
+  const uint64_t handle = imageHandle(o);
+  if (const machine::Texture* found = machine::textureAt(handle)) return *found;
+  fault(FaultKind::IllegalAddress, handle, fmt::format("{:#x} is no texture: none was created or bound", handle));
+}
+
+const machine::Surface& Executor::surface(const Operand& o) {
+  machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
+  const uint64_t handle = imageHandle(o);
+  if (const machine::Surface* found = machine::surfaceAt(handle)) return *found;
+  fault(FaultKind::IllegalAddress, handle, fmt::format("{:#x} is no surface: none was created or bound", handle));
+}
+
+std::array<uint32_t, 4> Executor::imageCoordinates(size_t k) const {
+  const Operand& list = operand(k).elements.back();
+  std::array<uint32_t, 4> at{};
+  for (size_t d = 0; d < 4; ++d) {
+    if (!list.is(Operand::Kind::Vector) && d > 0) break;
+    if (list.is(Operand::Kind::Vector) && d >= list.elements.size()) break;
+    at[d] = uint32_t(read(list.is(Operand::Kind::Vector) ? list.elements[d] : list, Type::b32).lo);
+  }
+  return at;
+}
+
+/// `offset` is the operand of texel offsets.
+void Executor::fetchTexture(size_t offset) {
+  const machine::Texture& t = texture(operand(1).elements[0]);
+  std::array<int32_t, 4> shift{};
+  if (present(offset)) {
+    const Operand& list = operand(offset);
+    for (size_t d = 0; d < 4 && (list.is(Operand::Kind::Vector) ? d < list.elements.size() : d == 0); ++d)
+      shift[d] = int32_t(read(list.is(Operand::Kind::Vector) ? list.elements[d] : list, Type::s32).lo);
+  }
+  uint32_t texels[4] = {};
+  machine::fetchTexels(t, machine::TextureOperation(*instruction), imageCoordinates(1).data(), shift.data(), texels);
+  const auto& elements = operand(0).elements;
+  for (size_t k = 0; k < elements.size(); ++k) write(elements[k], type(), {texels[k], 0});
+}
+
+// There are no smaller copies of an image, so level and gradients choose the one that there is.
+void Executor::Tex() { fetchTexture(2); }
+void Executor::TexHalf() { fetchTexture(2); }
+void Executor::TexBase() { fetchTexture(2); }
+void Executor::TexLevel() { fetchTexture(3); }
+void Executor::TexGrad() { fetchTexture(4); }
+void Executor::Tld4() { fetchTexture(2); }
+
+void Executor::Txq() {
+  write(0, Type::b32, machine::imageQuery(texture(operand(1)), instruction->mods[ModifierKind::ImageQuery]));
+}
+void Executor::TxqLevel() { Txq(); }
+void Executor::Suq() {
+  write(0, Type::b32, machine::imageQuery(surface(operand(1)), instruction->mods[ModifierKind::ImageQuery]));
+}
+
+void Executor::Istypep() {
+  const uint64_t handle = read(1, Type::b64);
+  const bool isSurface = is(mod<ModifierKind::Opaque>("surfref"));
+  const bool isSampler = is(mod<ModifierKind::Opaque>("samplerref"));
+  writePredicate(
+      0, isSurface ? machine::surfaceAt(handle) != nullptr : !isSampler && machine::textureAt(handle) != nullptr);
+}
+
+/// Where the access that is operand `k` goes; null if it is dropped.
+std::byte* Executor::surfaceAccess(size_t k, unsigned bytes) {
+  const machine::Surface& s = surface(operand(k).elements[0]);
+  const auto at = imageCoordinates(k);
+  if (bytes > 1 && !is(mod<ModifierKind::SurfaceAccess>("p"))) {
+    const auto geometry = instruction->mods.name(ModifierKind::Geometry);
+    const uint32_t x = at[geometry[0] == 'a' ? 1 : 0];
+    if (x % bytes != 0)
+      fault(FaultKind::MisalignedAddress, x,
+            fmt::format("surface access of {} bytes at the misaligned byte {}", bytes, x));
+  }
+  bool isFault = false;
+  std::byte* place = machine::surfacePlace(s, machine::SurfaceOperation(*instruction, bytes),
+                                           reinterpret_cast<const int32_t*>(at.data()), isFault);
+  if (isFault)
+    fault(FaultKind::IllegalAddress, reinterpret_cast<uint64_t>(s.memory),
+          fmt::format("surface access at ({}, {}, {}) outside of the {} x {} x {} surface", int32_t(at[0]),
+                      int32_t(at[1]), int32_t(at[2]), s.width, s.height, std::max(s.depth, s.layers)));
+  return place;
+}
+
+namespace {
+
+const Operand& elementOf(const Operand& o, size_t k) { return o.is(Operand::Kind::Vector) ? o.elements[k] : o; }
+size_t countOf(const Operand& o) { return o.is(Operand::Kind::Vector) ? o.elements.size() : 1; }
+
+}  // namespace
+
+void Executor::Suld() {
+  const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(0)));
+  const std::byte* place = surfaceAccess(1, each * count);
+  for (unsigned k = 0; k < count; ++k) {
+    uint64_t value = 0;
+    if (place) std::memcpy(&value, place + k * each, each);
+    write(elementOf(operand(0), k), type(), {value, 0});
+  }
+}
+
+void Executor::Sust() {
+  const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(1)));
+  std::byte* place = surfaceAccess(0, each * count);
+  for (unsigned k = 0; k < count && place; ++k) {
+    const uint64_t value = read(elementOf(operand(1), k), type()).lo;
+    std::memcpy(place + k * each, &value, each);
+  }
+}
+
+void Executor::SustFormatted() {
+  const unsigned count = unsigned(countOf(operand(1)));
+  uint32_t words[4] = {};
+  for (unsigned k = 0; k < count; ++k) words[k] = uint32_t(read(elementOf(operand(1), k), Type::b32).lo);
+  if (std::byte* place = surfaceAccess(0, 4))
+    machine::storeFormatted(surface(operand(0).elements[0]), place, words, count);
+}
+
+/// An atomic operation on one element; .b64 and .b32 compare as unsigned.
+void Executor::Sured() {
+  const unsigned bytes = isa::bytes(type());
+  std::byte* place = surfaceAccess(0, bytes);
+  if (place) atomicUpdate({Space::Global, reinterpret_cast<uint64_t>(place), place}, bytes, read(1, type()), 0);
+}
+void Executor::SuredFormatted() { Sured(); }
+
+}  // namespace ordito::interp

@@ -1,0 +1,104 @@
+// What compiled code calls for textures and surfaces: the machine's texture unit, for the lanes that are on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "jit/helpers.hpp"
+#include "machine/fault.hpp"
+#include "machine/image.hpp"
+
+namespace ordito::jit {
+namespace {
+
+using machine::BlockFrame;
+using machine::FaultKind;
+
+constexpr unsigned kLanes = 32;
+
+template <class F>
+void eachLane(uint32_t lanes, F body) {
+  for (; lanes; lanes &= lanes - 1) body(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+const machine::Texture& textureOf(const BlockFrame* frame, uint32_t line, uint64_t handle) {
+  machine::faultHint() = {line, false, {}};
+  if (const machine::Texture* t = machine::textureAt(handle)) return *t;
+  const std::string text = fmt::format("{:#x} is no texture: none was created or bound", handle);
+  machine::raiseFault(*frame, FaultKind::IllegalAddress, line, handle, text.c_str());
+}
+
+const machine::Surface& surfaceOf(const BlockFrame* frame, uint32_t line, uint64_t handle) {
+  machine::faultHint() = {line, false, {}};
+  if (const machine::Surface* s = machine::surfaceAt(handle)) return *s;
+  const std::string text = fmt::format("{:#x} is no surface: none was created or bound", handle);
+  machine::raiseFault(*frame, FaultKind::IllegalAddress, line, handle, text.c_str());
+}
+
+void texture(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,
+             const uint32_t (*coordinates)[kLanes], const int32_t (*offsets)[kLanes], uint32_t (*texels)[kLanes]) {
+  const machine::TextureOperation operation(code);
+  eachLane(lanes, [&](unsigned l) {
+    const uint32_t at[4] = {coordinates[0][l], coordinates[1][l], coordinates[2][l], coordinates[3][l]};
+    int32_t shift[4] = {};
+    for (unsigned k = 0; offsets && k < 4; ++k) shift[k] = offsets[k][l];
+    uint32_t found[4] = {};
+    machine::fetchTexels(textureOf(frame, line, handles[l]), operation, at, shift, found);
+    for (unsigned k = 0; k < 4; ++k) texels[k][l] = found[k];
+  });
+}
+
+void imageQuery(const BlockFrame* frame, uint32_t line, uint32_t query, uint32_t isSurface, uint32_t lanes,
+                const uint64_t* handles, uint32_t* answers) {
+  eachLane(lanes, [&](unsigned l) {
+    const machine::Image& image = isSurface ? static_cast<const machine::Image&>(surfaceOf(frame, line, handles[l]))
+                                            : textureOf(frame, line, handles[l]);
+    answers[l] = machine::imageQuery(image, static_cast<uint8_t>(query));
+  });
+}
+
+void surfacePlaces(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,
+                   const int32_t (*coordinates)[kLanes], uint64_t* places) {
+  const machine::SurfaceOperation operation(code);
+  std::fill(places, places + kLanes, 0);
+  eachLane(lanes, [&](unsigned l) {
+    const machine::Surface& s = surfaceOf(frame, line, handles[l]);
+    const int32_t at[4] = {coordinates[0][l], coordinates[1][l], coordinates[2][l], coordinates[3][l]};
+    const bool isLayered =
+        operation.geometry == machine::Geometry::Layered1 || operation.geometry == machine::Geometry::Layered2;
+    if (!operation.isFormatted && at[isLayered] % operation.bytes != 0)
+      machine::raiseFault(*frame, FaultKind::MisalignedAddress, line, static_cast<uint64_t>(at[isLayered]),
+                          "a surface access starts at a byte that is no multiple of its size");
+    bool isFault = false;
+    places[l] = reinterpret_cast<uint64_t>(machine::surfacePlace(s, operation, at, isFault));
+    if (!isFault) return;
+    const std::string text = fmt::format("surface access at ({}, {}, {}) outside of the {} x {} x {} surface", at[0],
+                                         at[1], at[2], s.width, s.height, std::max(s.depth, s.layers));
+    machine::raiseFault(*frame, FaultKind::IllegalAddress, line, reinterpret_cast<uint64_t>(s.memory), text.c_str());
+  });
+}
+
+/// sust.p, for the lanes that have a place.
+void surfaceStore(uint32_t count, const uint64_t* handles, const uint64_t* places, const uint32_t (*words)[kLanes]) {
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if (!places[l]) continue;
+    const uint32_t mine[4] = {words[0][l], words[1][l], words[2][l], words[3][l]};
+    machine::storeFormatted(*machine::surfaceAt(handles[l]), reinterpret_cast<std::byte*>(places[l]), mine, count);
+  }
+}
+
+uint32_t isImage(uint64_t handle, uint32_t wantsSurface) {
+  return wantsSurface ? machine::surfaceAt(handle) != nullptr : machine::textureAt(handle) != nullptr;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, void*>> imageHelperTable() {
+  return {{"ordito_texture", reinterpret_cast<void*>(texture)},
+          {"ordito_image_query", reinterpret_cast<void*>(imageQuery)},
+          {"ordito_surface_places", reinterpret_cast<void*>(surfacePlaces)},
+          {"ordito_surface_store", reinterpret_cast<void*>(surfaceStore)},
+          {"ordito_is_image", reinterpret_cast<void*>(isImage)}};
+}
+
+}  // namespace ordito::jit

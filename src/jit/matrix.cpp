@@ -1,0 +1,457 @@
+// PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions", and the moves of 8×8 matrices.
+//
+// A fragment's register is a vector of 32 lanes already, so nothing is gathered: for each k the lanes' elements of A
+// and B are permuted to the lanes whose results need them (A within quads, B across the warp) and fed to a vector fma.
+// The order of the sums is that of k, starting from c, as in the interpreter. Each form of mma is one function of the
+// module, since kernels repeat it dozens of times.
+#include <algorithm>
+#include <array>
+
+#include "jit/emitter.hpp"
+#include "ptx/opcode.hpp"
+
+namespace ordito::jit {
+
+using isa::ModifierKind;
+using isa::Op;
+using isa::Type;
+using ptx::Fragment;
+using ptx::MatrixPlace;
+using ptx::Operand;
+
+namespace {
+
+using Elements = std::vector<LlvmValue>;
+
+/// Who holds an element of a matrix.
+struct Holder {
+  unsigned lane = 0, element = 0;
+};
+
+/// Holders of all elements of a matrix, from those of the layout.
+class Holders {
+ public:
+  explicit Holders(const Fragment& f) : columns_(f.columns), perMatrix_(f.rows * f.columns), table_(4 * perMatrix_) {
+    for (unsigned e = f.elements(); e-- > 0;)
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const MatrixPlace p = ptx::placeOf(f, lane, e);
+        table_[p.matrix * perMatrix_ + p.row * columns_ + p.column] = {lane, e};
+      }
+  }
+  const Holder& of(unsigned matrix, unsigned row, unsigned column) const {
+    return table_[matrix * perMatrix_ + row * columns_ + column];
+  }
+
+ private:
+  unsigned columns_, perMatrix_;
+  std::vector<Holder> table_;
+};
+
+/// Emits the body of one multiplication.
+class Product {
+ public:
+  Product(llvm::IRBuilder<>& b, const Instruction& i) : b(b) {
+    for (unsigned k = 0; k < 4; ++k) f[k] = ptx::fragmentOf(i, k);
+    saturates = i.has(ModifierKind::Saturate);
+    xors = i.mods.name(ModifierKind::BitOp) == "xor";
+  }
+
+  /// Registers of a, b and c to those of d.
+  Elements run(const Elements& a, const Elements& bRegisters, const Elements& c) {
+    const Elements x = elements(f[1], a), y = elements(f[2], bRegisters), start = elements(f[3], c);
+    const Holders rows(f[1]), columns(f[2]);
+    const unsigned step = f[1].element == Type::b1 ? 32 : 1;
+    Elements sums;
+    for (unsigned e = 0; e < f[0].elements(); ++e) {
+      LlvmValue sum = isInteger() ? llvm::Constant::getNullValue(vector(b.getInt32Ty())) : startOf(start, e);
+      for (unsigned k = 0; k < f[1].columns; k += step) {
+        LlvmValue p = pick(x, step, [&](const MatrixPlace& at) { return rows.of(at.matrix, at.row, k); }, e);
+        LlvmValue q = pick(y, step, [&](const MatrixPlace& at) { return columns.of(at.matrix, k, at.column); }, e);
+        sum = accumulate(sum, p, q);
+      }
+      sums.push_back(isInteger() ? addStart(sum, startOf(start, e)) : sum);
+    }
+    return registers(sums);
+  }
+
+ private:
+  bool isInteger() const { return f[0].element == Type::s32; }
+  static llvm::FixedVectorType* vector(llvm::Type* t) { return llvm::FixedVectorType::get(t, kLanes); }
+  LlvmValue number(uint64_t n) { return llvm::ConstantInt::get(vector(b.getInt32Ty()), n); }
+
+  LlvmValue accumulate(LlvmValue sum, LlvmValue p, LlvmValue q) {
+    if (!isInteger()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {p, q, sum});
+    if (f[1].element != Type::b1) return b.CreateAdd(sum, b.CreateMul(p, q));
+    return b.CreateAdd(sum,
+                       b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, xors ? b.CreateXor(p, q) : b.CreateAnd(p, q)));
+  }
+
+  /// The products' sum fits 32 bits, so it alone is exact.
+  LlvmValue addStart(LlvmValue sum, LlvmValue start) {
+    return saturates ? b.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, sum, start) : b.CreateAdd(sum, start);
+  }
+
+  /// c's element for d's element `e`: in the same lane, but perhaps elsewhere if their types differ.
+  LlvmValue startOf(const Elements& start, unsigned e) {
+    if (f[3].elements() == f[0].elements() && f[3].kind == Fragment::Kind::Tiles) return start[e];
+    const Holders holders(f[3]);
+    return pick(start, 1, [&](const MatrixPlace& at) { return holders.of(at.matrix, at.row, at.column); }, e);
+  }
+
+  /// For each lane the element that its result's element `e` needs, which `holder` finds by that result's place.
+  /// `unit`: how many elements one value of `values` has.
+  LlvmValue pick(const Elements& values, unsigned unit, llvm::function_ref<Holder(const MatrixPlace&)> holder,
+                 unsigned e) {
+    std::array<Holder, kLanes> from;
+    for (unsigned lane = 0; lane < kLanes; ++lane) from[lane] = holder(ptx::placeOf(f[0], lane, e));
+    std::vector<unsigned> sources;
+    for (const Holder& h : from)
+      if (std::find(sources.begin(), sources.end(), h.element / unit) == sources.end())
+        sources.push_back(h.element / unit);
+    LlvmValue result = nullptr;
+    for (unsigned source : sources) {
+      std::vector<int> lanes;
+      std::vector<llvm::Constant*> mine;
+      for (const Holder& h : from) {
+        mine.push_back(b.getInt1(h.element / unit == source));
+        lanes.push_back(static_cast<int>(h.lane));
+      }
+      LlvmValue moved = shuffled(values[source], lanes);
+      result = result ? b.CreateSelect(llvm::ConstantVector::get(mine), moved, result) : moved;
+    }
+    return result;
+  }
+
+  /// Elements of different results need the same permutations.
+  LlvmValue shuffled(LlvmValue v, const std::vector<int>& lanes) {
+    LlvmValue& known = shuffles_[{v, lanes}];
+    if (!known) known = b.CreateShuffleVector(v, lanes);
+    return known;
+  }
+
+  /// The elements of a fragment as numbers to compute with: f32, f64 or i32 (single bits stay in their words).
+  Elements elements(const Fragment& g, const Elements& words) {
+    if (g.element == Type::b1) return words;
+    Elements all;
+    for (unsigned e = 0; e < g.elements(); ++e)
+      all.push_back(number(g.element, words[e / g.perRegister()], e % g.perRegister()));
+    return all;
+  }
+
+  LlvmValue number(Type t, LlvmValue word, unsigned at) {
+    llvm::Type* real = vector(b.getFloatTy());
+    const unsigned bits = isa::bits(t);
+    if (t == Type::f64 || t == Type::f32 || t == Type::s32) return word;
+    if (t == Type::tf32) return b.CreateBitCast(b.CreateAnd(word, number(0xFFFFE000)), real);
+    if (t == Type::bf16)
+      return b.CreateBitCast(at ? b.CreateAnd(word, number(0xFFFF0000)) : b.CreateShl(word, 16), real);
+    LlvmValue field = b.CreateShl(word, 32 - bits - at * bits);
+    if (isa::isSigned(t)) return b.CreateAShr(field, 32 - bits);
+    field = b.CreateLShr(field, 32 - bits);
+    if (isa::isInteger(t)) return field;
+    auto fromHalf = [&](LlvmValue v) {
+      return b.CreateFPExt(b.CreateBitCast(b.CreateTrunc(v, vector(b.getInt16Ty())), vector(b.getHalfTy())), real);
+    };
+    if (t == Type::f16) return fromHalf(field);
+    if (t == Type::e5m2) return fromHalf(b.CreateShl(field, 8));
+    // e4m3 at the place of an f16's fields is 2^8 times too small; its one NaN is apart.
+    LlvmValue magnitude = b.CreateAnd(field, number(0x7F));
+    LlvmValue moved = b.CreateOr(b.CreateShl(b.CreateAnd(field, number(0x80)), 8), b.CreateShl(magnitude, 7));
+    LlvmValue value = b.CreateFMul(fromHalf(moved), llvm::ConstantFP::get(real, 256));
+    return b.CreateSelect(b.CreateICmpEQ(magnitude, number(0x7F)), llvm::ConstantFP::getNaN(real), value);
+  }
+
+  /// d's elements as its registers, NaNs as a GPU writes them.
+  Elements registers(const Elements& sums) {
+    Elements all;
+    for (unsigned r = 0; r < f[0].registers; ++r) {
+      LlvmValue v = sums[r * f[0].perRegister()];
+      if (f[0].element == Type::f32) v = canonical(v);
+      if (f[0].element == Type::f16) v = b.CreateOr(halfBits(sums[2 * r]), b.CreateShl(halfBits(sums[2 * r + 1]), 16));
+      all.push_back(v);
+    }
+    return all;
+  }
+
+  LlvmValue canonical(LlvmValue v) {
+    LlvmValue bits = b.CreateBitCast(v, vector(b.getInt32Ty()));
+    bits = b.CreateSelect(b.CreateFCmpUNO(v, v), number(0x7FFFFFFF), bits);
+    return b.CreateBitCast(bits, v->getType());
+  }
+
+  LlvmValue halfBits(LlvmValue v) {
+    LlvmValue bits = b.CreateBitCast(b.CreateFPTrunc(v, vector(b.getHalfTy())), vector(b.getInt16Ty()));
+    return b.CreateSelect(b.CreateFCmpUNO(v, v), number(0x7FFF), b.CreateZExt(bits, vector(b.getInt32Ty())));
+  }
+
+  llvm::IRBuilder<>& b;
+  Fragment f[4];
+  bool saturates = false, xors = false;
+  std::map<std::pair<LlvmValue, std::vector<int>>, LlvmValue> shuffles_;
+};
+
+const Operand& registerOf(const Operand& o, unsigned r) { return o.kind == Operand::Kind::Vector ? o.elements[r] : o; }
+
+}  // namespace
+
+void Emitter::emitMatrix(const Instruction& i) {
+  switch (i.op) {
+    case Op::LdMatrix: return emitTileLoad(i);
+    case Op::StMatrix: return emitTileStore(i);
+    case Op::MovMatrix: return emitTileMove(i);
+    default: break;
+  }
+  const auto work = i.mods.name(ModifierKind::WmmaOp);
+  if (work == "load") return emitFragmentLoad(i);
+  if (work == "store") return emitFragmentStore(i);
+  emitMatrixProduct(i);
+}
+
+/// The function of the module for this form of multiplication.
+llvm::Function* Emitter::matrixFunction(const Instruction& i, llvm::ArrayRef<llvm::Type*> parameters,
+                                        unsigned results) {
+  const std::string name = ptx::spellOpcode({i.op, i.mods, {i.type[0], i.type[1], i.type[2], i.type[3]}});
+  if (auto* known = module_.getFunction(name)) return known;
+  llvm::Type* one = typeOf(ptx::fragmentOf(i, 0).registerType(), true);
+  auto* result = llvm::StructType::get(context_, std::vector<llvm::Type*>(results, one));
+  auto* f = llvm::Function::Create(llvm::FunctionType::get(result, parameters, false), llvm::Function::InternalLinkage,
+                                   name, module_);
+  f->copyAttributesFrom(function_);
+  f->setVisibility(llvm::GlobalValue::DefaultVisibility);
+  f->setDSOLocal(true);
+  f->removeParamAttr(0, llvm::Attribute::NoAlias);
+  f->addFnAttr(llvm::Attribute::NoInline);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "entry", f));
+  std::vector<LlvmValue> registers[3];
+  unsigned next = 0;
+  for (unsigned k = 0; k < 3; ++k)
+    for (unsigned r = 0; r < ptx::fragmentOf(i, k + 1).registers; ++r) registers[k].push_back(f->getArg(next++));
+  LlvmValue whole = llvm::PoisonValue::get(result);
+  const auto out = Product(b, i).run(registers[0], registers[1], registers[2]);
+  for (unsigned r = 0; r < results; ++r) whole = b.CreateInsertValue(whole, out[r], r);
+  b.CreateRet(whole);
+  return f;
+}
+
+void Emitter::emitMatrixProduct(const Instruction& i) {
+  if (i.has(ModifierKind::Rounding) && i.mods.name(ModifierKind::Rounding) != "rn")
+    refuse(i, "matrix products that round otherwise than to nearest are not supported by the JIT");
+  const Fragment d = ptx::fragmentOf(i, 0);
+  std::vector<Parts> results(d.registers);
+  for (unsigned p = 0; p < jam_; ++p) {
+    Source s;
+    s.part = p;
+    std::vector<LlvmValue> arguments;
+    std::vector<llvm::Type*> types;
+    for (unsigned k = 1; k < 4; ++k) {
+      const Fragment f = ptx::fragmentOf(i, k);
+      for (unsigned r = 0; r < f.registers; ++r) {
+        arguments.push_back(exactBits(registerOf(i.operands[k], r), f.registerType(), s));
+        types.push_back(arguments.back()->getType());
+      }
+    }
+    auto* call = b_.CreateCall(matrixFunction(i, types, d.registers), arguments);
+    for (unsigned r = 0; r < d.registers; ++r) results[r].push_back(b_.CreateExtractValue(call, r));
+  }
+  defineElements(i, results);
+}
+
+/// Defines the elements of the vector that is operand 0, or that operand itself; `values` has an entry for each, which
+/// has one value for each part.
+void Emitter::defineElements(const Instruction& i, const std::vector<Parts>& values) {
+  unsigned definition = 0;
+  for (unsigned k = 0; k < values.size(); ++k) {
+    const Operand& to = registerOf(i.operands[0], k);
+    if (to.kind != Operand::Kind::Register) continue;
+    Parts parts;
+    for (unsigned p = 0; p < jam_; ++p) {
+      LlvmValue v = convertBits(values[k][p], valueType(to.reg, true));
+      if (i.guard)
+        v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[definition], p));
+      parts.push_back(v);
+    }
+    defineVector(to.reg, parts);
+    ++definition;
+  }
+}
+
+// 8×8 matrices of 16 bits. A row is 16 bytes; its four words are the registers of a quad, so the eight rows of a matrix
+// one after the other are a register of the warp.
+
+/// The addresses of the rows that lanes name.
+LlvmValue Emitter::rowAddresses(const Instruction& i, size_t k, unsigned part) {
+  LlvmValue v = addressVector(addressOf(i, k), part, i.operands[k].offset);
+  const Parts mask = guardedMask(i);
+  return mask.empty() ? v : b_.CreateSelect(mask[part], v, splat(dummyAddress()));
+}
+
+LlvmValue Emitter::loadRows(llvm::ArrayRef<LlvmValue> rows) {
+  auto* row = llvm::FixedVectorType::get(b_.getInt32Ty(), 4);
+  LlvmValue all = llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes));
+  for (unsigned r = 0; r < rows.size(); ++r)
+    all = b_.CreateInsertVector(all->getType(), all, b_.CreateAlignedLoad(row, pointer(rows[r]), llvm::Align(1)),
+                                b_.getInt64(uint64_t{r} * 4));
+  return all;
+}
+
+void Emitter::storeRows(llvm::ArrayRef<LlvmValue> rows, LlvmValue words) {
+  for (unsigned r = 0; r < rows.size(); ++r)
+    b_.CreateAlignedStore(lanesOf(words, r * 4, 4), pointer(rows[r]), llvm::Align(1));
+}
+
+/// A matrix in a register, transposed: both halves of each word come from other lanes.
+LlvmValue Emitter::transposed(LlvmValue words) {
+  auto* halves = llvm::FixedVectorType::get(b_.getInt16Ty(), 2 * kLanes);
+  std::vector<int> from;
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    for (unsigned half = 0; half < 2; ++half) {
+      const unsigned row = lane % 4 * 2 + half, column = lane / 4;
+      from.push_back(static_cast<int>(row * 8 + column));
+    }
+  return b_.CreateBitCast(b_.CreateShuffleVector(b_.CreateBitCast(words, halves), from), words->getType());
+}
+
+void Emitter::emitTileLoad(const Instruction& i) {
+  const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
+  std::vector<Parts> results(count);
+  for (unsigned p = 0; p < jam_; ++p) {
+    LlvmValue addresses = rowAddresses(i, 1, p);
+    for (unsigned m = 0; m < count; ++m) {
+      std::vector<LlvmValue> rows;
+      for (unsigned r = 0; r < 8; ++r) rows.push_back(b_.CreateExtractElement(addresses, uint64_t{m} * 8 + r));
+      LlvmValue words = loadRows(rows);
+      results[m].push_back(i.has(ModifierKind::Transposed) ? transposed(words) : words);
+    }
+  }
+  defineElements(i, results);
+}
+
+void Emitter::emitTileStore(const Instruction& i) {
+  const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
+  for (unsigned p = 0; p < jam_; ++p) {
+    LlvmValue addresses = rowAddresses(i, 0, p);
+    Source s;
+    s.part = p;
+    for (unsigned m = 0; m < count; ++m) {
+      LlvmValue words = exactBits(registerOf(i.operands[1], m), Type::u32, s);
+      std::vector<LlvmValue> rows;
+      for (unsigned r = 0; r < 8; ++r) rows.push_back(b_.CreateExtractElement(addresses, uint64_t{m} * 8 + r));
+      storeRows(rows, i.has(ModifierKind::Transposed) ? transposed(words) : words);
+    }
+  }
+}
+
+void Emitter::emitTileMove(const Instruction& i) {
+  std::vector<Parts> results(1);
+  for (unsigned p = 0; p < jam_; ++p) {
+    Source s;
+    s.part = p;
+    results[0].push_back(transposed(exactBits(i.operands[1], Type::u32, s)));
+  }
+  defineElements(i, results);
+}
+
+// wmma.load and wmma.store. All lanes name one address and one stride.
+
+namespace {
+
+/// Where an element lies in memory: major · stride + minor elements from the start.
+struct Where {
+  unsigned major, minor;
+};
+
+Where whereOf(const Fragment& f, unsigned lane, unsigned e, bool byColumns) {
+  const MatrixPlace p = ptx::placeOf(f, lane, e);
+  return byColumns ? Where{p.column, p.row} : Where{p.row, p.column};
+}
+
+/// Do the elements of register `r` follow each other in memory?
+bool isContiguous(const Fragment& f, unsigned r, bool byColumns) {
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const Where first = whereOf(f, lane, r * f.perRegister(), byColumns);
+    for (unsigned k = 1; k < f.perRegister(); ++k) {
+      const Where next = whereOf(f, lane, r * f.perRegister() + k, byColumns);
+      if (next.major != first.major || next.minor != first.minor + k) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+LlvmValue Emitter::elementAddresses(const FragmentMemory& m, unsigned e) {
+  ir::Pattern major, minor;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const Where w = whereOf(m.fragment, lane, e, m.byColumns);
+    major[lane] = w.major;
+    minor[lane] = static_cast<int64_t>(w.minor) * isa::bits(m.fragment.element) / 8;
+  }
+  LlvmValue rows = b_.CreateMul(patternVector(major, b_.getInt64Ty()), splat(m.strideBytes));
+  return b_.CreateAdd(splat(m.base), b_.CreateAdd(rows, patternVector(minor, b_.getInt64Ty())));
+}
+
+Emitter::FragmentMemory Emitter::fragmentMemory(const Instruction& i, size_t registers, size_t address, unsigned part) {
+  FragmentMemory m;
+  m.fragment = ptx::fragmentOf(i, registers);
+  m.byColumns = i.mods.name(ModifierKind::Layout) == "col";
+  m.base = b_.CreateExtractElement(addressVector(addressOf(i, address), part, i.operands[address].offset), uint64_t{0});
+  Source s;
+  s.part = part;
+  LlvmValue stride = b_.getInt64(m.byColumns ? m.fragment.rows : m.fragment.columns);
+  if (i.operands[2].kind != Operand::Kind::None)
+    stride = b_.CreateZExt(b_.CreateExtractElement(operand(i.operands[2], Type::u32, s), uint64_t{0}), b_.getInt64Ty());
+  m.strideBytes = b_.CreateLShr(b_.CreateMul(stride, b_.getInt64(isa::bits(m.fragment.element))), 3);
+  return m;
+}
+
+void Emitter::emitFragmentLoad(const Instruction& i) {
+  const Fragment f = ptx::fragmentOf(i, 0);
+  llvm::Type* word = typeOf(f.registerType(), false);
+  const unsigned distinct = std::max(1u, f.rows * f.columns / kLanes / f.perRegister());
+  std::vector<Parts> results(f.registers);
+  const Parts mask = guardedMask(i);
+  for (unsigned p = 0; p < jam_; ++p) {
+    const FragmentMemory m = fragmentMemory(i, 0, 1, p);
+    for (unsigned r = 0; r < f.registers; ++r) {
+      if (r >= distinct) {
+        results[r].push_back(results[r - distinct][p]);
+      } else if (isContiguous(f, r, m.byColumns)) {
+        results[r].push_back(gather(elementAddresses(m, r * f.perRegister()), word, maskOf(mask, p)));
+      } else {
+        LlvmValue all = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes));
+        for (unsigned k = 0; k < f.perRegister(); ++k) {
+          LlvmValue one =
+              gather(elementAddresses(m, r * f.perRegister() + k), b_.getIntNTy(isa::bits(f.element)), maskOf(mask, p));
+          all = b_.CreateOr(all, b_.CreateShl(b_.CreateZExt(one, all->getType()), uint64_t{k} * isa::bits(f.element)));
+        }
+        results[r].push_back(all);
+      }
+    }
+  }
+  defineElements(i, results);
+}
+
+void Emitter::emitFragmentStore(const Instruction& i) {
+  const Fragment f = ptx::fragmentOf(i, 1);
+  const Parts mask = guardedMask(i);
+  for (unsigned p = 0; p < jam_; ++p) {
+    const FragmentMemory m = fragmentMemory(i, 1, 0, p);
+    Source s;
+    s.part = p;
+    for (unsigned r = 0; r < f.registers; ++r) {
+      LlvmValue word = exactBits(registerOf(i.operands[1], r), f.registerType(), s);
+      if (isContiguous(f, r, m.byColumns)) {
+        scatter(elementAddresses(m, r * f.perRegister()), word, maskOf(mask, p));
+        continue;
+      }
+      for (unsigned k = 0; k < f.perRegister(); ++k) {
+        const unsigned bits = isa::bits(f.element);
+        LlvmValue one = b_.CreateTrunc(b_.CreateLShr(word, uint64_t{k} * bits),
+                                       llvm::FixedVectorType::get(b_.getIntNTy(bits), kLanes));
+        scatter(elementAddresses(m, r * f.perRegister() + k), one, maskOf(mask, p));
+      }
+    }
+  }
+}
+
+}  // namespace ordito::jit

@@ -1,0 +1,236 @@
+// PTX ISA, "Video Instructions". Scalar forms are computed in 64 bits, where no sum or difference of 32-bit numbers
+// overflows; SIMD forms part by part in 32.
+#include <algorithm>
+
+#include "jit/lower.hpp"
+
+namespace ordito::jit {
+
+using isa::ModifierKind;
+using isa::Type;
+using Results = Lower::Results;
+
+namespace {
+
+/// A selector's parts, the lowest first.
+struct Parts8 {
+  unsigned width, count, number[4];
+};
+
+/// What `selector` says, or if absent `count` parts from number `first` on.
+Parts8 partsOf(uint16_t selector, unsigned count, unsigned first) {
+  Parts8 p{32 / count, count, {first, first + 1, first + 2, first + 3}};
+  if (!selector) return p;
+  p.width = selector >> 15 ? 16 : 8;
+  p.count = selector >> 12 & 7;
+  for (unsigned k = 0; k < p.count; ++k) p.number[k] = selector >> 3 * k & 7;
+  return p;
+}
+
+llvm::CmpInst::Predicate predicateOf(std::string_view name) {
+  using P = llvm::CmpInst;
+  return name == "eq"   ? P::ICMP_EQ
+         : name == "ne" ? P::ICMP_NE
+         : name == "lt" ? P::ICMP_SLT
+         : name == "le" ? P::ICMP_SLE
+         : name == "gt" ? P::ICMP_SGT
+                        : P::ICMP_SGE;
+}
+
+}  // namespace
+
+/// `width` bits of `word` from bit `at` on, as a number of `width` or more bits.
+LlvmValue Lower::part(LlvmValue word, unsigned at, unsigned width, bool isSigned, unsigned bits) {
+  LlvmValue wide = b.CreateZExtOrTrunc(word, type(unsignedOf(bits)));
+  wide = b.CreateShl(wide, bits - at - width);
+  return isSigned ? b.CreateAShr(wide, bits - width) : b.CreateLShr(wide, bits - width);
+}
+
+LlvmValue Lower::videoSource(size_t k, Type t) {
+  const Parts8 p = partsOf(i.operands[k].selector, 1, 0);
+  return part(in(k, Type::u32), p.number[0] * p.width, p.width, isa::isSigned(t), 64);
+}
+
+LlvmValue Lower::clampTo(LlvmValue v, unsigned width, bool isSigned) {
+  const uint64_t high = (uint64_t{1} << (width - isSigned)) - 1, low = isSigned ? ~high : 0;
+  auto limit = [&](uint64_t n) { return llvm::ConstantInt::get(v->getType(), n, true); };
+  return intrinsic(llvm::Intrinsic::smin, {intrinsic(llvm::Intrinsic::smax, {v, limit(low)}), limit(high)});
+}
+
+/// .sat, then the second operation with c or the merge into it.
+Results Lower::finishVideo(LlvmValue wide, bool isSigned) {
+  const Parts8 into = partsOf(i.operands[0].selector, 1, 0);
+  if (i.mods.name(ModifierKind::Saturate) == "sat") wide = clampTo(wide, into.width, isSigned);
+  LlvmValue value = b.CreateTrunc(wide, type(Type::u32));
+  const auto second = i.mods.name(ModifierKind::SecondOp);
+  if (second == "add") return {b.CreateAdd(value, in(3, Type::u32))};
+  if (!second.empty()) {
+    const bool isMin = second == "min";
+    const auto id = isSigned ? (isMin ? llvm::Intrinsic::smin : llvm::Intrinsic::smax)
+                             : (isMin ? llvm::Intrinsic::umin : llvm::Intrinsic::umax);
+    return {intrinsic(id, {value, in(3, Type::u32)})};
+  }
+  if (!i.operands[0].selector) return {value};
+  const unsigned at = into.number[0] * into.width;
+  const uint64_t mask = ((uint64_t{1} << into.width) - 1) << at;
+  LlvmValue kept = b.CreateAnd(in(3, Type::u32), number(Type::u32, ~mask));
+  return {b.CreateOr(kept, b.CreateAnd(b.CreateShl(value, at), number(Type::u32, mask)))};
+}
+
+Results Lower::video(llvm::function_ref<LlvmValue(LlvmValue, LlvmValue)> f) {
+  return finishVideo(f(videoSource(1, i.type[1]), videoSource(2, i.type[2])), isa::isSigned(i.type[0]));
+}
+
+Results Lower::Vadd() {
+  return video([&](LlvmValue x, LlvmValue y) { return b.CreateAdd(x, y); });
+}
+Results Lower::VaddThen() { return Vadd(); }
+Results Lower::Vsub() {
+  return video([&](LlvmValue x, LlvmValue y) { return b.CreateSub(x, y); });
+}
+Results Lower::VsubThen() { return Vsub(); }
+Results Lower::Vabsdiff() {
+  return video([&](LlvmValue x, LlvmValue y) { return distance(x, y); });
+}
+Results Lower::VabsdiffThen() { return Vabsdiff(); }
+Results Lower::Vmin() {
+  return video([&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smin, {x, y}); });
+}
+Results Lower::VminThen() { return Vmin(); }
+Results Lower::Vmax() {
+  return video([&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smax, {x, y}); });
+}
+Results Lower::VmaxThen() { return Vmax(); }
+
+LlvmValue Lower::distance(LlvmValue x, LlvmValue y) {
+  LlvmValue difference = b.CreateSub(x, y);
+  return b.CreateSelect(b.CreateICmpSLT(x, y), b.CreateNeg(difference), difference);
+}
+
+/// A shift by 32 pushes everything out of 32 bits; for .sat the number is first cut to what cannot overflow 64.
+Results Lower::videoShift(bool left) {
+  return video([&](LlvmValue x, LlvmValue amount) {
+    const bool wraps = i.mods.name(ModifierKind::ShiftMode) == "wrap";
+    amount = wraps ? b.CreateAnd(amount, number(Type::u64, 31))
+                   : intrinsic(llvm::Intrinsic::umin, {amount, number(Type::u64, 32)});
+    if (!left) return b.CreateAShr(x, amount);
+    LlvmValue isAll = b.CreateICmpEQ(amount, number(Type::u64, 32));
+    LlvmValue small = clampTo(x, 30, true);
+    return b.CreateShl(b.CreateSelect(isAll, small, x), amount);
+  });
+}
+
+Results Lower::Vshl() { return videoShift(true); }
+Results Lower::VshlThen() { return videoShift(true); }
+Results Lower::Vshr() { return videoShift(false); }
+Results Lower::VshrThen() { return videoShift(false); }
+
+Results Lower::Vset() {
+  LlvmValue holds = b.CreateICmp(predicateOf(i.mods.name(ModifierKind::Compare)), videoSource(1, i.type[1]),
+                                 videoSource(2, i.type[2]));
+  return finishVideo(b.CreateZExt(holds, type(Type::u64)), false);
+}
+Results Lower::VsetThen() { return Vset(); }
+
+/// The product of two numbers of 33 bits needs 66, so this is done in 128.
+Results Lower::Vmad() {
+  llvm::Type* scalar = b.getIntNTy(128);
+  llvm::Type* wide = s.vector() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(scalar, kLanes)) : scalar;
+  const bool negatesProduct = i.operands[1].negated != i.operands[2].negated, negatesC = i.operands[3].negated;
+  const bool isSigned = isa::isSigned(i.type[1]) || isa::isSigned(i.type[2]) || negatesProduct || negatesC;
+  auto word = [&](size_t k) {  // an operand that is marked as negated comes as its complement
+    LlvmValue v = in(k, Type::u32);
+    return i.operands[k].negated ? b.CreateNot(v) : v;
+  };
+  auto source = [&](size_t k, Type t) {
+    const Parts8 p = partsOf(i.operands[k].selector, 1, 0);
+    return b.CreateSExt(part(word(k), p.number[0] * p.width, p.width, isa::isSigned(t), 64), wide);
+  };
+  LlvmValue product = b.CreateMul(source(1, i.type[1]), source(2, i.type[2]));
+  LlvmValue c = isSigned ? b.CreateSExt(word(3), wide) : b.CreateZExt(word(3), wide);
+  if (negatesProduct) product = b.CreateNeg(product);
+  if (negatesC) c = b.CreateNeg(c);
+  LlvmValue sum = b.CreateAdd(product, c);
+  if (i.has(ModifierKind::PlusOne)) sum = b.CreateAdd(sum, llvm::ConstantInt::get(wide, 1));
+  const auto scale = i.mods.name(ModifierKind::VideoShift);
+  if (!scale.empty()) sum = b.CreateAShr(sum, scale == "shr7" ? 7 : 15);
+  if (i.has(ModifierKind::Saturate)) sum = clampTo(sum, 32, isSigned);
+  return {b.CreateTrunc(sum, type(Type::u32))};
+}
+
+/// The SIMD forms: selectors choose among the parts of a and b together.
+Results Lower::videoParts(unsigned count, llvm::function_ref<LlvmValue(LlvmValue, LlvmValue)> f) {
+  const unsigned width = 32 / count;
+  const Parts8 x = partsOf(i.operands[1].selector, count, 0), y = partsOf(i.operands[2].selector, count, count);
+  const Parts8 into = partsOf(i.operands[0].selector, count, 0);
+  LlvmValue words[2] = {in(1, Type::u32), in(2, Type::u32)}, result = in(3, Type::u32);
+  for (unsigned k = 0; k < into.count; ++k) {
+    const unsigned n = into.number[k], at = n * width;
+    auto source = [&](unsigned number, Type t) {
+      return part(words[number / count], number % count * width, width, isa::isSigned(t), 32);
+    };
+    LlvmValue r = f(source(x.number[n], i.type[1]), source(y.number[n], i.type[2]));
+    if (i.has(ModifierKind::Saturate)) r = clampTo(r, width, isa::isSigned(i.type[0]));
+    const uint64_t mask = ((uint64_t{1} << width) - 1) << at;
+    if (i.has(ModifierKind::AddInVideo))
+      result = b.CreateAdd(result, r);
+    else
+      result = b.CreateOr(b.CreateAnd(result, number(Type::u32, ~mask)),
+                          b.CreateAnd(b.CreateShl(r, at), number(Type::u32, mask)));
+  }
+  return {result};
+}
+
+/// (x + y) / 2, rounded up unless negative.
+LlvmValue Lower::average(LlvmValue x, LlvmValue y) {
+  LlvmValue sum = b.CreateAdd(x, y);
+  LlvmValue up = b.CreateZExt(b.CreateICmpSGE(sum, number(Type::u32, 0)), sum->getType());
+  return b.CreateAShr(b.CreateAdd(sum, up), 1);
+}
+
+Results Lower::videoCompare(unsigned count) {
+  const auto predicate = predicateOf(i.mods.name(ModifierKind::Compare));
+  return videoParts(
+      count, [&](LlvmValue x, LlvmValue y) { return b.CreateZExt(b.CreateICmp(predicate, x, y), x->getType()); });
+}
+
+Results Lower::Vadd2() {
+  return videoParts(2, [&](LlvmValue x, LlvmValue y) { return b.CreateAdd(x, y); });
+}
+Results Lower::Vadd4() {
+  return videoParts(4, [&](LlvmValue x, LlvmValue y) { return b.CreateAdd(x, y); });
+}
+Results Lower::Vsub2() {
+  return videoParts(2, [&](LlvmValue x, LlvmValue y) { return b.CreateSub(x, y); });
+}
+Results Lower::Vsub4() {
+  return videoParts(4, [&](LlvmValue x, LlvmValue y) { return b.CreateSub(x, y); });
+}
+Results Lower::Vavrg2() {
+  return videoParts(2, [&](LlvmValue x, LlvmValue y) { return average(x, y); });
+}
+Results Lower::Vavrg4() {
+  return videoParts(4, [&](LlvmValue x, LlvmValue y) { return average(x, y); });
+}
+Results Lower::Vabsdiff2() {
+  return videoParts(2, [&](LlvmValue x, LlvmValue y) { return distance(x, y); });
+}
+Results Lower::Vabsdiff4() {
+  return videoParts(4, [&](LlvmValue x, LlvmValue y) { return distance(x, y); });
+}
+Results Lower::Vmin2() {
+  return videoParts(2, [&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smin, {x, y}); });
+}
+Results Lower::Vmin4() {
+  return videoParts(4, [&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smin, {x, y}); });
+}
+Results Lower::Vmax2() {
+  return videoParts(2, [&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smax, {x, y}); });
+}
+Results Lower::Vmax4() {
+  return videoParts(4, [&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smax, {x, y}); });
+}
+Results Lower::Vset2() { return videoCompare(2); }
+Results Lower::Vset4() { return videoCompare(4); }
+
+}  // namespace ordito::jit

@@ -1,0 +1,103 @@
+// Textures and surfaces: the descriptors that programs hold handles of, and the unit that reads and writes through them
+// for both engines (a GPU has one such unit too; its rules are in the CUDA programming guide, "Texture Fetching").
+//
+// A handle is the address of a descriptor. That of a texture object lies in the driver's heap; a texture reference of
+// PTX (`.global .texref t`) is a module variable as large as a descriptor, which binding fills in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "machine/kernel.hpp"
+
+namespace ordito::machine {
+
+enum class ChannelKind : uint8_t { Unsigned, Signed, Float };
+
+/// What becomes of coordinates outside of the image; the numbers are those of CUDA's enumerations.
+enum class AddressMode : uint8_t { Wrap, Clamp, Mirror, Border };
+
+/// Texels in plain rows.
+struct Image {
+  enum class Role : uint32_t { None, Texture = 0x54455854, Surface = 0x53555246 };
+  Role role = Role::None;
+  uint8_t channels = 1, bits = 32;  // of each channel
+  ChannelKind kind = ChannelKind::Unsigned;
+  bool isLinear = false;  // plain memory: one row, and outside of it zeros
+  std::byte* memory = nullptr;
+  uint64_t pitch = 0, slicePitch = 0;         // bytes from row to row, from slice or layer to the next
+  uint32_t width = 0, height = 0, depth = 0;  // 0: the image lacks the dimension
+  uint32_t layers = 0;                        // of layered images, six for each cube
+  uint32_t texelBytes() const { return uint32_t{channels} * bits / 8; }
+};
+
+struct Texture : Image {
+  AddressMode address[3] = {AddressMode::Clamp, AddressMode::Clamp, AddressMode::Clamp};
+  bool filtersLinearly = false;
+  bool isNormalised = false;  // coordinates from 0 to 1
+  bool readsFloats = false;   // integers become numbers from 0 (-1) to 1
+  bool isSrgb = false;
+  float border[4] = {};
+};
+
+struct Surface : Image {};
+
+/// A variable of type .texref has room for one.
+inline constexpr size_t kDescriptorBytes = 128;
+static_assert(sizeof(Texture) <= kDescriptorBytes);
+
+enum class Geometry : uint8_t { D1, D2, D3, Layered1, Layered2, Cube, LayeredCube };
+
+/// What a texture instruction asks for besides its coordinates.
+struct TextureOperation {
+  Geometry geometry = Geometry::D2;
+  bool hasIntegers = false;  // coordinates are texel numbers
+  uint8_t gathers = 0;       // tld4: 1 + the component
+  enum class Result : uint8_t { Word, Half, HalfPair } result = Result::Word;
+
+  explicit TextureOperation(const ptx::Instruction& i);
+  explicit TextureOperation(uint32_t code)
+      : geometry(Geometry(code & 7)), hasIntegers(code >> 3 & 1), gathers(code >> 4 & 7), result(Result(code >> 8)) {}
+  /// For compiled code.
+  uint32_t code() const {
+    return uint32_t(geometry) | uint32_t{hasIntegers} << 3 | uint32_t{gathers} << 4 | uint32_t(result) << 8;
+  }
+};
+
+/// One lane's fetch: coordinates as the instruction has them (f32 or s32 bits; the layer first), and an offset in
+/// texels. `texels` gets four words, or two pairs of f16.
+void fetchTexels(const Texture& texture, TextureOperation operation, const uint32_t* coordinates, const int32_t* offset,
+                 uint32_t* texels);
+
+/// What a surface instruction does about its coordinates.
+struct SurfaceOperation {
+  Geometry geometry = Geometry::D2;
+  enum class Outside : uint8_t { Trap, Clamp, Zero } outside = Outside::Trap;
+  bool isFormatted = false;  // .p: x counts texels, and values are converted; .b: x counts bytes
+  uint8_t bytes = 4;         // moved
+
+  SurfaceOperation(const ptx::Instruction& i, unsigned bytes);
+  explicit SurfaceOperation(uint32_t code)
+      : geometry(Geometry(code & 7)),
+        outside(Outside(code >> 3 & 3)),
+        isFormatted(code >> 5 & 1),
+        bytes(code >> 8 & 255) {}
+  uint32_t code() const {
+    return uint32_t(geometry) | uint32_t(outside) << 3 | uint32_t{isFormatted} << 5 | uint32_t{bytes} << 8;
+  }
+};
+
+/// Where a lane's access of a surface goes: null for one that is dropped (.zero); `isFault` if it must trap.
+std::byte* surfacePlace(const Surface& surface, SurfaceOperation operation, const int32_t* coordinates, bool& isFault);
+
+/// sust.p: `count` words as texels of the surface's format.
+void storeFormatted(const Surface& surface, std::byte* place, const uint32_t* words, unsigned count);
+
+/// txq and suq: the answer to a query of modifiers.def, by its number there.
+uint32_t imageQuery(const Image& image, uint8_t query);
+
+/// The descriptor that `handle` is the address of, or null if there is none of that role.
+const Texture* textureAt(uint64_t handle);
+const Surface* surfaceAt(uint64_t handle);
+
+}  // namespace ordito::machine
