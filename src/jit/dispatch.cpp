@@ -137,10 +137,28 @@ void Emitter::emitPure(const Instruction& i) {
   for (size_t k = 0; k < results.size(); ++k) define(results[k], std::move(held[k]));
 }
 
+void Emitter::checkWidening(LlvmValue base, LlvmValue wraps, const ir::Pattern& pattern, bool isSigned, unsigned first,
+                            unsigned width, unsigned part) {
+  auto* cold = newBlock("wraps");
+  auto* on = newBlock("widened");
+  LlvmValue lanes = mask_.empty() ? b_.getInt32(~0u) : laneBits(mask_[part]);
+  b_.CreateCondBr(wraps, cold, on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(cold);
+  auto* table = new llvm::GlobalVariable(module_, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true,
+                                         llvm::GlobalValue::PrivateLinkage,
+                                         llvm::ConstantDataArray::get(context_, llvm::ArrayRef<int64_t>(pattern)));
+  helper("ordito_check_widening", b_.getVoidTy(),
+         {frame_, b_.getInt32(currentLine_), base, table, lanes, b_.getInt32(isSigned), b_.getInt32(first),
+          b_.getInt32(width)});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
 /// A 32-bit value with a pattern becomes 64 bits wide. base + pattern may have wrapped around at 32 bits in some lane,
 /// so the wide base is chosen to be right for lanes that did not: zero-extended where nothing carries, else
 /// sign-extended (`tid - 1` as unsigned, whose lane 0 is then masked off). Where an active lane would still get a wrong
-/// address, the cold call stops the kernel with an explanation. Readers other than addresses get an exact vector.
+/// address, the cold call stops the kernel with an explanation; not so where the value is used in another place, where
+/// the lanes in question may be off. Readers other than addresses get an exact vector.
 void Emitter::emitWidening(const Instruction& i) {
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
@@ -177,19 +195,7 @@ void Emitter::emitWidening(const Instruction& i) {
         wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(0)), b_.CreateICmpSGT(last, b_.getInt64(UINT32_MAX)));
       }
       LlvmValue wideBase = isSigned ? sext : b_.CreateSelect(wraps, sext, zext);
-      auto* cold = newBlock("wraps");
-      auto* on = newBlock("widened");
-      LlvmValue lanes = mask_.empty() ? b_.getInt32(~0u) : laneBits(mask_[p]);
-      b_.CreateCondBr(wraps, cold, on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
-      b_.SetInsertPoint(cold);
-      auto* table = new llvm::GlobalVariable(module_, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true,
-                                             llvm::GlobalValue::PrivateLinkage,
-                                             llvm::ConstantDataArray::get(context_, llvm::ArrayRef<int64_t>(pattern)));
-      helper("ordito_check_widening", b_.getVoidTy(),
-             {frame_, b_.getInt32(currentLine_), base, table, lanes, b_.getInt32(isSigned), b_.getInt32(g * width),
-              b_.getInt32(width)});
-      b_.CreateBr(on);
-      b_.SetInsertPoint(on);
+      if (!hoisted_[result]) checkWidening(base, wraps, pattern, isSigned, g * width, width, p);
       if (isMul)
         wideBase = b_.CreateMul(wideBase, isSigned ? b_.CreateSExt(operand(i, factor, narrow, s), b_.getInt64Ty())
                                                    : b_.CreateZExt(operand(i, factor, narrow, s), b_.getInt64Ty()));

@@ -40,6 +40,7 @@ Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::S
       f_(function),
       shapes_(shapes),
       nans_(function),
+      hoisted_(ir::hoistedValues(function)),
       layout_(layout),
       target_(target),
       counting_(counters),

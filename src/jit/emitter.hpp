@@ -18,6 +18,7 @@
 
 #include "base/error.hpp"
 #include "ir/graph.hpp"
+#include "ir/hoisted.hpp"
 #include "ir/ir.hpp"
 #include "ir/shape.hpp"
 #include "jit/access_pattern.hpp"
@@ -238,6 +239,8 @@ class Emitter {
   void emitInstruction(const Instruction& i);
   void emitPure(const Instruction& i);
   void emitWidening(const Instruction& i);
+  void checkWidening(LlvmValue base, LlvmValue wraps, const ir::Pattern& pattern, bool isSigned, unsigned first,
+                     unsigned width, unsigned part);
   Results pureBody(const Instruction& i, const Source& s);
 
   // ---- memory.cpp
@@ -399,6 +402,7 @@ class Emitter {
   const ir::Function& f_;
   const ir::Shapes& shapes_;
   const NanPlan nans_;
+  const std::vector<char> hoisted_;  // see ir/hoisted.hpp
   const machine::KernelLayout& layout_;
   const Target& target_;
   const bool counting_;
