@@ -34,8 +34,8 @@ target_include_directories(ordito_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_options(ordito_options INTERFACE -Wall -Wextra -Wpedantic -Wno-gnu-zero-variadic-macro-arguments
                                                 $<$<BOOL:${ORDITO_WERROR}>:-Werror>)
 if(ORDITO_SANITIZE)
-  # `function` looks for a signature before each function's code, which compiled kernels do not have.
-  add_compile_options(-fsanitize=${ORDITO_SANITIZE} -fno-sanitize=function -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # `enum` objects to error codes that the API does not have, which a C program may ask about. `function` looks for a signature before each function's code, which compiled kernels do not have.
+  add_compile_options(-fsanitize=${ORDITO_SANITIZE} -fno-sanitize=function,enum -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # The sanitizer's runtime as a shared library, because libcuda and libcudart are shared and one process must have one runtime.
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so OUTPUT_VARIABLE sanitizer_library)
   get_filename_component(sanitizer_libraries ${sanitizer_library} DIRECTORY)
