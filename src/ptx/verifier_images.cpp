@@ -96,6 +96,12 @@ Problem vectorAtomicProblem(const Instruction& i) {
   return kFine;
 }
 
+Problem videoProblem(const Instruction& i) {
+  if (i.has(ModifierKind::Compare) && i.mods[ModifierKind::Compare] > isa::modifierValue(ModifierKind::Compare, "ge"))
+    return "vset compares .eq, .ne, .lt, .le, .gt and .ge";
+  return i.has(ModifierKind::AddInVideo) && i.has(ModifierKind::Saturate) ? ".sat and .add exclude each other" : kFine;
+}
+
 }  // namespace
 
 size_t coordinateCount(const Instruction& i) {
@@ -122,7 +128,12 @@ Problem specialUnitProblem(const Instruction& i) {
   if (i.info().unit == Unit::Tensor) return matrixProblem(i);
   if (i.info().unit == Unit::Texture) return imageProblem(i);
   if (i.info().form.mnemonic == "mbarrier" || i.op == Op::CpAsyncMbarrierArrive) return mbarrierProblem(i);
+  if (i.op >= Op::Vadd && i.op <= Op::Vset4) return videoProblem(i);
   switch (i.op) {
+    case Op::AddPair:
+    case Op::SubPair:
+    case Op::MulPair:
+    case Op::FmaPair: return i.is(mod<ModifierKind::Rounding>("rna")) ? ".rna belongs to cvt" : kFine;
     case Op::CpAsync: return asyncCopyProblem(i);
     case Op::AtomVector:
     case Op::RedVector: return vectorAtomicProblem(i);

@@ -96,6 +96,8 @@ TEST(Verifier, RefusesWhatIsNot) {
       {"st.const.b32 [%rd1], %r1;", ".const cannot be stored to"},
       {"st.param.b32 [p], %r1;", "a parameter cannot be written"},
       {"ld.global.v2.u32 %r1, [%rd1];", ".v2 needs a vector of 2"},
+      {"vset4.u32.u32.num %r1, %r2, %r3, %r4;", "vset compares"},
+      {"vadd4.u32.u32.u32.sat.add %r1, %r2, %r3, %r4;", "exclude each other"},
       {"add.u32 %r1.b0, %r2, %r3;", "only video instructions select"},
       {"cp.async.cg.shared.global [%r1], [%rd1], 8;", ".cg copies 16 bytes"},
       {"cp.async.ca.shared.global [%r1], [%rd1], 12;", "4, 8 or 16 bytes"},
