@@ -48,10 +48,20 @@ uint64_t AccessLog::wavefronts(uint32_t firstLane, uint32_t lanes) const {
   return most;
 }
 
-/// 8-byte accesses go by half-warps and 16-byte ones by quarters, because one pass delivers 32 words.
+/// Do all lanes read what the lane `distance` away from them reads? One that is absent agrees.
+bool AccessLog::readsInPairs(uint32_t distance) const {
+  for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t k = 0; k < count; ++k)
+      if (entries[k].lane == (entries[i].lane ^ distance) && entries[k].address != entries[i].address) return false;
+  return true;
+}
+
+/// 8-byte accesses go by half-warps and 16-byte ones by quarters, because one pass delivers 32 words; loads by twice as
+/// many lanes where these read in pairs of neighbours or of next but one neighbours.
 void AccessLog::addShared(uint64_t* counters) const {
   bool isLoad = entries[0].kind == AccessLog::Kind::Load;
-  uint32_t lanes = 32 / std::max<uint32_t>(1, entries[0].bytes / kBankBytes);
+  uint32_t words = std::max<uint32_t>(1, entries[0].bytes / kBankBytes), lanes = 32 / words;
+  if (isLoad && words > 1 && (readsInPairs(1) || readsInPairs(2))) lanes *= 2;
   uint64_t total = 0, least = 0;
   for (uint32_t first = 0; first < 32; first += lanes) {
     uint64_t passes = wavefronts(first, lanes);

@@ -33,6 +33,7 @@ class AccessLog {
   bool touches(ptx::Space space) const;
   uint64_t sectors() const;
   uint64_t wavefronts(uint32_t firstLane, uint32_t lanes) const;
+  bool readsInPairs(uint32_t distance) const;
   void addShared(uint64_t* counters) const;
 
   std::array<Entry, 32> entries;

@@ -14,8 +14,12 @@ struct SharedCount {
   uint32_t ideal = 0;       // that an access of this width takes without conflicts
 };
 
+enum class SharedAccess : uint32_t { Load, Store };
+
 /// Lanes go in groups that move at most 128 bytes (all 32 for up to 4 bytes, half a warp for 8, a quarter for 16); in
-/// each group, distinct words of one bank take a pass each, and a word read by several lanes is broadcast.
-SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes);
+/// each group, distinct words of one bank take a pass each, and a word read by several lanes is broadcast. The groups
+/// of a load are twice as large when lanes read in pairs: when each active lane l has the address of l ^ 1, or each
+/// that of l ^ 2 (measured on an H200, tests/gpu/access_patterns.cu).
+SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes, SharedAccess access);
 
 }  // namespace ordito::jit

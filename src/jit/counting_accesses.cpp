@@ -89,11 +89,13 @@ LlvmValue Emitter::sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned byte
 }
 
 LlvmValue Emitter::countByLane(const Address& a, unsigned part, int64_t offset, LlvmValue lanes, unsigned bytes,
-                               bool shared) {
+                               Counted what) {
   auto* addresses = llvm::IRBuilder<>(entry_).CreateAlloca(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
   b_.CreateStore(addressVector(a, part, offset), addresses);
-  return helper(shared ? "ordito_count_shared" : "ordito_count_sectors", b_.getInt64Ty(),
-                {addresses, lanes, b_.getInt32(bytes)});
+  const char* name = what == Counted::Sectors      ? "ordito_count_sectors"
+                     : what == Counted::SharedLoad ? "ordito_count_shared_load"
+                                                   : "ordito_count_shared_store";
+  return helper(name, b_.getInt64Ty(), {addresses, lanes, b_.getInt32(bytes)});
 }
 
 /// `fast` where `condition` holds, else what `slow` computes.
@@ -114,7 +116,7 @@ LlvmValue Emitter::unless(LlvmValue condition, LlvmValue fast, llvm::function_re
 
 /// Wavefronts and conflicts of several groups in all parts, packed as the runtime does: one answer is kept for as long
 /// as the groups keep their distances, since banks are relative.
-LlvmValue Emitter::sharedOfGroups(const Address& a, unsigned parts, int64_t offset, unsigned bytes) {
+LlvmValue Emitter::sharedOfGroups(const Address& a, unsigned parts, int64_t offset, unsigned bytes, Counted what) {
   llvm::IRBuilder<> entry(entry_);
   auto* answer = entry.CreateAlloca(b_.getInt64Ty(), nullptr, "wavefronts");
   entry.CreateStore(b_.getInt64(0), answer);  // no access takes none
@@ -132,7 +134,7 @@ LlvmValue Emitter::sharedOfGroups(const Address& a, unsigned parts, int64_t offs
   return unless(valid, b_.CreateMul(kept, b_.getInt64(parts)), [&] {
     LlvmValue sum = b_.getInt64(0), first = nullptr;
     for (unsigned p = 0; p < parts; ++p) {
-      LlvmValue packed = countByLane(a, p, offset, b_.getInt32(~0u), bytes, true);
+      LlvmValue packed = countByLane(a, p, offset, b_.getInt32(~0u), bytes, what);
       if (!first) first = packed;
       sum = b_.CreateAdd(sum, packed);
     }
@@ -151,6 +153,7 @@ void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& m
   if (i.info().effect == isa::Effect::Atomic)
     return countWarps(shared ? Counter::SharedAtomics : Counter::GlobalAtomics, 1, mask);
   const SpaceCounters counters = countersOf(shared, store);
+  const Counted what = !shared ? Counted::Sectors : store ? Counted::SharedStore : Counted::SharedLoad;
   const int64_t offset = i.operands[store ? 0 : 1].offset;
   countWarps(counters.requests, 1, mask);
   // Warps with one address and all lanes on need one look.
@@ -158,12 +161,12 @@ void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& m
   LlvmValue sum = b_.getInt64(0);
   if (shared && a.isGrouped() && a.groups > 1 && mask.empty()) {
     // `tile[y][k]` for many k: one register and many offsets, which are alike but for their place in a word.
-    auto& known = countedGroups_[{i.operands[store ? 0 : 1].reg, bytes, offset & 3}];
-    if (!known) known = sharedOfGroups(a, parts, offset, bytes);
+    auto& known = countedGroups_[{i.operands[store ? 0 : 1].reg, bytes, (offset & 3) + (store ? 4 : 0)}];
+    if (!known) known = sharedOfGroups(a, parts, offset, bytes, what);
     sum = known;
   } else
     for (unsigned p = 0; p < parts; ++p)
-      sum = b_.CreateAdd(sum, shared ? wavefrontsOf(a, p, offset, maskOf(mask, p), bytes)
+      sum = b_.CreateAdd(sum, shared ? wavefrontsOf(a, p, offset, maskOf(mask, p), bytes, what)
                                      : sectorsOf(a, p, offset, maskOf(mask, p), bytes));
   sum = b_.CreateMul(sum, b_.getInt64(jam_ / parts));
   if (!shared) return count(counters.units, sum);
@@ -174,7 +177,7 @@ void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& m
 /// The sectors of one warp's access to global memory (a generic address counts as one).
 LlvmValue Emitter::sectorsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes) {
   LlvmValue lanes = mask ? laneBits(mask) : b_.getInt32(~0u);
-  auto byLane = [&] { return countByLane(a, part, offset, lanes, bytes, false); };
+  auto byLane = [&] { return countByLane(a, part, offset, lanes, bytes, Counted::Sectors); };
   if (!a.isGrouped() || a.space == ptx::Space::Generic || bytes > kSector) return byLane();
   auto base = [&](unsigned g) { return b_.CreateAdd(a.bases[part][g], b_.getInt64(static_cast<uint64_t>(offset))); };
   if (a.groups == 1 && !mask) return sectorsOfGroup(a, base(0), 0, kLanes, bytes);
@@ -197,18 +200,20 @@ LlvmValue Emitter::sectorsOf(const Address& a, unsigned part, int64_t offset, Ll
 }
 
 /// Wavefronts of one warp's access to shared memory in the low half, those that conflicts added in the high half.
-LlvmValue Emitter::wavefrontsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes) {
+LlvmValue Emitter::wavefrontsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes,
+                                Counted what) {
   LlvmValue lanes = mask ? laneBits(mask) : b_.getInt32(~0u);
-  if (!a.isGrouped() || a.groups > 1) return countByLane(a, part, offset, lanes, bytes, true);
+  if (!a.isGrouped() || a.groups > 1) return countByLane(a, part, offset, lanes, bytes, what);
   if (!mask) {
     // Banks are relative: shifting all addresses alike by whole words changes nothing.
-    const SharedCount c = countShared(a.pattern.data(), ~0u, bytes);
+    const SharedCount c = countShared(a.pattern.data(), ~0u, bytes,
+                                      what == Counted::SharedLoad ? SharedAccess::Load : SharedAccess::Store);
     return b_.getInt64(c.wavefronts | uint64_t{c.wavefronts - c.ideal} << 32);
   }
   const Run::Kind kind = classify(a.pattern, 0, kLanes, bytes);
   if (bytes <= 4 && kind != Run::Kind::Scattered)
     return b_.CreateZExt(b_.CreateICmpNE(lanes, b_.getInt32(0)), b_.getInt64Ty());
-  return countByLane(a, part, offset, lanes, bytes, true);
+  return countByLane(a, part, offset, lanes, bytes, what);
 }
 
 }  // namespace ordito::jit

@@ -388,11 +388,12 @@ class Emitter {
   LlvmValue sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width, unsigned bytes);
   LlvmValue groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset);
   LlvmValue sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes);
-  LlvmValue countByLane(const Address& a, unsigned part, int64_t offset, LlvmValue lanes, unsigned bytes, bool shared);
+  enum class Counted : uint8_t { Sectors, SharedLoad, SharedStore };
+  LlvmValue countByLane(const Address& a, unsigned part, int64_t offset, LlvmValue lanes, unsigned bytes, Counted what);
   LlvmValue unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow);
-  LlvmValue sharedOfGroups(const Address& a, unsigned parts, int64_t offset, unsigned bytes);
+  LlvmValue sharedOfGroups(const Address& a, unsigned parts, int64_t offset, unsigned bytes, Counted what);
   LlvmValue sectorsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes);
-  LlvmValue wavefrontsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes);
+  LlvmValue wavefrontsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes, Counted what);
   void flushCounters();
 
   // ---- state

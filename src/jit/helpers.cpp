@@ -32,9 +32,25 @@ uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes) 
   return n;
 }
 
-SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
+namespace {
+
+/// Has each active lane the address of its active partner `distance` away?
+bool readsInPairs(const int64_t* addresses, uint32_t lanes, unsigned distance) {
+  for (unsigned l = 0; l < 32; ++l) {
+    const bool both = lanes >> l & 1 && lanes >> (l ^ distance) & 1;
+    if (both && addresses[l] != addresses[l ^ distance]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes, SharedAccess access) {
   SharedCount result;
-  const unsigned words = std::max(1u, bytes / 4), perGroup = 32 / words;
+  const unsigned words = std::max(1u, bytes / 4);
+  const bool pairs = words > 1 && access == SharedAccess::Load &&
+                     (readsInPairs(addresses, lanes, 1) || readsInPairs(addresses, lanes, 2));
+  const unsigned perGroup = (pairs ? 64 : 32) / words;
   for (unsigned first = 0; first < 32; first += perGroup) {
     uint32_t group = perGroup == 32 ? lanes : lanes >> first & ((1u << perGroup) - 1);
     if (!group) continue;
@@ -60,8 +76,9 @@ namespace {
 
 using machine::BlockFrame;
 
+template <SharedAccess access>
 uint64_t countSharedPacked(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
-  const SharedCount c = countShared(addresses, lanes, bytes);
+  const SharedCount c = countShared(addresses, lanes, bytes, access);
   return c.wavefronts | uint64_t{c.wavefronts - c.ideal} << 32;
 }
 
@@ -286,7 +303,8 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_clock64", clock64);
   add("ordito_clock32", clock32);
   add("ordito_clock_hi", clockHi);
-  add("ordito_count_shared", countSharedPacked);
+  add("ordito_count_shared_load", countSharedPacked<SharedAccess::Load>);
+  add("ordito_count_shared_store", countSharedPacked<SharedAccess::Store>);
   add("ordito_count_sectors", countSectors64);
 #define DIRECTED(mode, MODE, type, T)                                   \
   add("ordito_add_" #mode "_" #type, &Directed<MODE, T>::add);          \

@@ -92,7 +92,9 @@ Type operandType(const Instruction& i, size_t k) {
     case Op::Bfe: return k >= 2 ? Type::u32 : d;
     case Op::Bfi: return k >= 3 ? Type::u32 : d;
     case Op::Dp2a:
-    case Op::Dp4a: return Type::b32;
+    case Op::Dp4a: return Type::u32;
+    case Op::Bmsk: return Type::u32;
+    case Op::Shf: return k == 3 ? Type::u32 : d;
     case Op::Mul: return k == 0 && isWide(i) ? wide(d) : d;
     case Op::Mad: return (k == 0 || k == 3) && isWide(i) ? wide(d) : d;
     case Op::Cvt:

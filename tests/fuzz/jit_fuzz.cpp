@@ -9,9 +9,9 @@
 #include <chrono>
 #include <cstdio>
 
+#include "fuzz_case.hpp"
 #include "interp/interpreter.hpp"
 #include "jit/jit.hpp"
-#include "kernel_generator.hpp"
 #include "run_case.hpp"
 
 namespace ordito::fuzz {
@@ -20,40 +20,6 @@ namespace {
 using test::Case;
 using test::Outcome;
 using test::TextTest;
-
-Case caseOf(const Kernel& kernel, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  auto buffer = [](std::string name, isa::Type type) {
-    test::Buffer b;
-    b.name = std::move(name);
-    b.type = type;
-    return b;
-  };
-  test::Buffer in32 = buffer("in32", isa::Type::u32), in64 = buffer("in64", isa::Type::u64),
-               inF64 = buffer("inf64", isa::Type::u64), out = buffer("out", isa::Type::u32),
-               sums = buffer("sums", isa::Type::u32);
-  for (unsigned k = 0; k < 2 * kInputs; ++k) {
-    // Small numbers, ordinary floats and any bits; quiet NaNs only, since conversions may or may not quieten a
-    // signalling one.
-    const uint64_t bits = random();
-    const unsigned kind = bits >> 60;
-    uint32_t word = kind < 5    ? bits & 31
-                    : kind < 10 ? std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(bits)) / 65536)
-                                : static_cast<uint32_t>(bits);
-    if ((word & 0x7F800000) == 0x7F800000 && (word & 0x7FFFFF)) word |= 0x400000;
-    in32.initial.push_back(word);
-    in64.initial.push_back(kind < 8 ? bits & 1023 : random());
-    inF64.initial.push_back(
-        std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(random())) * (kind < 8 ? 0x1p-60 : 0x1p-30)));
-  }
-  out.initial.assign(kernel.grid.count() * kernel.block.count() * kOutWords, 0);
-  sums.initial.assign(kSums, 0);
-  Case c;
-  c.grid = kernel.grid;
-  c.block = kernel.block;
-  c.parameters = {in32, in64, inF64, out, sums};
-  return c;
-}
 
 struct Configuration {
   const char* name;
@@ -82,7 +48,7 @@ bool sameSteps(const Outcome& a, const Outcome& b) {
 /// The differences on one configuration; empty if there are none.
 std::vector<std::string> differences(const Kernel& kernel, uint64_t seed, const Configuration& configuration) {
   const TextTest test{"fuzz", kernel.text(), {}};
-  const Case c = caseOf(kernel, seed);
+  const Case c = caseOf(kernel.grid, kernel.block, seed);
   auto interpreter = interp::makeInterpreter();
   auto jit = jit::makeJit(configuration.options);
   Outcome expected = test::runCase(*interpreter, test, c, configuration.counters);
@@ -135,6 +101,23 @@ bool check(uint64_t seed, bool prints) {
   return false;
 }
 
+/// Kernels that a GPU has run, on both engines.
+bool replay(const std::string& file) {
+  auto all = readRecorded(file);
+  if (!all) return std::puts(all.error().message.c_str()), false;
+  size_t wrong = 0;
+  for (const Recorded& r : *all)
+    for (bool compiled : {false, true}) {
+      auto engine = compiled ? jit::makeJit() : interp::makeInterpreter();
+      const Outcome o = test::runCase(*engine, {"fuzz", r.text, {}}, caseOf(r.grid, r.block, r.seed), false);
+      if (o.error.empty() && !o.fault && resultOf(o) == r.result) continue;
+      std::printf("FAIL seed %llu: %s differs from the GPU%s\n%s\n", static_cast<unsigned long long>(r.seed),
+                  compiled ? "the JIT" : "the interpreter", o.error.c_str(), wrong++ ? "" : r.text.c_str());
+    }
+  std::printf("%zu kernels, of which a GPU gave the results\n", all->size());
+  return wrong == 0 && !all->empty();
+}
+
 }  // namespace
 }  // namespace ordito::fuzz
 
@@ -142,12 +125,15 @@ int main(int argc, char** argv) {
   uint64_t seed = 1, count = 0;
   double seconds = 20;
   bool prints = false;
+  std::string recorded;
   CLI::App app{"Random kernels on the interpreter and on the JIT"};
   app.add_option("--seed", seed, "the first kernel's seed");
   app.add_option("--count", count, "how many kernels (0: as many as fit the time)");
   app.add_option("--seconds", seconds, "how long");
   app.add_flag("--print", prints, "print every kernel");
+  app.add_option("--recorded", recorded, "instead, replay the kernels of this file");
   CLI11_PARSE(app, argc, argv);
+  if (!recorded.empty()) return ordito::fuzz::replay(recorded) ? 0 : 1;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   uint64_t done = 0;
   for (; count ? done < count : std::chrono::steady_clock::now() < end; ++done)

@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
+#include <utility>
 
+#include "forms.hpp"
 #include "isa/isa.hpp"
-#include "ptx/operands.hpp"
-#include "ptx/parser.hpp"
-#include "ptx/verifier.hpp"
 
 namespace ordito::fuzz {
 
@@ -37,7 +35,7 @@ std::string declarations() {
   std::string s;
   for (auto [kind, type] : kTypes) s += fmt::format("  .reg .{} %{}<{}>, %{}u<{}>;\n", type, kind, kOwn, kind, kShared);
   return s +
-         "  .reg .b32 %tid, %gid, %n, %c<16>, %t<8>;\n  .reg .b64 %in32, %in64, %inf64, %out, %mine, %sums, %a<8>;\n  "
+         "  .reg .b32 %me, %gid, %n, %c<16>, %t<8>;\n  .reg .b64 %in32, %in64, %inf64, %out, %mine, %sums, %a<8>;\n  "
          ".reg .pred %q<4>;\n"
          "  .shared .align 16 .b32 cells[1024];\n  .local .align 16 .b32 box[16];\n";
 }
@@ -59,90 +57,48 @@ bool isExcluded(Op op) {
 
 }  // namespace
 
-/// An instruction up to its operands: "add.sat.s32", and the type of each.
-struct Generator::Template {
-  std::string opcode;
-  Op op{};
-  std::vector<Type> operands;
-  bool seesDouble = false;
+struct Generator::Template : gpu::Form {
+  explicit(false) Template(const gpu::Form& f) : gpu::Form(f) {}
 };
 
-/// Tries the modifiers and types that each row allows and keeps what the verifier accepts.
+namespace {
+
+/// ptxas 13.0 does not guard all that it makes of these: their destinations change even where the guard is false.
+bool losesGuard(Op op) { return op == Op::Set || op == Op::SetBool || op == Op::Testp || op == Op::Lop3Bool; }
+
+/// What two engines may do differently.
+bool isOpen(const gpu::Form& f) {
+  const Type* types = f.instruction.type;
+  if (f.has(isa::ModifierKind::Precision)) return true;
+  for (const gpu::Form::Operand& o : f.operands)
+    if (isa::bits(o.type) == 8) return true;
+  // The bits of an f64 NaN depend on the order of operands, so nothing may carry or show them.
+  const bool isDouble = types[0] == Type::f64 || types[1] == Type::f64;
+  if (isDouble && (f.op == Op::AbsF || f.op == Op::NegF || f.op == Op::Copysign)) return true;
+  return f.op == Op::Cvt && isDouble && isa::isFloat(types[0]) && isa::isFloat(types[1]);
+}
+
+}  // namespace
+
+/// Every form of every pure row, by row.
 struct TemplateFinder {
   using Template = Generator::Template;
-  std::mt19937_64 random{1};
-  unsigned below(unsigned n) { return static_cast<unsigned>(random() % n); }
 
-  std::vector<std::vector<Template>> run() {
+  static std::vector<std::vector<Template>> run() {
     std::vector<std::vector<Template>> rows;
     for (uint16_t k = 0; k < static_cast<uint16_t>(Op::Count); ++k) {
       if (isExcluded(static_cast<Op>(k))) continue;
-      std::map<std::string, Template> found;
-      for (unsigned tries = 0; tries < 300; ++tries)
-        if (Template t; attempt(static_cast<Op>(k), t)) found[t.opcode] = t;
-      rows.emplace_back();
-      for (auto& [name, t] : found) rows.back().push_back(t);
-      if (rows.back().empty()) rows.pop_back();
+      std::vector<Template> row;
+      for (const gpu::Form& f : gpu::pureForms(static_cast<Op>(k)))
+        if (!isOpen(f)) row.push_back(f);
+      if (!row.empty()) rows.push_back(std::move(row));
     }
     return rows;
   }
-
-  bool attempt(Op op, Template& t) {
-    const isa::OpInfo& info = isa::info(op);
-    ptx::Instruction i;
-    i.op = op;
-    t.op = op;
-    t.opcode = info.form.mnemonic;
-    for (const isa::Slot& slot : info.form.slotList()) {
-      if (slot.optional && below(3)) continue;
-      if (slot.kind == isa::Slot::Kind::Type) {
-        std::vector<Type> allowed;
-        for (unsigned k = 0; k < std::size(isa::kTypes); ++k)
-          if (info.allows(slot.type, static_cast<Type>(k))) allowed.push_back(static_cast<Type>(k));
-        i.type[slot.type] = allowed[below(static_cast<unsigned>(allowed.size()))];
-        t.opcode += fmt::format(".{}", isa::name(i.type[slot.type]));
-        continue;
-      }
-      uint8_t value = slot.literal;
-      if (slot.kind == isa::Slot::Kind::Modifier) {
-        const auto values = isa::kModifiers[static_cast<size_t>(slot.modifier)].values;
-        value =
-            static_cast<uint8_t>(1 + below(static_cast<unsigned>(std::count(values.begin(), values.end(), ' ') + 1)));
-      }
-      i.mods[slot.modifier] = value;
-      t.opcode += fmt::format(".{}", isa::modifierName(slot.modifier, value));
-    }
-    if (i.mods.has(isa::ModifierKind::Precision)) return false;
-    for (size_t k = 0; k < info.form.operandCount; ++k) t.operands.push_back(ptx::operandType(i, k));
-    for (Type type : t.operands)
-      if (type == Type::b128 || isa::bits(type) == 8) return false;
-    // The bits of an f64 NaN depend on the order of operands, so nothing may carry or show them.
-    const bool isDouble = i.type[0] == Type::f64 || i.type[1] == Type::f64;
-    if (isDouble && (op == Op::AbsF || op == Op::NegF || op == Op::Copysign)) return false;
-    if (op == Op::Cvt &&
-        ((i.type[0] == Type::f64 && isa::isFloat(i.type[1])) || (i.type[1] == Type::f64 && isa::isFloat(i.type[0]))))
-      return false;
-    return isValid(t);
-  }
-
-  static bool isValid(const Template& t) {
-    std::string text =
-        ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n" + declarations() + "  " + t.opcode;
-    for (size_t k = 0; k < t.operands.size(); ++k)
-      text +=
-          fmt::format("{} {}", k ? "," : "", isTable(t, k) ? "200" : fmt::format("%{}{}", kindOf(t.operands[k]), k));
-    const size_t paired = text.find(", %p1");
-    if (isa::info(t.op).form.operandCount > 1 && isa::info(t.op).form.operands[1].paired && paired != std::string::npos)
-      text.replace(paired, 2, "|");
-    auto module = ptx::parse(text + ";\n}\n", "template");
-    return module && ptx::verify(*module);
-  }
-
-  static bool isTable(const Template& t, size_t k) { return isa::info(t.op).form.operands[k].name == "immLut"; }
 };
 
 const std::vector<std::vector<Generator::Template>>& Generator::templates() {
-  static const auto rows = TemplateFinder{}.run();
+  static const auto rows = TemplateFinder::run();
   return rows;
 }
 
@@ -184,26 +140,30 @@ Node Generator::pure(bool shared) {
   const auto& rows = templates();
   const auto& row = rows[below(static_cast<unsigned>(rows.size()))];
   const Template& t = row[below(static_cast<unsigned>(row.size()))];
-  const isa::Form& form = isa::info(t.op).form;
-  std::string s = "  " + guard(shared) + t.opcode;
+  std::string s = "  " + (isPortable_ && losesGuard(t.op) ? "" : guard(shared)) + t.opcode;
   const bool readsCarry = t.op == Op::Addc || t.op == Op::Subc || t.op == Op::Madc;
   // A carry is only defined right behind the instruction that made it.
   if (readsCarry) {
-    const char kind = kindOf(t.operands[0]);
-    s = fmt::format("  add.cc.u{} {}, {}, {};\n{}", kind == 'l' ? 64 : 32, shared ? sharedReg(kind) : ownReg(kind),
-                    reg(kind, shared), reg(kind, shared), s);
+    const char kind = kindOf(t.operands[0].type);
+    s = fmt::format("  {}.cc.u{} {}, {}, {};\n{}", t.op == Op::Subc ? "sub" : "add", kind == 'l' ? 64 : 32,
+                    shared ? sharedReg(kind) : ownReg(kind), reg(kind, shared), reg(kind, shared), s);
   }
+  std::string first;
   for (size_t k = 0; k < t.operands.size(); ++k) {
-    const isa::OperandForm& o = form.operands[k];
-    std::string text;
-    if (o.kind == isa::OperandForm::Kind::Destination)
-      text = destination(static_cast<unsigned>(t.operands[k]), shared);
-    else if (TemplateFinder::isTable(t, k))
-      text = std::to_string(below(256));
-    else
-      text = source(static_cast<unsigned>(t.operands[k]), shared);
-    if (o.paired && (chance(40) || s.ends_with(" " + text))) continue;
-    s += fmt::format("{}{}", k == 0 ? " " : o.paired ? "|" : ", ", text);
+    const gpu::Form::Operand& o = t.operands[k];
+    const auto type = static_cast<unsigned>(o.type);
+    std::string text = o.isResult()              ? destination(type, shared)
+                       : o.form.name == "immLut" ? std::to_string(t.table)
+                       // Constants in a bit field's place and length must fit 8 bits: registers there.
+                       : (t.op == Op::Bfe || t.op == Op::Bfi) && o.type == Type::u32 ? reg('r', shared)
+                                                                                     : source(type, shared);
+    // Two results need two registers.
+    while (o.form.paired && text == first) text = destination(type, shared);
+    // min(x, x) is folded to x, and so keeps a NaN's bits.
+    while (isPortable_ && (t.op == Op::MinF || t.op == Op::MaxF) && k == 2 && s.ends_with(", " + text))
+      text = source(type, shared);
+    if (k == 0) first = text;
+    s += fmt::format("{}{}", k == 0 ? " " : o.form.paired ? "|" : ", ", text);
   }
   return text(s + ";\n");
 }
@@ -218,8 +178,8 @@ std::string Generator::index() {
       return fmt::format("  mad.lo.u32 %t0, %gid, {}, {};\n  and.b32 %t0, %t0, {};\n", 1 + below(5), below(64),
                          kInputs - 1);
     case 3: return fmt::format("  and.b32 %t0, {}, {};\n", own, kInputs - 1);
-    case 4: return fmt::format("  shr.u32 %t0, {}, 22;\n  add.s32 %t0, %t0, %tid;\n", own);
-    default: return fmt::format("  mad.lo.s32 %t0, %tid, 3, {};\n", below(64));
+    case 4: return fmt::format("  shr.u32 %t0, {}, 22;\n  add.s32 %t0, %t0, %me;\n", own);
+    default: return fmt::format("  mad.lo.s32 %t0, %me, 3, {};\n", below(64));
   }
 }
 
@@ -290,11 +250,11 @@ Node Generator::local() {
 Node Generator::exchange() {
   const char kind = "rf"[below(2)];
   std::string s =
-      fmt::format("  mov.u32 %t1, cells;\n  mad.lo.u32 %t2, %tid, 4, %t1;\n  st.shared.b32 [%t2], {};\n  bar.sync 0;\n",
+      fmt::format("  mov.u32 %t1, cells;\n  mad.lo.u32 %t2, %me, 4, %t1;\n  st.shared.b32 [%t2], {};\n  bar.sync 0;\n",
                   reg(kind, false));
   switch (below(4)) {
-    case 0: s += "  sub.u32 %t0, %n, 1;\n  sub.u32 %t0, %t0, %tid;\n"; break;
-    case 1: s += fmt::format("  add.u32 %t0, %tid, {};\n  rem.u32 %t0, %t0, %n;\n", below(40)); break;
+    case 0: s += "  sub.u32 %t0, %n, 1;\n  sub.u32 %t0, %t0, %me;\n"; break;
+    case 1: s += fmt::format("  add.u32 %t0, %me, {};\n  rem.u32 %t0, %t0, %n;\n", below(40)); break;
     case 2: s += fmt::format("  rem.u32 %t0, {}, %n;\n", reg('r', false)); break;
     default: s += "  mov.u32 %t0, 0;\n"; break;
   }
@@ -308,7 +268,7 @@ Node Generator::exchange() {
 Node Generator::warp() {
   static constexpr const char* kModes[] = {"up", "down", "bfly", "idx"};
   const std::string all = "-1";
-  switch (below(wholeWarps_ && !haveExited_ ? 6u : 4u)) {
+  switch (below(!wholeWarps_ || haveExited_ ? 4u : isPortable_ ? 5u : 6u)) {
     case 0: return text(fmt::format("  vote.sync.ballot.b32 {}, {}, {};\n", ownReg('r'), reg('p', false), all));
     case 1:
       return text(fmt::format("  vote.sync.{}.pred {}, {}, {};\n", chance(50) ? "any" : "all", ownReg('p'),
@@ -346,7 +306,48 @@ Node Generator::branch(unsigned depth, bool together) {
   }
   n.body = block(depth - 1, together && shared, 1 + below(4));
   if (chance(50)) n.otherwise = block(depth - 1, together && shared, 1 + below(4));
+  if (mayLeave_ && chance(15)) n.body.push_back(text(chance(50) ? "  bra BREAK;\n" : "  bra CONTINUE;\n"));
   return n;
+}
+
+/// switch: up to four cases, some of which fall into the next, and a default that does nothing.
+Node Generator::choice(unsigned depth, bool together) {
+  Node n;
+  n.kind = Node::Kind::Switch;
+  const bool shared = together && chance(40);
+  n.text = shared ? sharedReg('r') : reg('r', false);
+  for (unsigned k = 0, cases = 2 + below(3); k < cases; ++k) {
+    Node c;
+    c.kind = Node::Kind::Case;
+    if (chance(25)) c.text = "falls";
+    c.body = block(depth - 1, together && shared, 1 + below(3));
+    n.body.push_back(std::move(c));
+  }
+  return n;
+}
+
+/// Warp operations that only some lanes of each warp reach; shuffles stay within segments that are there as a whole.
+Node Generator::partOfWarp() {
+  static constexpr std::pair<uint32_t, unsigned> kParts[] = {
+      {0x0000FFFF, 16}, {0xFF00FF00, 8}, {0x0F0FF000, 4}, {0x3C00000F, 2}, {0xFFFFFFFE, 1}};
+  const auto [mask, segment] = kParts[below(std::size(kParts))];
+  std::string s = fmt::format(
+      "  mov.u32 %t0, %laneid;\n  shr.u32 %t0, {:#x}, %t0;\n  and.b32 %t0, %t0, 1;\n  setp.eq.u32 %q0, %t0, 0;\n  @%q0 "
+      "bra Skip{};\n",
+      mask, skips_);
+  for (unsigned k = 0, operations = 1 + below(3); k < operations; ++k) switch (below(5)) {
+      case 0: s += fmt::format("  vote.sync.ballot.b32 {}, {}, {:#x};\n", ownReg('r'), reg('p', false), mask); break;
+      case 1: s += fmt::format("  redux.sync.max.s32 {}, {}, {:#x};\n", ownReg('r'), reg('r', false), mask); break;
+      case 2: s += fmt::format("  match.any.sync.b32 {}, {}, {:#x};\n", ownReg('r'), reg('r', false), mask); break;
+      case 3:
+        s += fmt::format("  shfl.sync.idx.b32 {}, {}, {}, {:#x}, {:#x};\n", ownReg('r'), reg('r', false),
+                         chance(50) ? std::to_string(below(32)) : reg('r', false), (32 - segment) << 8 | 31, mask);
+        break;
+      default:
+        s += fmt::format("  shfl.sync.down.b32 {}|{}, {}, {}, {:#x}, {:#x};\n", ownReg('r'), ownReg('p'),
+                         reg('r', false), 1 + below(16), (32 - segment) << 8 | 31, mask);
+    }
+  return text(s + fmt::format("Skip{}:\n", skips_++));
 }
 
 Node Generator::loop(unsigned depth, bool together) {
@@ -356,7 +357,9 @@ Node Generator::loop(unsigned depth, bool together) {
   n.counter = fmt::format("%c{}", loops_++ % 8);
   n.text = shared ? sharedReg('r') : reg('r', false);
   ++inLoops_;
+  const bool outer = std::exchange(mayLeave_, !(together && shared));
   n.body = block(depth - 1, together && shared, 1 + below(4));
+  mayLeave_ = outer;
   --inLoops_;
   if (chance(30) && !(together && shared)) {
     Node leave = text(fmt::format("  @{} bra {};\n", reg('p', false), chance(50) ? "BREAK" : "CONTINUE"));
@@ -367,10 +370,11 @@ Node Generator::loop(unsigned depth, bool together) {
 
 Node Generator::statement(unsigned depth, bool together) {
   const unsigned what = below(100);
-  if (together && what < 8 && wholeWarps_) return warp();
+  if (together && what < 8 && wholeWarps_) return haveExited_ || chance(60) ? warp() : partOfWarp();
   if (together && what < 14) return exchange();
   if (what < 24 && depth > 0) return branch(depth, together);
   if (what < 32 && depth > 0 && loops_ < 8) return loop(depth, together);
+  if (what < 36 && depth > 0) return choice(depth, together);
   if (what < 42) return load(together && chance(30));
   if (what < 47) return store();
   if (what < 50) return atomic();
@@ -391,7 +395,7 @@ Kernel Generator::run() {
   k.block = kShapes[below(std::size(kShapes))];
   k.grid = {1 + below(3), 1, 1};
   wholeWarps_ = k.block.count() % 32 == 0;
-  mayExit_ = chance(30);
+  mayExit_ = chance(30) && !isPortable_;  // else others would read words that were never written
   k.nodes = block(3, true, 5 + below(12));
   return k;
 }
@@ -424,6 +428,8 @@ class Printer {
       out += fmt::format("Else{}:\n", id);
       print(n.otherwise, breakTo, continueTo);
       if (!n.otherwise.empty()) out += fmt::format("Join{}:\n", id);
+    } else if (n.kind == Node::Kind::Switch) {
+      choose(n, id, breakTo, continueTo);
     } else {
       // Up to three turns, counted in a register of the loop's own.
       out += fmt::format(
@@ -432,6 +438,19 @@ class Printer {
       print(n.body, fmt::format("Done{}", id), fmt::format("Loop{}", id));
       out += fmt::format("  bra Loop{};\nDone{}:\n", id, id);
     }
+  }
+
+  void choose(const Node& n, unsigned id, const std::string& breakTo, const std::string& continueTo) {
+    out += fmt::format("  and.b32 %t7, {}, 7;\n", n.text);
+    for (size_t k = 0; k < n.body.size(); ++k)
+      out += fmt::format("  setp.eq.u32 %q2, %t7, {0};\n  @%q2 bra Case{1}_{0};\n", k, id);
+    out += fmt::format("  bra Chosen{};\n", id);
+    for (size_t k = 0; k < n.body.size(); ++k) {
+      out += fmt::format("Case{}_{}:\n", id, k);
+      if (!n.body[k].isDropped) print(n.body[k].body, breakTo, continueTo);
+      if (n.body[k].text != "falls") out += fmt::format("  bra Chosen{};\n", id);
+    }
+    out += fmt::format("Chosen{}:\n", id);
   }
 };
 
@@ -442,9 +461,9 @@ std::string prologue() {
       "%out, [out];\n  ld.param.u64 %sums, [sums];\n"
       "  mov.u32 %t0, %tid.x;\n  mov.u32 %t1, %tid.y;\n  mov.u32 %t2, %tid.z;\n  mov.u32 %t3, %ntid.x;\n  mov.u32 %t4, "
       "%ntid.y;\n  mov.u32 %t5, %ntid.z;\n"
-      "  mad.lo.u32 %tid, %t2, %t4, %t1;\n  mad.lo.u32 %tid, %tid, %t3, %t0;\n  mul.lo.u32 %n, %t3, %t4;\n  mul.lo.u32 "
+      "  mad.lo.u32 %me, %t2, %t4, %t1;\n  mad.lo.u32 %me, %me, %t3, %t0;\n  mul.lo.u32 %n, %t3, %t4;\n  mul.lo.u32 "
       "%n, %n, %t5;\n"
-      "  mov.u32 %t6, %ctaid.x;\n  mad.lo.u32 %gid, %t6, %n, %tid;\n";
+      "  mov.u32 %t6, %ctaid.x;\n  mad.lo.u32 %gid, %t6, %n, %me;\n";
   s += fmt::format(
       "  mul.wide.u32 %a0, %gid, {};\n  add.s64 %mine, %out, %a0;\n  mul.wide.u32 %a0, %gid, 4;\n  add.s64 %a1, %in32, "
       "%a0;\n  mul.wide.u32 %a2, %gid, 8;\n"
@@ -456,8 +475,8 @@ std::string prologue() {
         "ld.global.u64 %l{0}, [%a3+{4}];\n"
         "  ld.global.f64 %d{0}, [%a4+{4}];\n  setp.lt.s32 %p{0}, %r{0}, {5};\n",
         k, 64 * k, 64 * k + 32, 64 * k + 16, 128 * k, k * 1000);
-  s += "  mov.u32 %r0, %tid.x;\n  mov.u32 %r1, %tid.y;\n  mov.u32 %r2, %gid;\n  cvt.u64.u32 %l0, %gid;\n  mov.u32 %r3, "
-       "%warpid;\n";
+  s += "  mov.u32 %r0, %tid.x;\n  mov.u32 %r1, %tid.y;\n  mov.u32 %r2, %gid;\n  cvt.u64.u32 %l0, %gid;\n  shr.u32 %r3, "
+       "%me, 5;\n";
   for (unsigned k = 0; k < kShared; ++k)
     s += fmt::format(
         "  ld.global.u32 %ru{0}, [%in32+{1}];\n  ld.global.f32 %fu{0}, [%in32+{2}];\n  ld.global.u16 %hu{0}, "

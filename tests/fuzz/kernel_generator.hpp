@@ -19,9 +19,10 @@ namespace ordito::fuzz {
 
 /// A piece of a kernel. Any one can be dropped and leaves a kernel that assembles.
 struct Node {
-  enum class Kind : uint8_t { Text, If, Loop };
+  enum class Kind : uint8_t { Text, If, Loop, Switch, Case };
   Kind kind = Kind::Text;
   std::string text;  // Text: instructions. If: the guard, "%p1" or "!%p1". Loop: the register that holds the bound.
+                     // Switch: the one that chooses; its body is its cases. Case: "" or "falls" into the next one.
   std::string counter;
   std::vector<Node> body, otherwise;
   bool isDropped = false;
@@ -39,7 +40,8 @@ inline constexpr unsigned kSums = 64;       // words that atomics add to
 
 class Generator {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) {}
+  /// `portable`: nothing of which a GPU with NVIDIA's compiler makes something else, though the manual defines it.
+  explicit Generator(uint64_t seed, bool portable = false) : random_(seed), isPortable_(portable) {}
   Kernel run();
 
  private:
@@ -68,10 +70,14 @@ class Generator {
   Node warp();
   Node branch(unsigned depth, bool together);
   Node loop(unsigned depth, bool together);
+  Node choice(unsigned depth, bool together);
+  Node partOfWarp();
 
   std::mt19937_64 random_;
+  bool isPortable_;
   bool mayExit_ = true, haveExited_ = false, wholeWarps_ = true;
-  unsigned loops_ = 0, inLoops_ = 0;
+  bool mayLeave_ = false;  // lanes may leave the innermost loop alone
+  unsigned loops_ = 0, inLoops_ = 0, skips_ = 0;
 };
 
 }  // namespace ordito::fuzz
