@@ -112,6 +112,7 @@ class Parser {
   void guardedInstruction();
   void instruction(const Token& mnemonic, Guard guard);
   const Opcode* opcode(const Token& mnemonic);
+  void unwrapSurfaceData(Instruction& i);
   void operands(Instruction& i);
   void spaceFromSymbol(Instruction& i) const;
   void callOperands(Instruction& i);

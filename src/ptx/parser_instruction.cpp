@@ -56,7 +56,7 @@ void Parser::instruction(const Token& mnemonic, Guard guard) {
   if (i.op == isa::Op::Call)
     callOperands(i);
   else
-    operands(i), spaceFromSymbol(i);
+    operands(i), spaceFromSymbol(i), unwrapSurfaceData(i);
   if (!failed() && !accept(';')) error(token_, "expected ';' after '{}', found {}", i.info().syntax, this->found());
 }
 
@@ -67,6 +67,16 @@ uint32_t Parser::locationIndex() {
   auto [found, isNew] = locations_.try_emplace(key, static_cast<uint32_t>(module_.locations.size()));
   if (isNew) module_.locations.push_back(location_);
   return found->second;
+}
+
+/// nvcc writes the one register of a surface access in braces.
+void Parser::unwrapSurfaceData(Instruction& i) {
+  if (i.info().unit != isa::Unit::Texture || i.has(isa::ModifierKind::Vector)) return;
+  for (Operand& o : i.operands) {
+    if (o.kind != Operand::Kind::Vector || o.elements.size() != 1) continue;
+    Operand only = std::move(o.elements[0]);
+    o = std::move(only);
+  }
 }
 
 void Parser::operands(Instruction& i) {
