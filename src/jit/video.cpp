@@ -138,9 +138,9 @@ Results Lower::Vmad() {
   llvm::Type* wide = s.vector() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(scalar, kLanes)) : scalar;
   const bool negatesProduct = i.operands[1].negated != i.operands[2].negated, negatesC = i.operands[3].negated;
   const bool isSigned = isa::isSigned(i.type[1]) || isa::isSigned(i.type[2]) || negatesProduct || negatesC;
-  auto word = [&](size_t k) {  // an operand that is marked as negated comes as its complement
+  auto word = [&](size_t k) {  // a register that is marked as negated comes as its complement
     LlvmValue v = in(k, Type::u32);
-    return i.operands[k].negated ? b.CreateNot(v) : v;
+    return i.operands[k].negated && i.operands[k].kind == ptx::Operand::Kind::Register ? b.CreateNot(v) : v;
   };
   auto source = [&](size_t k, Type t) {
     const Parts8 p = partsOf(i.operands[k].selector, 1, 0);
