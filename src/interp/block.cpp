@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <tuple>
 
@@ -138,27 +139,32 @@ bool Block::releaseBarriers() {
   return released;
 }
 
-/// Without a thread count every thread that has not exited must have arrived. With one, barriers count in warps: every
-/// warp of which a thread has arrived must have arrived with all its live lanes, and such warps must make up the count.
+/// Without a thread count every thread that has not exited must have arrived. With one, arrivals must make up the
+/// count: a warp that has arrived with all its live lanes counts as 32 threads; of any other warp its lanes count, and
+/// with .aligned none.
 bool Block::isComplete(uint32_t barrier) const {
-  uint32_t expected = 0, arrivedWarps = 0;
-  bool everyone = true, wholeWarps = true;
+  uint32_t expected = 0, count = arrivals[barrier];
+  bool everyone = true;
   for (const Warp& warp : warps) {
     uint32_t arrived = 0;
+    bool byWarp = false;
     for (const Thread& thread : warp.threads)
       if (thread.state == Thread::State::AtBarrier && thread.barrier == barrier) {
         arrived |= 1u << thread.lane;
         expected = std::max(expected, thread.barrierThreads);
+        byWarp |= thread.barrierByWarp;
       }
     everyone &= arrived == warp.live();
-    if (!arrived) continue;
-    ++arrivedWarps;
-    wholeWarps &= arrived == warp.live();
+    if (arrived == warp.live() && arrived)
+      count += machine::kWarpSize;
+    else if (!byWarp)
+      count += uint32_t(std::popcount(arrived));
   }
-  return expected == 0 ? everyone : wholeWarps && arrivedWarps * machine::kWarpSize >= expected;
+  return expected == 0 ? everyone : count >= expected;
 }
 
 void Block::release(uint32_t barrier) {
+  arrivals[barrier] = 0;
   uint64_t trueValues = 0, arrived = 0;
   auto forEachWaiting = [&](auto body) {
     for (Warp& warp : warps)

@@ -49,6 +49,7 @@ struct Thread {
   uint32_t memberMask = 0;      // AtWarpOperation: the lanes that must meet
   uint32_t barrier = 0;         // AtBarrier: which
   uint32_t barrierThreads = 0;  // AtBarrier: how many threads take part; 0 = all
+  bool barrierByWarp = false;   // AtBarrier: the instruction is .aligned, so the warp arrives as a whole
   bool barrierValue = false;    // AtBarrier with a reduction: this thread's contribution
   std::vector<Activation> stack;
 
@@ -84,6 +85,8 @@ class Block {
   const Program& program;
   const machine::BlockFrame& frame;
   std::vector<Warp> warps;
+  /// By barrier: threads that arrived without waiting (bar.arrive), since it was last complete.
+  std::array<uint32_t, 16> arrivals{};
 
  private:
   bool runWarp(Warp& warp);

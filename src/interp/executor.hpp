@@ -130,6 +130,9 @@ class Executor {
   void packIntegers(bool hasC);
   uint64_t clampConverted(uint64_t bits, isa::Type to) const;
   void arrive(uint32_t barrierOperand, int countOperand, int valueOperand);
+  void arriveOnly();
+  uint32_t barrierNumber(size_t operand);
+  uint32_t barrierThreads(size_t operand);
   void shuffle();
   void vote(uint32_t mask);
 

@@ -18,21 +18,49 @@ constexpr uint64_t kBarriers = 16;
 
 }  // namespace
 
+uint32_t Executor::barrierNumber(size_t operand) {
+  const uint64_t barrier = read(operand, Type::u32);
+  if (barrier >= kBarriers)
+    fault(machine::FaultKind::IllegalInstruction, 0,
+          fmt::format("barrier {}; a block has barriers 0 to {}", barrier, kBarriers - 1));
+  return uint32_t(barrier);
+}
+
+uint32_t Executor::barrierThreads(size_t operand) {
+  const uint64_t count = read(operand, Type::u32);
+  if (count % machine::kWarpSize != 0)
+    fault(machine::FaultKind::IllegalInstruction, 0,
+          fmt::format("barrier with {} threads, which is no multiple of the warp size", count));
+  return uint32_t(count);
+}
+
+/// bar.arrive: the threads are counted and go on. A whole warp counts as 32 threads even if some of its lanes do not
+/// exist.
+void Executor::arriveOnly() {
+  const bool whole = active == warp.live();
+  bool counted = false;
+  for (uint32_t lane : Lanes(active)) {
+    select(lane);
+    uint32_t& arrivals = block.arrivals[barrierNumber(0)];
+    if (barrierThreads(1) == 0)
+      fault(machine::FaultKind::IllegalInstruction, 0, "bar.arrive with a count of 0 threads");
+    if (!whole)
+      ++arrivals;
+    else if (!counted)
+      arrivals += machine::kWarpSize;
+    counted = true;
+  }
+}
+
 /// The lanes stop until Block finds the barrier complete. Negative operand numbers mean that the instruction has no
 /// such operand.
 void Executor::arrive(uint32_t barrierOperand, int countOperand, int valueOperand) {
   for (uint32_t lane : Lanes(active)) {
     select(lane);
-    uint64_t barrier = read(barrierOperand, Type::u32);
-    uint64_t count = countOperand >= 0 && present(size_t(countOperand)) ? read(size_t(countOperand), Type::u32) : 0;
-    if (barrier >= kBarriers)
-      fault(machine::FaultKind::IllegalInstruction, 0,
-            fmt::format("barrier {}; a block has barriers 0 to {}", barrier, kBarriers - 1));
-    if (count % machine::kWarpSize != 0)
-      fault(machine::FaultKind::IllegalInstruction, 0,
-            fmt::format("barrier with {} threads, which is no multiple of the warp size", count));
-    thread->barrier = uint32_t(barrier);
-    thread->barrierThreads = uint32_t(count);
+    thread->barrier = barrierNumber(barrierOperand);
+    thread->barrierThreads =
+        countOperand >= 0 && present(size_t(countOperand)) ? barrierThreads(size_t(countOperand)) : 0;
+    thread->barrierByWarp = !instruction->info().form.mnemonic.starts_with("barrier") || has(ModifierKind::Aligned);
     thread->barrierValue = valueOperand >= 0 && readPredicate(size_t(valueOperand));
     thread->state = Thread::State::AtBarrier;
   }
@@ -40,8 +68,10 @@ void Executor::arrive(uint32_t barrierOperand, int countOperand, int valueOperan
 
 void Executor::BarSync() { arrive(0, 1, -1); }
 void Executor::BarrierSync() { arrive(0, 1, -1); }
-void Executor::BarRed() { arrive(1, -1, 2); }
-void Executor::BarrierRed() { arrive(1, -1, 2); }
+void Executor::BarArrive() { arriveOnly(); }
+void Executor::BarrierArrive() { arriveOnly(); }
+void Executor::BarRed() { arrive(1, 2, 3); }
+void Executor::BarrierRed() { arrive(1, 2, 3); }
 
 void Executor::finishBarrier(Thread& waiting, uint64_t arrived, uint64_t trueValues) {
   thread = &waiting;

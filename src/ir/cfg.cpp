@@ -29,8 +29,8 @@ bool endsBlock(Op op) { return op == Op::Bra || endsThread(op) || op == Op::Trap
 
 class Builder {
  public:
-  Builder(const ptx::Module& module, const ptx::Function& kernel, Inlined inlined)
-      : source_(std::move(inlined.function)) {
+  Builder(const ptx::Module& module, const ptx::Function& kernel, Inlined inlined, bool warpStops)
+      : source_(std::move(inlined.function)), warpStops_(warpStops) {
     out_.module = &module;
     out_.kernel = &kernel;
     out_.values = source_.registers;
@@ -112,9 +112,39 @@ class Builder {
         current = after;
         continue;
       }
+      if (warpStops_ && memberMaskOperand(inst.op) >= 0) {
+        current = stopForWarp(current, inst);
+        continue;
+      }
       out_.blocks[current].code.emplace_back(inst);
     }
     setJump(current, next, source_.instructions[stop - 1].line, false);
+  }
+
+  /// The lanes that `inst` names meet before it; under a guard only those where it holds. Returns where code goes on.
+  BlockId stopForWarp(BlockId current, const ptx::Instruction& inst) {
+    const BlockId together = newBlock(inst.line), after = newBlock(inst.line);
+    if (inst.guard) {
+      const BlockId guarded = newBlock(inst.line);
+      setBranch(current, inst.guard, guarded, after, inst.line, false);
+      current = guarded;
+    }
+    Terminator& end = out_.blocks[current].end;
+    end = {};
+    end.kind = Kind::Barrier;
+    end.line = inst.line;
+    end.isInstruction = inst.op == Op::BarWarpSync;
+    end.target[0] = together;
+    end.barrier.op = Op::BarWarpSync;
+    end.barrier.line = inst.line;
+    end.barrier.operands = {inst.operands[static_cast<size_t>(memberMaskOperand(inst.op))]};
+    if (inst.op != Op::BarWarpSync) {
+      Instruction plain(inst);
+      plain.guard = {};
+      out_.blocks[together].code.push_back(std::move(plain));
+    }
+    setJump(together, after, inst.line, false);
+    return after;
   }
 
   void finish(BlockId b, const ptx::Instruction& inst, BlockId next) {
@@ -149,6 +179,7 @@ class Builder {
   }
 
   ptx::Function source_;
+  const bool warpStops_;
   Function out_;
   std::vector<uint32_t> leaders_;
   std::map<uint32_t, BlockId> blockAt_;
@@ -237,6 +268,17 @@ void normalise(Function& f) {
 
 }  // namespace
 
+int memberMaskOperand(Op op) {
+  switch (op) {
+    case Op::Shfl: return 5;
+    case Op::Vote:
+    case Op::Redux: return 2;
+    case Op::Match: return 3;
+    case Op::BarWarpSync: return 0;
+    default: return -1;
+  }
+}
+
 void fillPredecessors(Function& f) {
   for (Block& block : f.blocks) block.predecessors.clear();
   for (BlockId b = 0; b < f.blocks.size(); ++b)
@@ -244,7 +286,7 @@ void fillPredecessors(Function& f) {
       f.blocks[f.blocks[b].end.target[k]].predecessors.push_back(b);
 }
 
-Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel) {
+Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel, bool warpStops) {
   auto inlined = inlineCalls(module, kernel);
   if (!inlined) return tl::unexpected(inlined.error());
   if (inlined->function.instructions.empty()) {
@@ -253,7 +295,7 @@ Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kern
     ret.line = kernel.line;
     inlined->function.instructions.push_back(ret);
   }
-  Function f = Builder(module, kernel, std::move(*inlined)).run();
+  Function f = Builder(module, kernel, std::move(*inlined), warpStops).run();
   makeCarryExplicit(f);
   makePriorExplicit(f);
   splitExits(f);

@@ -39,7 +39,7 @@ struct Terminator {
     Jump,     // to target[0]
     Branch,   // to target[0] where `condition` (xor `negated`) holds, else to target[1]
     Exit,     // the thread ends
-    Barrier,  // all threads of the block meet (`barrier`), then go on at target[0]
+    Barrier,  // threads meet (`barrier`), then go on at target[0]
     Trap,     // the launch ends with a fault
   };
   Kind kind = Kind::Exit;
@@ -48,7 +48,7 @@ struct Terminator {
   ValueId condition = kNoValue;
   std::array<BlockId, 2> target = {kNoBlock, kNoBlock};
   uint32_t line = 0;
-  Instruction barrier;  // Kind::Barrier: the bar.sync / bar.red instruction
+  Instruction barrier;  // Kind::Barrier: the bar.sync / bar.red / bar.arrive, or bar.warp.sync at a stop
 
   unsigned targetCount() const {
     return kind == Kind::Branch ? 2 : kind == Kind::Jump || kind == Kind::Barrier ? 1 : 0;
@@ -121,8 +121,12 @@ void forEachUse(TerminatorT& end, F&& f)
 }
 
 /// Builds the CFG of a kernel: direct calls of functions with a body are inlined, unreachable blocks dropped, guarded
-/// control flow made explicit. Recursion and indirect calls are refused by name.
-Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel);
+/// control flow made explicit. Recursion and indirect calls are refused by name. With `warpStops`, an instruction that
+/// names the lanes it works with (shfl.sync …) begins a block behind a stop, bar.warp.sync, where these lanes meet.
+Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel, bool warpStops = false);
+
+/// Which operand of the instruction names the lanes that must execute it together; -1 if none.
+int memberMaskOperand(isa::Op op);
 
 /// Renames registers so that each has one definition, with pruned phis (Cytron et al., TOPLAS 1991), and closes loops
 /// (LCSSA): a value defined in a loop and used outside passes through a phi in the exit block, where lanes that left in

@@ -13,6 +13,7 @@
 
 #include "ir/graph.hpp"
 #include "ir/shape_transfer.hpp"
+#include "ir/stops.hpp"
 
 namespace ordito::ir {
 namespace {
@@ -103,8 +104,8 @@ class JoinFinder {
 
 }  // namespace
 
-Shapes::Shapes(const Function& function, const LaunchShape& launch)
-    : f_(function), launch_(launch), patterns_{Pattern{}} {
+Shapes::Shapes(const Function& function, const LaunchShape& launch, const Stops* stops)
+    : f_(function), launch_(launch), stops_(stops && stops->parks() ? stops : nullptr), patterns_{Pattern{}} {
   const size_t blocks = f_.blocks.size();
   shapes_.resize(f_.values.size());
   divergent_.assign(blocks, 0);
@@ -341,6 +342,14 @@ Shape Shapes::transferPhi(BlockId b, const Phi& phi) const {
 
 void Shapes::findAddressOnly() { addressOnly_ = ShapeTransfer::addressOnly(f_); }
 
+/// What threads that are out of step may have in an unsteady value is known for each warp or each lane only.
+Shape Shapes::acrossStops(ValueId v, Shape s) const {
+  if (!stops_ || !stops_->unsteady[v] || !s.isGrouped()) return s;
+  if (stops_->stepping == Stops::Stepping::Lanes) return general();
+  s.warpVarying = true;
+  return s;
+}
+
 void Shapes::iterate() {
   std::vector<char> defined(f_.values.size(), 0);
   for (const Block& block : f_.blocks) {
@@ -353,7 +362,7 @@ void Shapes::iterate() {
     if (!defined[v]) shapes_[v] = uniform(false);
   ShapeTransfer transfer(*this);
   auto grow = [&](ValueId v, const Shape& s) {
-    const Shape merged = shapes_[v].isGeneral() ? shapes_[v] : s;
+    const Shape merged = shapes_[v].isGeneral() ? shapes_[v] : acrossStops(v, s);
     if (merged == shapes_[v]) return false;
     shapes_[v] = merged;
     return true;
@@ -375,7 +384,8 @@ void Shapes::iterate() {
       for (const Instruction& i : block.code)
         forEachDefinition(i, [&](ValueId v, unsigned index) { changed |= grow(v, limited(transfer(i, v, index))); });
       if (block.end.kind == Terminator::Kind::Barrier)
-        forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) { changed |= grow(v, uniform(false)); });
+        forEachDefinition(block.end.barrier,
+                          [&](ValueId v, unsigned) { changed |= grow(v, stops_ ? general() : uniform(false)); });
       changed |= updateBranch(b);
     }
     if (rounds > 200) return giveUp();

@@ -50,9 +50,12 @@ struct LaunchShape {
   }
 };
 
+struct Stops;
+
 class Shapes {
  public:
-  Shapes(const Function& function, const LaunchShape& launch);
+  /// With `stops`, values that live across them are as their threads may be out of step there.
+  Shapes(const Function& function, const LaunchShape& launch, const Stops* stops = nullptr);
 
   const Shape& operator[](ValueId v) const { return shapes_[v]; }
   const Pattern& pattern(PatternId id) const { return patterns_[id]; }
@@ -88,8 +91,11 @@ class Shapes {
   Shape transferPhi(BlockId b, const Phi& phi) const;
   Shape meet(const Shape& a, const Shape& b) const;
 
+  Shape acrossStops(ValueId v, Shape s) const;
+
   const Function& f_;
   LaunchShape launch_;
+  const Stops* stops_;
   std::vector<Shape> shapes_;
   std::vector<Pattern> patterns_;
   std::vector<char> divergent_, varying_, divergentJoin_, varyingJoin_, addressOnly_;

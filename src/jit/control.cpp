@@ -97,7 +97,9 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
       }
       for (BlockId p : f_.blocks[n].predecessors)
         if (f_.blocks[p].end.kind != Kind::Barrier) visit(p);
-      list[id].kills |= f_.blocks[n].end.kind == Kind::Exit;
+      // A lane that stops is gone for this region, as one that ends is for good.
+      list[id].kills |=
+          f_.blocks[n].end.kind == Kind::Exit || f_.blocks[n].end.kind == Kind::Barrier || stops_.spinAt(n) != nullptr;
     }
     std::sort(list[id].blocks.begin(), list[id].blocks.end(),
               [&](BlockId a, BlockId b) { return regionPosition_[a] < regionPosition_[b]; });
@@ -188,6 +190,10 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
       return endRegion(kDone);
     case Kind::Trap: return emitTrap(end, mask_);
     case Kind::Barrier: {
+      if (parks_) {
+        emitStop(b, mask_);
+        return endRegion(kDone);
+      }
       if (end.barrier.has(isa::ModifierKind::RedOp)) arriveAtBarrierReduction(end.barrier, mask_);
       assignPhis(b, end.target[0], {});
       spillForBarrier(pointOf_[end.target[0]]);
@@ -212,6 +218,7 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
 /// Control passes from `from` to `to` with all lanes of the group.
 void Emitter::goTo(BlockId from, BlockId to, uint32_t version) {
   assignPhis(from, to, {});
+  if (const auto* spin = stops_.spinAt(to); spin && spin->members[from]) noteSpin(to, version);
   arrive(to, version);
 }
 
@@ -389,13 +396,18 @@ void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, 
     });
     auto* loop = newBlock("loop");
     auto* after = newBlock("afterloop");
+    const bool spins = parks_ && stops_.spinAt(header);
+    const SpinTurns turns = spins ? beginSpinTurns() : SpinTurns{};
     b_.CreateBr(loop);
     b_.SetInsertPoint(loop);
     emitSequence(component, version, header);
     forgetDefinitions(component);
     Parts waiting;
     for (auto* slot : pendingSlots(header)) waiting.push_back(fromStorage(b_.CreateLoad(storageType(), slot)));
-    b_.CreateCondBr(anyLane(waiting), loop, after);
+    if (spins)
+      endSpinTurn(header, waiting[0], loop, after, turns);
+    else
+      b_.CreateCondBr(anyLane(waiting), loop, after);
     b_.SetInsertPoint(after);
   }
 }
@@ -443,9 +455,7 @@ void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
     case Kind::Jump: return leave(end.target[0], mask);
     case Kind::Exit: return kill(mask);
     case Kind::Trap: return emitTrap(end, mask);
-    case Kind::Barrier:
-      throw Refusal{
-          fmt::format("kernel '{}', PTX line {}: a barrier under divergent control", f_.kernel->name, end.line)};
+    case Kind::Barrier: emitStop(b, mask); return kill(mask);
     case Kind::Branch: break;
   }
   const Parts condition = conditionMask(end.condition, end.negated);
@@ -458,6 +468,8 @@ void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
 bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version) {
   auto inside = [&](BlockId n) { return std::find(loop.begin(), loop.end(), n) != loop.end(); };
   BlockId header = kNoBlock;
+  for (BlockId n : loop)
+    if (stops_.spinAt(n)) return false;
   for (BlockId n : loop) {
     const ir::Terminator& end = f_.blocks[n].end;
     if ((end.kind != Kind::Jump && end.kind != Kind::Branch) || shapes_.isDivergent(n) || exitSide(end) < 2)

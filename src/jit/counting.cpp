@@ -45,6 +45,7 @@ void Emitter::countInstructions(const ir::Block& block) {
 /// GPU.
 void Emitter::countTerminator(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
   using Kind = ir::Terminator::Kind;
+  if (end.kind == Kind::Barrier && end.barrier.op == isa::Op::BarWarpSync) return;
   if (end.kind == Kind::Barrier) return countWarps(Counter::Barriers, 1, mask);
   if (end.kind != Kind::Branch || !end.isInstruction) return;
   for (unsigned p = 0; p < jam_; ++p) {

@@ -6,9 +6,8 @@
 //       for (group of warps in block)       "loop over the warps of the block" replaces a fiber switch at every barrier
 //         reload what the group kept; run; keep what the next region reads
 //
-// When a barrier stands under control that can differ between the threads of a block, each group instead keeps a mask
-// of lanes waiting at each barrier
-// (`parks_`), and every round releases all of them; that is slower and needs no fibers.
+// Where the threads of a block can get out of step, the run time says which region which lanes of a warp run next:
+// stepping.cpp.
 #include "jit/emitter.hpp"
 
 #include <llvm/IR/DIBuilder.h>
@@ -18,6 +17,8 @@
 #include <cstddef>
 
 #include "ir/graph.hpp"
+#include "ir/liveness.hpp"
+#include "jit/parking.hpp"
 
 namespace ordito::jit {
 
@@ -33,11 +34,12 @@ constexpr uint32_t kDone = ~0u;
 size_t roundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 }  // namespace
 
-Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::Shapes& shapes,
+Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
                  const machine::KernelLayout& layout, const Target& target, bool counters)
     : context_(module.getContext()),
       module_(module),
       f_(function),
+      stops_(stops),
       shapes_(shapes),
       nans_(function),
       hoisted_(ir::hoistedValues(function)),
@@ -47,7 +49,8 @@ Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::S
       jam_(shapes.launch().jam),
       warps_(shapes.launch().warps()),
       groups_(warps_ / shapes.launch().jam),
-      b_(module.getContext()) {}
+      b_(module.getContext()),
+      parks_(stops.parks()) {}
 
 void Emitter::refuse(const Instruction& i, const std::string& what) {
   throw Refusal{fmt::format("kernel '{}', PTX line {}: {} ({}); run with ORDITO_ENGINE=interp, or see 'ordito isa'",
@@ -69,7 +72,6 @@ EmittedKernel Emitter::emit(const std::string& name) {
   auto* body = llvm::BasicBlock::Create(context_, "prologue", function_);
   b_.SetInsertPoint(body);
   beginLines(name);
-  refuseSpinLocks();
   findPoints();
   findDefinitions();
   findStreams();
@@ -102,36 +104,6 @@ void Emitter::setLine(uint32_t line) {
   b_.SetCurrentDebugLocation(llvm::DILocation::get(context_, line, 0, lines_));
 }
 
-/// `while (atomicCAS(lock, 0, 1)); …; *lock = 0` needs the lane that got the lock to go on while the others spin, which
-/// lanes of a masked loop cannot. Loops that release what they acquire are fine. The interpreter runs such kernels.
-void Emitter::refuseSpinLocks() const {
-  ir::Graph graph(f_.blocks.size());
-  std::vector<uint32_t> all;
-  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-    all.push_back(b);
-    for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) graph.edge(b, f_.blocks[b].end.target[k]);
-  }
-  for (const auto& loop : ir::components(graph, all)) {
-    const auto& next = graph.successors[loop[0]];
-    if (loop.size() == 1 && std::find(next.begin(), next.end(), loop[0]) == next.end()) continue;
-    const Instruction* acquire = nullptr;
-    unsigned writes = 0;
-    bool divergent = false;
-    for (BlockId b : loop) {
-      divergent |= shapes_.isDivergent(b);
-      for (const Instruction& i : f_.blocks[b].code) {
-        const bool isAtomic = i.info().effect == isa::Effect::Atomic;
-        if (i.op == isa::Op::AtomCas || (isAtomic && i.mods.name(isa::ModifierKind::AtomOp) == "exch")) acquire = &i;
-        writes += isAtomic || i.info().effect == isa::Effect::Store;
-      }
-    }
-    if (acquire && divergent && writes == 1)
-      throw Refusal{
-          fmt::format("kernel '{}', PTX line {}: lanes of a warp spin on a lock that is released outside of the loop",
-                      f_.kernel->name, acquire->line)};
-  }
-}
-
 LlvmValue Emitter::frameField(size_t offset, llvm::Type* type, const char* name) {
   auto* load = b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), frame_, offset), name);
   load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
@@ -156,25 +128,19 @@ void Emitter::emitPrologue() {
     }
 }
 
-/// Regions start at the entry and behind each barrier.
+/// Regions start at the entry and behind each stop.
 void Emitter::findPoints() {
+  points_ = stops_.points;
   pointOf_.assign(f_.blocks.size(), kNoPoint);
-  auto add = [&](BlockId b) {
-    if (pointOf_[b] == kNoPoint) pointOf_[b] = static_cast<uint32_t>(points_.size()), points_.push_back(b);
-  };
-  add(0);
-  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-    const ir::Block& block = f_.blocks[b];
-    if (block.end.kind == Kind::Barrier) add(block.end.target[0]);
-    if (block.end.kind != Kind::Branch || !(shapes_.isDivergent(b) || shapes_.isWarpVarying(b))) continue;
-    for (BlockId n : shapes_.influence(b)) parks_ |= f_.blocks[n].end.kind == Kind::Barrier;
-  }
+  for (uint32_t p = 0; p < points_.size(); ++p) pointOf_[points_[p]] = p;
   const auto& block = shapes_.launch().block;
   partialBlock_ = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
   findEarlyExits();
   for (unsigned p = 0; p < jam_; ++p)
     live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
   nextState_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
+  spins_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "spins");
+  b_.CreateStore(b_.getInt32(0), spins_);
   for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(allOnes()), live_[p]);
 }
 
@@ -224,60 +190,32 @@ void Emitter::findDefinitions() {
 /// Which values each region finds when it starts, and which cross block borders at all.
 void Emitter::findLiveness() {
   const size_t values = f_.values.size();
-  std::vector<BlockId> definedIn(values, kNoBlock);
-  std::vector<std::vector<BlockId>> usedIn(values);
-  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-    const ir::Block& block = f_.blocks[b];
-    auto use = [&](ValueId v) {
-      if (usedIn[v].empty() || usedIn[v].back() != b) usedIn[v].push_back(b);
-    };
-    auto def = [&](ValueId v, unsigned) { definedIn[v] = b; };
-    for (const ir::Phi& phi : block.phis) {
-      def(phi.value, 0);
-      for (size_t p = 0; p < phi.incoming.size(); ++p) usedIn[phi.incoming[p]].push_back(block.predecessors[p]);
-    }
-    for (const Instruction& i : block.code) ir::forEachUse(i, use), ir::forEachDefinition(i, def);
-    ir::forEachUse(block.end, use);
-    if (block.end.kind == Kind::Barrier) ir::forEachDefinition(block.end.barrier, def);
-  }
-  crossesBlock_.assign(values, 0);
+  liveAt_ = ir::liveIns(f_, points_);
   crossesBarrier_.assign(values, 0);
-  liveAt_.assign(points_.size(), {});
-  std::vector<uint32_t> stamp(f_.blocks.size(), ~0u);
-  for (ValueId v = 0; v < values; ++v) {
-    if (definedIn[v] == kNoBlock) continue;
-    bool isPhi = false;
-    for (const ir::Phi& phi : f_.blocks[definedIn[v]].phis) isPhi |= phi.value == v;
-    const bool isBarrierResult = f_.blocks[definedIn[v]].end.kind == Kind::Barrier && [&] {
-      bool found = false;
-      ir::forEachDefinition(f_.blocks[definedIn[v]].end.barrier, [&](ValueId d, unsigned) { found |= d == v; });
-      return found;
-    }();
-    std::vector<BlockId> work;
-    for (BlockId b : usedIn[v])
-      if (b != definedIn[v] || isBarrierResult) work.push_back(b);
-    crossesBlock_[v] = isPhi || !work.empty();
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
-      if (stamp[b] == v) continue;
-      stamp[b] = v;
-      if (pointOf_[b] != kNoPoint && b != 0) {
-        bool behindBarrier = false;
-        for (BlockId p : f_.blocks[b].predecessors) behindBarrier |= f_.blocks[p].end.kind == Kind::Barrier;
-        if (behindBarrier) liveAt_[pointOf_[b]].push_back(v), crossesBarrier_[v] = 1;
-      }
-      for (BlockId p : f_.blocks[b].predecessors)
-        if (p != definedIn[v]) work.push_back(p);
+  for (const auto& live : liveAt_)
+    for (ValueId v : live) crossesBarrier_[v] = 1;
+  crossesBlock_.assign(values, 0);
+  std::vector<BlockId> definedIn(values, kNoBlock);
+  const BlockId between =
+      static_cast<BlockId>(f_.blocks.size());  // phis are assigned on edges, as are barriers' results
+  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+    for (const ir::Phi& phi : f_.blocks[b].phis) definedIn[phi.value] = between;
+    for (const Instruction& i : f_.blocks[b].code)
+      ir::forEachDefinition(i, [&](ValueId v, unsigned) { definedIn[v] = b; });
+    if (f_.blocks[b].end.kind == Kind::Barrier)
+      ir::forEachDefinition(f_.blocks[b].end.barrier, [&](ValueId v, unsigned) { definedIn[v] = between; });
+  }
+  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+    auto useIn = [&](ValueId v, BlockId block) {
+      crossesBlock_[v] |= definedIn[v] != kNoBlock && definedIn[v] != block;
+    };
+    auto use = [&](ValueId v) { useIn(v, b); };
+    for (const ir::Phi& phi : f_.blocks[b].phis) {
+      crossesBlock_[phi.value] = 1;
+      for (size_t p = 0; p < phi.incoming.size(); ++p) useIn(phi.incoming[p], f_.blocks[b].predecessors[p]);
     }
-    // A phi in a block behind a barrier is assigned by the region before it and read by the region that starts there.
-    if (isPhi && pointOf_[definedIn[v]] != kNoPoint && definedIn[v] != 0)
-      for (BlockId p : f_.blocks[definedIn[v]].predecessors)
-        if (f_.blocks[p].end.kind == Kind::Barrier) {
-          auto& live = liveAt_[pointOf_[definedIn[v]]];
-          if (std::find(live.begin(), live.end(), v) == live.end()) live.push_back(v);
-          crossesBarrier_[v] = 1;
-        }
+    for (const Instruction& i : f_.blocks[b].code) ir::forEachUse(i, use);
+    ir::forEachUse(f_.blocks[b].end, use);
   }
 }
 
@@ -317,20 +255,19 @@ void Emitter::emitRegions() {
   dummyHome_ = scratchBytes_;
   scratchBytes_ += 64;
   liveHome_ = allocateScratch(4 * jam_);
-  if (parks_) parkedHome_ = allocateScratch(2 * 4 * points_.size());
+  if (parks_) {
+    parkedHome_ = scratchBytes_;
+    scratchBytes_ += roundUp(ParkingLot::bytes(warps_), 64);
+  }
   reductionHome_ = scratchBytes_;
   scratchBytes_ += 64;
   home_.assign(f_.values.size(), 0);
   for (ValueId v = 0; v < f_.values.size(); ++v) {
     if (!crossesBarrier_[v]) continue;
-    const ir::Shape& s = shapes_[v];
-    // Bases take a double word each, vectors a full register width.
-    home_[v] =
-        allocateScratch(s.isGrouped() ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0)
-                                      : size_t{8} * kLanes * jam_);
+    home_[v] = allocateScratch(homeBytes(v));
   }
   auto* done = llvm::BasicBlock::Create(context_, "done", function_);
-  auto* round = llvm::BasicBlock::Create(context_, "round", function_);
+  auto* round = newBlock("round");
   std::vector<llvm::BasicBlock*> heads;
   for (uint32_t p = 0; p < points_.size(); ++p)
     heads.push_back(llvm::BasicBlock::Create(context_, "region" + std::to_string(p), function_));
@@ -351,10 +288,9 @@ void Emitter::emitRegions() {
     auto* select = b_.CreateSwitch(state, done, static_cast<unsigned>(points_.size()));
     for (uint32_t p = 0; p < points_.size(); ++p) select->addCase(b_.getInt32(p), heads[p]);
   } else {
-    throw Refusal{fmt::format("kernel '{}': a barrier under control flow that differs between the threads of a block",
-                              f_.kernel->name)};
+    emitParkedRegions(round, heads, done);
   }
-  for (uint32_t p = 0; p < points_.size(); ++p) {
+  for (uint32_t p = 0; p < points_.size() && !parks_; ++p) {
     currentPoint_ = p;
     b_.SetInsertPoint(heads[p]);
     emitRegion(p);
@@ -368,9 +304,8 @@ void Emitter::emitRegions() {
   b_.CreateRetVoid();
 }
 
-/// One region: a loop over the groups of warps.
-void Emitter::emitRegion(uint32_t point) {
-  auto* head = b_.GetInsertBlock();
+/// The blocks of the region at `point`, and what they define.
+void Emitter::prepareRegion(uint32_t point) {
   blocks_.clear(), components_.clear(), versionInfo_.clear(), componentInfo_.clear();
   // The blocks this region can reach without passing a barrier.
   regionGraph_ = ir::Graph(f_.blocks.size());
@@ -392,7 +327,12 @@ void Emitter::emitRegion(uint32_t point) {
       for (const ir::Phi& phi : f_.blocks[f_.blocks[b].end.target[0]].phis) definedInRegion_[phi.value] = 1;
     }
   }
+}
 
+/// One region: a loop over the groups of warps.
+void Emitter::emitRegion(uint32_t point) {
+  auto* head = b_.GetInsertBlock();
+  prepareRegion(point);
   b_.CreateStore(b_.getInt32(kDone), nextState_);
   finishBarrierReduction(point);
   // Values that all warps share and this region changes must start from the same value for each group.
@@ -475,20 +415,28 @@ void forEachSlot(const Slots& slots, F&& f) {
 }
 }  // namespace
 
-/// Keeps what the region at `point` will read, for this group. Values shared by all warps stay in their slots.
-void Emitter::spillForBarrier(uint32_t point) {
+/// What a value takes in the memory of one group: bases a double word each, vectors a full register width.
+size_t Emitter::homeBytes(ValueId v) const {
+  const ir::Shape& s = shapes_[v];
+  const size_t vectors = size_t{8} * kLanes * jam_;
+  return s.isGrouped() ? roundUp(size_t{8} * partsOf(v) * s.groups, 64) + (isDual(v) ? vectors : 0) : vectors;
+}
+
+LlvmValue Emitter::homeOf(ValueId v) {
+  return b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(home_[v]),
+                              b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(homeBytes(v), 64)))));
+}
+
+/// Keeps what the region at `point` will read, for this group. Values shared by all warps stay in their slots. With a
+/// mask, each of its lanes keeps its own; bases are then the same for all lanes, whenever they come (ir/stops.hpp).
+void Emitter::spillForBarrier(uint32_t point, const Parts& mask) {
   for (ValueId v : liveAt_[point]) {
     const ir::Shape& s = shapes_[v];
     if (!definedInRegion_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v))) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      const size_t bytes = s.isGrouped()
-                               ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0)
-                               : size_t{8} * kLanes * jam_;
-      LlvmValue home =
-          b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(home_[v]),
-                               b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(bytes, 64)))));
-      b_.CreateAlignedStore(b_.CreateLoad(slot->getAllocatedType(), slot),
-                            b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, offset), llvm::Align(8));
+      LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
+      keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset),
+                mask.empty() || !value->getType()->isVectorTy() ? nullptr : mask[0]);
     });
   }
 }
@@ -498,15 +446,8 @@ void Emitter::reloadAfterBarrier(uint32_t point) {
     const ir::Shape& s = shapes_[v];
     if (s.isGrouped() && !s.warpVarying && !isDual(v)) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      const size_t bytes = s.isGrouped()
-                               ? size_t{8} * partsOf(v) * s.groups + (isDual(v) ? size_t{8} * kLanes * jam_ : 0)
-                               : size_t{8} * kLanes * jam_;
-      LlvmValue home =
-          b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(home_[v]),
-                               b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(bytes, 64)))));
-      b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(),
-                                          b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, offset), llvm::Align(8)),
-                     slot);
+      LlvmValue home = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset);
+      b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), home, llvm::Align(8)), slot);
     });
   }
 }

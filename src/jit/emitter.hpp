@@ -21,6 +21,7 @@
 #include "ir/hoisted.hpp"
 #include "ir/ir.hpp"
 #include "ir/shape.hpp"
+#include "ir/stops.hpp"
 #include "jit/access_pattern.hpp"
 #include "jit/nan_plan.hpp"
 #include "jit/target.hpp"
@@ -67,7 +68,7 @@ struct Slots {
 
 class Emitter {
  public:
-  Emitter(llvm::Module& module, const ir::Function& function, const ir::Shapes& shapes,
+  Emitter(llvm::Module& module, const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
           const machine::KernelLayout& layout, const Target& target, bool counters);
   EmittedKernel emit(const std::string& name);
 
@@ -78,20 +79,37 @@ class Emitter {
   // -------------------------------------------------------------------------------------------------------
   void emitPrologue();
   void emitRegions();
+  void prepareRegion(uint32_t point);
   void emitRegion(uint32_t point);
   void findPoints();
   void findEarlyExits();
   void beginLines(const std::string& name);
   void setLine(uint32_t line);
-  void refuseSpinLocks() const;
   void findLiveness();
-  void spillForBarrier(uint32_t point);
+  void spillForBarrier(uint32_t point, const Parts& mask = {});
   void reloadAfterBarrier(uint32_t point);
-  void snapshotSharedSlots(uint32_t point);
+  LlvmValue homeOf(ValueId v);
+  size_t homeBytes(ValueId v) const;
   LlvmValue scratchAddress(size_t offset);
   LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
   size_t allocateScratch(size_t bytesPerGroup);
   Parts initialLive();
+
+  // ---- stepping.cpp: blocks whose threads can get out of step
+  // ----------------------------------------------------------------------------------------------------
+  struct SpinTurns {
+    llvm::AllocaInst *before, *count;  // who went round last time, and how often nobody has left since
+  };
+  void emitParkedRegions(llvm::BasicBlock* round, const std::vector<llvm::BasicBlock*>& heads, llvm::BasicBlock* done);
+  LlvmValue parkingLot();
+  void takeBarrierResults(uint32_t point, LlvmValue lanes);
+  void keepLanes(LlvmValue value, LlvmValue home, LlvmValue mask);
+  void emitStop(BlockId b, const Parts& mask);
+  void noteSpin(BlockId header, uint32_t version);
+  SpinTurns beginSpinTurns();
+  void endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
+                   const SpinTurns& turns);
+  std::vector<char> variablesAcrossStops() const;
 
   // ---- control.cpp: blocks, branches, masks
   // ----------------------------------------------------------------------------------------------
@@ -401,6 +419,7 @@ class Emitter {
   llvm::LLVMContext& context_;
   llvm::Module& module_;
   const ir::Function& f_;
+  const ir::Stops& stops_;
   const ir::Shapes& shapes_;
   const NanPlan nans_;
   const std::vector<char> hoisted_;  // see ir/hoisted.hpp
@@ -421,7 +440,7 @@ class Emitter {
   bool partialBlock_ = false;            // the block's last warp has fewer than 32 threads
   std::vector<char> mayMiss_;            // by point: lanes or warps may have ended before it
 
-  std::vector<ir::BlockId> points_;           // blocks where regions start: the entry, then the targets of barriers
+  std::vector<ir::BlockId> points_;           // blocks where regions start: see ir::Stops
   std::vector<uint32_t> pointOf_;             // by block
   std::vector<std::vector<ValueId>> liveAt_;  // by point
   std::vector<size_t> home_;                  // scratch offset of a value that lives across barriers
@@ -437,7 +456,8 @@ class Emitter {
   llvm::BasicBlock* regionLatch_ = nullptr;
   size_t scratchBytes_ = 0;
   size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
-  bool parks_ = false;  // some barrier is under divergent control: lanes wait for it each for itself
+  const bool parks_;                   // threads can get out of step: see stepping.cpp
+  llvm::AllocaInst* spins_ = nullptr;  // turns of spinning loops in the running region
 
   std::vector<Slots> slots_;
   std::map<ValueId, Held> held_;

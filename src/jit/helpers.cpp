@@ -13,8 +13,10 @@
 #include "isa/isa.hpp"
 #include "jit/access_counts.hpp"
 #include "jit/math_functions.hpp"
+#include "jit/parking.hpp"
 #include "machine/device_functions.hpp"
 #include "machine/fault.hpp"
+#include "machine/scheduler.hpp"
 
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
 #pragma STDC FENV_ACCESS ON
@@ -104,6 +106,20 @@ void checkWidening(const BlockFrame* frame, uint32_t line, uint32_t base, const 
                           "execute it exactly");
   }
 }
+
+void parkBegin(ParkingLot* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads) {
+  lot->begin(frame, warps, threads);
+}
+uint64_t parkNext(ParkingLot* lot) { return lot->next(); }
+void parkAtBarrier(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line, uint32_t flags, uint32_t number,
+                   uint32_t count, uint32_t isTrue) {
+  lot->atBarrier(lanes, point, line, flags, number, count, isTrue);
+}
+void parkForWarp(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members) {
+  lot->forWarp(lanes, point, line, members);
+}
+void parkSpinning(ParkingLot* lot, uint32_t lanes, uint32_t point) { lot->spinning(lanes, point); }
+void awaitBlocks(const BlockFrame* frame) { machine::awaitOtherBlocks(*frame); }
 
 int32_t devicePrintf(uint64_t format, uint64_t arguments) {
   return machine::devicePrintf(reinterpret_cast<const char*>(format), reinterpret_cast<const std::byte*>(arguments));
@@ -285,6 +301,12 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   auto add = [&](std::string_view name, auto* f) { t.push_back({name, reinterpret_cast<void*>(f)}); };
   add("ordito_trap", trap);
   add("ordito_check_widening", checkWidening);
+  add("ordito_park_begin", parkBegin);
+  add("ordito_park_next", parkNext);
+  add("ordito_park_at_barrier", parkAtBarrier);
+  add("ordito_park_for_warp", parkForWarp);
+  add("ordito_park_spinning", parkSpinning);
+  add("ordito_await_blocks", awaitBlocks);
   add("ordito_printf", devicePrintf);
   add("ordito_assert", deviceAssert);
   add("ordito_malloc", deviceMalloc);

@@ -11,6 +11,7 @@
 
 #include "ir/ir.hpp"
 #include "ir/shape.hpp"
+#include "ir/stops.hpp"
 #include "jit/code_cache.hpp"
 #include "jit/compile.hpp"
 #include "jit/emitter.hpp"
@@ -89,22 +90,30 @@ class Jit final : public machine::Engine {
     auto function = ir::buildCfg(module, kernel);
     if (!function) return tl::unexpected(function.error());
     ir::buildSsa(*function);
+    ir::LaunchShape launch;
+    launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
+    ir::Stops stops = ir::findStops(*function, launch);
+    if (stops.stepping == ir::Stops::Stepping::Lanes) {
+      // Lanes that are out of step have to meet before they can work together.
+      function = ir::buildCfg(module, kernel, true);
+      ir::buildSsa(*function);
+      stops = ir::findStops(*function, launch);
+    }
     if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
     if (options_.dumpIr) fmt::print(stderr, "{}", ir::print(*function));
 
-    ir::LaunchShape launch;
-    launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
-    launch.jam = options_.jam && launch.warps() % options_.jam == 0 ? options_.jam
-                 : options_.jam                                     ? 1
-                                                                    : chooseJam(*function, launch, target_);
-    const ir::Shapes shapes(*function, launch);
+    launch.jam = stops.parks()                                        ? 1
+                 : options_.jam && launch.warps() % options_.jam == 0 ? options_.jam
+                 : options_.jam                                       ? 1
+                                                                      : chooseJam(*function, launch, target_);
+    const ir::Shapes shapes(*function, launch, &stops);
     const auto layout = machine::layoutKernel(module, kernel);
 
     llvm::LLVMContext context;
     llvm::Module code(kernel.name, context);
     EmittedKernel emitted;
     try {
-      emitted = Emitter(code, *function, shapes, layout, target_, specialisation.counters).emit(symbol);
+      emitted = Emitter(code, *function, stops, shapes, layout, target_, specialisation.counters).emit(symbol);
     } catch (const Refusal& refusal) {
       return tl::unexpected(Error{refusal.message, 801});
     }

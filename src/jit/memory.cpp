@@ -526,7 +526,8 @@ std::optional<Emitter::PrivateKey> Emitter::privateKey(const Operand& o) const {
 /// Thread-private variables (call arguments above all) that only constants index, always with one type at one place,
 /// live in slots instead of memory.
 void Emitter::findPrivateSlots() {
-  isPrivate_.assign(f_.variables.size(), 1);
+  isPrivate_ = variablesAcrossStops();
+  for (char& flag : isPrivate_) flag = !flag;
   localOffset_.assign(f_.variables.size(), 0);
   std::map<PrivateKey, Type> types;
   auto visit = [&](const Instruction& i, const Operand& o, bool isAccess) {

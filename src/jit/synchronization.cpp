@@ -225,7 +225,7 @@ void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts& mask) 
     Source s;
     s.part = p;
     LlvmValue active = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[p]);
-    LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 2, Type::pred, s)), active);
+    LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 3, Type::pred, s)), active);
     auto addTo = [&](size_t offset, LlvmValue lanes) {
       LlvmValue home = scratchAddress(reductionHome_ + offset);
       LlvmValue number = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes);

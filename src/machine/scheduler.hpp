@@ -3,8 +3,9 @@
 // The thread that launches takes part, so a grid of one block costs no hand-over at all and a small one little. Blocks
 // are taken in index order (x fastest), which is what decoupled look-back relies on: a block that waits for one with a
 // lower index waits for a block that some thread already runs or will run before its own next one. A grid whose blocks
-// wait for *later* ones (a barrier across the grid) gets more threads once it is seen not to advance, each time after a
-// longer wait: blocks that are only slow look the same from here, and thousands of threads would make them slower.
+// wait for *later* ones (a barrier across the grid) gets more threads: at once where blocks say that they wait
+// (awaitOtherBlocks), else once it is seen not to advance, each time after a longer wait: blocks that are only slow
+// look the same from here, and thousands of threads would make them slower.
 #pragma once
 
 #include <atomic>
@@ -57,6 +58,11 @@ class Scheduler {
   class Pool;
   std::unique_ptr<Pool> pool_;
 };
+
+/// Called by a running block that can do nothing but look again at what other blocks write. Lets them run: gives up the
+/// host thread's turn, and when the grid has started no block for a while, gets it more threads. Leaves the block for
+/// good when the launch has been stopped.
+void awaitOtherBlocks(const BlockFrame& frame);
 
 /// The process's scheduler.
 Scheduler& scheduler();

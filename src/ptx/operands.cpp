@@ -130,9 +130,11 @@ Type operandType(const Instruction& i, size_t k) {
     case Op::Isspacep: return k == 0 ? Type::pred : Type::b64;
     case Op::BarSync:
     case Op::BarrierSync:
+    case Op::BarArrive:
+    case Op::BarrierArrive:
     case Op::BarWarpSync: return Type::u32;
     case Op::BarRed:
-    case Op::BarrierRed: return k == 0 ? d : k == 1 ? Type::u32 : Type::pred;
+    case Op::BarrierRed: return k == 0 ? d : k < 3 ? Type::u32 : Type::pred;
     case Op::Vote: return k == 0 ? d : k == 1 ? Type::pred : Type::b32;
     case Op::VoteOld: return k == 0 ? d : Type::pred;
     case Op::Match: return k == 2 ? d : Type::b32;

@@ -93,6 +93,11 @@ void Parser::operands(Instruction& i) {
     }
     if (!first && !accept(',')) {
       if (position.optional) continue;
+      // `d, a{, b}, c` with three operands: the last one is c.
+      if (form.operands[k - 1].optional && i.operands[k].is(Operand::Kind::None)) {
+        i.operands[k] = std::exchange(i.operands[k - 1], {});
+        continue;
+      }
       return error(token_, "operand '{}' is missing: expected '{}', found {}", position.name, i.info().syntax, found());
     }
     first = false;

@@ -151,7 +151,7 @@ class Verifier {
   void barrierNumber(size_t k, const Operand& o) {
     Op op = instruction_->op;
     size_t number = op == Op::BarRed || op == Op::BarrierRed ? 1 : 0;
-    bool barrier = number == 1 || op == Op::BarSync || op == Op::BarrierSync;
+    bool barrier = number == 1 || isa::info(op).effect == isa::Effect::Barrier;
     if (barrier && k == number && o.bits > 15)
       fail("barrier {} does not exist: they are numbered 0 to 15", static_cast<int64_t>(o.bits));
   }

@@ -294,6 +294,30 @@ Node Generator::warp() {
   }
 }
 
+/// A barrier wherever control happens to be. All are the same one and wait for everybody who has not ended, so threads
+/// meet at their first, second … barrier each, wherever that stands.
+Node Generator::meet() {
+  switch (below(4)) {
+    case 0: return text(fmt::format("  barrier.red.popc.u32 {}, 0, {};\n", ownReg('r'), reg('p', false)));
+    case 1:
+      return text(
+          fmt::format("  barrier.red.{}.pred {}, 0, {};\n", chance(50) ? "and" : "or", ownReg('p'), reg('p', false)));
+    default: return text("  barrier.sync 0;\n");
+  }
+}
+
+/// Adds to a word that is no atomic's, under a lock that is taken in a loop of its own.
+Node Generator::lock() {
+  const unsigned id = locks_++;
+  return text(fmt::format(
+      "Lock{0}:\n  atom.global.{1}, 1;\n  setp.ne.u32 %q2, %t0, 0;\n  @%q2 bra Lock{0};\n"
+      "  ld.volatile.global.u32 %t0, [%sums+{2}];\n  add.u32 %t0, %t0, {3};\n"
+      "  st.volatile.global.u32 [%sums+{2}], %t0;\n  membar.gl;\n  st.volatile.global.u32 "
+      "[%sums+{4}], 0;\n",
+      id, fmt::format(chance(50) ? "exch.b32 %t0, [%sums+{}]" : "cas.b32 %t0, [%sums+{}], 0", 4 * (kSums - 1)),
+      4 * (kSums - 2), reg('r', false), 4 * (kSums - 1)));
+}
+
 Node Generator::branch(unsigned depth, bool together) {
   Node n;
   n.kind = Node::Kind::If;
@@ -370,8 +394,11 @@ Node Generator::loop(unsigned depth, bool together) {
 
 Node Generator::statement(unsigned depth, bool together) {
   const unsigned what = below(100);
-  if (together && what < 8 && wholeWarps_) return haveExited_ || chance(60) ? warp() : partOfWarp();
-  if (together && what < 14) return exchange();
+  if (hasUnevenBarriers_ && what < 10) return meet();
+  if (hasLocks_ && what < 4) return lock();
+  if (together && what < 8 && wholeWarps_ && !hasUnevenBarriers_)
+    return haveExited_ || chance(60) ? warp() : partOfWarp();
+  if (together && what < 14 && !hasUnevenBarriers_) return exchange();
   if (what < 24 && depth > 0) return branch(depth, together);
   if (what < 32 && depth > 0 && loops_ < 8) return loop(depth, together);
   if (what < 36 && depth > 0) return choice(depth, together);
@@ -396,6 +423,8 @@ Kernel Generator::run() {
   k.grid = {1 + below(3), 1, 1};
   wholeWarps_ = k.block.count() % 32 == 0;
   mayExit_ = chance(30) && !isPortable_;  // else others would read words that were never written
+  hasUnevenBarriers_ = !isPortable_ && chance(20);
+  hasLocks_ = !isPortable_ && chance(10);
   k.nodes = block(3, true, 5 + below(12));
   return k;
 }

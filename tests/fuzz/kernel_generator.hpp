@@ -72,12 +72,16 @@ class Generator {
   Node loop(unsigned depth, bool together);
   Node choice(unsigned depth, bool together);
   Node partOfWarp();
+  Node meet();
+  Node lock();
 
   std::mt19937_64 random_;
   bool isPortable_;
   bool mayExit_ = true, haveExited_ = false, wholeWarps_ = true;
   bool mayLeave_ = false;  // lanes may leave the innermost loop alone
-  unsigned loops_ = 0, inLoops_ = 0, skips_ = 0;
+  // Barriers that not all threads reach; locks between lanes.
+  bool hasUnevenBarriers_ = false, hasLocks_ = false;
+  unsigned loops_ = 0, inLoops_ = 0, skips_ = 0, locks_ = 0;
 };
 
 }  // namespace ordito::fuzz

@@ -1,0 +1,244 @@
+// Code for blocks whose threads can get out of step (ir/stops.hpp), and the polite end of loops that spin.
+//
+// Each stop ends a region for the lanes that reach it: they keep what the code behind it reads, each lane for itself,
+// and park. The block function then is a loop around ParkingLot::next(), which says what to run. A lane that runs sees
+// the others as if they had ended, so regions need nothing else that the code for early exits does not have already.
+#include "jit/emitter.hpp"
+#include "jit/parking.hpp"
+
+namespace ordito::jit {
+
+using isa::ModifierKind;
+using isa::Type;
+using Kind = ir::Terminator::Kind;
+
+namespace {
+/// Turns of a loop after which a warp that spins lets the others go on, and after which lanes do so for the other lanes
+/// of their warp. (Of the same order as the cost of a stop.)
+constexpr uint32_t kSpinsForOthers = 64, kSpinsForLanes = 4;
+}  // namespace
+
+LlvmValue Emitter::parkingLot() { return scratchAddress(parkedHome_); }
+
+/// The loop over regions, for blocks that park.
+void Emitter::emitParkedRegions(llvm::BasicBlock* round, const std::vector<llvm::BasicBlock*>& heads,
+                                llvm::BasicBlock* done) {
+  const auto& block = shapes_.launch().block;
+  helper("ordito_park_begin", b_.getVoidTy(),
+         {parkingLot(), frame_, b_.getInt32(warps_), b_.getInt32(block[0] * block[1] * block[2])});
+  auto* select = newBlock("select");
+  b_.CreateBr(round);
+  b_.SetInsertPoint(round);
+  LlvmValue next = helper("ordito_park_next", b_.getInt64Ty(), {parkingLot()});
+  group_ = b_.CreateTrunc(b_.CreateLShr(next, 48), b_.getInt32Ty());
+  LlvmValue lanes = b_.CreateTrunc(next, b_.getInt32Ty());
+  LlvmValue point = b_.CreateAnd(b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty()), b_.getInt32(0xFFFF));
+  b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(0)), done, select);
+  b_.SetInsertPoint(select);
+  auto* nowhere = newBlock("nowhere");
+  auto* choice = b_.CreateSwitch(point, nowhere, static_cast<unsigned>(points_.size()));
+  llvm::IRBuilder<>(nowhere).CreateUnreachable();
+  for (uint32_t p = 0; p < points_.size(); ++p) {
+    choice->addCase(b_.getInt32(p), heads[p]);
+    currentPoint_ = p;
+    b_.SetInsertPoint(heads[p]);
+    prepareRegion(p);
+    regionLatch_ = round;
+    b_.CreateStore(b_.getInt32(0), spins_);
+    takeBarrierResults(p, lanes);
+    reloadAfterBarrier(p);
+    LlvmValue live = b_.CreateBitCast(lanes, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
+    b_.CreateStore(toStorage(live), live_[0]);
+    auto* whole = newBlock("whole");
+    auto* part = newBlock("part");
+    b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(~0u)), whole, part);
+    for (bool full : {true, false}) {
+      b_.SetInsertPoint(full ? whole : part);
+      held_.clear();
+      arrive(points_[p], versionNumber({full, {}}));
+    }
+    drainWork();
+  }
+}
+
+/// The results of the bar.red in front of `point`, lane by lane, go where the region looks for what was kept.
+void Emitter::takeBarrierResults(uint32_t point, LlvmValue lanes) {
+  for (BlockId from : f_.blocks[points_[point]].predecessors) {
+    const ir::Terminator& end = f_.blocks[from].end;
+    if (end.kind != Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
+    auto* vector = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
+    LlvmValue at = b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(parkedHome_ + ParkingLot::resultOffset()),
+                                        b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(sizeof(ParkedWarp)))));
+    LlvmValue result = b_.CreateAlignedLoad(vector, at, llvm::Align(4));
+    ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
+      if (slots_[v].vectors.empty() || !crossesBarrier_[v]) return;
+      LlvmValue x = f_.values[v].type == Type::pred
+                        ? toStorage(b_.CreateICmpNE(result, llvm::Constant::getNullValue(vector)))
+                        : result;
+      LlvmValue mask = b_.CreateBitCast(lanes, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
+      keepLanes(x, homeOf(v), mask);
+    });
+  }
+}
+
+/// Writes the lanes of `mask` to memory and leaves the others' values there.
+void Emitter::keepLanes(LlvmValue value, LlvmValue home, LlvmValue mask) {
+  llvm::Type* type = value->getType();
+  const llvm::Align align(8);
+  b_.CreateAlignedStore(mask ? b_.CreateSelect(mask, value, b_.CreateAlignedLoad(type, home, align)) : value, home,
+                        align);
+}
+
+/// The lanes of `mask` (empty: all) stop at the end of block `b`.
+void Emitter::emitStop(BlockId b, const Parts& mask) {
+  const ir::Terminator& end = f_.blocks[b].end;
+  const Instruction& i = end.barrier;
+  const uint32_t point = pointOf_[end.target[0]];
+  Source vector, scalar;
+  scalar.group = 0;
+  LlvmValue lanes = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[0]);
+  LlvmValue where = b_.getInt32(point), line = b_.getInt32(end.line);
+  auto find = [&](std::string_view name) -> const ptx::Operand* {
+    const auto forms = i.info().form.operandList();
+    for (size_t k = 0; k < i.operands.size(); ++k)
+      if (forms[k].name == name && i.operands[k].kind != ptx::Operand::Kind::None) return &i.operands[k];
+    return nullptr;
+  };
+  if (i.op == isa::Op::BarWarpSync) {
+    LlvmValue members = operand(i.operands[0], Type::u32, vector);
+    auto* stack = llvm::IRBuilder<>(entry_).CreateAlloca(members->getType());
+    b_.CreateStore(members, stack);
+    helper("ordito_park_for_warp", b_.getVoidTy(), {parkingLot(), lanes, where, line, stack});
+  } else {
+    const bool isOld = !i.info().form.mnemonic.starts_with("barrier");
+    const auto reduction = i.mods.name(ModifierKind::RedOp);
+    const uint32_t flags = (isOld || i.has(ModifierKind::Aligned) ? uint32_t{kByWarp} : 0) |
+                           (i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive ? kArriveOnly : 0) |
+                           (reduction == "popc"  ? kPopcount
+                            : reduction == "and" ? kAll
+                            : reduction == "or"  ? kAny
+                                                 : 0);
+    const ptx::Operand *number = find("a"), *count = find("b"), *predicate = find("c");
+    LlvmValue isTrue = predicate ? laneBits(operand(*predicate, Type::pred, vector)) : b_.getInt32(0);
+    auto park = [&](LlvmValue which, LlvmValue barrier, LlvmValue threads) {
+      helper("ordito_park_at_barrier", b_.getVoidTy(),
+             {parkingLot(), which, where, line, b_.getInt32(flags), barrier, threads, isTrue});
+    };
+    const bool same = shapes_.shapeOf(*number).isUniform() && (!count || shapes_.shapeOf(*count).isUniform());
+    if (same) {
+      park(lanes, operand(*number, Type::u32, scalar), count ? operand(*count, Type::u32, scalar) : b_.getInt32(0));
+    } else {
+      LlvmValue numbers = operand(*number, Type::u32, vector);
+      LlvmValue counts = count ? operand(*count, Type::u32, vector) : constant(Type::u32, 0, true);
+      forEachLane(mask.empty() ? nullptr : mask[0], [&](LlvmValue lane) {
+        park(b_.CreateShl(b_.getInt32(1), lane), b_.CreateExtractElement(numbers, lane),
+             b_.CreateExtractElement(counts, lane));
+      });
+    }
+  }
+  assignPhis(b, end.target[0], mask);
+  spillForBarrier(point, mask);
+}
+
+/// Counts a turn of the loop with `header`, in code that all running lanes go through together; after many, they stop
+/// so that others can go on, or, where nobody in the block can be waiting, give the host's other threads a chance.
+void Emitter::noteSpin(BlockId header, uint32_t version) {
+  LlvmValue turns = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), spins_), b_.getInt32(1));
+  b_.CreateStore(turns, spins_);
+  auto* tired = newBlock("tired");
+  auto* on = newBlock("spinon");
+  b_.CreateCondBr(b_.CreateICmpUGE(turns, b_.getInt32(kSpinsForOthers)), tired, on);
+  b_.SetInsertPoint(tired);
+  b_.CreateStore(b_.getInt32(0), spins_);
+  if (parks_) {
+    const Parts live = liveMask(version);
+    helper("ordito_park_spinning", b_.getVoidTy(),
+           {parkingLot(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]), b_.getInt32(pointOf_[header])});
+    spillForBarrier(pointOf_[header], live);
+    b_.CreateBr(regionLatch_);
+  } else {
+    helper("ordito_await_blocks", b_.getVoidTy(), {frame_});
+    b_.CreateBr(on);
+  }
+  b_.SetInsertPoint(on);
+}
+
+/// The end of a turn of a masked loop that spins: `waiting` is who goes round again. If for some turns nobody has left,
+/// they stop, and the lanes that did leave go on. Ends in a branch to `loop` or `after`.
+void Emitter::endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
+                          const SpinTurns& turns) {
+  LlvmValue bits = laneBits(waiting);
+  LlvmValue same = b_.CreateICmpEQ(bits, b_.CreateLoad(b_.getInt32Ty(), turns.before));
+  LlvmValue count = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), turns.count), b_.getInt32(1));
+  count = b_.CreateSelect(same, count, b_.getInt32(0));
+  b_.CreateStore(bits, turns.before);
+  b_.CreateStore(count, turns.count);
+  LlvmValue live = fromStorage(b_.CreateLoad(storageType(), live_[0]));
+  LlvmValue others = b_.CreateICmpNE(b_.CreateAnd(laneBits(live), b_.CreateNot(bits)), b_.getInt32(0));
+  LlvmValue limit = b_.CreateSelect(others, b_.getInt32(kSpinsForLanes), b_.getInt32(kSpinsForOthers));
+  auto* again = newBlock("again");
+  auto* tired = newBlock("tired");
+  b_.CreateCondBr(b_.CreateICmpEQ(bits, b_.getInt32(0)), after, again);
+  b_.SetInsertPoint(again);
+  b_.CreateCondBr(b_.CreateICmpUGE(count, limit), tired, loop);
+  b_.SetInsertPoint(tired);
+  helper("ordito_park_spinning", b_.getVoidTy(), {parkingLot(), bits, b_.getInt32(pointOf_[header])});
+  spillForBarrier(pointOf_[header], {waiting});
+  b_.CreateStore(toStorage(b_.CreateAnd(live, b_.CreateNot(waiting))), live_[0]);
+  for (auto* slot : pendingSlots(header)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
+  b_.CreateBr(after);
+}
+
+Emitter::SpinTurns Emitter::beginSpinTurns() {
+  llvm::IRBuilder<> at(entry_);
+  SpinTurns turns{at.CreateAlloca(b_.getInt32Ty(), nullptr, "before"),
+                  at.CreateAlloca(b_.getInt32Ty(), nullptr, "turns")};
+  b_.CreateStore(b_.getInt32(0), turns.before);
+  b_.CreateStore(b_.getInt32(0), turns.count);
+  return turns;
+}
+
+/// The variables of private slots that live across a stop. Slots belong to the code, not to a warp, so these must lie
+/// in memory.
+std::vector<char> Emitter::variablesAcrossStops() const {
+  std::vector<char> across(f_.variables.size(), 0);
+  if (points_.size() < 2) return across;
+  const size_t blocks = f_.blocks.size();
+  std::map<PrivateKey, std::vector<char>> first;  // by block: 0 no access, 1 read first, 2 written first
+  auto note = [&](PrivateKey key, BlockId b, char how) {
+    auto& at = first.try_emplace(key, blocks, 0).first->second;
+    if (!at[b]) at[b] = how;
+  };
+  for (BlockId b = 0; b < blocks; ++b)
+    for (const Instruction& i : f_.blocks[b].code) {
+      if (i.op == isa::Op::Call) {
+        for (const ptx::Operand& o : i.operands[2].elements)
+          if (o.symbol.kind == ptx::Symbol::Kind::LocalVariable) note({o.symbol.index, 0}, b, 1);
+        for (const ptx::Operand& o : i.operands[0].elements)
+          if (o.symbol.kind == ptx::Symbol::Kind::LocalVariable) note({o.symbol.index, 0}, b, 2);
+      } else if (i.op == isa::Op::Ld || i.op == isa::Op::St) {
+        const bool isStore = i.op == isa::Op::St;
+        const auto key = privateKey(i.operands[isStore ? 0 : 1]);
+        const size_t width = i.operands[isStore ? 1 : 0].elements.size();
+        for (size_t k = 0; key && k < std::max<size_t>(1, width); ++k)
+          note({key->first, key->second + static_cast<int64_t>(k * isa::bytes(i.type[0]))}, b,
+               isStore && !i.guard ? 2 : 1);
+      }
+    }
+  for (const auto& [key, how] : first) {
+    std::vector<char> live(blocks, 0);
+    std::vector<BlockId> work;
+    for (BlockId b = 0; b < blocks; ++b)
+      if (how[b] == 1) live[b] = 1, work.push_back(b);
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      for (BlockId p : f_.blocks[b].predecessors)
+        if (!live[p] && how[p] != 2) live[p] = 1, work.push_back(p);
+    }
+    for (size_t p = 1; p < points_.size(); ++p) across[key.first] |= live[points_[p]];
+  }
+  return across;
+}
+
+}  // namespace ordito::jit
