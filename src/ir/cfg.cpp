@@ -175,6 +175,8 @@ class Builder {
       }
     } else {
       end.kind = endsThread(inst.op) ? Kind::Exit : Kind::Trap;
+      if (end.kind == Kind::Trap && !inst.operands.empty())
+        end.cause = static_cast<Terminator::Cause>(inst.operands[0].bits);
     }
   }
 

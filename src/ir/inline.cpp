@@ -1,10 +1,15 @@
 // PTX passes arguments through .param variables of the call site: the caller stores them, the callee's parameter names
 // read the same memory. So inlining renames: the callee's parameter symbols become the caller's variables, its
 // registers, labels and variables get fresh numbers, and its `ret` becomes a branch behind the call. A guarded call
-// becomes a branch around the body.
+// becomes a branch around the body. The bodies of recursive functions follow the kernel's.
 #include "ir/inline.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "ir/graph.hpp"
+#include "ir/ir.hpp"
+#include "ir/recursion.hpp"
 
 namespace ordito::ir {
 namespace {
@@ -23,8 +28,18 @@ class Inliner {
     out_.labels.clear();
     out_.variables.clear();
     out_.registers.clear();
+    findTargets();
+    findRecursion();
     Scope scope{&kernel, {}, {}, ptx::kNoRegister};
     if (auto ok = copyBody(scope); !ok) return tl::unexpected(ok.error());
+    if (!needed_.empty()) out_.instructions.push_back(plain(isa::Op::Ret, kernel.line));
+    std::vector<RecursiveBody> bodies;
+    for (size_t k = 0; k < needed_.size(); ++k) {
+      auto body = copyRecursive(needed_[k]);
+      if (!body) return tl::unexpected(body.error());
+      bodies.push_back(std::move(*body));
+    }
+    if (!bodies.empty()) lowerRecursion(out_, bodies, origin_);
     return Inlined{std::move(out_), std::move(origin_)};
   }
 
@@ -46,12 +61,6 @@ class Inliner {
 
   Expected<> copyBody(Scope scope) {
     const ptx::Function& f = *scope.callee;
-    if (std::find(active_.begin(), active_.end(), &f) != active_.end())
-      return failWith(801,
-                      "kernel '{}', PTX line {}: recursive function '{}' is not supported by the JIT; run with "
-                      "ORDITO_ENGINE=interp",
-                      kernel_->name, f.line, f.name);
-    active_.push_back(&f);
     scope.registerBase = static_cast<uint32_t>(out_.registers.size());
     scope.labelBase = static_cast<uint32_t>(out_.labels.size());
     scope.variableBase = static_cast<uint32_t>(out_.variables.size());
@@ -60,6 +69,10 @@ class Inliner {
     out_.variables.insert(out_.variables.end(), f.variables.begin(), f.variables.end());
     for (uint32_t i = 0; i < f.variables.size(); ++i) origin_.push_back({indexOf(&f), i});
 
+    const bool isCalled = scope.returnLabel != ptx::kNoRegister;
+    for (size_t k = 0; isCalled && k < f.parameters.size(); ++k)
+      if (f.parameters[k].isRegister)
+        access(isa::Op::Ld, f.parameters[k].type, scope.arguments[k], ownRegister(scope, f.parameters[k]), f.line);
     size_t nextLabel = 0;
     std::vector<uint32_t> order(f.labels.size());
     for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -75,8 +88,19 @@ class Inliner {
       if (auto ok = copyInstruction(scope, f.instructions[i]); !ok) return ok;
     }
     placeLabels(f.instructions.size());
-    active_.pop_back();
+    if (isCalled) out_.labels[scope.returnLabel].instruction = here();
+    for (size_t k = 0; isCalled && k < f.returns.size(); ++k)
+      if (f.returns[k].isRegister)
+        access(isa::Op::St, f.returns[k].type, scope.returns[k], ownRegister(scope, f.returns[k]), f.line);
     return {};
+  }
+
+  /// A .reg parameter of the scope's function.
+  static Operand ownRegister(const Scope& scope, const ptx::Parameter& p) {
+    Operand o;
+    o.kind = Operand::Kind::Register;
+    o.reg = p.reg + scope.registerBase;
+    return o;
   }
 
   uint32_t here() const { return static_cast<uint32_t>(out_.instructions.size()); }
@@ -89,17 +113,61 @@ class Inliner {
       out_.instructions.push_back(branch(inst.guard, false, scope.returnLabel, inst));
       return {};
     }
-    if (inst.op == isa::Op::Call) return copyCall(inst);
+    if (inst.op == isa::Op::Call) return copyCall(inst, *scope.callee);
     out_.instructions.push_back(std::move(inst));
     return {};
   }
 
-  Expected<> copyCall(const ptx::Instruction& inst) {
+  /// One comparison for each function of the prototype's form whose address is taken.
+  Expected<> copyIndirectCall(const ptx::Instruction& inst, const ptx::Function& caller) {
+    const uint32_t after = newLabel("after_call");
+    if (inst.guard) out_.instructions.push_back(branch(inst.guard, true, after, inst));
+    const Operand& proto = inst.operands[3];
+    for (uint32_t f : targets_) {
+      if (proto.kind == Operand::Kind::Integer && !matches(caller.prototypes[proto.bits], module_.functions[f]))
+        continue;
+      out_.registers.push_back({"%istarget", isa::Type::pred});
+      const auto p = static_cast<ptx::RegisterId>(out_.registers.size() - 1);
+      ptx::Instruction compare = plain(isa::Op::Setp, inst.line);
+      compare.mods[isa::ModifierKind::Compare] = isa::modifierValue(isa::ModifierKind::Compare, "eq");
+      compare.type[0] = isa::Type::u64;
+      compare.operands[0].kind = Operand::Kind::Register;
+      compare.operands[0].reg = p;
+      compare.operands[2] = inst.operands[1];
+      compare.operands[3].kind = Operand::Kind::Integer;
+      compare.operands[3].bits = reinterpret_cast<uint64_t>(&module_.functions[f]);
+      out_.instructions.push_back(std::move(compare));
+      const uint32_t next = newLabel("next_target");
+      out_.instructions.push_back(branch({p, false}, true, next, inst));
+      ptx::Instruction direct = inst;
+      direct.guard = {};
+      direct.operands[1] = {};
+      direct.operands[1].kind = Operand::Kind::Symbol;
+      direct.operands[1].symbol = {Symbol::Kind::Function, f};
+      direct.operands[3] = {};
+      if (auto ok = copyCall(direct, caller); !ok) return ok;
+      out_.instructions.push_back(branch({}, false, after, inst));
+      out_.labels[next].instruction = here();
+    }
+    ptx::Instruction trap = plain(isa::Op::Trap, inst.line);
+    trap.operands.emplace_back();
+    trap.operands[0].bits = static_cast<uint64_t>(Terminator::Cause::BadCall);
+    out_.instructions.push_back(std::move(trap));
+    out_.labels[after].instruction = here();
+    return {};
+  }
+
+  static bool matches(const ptx::Prototype& prototype, const ptx::Function& f) {
+    auto same = [](const std::vector<ptx::Parameter>& a, const std::vector<ptx::Parameter>& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [](const ptx::Parameter& x, const ptx::Parameter& y) { return x.size == y.size; });
+    };
+    return same(prototype.parameters, f.parameters) && same(prototype.returns, f.returns);
+  }
+
+  Expected<> copyCall(const ptx::Instruction& inst, const ptx::Function& caller) {
     const Operand& target = inst.operands[1];
-    if (target.kind != Operand::Kind::Symbol)
-      return failWith(
-          801, "kernel '{}', PTX line {}: an indirect call is not supported by the JIT; run with ORDITO_ENGINE=interp",
-          kernel_->name, inst.line);
+    if (target.kind != Operand::Kind::Symbol) return copyIndirectCall(inst, caller);
     const ptx::Function& callee = module_.functions[target.symbol.index];
     if (!callee.hasBody) {
       out_.instructions.push_back(inst);
@@ -108,23 +176,145 @@ class Inliner {
     if (callee.isEntry)
       return failWith(801, "kernel '{}', PTX line {}: launching kernel '{}' from a kernel is not supported yet",
                       kernel_->name, inst.line, callee.name);
-    uint32_t after = newLabel("after_" + callee.name);
-    if (inst.guard) out_.instructions.push_back(branch(inst.guard, true, after, inst));
-    for (const auto* list : {&callee.parameters, &callee.returns})
-      for (const ptx::Parameter& parameter : *list)
-        if (parameter.isRegister)
-          return failWith(801,
-                          "kernel '{}', PTX line {}: function '{}' has a .reg parameter, which the JIT does not "
-                          "support; declare it .param",
-                          kernel_->name, inst.line, callee.name);
-    Scope inner{&callee, inst.operands[2].elements, inst.operands[0].elements, after};
-    if (inner.arguments.size() != callee.parameters.size() || inner.returns.size() != callee.returns.size())
+    const auto& arguments = inst.operands[2].elements;
+    const auto& results = inst.operands[0].elements;
+    if (arguments.size() != callee.parameters.size() || results.size() != callee.returns.size())
       return fail("kernel '{}', PTX line {}: call of '{}' with {} arguments and {} results; it has {} and {}",
-                  kernel_->name, inst.line, callee.name, inner.arguments.size(), inner.returns.size(),
-                  callee.parameters.size(), callee.returns.size());
-    if (auto ok = copyBody(inner); !ok) return ok;
-    out_.labels[after].instruction = here();
+                  kernel_->name, inst.line, callee.name, arguments.size(), results.size(), callee.parameters.size(),
+                  callee.returns.size());
+    const uint32_t after = newLabel("after_" + callee.name), done = newLabel("done_" + callee.name);
+    if (inst.guard) out_.instructions.push_back(branch(inst.guard, true, done, inst));
+    ptx::Instruction call = inst;
+    call.guard = {};
+    // Whatever is passed lies in variables from here on.
+    for (size_t k = 0; k < arguments.size(); ++k)
+      if (!isVariable(arguments[k])) {
+        call.operands[2].elements[k] = newVariable(callee.parameters[k]);
+        access(isa::Op::St, callee.parameters[k].type, call.operands[2].elements[k], arguments[k], inst.line);
+      }
+    for (size_t k = 0; k < results.size(); ++k)
+      if (!isVariable(results[k])) call.operands[0].elements[k] = newVariable(callee.returns[k]);
+    if (recursive_.count(target.symbol.index)) {
+      if (std::find(needed_.begin(), needed_.end(), target.symbol.index) == needed_.end())
+        needed_.push_back(target.symbol.index);
+      out_.instructions.push_back(call);
+    } else {
+      Scope inner{&callee, call.operands[2].elements, call.operands[0].elements, after};
+      if (auto ok = copyBody(inner); !ok) return ok;
+    }
+    for (size_t k = 0; k < results.size(); ++k)
+      if (results[k].kind == Operand::Kind::Register)
+        access(isa::Op::Ld, callee.returns[k].type, call.operands[0].elements[k], results[k], inst.line);
+    out_.labels[done].instruction = here();
     return {};
+  }
+
+  static bool isVariable(const Operand& o) { return o.symbol.kind == Symbol::Kind::LocalVariable; }
+
+  /// A variable that holds what is passed for `p`.
+  Operand newVariable(const ptx::Parameter& p) {
+    ptx::Variable v;
+    v.name = p.name;
+    v.space = ptx::Space::Param;
+    v.type = p.type;
+    v.count = std::max(p.count, 1u);
+    v.alignment = p.alignment;
+    v.size = p.size;
+    Operand o;
+    o.kind = Operand::Kind::Symbol;
+    o.symbol = {Symbol::Kind::LocalVariable, static_cast<uint32_t>(out_.variables.size())};
+    out_.variables.push_back(std::move(v));
+    origin_.push_back({~0u, 0});
+    return o;
+  }
+
+  /// st.param [variable], value; or ld.param value, [variable].
+  void access(isa::Op op, isa::Type type, Operand variable, const Operand& value, uint32_t line) {
+    ptx::Instruction i = plain(op, line);
+    i.type[0] = type == isa::Type::pred ? isa::Type::b8 : type;
+    i.mods[isa::ModifierKind::Space] = isa::modifierValue(isa::ModifierKind::Space, "param");
+    variable.kind = Operand::Kind::Address;
+    i.operands[op == isa::Op::St ? 0 : 1] = variable;
+    i.operands[op == isa::Op::St ? 1 : 0] = value;
+    out_.instructions.push_back(std::move(i));
+  }
+
+  /// The body of a recursive function, with its parameters as variables.
+  Expected<RecursiveBody> copyRecursive(uint32_t function) {
+    const ptx::Function& f = module_.functions[function];
+    RecursiveBody body;
+    body.function = function;
+    body.registers.first = static_cast<uint32_t>(out_.registers.size());
+    body.variables.first = static_cast<uint32_t>(out_.variables.size());
+    auto addVariables = [&](const std::vector<ptx::Parameter>& list, std::vector<uint32_t>& numbers,
+                            std::vector<Operand>& names) {
+      for (const ptx::Parameter& p : list) {
+        names.push_back(newVariable(p));
+        numbers.push_back(names.back().symbol.index);
+      }
+    };
+    Scope scope{&f, {}, {}, newLabel("return_" + f.name)};
+    addVariables(f.parameters, body.parameters, scope.arguments);
+    addVariables(f.returns, body.returns, scope.returns);
+    body.entryLabel = newLabel(f.name);
+    body.first = out_.labels[body.entryLabel].instruction = here();
+    if (auto ok = copyBody(scope); !ok) return tl::unexpected(ok.error());
+    out_.instructions.push_back(plain(isa::Op::Ret, f.line));
+    body.last = here();
+    body.registers.second = static_cast<uint32_t>(out_.registers.size());
+    body.variables.second = static_cast<uint32_t>(out_.variables.size());
+    return body;
+  }
+
+  /// Functions that an indirect call can mean: those whose address somebody takes.
+  void findTargets() {
+    std::set<uint32_t> found;
+    auto note = [&](const Symbol& s) {
+      if (s.kind == Symbol::Kind::Function && module_.functions[s.index].hasBody && !module_.functions[s.index].isEntry)
+        found.insert(s.index);
+    };
+    for (const ptx::Variable& v : module_.variables)
+      for (const ptx::Relocation& r : v.relocations) note(r.symbol);
+    for (const ptx::Function& f : module_.functions)
+      for (const ptx::Instruction& i : f.instructions)
+        if (i.op != isa::Op::Call)
+          for (const Operand& o : i.operands) note(o.symbol);
+    targets_.assign(found.begin(), found.end());
+  }
+
+  std::vector<uint32_t> callees(uint32_t function) const {
+    std::vector<uint32_t> result;
+    for (const ptx::Instruction& i : module_.functions[function].instructions) {
+      if (i.op != isa::Op::Call) continue;
+      if (i.operands[1].kind == Operand::Kind::Symbol)
+        result.push_back(i.operands[1].symbol.index);
+      else
+        result.insert(result.end(), targets_.begin(), targets_.end());
+    }
+    return result;
+  }
+
+  /// Functions that can reach themselves.
+  void findRecursion() {
+    Graph graph(module_.functions.size());
+    std::vector<uint32_t> all;
+    for (uint32_t f = 0; f < module_.functions.size(); ++f) {
+      all.push_back(f);
+      for (uint32_t to : callees(f)) graph.edge(f, to);
+    }
+    for (const auto& group : components(graph, all)) {
+      const auto& next = graph.successors[group[0]];
+      if (group.size() > 1 || std::find(next.begin(), next.end(), group[0]) != next.end())
+        recursive_.insert(group.begin(), group.end());
+    }
+  }
+
+  static ptx::Instruction plain(isa::Op op, uint32_t line) {
+    ptx::Instruction i;
+    i.op = op;
+    i.line = line;
+    i.operands.resize(i.info().form.operandCount);
+    return i;
   }
 
   static ptx::Instruction branch(ptx::Guard guard, bool invert, uint32_t label, const ptx::Instruction& from) {
@@ -162,7 +352,9 @@ class Inliner {
   const ptx::Function* kernel_ = nullptr;
   ptx::Function out_;
   std::vector<std::pair<uint32_t, uint32_t>> origin_;
-  std::vector<const ptx::Function*> active_;
+  std::vector<uint32_t> targets_;  // see findTargets
+  std::set<uint32_t> recursive_;   // functions that can reach themselves
+  std::vector<uint32_t> needed_;   // those of them that the kernel calls
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Inlines every direct call of a device function that has a body, so that the later passes see one function without
-// calls.
+// Inlines every call of a device function that has a body, so that the later passes see one function without calls.
+// An indirect call becomes a comparison with each function that it can mean. Functions that can reach themselves are in
+// the kernel once (ir/recursion.hpp).
 #pragma once
 
 #include <utility>
@@ -17,7 +18,7 @@ struct Inlined {
 };
 
 /// The kernel with all calls of functions with bodies replaced by their bodies. Calls of functions without a body
-/// (math, printf) stay. Recursion and indirect calls are errors that name the function and the PTX line.
+/// (math, printf) stay. The address of a function is that of its entry in `module.functions`.
 Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel);
 
 }  // namespace ordito::ir

@@ -42,7 +42,10 @@ struct Terminator {
     Barrier,  // threads meet (`barrier`), then go on at target[0]
     Trap,     // the launch ends with a fault
   };
+  /// Why Kind::Trap ends the launch. A trap that is not the program's own has its cause as an operand.
+  enum class Cause : uint8_t { Trap, StackOverflow, BadCall };
   Kind kind = Kind::Exit;
+  Cause cause = Cause::Trap;
   bool negated = false;
   bool isInstruction = false;  // written in the PTX (a bra, ret …), so counters count it
   ValueId condition = kNoValue;
@@ -121,7 +124,7 @@ void forEachUse(TerminatorT& end, F&& f)
 }
 
 /// Builds the CFG of a kernel: direct calls of functions with a body are inlined, unreachable blocks dropped, guarded
-/// control flow made explicit. Recursion and indirect calls are refused by name. With `warpStops`, an instruction that
+/// control flow made explicit. With `warpStops`, an instruction that
 /// names the lanes it works with (shfl.sync …) begins a block behind a stop, bar.warp.sync, where these lanes meet.
 Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel, bool warpStops = false);
 

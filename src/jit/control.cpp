@@ -568,7 +568,8 @@ void Emitter::addPending(BlockId b, const Parts& mask) {
 }
 
 void Emitter::emitTrap(const ir::Terminator& end, const Parts&) {
-  helper("ordito_trap", b_.getVoidTy(), {frame_, b_.getInt32(end.line)}, true);
+  helper("ordito_trap", b_.getVoidTy(), {frame_, b_.getInt32(end.line), b_.getInt32(static_cast<uint32_t>(end.cause))},
+         true);
   b_.CreateUnreachable();
 }
 

@@ -2,6 +2,8 @@
 // directed rounding.
 #include "jit/helpers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cfenv>
@@ -10,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "ir/ir.hpp"
+#include "ir/recursion.hpp"
 #include "isa/isa.hpp"
 #include "jit/access_counts.hpp"
 #include "jit/math_functions.hpp"
@@ -88,7 +92,18 @@ uint64_t countSectors64(const int64_t* addresses, uint32_t lanes, uint32_t bytes
   return countSectors(addresses, lanes, bytes);
 }
 
-[[noreturn]] void trap(const BlockFrame* frame, uint32_t line) {
+[[noreturn]] void trap(const BlockFrame* frame, uint32_t line, uint32_t cause) {
+  using Cause = ir::Terminator::Cause;
+  switch (static_cast<Cause>(cause)) {
+    case Cause::StackOverflow:
+      machine::raiseFault(
+          *frame, machine::FaultKind::StackOverflow, line, 0,
+          fmt::format("the calls of a thread take more than {} bytes of stack", ir::kStackBytes).c_str());
+    case Cause::BadCall:
+      machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, line, 0,
+                          "an indirect call of what is no function of the module, or one of another form");
+    case Cause::Trap: break;
+  }
   machine::raiseFault(*frame, machine::FaultKind::Trap, line, 0, nullptr);
 }
 

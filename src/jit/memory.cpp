@@ -124,6 +124,7 @@ LlvmValue Emitter::symbolAddress(const Operand& o, unsigned bits) {
       if (v.space == Space::Local || v.space == Space::Param) return number(localOffset_[o.symbol.index] + offset);
       break;
     }
+    case Symbol::Kind::Function: return number(reinterpret_cast<uint64_t>(&f_.module->functions[o.symbol.index]));
     default: break;
   }
   throw Refusal{

@@ -308,14 +308,15 @@ Node Generator::meet() {
 
 /// Adds to a word that is no atomic's, under a lock that is taken in a loop of its own.
 Node Generator::lock() {
-  const unsigned id = locks_++;
-  return text(fmt::format(
-      "Lock{0}:\n  atom.global.{1}, 1;\n  setp.ne.u32 %q2, %t0, 0;\n  @%q2 bra Lock{0};\n"
-      "  ld.volatile.global.u32 %t0, [%sums+{2}];\n  add.u32 %t0, %t0, {3};\n"
-      "  st.volatile.global.u32 [%sums+{2}], %t0;\n  membar.gl;\n  st.volatile.global.u32 "
-      "[%sums+{4}], 0;\n",
-      id, fmt::format(chance(50) ? "exch.b32 %t0, [%sums+{}]" : "cas.b32 %t0, [%sums+{}], 0", 4 * (kSums - 1)),
-      4 * (kSums - 2), reg('r', false), 4 * (kSums - 1)));
+  const unsigned id = locks_++, word = 4 * (kSums - 2), lock = 4 * (kSums - 1);
+  const std::string take = chance(50) ? fmt::format("exch.b32 %t0, [%sums+{}], 1", lock)
+                                      : fmt::format("cas.b32 %t0, [%sums+{}], 0, 1", lock);
+  return text(
+      fmt::format("Lock{0}:\n  atom.global.{1};\n  setp.ne.u32 %q2, %t0, 0;\n  @%q2 bra Lock{0};\n"
+                  "  ld.volatile.global.u32 %t0, [%sums+{2}];\n  add.u32 %t0, %t0, {3};\n"
+                  "  st.volatile.global.u32 [%sums+{2}], %t0;\n  membar.gl;\n"
+                  "  st.volatile.global.u32 [%sums+{4}], 0;\n",
+                  id, take, word, reg('r', false), lock));
 }
 
 Node Generator::branch(unsigned depth, bool together) {
