@@ -130,6 +130,7 @@ CUresult fly(const Flight& flight, std::string& message) {
   grid.block = request.block;
   grid.parameters = request.parameters.data();
   grid.globals = flight.module->globals();
+  grid.functions = flight.module->parsed().functions.data();
   grid.dynamicSharedBytes = static_cast<uint32_t>(request.sharedBytes);
   grid.totalSharedBytes = totalShared(request);
   grid.sharedAlignment = function.sharedAlignment;

@@ -34,6 +34,18 @@ void Executor::Bra() {
   top.pc = target;
 }
 
+void Executor::BrxIdx() {
+  Activation& top = thread->top();
+  const auto& targets = top.plan->source->branchTargets[operand(1).bits].labels;
+  const uint64_t index = read(0, Type::u32);
+  if (index >= targets.size())
+    fault(FaultKind::IllegalInstruction, 0,
+          fmt::format("brx.idx with index {}; its .branchtargets are {}", index, targets.size()));
+  const uint32_t target = top.plan->source->labels[targets[index]].instruction;
+  wentBackwards |= target < top.pc;
+  top.pc = target;
+}
+
 const FunctionPlan& Executor::callee() {
   const Operand& target = operand(1);
   if (target.is(Operand::Kind::Symbol)) return block.program.functions[target.symbol.index];

@@ -113,6 +113,7 @@ class Inliner {
       out_.instructions.push_back(branch(inst.guard, false, scope.returnLabel, inst));
       return {};
     }
+    if (inst.op == isa::Op::BrxIdx) return copyIndexedBranch(scope, inst), Expected<>{};
     if (inst.op == isa::Op::Call) return copyCall(inst, *scope.callee);
     out_.instructions.push_back(std::move(inst));
     return {};
@@ -126,19 +127,9 @@ class Inliner {
     for (uint32_t f : targets_) {
       if (proto.kind == Operand::Kind::Integer && !matches(caller.prototypes[proto.bits], module_.functions[f]))
         continue;
-      out_.registers.push_back({"%istarget", isa::Type::pred});
-      const auto p = static_cast<ptx::RegisterId>(out_.registers.size() - 1);
-      ptx::Instruction compare = plain(isa::Op::Setp, inst.line);
-      compare.mods[isa::ModifierKind::Compare] = isa::modifierValue(isa::ModifierKind::Compare, "eq");
-      compare.type[0] = isa::Type::u64;
-      compare.operands[0].kind = Operand::Kind::Register;
-      compare.operands[0].reg = p;
-      compare.operands[2] = inst.operands[1];
-      compare.operands[3].kind = Operand::Kind::Integer;
-      compare.operands[3].bits = reinterpret_cast<uint64_t>(&module_.functions[f]);
-      out_.instructions.push_back(std::move(compare));
+      const auto isTarget = compare(inst.operands[1], isa::Type::u64, addressOf(f, inst.line), inst.line);
       const uint32_t next = newLabel("next_target");
-      out_.instructions.push_back(branch({p, false}, true, next, inst));
+      out_.instructions.push_back(branch(isTarget, true, next, inst));
       ptx::Instruction direct = inst;
       direct.guard = {};
       direct.operands[1] = {};
@@ -149,12 +140,63 @@ class Inliner {
       out_.instructions.push_back(branch({}, false, after, inst));
       out_.labels[next].instruction = here();
     }
-    ptx::Instruction trap = plain(isa::Op::Trap, inst.line);
-    trap.operands.emplace_back();
-    trap.operands[0].bits = static_cast<uint64_t>(Terminator::Cause::BadCall);
-    out_.instructions.push_back(std::move(trap));
+    trap(Terminator::Cause::BadCall, inst.line);
     out_.labels[after].instruction = here();
     return {};
+  }
+
+  /// brx.idx: a comparison and a branch for each target.
+  void copyIndexedBranch(const Scope& scope, const ptx::Instruction& inst) {
+    const uint32_t after = newLabel("no_target");
+    if (inst.guard) out_.instructions.push_back(branch(inst.guard, true, after, inst));
+    const auto& targets = scope.callee->branchTargets[inst.operands[1].bits].labels;
+    for (size_t k = 0; k < targets.size(); ++k)
+      out_.instructions.push_back(branch(compare(inst.operands[0], isa::Type::u32, number(k), inst.line), false,
+                                         targets[k] + scope.labelBase, inst));
+    trap(Terminator::Cause::BadIndex, inst.line);
+    out_.labels[after].instruction = here();
+  }
+
+  void trap(Terminator::Cause cause, uint32_t line) {
+    ptx::Instruction i = plain(isa::Op::Trap, line);
+    i.operands.emplace_back();
+    i.operands[0].bits = static_cast<uint64_t>(cause);
+    out_.instructions.push_back(std::move(i));
+  }
+
+  /// mov.u64: a register with the address of a function.
+  Operand addressOf(uint32_t function, uint32_t line) {
+    out_.registers.push_back({"%function", isa::Type::b64});
+    ptx::Instruction i = plain(isa::Op::Mov, line);
+    i.type[0] = isa::Type::u64;
+    i.operands[0].kind = Operand::Kind::Register;
+    i.operands[0].reg = static_cast<ptx::RegisterId>(out_.registers.size() - 1);
+    i.operands[1].kind = Operand::Kind::Symbol;
+    i.operands[1].symbol = {Symbol::Kind::Function, function};
+    out_.instructions.push_back(i);
+    return i.operands[0];
+  }
+
+  static Operand number(uint64_t n) {
+    Operand o;
+    o.kind = Operand::Kind::Integer;
+    o.bits = n;
+    return o;
+  }
+
+  /// setp.eq: a new predicate.
+  ptx::Guard compare(const Operand& a, isa::Type type, const Operand& b, uint32_t line) {
+    out_.registers.push_back({"%is", isa::Type::pred});
+    const auto p = static_cast<ptx::RegisterId>(out_.registers.size() - 1);
+    ptx::Instruction i = plain(isa::Op::Setp, line);
+    i.mods[isa::ModifierKind::Compare] = isa::modifierValue(isa::ModifierKind::Compare, "eq");
+    i.type[0] = type;
+    i.operands[0].kind = Operand::Kind::Register;
+    i.operands[0].reg = p;
+    i.operands[2] = a;
+    i.operands[3] = b;
+    out_.instructions.push_back(std::move(i));
+    return {p, false};
   }
 
   static bool matches(const ptx::Prototype& prototype, const ptx::Function& f) {

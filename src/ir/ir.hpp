@@ -43,7 +43,7 @@ struct Terminator {
     Trap,     // the launch ends with a fault
   };
   /// Why Kind::Trap ends the launch. A trap that is not the program's own has its cause as an operand.
-  enum class Cause : uint8_t { Trap, StackOverflow, BadCall };
+  enum class Cause : uint8_t { Trap, StackOverflow, BadCall, BadIndex };
   Kind kind = Kind::Exit;
   Cause cause = Cause::Trap;
   bool negated = false;

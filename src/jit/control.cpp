@@ -108,7 +108,8 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
   // them.
   for (BlockId b : regionOrder_) {
     const BlockId join = shapes_.joinOf(b);
-    if (!parts(b) || join == kNoBlock || info.masked[join]) continue;
+    // A join behind a stop is none of this region's: nobody gets there.
+    if (!parts(b) || join == kNoBlock || !inRegion_[join] || info.masked[join]) continue;
     const auto& influence = influenceOf(b);
     for (BlockId n : regionOrder_)
       if (influence[n] && info.masked[n]) list[info.component[n]].next = join;
@@ -162,6 +163,7 @@ void Emitter::emitUniformBlock(BlockId b, uint32_t version) {
 
 void Emitter::emitCode(BlockId b) {
   countedGroups_.clear();
+  checkedRoots_.clear();
   if (counting_) countInstructions(f_.blocks[b]);
   for (const Instruction& i : f_.blocks[b].code) {
     setLine(i.line);
@@ -259,6 +261,7 @@ void Emitter::clearPending(uint32_t component, uint32_t version) {
 
 bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
   const auto& assumed = versions_[version].assumed;
+  if (hasManyStops_) return false;
   if (std::find(assumed.begin(), assumed.end(), b) != assumed.end()) return true;
   if (assumed.size() >= kMaxAssumptions) return false;
   size_t size = 0;
@@ -418,7 +421,10 @@ void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, 
 /// Mandelbrot).
 void Emitter::forgetDefinitions(const std::vector<BlockId>& loop) {
   for (BlockId b : loop)
-    for (const Instruction& i : f_.blocks[b].code) ir::forEachDefinition(i, [&](ValueId v, unsigned) { forget(v); });
+    for (const Instruction& i : f_.blocks[b].code)
+      ir::forEachDefinition(i, [&](ValueId v, unsigned) {
+        if (!parks_ || !crossesBarrier_[v]) forget(v);  // else lanes that have stopped may want it
+      });
 }
 
 void Emitter::emitMaskedBlock(BlockId b, uint32_t version) {

@@ -30,6 +30,8 @@ using machine::BlockFrame;
 namespace {
 constexpr uint32_t kNoPoint = ~0u;
 constexpr uint32_t kDone = ~0u;
+/// From so many stops on, regions of lanes out of step are compiled once and not for warps that are whole, too.
+constexpr size_t kManyStops = 4;
 
 size_t roundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 }  // namespace
@@ -135,6 +137,7 @@ void Emitter::findPoints() {
   for (uint32_t p = 0; p < points_.size(); ++p) pointOf_[points_[p]] = p;
   const auto& block = shapes_.launch().block;
   partialBlock_ = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
+  hasManyStops_ = stops_.stepping == ir::Stops::Stepping::Lanes && points_.size() > kManyStops;
   findEarlyExits();
   for (unsigned p = 0; p < jam_; ++p)
     live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
@@ -165,7 +168,8 @@ void Emitter::findEarlyExits() {
       if (!behind[f_.blocks[b].end.target[k]])
         behind[f_.blocks[b].end.target[k]] = 1, work.push_back(f_.blocks[b].end.target[k]);
   }
-  for (uint32_t p = 0; p < points_.size(); ++p) mayMiss_.push_back(partialBlock_ || parks_ || behind[points_[p]]);
+  const bool lanesPart = stops_.stepping == ir::Stops::Stepping::Lanes;
+  for (uint32_t p = 0; p < points_.size(); ++p) mayMiss_.push_back(partialBlock_ || lanesPart || behind[points_[p]]);
   for (char m : mayMiss_) needsLive_ |= m != 0;
 }
 

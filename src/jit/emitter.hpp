@@ -371,6 +371,16 @@ class Emitter {
   void emitVectorAtomic(const Instruction& i);
   void emitElect(const Instruction& i);
 
+  // ---- alignment.cpp
+  // ----------------------------------------------------------------------------------------------------------------------------
+  void checkAlignment(const Instruction& i, size_t k, unsigned bytes, const Parts& mask);
+  void failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask);
+  unsigned zeroBits(const ptx::Operand& o, unsigned depth) const;
+  unsigned zeroBits(ValueId v, unsigned depth) const;
+  static unsigned offsetZeroBits(int64_t offset);
+  unsigned symbolZeroBits(const ptx::Symbol& s) const;
+  ValueId alignmentRoot(ValueId v, unsigned bits) const;
+
   // ---- warp.cpp, synchronization.cpp, control_flow.cpp
   // -----------------------------------------------------------------------------------
   void emitWarp(const Instruction& i);
@@ -456,6 +466,7 @@ class Emitter {
   llvm::BasicBlock* regionLatch_ = nullptr;
   size_t scratchBytes_ = 0;
   size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
+  bool hasManyStops_ = false;
   const bool parks_;                   // threads can get out of step: see stepping.cpp
   llvm::AllocaInst* spins_ = nullptr;  // turns of spinning loops in the running region
 
@@ -474,7 +485,8 @@ class Emitter {
   std::map<uint32_t, std::vector<Component>> componentInfo_;
   std::map<BlockId, std::vector<llvm::AllocaInst*>> pending_;
   std::map<BlockId, std::vector<char>> influence_;
-  Parts mask_;  // of the code being emitted; empty: all lanes
+  std::set<std::tuple<ValueId, unsigned, uint64_t>> checkedRoots_;  // in the PTX block being emitted
+  Parts mask_;                                                      // of the code being emitted; empty: all lanes
   uint32_t currentLine_ = 0;
   llvm::DISubprogram* lines_ = nullptr;  // debug information that maps machine code to PTX lines
 

@@ -102,9 +102,17 @@ uint64_t countSectors64(const int64_t* addresses, uint32_t lanes, uint32_t bytes
     case Cause::BadCall:
       machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, line, 0,
                           "an indirect call of what is no function of the module, or one of another form");
+    case Cause::BadIndex:
+      machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, line, 0,
+                          "brx.idx with an index behind the end of its .branchtargets");
     case Cause::Trap: break;
   }
   machine::raiseFault(*frame, machine::FaultKind::Trap, line, 0, nullptr);
+}
+
+[[noreturn]] void misaligned(const BlockFrame* frame, uint32_t line) {
+  machine::raiseFault(*frame, machine::FaultKind::MisalignedAddress, line, 0,
+                      "the address of this access is no multiple of its size");
 }
 
 /// See Emitter::emitWidening: the wide base was chosen; is it right for every active lane?
@@ -315,6 +323,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   std::vector<std::pair<std::string_view, void*>> t;
   auto add = [&](std::string_view name, auto* f) { t.push_back({name, reinterpret_cast<void*>(f)}); };
   add("ordito_trap", trap);
+  add("ordito_misaligned", misaligned);
   add("ordito_check_widening", checkWidening);
   add("ordito_park_begin", parkBegin);
   add("ordito_park_next", parkNext);

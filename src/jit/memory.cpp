@@ -124,7 +124,10 @@ LlvmValue Emitter::symbolAddress(const Operand& o, unsigned bits) {
       if (v.space == Space::Local || v.space == Space::Param) return number(localOffset_[o.symbol.index] + offset);
       break;
     }
-    case Symbol::Kind::Function: return number(reinterpret_cast<uint64_t>(&f_.module->functions[o.symbol.index]));
+    case Symbol::Kind::Function: {
+      LlvmValue all = frameField(offsetof(machine::BlockFrame, functions), b_.getPtrTy(), "functions");
+      return host(b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), all, o.symbol.index * sizeof(ptx::Function)));
+    }
     default: break;
   }
   throw Refusal{
@@ -422,6 +425,7 @@ void Emitter::emitLoad(const Instruction& i) {
   llvm::Type* element = memoryType(i.type[0]);
   const unsigned bytes = isa::bytes(i.type[0]);
   const Parts mask = guardedMask(i);
+  checkAlignment(i, 1, bytes * std::max(1u, static_cast<unsigned>(to.elements.size())), mask);
   if (isOrdered(i)) compilerFence();
   if (counting_)
     countAccess(i, a, mask, bytes * (to.kind == Operand::Kind::Vector ? static_cast<unsigned>(to.elements.size()) : 1),
@@ -500,6 +504,7 @@ void Emitter::emitStore(const Instruction& i) {
   const unsigned bytes = isa::bytes(i.type[0]);
   const Parts mask = guardedMask(i);
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
+  checkAlignment(i, 0, bytes * static_cast<unsigned>(sources.size()), mask);
   if (counting_) countAccess(i, a, mask, bytes * static_cast<unsigned>(sources.size()), true);
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;

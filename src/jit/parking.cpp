@@ -112,7 +112,7 @@ void ParkingLot::atBarrier(uint32_t lanes, uint32_t point, uint32_t line, uint32
   auto refuse = [&](const std::string& what) {
     machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, line, 0, what.c_str());
   };
-  if (number >= kBarriers) refuse(fmt::format("barrier {}; a block has barriers 0 to {}", number, kBarriers - 1));
+  if (number > kClusterBarrier) refuse(fmt::format("barrier {}; a block has barriers 0 to {}", number, kBarriers - 1));
   if (count % machine::kWarpSize)
     refuse(fmt::format("barrier with {} threads, which is no multiple of the warp size", count));
   if (flags & kArriveOnly && !count) refuse("bar.arrive with a count of 0 threads");

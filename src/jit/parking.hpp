@@ -35,14 +35,14 @@ struct ParkedWarp {
 
 /// The lanes of one block: plain memory in the block's scratch, followed by a ParkedWarp for each warp.
 struct ParkingLot {
-  static constexpr unsigned kBarriers = 16;
+  static constexpr unsigned kBarriers = 16, kClusterBarrier = kBarriers;
   const machine::BlockFrame* frame;
   uint32_t warps;
-  uint32_t current;              // the warp whose turn it is
-  uint32_t left;                 // its lanes that have not had their turn
-  uint32_t running;              // lanes given out by next() that have not parked
-  uint32_t progress;             // in this round a lane has ended or arrived somewhere
-  uint32_t arrivals[kBarriers];  // bar.arrive, since the barrier was last complete
+  uint32_t current;                  // the warp whose turn it is
+  uint32_t left;                     // its lanes that have not had their turn
+  uint32_t running;                  // lanes given out by next() that have not parked
+  uint32_t progress;                 // in this round a lane has ended or arrived somewhere
+  uint32_t arrivals[kBarriers + 1];  // bar.arrive, since the barrier was last complete
 
   static size_t bytes(uint32_t warps) { return sizeof(ParkingLot) + warps * sizeof(ParkedWarp); }
   static size_t resultOffset() { return sizeof(ParkingLot) + offsetof(ParkedWarp, result); }

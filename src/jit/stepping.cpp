@@ -49,13 +49,20 @@ void Emitter::emitParkedRegions(llvm::BasicBlock* round, const std::vector<llvm:
     reloadAfterBarrier(p);
     LlvmValue live = b_.CreateBitCast(lanes, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
     b_.CreateStore(toStorage(live), live_[0]);
-    auto* whole = newBlock("whole");
-    auto* part = newBlock("part");
-    b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(~0u)), whole, part);
-    for (bool full : {true, false}) {
-      b_.SetInsertPoint(full ? whole : part);
+    auto start = [&](bool full) {
       held_.clear();
       arrive(points_[p], versionNumber({full, {}}));
+    };
+    if (!mayMiss_[p] || hasManyStops_) {
+      start(!mayMiss_[p]);
+    } else {
+      auto* whole = newBlock("whole");
+      auto* part = newBlock("part");
+      b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(~0u)), whole, part);
+      b_.SetInsertPoint(whole);
+      start(true);
+      b_.SetInsertPoint(part);
+      start(false);
     }
     drainWork();
   }
@@ -124,9 +131,12 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
       helper("ordito_park_at_barrier", b_.getVoidTy(),
              {parkingLot(), which, where, line, b_.getInt32(flags), barrier, threads, isTrue});
     };
-    const bool same = shapes_.shapeOf(*number).isUniform() && (!count || shapes_.shapeOf(*count).isUniform());
+    const bool same =
+        (!number || shapes_.shapeOf(*number).isUniform()) && (!count || shapes_.shapeOf(*count).isUniform());
     if (same) {
-      park(lanes, operand(*number, Type::u32, scalar), count ? operand(*count, Type::u32, scalar) : b_.getInt32(0));
+      // barrier.cluster.wait has no number: a barrier of its own.
+      park(lanes, number ? operand(*number, Type::u32, scalar) : b_.getInt32(ParkingLot::kClusterBarrier),
+           count ? operand(*count, Type::u32, scalar) : b_.getInt32(0));
     } else {
       LlvmValue numbers = operand(*number, Type::u32, vector);
       LlvmValue counts = count ? operand(*count, Type::u32, vector) : constant(Type::u32, 0, true);

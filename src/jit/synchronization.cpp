@@ -165,6 +165,7 @@ void Emitter::emitAtomic(const Instruction& i) {
   const Type t = i.type[0];
   Address a = addressOf(i, at);
   const Parts mask = guardedMask(i);
+  checkAlignment(i, at, isa::bytes(t), mask);
   if (counting_) countAccess(i, a, mask, isa::bytes(t), true);
   const bool isCas = i.op == isa::Op::AtomCas;
   llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64)

@@ -31,7 +31,8 @@ struct BlockFrame {
   std::byte* scratch;  // Executable::scratchBytes() bytes of engine-private memory, 64-byte aligned, not initialised
   std::byte*
       local;  // Executable::localBytes() bytes for .local memory of the whole block, 64-byte aligned, not initialised
-  std::byte* const* globals;  // address of each variable of the module, by its index in ptx::Module::variables
+  std::byte* const* globals;       // address of each variable of the module, by its index in ptx::Module::variables
+  const ptx::Function* functions;  // the module's: to a program, a function's address is that of its entry here
   uint64_t*
       counters;  // CounterSet::kCount numbers to add to, or null when the Executable was compiled without counters
   uint32_t ctaid[3];

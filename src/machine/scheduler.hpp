@@ -26,6 +26,7 @@ struct GridLaunch {
   Dim3 grid, block;
   const std::byte* parameters = nullptr;
   std::byte* const* globals = nullptr;
+  const ptx::Function* functions = nullptr;  // of the module
   uint32_t dynamicSharedBytes = 0;
   uint32_t totalSharedBytes = 0;       // static + dynamic, from the block's window start
   uint32_t sharedAlignment = 16;       // largest alignment of a shared variable

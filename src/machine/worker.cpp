@@ -67,6 +67,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) 
   frame_.scratch = scratch_.get(launch.executable->scratchBytes());
   frame_.local = local_.get(launch.executable->localBytes());
   frame_.globals = launch.globals;
+  frame_.functions = launch.functions;
   std::fill(std::begin(counters_), std::end(counters_), 0);
   frame_.counters = launch.counters ? counters_ : nullptr;
   const uint32_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};

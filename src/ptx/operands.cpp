@@ -128,6 +128,7 @@ Type operandType(const Instruction& i, size_t k) {
     case Op::Ld:
     case Op::St: return k == 2 ? Type::b64 : d;
     case Op::Isspacep: return k == 0 ? Type::pred : Type::b64;
+    case Op::BrxIdx:
     case Op::BarSync:
     case Op::BarrierSync:
     case Op::BarArrive:

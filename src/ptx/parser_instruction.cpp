@@ -147,6 +147,15 @@ void Parser::spaceFromSymbol(Instruction& i) const {
 void Parser::labelOperand(uint32_t index) {
   Token at = token_;
   if (expectWord("a label").empty()) return;
+  if (function_.instructions.back().op == isa::Op::BrxIdx) {
+    const Entity* targets = names_.find(at.text);
+    if (!targets || targets->kind != Entity::Kind::BranchTargets)
+      return error(at, "'{}' names no .branchtargets", at.text);
+    Operand& o = function_.instructions.back().operands[index];
+    o.kind = Operand::Kind::Integer;
+    o.bits = targets->index;
+    return;
+  }
   auto instruction = static_cast<uint32_t>(function_.instructions.size() - 1);
   function_.instructions.back().operands[index].kind = Operand::Kind::Label;
   names_.innermost().labelUses.push_back({at.text, at.at, at.line, instruction, index, false});

@@ -273,7 +273,7 @@ TEST(ParserErrors, RefuseByName) {
   expectContains(refusal("mov.u32 %r1, %tid;"), "'%tid' as a whole vector");
   expectContains(refusal("mov.u32 %r1, %reserved_smem_offset_begin;"),
                  "'%reserved_smem_offset_begin' is not supported");
-  expectContains(refusal("brx.idx %r1, t;"), "'brx.idx' is not supported");
+  expectContains(refusal("brx.idx %r1, t;"), "'t' names no .branchtargets");
   expectContains(refusal(".reg .v4 .f32 %v;"), "vector registers are not supported");
   expectContains(messageFor(test::module(".alias a, b;")), "'.alias' is not supported");
   expectContains(messageFor(test::module(".global .texref t[2] = {1};")), "opaque");

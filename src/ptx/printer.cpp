@@ -49,6 +49,8 @@ class Printer {
         put("{}", i.info().form.operands[k].paired ? "|" : k == 0 ? " " : ", ");
         if (i.info().form.operands[k].kind == isa::OperandForm::Kind::Image)
           list(i.operands[k], '[', ']');
+        else if (i.op == isa::Op::BrxIdx && k == 1)
+          put("{}", function_->branchTargets[i.operands[k].bits].name);
         else
           operand(i.operands[k]);
       }

@@ -128,6 +128,7 @@ Outcome launch(machine::Engine& engine, const ptx::Module& module, const ptx::Fu
   grid.block = c.block;
   grid.parameters = parameters.data();
   grid.globals = globals.data();
+  grid.functions = module.functions.data();
   grid.dynamicSharedBytes = c.dynamicShared;
   grid.totalSharedBytes = layout.dynamicSharedOffset + c.dynamicShared;
   grid.sharedAlignment = 128;
