@@ -86,7 +86,7 @@ class Block {
   const machine::BlockFrame& frame;
   std::vector<Warp> warps;
   /// By barrier: threads that arrived without waiting (bar.arrive), since it was last complete.
-  std::array<uint32_t, 16> arrivals{};
+  std::array<uint32_t, 17> arrivals{};  // the last is a cluster's
 
  private:
   bool runWarp(Warp& warp);
