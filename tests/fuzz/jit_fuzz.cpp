@@ -84,8 +84,10 @@ void shrink(Kernel& kernel, uint64_t seed, const Configuration& configuration) {
 }
 
 /// One kernel on one configuration: seeds take turns at them.
-bool check(uint64_t seed, bool prints) {
-  Kernel kernel = Generator(seed).run();
+bool check(uint64_t seed, bool prints, bool getsOutOfStep) {
+  Generator generator(seed);
+  generator.getsOutOfStep = getsOutOfStep;
+  Kernel kernel = generator.run();
   if (prints) std::puts(kernel.text().c_str());
   const Configuration& configuration = kConfigurations[seed % std::size(kConfigurations)];
   const auto first = differences(kernel, seed, configuration);
@@ -124,12 +126,13 @@ bool replay(const std::string& file) {
 int main(int argc, char** argv) {
   uint64_t seed = 1, count = 0;
   double seconds = 20;
-  bool prints = false;
+  bool prints = false, getsOutOfStep = false;
   std::string recorded;
   CLI::App app{"Random kernels on the interpreter and on the JIT"};
   app.add_option("--seed", seed, "the first kernel's seed");
   app.add_option("--count", count, "how many kernels (0: as many as fit the time)");
   app.add_option("--seconds", seconds, "how long");
+  app.add_flag("--out-of-step", getsOutOfStep, "barriers that not all threads reach, and locks between lanes");
   app.add_flag("--print", prints, "print every kernel");
   app.add_option("--recorded", recorded, "instead, replay the kernels of this file");
   CLI11_PARSE(app, argc, argv);
@@ -137,6 +140,6 @@ int main(int argc, char** argv) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   uint64_t done = 0;
   for (; count ? done < count : std::chrono::steady_clock::now() < end; ++done)
-    if (!ordito::fuzz::check(seed + done, prints)) return 1;
+    if (!ordito::fuzz::check(seed + done, prints, getsOutOfStep)) return 1;
   std::printf("%llu kernels agree\n", static_cast<unsigned long long>(done));
 }

@@ -424,8 +424,8 @@ Kernel Generator::run() {
   k.grid = {1 + below(3), 1, 1};
   wholeWarps_ = k.block.count() % 32 == 0;
   mayExit_ = chance(30) && !isPortable_;  // else others would read words that were never written
-  hasUnevenBarriers_ = !isPortable_ && chance(20);
-  hasLocks_ = !isPortable_ && chance(10);
+  hasUnevenBarriers_ = getsOutOfStep && chance(20);
+  hasLocks_ = getsOutOfStep && chance(10);
   k.nodes = block(3, true, 5 + below(12));
   return k;
 }

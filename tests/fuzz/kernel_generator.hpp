@@ -44,6 +44,8 @@ class Generator {
   explicit Generator(uint64_t seed, bool portable = false) : random_(seed), isPortable_(portable) {}
   Kernel run();
 
+  bool getsOutOfStep = false;
+
  private:
   struct Template;
   static const std::vector<std::vector<Template>>& templates();
@@ -79,7 +81,8 @@ class Generator {
   bool isPortable_;
   bool mayExit_ = true, haveExited_ = false, wholeWarps_ = true;
   bool mayLeave_ = false;  // lanes may leave the innermost loop alone
-  // Barriers that not all threads reach; locks between lanes.
+  // Barriers that not all threads reach; locks between lanes. Only where `getsOutOfStep` asks for them: some such
+  // kernels were seen not to end on the JIT.
   bool hasUnevenBarriers_ = false, hasLocks_ = false;
   unsigned loops_ = 0, inLoops_ = 0, skips_ = 0, locks_ = 0;
 };
