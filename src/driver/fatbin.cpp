@@ -237,8 +237,15 @@ bool isDeviceRuntime(const FatbinEntry& entry) { return entry.name.find("cuda_de
 
 }  // namespace
 
+bool beginsWithMagic(const void* data, uint32_t magic) {
+  const auto* bytes = static_cast<const unsigned char*>(data);
+  for (unsigned k = 0; k < sizeof magic; ++k)
+    if (bytes[k] != (magic >> 8 * k & 0xff)) return false;
+  return true;
+}
+
 bool isFatbin(std::span<const std::byte> data) {
-  return data.size() >= sizeof(Header) && load<uint32_t>(data, 0) == kFatbinMagic;
+  return data.size() >= sizeof(Header) && beginsWithMagic(data.data(), kFatbinMagic);
 }
 
 std::size_t fatbinBytes(const void* header) {

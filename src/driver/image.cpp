@@ -18,12 +18,6 @@ constexpr int kInvalidImage = 200, kInvalidPtx = 218;
 constexpr uint32_t kWrapperMagic = 0x466243b1;
 constexpr uint32_t kElfMagic = 0x464c457f;
 
-uint32_t magicOf(const void* data) {
-  uint32_t magic = 0;
-  std::memcpy(&magic, data, sizeof magic);
-  return magic;
-}
-
 /// PTX text starts with white space, a comment or a directive. Reads no further than the first byte that settles it.
 bool looksLikePtx(const char* text) {
   while (*text && std::isspace(static_cast<unsigned char>(*text))) ++text;
@@ -87,9 +81,8 @@ Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, cons
 
 size_t imageBytes(const void* data) {
   if (!data) return 0;
-  uint32_t magic = magicOf(data);
-  if (magic == kWrapperMagic) return 24;
-  if (magic == kElfMagic) return 64;
+  if (beginsWithMagic(data, kWrapperMagic)) return 24;
+  if (beginsWithMagic(data, kElfMagic)) return 64;
   if (size_t bytes = fatbinBytes(data)) return bytes;
   const auto* text = static_cast<const char*>(data);
   return looksLikePtx(text) ? std::strlen(text) : 0;
@@ -98,7 +91,7 @@ size_t imageBytes(const void* data) {
 Expected<ParsedImage> parseImage(const Image& image, uint32_t capability) {
   if (!image.data || image.bytes == 0)
     return failWith(kInvalidImage, "{}: neither PTX text nor a fat binary", image.origin);
-  if (image.bytes >= 4 && magicOf(image.data) == kElfMagic) {
+  if (image.bytes >= 4 && beginsWithMagic(image.data, kElfMagic)) {
     ParsedImage parsed;
     parsed.withoutPtx = "machine code (a cubin) only, and no PTX";
     return parsed;
@@ -107,7 +100,7 @@ Expected<ParsedImage> parseImage(const Image& image, uint32_t capability) {
     return tl::unexpected(
         Error{fmt::format("{}: {}", image.origin, error.message), error.code ? error.code : kInvalidImage});
   };
-  if (image.bytes >= 4 && magicOf(image.data) == kWrapperMagic) {
+  if (image.bytes >= 4 && beginsWithMagic(image.data, kWrapperMagic)) {
     auto entries = readFatbinWrapper(image.data);
     if (!entries) return invalid(entries.error());
     return parseEntries(*entries, image.origin, capability);

@@ -30,7 +30,7 @@ void Executor::CpAsync() {
     fault(machine::FaultKind::IllegalInstruction, 0, fmt::format("cp.async of {} bytes reads {}", bytes, wanted));
   std::byte buffer[16]{};
   Place from = locate(1, bytes);
-  std::memcpy(buffer, from.pointer, wanted);
+  if (wanted != 0) std::memcpy(buffer, from.pointer, wanted);
   accesses.add(AccessLog::Kind::Load, from.space, thread->lane, from.address, bytes);
   std::memcpy(locateIn(Space::Shared, 0, bytes).pointer, buffer, bytes);
 }

@@ -82,6 +82,7 @@ void Parser::definition(std::string_view name, const Token& at) {
 }
 
 uint32_t Parser::declareFunction(std::string_view name, const Token& at, bool hasBody) {
+  if (hasBody && function_.linkage == Linkage::Extern) function_.linkage = Linkage::Visible;
   auto next = static_cast<uint32_t>(module_.functions.size());
   auto [known, isNew] =
       names_.module().names.try_emplace(name, Entity{Entity::Kind::Symbol, {}, {Symbol::Kind::Function, next}, 0});
@@ -99,7 +100,6 @@ uint32_t Parser::declareFunction(std::string_view name, const Token& at, bool ha
   Linkage declared = before.linkage;
   if (hasBody) {
     if (function_.linkage == Linkage::Internal && declared != Linkage::Extern) function_.linkage = declared;
-    if (function_.linkage == Linkage::Extern) function_.linkage = Linkage::Visible;
     function_.noReturn |= before.noReturn;
     before = function_;
   }

@@ -224,7 +224,8 @@ Operand Parser::operand() {
     if (token_.kind != TokenKind::Word) return fromConstant({false, false, !constant().bits});
     Token at = token_;
     Operand o = named();
-    if (!failed() && !o.is(Operand::Kind::Register)) error(at, "'!' needs a predicate");
+    const bool isPredicate = o.is(Operand::Kind::Register) && isa::isPredicate(function_.registers[o.reg].type);
+    if (!failed() && !isPredicate) error(at, "'!' needs a predicate");
     o.negated = true;
     return o;
   }

@@ -279,6 +279,8 @@ TEST(ParserErrors, RefuseByName) {
   expectContains(messageFor(test::module(".global .texref t[2] = {1};")), "opaque");
   expectContains(messageFor(test::module(".shared .texref t;")), "type .texref must be .global");
   expectContains(refusal(".reg .texref %v;"), "register cannot be of type .texref");
+  expectContains(refusal("mov.b32 !%r1, 0;"), "'!' needs a predicate");
+  expectContains(refusal(".shared .u4 nibbles[3];"), "type '.u4' belongs to instructions");
   expectContains(refusal(".reg .e4m3 %v;"), "type '.e4m3' belongs to instructions");
   expectContains(refusal("red.async.relaxed.cluster.add.u32 [%r1], %r2;"), "clusters of more than one block");
   expectContains(refusal("cp.async.bulk.commit_group;"), "tensor memory accelerator");

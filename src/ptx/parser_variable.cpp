@@ -93,6 +93,7 @@ void Parser::variables(Space space, Linkage linkage) {
   }
   Token at = token_;
   v.type = typeDirective("the variable's type");
+  if (failed()) return;
   if (isa::isPredicate(v.type)) return error(at, "a variable cannot be of type .pred");
   if (isa::isOpaque(v.type) && (space != Space::Global || inFunction_))
     return error(at, "a variable of type .{} must be .global and stand at module level", isa::name(v.type));

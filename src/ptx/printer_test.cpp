@@ -25,6 +25,11 @@ TEST(Printer, RoundTripsTheInputs) {
   for (const char* name : test::kInputs) expectRoundTrip(test::input(name), name);
 }
 
+TEST(Printer, RoundTripsAnExternFunctionWithABody) {
+  const std::string text = test::module(".extern .func f(.param .b32 x) { ret; } .extern .func f(.param .b32 x);");
+  expectRoundTrip(text, "extern");
+}
+
 TEST(Printer, WritesOneInstruction) {
   std::string lines[] = {"@!%p1 ld.global.nc.v2.f32 {%f1, _}, [%rd1-16];",
                          "setp.lt.and.s32 %p1|%p2, %r1, -5, !%p3;",

@@ -23,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!again || print(*again) != printed) {
     std::fprintf(stderr, "%s\n--- printed:\n%s\n", again ? "prints differently" : again.error().message.c_str(),
                  printed.c_str());
+    if (again) std::fprintf(stderr, "--- and then:\n%s\n", print(*again).c_str());
     std::abort();
   }
   return 0;
