@@ -137,19 +137,34 @@ void Emitter::emitPure(const Instruction& i) {
   for (size_t k = 0; k < results.size(); ++k) define(results[k], std::move(held[k]));
 }
 
-void Emitter::checkWidening(LlvmValue base, LlvmValue wraps, const ir::Pattern& pattern, bool isSigned, unsigned first,
-                            unsigned width, unsigned part) {
+/// One branch and one cold call for all groups of all warps: the call spills what is live, which is much code.
+void Emitter::checkWidening(const std::vector<Parts>& bases, LlvmValue wraps, const ir::Pattern& pattern,
+                            bool isSigned) {
   auto* cold = newBlock("wraps");
   auto* on = newBlock("widened");
-  LlvmValue lanes = mask_.empty() ? b_.getInt32(~0u) : laneBits(mask_[part]);
   b_.CreateCondBr(wraps, cold, on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
   b_.SetInsertPoint(cold);
+  if (!widened_)  // room for the bases of all warps and the active lanes of each
+    widened_ = llvm::IRBuilder<>(entry_).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), jam_ * (kLanes + 1)));
+  unsigned slot = 0;
+  auto keep = [&](LlvmValue v) { b_.CreateStore(v, b_.CreateConstGEP1_32(b_.getInt64Ty(), widened_, slot++)); };
+  for (const Parts& part : bases)
+    for (LlvmValue base : part) keep(base);
+  for (unsigned p = 0; p < bases.size(); ++p) {
+    LlvmValue lanes = b_.getInt32(~0u);
+    if (!mask_.empty()) {
+      lanes = laneBits(mask_[p]);
+      // A base that all warps have in common is right if it is for the lanes of each.
+      for (unsigned q = bases.size(); q < mask_.size(); ++q) lanes = b_.CreateOr(lanes, laneBits(mask_[q]));
+    }
+    keep(b_.CreateZExt(lanes, b_.getInt64Ty()));
+  }
   auto* table = new llvm::GlobalVariable(module_, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true,
                                          llvm::GlobalValue::PrivateLinkage,
                                          llvm::ConstantDataArray::get(context_, llvm::ArrayRef<int64_t>(pattern)));
   helper("ordito_check_widening", b_.getVoidTy(),
-         {frame_, b_.getInt32(currentLine_), base, table, lanes, b_.getInt32(isSigned), b_.getInt32(first),
-          b_.getInt32(width)});
+         {frame_, b_.getInt32(currentLine_), widened_, b_.getInt32(static_cast<uint32_t>(bases.size())),
+          b_.getInt32(static_cast<uint32_t>(bases[0].size())), table, b_.getInt32(isSigned)});
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
 }
@@ -171,18 +186,14 @@ void Emitter::emitWidening(const Instruction& i) {
   const ir::Shape narrowShape = shapes_.shapeOf(i.operands[a]);
   const ir::Pattern pattern = shapes_.pattern(narrowShape.pattern);
   const ir::Shape& shape = shapes_[result];
-  Held h;
-  for (unsigned p = 0; p < jam_; ++p) {
-    if (p >= partsOf(result)) {
-      h.bases.push_back(h.bases[0]);
-      continue;
-    }
-    h.bases.emplace_back();
+  const unsigned width = kLanes / shape.groups;
+  std::vector<Parts> wideBases(partsOf(result));
+  LlvmValue anyWraps = nullptr;
+  for (unsigned p = 0; p < partsOf(result); ++p)
     for (unsigned g = 0; g < shape.groups; ++g) {
       Source s;
       s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups;
       LlvmValue base = operand(i, a, narrow, s);
-      const unsigned width = kLanes / shape.groups;
       const auto [low, high] = std::minmax_element(pattern.begin() + g * width, pattern.begin() + (g + 1) * width);
       LlvmValue sext = b_.CreateSExt(base, b_.getInt64Ty()), zext = b_.CreateZExt(base, b_.getInt64Ty());
       LlvmValue first = b_.CreateAdd(isSigned ? sext : zext, b_.getInt64(static_cast<uint64_t>(*low)));
@@ -194,8 +205,21 @@ void Emitter::emitWidening(const Instruction& i) {
       } else {
         wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(0)), b_.CreateICmpSGT(last, b_.getInt64(UINT32_MAX)));
       }
-      LlvmValue wideBase = isSigned ? sext : b_.CreateSelect(wraps, sext, zext);
-      if (!hoisted_[result]) checkWidening(base, wraps, pattern, isSigned, g * width, width, p);
+      anyWraps = anyWraps ? b_.CreateOr(anyWraps, wraps) : wraps;
+      wideBases[p].push_back(isSigned ? sext : b_.CreateSelect(wraps, sext, zext));
+    }
+  if (!hoisted_[result]) checkWidening(wideBases, anyWraps, pattern, isSigned);
+  Held h;
+  for (unsigned p = 0; p < jam_; ++p) {
+    if (p >= partsOf(result)) {
+      h.bases.push_back(h.bases[0]);
+      continue;
+    }
+    h.bases.emplace_back();
+    for (unsigned g = 0; g < shape.groups; ++g) {
+      Source s;
+      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups;
+      LlvmValue wideBase = wideBases[p][g];
       if (isMul)
         wideBase = b_.CreateMul(wideBase, isSigned ? b_.CreateSExt(operand(i, factor, narrow, s), b_.getInt64Ty())
                                                    : b_.CreateZExt(operand(i, factor, narrow, s), b_.getInt64Ty()));

@@ -257,8 +257,7 @@ class Emitter {
   void emitInstruction(const Instruction& i);
   void emitPure(const Instruction& i);
   void emitWidening(const Instruction& i);
-  void checkWidening(LlvmValue base, LlvmValue wraps, const ir::Pattern& pattern, bool isSigned, unsigned first,
-                     unsigned width, unsigned part);
+  void checkWidening(const std::vector<Parts>& bases, LlvmValue wraps, const ir::Pattern& pattern, bool isSigned);
   Results pureBody(const Instruction& i, const Source& s);
 
   // ---- memory.cpp
@@ -467,8 +466,9 @@ class Emitter {
   size_t scratchBytes_ = 0;
   size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
   bool hasManyStops_ = false;
-  const bool parks_;                   // threads can get out of step: see stepping.cpp
-  llvm::AllocaInst* spins_ = nullptr;  // turns of spinning loops in the running region
+  const bool parks_;                     // threads can get out of step: see stepping.cpp
+  llvm::AllocaInst* spins_ = nullptr;    // turns of spinning loops in the running region
+  llvm::AllocaInst* widened_ = nullptr;  // what checkWidening shows its helper
 
   std::vector<Slots> slots_;
   std::map<ValueId, Held> held_;

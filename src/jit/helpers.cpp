@@ -16,6 +16,7 @@
 #include "ir/recursion.hpp"
 #include "isa/isa.hpp"
 #include "jit/access_counts.hpp"
+#include "jit/access_pattern.hpp"
 #include "jit/math_functions.hpp"
 #include "jit/parking.hpp"
 #include "machine/device_functions.hpp"
@@ -116,18 +117,21 @@ uint64_t countSectors64(const int64_t* addresses, uint32_t lanes, uint32_t bytes
 }
 
 /// See Emitter::emitWidening: the wide base was chosen; is it right for every active lane?
-void checkWidening(const BlockFrame* frame, uint32_t line, uint32_t base, const int64_t* pattern, uint32_t lanes,
-                   uint32_t isSigned, uint32_t first, uint32_t count) {
-  for (uint32_t l = first; l < first + count; ++l) {
-    if (!(lanes >> l & 1)) continue;
-    const uint32_t narrow = base + static_cast<uint32_t>(pattern[l]);
-    const int64_t exact = isSigned ? static_cast<int32_t>(narrow) : static_cast<int64_t>(narrow);
-    const int64_t wide = static_cast<int32_t>(base) + pattern[l];
-    if (exact != wide)
-      machine::raiseFault(*frame, machine::FaultKind::AddressWrap, line, static_cast<uint64_t>(exact),
-                          "a 32-bit index wraps around between the lanes of one warp; run with ORDITO_ENGINE=interp to "
-                          "execute it exactly");
-  }
+/// `bases` has the wide base of each group of each warp, then the active lanes of each warp.
+void checkWidening(const BlockFrame* frame, uint32_t line, const int64_t* bases, uint32_t warps, uint32_t groups,
+                   const int64_t* pattern, uint32_t isSigned) {
+  const uint32_t width = kLanes / groups;
+  for (uint32_t warp = 0; warp < warps; ++warp)
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      if (!(bases[warps * groups + warp] >> l & 1)) continue;
+      const int64_t wide = bases[warp * groups + l / width] + pattern[l];
+      const auto narrow = static_cast<uint32_t>(wide);
+      const int64_t exact = isSigned ? static_cast<int32_t>(narrow) : static_cast<int64_t>(narrow);
+      if (exact != wide)
+        machine::raiseFault(*frame, machine::FaultKind::AddressWrap, line, static_cast<uint64_t>(exact),
+                            "a 32-bit index wraps around between the lanes of one warp; run with ORDITO_ENGINE=interp "
+                            "to execute it exactly");
+    }
 }
 
 void parkBegin(ParkingLot* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads) {

@@ -37,6 +37,21 @@ unsigned warpsPerLine(const ir::Function& f, const std::vector<uint32_t>& loop, 
   return !reads ? 1 : length <= kLongLoop ? kWarps : kWarps / 2;
 }
 
+/// Does the loop gather or scatter at addresses that it carries along, one for each lane? Such a loop waits for memory,
+/// and more warps at a time would only make more code.
+bool walksPointers(const ir::Function& f, const std::vector<uint32_t>& loop, const ir::Shapes& shapes) {
+  std::vector<ir::ValueId> carried;
+  for (ir::BlockId b : loop)
+    for (const ir::Phi& phi : f.blocks[b].phis)
+      if (shapes[phi.value].isGeneral()) carried.push_back(phi.value);
+  for (ir::BlockId b : loop)
+    for (const ir::Instruction& i : f.blocks[b].code)
+      for (const ptx::Operand& o : i.operands)
+        if (o.kind == ptx::Operand::Kind::Address && std::find(carried.begin(), carried.end(), o.reg) != carried.end())
+          return true;
+  return false;
+}
+
 }  // namespace
 
 unsigned chooseJam(const ir::Function& f, const ir::LaunchShape& launch, const Target& target) {
@@ -59,6 +74,7 @@ unsigned chooseJam(const ir::Function& f, const ir::LaunchShape& launch, const T
       sharing = std::max(sharing, warps);
       continue;
     }
+    if (walksPointers(f, component, shapes)) return 1;
     for (ir::BlockId b : component) {
       if (shapes.isDivergent(b) || shapes.isWarpVarying(b)) return 1;
       for (const ir::Phi& phi : f.blocks[b].phis) here += shapes[phi.value].isGeneral();

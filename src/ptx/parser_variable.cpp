@@ -274,7 +274,8 @@ void Parser::addModuleVariable(Variable v, std::string_view name) {
   v.name = name;
   if (inFunction_) {
     declare(name, entity, token_);
-    v.name = fmt::format("{}${}${}", function_.name, name, index);
+    // '%' may only begin a name.
+    v.name = fmt::format("{}${}${}", function_.name, name.substr(name.starts_with('%')), index);
   } else if (auto [known, isNew] = names_.module().names.try_emplace(name, entity); !isNew) {
     Symbol symbol = known->second.symbol;
     bool variable = symbol.kind == Symbol::Kind::ModuleVariable;

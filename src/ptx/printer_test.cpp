@@ -25,6 +25,10 @@ TEST(Printer, RoundTripsTheInputs) {
   for (const char* name : test::kInputs) expectRoundTrip(test::input(name), name);
 }
 
+TEST(Printer, RoundTripsAPercentNameInAFunction) {
+  expectRoundTrip(test::kernel(".shared .u64 %wide; mov.u64 %rd1, %wide;"), "percent");
+}
+
 TEST(Printer, RoundTripsAnExternFunctionWithABody) {
   const std::string text = test::module(".extern .func f(.param .b32 x) { ret; } .extern .func f(.param .b32 x);");
   expectRoundTrip(text, "extern");
