@@ -392,7 +392,7 @@ const Row* findJoined(std::string_view body) {
 
 class Reader {
  public:
-  Result readAll(std::vector<std::string> arguments, int depth = 0) {
+  Result readAll(const std::vector<std::string>& arguments, int depth = 0) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       auto result = readOne(arguments, i, depth);
       if (!result) return result;

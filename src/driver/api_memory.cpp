@@ -108,7 +108,7 @@ CUresult release(Device& device, CUdeviceptr pointer) {
 
 template <class T>
 CUresult answer(void* data, T value) {
-  std::memcpy(data, &value, sizeof value);
+  std::memcpy(data, &value, sizeof value);  // NOLINT(bugprone-sizeof-expression): T may be a pointer
   return CUDA_SUCCESS;
 }
 

@@ -151,7 +151,8 @@ void Stream::waitLocked(Lock& lock, uint64_t number) {
       runFront(lock);
       continue;
     }
-    Point point = *unmet;  // dependencies point backwards in time, so this recursion ends
+    // A copy: the wait may run and remove the operation. Dependencies point backwards in time, so this recursion ends.
+    Point point = *unmet;  // NOLINT(performance-unnecessary-copy-initialization)
     point.stream->waitLocked(lock, point.number);
   }
 }

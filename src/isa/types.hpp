@@ -60,7 +60,7 @@ constexpr Type element(Type t) {
 
 /// The type spelt `text` (without its dot), if there is one.
 constexpr std::optional<Type> typeFromName(std::string_view text) {
-  for (uint8_t i = 1; i < sizeof(kTypes) / sizeof(kTypes[0]); ++i)
+  for (size_t i = 1; i < sizeof(kTypes) / sizeof(kTypes[0]); ++i)
     if (kTypes[i].name == text) return static_cast<Type>(i);
   return std::nullopt;
 }

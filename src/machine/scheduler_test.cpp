@@ -10,6 +10,8 @@
 #include <set>
 #include <thread>
 
+#include "machine/test_sanitizer.hpp"
+
 using namespace ordito::machine;
 
 namespace {
@@ -77,6 +79,7 @@ TEST(Scheduler, TheFirstFaultStopsTheGrid) {
 }
 
 TEST(Scheduler, SharedWindowsAreSeparateAndGuarded) {
+  SKIP_UNDER_THREAD_SANITIZER();
   Scheduler scheduler(2);
   Block block([](const BlockFrame& frame) {
     auto* shared = reinterpret_cast<volatile uint32_t*>(frame.shared);

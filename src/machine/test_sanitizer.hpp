@@ -1,0 +1,10 @@
+// For tests: what the sanitizers cannot watch.
+#pragma once
+#include <gtest/gtest.h>
+
+// The thread sanitizer ends the process at the second jump out of a handler of a signal.
+#if defined(__has_feature) && __has_feature(thread_sanitizer)
+#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "a second hardware fault in one thread"
+#else
+#define SKIP_UNDER_THREAD_SANITIZER() static_assert(true)
+#endif
