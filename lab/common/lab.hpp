@@ -56,7 +56,8 @@ struct Options {
   unsigned block = 0;
   int rounds = 3;
   std::string variant;  // empty: the program's default list; "all": everything it has
-  std::string file;
+  std::string file;     // input, of the programs that take one
+  std::string write;    // output, likewise
   bool json = false;
   bool progress = false;
   bool trace = false;
@@ -110,6 +111,8 @@ inline Options parse(int argc, char** argv, Options options, const char* extra =
       options.variant = value();
     } else if (arg == "--file") {
       options.file = value();
+    } else if (arg == "--write") {
+      options.write = value();
     } else if (arg == "--json") {
       options.json = true;
     } else if (arg == "--progress") {

@@ -45,6 +45,7 @@ struct Request {
   std::string block;
   std::string variant;
   std::string gpu;
+  std::string file;
   int rounds = 3;
   bool all = false;
   bool csv = false;
@@ -68,6 +69,7 @@ std::vector<std::string> programArguments(const Request& request, int rounds) {
   };
   add("--size", request.size);
   add("--block", request.block);
+  add("--file", request.file);
   add("--variant", request.all ? "all" : request.variant);
   return arguments;
 }
@@ -257,6 +259,7 @@ void describe(CLI::App& app, Request& request) {
   run->add_option("--size", request.size, "Elements, or rows of a matrix; 2^26 is understood")->check(validSize);
   run->add_option("--block", request.block, "Threads per block, where a variant lets one choose")->check(validSize);
   run->add_option("--gpu", request.gpu, "The GPU to show to the program (see 'ordito gpus')");
+  run->add_option("--file", request.file, "A text or image, for the programs that work on one");
   run->add_option("--rounds", request.rounds, "Repetitions, the median is reported")->check(CLI::Range(1, 1000));
   CLI::Option* variant = run->add_option("--variant", request.variant, "Only this variant");
   run->add_flag("--all", request.all, "Also the variants left out by default")->excludes(variant);
