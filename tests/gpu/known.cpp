@@ -24,8 +24,10 @@ Expected<std::vector<Known>> readKnown(const std::string& path) {
     if (!(words >> k.engine >> what)) return fail("{}:{}: expected: opcode engine what", path, number);
     if (what == "nan")
       k.isNan = true;
+    else if (what == "value")
+      k.isValue = true;
     else if (what != "ulp" || !(words >> k.ulp))
-      return fail("{}:{}: expected 'nan' or 'ulp N'", path, number);
+      return fail("{}:{}: expected 'nan', 'value' or 'ulp N'", path, number);
     all.push_back(k);
   }
   return all;

@@ -8,12 +8,13 @@
 
 namespace ordito::gpu {
 
-/// Up to `ulp` units in the last place off, or NaNs with other bits, in the instructions that `pattern` names (`*`
-/// stands for anything).
+/// Up to `ulp` units in the last place off, NaNs with other bits, or other results altogether, in the instructions that
+/// `pattern` names (`*` stands for anything).
 struct Known {
   std::string pattern, engine;
   uint64_t ulp = 0;
   bool isNan = false;
+  bool isValue = false;  // the GPU's compiler emulates the instruction otherwise than the manual defines it
   mutable bool used = false;
 };
 

@@ -24,7 +24,19 @@ bool isSubtraction(Op op) { return op == Op::SubCc || op == Op::Subc; }
 bool makesCarry(const Form& f) { return f.has(ModifierKind::Carry); }
 
 /// The results of these depend on where variables lie.
-bool dependsOnAddresses(Op op) { return op == Op::Isspacep || op == Op::Cvta; }
+/// Addresses, and what the manual calls opaque: cache policies, places in another block, states of an mbarrier.
+bool isPrivateToTheMachine(Op op) {
+  switch (op) {
+    case Op::Isspacep:
+    case Op::Cvta:
+    case Op::Mapa:
+    case Op::GetCtaRank:
+    case Op::CreatePolicy:
+    case Op::CreatePolicyCvt:
+    case Op::MbarrierPendingCount: return true;
+    default: return false;
+  }
+}
 
 bool isApproximate(Op op) {
   switch (op) {
@@ -186,7 +198,7 @@ class Writer {
 }  // namespace
 
 std::vector<Experiment> pureExperiments(Op op, Spread spread) {
-  if (dependsOnAddresses(op)) return {};
+  if (isPrivateToTheMachine(op)) return {};
   std::map<std::vector<Type>, std::vector<Form>> groups;
   for (Form& f : pureForms(op)) {
     std::vector<Type> sources;
