@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -15,6 +16,11 @@ namespace ordito::bench {
 namespace {
 
 constexpr double matmulFlops(double n) { return 2 * n * n * n; }
+
+/// Half the keys are compared in each of the log n (log n + 1) / 2 steps.
+constexpr double bitonicCompares(int log) { return (1 << (log - 1)) * (log * (log + 1) / 2.0); }
+
+constexpr int spmvPerRow = 16;  // on average: rows have 0 to 32 elements
 
 std::vector<float> smallFloats(std::size_t count, unsigned seed, int limit) {
   std::minstd_rand random(seed);
@@ -55,6 +61,20 @@ std::string firstDifference(const std::vector<T>& expected, const std::vector<st
   return {};  // bytes differ but values do not: -0 and 0
 }
 
+/// More than 1e-9 of the largest value off.
+std::string firstFarOff(const std::vector<double>& expected, const std::vector<std::byte>& result) {
+  if (result.size() != expected.size() * sizeof(double)) return fmt::format("{} bytes of result", result.size());
+  double largest = 0;
+  for (double v : expected) largest = std::max(largest, std::abs(v));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    double value;
+    std::memcpy(&value, result.data() + i * sizeof value, sizeof value);
+    if (!(std::abs(value - expected[i]) <= 1e-9 * largest))
+      return fmt::format("element {} is {}, expected {}", i, value, expected[i]);
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<CaseSpec>& allCases() {
@@ -75,11 +95,17 @@ const std::vector<CaseSpec>& allCases() {
       // Six instructions of PTX for each step of 32 threads.
       {"xorshift", Kernel::Xorshift, 256, std::size_t{1} << 16, "native", 0.75, 3, 6.0 * xorshiftSteps * (1 << 16) / 32,
        "Gwarpinst/s"},
+      {"scan", Kernel::Scan, 256, std::size_t{1} << 24, "native", 0, 3, 8.0 * (1 << 24), "GB/s"},
+      {"bitonic_sort", Kernel::BitonicSort, 512, std::size_t{1} << 20, "native", 0, 3, bitonicCompares(20),
+       "Gcompare/s"},
+      {"spmv", Kernel::Spmv, 128, std::size_t{1} << 20, "native", 0, 3, 2.0 * spmvPerRow * (1 << 20), "GFLOP/s"},
+      {"nbody", Kernel::Nbody, 256, 8192, "native", 0, 3, nbodyFlops * 8192 * 8192, "GFLOP/s"},
   };
   return cases;
 }
 
-CaseData::CaseData(const CaseSpec& spec) : problem_{spec.kernel, spec.block, spec.n, nullptr, nullptr, 0} {
+CaseData::CaseData(const CaseSpec& spec)
+    : problem_{spec.kernel, spec.block, spec.n, nullptr, nullptr, 0, nullptr, nullptr} {
   switch (spec.kernel) {
     case Kernel::Saxpy: makeSaxpy(); break;
     case Kernel::ReduceBest:
@@ -91,6 +117,10 @@ CaseData::CaseData(const CaseSpec& spec) : problem_{spec.kernel, spec.block, spe
     case Kernel::Mandelbrot: makeMandelbrot(); break;
     case Kernel::Collatz: makeCollatz(); break;
     case Kernel::Xorshift: makeXorshift(); break;
+    case Kernel::Scan: makeScan(); break;
+    case Kernel::BitonicSort: makeBitonicSort(); break;
+    case Kernel::Spmv: makeSpmv(); break;
+    case Kernel::Nbody: makeNbody(); break;
   }
 }
 
@@ -187,7 +217,75 @@ void CaseData::makeXorshift() {
   problem_.bytes = integers_.size() * sizeof(std::uint32_t);
 }
 
+void CaseData::makeScan() {
+  std::minstd_rand random(6);
+  ints_.resize(problem_.n);
+  integers_.resize(problem_.n);
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < problem_.n; ++i) {
+    ints_[i] = static_cast<std::int32_t>((random() >> 8) % 10);
+    integers_[i] = sum += static_cast<std::uint32_t>(ints_[i]);
+  }
+  problem_.a = ints_.data();
+  problem_.bytes = integers_.size() * sizeof(std::uint32_t);
+}
+
+void CaseData::makeBitonicSort() {
+  std::mt19937 random(7);
+  ints_.resize(problem_.n);
+  for (std::int32_t& key : ints_) key = static_cast<std::int32_t>(random());
+  integers_.assign(ints_.begin(), ints_.end());
+  std::sort(integers_.begin(), integers_.end());
+  problem_.a = ints_.data();
+  problem_.bytes = integers_.size() * sizeof(std::uint32_t);
+}
+
+/// Most elements lie near the diagonal, as in matrices of meshes, and every eighth anywhere.
+void CaseData::makeSpmv() {
+  const std::size_t n = problem_.n;
+  std::minstd_rand random(8);
+  auto below = [&](std::size_t limit) { return (random() >> 4) % limit; };
+  rowStart_ = {0};
+  floats_.resize(n);
+  b_ = smallFloats(n, 9, 10);
+  for (std::size_t row = 0; row < n; ++row) {
+    const std::size_t count = below(2 * spmvPerRow + 1);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t column = below(8) == 0 ? below(n) : (row + n - 64 + below(128)) % n;
+      columns_.push_back(static_cast<std::uint32_t>(column));
+      a_.push_back(static_cast<float>(below(10)));
+      floats_[row] += a_.back() * b_[column];
+    }
+    rowStart_.push_back(static_cast<std::uint32_t>(columns_.size()));
+  }
+  problem_.a = a_.data();
+  problem_.b = b_.data();
+  problem_.rowStart = rowStart_.data();
+  problem_.columns = columns_.data();
+  problem_.bytes = floats_.size() * sizeof(float);
+}
+
+void CaseData::makeNbody() {
+  const std::size_t n = problem_.n;
+  std::mt19937 random(10);
+  std::uniform_real_distribution<double> place(-1, 1);
+  bodies_.resize(4 * n);
+  for (double& v : bodies_) v = place(random);
+  for (std::size_t i = 0; i < n; ++i) bodies_[4 * i + 3] = std::abs(bodies_[4 * i + 3]);
+  doubles_.resize(3 * n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      double d[3], squared = nbodySoftening;
+      for (std::size_t k = 0; k < 3; ++k) d[k] = bodies_[4 * j + k] - bodies_[4 * i + k], squared += d[k] * d[k];
+      const double inverse = 1 / std::sqrt(squared), force = bodies_[4 * j + 3] * inverse * inverse * inverse;
+      for (std::size_t k = 0; k < 3; ++k) doubles_[k * n + i] += force * d[k];
+    }
+  problem_.a = bodies_.data();
+  problem_.bytes = doubles_.size() * sizeof(double);
+}
+
 std::string CaseData::verify(const std::vector<std::byte>& result) const {
+  if (!doubles_.empty()) return firstFarOff(doubles_, result);
   return floats_.empty() ? firstDifference(integers_, result) : firstDifference(floats_, result);
 }
 

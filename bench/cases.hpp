@@ -42,13 +42,20 @@ class CaseData {
   void makeMandelbrot();
   void makeCollatz();
   void makeXorshift();
+  void makeScan();
+  void makeBitonicSort();
+  void makeSpmv();
+  void makeNbody();
 
   Problem problem_;
   std::vector<float> a_, b_;
   std::vector<std::int32_t> ints_;
   std::vector<unsigned char> text_;
-  std::vector<float> floats_;            ///< expected result, one of the two
-  std::vector<std::uint32_t> integers_;  ///< expected result, the other
+  std::vector<double> bodies_;
+  std::vector<std::uint32_t> rowStart_, columns_;
+  std::vector<float> floats_;            ///< expected result, one of the three
+  std::vector<std::uint32_t> integers_;  ///< expected result
+  std::vector<double> doubles_;          ///< expected result, to nine digits: the order of additions is free
 };
 
 }  // namespace ordito::bench

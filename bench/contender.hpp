@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace ordito::bench {
@@ -18,7 +19,11 @@ enum class Kernel {
   Histogram,
   Mandelbrot,
   Collatz,
-  Xorshift
+  Xorshift,
+  Scan,
+  BitonicSort,
+  Spmv,
+  Nbody
 };
 
 /// One case's input, which all contenders share and none may write to.
@@ -26,9 +31,11 @@ struct Problem {
   Kernel kernel;
   int block;          ///< threads per block; the edge of the block for the matrix products
   std::size_t n;      ///< elements; the edge for the matrices
-  const void* a;      ///< first input: float, int or char as the kernel has it
+  const void* a;      ///< first input: float, int or char as the kernel has it; bodies as x, y, z, mass
   const void* b;      ///< second input, or null
   std::size_t bytes;  ///< size of the result
+  const std::uint32_t* rowStart = nullptr;  ///< of a sparse matrix: n + 1 places in `columns` and `a`
+  const std::uint32_t* columns = nullptr;
 };
 
 constexpr float saxpyFactor = 2.0F;
@@ -38,6 +45,9 @@ constexpr int mandelbrotLimit = 256;
 constexpr float mandelbrotLeft = -2.0F, mandelbrotTop = -1.5F, mandelbrotWidth = 3.0F;
 // Marsaglia's generator with 32 bits, as many steps for each thread: arithmetic and nothing else.
 constexpr int xorshiftSteps = 4096;
+// Added to squared distances, so that bodies may meet.
+constexpr double nbodySoftening = 1e-3;
+constexpr double nbodyFlops = 20;  // of one interaction, as is usual
 
 class Contender {
  public:

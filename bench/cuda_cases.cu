@@ -129,6 +129,101 @@ __global__ void xorshift(unsigned* numbers, int steps) {
   numbers[i] = x;
 }
 
+/// An inclusive sum within each block by warp shuffles; the block's total goes to `sums`.
+__global__ void scanBlocks(const unsigned* in, unsigned* out, unsigned* sums, unsigned n) {
+  __shared__ unsigned warpSums[32];
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  unsigned sum = i < n ? in[i] : 0;
+  for (int offset = 1; offset < 32; offset *= 2) {
+    unsigned before = __shfl_up_sync(0xffffffffu, sum, offset);
+    if (lane >= offset) sum += before;
+  }
+  if (lane == 31) warpSums[warp] = sum;
+  __syncthreads();
+  if (warp == 0) {
+    unsigned total = lane < blockDim.x / 32 ? warpSums[lane] : 0;
+    for (int offset = 1; offset < 32; offset *= 2) {
+      unsigned before = __shfl_up_sync(0xffffffffu, total, offset);
+      if (lane >= offset) total += before;
+    }
+    warpSums[lane] = total;
+  }
+  __syncthreads();
+  if (warp > 0) sum += warpSums[warp - 1];
+  if (i < n) out[i] = sum;
+  if (threadIdx.x == blockDim.x - 1) sums[blockIdx.x] = sum;
+}
+
+__global__ void addOffsets(unsigned* out, const unsigned* sums, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (blockIdx.x > 0 && i < n) out[i] += sums[blockIdx.x - 1];
+}
+
+__device__ void compareAndSwap(unsigned& a, unsigned& b, bool rises) {
+  if ((a > b) == rises) {
+    unsigned t = a;
+    a = b;
+    b = t;
+  }
+}
+
+/// The steps of the stages from `firstStage` to `lastStage` whose partners lie in one block's 2 * blockDim.x keys.
+__global__ void bitonicShared(const unsigned* in, unsigned* keys, unsigned firstStage, unsigned lastStage) {
+  extern __shared__ unsigned mine[];
+  unsigned t = threadIdx.x, base = blockIdx.x * blockDim.x * 2;
+  mine[t] = in[base + t];
+  mine[t + blockDim.x] = in[base + t + blockDim.x];
+  for (unsigned stage = firstStage; stage <= lastStage; stage *= 2)
+    for (unsigned distance = min(stage / 2, blockDim.x); distance > 0; distance /= 2) {
+      __syncthreads();
+      unsigned low = 2 * t - (t & (distance - 1));
+      compareAndSwap(mine[low], mine[low + distance], ((base + low) & stage) == 0);
+    }
+  __syncthreads();
+  keys[base + t] = mine[t];
+  keys[base + t + blockDim.x] = mine[t + blockDim.x];
+}
+
+__global__ void bitonicGlobal(unsigned* keys, unsigned stage, unsigned distance) {
+  unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned low = 2 * t - (t & (distance - 1));
+  compareAndSwap(keys[low], keys[low + distance], (low & stage) == 0);
+}
+
+/// One thread for each row of a matrix in compressed rows.
+__global__ void spmv(const unsigned* rowStart, const unsigned* columns, const float* values, const float* x, float* y,
+                     unsigned n) {
+  unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= n) return;
+  float sum = 0;
+  for (unsigned k = rowStart[row]; k < rowStart[row + 1]; ++k) sum += values[k] * x[columns[k]];
+  y[row] = sum;
+}
+
+/// All pairs, a block's worth of bodies at a time through shared memory. n is a multiple of the block.
+__global__ void nbody(const double4* bodies, double* out, unsigned n) {
+  extern __shared__ double4 tile[];
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  double4 me = bodies[i];
+  double ax = 0, ay = 0, az = 0;
+  for (unsigned first = 0; first < n; first += blockDim.x) {
+    tile[threadIdx.x] = bodies[first + threadIdx.x];
+    __syncthreads();
+    for (unsigned j = 0; j < blockDim.x; ++j) {
+      double dx = tile[j].x - me.x, dy = tile[j].y - me.y, dz = tile[j].z - me.z;
+      double inverse = 1 / sqrt(dx * dx + dy * dy + dz * dz + ordito::bench::nbodySoftening);
+      double force = tile[j].w * inverse * inverse * inverse;
+      ax += force * dx;
+      ay += force * dy;
+      az += force * dz;
+    }
+    __syncthreads();
+  }
+  out[i] = ax;
+  out[n + i] = ay;
+  out[2 * n + i] = az;
+}
+
 void check(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
 }
@@ -294,6 +389,99 @@ class Numbers final : public Contender {
   DeviceArray<unsigned> out_;
 };
 
+/// 2^24 numbers, 2^16 sums of blocks, 2^8 of those, and back.
+class Scan final : public Contender {
+ public:
+  explicit Scan(const Problem& p) : n_(static_cast<unsigned>(p.n)), block_(p.block), in_(p.a, n_), out_(nullptr, n_) {
+    for (unsigned n = n_; n > 1; n = blocks(n))
+      levels_.push_back(std::make_unique<DeviceArray<unsigned>>(nullptr, blocks(n)));
+  }
+
+  void run() override {
+    scan(in_.data(), out_.data(), n_, 0);
+    finishLaunch();
+  }
+  void fetch(void* result) override { out_.copyTo(result); }
+
+ private:
+  unsigned blocks(unsigned n) const { return (n + block_ - 1) / block_; }
+
+  void scan(const unsigned* in, unsigned* out, unsigned n, std::size_t level) {
+    unsigned* sums = levels_[level]->data();
+    scanBlocks<<<blocks(n), block_>>>(in, out, sums, n);
+    if (blocks(n) == 1) return;
+    scan(sums, sums, blocks(n), level + 1);
+    addOffsets<<<blocks(n), block_>>>(out, sums, n);
+  }
+
+  unsigned n_, block_;
+  DeviceArray<unsigned> in_, out_;
+  std::vector<std::unique_ptr<DeviceArray<unsigned>>> levels_;
+};
+
+class BitonicSort final : public Contender {
+ public:
+  explicit BitonicSort(const Problem& p)
+      : n_(static_cast<unsigned>(p.n)), block_(p.block), in_(p.a, n_), keys_(nullptr, n_) {}
+
+  void run() override {
+    const unsigned piece = 2 * block_, grid = n_ / piece, bytes = piece * sizeof(unsigned);
+    bitonicShared<<<grid, block_, bytes>>>(in_.data(), keys_.data(), 2, piece);
+    for (unsigned stage = 2 * piece; stage <= n_; stage *= 2) {
+      for (unsigned distance = stage / 2; distance >= piece; distance /= 2)
+        bitonicGlobal<<<grid, block_>>>(keys_.data(), stage, distance);
+      bitonicShared<<<grid, block_, bytes>>>(keys_.data(), keys_.data(), stage, stage);
+    }
+    finishLaunch();
+  }
+  void fetch(void* result) override { keys_.copyTo(result); }
+
+ private:
+  unsigned n_, block_;
+  DeviceArray<unsigned> in_, keys_;
+};
+
+class Spmv final : public Contender {
+ public:
+  explicit Spmv(const Problem& p)
+      : n_(static_cast<unsigned>(p.n)),
+        block_(p.block),
+        rowStart_(p.rowStart, n_ + 1),
+        columns_(p.columns, p.rowStart[n_]),
+        values_(p.a, p.rowStart[n_]),
+        x_(p.b, n_),
+        y_(nullptr, n_) {}
+
+  void run() override {
+    spmv<<<(n_ + block_ - 1) / block_, block_>>>(rowStart_.data(), columns_.data(), values_.data(), x_.data(),
+                                                 y_.data(), n_);
+    finishLaunch();
+  }
+  void fetch(void* result) override { y_.copyTo(result); }
+
+ private:
+  unsigned n_, block_;
+  DeviceArray<unsigned> rowStart_, columns_;
+  DeviceArray<float> values_, x_, y_;
+};
+
+class Nbody final : public Contender {
+ public:
+  explicit Nbody(const Problem& p)
+      : n_(static_cast<unsigned>(p.n)), block_(p.block), bodies_(p.a, n_), out_(nullptr, 3 * n_) {}
+
+  void run() override {
+    nbody<<<n_ / block_, block_, block_ * sizeof(double4)>>>(bodies_.data(), out_.data(), n_);
+    finishLaunch();
+  }
+  void fetch(void* result) override { out_.copyTo(result); }
+
+ private:
+  unsigned n_, block_;
+  DeviceArray<double4> bodies_;
+  DeviceArray<double> out_;
+};
+
 }  // namespace
 
 std::unique_ptr<Contender> makeCuda(const Problem& problem) {
@@ -308,6 +496,10 @@ std::unique_ptr<Contender> makeCuda(const Problem& problem) {
     case Kernel::Mandelbrot:
     case Kernel::Collatz:
     case Kernel::Xorshift: return std::make_unique<Numbers>(problem);
+    case Kernel::Scan: return std::make_unique<Scan>(problem);
+    case Kernel::BitonicSort: return std::make_unique<BitonicSort>(problem);
+    case Kernel::Spmv: return std::make_unique<Spmv>(problem);
+    case Kernel::Nbody: return std::make_unique<Nbody>(problem);
   }
   return nullptr;
 }

@@ -113,3 +113,88 @@ __kernel void xorshift(__global uint* numbers, int steps) {
   }
   numbers[i] = x;
 }
+
+// Steps within the block where cuda_cases.cu shuffles.
+__kernel void scanBlocks(__global const uint* in, __global uint* out, __global uint* sums, uint n) {
+  __local uint mine[256];
+  uint i = get_global_id(0), t = get_local_id(0);
+  uint sum = i < n ? in[i] : 0;
+  mine[t] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint offset = 1; offset < get_local_size(0); offset *= 2) {
+    if (t >= offset) sum += mine[t - offset];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    mine[t] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (i < n) out[i] = sum;
+  if (t == get_local_size(0) - 1) sums[get_group_id(0)] = sum;
+}
+
+__kernel void addOffsets(__global uint* out, __global const uint* sums, uint n) {
+  uint i = get_global_id(0);
+  if (get_group_id(0) > 0 && i < n) out[i] += sums[get_group_id(0) - 1];
+}
+
+__kernel void bitonicShared(__global const uint* in, __global uint* keys, uint firstStage, uint lastStage) {
+  __local uint mine[1024];
+  uint t = get_local_id(0), half_ = get_local_size(0), base = get_group_id(0) * half_ * 2;
+  mine[t] = in[base + t];
+  mine[t + half_] = in[base + t + half_];
+  for (uint stage = firstStage; stage <= lastStage; stage *= 2)
+    for (uint distance = min(stage / 2, half_); distance > 0; distance /= 2) {
+      barrier(CLK_LOCAL_MEM_FENCE);
+      uint low = 2 * t - (t & (distance - 1));
+      uint a = mine[low], b = mine[low + distance];
+      if ((a > b) == (((base + low) & stage) == 0)) {
+        mine[low] = b;
+        mine[low + distance] = a;
+      }
+    }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  keys[base + t] = mine[t];
+  keys[base + t + half_] = mine[t + half_];
+}
+
+__kernel void bitonicGlobal(__global uint* keys, uint stage, uint distance) {
+  uint t = get_global_id(0);
+  uint low = 2 * t - (t & (distance - 1));
+  uint a = keys[low], b = keys[low + distance];
+  if ((a > b) == ((low & stage) == 0)) {
+    keys[low] = b;
+    keys[low + distance] = a;
+  }
+}
+
+__kernel void spmv(__global const uint* rowStart, __global const uint* columns, __global const float* values,
+                   __global const float* x, __global float* y, uint n) {
+  uint row = get_global_id(0);
+  if (row >= n) return;
+  float sum = 0;
+  for (uint k = rowStart[row]; k < rowStart[row + 1]; ++k) sum += values[k] * x[columns[k]];
+  y[row] = sum;
+}
+
+// SOFTENING is given when the program is built.
+__kernel void nbody(__global const double4* bodies, __global double* out, uint n) {
+  __local double4 tile[256];
+  uint i = get_global_id(0), t = get_local_id(0);
+  double4 me = bodies[i];
+  double ax = 0, ay = 0, az = 0;
+  for (uint first = 0; first < n; first += get_local_size(0)) {
+    tile[t] = bodies[first + t];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = 0; j < get_local_size(0); ++j) {
+      double dx = tile[j].x - me.x, dy = tile[j].y - me.y, dz = tile[j].z - me.z;
+      double inverse = 1 / sqrt(dx * dx + dy * dy + dz * dz + SOFTENING);
+      double force = tile[j].w * inverse * inverse * inverse;
+      ax += force * dx;
+      ay += force * dy;
+      az += force * dz;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  out[i] = ax;
+  out[n + i] = ay;
+  out[2 * n + i] = az;
+}

@@ -261,6 +261,173 @@ class Numbers final : public Contender {
   Aligned<std::uint32_t> out_;
 };
 
+/// Each thread adds up its part, then scans it from what the parts before it come to: the input is read twice and the
+/// output written once.
+class Scan final : public Contender {
+ public:
+  explicit Scan(const Problem& problem) : n_(problem.n), in_(problem.a, n_), out_(nullptr, n_) {}
+
+  void run() override {
+    std::array<std::uint32_t, 256> sums{};
+#pragma omp parallel
+    {
+      const std::size_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+      const std::size_t part = (n_ / threads + 15) / 16 * 16, begin = std::min(n_, part * me);
+      const std::size_t end = me + 1 == threads ? n_ : std::min(n_, begin + part);
+      const std::uint32_t* in = in_.data();
+      std::uint32_t sum = 0;
+      if (me + 1 < threads)
+#pragma omp simd reduction(+ : sum)
+        for (std::size_t i = begin; i < end; ++i) sum += in[i];
+      sums[me + 1] = sum;
+#pragma omp barrier
+      std::uint32_t before = 0;
+      for (std::size_t t = 1; t <= me; ++t) before += sums[t];
+      scanPart(begin, end, before);
+    }
+  }
+  void fetch(void* result) override { std::memcpy(result, out_.data(), out_.bytes()); }
+
+ private:
+  /// Eight at a time: shifts by one and two within each half, then the lower half's total to the upper half.
+  void scanPart(std::size_t begin, std::size_t end, std::uint32_t before) const {
+    const std::uint32_t* in = in_.data();
+    std::uint32_t* out = out_.data();
+    __m256i carry = _mm256_set1_epi32(static_cast<int>(before));
+    std::size_t i = begin;
+    for (; i + 8 <= end; i += 8) {
+      __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i));
+      v = _mm256_add_epi32(v, _mm256_slli_si256(v, 4));
+      v = _mm256_add_epi32(v, _mm256_slli_si256(v, 8));
+      const __m256i low = _mm256_permutevar8x32_epi32(v, _mm256_set1_epi32(3));
+      v = _mm256_add_epi32(v, _mm256_blend_epi32(_mm256_setzero_si256(), low, 0xf0));
+      v = _mm256_add_epi32(v, carry);
+      _mm256_stream_si256(reinterpret_cast<__m256i*>(out + i), v);
+      carry = _mm256_permutevar8x32_epi32(v, _mm256_set1_epi32(7));
+    }
+    std::uint32_t sum = i > begin ? out[i - 1] : before;
+    for (; i < end; ++i) out[i] = sum += in[i];
+  }
+
+  std::size_t n_;
+  Aligned<std::uint32_t> in_, out_;
+};
+
+/// The same network. Runs of `distance` keys are compared with their neighbours, so that the inner loop is a vector
+/// minimum and maximum; all steps of a stage that stay inside a piece of the cache are done while it is there.
+class BitonicSort final : public Contender {
+ public:
+  explicit BitonicSort(const Problem& problem) : n_(problem.n), in_(problem.a, n_), keys_(nullptr, n_) {}
+
+  void run() override {
+    std::uint32_t* keys = keys_.data();
+#pragma omp parallel for schedule(static)
+    for (std::size_t piece = 0; piece < n_; piece += pieceSize) {
+      std::copy(in_.data() + piece, in_.data() + piece + pieceSize, keys + piece);
+      for (std::size_t stage = 2; stage <= pieceSize; stage *= 2) mergePiece(piece, stage, stage / 2);
+    }
+    for (std::size_t stage = 2 * pieceSize; stage <= n_; stage *= 2) {
+      for (std::size_t distance = stage / 2; distance >= pieceSize; distance /= 2)
+#pragma omp parallel for schedule(static)
+        for (std::size_t first = 0; first < n_; first += pieceSize)
+          if ((first & distance) == 0) compare(first, pieceSize, distance, (first & stage) == 0);
+#pragma omp parallel for schedule(static)
+      for (std::size_t piece = 0; piece < n_; piece += pieceSize) mergePiece(piece, stage, pieceSize / 2);
+    }
+  }
+  void fetch(void* result) override { std::memcpy(result, keys_.data(), keys_.bytes()); }
+
+ private:
+  static constexpr std::size_t pieceSize = 1 << 14;  // 64 KB
+
+  void mergePiece(std::size_t piece, std::size_t stage, std::size_t distance) const {
+    for (; distance > 0; distance /= 2)
+      for (std::size_t first = piece; first < piece + pieceSize; first += 2 * distance)
+        compare(first, distance, distance, (first & stage) == 0);
+  }
+
+  void compare(std::size_t first, std::size_t count, std::size_t distance, bool rises) const {
+    std::uint32_t* __restrict low = keys_.data() + first;
+    std::uint32_t* __restrict high = low + distance;
+    if (rises)
+#pragma omp simd
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t a = low[i], b = high[i];
+        low[i] = std::min(a, b), high[i] = std::max(a, b);
+      }
+    else
+#pragma omp simd
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t a = low[i], b = high[i];
+        low[i] = std::max(a, b), high[i] = std::min(a, b);
+      }
+  }
+
+  std::size_t n_;
+  Aligned<std::uint32_t> in_, keys_;
+};
+
+class Spmv final : public Contender {
+ public:
+  explicit Spmv(const Problem& p)
+      : n_(p.n),
+        rowStart_(p.rowStart, n_ + 1),
+        columns_(p.columns, p.rowStart[n_]),
+        values_(p.a, p.rowStart[n_]),
+        x_(p.b, n_),
+        y_(nullptr, n_) {}
+
+  void run() override {
+    const std::uint32_t *rowStart = rowStart_.data(), *columns = columns_.data();
+    const float *values = values_.data(), *x = x_.data();
+#pragma omp parallel for schedule(dynamic, 4096)
+    for (std::size_t row = 0; row < n_; ++row) {
+      float sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (std::uint32_t k = rowStart[row]; k < rowStart[row + 1]; ++k) sum += values[k] * x[columns[k]];
+      y_.data()[row] = sum;
+    }
+  }
+  void fetch(void* result) override { std::memcpy(result, y_.data(), y_.bytes()); }
+
+ private:
+  std::size_t n_;
+  Aligned<std::uint32_t> rowStart_, columns_;
+  Aligned<float> values_, x_, y_;
+};
+
+/// An array for each coordinate, so that a vector holds the same coordinate of neighbours.
+class Nbody final : public Contender {
+ public:
+  explicit Nbody(const Problem& p) : n_(p.n), parts_(nullptr, 4 * n_), out_(nullptr, 3 * n_) {
+    const double* bodies = static_cast<const double*>(p.a);
+    for (std::size_t i = 0; i < n_; ++i)
+      for (std::size_t k = 0; k < 4; ++k) parts_.data()[k * n_ + i] = bodies[4 * i + k];
+  }
+
+  void run() override {
+    const double *x = parts_.data(), *y = x + n_, *z = y + n_, *mass = z + n_;
+    double* out = out_.data();
+#pragma omp parallel for schedule(static)
+    for (std::size_t i = 0; i < n_; ++i) {
+      double ax = 0, ay = 0, az = 0;
+#pragma omp simd reduction(+ : ax, ay, az)
+      for (std::size_t j = 0; j < n_; ++j) {
+        const double dx = x[j] - x[i], dy = y[j] - y[i], dz = z[j] - z[i];
+        const double inverse = 1 / std::sqrt(dx * dx + dy * dy + dz * dz + nbodySoftening);
+        const double force = mass[j] * inverse * inverse * inverse;
+        ax += force * dx, ay += force * dy, az += force * dz;
+      }
+      out[i] = ax, out[n_ + i] = ay, out[2 * n_ + i] = az;
+    }
+  }
+  void fetch(void* result) override { std::memcpy(result, out_.data(), out_.bytes()); }
+
+ private:
+  std::size_t n_;
+  Aligned<double> parts_, out_;
+};
+
 }  // namespace
 
 std::unique_ptr<Contender> makeNative(const Problem& problem) {
@@ -275,6 +442,10 @@ std::unique_ptr<Contender> makeNative(const Problem& problem) {
     case Kernel::Mandelbrot:
     case Kernel::Collatz:
     case Kernel::Xorshift: return std::make_unique<Numbers>(problem);
+    case Kernel::Scan: return std::make_unique<Scan>(problem);
+    case Kernel::BitonicSort: return std::make_unique<BitonicSort>(problem);
+    case Kernel::Spmv: return std::make_unique<Spmv>(problem);
+    case Kernel::Nbody: return std::make_unique<Nbody>(problem);
   }
   return nullptr;
 }

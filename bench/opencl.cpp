@@ -130,8 +130,8 @@ class Function {
     const char* source = kernelsCl;
     program_ = OPENCL(clCreateProgramWithSource)(Device::get().context, 1, &source, nullptr, &status);
     check(status, "clCreateProgramWithSource");
-    const std::string options = fmt::format("-DTILE={} -DLIMIT={} -DLEFT={:.1f}f -DTOP={:.1f}f", tile, mandelbrotLimit,
-                                            mandelbrotLeft, mandelbrotTop);
+    const std::string options = fmt::format("-DTILE={} -DLIMIT={} -DLEFT={:.1f}f -DTOP={:.1f}f -DSOFTENING={}", tile,
+                                            mandelbrotLimit, mandelbrotLeft, mandelbrotTop, nbodySoftening);
     check(OPENCL(clBuildProgram)(program_, 1, &Device::get().id, options.c_str(), nullptr, nullptr), "clBuildProgram");
     kernel_ = OPENCL(clCreateKernel)(program_, name, &status);
     check(status, "clCreateKernel");
@@ -149,12 +149,16 @@ class Function {
     (check(OPENCL(clSetKernelArg)(kernel_, index++, sizeof(args), &args), "clSetKernelArg"), ...);
   }
 
-  void run(std::array<std::size_t, 2> global, std::array<std::size_t, 2> local) {
-    const cl_command_queue queue = Device::get().queue;
-    check(OPENCL(clEnqueueNDRangeKernel)(queue, kernel_, 2, nullptr, global.data(), local.data(), 0, nullptr, nullptr),
+  void enqueue(std::array<std::size_t, 2> global, std::array<std::size_t, 2> local) {
+    check(OPENCL(clEnqueueNDRangeKernel)(Device::get().queue, kernel_, 2, nullptr, global.data(), local.data(), 0,
+                                         nullptr, nullptr),
           "clEnqueueNDRangeKernel");
-    check(OPENCL(clFinish)(queue), "clFinish");
   }
+  void run(std::array<std::size_t, 2> global, std::array<std::size_t, 2> local) {
+    enqueue(global, local);
+    finish();
+  }
+  static void finish() { check(OPENCL(clFinish)(Device::get().queue), "clFinish"); }
 
  private:
   cl_program program_ = nullptr;
@@ -285,6 +289,115 @@ class Numbers final : public Contender {
   std::size_t block_;
 };
 
+class Scan final : public Contender {
+ public:
+  explicit Scan(const Problem& p)
+      : n_(p.n),
+        block_(p.block),
+        in_(p.a, p.bytes),
+        out_(nullptr, p.bytes),
+        scanBlocks_("scanBlocks", 1),
+        addOffsets_("addOffsets", 1) {
+    for (std::size_t n = n_; n > 1; n = blocks(n))
+      levels_.push_back(std::make_unique<Buffer>(nullptr, blocks(n) * sizeof(cl_uint)));
+  }
+  void run() override {
+    scan(in_, out_, n_, 0);
+    Function::finish();
+  }
+  void fetch(void* result) override { out_.read(result); }
+
+ private:
+  std::size_t blocks(std::size_t n) const { return (n + block_ - 1) / block_; }
+
+  void scan(const Buffer& in, const Buffer& out, std::size_t n, std::size_t level) {
+    const Buffer& sums = *levels_[level];
+    scanBlocks_.setArguments(in.memory(), out.memory(), sums.memory(), static_cast<cl_uint>(n));
+    scanBlocks_.enqueue({roundUp(n, block_), 1}, {block_, 1});
+    if (blocks(n) == 1) return;
+    scan(sums, sums, blocks(n), level + 1);
+    addOffsets_.setArguments(out.memory(), sums.memory(), static_cast<cl_uint>(n));
+    addOffsets_.enqueue({roundUp(n, block_), 1}, {block_, 1});
+  }
+
+  std::size_t n_, block_;
+  Buffer in_, out_;
+  Function scanBlocks_, addOffsets_;
+  std::vector<std::unique_ptr<Buffer>> levels_;
+};
+
+class BitonicSort final : public Contender {
+ public:
+  explicit BitonicSort(const Problem& p)
+      : n_(p.n),
+        block_(p.block),
+        in_(p.a, p.bytes),
+        keys_(nullptr, p.bytes),
+        shared_("bitonicShared", 1),
+        global_("bitonicGlobal", 1) {}
+  void run() override {
+    const auto n = static_cast<cl_uint>(n_), piece = static_cast<cl_uint>(2 * block_);
+    inPieces(in_, 2, piece);
+    for (cl_uint stage = 2 * piece; stage <= n; stage *= 2) {
+      for (cl_uint distance = stage / 2; distance >= piece; distance /= 2) {
+        global_.setArguments(keys_.memory(), stage, distance);
+        global_.enqueue({n_ / 2, 1}, {block_, 1});
+      }
+      inPieces(keys_, stage, stage);
+    }
+    Function::finish();
+  }
+  void fetch(void* result) override { keys_.read(result); }
+
+ private:
+  void inPieces(const Buffer& from, cl_uint firstStage, cl_uint lastStage) {
+    shared_.setArguments(from.memory(), keys_.memory(), firstStage, lastStage);
+    shared_.enqueue({n_ / 2, 1}, {block_, 1});
+  }
+
+  std::size_t n_, block_;
+  Buffer in_, keys_;
+  Function shared_, global_;
+};
+
+class Spmv final : public Contender {
+ public:
+  explicit Spmv(const Problem& p)
+      : n_(p.n),
+        block_(p.block),
+        rowStart_(p.rowStart, (n_ + 1) * sizeof(cl_uint)),
+        columns_(p.columns, p.rowStart[n_] * sizeof(cl_uint)),
+        values_(p.a, p.rowStart[n_] * sizeof(float)),
+        x_(p.b, n_ * sizeof(float)),
+        y_(nullptr, n_ * sizeof(float)),
+        function_("spmv", 1) {
+    function_.setArguments(rowStart_.memory(), columns_.memory(), values_.memory(), x_.memory(), y_.memory(),
+                           static_cast<cl_uint>(n_));
+  }
+  void run() override { function_.run({roundUp(n_, block_), 1}, {block_, 1}); }
+  void fetch(void* result) override { y_.read(result); }
+
+ private:
+  std::size_t n_, block_;
+  Buffer rowStart_, columns_, values_, x_, y_;
+  Function function_;
+};
+
+class Nbody final : public Contender {
+ public:
+  explicit Nbody(const Problem& p)
+      : n_(p.n), block_(p.block), bodies_(p.a, 4 * n_ * sizeof(double)), out_(nullptr, p.bytes), function_("nbody", 1) {
+    function_.setArguments(bodies_.memory(), out_.memory(), static_cast<cl_uint>(n_));
+  }
+  void run() override { function_.run({n_, 1}, {block_, 1}); }
+  void fetch(void* result) override { out_.read(result); }
+
+ private:
+  std::size_t n_, block_;
+  Buffer bodies_, out_;
+  Function function_;
+};
+
 }  // namespace
 
 std::string openClDevice() { return Device::get().description; }
@@ -301,6 +414,10 @@ std::unique_ptr<Contender> makeOpenCl(const Problem& problem) {
     case Kernel::Mandelbrot: return std::make_unique<Numbers>(problem, "mandelbrot");
     case Kernel::Collatz: return std::make_unique<Numbers>(problem, "collatz");
     case Kernel::Xorshift: return std::make_unique<Numbers>(problem, "xorshift");
+    case Kernel::Scan: return std::make_unique<Scan>(problem);
+    case Kernel::BitonicSort: return std::make_unique<BitonicSort>(problem);
+    case Kernel::Spmv: return std::make_unique<Spmv>(problem);
+    case Kernel::Nbody: return std::make_unique<Nbody>(problem);
   }
   return nullptr;
 }
