@@ -291,6 +291,11 @@ class Emitter {
   bool storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);
   LlvmValue gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
   void scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask);
+  LlvmValue areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask);
+  void byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,
+                       const std::function<void()>& far);
+  LlvmValue loadGeneral(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
+  void storeGeneral(LlvmValue addresses, LlvmValue value, LlvmValue mask);
   LlvmValue loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any);
   bool canMask(llvm::Type* element) const;
   llvm::Function* sparseStore(llvm::Type* element);

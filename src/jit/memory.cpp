@@ -259,6 +259,75 @@ void Emitter::scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
   b_.CreateMaskedScatter(value, pointers, align, on);
 }
 
+/// Are the addresses of the lanes that are on neighbours after all, `bytes` apart from lane 0 on? The analysis cannot
+/// see through a distance given at run time or an index out of a table; a few comparisons cost a tenth of a gather.
+LlvmValue Emitter::areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask) {
+  ir::Pattern places;
+  for (unsigned l = 0; l < kLanes; ++l) places[l] = int64_t{l} * bytes;
+  LlvmValue expected =
+      b_.CreateAdd(splat(b_.CreateExtractElement(addresses, uint64_t{0})), patternVector(places, b_.getInt64Ty()));
+  LlvmValue apart = b_.CreateICmpNE(addresses, expected);
+  if (mask) apart = b_.CreateAnd(apart, mask);
+  return b_.CreateICmpEQ(laneBits(apart), b_.getInt32(0));
+}
+
+/// `near` where the lanes' addresses turn out to be neighbours, `far` where not.
+void Emitter::byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,
+                              const std::function<void()>& far) {
+  auto *nearBlock = newBlock("neighbours"), *farBlock = newBlock("apart"), *on = newBlock("accessed");
+  b_.CreateCondBr(areNeighbours(addresses, bytes, mask), nearBlock, farBlock);
+  b_.SetInsertPoint(nearBlock);
+  near();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(farBlock);
+  far();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+LlvmValue Emitter::loadGeneral(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
+  const unsigned bytes = element->getScalarSizeInBits() / 8;
+  if (bytes == 0 || (mask && !canMask(element))) return gather(addresses, element, mask);
+  addresses = b_.CreateFreeze(addresses);  // lanes that are off may hold anything
+  auto* type = llvm::FixedVectorType::get(element, kLanes);
+  LlvmValue together = nullptr, each = nullptr;
+  llvm::BasicBlock *togetherEnd = nullptr, *eachEnd = nullptr;
+  byNeighbourhood(
+      addresses, bytes, mask,
+      [&] {
+        LlvmValue from = pointer(b_.CreateExtractElement(addresses, uint64_t{0}), 0);
+        together = mask ? LlvmValue(b_.CreateMaskedLoad(type, from, llvm::Align(bytes), mask,
+                                                        llvm::Constant::getNullValue(type)))
+                        : b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
+        togetherEnd = b_.GetInsertBlock();
+      },
+      [&] {
+        each = gather(addresses, element, mask);
+        eachEnd = b_.GetInsertBlock();
+      });
+  auto* loaded = b_.CreatePHI(type, 2);
+  loaded->addIncoming(together, togetherEnd);
+  loaded->addIncoming(each, eachEnd);
+  return loaded;
+}
+
+void Emitter::storeGeneral(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
+  llvm::Type* element = value->getType()->getScalarType();
+  const unsigned bytes = element->getScalarSizeInBits() / 8;
+  if (bytes == 0 || (mask && (!canMask(element) || target_.slowMaskedStores))) return scatter(addresses, value, mask);
+  addresses = b_.CreateFreeze(addresses);
+  byNeighbourhood(
+      addresses, bytes, mask,
+      [&] {
+        LlvmValue to = pointer(b_.CreateExtractElement(addresses, uint64_t{0}), 0);
+        if (mask)
+          b_.CreateMaskedStore(value, to, llvm::Align(bytes), mask);
+        else
+          b_.CreateAlignedStore(value, to, llvm::Align(bytes));
+      },
+      [&] { scatter(addresses, value, mask); });
+}
+
 /// One load; where `any` is given and false, from the dummy word.
 LlvmValue Emitter::loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any) {
   LlvmValue p = pointer(address, offset);
@@ -269,7 +338,8 @@ LlvmValue Emitter::loadScalar(LlvmValue address, int64_t offset, llvm::Type* ele
 LlvmValue Emitter::loadLanes(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask) {
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
-  if (!width && !mask && a.isGrouped()) return loadStrided(a, part, offset, element);
+  if (!a.isGrouped()) return loadGeneral(addressVector(a, part, offset), element, mask);
+  if (!width && !mask) return loadStrided(a, part, offset, element);
   if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same))
     return gather(addressVector(a, part, offset), element, mask);
   const llvm::Align align(bytes);
@@ -301,7 +371,8 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
   llvm::Type* element = value->getType()->getScalarType();
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
-  if (!width && !mask && a.isGrouped()) return storeStrided(a, part, offset, value);
+  if (!a.isGrouped()) return storeGeneral(addressVector(a, part, offset), value, mask);
+  if (!width && !mask) return storeStrided(a, part, offset, value);
   if (!width || (mask && !canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same))
     return scatter(addressVector(a, part, offset), value, mask);
   const llvm::Align align(bytes);
