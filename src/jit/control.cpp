@@ -25,6 +25,9 @@ constexpr uint32_t kNoComponent = ~0u;
 /// Instructions up to which a second, unmasked copy of the code under a branch is worth its compile time.
 constexpr size_t kSpecialiseLimit = 500;
 constexpr size_t kMaxAssumptions = 3;
+/// Versions multiply with every divergent branch. No new ones are begun when so much code has been asked for already: as
+/// many instructions as a small kernel may take, or as many times the whole kernel.
+constexpr size_t kSmallKernel = 300, kMostCopies = 3;
 }  // namespace
 
 uint32_t Emitter::versionNumber(const Version& v) {
@@ -127,6 +130,7 @@ llvm::BasicBlock* Emitter::blockFor(BlockId b, uint32_t version) {
   if (!isNew) return it->second;
   auto* block = it->second =
       llvm::BasicBlock::Create(context_, fmt::format("B{}v{}r{}", b, version, currentPoint_), function_);
+  asked_ += f_.blocks[b].code.size();
   work_.push_back([this, b, version, block] {
     b_.SetInsertPoint(block);
     emitUniformBlock(b, version);
@@ -139,6 +143,7 @@ llvm::BasicBlock* Emitter::componentFor(uint32_t component, uint32_t version) {
   if (!isNew) return it->second;
   auto* block = it->second =
       llvm::BasicBlock::Create(context_, fmt::format("masked{}v{}r{}", component, version, currentPoint_), function_);
+  for (BlockId b : componentsOf(version)[component].blocks) asked_ += f_.blocks[b].code.size();
   work_.push_back([this, component, version, block] {
     b_.SetInsertPoint(block);
     emitComponent(component, version);
@@ -261,7 +266,7 @@ void Emitter::clearPending(uint32_t component, uint32_t version) {
 
 bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
   const auto& assumed = versions_[version].assumed;
-  if (hasManyStops_) return false;
+  if (hasManyStops_ || asked_ > std::max(kSmallKernel, kMostCopies * instructions_)) return false;
   if (std::find(assumed.begin(), assumed.end(), b) != assumed.end()) return true;
   if (assumed.size() >= kMaxAssumptions) return false;
   size_t size = 0;

@@ -137,6 +137,7 @@ void Emitter::findPoints() {
   for (uint32_t p = 0; p < points_.size(); ++p) pointOf_[points_[p]] = p;
   const auto& block = shapes_.launch().block;
   partialBlock_ = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
+  for (const auto& block : f_.blocks) instructions_ += block.code.size();
   hasManyStops_ = stops_.stepping == ir::Stops::Stepping::Lanes && points_.size() > kManyStops;
   findEarlyExits();
   for (unsigned p = 0; p < jam_; ++p)

@@ -483,6 +483,7 @@ class Emitter {
   std::map<BlockKey, llvm::BasicBlock*> blocks_;
   std::map<BlockKey, llvm::BasicBlock*> components_;
   std::vector<std::function<void()>> work_;
+  size_t instructions_ = 0, asked_ = 0;  // of the kernel; of the versions of its blocks that are or will be emitted
   std::vector<char> inRegion_;
   std::vector<BlockId> regionOrder_;
   std::vector<uint32_t> regionPosition_;
