@@ -25,8 +25,8 @@ constexpr uint32_t kNoComponent = ~0u;
 /// Instructions up to which a second, unmasked copy of the code under a branch is worth its compile time.
 constexpr size_t kSpecialiseLimit = 500;
 constexpr size_t kMaxAssumptions = 3;
-/// Versions multiply with every divergent branch. No new ones are begun when so much code has been asked for already: as
-/// many instructions as a small kernel may take, or as many times the whole kernel.
+/// Versions multiply with every divergent branch. No new ones are begun when so much code has been asked for already:
+/// as many instructions as a small kernel may take, or as many times the whole kernel.
 constexpr size_t kSmallKernel = 300, kMostCopies = 3;
 }  // namespace
 

@@ -65,7 +65,7 @@ bool Lexer::skipBlanks(Token& bad) {
 Token Lexer::next() {
   Token token;
   if (!skipBlanks(token)) return token;
-  token = {TokenKind::End, 0, line_, at_, std::string_view(at_, 0)};
+  token = {TokenKind::End, 0, line_, at_, {at_, at_}};
   if (at_ == end_) return token;
   char c = *at_;
   char following = at_ + 1 < end_ ? at_[1] : '\0';

@@ -115,7 +115,7 @@ class Mutator {
       case 2: text.insert(at, text.substr(below(text.size()), length)); break;
       case 3: text.insert(at, kNasty[below(std::size(kNasty))]); break;
       case 4: text.resize(at); break;
-      case 5: text.replace(at, length, kNasty[below(std::size(kNasty))]); break;
+      default: text.replace(at, length, kNasty[below(std::size(kNasty))]); break;
     }
     if (text.empty()) text = " ";
   }
