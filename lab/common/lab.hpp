@@ -168,10 +168,10 @@ class WallClock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Runs a variant on the device `rounds` times: `prepare` (not timed), `launch` (between events), `finish` (copy back
-/// and host part, inside the wall time only).
-template <class Prepare, class Launch, class Finish>
-void timeRounds(int rounds, Measurement& row, Prepare prepare, Launch launch, Finish finish) {
+/// Runs a variant on the device `rounds` times: `prepare` (not timed), `deliver` (copies to the device, inside the wall
+/// time only), `launch` (between events), `finish` (copy back and host part, inside the wall time only).
+template <class Prepare, class Deliver, class Launch, class Finish>
+void timeRounds(int rounds, Measurement& row, Prepare prepare, Deliver deliver, Launch launch, Finish finish) {
   cudaEvent_t begin, end;
   LAB_CHECK(cudaEventCreate(&begin));
   LAB_CHECK(cudaEventCreate(&end));
@@ -181,6 +181,7 @@ void timeRounds(int rounds, Measurement& row, Prepare prepare, Launch launch, Fi
     prepare();
     LAB_CHECK(cudaDeviceSynchronize());
     const WallClock clock;
+    deliver();
     LAB_CHECK(cudaEventRecord(begin, 0));
     launch();
     LAB_CHECK(cudaEventRecord(end, 0));
@@ -196,6 +197,12 @@ void timeRounds(int rounds, Measurement& row, Prepare prepare, Launch launch, Fi
   row.totalMs = median(total);
   LAB_CHECK(cudaEventDestroy(begin));
   LAB_CHECK(cudaEventDestroy(end));
+}
+
+/// The same without copies to the device.
+template <class Prepare, class Launch, class Finish>
+void timeRounds(int rounds, Measurement& row, Prepare prepare, Launch launch, Finish finish) {
+  timeRounds(rounds, row, prepare, [] {}, launch, finish);
 }
 
 /// The same for a CPU variant.

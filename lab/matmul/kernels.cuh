@@ -42,27 +42,72 @@ __global__ void matmulNaiveInPlace(const float* a, const float* b, float* c, int
   for (int k = 0; k < n; ++k) c[row * n + column] += a[row * n + k] * b[k * n + column];
 }
 
+/// By rows again, A given transposed: neighbours now read neighbouring elements of A. C is still written with a stride.
+__global__ void matmulRowsTransposed(const float* at, const float* b, float* c, int n) {
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= n) return;
+  for (int column = 0; column < n; ++column) {
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += at[k * n + row] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+}
+
+/// The copy that it needs.
+__global__ void matmulTransposeCopy(const float* a, float* at, int n) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n && y < n) at[x * n + y] = a[y * n + x];
+}
+
+/// What a thread of a tiled product has to do with: the row of A and the column of B are its own for good, the column
+/// of A and the row of B move with the step.
+template <int Tile>
+struct TileRoles {
+  int tx = threadIdx.x;
+  int ty = threadIdx.y;
+  int row = blockIdx.y * Tile + ty;
+  int column = blockIdx.x * Tile + tx;
+  __device__ int columnOfA(int first) const { return first + tx; }
+  __device__ int rowOfB(int first) const { return first + ty; }
+};
+
+/// Which of the two barriers of the tiled product are there. Both are needed; the others are specimens of a race.
+enum class Barriers { both, onlyFirst, onlySecond };
+
 /// Tile x Tile threads compute a tile of C. Each step loads one tile of A and of B, so every element is read n/Tile
 /// times instead of n. The first barrier waits until the tiles are whole, the second until nobody needs them any more.
 /// Tiles that stick out of the matrix are filled with zeros.
-template <int Tile>
+template <int Tile, Barriers Which = Barriers::both>
 __global__ void matmulTiled(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
   __shared__ float tileA[Tile][Tile];
   __shared__ float tileB[Tile][Tile];
-  const int tx = threadIdx.x;
-  const int ty = threadIdx.y;
-  const int row = blockIdx.y * Tile + ty;
-  const int column = blockIdx.x * Tile + tx;
+  const TileRoles<Tile> my;
   float sum = 0;
   for (int first = 0; first < n; first += Tile) {
-    tileA[ty][tx] = row < n && first + tx < n ? a[row * n + first + tx] : 0;
-    tileB[ty][tx] = first + ty < n && column < n ? b[(first + ty) * n + column] : 0;
-    __syncthreads();
+    const int k = my.columnOfA(first);
+    const int l = my.rowOfB(first);
+    tileA[my.ty][my.tx] = my.row < n && k < n ? a[my.row * n + k] : 0;
+    tileB[my.ty][my.tx] = l < n && my.column < n ? b[l * n + my.column] : 0;
+    if (Which != Barriers::onlySecond) __syncthreads();
 #pragma unroll
-    for (int k = 0; k < Tile; ++k) sum += tileA[ty][k] * tileB[k][tx];
-    __syncthreads();
+    for (int i = 0; i < Tile; ++i) sum += tileA[my.ty][i] * tileB[i][my.tx];
+    if (Which != Barriers::onlyFirst) __syncthreads();
   }
-  if (row < n && column < n) c[row * n + column] = sum;
+  if (my.row < n && my.column < n) c[my.row * n + my.column] = sum;
+}
+
+/// The same walk, only counted: how often each element of A and B is loaded and each of C written.
+template <int Tile>
+__global__ void matmulCountRoles(unsigned* loadsOfA, unsigned* loadsOfB, unsigned* writesOfC, int n) {
+  const TileRoles<Tile> my;
+  for (int first = 0; first < n; first += Tile) {
+    const int k = my.columnOfA(first);
+    const int l = my.rowOfB(first);
+    if (my.row < n && k < n) atomicAdd(&loadsOfA[my.row * n + k], 1u);
+    if (l < n && my.column < n) atomicAdd(&loadsOfB[l * n + my.column], 1u);
+  }
+  if (my.row < n && my.column < n) atomicAdd(&writesOfC[my.row * n + my.column], 1u);
 }
 
 constexpr int kStudyTile = 32;
