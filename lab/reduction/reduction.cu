@@ -8,7 +8,7 @@
 //   reduction [--size N] [--block B] [--variant NAME] [--rounds R] [--json] [--trace]
 #include "../common/output.hpp"
 #include "cpu.hpp"
-#include "shared.cuh"
+#include "single_pass.cuh"
 
 namespace {
 
@@ -218,6 +218,29 @@ void runShuffle(Context& c, lab::Measurement& row) {
       [&](unsigned grid) { reduceShuffle<<<grid, c.block>>>(c.source.get(), c.out.get(), c.n); });
 }
 
+void runSinglePass(Context& c, lab::Measurement& row) {
+  if (c.block % 32 != 0) return skip(row, "needs whole warps");
+  const unsigned grid = std::max(1u, fillingGrid(c));
+  lab::DeviceArray<int> sums(grid + 1);
+  lab::DeviceArray<unsigned> finished(1);
+  finished.clear();
+  row.kernel = "reduceSinglePass";
+  row.grid = dim3(grid);
+  row.block = dim3(c.block);
+  lab::timeRounds(
+      c.options.rounds, row, [] {},
+      [&] {
+        reduceSinglePass<<<grid, c.block>>>(c.source.get(), sums.get(), finished.get(), c.n);
+        lab::launched("reduceSinglePass");
+      },
+      [&] {
+        int total = 0;
+        LAB_CHECK(cudaMemcpy(&total, sums.get() + grid, sizeof total, cudaMemcpyDeviceToHost));
+        c.result = total;
+      });
+  judge(c, row, c.reference);
+}
+
 // ------------------------------------------------------------------------------------------------- other structures
 
 void runSharedNeighbored(Context& c, lab::Measurement& row) {
@@ -331,6 +354,7 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"template", "red.template", "Template", true, runTemplate},
     {"template_smem", "red.template_smem", "Template + shared memory", true, runTemplateShared},
     {"shuffle", "red.best", "Shuffle, 16-byte loads", true, runShuffle},
+    {"single_pass", "red.best", "Shuffle, four loads at once, one launch", true, runSinglePass},
     {"smem_neighbored", "red.smem_neighbored", "Shared memory, neighbored", false, runSharedNeighbored},
     {"smem_interleaved", "red.smem_interleaved", "Shared memory, interleaved", false, runSharedInterleaved},
     {"butterfly", "red.butterfly", "Butterfly all-reduce", false, runButterfly},

@@ -1,6 +1,7 @@
 // saxpy, y = a*x + y: one thread for each element with a guard, a grid-stride loop, and the version that repeats the
 // operation 100 times so that computing weighs against copying. The elements are small integers and a = 3.5, so every
-// result is exact whether or not the compiler fuses multiplication and addition; it is verified bit by bit.
+// result is exact whether or not the compiler fuses multiplication and addition; it is verified bit by bit. The
+// variants `whole` and `whole_streams` time the copies too, in order and overlapped.
 //
 //   saxpy [--size N] [--variant NAME] [--rounds R] [--json]
 #include "../common/output.hpp"
@@ -9,6 +10,18 @@
 __global__ void saxpy(int n, float a, const float* x, float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = a * x[i] + y[i];
+}
+
+/// Without the guard: right only if the threads are exactly n. With any other n it touches memory that is not its own.
+__global__ void saxpyNoGuard(float a, const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = a * x[i] + y[i];
+}
+
+/// The sum of two vectors, without a factor.
+__global__ void vectorAdd(int n, const float* x, const float* y, float* sum) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) sum[i] = x[i] + y[i];
 }
 
 /// A grid of any size covers any n: each thread takes every gridDim*blockDim-th element.
@@ -54,13 +67,14 @@ struct Context {
   lab::DeviceArray<float> deviceX, deviceY;
 };
 
-void judge(const Context& c, lab::Measurement& row, int repeats) {
+/// y + repeats * a * x; with a factor of 1 also the sum of two vectors.
+void judge(const Context& c, lab::Measurement& row, int repeats, float factor = kFactor) {
   const double n = c.n;
   row.bytes = 12 * n;
   row.flops = 2 * n * repeats;
   row.verified = lab::Verified::yes;
   for (std::size_t i = 0; i < c.x.size(); ++i) {
-    if (c.result[i] == static_cast<float>(repeats) * (kFactor * c.x[i]) + c.y[i]) continue;
+    if (c.result[i] == static_cast<float>(repeats) * (factor * c.x[i]) + c.y[i]) continue;
     row.verified = lab::Verified::no;
     row.note = "element " + std::to_string(i) + " is wrong";
     return;
@@ -78,7 +92,7 @@ void runSequential(Context& c, lab::Measurement& row) {
 
 template <class Launch>
 void runDevice(Context& c, lab::Measurement& row, const char* kernel, unsigned grid, unsigned block, int repeats,
-               Launch launch) {
+               Launch launch, float factor = kFactor) {
   row.kernel = kernel;
   row.grid = dim3(grid);
   row.block = dim3(block);
@@ -90,7 +104,7 @@ void runDevice(Context& c, lab::Measurement& row, const char* kernel, unsigned g
         lab::launched(kernel);
       },
       [&] { c.deviceY.download(c.result.data(), c.result.size()); });
-  judge(c, row, repeats);
+  judge(c, row, repeats, factor);
 }
 
 template <unsigned Block>
@@ -98,6 +112,27 @@ void runSaxpy(Context& c, lab::Measurement& row) {
   runDevice(c, row, "saxpy", lab::ceilDiv(c.x.size(), Block), Block, 1, [&](unsigned grid, unsigned block) {
     saxpy<<<grid, block>>>(c.n, kFactor, c.deviceX.get(), c.deviceY.get());
   });
+}
+
+void runNoGuard(Context& c, lab::Measurement& row) {
+  if (c.n % 64 != 0) {
+    row.verified = lab::Verified::notApplicable;
+    row.note = "skipped: without a guard the size must be a multiple of 64";
+    return;
+  }
+  runDevice(c, row, "saxpyNoGuard", static_cast<unsigned>(c.n / 64), 64, 1, [&](unsigned grid, unsigned block) {
+    saxpyNoGuard<<<grid, block>>>(kFactor, c.deviceX.get(), c.deviceY.get());
+  });
+}
+
+void runAdd(Context& c, lab::Measurement& row) {
+  runDevice(
+      c, row, "vectorAdd", lab::ceilDiv(c.x.size(), 256), 256, 1,
+      [&](unsigned grid, unsigned block) {
+        vectorAdd<<<grid, block>>>(c.n, c.deviceX.get(), c.deviceY.get(), c.deviceY.get());
+      },
+      1.0f);
+  row.flops = c.n;
 }
 
 void runStride(Context& c, lab::Measurement& row) {
@@ -113,12 +148,97 @@ void runRepeated(Context& c, lab::Measurement& row) {
   });
 }
 
+// ------------------------------------------------------------------------------------------------------- Nsaxpy whole
+// The whole of the course's program: both arrays to the device, 100 repetitions, the result back. On one stream from
+// ordinary memory; and in chunks on several streams from pinned memory, where copies both ways and kernels overlap.
+
+struct PinnedArrays {
+  explicit PinnedArrays(std::size_t length) {
+    for (float** array : {&x, &y, &result}) {
+      LAB_CHECK(cudaMallocHost(reinterpret_cast<void**>(array), std::max<std::size_t>(length, 1) * sizeof(float)));
+    }
+  }
+  ~PinnedArrays() {
+    for (float* array : {x, y, result}) cudaFreeHost(array);
+  }
+  PinnedArrays(const PinnedArrays&) = delete;
+  PinnedArrays& operator=(const PinnedArrays&) = delete;
+
+  float* x = nullptr;
+  float* y = nullptr;
+  float* result = nullptr;
+};
+
+constexpr unsigned kRepeatedBlock = 256;
+
+void runWhole(Context& c, lab::Measurement& row) {
+  row.kernel = "saxpyRepeated";
+  row.grid = dim3(lab::ceilDiv(c.x.size(), kRepeatedBlock));
+  row.block = dim3(kRepeatedBlock);
+  lab::timeRounds(
+      c.options.rounds, row, [] {},
+      [&] {
+        if (c.n == 0) return;
+        c.deviceX.upload(c.x.data(), c.x.size());
+        c.deviceY.upload(c.y.data(), c.y.size());
+        saxpyRepeated<<<row.grid, row.block>>>(c.n, kFactor, c.deviceX.get(), c.deviceY.get(), kRepeats);
+        lab::launched("saxpyRepeated");
+        c.deviceY.download(c.result.data(), c.result.size());
+      },
+      [] {});
+  judge(c, row, kRepeats);
+}
+
+/// One chunk's six steps, in order on its stream.
+void enqueueChunk(Context& c, const PinnedArrays& host, std::size_t first, std::size_t count, cudaStream_t stream) {
+  const std::size_t bytes = count * sizeof(float);
+  float* x = c.deviceX.get() + first;
+  float* y = c.deviceY.get() + first;
+  LAB_CHECK(cudaMemcpyAsync(x, host.x + first, bytes, cudaMemcpyHostToDevice, stream));
+  LAB_CHECK(cudaMemcpyAsync(y, host.y + first, bytes, cudaMemcpyHostToDevice, stream));
+  saxpyRepeated<<<lab::ceilDiv(count, kRepeatedBlock), kRepeatedBlock, 0, stream>>>(static_cast<int>(count), kFactor, x,
+                                                                                    y, kRepeats);
+  lab::launched("saxpyRepeated");
+  LAB_CHECK(cudaMemcpyAsync(host.result + first, y, bytes, cudaMemcpyDeviceToHost, stream));
+}
+
+template <unsigned Streams>
+void runWholeStreams(Context& c, lab::Measurement& row) {
+  row.kernel = "saxpyRepeated";
+  const std::size_t chunk = (c.x.size() + Streams - 1) / Streams;
+  row.grid = dim3(lab::ceilDiv(chunk, kRepeatedBlock));
+  row.block = dim3(kRepeatedBlock);
+  PinnedArrays host(c.x.size());
+  std::copy(c.x.begin(), c.x.end(), host.x);
+  std::copy(c.y.begin(), c.y.end(), host.y);
+  cudaStream_t streams[Streams];
+  for (cudaStream_t& stream : streams) LAB_CHECK(cudaStreamCreate(&stream));  // ordered with the timing's events
+  lab::timeRounds(
+      c.options.rounds, row, [] {},
+      [&] {
+        for (unsigned k = 0; k < Streams; ++k) {
+          const std::size_t first = std::min(c.x.size(), k * chunk);
+          const std::size_t count = std::min(chunk, c.x.size() - first);
+          if (count != 0) enqueueChunk(c, host, first, count, streams[k]);
+        }
+      },
+      [] {});
+  for (cudaStream_t stream : streams) LAB_CHECK(cudaStreamDestroy(stream));
+  std::copy(host.result, host.result + c.x.size(), c.result.begin());
+  judge(c, row, kRepeats);
+  c.deviceX.upload(c.x.data(), c.x.size());
+}
+
 const std::vector<lab::Variant<Context>> kVariants = {
     {"seq", "vec.saxpy_seq", "Sequential loop (CPU)", true, runSequential},
     {"saxpy_64", "vec.saxpy", "A thread for each element, block 64", true, runSaxpy<64>},
     {"saxpy_256", "vec.saxpy", "A thread for each element, block 256", true, runSaxpy<256>},
     {"stride", "vec.saxpy", "Grid-stride loop, 1024 blocks of 256", true, runStride},
+    {"no_guard", "vec.saxpy_noguard", "Without the guard, block 64", true, runNoGuard},
+    {"add", "vec.add", "Sum of two vectors", true, runAdd},
     {"repeated", "vec.nsaxpy", "100 times, block 256", true, runRepeated},
+    {"whole", "vec.nsaxpy", "100 times, with both copies", true, runWhole},
+    {"whole_streams", "vec.nsaxpy_streams", "The same on 4 streams, pinned memory", true, runWholeStreams<4>},
 };
 
 }  // namespace

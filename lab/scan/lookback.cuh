@@ -10,11 +10,11 @@
 
 #include "block.cuh"
 
-constexpr unsigned kLookbackWarps = 8;
-constexpr unsigned kLookbackThreads = 32 * kLookbackWarps;
-constexpr unsigned kQuads = 4;  // 16-byte loads for each thread
-constexpr unsigned kWarpTile = 32 * 4 * kQuads;
-constexpr unsigned kLookbackTile = kLookbackWarps * kWarpTile;
+/// Elements of a tile: each thread has `Quads` loads of 16 bytes.
+__host__ __device__ constexpr unsigned lookbackTile(unsigned warps, unsigned quads) { return warps * 32 * 4 * quads; }
+
+/// Words of 8 bytes that the tiles of n elements publish in, with the counter before them; zero before the launch.
+constexpr unsigned lookbackWords(unsigned n, unsigned tile) { return 1 + (n + tile - 1) / tile; }
 
 // What a tile has published: a state in the upper half of a word and a sum in the lower, so that one store changes
 // both.
@@ -47,13 +47,15 @@ __device__ inline unsigned lookBack(const unsigned long long* tiles, int tile) {
   }
 }
 
-/// The 16 elements of a thread: quad k is element 128k + 4 lane of its warp's part, so that every load and store of a
+/// The elements of a thread: quad k is element 128k + 4 lane of its warp's part, so that every load and store of a
 /// warp is 512 consecutive bytes.
-struct Quads {
-  uint4 quad[kQuads];
+template <unsigned Count>
+struct QuadsOf {
+  uint4 quad[Count];
 
   __device__ void load(const unsigned* in, unsigned first, unsigned n) {
-    for (unsigned k = 0; k < kQuads; ++k) {
+#pragma unroll
+    for (unsigned k = 0; k < Count; ++k) {
       const unsigned i = first + 128 * k;
       if (i + 4 <= n) {
         quad[k] = *reinterpret_cast<const uint4*>(in + i);
@@ -64,7 +66,8 @@ struct Quads {
   }
 
   __device__ void store(unsigned* out, unsigned first, unsigned n) const {
-    for (unsigned k = 0; k < kQuads; ++k) {
+#pragma unroll
+    for (unsigned k = 0; k < Count; ++k) {
       const unsigned i = first + 128 * k;
       if (i + 4 <= n) {
         *reinterpret_cast<uint4*>(out + i) = quad[k];
@@ -81,7 +84,7 @@ struct Quads {
     const unsigned lane = threadIdx.x % 32;
     unsigned before = 0;
 #pragma unroll
-    for (unsigned k = 0; k < kQuads; ++k) {
+    for (unsigned k = 0; k < Count; ++k) {
       uint4& q = quad[k];
       q.y += q.x;
       q.z += q.y;
@@ -102,20 +105,22 @@ struct Quads {
   }
 };
 
-/// `tiles` and `counter` are zero before the launch; the grid is the number of tiles.
-__global__ void __launch_bounds__(kLookbackThreads)
-    scanLookback(const unsigned* in, unsigned* out, unsigned long long* tiles, unsigned* counter, unsigned n) {
-  __shared__ unsigned totals[kLookbackWarps];
+/// `words` has lookbackWords(n, tile) words of zero; the grid is the number of tiles, blocks have 32 * Warps threads.
+template <unsigned Warps, unsigned Quads>
+__global__ void __launch_bounds__(32 * Warps)
+    scanLookback(const unsigned* in, unsigned* out, unsigned long long* words, unsigned n) {
+  __shared__ unsigned totals[Warps];
   __shared__ unsigned tileShared;
   __shared__ unsigned prefixShared;
-  if (threadIdx.x == 0) tileShared = atomicAdd(counter, 1u);
+  unsigned long long* tiles = words + 1;
+  if (threadIdx.x == 0) tileShared = atomicAdd(reinterpret_cast<unsigned*>(words), 1u);
   __syncthreads();
   const unsigned tile = tileShared;
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
-  const unsigned first = tile * kLookbackTile + warp * kWarpTile + 4 * lane;
+  const unsigned first = tile * lookbackTile(Warps, Quads) + warp * lookbackTile(1, Quads) + 4 * lane;
 
-  Quads mine;
+  QuadsOf<Quads> mine;
   mine.load(in, first, n);
   const unsigned total = mine.scan();
   if (lane == 0) totals[warp] = total;
@@ -123,7 +128,8 @@ __global__ void __launch_bounds__(kLookbackThreads)
 
   unsigned before = 0;  // of the warps before mine
   unsigned all = 0;
-  for (unsigned w = 0; w < kLookbackWarps; ++w) {
+#pragma unroll
+  for (unsigned w = 0; w < Warps; ++w) {
     if (w < warp) before += totals[w];
     all += totals[w];
   }
@@ -138,6 +144,7 @@ __global__ void __launch_bounds__(kLookbackThreads)
   }
   __syncthreads();
   before += prefixShared;
-  for (unsigned k = 0; k < kQuads; ++k) mine.add(k, before);
+#pragma unroll
+  for (unsigned k = 0; k < Quads; ++k) mine.add(k, before);
   mine.store(out, first, n);
 }

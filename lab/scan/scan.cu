@@ -20,6 +20,9 @@ namespace {
 constexpr std::size_t kLargestSize = std::size_t{1} << 30;  // an index plus a tile must fit in 32 bits
 constexpr unsigned kKeyBits = 16;
 constexpr unsigned kCdfBins = 256;
+constexpr unsigned kLookbackWarps = 8;
+constexpr unsigned kLookbackQuads = 4;
+constexpr unsigned kLookbackTile = lookbackTile(kLookbackWarps, kLookbackQuads);
 
 using Array = lab::DeviceArray<unsigned>;
 
@@ -34,8 +37,7 @@ struct Context {
         source(given.size),
         out(given.size),
         totals(given.size + 64),
-        tiles(lab::ceilDiv(given.size, kLookbackTile)),
-        counter(1) {
+        published(lookbackWords(static_cast<unsigned>(given.size), kLookbackTile)) {
     std::uint64_t state = 11;
     for (unsigned& value : host) {
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -51,8 +53,7 @@ struct Context {
   std::vector<unsigned> host, result, reference;
   Array source, out;
   Array totals;  // of the tiles, of the tiles of these totals, and so on: fewer than n words for tiles of two and more
-  lab::DeviceArray<unsigned long long> tiles;
-  Array counter;
+  lab::DeviceArray<unsigned long long> published;  // by the tiles of the single-pass scan
 };
 
 void skip(lab::Measurement& row, const char* why) {
@@ -101,9 +102,9 @@ void scanByTiles(const unsigned* in, unsigned* out, unsigned* totals, unsigned n
 /// The single-pass scan with its preparation: the words that tiles publish must be zero.
 void scanInOnePass(Context& c, const unsigned* in, unsigned* out) {
   if (c.n == 0) return;
-  c.tiles.clear();
-  c.counter.clear();
-  scanLookback<<<lab::ceilDiv(c.n, kLookbackTile), kLookbackThreads>>>(in, out, c.tiles.get(), c.counter.get(), c.n);
+  c.published.clear();
+  scanLookback<kLookbackWarps, kLookbackQuads>
+      <<<lab::ceilDiv(c.n, kLookbackTile), 32 * kLookbackWarps>>>(in, out, c.published.get(), c.n);
   lab::launched("scanLookback");
 }
 
@@ -159,7 +160,7 @@ void runShuffled(Context& c, lab::Measurement& row) {
 void runLookback(Context& c, lab::Measurement& row) {
   row.kernel = "scanLookback";
   row.grid = dim3(lab::ceilDiv(c.n, kLookbackTile));
-  row.block = dim3(kLookbackThreads);
+  row.block = dim3(32 * kLookbackWarps);
   lab::timeRounds(
       c.options.rounds, row, [&] { c.out.fillBytes(0xff); }, [&] { scanInOnePass(c, c.source.get(), c.out.get()); },
       [&] { c.out.download(c.result.data(), c.n); });

@@ -67,3 +67,73 @@ __global__ void transposeRectangle(const float* in, float* out, int n) {
   const int outY = blockIdx.x * Columns + turnedY;
   if (outX < n && outY < n) out[outY * n + outX] = tile[turnedX][turnedY];
 }
+
+/// Without padding: element (y, x) of the tile lies in column x ^ y, so that a column, too, is spread over all banks.
+__global__ void transposeSwizzled(const float* in, float* out, int n) {
+  constexpr int kTile = 32;
+  __shared__ float tile[kTile][kTile];
+  const int tx = threadIdx.x;
+  const int ty = threadIdx.y;
+  const int x = blockIdx.x * kTile + tx;
+  const int y = blockIdx.y * kTile + ty;
+  if (x < n && y < n) tile[ty][tx ^ ty] = in[y * n + x];
+  __syncthreads();
+
+  const int outX = blockIdx.y * kTile + tx;
+  const int outY = blockIdx.x * kTile + ty;
+  if (outX < n && outY < n) out[outY * n + outX] = tile[tx][ty ^ tx];
+}
+
+/// Four elements for each of 32x8 threads: four loads on their way at once, and a quarter of the index arithmetic.
+/// (After G. Ruetsch and P. Micikevicius, "Optimizing Matrix Transpose in CUDA", NVIDIA 2009.)
+__global__ void transposeFourRows(const float* in, float* out, int n) {
+  constexpr int kTile = 32;
+  constexpr int kRows = 8;
+  __shared__ float tile[kTile][kTile + 1];
+  const int tx = threadIdx.x;
+  const int ty = threadIdx.y;
+  const int x = blockIdx.x * kTile + tx;
+  const int y = blockIdx.y * kTile + ty;
+#pragma unroll
+  for (int row = 0; row < kTile; row += kRows) {
+    if (x < n && y + row < n) tile[ty + row][tx] = in[static_cast<size_t>(y + row) * n + x];
+  }
+  __syncthreads();
+
+  const int outX = blockIdx.y * kTile + tx;
+  const int outY = blockIdx.x * kTile + ty;
+#pragma unroll
+  for (int row = 0; row < kTile; row += kRows) {
+    if (outX < n && outY + row < n) out[static_cast<size_t>(outY + row) * n + outX] = tile[tx][ty + row];
+  }
+}
+
+constexpr int kWideTile = 64;
+
+/// 16 bytes for each load and store: tiles of 64 x 64 and 16x16 threads, each with four quads. The tile's rows are 65
+/// words apart, so the quads of a warp meet in a bank at most two by two. n is a multiple of 4.
+__global__ void transposeWide(const float* in, float* out, int n) {
+  __shared__ float tile[kWideTile][kWideTile + 1];
+  const int tx = 4 * threadIdx.x;
+  const int x = blockIdx.x * kWideTile + tx;
+#pragma unroll
+  for (int ty = threadIdx.y; ty < kWideTile; ty += 16) {
+    const int y = blockIdx.y * kWideTile + ty;
+    if (x >= n || y >= n) continue;
+    const float4 quad = *reinterpret_cast<const float4*>(in + static_cast<size_t>(y) * n + x);
+    tile[ty][tx] = quad.x;
+    tile[ty][tx + 1] = quad.y;
+    tile[ty][tx + 2] = quad.z;
+    tile[ty][tx + 3] = quad.w;
+  }
+  __syncthreads();
+
+  const int outX = blockIdx.y * kWideTile + tx;
+#pragma unroll
+  for (int ty = threadIdx.y; ty < kWideTile; ty += 16) {
+    const int outY = blockIdx.x * kWideTile + ty;
+    if (outX >= n || outY >= n) continue;
+    *reinterpret_cast<float4*>(out + static_cast<size_t>(outY) * n + outX) =
+        make_float4(tile[tx][ty], tile[tx + 1][ty], tile[tx + 2][ty], tile[tx + 3][ty]);
+  }
+}

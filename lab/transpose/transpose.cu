@@ -1,9 +1,9 @@
 // Transpose of an n x n matrix of floats: by rows, by columns, by elements, through shared tiles of 32, 16 and 8 with
 // and without padding, through a rectangular tile; beside a plain copy. Bandwidth counts one read and one write of
-// every element. Verified element by element.
+// every element; --trace shows the rule by which it is judged. Verified element by element.
 //
-//   transpose [--size N] [--variant NAME] [--rounds R] [--json]        N: rows of the matrix
-#include "../common/output.hpp"
+//   transpose [--size N] [--variant NAME] [--rounds R] [--json] [--trace]        N: rows of the matrix
+#include "../common/bandwidth.hpp"
 #include "kernels.cuh"
 
 namespace {
@@ -110,6 +110,23 @@ void runRectangle(Context& m, lab::Measurement& row) {
             dim3(Columns, Rows));
 }
 
+void runSwizzled(Context& m, lab::Measurement& row) {
+  transpose(m, row, "transposeSwizzled", transposeSwizzled, dim3(blocks(m, 32), blocks(m, 32)), dim3(32, 32));
+}
+
+void runFourRows(Context& m, lab::Measurement& row) {
+  transpose(m, row, "transposeFourRows", transposeFourRows, dim3(blocks(m, 32), blocks(m, 32)), dim3(32, 8));
+}
+
+void runWide(Context& m, lab::Measurement& row) {
+  if (m.n % 4 != 0) {
+    row.verified = lab::Verified::notApplicable;
+    row.note = "skipped: needs a multiple of 4";
+    return;
+  }
+  transpose(m, row, "transposeWide", transposeWide, dim3(blocks(m, kWideTile), blocks(m, kWideTile)), dim3(16, 16));
+}
+
 const std::vector<lab::Variant<Context>> kVariants = {
     {"serial", "tr.serial", "Sequential loop (CPU)", true, runSerial},
     {"copy", "tr.bandwidth", "Copy, the upper bound", true, runCopy},
@@ -122,9 +139,19 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"padded_32", "tr.bank", "Shared tile 32x32, padded", true, runTiled<32, 1>},
     {"padded_16", "tr.bank", "Shared tile 16x16, padded", true, runTiled<16, 1>},
     {"padded_8", "tr.bank", "Shared tile 8x8, padded", true, runTiled<8, 1>},
+    {"swizzled_32", "tr.best", "Shared tile 32x32, swizzled", true, runSwizzled},
+    {"four_rows", "tr.best", "Padded tile, four elements for each thread", true, runFourRows},
+    {"wide", "tr.best", "Tile 64x64, 16 bytes at a time", true, runWide},
     {"rectangle_32x8", "tr.smem_000", "Shared tile 32x8, renumbered", true, runRectangle<32, 8>},
     {"rectangle_16x16", "tr.smem_000", "Shared tile 16x16, renumbered", false, runRectangle<16, 16>},
 };
+
+/// The course's rule at its two borders.
+void showBandwidthRule() {
+  for (const double percent : {10.0, 35.0, 35.01, 60.0, 60.01, 100.0}) {
+    std::printf("%6.2f %% of the peak: %s\n", percent, lab::bandwidthClass(percent));
+  }
+}
 
 }  // namespace
 
@@ -132,10 +159,15 @@ int main(int argc, char** argv) {
   lab::Options options;
   options.size = 2048;  // the size of the published figures
   options.block = 1024;
-  options = lab::parse(argc, argv, options);
+  options = lab::parse(argc, argv, options, " [--trace]");
+  if (options.trace) {
+    showBandwidthRule();
+    return 0;
+  }
   if (options.size > kLargestSize) lab::usageError("--size: matrices of at most 32768 rows");
   lab::Output output("transpose", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);
+  lab::noteBestBandwidth(output);
   return output.finish("serial");
 }

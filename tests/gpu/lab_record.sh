@@ -1,0 +1,50 @@
+#!/bin/bash
+# Records the lab on a real GPU, with nvcc's programs: times at the published sizes, counters at small ones, and the best
+# rungs against NVIDIA's libraries. Needs nvcc, ncu and python3, no build of Ordito.
+#
+# usage: lab_record.sh OUTPUT_FOLDER [--build-only]
+#   lab_times.json     to become lab/recorded.json, the column beside ours in `ordito lab run`
+#   lab_counters.json  to become tests/lab/h200_counters.json, which the test lab.counters compares with
+#   best_rungs.json    to become tests/gpu/best_rungs.json
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+output=$(realpath -m "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$output"
+
+programs=$(sed -n 's/^set(LAB_PROGRAMS \(.*\) CACHE.*/\1/p' lab/CMakeLists.txt)
+arch=native
+[ "${2:-}" = --build-only ] && arch=sm_90 # there may be no GPU to ask
+build() { nvcc -O3 -std=c++17 -arch=$arch -Xcompiler -fopenmp "lab/$1/$1.cu" -o "$work/$1"; }
+for program in $programs; do
+  build "$program" &
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+done
+nvcc -O3 -std=c++17 -arch=$arch tests/gpu/best_rungs.cu -lcublas -o "$work/best_rungs"
+for job in $(jobs -rp); do wait "$job"; done
+for program in $programs; do [ -x "$work/$program" ] || { echo "$program did not compile"; exit 1; }; done
+[ "${2:-}" = --build-only ] && exit
+
+metrics=smsp__inst_executed.sum,smsp__inst_executed_op_branch.sum,smsp__sass_branch_targets.sum
+metrics+=,smsp__sass_branch_targets_threads_divergent.sum,smsp__sass_branch_targets_threads_uniform.sum
+metrics+=,smsp__sass_average_branch_targets_threads_uniform.pct
+metrics+=,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+metrics+=,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
+metrics+=,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+declare -A small=([reduction]=1048576 [histogram]=1048576 [saxpy]=1048576 [lookup]=1048576 [scan]=262144
+  [rgb_histogram]=262144 [convolution]=65536 [matmul]=256 [transpose]=256)
+
+for program in $programs; do
+  echo "$program: timing"
+  "$work/$program" --json --rounds 5 > "$work/$program.times" || echo "$program: a variant is wrong"
+  echo "$program: counting"
+  # --clock-control none: the profiler leaves the card's clocks alone.
+  ncu --clock-control none --csv --print-units base --kernel-name-base function --metrics "$metrics" \
+    --log-file "$work/$program.csv" "$work/$program" --json --rounds 1 --variant all \
+    --size "${small[$program]:-65536}" > "$work/$program.counted" || echo "$program: no counters"
+done
+echo "best rungs"
+"$work/best_rungs" --json > "$output/best_rungs.json" || echo "a best rung is wrong"
+python3 -B tests/gpu/lab_record.py "$work" "$output" $programs
