@@ -6,9 +6,11 @@
 // memory), and the structure of NVIDIA's CUTLASS ("CUTLASS: Fast Linear Algebra in CUDA C++", 2017): block, warp and
 // thread tiles.
 //
-// A warp computes 64 x 32: its lanes are an 8 x 4 grid. Lane group g = lane / 4 has the rows g, g+8, g+16 ..., lane % 4
-// four columns of each half of 16. Rows of A's tile are Depth + 4 floats apart, so that the eight rows that a warp
-// reads at once (16 bytes each) lie in different banks.
+// A warp computes 64 x 32: its lanes are an 8 x 4 grid. A lane in grid row g has the rows g, g+8, g+16 ..., one in grid
+// column h four columns of each half of 16. Rows of A's tile are Depth + 4 floats apart, so that the eight rows that a
+// warp reads at once (16 bytes each) lie in different banks. A 16-byte load serves 16 lanes in a pass instead of 8 if
+// each lane reads what a lane one or two further reads (measured on an H200); so bit 0 of the lane counts for the
+// column only, and bit 1 for the row only.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
@@ -30,7 +32,7 @@ constexpr int kRegisterBytes = Stages * RegisterStage<Depth>::kFloats * 4;
 /// Begins to copy tile `first` ... `first + Depth - 1` (columns of A, rows of B) to a stage, 16 bytes at a time. What
 /// sticks out of the matrices becomes zero. n is a multiple of 4, so that 16 bytes are wholly inside or outside.
 template <int Depth>
-__device__ inline void beginStage(float* stage, const float* a, const float* b, int first, int n) {
+__device__ __forceinline__ void beginStage(float* stage, const float* a, const float* b, int first, int n) {
   constexpr int kQuadsOfRow = Depth / 4;
   const int row0 = blockIdx.y * kRegisterSide;
   const int column0 = blockIdx.x * kRegisterSide;
@@ -56,9 +58,9 @@ __device__ inline void beginStage(float* stage, const float* a, const float* b, 
   }
 }
 
-__device__ inline float4 quadAt(const float* shared) { return *reinterpret_cast<const float4*>(shared); }
+__device__ __forceinline__ float4 quadAt(const float* shared) { return *reinterpret_cast<const float4*>(shared); }
 
-__device__ inline void multiplyAdd(float (&sums)[8], float a, const float4& low, const float4& high) {
+__device__ __forceinline__ void multiplyAdd(float (&sums)[8], float a, const float4& low, const float4& high) {
   sums[0] += a * low.x;
   sums[1] += a * low.y;
   sums[2] += a * low.z;
@@ -71,7 +73,7 @@ __device__ inline void multiplyAdd(float (&sums)[8], float a, const float4& low,
 
 /// Adds the products of one stage, four values of k at a time: 16 loads of 16 bytes for 256 multiply-adds.
 template <int Depth>
-__device__ inline void multiplyStage(float (&sums)[8][8], const float* stage, int row, int column) {
+__device__ __forceinline__ void multiplyStage(float (&sums)[8][8], const float* stage, int row, int column) {
   const float* tileA = stage + row * RegisterStage<Depth>::kStrideA;
   const float* tileB = stage + RegisterStage<Depth>::kFloatsA + column;
 #pragma unroll
@@ -103,8 +105,10 @@ __global__ void __launch_bounds__(kRegisterThreads, 2)
   float* stages = reinterpret_cast<float*>(stageMemory);
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
-  const int row = warp / 4 * 64 + lane / 4;
-  const int column = warp % 4 * 32 + lane % 4 * 4;
+  const int gridRow = (lane >> 1 & 1) + (lane >> 3) * 2;
+  const int gridColumn = (lane & 1) + (lane >> 2 & 1) * 2;
+  const int row = warp / 4 * 64 + gridRow;
+  const int column = warp % 4 * 32 + gridColumn * 4;
   const int steps = (n + Depth - 1) / Depth;
   for (int step = 0; step < Stages - 1; ++step) {
     if (step < steps) beginStage<Depth>(stages + step * RegisterStage<Depth>::kFloats, a, b, step * Depth, n);

@@ -13,6 +13,8 @@
 
 #include "cli/capture.hpp"
 #include "cli/lab_catalogue.hpp"
+#include "cli/lab_explain.hpp"
+#include "cli/lab_plot.hpp"
 #include "cli/lab_report.hpp"
 #include "cli/prefix.hpp"
 #include "cli/process.hpp"
@@ -46,10 +48,12 @@ struct Request {
   std::string variant;
   std::string gpu;
   std::string file;
+  std::string plot;
   int rounds = 3;
   bool all = false;
   bool csv = false;
   bool json = false;
+  bool explain = false;
 };
 
 /// "1000" or "2^20", as the courses write sizes; the program itself knows what is too large for it.
@@ -175,12 +179,23 @@ void printVerdict(const json& document) {
              judged);
 }
 
-void printTable(const LabProgram& program, const json& document, const report::Sheet& sheet) {
+void printRecording(const LabCatalogue& catalogue, const report::Sheet& sheet) {
+  const LabRecording recording = catalogue.recording();
+  for (const report::Column& column : sheet.columns()) {
+    if (!column.key.starts_with("recorded ")) continue;
+    fmt::print("recorded: {}, {}, the same program built by nvcc\n", recording.device, recording.date);
+    return;
+  }
+}
+
+void printTable(const LabCatalogue& catalogue, const LabProgram& program, const json& document,
+                const report::Sheet& sheet) {
   fmt::print("{}\n{} {} on {}\n\n{}", program.title, document.at("size").dump(), program.unit,
              document.at("device").get<std::string>(), sheet.table(report::styleForStdout()));
   printVerdict(document);
   for (const json& note : document.at("notes")) fmt::print("{}\n", note.get<std::string>());
   printPublishedNote(program, document);
+  printRecording(catalogue, sheet);
 }
 
 void printJson(const LabProgram& program, json document, const report::Sheet& sheet) {
@@ -197,8 +212,19 @@ void print(const Request& request, const LabCatalogue& catalogue, const LabProgr
   } else if (request.csv) {
     fmt::print("{}", sheet.csv());
   } else {
-    printTable(program, document, sheet);
+    printTable(catalogue, program, document, sheet);
+    if (request.explain) fmt::print("\n{}", explainLadder(document));
   }
+}
+
+/// True if the chart could be written, or was not asked for.
+bool plot(const Request& request, const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+  if (request.plot.empty()) return true;
+  std::ofstream file(request.plot);
+  file << plotLadder(catalogue, program, document);
+  file.close();
+  if (!file) complain(kUsage, fmt::format("cannot write {}", request.plot));
+  return static_cast<bool>(file);
 }
 
 // -------------------------------------------------------------------------------------------------------- commands
@@ -245,6 +271,7 @@ int run(const LabCatalogue& catalogue, const Request& request) {
   const auto counted = count(*binary, request, document);
   if (!counted) complain(kWrong, "no counters: " + counted.error().message);
   print(request, catalogue, *program, document);
+  if (!plot(request, catalogue, *program, document)) return kUsage;
   return timed->status == 0 && counted ? kRight : kWrong;
 }
 
@@ -263,6 +290,8 @@ void describe(CLI::App& app, Request& request) {
   run->add_option("--rounds", request.rounds, "Repetitions, the median is reported")->check(CLI::Range(1, 1000));
   CLI::Option* variant = run->add_option("--variant", request.variant, "Only this variant");
   run->add_flag("--all", request.all, "Also the variants left out by default")->excludes(variant);
+  run->add_option("--plot", request.plot, "Write the ladder as a bar chart (SVG) to this file");
+  run->add_flag("--explain", request.explain, "Say of each rung which counters changed");
   CLI::Option* csv = run->add_flag("--csv", request.csv, "Print CSV");
   run->add_flag("--json", request.json, "Print JSON")->excludes(csv);
 }

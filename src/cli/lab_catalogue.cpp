@@ -62,6 +62,12 @@ Expected<LabCatalogue> LabCatalogue::load(const std::filesystem::path& folder) {
   auto figures = readJson(folder / "figures.json");
   if (!figures) return tl::unexpected(figures.error());
   LabCatalogue catalogue;
+  catalogue.recorded_ = json::object();
+  if (std::filesystem::exists(folder / "recorded.json")) {
+    auto recorded = readJson(folder / "recorded.json");
+    if (!recorded) return tl::unexpected(recorded.error());
+    catalogue.recorded_ = std::move(*recorded);
+  }
   try {
     for (const json& program : programs->at("programs")) catalogue.programs_.push_back(readProgram(program));
     catalogue.figures_ = figures->at("records");
@@ -69,6 +75,19 @@ Expected<LabCatalogue> LabCatalogue::load(const std::filesystem::path& folder) {
     return fail("{}: {}", (folder / "catalogue.json").string(), error.what());
   }
   return catalogue;
+}
+
+LabRecording LabCatalogue::recording() const {
+  return {recorded_.value("device", std::string()), recorded_.value("date", std::string())};
+}
+
+std::optional<double> LabCatalogue::recorded(const LabProgram& program, std::uint64_t size, const std::string& variant,
+                                             const std::string& key) const {
+  const json::json_pointer entry = json::json_pointer("/programs") / program.name;
+  if (!recorded_.contains(entry) || recorded_.at(entry).value("size", std::uint64_t{0}) != size) return std::nullopt;
+  const json::json_pointer value = entry / "variants" / variant / key;
+  if (!recorded_.contains(value)) return std::nullopt;
+  return recorded_.at(value).get<double>();
 }
 
 const LabProgram* LabCatalogue::find(const std::string& name) const {

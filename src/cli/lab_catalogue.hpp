@@ -49,9 +49,15 @@ struct PublishedFigure {
   std::string unit;
 };
 
+/// Times that a real GPU took (recorded.json; tests/gpu/lab_record.sh writes it).
+struct LabRecording {
+  std::string device;  // empty if nothing has been recorded
+  std::string date;
+};
+
 class LabCatalogue {
  public:
-  /// Reads both files of `folder`.
+  /// Reads the files of `folder`; the recording may be missing.
   static Expected<LabCatalogue> load(const std::filesystem::path& folder);
 
   const std::vector<LabProgram>& programs() const { return programs_; }
@@ -59,9 +65,15 @@ class LabCatalogue {
   std::optional<PublishedFigure> published(const LabProgram& program, const std::string& variant,
                                            const LabColumn& column) const;
 
+  LabRecording recording() const;
+  /// The recorded milliseconds under `key` (kernel_ms, total_ms), if the variant was recorded at this size.
+  std::optional<double> recorded(const LabProgram& program, std::uint64_t size, const std::string& variant,
+                                 const std::string& key) const;
+
  private:
   std::vector<LabProgram> programs_;
   nlohmann::json figures_;
+  nlohmann::json recorded_;
 };
 
 }  // namespace ordito::cli

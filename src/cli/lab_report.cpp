@@ -68,8 +68,16 @@ double blocks(const json& variant) {
   return product;
 }
 
+/// The total times that a variant is compared with.
+struct Others {
+  std::optional<double> baselineMs;
+  std::optional<double> previousMs;
+};
+
+double perSecond(double amount, double ms) { return amount / ms * 1e-6; }
+
 /// The values that are worked out rather than counted. Rates per second use the kernel's time.
-std::optional<double> derived(const std::string& key, const json& variant, std::optional<double> baselineMs) {
+std::optional<double> derived(const std::string& key, const json& variant, const Others& others) {
   const double kernelMs = variant.value("kernel_ms", 0.0);
   const double totalMs = variant.value("total_ms", 0.0);
   const json& metrics = variant.at("metrics");
@@ -77,13 +85,13 @@ std::optional<double> derived(const std::string& key, const json& variant, std::
   if (key == "kernel_ms") return kernelMs;
   if (key == "total_ms") return totalMs;
   if (key == "grid" && blocks(variant) > 0) return blocks(variant);
-  if (key == "speedup" && baselineMs) return *baselineMs / totalMs;
-  if (key == "bandwidth" && kernelMs > 0 && variant.value("bytes", 0.0) > 0) {
-    return variant.at("bytes").get<double>() / kernelMs * 1e-6;
-  }
-  if (key == "gflops" && kernelMs > 0 && variant.value("flops", 0.0) > 0) {
-    return variant.at("flops").get<double>() / kernelMs * 1e-6;
-  }
+  if (key == "speedup" && others.baselineMs) return *others.baselineMs / totalMs;
+  if (key == "step" && others.previousMs) return *others.previousMs / totalMs;
+  const double bytes = variant.value("bytes", 0.0);
+  const double flops = variant.value("flops", 0.0);
+  if (key == "bandwidth" && kernelMs > 0 && bytes > 0) return perSecond(bytes, kernelMs);
+  if (key == "gflops" && kernelMs > 0 && flops > 0) return perSecond(flops, kernelMs);
+  if (key == "gflops_total" && flops > 0) return perSecond(flops, totalMs);
   if (key == "bank_conflicts") {
     const auto loads = number(metrics, kLoadConflicts);
     const auto stores = number(metrics, kStoreConflicts);
@@ -92,9 +100,9 @@ std::optional<double> derived(const std::string& key, const json& variant, std::
   return std::nullopt;
 }
 
-std::optional<double> valueOf(const std::string& key, const json& variant, std::optional<double> baselineMs) {
+std::optional<double> valueOf(const std::string& key, const json& variant, const Others& others) {
   if (const auto counted = number(variant.at("metrics"), key)) return counted;
-  return derived(key, variant, baselineMs);
+  return derived(key, variant, others);
 }
 
 std::optional<double> baselineMs(const LabProgram& program, const json& document) {
@@ -115,6 +123,24 @@ bool anyPublished(const LabCatalogue& catalogue, const LabProgram& program, cons
 /// The courses print a count in the unit of the table's column (millions, say); programs get it in the unit of ours.
 report::Column publishedColumn(const LabColumn& column) {
   return {.key = "published " + column.key, .title = "pub-\nlished", .scale = column.scale, .digits = column.digits};
+}
+
+bool isTime(const LabColumn& column) { return column.key == "kernel_ms" || column.key == "total_ms"; }
+
+bool anyRecorded(const LabCatalogue& catalogue, const LabProgram& program, const LabColumn& column,
+                 const json& document) {
+  if (!isTime(column)) return false;
+  for (const json& variant : document.at("variants")) {
+    if (catalogue.recorded(program, document.value("size", program.size), variant.at("name"), column.key)) return true;
+  }
+  return false;
+}
+
+/// "NVIDIA H200" is the H200 for a heading.
+report::Column recordedColumn(const LabCatalogue& catalogue, const LabColumn& column) {
+  std::string device = catalogue.recording().device;
+  device.erase(0, device.rfind(' ') + 1);
+  return {.key = "recorded " + column.key, .title = device + "\nms", .scale = column.scale, .digits = column.digits};
 }
 
 bool anyNote(const json& document) {
@@ -151,34 +177,61 @@ Expected<> addMetrics(json& document, const json& counted, const json& profile) 
   return {};
 }
 
-report::Sheet labSheet(const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
-  std::vector<report::Column> columns = {{.key = "variant", .title = "variant"}};
-  std::vector<bool> published;
+namespace {
+
+/// Which columns stand beside one of the catalogue's: the published figure, and the time that was recorded on a GPU.
+struct Beside {
+  bool published = false;
+  bool recorded = false;
+};
+
+std::vector<Beside> besides(const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+  std::vector<Beside> all;
   for (const LabColumn& column : program.columns) {
+    all.push_back(
+        {anyPublished(catalogue, program, column, document), anyRecorded(catalogue, program, column, document)});
+  }
+  return all;
+}
+
+std::vector<report::Column> sheetColumns(const LabCatalogue& catalogue, const LabProgram& program,
+                                         const std::vector<Beside>& beside, bool notes) {
+  std::vector<report::Column> columns = {{.key = "variant", .title = "variant"}};
+  for (std::size_t i = 0; i < program.columns.size(); ++i) {
+    const LabColumn& column = program.columns[i];
     columns.push_back({.key = column.key, .title = column.title, .scale = column.scale, .digits = column.digits});
-    published.push_back(anyPublished(catalogue, program, column, document));
-    if (published.back()) columns.push_back(publishedColumn(column));
+    if (beside[i].published) columns.push_back(publishedColumn(column));
+    if (beside[i].recorded) columns.push_back(recordedColumn(catalogue, column));
   }
   columns.push_back({.key = "verified", .title = "verified"});
-  columns.push_back({.key = "note",
-                     .title = "note",
-                     .audience = anyNote(document) ? report::Audience::everyone : report::Audience::programs});
+  columns.push_back(
+      {.key = "note", .title = "note", .audience = notes ? report::Audience::everyone : report::Audience::programs});
+  return columns;
+}
 
-  report::Sheet sheet(columns);
-  const auto baseline = baselineMs(program, document);
+}  // namespace
+
+report::Sheet labSheet(const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+  const std::vector<Beside> beside = besides(catalogue, program, document);
+  report::Sheet sheet(sheetColumns(catalogue, program, beside, anyNote(document)));
+  const std::uint64_t size = document.value("size", program.size);
+  Others others{baselineMs(program, document), {}};
   for (const json& variant : document.at("variants")) {
     const std::string name = variant.at("name");
     std::vector<Cell> row = {name};
     for (std::size_t i = 0; i < program.columns.size(); ++i) {
       const LabColumn& column = program.columns[i];
-      row.push_back(cell(valueOf(column.key, variant, baseline), column));
-      if (!published[i]) continue;
-      const auto figure = catalogue.published(program, name, column);
-      row.push_back(figure ? cell(figure->value / column.scale, column) : Cell{});
+      row.push_back(cell(valueOf(column.key, variant, others), column));
+      if (beside[i].published) {
+        const auto figure = catalogue.published(program, name, column);
+        row.push_back(figure ? cell(figure->value / column.scale, column) : Cell{});
+      }
+      if (beside[i].recorded) row.push_back(cell(catalogue.recorded(program, size, name, column.key), column));
     }
     row.push_back(variant.at("verified").is_boolean() ? Cell{variant.at("verified").get<bool>()} : Cell{});
     row.push_back(variant.value("note", std::string()));
     sheet.add(std::move(row));
+    if (variant.value("total_ms", 0.0) > 0) others.previousMs = variant.at("total_ms").get<double>();
   }
   return sheet;
 }

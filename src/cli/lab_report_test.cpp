@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "cli/lab_explain.hpp"
+#include "cli/lab_plot.hpp"
+
 namespace ordito::cli {
 namespace {
 
@@ -132,6 +137,76 @@ TEST(LabReport, SetsOursBesideThePublished) {
   EXPECT_TRUE(rows[2]["verified"].is_null());
   EXPECT_TRUE(rows[2]["total_ms"].is_null());
   EXPECT_EQ(rows[2]["note"], "skipped");
+}
+
+TEST(LabReport, ComparesEachRungWithTheOneBefore) {
+  const LabCatalogue catalogue = shipped();
+  const json rows = json::parse(labSheet(catalogue, *catalogue.find("reduction"), document()).json().dump());
+  EXPECT_TRUE(rows[0]["step"].is_null());
+  EXPECT_EQ(rows[1]["step"], 4.0);
+  EXPECT_TRUE(rows[2]["step"].is_null());  // skipped
+}
+
+/// A folder with the shipped catalogue and a recording of one variant.
+std::filesystem::path recordedFolder() {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "lab_recorded";
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"catalogue.json", "figures.json"}) {
+    std::filesystem::copy_file(std::filesystem::path(LAB_FOLDER) / name, folder / name,
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  std::ofstream(folder / "recorded.json") << R"({"device":"NVIDIA H200","date":"2026-01-02","programs":{"reduction":
+    {"size":1024,"variants":{"neighbored":{"kernel_ms":0.25,"total_ms":0.5,"verified":true}}}}})";
+  return folder;
+}
+
+TEST(LabReport, ShowsTheRecordedTimeAtItsSizeOnly) {
+  const auto catalogue = LabCatalogue::load(recordedFolder());
+  ASSERT_TRUE(catalogue);
+  const LabProgram& reduction = *catalogue->find("reduction");
+  EXPECT_EQ(catalogue->recording().date, "2026-01-02");
+  EXPECT_EQ(catalogue->recorded(reduction, 1024, "neighbored", "kernel_ms"), 0.25);
+  EXPECT_FALSE(catalogue->recorded(reduction, 2048, "neighbored", "kernel_ms"));
+  EXPECT_FALSE(catalogue->recorded(reduction, 1024, "unroll2", "kernel_ms"));
+  const json rows = json::parse(labSheet(*catalogue, reduction, document()).json().dump());
+  EXPECT_EQ(rows[1]["recorded total_ms"], 0.5);
+}
+
+/// Two rungs of which the second takes half the time.
+json ladder(const json& first, const json& second) {
+  return {{"variants",
+           {{{"name", "slow"}, {"total_ms", 4}, {"launch_count", 1}, {"metrics", first}},
+            {{"name", "fast"}, {"total_ms", 2}, {"launch_count", 1}, {"metrics", second}}}}};
+}
+
+TEST(LabExplain, NamesWhatFell) {
+  const std::string text = explainLadder(ladder({{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 100},
+                                                 {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 3200}},
+                                                {{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 100},
+                                                 {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 400}}));
+  EXPECT_NE(text.find("fast is 2.00 times as fast as slow."), std::string::npos) << text;
+  EXPECT_NE(text.find("What fell most is global load sectors."), std::string::npos) << text;
+  EXPECT_NE(text.find("touches 4.0 sectors"), std::string::npos) << text;
+}
+
+TEST(LabExplain, AdmitsWhatTheCountersDoNotShow) {
+  const json same = {{"smsp__inst_executed.sum", 1000}};
+  const std::string text = explainLadder(ladder(same, same));
+  EXPECT_NE(text.find("the counters do not explain it"), std::string::npos) << text;
+  EXPECT_NE(text.find("All counters are the same."), std::string::npos) << text;
+  EXPECT_NE(explainLadder(ladder(json::object(), same)).find("no two rungs"), std::string::npos);
+}
+
+TEST(LabPlot, DrawsARowForEachVariantThatRan) {
+  const LabCatalogue catalogue = shipped();
+  json ours = document();
+  ours["variants"][1]["title"] = "a < b & c";
+  const std::string picture = plotLadder(catalogue, *catalogue.find("reduction"), ours);
+  EXPECT_TRUE(picture.starts_with("<svg ")) << picture;
+  EXPECT_NE(picture.find("a &lt; b &amp; c"), std::string::npos);
+  EXPECT_NE(picture.find("4.00x"), std::string::npos);
+  EXPECT_NE(picture.find(">Published<"), std::string::npos);
+  EXPECT_EQ(picture.find(">template<"), std::string::npos);  // it was skipped
 }
 
 }  // namespace

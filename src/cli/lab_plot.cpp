@@ -1,0 +1,194 @@
+// See lab_plot.hpp.
+#include "cli/lab_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace ordito::cli {
+namespace {
+
+using nlohmann::json;
+
+// Geometry, in the units of the picture.
+constexpr int kWidth = 1080;
+constexpr int kMargin = 24;
+constexpr int kLabels = 300;  // the column of names
+constexpr int kGap = 28;      // between panels
+constexpr int kTop = 106;     // above the first row
+constexpr int kRow = 26;
+constexpr int kBar = 16;
+constexpr int kValue = 64;  // room for a number behind the longest bar
+constexpr int kBottom = 40;
+
+struct Panel {
+  std::string title;
+  std::string subtitle;
+  std::string colour;
+  std::string unit;
+  std::vector<std::optional<double>> values;  // one for each row
+};
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+/// A title that does not fit beside the others ends in dots.
+std::string shortened(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
+}
+
+std::string number(double value) {
+  if (value >= 100) return fmt::format("{:.0f}", value);
+  if (value >= 10) return fmt::format("{:.1f}", value);
+  return value >= 0.1 ? fmt::format("{:.2f}", value) : fmt::format("{:.2g}", value);
+}
+
+std::vector<const json*> shownVariants(const json& document) {
+  std::vector<const json*> shown;
+  for (const json& variant : document.at("variants")) {
+    if (variant.value("total_ms", 0.0) > 0) shown.push_back(&variant);
+  }
+  return shown;
+}
+
+double totalOf(const std::vector<const json*>& rows, const std::string& name) {
+  for (const json* row : rows) {
+    if (row->at("name") == name) return row->at("total_ms").get<double>();
+  }
+  return 0;
+}
+
+Panel oursPanel(const LabProgram& program, const std::vector<const json*>& rows, const json& document) {
+  Panel panel{"Here", "", "#3b6ea5", "x", {}};
+  const double baseline = totalOf(rows, program.baseline);
+  panel.subtitle =
+      baseline > 0 ? "speed-up over " + program.baseline : "time in ms, " + document.at("device").get<std::string>();
+  if (baseline <= 0) panel.unit = " ms";
+  for (const json* row : rows) {
+    const double total = row->at("total_ms").get<double>();
+    panel.values.emplace_back(baseline > 0 ? baseline / total : total);
+  }
+  return panel;
+}
+
+/// The published speed-ups, or, where only times were printed, the times.
+std::optional<Panel> publishedPanel(const LabCatalogue& catalogue, const LabProgram& program,
+                                    const std::vector<const json*>& rows) {
+  struct Choice {
+    const char* key;
+    const char* subtitle;
+    const char* unit;
+  };
+  constexpr Choice kChoices[] = {
+      {"speedup", "speed-up", "x"}, {"total_ms", "time in ms", " ms"}, {"kernel_ms", "time in ms", " ms"}};
+  for (const Choice& choice : kChoices) {
+    for (const LabColumn& column : program.columns) {
+      if (column.key != choice.key) continue;
+      Panel panel{"Published", choice.subtitle, "#c8782a", choice.unit, {}};
+      std::size_t found = 0;
+      for (const json* row : rows) {
+        const auto figure = catalogue.published(program, row->at("name"), column);
+        found += figure ? 1 : 0;
+        panel.values.push_back(figure ? std::optional<double>(figure->value) : std::nullopt);
+      }
+      if (found > 1) return panel;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Panel> recordedPanel(const LabCatalogue& catalogue, const LabProgram& program,
+                                   const std::vector<const json*>& rows, std::uint64_t size) {
+  Panel panel{catalogue.recording().device, "time in ms, recorded " + catalogue.recording().date, "#5d8a3c", " ms", {}};
+  bool any = false;
+  for (const json* row : rows) {
+    panel.values.push_back(catalogue.recorded(program, size, row->at("name"), "kernel_ms"));
+    any = any || panel.values.back().has_value();
+  }
+  return any ? std::optional<Panel>(panel) : std::nullopt;
+}
+
+std::string text(double x, double y, const std::string& attributes, const std::string& content) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, escaped(content));
+}
+
+std::string drawPanel(const Panel& panel, int left, int width) {
+  double most = 0;
+  for (const auto& value : panel.values) most = std::max(most, value.value_or(0));
+  std::string out =
+      text(left, kTop - 26, "class=\"head\"", panel.title) + text(left, kTop - 10, "class=\"small\"", panel.subtitle);
+  const int room = width - kValue;
+  for (std::size_t i = 0; i < panel.values.size(); ++i) {
+    const int y = kTop + static_cast<int>(i) * kRow;
+    if (!panel.values[i]) {
+      out += text(left + 6, y + 13, "class=\"small\"", "none");
+      continue;
+    }
+    const double length = most > 0 ? std::max(1.0, room * *panel.values[i] / most) : 1;
+    out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" rx=\"2\" fill=\"{}\"/>\n", left, y,
+                       length, kBar, panel.colour);
+    out += text(left + length + 6, y + 13, "class=\"value\"", number(*panel.values[i]) + panel.unit);
+  }
+  const int height = static_cast<int>(panel.values.size()) * kRow;
+  return out + fmt::format("<line x1=\"{0}\" y1=\"{1}\" x2=\"{0}\" y2=\"{2}\" stroke=\"#888\"/>\n", left, kTop - 4,
+                           kTop + height - 6);
+}
+
+std::string drawNames(const std::vector<const json*>& rows) {
+  std::string out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const int y = kTop + static_cast<int>(i) * kRow + 13;
+    const std::string title = rows[i]->value("title", rows[i]->at("name").get<std::string>());
+    out += text(kMargin + kLabels - 10, y, "class=\"name\" text-anchor=\"end\"", shortened(title, 46));
+  }
+  return out;
+}
+
+std::string head(const LabProgram& program, const json& document, int height) {
+  std::string out = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n"
+      "<style>.title{{font-size:18px;font-weight:bold}}.head{{font-size:13px;font-weight:bold}}"
+      ".name,.value{{font-size:12px}}.value{{fill:#333}}.small{{font-size:11px;fill:#666}}</style>\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+      kWidth, height);
+  out += text(kMargin, 32, "class=\"title\"", shortened(program.title, 100));
+  return out + text(kMargin, 50, "class=\"small\"",
+                    fmt::format("{} {}; counted and timed as {}", document.at("size").dump(), program.unit,
+                                document.at("device").get<std::string>()));
+}
+
+}  // namespace
+
+std::string plotLadder(const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+  const std::vector<const json*> rows = shownVariants(document);
+  std::vector<Panel> panels = {oursPanel(program, rows, document)};
+  if (auto published = publishedPanel(catalogue, program, rows)) panels.push_back(std::move(*published));
+  if (auto recorded = recordedPanel(catalogue, program, rows, document.value("size", program.size))) {
+    panels.push_back(std::move(*recorded));
+  }
+  const int height = kTop + static_cast<int>(rows.size()) * kRow + kBottom;
+  const int count = static_cast<int>(panels.size());
+  const int width = (kWidth - kLabels - 2 * kMargin - (count - 1) * kGap) / count;
+  std::string out = head(program, document, height) + drawNames(rows);
+  for (int i = 0; i < count; ++i) {
+    out += drawPanel(panels[static_cast<std::size_t>(i)], kMargin + kLabels + i * (width + kGap), width);
+  }
+  out += text(kMargin, height - 14, "class=\"small\"", shortened("published: " + program.publishedOn, 160));
+  return out + "</svg>\n";
+}
+
+}  // namespace ordito::cli
