@@ -108,7 +108,10 @@ CUresult orditoTextureCreate(CUtexObject* texture, const orditoImage* image) {
   return CUDA_SUCCESS;
 }
 
+/// A kernel that was launched before may still read through the object: as with memory, destroying waits.
 CUresult orditoTextureDestroy(CUtexObject texture) {
+  ORDITO_CONTEXT(context);
+  context->group.synchronizeAll();
   return textures().retire(texture) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -121,6 +124,8 @@ CUresult orditoSurfaceCreate(CUsurfObject* surface, const orditoImage* image) {
 }
 
 CUresult orditoSurfaceDestroy(CUsurfObject surface) {
+  ORDITO_CONTEXT(context);
+  context->group.synchronizeAll();
   return surfaces().retire(surface) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -1,5 +1,7 @@
 // Texture and surface objects: what the programming guide says about addressing, filtering and reading, on images small
 // enough to follow by hand.
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -128,6 +130,30 @@ void linearMemory() {
   EXPECT_OK(cudaGetTextureObjectResourceDesc(&asked, texture));
   EXPECT(asked.resType == cudaResourceTypeLinear && asked.res.linear.devPtr == memory);
   EXPECT_OK(cudaDestroyTextureObject(texture));
+  EXPECT_OK(cudaFree(memory));
+  EXPECT_OK(cudaFree(at));
+}
+
+/// Programs destroy a texture right after the launch that reads it.
+void destroyedInFlight() {
+  float* memory = nullptr;
+  int* at = nullptr;
+  EXPECT_OK(cudaMallocManaged(&memory, 4 * sizeof(float)));
+  EXPECT_OK(cudaMallocManaged(&at, sizeof(int)));
+  memory[2] = 5, *at = 2;
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = memory;
+  resource.res.linear.desc = cudaCreateChannelDesc<float>();
+  resource.res.linear.sizeInBytes = 4 * sizeof(float);
+  cudaTextureDesc description = {};
+  cudaTextureObject_t texture = 0;
+  EXPECT_OK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  EXPECT_OK(cudaLaunchHostFunc(nullptr, [](void*) { usleep(50000); }, nullptr));
+  fetch<<<1, kMost>>>(results, texture, at, 1);
+  EXPECT_OK(cudaDestroyTextureObject(texture));
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(results[0] == 5);
   EXPECT_OK(cudaFree(memory));
   EXPECT_OK(cudaFree(at));
 }
@@ -280,6 +306,7 @@ void mistakes() {
 int main() {
   EXPECT_OK(cudaMallocManaged(&results, kMost * sizeof(float)));
   linearMemory();
+  destroyedInFlight();
   planes();
   bytesAsNumbers();
   otherShapes();
