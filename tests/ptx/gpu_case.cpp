@@ -31,6 +31,7 @@ struct Driver {
   int (*toHost)(void*, DevicePointer, size_t);
   int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**);
   int (*synchronize)();
+  int (*contextReset)(int);
 
   bool load() {
     void* library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -45,11 +46,22 @@ struct Driver {
                  find(functionGet, "cuModuleGetFunction") && find(allocate, "cuMemAlloc_v2") &&
                  find(release, "cuMemFree_v2") && find(toDevice, "cuMemcpyHtoD_v2") &&
                  find(toHost, "cuMemcpyDtoH_v2") && find(launch, "cuLaunchKernel") &&
-                 find(synchronize, "cuCtxSynchronize");
-    int device;
+                 find(synchronize, "cuCtxSynchronize") && find(contextReset, "cuDevicePrimaryCtxReset_v2");
+    return found && init(0) == 0 && deviceGet(&device_, 0) == 0 && enterContext();
+  }
+
+  /// A kernel that failed leaves its context useless for all that follows.
+  void startAfresh() {
+    contextReset(device_);
+    enterContext();
+  }
+
+ private:
+  int device_ = 0;
+
+  bool enterContext() {
     Handle context;
-    return found && init(0) == 0 && deviceGet(&device, 0) == 0 && contextRetain(&context, device) == 0 &&
-           contextSet(context) == 0;
+    return contextRetain(&context, device_) == 0 && contextSet(context) == 0;
   }
 };
 
@@ -112,6 +124,7 @@ Outcome launch(Handle function, const Case& c) {
       std::memcpy(&out[k], host.data() + k * isa::bytes(b.type), isa::bytes(b.type));
   }
   for (DevicePointer p : pointers) driver().release(p);
+  if (code) driver().startAfresh();
   return outcome;
 }
 
