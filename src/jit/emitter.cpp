@@ -138,6 +138,7 @@ void Emitter::findPoints() {
   const auto& block = shapes_.launch().block;
   partialBlock_ = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
   for (const auto& block : f_.blocks) instructions_ += block.code.size();
+  planNeighbouringLoads();
   hasManyStops_ = stops_.stepping == ir::Stops::Stepping::Lanes && points_.size() > kManyStops;
   findEarlyExits();
   for (unsigned p = 0; p < jam_; ++p)

@@ -294,6 +294,14 @@ class Emitter {
   LlvmValue areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask);
   void byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,
                        const std::function<void()>& far);
+  // ---- neighbouring_loads.cpp
+  bool mayHaveNeighbours(const Instruction& i) const;
+  void groupNeighbours(std::vector<const Instruction*> loads);
+  void planNeighbouringLoads();
+  std::vector<LlvmValue> loadWords(LlvmValue addresses, unsigned count, LlvmValue mask);
+  std::vector<LlvmValue> loadVectorGeneral(LlvmValue addresses, unsigned count, llvm::Type* element, LlvmValue mask);
+  bool emitNeighbouringLoads(const Instruction& i);
+
   LlvmValue loadGeneral(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
   void storeGeneral(LlvmValue addresses, LlvmValue value, LlvmValue mask);
   LlvmValue loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any);
@@ -483,6 +491,8 @@ class Emitter {
   std::map<BlockKey, llvm::BasicBlock*> blocks_;
   std::map<BlockKey, llvm::BasicBlock*> components_;
   std::vector<std::function<void()>> work_;
+  std::map<const Instruction*, std::vector<const Instruction*>> neighbours_;  // by the load that loads for all
+  std::set<const Instruction*> loadedByNeighbour_;
   size_t instructions_ = 0, asked_ = 0;  // of the kernel; of the versions of its blocks that are or will be emitted
   std::vector<char> inRegion_;
   std::vector<BlockId> regionOrder_;

@@ -489,7 +489,7 @@ void Emitter::prefetchNext(const Instruction& i, const Address& a, unsigned byte
 }
 
 void Emitter::emitLoad(const Instruction& i) {
-  if (slotLoad(i)) return;
+  if (slotLoad(i) || emitNeighbouringLoads(i)) return;
   if (isa::bits(i.type[0]) > 64) refuse(i, "128-bit scalar loads are not supported by the JIT");
   const Address a = addressOf(i, 1);
   const Operand& to = i.operands[0];
@@ -544,8 +544,10 @@ void Emitter::emitLoad(const Instruction& i) {
   for (unsigned p = 0; p < jam_; ++p) {
     Address shifted = a;
     for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[1].offset : 0;
-    const auto whole = count == 2 || count == 4 ? loadInterleaved(shifted, p, count, element, maskOf(mask, p))
-                                                : std::vector<LlvmValue>{};
+    const auto whole =
+        count == 1      ? std::vector<LlvmValue>{}
+        : a.isGrouped() ? loadInterleaved(shifted, p, count, element, maskOf(mask, p))
+                        : loadVectorGeneral(addressVector(a, p, i.operands[1].offset), count, element, maskOf(mask, p));
     for (unsigned k = 0; k < count; ++k) {
       if (vectors[k].empty()) continue;
       LlvmValue x;

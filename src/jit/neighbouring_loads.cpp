@@ -1,0 +1,160 @@
+// Words that lie side by side, at addresses of which nothing is known: a gather costs more than a cycle for each lane, and
+// again for each word. One load of 16 bytes for each lane, and a transposition, bring four words in the time of one
+// gather; a gather of 8 bytes brings two.
+//
+// The words are those of a vector load (ld.v2, ld.v4), or of several loads from one register with offsets in a row: the
+// members of a structure, or an unrolled loop along the row of a matrix. The first of these loads then does the work of
+// all. That is allowed where nothing between them writes memory or waits: no order is promised among plain loads (PTX ISA,
+// "Memory Consistency Model").
+#include <algorithm>
+#include <map>
+
+#include "jit/emitter.hpp"
+
+namespace ordito::jit {
+
+using isa::Effect;
+using isa::Op;
+using ptx::Operand;
+
+namespace {
+constexpr unsigned kWord = 4, kWordBits = 32;
+}  // namespace
+
+/// Is this a plain load of one word at an address that differs from lane to lane without a pattern?
+bool Emitter::mayHaveNeighbours(const Instruction& i) const {
+  if (i.op != Op::Ld || i.guard || isOrdered(i) || isa::bits(i.type[0]) != kWordBits) return false;
+  const auto space = i.mods.name(isa::ModifierKind::Space);
+  if (!space.starts_with("global") && !space.starts_with("shared")) return false;
+  const Operand &to = i.operands[0], &from = i.operands[1];
+  return to.kind == Operand::Kind::Register && from.kind == Operand::Kind::Address && from.reg != ir::kNoValue &&
+         !shapes_[from.reg].isGrouped() && !shapes_[to.reg].isGrouped();
+}
+
+/// Splits the loads from one register, none of which is kept from the others by a write, into groups of four and of two.
+void Emitter::groupNeighbours(std::vector<const Instruction*> loads) {
+  std::sort(loads.begin(), loads.end(), [](const Instruction* a, const Instruction* b) {
+    return std::pair(a->operands[1].offset, a) < std::pair(b->operands[1].offset, b);
+  });
+  for (size_t first = 0; first < loads.size();) {
+    size_t count = 1;
+    while (first + count < loads.size() && count < 4 &&
+           loads[first + count]->operands[1].offset ==
+               loads[first]->operands[1].offset + static_cast<int64_t>(count * kWord))
+      ++count;
+    if (count == 3) count = 2;
+    if (count > 1) {
+      const std::vector<const Instruction*> group(loads.begin() + static_cast<ptrdiff_t>(first),
+                                                  loads.begin() + static_cast<ptrdiff_t>(first + count));
+      // They are in the order of their addresses; the one that comes first in the code loads for all.
+      neighbours_[*std::min_element(group.begin(), group.end())] = group;
+      for (const Instruction* i : group) loadedByNeighbour_.insert(i);
+    }
+    first += count;
+  }
+}
+
+void Emitter::planNeighbouringLoads() {
+  if (counting_) return;  // each is counted on its own
+  for (const ir::Block& block : f_.blocks) {
+    std::map<std::pair<ValueId, std::string_view>, std::vector<const Instruction*>> open;
+    auto close = [&] {
+      for (auto& [from, loads] : open) groupNeighbours(std::move(loads));
+      open.clear();
+    };
+    for (const Instruction& i : block.code) {
+      const Effect effect = i.info().effect;
+      if (mayHaveNeighbours(i))
+        open[{i.operands[1].reg, i.mods.name(isa::ModifierKind::Space)}].push_back(&i);
+      else if (effect != Effect::Pure && effect != Effect::Load)
+        close();
+    }
+    close();
+  }
+}
+
+/// For each of `count` words from the lanes' addresses on, a vector of the lanes'.
+std::vector<LlvmValue> Emitter::loadWords(LlvmValue addresses, unsigned count, LlvmValue mask) {
+  if (mask) addresses = b_.CreateSelect(mask, addresses, splat(dummyAddress()));
+  auto* words = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
+  if (count == 2) {
+    auto* pairs = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
+    LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
+    LlvmValue both = b_.CreateMaskedGather(pairs, pointers, llvm::Align(kWord), allOnes());
+    return {b_.CreateTrunc(both, words), b_.CreateTrunc(b_.CreateLShr(both, kWordBits), words)};
+  }
+  auto* four = llvm::FixedVectorType::get(b_.getInt32Ty(), 4);
+  auto lane = [&](unsigned l) -> LlvmValue {
+    return b_.CreateAlignedLoad(four, pointer(b_.CreateExtractElement(addresses, uint64_t{l}), 0), llvm::Align(kWord));
+  };
+  auto join = [&](LlvmValue a, LlvmValue b, unsigned width) {
+    std::vector<int> all(2 * width);
+    for (unsigned k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
+    return b_.CreateShuffleVector(a, b, all);
+  };
+  /// From each quarter of a and of b, the words that `pick` names: 0 to 3 of a, 4 to 7 of b.
+  auto byQuarters = [&](LlvmValue a, LlvmValue b, std::array<int, 4> pick) {
+    std::vector<int> all;
+    for (int quarter = 0; quarter < 4; ++quarter)
+      for (int k : pick) all.push_back(4 * quarter + (k & 3) + (k < 4 ? 0 : 16));
+    return b_.CreateShuffleVector(a, b, all);
+  };
+  std::vector<LlvmValue> result(4, llvm::PoisonValue::get(words));
+  for (unsigned first = 0; first < kLanes; first += 16) {
+    // rows[r] has lanes r, r + 4, r + 8, r + 12 of these sixteen in its quarters.
+    std::array<LlvmValue, 4> rows;
+    for (unsigned r = 0; r < 4; ++r)
+      rows[r] = join(join(lane(first + r), lane(first + r + 4), 4), join(lane(first + r + 8), lane(first + r + 12), 4), 8);
+    LlvmValue low01 = byQuarters(rows[0], rows[1], {0, 4, 1, 5}), high01 = byQuarters(rows[0], rows[1], {2, 6, 3, 7});
+    LlvmValue low23 = byQuarters(rows[2], rows[3], {0, 4, 1, 5}), high23 = byQuarters(rows[2], rows[3], {2, 6, 3, 7});
+    const std::array<LlvmValue, 4> columns = {
+        byQuarters(low01, low23, {0, 1, 4, 5}), byQuarters(low01, low23, {2, 3, 6, 7}),
+        byQuarters(high01, high23, {0, 1, 4, 5}), byQuarters(high01, high23, {2, 3, 6, 7})};
+    for (unsigned k = 0; k < 4; ++k) result[k] = b_.CreateInsertVector(words, result[k], columns[k], b_.getInt64(first));
+  }
+  return result;
+}
+
+/// The elements of a vector load at general addresses; none where it would gain nothing.
+std::vector<LlvmValue> Emitter::loadVectorGeneral(LlvmValue addresses, unsigned count, llvm::Type* element,
+                                                  LlvmValue mask) {
+  const unsigned bits = element->getScalarSizeInBits();
+  auto* type = llvm::FixedVectorType::get(element, kLanes);
+  if (bits == kWordBits && (count == 2 || count == 4)) {
+    auto words = loadWords(addresses, count, mask);
+    for (LlvmValue& w : words) w = b_.CreateBitCast(w, type);
+    return words;
+  }
+  if (bits != 2 * kWordBits || count != 2) return {};
+  const auto words = loadWords(addresses, 4, mask);
+  auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
+  auto pair = [&](unsigned low) {
+    LlvmValue high = b_.CreateShl(b_.CreateZExt(words[low + 1], wide), kWordBits);
+    return b_.CreateBitCast(b_.CreateOr(high, b_.CreateZExt(words[low], wide)), type);
+  };
+  return {pair(0), pair(2)};
+}
+
+/// Is the load done, by itself for its neighbours or by one of them?
+bool Emitter::emitNeighbouringLoads(const Instruction& i) {
+  const auto leads = neighbours_.find(&i);
+  if (leads == neighbours_.end()) return loadedByNeighbour_.count(&i) != 0;
+  const auto& group = leads->second;
+  const Address a = addressOf(i, 1);
+  const Parts mask = guardedMask(i);
+  checkAlignment(i, 1, kWord, mask);
+  std::vector<Parts> loaded(group.size());
+  for (unsigned p = 0; p < jam_; ++p) {
+    const auto words = loadWords(addressVector(a, p, group[0]->operands[1].offset), static_cast<unsigned>(group.size()),
+                                 maskOf(mask, p));
+    for (size_t k = 0; k < group.size(); ++k) {
+      LlvmValue element =
+          b_.CreateBitCast(words[k], llvm::FixedVectorType::get(memoryType(group[k]->type[0]), kLanes));
+      loaded[k].push_back(extendLoaded(element, *group[k], group[k]->operands[0].reg, true));
+    }
+  }
+  for (size_t k = 0; k < group.size(); ++k) defineVector(group[k]->operands[0].reg, loaded[k]);
+  return true;
+}
+
+}  // namespace ordito::jit
