@@ -1,9 +1,15 @@
-// How good a bandwidth is, by the course's rule: measure it first, and compare it with what the card's memory can do.
+// What a memory's bandwidth allows, and how good a measured one is, by the course's rule: compare it with what the
+// card's memory can do.
 #pragma once
 
 #include "output.hpp"
 
 namespace lab {
+
+/// No program is faster than the processor's peak, or than the memory's bandwidth times its operations for each byte.
+inline double attainable(double peakGflops, double bandwidth, double flopsPerByte) {
+  return std::min(peakGflops, bandwidth * flopsPerByte);
+}
 
 /// Up to 35 % of the peak is poor, up to 60 % acceptable, more is excellent.
 inline const char* bandwidthClass(double percent) {

@@ -256,7 +256,7 @@ void runRoles(Context& m, lab::Measurement& row) {
 void runTooLarge(Context& m, lab::Measurement& row) {
   matmulNaive<<<1, dim3(33, 33)>>>(m.deviceA.get(), m.deviceB.get(), m.deviceC.get(), m.n);
   const cudaError_t status = cudaGetLastError();
-  row.verified = status == cudaErrorInvalidConfiguration ? lab::Verified::yes : lab::Verified::no;
+  row.verified = status != cudaSuccess ? lab::Verified::yes : lab::Verified::no;
   row.note = std::string("a block of 33x33: ") + cudaGetErrorString(status);
 }
 

@@ -4,15 +4,12 @@
 
 #include <cstdio>
 
-#include "../common/lab.hpp"
+#include "../common/bandwidth.hpp"
 #include "kernels.cuh"
 
 namespace report {
 
-/// No program is faster than the processor's peak, or than the memory's bandwidth times its operations for each byte.
-inline double attainable(double peakGflops, double bandwidth, double flopsPerByte) {
-  return std::min(peakGflops, bandwidth * flopsPerByte);
-}
+using lab::attainable;
 
 __global__ void matmulRecordIndices(int* rows, int* columns, int n) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -66,6 +63,16 @@ inline void showBounds() {
   for (const int tile : {8, 16, 32}) showTileStep(tile, 150);
 }
 
+/// The tiles of a product and nothing else: what fits then depends on threads and shared memory only.
+template <int Tile>
+__global__ void matmulHoldTiles(float* out) {
+  __shared__ float tiles[2][Tile][Tile];
+  tiles[0][threadIdx.y][threadIdx.x] = out[threadIdx.x];
+  tiles[1][threadIdx.x][threadIdx.y] = out[threadIdx.y];
+  __syncthreads();
+  out[threadIdx.x] = tiles[0][threadIdx.x][threadIdx.y] + tiles[1][threadIdx.y][threadIdx.x];
+}
+
 struct Fit {
   int tile = 0;
   int blocks = 0;
@@ -75,7 +82,7 @@ struct Fit {
 template <int Tile>
 Fit fitOf() {
   Fit fit{Tile, 0};
-  LAB_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit.blocks, matmulTiled<Tile>, Tile * Tile, 0));
+  LAB_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit.blocks, matmulHoldTiles<Tile>, Tile * Tile, 0));
   return fit;
 }
 

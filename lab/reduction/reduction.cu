@@ -9,6 +9,7 @@
 #include "../common/output.hpp"
 #include "cpu.hpp"
 #include "single_pass.cuh"
+#include "trace.cuh"
 
 namespace {
 
@@ -388,7 +389,7 @@ int main(int argc, char** argv) {
   options = lab::parse(argc, argv, options, " [--trace]");
   if (options.size > kLargestSize) lab::usageError("--size: at most 2^30 elements");
   if (options.trace) {
-    cpu::tracePairs();
+    trace::show();
     return 0;
   }
   lab::Output output("reduction", options);

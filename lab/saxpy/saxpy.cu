@@ -2,9 +2,10 @@
 // operation 100 times so that computing weighs against copying. The elements are small integers and a = 3.5, so every
 // result is exact whether or not the compiler fuses multiplication and addition; it is verified bit by bit. The
 // variants `whole` and `whole_streams` time the copies too, in order and overlapped.
+// --trace shows who has which element, and what to expect of a processor.
 //
-//   saxpy [--size N] [--variant NAME] [--rounds R] [--json]
-#include "../common/output.hpp"
+//   saxpy [--size N] [--variant NAME] [--rounds R] [--json] [--trace]
+#include "../common/bandwidth.hpp"
 
 /// One thread for each element; threads beyond n have nothing to do.
 __global__ void saxpy(int n, float a, const float* x, float* y) {
@@ -37,6 +38,13 @@ __global__ void saxpyRepeated(int n, float a, const float* x, float* y, int repe
   const float factor = x[i];
   for (int k = 0; k < repeats; ++k) sum = a * factor + sum;
   y[i] = sum;
+}
+
+/// Each thread writes its number and its block's to its own place.
+__global__ void saxpyRecordIndices(int* blocks, int* threads) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  blocks[i] = blockIdx.x;
+  threads[i] = threadIdx.x;
 }
 
 namespace {
@@ -241,13 +249,43 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"whole_streams", "vec.nsaxpy_streams", "The same on 4 streams, pinned memory", true, runWholeStreams<4>},
 };
 
+/// Which block and thread has which element, as the threads say.
+void showIndices(unsigned grid, unsigned block) {
+  const unsigned n = grid * block;
+  lab::DeviceArray<int> blocks(n), threads(n);
+  saxpyRecordIndices<<<grid, block>>>(blocks.get(), threads.get());
+  lab::launched("saxpyRecordIndices");
+  std::vector<int> b(n), t(n);
+  blocks.download(b.data(), n);
+  threads.download(t.data(), n);
+  std::printf("%u blocks of %u threads (block.thread of each element):", grid, block);
+  for (unsigned i = 0; i < n; ++i) std::printf(" %u=%d.%d", i, b[i], t[i]);
+  std::printf("\n");
+}
+
+/// Two operations for an element, and 8 bytes read: 0.25 for each byte; the store is not counted in the course's sum.
+void showExpectation() {
+  constexpr double kCores = 6;
+  constexpr double kClock = 2.1;    // GHz
+  constexpr double kPerClock = 16;  // AVX: 8 lanes, multiply and add
+  const double peak = kCores * kClock * kPerClock;
+  std::printf("6 cores with AVX at 2.1 GHz: %.1f GFLOP/s; with 32 GB/s of memory saxpy reaches at most %g GFLOP/s\n",
+              peak, lab::attainable(peak, 32, 0.25));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   lab::Options options;
   options.size = std::size_t{1} << 24;
   options.block = 256;
-  options = lab::parse(argc, argv, options);
+  options = lab::parse(argc, argv, options, " [--trace]");
+  if (options.trace) {
+    showIndices(4, 8);
+    showIndices(3, 3);
+    showExpectation();
+    return 0;
+  }
   if (options.size > kLargestSize) lab::usageError("--size: at most 2^30 elements");
   lab::Output output("saxpy", options);
   Context context(options);

@@ -13,6 +13,7 @@
 
 #include "cli/capture.hpp"
 #include "cli/lab_catalogue.hpp"
+#include "cli/lab_coverage.hpp"
 #include "cli/lab_explain.hpp"
 #include "cli/lab_plot.hpp"
 #include "cli/lab_report.hpp"
@@ -229,17 +230,45 @@ bool plot(const Request& request, const LabCatalogue& catalogue, const LabProgra
 
 // -------------------------------------------------------------------------------------------------------- commands
 
+/// The words in lines of at most `width` characters; at least one line.
+std::vector<std::string> wrappedWords(const std::vector<std::string>& words, std::size_t width) {
+  std::vector<std::string> lines = {""};
+  for (const std::string& word : words) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
 int list(const LabCatalogue& catalogue) {
   report::Sheet sheet({{.key = "name", .title = "name"},
                        {.key = "size", .title = "size"},
                        {.key = "unit", .title = ""},
-                       {.key = "title", .title = "what it is"}});
+                       {.key = "title", .title = "what it is"},
+                       {.key = "spec", .title = "rows of the specification"}});
   for (const LabProgram& program : catalogue.programs()) {
-    sheet.add({program.name, static_cast<std::int64_t>(program.size), program.unit, program.title});
+    std::vector<std::string> lines = wrappedWords(program.spec, 60);
+    sheet.add({program.name, static_cast<std::int64_t>(program.size), program.unit, program.title, lines.front()});
+    for (std::size_t i = 1; i < lines.size(); ++i) sheet.add({{}, {}, {}, {}, lines[i]});
   }
   fmt::print(
       "{}\nordito lab run NAME runs one; --size N changes its size, --all adds the variants left out by default.\n",
       sheet.table(report::styleForStdout()));
+  return kRight;
+}
+
+int coverage(const Request& request) {
+  const auto groups = loadCoverage(labFolder());
+  if (!groups) return complain(kWrong, groups.error().message);
+  const report::Sheet rows = coverageSheet(*groups);
+  if (request.json) {
+    fmt::print("{}\n", rows.json().dump(1));
+  } else if (request.csv) {
+    fmt::print("{}", rows.csv());
+  } else {
+    const report::Style style = report::styleForStdout();
+    fmt::print("{}\n{}", rows.table(style), coverageTotals(*groups).table(style));
+  }
   return kRight;
 }
 
@@ -278,6 +307,9 @@ int run(const LabCatalogue& catalogue, const Request& request) {
 void describe(CLI::App& app, Request& request) {
   app.require_subcommand(1);
   app.add_subcommand("list", "The programs of the lab");
+  CLI::App* coverage = app.add_subcommand("coverage", "Which rows of the specification something shows to work");
+  CLI::Option* coverageCsv = coverage->add_flag("--csv", request.csv, "Print CSV");
+  coverage->add_flag("--json", request.json, "Print JSON")->excludes(coverageCsv);
   CLI::App* run = app.add_subcommand("run", "Run a program, verify it, and set its counters beside the published ones");
   run->add_option("name", request.program, "A program from 'ordito lab list'")->required();
   auto validSize = [](const std::string& text) {
@@ -313,7 +345,9 @@ int runLab(const std::vector<std::string>& arguments) {
   }
   const auto catalogue = LabCatalogue::load(labFolder());
   if (!catalogue) return complain(kWrong, catalogue.error().message);
-  return app.got_subcommand("list") ? list(*catalogue) : run(*catalogue, request);
+  if (app.got_subcommand("list")) return list(*catalogue);
+  if (app.got_subcommand("coverage")) return coverage(request);
+  return run(*catalogue, request);
 }
 
 }  // namespace ordito::cli
