@@ -131,7 +131,7 @@ void runTransposed(Context& m, lab::Measurement& row) {
 }
 
 /// The kernel wants a multiple of 4: others are given zeros around A and B.
-template <int Depth, int Stages>
+template <int Depth, int Stages, int Rows>
 void runRegisters(Context& m, lab::Measurement& row) {
   const int padded = (m.n + 3) / 4 * 4;
   const std::size_t bytes = static_cast<std::size_t>(m.n) * sizeof(float);
@@ -143,9 +143,9 @@ void runRegisters(Context& m, lab::Measurement& row) {
     LAB_CHECK(cudaMemcpy2D(to, toPitch, from, fromPitch, bytes, m.side(), cudaMemcpyDeviceToDevice));
   };
   constexpr int bytesOfStages = kRegisterBytes<Depth, Stages>;
-  LAB_CHECK(
-      cudaFuncSetAttribute(matmulRegisters<Depth, Stages>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytesOfStages));
-  runDevice(m, row, "matmulRegisters", gridOf(m, kRegisterSide), dim3(kRegisterThreads),
+  LAB_CHECK(cudaFuncSetAttribute(matmulRegisters<Depth, Stages, Rows>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 bytesOfStages));
+  runDevice(m, row, "matmulRegisters", gridOf(m, kRegisterSide), dim3(RegisterGrid<Rows>::kThreads),
             [&](dim3 grid, dim3 block, const float* fromA, const float* fromB, float* to, int) {
               if (!same) {
                 a.clear();
@@ -153,7 +153,7 @@ void runRegisters(Context& m, lab::Measurement& row) {
                 copyRows(a.get(), paddedBytes, fromA, bytes);
                 copyRows(b.get(), paddedBytes, fromB, bytes);
               }
-              matmulRegisters<Depth, Stages><<<grid, block, bytesOfStages>>>(
+              matmulRegisters<Depth, Stages, Rows><<<grid, block, bytesOfStages>>>(
                   same ? fromA : a.get(), same ? fromB : b.get(), same ? to : c.get(), padded);
               if (!same) copyRows(to, bytes, c.get(), paddedBytes);
             });
@@ -280,8 +280,9 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"tiled_8", "mat.tiled", "Shared tiles 8x8", true, runTiled<8>},
     {"tiled_16", "mat.tiled", "Shared tiles 16x16", true, runTiled<16>},
     {"tiled_32", "mat.tiled", "Shared tiles 32x32", true, runTiled<32>},
-    {"registers", "mat.best", "8x8 in registers, tiles 128x128", true, runRegisters<16, 1>},
-    {"registers_async", "mat.best", "The same, tiles copied ahead", true, runRegisters<16, 3>},
+    {"registers", "mat.best", "8x8 in registers, tiles 128x128", true, runRegisters<16, 1, 8>},
+    {"registers_async", "mat.best", "The same, tiles copied ahead", true, runRegisters<16, 3, 8>},
+    {"registers_16x8", "mat.best", "16x8 in registers, tiles copied ahead", true, runRegisters<16, 4, 16>},
     {"no_first_barrier", "mat.sync_roles", "Tiles without the first barrier (wrong)", false,
      runWithoutBarrier<Barriers::onlySecond>},
     {"no_second_barrier", "mat.sync_roles", "Tiles without the second barrier (wrong)", false,

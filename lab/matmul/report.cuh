@@ -63,14 +63,13 @@ inline void showBounds() {
   for (const int tile : {8, 16, 32}) showTileStep(tile, 150);
 }
 
-/// The tiles of a product and nothing else: what fits then depends on threads and shared memory only.
+/// The tiles of a product and next to no registers: what fits depends on threads and shared memory only.
 template <int Tile>
 __global__ void matmulHoldTiles(float* out) {
-  __shared__ float tiles[2][Tile][Tile];
-  tiles[0][threadIdx.y][threadIdx.x] = out[threadIdx.x];
-  tiles[1][threadIdx.x][threadIdx.y] = out[threadIdx.y];
+  __shared__ float tiles[2 * Tile * Tile];
+  tiles[threadIdx.x] = 0;
   __syncthreads();
-  out[threadIdx.x] = tiles[0][threadIdx.x][threadIdx.y] + tiles[1][threadIdx.y][threadIdx.x];
+  if (threadIdx.x == 0) *out = tiles[1];
 }
 
 struct Fit {

@@ -20,8 +20,9 @@ namespace {
 constexpr std::size_t kLargestSize = std::size_t{1} << 30;  // an index plus a tile must fit in 32 bits
 constexpr unsigned kKeyBits = 16;
 constexpr unsigned kCdfBins = 256;
-constexpr unsigned kLookbackWarps = 8;
-constexpr unsigned kLookbackQuads = 4;
+// The shape that is fastest on an H200 (tests/gpu/best_rungs.json).
+constexpr unsigned kLookbackWarps = 4;
+constexpr unsigned kLookbackQuads = 8;
 constexpr unsigned kLookbackTile = lookbackTile(kLookbackWarps, kLookbackQuads);
 
 using Array = lab::DeviceArray<unsigned>;

@@ -163,12 +163,12 @@ void compareScan(unsigned n) {
   compareScanShape<4, 4>(data);
   compareScanShape<4, 6>(data);
   compareScanShape<4, 8>(data);
-  compareScanShape<8, 3>(data);
-  compareScanShape<8, 4>(data);
+  compareScanShape<4, 10>(data);
+  compareScanShape<4, 12>(data);
+  compareScanShape<2, 12>(data);
+  compareScanShape<6, 8>(data);
   compareScanShape<8, 6>(data);
-  compareScanShape<16, 3>(data);
-  compareScanShape<16, 4>(data);
-  compareScanShape<16, 6>(data);
+  compareScanShape<8, 8>(data);
 }
 
 // -------------------------------------------------------------------------------------------------------- histogram
@@ -245,19 +245,22 @@ struct ProductData {
   double libraryMs;
 };
 
-template <int Depth, int Stages>
+template <int Depth, int Stages, int Rows>
 void compareProductShape(const ProductData& data) {
   constexpr int kBytes = kRegisterBytes<Depth, Stages>;
-  LAB_CHECK(cudaFuncSetAttribute(matmulRegisters<Depth, Stages>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  LAB_CHECK(
+      cudaFuncSetAttribute(matmulRegisters<Depth, Stages, Rows>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   const unsigned tiles = lab::ceilDiv(static_cast<std::size_t>(data.n), kRegisterSide);
   data.c.fillBytes(0xff);
   const double ms = timeOf([&] {
-    matmulRegisters<Depth, Stages>
-        <<<dim3(tiles, tiles), kRegisterThreads, kBytes>>>(data.a.get(), data.b.get(), data.c.get(), data.n);
+    matmulRegisters<Depth, Stages, Rows><<<dim3(tiles, tiles), RegisterGrid<Rows>::kThreads, kBytes>>>(
+        data.a.get(), data.b.get(), data.c.get(), data.n);
   });
   expect(contents(data.c, data.expected.size()) == data.expected, "matrix product");
-  lines.push_back({"matrix product", "depth " + std::to_string(Depth) + ", " + std::to_string(Stages) + " stages", ms,
-                   data.libraryMs, 0.85});
+  lines.push_back(
+      {"matrix product",
+       std::to_string(Rows) + "x8, depth " + std::to_string(Depth) + ", " + std::to_string(Stages) + " stages", ms,
+       data.libraryMs, 0.85});
 }
 
 /// Elements are small integers, so that both sides must agree in every bit.
@@ -280,13 +283,16 @@ void compareProduct(int n) {
   const std::vector<float> expected = contents(c, elements);
   cublasDestroy(handle);
   const ProductData data{a, b, c, expected, n, libraryMs};
-  compareProductShape<16, 1>(data);
-  compareProductShape<8, 3>(data);
-  compareProductShape<8, 4>(data);
-  compareProductShape<16, 2>(data);
-  compareProductShape<16, 3>(data);
-  compareProductShape<16, 4>(data);
-  compareProductShape<32, 2>(data);
+  compareProductShape<16, 1, 8>(data);
+  compareProductShape<16, 3, 8>(data);
+  compareProductShape<16, 4, 8>(data);
+  compareProductShape<8, 3, 16>(data);
+  compareProductShape<8, 4, 16>(data);
+  compareProductShape<16, 1, 16>(data);
+  compareProductShape<16, 2, 16>(data);
+  compareProductShape<16, 3, 16>(data);
+  compareProductShape<16, 4, 16>(data);
+  compareProductShape<32, 2, 16>(data);
 }
 
 // ------------------------------------------------------------------------------------------------------------ report
