@@ -314,7 +314,12 @@ LlvmValue Lower::minMaxElement(LlvmValue x, LlvmValue y, bool isMax) {
 
 Results Lower::floatMinMax(bool isMax) {
   if (isa::isPacked(i.type[0])) return packed([&](auto& read) { return minMaxElement(read(1), read(2), isMax); });
-  return floatOut(minMaxElement(floatIn(1), floatIn(2), isMax), i.type[0]);
+  // .xorsign takes the sign of a NaN, too.
+  auto read = [&](size_t k) {
+    const bool seesBits = i.has(ModifierKind::XorSign) && i.type[0] == Type::f32;
+    return seesBits ? flush(e.exactBits(i.operands[k], Type::f32, s), Type::f32) : floatIn(k);
+  };
+  return floatOut(minMaxElement(read(1), read(2), isMax), i.type[0]);
 }
 
 Results Lower::MinF() { return floatMinMax(false); }

@@ -42,6 +42,8 @@ bool readsNumbers(const Instruction& i) {
     case Op::CvtPack:
     case Op::Atom:
     case Op::Red: return true;
+    case Op::MinF:
+    case Op::MaxF: return !i.has(isa::ModifierKind::XorSign);  // that takes the sign of a NaN, too
     case Op::Cvt: return i.type[0] != Type::f64 && i.type[0] != Type::tf32 && !NanPlan::onlyMoves(i);
     default: return NanPlan::isArithmetic(i);
   }

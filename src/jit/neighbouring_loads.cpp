@@ -1,11 +1,11 @@
-// Words that lie side by side, at addresses of which nothing is known: a gather costs more than a cycle for each lane, and
-// again for each word. One load of 16 bytes for each lane, and a transposition, bring four words in the time of one
+// Words that lie side by side, at addresses of which nothing is known: a gather costs more than a cycle for each lane,
+// and again for each word. One load of 16 bytes for each lane, and a transposition, bring four words in the time of one
 // gather; a gather of 8 bytes brings two.
 //
 // The words are those of a vector load (ld.v2, ld.v4), or of several loads from one register with offsets in a row: the
 // members of a structure, or an unrolled loop along the row of a matrix. The first of these loads then does the work of
-// all. That is allowed where nothing between them writes memory or waits: no order is promised among plain loads (PTX ISA,
-// "Memory Consistency Model").
+// all. That is allowed where nothing between them writes memory or waits: no order is promised among plain loads (PTX
+// ISA, "Memory Consistency Model").
 #include <algorithm>
 #include <map>
 
@@ -31,7 +31,8 @@ bool Emitter::mayHaveNeighbours(const Instruction& i) const {
          !shapes_[from.reg].isGrouped() && !shapes_[to.reg].isGrouped();
 }
 
-/// Splits the loads from one register, none of which is kept from the others by a write, into groups of four and of two.
+/// Splits the loads from one register, none of which is kept from the others by a write, into groups of four and of
+/// two.
 void Emitter::groupNeighbours(std::vector<const Instruction*> loads) {
   std::sort(loads.begin(), loads.end(), [](const Instruction* a, const Instruction* b) {
     return std::pair(a->operands[1].offset, a) < std::pair(b->operands[1].offset, b);
@@ -104,13 +105,15 @@ std::vector<LlvmValue> Emitter::loadWords(LlvmValue addresses, unsigned count, L
     // rows[r] has lanes r, r + 4, r + 8, r + 12 of these sixteen in its quarters.
     std::array<LlvmValue, 4> rows;
     for (unsigned r = 0; r < 4; ++r)
-      rows[r] = join(join(lane(first + r), lane(first + r + 4), 4), join(lane(first + r + 8), lane(first + r + 12), 4), 8);
+      rows[r] =
+          join(join(lane(first + r), lane(first + r + 4), 4), join(lane(first + r + 8), lane(first + r + 12), 4), 8);
     LlvmValue low01 = byQuarters(rows[0], rows[1], {0, 4, 1, 5}), high01 = byQuarters(rows[0], rows[1], {2, 6, 3, 7});
     LlvmValue low23 = byQuarters(rows[2], rows[3], {0, 4, 1, 5}), high23 = byQuarters(rows[2], rows[3], {2, 6, 3, 7});
     const std::array<LlvmValue, 4> columns = {
         byQuarters(low01, low23, {0, 1, 4, 5}), byQuarters(low01, low23, {2, 3, 6, 7}),
         byQuarters(high01, high23, {0, 1, 4, 5}), byQuarters(high01, high23, {2, 3, 6, 7})};
-    for (unsigned k = 0; k < 4; ++k) result[k] = b_.CreateInsertVector(words, result[k], columns[k], b_.getInt64(first));
+    for (unsigned k = 0; k < 4; ++k)
+      result[k] = b_.CreateInsertVector(words, result[k], columns[k], b_.getInt64(first));
   }
   return result;
 }
@@ -148,8 +151,7 @@ bool Emitter::emitNeighbouringLoads(const Instruction& i) {
     const auto words = loadWords(addressVector(a, p, group[0]->operands[1].offset), static_cast<unsigned>(group.size()),
                                  maskOf(mask, p));
     for (size_t k = 0; k < group.size(); ++k) {
-      LlvmValue element =
-          b_.CreateBitCast(words[k], llvm::FixedVectorType::get(memoryType(group[k]->type[0]), kLanes));
+      LlvmValue element = b_.CreateBitCast(words[k], llvm::FixedVectorType::get(memoryType(group[k]->type[0]), kLanes));
       loaded[k].push_back(extendLoaded(element, *group[k], group[k]->operands[0].reg, true));
     }
   }
