@@ -218,6 +218,11 @@ void print(const Request& request, const LabCatalogue& catalogue, const LabProgr
   }
 }
 
+/// True if the chart can be written, or was not asked for; found out before the program runs.
+bool canPlot(const Request& request) {
+  return request.plot.empty() || std::ofstream(request.plot, std::ios::app).good();
+}
+
 /// True if the chart could be written, or was not asked for.
 bool plot(const Request& request, const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
   if (request.plot.empty()) return true;
@@ -283,6 +288,7 @@ int run(const LabCatalogue& catalogue, const Request& request) {
     const auto gpu = machine::findGpu(request.gpu);
     if (!gpu) return complain(kUsage, gpu.error().message);
   }
+  if (!canPlot(request)) return complain(kUsage, fmt::format("cannot write {}", request.plot));
   const auto binary = executable(*program);
   if (!binary) return complain(kWrong, binary.error().message);
 

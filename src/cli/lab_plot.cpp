@@ -13,22 +13,27 @@ namespace {
 using nlohmann::json;
 
 // Geometry, in the units of the picture.
-constexpr int kWidth = 1080;
+constexpr int kWidth = 1160;
 constexpr int kMargin = 24;
 constexpr int kLabels = 300;  // the column of names
 constexpr int kGap = 28;      // between panels
 constexpr int kTop = 106;     // above the first row
 constexpr int kRow = 26;
 constexpr int kBar = 16;
-constexpr int kValue = 64;  // room for a number behind the longest bar
+constexpr int kValue = 110;  // room for a number behind the longest bar
 constexpr int kBottom = 40;
+
+/// A bar that is twice as long is twice as fast, in every panel.
+struct Bar {
+  double speed = 0;
+  std::string label;
+};
 
 struct Panel {
   std::string title;
   std::string subtitle;
   std::string colour;
-  std::string unit;
-  std::vector<std::optional<double>> values;  // one for each row
+  std::vector<std::optional<Bar>> bars;  // one for each row
 };
 
 std::string escaped(const std::string& text) {
@@ -71,54 +76,80 @@ double totalOf(const std::vector<const json*>& rows, const std::string& name) {
   return 0;
 }
 
-Panel oursPanel(const LabProgram& program, const std::vector<const json*>& rows, const json& document) {
-  Panel panel{"Here", "", "#3b6ea5", "x", {}};
+/// Where only times are known: how many times as fast as the first row that has one.
+std::vector<std::optional<Bar>> barsOfTimes(const std::vector<std::optional<double>>& times) {
+  std::vector<std::optional<Bar>> bars;
+  double first = 0;
+  for (const std::optional<double>& time : times) {
+    if (!time || *time <= 0) {
+      bars.emplace_back();
+      continue;
+    }
+    if (first == 0) first = *time;
+    bars.push_back(Bar{first / *time, fmt::format("{}x ({} ms)", number(first / *time), number(*time))});
+  }
+  return bars;
+}
+
+Panel oursPanel(const LabProgram& program, const std::vector<const json*>& rows) {
+  Panel panel{"Here", "times as fast as its first row", "#3b6ea5", {}};
   const double baseline = totalOf(rows, program.baseline);
-  panel.subtitle =
-      baseline > 0 ? "speed-up over " + program.baseline : "time in ms, " + document.at("device").get<std::string>();
-  if (baseline <= 0) panel.unit = " ms";
-  for (const json* row : rows) {
-    const double total = row->at("total_ms").get<double>();
-    panel.values.emplace_back(baseline > 0 ? baseline / total : total);
+  std::vector<std::optional<double>> times;
+  for (const json* row : rows) times.emplace_back(row->at("total_ms").get<double>());
+  panel.bars = barsOfTimes(times);
+  if (baseline <= 0) return panel;
+  panel.subtitle = "speed-up over " + program.baseline;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    panel.bars[i] = Bar{baseline / *times[i], number(baseline / *times[i]) + "x"};
   }
   return panel;
 }
 
-/// The published speed-ups, or, where only times were printed, the times.
+/// The published figures of the column `key`; nothing for rows without.
+std::vector<std::optional<double>> publishedValues(const LabCatalogue& catalogue, const LabProgram& program,
+                                                   const std::vector<const json*>& rows, const std::string& key) {
+  std::vector<std::optional<double>> values(rows.size());
+  for (const LabColumn& column : program.columns) {
+    if (column.key != key) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (const auto figure = catalogue.published(program, rows[i]->at("name"), column)) values[i] = figure->value;
+    }
+  }
+  return values;
+}
+
+bool enough(const std::vector<std::optional<double>>& values) {
+  return std::count_if(values.begin(), values.end(), [](const auto& value) { return value.has_value(); }) > 1;
+}
+
+/// The published speed-ups, or, where only times were printed, what follows from these.
 std::optional<Panel> publishedPanel(const LabCatalogue& catalogue, const LabProgram& program,
                                     const std::vector<const json*>& rows) {
-  struct Choice {
-    const char* key;
-    const char* subtitle;
-    const char* unit;
-  };
-  constexpr Choice kChoices[] = {
-      {"speedup", "speed-up", "x"}, {"total_ms", "time in ms", " ms"}, {"kernel_ms", "time in ms", " ms"}};
-  for (const Choice& choice : kChoices) {
-    for (const LabColumn& column : program.columns) {
-      if (column.key != choice.key) continue;
-      Panel panel{"Published", choice.subtitle, "#c8782a", choice.unit, {}};
-      std::size_t found = 0;
-      for (const json* row : rows) {
-        const auto figure = catalogue.published(program, row->at("name"), column);
-        found += figure ? 1 : 0;
-        panel.values.push_back(figure ? std::optional<double>(figure->value) : std::nullopt);
-      }
-      if (found > 1) return panel;
+  Panel panel{"Published", "speed-up", "#c8782a", {}};
+  const auto speedups = publishedValues(catalogue, program, rows, "speedup");
+  if (enough(speedups)) {
+    for (const auto& value : speedups) {
+      panel.bars.push_back(value ? std::optional<Bar>(Bar{*value, number(*value) + "x"}) : std::nullopt);
     }
+    return panel;
+  }
+  panel.subtitle = "times as fast as its first row";
+  for (const char* key : {"kernel_ms", "total_ms"}) {
+    const auto times = publishedValues(catalogue, program, rows, key);
+    if (!enough(times)) continue;
+    panel.bars = barsOfTimes(times);
+    return panel;
   }
   return std::nullopt;
 }
 
 std::optional<Panel> recordedPanel(const LabCatalogue& catalogue, const LabProgram& program,
                                    const std::vector<const json*>& rows, std::uint64_t size) {
-  Panel panel{catalogue.recording().device, "time in ms, recorded " + catalogue.recording().date, "#5d8a3c", " ms", {}};
-  bool any = false;
-  for (const json* row : rows) {
-    panel.values.push_back(catalogue.recorded(program, size, row->at("name"), "kernel_ms"));
-    any = any || panel.values.back().has_value();
-  }
-  return any ? std::optional<Panel>(panel) : std::nullopt;
+  std::vector<std::optional<double>> times;
+  for (const json* row : rows) times.push_back(catalogue.recorded(program, size, row->at("name"), "kernel_ms"));
+  if (!enough(times)) return std::nullopt;
+  return Panel{catalogue.recording().device + ", recorded " + catalogue.recording().date,
+               "times as fast as its first row", "#5d8a3c", barsOfTimes(times)};
 }
 
 std::string text(double x, double y, const std::string& attributes, const std::string& content) {
@@ -127,22 +158,20 @@ std::string text(double x, double y, const std::string& attributes, const std::s
 
 std::string drawPanel(const Panel& panel, int left, int width) {
   double most = 0;
-  for (const auto& value : panel.values) most = std::max(most, value.value_or(0));
+  for (const auto& bar : panel.bars) most = std::max(most, bar ? bar->speed : 0);
   std::string out =
       text(left, kTop - 26, "class=\"head\"", panel.title) + text(left, kTop - 10, "class=\"small\"", panel.subtitle);
   const int room = width - kValue;
-  for (std::size_t i = 0; i < panel.values.size(); ++i) {
+  for (std::size_t i = 0; i < panel.bars.size(); ++i) {
+    const std::optional<Bar>& bar = panel.bars[i];
+    if (!bar) continue;
     const int y = kTop + static_cast<int>(i) * kRow;
-    if (!panel.values[i]) {
-      out += text(left + 6, y + 13, "class=\"small\"", "none");
-      continue;
-    }
-    const double length = most > 0 ? std::max(1.0, room * *panel.values[i] / most) : 1;
+    const double length = most > 0 ? std::max(1.0, room * bar->speed / most) : 1;
     out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" rx=\"2\" fill=\"{}\"/>\n", left, y,
                        length, kBar, panel.colour);
-    out += text(left + length + 6, y + 13, "class=\"value\"", number(*panel.values[i]) + panel.unit);
+    out += text(left + length + 6, y + 13, "class=\"value\"", bar->label);
   }
-  const int height = static_cast<int>(panel.values.size()) * kRow;
+  const int height = static_cast<int>(panel.bars.size()) * kRow;
   return out + fmt::format("<line x1=\"{0}\" y1=\"{1}\" x2=\"{0}\" y2=\"{2}\" stroke=\"#888\"/>\n", left, kTop - 4,
                            kTop + height - 6);
 }
@@ -166,16 +195,14 @@ std::string head(const LabProgram& program, const json& document, int height) {
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       kWidth, height);
   out += text(kMargin, 32, "class=\"title\"", shortened(program.title, 100));
-  return out + text(kMargin, 50, "class=\"small\"",
-                    fmt::format("{} {}; counted and timed as {}", document.at("size").dump(), program.unit,
-                                document.at("device").get<std::string>()));
+  return out + text(kMargin, 50, "class=\"small\"", fmt::format("{} {}", document.at("size").dump(), program.unit));
 }
 
 }  // namespace
 
 std::string plotLadder(const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
   const std::vector<const json*> rows = shownVariants(document);
-  std::vector<Panel> panels = {oursPanel(program, rows, document)};
+  std::vector<Panel> panels = {oursPanel(program, rows)};
   if (auto published = publishedPanel(catalogue, program, rows)) panels.push_back(std::move(*published));
   if (auto recorded = recordedPanel(catalogue, program, rows, document.value("size", program.size))) {
     panels.push_back(std::move(*recorded));
