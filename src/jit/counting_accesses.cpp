@@ -144,6 +144,28 @@ LlvmValue Emitter::sharedOfGroups(const Address& a, unsigned parts, int64_t offs
   });
 }
 
+/// Each half of a warp reads one place, as blocks 16 wide do from a matrix: two sectors, unless the places are close.
+/// How far they are apart is the same for all offsets from one register, so it is asked once for all of them.
+LlvmValue Emitter::sectorsOfPairs(const Address& a, unsigned parts, int64_t offset) {
+  LlvmValue allApart = b_.getTrue();
+  for (unsigned p = 0; p < parts; ++p) {
+    LlvmValue distance = b_.CreateSub(a.bases[p][1], a.bases[p][0]);
+    allApart = b_.CreateAnd(
+        allApart, b_.CreateICmpUGE(b_.CreateAdd(distance, b_.getInt64(kSector - 1)), b_.getInt64(2 * kSector - 1)));
+  }
+  return unless(allApart, b_.getInt64(2 * uint64_t{parts}), [&] {
+    LlvmValue sum = b_.getInt64(parts);
+    for (unsigned p = 0; p < parts; ++p) {
+      LlvmValue place[2];
+      for (unsigned g = 0; g < 2; ++g)
+        place[g] = b_.CreateAdd(a.bases[p][g], b_.getInt64(static_cast<uint64_t>(offset)));
+      LlvmValue differ = b_.CreateICmpUGE(b_.CreateXor(place[0], place[1]), b_.getInt64(kSector));
+      sum = b_.CreateAdd(sum, b_.CreateZExt(differ, b_.getInt64Ty()));
+    }
+    return sum;
+  });
+}
+
 void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& mask, unsigned bytes, bool store) {
   using ptx::Space;
   if (a.space == Space::Param || a.space == Space::Const) return;
@@ -164,10 +186,13 @@ void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& m
     auto& known = countedGroups_[{i.operands[store ? 0 : 1].reg, bytes, (offset & 3) + (store ? 4 : 0)}];
     if (!known) known = sharedOfGroups(a, parts, offset, bytes, what);
     sum = known;
-  } else
+  } else if (!shared && a.isGrouped() && a.groups == 2 && a.patternless() && mask.empty()) {
+    sum = sectorsOfPairs(a, parts, offset);
+  } else {
     for (unsigned p = 0; p < parts; ++p)
       sum = b_.CreateAdd(sum, shared ? wavefrontsOf(a, p, offset, maskOf(mask, p), bytes, what)
                                      : sectorsOf(a, p, offset, maskOf(mask, p), bytes));
+  }
   sum = b_.CreateMul(sum, b_.getInt64(jam_ / parts));
   if (!shared) return count(counters.units, sum);
   count(counters.units, b_.CreateAnd(sum, b_.getInt64(UINT32_MAX)));
@@ -190,10 +215,6 @@ LlvmValue Emitter::sectorsOf(const Address& a, unsigned part, int64_t offset, Ll
   }
   if (mask) return byLane();
   const unsigned width = kLanes / a.groups;
-  if (a.groups == 2 && a.patternless()) {
-    LlvmValue first = b_.CreateLShr(base(0), 5), second = b_.CreateLShr(base(1), 5);
-    return b_.CreateAdd(b_.getInt64(1), b_.CreateZExt(b_.CreateICmpNE(first, second), b_.getInt64Ty()));
-  }
   LlvmValue sum = b_.getInt64(0);
   for (unsigned g = 0; g < a.groups; ++g) sum = b_.CreateAdd(sum, sectorsOfGroup(a, base(g), g * width, width, bytes));
   return unless(groupsLieApart(a, part, bytes, offset), sum, byLane);

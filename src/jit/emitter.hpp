@@ -431,6 +431,7 @@ class Emitter {
   enum class Counted : uint8_t { Sectors, SharedLoad, SharedStore };
   LlvmValue countByLane(const Address& a, unsigned part, int64_t offset, LlvmValue lanes, unsigned bytes, Counted what);
   LlvmValue unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow);
+  LlvmValue sectorsOfPairs(const Address& a, unsigned parts, int64_t offset);
   LlvmValue sharedOfGroups(const Address& a, unsigned parts, int64_t offset, unsigned bytes, Counted what);
   LlvmValue sectorsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes);
   LlvmValue wavefrontsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes, Counted what);
