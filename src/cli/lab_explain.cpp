@@ -46,7 +46,7 @@ struct Change {
 };
 
 std::optional<double> amount(const json& variant, const char* key) {
-  if (std::string(key) == "launches") return variant.value("launch_count", 0.0);
+  if (std::string(key) == "launches") return variant.value("launch_count", 0.0) + variant.value("child_launches", 0.0);
   const json& metrics = variant.at("metrics");
   if (!metrics.contains(key) || !metrics.at(key).is_number()) return std::nullopt;
   return metrics.at(key).get<double>();

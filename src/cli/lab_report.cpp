@@ -152,9 +152,35 @@ bool anyNote(const json& document) {
 
 }  // namespace
 
+namespace {
+
+/// A launch of the host with those that its kernels made, which a profile lists before it, as they finish before it.
+struct HostLaunch {
+  std::vector<const json*> children;
+  const json* itself = nullptr;
+};
+
+std::vector<HostLaunch> hostLaunches(const json& launches) {
+  std::vector<HostLaunch> all;
+  HostLaunch next;
+  for (const json& launch : launches) {
+    if (launch.contains("launched_by") && launch.at("launched_by").is_string()) {
+      next.children.push_back(&launch);
+      continue;
+    }
+    next.itself = &launch;
+    all.push_back(std::move(next));
+    next = {};
+  }
+  return all;
+}
+
+}  // namespace
+
 Expected<> addMetrics(json& document, const json& counted, const json& profile) {
-  const json& launches = profile.is_object() && profile.contains("launches") ? profile.at("launches") : profile;
-  if (!launches.is_array()) return fail("the profile has no list of launches");
+  const json& list = profile.is_object() && profile.contains("launches") ? profile.at("launches") : profile;
+  if (!list.is_array()) return fail("the profile has no list of launches");
+  const std::vector<HostLaunch> launches = hostLaunches(list);
   json& variants = document.at("variants");
   const json& others = counted.at("variants");
   if (variants.size() != others.size()) return fail("the two runs of the program differ");
@@ -163,15 +189,20 @@ Expected<> addMetrics(json& document, const json& counted, const json& profile) 
     const std::size_t count = others[i].at("launch_count");
     const std::string kernel = others[i].at("kernel");
     json& metrics = variants[i]["metrics"];
+    std::size_t children = 0;
     for (std::size_t k = first; k < first + count; ++k) {
       if (k >= launches.size()) return fail("the profile ends after {} launches", launches.size());
-      if (!isLaunchOf(launches[k], kernel)) {
-        return fail("launch {} of the profile is {}, not {}", k, launches[k].value("kernel", std::string("unnamed")),
+      const json& launch = *launches[k].itself;
+      if (!isLaunchOf(launch, kernel)) {
+        return fail("launch {} of the profile is {}, not {}", k, launch.value("kernel", std::string("unnamed")),
                     kernel);
       }
-      accumulate(metrics, launches[k]);
-      if (launches[k].contains("occupancy")) variants[i]["occupancy"] = launches[k].at("occupancy");
+      accumulate(metrics, launch);
+      for (const json* child : launches[k].children) accumulate(metrics, *child);
+      children += launches[k].children.size();
+      if (launch.contains("occupancy")) variants[i]["occupancy"] = launch.at("occupancy");
     }
+    variants[i]["child_launches"] = children;
     addRatios(metrics);
   }
   return {};

@@ -110,6 +110,16 @@ TEST(LabReport, AddsTheLaunchesOfAVariantAndWorksOutRatiosAgain) {
   EXPECT_TRUE(ours["variants"][0]["metrics"].empty());
 }
 
+TEST(LabReport, CountsTheLaunchesOfKernelsWithTheHostsLaunch) {
+  json ours = document();
+  json child = launch("nestedByBlock");
+  child["launched_by"] = "reduceNeighbored";
+  ASSERT_TRUE(
+      addMetrics(ours, document(), json::array({launch("reduceNeighbored"), child, launch("reduceNeighbored")})));
+  EXPECT_EQ(ours["variants"][1]["metrics"]["smsp__sass_branch_targets.sum"], 912);
+  EXPECT_EQ(ours["variants"][1]["child_launches"], 1);
+}
+
 TEST(LabReport, RefusesAProfileOfSomethingElse) {
   json ours = document();
   const auto other = addMetrics(ours, document(), json::array({launch("saxpy"), launch("saxpy")}));
