@@ -55,6 +55,7 @@ struct Request {
   bool csv = false;
   bool json = false;
   bool explain = false;
+  bool trace = false;
 };
 
 /// "1000" or "2^20", as the courses write sizes; the program itself knows what is too large for it.
@@ -128,11 +129,29 @@ struct Run {
   json document;  // null if the program printed none
 };
 
-Expected<Run> runProgram(const fs::path& binary, const Request& request, int rounds, const fs::path& profile) {
+/// `ordito run` with the chosen GPU; the program's own options follow.
+CapturedCommand runCommand(const fs::path& binary, const Request& request) {
   CapturedCommand command;
   command.arguments = {ourExecutable().string(), "run"};
   if (!request.gpu.empty()) command.arguments.insert(command.arguments.end(), {"--gpu", request.gpu});
   command.arguments.push_back(binary.string());
+  return command;
+}
+
+/// The program's worked examples, as it prints them.
+int trace(const fs::path& binary, const Request& request) {
+  CapturedCommand command = runCommand(binary, request);
+  command.arguments.emplace_back("--trace");
+  if (!request.size.empty()) command.arguments.insert(command.arguments.end(), {"--size", request.size});
+  if (!request.file.empty()) command.arguments.insert(command.arguments.end(), {"--file", request.file});
+  const auto outcome = capture(command);
+  if (!outcome) return complain(kWrong, outcome.error().message);
+  fmt::print("{}", outcome->output);
+  return outcome->status;
+}
+
+Expected<Run> runProgram(const fs::path& binary, const Request& request, int rounds, const fs::path& profile) {
+  CapturedCommand command = runCommand(binary, request);
   for (std::string& argument : programArguments(request, rounds)) command.arguments.push_back(std::move(argument));
   if (!profile.empty()) command.environment.emplace_back("ORDITO_PROFILE", profile.string());
   const auto outcome = capture(command);
@@ -291,6 +310,7 @@ int run(const LabCatalogue& catalogue, const Request& request) {
   if (!canPlot(request)) return complain(kUsage, fmt::format("cannot write {}", request.plot));
   const auto binary = executable(*program);
   if (!binary) return complain(kWrong, binary.error().message);
+  if (request.trace) return trace(*binary, request);
 
   fmt::print(stderr, "{}: timing\n", program->name);
   auto timed = runProgram(*binary, request, request.rounds, {});
@@ -330,6 +350,7 @@ void describe(CLI::App& app, Request& request) {
   run->add_flag("--all", request.all, "Also the variants left out by default")->excludes(variant);
   run->add_option("--plot", request.plot, "Write the ladder as a bar chart (SVG) to this file");
   run->add_flag("--explain", request.explain, "Say of each rung which counters changed");
+  run->add_flag("--trace", request.trace, "The program's worked examples, step by step, instead of the table");
   CLI::Option* csv = run->add_flag("--csv", request.csv, "Print CSV");
   run->add_flag("--json", request.json, "Print JSON")->excludes(csv);
 }
