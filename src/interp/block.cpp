@@ -7,6 +7,7 @@
 #include <bit>
 #include <new>
 #include <tuple>
+#include <utility>
 
 #include "interp/executor.hpp"
 #include "machine/fault.hpp"
@@ -20,16 +21,29 @@ namespace {
 constexpr std::align_val_t kActivationAlignment{128};
 constexpr int kStepsPerTurn = 1000;     // of a warp, before the next warp moves
 constexpr uint32_t kPatience = 200;     // backward branches of one group while others wait
+constexpr uint32_t kLookWeight = 50;    // of such branches, one behind a look at a lock or a flag counts for so many
+constexpr int kLookSteps = 100;         // and for so many steps of the warp's turn
 constexpr uint32_t kFocusSteps = 1000;  // what a lane that waited gets
+
+/// Does it read what a thread may be waiting for?
+bool looksForOthers(const ptx::Instruction* i) {
+  using isa::ModifierKind;
+  if (!i) return false;
+  if (i->op == isa::Op::AtomCas) return true;
+  if (i->op == isa::Op::Atom) return i->mods.name(ModifierKind::AtomOp) == "exch";
+  return i->op == isa::Op::Ld && i->has(ModifierKind::Semantics) && i->mods.name(ModifierKind::Semantics) != "weak";
+}
 
 }  // namespace
 
 void FreeAligned::operator()(std::byte* memory) const { ::operator delete[](memory, kActivationAlignment); }
 
+std::unique_ptr<std::byte[], FreeAligned> alignedMemory(size_t bytes) {
+  return std::unique_ptr<std::byte[], FreeAligned>(new (kActivationAlignment) std::byte[bytes]{});
+}
+
 Activation::Activation(const FunctionPlan& plan)
-    : plan(&plan),
-      registers(plan.source->registers.size()),
-      memory(new(kActivationAlignment) std::byte[std::max(plan.memoryBytes, 1u)]{}) {}
+    : plan(&plan), registers(plan.source->registers.size()), memory(alignedMemory(std::max(plan.memoryBytes, 1u))) {}
 
 const ptx::Instruction* Thread::instruction() const {
   const auto& instructions = top().plan->source->instructions;
@@ -85,7 +99,10 @@ bool Block::runWarp(Warp& warp) {
     }
     ++warp.steps;
     for (uint32_t lane : Lanes(group)) warp.threads[lane].lastStep = warp.steps;
-    noteProgress(warp, group, executor.step(group));
+    warp.looks |= looksForOthers(warp.threads[*Lanes(group).begin()].instruction());
+    const bool wentBackwards = executor.step(group);
+    if (wentBackwards && warp.looks) i += kLookSteps;
+    noteProgress(warp, group, wentBackwards);
   }
   return true;
 }
@@ -111,17 +128,23 @@ uint32_t Block::selectGroup(Warp& warp) const {
 }
 
 void Block::noteProgress(Warp& warp, uint32_t group, bool wentBackwards) const {
-  if (!wentBackwards || warp.focus >= 0) return;
+  if (!wentBackwards) return;
+  const uint32_t weight = std::exchange(warp.looks, false) ? kLookWeight : 1;
+  if (warp.focus >= 0) return;
   uint32_t waiting = warp.lanesIn(Thread::State::Ready) & ~group;
   if (!waiting) {
     warp.backwardBranches = 0;
     return;
   }
-  if (++warp.backwardBranches < kPatience) return;
+  if ((warp.backwardBranches += weight) < kPatience) return;
   warp.backwardBranches = 0;
   warp.focusSteps = kFocusSteps;
-  for (uint32_t lane : Lanes(waiting))
-    if (warp.focus < 0 || warp.threads[lane].lastStep < warp.threads[warp.focus].lastStep) warp.focus = int(lane);
+  for (uint32_t lane : Lanes(waiting)) {
+    if (warp.focus < 0) warp.focus = int(lane);
+    const uint64_t steps = warp.threads[lane].lastStep, best = warp.threads[warp.focus].lastStep;
+    if (warp.favoursRecent ? steps > best : steps < best) warp.focus = int(lane);
+  }
+  warp.favoursRecent = !warp.favoursRecent;
 }
 
 /// Lets the threads of every complete barrier go on.

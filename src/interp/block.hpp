@@ -3,8 +3,9 @@
 //
 // The rule: in a warp, the lanes at the deepest call level and there at the lowest pc go first, all lanes at that pc
 // together. Compilers lay code out so that this makes diverged lanes meet again where their paths join. A group that
-// keeps jumping backwards while other lanes could run loses its turn to the lane that has waited longest, so that a
-// lane may spin on what another lane of its warp will write.
+// keeps jumping backwards while other lanes could run loses its turn, soon if it looks at a lock or a flag, so that a
+// lane may spin on what another lane of its warp will write: by turns to the lane that moved last, since who has just
+// left a spin lock holds it, and to the one that has waited longest, so that nobody is forgotten.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 namespace ordito::interp {
 
 inline constexpr uint32_t kAllLanes = ~0u;
+inline constexpr uint64_t kAllocaBytes = 64 * 1024;  // of a thread's stack for alloca
 
 /// The value of a register: up to 128 bits, unused upper bits are zero.
 struct Slot {
@@ -27,12 +29,16 @@ struct FreeAligned {
   void operator()(std::byte* memory) const;
 };
 
+/// Zeroed.
+std::unique_ptr<std::byte[], FreeAligned> alignedMemory(size_t bytes);
+
 /// A function that a thread is in.
 struct Activation {
   const FunctionPlan* plan = nullptr;
   uint32_t pc = 0;
   std::vector<Slot> registers;
   std::unique_ptr<std::byte[], FreeAligned> memory;  // laid out as the plan says
+  uint64_t stackTop = 0;  // of the thread's alloca memory when the function first took some; 0 if it took none
 
   explicit Activation(const FunctionPlan& plan);
 };
@@ -52,6 +58,8 @@ struct Thread {
   bool barrierByWarp = false;   // AtBarrier: the instruction is .aligned, so the warp arrives as a whole
   bool barrierValue = false;    // AtBarrier with a reduction: this thread's contribution
   std::vector<Activation> stack;
+  std::unique_ptr<std::byte[], FreeAligned> allocated;  // for alloca, once there is one
+  uint64_t allocatedTop = 0;                            // host address; in use from there to the end
 
   Activation& top() { return stack.back(); }
   const Activation& top() const { return stack.back(); }
@@ -66,6 +74,8 @@ struct Warp {
   uint32_t backwardBranches = 0;  // taken by the leading group while others could run
   int focus = -1;                 // the lane that has its turn regardless of its pc
   uint32_t focusSteps = 0;
+  bool favoursRecent = true;  // who gets the next focus
+  bool looks = false;         // since the last backward branch it has looked at what others may change
 
   uint32_t lanesIn(Thread::State state) const;
   uint32_t live() const { return ~lanesIn(Thread::State::Exited) & present(); }

@@ -150,10 +150,35 @@ void Executor::leave() {
   }
   Activation finished = std::move(thread->stack.back());
   thread->stack.pop_back();
+  if (finished.stackTop) thread->allocatedTop = finished.stackTop;
   const Activation& caller = thread->top();
   instruction = &caller.plan->source->instructions[caller.pc - 1];
   fetchResults(*finished.plan, finished);
 }
+
+// alloca: the stack grows downwards; what a function takes it gives back when it returns.
+uint64_t& Executor::stackTop() {
+  if (!thread->allocated) {
+    thread->allocated = alignedMemory(kAllocaBytes);
+    thread->allocatedTop = reinterpret_cast<uint64_t>(thread->allocated.get()) + kAllocaBytes;
+  }
+  if (!thread->top().stackTop) thread->top().stackTop = thread->allocatedTop;
+  return thread->allocatedTop;
+}
+
+void Executor::Alloca() {
+  uint64_t& top = stackTop();
+  const uint64_t size = read(1, Type::u64), alignment = present(2) ? std::max<uint64_t>(read(2, Type::u64), 16) : 16;
+  if (size > top - reinterpret_cast<uint64_t>(thread->allocated.get()))
+    fault(FaultKind::StackOverflow, 0, fmt::format("alloca of {} bytes, of {} in all", size, kAllocaBytes));
+  top = (top - size) & ~(alignment - 1);
+  if (top < reinterpret_cast<uint64_t>(thread->allocated.get()))
+    fault(FaultKind::StackOverflow, 0, fmt::format("alloca of {} bytes, of {} in all", size, kAllocaBytes));
+  write(0, Type::u64, top);
+}
+
+void Executor::StackSave() { write(0, Type::u64, stackTop()); }
+void Executor::StackRestore() { stackTop() = read(0, Type::u64); }
 
 void Executor::Ret() { leave(); }
 void Executor::Exit() { thread->state = Thread::State::Exited; }

@@ -90,6 +90,8 @@ class Executor {
   void storeInstruction();
   uint64_t atomicUpdate(const Place& place, unsigned bytes, uint64_t operand, uint64_t compare);
   uint64_t atomicResult(uint64_t old, uint64_t operand, ptx::Space space) const;
+  uint64_t& stackTop();
+  uint64_t atomicExtreme(uint64_t old, uint64_t operand, bool wantsMax) const;
   void atomicInstruction(bool wantsResult);
   void atomic128(bool compares);
   void vectorAtomic(bool wantsResult);

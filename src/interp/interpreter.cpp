@@ -13,11 +13,12 @@ class Interpretation : public machine::Executable {
 
   /// A fault leaves by longjmp and skips destructors, so the block belongs to the host thread: the next one frees what
   /// a faulting one left.
-  void runBlock(const machine::BlockFrame& frame) const override {
+  machine::Turn runBlock(const machine::BlockFrame& frame) const override {
     static thread_local std::unique_ptr<Block> block;
     block = std::make_unique<Block>(program, frame);
     block->run();
     block.reset();
+    return machine::Turn::Ended;
   }
 
   size_t scratchBytes() const override { return 0; }

@@ -42,6 +42,8 @@ bool Executor::inPrivateMemory(uint64_t address, Space wanted) const {
   const ptx::Function& kernel = block.program.module->functions[block.program.kernel];
   if (wanted == Space::Param && address - reinterpret_cast<uint64_t>(block.frame.parameters) < kernel.parameterBytes)
     return true;
+  if (thread->allocated && address - reinterpret_cast<uint64_t>(thread->allocated.get()) < kAllocaBytes)
+    return wanted == Space::Local;
   for (const Activation& activation : thread->stack) {
     uint64_t offset = address - reinterpret_cast<uint64_t>(activation.memory.get());
     if (offset >= activation.plan->memoryBytes) continue;
@@ -174,6 +176,14 @@ void Executor::storeInstruction() {
           read(b.is(Operand::Kind::Vector) ? b.elements[i] : b, type()));
 }
 
+/// min and max of f16 and bf16, element by element.
+uint64_t Executor::atomicExtreme(uint64_t old, uint64_t b, bool wantsMax) const {
+  const Type element = isa::element(type());
+  if (!isa::isPacked(type())) return minMaxElement(element, old, b, wantsMax);
+  return minMaxElement(element, old & 0xFFFF, b & 0xFFFF, wantsMax) |
+         minMaxElement(element, old >> 16, b >> 16, wantsMax) << 16;
+}
+
 /// What an atomic operation other than cas leaves in memory.
 uint64_t Executor::atomicResult(uint64_t old, uint64_t b, Space space) const {
   Type t = type();
@@ -189,8 +199,10 @@ uint64_t Executor::atomicResult(uint64_t old, uint64_t b, Space space) const {
     case mod<ModifierKind::AtomOp>("inc").value: return old >= b ? 0 : old + 1;
     case mod<ModifierKind::AtomOp>("dec").value: return old == 0 || old > b ? b : old - 1;
     case mod<ModifierKind::AtomOp>("min").value:
+      if (isa::isFloat(isa::element(t))) return atomicExtreme(old, b, false);
       return isa::isSigned(t) ? (signExtend(old, width) < signExtend(b, width) ? old : b) : std::min(old, b);
     case mod<ModifierKind::AtomOp>("max").value:
+      if (isa::isFloat(isa::element(t))) return atomicExtreme(old, b, true);
       return isa::isSigned(t) ? (signExtend(old, width) > signExtend(b, width) ? old : b) : std::max(old, b);
     default: break;
   }

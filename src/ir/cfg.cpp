@@ -29,7 +29,7 @@ bool endsBlock(Op op) { return op == Op::Bra || endsThread(op) || op == Op::Trap
 
 class Builder {
  public:
-  Builder(const ptx::Module& module, const ptx::Function& kernel, Inlined inlined, bool warpStops)
+  Builder(const ptx::Module& module, const ptx::Function& kernel, Inlined inlined, const std::set<uint32_t>& warpStops)
       : source_(std::move(inlined.function)), warpStops_(warpStops) {
     out_.module = &module;
     out_.kernel = &kernel;
@@ -112,7 +112,7 @@ class Builder {
         current = after;
         continue;
       }
-      if (warpStops_ && memberMaskOperand(inst.op) >= 0) {
+      if (memberMaskOperand(inst.op) >= 0 && warpStops_.count(inst.line)) {
         current = stopForWarp(current, inst);
         continue;
       }
@@ -181,7 +181,7 @@ class Builder {
   }
 
   ptx::Function source_;
-  const bool warpStops_;
+  const std::set<uint32_t>& warpStops_;
   Function out_;
   std::vector<uint32_t> leaders_;
   std::map<uint32_t, BlockId> blockAt_;
@@ -288,7 +288,8 @@ void fillPredecessors(Function& f) {
       f.blocks[f.blocks[b].end.target[k]].predecessors.push_back(b);
 }
 
-Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel, bool warpStops) {
+Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
+                            const std::set<uint32_t>& warpStops) {
   auto inlined = inlineCalls(module, kernel);
   if (!inlined) return tl::unexpected(inlined.error());
   if (inlined->function.instructions.empty()) {

@@ -10,6 +10,7 @@
 #include "ir/graph.hpp"
 #include "ir/ir.hpp"
 #include "ir/recursion.hpp"
+#include "ir/stack.hpp"
 
 namespace ordito::ir {
 namespace {
@@ -40,6 +41,7 @@ class Inliner {
       bodies.push_back(std::move(*body));
     }
     if (!bodies.empty()) lowerRecursion(out_, bodies, origin_);
+    lowerStack(out_, origin_);
     return Inlined{std::move(out_), std::move(origin_)};
   }
 
@@ -73,6 +75,15 @@ class Inliner {
     for (size_t k = 0; isCalled && k < f.parameters.size(); ++k)
       if (f.parameters[k].isRegister)
         access(isa::Op::Ld, f.parameters[k].type, scope.arguments[k], ownRegister(scope, f.parameters[k]), f.line);
+    // What a function takes from the stack it gives back when it returns.
+    const bool takes = isCalled && usesStack(f);
+    Operand top;
+    top.kind = Operand::Kind::Register;
+    if (takes) {
+      top.reg = static_cast<ptx::RegisterId>(out_.registers.size());
+      out_.registers.push_back({"%stack", isa::Type::b64});
+      keepStack(isa::Op::StackSave, top, f.line);
+    }
     size_t nextLabel = 0;
     std::vector<uint32_t> order(f.labels.size());
     for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -89,10 +100,18 @@ class Inliner {
     }
     placeLabels(f.instructions.size());
     if (isCalled) out_.labels[scope.returnLabel].instruction = here();
+    if (takes) keepStack(isa::Op::StackRestore, top, f.line);
     for (size_t k = 0; isCalled && k < f.returns.size(); ++k)
       if (f.returns[k].isRegister)
         access(isa::Op::St, f.returns[k].type, scope.returns[k], ownRegister(scope, f.returns[k]), f.line);
     return {};
+  }
+
+  void keepStack(isa::Op op, const Operand& top, uint32_t line) {
+    ptx::Instruction i = plain(op, line);
+    i.type[0] = isa::Type::u64;
+    i.operands[0] = top;
+    out_.instructions.push_back(std::move(i));
   }
 
   /// A .reg parameter of the scope's function.
@@ -260,8 +279,8 @@ class Inliner {
     v.space = ptx::Space::Param;
     v.type = p.type;
     v.count = std::max(p.count, 1u);
-    v.alignment = p.alignment;
-    v.size = p.size;
+    v.alignment = std::max(p.alignment, 1u);
+    v.size = std::max<uint64_t>(p.size, 1);  // a predicate takes a byte
     Operand o;
     o.kind = Operand::Kind::Symbol;
     o.symbol = {Symbol::Kind::LocalVariable, static_cast<uint32_t>(out_.variables.size())};

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -124,9 +125,11 @@ void forEachUse(TerminatorT& end, F&& f)
 }
 
 /// Builds the CFG of a kernel: direct calls of functions with a body are inlined, unreachable blocks dropped, guarded
-/// control flow made explicit. With `warpStops`, an instruction that
-/// names the lanes it works with (shfl.sync …) begins a block behind a stop, bar.warp.sync, where these lanes meet.
-Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel, bool warpStops = false);
+/// control flow made explicit. In the PTX lines `warpStops`, an
+/// instruction that names the lanes it works with (shfl.sync …) begins a block behind a stop, bar.warp.sync, where
+/// these lanes meet.
+Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
+                            const std::set<uint32_t>& warpStops = {});
 
 /// Which operand of the instruction names the lanes that must execute it together; -1 if none.
 int memberMaskOperand(isa::Op op);

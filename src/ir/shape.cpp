@@ -344,8 +344,8 @@ void Shapes::findAddressOnly() { addressOnly_ = ShapeTransfer::addressOnly(f_); 
 
 /// What threads that are out of step may have in an unsteady value is known for each warp or each lane only.
 Shape Shapes::acrossStops(ValueId v, Shape s) const {
-  if (!stops_ || !stops_->unsteady[v] || !s.isGrouped()) return s;
-  if (stops_->stepping == Stops::Stepping::Lanes) return general();
+  if (!stops_ || stops_->unsteady[v] == Stops::Stepping::Together || !s.isGrouped()) return s;
+  if (stops_->unsteady[v] == Stops::Stepping::Lanes) return general();
   s.warpVarying = true;
   return s;
 }
@@ -384,8 +384,9 @@ void Shapes::iterate() {
       for (const Instruction& i : block.code)
         forEachDefinition(i, [&](ValueId v, unsigned index) { changed |= grow(v, limited(transfer(i, v, index))); });
       if (block.end.kind == Terminator::Kind::Barrier)
-        forEachDefinition(block.end.barrier,
-                          [&](ValueId v, unsigned) { changed |= grow(v, stops_ ? general() : uniform(false)); });
+        forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) {
+          changed |= grow(v, stops_ && !stops_->meets[b] ? general() : uniform(false));
+        });
       changed |= updateBranch(b);
     }
     if (rounds > 200) return giveUp();

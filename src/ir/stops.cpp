@@ -1,4 +1,6 @@
-// Three questions: which loops spin, which stops take threads out of step, which values are not steady.
+// Four questions: which loops spin, which stops take threads out of step, how far, and which values are not steady.
+// Whether threads reach a barrier together depends on the shapes of conditions, and these on what threads out of step
+// compute, so the answers are taken again until they stay.
 //
 // A loop may spin if the condition of one of its exits can depend on a load or an atomic inside it whose answer another
 // thread may change. A retry loop around compare-and-swap is no such loop, since a failure means that somebody else
@@ -6,6 +8,7 @@
 #include "ir/stops.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "ir/graph.hpp"
 #include "ir/liveness.hpp"
@@ -18,6 +21,7 @@ using isa::ModifierKind;
 using isa::Op;
 using Kind = Terminator::Kind;
 using OperandKind = ptx::Operand::Kind;
+using Stepping = Stops::Stepping;
 
 /// Loops of the graph, inner ones included, as member flags.
 void findLoops(const Graph& graph, const std::vector<uint32_t>& nodes, const std::vector<uint32_t>& position,
@@ -65,11 +69,20 @@ class StopFinder {
     for (const Block& block : f_.blocks)
       if (block.end.kind == Kind::Barrier) add(block.end.target[0]);
     findSpins(stops);
-    if (stops.points.size() == 1 && stops.spins.empty()) return stops;
-    classify(stops);
-    if (!stops.parks()) return stops;
+    const size_t blocks = f_.blocks.size();
+    stops.zone.assign(blocks, Stepping::Together);
+    stops.meets.assign(blocks, 0);
+    stops.differs.assign(blocks, 0);
+    for (BlockId b = 0; b < blocks; ++b) stops.meets[b] = f_.blocks[b].end.kind == Kind::Barrier;
+    const bool hasStops = stops.points.size() > 1 || !stops.spins.empty();
+    if (!hasStops && !hasWarpOperations()) return stops;
     for (const Stops::Spin& spin : stops.spins) add(spin.header);
-    findUnsteady(stops);
+    auto shapes = std::make_unique<Shapes>(f_, launch_);
+    while (classify(stops, *shapes) && stops.parks()) {
+      findUnsteady(stops);
+      shapes = std::make_unique<Shapes>(f_, launch_, &stops);
+    }
+    findApart(stops, *shapes);
     return stops;
   }
 
@@ -85,8 +98,30 @@ class StopFinder {
       for (BlockId b = 0; b < f_.blocks.size(); ++b)
         for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k)
           if (loop.members[b] && f_.blocks[b].end.target[k] == loop.header) waits |= mayWait(around(b, loop));
-      if (waits) stops.spins.push_back(std::move(loop));
+      if (!waits) continue;
+      // Where every turn has a barrier in it, the others have theirs anyhow.
+      if (turnsWithoutBarrier(loop))
+        stops.spins.push_back(std::move(loop));
+      else
+        stops.polls = true;
     }
+  }
+
+  /// Can threads go round the loop without passing a barrier?
+  bool turnsWithoutBarrier(const Stops::Spin& loop) const {
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> work{loop.header};
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      if (f_.blocks[b].end.kind == Kind::Barrier && f_.blocks[b].end.barrier.op != Op::BarWarpSync) continue;
+      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) {
+        const BlockId to = f_.blocks[b].end.target[k];
+        if (to == loop.header) return true;
+        if (loop.members[to] && !seen[to]) seen[to] = 1, work.push_back(to);
+      }
+    }
+    return false;
   }
 
   /// The part of the loop that lies on ways round through `latch`: two loops may share a header, and the inner one
@@ -181,52 +216,222 @@ class StopFinder {
     return own;
   }
 
-  void classify(Stops& stops) {
-    const Shapes shapes(f_, launch_);
-    std::vector<char> byLanes(f_.blocks.size(), 0), byWarps(f_.blocks.size(), 0);
+  /// Where threads that may be out of step can part.
+  struct Parting {
+    std::vector<char> byLanes, byWarps;  // by block: only some lanes, or warps, may come here
+  };
+
+  Parting findParting(const Stops& stops, const Shapes& shapes) const {
+    Parting parting{std::vector<char>(f_.blocks.size(), 0), std::vector<char>(f_.blocks.size(), 0)};
     for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-      if (f_.blocks[b].end.kind != Kind::Branch || !(shapes.isDivergent(b) || shapes.isWarpVarying(b))) continue;
-      for (BlockId n : shapes.influence(b)) (shapes.isDivergent(b) ? byLanes : byWarps)[n] = 1;
+      if (f_.blocks[b].end.kind != Kind::Branch) continue;
+      const bool lanes = shapes.isDivergent(b) || (stops.differs[b] && stops.zone[b] == Stepping::Lanes);
+      if (!lanes && !shapes.isWarpVarying(b) && !stops.differs[b]) continue;
+      auto region = shapes.influence(b);
+      if (waitsBeforeExit(stops, region)) region = reachableFrom(b);
+      for (BlockId n : region) (lanes ? parting.byLanes : parting.byWarps)[n] = 1;
     }
-    auto raise = [&](Stops::Stepping to) { stops.stepping = std::max(stops.stepping, to); };
+    return parting;
+  }
+
+  /// The others do not wait at the join of a branch for threads that end on the way. If these have to wait somewhere
+  /// before, they are still there when the others go on.
+  bool waitsBeforeExit(const Stops& stops, const std::vector<BlockId>& region) const {
+    bool exits = false, waits = false;
+    for (BlockId n : region) {
+      exits |= f_.blocks[n].end.kind == Kind::Exit;
+      waits |= f_.blocks[n].end.kind == Kind::Barrier || stops.spinAt(n);
+    }
+    return exits && waits;
+  }
+
+  std::vector<BlockId> reachableFrom(BlockId b) const {
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> found;
+    auto push = [&](BlockId from) {
+      for (uint32_t to : graph_.successors[from])
+        if (!seen[to]) seen[to] = 1, found.push_back(to);
+    };
+    push(b);
+    for (size_t k = 0; k < found.size(); ++k) push(found[k]);
+    return found;
+  }
+
+  /// Which barriers all threads reach together, and the zones behind the other stops. Returns whether anything has
+  /// changed; barriers only stop meeting, and zones only grow.
+  bool classify(Stops& stops, const Shapes& shapes) {
+    const Stops before = stops;
+    findDiffering(stops, shapes);
+    const Parting parting = findParting(stops, shapes);
+    auto grow = [&](BlockId b, Stepping to) { stops.zone[b] = std::max(stops.zone[b], to); };
     for (BlockId b = 0; b < f_.blocks.size(); ++b) {
       if (f_.blocks[b].end.kind != Kind::Barrier) continue;
-      if (byLanes[b]) raise(Stops::Stepping::Lanes);
-      if (byWarps[b]) raise(Stops::Stepping::Warps);
-      raise(steppingOf(f_.blocks[b].end.barrier, shapes));
+      const Stepping here = std::max(steppingOf(f_.blocks[b].end.barrier, shapes),
+                                     parting.byLanes[b]                          ? Stepping::Lanes
+                                     : parting.byWarps[b] && launch_.warps() > 1 ? Stepping::Warps
+                                                                                 : Stepping::Together);
+      stops.meets[b] &= here == Stepping::Together;
+      if (!stops.meets[b]) grow(f_.blocks[b].end.target[0], std::max(here, Stepping::Warps));
     }
-    for (const Stops::Spin& spin : stops.spins) {
-      if (byLanes[spin.header])
-        raise(Stops::Stepping::Lanes);
-      else if (launch_.warps() > 1)
-        raise(Stops::Stepping::Warps);
+    for (const Stops::Spin& spin : stops.spins)
+      grow(spin.header, parting.byLanes[spin.header] ? Stepping::Lanes : Stepping::Warps);
+    floodZones(stops);
+    return stops.meets != before.meets || stops.zone != before.zone || stops.differs != before.differs ||
+           before.unsteady.empty();
+  }
+
+  /// Zones reach as far as control does without passing a barrier where all meet.
+  void floodZones(Stops& stops) const {
+    std::vector<BlockId> work;
+    for (BlockId b = 0; b < f_.blocks.size(); ++b)
+      if (stops.zone[b] != Stepping::Together) work.push_back(b);
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      stops.stepping = std::max(stops.stepping, stops.zone[b]);
+      if (stops.meets[b]) continue;
+      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) {
+        Stepping& next = stops.zone[f_.blocks[b].end.target[k]];
+        if (next < stops.zone[b]) next = stops.zone[b], work.push_back(f_.blocks[b].end.target[k]);
+      }
     }
   }
 
+  /// Values that threads out of step may see differently, although their shape says that they are the same: what was
+  /// read from memory in a zone, and what depends on it. Marks the branches of zones that such a value decides.
+  void findDiffering(Stops& stops, const Shapes& shapes) {
+    differs_.assign(f_.values.size(), 0);
+    std::vector<char> joins(f_.blocks.size(), 0);
+    for (bool changed = true; changed;) {
+      changed = false;
+      auto mark = [&](char& flag) { changed |= !flag, flag = 1; };
+      for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+        const Block& block = f_.blocks[b];
+        for (const Phi& phi : block.phis) {
+          bool any = joins[b];
+          for (ValueId v : phi.incoming) any |= differs_[v] != 0;
+          if (any) mark(differs_[phi.value]);
+        }
+        for (const Instruction& i : block.code) {
+          bool any = maySeeOthers(i, stops.zone[b]);
+          forEachUse(i, [&](ValueId u) { any |= differs_[u] != 0; });
+          if (any) forEachDefinition(i, [&](ValueId v, unsigned) { mark(differs_[v]); });
+        }
+        if (stops.isLoose(f_, b)) forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) { mark(differs_[v]); });
+        if (block.end.kind != Kind::Branch || stops.zone[b] == Stepping::Together || !differs_[block.end.condition])
+          continue;
+        if (!stops.differs[b]) mark(stops.differs[b]);
+        for (BlockId n : shapes.influence(b)) joins[n] = 1;
+        if (shapes.joinOf(b) != kNoBlock) joins[shapes.joinOf(b)] = 1;
+      }
+    }
+  }
+
+  /// Can the instruction's answer depend on when a thread gets there?
+  static bool maySeeOthers(const Instruction& i, Stepping zone) {
+    const Effect effect = i.info().effect;
+    if (zone == Stepping::Together) return false;
+    if (effect == Effect::Load) return !isConstantLoad(i);
+    if (effect == Effect::Warp) return zone == Stepping::Lanes;
+    if (effect != Effect::Pure) return true;
+    return std::any_of(i.operands.begin(), i.operands.end(), readsClock);
+  }
+
+  bool hasWarpOperations() const {
+    for (const Block& block : f_.blocks)
+      for (const Instruction& i : block.code)
+        if (memberMaskOperand(i.op) >= 0) return true;
+    return false;
+  }
+
+  /// Warp operations on both sides of a branch at which lanes part may be meant to meet.
+  void findApart(Stops& stops, const Shapes& shapes) const {
+    for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+      if (f_.blocks[b].end.kind != Kind::Branch || !shapes.isDivergent(b)) continue;
+      auto region = shapes.influence(b);
+      const bool exits =
+          std::any_of(region.begin(), region.end(), [&](BlockId n) { return f_.blocks[n].end.kind == Kind::Exit; });
+      if (exits) region = reachableFrom(b);
+      std::vector<char> inside(f_.blocks.size(), 0);
+      for (BlockId n : region) inside[n] = 1;
+      const auto first = sideOf(b, 0, inside), second = sideOf(b, 1, inside);
+      uint32_t lanes[2] = {0, 0};
+      for (BlockId n = 0; n < f_.blocks.size(); ++n)
+        if (first[n] != second[n]) lanes[first[n] ? 0 : 1] |= lanesNamedIn(n);
+      if (!(lanes[0] & lanes[1])) continue;
+      for (BlockId n = 0; n < f_.blocks.size(); ++n)
+        if (first[n] != second[n])
+          for (const Instruction& i : f_.blocks[n].code)
+            if (lanesNamedBy(i)) stops.apart.insert(i.line);
+    }
+  }
+
+  std::vector<char> sideOf(BlockId branch, unsigned k, const std::vector<char>& inside) const {
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> work;
+    auto push = [&](BlockId n) {
+      if (inside[n] && !seen[n] && n != branch) seen[n] = 1, work.push_back(n);
+    };
+    push(f_.blocks[branch].end.target[k]);
+    while (!work.empty()) {
+      const BlockId n = work.back();
+      work.pop_back();
+      for (uint32_t to : graph_.successors[n]) push(to);
+    }
+    return seen;
+  }
+
+  uint32_t lanesNamedIn(BlockId b) const {
+    uint32_t lanes = 0;
+    for (const Instruction& i : f_.blocks[b].code) lanes |= lanesNamedBy(i);
+    return lanes;
+  }
+
+  /// The lanes that a warp operation may wait for although they are not active: all those that are not known. What
+  /// activemask said is active.
+  uint32_t lanesNamedBy(const Instruction& i) const {
+    const int k = memberMaskOperand(i.op);
+    if (k < 0) return 0;
+    const ptx::Operand& members = i.operands[static_cast<size_t>(k)];
+    if (members.kind == OperandKind::Integer) return static_cast<uint32_t>(members.bits);
+    const Instruction* source = members.kind == OperandKind::Register ? definition_[members.reg] : nullptr;
+    return source && source->op == Op::Activemask ? 0 : ~0u;
+  }
+
   /// What the barrier's own operands ask for: its number, and how many threads take part.
-  Stops::Stepping steppingOf(const Instruction& barrier, const Shapes& shapes) const {
-    if (barrier.op == Op::BarWarpSync) return Stops::Stepping::Lanes;
-    auto result = Stops::Stepping::Together;
+  Stepping steppingOf(const Instruction& barrier, const Shapes& shapes) const {
+    if (barrier.op == Op::BarWarpSync) return Stepping::Lanes;
+    // Nobody waits, so nobody meets.
+    if (barrier.op == Op::BarArrive || barrier.op == Op::BarrierArrive) return Stepping::Warps;
+    auto result = Stepping::Together;
     const auto forms = barrier.info().form.operandList();
     for (size_t k = 0; k < barrier.operands.size(); ++k) {
       const ptx::Operand& o = barrier.operands[k];
       if (k < forms.size() && forms[k].name == "b" && o.kind != OperandKind::None) {
         const auto threads = uint64_t{launch_.block[0]} * launch_.block[1] * launch_.block[2];
-        if (o.kind != OperandKind::Integer || o.bits != threads) result = std::max(result, Stops::Stepping::Warps);
+        if (o.kind != OperandKind::Integer || o.bits != threads) result = std::max(result, Stepping::Warps);
       }
       if (k >= forms.size() || (forms[k].name != "a" && forms[k].name != "b")) continue;
       const Shape s = shapes.shapeOf(o);
-      if (!s.isUniform()) result = Stops::Stepping::Lanes;
-      if (s.warpVarying) result = std::max(result, Stops::Stepping::Warps);
+      if (!s.isUniform()) result = Stepping::Lanes;
+      if (s.warpVarying) result = std::max(result, Stepping::Warps);
     }
     return result;
   }
 
+  /// Where all threads meet they come for the same time, so there only what they saw differently may differ.
   void findUnsteady(Stops& stops) {
-    stops.unsteady.assign(f_.values.size(), 0);
-    std::vector<char> known(f_.values.size(), 0);
-    for (const auto& live : liveIns(f_, stops.points))
-      for (ValueId v : live) stops.unsteady[v] = !isSteady(v, known);
+    stops.unsteady.assign(f_.values.size(), Stepping::Together);
+    std::vector<char> isLoose(stops.points.size(), 0), known(f_.values.size(), 0);
+    for (size_t p = 0; p < stops.points.size(); ++p) {
+      isLoose[p] = stops.spinAt(stops.points[p]) != nullptr;
+      for (BlockId from : f_.blocks[stops.points[p]].predecessors) isLoose[p] |= stops.isLoose(f_, from);
+    }
+    const auto live = liveIns(f_, stops.points);
+    for (size_t p = 0; p < stops.points.size(); ++p)
+      for (ValueId v : live[p])
+        if (differs_[v] || (isLoose[p] && !isSteady(v, known)))
+          stops.unsteady[v] = std::max(stops.unsteady[v], stops.zone[definedIn_[v]]);
   }
 
   /// Would every execution of its definition give a thread the same value? `known`: 0 not looked at, 1 no, 2 yes. A
@@ -271,10 +476,21 @@ class StopFinder {
   std::vector<const Instruction*> definition_;
   std::vector<const Phi*> phi_;
   std::vector<BlockId> definedIn_;
+  std::vector<char> differs_;  // by value: see findDiffering
 };
 
 }  // namespace
 
 Stops findStops(const Function& function, const LaunchShape& launch) { return StopFinder(function, launch).run(); }
+
+bool addWarpStops(const Function& function, const Stops& stops, std::set<uint32_t>& lines) {
+  const size_t before = lines.size();
+  for (BlockId b = 0; b < function.blocks.size(); ++b)
+    if (stops.zone[b] == Stepping::Lanes)
+      for (const Instruction& i : function.blocks[b].code)
+        if (memberMaskOperand(i.op) >= 0) lines.insert(i.line);
+  lines.insert(stops.apart.begin(), stops.apart.end());
+  return lines.size() != before;
+}
 
 }  // namespace ordito::ir

@@ -2,10 +2,13 @@
 //
 // Barriers that all threads reach together only cut the kernel. Any other wait (a barrier that only some threads reach
 // or that takes a thread count, a loop that spins until another thread writes) lets threads pass the same place at
-// different times. What then lives across such a stop needs a place for each warp, or for each lane, unless it is
-// *steady*: computed from the thread's place, the parameters and constants alone, so that every pass gives the same.
+// different times, until the next barrier at which all of them meet. The blocks in between are a *zone*. What is
+// computed there and lives across a stop needs a place for each warp, or for each lane, unless every thread is sure to
+// have the same: because it is *steady*, computed from the thread's place, the parameters and constants alone, so that
+// every pass gives the same; or, where all meet and thus pass for the same time, because it depends on no memory.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "ir/ir.hpp"
@@ -25,10 +28,15 @@ struct Stops {
     std::vector<char> members;  // by block
   };
 
-  Stepping stepping = Stepping::Together;
-  std::vector<BlockId> points;  // where threads go on behind a stop: the entry, targets of barriers, spin headers
-  std::vector<Spin> spins;      // loops whose end may depend on what another thread writes
-  std::vector<char> unsteady;   // by value: lives across a stop and is not steady; empty for Together
+  Stepping stepping = Stepping::Together;  // the worst of all zones
+  std::vector<BlockId> points;     // where threads go on behind a stop: the entry, targets of barriers, spin headers
+  std::vector<Spin> spins;         // loops whose end may depend on what another thread writes
+  std::vector<Stepping> zone;      // by block: who may be out of step while it runs
+  std::vector<char> meets;         // by block: ends at a barrier that all threads of the block reach together
+  std::vector<char> differs;       // by block: threads out of step may leave it on different edges
+  std::vector<Stepping> unsteady;  // by value: who may have another one, where it lives across a stop
+  std::set<uint32_t> apart;        // PTX lines of warp operations that lanes may reach from two sides of a branch
+  bool polls = false;              // a loop with such a barrier in it waits for other blocks
 
   bool parks() const { return stepping != Stepping::Together; }
   /// The loop that spins with `header`, or null.
@@ -37,8 +45,15 @@ struct Stops {
       if (s.header == header) return &s;
     return nullptr;
   }
+  /// Must threads that reach the end of block `b`, a barrier, wait while others go on?
+  bool isLoose(const Function& f, BlockId b) const {
+    return f.blocks[b].end.kind == Terminator::Kind::Barrier && !meets[b];
+  }
 };
 
 Stops findStops(const Function& function, const LaunchShape& launch);
+
+/// Adds the PTX lines of the warp operations that lanes out of step may reach. Returns whether there were new ones.
+bool addWarpStops(const Function& function, const Stops& stops, std::set<uint32_t>& lines);
 
 }  // namespace ordito::ir

@@ -1,7 +1,4 @@
 // PTX ISA, "Asynchronous copy": done at once, word by word, by the machinery of loads and stores.
-//
-// Waiting for an mbarrier needs other warps to go on while one spins, which the regions of a block function cannot do;
-// the interpreter runs such kernels.
 #include "jit/emitter.hpp"
 
 namespace ordito::jit {
@@ -27,6 +24,7 @@ void Emitter::emitAsyncCopy(const Instruction& i) {
   const unsigned bytes = static_cast<unsigned>(i.operands[2].bits), count = bytes / 4;
   const Address to = addressOf(i, 0), from = addressOf(i, 1);
   const Parts mask = guardedMask(i);
+  for (size_t k : {size_t{0}, size_t{1}}) checkAlignment(i, k, bytes, mask);
   if (counting_) countAccess(i, from, mask, bytes, false), countAccess(i, to, mask, bytes, true);
   auto shifted = [&](const Address& a, int64_t offset) {
     Address moved = a;
@@ -66,10 +64,9 @@ void Emitter::emitAsyncCopy(const Instruction& i) {
 /// Each element of a vector is an atomic operation of its own.
 void Emitter::emitVectorAtomic(const Instruction& i) {
   const bool returns = i.op == isa::Op::AtomVector;
-  if (!i.is(isa::mod<ModifierKind::AtomOp>("add")))
-    refuse(i, "vector atomics other than .add are not supported by the JIT");
   const size_t at = returns ? 1 : 0;
   const auto& elements = i.operands[at + 1].elements;
+  checkAlignment(i, at, isa::bytes(i.type[0]) * static_cast<unsigned>(elements.size()), guardedMask(i));
   unsigned definition = 0;
   for (size_t k = 0; k < elements.size(); ++k) {
     Instruction one = i;

@@ -197,7 +197,7 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
       return endRegion(kDone);
     case Kind::Trap: return emitTrap(end, mask_);
     case Kind::Barrier: {
-      if (parks_) {
+      if (inParked_) {
         emitStop(b, mask_);
         return endRegion(kDone);
       }
@@ -266,7 +266,7 @@ void Emitter::clearPending(uint32_t component, uint32_t version) {
 
 bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
   const auto& assumed = versions_[version].assumed;
-  if (hasManyStops_ || asked_ > std::max(kSmallKernel, kMostCopies * instructions_)) return false;
+  if ((hasManyStops_ && inParked_) || asked_ > std::max(kSmallKernel, kMostCopies * instructions_)) return false;
   if (std::find(assumed.begin(), assumed.end(), b) != assumed.end()) return true;
   if (assumed.size() >= kMaxAssumptions) return false;
   size_t size = 0;
@@ -404,7 +404,7 @@ void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, 
     });
     auto* loop = newBlock("loop");
     auto* after = newBlock("afterloop");
-    const bool spins = parks_ && stops_.spinAt(header);
+    const bool spins = stops_.spinAt(header) != nullptr;
     const SpinTurns turns = spins ? beginSpinTurns() : SpinTurns{};
     b_.CreateBr(loop);
     b_.SetInsertPoint(loop);
@@ -428,7 +428,7 @@ void Emitter::forgetDefinitions(const std::vector<BlockId>& loop) {
   for (BlockId b : loop)
     for (const Instruction& i : f_.blocks[b].code)
       ir::forEachDefinition(i, [&](ValueId v, unsigned) {
-        if (!parks_ || !crossesBarrier_[v]) forget(v);  // else lanes that have stopped may want it
+        if (!inParked_ || !crossesBarrier_[v]) forget(v);  // else lanes that have stopped may want it
       });
 }
 

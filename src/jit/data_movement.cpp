@@ -10,11 +10,11 @@ using Kind = ptx::Operand::Kind;
 
 /// mov also packs {a, b, …} into one register and unpacks it.
 Results Lower::Mov() {
-  const Type t = i.type[0];
+  const Type t = i.type[0], bits = isa::bits(t) == 128 ? Type::b128 : unsignedOf(isa::bits(t));
   const auto& to = i.operands[0];
   const auto& from = i.operands[1];
   if (to.kind == Kind::Vector) {
-    LlvmValue whole = in(1, unsignedOf(isa::bits(t)));
+    LlvmValue whole = in(1, bits);
     const unsigned width = isa::bits(t) / static_cast<unsigned>(to.elements.size());
     Results r{};
     for (unsigned k = 0; k < to.elements.size(); ++k)
@@ -24,7 +24,7 @@ Results Lower::Mov() {
   if (from.kind == Kind::Vector) {
     const unsigned width = isa::bits(t) / static_cast<unsigned>(from.elements.size());
     LlvmValue whole = number(t, 0);
-    whole = b.CreateBitCast(whole, type(unsignedOf(isa::bits(t))));
+    whole = b.CreateBitCast(whole, type(bits));
     for (unsigned k = 0; k < from.elements.size(); ++k) {
       LlvmValue part = b.CreateZExt(e.operand(from.elements[k], unsignedOf(width), s), whole->getType());
       whole = b.CreateOr(whole, b.CreateShl(part, uint64_t{k} * width));

@@ -37,7 +37,7 @@ void Emitter::emitInstruction(const Instruction& i) {
     case Op::AtomVector:
     case Op::RedVector: return emitVectorAtomic(i);
     case Op::AtomExch128:
-    case Op::AtomCas128: refuse(i, "atomics of 128 bits are not supported by the JIT");
+    case Op::AtomCas128: return emitWideAtomic(i);
     default: break;
   }
   switch (i.info().effect) {
@@ -45,7 +45,7 @@ void Emitter::emitInstruction(const Instruction& i) {
     case Effect::Load: return emitLoad(i);
     case Effect::Store: return emitStore(i);
     case Effect::Atomic:
-      if (i.info().unit == isa::Unit::Sync) refuse(i, "mbarriers are not supported by the JIT");
+      if (i.info().unit == isa::Unit::Sync) return emitMbarrier(i);
       return emitAtomic(i);
     case Effect::Warp: return emitWarp(i);
     case Effect::Call: return emitCall(i);

@@ -6,8 +6,9 @@
 //       for (group of warps in block)       "loop over the warps of the block" replaces a fiber switch at every barrier
 //         reload what the group kept; run; keep what the next region reads
 //
-// Where the threads of a block can get out of step, the run time says which region which lanes of a warp run next:
-// stepping.cpp.
+// Where the threads of a block can get out of step, the run time says which region which lanes of a warp run next,
+// until all meet again: stepping.cpp. A kernel with such places may be left in the middle (machine::Turn) and called
+// again: all that its regions share then lies in scratch memory.
 #include "jit/emitter.hpp"
 
 #include <llvm/IR/DIBuilder.h>
@@ -60,7 +61,7 @@ void Emitter::refuse(const Instruction& i, const std::string& what) {
 }
 
 EmittedKernel Emitter::emit(const std::string& name) {
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy()}, false);
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
   function_->addFnAttr("target-cpu", target_.cpu);
   function_->addFnAttr("target-features", target_.features);
@@ -139,7 +140,7 @@ void Emitter::findPoints() {
   partialBlock_ = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
   for (const auto& block : f_.blocks) instructions_ += block.code.size();
   planNeighbouringLoads();
-  hasManyStops_ = stops_.stepping == ir::Stops::Stepping::Lanes && points_.size() > kManyStops;
+  findLooseRegions();
   findEarlyExits();
   for (unsigned p = 0; p < jam_; ++p)
     live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
@@ -149,13 +150,38 @@ void Emitter::findPoints() {
   for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(allOnes()), live_[p]);
 }
 
+/// In which regions threads can get out of step, and which points they reach out of step or all together.
+void Emitter::findLooseRegions() {
+  for (BlockId start : points_) {
+    bool inStep = start == 0, outOfStep = stops_.spinAt(start) != nullptr, isLoose = false;
+    for (BlockId from : f_.blocks[start].predecessors)
+      if (f_.blocks[from].end.kind == Kind::Barrier) (stops_.meets[from] ? inStep : outOfStep) = true;
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> work{start};
+    while (!work.empty()) {
+      const BlockId b = work.back();
+      work.pop_back();
+      if (seen[b]) continue;
+      seen[b] = 1;
+      isLoose |= stops_.spinAt(b) || stops_.isLoose(f_, b);
+      if (f_.blocks[b].end.kind == Kind::Barrier) continue;
+      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) work.push_back(f_.blocks[b].end.target[k]);
+    }
+    ways_.push_back({inStep, outOfStep, isLoose});
+  }
+  size_t parked = 0;
+  for (const Way& way : ways_) parked += way.isParked();
+  hasManyStops_ = stops_.stepping == ir::Stops::Stepping::Lanes && parked > kManyStops;
+}
+
 /// Where some lanes or warps of a block may have ended while others go on: behind branches that not all threads take
 /// alike and that have an exit in their influence.
 void Emitter::findEarlyExits() {
   std::vector<char> behind(f_.blocks.size(), 0);
   std::vector<BlockId> work;
   for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-    if (f_.blocks[b].end.kind != Kind::Branch || !(shapes_.isDivergent(b) || shapes_.isWarpVarying(b))) continue;
+    if (f_.blocks[b].end.kind != Kind::Branch) continue;
+    if (!shapes_.isDivergent(b) && !shapes_.isWarpVarying(b) && !stops_.differs[b]) continue;
     for (BlockId n : shapes_.influence(b))
       if (f_.blocks[n].end.kind == Kind::Exit) {
         work.push_back(b);
@@ -170,9 +196,9 @@ void Emitter::findEarlyExits() {
       if (!behind[f_.blocks[b].end.target[k]])
         behind[f_.blocks[b].end.target[k]] = 1, work.push_back(f_.blocks[b].end.target[k]);
   }
-  const bool lanesPart = stops_.stepping == ir::Stops::Stepping::Lanes;
-  for (uint32_t p = 0; p < points_.size(); ++p) mayMiss_.push_back(partialBlock_ || lanesPart || behind[points_[p]]);
+  for (uint32_t p = 0; p < points_.size(); ++p) mayMiss_.push_back(partialBlock_ || behind[points_[p]]);
   for (char m : mayMiss_) needsLive_ |= m != 0;
+  needsLive_ |= stops_.stepping == ir::Stops::Stepping::Lanes;
 }
 
 void Emitter::findDefinitions() {
@@ -272,42 +298,53 @@ void Emitter::emitRegions() {
     if (!crossesBarrier_[v]) continue;
     home_[v] = allocateScratch(homeBytes(v));
   }
-  auto* done = llvm::BasicBlock::Create(context_, "done", function_);
+  auto* done = newBlock("done");
   auto* round = newBlock("round");
   std::vector<llvm::BasicBlock*> heads;
-  for (uint32_t p = 0; p < points_.size(); ++p)
-    heads.push_back(llvm::BasicBlock::Create(context_, "region" + std::to_string(p), function_));
-  auto* prologueEnd = b_.GetInsertBlock();
-  // Scratch memory of the barrier reductions starts at zero.
-  b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_));
-  b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_ + 8));
-
+  for (uint32_t p = 0; p < points_.size(); ++p) heads.push_back(newBlock(("region" + std::to_string(p)).c_str()));
   llvm::PHINode* state = nullptr;
   if (points_.size() == 1 && !parks_) {
+    clearBarrierReduction();
     b_.CreateBr(heads[0]);
     llvm::IRBuilder<>(round).CreateBr(done);
-  } else if (!parks_) {
-    b_.CreateBr(round);
-    b_.SetInsertPoint(round);
-    state = b_.CreatePHI(b_.getInt32Ty(), 2, "state");
-    state->addIncoming(b_.getInt32(0), prologueEnd);
-    auto* select = b_.CreateSwitch(state, done, static_cast<unsigned>(points_.size()));
-    for (uint32_t p = 0; p < points_.size(); ++p) select->addCase(b_.getInt32(p), heads[p]);
   } else {
-    emitParkedRegions(round, heads, done);
+    llvm::IRBuilder<> at(round);
+    state = at.CreatePHI(b_.getInt32Ty(), 2, "state");
+    auto* select = at.CreateSwitch(state, done, static_cast<unsigned>(points_.size()));
+    for (uint32_t p = 0; p < points_.size(); ++p)
+      if (ways_[p].inStep) select->addCase(b_.getInt32(p), heads[p]);
+    if (parks_) {
+      emitParkedStart(round, state);
+      emitParkedRegions(round, state, done);
+    } else {
+      clearBarrierReduction();
+      state->addIncoming(b_.getInt32(0), b_.GetInsertBlock());
+      b_.CreateBr(round);
+    }
   }
-  for (uint32_t p = 0; p < points_.size() && !parks_; ++p) {
-    currentPoint_ = p;
+  for (uint32_t p = 0; p < points_.size(); ++p) {
     b_.SetInsertPoint(heads[p]);
-    emitRegion(p);
-    // The region has left its loop over the groups; `nextState_` says where the block goes on.
-    LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), nextState_);
-    if (state) state->addIncoming(next, b_.GetInsertBlock());
-    b_.CreateBr(round);
+    currentPoint_ = p;
+    if (!ways_[p].inStep) {
+      b_.CreateUnreachable();
+    } else if (ways_[p].isLoose) {
+      enterParked(p);
+    } else {
+      if (parks_ && stops_.polls && p > 0) emitBreak(p);
+      emitRegion(p);
+      // The region has left its loop over the groups; `nextState_` says where the block goes on.
+      LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), nextState_);
+      if (state) state->addIncoming(next, b_.GetInsertBlock());
+      b_.CreateBr(round);
+    }
   }
   b_.SetInsertPoint(done);
+  emitReturn(machine::Turn::Ended);
+}
+
+void Emitter::emitReturn(machine::Turn turn) {
   flushCounters();
-  b_.CreateRetVoid();
+  b_.CreateRet(b_.getInt32(static_cast<uint32_t>(turn)));
 }
 
 /// The blocks of the region at `point`, and what they define.
@@ -324,6 +361,11 @@ void Emitter::prepareRegion(uint32_t point) {
   for (uint32_t i = 0; i < regionOrder_.size(); ++i)
     inRegion_[regionOrder_[i]] = 1, regionPosition_[regionOrder_[i]] = i;
   definedInRegion_.assign(f_.values.size(), 0);
+  // In a kernel that parks, every group keeps the result of a barrier itself.
+  if (parks_)
+    for (BlockId from : f_.blocks[points_[point]].predecessors)
+      if (f_.blocks[from].end.kind == Kind::Barrier)
+        ir::forEachDefinition(f_.blocks[from].end.barrier, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
   for (BlockId b : regionOrder_) {
     for (const ir::Phi& phi : f_.blocks[b].phis) definedInRegion_[phi.value] = 1;
     for (const Instruction& i : f_.blocks[b].code)
@@ -340,11 +382,12 @@ void Emitter::emitRegion(uint32_t point) {
   auto* head = b_.GetInsertBlock();
   prepareRegion(point);
   b_.CreateStore(b_.getInt32(kDone), nextState_);
-  finishBarrierReduction(point);
+  takeBarrierReduction(point);
+  if (!parks_) deliverBarrierReduction(point);
   // Values that all warps share and this region changes must start from the same value for each group.
   std::vector<std::pair<llvm::AllocaInst*, LlvmValue>> snapshot;
   for (ValueId v : liveAt_[point])
-    if (shapes_[v].isGrouped() && !shapes_[v].warpVarying && definedInRegion_[v])
+    if (!parks_ && shapes_[v].isGrouped() && !shapes_[v].warpVarying && definedInRegion_[v])
       for (auto& part : slots_[v].bases)
         for (llvm::AllocaInst* slot : part) snapshot.push_back({slot, b_.CreateLoad(slot->getAllocatedType(), slot)});
 
@@ -361,6 +404,7 @@ void Emitter::emitRegion(uint32_t point) {
   for (ValueId v = 0; v < f_.values.size(); ++v)
     if (definedInRegion_[v] && !crossesBarrier_[v]) forget(v);
   reloadAfterBarrier(point);
+  if (parks_) deliverBarrierReduction(point);
 
   llvm::BasicBlock* start = nullptr;
   if (!mayMiss_[point]) {
@@ -433,12 +477,13 @@ LlvmValue Emitter::homeOf(ValueId v) {
                               b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(homeBytes(v), 64)))));
 }
 
-/// Keeps what the region at `point` will read, for this group. Values shared by all warps stay in their slots. With a
-/// mask, each of its lanes keeps its own; bases are then the same for all lanes, whenever they come (ir/stops.hpp).
+/// Keeps what the region at `point` will read, for this group. Values shared by all warps stay in their slots, unless
+/// warps can be out of step. With a mask, each of its lanes keeps its own; bases are then the same for all lanes,
+/// whenever they come (ir/stops.hpp).
 void Emitter::spillForBarrier(uint32_t point, const Parts& mask) {
   for (ValueId v : liveAt_[point]) {
     const ir::Shape& s = shapes_[v];
-    if (!definedInRegion_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v))) continue;
+    if (!definedInRegion_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_)) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
       keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset),
@@ -450,7 +495,7 @@ void Emitter::spillForBarrier(uint32_t point, const Parts& mask) {
 void Emitter::reloadAfterBarrier(uint32_t point) {
   for (ValueId v : liveAt_[point]) {
     const ir::Shape& s = shapes_[v];
-    if (s.isGrouped() && !s.warpVarying && !isDual(v)) continue;
+    if (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue home = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset);
       b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), home, llvm::Align(8)), slot);

@@ -81,7 +81,9 @@ class Emitter {
   void emitRegions();
   void prepareRegion(uint32_t point);
   void emitRegion(uint32_t point);
+  void emitReturn(machine::Turn turn);
   void findPoints();
+  void findLooseRegions();
   void findEarlyExits();
   void beginLines(const std::string& name);
   void setLine(uint32_t line);
@@ -100,7 +102,11 @@ class Emitter {
   struct SpinTurns {
     llvm::AllocaInst *before, *count;  // who went round last time, and how often nobody has left since
   };
-  void emitParkedRegions(llvm::BasicBlock* round, const std::vector<llvm::BasicBlock*>& heads, llvm::BasicBlock* done);
+  void emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state);
+  void emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done);
+  void emitParkedRegion(uint32_t point, LlvmValue lanes);
+  void enterParked(uint32_t point);
+  void emitBreak(uint32_t point);
   LlvmValue parkingLot();
   void takeBarrierResults(uint32_t point, LlvmValue lanes);
   void keepLanes(LlvmValue value, LlvmValue home, LlvmValue mask);
@@ -349,7 +355,7 @@ class Emitter {
   void emitMatrixProduct(const Instruction& i);
   llvm::Function* matrixFunction(const Instruction& i, llvm::ArrayRef<llvm::Type*> parameters, unsigned results);
   void defineElements(const Instruction& i, const std::vector<Parts>& values);
-  LlvmValue rowAddresses(const Instruction& i, size_t k, unsigned part);
+  LlvmValue rowAddresses(const Instruction& i, size_t k, unsigned part, unsigned matrices);
   LlvmValue loadRows(llvm::ArrayRef<LlvmValue> rows);
   void storeRows(llvm::ArrayRef<LlvmValue> rows, LlvmValue words);
   LlvmValue transposed(LlvmValue words);
@@ -383,6 +389,15 @@ class Emitter {
   void emitVectorAtomic(const Instruction& i);
   void emitElect(const Instruction& i);
 
+  // ---- mbarrier.cpp, wide.cpp
+  // --------------------------------------------------------------------------------------------------------------------------
+  void emitMbarrier(const Instruction& i);
+  void emitWideLoad(const Instruction& i, const Address& a, const Parts& mask);
+  void emitWideStore(const Instruction& i);
+  void emitWideAtomic(const Instruction& i);
+  LlvmValue wideHalf(LlvmValue wide, unsigned half);
+  LlvmValue wideOf(LlvmValue low, LlvmValue high);
+
   // ---- alignment.cpp
   // ----------------------------------------------------------------------------------------------------------------------------
   void checkAlignment(const Instruction& i, size_t k, unsigned bytes, const Parts& mask);
@@ -410,7 +425,9 @@ class Emitter {
   void emitPrintf(const Instruction& i);
   void emitAssertFail(const Instruction& i);
   void arriveAtBarrierReduction(const Instruction& i, const Parts& mask);
-  void finishBarrierReduction(uint32_t point);
+  void clearBarrierReduction();
+  void takeBarrierReduction(uint32_t point);
+  void deliverBarrierReduction(uint32_t point);
   LlvmValue loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes);
   LlvmValue sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes);
   bool emitVectorMath(const Instruction& i, const std::string& name);
@@ -475,12 +492,21 @@ class Emitter {
   std::set<const Instruction*> streams_;        // stores that may go round the caches
   std::vector<const Instruction*> definition_;  // of each value that an instruction in a block defines
   std::map<ValueId, std::pair<BlockId, const ir::Phi*>> phiOf_;
+  /// How threads come to the region at a point.
+  struct Way {
+    bool inStep = false, outOfStep = false;
+    bool isLoose = false;  // threads can get out of step in the region
+    bool isParked() const { return outOfStep || isLoose; }
+  };
+  std::vector<Way> ways_;  // by point
+  bool inParked_ = false;  // the code being emitted is that of lanes out of step
+  llvm::BasicBlock *parkedTurn_ = nullptr, *suspend_ = nullptr;
   uint32_t currentPoint_ = 0;
   llvm::BasicBlock* regionLatch_ = nullptr;
   size_t scratchBytes_ = 0;
   size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
   bool hasManyStops_ = false;
-  const bool parks_;                     // threads can get out of step: see stepping.cpp
+  const bool parks_;                     // threads can get out of step somewhere: see stepping.cpp
   llvm::AllocaInst* spins_ = nullptr;    // turns of spinning loops in the running region
   llvm::AllocaInst* widened_ = nullptr;  // what checkWidening shows its helper
 

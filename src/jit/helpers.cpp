@@ -18,10 +18,11 @@
 #include "jit/access_counts.hpp"
 #include "jit/access_pattern.hpp"
 #include "jit/math_functions.hpp"
+#include "jit/mbarrier.hpp"
 #include "jit/parking.hpp"
 #include "machine/device_functions.hpp"
 #include "machine/fault.hpp"
-#include "machine/scheduler.hpp"
+#include "machine/wide_atomics.hpp"
 
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
 #pragma STDC FENV_ACCESS ON
@@ -134,19 +135,22 @@ void checkWidening(const BlockFrame* frame, uint32_t line, const int64_t* bases,
     }
 }
 
-void parkBegin(ParkingLot* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads) {
-  lot->begin(frame, warps, threads);
+void parkBegin(ParkingLot* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live,
+               uint32_t* reduction) {
+  lot->begin(frame, warps, threads, live, reduction);
 }
+void parkEnter(ParkingLot* lot, uint32_t point, uint32_t isWhole) { lot->enter(point, isWhole != 0); }
+uint32_t parkTakesBreak(ParkingLot* lot, uint32_t point) { return lot->takesBreak(point); }
 uint64_t parkNext(ParkingLot* lot) { return lot->next(); }
 void parkAtBarrier(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line, uint32_t flags, uint32_t number,
                    uint32_t count, uint32_t isTrue) {
   lot->atBarrier(lanes, point, line, flags, number, count, isTrue);
 }
-void parkForWarp(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members) {
-  lot->forWarp(lanes, point, line, members);
+void parkForWarp(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members,
+                 uint32_t exchanges) {
+  lot->forWarp(lanes, point, line, members, exchanges);
 }
 void parkSpinning(ParkingLot* lot, uint32_t lanes, uint32_t point) { lot->spinning(lanes, point); }
-void awaitBlocks(const BlockFrame* frame) { machine::awaitOtherBlocks(*frame); }
 
 int32_t devicePrintf(uint64_t format, uint64_t arguments) {
   return machine::devicePrintf(reinterpret_cast<const char*>(format), reinterpret_cast<const std::byte*>(arguments));
@@ -226,18 +230,41 @@ uint16_t addBfloat(uint16_t a, uint16_t b) {
   return sum != sum ? 0x7FFF : static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-template <uint16_t (*Add)(uint16_t, uint16_t)>
-uint32_t addPair(uint32_t a, uint32_t b) {
-  return Add(static_cast<uint16_t>(a), static_cast<uint16_t>(b)) | static_cast<uint32_t>(Add(a >> 16, b >> 16)) << 16;
+template <uint16_t (*Combine)(uint16_t, uint16_t)>
+uint32_t onPair(uint32_t a, uint32_t b) {
+  return Combine(static_cast<uint16_t>(a), static_cast<uint16_t>(b)) | static_cast<uint32_t>(Combine(a >> 16, b >> 16))
+                                                                           << 16;
 }
 
-template <class T, T (*Add)(T, T)>
-T atomicAdd(uint64_t address, T x) {
+/// min or max of two f16 (`isBfloat`: bf16): of a number and a NaN the number, and of two zeros -0 is less.
+template <bool isBfloat, bool isMax>
+uint16_t extremeHalf(uint16_t a, uint16_t b) {
+  auto number = [](uint16_t h) {
+    return isBfloat ? std::bit_cast<float>(uint32_t{h} << 16) : static_cast<float>(std::bit_cast<_Float16>(h));
+  };
+  const float x = number(a), y = number(b);
+  if (x != x) return y != y ? 0x7FFF : b;
+  if (y != y || (x == y && (a >> 15 != 0) == !isMax)) return a;
+  if (x == y) return b;
+  return (x > y) == isMax ? a : b;
+}
+
+template <class T, T (*Combine)(T, T)>
+T atomicUpdate(uint64_t address, T x) {
   T* p = reinterpret_cast<T*>(address);
   T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(p, &old, Add(old, x), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  while (!__atomic_compare_exchange_n(p, &old, Combine(old, x), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
   }
   return old;
+}
+
+/// The old value of the 16 bytes at `address` goes to `old`.
+void exchange128(uint64_t address, uint64_t low, uint64_t high, machine::Word128* old) {
+  *old = machine::exchange(reinterpret_cast<void*>(address), {low, high});
+}
+void compareExchange128(uint64_t address, uint64_t low, uint64_t high, uint64_t newLow, uint64_t newHigh,
+                        machine::Word128* old) {
+  *old = machine::compareExchange(reinterpret_cast<void*>(address), {low, high}, {newLow, newHigh});
 }
 
 uint64_t nanoseconds() {
@@ -330,11 +357,15 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_misaligned", misaligned);
   add("ordito_check_widening", checkWidening);
   add("ordito_park_begin", parkBegin);
+  add("ordito_park_enter", parkEnter);
+  add("ordito_park_takes_break", parkTakesBreak);
   add("ordito_park_next", parkNext);
   add("ordito_park_at_barrier", parkAtBarrier);
   add("ordito_park_for_warp", parkForWarp);
   add("ordito_park_spinning", parkSpinning);
-  add("ordito_await_blocks", awaitBlocks);
+  add("ordito_mbarrier", workOnMbarrier);
+  add("ordito_exchange128", exchange128);
+  add("ordito_compare_exchange128", compareExchange128);
   add("ordito_printf", devicePrintf);
   add("ordito_assert", deviceAssert);
   add("ordito_malloc", deviceMalloc);
@@ -343,10 +374,16 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_match_all", matchAll);
   add("ordito_redux", redux);
   add("ordito_fns", findNthSet);
-  add("ordito_atomic_add_f16", atomicAdd<uint16_t, addHalf>);
-  add("ordito_atomic_add_bf16", atomicAdd<uint16_t, addBfloat>);
-  add("ordito_atomic_add_f16x2", atomicAdd<uint32_t, addPair<addHalf>>);
-  add("ordito_atomic_add_bf16x2", atomicAdd<uint32_t, addPair<addBfloat>>);
+#define HALF_ATOMIC(op, type, function)                                  \
+  add("ordito_atomic_" #op "_" #type, atomicUpdate<uint16_t, function>); \
+  add("ordito_atomic_" #op "_" #type "x2", atomicUpdate<uint32_t, onPair<function>>);
+  HALF_ATOMIC(add, f16, addHalf)
+  HALF_ATOMIC(add, bf16, addBfloat)
+  HALF_ATOMIC(min, f16, (extremeHalf<false, false>))
+  HALF_ATOMIC(max, f16, (extremeHalf<false, true>))
+  HALF_ATOMIC(min, bf16, (extremeHalf<true, false>))
+  HALF_ATOMIC(max, bf16, (extremeHalf<true, true>))
+#undef HALF_ATOMIC
   for (auto& helper : imageHelperTable()) t.push_back(helper);
   for (const ScalarFunction& f : scalarFunctions()) t.push_back({f.name, f.address});
   add("ordito_globaltimer", nanoseconds);

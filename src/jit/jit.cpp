@@ -21,13 +21,16 @@
 namespace ordito::jit {
 namespace {
 
-using BlockFunction = void (*)(const machine::BlockFrame*);
+using BlockFunction = uint32_t (*)(const machine::BlockFrame*);
 
 class CompiledKernel final : public machine::Executable {
  public:
   CompiledKernel(BlockFunction f, const CompiledObject& k, size_t threads)
       : function_(f), scratch_(k.scratchBytes), local_(k.localBytes * threads), streamed_(k.streamedBytes) {}
-  void runBlock(const machine::BlockFrame& frame) const override { function_(&frame); }
+  machine::Turn runBlock(const machine::BlockFrame& frame) const override {
+    return static_cast<machine::Turn>(function_(&frame));
+  }
+  bool canSuspend() const override { return true; }
   size_t scratchBytes() const override { return scratch_; }
   size_t localBytes() const override { return local_; }
   size_t streamedBytes() const override { return streamed_; }
@@ -87,15 +90,16 @@ class Jit final : public machine::Engine {
   /// From PTX to an object file in which the block function is called `symbol`.
   Expected<CompiledObject> makeObject(const ptx::Module& module, const ptx::Function& kernel,
                                       const machine::Specialisation& specialisation, const std::string& symbol) {
+    ir::LaunchShape launch;
+    launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
+    // Lanes that are out of step have to meet before they can work together, and may be so in more places then.
+    std::set<uint32_t> warpStops;
     auto function = ir::buildCfg(module, kernel);
     if (!function) return tl::unexpected(function.error());
     ir::buildSsa(*function);
-    ir::LaunchShape launch;
-    launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
     ir::Stops stops = ir::findStops(*function, launch);
-    if (stops.stepping == ir::Stops::Stepping::Lanes) {
-      // Lanes that are out of step have to meet before they can work together.
-      function = ir::buildCfg(module, kernel, true);
+    while (ir::addWarpStops(*function, stops, warpStops)) {
+      function = ir::buildCfg(module, kernel, warpStops);
       ir::buildSsa(*function);
       stops = ir::findStops(*function, launch);
     }

@@ -54,6 +54,7 @@ class Product {
     for (unsigned k = 0; k < 4; ++k) f[k] = ptx::fragmentOf(i, k);
     saturates = i.has(ModifierKind::Saturate);
     xors = i.mods.name(ModifierKind::BitOp) == "xor";
+    rounding = i.has(ModifierKind::Rounding) ? i.mods.name(ModifierKind::Rounding) : "rn";
   }
 
   /// Registers of a, b and c to those of d.
@@ -80,10 +81,26 @@ class Product {
   LlvmValue number(uint64_t n) { return llvm::ConstantInt::get(vector(b.getInt32Ty()), n); }
 
   LlvmValue accumulate(LlvmValue sum, LlvmValue p, LlvmValue q) {
+    if (!isInteger() && rounding != "rn") return rounded(sum, p, q);
     if (!isInteger()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {p, q, sum});
     if (f[1].element != Type::b1) return b.CreateAdd(sum, b.CreateMul(p, q));
     return b.CreateAdd(sum,
                        b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, xors ? b.CreateXor(p, q) : b.CreateAnd(p, q)));
+  }
+
+  /// An fma that rounds otherwise than to nearest, lane by lane.
+  LlvmValue rounded(LlvmValue sum, LlvmValue p, LlvmValue q) {
+    llvm::Type* t = b.getDoubleTy();
+    auto callee = b.GetInsertBlock()->getModule()->getOrInsertFunction(fmt::format("ordito_fma_{}_f64", rounding),
+                                                                       llvm::FunctionType::get(t, {t, t, t}, false));
+    LlvmValue result = llvm::PoisonValue::get(sum->getType());
+    for (uint64_t lane = 0; lane < kLanes; ++lane)
+      result =
+          b.CreateInsertElement(result,
+                                b.CreateCall(callee, {b.CreateExtractElement(p, lane), b.CreateExtractElement(q, lane),
+                                                      b.CreateExtractElement(sum, lane)}),
+                                lane);
+    return result;
   }
 
   /// The products' sum fits 32 bits, so it alone is exact.
@@ -187,6 +204,7 @@ class Product {
   llvm::IRBuilder<>& b;
   Fragment f[4];
   bool saturates = false, xors = false;
+  std::string_view rounding;
   std::map<std::pair<LlvmValue, std::vector<int>>, LlvmValue> shuffles_;
 };
 
@@ -234,8 +252,6 @@ llvm::Function* Emitter::matrixFunction(const Instruction& i, llvm::ArrayRef<llv
 }
 
 void Emitter::emitMatrixProduct(const Instruction& i) {
-  if (i.has(ModifierKind::Rounding) && i.mods.name(ModifierKind::Rounding) != "rn")
-    refuse(i, "matrix products that round otherwise than to nearest are not supported by the JIT");
   const Fragment d = ptx::fragmentOf(i, 0);
   std::vector<Parts> results(d.registers);
   for (unsigned p = 0; p < jam_; ++p) {
@@ -278,10 +294,16 @@ void Emitter::defineElements(const Instruction& i, const std::vector<Parts>& val
 // 8×8 matrices of 16 bits. A row is 16 bytes; its four words are the registers of a quad, so the eight rows of a matrix
 // one after the other are a register of the warp.
 
-/// The addresses of the rows that lanes name.
-LlvmValue Emitter::rowAddresses(const Instruction& i, size_t k, unsigned part) {
+/// The addresses of the rows that lanes name: the first 8 lanes for each matrix. Rows must be aligned.
+LlvmValue Emitter::rowAddresses(const Instruction& i, size_t k, unsigned part, unsigned matrices) {
   LlvmValue v = addressVector(addressOf(i, k), part, i.operands[k].offset);
   const Parts mask = guardedMask(i);
+  ir::Pattern used{};
+  for (unsigned lane = 0; lane < kLanes; ++lane) used[lane] = lane < matrices * 8;
+  LlvmValue bad = b_.CreateICmpNE(b_.CreateAnd(v, constant(Type::u64, 15, true)), constant(Type::u64, 0, true));
+  bad = b_.CreateAnd(bad, patternVector(used, b_.getInt1Ty()));
+  if (!mask.empty()) bad = b_.CreateAnd(bad, mask[part]);
+  failIfMisaligned(laneBits(bad), i, {});
   return mask.empty() ? v : b_.CreateSelect(mask[part], v, splat(dummyAddress()));
 }
 
@@ -315,7 +337,7 @@ void Emitter::emitTileLoad(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < jam_; ++p) {
-    LlvmValue addresses = rowAddresses(i, 1, p);
+    LlvmValue addresses = rowAddresses(i, 1, p, count);
     for (unsigned m = 0; m < count; ++m) {
       std::vector<LlvmValue> rows;
       for (unsigned r = 0; r < 8; ++r) rows.push_back(b_.CreateExtractElement(addresses, uint64_t{m} * 8 + r));
@@ -329,7 +351,7 @@ void Emitter::emitTileLoad(const Instruction& i) {
 void Emitter::emitTileStore(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
   for (unsigned p = 0; p < jam_; ++p) {
-    LlvmValue addresses = rowAddresses(i, 0, p);
+    LlvmValue addresses = rowAddresses(i, 0, p, count);
     Source s;
     s.part = p;
     for (unsigned m = 0; m < count; ++m) {

@@ -490,7 +490,6 @@ void Emitter::prefetchNext(const Instruction& i, const Address& a, unsigned byte
 
 void Emitter::emitLoad(const Instruction& i) {
   if (slotLoad(i) || emitNeighbouringLoads(i)) return;
-  if (isa::bits(i.type[0]) > 64) refuse(i, "128-bit scalar loads are not supported by the JIT");
   const Address a = addressOf(i, 1);
   const Operand& to = i.operands[0];
   llvm::Type* element = memoryType(i.type[0]);
@@ -539,6 +538,7 @@ void Emitter::emitLoad(const Instruction& i) {
     }
     for (unsigned p = 0; p < jam_; ++p) vectors[k].push_back(nullptr);
   }
+  if (isa::bits(i.type[0]) > 64 && !vectors[0].empty()) return emitWideLoad(i, a, mask);
   if (std::all_of(vectors.begin(), vectors.end(), [](const Parts& v) { return v.empty(); })) return;
   const unsigned count = static_cast<unsigned>(targets.size());
   for (unsigned p = 0; p < jam_; ++p) {
@@ -570,7 +570,7 @@ void Emitter::emitLoad(const Instruction& i) {
 
 void Emitter::emitStore(const Instruction& i) {
   if (slotStore(i)) return;
-  if (isa::bits(i.type[0]) > 64) refuse(i, "128-bit scalar stores are not supported by the JIT");
+  if (isa::bits(i.type[0]) > 64) return emitWideStore(i);
   Address a = addressOf(i, 0);
   a.streams = streams_.count(&i) != 0;
   const Operand& from = i.operands[1];

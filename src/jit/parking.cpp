@@ -5,16 +5,20 @@
 // the instruction is .aligned.
 #include "jit/parking.hpp"
 
+#include <emmintrin.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "machine/fault.hpp"
-#include "machine/scheduler.hpp"
 
 namespace ordito::jit {
 namespace {
+
+/// Rounds after which a block lets others run, whatever its threads do: they may wait in ways that look like progress.
+constexpr uint32_t kMostRounds = 256;
 
 uint32_t lowest(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(lanes)); }
 
@@ -30,31 +34,86 @@ uint32_t counted(const ParkedWarp& warp, uint32_t arrived) {
   return warp.flags[lowest(arrived)] & kByWarp ? 0 : static_cast<uint32_t>(std::popcount(arrived));
 }
 
-uint32_t waitingAt(const ParkedWarp& warp, uint32_t barrier) {
+/// Gives the lanes of `lanes` the value, in a form that the compiler makes vectors of.
+template <class T>
+void assign(T (&to)[32], uint32_t lanes, T value) {
+  for (uint32_t l = 0; l < 32; ++l) to[l] = lanes >> l & 1 ? value : to[l];
+}
+
+const __m128i* quarter(const void* lanes, size_t k) { return static_cast<const __m128i*>(lanes) + k; }
+
+/// The lanes that have the value.
+uint32_t lanesWith(const uint8_t (&values)[32], uint8_t value) {
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(value));
   uint32_t lanes = 0;
-  for (uint32_t l = 0; l < 32; ++l) lanes |= uint32_t{warp.barrier[l] == barrier} << l;
-  return lanes & warp.atBarrier;
+  for (size_t k = 0; k < 2; ++k)
+    lanes |= static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(quarter(values, k)), wanted)))
+             << 16 * k;
+  return lanes;
+}
+
+uint32_t lanesWith(const uint16_t (&values)[32], uint16_t value) {
+  const __m128i wanted = _mm_set1_epi16(static_cast<int16_t>(value));
+  auto at = [&](size_t k) { return _mm_cmpeq_epi16(_mm_loadu_si128(quarter(values, k)), wanted); };
+  uint32_t lanes = 0;
+  for (size_t k = 0; k < 2; ++k)
+    lanes |= static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(at(2 * k), at(2 * k + 1)))) << 16 * k;
+  return lanes;
+}
+
+uint32_t waitingAt(const ParkedWarp& warp, uint32_t barrier) {
+  return warp.atBarrier ? lanesWith(warp.barrier, static_cast<uint8_t>(barrier)) & warp.atBarrier : 0;
 }
 
 }  // namespace
 
-void ParkingLot::begin(const machine::BlockFrame* f, uint32_t count, uint32_t threads) {
+void ParkingLot::begin(const machine::BlockFrame* f, uint32_t count, uint32_t blockThreads, std::byte* liveLanes,
+                       uint32_t* reductionCounts) {
   *this = {};
   frame = f;
   warps = count;
+  threads = blockThreads;
+  live = liveLanes;
+  reduction = reductionCounts;
+}
+
+void ParkingLot::enter(uint32_t point, bool isWhole) {
+  alive = 0;
   for (uint32_t w = 0; w < warps; ++w) {
     ParkedWarp& warp = all()[w];
-    warp = {};
     const uint32_t lanes = std::min<uint32_t>(threads - w * 32, 32);
-    warp.live = warp.ready = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    if (isWhole)
+      warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    else
+      std::memcpy(&warp.live, live + w * kLiveStride, sizeof warp.live);
+    warp.ready = warp.live;
+    alive += static_cast<uint32_t>(std::popcount(warp.live));
+    warp.atBarrier = warp.atWarp = warp.isTrue = 0;
+    std::fill(std::begin(warp.point), std::end(warp.point), static_cast<uint16_t>(point));
   }
+  current = running = progress = 0;
   left = all()[0].ready;
+  met = resumeAt = kParked;
+}
+
+/// All that have not ended go on in step.
+uint64_t ParkingLot::leave() {
+  for (uint32_t w = 0; w < warps; ++w) std::memcpy(live + w * kLiveStride, &all()[w].live, sizeof(uint32_t));
+  return uint64_t{met} << 32;
+}
+
+bool ParkingLot::takesBreak(uint32_t point) {
+  resumeAt = point;
+  if (++rounds < kMostRounds) return false;
+  rounds = 0;
+  return true;
 }
 
 /// Lanes of the last region that have not parked have ended.
 void ParkingLot::settle() {
   if (!running) return;
   all()[current].live &= ~running;
+  alive -= static_cast<uint32_t>(std::popcount(running));
   running = 0;
   progress = 1;
 }
@@ -62,37 +121,37 @@ void ParkingLot::settle() {
 uint64_t ParkingLot::next() {
   settle();
   for (;;) {
+    if (met != kParked) return leave();
     ParkedWarp& warp = all()[current];
     if (const uint32_t lanes = left & warp.ready) {
       const uint16_t point = warp.point[lowest(lanes)];
-      uint32_t same = 0;
-      for (uint32_t l = 0; l < 32; ++l) same |= uint32_t{warp.point[l] == point} << l;
-      running = lanes & same;
+      running = lanes & lanesWith(warp.point, point);
       warp.ready &= ~running;
       left &= ~running;
       return uint64_t{current} << 48 | uint64_t{point} << 32 | running;
     }
+    uint32_t outcome = 0;
     if (++current == warps) {
       current = 0;
-      if (endRound()) return 0;
+      outcome = endRound();
     }
     left = all()[current].ready;
+    if (outcome) return uint64_t{outcome} << 32;
   }
 }
 
-/// Returns whether all threads have ended.
-bool ParkingLot::endRound() {
-  uint32_t live = 0, ready = 0;
-  for (uint32_t w = 0; w < warps; ++w) live |= all()[w].live, ready |= all()[w].ready;
-  if (!live) return true;
+/// kEnded or kWaits, or 0 where somebody can go on.
+uint32_t ParkingLot::endRound() {
+  uint32_t alive = 0, ready = 0;
+  for (uint32_t w = 0; w < warps; ++w) alive |= all()[w].live, ready |= all()[w].ready;
+  if (!alive) return kEnded;
+  const bool onlySpins = !progress && ready;
   // Those that ended may have been the last for whom others waited.
-  if (progress || !ready) {
-    if (!releaseAll() && !ready) reportDeadlock();
-  } else {
-    machine::awaitOtherBlocks(*frame);  // everybody who could go on only spins
-  }
+  if (!onlySpins && !releaseAll() && !ready) reportDeadlock();
   progress = 0;
-  return false;
+  if (met != kParked || (!onlySpins && ++rounds < kMostRounds)) return 0;
+  rounds = 0;
+  return kWaits;
 }
 
 bool ParkingLot::releaseAll() {
@@ -119,52 +178,67 @@ void ParkingLot::atBarrier(uint32_t lanes, uint32_t point, uint32_t line, uint32
   ParkedWarp& warp = all()[current];
   running &= ~lanes;
   progress = 1;
-  forEachLane(lanes, [&](uint32_t l) {
-    warp.point[l] = static_cast<uint16_t>(point);
-    warp.line[l] = line;
-    warp.barrier[l] = static_cast<uint8_t>(number);
-    warp.threads[l] = count;
-    warp.flags[l] = static_cast<uint8_t>(flags);
-  });
+  assign(warp.point, lanes, static_cast<uint16_t>(point));
+  assign(warp.line, lanes, line);
+  assign(warp.barrier, lanes, static_cast<uint8_t>(number));
+  assign(warp.threads, lanes, count);
+  assign(warp.flags, lanes, static_cast<uint8_t>(flags));
   if (flags & kArriveOnly) {
     warp.ready |= lanes;
     arrivals[number] += lanes == warp.live ? machine::kWarpSize : static_cast<uint32_t>(std::popcount(lanes));
   } else {
     warp.atBarrier |= lanes;
     warp.isTrue = (warp.isTrue & ~lanes) | (isTrue & lanes);
+    waiting[number] += static_cast<uint32_t>(std::popcount(lanes));
   }
-  releaseBarrier(number);
+  if (count || waiting[number] >= alive) releaseBarrier(number);
 }
 
 /// Lets the waiting lanes go on if the barrier is complete.
 bool ParkingLot::releaseBarrier(uint32_t barrier) {
-  uint32_t expected = 0, arrived = arrivals[barrier], threads = 0, isTrue = 0;
+  uint32_t expected = 0, arrived = arrivals[barrier], present = 0, isTrue = 0;
   bool everyone = true;
   for (uint32_t w = 0; w < warps; ++w) {
     const ParkedWarp& warp = all()[w];
     const uint32_t here = waitingAt(warp, barrier);
     everyone &= here == warp.live;
     arrived += counted(warp, here);
-    threads += static_cast<uint32_t>(std::popcount(here));
+    present += static_cast<uint32_t>(std::popcount(here));
     isTrue += static_cast<uint32_t>(std::popcount(here & warp.isTrue));
     if (here) expected = std::max(expected, warp.threads[lowest(here)]);
   }
-  if (!threads || (expected == 0 ? !everyone : arrived < expected)) return false;
-  arrivals[barrier] = 0;
-  for (uint32_t w = 0; w < warps; ++w) {
-    ParkedWarp& warp = all()[w];
-    const uint32_t here = waitingAt(warp, barrier);
-    warp.atBarrier &= ~here;
-    warp.ready |= here;
-    forEachLane(here, [&](uint32_t l) {
-      const uint32_t flags = warp.flags[l];
-      warp.result[l] = flags & kAll ? isTrue == threads : flags & kAny ? isTrue != 0 : isTrue;
-    });
-  }
+  if (!present || (expected == 0 ? !everyone : arrived < expected)) return false;
+  complete(barrier, isTrue, present);
   return true;
 }
 
-void ParkingLot::forWarp(uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members) {
+void ParkingLot::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived) {
+  arrivals[barrier] = waiting[barrier] = 0;
+  bool everyone = true;
+  for (uint32_t w = 0; w < warps; ++w) {
+    ParkedWarp& warp = all()[w];
+    const uint32_t here = waitingAt(warp, barrier);
+    everyone &= here == warp.live;
+    warp.atBarrier &= ~here;
+    warp.ready |= here;
+    if (!here) continue;
+    // Lanes may have come to the barrier in different places.
+    uint32_t flags = 0;
+    for (uint32_t l = 0; l < 32; ++l) flags |= here >> l & 1 ? warp.flags[l] : 0;
+    if (flags & (kPopcount | kAll | kAny))
+      forEachLane(here, [&](uint32_t l) {
+        warp.result[l] = warp.flags[l] & kAll ? isTrue == arrived : warp.flags[l] & kAny ? isTrue != 0 : isTrue;
+      });
+    if (flags & kMeets) met = warp.point[lowest(here)];
+  }
+  if (met != kParked && !everyone)
+    machine::raiseFault(*frame, machine::FaultKind::BarrierDeadlock, 0, 0,
+                        "internal error: a barrier that all threads were to reach together was passed by some");
+  reduction[0] = isTrue;
+  reduction[1] = arrived;
+}
+
+void ParkingLot::forWarp(uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members, uint32_t exchanges) {
   if (!lanes) return;
   ParkedWarp& warp = all()[current];
   running &= ~lanes;
@@ -172,6 +246,7 @@ void ParkingLot::forWarp(uint32_t lanes, uint32_t point, uint32_t line, const ui
   forEachLane(lanes, [&](uint32_t l) {
     warp.point[l] = static_cast<uint16_t>(point);
     warp.line[l] = line;
+    warp.flags[l] = static_cast<uint8_t>(exchanges ? kExchanges : 0);
     warp.members[l] = members[l] | 1u << l;
   });
   warp.atWarp |= lanes;
@@ -187,6 +262,7 @@ bool ParkingLot::releaseWarp(ParkedWarp& warp) {
     forEachLane(waiting, [&](uint32_t l) { same |= uint32_t{warp.members[l] == members} << l; });
     waiting &= ~same;
     if (members & warp.live & ~same) continue;
+    refuseExchange(warp, same);
     warp.atWarp &= ~same;
     warp.ready |= same;
     any = true;
@@ -194,11 +270,27 @@ bool ParkingLot::releaseWarp(ParkedWarp& warp) {
   return any;
 }
 
+/// Compiled code works with the lanes that are at one place.
+void ParkingLot::refuseExchange(const ParkedWarp& warp, uint32_t lanes) {
+  const uint32_t first = lowest(lanes);
+  uint32_t exchanges = 0, other = first;
+  forEachLane(lanes, [&](uint32_t l) {
+    exchanges |= warp.flags[l] & kExchanges;
+    if (warp.point[l] != warp.point[first]) other = l;
+  });
+  if (!exchanges || other == first) return;
+  const std::string text = fmt::format(
+      "lanes {} and {} of a warp meet in a warp operation, but come to it in PTX lines {} and {}, which the "
+      "JIT cannot do; run with ORDITO_ENGINE=interp",
+      first, other, warp.line[first], warp.line[other]);
+  machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, warp.line[first], 0, text.c_str());
+}
+
 void ParkingLot::spinning(uint32_t lanes, uint32_t point) {
   ParkedWarp& warp = all()[current];
   running &= ~lanes;
   warp.ready |= lanes;
-  forEachLane(lanes, [&](uint32_t l) { warp.point[l] = static_cast<uint16_t>(point); });
+  assign(warp.point, lanes, static_cast<uint16_t>(point));
 }
 
 /// Names the first thread that waits, where, and how many others do.

@@ -1,8 +1,11 @@
-// Which lanes of a running block may go on, and where: the run-time half of blocks whose threads can get out of step.
+// Which lanes of a running block may go on, and where: the run-time half of regions in which threads can get out of
+// step.
 //
-// Compiled code asks next() for a region and the lanes of one warp that are to run it. At its end every one of them has
-// parked (at a barrier, for other lanes of its warp, or because it spins), or it has ended. A round goes through all
-// warps; in it each lane gets at most one turn, so that lanes which spin cannot keep others from theirs.
+// Compiled code enters with all threads at one place and asks next() for a region and the lanes of one warp that are to
+// run it. At its end every one of them has parked (at a barrier, for other lanes of its warp, or because it spins), or
+// it has ended. A round goes through all warps; in it each lane gets at most one turn, so that lanes which spin cannot
+// keep others from theirs. It is over when all that have not ended have met at a barrier, and the compiled code goes
+// on in step.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +22,8 @@ enum BarrierFlags : uint32_t {
   kPopcount = 4,    // bar.red.popc
   kAll = 8,         // bar.red.and
   kAny = 16,        // bar.red.or
+  kMeets = 32,      // all threads of the block come to this very barrier
+  kExchanges = 64,  // at a stop of a warp: an operation in which lanes see each other's values follows
 };
 
 /// The lanes of one warp. Compiled code reads `result`.
@@ -36,34 +41,55 @@ struct ParkedWarp {
 /// The lanes of one block: plain memory in the block's scratch, followed by a ParkedWarp for each warp.
 struct ParkingLot {
   static constexpr unsigned kBarriers = 16, kClusterBarrier = kBarriers;
+  /// In place of a point: all threads have ended; the block can only wait for others; lanes are out of step.
+  static constexpr uint32_t kEnded = 0xFFFF, kWaits = 0xFFFE, kParked = 0xFFFD;
+  /// Bytes from one warp's word of lanes that have not ended to the next one's, where regions in step keep them.
+  static constexpr unsigned kLiveStride = 64;
+
   const machine::BlockFrame* frame;
-  uint32_t warps;
+  std::byte* live;                   // lanes that have not ended, as regions in step keep them
+  uint32_t* reduction;               // where those look for what a bar.red counted: true values, threads
+  uint32_t warps, threads;           // of the block
   uint32_t current;                  // the warp whose turn it is
   uint32_t left;                     // its lanes that have not had their turn
   uint32_t running;                  // lanes given out by next() that have not parked
   uint32_t progress;                 // in this round a lane has ended or arrived somewhere
+  uint32_t rounds;                   // since the block was last suspended
+  uint32_t met;                      // the point behind the barrier where all have met, or kParked
+  uint32_t resumeAt;                 // where a suspended block goes on: a point in step, or kParked
+  uint32_t alive;                    // threads that have not ended
+  uint32_t waiting[kBarriers + 1];   // threads at each barrier
   uint32_t arrivals[kBarriers + 1];  // bar.arrive, since the barrier was last complete
 
   static size_t bytes(uint32_t warps) { return sizeof(ParkingLot) + warps * sizeof(ParkedWarp); }
   static size_t resultOffset() { return sizeof(ParkingLot) + offsetof(ParkedWarp, result); }
 
-  void begin(const machine::BlockFrame* frame, uint32_t warps, uint32_t threads);
-  /// Lanes in the low word, then 16 bits each of point and warp; 0 when all threads have ended.
+  /// When a block starts.
+  void begin(const machine::BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live, uint32_t* reduction);
+  /// All threads are at `point`: all of the block if `isWhole`, else those that have not ended.
+  void enter(uint32_t point, bool isWhole);
+  /// Lanes in the low word, then 16 bits each of point and warp. Without lanes: where all have met, kEnded or kWaits.
   uint64_t next();
   /// Lanes of the running warp that will go on at `point` when the barrier is complete.
   void atBarrier(uint32_t lanes, uint32_t point, uint32_t line, uint32_t flags, uint32_t number, uint32_t count,
                  uint32_t isTrue);
   /// … when the lanes that `members` names have come too.
-  void forWarp(uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members);
+  /// If they are to exchange something (`exchanges`), all must come to this very place.
+  void forWarp(uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members, uint32_t exchanges);
   /// … in the next round.
   void spinning(uint32_t lanes, uint32_t point);
+  /// Before the region in step at `point`: shall the block be suspended instead?
+  bool takesBreak(uint32_t point);
 
  private:
   ParkedWarp* all() { return reinterpret_cast<ParkedWarp*>(this + 1); }
+  uint64_t leave();
   void settle();
-  bool endRound();
+  uint32_t endRound();
+  void complete(uint32_t barrier, uint32_t isTrue, uint32_t threads);
   bool releaseBarrier(uint32_t barrier);
   bool releaseWarp(ParkedWarp& warp);
+  void refuseExchange(const ParkedWarp& warp, uint32_t lanes);
   bool releaseAll();
   [[noreturn]] void reportDeadlock();
 };

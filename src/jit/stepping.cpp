@@ -1,8 +1,10 @@
-// Code for blocks whose threads can get out of step (ir/stops.hpp), and the polite end of loops that spin.
+// Code for regions in which threads can get out of step (ir/stops.hpp), and the polite end of loops that spin.
 //
 // Each stop ends a region for the lanes that reach it: they keep what the code behind it reads, each lane for itself,
-// and park. The block function then is a loop around ParkingLot::next(), which says what to run. A lane that runs sees
-// the others as if they had ended, so regions need nothing else that the code for early exits does not have already.
+// and park. From where they may get out of step until all have met again the block function is a loop around
+// ParkingLot::next(), which says what to run. A lane that runs sees the others as if they had ended, so regions need
+// nothing else that the code for early exits does not have already. When nobody can do anything but wait for other
+// blocks, the function returns, and is called again when those have had a turn.
 #include "jit/emitter.hpp"
 #include "jit/parking.hpp"
 
@@ -20,59 +22,113 @@ constexpr uint32_t kSpinsForOthers = 64, kSpinsForLanes = 4;
 
 LlvmValue Emitter::parkingLot() { return scratchAddress(parkedHome_); }
 
-/// The loop over regions, for blocks that park.
-void Emitter::emitParkedRegions(llvm::BasicBlock* round, const std::vector<llvm::BasicBlock*>& heads,
-                                llvm::BasicBlock* done) {
+/// A block starts in step at the entry, or goes on where it was suspended.
+void Emitter::emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state) {
   const auto& block = shapes_.launch().block;
+  auto* fresh = newBlock("fresh");
+  auto* resumed = newBlock("resumed");
+  LlvmValue resumes = b_.CreateLoad(
+      b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), frame_, offsetof(machine::BlockFrame, resumes)));
+  b_.CreateCondBr(b_.CreateICmpEQ(resumes, b_.getInt32(0)), fresh, resumed);
+  b_.SetInsertPoint(fresh);
+  clearBarrierReduction();
   helper("ordito_park_begin", b_.getVoidTy(),
-         {parkingLot(), frame_, b_.getInt32(warps_), b_.getInt32(block[0] * block[1] * block[2])});
-  auto* select = newBlock("select");
+         {parkingLot(), frame_, b_.getInt32(warps_), b_.getInt32(block[0] * block[1] * block[2]),
+          scratchAddress(liveHome_), scratchAddress(reductionHome_)});
+  state->addIncoming(b_.getInt32(0), fresh);
   b_.CreateBr(round);
-  b_.SetInsertPoint(round);
+  b_.SetInsertPoint(resumed);
+  state->addIncoming(b_.CreateLoad(b_.getInt32Ty(), scratchAddress(parkedHome_ + offsetof(ParkingLot, resumeAt))),
+                     resumed);
+  b_.CreateBr(round);
+  parkedTurn_ = newBlock("turn");
+  suspend_ = newBlock("suspend");
+  llvm::cast<llvm::SwitchInst>(round->getTerminator())->addCase(b_.getInt32(ParkingLot::kParked), parkedTurn_);
+  b_.SetInsertPoint(suspend_);
+  emitReturn(machine::Turn::Suspended);
+}
+
+/// The loop over regions while lanes can be out of step.
+void Emitter::emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done) {
+  inParked_ = true;
+  auto* select = newBlock("select");
+  auto* together = newBlock("together");
+  b_.SetInsertPoint(parkedTurn_);
   LlvmValue next = helper("ordito_park_next", b_.getInt64Ty(), {parkingLot()});
   group_ = b_.CreateTrunc(b_.CreateLShr(next, 48), b_.getInt32Ty());
   LlvmValue lanes = b_.CreateTrunc(next, b_.getInt32Ty());
   LlvmValue point = b_.CreateAnd(b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty()), b_.getInt32(0xFFFF));
-  b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(0)), done, select);
+  b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(0)), together, select);
+  b_.SetInsertPoint(together);
+  auto* outcome = b_.CreateSwitch(point, round, 2);
+  outcome->addCase(b_.getInt32(ParkingLot::kEnded), done);
+  outcome->addCase(b_.getInt32(ParkingLot::kWaits), suspend_);
+  state->addIncoming(point, together);
   b_.SetInsertPoint(select);
   auto* nowhere = newBlock("nowhere");
   auto* choice = b_.CreateSwitch(point, nowhere, static_cast<unsigned>(points_.size()));
   llvm::IRBuilder<>(nowhere).CreateUnreachable();
   for (uint32_t p = 0; p < points_.size(); ++p) {
-    choice->addCase(b_.getInt32(p), heads[p]);
+    if (!ways_[p].isParked()) continue;
+    auto* head = newBlock("parked");
+    choice->addCase(b_.getInt32(p), head);
     currentPoint_ = p;
-    b_.SetInsertPoint(heads[p]);
-    prepareRegion(p);
-    regionLatch_ = round;
-    b_.CreateStore(b_.getInt32(0), spins_);
-    takeBarrierResults(p, lanes);
-    reloadAfterBarrier(p);
-    LlvmValue live = b_.CreateBitCast(lanes, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
-    b_.CreateStore(toStorage(live), live_[0]);
-    auto start = [&](bool full) {
-      held_.clear();
-      arrive(points_[p], versionNumber({full, {}}));
-    };
-    if (!mayMiss_[p] || hasManyStops_) {
-      start(!mayMiss_[p]);
-    } else {
-      auto* whole = newBlock("whole");
-      auto* part = newBlock("part");
-      b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(~0u)), whole, part);
-      b_.SetInsertPoint(whole);
-      start(true);
-      b_.SetInsertPoint(part);
-      start(false);
-    }
-    drainWork();
+    b_.SetInsertPoint(head);
+    emitParkedRegion(p, lanes);
   }
+  inParked_ = false;
+}
+
+void Emitter::emitParkedRegion(uint32_t point, LlvmValue lanes) {
+  prepareRegion(point);
+  regionLatch_ = parkedTurn_;
+  b_.CreateStore(b_.getInt32(0), spins_);
+  takeBarrierResults(point, lanes);
+  reloadAfterBarrier(point);
+  deliverBarrierReduction(point);
+  LlvmValue live = b_.CreateBitCast(lanes, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
+  b_.CreateStore(toStorage(live), live_[0]);
+  auto start = [&](bool full) {
+    held_.clear();
+    arrive(points_[point], versionNumber({full, {}}));
+  };
+  const bool mayMiss =
+      mayMiss_[point] || (ways_[point].outOfStep && stops_.zone[points_[point]] == ir::Stops::Stepping::Lanes);
+  if (!mayMiss || hasManyStops_) {
+    start(!mayMiss);
+  } else {
+    auto* whole = newBlock("whole");
+    auto* part = newBlock("part");
+    b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(~0u)), whole, part);
+    b_.SetInsertPoint(whole);
+    start(true);
+    b_.SetInsertPoint(part);
+    start(false);
+  }
+  drainWork();
+}
+
+/// All threads are at `point`, behind which they may get out of step.
+void Emitter::enterParked(uint32_t point) {
+  takeBarrierReduction(point);
+  helper("ordito_park_enter", b_.getVoidTy(),
+         {parkingLot(), b_.getInt32(point), b_.getInt32(point == 0 || !mayMiss_[point])});
+  b_.CreateBr(parkedTurn_);
+}
+
+/// Lets other blocks run now and then: this one may wait for them in a loop with barriers in it.
+void Emitter::emitBreak(uint32_t point) {
+  LlvmValue tired = helper("ordito_park_takes_break", b_.getInt32Ty(), {parkingLot(), b_.getInt32(point)});
+  auto* on = newBlock("on");
+  b_.CreateCondBr(b_.CreateICmpNE(tired, b_.getInt32(0)), suspend_, on);
+  b_.SetInsertPoint(on);
 }
 
 /// The results of the bar.red in front of `point`, lane by lane, go where the region looks for what was kept.
 void Emitter::takeBarrierResults(uint32_t point, LlvmValue lanes) {
   for (BlockId from : f_.blocks[points_[point]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
-    if (end.kind != Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
+    if (!stops_.isLoose(f_, from) || !end.barrier.has(ModifierKind::RedOp)) continue;
     auto* vector = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
     LlvmValue at = b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(parkedHome_ + ParkingLot::resultOffset()),
                                         b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(sizeof(ParkedWarp)))));
@@ -115,11 +171,13 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
     LlvmValue members = operand(i.operands[0], Type::u32, vector);
     auto* stack = llvm::IRBuilder<>(entry_).CreateAlloca(members->getType());
     b_.CreateStore(members, stack);
-    helper("ordito_park_for_warp", b_.getVoidTy(), {parkingLot(), lanes, where, line, stack});
+    helper("ordito_park_for_warp", b_.getVoidTy(),
+           {parkingLot(), lanes, where, line, stack, b_.getInt32(!end.isInstruction)});
   } else {
     const bool isOld = !i.info().form.mnemonic.starts_with("barrier");
     const auto reduction = i.mods.name(ModifierKind::RedOp);
-    const uint32_t flags = (isOld || i.has(ModifierKind::Aligned) ? uint32_t{kByWarp} : 0) |
+    const uint32_t flags = (stops_.meets[b] ? uint32_t{kMeets} : 0) |
+                           (isOld || i.has(ModifierKind::Aligned) ? uint32_t{kByWarp} : 0) |
                            (i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive ? kArriveOnly : 0) |
                            (reduction == "popc"  ? kPopcount
                             : reduction == "and" ? kAll
@@ -151,7 +209,7 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
 }
 
 /// Counts a turn of the loop with `header`, in code that all running lanes go through together; after many, they stop
-/// so that others can go on, or, where nobody in the block can be waiting, give the host's other threads a chance.
+/// so that others can go on.
 void Emitter::noteSpin(BlockId header, uint32_t version) {
   LlvmValue turns = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), spins_), b_.getInt32(1));
   b_.CreateStore(turns, spins_);
@@ -159,17 +217,11 @@ void Emitter::noteSpin(BlockId header, uint32_t version) {
   auto* on = newBlock("spinon");
   b_.CreateCondBr(b_.CreateICmpUGE(turns, b_.getInt32(kSpinsForOthers)), tired, on);
   b_.SetInsertPoint(tired);
-  b_.CreateStore(b_.getInt32(0), spins_);
-  if (parks_) {
-    const Parts live = liveMask(version);
-    helper("ordito_park_spinning", b_.getVoidTy(),
-           {parkingLot(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]), b_.getInt32(pointOf_[header])});
-    spillForBarrier(pointOf_[header], live);
-    b_.CreateBr(regionLatch_);
-  } else {
-    helper("ordito_await_blocks", b_.getVoidTy(), {frame_});
-    b_.CreateBr(on);
-  }
+  const Parts live = liveMask(version);
+  helper("ordito_park_spinning", b_.getVoidTy(),
+         {parkingLot(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]), b_.getInt32(pointOf_[header])});
+  spillForBarrier(pointOf_[header], live);
+  b_.CreateBr(regionLatch_);
   b_.SetInsertPoint(on);
 }
 

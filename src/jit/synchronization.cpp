@@ -120,9 +120,10 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
                                         llvm::AtomicOrdering::SequentiallyConsistent);
     return b_.CreateExtractValue(pair, 0);
   }
-  if (isa::bits(isa::element(t)) == 16)
-    return helper(fmt::format("ordito_atomic_add_{}", isa::name(t)).c_str(), type, {address, x});
-  const auto op = operationOf(i.mods.name(ModifierKind::AtomOp), i.type[0]);
+  const auto name = i.mods.name(ModifierKind::AtomOp);
+  if (isa::isFloat(isa::element(t)) && isa::bits(isa::element(t)) == 16)
+    return helper(fmt::format("ordito_atomic_{}_{}", name, isa::name(t)).c_str(), type, {address, x});
+  const auto op = operationOf(name, i.type[0]);
   if (op == RMW::BAD_BINOP || (isa::isFloat(i.type[0]) && op != RMW::FAdd))
     refuse(i, "this atomic is not supported by the JIT");
   if (owned) {
@@ -237,14 +238,30 @@ void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts& mask) 
   }
 }
 
-/// At the start of the region at `point`: the result of the bar.red before it, the same for all threads.
-void Emitter::finishBarrierReduction(uint32_t point) {
+/// What is being counted, and the last result.
+void Emitter::clearBarrierReduction() {
+  b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_));
+  b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_ + 8));
+}
+
+/// At the start of the region at `point`: what the bar.red before it has counted becomes the last result.
+void Emitter::takeBarrierReduction(uint32_t point) {
   for (BlockId from : f_.blocks[points_[point]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
     if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
-    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_)),
-              arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_ + 4));
+    b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), scratchAddress(reductionHome_)), scratchAddress(reductionHome_ + 8));
     b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_));
+  }
+}
+
+/// Gives the result of the bar.red before the region at `point`, the same for all threads, to those who read it.
+void Emitter::deliverBarrierReduction(uint32_t point) {
+  for (BlockId from : f_.blocks[points_[point]].predecessors) {
+    const ir::Terminator& end = f_.blocks[from].end;
+    if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp) || !stops_.meets[from])
+      continue;
+    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_ + 8)),
+              arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_ + 12));
     const auto op = end.barrier.mods.name(ModifierKind::RedOp);
     LlvmValue answer = op == "popc"  ? holds
                        : op == "and" ? b_.CreateICmpEQ(holds, arrived)

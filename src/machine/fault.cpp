@@ -223,7 +223,7 @@ Fault makeFault(const BlockFrame& frame, const Pending& pending) {
 
 }  // namespace
 
-std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame) {
+std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, Turn* turn) {
   static thread_local bool prepared = (prepareThread(), true);
   (void)prepared;
   Guard guard;
@@ -231,8 +231,9 @@ std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& 
   currentHint = {};
   if (sigsetjmp(guard.jump, 0) == 0) {
     currentGuard = &guard;
-    executable.runBlock(frame);
+    const Turn left = executable.runBlock(frame);
     currentGuard = nullptr;
+    if (turn) *turn = left;
     return std::nullopt;
   }
   currentGuard = nullptr;

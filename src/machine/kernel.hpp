@@ -2,8 +2,8 @@
 // sees.
 //
 // An engine turns one kernel of a module into an Executable for one block shape; the block scheduler then calls
-// runBlock once for each block of the grid, from several host threads at once. A block runs on one host thread from
-// start to end.
+// runBlock for each block of the grid, from several host threads at once. A block runs on one host thread from start to
+// end, but if it can only wait for other blocks, it says so, and that thread runs others before it goes on with it.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +41,7 @@ struct BlockFrame {
   uint32_t dynamicSharedBytes;
   uint32_t totalSharedBytes;
   uint32_t streams;  // the grid writes more than the caches hold: stores of whole cache lines may go round them
+  uint32_t resumes;  // how often the block has been suspended
   uint32_t smid;     // number of the host worker
   uint32_t nsmid;
   uint64_t gridid;
@@ -55,11 +56,19 @@ struct Specialisation {
   bool operator==(const Specialisation&) const = default;
 };
 
+/// How a block leaves its host thread.
+enum class Turn : uint32_t {
+  Ended,
+  Suspended,  // it waits for what other blocks do, and goes on when it is called again with the same frame and memory
+};
+
 /// A kernel ready to run for one Specialisation. Immutable and safe to call from many threads.
 class Executable {
  public:
   virtual ~Executable() = default;
-  virtual void runBlock(const BlockFrame& frame) const = 0;
+  virtual Turn runBlock(const BlockFrame& frame) const = 0;
+  /// Are blocks that wait for others suspended? Else each needs a host thread of its own.
+  virtual bool canSuspend() const { return false; }
   virtual size_t scratchBytes() const = 0;
   virtual size_t localBytes() const = 0;
   /// Bytes that a thread writes, at least, with stores that could go round the caches.

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -23,8 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kStallTime =
-    std::chrono::milliseconds(100);                         // a grid that starts no block for so long gets more threads
-constexpr auto kWaitTime = std::chrono::microseconds(500);  // the same if its blocks say that they wait
+    std::chrono::milliseconds(100);  // a grid that starts no block for so long gets more threads
 constexpr unsigned kMostExtraThreads = 4096;
 constexpr uint64_t kMostResidentBlocks = 8192;
 constexpr int kSpins = 200;  // a few microseconds: longer spinning would take the core from other processes
@@ -40,14 +38,7 @@ struct Running {
   std::atomic<uint64_t> next{0};
   std::atomic<bool> stop{false};
   // Guarded by the pool's mutex:
-  unsigned users = 0;              // pool threads inside work()
-  std::vector<std::thread> crowd;  // threads for blocks that others wait for
-  // Not guarded:
-  std::atomic<unsigned> workers{0};  // threads that have begun work()
-  std::function<void(Running&, const BlockFrame&)> await;
-  // When the next block to start was first seen to be `waitedFor`, in nanoseconds.
-  std::atomic<uint64_t> waitedFor{0};
-  std::atomic<int64_t> waitedSince{0};
+  unsigned users = 0;  // pool threads inside work()
   std::condition_variable left;
   GridResult result;
 
@@ -55,9 +46,6 @@ struct Running {
     return next.load(std::memory_order_relaxed) >= blocks || stop.load(std::memory_order_relaxed);
   }
 };
-
-/// The grid whose block this thread runs.
-thread_local Running* runningHere = nullptr;
 
 unsigned coreCount() {
   if (const char* text = std::getenv("ORDITO_THREADS")) {
@@ -94,66 +82,29 @@ class Scheduler::Pool {
 
   GridResult run(const GridLaunch& launch) {
     Running grid(launch, nextGrid_.fetch_add(1));
-    grid.await = [this](Running& g, const BlockFrame& frame) { await(g, frame); };
     // Big grids are taken in chunks. Up to the number of blocks that a GPU can hold at once, one by one: such a grid
     // may have a barrier across its blocks, and a block behind a waiting one in the same chunk would never run.
     if (grid.blocks > kMostResidentBlocks) grid.chunk = std::clamp<uint64_t>(grid.blocks / (threads_ * 64), 1, 64);
     bool shared = grid.blocks > 1 && threads_ > 1;
     std::vector<std::thread> crowd;
-    if (launch.cooperative) {
+    const bool eachItsThread = launch.cooperative && !launch.executable->canSuspend();
+    if (eachItsThread) {
       uint64_t extra = std::min<uint64_t>(grid.blocks, kMostExtraThreads) - 1;
-      for (uint64_t i = 0; i < extra; ++i) crowd.emplace_back([&] { workAlone(grid); });
+      for (uint64_t i = 0; i < extra; ++i) crowd.emplace_back([&] { work(grid); });
     } else if (shared) {
       publish(grid);
     }
     work(grid);
     for (auto& thread : crowd) thread.join();
-    if (shared && !launch.cooperative) withdraw(grid);
-    joinCrowd(grid);
+    if (shared && !eachItsThread) withdraw(grid);
     return std::move(grid.result);
   }
 
-  /// See awaitOtherBlocks.
-  void await(Running& grid, const BlockFrame& frame) {
-    if (grid.stop) raiseFault(frame, FaultKind::Trap, 0, 0, "stopped by a fault of another block");
-    sched_yield();
-    if (grid.exhausted()) return;
-    const uint64_t next = grid.next.load(std::memory_order_relaxed);
-    const int64_t now = Clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-    if (grid.waitedFor.exchange(next, std::memory_order_relaxed) != next) {
-      grid.waitedSince = now;
-      return;
-    }
-    if (now - grid.waitedSince < kWaitTime / std::chrono::nanoseconds(1)) return;
-    std::lock_guard lock(mutex_);
-    if (grid.exhausted() || grid.next.load(std::memory_order_relaxed) != next) return;
-    grid.waitedSince = now;
-    // Doubling reaches any number of waiting blocks soon.
-    const uint64_t more = std::min<uint64_t>(grid.workers.load(), grid.blocks - next);
-    for (uint64_t i = 0; i < more && grid.crowd.size() < kMostExtraThreads; ++i)
-      grid.crowd.emplace_back([this, &grid] { workAlone(grid); });
-  }
-
  private:
-  /// Waiting blocks may ask for more threads until the last has ended.
-  void joinCrowd(Running& grid) {
-    for (;;) {
-      std::vector<std::thread> crowd;
-      {
-        std::lock_guard lock(mutex_);
-        crowd.swap(grid.crowd);
-      }
-      if (crowd.empty()) return;
-      for (auto& thread : crowd) thread.join();
-    }
-  }
-
   /// Takes blocks of `grid` until none is left, then adds this thread's counters to the result.
   void work(Running& grid) {
     Worker& worker = Worker::current();
-    if (!worker.begin(grid.launch, grid.id, threads_)) return reportNoMemory(grid);
-    runningHere = &grid;
-    ++grid.workers;
+    if (!worker.begin(grid.launch, grid.id, threads_)) return report(grid, Worker::noMemory(grid.launch));
     while (!grid.stop.load(std::memory_order_relaxed)) {
       uint64_t first = grid.next.fetch_add(grid.chunk, std::memory_order_relaxed);
       if (first >= grid.blocks) break;
@@ -163,26 +114,16 @@ class Scheduler::Pool {
         break;
       }
     }
+    if (auto fault = worker.finish(grid.launch, grid.stop)) report(grid, std::move(*fault));
     if (!grid.launch.counters) return;
     std::lock_guard lock(mutex_);
     for (size_t i = 0; i < kCounterCount; ++i) grid.result.counters[i] += worker.counters()[i];
   }
 
-  void workAlone(Running& grid) { work(grid); }
-
   void report(Running& grid, Fault fault) {
     std::lock_guard lock(mutex_);
     if (!grid.result.fault) grid.result.fault = std::move(fault);
     grid.stop = true;
-  }
-
-  void reportNoMemory(Running& grid) {
-    Fault fault;
-    fault.kind = FaultKind::StackOverflow;
-    fault.kernel = grid.launch.kernelName ? grid.launch.kernelName : "";
-    fault.message = fmt::format(
-        "kernel '{}': this computer has too little memory for the local and shared memory of a block", fault.kernel);
-    report(grid, std::move(fault));
   }
 
   void publish(Running& grid) {
@@ -310,10 +251,6 @@ Scheduler::Scheduler(unsigned threads) : pool_(std::make_unique<Pool>(threads)) 
 Scheduler::~Scheduler() = default;
 GridResult Scheduler::run(const GridLaunch& launch) { return pool_->run(launch); }
 unsigned Scheduler::threads() const { return pool_->threads(); }
-
-void awaitOtherBlocks(const BlockFrame& frame) {
-  if (runningHere) runningHere->await(*runningHere, frame);
-}
 
 Scheduler& scheduler() {
   static auto* instance = new Scheduler;  // never destroyed: kernels may still run while the process exits

@@ -1,11 +1,11 @@
 // Runs a grid: hands its blocks, in index order, to a pool of host threads.
 //
 // The thread that launches takes part, so a grid of one block costs no hand-over at all and a small one little. Blocks
-// are taken in index order (x fastest), which is what decoupled look-back relies on: a block that waits for one with a
-// lower index waits for a block that some thread already runs or will run before its own next one. A grid whose blocks
-// wait for *later* ones (a barrier across the grid) gets more threads: at once where blocks say that they wait
-// (awaitOtherBlocks), else once it is seen not to advance, each time after a longer wait: blocks that are only slow
-// look the same from here, and thousands of threads would make them slower.
+// are taken in index order (x fastest). Blocks that wait for others are suspended (worker.hpp), so their threads start
+// the next ones, and all blocks of a grid get their turns. Where the engine cannot suspend blocks, each block of a
+// cooperative launch has a thread of its own, and another grid gets more threads once it is seen not to advance, each
+// time after a longer wait: blocks that are only slow look the same from here, and thousands of threads would make them
+// slower.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ struct GridLaunch {
   std::byte* gridWorkspace = nullptr;  // see BlockFrame
   bool counters = false;
   bool mayAwaitBlocks = true;  // a block may wait for a later one, so a grid that stands still gets more threads
-  bool cooperative = false;    // every block must make progress at once: one thread each
+  bool cooperative = false;    // every block must make progress at once
 };
 
 struct GridResult {
@@ -59,11 +59,6 @@ class Scheduler {
   class Pool;
   std::unique_ptr<Pool> pool_;
 };
-
-/// Called by a running block that can do nothing but look again at what other blocks write. Lets them run: gives up the
-/// host thread's turn, and when the grid has started no block for a while, gets it more threads. Leaves the block for
-/// good when the launch has been stopped.
-void awaitOtherBlocks(const BlockFrame& frame);
 
 /// The process's scheduler.
 Scheduler& scheduler();

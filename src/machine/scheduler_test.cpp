@@ -19,7 +19,10 @@ namespace {
 class Block : public Executable {
  public:
   explicit Block(std::function<void(const BlockFrame&)> body) : body_(std::move(body)) {}
-  void runBlock(const BlockFrame& frame) const override { body_(frame); }
+  Turn runBlock(const BlockFrame& frame) const override {
+    body_(frame);
+    return Turn::Ended;
+  }
   size_t scratchBytes() const override { return 100; }
   size_t localBytes() const override { return 0; }
 

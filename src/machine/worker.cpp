@@ -1,7 +1,9 @@
 // See worker.hpp.
 #include "machine/worker.hpp"
 
+#include <fmt/format.h>
 #include <immintrin.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -13,6 +15,10 @@ namespace ordito::machine {
 namespace {
 
 constexpr size_t kPage = 4096;
+constexpr size_t kMostFreeSeats = 256;
+/// Suspended blocks on all threads, more than a GPU can hold at once: a grid barrier among more would hang there.
+constexpr size_t kMostSuspended = 8192;
+constexpr size_t kTurnsPerStart = 4;  // of suspended blocks, for each block that is started
 
 /// Bytes of the last cache, as the kernel reports it: what sysconf answers on virtual machines was seen to be ten times
 /// too large.
@@ -60,12 +66,22 @@ Worker& Worker::current() {
   return worker;
 }
 
+Fault Worker::noMemory(const GridLaunch& launch) {
+  Fault fault;
+  fault.kind = FaultKind::StackOverflow;
+  fault.kernel = launch.kernelName ? launch.kernelName : "";
+  fault.message = fmt::format(
+      "kernel '{}': this computer has too little memory for the local and shared memory of a block", fault.kernel);
+  return fault;
+}
+
 bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) {
+  // A launch that was stopped leaves suspended blocks behind.
+  for (auto& seat : waiting_) free_.push_back(std::move(seat));
+  waiting_.clear();
+  if (free_.size() > kMostFreeSeats) free_.resize(kMostFreeSeats);
   frame_ = {};
   frame_.parameters = launch.parameters;
-  frame_.shared = shared_.place(launch.totalSharedBytes, launch.sharedAlignment);
-  frame_.scratch = scratch_.get(launch.executable->scratchBytes());
-  frame_.local = local_.get(launch.executable->localBytes());
   frame_.globals = launch.globals;
   frame_.functions = launch.functions;
   std::fill(std::begin(counters_), std::end(counters_), 0);
@@ -82,24 +98,76 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) 
   frame_.gridid = gridId;
   frame_.kernelName = launch.kernelName;
   frame_.gridWorkspace = launch.gridWorkspace;
-  return frame_.shared && frame_.scratch && frame_.local;
+  if (seat_) free_.push_back(std::move(seat_));
+  return takeSeat(launch);
+}
+
+/// Prepares a seat for the next block. False when the host has too little memory.
+bool Worker::takeSeat(const GridLaunch& launch) {
+  if (free_.empty()) free_.push_back(std::make_unique<Seat>());
+  seat_ = std::move(free_.back());
+  free_.pop_back();
+  BlockFrame& frame = seat_->frame = frame_;
+  frame.shared = seat_->shared.place(launch.totalSharedBytes, launch.sharedAlignment);
+  frame.scratch = seat_->scratch.get(launch.executable->scratchBytes());
+  frame.local = seat_->local.get(launch.executable->localBytes());
+  return frame.shared && frame.scratch && frame.local;
+}
+
+/// Runs the block that has the seat until it ends or is suspended and takes the seat with it.
+std::optional<Fault> Worker::runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat) {
+  Turn turn = Turn::Ended;
+  if (auto fault = runGuarded(*launch.executable, seat->frame, &turn)) return fault;
+  if (turn == Turn::Ended) return std::nullopt;
+  ++seat->frame.resumes;
+  waiting_.push_back(std::move(seat));
+  return std::nullopt;
+}
+
+/// Goes on with the `count` blocks that have waited longest.
+std::optional<Fault> Worker::resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop) {
+  for (count = std::min(count, waiting_.size()); count && !stop.load(std::memory_order_relaxed); --count) {
+    std::unique_ptr<Seat> seat = std::move(waiting_.front());
+    waiting_.pop_front();
+    auto fault = runSeat(launch, seat);
+    if (seat) free_.push_back(std::move(seat));
+    if (fault) return fault;
+  }
+  return std::nullopt;
 }
 
 std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first, uint64_t last,
                                        const std::atomic<bool>& stop) {
-  frame_.ctaid[0] = static_cast<uint32_t>(first % launch.grid.x);
-  frame_.ctaid[1] = static_cast<uint32_t>(first / launch.grid.x % launch.grid.y);
-  frame_.ctaid[2] = static_cast<uint32_t>(first / launch.grid.x / launch.grid.y);
+  uint32_t at[3] = {static_cast<uint32_t>(first % launch.grid.x),
+                    static_cast<uint32_t>(first / launch.grid.x % launch.grid.y),
+                    static_cast<uint32_t>(first / launch.grid.x / launch.grid.y)};
   for (uint64_t block = first; block < last; ++block) {
     if (stop.load(std::memory_order_relaxed)) return std::nullopt;
-    if (auto fault = runGuarded(*launch.executable, frame_)) return fault;
-    if (++frame_.ctaid[0] < launch.grid.x) continue;
-    frame_.ctaid[0] = 0;
-    if (++frame_.ctaid[1] < launch.grid.y) continue;
-    frame_.ctaid[1] = 0;
-    ++frame_.ctaid[2];
+    if (!seat_ && !takeSeat(launch)) return noMemory(launch);
+    std::copy(at, at + 3, seat_->frame.ctaid);
+    if (auto fault = runSeat(launch, seat_)) return fault;
+    if (!waiting_.empty())
+      if (auto fault = resume(launch, kTurnsPerStart, stop)) return fault;
+    while (waiting_.size() >= kMostSuspended / frame_.nsmid && !stop.load(std::memory_order_relaxed))
+      if (auto fault = resume(launch, waiting_.size(), stop)) return fault;
+    if (++at[0] < launch.grid.x) continue;
+    at[0] = 0;
+    if (++at[1] < launch.grid.y) continue;
+    at[1] = 0;
+    ++at[2];
   }
   if (frame_.streams) _mm_sfence();  // stores that went round the caches are in no order with the others
+  return std::nullopt;
+}
+
+std::optional<Fault> Worker::finish(const GridLaunch& launch, const std::atomic<bool>& stop) {
+  while (!waiting_.empty() && !stop.load(std::memory_order_relaxed)) {
+    const size_t before = waiting_.size();
+    if (auto fault = resume(launch, before, stop)) return fault;
+    // Whom they wait for may be on another thread that has no core.
+    if (waiting_.size() == before) sched_yield();
+  }
+  if (frame_.streams) _mm_sfence();
   return std::nullopt;
 }
 

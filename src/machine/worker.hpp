@@ -1,9 +1,16 @@
-// What one host thread needs to run blocks: its shared window, scratch and local memory, and counters.
+// What one host thread needs to run blocks: shared windows, scratch and local memory, and counters.
+//
+// A block that can only wait for other blocks is suspended: it keeps its memory, and the thread goes on with the next
+// block, then by and by with those that wait. So any number of blocks can meet at a barrier across the grid on a few
+// host threads, and a change from one block to the next costs no more than a call.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "machine/counters.hpp"
 #include "machine/fault.hpp"
@@ -34,19 +41,34 @@ class Worker {
   /// The calling thread's worker.
   static Worker& current();
 
-  /// Sets the frame up for `launch`. False when the host has too little memory.
+  /// Prepares for `launch`. False when the host has too little memory.
   bool begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads);
-  /// Runs blocks [first, last) in order; the fault that stopped it, if any.
+  /// Starts blocks [first, last) in order; the fault that stopped it, if any. Some may be suspended.
   std::optional<Fault> runBlocks(const GridLaunch& launch, uint64_t first, uint64_t last,
                                  const std::atomic<bool>& stop);
+  /// Runs the suspended blocks to their ends.
+  std::optional<Fault> finish(const GridLaunch& launch, const std::atomic<bool>& stop);
   const uint64_t* counters() const { return counters_; }
+  static Fault noMemory(const GridLaunch& launch);
 
  private:
+  /// A block's memory, and its frame while it runs or waits.
+  struct Seat {
+    SharedWindow shared;
+    GrowingBuffer scratch, local;
+    BlockFrame frame{};
+  };
+
   Worker();
+  bool takeSeat(const GridLaunch& launch);
+  std::optional<Fault> runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat);
+  std::optional<Fault> resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop);
+
   const uint32_t number_;
-  SharedWindow shared_;
-  GrowingBuffer scratch_, local_;
-  BlockFrame frame_{};
+  BlockFrame frame_{};                         // what all blocks of the launch have in common
+  std::unique_ptr<Seat> seat_;                 // for the next block; may be null
+  std::vector<std::unique_ptr<Seat>> free_;    // used before
+  std::deque<std::unique_ptr<Seat>> waiting_;  // of suspended blocks, by when they last ran
   uint64_t counters_[kCounterCount] = {};
 };
 

@@ -81,8 +81,7 @@ class Generator {
   bool isPortable_;
   bool mayExit_ = true, haveExited_ = false, wholeWarps_ = true;
   bool mayLeave_ = false;  // lanes may leave the innermost loop alone
-  // Barriers that not all threads reach; locks between lanes. Only where `getsOutOfStep` asks for them: some such
-  // kernels were seen not to end on the JIT.
+  // Barriers that not all threads reach; locks between lanes. Only where `getsOutOfStep` asks for them.
   bool hasUnevenBarriers_ = false, hasLocks_ = false;
   unsigned loops_ = 0, inLoops_ = 0, skips_ = 0, locks_ = 0;
 };
