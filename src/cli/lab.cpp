@@ -117,8 +117,10 @@ Expected<fs::path> executable(const LabProgram& program) {
   fs::create_directories(binary.parent_path(), error);
   if (error) return fail("cannot make {}: {}", binary.parent_path().string(), error.message());
   fmt::print(stderr, "compiling {}\n", source.string());
-  const auto outcome =
-      capture({{ourExecutable().string(), "nvcc", "-O3", "-std=c++17", source.string(), "-o", binary.string()}, {}});
+  CapturedCommand command{{ourExecutable().string(), "nvcc", "-O3", "-std=c++17"}, {}};
+  command.arguments.insert(command.arguments.end(), program.options.begin(), program.options.end());
+  command.arguments.insert(command.arguments.end(), {source.string(), "-o", binary.string()});
+  const auto outcome = capture(command);
   if (!outcome) return tl::unexpected(outcome.error());
   if (outcome->status != 0) return fail("{} does not compile (see above)", source.string());
   return binary;

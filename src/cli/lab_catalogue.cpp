@@ -32,6 +32,7 @@ LabProgram readProgram(const json& from) {
   program.name = from.at("name");
   program.title = from.at("title");
   program.source = from.at("source");
+  program.options = from.value("options", std::vector<std::string>());
   program.spec = from.at("spec").get<std::vector<std::string>>();
   program.size = from.at("size");
   program.unit = from.at("unit");

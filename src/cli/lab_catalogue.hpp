@@ -33,7 +33,8 @@ struct FigureQuery {
 struct LabProgram {
   std::string name;
   std::string title;
-  std::string source;  // below the lab's folder
+  std::string source;                // below the lab's folder
+  std::vector<std::string> options;  // that nvcc needs for it
   std::vector<std::string> spec;
   std::uint64_t size = 0;
   std::string unit;

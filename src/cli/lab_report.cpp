@@ -1,6 +1,7 @@
 // See lab_report.hpp.
 #include "cli/lab_report.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -56,7 +57,8 @@ bool isLaunchOf(const json& launch, const std::string& kernel) {
 /// Counts are whole numbers; times, rates and percentages keep their decimals even when they happen to be whole.
 Cell cell(std::optional<double> value, const LabColumn& column) {
   if (!value) return {};
-  const bool count = column.key.ends_with(".sum") || column.key == "grid" || column.key == "bank_conflicts";
+  constexpr std::string_view kCounts[] = {"grid", "children", "bank_conflicts"};
+  const bool count = column.key.ends_with(".sum") || std::ranges::find(kCounts, column.key) != std::end(kCounts);
   if (count) return static_cast<std::int64_t>(std::llround(*value));
   return *value;
 }
@@ -85,6 +87,7 @@ std::optional<double> derived(const std::string& key, const json& variant, const
   if (key == "kernel_ms") return kernelMs;
   if (key == "total_ms") return totalMs;
   if (key == "grid" && blocks(variant) > 0) return blocks(variant);
+  if (key == "children" && variant.value("child_launches", 0) > 0) return variant.at("child_launches").get<double>();
   if (key == "speedup" && others.baselineMs) return *others.baselineMs / totalMs;
   if (key == "step" && others.previousMs) return *others.previousMs / totalMs;
   const double bytes = variant.value("bytes", 0.0);

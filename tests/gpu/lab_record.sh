@@ -13,10 +13,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$output"
 
-programs=$(sed -n 's/^set(LAB_PROGRAMS \(.*\) CACHE.*/\1/p' lab/CMakeLists.txt)
+programs=$(python3 -c 'import json
+print(*(program["name"] for program in json.load(open("lab/catalogue.json"))["programs"]))')
 arch=native
 [ "${2:-}" = --build-only ] && arch=sm_90 # there may be no GPU to ask
-build() { nvcc -O3 -std=c++17 -arch=$arch -Xcompiler -fopenmp "lab/$1/$1.cu" -o "$work/$1"; }
+build() {
+  local options
+  options=$(python3 -c 'import json, sys
+for program in json.load(open("lab/catalogue.json"))["programs"]:
+    if program["name"] == sys.argv[1]: print(*program.get("options", []))' "$1")
+  nvcc -O3 -std=c++17 -arch=$arch $options -Xcompiler -fopenmp "lab/$1/$1.cu" -o "$work/$1"
+}
 for program in $programs; do
   build "$program" &
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
