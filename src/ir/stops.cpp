@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "ir/graph.hpp"
 #include "ir/liveness.hpp"
@@ -273,11 +275,46 @@ class StopFinder {
       stops.meets[b] &= here == Stepping::Together;
       if (!stops.meets[b]) grow(f_.blocks[b].end.target[0], std::max(here, Stepping::Warps));
     }
+    for (BlockId b : sharedWithOthers(stops)) {
+      stops.meets[b] = 0;
+      grow(f_.blocks[b].end.target[0], Stepping::Warps);
+    }
     for (const Stops::Spin& spin : stops.spins)
       grow(spin.header, parting.byLanes[spin.header] ? Stepping::Lanes : Stepping::Warps);
     floodZones(stops);
     return stops.meets != before.meets || stops.zone != before.zone || stops.differs != before.differs ||
            before.unsteady.empty();
+  }
+
+  /// The number of the barrier that ends block `b`, or nothing where it varies. A cluster's barrier has none.
+  std::optional<uint64_t> numberOf(BlockId b) const {
+    const Instruction& i = f_.blocks[b].end.barrier;
+    const auto forms = i.info().form.operandList();
+    for (size_t k = 0; k < i.operands.size() && k < forms.size(); ++k) {
+      if (forms[k].name != "a") continue;
+      return i.operands[k].kind == OperandKind::Integer ? std::optional(i.operands[k].bits) : std::nullopt;
+    }
+    return ~uint64_t{0};
+  }
+
+  /// Barriers that all threads would reach together but for others that wait in another place for a barrier of the
+  /// same number: those count as arrived.
+  std::vector<BlockId> sharedWithOthers(const Stops& stops) const {
+    std::set<uint64_t> numbers;
+    bool isAny = false;
+    for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+      if (!stops.isLoose(f_, b) || f_.blocks[b].end.barrier.op == Op::BarWarpSync) continue;
+      const auto number = numberOf(b);
+      isAny |= !number;
+      if (number) numbers.insert(*number);
+    }
+    std::vector<BlockId> shared;
+    for (BlockId b = 0; b < f_.blocks.size(); ++b) {
+      if (!stops.meets[b]) continue;
+      const auto number = numberOf(b);
+      if (isAny || (number ? numbers.count(*number) != 0 : !numbers.empty())) shared.push_back(b);
+    }
+    return shared;
   }
 
   /// Zones reach as far as control does without passing a barrier where all meet.
