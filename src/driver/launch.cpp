@@ -7,6 +7,7 @@
 
 #include "driver/capture.hpp"
 #include "driver/context.hpp"
+#include "driver/nested.hpp"
 #include "driver/results.hpp"
 #include "machine/occupancy.hpp"
 #include "machine/scheduler.hpp"
@@ -95,14 +96,6 @@ uint32_t totalShared(const LaunchRequest& request) {
   return static_cast<uint32_t>(layout.dynamicSharedOffset + request.sharedBytes);
 }
 
-/// Everything that the launch needs until it has run.
-struct Flight {
-  LaunchRequest request;
-  std::shared_ptr<Module> module;  // may be unloaded before the kernel runs
-  Function::Compiled compiled;
-  bool counters = false;
-};
-
 profile::LaunchRecord recordOf(const Flight& flight, const machine::GridResult& result, uint64_t wallNs) {
   const LaunchRequest& request = flight.request;
   const Function& function = *request.function;
@@ -121,6 +114,26 @@ profile::LaunchRecord recordOf(const Flight& flight, const machine::GridResult& 
 }
 
 CUresult fly(const Flight& flight, std::string& message) {
+  machine::GridLaunch grid = gridOf(flight);
+  alignas(64) std::byte workspace[64] = {};
+  if (grid.cooperative) grid.gridWorkspace = workspace;
+  auto start = std::chrono::steady_clock::now();
+  machine::GridResult result =
+      flight.module->usesDeviceRuntime() ? runNested(flight, grid) : machine::scheduler().run(grid);
+  auto wall = std::chrono::steady_clock::now() - start;
+  recordFlight(flight, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
+  return launchResult(result.fault, message);
+}
+
+CUresult refused(const Function& function, CUresult result, const std::string& why) {
+  std::string message = fmt::format("kernel '{}' was not launched: {}", function.displayName, why);
+  tell(message);
+  return remember(result, message);
+}
+
+}  // namespace
+
+machine::GridLaunch gridOf(const Flight& flight) {
   const LaunchRequest& request = flight.request;
   const Function& function = *request.function;
   machine::GridLaunch grid;
@@ -137,27 +150,35 @@ CUresult fly(const Flight& flight, std::string& message) {
   grid.counters = flight.counters;
   grid.mayAwaitBlocks = function.layout.mayAwaitBlocks;
   grid.cooperative = request.cooperative;
-  alignas(64) std::byte workspace[64] = {};
-  if (request.cooperative) grid.gridWorkspace = workspace;
-  auto start = std::chrono::steady_clock::now();
-  machine::GridResult result = machine::scheduler().run(grid);
-  auto wall = std::chrono::steady_clock::now() - start;
-  if (flight.counters)
-    profile::recorder().add(recordOf(flight, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count())),
-                            function.module.context.device.gpu);
-  if (!result.fault) return CUDA_SUCCESS;
-  message = result.fault->message;
-  tell(message);
-  return static_cast<CUresult>(machine::cudaResult(result.fault->kind));
+  return grid;
 }
 
-CUresult refused(const LaunchRequest& request, CUresult result, const std::string& why) {
-  std::string message = fmt::format("kernel '{}' was not launched: {}", request.function->displayName, why);
-  tell(message);
-  return remember(result, message);
+void recordFlight(const Flight& flight, const machine::GridResult& result, uint64_t wallNs,
+                  const std::string& launcher) {
+  if (!flight.counters) return;
+  profile::LaunchRecord record = recordOf(flight, result, wallNs);
+  record.launcher = launcher;
+  profile::recorder().add(std::move(record), flight.request.function->module.context.device.gpu);
 }
 
-}  // namespace
+CUresult launchResult(const std::optional<machine::Fault>& fault, std::string& message) {
+  if (!fault) return CUDA_SUCCESS;
+  message = fault->message;
+  tell(message);
+  return static_cast<CUresult>(machine::cudaResult(fault->kind));
+}
+
+Expected<std::shared_ptr<Flight>> makeFlight(LaunchRequest request) {
+  auto flight = std::make_shared<Flight>();
+  flight->counters = profile::recorder().enabled();
+  auto compiled = request.function->compile({request.block, flight->counters});
+  if (!compiled) return tl::unexpected(compiled.error());
+  flight->compiled = std::move(*compiled);
+  flight->module = request.function->module.shared_from_this();
+  flight->request = std::move(request);
+  flight->request.stream = nullptr;  // the stream owns the operation, not the other way round
+  return flight;
+}
 
 LaunchRefusal checkLaunch(const LaunchRequest& request) {
   if (auto bad = checkGrid(request.grid); bad.result) return bad;
@@ -170,18 +191,14 @@ CUresult prepareLaunch(LaunchRequest request, std::shared_ptr<const LaunchReques
                        bool* badConfiguration) {
   LaunchRefusal refusal = checkLaunch(request);
   if (badConfiguration) *badConfiguration = refusal.configuration;
-  if (refusal.result != CUDA_SUCCESS) return refused(request, refusal.result, refusal.message);
-  auto flight = std::make_shared<Flight>();
-  flight->counters = profile::recorder().enabled();
-  auto compiled = request.function->compile({request.block, flight->counters});
-  if (!compiled) {
-    int code = compiled.error().code;
-    return refused(request, code ? static_cast<CUresult>(code) : CUDA_ERROR_NOT_SUPPORTED, compiled.error().message);
+  if (refusal.result != CUDA_SUCCESS) return refused(*request.function, refusal.result, refusal.message);
+  Function& function = *request.function;
+  auto made = makeFlight(std::move(request));
+  if (!made) {
+    int code = made.error().code;
+    return refused(function, code ? static_cast<CUresult>(code) : CUDA_ERROR_NOT_SUPPORTED, made.error().message);
   }
-  flight->compiled = std::move(*compiled);
-  flight->module = request.function->module.shared_from_this();
-  flight->request = std::move(request);
-  flight->request.stream = nullptr;  // the stream owns the operation, not the other way round
+  std::shared_ptr<const Flight> flight = std::move(*made);
   prepared = {flight, &flight->request};
   work = [flight](std::string& message) { return fly(*flight, message); };
   return CUDA_SUCCESS;

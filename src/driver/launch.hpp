@@ -8,6 +8,7 @@
 #include "cuda.h"
 #include "driver/module.hpp"
 #include "driver/stream.hpp"
+#include "machine/scheduler.hpp"
 
 namespace ordito::driver {
 
@@ -30,6 +31,23 @@ struct LaunchRefusal {
 
 /// The first rule that the request breaks; result CUDA_SUCCESS when it breaks none.
 LaunchRefusal checkLaunch(const LaunchRequest& request);
+
+/// Everything that a launch needs until it has run.
+struct Flight {
+  LaunchRequest request;
+  std::shared_ptr<Module> module;  // may be unloaded before the kernel runs
+  Function::Compiled compiled;
+  bool counters = false;
+};
+
+/// Compiles if need be; the request has been checked.
+Expected<std::shared_ptr<Flight>> makeFlight(LaunchRequest request);
+/// Points into `flight`.
+machine::GridLaunch gridOf(const Flight& flight);
+/// For the profile, if there is one; `launcher` is the kernel that launched it, empty for the host.
+void recordFlight(const Flight& flight, const machine::GridResult& result, uint64_t wallNs,
+                  const std::string& launcher);
+CUresult launchResult(const std::optional<machine::Fault>& fault, std::string& message);
 
 /// Checks and compiles if need be; then `flight` holds the request and `work` runs it, as often as it is called.
 /// Refusals are told on stderr and remembered.

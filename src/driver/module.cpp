@@ -13,6 +13,7 @@
 #include "driver/context.hpp"
 #include "driver/engine.hpp"
 #include "driver/registers.hpp"
+#include "machine/device_runtime.hpp"
 
 namespace ordito::driver {
 
@@ -129,6 +130,9 @@ Expected<> Module::parse() {
   if (parsed) {
     parsed_ = std::move(parsed->module);
     withoutPtx_ = std::move(parsed->withoutPtx);
+    usesDeviceRuntime_ = parsed_ && std::ranges::any_of(parsed_->functions, [](const ptx::Function& f) {
+                           return !f.hasBody && machine::findDeviceFunction(f.name);
+                         });
     parseResult_ = Expected<>();
   } else {
     parseResult_ = tl::unexpected(parsed.error());
@@ -216,6 +220,12 @@ Expected<Function*> Module::function(const std::string& name) {
   std::unique_lock guard(live.mutex);
   live.all.insert(made.get());
   return made.get();
+}
+
+Expected<Function*> Module::functionAt(uint64_t address) {
+  for (const ptx::Function& candidate : parsed_->functions)
+    if (reinterpret_cast<uint64_t>(&candidate) == address) return function(candidate.name);
+  return failWith(CUDA_ERROR_INVALID_HANDLE, "{:#x} is the address of no kernel", address);
 }
 
 Expected<std::vector<Function*>> Module::functions() {

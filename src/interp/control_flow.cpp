@@ -89,6 +89,7 @@ void Executor::passArguments(const FunctionPlan& plan, Activation& target) {
 void Executor::Call() {
   const FunctionPlan& plan = callee();
   if (plan.external) return callExternal(plan);
+  if (plan.deviceRuntime) return callDeviceRuntime(plan);
   if (!plan.source->hasBody)
     fault(FaultKind::IllegalInstruction, 0, fmt::format("call of {}, which has no body", plan.source->name));
   if (thread->stack.size() >= kMaxDepth)
@@ -112,13 +113,42 @@ void Executor::callExternal(const FunctionPlan& plan) {
   }
   ExternalCall call{arguments.data(), 0, block.frame, thread->tid};
   plan.external->run(call);
+  returnWord(plan, target, call.result);
+}
+
+/// Hands what an external function returned to the call.
+void Executor::returnWord(const FunctionPlan& plan, Activation& target, uint64_t word) {
   if (plan.source->returns.empty()) return;
   const ptx::Parameter& result = plan.source->returns[0];
   if (result.isRegister)
-    target.registers[result.reg] = {call.result, 0};
+    target.registers[result.reg] = {word, 0};
   else
-    std::memcpy(target.memory.get() + plan.returnBase + result.offset, &call.result, std::min<size_t>(result.size, 8));
+    std::memcpy(target.memory.get() + plan.returnBase + result.offset, &word, std::min<size_t>(result.size, 8));
   fetchResults(plan, target);
+}
+
+void Executor::callDeviceRuntime(const FunctionPlan& plan) {
+  const machine::DeviceFunction& function = *plan.deviceRuntime;
+  Activation target(plan);
+  passArguments(plan, target);
+  std::array<uint64_t, machine::kMostDeviceWords> words{};
+  size_t next = 0;
+  for (size_t i = 0; i < plan.source->parameters.size(); ++i) {
+    const ptx::Parameter& p = plan.source->parameters[i];
+    const machine::DeviceArgument shape = machine::deviceArgument(function.signature[i + 1]);
+    for (unsigned k = 0; k < shape.words; ++k, ++next) {
+      if (p.isRegister)
+        words[next] = target.registers[p.reg].lo;
+      else
+        std::memcpy(&words[next], target.memory.get() + p.offset + k * shape.bytesPerWord, shape.bytesPerWord);
+    }
+  }
+  const uint32_t(&size)[3] = block.frame.ntid;
+  const uint32_t number = thread->tid[0] + size[0] * (thread->tid[1] + size[1] * thread->tid[2]);
+  const auto isLocal = [](const void* self, uint64_t address) {
+    return static_cast<const Executor*>(self)->inPrivateMemory(address, ptx::Space::Local);
+  };
+  returnWord(plan, target, function.run({block.frame, number, isLocal, this}, words.data()));
 }
 
 /// Copies what a finished callee returns to where the current call instruction wants it.

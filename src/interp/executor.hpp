@@ -99,6 +99,8 @@ class Executor {
   // Control flow (control_flow.cpp)
   const FunctionPlan& callee();
   void callExternal(const FunctionPlan& plan);
+  void callDeviceRuntime(const FunctionPlan& plan);
+  void returnWord(const FunctionPlan& plan, Activation& target, uint64_t word);
   void passArguments(const FunctionPlan& plan, Activation& target);
   void storeParameter(const ptx::Parameter& parameter, uint32_t base, Activation& target, const ptx::Operand& argument);
   void fetchResults(const FunctionPlan& plan, const Activation& finished);

@@ -55,7 +55,7 @@ class Checker {
         return fail("kernel {}: {} (PTX line {}): {}", kernelName(), function.name, instruction.line, why);
       caller = &function, line = instruction.line;
       for (const Operand& operand : instruction.operands)
-        if (auto ok = checkOperand(operand); !ok) return ok;
+        if (auto ok = checkOperand(instruction, operand); !ok) return ok;
       if (instruction.op == Op::Call && instruction.operands[1].is(Operand::Kind::Register))
         if (auto ok = checkAll(); !ok) return ok;
     }
@@ -65,9 +65,13 @@ class Checker {
  private:
   const std::string& kernelName() const { return program.module->functions[program.kernel].name; }
 
-  Expected<> checkOperand(const Operand& operand) {
-    if (operand.symbol.kind == Symbol::Kind::Function) return check(operand.symbol.index);
-    return {};
+  Expected<> checkOperand(const ptx::Instruction& instruction, const Operand& operand) {
+    if (operand.symbol.kind != Symbol::Kind::Function) return {};
+    const ptx::Function& function = program.module->functions[operand.symbol.index];
+    if (!function.isEntry) return check(operand.symbol.index);
+    if (instruction.op != Op::Call) return {};  // a kernel to launch: checked when it is compiled
+    return fail("kernel {}: {} calls the kernel {} as a function (PTX line {})", kernelName(), caller->name,
+                function.name, line);
   }
 
   /// An indirect call may reach every function that has a body; externals are checked where they are named.
@@ -80,6 +84,15 @@ class Checker {
 
   Expected<> checkExternal(uint32_t index) {
     const ptx::Function& function = program.module->functions[index];
+    if (const char* why = machine::removedDeviceFunction(function.name))
+      return fail("kernel {}: {} calls {} (PTX line {}): {}", kernelName(), caller->name, function.name, line, why);
+    if (const auto* found = machine::findDeviceFunction(function.name)) {
+      if (found->signature.size() - 1 != function.parameters.size())
+        return fail("kernel {}: {} calls {} (PTX line {}) with {} parameters instead of {}", kernelName(), caller->name,
+                    function.name, line, function.parameters.size(), found->signature.size() - 1);
+      program.functions[index].deviceRuntime = found;
+      return {};
+    }
     const External* external = findExternal(function.name);
     if (!external)
       return fail("kernel {}: {} calls {} (PTX line {}), which the module does not define and Ordito does not provide",

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "interp/externals.hpp"
+#include "machine/device_runtime.hpp"
 #include "machine/kernel.hpp"
 #include "machine/layout.hpp"
 #include "ptx/module.hpp"
@@ -17,9 +18,10 @@ namespace ordito::interp {
 /// variables.
 struct FunctionPlan {
   const ptx::Function* source = nullptr;
-  const External* external = nullptr;    // what stands in for a function without a body
-  uint32_t returnBase = 0;               // the parameters lie at 0
-  std::vector<uint32_t> variableOffset;  // by index in Function::variables
+  const External* external = nullptr;                      // what stands in for a function without a body
+  const machine::DeviceFunction* deviceRuntime = nullptr;  // the same if it belongs to the device runtime
+  uint32_t returnBase = 0;                                 // the parameters lie at 0
+  std::vector<uint32_t> variableOffset;                    // by index in Function::variables
   uint32_t memoryBytes = 0;
 };
 

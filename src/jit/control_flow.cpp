@@ -116,7 +116,50 @@ void Emitter::emitCall(const Instruction& i) {
     for (unsigned p = 0; p < jam_; ++p) callLanes("ordito_free", nullptr, {callArgument(i, 0, Type::u64, p)}, p);
     return;
   }
+  if (const auto* function = machine::findDeviceFunction(name)) return emitDeviceRuntime(i, *function);
+  if (const char* why = machine::removedDeviceFunction(name)) refuse(i, fmt::format("a call of {}: {}", name, why));
   if (!emitVectorMath(i, name)) emitMathCall(i, name);
+}
+
+/// The arguments of a call of the device runtime as vectors of 64-bit words, filled up with zeros.
+llvm::SmallVector<LlvmValue> Emitter::deviceWords(const Instruction& i, std::string_view signature, unsigned part) {
+  llvm::SmallVector<LlvmValue> words;
+  for (size_t k = 0; k + 1 < signature.size(); ++k) {
+    const machine::DeviceArgument shape = machine::deviceArgument(signature[k + 1]);
+    const Type t = shape.bytesPerWord == 4 ? Type::u32 : Type::u64;
+    if (shape.words == 1) {
+      words.push_back(convertBits(callArgument(i, k, t, part), typeOf(Type::u64, true)));
+      continue;
+    }
+    for (unsigned word = 0; word < shape.words; ++word) {
+      ptx::Operand at = i.operands[2].elements[k];
+      at.offset += word * shape.bytesPerWord;
+      words.push_back(
+          convertBits(gather(paramAddress(at, part), memoryType(t), maskOf(mask_, part)), typeOf(Type::u64, true)));
+    }
+  }
+  words.resize(machine::kMostDeviceWords, constant(Type::u64, 0, true));
+  return words;
+}
+
+void Emitter::emitDeviceRuntime(const Instruction& i, const machine::DeviceFunction& function) {
+  if (i.operands[2].elements.size() + 1 != function.signature.size())
+    refuse(i, fmt::format("a call of '{}' with {} arguments instead of {}", function.name,
+                          i.operands[2].elements.size(), function.signature.size() - 1));
+  Parts out;
+  for (unsigned p = 0; p < jam_; ++p) {
+    auto tid = [&](isa::Special s) { return convertBits(specialVector(s, p), typeOf(Type::u64, true)); };
+    auto times = [&](LlvmValue v, uint64_t n) { return b_.CreateMul(v, constant(Type::u64, n, true)); };
+    LlvmValue thread = b_.CreateAdd(times(tid(isa::Special::TidZ), shapes_.launch().block[1]), tid(isa::Special::TidY));
+    thread = b_.CreateAdd(times(thread, shapes_.launch().block[0]), tid(isa::Special::TidX));
+    llvm::SmallVector<LlvmValue> arguments = {
+        splat(b_.CreatePtrToInt(frame_, b_.getInt64Ty())),
+        constant(Type::u64, static_cast<uint64_t>(&function - machine::deviceFunctions().data()), true), thread};
+    arguments.append(deviceWords(i, function.signature, p));
+    LlvmValue word = callLanes("ordito_device_runtime", b_.getInt64Ty(), arguments, p);
+    out.push_back(function.signature[0] == 'l' ? word : convertBits(word, typeOf(Type::u32, true)));
+  }
+  callResult(i, out);
 }
 
 /// Calls a scalar helper for each active lane; inactive lanes get zero.

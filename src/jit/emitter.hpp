@@ -26,6 +26,7 @@
 #include "jit/nan_plan.hpp"
 #include "jit/target.hpp"
 #include "machine/counters.hpp"
+#include "machine/device_runtime.hpp"
 #include "machine/kernel.hpp"
 #include "machine/layout.hpp"
 #include "ptx/matrix.hpp"
@@ -423,6 +424,8 @@ class Emitter {
   void callResult(const Instruction& i, const Parts& values);
   LlvmValue callLanes(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, unsigned part);
   void emitPrintf(const Instruction& i);
+  void emitDeviceRuntime(const Instruction& i, const machine::DeviceFunction& function);
+  llvm::SmallVector<LlvmValue> deviceWords(const Instruction& i, std::string_view signature, unsigned part);
   void emitAssertFail(const Instruction& i);
   void arriveAtBarrierReduction(const Instruction& i, const Parts& mask);
   void clearBarrierReduction();

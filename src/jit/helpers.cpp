@@ -21,6 +21,7 @@
 #include "jit/mbarrier.hpp"
 #include "jit/parking.hpp"
 #include "machine/device_functions.hpp"
+#include "machine/device_runtime.hpp"
 #include "machine/fault.hpp"
 #include "machine/wide_atomics.hpp"
 
@@ -160,6 +161,14 @@ void deviceAssert(uint64_t frame, uint64_t message, uint64_t file, uint32_t line
                   uint32_t y, uint32_t z) {
   machine::deviceAssert(*reinterpret_cast<const BlockFrame*>(frame), reinterpret_cast<const char*>(message),
                         reinterpret_cast<const char*>(file), line, reinterpret_cast<const char*>(function), x, y, z);
+}
+
+/// Calls function number `index` of the device runtime for one lane.
+template <class... Words>
+uint64_t deviceRuntime(uint64_t frame, uint64_t index, uint64_t thread, Words... words) {
+  const uint64_t all[] = {words...};
+  return machine::deviceFunctions()[index].run(
+      {.frame = *reinterpret_cast<const BlockFrame*>(frame), .thread = static_cast<uint32_t>(thread)}, all);
 }
 
 uint64_t deviceMalloc(uint64_t bytes) { return reinterpret_cast<uint64_t>(machine::deviceMalloc(bytes)); }
@@ -368,6 +377,8 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_compare_exchange128", compareExchange128);
   add("ordito_printf", devicePrintf);
   add("ordito_assert", deviceAssert);
+  using Word = uint64_t;
+  add("ordito_device_runtime", deviceRuntime<Word, Word, Word, Word, Word, Word, Word, Word, Word, Word>);
   add("ordito_malloc", deviceMalloc);
   add("ordito_free", deviceFree);
   add("ordito_match_any", matchAny);

@@ -609,6 +609,10 @@ void Emitter::findPrivateSlots() {
   for (char& flag : isPrivate_) flag = !flag;
   localOffset_.assign(f_.variables.size(), 0);
   std::map<PrivateKey, Type> types;
+  // An argument that is an aggregate lies in memory, since its words are read whatever they were stored as.
+  auto isAggregate = [&](const Operand& o) {
+    return o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].size > 8;
+  };
   auto visit = [&](const Instruction& i, const Operand& o, bool isAccess) {
     if (o.symbol.kind != Symbol::Kind::LocalVariable || f_.variables[o.symbol.index].space == Space::Shared) return;
     auto key = privateKey(o);
@@ -630,7 +634,7 @@ void Emitter::findPrivateSlots() {
         const bool isAccess = i.op == isa::Op::Ld || i.op == isa::Op::St;
         visit(i, o, isAccess && !(isAccess && o.kind != Operand::Kind::Address));
         for (const Operand& element : o.elements)
-          if (i.op != isa::Op::Call) visit(i, element, false);
+          if (i.op != isa::Op::Call || isAggregate(element)) visit(i, element, false);
       }
   for (auto it = types.begin(); it != types.end(); ++it) {
     auto next = std::next(it);

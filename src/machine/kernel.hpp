@@ -23,6 +23,8 @@ struct Dim3 {
 
 inline constexpr unsigned kWarpSize = 32;
 
+class DeviceBlock;
+
 /// The state of one block while it runs. Compiled code reads it by offset: the order of the first members is part of
 /// the engine's ABI.
 struct BlockFrame {
@@ -47,6 +49,8 @@ struct BlockFrame {
   uint64_t gridid;
   const char* kernelName;    // for messages
   std::byte* gridWorkspace;  // of a cooperative launch: zeroed memory that nvcc's grid.sync() finds by %envreg1 and 2
+  uint64_t localBytes;       // at `local`
+  DeviceBlock* device;       // the block's streams, events and errors; null when the module does not use them
 };
 
 /// What an Executable may rely on.

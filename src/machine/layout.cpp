@@ -58,7 +58,9 @@ class Reach {
     for (const Operand& element : operand.elements) visit(function, element);
     uint32_t index = operand.symbol.index;
     switch (operand.symbol.kind) {
-      case Symbol::Kind::Function: visit(index); break;
+      case Symbol::Kind::Function:  // a kernel that this one launches runs in blocks of its own
+        if (!module.functions[index].isEntry) visit(index);
+        break;
       case Symbol::Kind::ModuleVariable: variables.insert({kModule, index}); break;
       case Symbol::Kind::LocalVariable: variables.insert({function, index}); break;
       default: break;

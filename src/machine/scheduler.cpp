@@ -27,7 +27,8 @@ constexpr unsigned kMostExtraThreads = 4096;
 constexpr uint64_t kMostResidentBlocks = 8192;
 constexpr int kSpins = 200;  // a few microseconds: longer spinning would take the core from other processes
 
-/// One grid while it runs. Lives on the launching thread's stack.
+/// One grid while it runs. Lives on the launching thread's stack or, if it was started, on the heap until it has
+/// finished.
 struct Running {
   Running(const GridLaunch& what, uint64_t number) : launch(what), id(number), blocks(what.grid.count()) {}
 
@@ -41,6 +42,8 @@ struct Running {
   unsigned users = 0;  // pool threads inside work()
   std::condition_variable left;
   GridResult result;
+  std::unique_ptr<StartedGrid> started;  // null: somebody waits in run()
+  std::atomic<bool> begun{false};        // used by started grids only
 
   bool exhausted() const {
     return next.load(std::memory_order_relaxed) >= blocks || stop.load(std::memory_order_relaxed);
@@ -82,9 +85,7 @@ class Scheduler::Pool {
 
   GridResult run(const GridLaunch& launch) {
     Running grid(launch, nextGrid_.fetch_add(1));
-    // Big grids are taken in chunks. Up to the number of blocks that a GPU can hold at once, one by one: such a grid
-    // may have a barrier across its blocks, and a block behind a waiting one in the same chunk would never run.
-    if (grid.blocks > kMostResidentBlocks) grid.chunk = std::clamp<uint64_t>(grid.blocks / (threads_ * 64), 1, 64);
+    chooseChunk(grid);
     bool shared = grid.blocks > 1 && threads_ > 1;
     std::vector<std::thread> crowd;
     const bool eachItsThread = launch.cooperative && !launch.executable->canSuspend();
@@ -100,11 +101,36 @@ class Scheduler::Pool {
     return std::move(grid.result);
   }
 
+  void start(std::unique_ptr<StartedGrid> what) {
+    auto grid = std::make_unique<Running>(what->launch, nextGrid_.fetch_add(1));
+    grid->started = std::move(what);
+    chooseChunk(*grid);
+    publish(*grid.release());  // finish() deletes it
+  }
+
+  void helpUntil(const void* group, const std::function<bool()>& done) {
+    std::unique_lock lock(mutex_);
+    while (!done()) {
+      if (Running* grid = choose(group)) {
+        serve(lock, *grid);
+      } else {
+        startedChanged_.wait(lock);
+      }
+    }
+  }
+
  private:
+  void chooseChunk(Running& grid) const {
+    // Big grids are taken in chunks. Up to the number of blocks that a GPU can hold at once, one by one: such a grid
+    // may have a barrier across its blocks, and a block behind a waiting one in the same chunk would never run.
+    if (grid.blocks > kMostResidentBlocks) grid.chunk = std::clamp<uint64_t>(grid.blocks / (threads_ * 64), 1, 64);
+  }
+
   /// Takes blocks of `grid` until none is left, then adds this thread's counters to the result.
   void work(Running& grid) {
     Worker& worker = Worker::current();
     if (!worker.begin(grid.launch, grid.id, threads_)) return report(grid, Worker::noMemory(grid.launch));
+    if (grid.started && !grid.begun.exchange(true)) grid.started->begun();
     while (!grid.stop.load(std::memory_order_relaxed)) {
       uint64_t first = grid.next.fetch_add(grid.chunk, std::memory_order_relaxed);
       if (first >= grid.blocks) break;
@@ -134,8 +160,9 @@ class Scheduler::Pool {
       version_.fetch_add(1, std::memory_order_release);
       sleeping = sleeping_;
       if (grids_.size() == 1) watch_.notify_one();
+      if (grid.started) startedChanged_.notify_all();
     }
-    uint64_t useful = std::min<uint64_t>(sleeping, grid.blocks - 1);
+    uint64_t useful = std::min<uint64_t>(sleeping, grid.started ? grid.blocks : grid.blocks - 1);
     for (uint64_t i = 0; i < useful; ++i) wake_.notify_one();
   }
 
@@ -145,18 +172,43 @@ class Scheduler::Pool {
     grid.left.wait(lock, [&] { return grid.users == 0; });
   }
 
-  /// A grid that still has blocks to give, or null. The caller becomes one of its users.
-  Running* choose() {
-    for (Running* grid : grids_)
-      if (!grid->exhausted()) {
-        ++grid->users;
-        return grid;
-      }
+  /// A grid that still has blocks to give, or null; only started ones of `group` if that is not null. The caller
+  /// becomes one of its users.
+  Running* choose(const void* group = nullptr) {
+    for (Running* grid : grids_) {
+      const bool suits = !group || (grid->started && grid->started->group == group);
+      if (!suits || grid->exhausted()) continue;
+      ++grid->users;
+      return grid;
+    }
     return nullptr;
   }
 
-  void leave(Running& grid) {
-    if (--grid.users == 0) grid.left.notify_one();
+  using Lock = std::unique_lock<std::mutex>;
+
+  void serve(Lock& lock, Running& grid) {
+    lock.unlock();
+    work(grid);
+    lock.lock();
+    leave(lock, grid);
+  }
+
+  void leave(Lock& lock, Running& grid) {
+    if (--grid.users > 0) return;
+    if (grid.started)
+      finish(lock, grid);
+    else
+      grid.left.notify_one();
+  }
+
+  /// The last user has left a started grid. Nobody leaves before all blocks are taken, so nobody will come either.
+  void finish(Lock& lock, Running& grid) {
+    grids_.erase(std::find(grids_.begin(), grids_.end(), &grid));
+    lock.unlock();
+    grid.started->finished(std::move(grid.result));
+    delete &grid;
+    lock.lock();
+    startedChanged_.notify_all();
   }
 
   void help() {
@@ -164,10 +216,7 @@ class Scheduler::Pool {
     while (!quit_) {
       uint64_t seen = version_.load(std::memory_order_relaxed);
       if (Running* grid = choose()) {
-        lock.unlock();
-        work(*grid);
-        lock.lock();
-        leave(*grid);
+        serve(lock, *grid);
         continue;
       }
       lock.unlock();
@@ -220,8 +269,8 @@ class Scheduler::Pool {
             ++grid->users;
             crowd.emplace_back([this, grid] {
               work(*grid);
-              std::lock_guard guard(mutex_);
-              leave(*grid);
+              std::unique_lock guard(mutex_);
+              leave(guard, *grid);
             });
           }
           entry.extra += more;
@@ -239,6 +288,7 @@ class Scheduler::Pool {
   std::atomic<uint64_t> nextGrid_{1};
   std::mutex mutex_;
   std::condition_variable wake_, watch_;
+  std::condition_variable startedChanged_;  // a started grid is there or has finished
   std::vector<Running*> grids_;
   std::atomic<uint64_t> version_{0};  // counts published grids
   unsigned sleeping_ = 0;
@@ -250,6 +300,8 @@ class Scheduler::Pool {
 Scheduler::Scheduler(unsigned threads) : pool_(std::make_unique<Pool>(threads)) {}
 Scheduler::~Scheduler() = default;
 GridResult Scheduler::run(const GridLaunch& launch) { return pool_->run(launch); }
+void Scheduler::start(std::unique_ptr<StartedGrid> grid) { pool_->start(std::move(grid)); }
+void Scheduler::helpUntil(const void* group, const std::function<bool()>& done) { pool_->helpUntil(group, done); }
 unsigned Scheduler::threads() const { return pool_->threads(); }
 
 Scheduler& scheduler() {

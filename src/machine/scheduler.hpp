@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -18,6 +19,8 @@
 #include "machine/kernel.hpp"
 
 namespace ordito::machine {
+
+class NestedGrid;
 
 /// One grid to run. Everything it points to stays valid until run() returns.
 struct GridLaunch {
@@ -34,11 +37,26 @@ struct GridLaunch {
   bool counters = false;
   bool mayAwaitBlocks = true;  // a block may wait for a later one, so a grid that stands still gets more threads
   bool cooperative = false;    // every block must make progress at once
+  NestedGrid* nested = nullptr;  // what the grid's kernel launches belongs to; null: it launches nothing
 };
 
 struct GridResult {
   std::optional<Fault> fault;
   uint64_t counters[kCounterCount] = {};
+};
+
+/// A grid that runs by itself, because a kernel launched it: whoever started it does not wait.
+class StartedGrid {
+ public:
+  virtual ~StartedGrid() = default;
+  /// Its first block is about to run.
+  virtual void begun() = 0;
+  /// Every block has run, or a fault has stopped the rest. Called once and outside all locks of the scheduler, which
+  /// destroys the object afterwards.
+  virtual void finished(GridResult result) = 0;
+
+  GridLaunch launch;
+  const void* group = nullptr;  // see Scheduler::helpUntil
 };
 
 class Scheduler {
@@ -52,6 +70,12 @@ class Scheduler {
   /// Returns when every block has run or the first fault has stopped the rest. May be called from several threads at
   /// once.
   GridResult run(const GridLaunch& launch);
+
+  /// Returns at once; the pool's threads and those in helpUntil run the grid.
+  void start(std::unique_ptr<StartedGrid> grid);
+  /// Runs blocks of started grids of one group until `done`, which is asked under the scheduler's lock each time that a
+  /// started grid has finished.
+  void helpUntil(const void* group, const std::function<bool()>& done);
 
   unsigned threads() const;
 

@@ -77,7 +77,10 @@ Fault Worker::noMemory(const GridLaunch& launch) {
 
 bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) {
   // A launch that was stopped leaves suspended blocks behind.
-  for (auto& seat : waiting_) free_.push_back(std::move(seat));
+  for (auto& seat : waiting_) {
+    seat->device.end();
+    free_.push_back(std::move(seat));
+  }
   waiting_.clear();
   if (free_.size() > kMostFreeSeats) free_.resize(kMostFreeSeats);
   frame_ = {};
@@ -111,14 +114,19 @@ bool Worker::takeSeat(const GridLaunch& launch) {
   frame.shared = seat_->shared.place(launch.totalSharedBytes, launch.sharedAlignment);
   frame.scratch = seat_->scratch.get(launch.executable->scratchBytes());
   frame.local = seat_->local.get(launch.executable->localBytes());
+  frame.localBytes = launch.executable->localBytes();
+  frame.device = launch.nested ? &seat_->device : nullptr;
   return frame.shared && frame.scratch && frame.local;
 }
 
 /// Runs the block that has the seat until it ends or is suspended and takes the seat with it.
 std::optional<Fault> Worker::runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat) {
   Turn turn = Turn::Ended;
-  if (auto fault = runGuarded(*launch.executable, seat->frame, &turn)) return fault;
-  if (turn == Turn::Ended) return std::nullopt;
+  auto fault = runGuarded(*launch.executable, seat->frame, &turn);
+  if (fault || turn == Turn::Ended) {
+    seat->device.end();
+    return fault;
+  }
   ++seat->frame.resumes;
   waiting_.push_back(std::move(seat));
   return std::nullopt;
@@ -145,6 +153,7 @@ std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first,
     if (stop.load(std::memory_order_relaxed)) return std::nullopt;
     if (!seat_ && !takeSeat(launch)) return noMemory(launch);
     std::copy(at, at + 3, seat_->frame.ctaid);
+    if (launch.nested) seat_->device.begin(*launch.nested);
     if (auto fault = runSeat(launch, seat_)) return fault;
     if (!waiting_.empty())
       if (auto fault = resume(launch, kTurnsPerStart, stop)) return fault;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "machine/counters.hpp"
+#include "machine/device_block.hpp"
 #include "machine/fault.hpp"
 #include "machine/scheduler.hpp"
 #include "machine/shared_window.hpp"
@@ -56,6 +57,7 @@ class Worker {
   struct Seat {
     SharedWindow shared;
     GrowingBuffer scratch, local;
+    DeviceBlock device;
     BlockFrame frame{};
   };
 

@@ -19,6 +19,7 @@ namespace ordito::profile {
 struct LaunchRecord {
   std::string kernel;  // demangled
   std::string mangled;
+  std::string launcher;  // the kernel that launched it; empty: the host did
   machine::Dim3 grid, block;
   uint32_t staticShared = 0, dynamicShared = 0;
   uint32_t registers = 0;

@@ -28,7 +28,7 @@ struct ErrorText {
 
 constexpr ErrorText kErrors[] = {
 #define ERROR(name, description) {name, #name, description},
-#include "runtime/errors.def"
+#include "base/runtime_errors.def"
 };
 
 const ErrorText* findError(cudaError_t error) {
