@@ -29,7 +29,12 @@ extern "C" {
 // --- devices
 // -------------------------------------------------------------------------------------------------------------
 cudaError_t cudaDeviceReset(void);
-__cudart_builtin__ cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceSynchronize(void);
+#if defined(__CUDA__)
+// A parent cannot wait for its children since CUDA 12.
+__device__ cudaError_t cudaDeviceSynchronize(void) __attribute__((
+    error("CUDA 12 removed it from device code; launch what comes after the child grids into cudaStreamTailLaunch")));
+#endif
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 __cudart_builtin__ cudaError_t cudaDeviceGetLimit(size_t* value, enum cudaLimit limit);
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements, const struct cudaChannelFormatDesc* format,
@@ -108,7 +113,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 __cudart_builtin__ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags);
 __cudart_builtin__ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream __dv(0));
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream __dv(0), unsigned int flags __dv(0));
+__cudart_builtin__ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream __dv(0),
+                                                        unsigned int flags __dv(0));
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 __cudart_builtin__ cudaError_t cudaEventDestroy(cudaEvent_t event);

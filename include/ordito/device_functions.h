@@ -23,6 +23,7 @@
 #include "ordito/atomic_functions.h"
 #include "ordito/memory_functions.h"
 #include "ordito/math_overloads.h"
+#include "ordito/device_launch.h"
 
 #undef ORDITO_DEVICE
 

@@ -6,7 +6,7 @@
 // --- memory by the type of the pointer
 // -----------------------------------------------------------------------------------
 template <class Type>
-static inline cudaError_t cudaMalloc(Type** pointer, size_t bytes) {
+__cudart_builtin__ static inline cudaError_t cudaMalloc(Type** pointer, size_t bytes) {
   return ::cudaMalloc((void**)(void*)pointer, bytes);
 }
 template <class Type>

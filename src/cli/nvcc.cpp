@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "cli/commands.hpp"
+#include "cli/device_launches.hpp"
 #include "cli/nvcc_commands.hpp"
 #include "cli/nvcc_options.hpp"
 #include "cli/process.hpp"
@@ -130,7 +132,38 @@ class Build {
 
   int compilePtx(const std::string& source, const std::string& ptx) {
     if (languageOf(options_, source) != Language::Cuda) return complain(source + ": only .cu files compile to PTX");
-    return execute(deviceCommand(tools_, options_, source, ptx));
+    if (!needsRewriting(source)) return execute(deviceCommand(tools_, options_, source, ptx));
+    const std::string text = scratch(".cu");
+    if (const int status = execute(deviceCommand(tools_, options_, source, text, Pass::Preprocess))) return status;
+    if (!rewrite(text)) return execute(deviceCommand(tools_, options_, source, ptx));
+    return execute(deviceCommand(tools_, options_, text, ptx, Pass::Preprocessed));
+  }
+
+  int compileHost(const std::string& source, const std::string& fatbin, const std::string& object) {
+    if (!needsRewriting(source)) return execute(hostCommand(tools_, options_, source, fatbin, object));
+    const std::string text = scratch(".cu");
+    // Dependencies are of the object, though this command makes text.
+    NvccOptions options = options_;
+    if (!options.dependencyMode.empty() && options.dependencyFile.empty())
+      options.dependencyFile = defaultDependencyFile(options_, object);
+    if (!options.dependencyMode.empty() && options.dependencyTargets.empty()) options.dependencyTargets = {object};
+    if (const int status = execute(hostCommand(tools_, options, source, {}, text, Pass::Preprocess))) return status;
+    if (!rewrite(text)) return execute(hostCommand(tools_, options_, source, fatbin, object));
+    return execute(hostCommand(tools_, options_, text, fatbin, object, Pass::Preprocessed));
+  }
+
+  bool needsRewriting(const std::string& source) {
+    auto [known, isNew] = needsRewriting_.try_emplace(source, false);
+    if (isNew) known->second = mayNeedRewriting(source, includeFolders(options_));
+    return known->second;
+  }
+
+  /// Of a preprocessed file; false if it can stay as it is.
+  bool rewrite(const std::string& file) const {
+    if (options_.dryRun) return true;
+    const auto text = rewriteLaunches(readFile(file));
+    if (text) std::ofstream(file, std::ios::binary) << *text;
+    return text.has_value();
   }
 
   int compileFatbin(const std::string& source, const std::string& fatbin) {
@@ -155,7 +188,7 @@ class Build {
     if (language != Language::Cuda) return execute(plainCommand(tools_, options_, language, source, object));
     const std::string fatbin = scratch(".fatbin");
     if (const int status = compileFatbin(source, fatbin)) return status;
-    if (const int status = execute(hostCommand(tools_, options_, source, fatbin, object))) return status;
+    if (const int status = compileHost(source, fatbin, object)) return status;
     cleanDependencyFile(object);
     return options_.relocatable && !options_.dryRun ? redirectRegistration(object) : 0;
   }
@@ -231,6 +264,7 @@ class Build {
   Toolchain tools_;
   TemporaryFolder folder_;
   int scratchFiles_ = 0;
+  std::map<std::string, bool> needsRewriting_;  // by source
 };
 
 /// Build systems find out the release from the last line's form.

@@ -26,22 +26,27 @@ const std::vector<std::string> kTolerance = {"-Wno-register",
                                              "-Wno-ignored-optimization-argument"};
 
 /// Both passes over a .cu file must see the same program, so they share everything that can change its meaning.
-Command cudaBase(const Toolchain& tools, const NvccOptions& options) {
+Command cudaBase(const Toolchain& tools, const NvccOptions& options, Pass pass = Pass::Whole) {
   Command command = {tools.clang, "-x", "cuda", "--cuda-path=" + tools.toolkit.string(),
                      "--cuda-gpu-arch=" + clangArch(options)};
   add(command, {"-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=3", "-D__CUDACC_VER_BUILD__=0"});
   add(command, kTolerance);
+  if (pass == Pass::Preprocessed) command.emplace_back("-nocudainc");  // headers and macros are in the text already
   if (!options.standard.empty()) command.push_back("-std=" + options.standard);
   if (options.relocatable) add(command, {"-fgpu-rdc", "-D__CUDACC_RDC__"});
   if (options.perThreadStream)
     add(command, {"-Xclang", "-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"});
   if (options.fastMath) command.emplace_back("-D__USE_FAST_MATH__=1");
+  if (pass == Pass::Preprocessed) return command;
   if (!options.macroFile.empty()) add(command, {"-include", options.macroFile});
   for (const auto& option : options.preprocessor) {
     if (!isDelayedMacro(option)) command.push_back(option);
   }
   return command;
 }
+
+/// The pass that clang loads for launches from kernels.
+fs::path launchPass(const Toolchain& tools) { return tools.toolkit / "lib64" / "ordito_launch_pass.so"; }
 
 void addHostFlags(Command& command, const NvccOptions& options) {
   // nvcc leaves host code unoptimised unless told; the reference computations of test programs are worth a better
@@ -105,11 +110,15 @@ Language languageOf(const NvccOptions& options, const std::string& file) {
 }
 
 Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
-                      const std::string& ptx) {
-  Command command = cudaBase(tools, options);
+                      const std::string& ptx, Pass pass) {
+  Command command = cudaBase(tools, options, pass);
   // Line numbers always: they cost nothing at run time, and every message about a kernel can name its source. Warnings
   // come from the host pass, which reads the same text.
-  add(command, {"--cuda-device-only", "-S", "-O3", "-gline-tables-only", "-w"});
+  add(command, {"--cuda-device-only", pass == Pass::Preprocess ? "-E" : "-S", "-O3", "-gline-tables-only", "-w"});
+  // Kernels hand values to shuffles that only one lane has set. C++ calls that undefined, and clang would conclude that
+  // the other lanes do not exist.
+  add(command, {"-Xclang", "-no-enable-noundef-analysis"});
+  if (pass == Pass::Preprocessed) command.push_back("-fpass-plugin=" + launchPass(tools).string());
   command.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (options.flushToZero) command.emplace_back("-fgpu-flush-denormals-to-zero");
   if (options.fastMath) command.emplace_back("-fgpu-approx-transcendentals");
@@ -123,14 +132,28 @@ Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const 
 }
 
 Command hostCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
-                    const std::string& fatbin, const std::string& object) {
-  Command command = cudaBase(tools, options);
-  add(command, {"--cuda-host-only", "-c"});
+                    const std::string& fatbin, const std::string& object, Pass pass) {
+  Command command = cudaBase(tools, options, pass);
+  add(command, {"--cuda-host-only", pass == Pass::Preprocess ? "-E" : "-c"});
   if (!fatbin.empty()) add(command, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin});
   addHostFlags(command, options);
-  addDependencyFlags(command, options, object);
+  if (pass != Pass::Preprocessed) addDependencyFlags(command, options, object);
+  // The array bound of a rewritten launch is no constant.
+  if (pass == Pass::Preprocessed) add(command, {"-Wno-vla", "-Wno-vla-cxx-extension"});
   add(command, {source, "-o", object});
   return command;
+}
+
+std::vector<fs::path> includeFolders(const NvccOptions& options) {
+  std::vector<fs::path> folders;
+  for (size_t i = 0; i < options.preprocessor.size(); ++i) {
+    const std::string& option = options.preprocessor[i];
+    if ((option == "-I" || option == "-isystem" || option == "-iquote") && i + 1 < options.preprocessor.size())
+      folders.emplace_back(options.preprocessor[++i]);
+    else if (option.starts_with("-I"))
+      folders.emplace_back(option.substr(2));
+  }
+  return folders;
 }
 
 Command plainCommand(const Toolchain& tools, const NvccOptions& options, Language language, const std::string& source,

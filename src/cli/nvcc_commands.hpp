@@ -23,13 +23,20 @@ enum class Language { Cuda, Cxx, C, None };
 /// None for what the linker takes: objects, libraries, names without a known suffix.
 Language languageOf(const NvccOptions& options, const std::string& file);
 
+/// How much of a compilation a command does. Files with launches from kernels are preprocessed first and compiled once
+/// these have been rewritten.
+enum class Pass { Whole, Preprocess, Preprocessed };
+
 /// Kernels to PTX.
 Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
-                      const std::string& ptx);
+                      const std::string& ptx, Pass pass = Pass::Whole);
 
 /// Host code of a .cu file to an object, with the fat binary embedded (none if empty).
 Command hostCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
-                    const std::string& fatbin, const std::string& object);
+                    const std::string& fatbin, const std::string& object, Pass pass = Pass::Whole);
+
+/// Where a source's quoted includes are looked for, beside its own folder.
+std::vector<std::filesystem::path> includeFolders(const NvccOptions& options);
 
 /// A plain C or C++ file to an object.
 Command plainCommand(const Toolchain& tools, const NvccOptions& options, Language language, const std::string& source,

@@ -1,0 +1,21 @@
+// Launches from kernels, `kernel<<<grid, block>>>(arguments)` in device code, which clang-19 refuses: turned into what
+// it accepts.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ordito::cli {
+
+/// The text with each launch from device code rewritten, and `<< <` joined, on unchanged lines; nothing if there is
+/// neither.
+std::optional<std::string> rewriteLaunches(std::string_view preprocessed);
+
+/// Could the source, or a file that it includes from its own folder or one of `folders`, hold what rewriteLaunches
+/// changes? A quick look that errs on the side of yes.
+bool mayNeedRewriting(const std::filesystem::path& source, const std::vector<std::filesystem::path>& folders);
+
+}  // namespace ordito::cli

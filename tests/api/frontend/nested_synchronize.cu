@@ -1,0 +1,11 @@
+// A parent cannot wait for its children since CUDA 12, and the compiler says what to do instead.
+// FAILS
+#include <cuda_runtime.h>
+
+__global__ void child() {}
+// CHECK: nested_synchronize.cu:[[@LINE+3]]:{{.*}} error: call to 'cudaDeviceSynchronize' declared with 'error'
+// attribute: CUDA 12 removed it from device code; launch what comes after the child grids into cudaStreamTailLaunch
+__global__ void parent() {
+  child<<<1, 1>>>();
+  cudaDeviceSynchronize();
+}
