@@ -24,6 +24,7 @@
 #include <set>
 
 #include "cli/cxx_tokens.hpp"
+#include "cli/shared_alignment.hpp"
 
 namespace ordito::cli {
 namespace fs = std::filesystem;
@@ -287,8 +288,8 @@ class Scan {
     std::string text = readFile(path);
     for (size_t at = text.find('#'); at != std::string::npos; at = text.find('#', at + 1))
       directive(path, text, at + 1);
-    if (text.find("<<<") != std::string::npos || text.find("<< <") != std::string::npos)
-      texts_.push_back(std::move(text));
+    auto has = [&](const char* what) { return text.find(what) != std::string::npos; };
+    if (has("<<<") || has("<< <") || (has("__shared__") && has("alignas"))) texts_.push_back(std::move(text));
   }
 
   void directive(const fs::path& path, const std::string& text, size_t at) {
@@ -329,7 +330,7 @@ class Scan {
       if (const auto launch = launchAt(tokens, i); launch && (place.isDevice() || launch->isSpaced)) return true;
       place.pass(i);
     }
-    return hasLaunchInMacro(text);
+    return hasSharedAlignment(tokens) || hasLaunchInMacro(text);
   }
 
   /// A macro can be used anywhere.
@@ -345,7 +346,7 @@ class Scan {
 
   std::vector<fs::path> folders_;
   std::set<std::string> seen_;
-  std::vector<std::string> texts_;  // those that have launches
+  std::vector<std::string> texts_;  // those that are worth a closer look
   DeviceWords words_;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cli/shared_alignment.hpp"
+
 namespace ordito::cli {
 namespace {
 
@@ -101,6 +103,16 @@ TEST(DeviceLaunches, AQuickLookFindsThemInIncludedFiles) {
   EXPECT_FALSE(mayNeedRewriting(folder / "outer.cu", {}));
   EXPECT_TRUE(mayNeedRewriting(folder / "outer.cu", {folder / "include"}));
   EXPECT_FALSE(mayNeedRewriting(folder / "missing.cu", {}));
+}
+
+TEST(SharedAlignment, MovesToTheFront) {
+  auto moved = [](const std::string& text) { return moveSharedAlignment(text).value_or("unchanged"); };
+  EXPECT_EQ(moved("{ __attribute__((shared)) alignas(16) float x[4]; }"),
+            "{ alignas(16) __attribute__((shared))  float x[4]; }");
+  EXPECT_EQ(moved("extern __shared__ alignas(T) char a[];"), "alignas(T) extern __shared__  char a[];");
+  EXPECT_EQ(moved("__shared__ static alignas(\n8) int a, b;\n"), "alignas( 8) __shared__ static \n int a, b;\n");
+  EXPECT_EQ(moved("alignas(16) __shared__ int a;"), "unchanged");
+  EXPECT_EQ(moved("struct alignas(16) S {}; __shared__ S s;"), "unchanged");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "cli/nvcc_commands.hpp"
 #include "cli/nvcc_options.hpp"
 #include "cli/process.hpp"
+#include "cli/shared_alignment.hpp"
 #include "driver/fatbin.hpp"
 
 namespace ordito::cli {
@@ -161,9 +162,11 @@ class Build {
   /// Of a preprocessed file; false if it can stay as it is.
   bool rewrite(const std::string& file) const {
     if (options_.dryRun) return true;
-    const auto text = rewriteLaunches(readFile(file));
-    if (text) std::ofstream(file, std::ios::binary) << *text;
-    return text.has_value();
+    const std::string before = readFile(file);
+    const auto aligned = moveSharedAlignment(before);
+    const auto text = rewriteLaunches(aligned ? *aligned : before);
+    if (text || aligned) std::ofstream(file, std::ios::binary) << (text ? *text : *aligned);
+    return text || aligned;
   }
 
   int compileFatbin(const std::string& source, const std::string& fatbin) {
