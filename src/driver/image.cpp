@@ -58,11 +58,16 @@ std::string describeWithoutPtx(const std::vector<FatbinEntry>& entries) {
   return "machine code for " + list + " only, and no PTX";
 }
 
+/// The device runtime that nvcc links into programs whose kernels launch kernels. It works by calls into NVIDIA's
+/// driver; ours is in machine/device_runtime.cpp.
+bool isDeviceRuntime(const FatbinEntry& entry) { return entry.ptx.find("__cuda_syscall_") != std::string::npos; }
+
 Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, const std::string& origin,
                                    uint32_t capability) {
   ParsedImage parsed;
   std::vector<ptx::Module> modules;
   for (const FatbinEntry* entry : choose(entries, capability)) {
+    if (isDeviceRuntime(*entry)) continue;
     auto module = parseText(entry->ptx, entry->name.empty() ? origin : entry->name);
     if (!module) return tl::unexpected(module.error());
     modules.push_back(std::move(*module));
