@@ -1,5 +1,5 @@
-// `__shared__ alignas(16) float x[4];`: nvcc takes alignas anywhere among the words of a declaration, clang only in front of
-// attributes such as that behind __shared__.
+// `__shared__ alignas(16) float x[4];`: nvcc takes alignas anywhere among the words of a declaration, clang only in
+// front of attributes such as that behind __shared__.
 #pragma once
 
 #include <optional>

@@ -11,4 +11,4 @@ __global__ void aligned(int* p) {
   p[threadIdx.x] = table[31 - threadIdx.x] + rest[threadIdx.x];
 }
 
-void launch(int* p) { aligned<< <1, 32, 32>> >(p); }
+void launch(int* p) { aligned<<<1, 32, 32>>>(p); }
