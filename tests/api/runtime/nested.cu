@@ -7,11 +7,12 @@
 
 // --- recursive reduction: each level halves the data of all blocks, and the next one starts behind the whole grid
 
-__global__ void reduceTail(int* data, unsigned stride, unsigned width) {
+__global__ void reduceTail(int* data, unsigned stride, unsigned width, unsigned* launches) {
   int* mine = data + blockIdx.x * width;
   if (threadIdx.x < stride) mine[threadIdx.x] += mine[threadIdx.x + stride];
-  if (stride > 1 && blockIdx.x == 0 && threadIdx.x == 0)
-    reduceTail<<<gridDim.x, stride / 2, 0, cudaStreamTailLaunch>>>(data, stride / 2, width);
+  if (stride == 1 || blockIdx.x > 0 || threadIdx.x > 0) return;
+  ++*launches;
+  reduceTail<<<gridDim.x, stride / 2, 0, cudaStreamTailLaunch>>>(data, stride / 2, width, launches);
 }
 
 void testReduction() {
@@ -21,7 +22,12 @@ void testReduction() {
   int* data = nullptr;
   EXPECT_OK(cudaMalloc(&data, n * sizeof(int)));
   EXPECT_OK(cudaMemcpy(data, host.data(), n * sizeof(int), cudaMemcpyHostToDevice));
-  reduceTail<<<n / width, width / 2>>>(data, width / 2, width);
+  unsigned *launches = nullptr, counted = 0;
+  EXPECT_OK(cudaMalloc(&launches, sizeof counted));
+  EXPECT_OK(cudaMemset(launches, 0, sizeof counted));
+  reduceTail<<<n / width, width / 2>>>(data, width / 2, width, launches);
+  EXPECT_OK(cudaMemcpy(&counted, launches, sizeof counted, cudaMemcpyDeviceToHost));
+  EXPECT(counted == 8);
   std::vector<int> result(n);
   EXPECT_OK(cudaMemcpy(result.data(), data, n * sizeof(int), cudaMemcpyDeviceToHost));
   for (unsigned block = 0; block < n / width; ++block) {
