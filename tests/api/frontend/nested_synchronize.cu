@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 __global__ void child() {}
-// CHECK: nested_synchronize.cu:[[@LINE+3]]:{{.*}} error: call to 'cudaDeviceSynchronize' declared with 'error'
-// attribute: CUDA 12 removed it from device code; launch what comes after the child grids into cudaStreamTailLaunch
+// CHECK: nested_synchronize.cu:[[@LINE+4]]:{{.*}} error: call to 'cudaDeviceSynchronize' declared with 'error'
+// CHECK-SAME: launch what comes after the child grids into cudaStreamTailLaunch
 __global__ void parent() {
   child<<<1, 1>>>();
   cudaDeviceSynchronize();
