@@ -52,6 +52,13 @@ ORDITO_CG void gridBarrier() {
   __syncthreads();
 }
 
+template <bool Condition, class Type>
+struct EnableIf {
+  typedef Type type;
+};
+template <class Type>
+struct EnableIf<false, Type> {};
+
 /// Groups shuffle values of any type that can be copied as bytes: word by word.
 struct FromLane {
   unsigned int mask;
@@ -119,9 +126,22 @@ class thread_group {
   friend __device__ thread_group tiled_partition(const thread_group& parent, unsigned int size);
 };
 
+template <unsigned int MaxBlockSize>
+struct block_tile_memory;
+
+namespace ordito_detail {
+struct TileMemory;
+}
+
 class thread_block : public thread_group {
  public:
   ORDITO_CG_MEMBER thread_block() : thread_group(Block, 0, ordito_detail::blockSize(), ordito_detail::rankInBlock()) {}
+  /// With memory for tiles of more than a warp.
+  ORDITO_CG_MEMBER thread_block(unsigned int* arrivals, unsigned int (*words)[8])
+      : thread_group(Block, 0, ordito_detail::blockSize(), ordito_detail::rankInBlock()),
+        arrivals_(arrivals),
+        words_(words) {}
+  ORDITO_CG_MEMBER ordito_detail::TileMemory tileMemory() const;
   ORDITO_CG_MEMBER static void sync() { __syncthreads(); }
   ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_detail::rankInBlock(); }
   ORDITO_CG_MEMBER static unsigned int size() { return ordito_detail::blockSize(); }
@@ -130,6 +150,10 @@ class thread_block : public thread_group {
   ORDITO_CG_MEMBER static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
   ORDITO_CG_MEMBER static dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
   ORDITO_CG_MEMBER static dim3 dim_threads() { return group_dim(); }
+
+ private:
+  unsigned int* arrivals_ = nullptr;
+  unsigned int (*words_)[8] = nullptr;
 };
 
 class grid_group : public thread_group {
@@ -160,8 +184,15 @@ class coalesced_group : public thread_group {
   ORDITO_CG_MEMBER unsigned int size() const { return (unsigned int)size_; }
   ORDITO_CG_MEMBER unsigned int num_threads() const { return (unsigned int)size_; }
   ORDITO_CG_MEMBER unsigned int thread_rank() const { return (unsigned int)rank_; }
-  ORDITO_CG_MEMBER unsigned int meta_group_size() const { return 1; }
-  ORDITO_CG_MEMBER unsigned int meta_group_rank() const { return 0; }
+  /// A part of a larger group: which of how many.
+  ORDITO_CG_MEMBER coalesced_group(unsigned int mask, unsigned int rank, unsigned int count) : coalesced_group(mask) {
+    meta_rank_ = rank;
+    meta_size_ = count;
+  }
+  ORDITO_CG_MEMBER unsigned int meta_group_size() const { return meta_size_; }
+  ORDITO_CG_MEMBER unsigned int meta_group_rank() const { return meta_rank_; }
+  /// The lanes in the group.
+  ORDITO_CG_MEMBER unsigned int lanes() const { return mask_; }
   ORDITO_CG_MEMBER void sync() const { __syncwarp(mask_); }
 
   template <class Type>
@@ -212,6 +243,8 @@ class coalesced_group : public thread_group {
     }
     return ranks;
   }
+
+  unsigned int meta_rank_ = 0, meta_size_ = 1;
 };
 
 /// `Size` neighbouring lanes of a warp; `Size` is a power of two up to 32. The type with `void` is what functions take
@@ -269,17 +302,60 @@ class thread_block_tile<Size, void> : public thread_group {
 };
 
 template <unsigned int Size, class Parent>
-class thread_block_tile : public thread_block_tile<Size, void> {};
+class thread_block_tile : public thread_block_tile<Size, void> {
+ public:
+  using thread_block_tile<Size, void>::thread_block_tile;
+};
+
+/// A tile of a tile counts its neighbours in that.
+template <unsigned int Size, unsigned int ParentSize, class Grandparent>
+class thread_block_tile<Size, thread_block_tile<ParentSize, Grandparent>> : public thread_block_tile<Size, void> {
+ public:
+  using thread_block_tile<Size, void>::thread_block_tile;
+  ORDITO_CG_MEMBER static unsigned int meta_group_rank() {
+    return (ordito_detail::rankInBlock() & (ParentSize - 1)) / Size;
+  }
+  ORDITO_CG_MEMBER static constexpr unsigned int meta_group_size() { return ParentSize / Size; }
+};
+
+}  // namespace cooperative_groups
+
+#include "cooperative_groups/large_tile.h"
+
+namespace cooperative_groups {
+
+ORDITO_CG_MEMBER ordito_detail::TileMemory thread_block::tileMemory() const { return {arrivals_, words_}; }
 
 // --- making groups
 // -----------------------------------------------------------------------------------------------------------
 ORDITO_CG thread_block this_thread_block() { return thread_block(); }
+/// All threads of the block have to call this: it clears the memory.
+template <unsigned int MaxBlockSize>
+ORDITO_CG thread_block this_thread_block(block_tile_memory<MaxBlockSize>& memory) {
+  for (unsigned int i = ordito_detail::rankInBlock(); i < 16; i += ordito_detail::blockSize()) memory.arrivals[i] = 0;
+  __syncthreads();
+  return thread_block(memory.arrivals, memory.words);
+}
 ORDITO_CG grid_group this_grid() { return grid_group(); }
 ORDITO_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
 template <unsigned int Size, class Parent>
-ORDITO_CG thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+ORDITO_CG typename ordito_detail::EnableIf<(Size <= 32), thread_block_tile<Size, Parent>>::type tiled_partition(
+    const Parent&) {
   return thread_block_tile<Size, Parent>();
+}
+template <unsigned int Size>
+ORDITO_CG typename ordito_detail::EnableIf<(Size > 32), thread_block_tile<Size, thread_block>>::type tiled_partition(
+    const thread_block& block) {
+  return thread_block_tile<Size, thread_block>(block.tileMemory());
+}
+/// Runs of `size` ranks of the group.
+__device__ inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned int size) {
+  const unsigned int rank = parent.thread_rank() / size;
+  unsigned int lanes = 0, number = 0;
+  for (unsigned int left = parent.lanes(); left != 0; left &= left - 1, ++number)
+    if (number / size == rank) lanes |= left & (0u - left);
+  return coalesced_group(lanes, rank, (parent.size() + size - 1) / size);
 }
 /// The size may be known only at run time; for a tile within a warp the masks are those of the static form.
 __device__ inline thread_group tiled_partition(const thread_group&, unsigned int size) {
@@ -287,28 +363,50 @@ __device__ inline thread_group tiled_partition(const thread_group&, unsigned int
   return thread_group(thread_group::Warp, ordito_detail::tileMask(size), size, rank);
 }
 /// Those of the group whose predicate, or label, is the same as this thread's.
-ORDITO_CG coalesced_group binary_partition(const coalesced_group&, bool predicate) {
-  const unsigned int all = __activemask();
+ORDITO_CG coalesced_group binary_partition(const coalesced_group& parent, bool predicate) {
+  const unsigned int all = parent.lanes();
   const unsigned int with = __ballot_sync(all, predicate);
-  return coalesced_group(predicate ? with : all & ~with);
+  return coalesced_group(predicate ? with : all & ~with, predicate ? 1 : 0, 2);
 }
 template <unsigned int Size, class Parent>
 ORDITO_CG coalesced_group binary_partition(const thread_block_tile<Size, Parent>&, bool predicate) {
   const unsigned int all = ordito_detail::tileMask(Size);
   const unsigned int with = __ballot_sync(all, predicate) & all;
-  return coalesced_group(predicate ? with : all & ~with);
+  return coalesced_group(predicate ? with : all & ~with, predicate ? 1 : 0, 2);
 }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+namespace ordito_detail {
+/// The part of a group whose lanes are `part`; parts are numbered by their first lanes.
+ORDITO_CG coalesced_group partOf(unsigned int all, unsigned int part) {
+  const unsigned int first = part & (0u - part);
+  const unsigned int firsts = __ballot_sync(all, (1u << laneId()) == first) & all;
+  return coalesced_group(part, (unsigned int)__popc(firsts & (first - 1u)), (unsigned int)__popc(firsts));
+}
+}  // namespace ordito_detail
 template <class Label>
-ORDITO_CG coalesced_group labeled_partition(const coalesced_group&, Label label) {
-  return coalesced_group(__match_any_sync(__activemask(), label));
+ORDITO_CG coalesced_group labeled_partition(const coalesced_group& parent, Label label) {
+  return ordito_detail::partOf(parent.lanes(), __match_any_sync(parent.lanes(), label));
 }
 template <unsigned int Size, class Parent, class Label>
 ORDITO_CG coalesced_group labeled_partition(const thread_block_tile<Size, Parent>&, Label label) {
   const unsigned int all = ordito_detail::tileMask(Size);
-  return coalesced_group(__match_any_sync(all, label) & all);
+  return ordito_detail::partOf(all, __match_any_sync(all, label) & all);
 }
 #endif
+
+/// One thread of the group does it.
+template <class Group, class Function, class... Arguments>
+ORDITO_CG void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
+  if (group.thread_rank() == 0) function(static_cast<Arguments&&>(arguments)...);
+}
+/// The same, and all get the result.
+template <class Group, class Function, class... Arguments>
+ORDITO_CG auto invoke_one_broadcast(const Group& group, Function&& function, Arguments&&... arguments)
+    -> decltype(function(static_cast<Arguments&&>(arguments)...)) {
+  decltype(function(static_cast<Arguments&&>(arguments)...)) result{};
+  if (group.thread_rank() == 0) result = function(static_cast<Arguments&&>(arguments)...);
+  return group.shfl(result, 0);
+}
 
 template <class Group>
 ORDITO_CG void sync(const Group& group) {
