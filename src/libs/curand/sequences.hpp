@@ -1,0 +1,139 @@
+// A generator's numbers in the order in which the library delivers them: from many sequences in turn, as the threads of
+// a GPU would each make one. The generators themselves are those of kernels (include/ordito/curand_*.h).
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "libs/curand/host_side.hpp"
+
+namespace ordito::curand {
+
+/// How many sequences a generator has here, and what one gives before it is the next one's turn.
+template <class State>
+struct Shape {
+  static constexpr size_t sequences = 4096;
+  static constexpr unsigned words = 1, doubles = 1, normals = 2;
+};
+template <>
+struct Shape<curandStateMRG32k3a_t> {
+  static constexpr size_t sequences = 81920;
+  static constexpr unsigned words = 1, doubles = 1, normals = 2;
+};
+template <>
+struct Shape<curandStatePhilox4_32_10_t> {
+  static constexpr size_t sequences = 65536;
+  static constexpr unsigned words = 4, doubles = 4, normals = 4;
+};
+
+/// A generator that fills arrays.
+class Filler {
+ public:
+  virtual ~Filler() = default;
+  virtual void bits(uint32_t* out, size_t count) = 0;
+  virtual void uniform(float* out, size_t count) = 0;
+  virtual void uniform(double* out, size_t count) = 0;
+  virtual void normal(float* out, size_t count) = 0;
+  virtual void normal(double* out, size_t count) = 0;
+};
+
+template <class State>
+class Sequences final : public Filler {
+ public:
+  /// From number `offset` of the output on.
+  Sequences(uint64_t seed, uint64_t offset) {
+    constexpr uint64_t count = Shape<State>::sequences;
+    const uint64_t turns = offset / Shape<State>::words;
+    next_ = turns % count;
+    states_.resize(count);
+    for (uint64_t i = 0; i < count; ++i) startSequence(i, seed);
+    for (uint64_t i = 0; i < count; ++i)
+      skipahead((turns / count + (i < next_ ? 1 : 0)) * Shape<State>::words, &states_[i]);
+    used_ = offset % Shape<State>::words;
+  }
+
+  void bits(uint32_t* out, size_t count) override {
+    fill<Shape<State>::words>(out, count, [](State& s, uint32_t* to) {
+      for (unsigned i = 0; i < Shape<State>::words; ++i) to[i] = ::curand(&s);
+    });
+  }
+  void uniform(float* out, size_t count) override {
+    fill<Shape<State>::words>(out, count, [](State& s, float* to) {
+      for (unsigned i = 0; i < Shape<State>::words; ++i) to[i] = curand_uniform(&s);
+    });
+  }
+  void uniform(double* out, size_t count) override {
+    fill<Shape<State>::doubles>(out, count, [](State& s, double* to) {
+      for (unsigned i = 0; i < Shape<State>::doubles; ++i) to[i] = curand_uniform_double(&s);
+    });
+  }
+  void normal(float* out, size_t count) override {
+    fill<Shape<State>::normals>(out, count, [](State& s, float* to) {
+      for (unsigned i = 0; i < Shape<State>::normals; i += 2) {
+        const float2 pair = curand_normal2(&s);
+        to[i] = pair.x, to[i + 1] = pair.y;
+      }
+    });
+  }
+  void normal(double* out, size_t count) override {
+    fill<Shape<State>::normals>(out, count, [](State& s, double* to) {
+      for (unsigned i = 0; i < Shape<State>::normals; i += 2) {
+        const double2 pair = curand_normal2_double(&s);
+        to[i] = pair.x, to[i + 1] = pair.y;
+      }
+    });
+  }
+
+ private:
+  /// A sequence begins where the one before, at its own beginning, leaves off.
+  void startSequence(uint64_t i, uint64_t seed) {
+    if (i == 0) return curand_init(seed, 0, 0, &states_[0]);
+    states_[i] = states_[i - 1];
+    skipSequence(states_[i]);
+  }
+  static void skipSequence(curandStateMRG32k3a_t& state) {
+    static const MrgJumps jumps;
+    ordito_curand::mrgApply(state.s1, jumps.first, ordito_curand::kMrgModulus1);
+    ordito_curand::mrgApply(state.s2, jumps.second, ordito_curand::kMrgModulus2);
+  }
+  template <class Other>
+  static void skipSequence(Other& state) {
+    skipahead_sequence(1, &state);
+  }
+  /// One subsequence of MRG32k3a.
+  struct MrgJumps {
+    ordito_curand::MrgMatrix first = ordito_curand::mrgStep1(), second = ordito_curand::mrgStep2();
+    MrgJumps() {
+      for (int k = 0; k < 76; ++k) {
+        first = ordito_curand::mrgProduct(first, first, ordito_curand::kMrgModulus1);
+        second = ordito_curand::mrgProduct(second, second, ordito_curand::kMrgModulus2);
+      }
+    }
+  };
+
+  /// `draw` makes the `Count` numbers of one turn. A turn that is used in part is made again for the rest.
+  template <unsigned Count, class Type, class Draw>
+  void fill(Type* out, size_t count, const Draw& draw) {
+    Type turn[Count];
+    for (size_t i = 0; i < count;) {
+      State& state = states_[next_];
+      const State before = state;
+      draw(state, turn);
+      while (used_ < Count && i < count) out[i++] = turn[used_++];
+      if (used_ < Count && Count == Shape<State>::words) {
+        state = before;
+        break;
+      }
+      next_ = (next_ + 1) % states_.size();
+      used_ = 0;
+    }
+  }
+
+  std::vector<State> states_;
+  size_t next_ = 0;  // whose turn it is
+  size_t used_ = 0;  // numbers of that turn that have been delivered
+};
+
+}  // namespace ordito::curand
