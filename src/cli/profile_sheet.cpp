@@ -73,6 +73,7 @@ std::string shortName(std::string name) {
 std::vector<Column> columns(const Json& metrics) {
   std::vector<Column> all = {{"launch", "#"},
                              {"kernel", "", 1, 2, Audience::programs},
+                             {"launched_by", "", 1, 2, Audience::programs},
                              {"short_kernel", "kernel", 1, 2, Audience::people},
                              {"grid", "grid"},
                              {"block", "block"},
@@ -98,6 +99,7 @@ std::vector<Cell> row(int64_t number, const Json& launch) {
   int64_t fixed = integer("shared_static"), dynamic = integer("shared_dynamic");
   std::vector<Cell> cells = {number,
                              kernel,
+                             launch.value("launched_by", std::string()),
                              shortName(kernel),
                              dims(launch.at("grid")),
                              dims(launch.at("block")),
