@@ -349,8 +349,9 @@ ORDITO_CG typename ordito_detail::EnableIf<(Size > 32), thread_block_tile<Size, 
     const thread_block& block) {
   return thread_block_tile<Size, thread_block>(block.tileMemory());
 }
-/// Runs of `size` ranks of the group.
+/// Runs of `size` ranks of the group; as for every tile, a power of two.
 __device__ inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned int size) {
+  if (size == 0 || (size & (size - 1)) != 0) __trap();
   const unsigned int rank = parent.thread_rank() / size;
   unsigned int lanes = 0, number = 0;
   for (unsigned int left = parent.lanes(); left != 0; left &= left - 1, ++number)

@@ -7,9 +7,10 @@
 
 #if defined(__cplusplus) && defined(__CUDA__)
 
-#include "ordito/curand_xorwow.h"
-#include "ordito/curand_philox.h"
 #include "ordito/curand_mrg32k3a.h"
+#include "ordito/curand_philox.h"
+#include "ordito/curand_xorwow.h"
+// Over these:
 #include "ordito/curand_distributions.h"
 
 #endif

@@ -99,7 +99,7 @@ std::vector<Cell> row(int64_t number, const Json& launch) {
   int64_t fixed = integer("shared_static"), dynamic = integer("shared_dynamic");
   std::vector<Cell> cells = {number,
                              kernel,
-                             launch.value("launched_by", std::string()),
+                             launch.at("launched_by").is_string() ? launch.at("launched_by").get<std::string>() : "",
                              shortName(kernel),
                              dims(launch.at("grid")),
                              dims(launch.at("block")),

@@ -37,7 +37,7 @@ Json toJson(const LaunchRecord& record) {
   }
   return {{"kernel", record.kernel},
           {"mangled", record.mangled},
-          {"launched_by", record.launcher},
+          {"launched_by", record.launcher.empty() ? Json() : Json(record.launcher)},
           {"grid", toJson(record.grid)},
           {"block", toJson(record.block)},
           {"shared_static", record.staticShared},

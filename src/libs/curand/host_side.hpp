@@ -10,7 +10,8 @@ inline void sincospi(double x, double* sine, double* cosine) {
   *sine = std::sin(reduced * M_PI), *cosine = std::cos(reduced * M_PI);
 }
 
-#include "ordito/curand_distributions.h"
 #include "ordito/curand_mrg32k3a.h"
 #include "ordito/curand_philox.h"
 #include "ordito/curand_xorwow.h"
+// Over these:
+#include "ordito/curand_distributions.h"

@@ -73,9 +73,9 @@ __global__ void partitions(unsigned* errors) {
     check(odd.size() == 16 && odd.thread_rank() == lane / 2);
     check(cg::inclusive_scan(odd, 1) == static_cast<int>(odd.thread_rank()) + 1);
     check(odd.ballot(lane < 16) == 0xff);
-    const auto quarter = cg::tiled_partition(odd, 5);
-    check(quarter.size() == (odd.thread_rank() == 15 ? 1 : 5) && quarter.meta_group_size() == 4);
-    check(quarter.thread_rank() == odd.thread_rank() % 5 && quarter.meta_group_rank() == odd.thread_rank() / 5);
+    const auto quarter = cg::tiled_partition(odd, 4);
+    check(quarter.size() == 4 && quarter.meta_group_size() == 4);
+    check(quarter.thread_rank() == odd.thread_rank() % 4 && quarter.meta_group_rank() == odd.thread_rank() / 4);
     const auto half = cg::binary_partition(odd, lane < 8);
     check(half.size() == (lane < 8 ? 4 : 12));
     check(half.shfl(static_cast<int>(lane), 0) == (lane < 8 ? 1 : 9));
