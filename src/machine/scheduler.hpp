@@ -35,8 +35,8 @@ struct GridLaunch {
   uint32_t sharedAlignment = 16;       // largest alignment of a shared variable
   std::byte* gridWorkspace = nullptr;  // see BlockFrame
   bool counters = false;
-  bool mayAwaitBlocks = true;  // a block may wait for a later one, so a grid that stands still gets more threads
-  bool cooperative = false;    // every block must make progress at once
+  bool mayAwaitBlocks = true;    // a block may wait for a later one, so a grid that stands still gets more threads
+  bool cooperative = false;      // every block must make progress at once
   NestedGrid* nested = nullptr;  // what the grid's kernel launches belongs to; null: it launches nothing
 };
 
