@@ -54,6 +54,7 @@ GridResult Nest::run(GridLaunch launch) {
   GridResult result = scheduler_.run(launch);
   ended(root, std::move(result.fault));
   scheduler_.helpUntil(this, [this] { return done_.load(); });
+  scheduler_.askAgain();  // the root may have been the last to end, and no drainer was told
   std::vector<std::thread> drainers;
   {
     Lock lock(mutex_);

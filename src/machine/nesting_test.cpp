@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "machine/device_block.hpp"
 #include "machine/device_runtime.hpp"
@@ -137,6 +138,20 @@ TEST_P(Nesting, ThousandsOfLaunchesAllRun) {
       100, 64);
   EXPECT_FALSE(result.fault);
   EXPECT_EQ(ran, 100 * 100 * 3);
+}
+
+/// Threads that were started to make room sleep when the host's own grid is the last to end.
+TEST_P(Nesting, TheHostsGridMayEndLast) {
+  std::atomic<int> ran{0};
+  run(
+      GetParam(),
+      [&](const BlockFrame& f) {
+        for (int i = 0; i < 8; ++i) fireAndForget(f, [&](const BlockFrame&) { ++ran; }, 1);
+        while (ran < 8) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      },
+      1, 2);
+  EXPECT_EQ(ran, 8);
 }
 
 TEST_P(Nesting, AChainOfTailsHasNoEnd) {

@@ -119,6 +119,11 @@ class Scheduler::Pool {
     }
   }
 
+  void askAgain() {
+    std::lock_guard lock(mutex_);  // nobody is between asking and falling asleep now
+    startedChanged_.notify_all();
+  }
+
  private:
   void chooseChunk(Running& grid) const {
     // Big grids are taken in chunks. Up to the number of blocks that a GPU can hold at once, one by one: such a grid
@@ -302,6 +307,7 @@ Scheduler::~Scheduler() = default;
 GridResult Scheduler::run(const GridLaunch& launch) { return pool_->run(launch); }
 void Scheduler::start(std::unique_ptr<StartedGrid> grid) { pool_->start(std::move(grid)); }
 void Scheduler::helpUntil(const void* group, const std::function<bool()>& done) { pool_->helpUntil(group, done); }
+void Scheduler::askAgain() { pool_->askAgain(); }
 unsigned Scheduler::threads() const { return pool_->threads(); }
 
 Scheduler& scheduler() {

@@ -76,6 +76,8 @@ class Scheduler {
   /// Runs blocks of started grids of one group until `done`, which is asked under the scheduler's lock each time that a
   /// started grid has finished.
   void helpUntil(const void* group, const std::function<bool()>& done);
+  /// Has those in helpUntil ask again whether they are done: needed where not the end of a started grid makes it so.
+  void askAgain();
 
   unsigned threads() const;
 
