@@ -25,7 +25,7 @@ std::string rewritten(const std::string& source) {
 std::string launched(const std::string& body) {
   const std::string text = rewritten(inKernel(body));
   const size_t first = text.find("LAUNCH(");
-  return first == std::string::npos ? text : text.substr(first + 7, text.find(";", first) - first - 8);
+  return first == std::string::npos ? text : text.substr(first + 7, text.find(';', first) - first - 8);
 }
 
 std::string value(int i) { return "::ordito_launch::get<" + std::to_string(i) + ">(*this)"; }

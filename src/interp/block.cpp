@@ -136,7 +136,8 @@ void Block::noteProgress(Warp& warp, uint32_t group, bool wentBackwards) const {
     warp.backwardBranches = 0;
     return;
   }
-  if ((warp.backwardBranches += weight) < kPatience) return;
+  warp.backwardBranches += weight;
+  if (warp.backwardBranches < kPatience) return;
   warp.backwardBranches = 0;
   warp.focusSteps = kFocusSteps;
   for (uint32_t lane : Lanes(waiting)) {

@@ -201,7 +201,7 @@ void Nest::advance(const std::shared_ptr<DeviceStream>& stream) {
 }
 
 /// One thing that the grid waited for has ended; perhaps it was the last.
-void Nest::complete(std::shared_ptr<NestedGrid> grid) {
+void Nest::complete(const std::shared_ptr<NestedGrid>& grid) {
   if (--grid->open_ > 0) return;
   if (!grid->tails_.empty()) return startTail(grid);
   if (grid->stream_) {
@@ -219,7 +219,7 @@ void Nest::settle() {
     if (!closing_.empty()) {
       auto grid = std::move(closing_.front());
       closing_.pop_front();
-      complete(std::move(grid));
+      complete(grid);
     } else if (!movable_.empty()) {
       auto stream = std::move(movable_.front());
       movable_.pop_front();

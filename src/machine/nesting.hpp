@@ -119,7 +119,7 @@ class Nest : public std::enable_shared_from_this<Nest> {
   void startChild(Child child, std::shared_ptr<NestedGrid> parent, std::shared_ptr<DeviceStream> stream);
   void startTail(const std::shared_ptr<NestedGrid>& grid);
   void advance(const std::shared_ptr<DeviceStream>& stream);
-  void complete(std::shared_ptr<NestedGrid> grid);
+  void complete(const std::shared_ptr<NestedGrid>& grid);
   void settle();
 
   Scheduler& scheduler_;

@@ -79,7 +79,7 @@ Nest::Answer launchTail(const BlockFrame& frame, Body body) {
 class Log {
  public:
   Body note(std::string what) {
-    return [this, what](const BlockFrame&) { add(what); };
+    return [this, what = std::move(what)](const BlockFrame&) { add(what); };
   }
   void add(const std::string& what) {
     std::lock_guard lock(mutex_);
