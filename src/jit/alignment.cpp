@@ -143,11 +143,11 @@ void Emitter::checkAlignment(const Instruction& i, size_t k, unsigned bytes, con
       if (static_cast<uint64_t>(p) & low) return false;
     return true;
   }();
-  if (samePattern && mask.empty()) {  // one test of all bases together
-    LlvmValue all = nullptr;
+  if (samePattern && mask.empty() && offset == 0) {  // one test of all bases together
+    LlvmValue all = baseOf(root, 0, 0);
     for (unsigned p = 0; p < partsOf(root); ++p)
-      for (unsigned g = 0; g < shape.groups; ++g) all = all ? b_.CreateOr(all, baseOf(root, p, g)) : baseOf(root, p, g);
-    if (offset == 0) return failIfMisaligned(lowBits(all), i, mask);
+      for (unsigned g = 0; g < shape.groups; ++g) all = b_.CreateOr(all, baseOf(root, p, g));
+    return failIfMisaligned(lowBits(all), i, mask);
   }
   if (samePattern && (shape.groups == 1 || mask.empty())) {
     for (unsigned p = 0; p < partsOf(root); ++p)

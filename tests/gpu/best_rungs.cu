@@ -31,7 +31,7 @@ struct Line {
   std::string what;
   std::string shape;
   double ms = 0;
-  double libraryMs = 0;
+  double referenceMs = 0;
   double goal = 0;
 };
 
@@ -108,7 +108,7 @@ void compareReduction(unsigned n) {
   Cub library([&](void* storage, std::size_t& bytes) {
     return cub::DeviceReduce::Sum(storage, bytes, in.get(), out.get(), static_cast<int>(n));
   });
-  const double libraryMs = timeOf([&] { library(); });
+  const double referenceMs = timeOf([&] { library(); });
   const int expected = contents(out, 1)[0];
   lab::DeviceArray<unsigned> finished(1);
   finished.clear();
@@ -118,8 +118,8 @@ void compareReduction(unsigned n) {
       lab::DeviceArray<int> partials(grid + 1);
       const double ms = timeOf([&] { reduceSinglePass<<<grid, block>>>(in.get(), partials.get(), finished.get(), n); });
       expect(contents(partials, grid + 1)[grid] == expected, "reduction");
-      lines.push_back(
-          {"reduction", std::to_string(block) + " threads, " + std::to_string(grid) + " blocks", ms, libraryMs, 0.95});
+      lines.push_back({"reduction", std::to_string(block) + " threads, " + std::to_string(grid) + " blocks", ms,
+                       referenceMs, 0.95});
     }
   }
 }
@@ -131,7 +131,7 @@ struct ScanData {
   lab::DeviceArray<unsigned>& out;
   const std::vector<unsigned>& expected;
   unsigned n;
-  double libraryMs;
+  double referenceMs;
 };
 
 template <unsigned Warps, unsigned Quads>
@@ -146,7 +146,7 @@ void compareScanShape(const ScanData& data) {
   });
   expect(contents(data.out, data.n) == data.expected, "scan");
   lines.push_back({"scan", std::to_string(32 * Warps) + " threads, " + std::to_string(4 * Quads) + " elements each", ms,
-                   data.libraryMs, 0.95});
+                   data.referenceMs, 0.95});
 }
 
 void compareScan(unsigned n) {
@@ -157,9 +157,9 @@ void compareScan(unsigned n) {
   Cub library([&](void* storage, std::size_t& bytes) {
     return cub::DeviceScan::InclusiveSum(storage, bytes, in.get(), out.get(), static_cast<int>(n));
   });
-  const double libraryMs = timeOf([&] { library(); });
+  const double referenceMs = timeOf([&] { library(); });
   const std::vector<unsigned> expected = contents(out, n);
-  const ScanData data{in, out, expected, n, libraryMs};
+  const ScanData data{in, out, expected, n, referenceMs};
   compareScanShape<4, 4>(data);
   compareScanShape<4, 6>(data);
   compareScanShape<4, 8>(data);
@@ -182,7 +182,7 @@ void compareHistogram(const std::string& what, const std::vector<unsigned char>&
     return cub::DeviceHistogram::HistogramEven(storage, bytes, in.get(), bins.get(), static_cast<int>(kBins) + 1, 0,
                                                static_cast<int>(kBins), static_cast<int>(n));
   });
-  const double libraryMs = timeOf([&] { library(); });
+  const double referenceMs = timeOf([&] { library(); });
   const std::vector<unsigned> expected = contents(bins, kBins);
   for (const unsigned perProcessor : {2u, 3u, 4u}) {
     const double ms = timeOf([&] {
@@ -190,7 +190,7 @@ void compareHistogram(const std::string& what, const std::vector<unsigned char>&
       histogramLanes<<<processors() * perProcessor, kLanesBlock>>>(in.get(), n, ours.get());
     });
     expect(contents(ours, kBins) == expected, what);
-    lines.push_back({what, std::to_string(perProcessor) + " blocks of 512 on a multiprocessor", ms, libraryMs, 1.0});
+    lines.push_back({what, std::to_string(perProcessor) + " blocks of 512 on a multiprocessor", ms, referenceMs, 1.0});
   }
 }
 
@@ -242,7 +242,7 @@ struct ProductData {
   lab::DeviceArray<float>& c;
   const std::vector<float>& expected;
   int n;
-  double libraryMs;
+  double referenceMs;
 };
 
 template <int Depth, int Stages, int Rows>
@@ -260,7 +260,7 @@ void compareProductShape(const ProductData& data) {
   lines.push_back(
       {"matrix product",
        std::to_string(Rows) + "x8, depth " + std::to_string(Depth) + ", " + std::to_string(Stages) + " stages", ms,
-       data.libraryMs, 0.85});
+       data.referenceMs, 0.85});
 }
 
 /// Elements are small integers, so that both sides must agree in every bit.
@@ -278,11 +278,11 @@ void compareProduct(int n) {
   const float one = 1;
   const float zero = 0;
   // cuBLAS thinks in columns: B^T A^T = (A B)^T is our A B in rows.
-  const double libraryMs = timeOf(
+  const double referenceMs = timeOf(
       [&] { cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.get(), n, a.get(), n, &zero, c.get(), n); });
   const std::vector<float> expected = contents(c, elements);
   cublasDestroy(handle);
-  const ProductData data{a, b, c, expected, n, libraryMs};
+  const ProductData data{a, b, c, expected, n, referenceMs};
   compareProductShape<16, 1, 8>(data);
   compareProductShape<16, 3, 8>(data);
   compareProductShape<16, 4, 8>(data);
@@ -309,7 +309,7 @@ void printTable() {
   std::printf("%-24s %-36s %10s %10s %8s %6s\n", "rung", "shape", "ours ms", "theirs ms", "ratio", "goal");
   for (const Line& line : lines) {
     std::printf("%-24s %-36s %10.4f %10.4f %8.3f %6.2f%s\n", line.what.c_str(), line.shape.c_str(), line.ms,
-                line.libraryMs, line.libraryMs / line.ms, line.goal, bestOf(line.what) == &line ? "  best" : "");
+                line.referenceMs, line.referenceMs / line.ms, line.goal, bestOf(line.what) == &line ? "  best" : "");
   }
 }
 
@@ -321,8 +321,8 @@ void printJson() {
     const Line& line = lines[i];
     std::printf("%s\n{\"rung\":%s,\"shape\":%s,\"ms\":%s,\"library_ms\":%s,\"ratio\":%s,\"goal\":%s,\"best\":%s}",
                 i == 0 ? "" : ",", lab::jsonQuote(line.what).c_str(), lab::jsonQuote(line.shape).c_str(),
-                lab::jsonNumber(line.ms).c_str(), lab::jsonNumber(line.libraryMs).c_str(),
-                lab::jsonNumber(line.libraryMs / line.ms).c_str(), lab::jsonNumber(line.goal).c_str(),
+                lab::jsonNumber(line.ms).c_str(), lab::jsonNumber(line.referenceMs).c_str(),
+                lab::jsonNumber(line.referenceMs / line.ms).c_str(), lab::jsonNumber(line.goal).c_str(),
                 bestOf(line.what) == &line ? "true" : "false");
   }
   std::printf("]}\n");

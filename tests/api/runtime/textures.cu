@@ -106,6 +106,18 @@ void expectFetched(cudaTextureObject_t texture, const float2* at, const float* w
   EXPECT_OK(cudaFree(places));
 }
 
+cudaTextureObject_t linearTexture(float* memory, size_t texels) {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = memory;
+  resource.res.linear.desc = cudaCreateChannelDesc<float>();
+  resource.res.linear.sizeInBytes = texels * sizeof(float);
+  cudaTextureDesc description = {};
+  cudaTextureObject_t texture = 0;
+  EXPECT_OK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  return texture;
+}
+
 /// Memory as a texture of texel numbers: beyond it there are zeros.
 void linearMemory() {
   float* memory = nullptr;
@@ -115,14 +127,7 @@ void linearMemory() {
   for (int i = 0; i < 8; ++i) memory[i] = 10.0f + i;
   const int places[] = {0, 7, 8, -1};
   std::memcpy(at, places, sizeof places);
-  cudaResourceDesc resource = {};
-  resource.resType = cudaResourceTypeLinear;
-  resource.res.linear.devPtr = memory;
-  resource.res.linear.desc = cudaCreateChannelDesc<float>();
-  resource.res.linear.sizeInBytes = 8 * sizeof(float);
-  cudaTextureDesc description = {};
-  cudaTextureObject_t texture = 0;
-  EXPECT_OK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  cudaTextureObject_t texture = linearTexture(memory, 8);
   fetch<<<1, kMost>>>(results, texture, at, 4);
   EXPECT_OK(cudaDeviceSynchronize());
   EXPECT(results[0] == 10 && results[1] == 17 && results[2] == 0 && results[3] == 0);
@@ -141,14 +146,7 @@ void destroyedInFlight() {
   EXPECT_OK(cudaMallocManaged(&memory, 4 * sizeof(float)));
   EXPECT_OK(cudaMallocManaged(&at, sizeof(int)));
   memory[2] = 5, *at = 2;
-  cudaResourceDesc resource = {};
-  resource.resType = cudaResourceTypeLinear;
-  resource.res.linear.devPtr = memory;
-  resource.res.linear.desc = cudaCreateChannelDesc<float>();
-  resource.res.linear.sizeInBytes = 4 * sizeof(float);
-  cudaTextureDesc description = {};
-  cudaTextureObject_t texture = 0;
-  EXPECT_OK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  cudaTextureObject_t texture = linearTexture(memory, 4);
   EXPECT_OK(cudaLaunchHostFunc(nullptr, [](void*) { usleep(50000); }, nullptr));
   fetch<<<1, kMost>>>(results, texture, at, 1);
   EXPECT_OK(cudaDestroyTextureObject(texture));
