@@ -112,9 +112,10 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     // Scheduling takes quadratic time in the long blocks that kernels have. After register allocation out-of-order
-    // hosts gain nothing by it; before, a shorter memory of the accesses that may conflict is enough.
+    // hosts gain nothing by it; before, a shorter memory of the accesses that may conflict is enough. And there are
+    // no variables to follow through the machine code, only lines, but the default way to follow them looks anyway.
     const char* arguments[] = {"ordito", "-post-RA-scheduler=false", "-dag-maps-huge-region=100",
-                               "-dag-maps-reduction-size=50"};
+                               "-dag-maps-reduction-size=50", "-experimental-debug-variable-locations=false"};
     llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
   });
   auto machine = target.machine();
