@@ -390,18 +390,23 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
 /// Emits masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`,
 /// do not count.
 void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut) {
-  for (const auto& component : ir::components(regionGraph_, nodes, cut)) {
-    const auto& successors = regionGraph_.successors[component[0]];
-    const bool selfLoop =
-        component[0] != cut && std::find(successors.begin(), successors.end(), component[0]) != successors.end();
-    if (component.size() == 1 && !selfLoop) {
-      emitMaskedBlock(component[0], version);
-      continue;
-    }
-    if (emitUniformLoop(component, version)) continue;
+  for (const auto& component : ir::components(loopGraph_, nodes, cut)) {
     const BlockId header = *std::min_element(component.begin(), component.end(), [&](BlockId a, BlockId b) {
       return regionPosition_[a] < regionPosition_[b];
     });
+    const bool repeats = header != cut && std::any_of(component.begin(), component.end(), [&](BlockId n) {
+                           const auto& successors = regionGraph_.successors[n];
+                           return std::find(successors.begin(), successors.end(), header) != successors.end();
+                         });
+    if (!repeats && component.size() == 1) {
+      emitMaskedBlock(component[0], version);
+      continue;
+    }
+    if (!repeats) {
+      emitSequence(component, version, header);  // who comes back to the header has stopped on the way
+      continue;
+    }
+    if (emitUniformLoop(component, version)) continue;
     auto* loop = newBlock("loop");
     auto* after = newBlock("afterloop");
     const bool spins = stops_.spinAt(header) != nullptr;

@@ -360,6 +360,7 @@ void Emitter::prepareRegion(uint32_t point) {
   regionPosition_.assign(f_.blocks.size(), 0);
   for (uint32_t i = 0; i < regionOrder_.size(); ++i)
     inRegion_[regionOrder_[i]] = 1, regionPosition_[regionOrder_[i]] = i;
+  findRegionLoops();
   definedInRegion_.assign(f_.values.size(), 0);
   // In a kernel that parks, every group keeps the result of a barrier itself.
   if (parks_)
@@ -373,6 +374,31 @@ void Emitter::prepareRegion(uint32_t point) {
     if (f_.blocks[b].end.kind == Kind::Barrier) {
       ir::forEachDefinition(f_.blocks[b].end.barrier, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
       for (const ir::Phi& phi : f_.blocks[f_.blocks[b].end.target[0]].phis) definedInRegion_[phi.value] = 1;
+    }
+  }
+}
+
+/// The region's graph, in which stops lead to where their lanes will come back into the region. So a stop belongs to
+/// the loops around it, as in the kernel, and lanes reach it in the turn in which they set out for it: other lanes'
+/// later turns would overwrite what they have computed.
+void Emitter::findRegionLoops() {
+  loopGraph_ = regionGraph_;
+  for (BlockId b : regionOrder_) {
+    if (f_.blocks[b].end.kind != Kind::Barrier) continue;
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> work{b};
+    while (!work.empty()) {
+      const ir::Terminator& end = f_.blocks[work.back()].end;
+      work.pop_back();
+      for (unsigned k = 0; k < end.targetCount(); ++k) {
+        const BlockId to = end.target[k];
+        if (seen[to]) continue;
+        seen[to] = 1;
+        if (inRegion_[to])
+          loopGraph_.edge(b, to);
+        else
+          work.push_back(to);
+      }
     }
   }
 }

@@ -81,6 +81,7 @@ class Emitter {
   void emitPrologue();
   void emitRegions();
   void prepareRegion(uint32_t point);
+  void findRegionLoops();
   void emitRegion(uint32_t point);
   void emitReturn(machine::Turn turn);
   void findPoints();
@@ -527,7 +528,7 @@ class Emitter {
   std::vector<char> inRegion_;
   std::vector<BlockId> regionOrder_;
   std::vector<uint32_t> regionPosition_;
-  ir::Graph regionGraph_;
+  ir::Graph regionGraph_, loopGraph_;  // see prepareRegion and findRegionLoops
   std::map<uint32_t, std::vector<Component>> componentInfo_;
   std::map<BlockId, std::vector<llvm::AllocaInst*>> pending_;
   std::map<BlockId, std::vector<char>> influence_;

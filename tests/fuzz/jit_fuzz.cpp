@@ -1,13 +1,19 @@
 // Differential fuzzing: random kernels must leave the same memory behind on the interpreter and on the JIT, whatever it
 // compiles for.
 //
-//   jit_fuzz [--seconds N] [--seed S] [--count N] [--print]
+//   jit_fuzz [--seconds N] [--seed S] [--count N] [--print] [--limit N] [--configuration NAME]
 //
-// On a difference it drops parts of the kernel while it still fails, prints what is left with the words that differ,
-// and exits with 1.
+// Each kernel runs in a process of its own, so one that crashes or takes too long is found like one that differs. Then
+// parts of it are dropped while it still fails in the same way, what is left is printed with the words that differ, and
+// the fuzzer exits with 1.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <functional>
 
 #include "fuzz_case.hpp"
 #include "interp/interpreter.hpp"
@@ -58,6 +64,36 @@ std::vector<std::string> differences(const Kernel& kernel, uint64_t seed, const 
   return test::compare(c, expected, actual);
 }
 
+/// What became of a kernel.
+enum class Verdict { Agrees, Differs, TooSlow, Crashes };
+
+const char* text(Verdict v) {
+  static constexpr const char* kTexts[] = {"agrees", "differs", "takes too long", "crashes"};
+  return kTexts[static_cast<size_t>(v)];
+}
+
+struct Settings {
+  bool prints = false, getsOutOfStep = false;
+  unsigned limit = 60;  // seconds for one kernel
+  std::string configuration;
+};
+
+/// Does it in a process of its own, which has no threads to begin with, since this one never starts any.
+Verdict judge(unsigned limit, const std::function<bool()>& agrees) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(limit);
+    const bool ok = agrees();
+    std::fflush(stdout);
+    _exit(ok ? 0 : 1);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return Verdict::Crashes;
+  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? Verdict::TooSlow : Verdict::Crashes;
+  return WEXITSTATUS(status) == 0 ? Verdict::Agrees : WEXITSTATUS(status) == 1 ? Verdict::Differs : Verdict::Crashes;
+}
+
 /// Every droppable node, outermost first.
 void collect(std::vector<Node>& nodes, std::vector<Node*>& all) {
   for (Node& n : nodes) {
@@ -67,39 +103,61 @@ void collect(std::vector<Node>& nodes, std::vector<Node*>& all) {
   }
 }
 
-void shrink(Kernel& kernel, uint64_t seed, const Configuration& configuration) {
+/// Drops parts while `fails` holds: many neighbours at a time first, then fewer.
+void shrink(Kernel& kernel, const std::function<bool()>& fails) {
   std::vector<Node*> all;
   collect(kernel.nodes, all);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (Node* n : all) {
-      if (n->isDropped) continue;
-      n->isDropped = true;
-      if (differences(kernel, seed, configuration).empty())
-        n->isDropped = false;
-      else
+  for (size_t count = all.size() / 2; count > 0;) {
+    bool changed = false;
+    for (size_t at = 0; at < all.size(); at += count) {
+      std::vector<Node*> dropped;
+      for (size_t k = at; k < std::min(at + count, all.size()); ++k)
+        if (!all[k]->isDropped) dropped.push_back(all[k]);
+      if (dropped.empty()) continue;
+      for (Node* n : dropped) n->isDropped = true;
+      if (fails())
         changed = true;
+      else
+        for (Node* n : dropped) n->isDropped = false;
     }
+    if (!changed || count > 1) count /= 2;
   }
 }
 
+std::vector<std::string> configurationNames() {
+  std::vector<std::string> names;
+  for (const Configuration& c : kConfigurations) names.push_back(c.name);
+  return names;
+}
+
+const Configuration& configurationOf(uint64_t seed, const std::string& name) {
+  for (const Configuration& c : kConfigurations)
+    if (name == c.name) return c;
+  return kConfigurations[seed % std::size(kConfigurations)];
+}
+
 /// One kernel on one configuration: seeds take turns at them.
-bool check(uint64_t seed, bool prints, bool getsOutOfStep) {
+bool check(uint64_t seed, const Settings& settings) {
   Generator generator(seed);
-  generator.getsOutOfStep = getsOutOfStep;
+  generator.getsOutOfStep = settings.getsOutOfStep;
   Kernel kernel = generator.run();
-  if (prints) std::puts(kernel.text().c_str());
-  const Configuration& configuration = kConfigurations[seed % std::size(kConfigurations)];
-  const auto first = differences(kernel, seed, configuration);
-  if (first.empty()) return true;
-  std::printf("seed %llu differs (%s); dropping parts of the kernel\n", static_cast<unsigned long long>(seed),
-              first[0].c_str());
-  std::fflush(stdout);
-  shrink(kernel, seed, configuration);
-  std::printf("FAIL seed %llu, %s, grid %u, block %u x %u x %u\n%s\n", static_cast<unsigned long long>(seed),
-              configuration.name, kernel.grid.x, kernel.block.x, kernel.block.y, kernel.block.z, kernel.text().c_str());
-  const auto found = differences(kernel, seed, configuration);
-  for (size_t k = 0; k < std::min<size_t>(found.size(), 12); ++k) std::printf("  %s\n", found[k].c_str());
+  if (settings.prints) std::puts(kernel.text().c_str());
+  const Configuration& configuration = configurationOf(seed, settings.configuration);
+  auto run = [&](size_t shown) {
+    return judge(settings.limit, [&] {
+      const auto found = differences(kernel, seed, configuration);
+      for (size_t k = 0; k < std::min(found.size(), shown); ++k) std::printf("  %s\n", found[k].c_str());
+      return found.empty();
+    });
+  };
+  const Verdict verdict = run(1);
+  if (verdict == Verdict::Agrees) return true;
+  std::printf("seed %llu %s; dropping parts of the kernel\n", static_cast<unsigned long long>(seed), text(verdict));
+  shrink(kernel, [&] { return run(0) == verdict; });
+  std::printf("FAIL seed %llu %s, %s, grid %u, block %u x %u x %u\n%s\n", static_cast<unsigned long long>(seed),
+              text(verdict), configuration.name, kernel.grid.x, kernel.block.x, kernel.block.y, kernel.block.z,
+              kernel.text().c_str());
+  run(12);
   return false;
 }
 
@@ -126,20 +184,23 @@ bool replay(const std::string& file) {
 int main(int argc, char** argv) {
   uint64_t seed = 1, count = 0;
   double seconds = 20;
-  bool prints = false, getsOutOfStep = false;
+  ordito::fuzz::Settings settings;
   std::string recorded;
   CLI::App app{"Random kernels on the interpreter and on the JIT"};
   app.add_option("--seed", seed, "the first kernel's seed");
   app.add_option("--count", count, "how many kernels (0: as many as fit the time)");
   app.add_option("--seconds", seconds, "how long");
-  app.add_flag("--out-of-step", getsOutOfStep, "barriers that not all threads reach, and locks between lanes");
-  app.add_flag("--print", prints, "print every kernel");
+  app.add_flag("--out-of-step", settings.getsOutOfStep, "barriers that not all threads reach, and locks between lanes");
+  app.add_flag("--print", settings.prints, "print every kernel");
+  app.add_option("--limit", settings.limit, "seconds that a kernel may take");
+  app.add_option("--configuration", settings.configuration, "only this one, e.g. \"jam 2\" (else seeds take turns)")
+      ->check(CLI::IsMember(ordito::fuzz::configurationNames()));
   app.add_option("--recorded", recorded, "instead, replay the kernels of this file");
   CLI11_PARSE(app, argc, argv);
   if (!recorded.empty()) return ordito::fuzz::replay(recorded) ? 0 : 1;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   uint64_t done = 0;
   for (; count ? done < count : std::chrono::steady_clock::now() < end; ++done)
-    if (!ordito::fuzz::check(seed + done, prints, getsOutOfStep)) return 1;
+    if (!ordito::fuzz::check(seed + done, settings)) return 1;
   std::printf("%llu kernels agree\n", static_cast<unsigned long long>(done));
 }
