@@ -72,6 +72,8 @@ ORDITO_DEVICE long lrint(float x) { return lrintf(x); }
 ORDITO_DEVICE long lround(float x) { return lroundf(x); }
 ORDITO_DEVICE long long llrint(float x) { return llrintf(x); }
 ORDITO_DEVICE long long llround(float x) { return llroundf(x); }
+ORDITO_DEVICE float nanf(const char* tag) { return (void)tag, __builtin_nanf(""); }
+ORDITO_DEVICE double nan(const char* tag) { return (void)tag, __builtin_nan(""); }
 
 // Device: the float overloads. (Their host versions come from clang's wrapper.)
 ORDITO_DEVICE float rsqrt(float x) { return rsqrtf(x); }

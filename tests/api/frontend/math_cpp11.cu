@@ -1,5 +1,5 @@
-// Math functions of C++11 by their plain names, for float: each leads to libdevice, none to a function that nobody
-// defines.
+// Math functions of C++11 by their plain names, for float, and NaNs: each leads to libdevice or to a number, none to a
+// function that nobody defines.
 #include <cmath>
 // CHECK-LABEL: .entry _Z5plainPfPi
 // CHECK-NOT: _ZL
@@ -13,4 +13,13 @@ __global__ void plain(float* x, int* i) {
   x[3] = hypot(x[0], x[1]) + nextafter(x[2], x[3]) + remainder(x[4], x[5]) + fma(x[6], x[7], x[0]);
   x[4] = remquo(x[0], x[1], i) + scalbn(x[2], 3) + scalbln(x[3], 4L);
   i[1] = ilogb(x[0]) + static_cast<int>(lrint(x[1]) + lround(x[2]) + llrint(x[3]) + llround(x[4]));
+}
+
+// CHECK-LABEL: .entry _Z7no_numbPfPd
+// CHECK-NOT: _ZL
+// CHECK-DAG: 2143289344
+// CHECK-DAG: 9221120237041090560
+__global__ void no_numb(float* x, double* y) {
+  x[0] = nanf("");
+  y[0] = nan("");
 }
