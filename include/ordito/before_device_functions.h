@@ -21,6 +21,15 @@ typedef uint64_t cuuint64_t;
 #define __shfl_down ordito_clang_shfl_down
 #define __shfl_xor ordito_clang_shfl_xor
 
+// Clang's __reduce_add_sync and the rest of that family give redux.sync the mask for the value and the value for the
+// mask.
+#define __reduce_add_sync ordito_clang_reduce_add_sync
+#define __reduce_min_sync ordito_clang_reduce_min_sync
+#define __reduce_max_sync ordito_clang_reduce_max_sync
+#define __reduce_and_sync ordito_clang_reduce_and_sync
+#define __reduce_or_sync ordito_clang_reduce_or_sync
+#define __reduce_xor_sync ordito_clang_reduce_xor_sync
+
 // Addresses of one state space as numbers, and back.
 #define ORDITO_ADDRESS_SPACE(name, number)                                        \
   static __device__ inline size_t __cvta_generic_to_##name(const void* pointer) { \

@@ -16,6 +16,12 @@
 #undef __shfl_up
 #undef __shfl_down
 #undef __shfl_xor
+#undef __reduce_add_sync
+#undef __reduce_min_sync
+#undef __reduce_max_sync
+#undef __reduce_and_sync
+#undef __reduce_or_sync
+#undef __reduce_xor_sync
 
 #define ORDITO_DEVICE static __device__ __inline__ __attribute__((always_inline))
 

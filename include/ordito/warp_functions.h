@@ -1,4 +1,4 @@
-// Warp primitives: match, and the forms without _sync of the years before Volta.
+// Warp primitives: match, reductions, and the forms without _sync of the years before Volta.
 #ifndef ORDITO_WARP_FUNCTIONS_H
 #define ORDITO_WARP_FUNCTIONS_H
 
@@ -50,6 +50,26 @@ ORDITO_MATCH(double, unsigned long long, 64, __double_as_longlong(value))
 #undef ORDITO_MATCH
 
 ORDITO_DEVICE void __nanosleep(unsigned int nanoseconds) { asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds)); }
+#endif
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+// One instruction for a reduction over the lanes of the mask.
+#define ORDITO_REDUCE(operation, type, suffix)                                                                \
+  ORDITO_DEVICE type __reduce_##operation##_sync(unsigned int mask, type value) {                             \
+    type result;                                                                                              \
+    asm volatile("redux.sync." #operation "." #suffix " %0, %1, %2;" : "=r"(result) : "r"(value), "r"(mask)); \
+    return result;                                                                                            \
+  }
+ORDITO_REDUCE(add, unsigned int, u32)
+ORDITO_REDUCE(min, unsigned int, u32)
+ORDITO_REDUCE(max, unsigned int, u32)
+ORDITO_REDUCE(add, int, s32)
+ORDITO_REDUCE(min, int, s32)
+ORDITO_REDUCE(max, int, s32)
+ORDITO_REDUCE(and, unsigned int, b32)
+ORDITO_REDUCE(or, unsigned int, b32)
+ORDITO_REDUCE(xor, unsigned int, b32)
+#undef ORDITO_REDUCE
 #endif
 
 // A kernel here starts only when the one before it in the stream is done, so there is never anything left to wait for.

@@ -10,7 +10,7 @@
 // CHECK-DAG: vote.sync.ballot.b32
 // CHECK-DAG: match.any.sync.b32
 // CHECK-DAG: match.all.sync.b64
-// CHECK-DAG: redux.sync.add.s32
+// CHECK-DAG: redux.sync.add.u32
 // CHECK-DAG: activemask.b32
 // CHECK-DAG: bar.warp.sync
 // CHECK-DAG: bar.red.popc.u32
