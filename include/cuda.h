@@ -208,6 +208,11 @@ typedef struct CUlaunchAttribute_st {
   CUlaunchAttributeValue value;
 } CUlaunchAttribute;
 
+typedef CUlaunchAttributeID CUkernelNodeAttrID;
+typedef CUlaunchAttributeValue CUkernelNodeAttrValue;
+typedef CUlaunchAttributeID CUstreamAttrID;
+typedef CUlaunchAttributeValue CUstreamAttrValue;
+
 typedef struct CUlaunchConfig_st {
   unsigned int gridDimX, gridDimY, gridDimZ;
   unsigned int blockDimX, blockDimY, blockDimZ;
@@ -245,6 +250,39 @@ typedef struct CUmemPoolProps_st {
   unsigned char reserved[56];
 } CUmemPoolProps;
 
+typedef struct CUexecAffinitySmCount_st {
+  unsigned int val;
+} CUexecAffinitySmCount;
+typedef struct CUexecAffinityParam_st {
+  CUexecAffinityType type;
+  union {
+    CUexecAffinitySmCount smCount;
+  } param;
+} CUexecAffinityParam;
+typedef struct CUctxCigParam_st {
+  int sharedDataType;
+  void* sharedData;
+} CUctxCigParam;
+/// What a context of CUDA 12.5 and later may ask for: part of the multiprocessors, or graphics beside it.
+typedef struct CUctxCreateParams_st {
+  CUexecAffinityParam* execAffinityParams;
+  int numExecAffinityParams;
+  CUctxCigParam* cigParams;
+} CUctxCreateParams;
+
+typedef struct CUmemAllocationProp_st {
+  CUmemAllocationType type;
+  CUmemAllocationHandleType requestedHandleTypes;
+  CUmemLocation location;
+  void* win32HandleMetaData;
+  struct {
+    unsigned char compressionType;
+    unsigned char gpuDirectRDMACapable;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } allocFlags;
+} CUmemAllocationProp;
+
 // --- errors, initialisation, version
 // --------------------------------------------------------------------------------------------
 CUresult CUDAAPI cuGetErrorString(CUresult error, const char** text);
@@ -281,6 +319,9 @@ CUresult CUDAAPI cuDevicePrimaryCtxReset(CUdevice device);
 CUresult CUDAAPI cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
 CUresult CUDAAPI cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* active);
 CUresult CUDAAPI cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device);
+CUresult CUDAAPI(cuCtxCreate)(CUcontext* context, unsigned int flags, CUdevice device);
+/// The form of CUDA 12.5 and later, which CUDA 13 calls cuCtxCreate.
+CUresult CUDAAPI cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsigned int flags, CUdevice device);
 CUresult CUDAAPI cuCtxDestroy(CUcontext context);
 CUresult CUDAAPI cuCtxAttach(CUcontext* context, unsigned int flags);
 CUresult CUDAAPI cuCtxDetach(CUcontext context);
@@ -388,6 +429,28 @@ CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute at
 CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value);
 CUresult CUDAAPI cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count);
 CUresult CUDAAPI cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location);
+
+// Addresses and memory apart, and mappings of one onto the other.
+CUresult CUDAAPI cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* properties,
+                                               CUmemAllocationGranularity_flags option);
+CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr* pointer, size_t bytes, size_t alignment, CUdeviceptr wanted,
+                                     unsigned long long flags);
+CUresult CUDAAPI cuMemAddressFree(CUdeviceptr pointer, size_t bytes);
+CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const CUmemAllocationProp* properties,
+                             unsigned long long flags);
+CUresult CUDAAPI cuMemRelease(CUmemGenericAllocationHandle handle);
+CUresult CUDAAPI cuMemMap(CUdeviceptr pointer, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                          unsigned long long flags);
+CUresult CUDAAPI cuMemUnmap(CUdeviceptr pointer, size_t bytes);
+CUresult CUDAAPI cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const CUmemAccessDesc* descriptions, size_t count);
+CUresult CUDAAPI cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr pointer);
+CUresult CUDAAPI cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                        CUmemGenericAllocationHandle handle);
+CUresult CUDAAPI cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address);
+CUresult CUDAAPI cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHandle handle,
+                                              CUmemAllocationHandleType type, unsigned long long flags);
+CUresult CUDAAPI cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shareable,
+                                                CUmemAllocationHandleType type);
 
 CUresult CUDAAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUresult CUDAAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
@@ -499,5 +562,6 @@ CUresult CUDAAPI cuProfilerStop(void);
 #endif
 
 #include "ordito/driver_graph.h"
+#include "ordito/driver_tensor_map.h"
 
 #endif

@@ -17,7 +17,9 @@
 #define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
 #define cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2
 #define cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2
-#define cuCtxCreate cuCtxCreate_v2
+// CUDA 13 gave this one a fourth argument; both forms are taken.
+#define ORDITO_FIFTH(a, b, c, d, e, ...) e
+#define cuCtxCreate(...) ORDITO_FIFTH(__VA_ARGS__, cuCtxCreate_v4, cuCtxCreate_v2, 0)(__VA_ARGS__)
 #define cuCtxDestroy cuCtxDestroy_v2
 #define cuCtxPushCurrent cuCtxPushCurrent_v2
 #define cuCtxPopCurrent cuCtxPopCurrent_v2

@@ -76,6 +76,12 @@ CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice ordinal) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsigned int flags, CUdevice ordinal) {
+  if (parameters && (parameters->numExecAffinityParams != 0 || parameters->cigParams))
+    return remember(CUDA_ERROR_NOT_SUPPORTED, "a context always has all multiprocessors, and no graphics beside it");
+  return cuCtxCreate(context, flags, ordinal);
+}
+
 CUresult cuCtxDestroy(CUcontext handle) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
   Context* context = Context::from(handle);

@@ -32,9 +32,8 @@ CUresult invalid(const std::string& message) { return remember(CUDA_ERROR_INVALI
 
 SideCheck check(const Region& region, Side side, const Extent& extent, const char* role) {
   uint64_t bytes = span(region, extent);
-  auto allocation = machine::allocations().find(region.base);
-  if (allocation) {
-    uint64_t left = allocation->address + allocation->bytes - region.base;
+  const uint64_t left = machine::allocations().bytesFrom(region.base);
+  if (left > 0) {
     if (bytes > left)
       return {invalid(fmt::format("the {} of a copy of {} bytes is {}, only {} bytes from its end", role, bytes,
                                   machine::describeAddress(region.base), left))};

@@ -93,6 +93,17 @@ std::optional<Allocation> AllocationMap::nearest(uint64_t pointer) const {
   return below;
 }
 
+uint64_t AllocationMap::bytesFrom(uint64_t pointer) const {
+  std::shared_lock lock(mutex_);
+  auto it = byAddress_.upper_bound(pointer);
+  if (it == byAddress_.begin()) return 0;
+  --it;
+  if (!it->second.contains(pointer)) return 0;
+  uint64_t end = it->first + it->second.bytes;
+  for (++it; it != byAddress_.end() && it->first == end; ++it) end += it->second.bytes;
+  return end - pointer;
+}
+
 bool AllocationMap::overlaps(uint64_t address, uint64_t bytes) const {
   std::shared_lock lock(mutex_);
   auto it = byAddress_.lower_bound(address + bytes);
@@ -167,14 +178,33 @@ void DeviceMemory::returnPages(uint64_t begin, uint64_t pages) {
   freePages_[begin] = pages;
 }
 
-Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+Expected<void> DeviceMemory::checkRoom(uint64_t bytes) const {
   if (bytes == 0 || bytes > total_ || bytes > total_ - used_)
     return failWith(kOutOfMemory, "out of memory: {} bytes asked for, {} of the GPU's {} bytes are free", bytes,
                     total_ - used_, total_);
-  uint64_t size = roundUp(bytes, kAlignment), pages = roundUp(size, kPage) / kPage;
-  if (!hostCanCommit(pages * kPage, used_))
+  if (!hostCanCommit(roundUp(bytes, kPage), used_))
     return failWith(kOutOfMemory, "out of memory: {} bytes asked for, more than this computer has available", bytes);
+  return {};
+}
+
+Expected<void> DeviceMemory::charge(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (auto room = checkRoom(bytes); !room) return room;
+  used_ += bytes;
+  charged_ += bytes;
+  return {};
+}
+
+void DeviceMemory::discharge(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  used_ -= bytes;
+  charged_ -= bytes;
+}
+
+Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (auto room = checkRoom(bytes); !room) return tl::unexpected(room.error());
+  uint64_t size = roundUp(bytes, kAlignment), pages = roundUp(size, kPage) / kPage;
   auto begin = takePages(pages);
   if (!begin)
     return failWith(kOutOfMemory, "out of memory: no {} consecutive bytes of device addresses are left", bytes);
@@ -214,7 +244,7 @@ void DeviceMemory::freeAll() {
     release(range);
   }
   live_.clear();
-  used_ = 0;
+  used_ = charged_;
 }
 
 uint64_t DeviceMemory::freeBytes() const {

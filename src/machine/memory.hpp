@@ -47,6 +47,8 @@ class AllocationMap {
   std::optional<Allocation> find(uint64_t pointer) const;
   /// The allocation nearest to `pointer`, and a live one containing it is nearest.
   std::optional<Allocation> nearest(uint64_t pointer) const;
+  /// How many bytes from `pointer` on are allocated, in one allocation or in several without a gap.
+  uint64_t bytesFrom(uint64_t pointer) const;
   /// True if any registered byte lies in [address, address + bytes).
   bool overlaps(uint64_t address, uint64_t bytes) const;
   size_t size() const;
@@ -75,6 +77,10 @@ class DeviceMemory {
   /// Frees everything (device reset).
   void freeAll();
 
+  /// Counts memory that lives elsewhere; fails as allocate() does.
+  Expected<void> charge(uint64_t bytes);
+  void discharge(uint64_t bytes);
+
   uint64_t totalBytes() const { return total_; }
   uint64_t freeBytes() const;
 
@@ -85,6 +91,7 @@ class DeviceMemory {
   std::optional<uint64_t> takePages(uint64_t pages);
   void returnPages(uint64_t begin, uint64_t pages);
   void release(const Range& range);
+  Expected<void> checkRoom(uint64_t bytes) const;
 
   const int device_;
   const uint64_t total_;
@@ -94,7 +101,8 @@ class DeviceMemory {
   std::map<uint64_t, uint64_t> freePages_;  // begin address → pages
   std::map<uint64_t, Range> live_;          // allocation address → its pages
   uint64_t rover_ = 0;  // where the next search starts: freed addresses are not reused at once, so stale pointers fault
-  uint64_t used_ = 0;
+  uint64_t used_ = 0;   // includes what is charged
+  uint64_t charged_ = 0;  // by charge()
 };
 
 /// Pinned or managed memory: page-aligned start, inaccessible page behind. Registers itself in allocations().

@@ -8,7 +8,8 @@ for header in cuda_runtime_api.h driver_types.h vector_types.h cuda.h library_ty
   done
 done
 for header in cuda_runtime.h cuda_runtime_api.h vector_functions.h cuda.h cuda_fp16.h cuda_bf16.h cooperative_groups.h math_constants.h \
-    device_launch_parameters.h builtin_types.h channel_descriptor.h cuComplex.h nvToolsExt.h texture_fetch_functions.h; do
+    device_launch_parameters.h builtin_types.h channel_descriptor.h cuComplex.h nvToolsExt.h texture_fetch_functions.h \
+    cuda_fp8.h cudaTypedefs.h curand_kernel.h; do
   for standard in c++11 c++17 c++20; do
     echo "#include <$header>" | $cxx -x c++ -std=$standard -Wall -Wextra -Werror -isystem "$include" -fsyntax-only -
   done
