@@ -123,7 +123,7 @@ float __nv_sqrtf(float x) { return __builtin_sqrtf(x); }
 float __nv_fast_sqrtf(float x) { return FTZ ? __nvvm_sqrt_approx_ftz_f(x) : __nvvm_sqrt_approx_f(x); }
 double __nv_sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
 float __nv_rsqrtf(float x) { return FTZ ? __nvvm_rsqrt_approx_ftz_f(x) : __nvvm_rsqrt_approx_f(x); }
-double __nv_rsqrt(double x) { return __nvvm_rcp_rn_d(__nvvm_sqrt_rn_d(x)); }
+double __nv_rsqrt(double x) { return __nvvm_rsqrt_approx_d(x); }
 float __nv_saturatef(float x) { return FTZ ? __nvvm_saturate_ftz_f(x) : __nvvm_saturate_f(x); }
 // In double the quotient's error is far below half a float's ulp.
 float __nv_frsqrt_rn(float x) { return (float)(1.0 / __nvvm_sqrt_rn_d(x)); }

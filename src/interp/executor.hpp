@@ -11,6 +11,7 @@
 #include "interp/counting.hpp"
 #include "interp/numeric.hpp"
 #include "machine/fault.hpp"
+#include "machine/multifunction_unit.hpp"
 
 namespace ordito::ptx {
 struct Fragment;
@@ -122,7 +123,8 @@ class Executor {
   uint64_t finishFloat(uint64_t bits, isa::Type element) const;
   void minMaxF(bool wantsMax);
   uint64_t minMaxElement(isa::Type element, uint64_t a, uint64_t b, bool wantsMax) const;
-  void approximate(double (*function)(double));
+  void approximate(machine::Multifunction function);
+  void approximateDouble(uint32_t (*upperWord)(uint32_t));
   void changeSign(uint64_t (*change)(uint64_t bits, Format format));
   Tiny tiny() const { return has(isa::ModifierKind::Flush) ? Tiny::Flush : Tiny::Keep; }
   bool compare(isa::Type type, uint64_t a, uint64_t b) const;

@@ -1,10 +1,5 @@
 // PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions" and their packed forms.
 //
-// The approximate instructions are computed in double by the host's libm and rounded once: within 0.51 ulp of the true
-// value, far inside the bounds that the manual grants (the GPU's own bits differ in the last places).
-#include <cmath>
-#include <numbers>
-
 #include "interp/executor.hpp"
 
 namespace ordito::interp {
@@ -12,16 +7,7 @@ namespace ordito::interp {
 using isa::mod;
 using isa::ModifierKind;
 using isa::Type;
-
-namespace {
-
-double valueOf(uint64_t bits, Type element) { return toDouble(bits, formatOf(element)); }
-
-uint64_t roundedTo(double value, Type element) {
-  return convertFloat(std::bit_cast<uint64_t>(value), Type::f64, element, Rounding::NearestEven);
-}
-
-}  // namespace
+using machine::Multifunction;
 
 /// body(element type, operands) for the one element of a scalar type or both of a packed one; the sources are operands
 /// 1 … `sources`.
@@ -83,37 +69,38 @@ void Executor::SubPair() { floatPair(FloatOp::Sub, 2); }
 void Executor::MulPair() { floatPair(FloatOp::Mul, 2); }
 void Executor::FmaPair() { floatPair(FloatOp::Fma, 3); }
 
-/// div.approx multiplies by a reciprocal that has become 0 for |b| > 2^126; all other forms divide.
 void Executor::DivF() {
-  if (!is(mod<ModifierKind::Precision>("approx"))) return floatArithmetic(FloatOp::Div, 2);
-  floatLanes(2, [&](Type element, auto v) {
-    double divisor = std::fabs(valueOf(v[1], element));
-    bool vanishes = divisor > 0x1p126 && divisor < 0x1p128;
-    uint64_t zero = v[1] & formatOf(element).signBit();
-    uint64_t result = vanishes ? compute(FloatOp::Mul, element, v[0], zero, 0, Rounding::NearestEven)
-                               : compute(FloatOp::Div, element, v[0], v[1], 0, Rounding::NearestEven);
-    return finishFloat(result, element);
+  const bool full = is(mod<ModifierKind::Precision>("full"));
+  if (!full && !is(mod<ModifierKind::Precision>("approx"))) return floatArithmetic(FloatOp::Div, 2);
+  floatLanes(2, [&](Type element, auto v) -> uint64_t {
+    return finishFloat(machine::approximateQuotient(static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]), full,
+                                                    has(ModifierKind::Flush)),
+                       element);
   });
 }
 
-/// A function of one element computed in double. The f64 forms with .ftz are gross approximations: they look at and
-/// give the upper 32 bits only.
-void Executor::approximate(double (*function)(double)) {
+/// f16 and bf16 are computed as f32 and cut.
+void Executor::approximate(Multifunction function) {
   floatLanes(1, [&](Type element, auto v) -> uint64_t {
-    Format f = formatOf(element);
-    bool gross = element == Type::f64 && has(ModifierKind::Flush);
-    if (gross) v[0] &= ~uint64_t{0} << 32;
-    if (isNan(v[0], f))
-      return gross ? uint64_t{0x7FFFFFFF} << 32 : element == Type::f64 ? quieted(v[0], f) : canonicalNan(element);
-    uint64_t upper = gross ? ~uint64_t{0} << 32 : ~uint64_t{0};
-    double result = function(toDouble(v[0], f));
-    if (std::isnan(result)) return gross ? uint64_t{0x7FFFFFFF} << 32 : canonicalNan(element);
-    return finishFloat(roundedTo(result, element), element) & upper;
+    if (element == Type::f32)
+      return finishFloat(machine::approximate(function, static_cast<uint32_t>(v[0]), has(ModifierKind::Flush)),
+                         element);
+    const auto wide = static_cast<uint32_t>(convertFloat(v[0], element, Type::f32, Rounding::NearestEven));
+    const uint32_t result = machine::multifunction(function, wide);
+    return finishFloat(element == Type::f16 ? machine::cutToHalf(result) : machine::cutToBfloat(result), element);
   });
+}
+
+/// The f64 forms with .approx.ftz are gross: they look at and give the upper 32 bits only.
+void Executor::approximateDouble(uint32_t (*upperWord)(uint32_t)) {
+  floatLanes(1, [&](Type, auto v) { return uint64_t{upperWord(static_cast<uint32_t>(v[0] >> 32))} << 32; });
 }
 
 void Executor::Rcp() {
-  if (is(mod<ModifierKind::Precision>("approx"))) return approximate([](double x) { return 1 / x; });
+  if (is(mod<ModifierKind::Precision>("approx"))) {
+    if (type() == Type::f64) return approximateDouble(machine::reciprocalOfDouble);
+    return approximate(Multifunction::Rcp);
+  }
   Rounding rounding = roundingOf(instruction->mods);
   floatLanes(1, [&](Type element, auto v) {
     return finishFloat(compute(FloatOp::Div, element, formatOf(element).one(), v[0], 0, rounding, tiny()), element);
@@ -121,30 +108,22 @@ void Executor::Rcp() {
 }
 
 void Executor::Sqrt() {
-  if (is(mod<ModifierKind::Precision>("approx"))) return approximate([](double x) { return std::sqrt(x); });
+  if (is(mod<ModifierKind::Precision>("approx"))) return approximate(Multifunction::Sqrt);
   floatArithmetic(FloatOp::Sqrt, 1);
 }
 
 void Executor::Rsqrt() {
-  approximate([](double x) { return 1 / std::sqrt(x); });
+  if (type() != Type::f64) return approximate(Multifunction::Rsqrt);
+  if (has(ModifierKind::Flush)) return approximateDouble(machine::reciprocalRootOfDouble);
+  floatLanes(
+      1, [](Type, auto v) { return std::bit_cast<uint64_t>(machine::reciprocalRoot(std::bit_cast<double>(v[0]))); });
 }
-void Executor::Sin() {
-  // The GPU first scales x to turns, where the smallest arguments vanish.
-  approximate(
-      [](double x) { return std::fabs(x) / (2 * std::numbers::pi) < 0x1p-126 ? std::copysign(0.0, x) : std::sin(x); });
-}
-void Executor::Cos() {
-  approximate([](double x) { return std::cos(x); });
-}
-void Executor::Lg2() {
-  approximate([](double x) { return std::log2(x); });
-}
-void Executor::Ex2() {
-  approximate([](double x) { return std::exp2(x); });
-}
-void Executor::Tanh() {
-  approximate([](double x) { return std::tanh(x); });
-}
+
+void Executor::Sin() { approximate(Multifunction::Sin); }
+void Executor::Cos() { approximate(Multifunction::Cos); }
+void Executor::Lg2() { approximate(Multifunction::Lg2); }
+void Executor::Ex2() { approximate(Multifunction::Ex2); }
+void Executor::Tanh() { approximate(Multifunction::Tanh); }
 
 /// Sign operations work on the bits. Which NaN they give is open; GPUs give the canonical one, and in f64 the operand,
 /// sign and all, quiet.

@@ -21,15 +21,9 @@ LlvmValue Emitter::helper(const char* name, llvm::Type* result, llvm::ArrayRef<L
   return call;
 }
 
-/// A vector function of SLEEF, whose names end in lanes, bound in ulp and instruction set: Sleef_sinf8_u10avx2.
-LlvmValue Emitter::sleef(const std::string& name, llvm::ArrayRef<LlvmValue> arguments, bool isDouble) {
-  const unsigned lanes = isDouble ? target_.mathLanes / 2 : target_.mathLanes;
-  const size_t cut = name.find('_');
-  std::string base = name.substr(0, cut);
-  if (isDouble) base += "d";
-  const std::string symbol = fmt::format("Sleef_{}{}_{}{}", base, lanes,
-                                         cut == std::string::npos ? "" : name.substr(cut + 1), target_.mathSuffix);
-  llvm::Type* scalar = isDouble ? b_.getDoubleTy() : b_.getFloatTy();
+/// A function that takes and gives vectors of `lanes` elements and nothing else.
+LlvmValue Emitter::vectorCall(const std::string& symbol, llvm::ArrayRef<LlvmValue> arguments, unsigned lanes) {
+  llvm::Type* scalar = arguments[0]->getType()->getScalarType();
   auto* vector = llvm::FixedVectorType::get(scalar, lanes);
   std::vector<llvm::Type*> types(arguments.size(), vector);
   auto callee = module_.getOrInsertFunction(symbol, llvm::FunctionType::get(vector, types, false));
@@ -49,6 +43,22 @@ LlvmValue Emitter::sleef(const std::string& name, llvm::ArrayRef<LlvmValue> argu
     result = b_.CreateInsertVector(result->getType(), result, b_.CreateCall(callee, pieces), b_.getInt64(first));
   }
   return result;
+}
+
+/// A vector function of SLEEF, whose names end in lanes, bound in ulp and instruction set: Sleef_sinf8_u10avx2.
+LlvmValue Emitter::sleef(const std::string& name, llvm::ArrayRef<LlvmValue> arguments, bool isDouble) {
+  const unsigned lanes = isDouble ? target_.mathLanes / 2 : target_.mathLanes;
+  const size_t cut = name.find('_');
+  std::string base = name.substr(0, cut);
+  if (isDouble) base += "d";
+  return vectorCall(fmt::format("Sleef_{}{}_{}{}", base, lanes, cut == std::string::npos ? "" : name.substr(cut + 1),
+                                target_.mathSuffix),
+                    arguments, lanes);
+}
+
+/// A function of the GPU's special function unit (machine/multifunction_unit.hpp), f32.
+LlvmValue Emitter::multifunction(std::string_view name, LlvmValue x) {
+  return vectorCall(fmt::format("mufu_{}_{}", name, target_.mathSuffix), {x}, target_.mathLanes);
 }
 
 namespace {

@@ -257,6 +257,8 @@ class Emitter {
   const NanPlan& nans() const { return nans_; }
   [[noreturn]] void refuse(const Instruction& i, const std::string& what);
   /// A call of the SLEEF function for `name` ("sinf_u10"), done in the widest vectors the host has.
+  LlvmValue vectorCall(const std::string& symbol, llvm::ArrayRef<LlvmValue> arguments, unsigned lanes);
+  LlvmValue multifunction(std::string_view name, LlvmValue x);
   LlvmValue sleef(const std::string& name, llvm::ArrayRef<LlvmValue> arguments, bool isDouble);
 
  private:

@@ -113,8 +113,7 @@ Results Lower::floatOut(LlvmValue v, Type t) {
 }
 
 /// Does `f(read)` on each half of packed operands; read(k) is that half of operand k as f32.
-template <class F>
-Results Lower::packed(F&& f) {
+Results Lower::packed(llvm::function_ref<LlvmValue(llvm::function_ref<LlvmValue(size_t)>)> f) {
   const Type element = isa::element(i.type[0]);
   LlvmValue halves[2];
   for (unsigned half = 0; half < 2; ++half) {
@@ -134,7 +133,7 @@ LlvmValue Lower::directed(const char* operation, llvm::ArrayRef<LlvmValue> argum
 Results Lower::floatBinary(unsigned opcode) {
   const auto op = static_cast<llvm::Instruction::BinaryOps>(opcode);
   const Type t = i.type[0];
-  if (isa::isPacked(t)) return packed([&](auto& read) { return b.CreateBinOp(op, read(1), read(2)); });
+  if (isa::isPacked(t)) return packed([&](const auto& read) { return b.CreateBinOp(op, read(1), read(2)); });
   const char* name = op == llvm::Instruction::FAdd   ? "add"
                      : op == llvm::Instruction::FSub ? "sub"
                      : op == llvm::Instruction::FMul ? "mul"
@@ -158,7 +157,7 @@ Results Lower::FmaF() {
   auto half = [&](LlvmValue x, LlvmValue y, LlvmValue z) {
     return narrowToOdd(addToOdd(b.CreateFMul(wide(x), wide(y)), wide(z)));
   };
-  if (isa::isPacked(t)) return packed([&](auto& read) { return half(read(1), read(2), read(3)); });
+  if (isa::isPacked(t)) return packed([&](const auto& read) { return half(read(1), read(2), read(3)); });
   LlvmValue x = floatIn(1), y = floatIn(2), z = floatIn(3);
   if (isHalf(t)) return floatOut(half(x, y, z), t);
   auto compute = [&](LlvmValue p, LlvmValue q, LlvmValue r) {
@@ -209,47 +208,27 @@ Results Lower::FmaPair() {
 /// mad.f32 and mad.f64 are fma since sm_20.
 Results Lower::MadF() { return FmaF(); }
 
-/// div.approx and div.full may be off by 2 ulp; the exact quotient is within that. div.approx multiplies by a
-/// reciprocal that is 0 for |b| > 2^126.
 Results Lower::DivF() {
-  if (i.mods.name(ModifierKind::Precision) != "approx") return floatBinary(llvm::Instruction::FDiv);
-  LlvmValue x = floatIn(1), y = floatIn(2), size = intrinsic(llvm::Intrinsic::fabs, {y});
-  LlvmValue vanishes = b.CreateAnd(b.CreateFCmpOGT(size, real(y, 0x1p126)),
-                                   b.CreateFCmpONE(size, llvm::ConstantFP::getInfinity(y->getType())));
-  LlvmValue zero = b.CreateIntrinsic(llvm::Intrinsic::copysign, {y->getType()}, {real(y, 0), y});
-  return floatOut(b.CreateSelect(vanishes, b.CreateFMul(x, zero), b.CreateFDiv(x, y)), i.type[0]);
-}
-
-/// The f64 forms with .approx.ftz are gross: they look at and give the upper 32 bits only.
-Results Lower::gross(llvm::function_ref<LlvmValue(LlvmValue)> f) {
-  LlvmValue upper = number(Type::u64, 0xFFFFFFFF00000000);
-  LlvmValue x = flush(b.CreateBitCast(b.CreateAnd(in(1, Type::u64), upper), type(Type::f64)), Type::f64);
-  LlvmValue y = f(x), bits = b.CreateAnd(b.CreateBitCast(flush(y, Type::f64), type(Type::u64)), upper);
-  LlvmValue result = b.CreateSelect(b.CreateFCmpUNO(y, y), number(Type::u64, 0x7FFFFFFF00000000), bits);
-  return {b.CreateBitCast(result, type(Type::f64))};
+  const auto precision = i.mods.name(ModifierKind::Precision);
+  return precision == "approx" || precision == "full" ? approximateQuotient(precision == "full")
+                                                      : floatBinary(llvm::Instruction::FDiv);
 }
 
 Results Lower::Rcp() {
   const Type t = i.type[0];
+  if (i.mods.name(ModifierKind::Precision) == "approx")
+    return t == Type::f64 ? Results{approximateDouble("rcp", in(1))} : approximate("rcp");
   auto compute = [&](LlvmValue one, LlvmValue x) {
     return isNearest() ? b.CreateFDiv(one, x) : directed("div", {one, x}, t);
   };
-  if (t == Type::f64 && i.has(ModifierKind::Flush)) return gross([&](LlvmValue x) { return compute(real(x, 1), x); });
   LlvmValue x = floatIn(1), result = compute(real(x, 1), x);
-  if (i.mods.name(ModifierKind::Precision) != "approx")
-    result = flushTiny(result, [&] { return compute(real(x, kScale), x); });
-  return floatOut(result, t);
+  return floatOut(flushTiny(result, [&] { return compute(real(x, kScale), x); }), t);
 }
 
 Results Lower::Sqrt() {
+  if (i.mods.name(ModifierKind::Precision) == "approx") return approximate("sqrt");
   LlvmValue x = floatIn(1);
   return floatOut(isNearest() ? intrinsic(llvm::Intrinsic::sqrt, {x}) : directed("sqrt", {x}, i.type[0]), i.type[0]);
-}
-
-Results Lower::Rsqrt() {
-  auto compute = [&](LlvmValue x) { return b.CreateFDiv(real(x, 1), intrinsic(llvm::Intrinsic::sqrt, {x})); };
-  if (i.type[0] == Type::f64 && i.has(ModifierKind::Flush)) return gross(compute);
-  return floatOut(compute(floatIn(1)), i.type[0]);
 }
 
 /// abs (clear the sign bit) or neg (flip it) of f16 or bf16 bits, one or two in a register; a NaN becomes the canonical
@@ -313,7 +292,7 @@ LlvmValue Lower::minMaxElement(LlvmValue x, LlvmValue y, bool isMax) {
 }
 
 Results Lower::floatMinMax(bool isMax) {
-  if (isa::isPacked(i.type[0])) return packed([&](auto& read) { return minMaxElement(read(1), read(2), isMax); });
+  if (isa::isPacked(i.type[0])) return packed([&](const auto& read) { return minMaxElement(read(1), read(2), isMax); });
   // .xorsign takes the sign of a NaN, too.
   auto read = [&](size_t k) {
     const bool seesBits = i.has(ModifierKind::XorSign) && i.type[0] == Type::f32;
@@ -324,25 +303,6 @@ Results Lower::floatMinMax(bool isMax) {
 
 Results Lower::MinF() { return floatMinMax(false); }
 Results Lower::MaxF() { return floatMinMax(true); }
-
-/// The GPU first scales x to turns, where the smallest arguments vanish.
-Results Lower::Sin() {
-  LlvmValue x = floatIn(1);
-  return floatOut(e.sleef("sinf_u35", {flushBelow(x, x, 2 * 3.14159265358979 * 0x1p-126)}, false), Type::f32);
-}
-
-Results Lower::Cos() { return floatOut(e.sleef("cosf_u35", {floatIn(1)}, false), Type::f32); }
-Results Lower::Lg2() { return floatOut(e.sleef("log2f_u10", {floatIn(1)}, false), Type::f32); }
-
-Results Lower::Ex2() {
-  if (isa::isPacked(i.type[0])) return packed([&](auto& read) { return e.sleef("exp2f_u10", {read(1)}, false); });
-  return floatOut(e.sleef("exp2f_u10", {floatIn(1)}, false), i.type[0]);
-}
-
-Results Lower::Tanh() {
-  if (isa::isPacked(i.type[0])) return packed([&](auto& read) { return e.sleef("tanhf_u10", {read(1)}, false); });
-  return floatOut(e.sleef("tanhf_u10", {floatIn(1)}, false), i.type[0]);
-}
 
 /// The sign of a, the magnitude of b: bits.
 Results Lower::Copysign() {

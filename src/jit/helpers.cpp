@@ -23,6 +23,7 @@
 #include "machine/device_functions.hpp"
 #include "machine/device_runtime.hpp"
 #include "machine/fault.hpp"
+#include "machine/multifunction_unit.hpp"
 #include "machine/wide_atomics.hpp"
 
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
@@ -427,6 +428,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   NARROW(rm, FE_DOWNWARD)
   NARROW(rp, FE_UPWARD)
 #undef NARROW
+  for (auto entry : machine::multifunctionTable()) t.push_back(entry);
   return t;
 }
 

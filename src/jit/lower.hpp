@@ -56,17 +56,24 @@ class Lower {
   Results floatOut(LlvmValue v, isa::Type t);
   Results floatBinary(unsigned opcode);
   LlvmValue directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, isa::Type t);
-  Results gross(llvm::function_ref<LlvmValue(LlvmValue)> f);
   LlvmValue changeHalfSign(bool flips);
   LlvmValue chooseFloat(LlvmValue x, LlvmValue y, bool isMax);
   bool flushes(isa::Type to) const;
   LlvmValue minMaxElement(LlvmValue x, LlvmValue y, bool isMax);
   Results floatMinMax(bool isMax);
   bool isNearest() const;
-  template <class F>
-  Results packed(F&& f);
+  Results packed(llvm::function_ref<LlvmValue(llvm::function_ref<LlvmValue(size_t)>)> f);
   Results pairs(size_t sources, llvm::function_ref<LlvmValue(llvm::ArrayRef<LlvmValue>)> f);
   Results pairBinary(unsigned opcode, const char* name);
+  // special_functions.cpp
+  LlvmValue isSmaller(LlvmValue x, double limit);
+  LlvmValue bitsOf(LlvmValue x);
+  LlvmValue withSubnormals(std::string_view function, LlvmValue x);
+  LlvmValue cutToHalf(LlvmValue v, isa::Type t);
+  Results approximate(std::string_view function);
+  Results approximateQuotient(bool full);
+  LlvmValue approximateDouble(std::string_view function, LlvmValue x);
+  LlvmValue reciprocalRootOfDouble(LlvmValue x);
   // comparison.cpp
   LlvmValue compare(LlvmValue a, LlvmValue b, isa::Type t);
   LlvmValue compareOperands(size_t a, size_t b, isa::Type t);

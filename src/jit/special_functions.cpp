@@ -1,0 +1,135 @@
+// PTX ISA: the approximate instructions. They give the bits of a GPU's special function unit, which
+// machine/multifunction_unit.hpp computes on a register's lanes; here is what a GPU's compiler puts around the unit, as
+// instructions. machine/multifunction_unit.cpp has the same for one number.
+#include "jit/lower.hpp"
+
+namespace ordito::jit {
+
+using isa::ModifierKind;
+using isa::Type;
+using Results = Lower::Results;
+
+namespace {
+
+constexpr double kSmallestNormal = 0x1p-126;
+
+}  // namespace
+
+LlvmValue Lower::isSmaller(LlvmValue x, double limit) {
+  return b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs, {x}), real(x, limit));
+}
+
+LlvmValue Lower::bitsOf(LlvmValue x) { return b.CreateBitCast(x, type(unsignedOf(x->getType()->getScalarSizeInBits()))); }
+
+/// The unit itself takes subnormal numbers for zero and gives zero for them. Without .ftz they are scaled before and after.
+LlvmValue Lower::withSubnormals(std::string_view function, LlvmValue x) {
+  auto scaled = [&](LlvmValue condition, double scale, llvm::function_ref<LlvmValue(LlvmValue)> restore) {
+    LlvmValue r = e.multifunction(function, b.CreateSelect(condition, b.CreateFMul(x, real(x, scale)), x));
+    return b.CreateSelect(condition, restore(r), r);
+  };
+  auto times = [&](double scale) { return [this, scale](LlvmValue r) { return b.CreateFMul(r, real(r, scale)); }; };
+  if (function == "rcp") {
+    LlvmValue large = b.CreateFCmpOGT(intrinsic(llvm::Intrinsic::fabs, {x}), real(x, 0x1p126));
+    LlvmValue scale = b.CreateSelect(isSmaller(x, kSmallestNormal), real(x, 0x1p24),
+                                     b.CreateSelect(large, real(x, 0.25), real(x, 1)));
+    return b.CreateFMul(e.multifunction(function, b.CreateFMul(x, scale)), scale);
+  }
+  if (function == "rsqrt") return scaled(isSmaller(x, kSmallestNormal), 0x1p24, times(0x1p12));
+  if (function == "sqrt") return scaled(isSmaller(x, kSmallestNormal), 0x1p24, times(0x1p-12));
+  if (function == "lg2")
+    return scaled(isSmaller(x, kSmallestNormal), 0x1p24, [&](LlvmValue r) { return b.CreateFSub(r, real(r, 24)); });
+  if (function == "ex2")
+    return scaled(b.CreateFCmpOLT(x, real(x, -126)), 0.5, [&](LlvmValue r) { return b.CreateFMul(r, r); });
+  return e.multifunction(function, x);
+}
+
+/// An f32 cut, not rounded, to what f16 or bf16 can hold.
+LlvmValue Lower::cutToHalf(LlvmValue v, Type t) {
+  const uint64_t kept = t == Type::f16 ? 0xFFFFE000 : 0xFFFF0000;
+  LlvmValue normal = b.CreateBitCast(b.CreateAnd(bitsOf(v), number(Type::u32, kept)), v->getType());
+  if (t == Type::bf16) return normal;
+  LlvmValue units = intrinsic(llvm::Intrinsic::trunc, {b.CreateFMul(v, real(v, 0x1p24))});
+  return b.CreateSelect(isSmaller(v, 0x1p-14), b.CreateFMul(units, real(v, 0x1p-24)), normal);
+}
+
+/// f16 and bf16 are computed as f32 and cut.
+Results Lower::approximate(std::string_view function) {
+  const Type t = i.type[0], element = isa::element(t);
+  if (element == Type::f32) {
+    LlvmValue x = in(1);
+    return floatOut(i.has(ModifierKind::Flush) ? e.multifunction(function, x) : withSubnormals(function, x), t);
+  }
+  auto half = [&](LlvmValue x) { return cutToHalf(e.multifunction(function, x), element); };
+  if (isa::isPacked(t)) return packed([&](const auto& read) { return half(read(1)); });
+  return floatOut(half(floatIn(1)), t);
+}
+
+/// div.approx and div.full multiply by a reciprocal; .full scales both operands where that would vanish.
+Results Lower::approximateQuotient(bool full) {
+  LlvmValue x = floatIn(1), y = floatIn(2), scale = real(y, 1);
+  if (full)
+    scale = b.CreateSelect(b.CreateFCmpOGT(intrinsic(llvm::Intrinsic::fabs, {y}), real(y, 0x1p126)), real(y, 0.25), scale);
+  if (!i.has(ModifierKind::Flush)) scale = b.CreateSelect(isSmaller(y, kSmallestNormal), real(y, 0x1p24), scale);
+  LlvmValue dividend = b.CreateFMul(x, scale), reciprocal = e.multifunction("rcp", b.CreateFMul(y, scale));
+  if (i.has(ModifierKind::Flush)) dividend = flush(dividend, Type::f32);
+  return floatOut(flushTiny(b.CreateFMul(reciprocal, dividend),
+                            [&] { return b.CreateFMul(reciprocal, scaleUp(dividend)); }),
+                  Type::f32);
+}
+
+/// The f64 forms of rcp and rsqrt with .approx.ftz look at the upper word, and give one: 20 bits of fraction, for which
+/// the unit works as it does for an f32.
+LlvmValue Lower::approximateDouble(std::string_view function, LlvmValue x) {
+  auto constant = [&](uint64_t v) { return number(Type::u32, v); };
+  const bool isRoot = function == "rsqrt";
+  LlvmValue upper = b.CreateTrunc(b.CreateLShr(bitsOf(x), 32), type(Type::u32));
+  LlvmValue sign = b.CreateAnd(upper, constant(0x80000000)), fraction = b.CreateAnd(upper, constant(0xFFFFF));
+  LlvmValue biased = b.CreateAnd(b.CreateLShr(upper, constant(20)), constant(0x7FF));
+  LlvmValue exponent = b.CreateSub(biased, constant(1023));
+  LlvmValue odd = isRoot ? b.CreateAnd(exponent, constant(1)) : constant(0);
+  LlvmValue power = b.CreateNeg(isRoot ? b.CreateAShr(exponent, constant(1)) : exponent);
+  LlvmValue argument = b.CreateOr(b.CreateShl(b.CreateAdd(constant(127), odd), constant(23)), b.CreateShl(fraction, constant(3)));
+  LlvmValue answer = bitsOf(e.multifunction(function, b.CreateBitCast(argument, type(Type::f32))));
+  LlvmValue place = b.CreateAdd(b.CreateAdd(b.CreateLShr(answer, constant(23)), power), constant(1023 - 127));
+  LlvmValue digits = b.CreateAnd(b.CreateLShr(answer, constant(3)), constant(0xFFFFF));
+  LlvmValue result = b.CreateSelect(b.CreateICmpSGT(place, constant(0)),
+                                    b.CreateOr(b.CreateShl(place, constant(20)), digits), constant(0));
+  LlvmValue isInfinite = b.CreateICmpEQ(biased, constant(0x7FF));
+  result = b.CreateSelect(isInfinite, constant(0), result);
+  result = isRoot ? b.CreateSelect(b.CreateICmpNE(sign, constant(0)), constant(0x7FFFFFFF), result)
+                  : b.CreateOr(result, sign);
+  result = b.CreateSelect(b.CreateICmpEQ(biased, constant(0)), b.CreateOr(sign, constant(0x7FF00000)), result);
+  LlvmValue isNan = b.CreateAnd(isInfinite, b.CreateICmpNE(fraction, constant(0)));
+  result = b.CreateSelect(isNan, constant(0x7FFFFFFF), result);
+  return b.CreateBitCast(b.CreateShl(b.CreateZExt(result, type(Type::u64)), 32), type(Type::f64));
+}
+
+/// rsqrt.approx.f64 is code of the GPU's compiler: a start from the unit and one step of third order.
+LlvmValue Lower::reciprocalRootOfDouble(LlvmValue x) {
+  auto fma = [&](LlvmValue p, LlvmValue q, LlvmValue r) { return intrinsic(llvm::Intrinsic::fma, {p, q, r}); };
+  LlvmValue isSmall = isSmaller(x, 0x1p-1022), scaled = b.CreateSelect(isSmall, b.CreateFMul(x, real(x, 0x1p54)), x);
+  LlvmValue y = approximateDouble("rsqrt", scaled);
+  LlvmValue error = fma(b.CreateFNeg(b.CreateFMul(y, y)), scaled, real(x, 1));
+  LlvmValue result = fma(fma(error, real(x, 0.375), real(x, 0.5)), b.CreateFMul(y, error), y);
+  result = b.CreateFMul(result, b.CreateSelect(isSmall, real(x, 0x1p27), real(x, 1)));
+  LlvmValue infinity = llvm::ConstantFP::getInfinity(x->getType());
+  LlvmValue ofZero = b.CreateIntrinsic(llvm::Intrinsic::copysign, {x->getType()}, {infinity, x});
+  result = b.CreateSelect(b.CreateFCmpOEQ(x, infinity), real(x, 0), result);
+  result = b.CreateSelect(b.CreateFCmpOEQ(x, real(x, 0)), ofZero, result);
+  LlvmValue noNumber = b.CreateBitCast(number(Type::u64, uint64_t{0xFFF80000} << 32), x->getType());
+  result = b.CreateSelect(b.CreateFCmpOLT(x, real(x, 0)), noNumber, result);
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), b.CreateFAdd(x, x), result);
+}
+
+Results Lower::Rsqrt() {
+  if (i.type[0] != Type::f64) return approximate("rsqrt");
+  return {i.has(ModifierKind::Flush) ? approximateDouble("rsqrt", in(1)) : reciprocalRootOfDouble(in(1))};
+}
+
+Results Lower::Sin() { return approximate("sin"); }
+Results Lower::Cos() { return approximate("cos"); }
+Results Lower::Lg2() { return approximate("lg2"); }
+Results Lower::Ex2() { return approximate("ex2"); }
+Results Lower::Tanh() { return approximate("tanh"); }
+
+}  // namespace ordito::jit

@@ -1,0 +1,4 @@
+// The special function unit on 8 lanes: avx2.
+#include "machine/multifunction_lanes.hpp"
+
+MULTIFUNCTIONS(8, avx2)
