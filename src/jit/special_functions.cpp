@@ -19,9 +19,12 @@ LlvmValue Lower::isSmaller(LlvmValue x, double limit) {
   return b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs, {x}), real(x, limit));
 }
 
-LlvmValue Lower::bitsOf(LlvmValue x) { return b.CreateBitCast(x, type(unsignedOf(x->getType()->getScalarSizeInBits()))); }
+LlvmValue Lower::bitsOf(LlvmValue x) {
+  return b.CreateBitCast(x, type(unsignedOf(x->getType()->getScalarSizeInBits())));
+}
 
-/// The unit itself takes subnormal numbers for zero and gives zero for them. Without .ftz they are scaled before and after.
+/// The unit itself takes subnormal numbers for zero and gives zero for them. Without .ftz they are scaled before and
+/// after.
 LlvmValue Lower::withSubnormals(std::string_view function, LlvmValue x) {
   auto scaled = [&](LlvmValue condition, double scale, llvm::function_ref<LlvmValue(LlvmValue)> restore) {
     LlvmValue r = e.multifunction(function, b.CreateSelect(condition, b.CreateFMul(x, real(x, scale)), x));
@@ -68,13 +71,14 @@ Results Lower::approximate(std::string_view function) {
 Results Lower::approximateQuotient(bool full) {
   LlvmValue x = floatIn(1), y = floatIn(2), scale = real(y, 1);
   if (full)
-    scale = b.CreateSelect(b.CreateFCmpOGT(intrinsic(llvm::Intrinsic::fabs, {y}), real(y, 0x1p126)), real(y, 0.25), scale);
+    scale =
+        b.CreateSelect(b.CreateFCmpOGT(intrinsic(llvm::Intrinsic::fabs, {y}), real(y, 0x1p126)), real(y, 0.25), scale);
   if (!i.has(ModifierKind::Flush)) scale = b.CreateSelect(isSmaller(y, kSmallestNormal), real(y, 0x1p24), scale);
   LlvmValue dividend = b.CreateFMul(x, scale), reciprocal = e.multifunction("rcp", b.CreateFMul(y, scale));
   if (i.has(ModifierKind::Flush)) dividend = flush(dividend, Type::f32);
-  return floatOut(flushTiny(b.CreateFMul(reciprocal, dividend),
-                            [&] { return b.CreateFMul(reciprocal, scaleUp(dividend)); }),
-                  Type::f32);
+  return floatOut(
+      flushTiny(b.CreateFMul(reciprocal, dividend), [&] { return b.CreateFMul(reciprocal, scaleUp(dividend)); }),
+      Type::f32);
 }
 
 /// The f64 forms of rcp and rsqrt with .approx.ftz look at the upper word, and give one: 20 bits of fraction, for which
@@ -88,7 +92,8 @@ LlvmValue Lower::approximateDouble(std::string_view function, LlvmValue x) {
   LlvmValue exponent = b.CreateSub(biased, constant(1023));
   LlvmValue odd = isRoot ? b.CreateAnd(exponent, constant(1)) : constant(0);
   LlvmValue power = b.CreateNeg(isRoot ? b.CreateAShr(exponent, constant(1)) : exponent);
-  LlvmValue argument = b.CreateOr(b.CreateShl(b.CreateAdd(constant(127), odd), constant(23)), b.CreateShl(fraction, constant(3)));
+  LlvmValue argument =
+      b.CreateOr(b.CreateShl(b.CreateAdd(constant(127), odd), constant(23)), b.CreateShl(fraction, constant(3)));
   LlvmValue answer = bitsOf(e.multifunction(function, b.CreateBitCast(argument, type(Type::f32))));
   LlvmValue place = b.CreateAdd(b.CreateAdd(b.CreateLShr(answer, constant(23)), power), constant(1023 - 127));
   LlvmValue digits = b.CreateAnd(b.CreateLShr(answer, constant(3)), constant(0xFFFFF));

@@ -59,7 +59,7 @@ struct Unit {
 #define LANES __attribute__((always_inline)) static inline
 
   static constexpr int kFractionBits = 23, kSegmentBits = 17, kUnits = 41;  // 1 is 2^41 units
-  static constexpr double kTurnsPerRadian = 0x1.45F306p-3;  // a float
+  static constexpr double kTurnsPerRadian = 0x1.45F306p-3;                  // a float
   static constexpr int32_t kFraction = 0x7FFFFF, kInfinity = 0x7F800000, kNan = 0x7FFFFFFF, kSmallestNormal = 0x800000;
 
   LANES Int select(Int condition, Int yes, Int no) { return condition ? yes : no; }
@@ -257,12 +257,13 @@ struct Unit {
 }  // namespace ordito::machine
 
 /// Defines mufu_rcp_NAME and the others, on LANES lanes.
-#define MULTIFUNCTION(function, lanes, name)                                                               \
+#define MULTIFUNCTION(function, lanes, name)                                                                       \
   extern "C" ordito::machine::Unit<lanes>::Float mufu_##function##_##name(ordito::machine::Unit<lanes>::Float x) { \
-    using U = ordito::machine::Unit<lanes>;                                                                \
-    return U::real(U::function(U::bits(x)));                                                               \
+    using U = ordito::machine::Unit<lanes>;                                                                        \
+    return U::real(U::function(U::bits(x)));                                                                       \
   }
-#define MULTIFUNCTIONS(lanes, name)                                                                      \
-  MULTIFUNCTION(rcp, lanes, name) MULTIFUNCTION(rsqrt, lanes, name) MULTIFUNCTION(sqrt, lanes, name)       \
-  MULTIFUNCTION(ex2, lanes, name) MULTIFUNCTION(lg2, lanes, name) MULTIFUNCTION(sin, lanes, name)          \
-  MULTIFUNCTION(cos, lanes, name) MULTIFUNCTION(tanh, lanes, name)
+#define MULTIFUNCTIONS(lanes, name)                                                                   \
+  MULTIFUNCTION(rcp, lanes, name)                                                                     \
+  MULTIFUNCTION(rsqrt, lanes, name) MULTIFUNCTION(sqrt, lanes, name) MULTIFUNCTION(ex2, lanes, name)  \
+      MULTIFUNCTION(lg2, lanes, name) MULTIFUNCTION(sin, lanes, name) MULTIFUNCTION(cos, lanes, name) \
+          MULTIFUNCTION(tanh, lanes, name)

@@ -13,9 +13,9 @@ namespace {
 using Four = float __attribute__((ext_vector_type(4)));
 }  // namespace
 extern "C" {
-#define DECLARE(f)                   \
-  Four mufu_##f##_sse2(Four);        \
-  void mufu_##f##_avx2();            \
+#define DECLARE(f)            \
+  Four mufu_##f##_sse2(Four); \
+  void mufu_##f##_avx2();     \
   void mufu_##f##_avx512f();
 FUNCTIONS(DECLARE)
 #undef DECLARE
@@ -137,16 +137,17 @@ uint16_t cutToHalf(uint32_t x) {
   const int exponent = static_cast<int>(magnitude(x) >> 23) - 127;
   const uint32_t significand = (x & 0x7FFFFF) | kSmallestNormal;
   if (exponent > 15) return sign | 0x7C00;
-  if (exponent >= -14) return static_cast<uint16_t>(sign | (exponent + 14) << 10) + static_cast<uint16_t>(significand >> 13);
+  if (exponent >= -14)
+    return static_cast<uint16_t>(sign | (exponent + 14) << 10) + static_cast<uint16_t>(significand >> 13);
   return exponent < -24 ? sign : static_cast<uint16_t>(sign | significand >> (-1 - exponent));
 }
 
 uint16_t cutToBfloat(uint32_t x) { return magnitude(x) > kInfinity ? 0x7FFF : static_cast<uint16_t>(x >> 16); }
 
 std::vector<std::pair<std::string_view, void*>> multifunctionTable() {
-#define ENTRIES(f)                                                           \
-  {"mufu_" #f "_sse2", reinterpret_cast<void*>(&mufu_##f##_sse2)},           \
-      {"mufu_" #f "_avx2", reinterpret_cast<void*>(&mufu_##f##_avx2)},       \
+#define ENTRIES(f)                                                     \
+  {"mufu_" #f "_sse2", reinterpret_cast<void*>(&mufu_##f##_sse2)},     \
+      {"mufu_" #f "_avx2", reinterpret_cast<void*>(&mufu_##f##_avx2)}, \
       {"mufu_" #f "_avx512f", reinterpret_cast<void*>(&mufu_##f##_avx512f)},
   return {FUNCTIONS(ENTRIES)};
 #undef ENTRIES

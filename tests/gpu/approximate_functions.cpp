@@ -32,15 +32,15 @@ Multifunction functionOf(const std::string& name) {
 }
 
 /// Calls the function at `address`, which takes and gives `lanes` floats in a register of its instruction set.
-#define CALLER(lanes, instructions)                                                                  \
-  __attribute__((target(instructions))) void call##lanes(void* address, const float* x, float* r) {  \
-    using Vector = float __attribute__((ext_vector_type(lanes)));                                    \
-    for (unsigned k = 0; k < 16; k += lanes) {                                                       \
-      Vector v;                                                                                      \
-      std::memcpy(&v, x + k, sizeof v);                                                              \
-      v = reinterpret_cast<Vector (*)(Vector)>(address)(v);                                          \
-      std::memcpy(r + k, &v, sizeof v);                                                              \
-    }                                                                                                \
+#define CALLER(lanes, instructions)                                                                 \
+  __attribute__((target(instructions))) void call##lanes(void* address, const float* x, float* r) { \
+    using Vector = float __attribute__((ext_vector_type(lanes)));                                   \
+    for (unsigned k = 0; k < 16; k += lanes) {                                                      \
+      Vector v;                                                                                     \
+      std::memcpy(&v, x + k, sizeof v);                                                             \
+      v = reinterpret_cast<Vector (*)(Vector)>(address)(v);                                         \
+      std::memcpy(r + k, &v, sizeof v);                                                             \
+    }                                                                                               \
   }
 CALLER(4, "sse2")
 CALLER(8, "avx2")
@@ -57,7 +57,8 @@ struct Width {
 std::vector<Width> widths() {
   const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  std::vector<Width> all = {{"sse2", call4, true}, {"avx2", call8, __builtin_cpu_supports("avx2") != 0}, {"avx512f", call16, wide}};
+  std::vector<Width> all = {
+      {"sse2", call4, true}, {"avx2", call8, __builtin_cpu_supports("avx2") != 0}, {"avx512f", call16, wide}};
   std::erase_if(all, [](const Width& w) { return !w.isThere; });
   return all;
 }
@@ -104,7 +105,8 @@ uint64_t checksum(const Results& results, uint32_t first, uint32_t count, uint32
 
 bool isChosen(uint32_t chunk) {
   const uint32_t exponent = chunk & 0xFF;
-  return chunk % 32 == 7 || exponent == 0 || exponent >= 0xFD || (exponent >= 0x7D && exponent <= 0x80) || exponent == 0x85;
+  return chunk % 32 == 7 || exponent == 0 || exponent >= 0xFD || (exponent >= 0x7D && exponent <= 0x80) ||
+         exponent == 0x85;
 }
 
 uint64_t halves(const std::string& name) {
@@ -140,8 +142,8 @@ int run(const std::string& file, bool all) {
       const uint64_t sum = isSmall ? halves(name) : checksum(results, chunk << 23, (1U << 23) / step, step);
       if (sum == expected) continue;
       ++wrong;
-      std::printf("FAIL %s %s: arguments 0x%08x to 0x%08x differ from the GPU's\n", kind.c_str(), name.c_str(), chunk << 23,
-                  (chunk << 23) + 0x7FFFFF);
+      std::printf("FAIL %s %s: arguments 0x%08x to 0x%08x differ from the GPU's\n", kind.c_str(), name.c_str(),
+                  chunk << 23, (chunk << 23) + 0x7FFFFF);
     }
   }
   std::printf("%zu functions, %zu ranges of arguments compared, %zu wrong\n", lines, compared, wrong);

@@ -11,13 +11,13 @@
 
 #include "approximate_checksum.hpp"
 
-#define F32(name, instruction)                                             \
-  struct name {                                                            \
-    static __device__ uint32_t result(uint32_t x) {                        \
-      float r;                                                             \
-      asm(instruction " %0, %1;" : "=f"(r) : "f"(__uint_as_float(x)));     \
-      return __float_as_uint(r);                                           \
-    }                                                                      \
+#define F32(name, instruction)                                         \
+  struct name {                                                        \
+    static __device__ uint32_t result(uint32_t x) {                    \
+      float r;                                                         \
+      asm(instruction " %0, %1;" : "=f"(r) : "f"(__uint_as_float(x))); \
+      return __float_as_uint(r);                                       \
+    }                                                                  \
   };
 #define UPPER(name, instruction)                                           \
   struct name {                                                            \
@@ -27,13 +27,13 @@
       return __double2hiint(r);                                            \
     }                                                                      \
   };
-#define HALF(name, instruction)                                            \
-  struct name {                                                            \
-    static __device__ uint32_t result(uint32_t x) {                        \
-      uint16_t r;                                                          \
-      asm(instruction " %0, %1;" : "=h"(r) : "h"((uint16_t)x));            \
-      return r;                                                            \
-    }                                                                      \
+#define HALF(name, instruction)                                 \
+  struct name {                                                 \
+    static __device__ uint32_t result(uint32_t x) {             \
+      uint16_t r;                                               \
+      asm(instruction " %0, %1;" : "=h"(r) : "h"((uint16_t)x)); \
+      return r;                                                 \
+    }                                                           \
   };
 
 F32(RcpUnit, "rcp.approx.ftz.f32")
@@ -70,7 +70,8 @@ __global__ void checksum(uint32_t perBlock, uint32_t step, unsigned long long* s
 }
 
 template <class Function>
-void record(const char* kind, const char* name, uint32_t step, uint64_t arguments = uint64_t{1} << 32, uint32_t sums = 512) {
+void record(const char* kind, const char* name, uint32_t step, uint64_t arguments = uint64_t{1} << 32,
+            uint32_t sums = 512) {
   unsigned long long* d;
   cudaMalloc(&d, sums * 8);
   cudaMemset(d, 0, sums * 8);
