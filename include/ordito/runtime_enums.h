@@ -519,6 +519,8 @@ enum cudaMemPoolAttr {
   cudaMemPoolReuseAllowOpportunistic = 2,
   cudaMemPoolReuseAllowInternalDependencies = 3,
   cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6,
   cudaMemPoolAttrUsedMemCurrent = 7,
   cudaMemPoolAttrUsedMemHigh = 8
 };
@@ -543,6 +545,11 @@ enum cudaMemAllocationType {
   cudaMemAllocationTypePinned = 1,
   cudaMemAllocationTypeManaged = 2,
   cudaMemAllocationTypeMax = 0x7fffffff
+};
+
+enum cudaDeviceNumaConfig {
+  cudaDeviceNumaConfigNone = 0,
+  cudaDeviceNumaConfigNumaNode = 1
 };
 
 enum cudaMemAllocationHandleType {

@@ -23,6 +23,13 @@ PATH="$prefix/cuda/bin:$PATH" nvcc -c "$source" -o saxpy.o
 ./ordito nvcc saxpy.o -o saxpy_linked
 ./ordito run ./saxpy_linked
 
+echo "a library of the toolkit finds the others without help"
+if [ -e "$prefix/cuda/lib64/libcurand.so" ]; then
+  printf '#include <curand.h>\nint main() { curandGenerator_t g; return curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT); }\n' > dice.cu
+  ./ordito nvcc dice.cu -lcurand -o dice
+  ./dice
+fi
+
 echo "the lab"
 "$prefix/bin/ordito" lab list > list  # no pipe: grep -q would leave before the end of it
 grep -q reduction list
