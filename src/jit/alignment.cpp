@@ -84,6 +84,13 @@ unsigned Emitter::zeroBits(ValueId v, unsigned depth) const {
   return std::max(known, found);
 }
 
+/// Is `v` one of the values that the region being emitted finds when it starts? What such a value was made from need
+/// not be known any more.
+bool Emitter::isFoundHere(ValueId v) const {
+  const auto& found = liveAt_[currentPoint_];
+  return std::binary_search(found.begin(), found.end(), v);
+}
+
 /// The value that decides the low `bits` bits of `v`: what is left when multiples of 2^bits are taken away.
 ValueId Emitter::alignmentRoot(ValueId v, unsigned bits) const {
   for (unsigned depth = 0; depth < kDepth; ++depth) {
@@ -106,7 +113,9 @@ ValueId Emitter::alignmentRoot(ValueId v, unsigned bits) const {
     }
     // cvta.local and its like add a base that is aligned for anything.
     if (!next || i->operands[next].kind != OperandKind::Register) return v;
-    v = i->operands[next].reg;
+    const ValueId from = i->operands[next].reg;
+    if (isFoundHere(v) && !isFoundHere(from)) return v;
+    v = from;
   }
   return v;
 }

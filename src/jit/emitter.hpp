@@ -410,6 +410,7 @@ class Emitter {
   unsigned zeroBits(ValueId v, unsigned depth) const;
   static unsigned offsetZeroBits(int64_t offset);
   unsigned symbolZeroBits(const ptx::Symbol& s) const;
+  bool isFoundHere(ValueId v) const;
   ValueId alignmentRoot(ValueId v, unsigned bits) const;
 
   // ---- warp.cpp, synchronization.cpp, control_flow.cpp
