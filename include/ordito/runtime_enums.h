@@ -547,10 +547,7 @@ enum cudaMemAllocationType {
   cudaMemAllocationTypeMax = 0x7fffffff
 };
 
-enum cudaDeviceNumaConfig {
-  cudaDeviceNumaConfigNone = 0,
-  cudaDeviceNumaConfigNumaNode = 1
-};
+enum cudaDeviceNumaConfig { cudaDeviceNumaConfigNone = 0, cudaDeviceNumaConfigNumaNode = 1 };
 
 enum cudaMemAllocationHandleType {
   cudaMemHandleTypeNone = 0,
