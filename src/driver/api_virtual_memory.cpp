@@ -1,4 +1,5 @@
-// Driver API: virtual memory management. Addresses and memory are made apart and mapped onto each other.
+// Driver API: virtual memory management. Addresses and memory are made apart and mapped onto each other. None of this
+// needs a context.
 #include <unistd.h>
 
 #include <bit>
@@ -132,12 +133,12 @@ CUresult cuMemAddressFree(CUdeviceptr pointer, size_t bytes) {
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const CUmemAllocationProp* properties,
                      unsigned long long flags) {
-  ORDITO_CONTEXT(context);
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (!handle || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = checkProperties(properties)) return bad;
   if (bytes == 0 || !isGranular(bytes))
     return invalid(fmt::format("{} bytes of memory are no multiple of {}", bytes, kMappingGranularity));
-  auto memory = PhysicalMemory::create(context->device.memory, bytes);
+  auto memory = PhysicalMemory::create(device().memory, bytes);
   if (!memory) return remember(memory.error());
   CUmemAllocationProp kept = *properties;
   kept.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;
@@ -163,8 +164,9 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t bytes, size_t offset, CUmemGeneric
 }
 
 CUresult cuMemUnmap(CUdeviceptr pointer, size_t bytes) {
-  ORDITO_CONTEXT(context);
-  context->group.synchronizeAll();  // a kernel may still use it
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  Context* context = nullptr;
+  if (currentContext(context) == CUDA_SUCCESS) context->group.synchronizeAll();  // a kernel may still use it
   if (addressSpace().unmap(pointer, bytes)) return CUDA_SUCCESS;
   return invalid(fmt::format("{} bytes at {:#x} are not whole mappings", bytes, pointer));
 }
@@ -221,8 +223,7 @@ CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHan
 
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shareable,
                                         CUmemAllocationHandleType type) {
-  ORDITO_CONTEXT(context);
-  (void)context;
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (!handle || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
   auto memory = PhysicalMemory::adopt(static_cast<int>(reinterpret_cast<intptr_t>(shareable)));
   if (!memory) return CUDA_ERROR_INVALID_VALUE;

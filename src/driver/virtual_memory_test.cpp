@@ -110,6 +110,19 @@ TEST_F(VirtualMemory, MemoryGoesThroughAFileDescriptor) {
   EXPECT_EQ(cuMemAddressFree(a, 2 * kUnit), CUDA_SUCCESS);
 }
 
+TEST_F(VirtualMemory, NoContextIsNeeded) {
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuCtxPopCurrent(&context), CUDA_SUCCESS);
+  const auto memory = create(kUnit);
+  const CUdeviceptr a = reserve(kUnit);
+  EXPECT_EQ(cuMemMap(a, kUnit, 0, memory, 0), CUDA_SUCCESS);
+  open(a, kUnit);
+  EXPECT_EQ(cuMemUnmap(a, kUnit), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemRelease(memory), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAddressFree(a, kUnit), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxPushCurrent(context), CUDA_SUCCESS);
+}
+
 TEST_F(VirtualMemory, WhatMakesNoSenseIsRefused) {
   CUmemAllocationProp p = properties();
   size_t granularity = 0;
