@@ -13,7 +13,6 @@
 namespace ordito::driver {
 namespace {
 
-constexpr uint32_t kWrapperMagic = 0x466243b1;
 constexpr uint32_t kFatbinMagic = 0xba55ed50;
 
 struct Header {

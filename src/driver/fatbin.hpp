@@ -30,6 +30,9 @@ struct FatbinEntry {
 /// and for the virtual architecture) is returned once.
 Expected<std::vector<FatbinEntry>> readFatbin(std::span<const std::byte> bytes);
 
+/// What a wrapper starts with.
+constexpr uint32_t kWrapperMagic = 0x466243b1;
+
 /// Whether `data` starts with these four bytes, lowest first. Reads no further than the first that differs: what is
 /// behind a short text may be anything.
 bool beginsWithMagic(const void* data, uint32_t magic);

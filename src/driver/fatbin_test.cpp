@@ -95,7 +95,7 @@ TEST(Fatbin, LengthComesFromTheHeader) {
 }
 
 struct TestWrapper {
-  uint32_t magic = 0x466243b1;
+  uint32_t magic = kWrapperMagic;
   uint32_t version = 1;
   const void* data = nullptr;
   const void* const* prelinked = nullptr;

@@ -15,7 +15,6 @@ namespace ordito::driver {
 namespace {
 
 constexpr int kInvalidImage = 200, kInvalidPtx = 218;
-constexpr uint32_t kWrapperMagic = 0x466243b1;
 constexpr uint32_t kElfMagic = 0x464c457f;
 
 /// PTX text starts with white space, a comment or a directive. Reads no further than the first byte that settles it.

@@ -9,8 +9,7 @@ namespace ordito::runtime {
 
 /// The structure in section .nvFatBinSegment.
 struct FatBinaryWrapper {
-  static constexpr uint32_t kMagic = 0x466243b1;
-  uint32_t magic;
+  uint32_t magic;              // driver::kWrapperMagic
   uint32_t version;            // 2: nvcc -rdc=true, `objects` holds the images
   const void* image;           // fat binary
   const void* const* objects;  // version 2: one fat binary for each object file, ended by null

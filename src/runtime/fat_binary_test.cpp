@@ -5,26 +5,28 @@
 
 #include <cstring>
 
+#include "driver/fatbin.hpp"
+
 namespace ordito::runtime {
 namespace {
 
 TEST(FatBinary, OneWholeProgramHasNothingToLink) {
   const char image[16] = {};
-  const FatBinaryWrapper wrapper{FatBinaryWrapper::kMagic, 1, image, nullptr};
+  const FatBinaryWrapper wrapper{driver::kWrapperMagic, 1, image, nullptr};
   EXPECT_TRUE(linkedImages({&wrapper}).empty());
 }
 
 TEST(FatBinary, SeveralObjectsAreLinkedWithOneAnother) {
   const char a[16] = {}, b[16] = {};
-  const FatBinaryWrapper first{FatBinaryWrapper::kMagic, 1, a, nullptr},
-      second{FatBinaryWrapper::kMagic, 1, b, nullptr};
+  const FatBinaryWrapper first{driver::kWrapperMagic, 1, a, nullptr},
+      second{driver::kWrapperMagic, 1, b, nullptr};
   EXPECT_EQ(linkedImages({&first, &second}), (std::vector<const void*>{a, b}));
 }
 
 TEST(FatBinary, NvccListsItsObjectsBehindVersionTwo) {
   const char linked[16] = {}, a[16] = {}, b[16] = {};
   const void* const objects[] = {a, b, nullptr};
-  const FatBinaryWrapper wrapper{FatBinaryWrapper::kMagic, 2, linked, objects};
+  const FatBinaryWrapper wrapper{driver::kWrapperMagic, 2, linked, objects};
   EXPECT_EQ(linkedImages({&wrapper}), (std::vector<const void*>{a, b}));
 }
 
