@@ -92,14 +92,13 @@ struct Unit {
     return __builtin_convertvector(r, Double);
   }
 
-  /// The 15 bits that remain of the square of 17: for each set bit i, its products with itself and with the bits below
-  /// it, as far as their weight reaches 2^19. Bit i with j < i weighs 2^(i+j+1), with itself 2^2i.
+  /// The 15 bits that remain of the square of 17. Bit i times bit j < i weighs 2^(i+j+1), bit i with itself 2^2i, and
+  /// nothing below 2^19 is formed. So the lower 10 bits meet only the upper 7, and bit 10+k of those takes them without
+  /// their lowest 8-k.
   LANES Int square(Int x) {
-    Int sum = {};
-    for (int i = 10; i <= 16; ++i) {
-      const Int products = ((x & ((1 << i) - 1)) + (1 << (i - 1))) >> (18 - i);
-      sum += select((x & (1 << i)) != 0, products, Int{});
-    }
+    const Int upper = x >> 10, lower = x & 0x3FF;
+    Int sum = 2 * upper * upper;
+    for (int k = 0; k < 7; ++k) sum += select((upper & (1 << k)) != 0, lower >> (8 - k), Int{});
     return sum;
   }
 
