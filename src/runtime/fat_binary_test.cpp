@@ -18,8 +18,7 @@ TEST(FatBinary, OneWholeProgramHasNothingToLink) {
 
 TEST(FatBinary, SeveralObjectsAreLinkedWithOneAnother) {
   const char a[16] = {}, b[16] = {};
-  const FatBinaryWrapper first{driver::kWrapperMagic, 1, a, nullptr},
-      second{driver::kWrapperMagic, 1, b, nullptr};
+  const FatBinaryWrapper first{driver::kWrapperMagic, 1, a, nullptr}, second{driver::kWrapperMagic, 1, b, nullptr};
   EXPECT_EQ(linkedImages({&first, &second}), (std::vector<const void*>{a, b}));
 }
 
