@@ -261,9 +261,14 @@ struct Unit {
     using U = ordito::machine::Unit<lanes>;                                                                        \
     return U::real(U::function(U::bits(x)));                                                                       \
   }
-#define MULTIFUNCTIONS(lanes, name)                                                               \
-  MULTIFUNCTION(rcp, lanes, name)                                                                 \
-  MULTIFUNCTION(rsqrt, lanes, name)                                                               \
-  MULTIFUNCTION(sqrt, lanes, name)                                                                \
-  MULTIFUNCTION(ex2, lanes, name) MULTIFUNCTION(lg2, lanes, name) MULTIFUNCTION(sin, lanes, name) \
-      MULTIFUNCTION(cos, lanes, name) MULTIFUNCTION(tanh, lanes, name)
+// clang-format off
+#define MULTIFUNCTIONS(lanes, name) \
+  MULTIFUNCTION(rcp, lanes, name)   \
+  MULTIFUNCTION(rsqrt, lanes, name) \
+  MULTIFUNCTION(sqrt, lanes, name)  \
+  MULTIFUNCTION(ex2, lanes, name)   \
+  MULTIFUNCTION(lg2, lanes, name)   \
+  MULTIFUNCTION(sin, lanes, name)   \
+  MULTIFUNCTION(cos, lanes, name)   \
+  MULTIFUNCTION(tanh, lanes, name)
+// clang-format on
