@@ -2,6 +2,10 @@
 #ifndef ORDITO_DEVICE_FUNCTIONS_H
 #define ORDITO_DEVICE_FUNCTIONS_H
 
+// nvcc defines it as a number, and programs write `#if __CUDACC__`.
+#undef __CUDACC__
+#define __CUDACC__ 1
+
 // Programs count on these coming with cuda_runtime.h.
 #include <assert.h>
 #include <stdio.h>

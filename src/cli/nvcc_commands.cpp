@@ -118,6 +118,8 @@ Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const 
   // Kernels hand values to shuffles that only one lane has set. C++ calls that undefined, and clang would conclude that
   // the other lanes do not exist.
   add(command, {"-Xclang", "-no-enable-noundef-analysis"});
+  // A run of bytes that LLVM 19 packs into a vector across blocks is loaded 16 bytes at a time, however it is aligned.
+  command.emplace_back("-fno-slp-vectorize");
   if (pass == Pass::Preprocessed) command.push_back("-fpass-plugin=" + launchPass(tools).string());
   command.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (options.flushToZero) command.emplace_back("-fgpu-flush-denormals-to-zero");

@@ -1,5 +1,8 @@
 // The language: qualifiers, built-in variables, shared memory of both kinds, launch bounds, templates, lambdas.
 #include <cuda_runtime.h>
+#if !__CUDACC__
+#error "__CUDACC__ is a number"
+#endif
 
 // CHECK-DAG: .const .align 4 .b8 coefficients[16];
 __constant__ float coefficients[4];
