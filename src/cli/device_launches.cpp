@@ -23,6 +23,7 @@
 #include <iterator>
 #include <set>
 
+#include "cli/asm_registers.hpp"
 #include "cli/cxx_tokens.hpp"
 #include "cli/shared_alignment.hpp"
 
@@ -289,7 +290,8 @@ class Scan {
     for (size_t at = text.find('#'); at != std::string::npos; at = text.find('#', at + 1))
       directive(path, text, at + 1);
     auto has = [&](const char* what) { return text.find(what) != std::string::npos; };
-    if (has("<<<") || has("<< <") || (has("__shared__") && has("alignas"))) texts_.push_back(std::move(text));
+    if (has("<<<") || has("<< <") || (has("__shared__") && has("alignas")) || has("asm"))
+      texts_.push_back(std::move(text));
   }
 
   void directive(const fs::path& path, const std::string& text, size_t at) {
@@ -330,7 +332,7 @@ class Scan {
       if (const auto launch = launchAt(tokens, i); launch && (place.isDevice() || launch->isSpaced)) return true;
       place.pass(i);
     }
-    return hasSharedAlignment(tokens) || hasLaunchInMacro(text);
+    return hasSharedAlignment(tokens) || hasRegisterPercent(tokens) || hasLaunchInMacro(text);
   }
 
   /// A macro can be used anywhere.

@@ -14,8 +14,8 @@ namespace ordito::cli {
 /// neither.
 std::optional<std::string> rewriteLaunches(std::string_view preprocessed);
 
-/// Could the source, or a file that it includes from its own folder or one of `folders`, hold what rewriteLaunches or
-/// moveSharedAlignment changes? A quick look that errs on the side of yes.
+/// Could the source, or a file that it includes from its own folder or one of `folders`, hold what rewriteLaunches,
+/// moveSharedAlignment or doubleRegisterPercents changes? A quick look that errs on the side of yes.
 bool mayNeedRewriting(const std::filesystem::path& source, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace ordito::cli

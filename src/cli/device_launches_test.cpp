@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cli/asm_registers.hpp"
 #include "cli/shared_alignment.hpp"
 
 namespace ordito::cli {
@@ -113,6 +114,18 @@ TEST(SharedAlignment, MovesToTheFront) {
   EXPECT_EQ(moved("__shared__ static alignas(\n8) int a, b;\n"), "alignas( 8) __shared__ static \n int a, b;\n");
   EXPECT_EQ(moved("alignas(16) __shared__ int a;"), "unchanged");
   EXPECT_EQ(moved("struct alignas(16) S {}; __shared__ S s;"), "unchanged");
+}
+
+TEST(AsmRegisters, APercentBeforeARegisterIsDoubled) {
+  auto changed = [](const std::string& text) { return doubleRegisterPercents(text).value_or("unchanged"); };
+  EXPECT_EQ(changed("asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(t));"),
+            "asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(t));");
+  EXPECT_EQ(changed("__asm__(\"mov.u32 \" \"%0, %tid.x;\" : \"=r\"(t))"),
+            "__asm__(\"mov.u32 \" \"%0, %%tid.x;\" : \"=r\"(t))");
+  EXPECT_EQ(changed("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(t))"), "unchanged");
+  EXPECT_EQ(changed("asm(\"mov.u32 %c0, %1;\" : \"=r\"(t))"), "unchanged");
+  EXPECT_EQ(changed("asm(\"mov.u32 x, %laneid;\")"), "unchanged");  // without operands a % is a %
+  EXPECT_EQ(changed("printf(\"%ld\", t);"), "unchanged");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "cli/asm_registers.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_launches.hpp"
 #include "cli/nvcc_commands.hpp"
@@ -162,11 +163,15 @@ class Build {
   /// Of a preprocessed file; false if it can stay as it is.
   bool rewrite(const std::string& file) const {
     if (options_.dryRun) return true;
-    const std::string before = readFile(file);
-    const auto aligned = moveSharedAlignment(before);
-    const auto text = rewriteLaunches(aligned ? *aligned : before);
-    if (text || aligned) std::ofstream(file, std::ios::binary) << (text ? *text : *aligned);
-    return text || aligned;
+    std::string text = readFile(file);
+    bool changed = false;
+    for (const auto& change : {moveSharedAlignment, doubleRegisterPercents, rewriteLaunches}) {
+      auto next = change(text);
+      if (next) text = std::move(*next);
+      changed |= next.has_value();
+    }
+    if (changed) std::ofstream(file, std::ios::binary) << text;
+    return changed;
   }
 
   int compileFatbin(const std::string& source, const std::string& fatbin) {
