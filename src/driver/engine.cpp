@@ -19,6 +19,7 @@ namespace {
 std::unique_ptr<machine::Engine> makeJit() {
   jit::Options options;
   options.caches = true;
+  options.quick = jit::QuickCode::First;
   return jit::makeJit(options);
 }
 #endif

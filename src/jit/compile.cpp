@@ -38,6 +38,9 @@ constexpr const char* kPipeline =
     "sink-common-insts>,"
     "loop-mssa(licm<allowspeculation>),adce,dse)";
 
+constexpr const char* kQuickPipeline =
+    "function(sroa<modify-cfg>,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+
 /// From an offset into the code of a kernel to its line of PTX.
 struct LineEntry {
   uint64_t offset;
@@ -88,8 +91,12 @@ std::string describe(llvm::Error error) {
   return text;
 }
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
-  llvm::PassBuilder builder(&machine);
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options) {
+  llvm::PassInstrumentationCallbacks callbacks;
+  if (options.stops)
+    callbacks.registerShouldRunOptionalPassCallback(
+        [stops = options.stops](llvm::StringRef, llvm::Any) { return !*stops; });
+  llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), {}, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
@@ -100,13 +107,13 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
   llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(passes, kPipeline));
+  llvm::cantFail(builder.parsePassPipeline(passes, options.effort == Effort::Full ? kPipeline : kQuickPipeline));
   passes.run(module, modules);
 }
 
 }  // namespace
 
-Expected<std::string> compileToObject(llvm::Module& module, const Target& target, bool dump) {
+Expected<std::string> compileToObject(llvm::Module& module, const Target& target, const CompileOptions& options) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -121,13 +128,16 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
   auto machine = target.machine();
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(machine->getTargetTriple().str());
-  if (dump) module.print(llvm::errs(), nullptr);
+  if (options.dump) module.print(llvm::errs(), nullptr);
   std::string problem;
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems))
     return fail("internal error: the emitter made invalid LLVM IR: {}", problem);
-  optimise(module, *machine);
-  if (dump) module.print(llvm::errs(), nullptr);
+  // Without any optimisation LLVM cannot select instructions for all vectors that kernels need.
+  if (options.effort == Effort::Quick) machine->setOptLevel(llvm::CodeGenOptLevel::Less);
+  optimise(module, *machine, options);
+  if (options.dump) module.print(llvm::errs(), nullptr);
+  if (options.stops && *options.stops) return fail("the process ends");
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager codegen;

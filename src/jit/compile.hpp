@@ -4,6 +4,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -14,8 +15,20 @@ namespace ordito::jit {
 
 class Linker;
 
+/// What compiling is worth.
+enum class Effort {
+  Quick,  // soon: a few passes
+  Full,   // good code
+};
+
+struct CompileOptions {
+  Effort effort = Effort::Full;
+  bool dump = false;                         // print the module before and after the passes
+  const std::atomic<bool>* stops = nullptr;  // give up soon with an error when it becomes true
+};
+
 /// Optimises a module and turns it into an object file's bytes.
-Expected<std::string> compileToObject(llvm::Module& module, const Target& target, bool dump);
+Expected<std::string> compileToObject(llvm::Module& module, const Target& target, const CompileOptions& options);
 
 /// Links object files into the process; keeps them until it is destroyed.
 class CodeStore {

@@ -28,6 +28,16 @@ constexpr size_t kMaxAssumptions = 3;
 /// Versions multiply with every divergent branch. No new ones are begun when so much code has been asked for already:
 /// as many instructions as a small kernel may take, or as many times the whole kernel.
 constexpr size_t kSmallKernel = 300, kMostCopies = 3;
+
+/// Where the turns of a masked loop begin: where lanes come in first, which is in its middle if a region starts there.
+/// One that spins has turns from its own header on, where its lanes can stop.
+BlockId headerOf(const std::vector<BlockId>& loop, const ir::Stops& stops, const std::vector<uint32_t>& position) {
+  for (BlockId n : loop)
+    if (const auto* spin = stops.spinAt(n);
+        spin && std::all_of(loop.begin(), loop.end(), [&](BlockId m) { return spin->members[m] != 0; }))
+      return n;
+  return *std::min_element(loop.begin(), loop.end(), [&](BlockId a, BlockId b) { return position[a] < position[b]; });
+}
 }  // namespace
 
 uint32_t Emitter::versionNumber(const Version& v) {
@@ -266,7 +276,8 @@ void Emitter::clearPending(uint32_t component, uint32_t version) {
 
 bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
   const auto& assumed = versions_[version].assumed;
-  if ((hasManyStops_ && inParked_) || asked_ > std::max(kSmallKernel, kMostCopies * instructions_)) return false;
+  if (quick_ || (sharesParked_ && inParked_) || asked_ > std::max(kSmallKernel, kMostCopies * instructions_))
+    return false;
   if (std::find(assumed.begin(), assumed.end(), b) != assumed.end()) return true;
   if (assumed.size() >= kMaxAssumptions) return false;
   size_t size = 0;
@@ -391,9 +402,7 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
 /// do not count.
 void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut) {
   for (const auto& component : ir::components(loopGraph_, nodes, cut)) {
-    const BlockId header = *std::min_element(component.begin(), component.end(), [&](BlockId a, BlockId b) {
-      return regionPosition_[a] < regionPosition_[b];
-    });
+    const BlockId header = headerOf(component, stops_, regionPosition_);
     const bool repeats = header != cut && std::any_of(component.begin(), component.end(), [&](BlockId n) {
                            const auto& successors = regionGraph_.successors[n];
                            return std::find(successors.begin(), successors.end(), header) != successors.end();

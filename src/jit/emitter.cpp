@@ -31,14 +31,15 @@ using machine::BlockFrame;
 namespace {
 constexpr uint32_t kNoPoint = ~0u;
 constexpr uint32_t kDone = ~0u;
-/// From so many stops on, regions of lanes out of step are compiled once and not for warps that are whole, too.
-constexpr size_t kManyStops = 4;
+/// When the regions of threads out of step have more instructions together than this, or than so many times the kernel,
+/// they share their code.
+constexpr size_t kSmallKernel = 300, kMostCopies = 3;
 
 size_t roundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 }  // namespace
 
 Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
-                 const machine::KernelLayout& layout, const Target& target, bool counters)
+                 const machine::KernelLayout& layout, const Target& target, bool counters, bool quick)
     : context_(module.getContext()),
       module_(module),
       f_(function),
@@ -49,6 +50,7 @@ Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::S
       layout_(layout),
       target_(target),
       counting_(counters),
+      quick_(quick),
       jam_(shapes.launch().jam),
       warps_(shapes.launch().warps()),
       groups_(warps_ / shapes.launch().jam),
@@ -152,26 +154,30 @@ void Emitter::findPoints() {
 
 /// In which regions threads can get out of step, and which points they reach out of step or all together.
 void Emitter::findLooseRegions() {
+  const ir::Graph graph = graphBetweenStops();
+  size_t parked = 0;
   for (BlockId start : points_) {
     bool inStep = start == 0, outOfStep = stops_.spinAt(start) != nullptr, isLoose = false;
     for (BlockId from : f_.blocks[start].predecessors)
       if (f_.blocks[from].end.kind == Kind::Barrier) (stops_.meets[from] ? inStep : outOfStep) = true;
-    std::vector<char> seen(f_.blocks.size(), 0);
-    std::vector<BlockId> work{start};
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
-      if (seen[b]) continue;
-      seen[b] = 1;
+    size_t instructions = 0;
+    for (BlockId b : ir::reversePostOrder(graph, start)) {
       isLoose |= stops_.spinAt(b) || stops_.isLoose(f_, b);
-      if (f_.blocks[b].end.kind == Kind::Barrier) continue;
-      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) work.push_back(f_.blocks[b].end.target[k]);
+      instructions += f_.blocks[b].code.size();
     }
     ways_.push_back({inStep, outOfStep, isLoose});
+    if (ways_.back().isParked()) parked += instructions;
   }
-  size_t parked = 0;
-  for (const Way& way : ways_) parked += way.isParked();
-  hasManyStops_ = stops_.stepping == ir::Stops::Stepping::Lanes && parked > kManyStops;
+  sharesParked_ = quick_ || parked > std::max(kSmallKernel, kMostCopies * instructions_);
+}
+
+/// The control-flow graph without the edges behind barriers.
+ir::Graph Emitter::graphBetweenStops() const {
+  ir::Graph graph(f_.blocks.size());
+  for (BlockId b = 0; b < f_.blocks.size(); ++b)
+    if (f_.blocks[b].end.kind != Kind::Barrier)
+      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) graph.edge(b, f_.blocks[b].end.target[k]);
+  return graph;
 }
 
 /// Where some lanes or warps of a block may have ended while others go on: behind branches that not all threads take
@@ -347,15 +353,12 @@ void Emitter::emitReturn(machine::Turn turn) {
   b_.CreateRet(b_.getInt32(static_cast<uint32_t>(turn)));
 }
 
-/// The blocks of the region at `point`, and what they define.
-void Emitter::prepareRegion(uint32_t point) {
+/// The blocks that can be reached from `points` without passing a barrier, and what they define: one region, or several
+/// that share their code.
+void Emitter::prepareRegion(const std::vector<uint32_t>& points) {
   blocks_.clear(), components_.clear(), versionInfo_.clear(), componentInfo_.clear();
-  // The blocks this region can reach without passing a barrier.
-  regionGraph_ = ir::Graph(f_.blocks.size());
-  for (BlockId b = 0; b < f_.blocks.size(); ++b)
-    if (f_.blocks[b].end.kind != Kind::Barrier)
-      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) regionGraph_.edge(b, f_.blocks[b].end.target[k]);
-  regionOrder_ = ir::reversePostOrder(regionGraph_, points_[point]);
+  regionGraph_ = graphBetweenStops();
+  regionOrder_ = points.size() == 1 ? ir::reversePostOrder(regionGraph_, points_[points[0]]) : orderFrom(points);
   inRegion_.assign(f_.blocks.size(), 0);
   regionPosition_.assign(f_.blocks.size(), 0);
   for (uint32_t i = 0; i < regionOrder_.size(); ++i)
@@ -363,9 +366,9 @@ void Emitter::prepareRegion(uint32_t point) {
   findRegionLoops();
   definedInRegion_.assign(f_.values.size(), 0);
   // In a kernel that parks, every group keeps the result of a barrier itself.
-  if (parks_)
+  for (uint32_t point : points)
     for (BlockId from : f_.blocks[points_[point]].predecessors)
-      if (f_.blocks[from].end.kind == Kind::Barrier)
+      if (parks_ && f_.blocks[from].end.kind == Kind::Barrier)
         ir::forEachDefinition(f_.blocks[from].end.barrier, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
   for (BlockId b : regionOrder_) {
     for (const ir::Phi& phi : f_.blocks[b].phis) definedInRegion_[phi.value] = 1;
@@ -376,6 +379,19 @@ void Emitter::prepareRegion(uint32_t point) {
       for (const ir::Phi& phi : f_.blocks[f_.blocks[b].end.target[0]].phis) definedInRegion_[phi.value] = 1;
     }
   }
+}
+
+/// What can be reached from the points, in the order of the whole kernel, so that loops have their own headers.
+std::vector<BlockId> Emitter::orderFrom(const std::vector<uint32_t>& points) const {
+  std::vector<char> reached(f_.blocks.size(), 0);
+  for (uint32_t point : points)
+    for (BlockId b : ir::reversePostOrder(regionGraph_, points_[point])) reached[b] = 1;
+  ir::Graph whole(f_.blocks.size());
+  for (BlockId b = 0; b < f_.blocks.size(); ++b)
+    for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) whole.edge(b, f_.blocks[b].end.target[k]);
+  auto order = ir::reversePostOrder(whole, 0);
+  std::erase_if(order, [&](BlockId b) { return !reached[b]; });
+  return order;
 }
 
 /// The region's graph, in which stops lead to where their lanes will come back into the region. So a stop belongs to
@@ -406,7 +422,7 @@ void Emitter::findRegionLoops() {
 /// One region: a loop over the groups of warps.
 void Emitter::emitRegion(uint32_t point) {
   auto* head = b_.GetInsertBlock();
-  prepareRegion(point);
+  prepareRegion({point});
   b_.CreateStore(b_.getInt32(kDone), nextState_);
   takeBarrierReduction(point);
   if (!parks_) deliverBarrierReduction(point);
@@ -436,7 +452,7 @@ void Emitter::emitRegion(uint32_t point) {
   if (!mayMiss_[point]) {
     if (needsLive_)
       for (auto* slot : live_) b_.CreateStore(toStorage(allOnes()), slot);
-    start = blockFor(points_[point], versionNumber({true, {}}));
+    start = blockFor(points_[point], versionNumber({hasFullVersion(), {}}));
     b_.CreateBr(start);
   } else {
     Parts live;
@@ -457,7 +473,10 @@ void Emitter::emitRegion(uint32_t point) {
       all = all ? b_.CreateAnd(all, full) : full;
     }
     auto* partial = llvm::BasicBlock::Create(context_, "partial", function_);
-    b_.CreateCondBr(all, blockFor(points_[point], versionNumber({true, {}})), partial);
+    if (hasFullVersion())
+      b_.CreateCondBr(all, blockFor(points_[point], versionNumber({true, {}})), partial);
+    else
+      b_.CreateBr(partial);
     b_.SetInsertPoint(partial);
     b_.CreateCondBr(anyLane(live), blockFor(points_[point], versionNumber({false, {}})), latch);
   }

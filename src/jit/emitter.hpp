@@ -69,8 +69,9 @@ struct Slots {
 
 class Emitter {
  public:
+  /// `quick`: as little code as possible, one copy of each block.
   Emitter(llvm::Module& module, const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
-          const machine::KernelLayout& layout, const Target& target, bool counters);
+          const machine::KernelLayout& layout, const Target& target, bool counters, bool quick);
   EmittedKernel emit(const std::string& name);
 
  private:
@@ -80,7 +81,9 @@ class Emitter {
   // -------------------------------------------------------------------------------------------------------
   void emitPrologue();
   void emitRegions();
-  void prepareRegion(uint32_t point);
+  void prepareRegion(const std::vector<uint32_t>& points);
+  std::vector<BlockId> orderFrom(const std::vector<uint32_t>& points) const;
+  ir::Graph graphBetweenStops() const;
   void findRegionLoops();
   void emitRegion(uint32_t point);
   void emitReturn(machine::Turn turn);
@@ -95,6 +98,8 @@ class Emitter {
   LlvmValue homeOf(ValueId v);
   size_t homeBytes(ValueId v) const;
   LlvmValue scratchAddress(size_t offset);
+  /// May code be compiled for warps all of whose lanes are there, besides that for any warp?
+  bool hasFullVersion() const { return !quick_ || !needsLive_; }
   LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
   size_t allocateScratch(size_t bytesPerGroup);
   Parts initialLive();
@@ -106,7 +111,8 @@ class Emitter {
   };
   void emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state);
   void emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done);
-  void emitParkedRegion(uint32_t point, LlvmValue lanes);
+  void enterParkedRegion(uint32_t point, LlvmValue lanes);
+  bool comesInPart(uint32_t point) const;
   void enterParked(uint32_t point);
   void emitBreak(uint32_t point);
   LlvmValue parkingLot();
@@ -472,7 +478,7 @@ class Emitter {
   const std::vector<char> hoisted_;  // see ir/hoisted.hpp
   const machine::KernelLayout& layout_;
   const Target& target_;
-  const bool counting_;
+  const bool counting_, quick_;
   const unsigned jam_, warps_, groups_;
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;
@@ -512,7 +518,7 @@ class Emitter {
   llvm::BasicBlock* regionLatch_ = nullptr;
   size_t scratchBytes_ = 0;
   size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
-  bool hasManyStops_ = false;
+  bool sharesParked_ = false;            // the regions of threads out of step are one piece of code
   const bool parks_;                     // threads can get out of step somewhere: see stepping.cpp
   llvm::AllocaInst* spins_ = nullptr;    // turns of spinning loops in the running region
   llvm::AllocaInst* widened_ = nullptr;  // what checkWidening shows its helper

@@ -12,6 +12,7 @@
 #include "ir/ir.hpp"
 #include "ir/shape.hpp"
 #include "ir/stops.hpp"
+#include "jit/background.hpp"
 #include "jit/code_cache.hpp"
 #include "jit/compile.hpp"
 #include "jit/emitter.hpp"
@@ -23,57 +24,185 @@ namespace {
 
 using BlockFunction = uint32_t (*)(const machine::BlockFrame*);
 
-class CompiledKernel final : public machine::Executable {
+/// What one copy of a kernel's code asks for.
+struct Needs {
+  size_t scratch, local, streamed;
+  Needs(const EmittedKernel& k, size_t threads)
+      : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.streamedBytes) {}
+  Needs(const CompiledObject& k, size_t threads)
+      : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.streamedBytes) {}
+};
+
+class CompiledKernel : public machine::Executable {
  public:
-  CompiledKernel(BlockFunction f, const CompiledObject& k, size_t threads)
-      : function_(f), scratch_(k.scratchBytes), local_(k.localBytes * threads), streamed_(k.streamedBytes) {}
+  CompiledKernel(BlockFunction f, const Needs& needs) : function_(f), needs_(needs) {}
   machine::Turn runBlock(const machine::BlockFrame& frame) const override {
     return static_cast<machine::Turn>(function_(&frame));
   }
   bool canSuspend() const override { return true; }
-  size_t scratchBytes() const override { return scratch_; }
-  size_t localBytes() const override { return local_; }
-  size_t streamedBytes() const override { return streamed_; }
+  size_t scratchBytes() const override { return needs_.scratch; }
+  size_t localBytes() const override { return needs_.local; }
+  size_t streamedBytes() const override { return needs_.streamed; }
 
  private:
   BlockFunction function_;
-  size_t scratch_, local_, streamed_;
+  Needs needs_;
 };
 
-class Jit final : public machine::Engine {
+/// Runs quick code until there is good code. What the two keep in a block's memory differs, so a block ends in the code
+/// in which it has begun; the last bytes of its scratch memory say which one that is.
+class ImprovingKernel final : public machine::Executable {
  public:
-  explicit Jit(Options options)
-      : options_(std::move(options)), cache_(options_.caches ? CodeCache::fromEnvironment() : CodeCache({})) {
+  ImprovingKernel(BlockFunction quick, const Needs& quickNeeds, const Needs& goodNeeds)
+      : function_(quick), needs_(goodNeeds) {
+    choice_ = (std::max(quickNeeds.scratch, goodNeeds.scratch) + 63) / 64 * 64;
+    needs_.scratch = choice_ + 64;
+    needs_.local = std::max(quickNeeds.local, goodNeeds.local);
+  }
+  void improve(BlockFunction good) { function_.store(good, std::memory_order_release); }
+  machine::Turn runBlock(const machine::BlockFrame& frame) const override {
+    auto* chosen = reinterpret_cast<BlockFunction*>(frame.scratch + choice_);
+    if (frame.resumes == 0) *chosen = function_.load(std::memory_order_acquire);
+    return static_cast<machine::Turn>((*chosen)(&frame));
+  }
+  bool canSuspend() const override { return true; }
+  size_t scratchBytes() const override { return needs_.scratch; }
+  size_t localBytes() const override { return needs_.local; }
+  size_t streamedBytes() const override { return needs_.streamed; }
+
+ private:
+  std::atomic<BlockFunction> function_;
+  Needs needs_;
+  size_t choice_;  // where in the scratch memory
+};
+
+/// Of a block, in whole warps.
+size_t threadsOf(const machine::Dim3& block) { return (block.count() + kLanes - 1) / kLanes * kLanes; }
+
+/// A kernel as the emitter wants it.
+struct Analysed {
+  ir::Function function;
+  ir::Stops stops;
+  ir::LaunchShape launch;
+  machine::KernelLayout layout;
+  bool counters = false;
+};
+
+/// A kernel as LLVM wants it, on its own: nothing of the program's module is needed any more.
+struct Emission {
+  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> code;
+  std::string symbol;
+  EmittedKernel emitted;
+  size_t threads = 0;
+  Needs needs() const { return {emitted, threads}; }
+};
+
+Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kernel,
+                           const machine::Specialisation& specialisation, bool dump) {
+  ir::LaunchShape launch;
+  launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
+  // Lanes that are out of step have to meet before they can work together, and may be so in more places then.
+  std::set<uint32_t> warpStops;
+  auto function = ir::buildCfg(module, kernel);
+  if (!function) return tl::unexpected(function.error());
+  ir::buildSsa(*function);
+  ir::Stops stops = ir::findStops(*function, launch);
+  while (ir::addWarpStops(*function, stops, warpStops)) {
+    function = ir::buildCfg(module, kernel, warpStops);
+    ir::buildSsa(*function);
+    stops = ir::findStops(*function, launch);
+  }
+  if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
+  if (dump) fmt::print(stderr, "{}", ir::print(*function));
+  return Analysed{std::move(*function), std::move(stops), launch, machine::layoutKernel(module, kernel),
+                  specialisation.counters};
+}
+
+Expected<Emission> emit(const Analysed& kernel, unsigned jam, const Target& target, std::string symbol, Effort effort) {
+  ir::LaunchShape launch = kernel.launch;
+  launch.jam = jam;
+  const ir::Shapes shapes(kernel.function, launch, &kernel.stops);
+  Emission made;
+  made.code = std::make_unique<llvm::Module>(kernel.function.kernel->name, *made.context);
+  made.symbol = std::move(symbol);
+  made.threads = threadsOf({launch.block[0], launch.block[1], launch.block[2]});
+  try {
+    made.emitted = Emitter(*made.code, kernel.function, kernel.stops, shapes, kernel.layout, target, kernel.counters,
+                           effort == Effort::Quick)
+                       .emit(made.symbol);
+  } catch (const Refusal& refusal) {
+    return tl::unexpected(Error{refusal.message, 801});
+  }
+  return made;
+}
+
+/// All that turns an emitted kernel into code; jobs in the background keep it alive.
+class CodeMaker {
+ public:
+  CodeMaker(Target target, CodeCache cache) : target_(std::move(target)), cache_(std::move(cache)) {}
+  const Target& target() const { return target_; }
+  const CodeCache& cache() const { return cache_; }
+
+  /// `key`: where the object is kept on disk, or null.
+  Expected<BlockFunction> make(Emission& kernel, const CompileOptions& options, const Digest* key) {
+    auto object = compileToObject(*kernel.code, target_, options);
+    if (!object) return tl::unexpected(object.error());
+    CompiledObject code{std::move(*object), kernel.emitted.scratchBytes, kernel.emitted.localBytes,
+                        kernel.emitted.streamedBytes};
+    if (key) cache_.add(*key, code);
+    return link(std::move(code.object), kernel.symbol);
+  }
+
+  Expected<BlockFunction> link(std::string object, const std::string& symbol) {
+    auto address = store_.link(std::move(object), symbol);
+    if (!address) return tl::unexpected(address.error());
+    return reinterpret_cast<BlockFunction>(*address);
+  }
+
+ private:
+  const Target target_;
+  const CodeCache cache_;
+  CodeStore store_;
+};
+
+std::string goodSymbol(const Digest& key) { return "ordito_" + key.hex(); }
+
+QuickCode quickCode(QuickCode otherwise) {
+  const char* text = std::getenv("ORDITO_QUICK");
+  const std::string_view name = text ? text : "";
+  if (name == "never") return QuickCode::Never;
+  if (name == "first") return QuickCode::First;
+  return name == "only" ? QuickCode::Only : otherwise;
+}
+
+class Jit final : public machine::Engine {
+  using Code = std::shared_ptr<const machine::Executable>;
+
+ public:
+  explicit Jit(Options options) : options_(std::move(options)) {
     if (const char* cpu = std::getenv("ORDITO_CPU")) options_.cpu = cpu;
-    target_ = Target::host(options_.cpu);
     const char* dump = std::getenv("ORDITO_DUMP");
     options_.dumpIr |= dump && std::string_view(dump) == "ir";
     if (const char* jam = std::getenv("ORDITO_JAM")) options_.jam = static_cast<unsigned>(std::atoi(jam));
-    base_ = buildDigest().add(target_.cpu).add(target_.features).add(options_.jam);
-    if (options_.caches) cache_.trim();
+    options_.quick = quickCode(options_.quick);
+    maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu),
+                                         options_.caches ? CodeCache::fromEnvironment() : CodeCache({}));
+    base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features).add(options_.jam);
+    if (options_.caches) maker_->cache().trim();
   }
 
-  Expected<std::shared_ptr<const machine::Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
-                                                               const machine::Specialisation& specialisation) override {
+  Expected<Code> compile(const ptx::Module& module, const ptx::Function& kernel,
+                         const machine::Specialisation& specialisation) override {
     const bool caches = options_.caches && !options_.dumpIr && !module.source.digest.isEmpty();
     const Digest key = caches ? keyOf(module, kernel, specialisation) : Digest().add(++count_);
-    const std::string symbol = "ordito_" + key.hex();
     std::lock_guard lock(mutex_);
-    if (auto known = executables_.find(symbol); known != executables_.end()) return known->second;
-    std::optional<CompiledObject> code = caches ? cache_.find(key) : std::nullopt;
-    if (!code) {
-      auto made = makeObject(module, kernel, specialisation, symbol);
-      if (!made) return tl::unexpected(made.error());
-      code = std::move(*made);
-      if (caches) cache_.add(key, *code);
-    }
-    auto address = store_.link(std::move(code->object), symbol);
-    if (!address) return tl::unexpected(address.error());
-    const uint64_t warps = (specialisation.block.count() + kLanes - 1) / kLanes;
-    auto executable = std::make_shared<const CompiledKernel>(reinterpret_cast<BlockFunction>(*address), *code,
-                                                             size_t{warps} * kLanes);
-    if (caches) executables_[symbol] = executable;
-    return executable;
+    if (auto known = executables_.find(key.hex()); known != executables_.end()) return known->second;
+    auto kept = caches && options_.quick != QuickCode::Only ? maker_->cache().find(key) : std::nullopt;
+    auto code = kept ? reuse(std::move(*kept), key, threadsOf(specialisation.block))
+                     : make(module, kernel, specialisation, key, caches);
+    if (code && caches) executables_[key.hex()] = *code;
+    return code;
   }
 
  private:
@@ -87,52 +216,61 @@ class Jit final : public machine::Engine {
         .add(s.counters);
   }
 
-  /// From PTX to an object file in which the block function is called `symbol`.
-  Expected<CompiledObject> makeObject(const ptx::Module& module, const ptx::Function& kernel,
-                                      const machine::Specialisation& specialisation, const std::string& symbol) {
-    ir::LaunchShape launch;
-    launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
-    // Lanes that are out of step have to meet before they can work together, and may be so in more places then.
-    std::set<uint32_t> warpStops;
-    auto function = ir::buildCfg(module, kernel);
+  static Expected<Code> executable(const Expected<BlockFunction>& function, const Needs& needs) {
     if (!function) return tl::unexpected(function.error());
-    ir::buildSsa(*function);
-    ir::Stops stops = ir::findStops(*function, launch);
-    while (ir::addWarpStops(*function, stops, warpStops)) {
-      function = ir::buildCfg(module, kernel, warpStops);
-      ir::buildSsa(*function);
-      stops = ir::findStops(*function, launch);
-    }
-    if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
-    if (options_.dumpIr) fmt::print(stderr, "{}", ir::print(*function));
+    return std::make_shared<const CompiledKernel>(*function, needs);
+  }
 
-    launch.jam = stops.parks()                                        ? 1
-                 : options_.jam && launch.warps() % options_.jam == 0 ? options_.jam
-                 : options_.jam                                       ? 1
-                                                                      : chooseJam(*function, launch, target_);
-    const ir::Shapes shapes(*function, launch, &stops);
-    const auto layout = machine::layoutKernel(module, kernel);
+  Expected<Code> reuse(CompiledObject kept, const Digest& key, size_t threads) {
+    return executable(maker_->link(std::move(kept.object), goodSymbol(key)), Needs(kept, threads));
+  }
 
-    llvm::LLVMContext context;
-    llvm::Module code(kernel.name, context);
-    EmittedKernel emitted;
-    try {
-      emitted = Emitter(code, *function, stops, shapes, layout, target_, specialisation.counters).emit(symbol);
-    } catch (const Refusal& refusal) {
-      return tl::unexpected(Error{refusal.message, 801});
+  Expected<Code> make(const ptx::Module& module, const ptx::Function& kernel,
+                      const machine::Specialisation& specialisation, const Digest& key, bool caches) {
+    auto analysed = analyse(module, kernel, specialisation, options_.dumpIr);
+    if (!analysed) return tl::unexpected(analysed.error());
+    if (options_.quick == QuickCode::Only) {
+      auto quick = emitQuick(*analysed, key);
+      if (!quick) return tl::unexpected(quick.error());
+      return executable(maker_->make(*quick, quickly(), nullptr), quick->needs());
     }
-    auto object = compileToObject(code, target_, options_.dumpIr);
-    if (!object) return tl::unexpected(object.error());
-    return CompiledObject{std::move(*object), emitted.scratchBytes, emitted.localBytes, emitted.streamedBytes};
+    auto good = emit(*analysed, jamFor(*analysed), maker_->target(), goodSymbol(key), Effort::Full);
+    if (!good) return tl::unexpected(good.error());
+    if (options_.quick == QuickCode::First && good->code->getInstructionCount() >= options_.largeKernel)
+      return makeInTwoSteps(*analysed, std::move(*good), key, caches);
+    return executable(maker_->make(*good, {.dump = options_.dumpIr}, caches ? &key : nullptr), good->needs());
+  }
+
+  CompileOptions quickly() const { return {.effort = Effort::Quick, .dump = options_.dumpIr}; }
+  Expected<Emission> emitQuick(const Analysed& kernel, const Digest& key) const {
+    return emit(kernel, 1, maker_->target(), "ordito_quick_" + key.hex(), Effort::Quick);
+  }
+
+  /// Quick code now, good code later. The disk keeps good code only.
+  Expected<Code> makeInTwoSteps(const Analysed& kernel, Emission good, const Digest& key, bool caches) {
+    auto quick = emitQuick(kernel, key);
+    if (!quick) return tl::unexpected(quick.error());
+    auto function = maker_->make(*quick, quickly(), nullptr);
+    if (!function) return tl::unexpected(function.error());
+    auto code = std::make_shared<ImprovingKernel>(*function, quick->needs(), good.needs());
+    inBackground([maker = maker_, emission = std::make_shared<Emission>(std::move(good)), key, caches,
+                  code](const std::atomic<bool>& stops) {
+      if (auto better = maker->make(*emission, {.stops = &stops}, caches ? &key : nullptr)) code->improve(*better);
+    });
+    return code;
+  }
+
+  unsigned jamFor(const Analysed& kernel) const {
+    if (kernel.stops.parks()) return 1;
+    if (!options_.jam) return chooseJam(kernel.function, kernel.launch, maker_->target());
+    return kernel.launch.warps() % options_.jam == 0 ? options_.jam : 1;
   }
 
   Options options_;
-  Target target_;
-  CodeStore store_;
-  CodeCache cache_;
+  std::shared_ptr<CodeMaker> maker_;
   Digest base_;  // what the code depends on besides the kernel
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const machine::Executable>> executables_;  // by symbol
+  std::map<std::string, Code> executables_;  // by the key's digits
   std::atomic<uint64_t> count_{0};
 };
 

@@ -8,12 +8,21 @@
 
 namespace ordito::jit {
 
+/// Code that is made in a hurry, and slow.
+enum class QuickCode {
+  Never,
+  First,  // for large kernels, until their good code is there
+  Only,   // for all kernels, and nothing better: for tests
+};
+
 /// What to compile for. Empty names mean the host. "x86-64-v3" and "x86-64-v4" let tests ask for less than the host
 /// has.
 struct Options {
   std::string cpu = {};
-  unsigned jam = 0;     // warps that advance together; 0 = chosen for each kernel
-  bool caches = false;  // look for compiled kernels on disk, and leave them there (code_cache.hpp)
+  unsigned jam = 0;                    // warps that advance together; 0 = chosen for each kernel
+  bool caches = false;                 // look for compiled kernels on disk, and leave them there (code_cache.hpp)
+  QuickCode quick = QuickCode::Never;  // ORDITO_QUICK=never, first or only overrides it
+  size_t largeKernel = 10000;          // instructions of LLVM's from which a kernel is large
   bool dumpIr = false;  // print our IR and LLVM's before and after optimisation to stderr (ORDITO_DUMP=ir)
 };
 

@@ -68,20 +68,30 @@ void Emitter::emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, l
   auto* nowhere = newBlock("nowhere");
   auto* choice = b_.CreateSwitch(point, nowhere, static_cast<unsigned>(points_.size()));
   llvm::IRBuilder<>(nowhere).CreateUnreachable();
-  for (uint32_t p = 0; p < points_.size(); ++p) {
-    if (!ways_[p].isParked()) continue;
+  regionLatch_ = parkedTurn_;
+  std::vector<uint32_t> parked;
+  for (uint32_t p = 0; p < points_.size(); ++p)
+    if (ways_[p].isParked()) parked.push_back(p);
+  if (sharesParked_) prepareRegion(parked);
+  for (uint32_t p : parked) {
     auto* head = newBlock("parked");
     choice->addCase(b_.getInt32(p), head);
     currentPoint_ = p;
     b_.SetInsertPoint(head);
-    emitParkedRegion(p, lanes);
+    if (!sharesParked_) prepareRegion({p});
+    enterParkedRegion(p, lanes);
+    if (!sharesParked_) drainWork();
   }
+  drainWork();
   inParked_ = false;
 }
 
-void Emitter::emitParkedRegion(uint32_t point, LlvmValue lanes) {
-  prepareRegion(point);
-  regionLatch_ = parkedTurn_;
+/// The lanes of a warp begin the region at `point`. Where regions share their code, what they compute themselves must
+/// not seem to come from the turn before.
+void Emitter::enterParkedRegion(uint32_t point, LlvmValue lanes) {
+  if (sharesParked_)
+    for (ValueId v = 0; v < f_.values.size(); ++v)
+      if (definedInRegion_[v]) forget(v);
   b_.CreateStore(b_.getInt32(0), spins_);
   takeBarrierResults(point, lanes);
   reloadAfterBarrier(point);
@@ -92,10 +102,8 @@ void Emitter::emitParkedRegion(uint32_t point, LlvmValue lanes) {
     held_.clear();
     arrive(points_[point], versionNumber({full, {}}));
   };
-  const bool mayMiss =
-      mayMiss_[point] || (ways_[point].outOfStep && stops_.zone[points_[point]] == ir::Stops::Stepping::Lanes);
-  if (!mayMiss || hasManyStops_) {
-    start(!mayMiss);
+  if (sharesParked_ || !comesInPart(point)) {
+    start(hasFullVersion() && !comesInPart(point));
   } else {
     auto* whole = newBlock("whole");
     auto* part = newBlock("part");
@@ -105,7 +113,17 @@ void Emitter::emitParkedRegion(uint32_t point, LlvmValue lanes) {
     b_.SetInsertPoint(part);
     start(false);
   }
-  drainWork();
+}
+
+/// May lanes of a warp be missing where the region at `point`, or any that shares its code, begins?
+bool Emitter::comesInPart(uint32_t point) const {
+  auto mayMiss = [&](uint32_t p) {
+    return mayMiss_[p] || (ways_[p].outOfStep && stops_.zone[points_[p]] == ir::Stops::Stepping::Lanes);
+  };
+  if (!sharesParked_) return mayMiss(point);
+  for (uint32_t p = 0; p < points_.size(); ++p)
+    if (ways_[p].isParked() && mayMiss(p)) return true;
+  return false;
 }
 
 /// All threads are at `point`, behind which they may get out of step.

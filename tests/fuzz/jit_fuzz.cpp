@@ -40,6 +40,7 @@ const Configuration kConfigurations[] = {
     {"jam 2", {.jam = 2}},
     {"x86-64-v3", {.cpu = "x86-64-v3"}},
     {"x86-64-v2", {.cpu = "x86-64-v2"}},
+    {"quick", {.quick = jit::QuickCode::Only}},
 };
 
 bool sameSteps(const Outcome& a, const Outcome& b) {

@@ -1,0 +1,76 @@
+// See background.hpp. The thread uses LLVM, whose globals are destroyed when the process ends. So it has to be gone by
+// then: a handler that was registered later than those destructors runs before them.
+#include "jit/background.hpp"
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace ordito::jit {
+namespace {
+
+class Worker {
+ public:
+  void add(BackgroundJob job) {
+    // A process that was forked has no such thread.
+    if (getpid() != owner_) return;
+    std::lock_guard lock(mutex_);
+    if (stops_) return;
+    jobs_.push_back(std::move(job));
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    changed_.notify_one();
+  }
+
+  void stop() {
+    if (getpid() != owner_) return;
+    {
+      std::lock_guard lock(mutex_);
+      stops_ = true;
+      jobs_.clear();
+      changed_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void run() {
+    for (;;) {
+      BackgroundJob job;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
+        if (stops_) return;
+        job = std::move(jobs_.front());
+        jobs_.pop_front();
+      }
+      job(stops_);
+    }
+  }
+
+  const pid_t owner_ = getpid();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<BackgroundJob> jobs_;
+  std::atomic<bool> stops_{false};
+  std::thread thread_;
+};
+
+Worker& worker() {
+  // Never destroyed: kernels may be launched while the process ends.
+  static Worker* theOnly = [] {
+    auto* made = new Worker;
+    std::atexit([] { worker().stop(); });
+    return made;
+  }();
+  return *theOnly;
+}
+
+}  // namespace
+
+void inBackground(BackgroundJob job) { worker().add(std::move(job)); }
+
+}  // namespace ordito::jit
