@@ -31,8 +31,9 @@ void Executor::CpAsync() {
   std::byte buffer[16]{};
   Place from = locate(1, bytes);
   if (wanted != 0) std::memcpy(buffer, from.pointer, wanted);
-  accesses.add(AccessLog::Kind::Load, from.space, thread->lane, from.address, bytes);
-  std::memcpy(locateIn(Space::Shared, 0, bytes).pointer, buffer, bytes);
+  const Place to = locateIn(Space::Shared, 0, bytes);
+  if (wanted != 0) accesses.addCopy(thread->lane, from.address, to.address, bytes);
+  std::memcpy(to.pointer, buffer, bytes);
 }
 
 void Executor::CpAsyncCommit() {}

@@ -2,7 +2,9 @@
 #include "interp/counting.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <vector>
 
 namespace ordito::interp {
 
@@ -31,6 +33,34 @@ uint64_t AccessLog::sectors() const {
            s <= (entries[i].address + entries[i].bytes - 1) / kSectorBytes; ++s)
         touched.insert(s);
   return touched.size();
+}
+
+/// A copy's lanes go in groups that move 128 bytes, and each group in passes: a lane whose words in shared memory meet
+/// others in a bank waits for the next pass. Every pass fetches its sectors for itself (measured on an H200,
+/// tests/gpu/access_patterns.cu).
+uint64_t AccessLog::copiedSectors() const {
+  const uint32_t lanes = 128 / entries[0].bytes;
+  uint64_t total = 0;
+  for (uint32_t first = 0; first < 32; first += lanes) {
+    std::vector<Entry> waiting;
+    for (uint32_t i = 0; i < count; ++i)
+      if (entries[i].lane >= first && entries[i].lane < first + lanes) waiting.push_back(entries[i]);
+    while (!waiting.empty()) {
+      std::map<uint64_t, uint64_t> wordOfBank;
+      std::set<uint64_t> touched;
+      std::erase_if(waiting, [&](const Entry& e) {
+        const uint64_t word = e.to / kBankBytes, last = (e.to + e.bytes - 1) / kBankBytes;
+        for (uint64_t w = word; w <= last; ++w)
+          if (const auto taken = wordOfBank.find(w % kBanks); taken != wordOfBank.end() && taken->second != w)
+            return false;
+        for (uint64_t w = word; w <= last; ++w) wordOfBank[w % kBanks] = w;
+        touched.insert(e.address / kSectorBytes);  // copies are aligned, so none crosses a sector's edge
+        return true;
+      });
+      total += touched.size();
+    }
+  }
+  return total;
 }
 
 /// Passes over the banks that the lanes from `firstLane` on need: the fullest bank decides. Lanes that want the same
@@ -79,6 +109,11 @@ void AccessLog::addTo(uint64_t* counters) const {
   if (kind == Kind::Atomic) {
     if (touches(Space::Global)) at(counters, Counter::GlobalAtomics) += 1;
     if (touches(Space::Shared)) at(counters, Counter::SharedAtomics) += 1;
+    return;
+  }
+  if (kind == Kind::Copy) {
+    at(counters, Counter::GlobalLoadRequests) += 1;
+    at(counters, Counter::GlobalLoadSectors) += copiedSectors();
     return;
   }
   bool isLoad = kind == Kind::Load;

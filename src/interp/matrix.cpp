@@ -1,11 +1,11 @@
 // PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions", and the moves of 8×8 matrices.
 //
 // Whole matrices are collected from the lanes' fragments, multiplied as the definition says, and handed back. The
-// manual leaves the order and precision of the sums open; here products are exact and each is added to an f32 (f64,
-// s32) in the order of k, starting from c, as a fused multiply-add would. A result of type f16 is rounded once at the
-// end.
+// manual leaves the order and precision of the sums of floats open; here they are an H200's, bit for bit, found from
+// its answers to random matrices (docs/accuracy.md). f64 is a chain of fused multiply-adds in the order of k.
 #include "ptx/matrix.hpp"
 
+#include <climits>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -66,7 +66,63 @@ int64_t integerOf(uint64_t bits, Type t) {
 /// One of the registers of a vector operand, which may be a plain register where there is only one.
 const Operand& registerOf(const Operand& o, unsigned r) { return o.is(Operand::Kind::Vector) ? o.elements[r] : o; }
 
+/// The exponent of the smallest normal number: below it, numbers have the same unit.
+int leastExponent(Type t) {
+  switch (t) {
+    case Type::f16:
+    case Type::e5m2: return -14;
+    case Type::e4m3: return -6;
+    default: return -126;
+  }
+}
+
+int exponentOf(double v, Type t) { return std::max(std::ilogb(v), leastExponent(t)); }
+
+/// What a tensor core does at once: all terms are brought to the largest exponent among them, and what they have below
+/// its 25th bit behind the point is cut off; the sum of what is left is exact. A product's exponent is the sum of its
+/// factors'.
+class AlignedSum {
+ public:
+  void addProduct(double x, Type tx, double y, Type ty) {
+    add(x * y, x * y == 0 ? 0 : exponentOf(x, tx) + exponentOf(y, ty));
+  }
+  /// What is added comes as an f32, whatever it was.
+  void addNumber(double v) { add(v, v == 0 ? 0 : exponentOf(v, Type::f32)); }
+
+  double result() const {
+    if (!std::isfinite(plain_)) return plain_;
+    int largest = INT_MIN;
+    for (const Term& t : terms_) largest = std::max(largest, t.exponent);
+    double sum = 0;
+    for (const Term& t : terms_) sum += std::trunc(std::ldexp(t.value, kFraction - largest));
+    return std::ldexp(sum, largest - kFraction);
+  }
+
+ private:
+  static constexpr int kFraction = 25;
+  struct Term {
+    double value;
+    int exponent;
+  };
+  std::vector<Term> terms_;  // none is zero
+  double plain_ = 0;         // decides what infinities and NaNs make
+
+  void add(double value, int exponent) {
+    plain_ += value;
+    if (value != 0 && std::isfinite(value)) terms_.push_back({value, exponent});
+  }
+};
+
+/// To f32, cutting off; beyond its range lies infinity.
+double cutToFloat(double v) {
+  if (!std::isfinite(v)) return v;
+  if (std::fabs(v) >= 0x1p128) return std::copysign(INFINITY, v);
+  const auto near = float(v);
+  return std::fabs(double(near)) > std::fabs(v) ? std::nextafterf(near, 0.0f) : near;
+}
+
 struct Multiplication {
+  isa::Op op;
   Type d, a, b, c;
   Rounding rounding;
   bool saturates, xors;
@@ -79,11 +135,16 @@ struct Multiplication {
         total = compute(FloatOp::Fma, d, ma.at(matrix, row, k), mb.at(matrix, k, column), total, rounding);
       return total;
     }
-    float total = float(numberOf(start, c));
-    for (unsigned k = 0; k < depth; ++k)
-      total = std::fma(float(numberOf(ma.at(matrix, row, k), a)), float(numberOf(mb.at(matrix, k, column), b)), total);
-    if (std::isnan(total)) return canonicalNan(d);
-    return convertFloat(std::bit_cast<uint32_t>(total), Type::f32, d, Rounding::NearestEven);
+    std::vector<double> x, y;
+    for (unsigned k = 0; k < depth; ++k) {
+      x.push_back(numberOf(ma.at(matrix, row, k), a));
+      y.push_back(numberOf(mb.at(matrix, k, column), b));
+    }
+    const double from = numberOf(start, c);
+    const double total = op == isa::Op::MmaHalfQuad ? chained(x, y, from)
+                         : isa::bits(a) == 8        ? unpacked(x, y, from)
+                                                    : fused(x, y, from);
+    return std::isnan(total) ? canonicalNan(d) : toBits(total, d);
   }
 
   uint64_t integer(const Matrix& ma, const Matrix& mb, uint64_t start, unsigned row, unsigned column,
@@ -99,6 +160,47 @@ struct Multiplication {
     }
     if (saturates) total = std::clamp<int64_t>(total, INT32_MIN, INT32_MAX);
     return lowBits(uint64_t(total), 32);
+  }
+
+ private:
+  static uint64_t toBits(double v, Type t) {
+    return convertFloat(std::bit_cast<uint64_t>(v), Type::f64, t, Rounding::NearestEven);
+  }
+  double rounded(double v) const { return std::isfinite(v) ? numberOf(toBits(v, d), d) : v; }
+
+  /// mma.m8n8k4 of f16, which GPUs since Ampere make of other instructions: multiply-adds from zero, then c.
+  double chained(const std::vector<double>& x, const std::vector<double>& y, double from) const {
+    float total = 0;
+    for (unsigned k = 0; k < x.size(); ++k) total = std::fma(float(x[k]), float(y[k]), total);
+    return total + float(from);
+  }
+
+  /// 8-bit floats, which an H200 unpacks to f16 for two products, each of one half of every four elements; c is added
+  /// at the end.
+  double unpacked(const std::vector<double>& x, const std::vector<double>& y, double from) const {
+    double total = 0;
+    for (unsigned half : {0, 2}) {
+      AlignedSum sum;
+      sum.addNumber(total);
+      for (unsigned k = 0; k < x.size(); ++k)
+        if ((k & 2) == half) sum.addProduct(x[k], a, y[k], b);
+      total = d == Type::f16 ? rounded(sum.result()) : cutToFloat(sum.result());
+    }
+    return d == Type::f16 ? total + from : double(float(total) + float(from));
+  }
+
+  /// All others: c and up to 16 products at once; wmma of tf32 takes four.
+  double fused(const std::vector<double>& x, const std::vector<double>& y, double from) const {
+    const size_t atOnce = op == isa::Op::WmmaTf32 ? 4 : 16;
+    double total = from;
+    for (size_t first = 0; first < x.size(); first += atOnce) {
+      AlignedSum sum;
+      sum.addNumber(total);
+      for (size_t k = first; k < std::min(first + atOnce, x.size()); ++k) sum.addProduct(x[k], a, y[k], b);
+      // Where both are f16, the sum is rounded to it at once.
+      total = d == Type::f16 && c == Type::f16 ? sum.result() : cutToFloat(sum.result());
+    }
+    return total;
   }
 };
 
@@ -124,7 +226,8 @@ void Executor::multiplyMatrices() {
         m[k].at(p) = lowBits(bits >> shift, isa::bits(f[k].element));
       });
   }
-  const Multiplication product{f[0].element,
+  const Multiplication product{i.op,
+                               f[0].element,
                                f[1].element,
                                f[2].element,
                                f[3].element,

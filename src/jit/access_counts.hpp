@@ -22,4 +22,9 @@ enum class SharedAccess : uint32_t { Load, Store };
 /// that of l ^ 2 (measured on an H200, tests/gpu/access_patterns.cu).
 SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes, SharedAccess access);
 
+/// Sectors that a copy from global to shared memory (cp.async) fetches. Its lanes go in groups that move 128 bytes, and
+/// each group in passes: a lane whose words in shared memory meet others in a bank waits for the next pass, and every
+/// pass fetches its sectors for itself (likewise measured).
+uint32_t countCopiedSectors(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes);
+
 }  // namespace ordito::jit

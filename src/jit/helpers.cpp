@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cfenv>
 #include <chrono>
@@ -40,6 +41,31 @@ uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes) 
       if (std::find(sectors, sectors + n, s) == sectors + n) sectors[n++] = s;
   }
   return n;
+}
+
+uint32_t countCopiedSectors(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes) {
+  constexpr uint64_t kFree = ~uint64_t{0};
+  const unsigned group = 128 / bytes;
+  uint32_t total = 0;
+  for (unsigned first = 0; first < 32; first += group) {
+    uint32_t waiting = lanes >> first & (group == 32 ? ~0u : (1u << group) - 1);
+    while (waiting) {
+      std::array<uint64_t, 32> taken;  // by which word, of each bank
+      taken.fill(kFree);
+      uint32_t passing = 0;
+      for (uint32_t left = waiting; left; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(left));
+        const uint64_t word = static_cast<uint64_t>(to[first + lane]) / 4, end = word + bytes / 4;
+        bool isFree = true;
+        for (uint64_t w = word; w < end; ++w) isFree &= taken[w % 32] == kFree || taken[w % 32] == w;
+        for (uint64_t w = word; isFree && w < end; ++w) taken[w % 32] = w;
+        passing |= isFree ? 1u << lane : 0;
+      }
+      total += countSectors(from + first, passing, bytes);
+      waiting &= ~passing;
+    }
+  }
+  return total;
 }
 
 namespace {
@@ -94,6 +120,10 @@ uint64_t countSharedPacked(const int64_t* addresses, uint32_t lanes, uint32_t by
 
 uint64_t countSectors64(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
   return countSectors(addresses, lanes, bytes);
+}
+
+uint64_t countCopiedSectors64(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes) {
+  return countCopiedSectors(from, to, lanes, bytes);
 }
 
 [[noreturn]] void trap(const BlockFrame* frame, uint32_t line, uint32_t cause) {
@@ -397,6 +427,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   HALF_ATOMIC(max, bf16, (extremeHalf<true, true>))
 #undef HALF_ATOMIC
   for (auto& helper : imageHelperTable()) t.push_back(helper);
+  for (auto& helper : matrixHelperTable()) t.push_back(helper);
   for (const ScalarFunction& f : scalarFunctions()) t.push_back({f.name, f.address});
   add("ordito_globaltimer", nanoseconds);
   add("ordito_clock64", clock64);
@@ -405,6 +436,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_count_shared_load", countSharedPacked<SharedAccess::Load>);
   add("ordito_count_shared_store", countSharedPacked<SharedAccess::Store>);
   add("ordito_count_sectors", countSectors64);
+  add("ordito_count_copied_sectors", countCopiedSectors64);
 #define DIRECTED(mode, MODE, type, T)                                   \
   add("ordito_add_" #mode "_" #type, &Directed<MODE, T>::add);          \
   add("ordito_sub_" #mode "_" #type, &Directed<MODE, T>::sub);          \

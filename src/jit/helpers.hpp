@@ -11,5 +11,7 @@ namespace ordito::jit {
 std::vector<std::pair<std::string_view, void*>> helperTable();
 /// Those of textures and surfaces; helperTable has them too.
 std::vector<std::pair<std::string_view, void*>> imageHelperTable();
+/// Those of matrix products, likewise.
+std::vector<std::pair<std::string_view, void*>> matrixHelperTable();
 
 }  // namespace ordito::jit

@@ -2,8 +2,8 @@
 //
 // A fragment's register is a vector of 32 lanes already, so nothing is gathered: for each k the lanes' elements of A
 // and B are permuted to the lanes whose results need them (A within quads, B across the warp) and fed to a vector fma.
-// The order of the sums is that of k, starting from c, as in the interpreter. Each form of mma is one function of the
-// module, since kernels repeat it dozens of times.
+// Sums of floats are made as an H200 makes them (docs/accuracy.md), by a helper (matrix_helpers.cpp) where that takes
+// more than multiply-adds. Each form of mma is one function of the module, since kernels repeat it dozens of times.
 #include <algorithm>
 #include <array>
 
@@ -52,6 +52,7 @@ class Product {
  public:
   Product(llvm::IRBuilder<>& b, const Instruction& i) : b(b) {
     for (unsigned k = 0; k < 4; ++k) f[k] = ptx::fragmentOf(i, k);
+    op = i.op;
     saturates = i.has(ModifierKind::Saturate);
     xors = i.mods.name(ModifierKind::BitOp) == "xor";
     rounding = i.has(ModifierKind::Rounding) ? i.mods.name(ModifierKind::Rounding) : "rn";
@@ -62,21 +63,90 @@ class Product {
     const Elements x = elements(f[1], a), y = elements(f[2], bRegisters), start = elements(f[3], c);
     const Holders rows(f[1]), columns(f[2]);
     const unsigned step = f[1].element == Type::b1 ? 32 : 1;
+    auto factors = [&](unsigned e, unsigned k) {
+      return Factors{pick(
+                         x, step, [&](const MatrixPlace& at) { return rows.of(at.matrix, at.row, k); }, e),
+                     pick(y, step, [&](const MatrixPlace& at) { return columns.of(at.matrix, k, at.column); }, e)};
+    };
     Elements sums;
     for (unsigned e = 0; e < f[0].elements(); ++e) {
-      LlvmValue sum = isInteger() ? llvm::Constant::getNullValue(vector(b.getInt32Ty())) : startOf(start, e);
-      for (unsigned k = 0; k < f[1].columns; k += step) {
-        LlvmValue p = pick(x, step, [&](const MatrixPlace& at) { return rows.of(at.matrix, at.row, k); }, e);
-        LlvmValue q = pick(y, step, [&](const MatrixPlace& at) { return columns.of(at.matrix, k, at.column); }, e);
-        sum = accumulate(sum, p, q);
+      LlvmValue from = startOf(start, e);
+      if (isAligned()) {
+        sums.push_back(alignedSums(from, [&](unsigned k) { return factors(e, k); }));
+        continue;
       }
-      sums.push_back(isInteger() ? addStart(sum, startOf(start, e)) : sum);
+      const bool startsLate = isInteger() || op == Op::MmaHalfQuad;
+      LlvmValue sum = startsLate ? llvm::Constant::getNullValue(from->getType()) : from;
+      for (unsigned k = 0; k < f[1].columns; k += step) {
+        const Factors p = factors(e, k);
+        sum = accumulate(sum, p.a, p.b);
+      }
+      sums.push_back(isInteger() ? addStart(sum, from) : startsLate ? b.CreateFAdd(sum, from) : sum);
     }
     return registers(sums);
   }
 
  private:
+  struct Factors {
+    LlvmValue a, b;
+  };
   bool isInteger() const { return f[0].element == Type::s32; }
+  /// By a tensor core that brings all terms to one exponent.
+  bool isAligned() const { return !isInteger() && f[0].element != Type::f64 && op != Op::MmaHalfQuad; }
+
+  /// In steps of as many products as the core takes at once. 8-bit floats are unpacked for two steps, each of one half
+  /// of every four elements, and c is added at the end.
+  LlvmValue alignedSums(LlvmValue from, llvm::function_ref<Factors(unsigned)> factors) {
+    const unsigned depth = f[1].columns;
+    const bool isUnpacked = isa::bits(f[1].element) == 8;
+    const unsigned atOnce = isUnpacked ? depth / 2 : op == Op::WmmaTf32 ? 4 : 16;
+    auto nth = [&](unsigned k) { return isUnpacked ? k % atOnce / 2 * 4 + k / atOnce * 2 + k % 2 : k; };
+    const bool roundsToHalf = f[0].element == Type::f16 && (isUnpacked || f[3].element == Type::f16);
+    LlvmValue sum = isUnpacked ? llvm::Constant::getNullValue(from->getType()) : from;
+    for (unsigned first = 0; first < depth; first += atOnce) {
+      std::vector<Factors> step;
+      for (unsigned k = first; k < std::min(first + atOnce, depth); ++k) step.push_back(factors(nth(k)));
+      sum = alignedSum(sum, step, roundsToHalf);
+    }
+    return isUnpacked ? b.CreateFAdd(sum, from) : sum;
+  }
+
+  /// Calls the helper with the factors in memory, one vector of lanes after the other.
+  LlvmValue alignedSum(LlvmValue from, llvm::ArrayRef<Factors> step, bool roundsToHalf) {
+    auto* lanes = vector(b.getFloatTy());
+    LlvmValue x = factorSpace(), y = b.CreateConstGEP1_32(lanes, x, kMostFactors),
+              sum = b.CreateConstGEP1_32(lanes, x, 2 * kMostFactors);
+    auto store = [&](LlvmValue v, LlvmValue to, unsigned k) {
+      b.CreateAlignedStore(v, b.CreateConstGEP1_32(lanes, to, k), llvm::Align(64));
+    };
+    for (unsigned k = 0; k < step.size(); ++k) store(step[k].a, x, k), store(step[k].b, y, k);
+    store(from, sum, 0);
+    const uint32_t least = leastExponent(f[1].element) | leastExponent(f[2].element) << 8;
+    auto* word = b.getInt32Ty();
+    auto* type =
+        llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), word, word, word}, false);
+    b.CreateCall(
+        b.GetInsertBlock()->getModule()->getOrInsertFunction("ordito_matrix_sum", type),
+        {x, y, sum, b.getInt32(static_cast<uint32_t>(step.size())), b.getInt32(least), b.getInt32(roundsToHalf)});
+    return b.CreateAlignedLoad(lanes, sum, llvm::Align(64));
+  }
+
+  /// The field of an f32 with the exponent below which numbers of the type have the same unit.
+  static uint32_t leastExponent(Type t) {
+    return t == Type::f16 || t == Type::e5m2 ? 127 - 14 : t == Type::e4m3 ? 127 - 6 : 1;
+  }
+
+  static constexpr unsigned kMostFactors = 16;
+
+  /// Room for the factors of a step and the sum, in the function's frame.
+  LlvmValue factorSpace() {
+    if (space_) return space_;
+    llvm::IRBuilder<> entry(&b.GetInsertBlock()->getParent()->getEntryBlock(),
+                            b.GetInsertBlock()->getParent()->getEntryBlock().begin());
+    auto* room = entry.CreateAlloca(vector(b.getFloatTy()), entry.getInt32(2 * kMostFactors + 1));
+    room->setAlignment(llvm::Align(64));
+    return space_ = room;
+  }
   static llvm::FixedVectorType* vector(llvm::Type* t) { return llvm::FixedVectorType::get(t, kLanes); }
   LlvmValue number(uint64_t n) { return llvm::ConstantInt::get(vector(b.getInt32Ty()), n); }
 
@@ -203,6 +273,8 @@ class Product {
 
   llvm::IRBuilder<>& b;
   Fragment f[4];
+  Op op{};
+  LlvmValue space_ = nullptr;
   bool saturates = false, xors = false;
   std::string_view rounding;
   std::map<std::pair<LlvmValue, std::vector<int>>, LlvmValue> shuffles_;

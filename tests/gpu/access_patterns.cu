@@ -72,6 +72,18 @@ __device__ void sharedStore128(u32 a, u32 v) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(a), "r"(v) : "memory");
 }
 
+/// Copies to shared memory without a register; `given` bytes come from memory, the rest of `Size` are zeros.
+template <int Size>
+__device__ void copyAsync(u32 to, const void* from, int given = Size) {
+  if (Size == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(given) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Size), "r"(given)
+                 : "memory");
+  }
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 constexpr u32 kBlocks = 3, kThreads = 96;
 constexpr u32 kBytes = 1 << 20;
 
@@ -176,6 +188,16 @@ SHARED(shared_store_odd_lanes, if (lane % 2) sharedStore32(s + 8 * i, i))
 SHARED(shared_atomic_consecutive, atomicAdd((u32*)__cvta_shared_to_generic(s + 4 * i), 1))
 SHARED(shared_atomic_same, atomicAdd((u32*)__cvta_shared_to_generic(s + 4), 1))
 SHARED(shared_exchange_stride_2, atomicExch((u32*)__cvta_shared_to_generic(s + 8 * i), 1))
+SHARED(copy_4, copyAsync<4>(s + 4 * i, p + 4 * i))
+SHARED(copy_4_stride_2, copyAsync<4>(s + 8 * i, p + 8 * i))
+SHARED(copy_8, copyAsync<8>(s + 8 * i, p + 8 * i))
+SHARED(copy_16, copyAsync<16>(s + 16 * i, p + 16 * i))
+SHARED(copy_16_misaligned, copyAsync<16>(s + 16 * i, p + 16 * i + 16))
+SHARED(copy_16_rows, copyAsync<16>(s + 80 * (i / 4) + 16 * (i % 4), p + 1024 * (i / 4) + 16 * (i % 4)))
+SHARED(copy_16_conflict, copyAsync<16>(s + 128 * i, p + 16 * i))
+SHARED(copy_16_part, copyAsync<16>(s + 16 * i, p + 16 * i, 4))
+SHARED(copy_16_nothing, copyAsync<16>(s + 16 * i, p + 16 * i, 0))
+SHARED(copy_16_five_lanes, if (lane < 5) copyAsync<16>(s + 16 * i, p + 16 * i))
 SHARED(barriers, {
   sharedStore32(s + 4 * i, i);
   __syncthreads();
@@ -278,6 +300,16 @@ int main() {
                                     shared_atomic_consecutive,
                                     shared_atomic_same,
                                     shared_exchange_stride_2,
+                                    copy_4,
+                                    copy_4_stride_2,
+                                    copy_8,
+                                    copy_16,
+                                    copy_16_misaligned,
+                                    copy_16_rows,
+                                    copy_16_conflict,
+                                    copy_16_part,
+                                    copy_16_nothing,
+                                    copy_16_five_lanes,
                                     barriers};
   for (auto kernel : kernels) run(kernel, memory);
   cudaFree(memory);

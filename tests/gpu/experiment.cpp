@@ -27,7 +27,7 @@ uint64_t fingerprintOf(const Experiment& experiment, const Item& item) {
 std::vector<Experiment> experimentsOf(isa::Op op, Spread spread) {
   std::vector<Experiment> all = pureExperiments(op, spread);
   if (spread == Spread::Uniform) return all;
-  for (auto make : {warpExperiments, memoryExperiments})
+  for (auto make : {warpExperiments, memoryExperiments, matrixExperiments})
     for (Experiment& e : make(op)) all.push_back(std::move(e));
   return all;
 }

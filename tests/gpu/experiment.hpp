@@ -47,6 +47,8 @@ std::vector<Experiment> pureExperiments(isa::Op op, Spread spread);
 std::vector<Experiment> warpExperiments(isa::Op op);
 /// Loads, stores and atomics in every space.
 std::vector<Experiment> memoryExperiments(isa::Op op);
+/// Products and moves of matrices by a warp.
+std::vector<Experiment> matrixExperiments(isa::Op op);
 
 /// Says whether an answer is one to this item: it changes with the inputs and with what is stored.
 uint64_t fingerprintOf(const Experiment& experiment, const Item& item);
