@@ -1,8 +1,10 @@
 // Sampling, as the CUDA programming guide describes it ("Texture Fetching").
 //
-// Linear filtering weighs the two, four or eight nearest texels with fractions of 9 bits, 8 of them behind the point;
-// the weighted sum is formed exactly enough (in double) to be rounded once. Without normalised coordinates there is
-// nothing to wrap around or mirror, so both modes clamp.
+// Linear filtering weighs the two, four or eight nearest texels with fractions of 9 bits, 8 of them behind the point.
+// What the guide leaves open is as an H200 answers (tests/gpu/textures.cu): normalised coordinates are cut to 21 bits
+// behind the point; the weighted sum is rounded once, halves away from zero, to the texels' format, or to 16 bits for
+// integers that read as numbers; so is the border's colour. Without normalised coordinates there is nothing to wrap
+// around or mirror, so both modes clamp.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -21,6 +23,18 @@ struct Texel {
 
 bool readsIntegers(const Texture& t) { return t.kind != ChannelKind::Float && !t.readsFloats; }
 
+/// `v` with `bits` behind the leading one, halves away from zero; none of less weight than `least`.
+double roundedAway(double v, int bits, int least) {
+  if (v == 0 || !std::isfinite(v)) return v;
+  const int unit = std::max(std::ilogb(v) - bits, least);
+  return std::ldexp(std::round(std::ldexp(v, -unit)), unit);
+}
+
+double asHalf(double v) { return roundedAway(v, 10, -24); }
+
+/// Colours of sRGB images come as f16, linear ones.
+bool isSrgbColour(const Texture& t, unsigned channel) { return t.isSrgb && t.bits == 8 && channel < 3; }
+
 double fromSrgb(double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); }
 
 double numberOf(const Texture& t, unsigned channel, uint32_t raw) {
@@ -31,7 +45,7 @@ double numberOf(const Texture& t, unsigned channel, uint32_t raw) {
     return std::max(double(value) / ((1 << (t.bits - 1)) - 1), -1.0);
   }
   const double value = double(raw) / ((1u << t.bits) - 1);
-  return t.isSrgb && t.bits == 8 && channel < 3 ? fromSrgb(value) : value;
+  return isSrgbColour(t, channel) ? asHalf(fromSrgb(value)) : value;
 }
 
 Texel texelAt(const Texture& t, const std::byte* place) {
@@ -49,10 +63,30 @@ Texel texelAt(const Texture& t, const std::byte* place) {
   return texel;
 }
 
+/// Numbers as integers of `bits` hold them: from 0 to 1, or from -1 to 1.
+double asInteger(double v, unsigned bits, bool isSigned) {
+  const double most = double((1u << (bits - isSigned)) - 1);
+  constexpr double kSlack = 0x1p-20;  // what is halfway but for the rounding of v counts as halfway
+  return std::floor(std::clamp(v, isSigned ? -1.0 : 0.0, 1.0) * most + 0.5 + kSlack) / most;
+}
+
+/// What a filter hands on.
+double filtered(const Texture& t, unsigned channel, double v) {
+  if (isSrgbColour(t, channel)) return asHalf(v);
+  if (t.kind != ChannelKind::Float) return asInteger(v, 16, t.kind == ChannelKind::Signed);
+  const double single = roundedAway(v, 23, -149);
+  return t.bits == 16 ? asHalf(single) : single;
+}
+
 Texel borderOf(const Texture& t) {
   Texel texel{};
   for (unsigned c = 0; c < 4; ++c) {
-    texel.value[c] = t.border[c];
+    const bool isNumber = t.kind != ChannelKind::Float && t.readsFloats;
+    if (isSrgbColour(t, c)) {
+      texel.value[c] = asHalf(std::clamp(double(t.border[c]), 0.0, 1.0));
+      continue;
+    }
+    texel.value[c] = isNumber ? asInteger(t.border[c], t.bits, t.kind == ChannelKind::Signed) : double(t.border[c]);
     std::memcpy(&texel.integer[c], &t.border[c], 4);
   }
   return texel;
@@ -109,12 +143,14 @@ class Fetch {
     axes = o.geometry == Geometry::D3 ? 3 : o.geometry == Geometry::D2 || o.geometry == Geometry::Layered2 ? 2 : 1;
     for (unsigned d = 0; d < axes; ++d)
       axis[d] = o.hasIntegers ? Axis{int32_t(c[d]), 0} : along(std::bit_cast<float>(c[d]), size[d], t.isNormalised);
+    // One row is a plane of height 1, sampled on its edge: where a border lies beyond, it counts for half.
+    if (o.geometry == Geometry::D1 && !o.hasIntegers && !t.isLinear) axis[axes++] = along(0, 1, t.isNormalised);
   }
 
   /// A coordinate as texel number and weight.
   Axis along(float x, uint32_t size, bool isNormalised) const {
     if (std::isnan(x)) x = 0;
-    double at = isNormalised ? double(x * float(size)) : double(x);
+    double at = isNormalised ? std::floor(double(x) * 0x1p21) * size / 0x1p21 : double(x);
     at = std::clamp(at, -double(kFarOut), double(kFarOut));
     if (!o.gathers && (!t.filtersLinearly || readsIntegers(t))) return {int64_t(std::floor(at)), 0};
     const double fixed = std::floor((at - 0.5) * 256 + 0.5), low = std::floor(fixed / 256);
@@ -125,12 +161,13 @@ class Fetch {
   void cube(float x, float y, float z) {
     const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
     float m, s, v;
-    if (ax >= ay && ax >= az)
-      face = x < 0, m = ax, s = x < 0 ? z : -z, v = -y;
-    else if (ay >= az)
+    // Where two are equally long, z comes before y and y before x.
+    if (az >= ax && az >= ay)
+      face = 4 + (z < 0), m = az, s = z < 0 ? -x : x, v = -y;
+    else if (ay >= ax)
       face = 2 + (y < 0), m = ay, s = x, v = y < 0 ? -z : z;
     else
-      face = 4 + (z < 0), m = az, s = z < 0 ? -x : x, v = -y;
+      face = x < 0, m = ax, s = x < 0 ? z : -z, v = -y;
     axis[0] = along((s / m + 1) / 2, t.width, true);
     axis[1] = along((v / m + 1) / 2, t.height, true);
   }
@@ -157,15 +194,32 @@ class Fetch {
     return texelAt(t, t.memory + slice * t.slicePitch + uint64_t(i[1]) * t.pitch + uint64_t(i[0]) * t.texelBytes());
   }
 
+  /// The share of the texels beyond the lowest one on all of `axesBeyond`, in 1/256, rounded.
+  int shareBeyond(unsigned axesBeyond) const {
+    int64_t product = 1, whole = 1;
+    for (unsigned d = 0; d < axes; ++d)
+      if (axesBeyond >> d & 1) product *= int64_t(axis[d].a * 256), whole *= 256;
+    return int((product * 256 * 2 + whole) / (whole * 2));
+  }
+
+  /// A corner's weight in 1/256: what lies beyond on its axes, without what lies beyond on others, too.
+  int weightOf(unsigned corner) const {
+    int weight = 0;
+    for (unsigned more = 0; more < 1u << axes; ++more)
+      if ((more & corner) == corner)
+        weight += std::popcount(more ^ corner) % 2 ? -shareBeyond(more) : shareBeyond(more);
+    return weight;
+  }
+
   Texel blended() const {
     Texel sum{};
     for (unsigned corner = 0; corner < 1u << axes; ++corner) {
-      double weight = 1;
-      for (unsigned d = 0; d < axes; ++d) weight *= corner >> d & 1 ? axis[d].a : 1 - axis[d].a;
+      const double weight = weightOf(corner) / 256.0;
       if (weight == 0) continue;
       const Texel texel = at(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
       for (unsigned c = 0; c < 4; ++c) sum.value[c] += weight * texel.value[c];
     }
+    for (unsigned c = 0; c < 4; ++c) sum.value[c] = filtered(t, c, sum.value[c]);
     return sum;
   }
 
