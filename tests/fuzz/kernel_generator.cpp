@@ -66,6 +66,32 @@ namespace {
 /// ptxas 13.0 does not guard all that it makes of these: their destinations change even where the guard is false.
 bool losesGuard(Op op) { return op == Op::Set || op == Op::SetBool || op == Op::Testp || op == Op::Lop3Bool; }
 
+/// The scalar and the packed video instructions.
+bool isVideo(Op op) {
+  const std::string_view mnemonic = isa::info(op).form.mnemonic;
+  return mnemonic.starts_with("v") && op != Op::Vote && op != Op::VoteOld;
+}
+
+/// What the manual calls opaque: cache policies, places in another block, states of an mbarrier.
+bool isOpaque(Op op) {
+  return op == Op::CreatePolicy || op == Op::CreatePolicyCvt || op == Op::Mapa || op == Op::GetCtaRank ||
+         op == Op::MbarrierPendingCount;
+}
+
+/// Too new for the GPU of the recordings, or (scalar video instructions that saturate or do a second step) made into
+/// something else by its compiler.
+bool isForeign(const gpu::Form& f) {
+  if (isOpaque(f.op)) return true;
+  for (const gpu::Form::Operand& o : f.operands)
+    if (o.type == Type::f32x2) return true;
+  const std::string_view mnemonic = f.info().form.mnemonic;
+  if (!isVideo(f.op) || mnemonic.ends_with("2") || mnemonic.ends_with("4")) return false;
+  return f.op == Op::Vmad || f.has(isa::ModifierKind::Saturate) || f.info().name.ends_with("Then");
+}
+
+/// NVIDIA's compiler wants these operands in registers of 32-bit integers.
+bool wantsIntegerRegisters(Op op) { return isVideo(op) || op == Op::CvtPackInteger || op == Op::CvtPackNarrow; }
+
 /// What two engines may do differently.
 bool isOpen(const gpu::Form& f) {
   const Type* types = f.instruction.type;
@@ -138,8 +164,13 @@ std::string Generator::guard(bool shared) {
 
 Node Generator::pure(bool shared) {
   const auto& rows = templates();
-  const auto& row = rows[below(static_cast<unsigned>(rows.size()))];
-  const Template& t = row[below(static_cast<unsigned>(row.size()))];
+  auto pick = [&]() -> const Template& {
+    const auto& row = rows[below(static_cast<unsigned>(rows.size()))];
+    return row[below(static_cast<unsigned>(row.size()))];
+  };
+  const Template* chosen = &pick();
+  while (isPortable_ && isForeign(*chosen)) chosen = &pick();
+  const Template& t = *chosen;
   std::string s = "  " + (isPortable_ && losesGuard(t.op) ? "" : guard(shared)) + t.opcode;
   const bool readsCarry = t.op == Op::Addc || t.op == Op::Subc || t.op == Op::Madc;
   // A carry is only defined right behind the instruction that made it.
@@ -152,7 +183,9 @@ Node Generator::pure(bool shared) {
   for (size_t k = 0; k < t.operands.size(); ++k) {
     const gpu::Form::Operand& o = t.operands[k];
     const auto type = static_cast<unsigned>(o.type);
-    std::string text = o.isResult()              ? destination(type, shared)
+    const bool isPlain = isPortable_ && wantsIntegerRegisters(t.op) && isa::bits(o.type) == 32;
+    std::string text = isPlain                   ? (o.isResult() && !shared ? ownReg('r') : reg('r', shared))
+                       : o.isResult()            ? destination(type, shared)
                        : o.form.name == "immLut" ? std::to_string(t.table)
                        // Constants in a bit field's place and length must fit 8 bits: registers there.
                        : (t.op == Op::Bfe || t.op == Op::Bfi) && o.type == Type::u32 ? reg('r', shared)

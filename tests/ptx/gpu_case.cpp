@@ -31,7 +31,6 @@ struct Driver {
   int (*toHost)(void*, DevicePointer, size_t);
   int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**);
   int (*synchronize)();
-  int (*contextReset)(int);
 
   bool load() {
     void* library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -46,15 +45,11 @@ struct Driver {
                  find(functionGet, "cuModuleGetFunction") && find(allocate, "cuMemAlloc_v2") &&
                  find(release, "cuMemFree_v2") && find(toDevice, "cuMemcpyHtoD_v2") &&
                  find(toHost, "cuMemcpyDtoH_v2") && find(launch, "cuLaunchKernel") &&
-                 find(synchronize, "cuCtxSynchronize") && find(contextReset, "cuDevicePrimaryCtxReset_v2");
+                 find(synchronize, "cuCtxSynchronize");
     return found && init(0) == 0 && deviceGet(&device_, 0) == 0 && enterContext();
   }
 
-  /// A kernel that failed leaves its context useless for all that follows.
-  void startAfresh() {
-    contextReset(device_);
-    enterContext();
-  }
+  bool isLost = false;  // a kernel failed, which leaves the process's context useless for all that follows
 
  private:
   int device_ = 0;
@@ -124,7 +119,6 @@ Outcome launch(Handle function, const Case& c) {
       std::memcpy(&out[k], host.data() + k * isa::bytes(b.type), isa::bytes(b.type));
   }
   for (DevicePointer p : pointers) driver().release(p);
-  if (code) driver().startAfresh();
   return outcome;
 }
 
@@ -149,8 +143,11 @@ Outcome outcomeOnGpu(const TextTest& test, const Case& c) {
   else
     outcome = launch(function, c);
   driver().moduleUnload(*module);
+  driver().isLost |= !outcome.error.empty();
   return outcome;
 }
+
+bool gpuIsLost() { return driver().isLost; }
 
 std::string gpuName() {
   char name[256] = "";

@@ -18,6 +18,9 @@ std::string gpuName();
 /// error.
 Outcome outcomeOnGpu(const TextTest& test, const Case& c);
 
+/// A kernel failed, and no more can be asked of the GPU by this process.
+bool gpuIsLost();
+
 /// Differences between what the GPU did and what the case expects. Cases about refusals and faults are skipped.
 std::vector<std::string> runOnGpu(const TextTest& test, const Case& c);
 
