@@ -30,12 +30,16 @@ FASTER = (
 )
 
 
+# Times of the same kernel differ by this much from run to run.
+NOISE = 0.03
+
+
 def main():
     programs = json.loads(pathlib.Path(sys.argv[1]).read_text())["programs"]
     failures = []
     for program, faster, slower in FASTER:
         one, other = (programs[program]["variants"][name]["kernel_ms"] for name in (faster, slower))
-        if not one < other:
+        if one > other * (1 + NOISE):
             failures.append(f"{program}: {faster} takes {one} ms, {slower} {other}")
     wrong = [f"{p} {v}" for p, e in programs.items() for v, row in e["variants"].items() if row["verified"] is False]
     failures += [f"{name} was wrong" for name in wrong]
