@@ -60,13 +60,20 @@ void findLoops(const Graph& graph, const std::vector<uint32_t>& nodes, const std
 }
 
 /// Joins for every branch. A side that only leads to an early exit does not delay the others' reconvergence, so it is
-/// left out of the graph.
+/// left out of the graph; unless the others can still get to a part of it: then lanes of both sides may meet there.
 class JoinFinder {
  public:
   explicit JoinFinder(const Function& f, const std::vector<BlockId>& order)
       : f_(f), graph_(graphOf(f)), position_(f.blocks.size(), 0) {
     for (uint32_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
     reversed_ = graph_.reversed();
+    Graph ends(f.blocks.size() + 1);
+    const auto end = static_cast<uint32_t>(f.blocks.size());
+    for (uint32_t n = 0; n < end; ++n) {
+      for (uint32_t s : reversed_.successors[n]) ends.edge(n, s);
+      if (f.blocks[n].end.kind == Terminator::Kind::Exit) ends.edge(end, n);
+    }
+    everyExit_ = immediateDominators(ends, end);
   }
 
   BlockId joinOf(BlockId b) {
@@ -74,11 +81,37 @@ class JoinFinder {
     if (last == kNoBlock) return kNoBlock;
     auto [it, isNew] = postDominators_.try_emplace(last);
     if (isNew) it->second = immediateDominators(reversed_, last);
-    const BlockId join = it->second[b];
+    BlockId join = it->second[b];
+    while (join != kNoNode && join != b && join != everyExit_[b] && meetBehind(b, join))
+      join = it->second[join] == join ? kNoNode : it->second[join];
     return join == kNoNode || join == b ? kNoBlock : join;
   }
 
  private:
+  /// What can be reached from `from`, without going through `cut`.
+  std::vector<char> reach(const std::vector<BlockId>& from, BlockId cut) const {
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> work;
+    auto push = [&](BlockId n) {
+      if (n != cut && !seen[n]) seen[n] = 1, work.push_back(n);
+    };
+    for (BlockId n : from) push(n);
+    while (!work.empty()) {
+      const BlockId n = work.back();
+      work.pop_back();
+      for (uint32_t s : graph_.successors[n]) push(s);
+    }
+    return seen;
+  }
+
+  /// Whether lanes that are together again at `join` may come to where others have gone from `b`.
+  bool meetBehind(BlockId b, BlockId join) const {
+    const auto sides = reach(graph_.successors[b], join), onward = reach({join}, b);
+    for (BlockId n = 0; n < f_.blocks.size(); ++n)
+      if (sides[n] && onward[n] && !isExitOnly(f_.blocks[n])) return true;
+    return false;
+  }
+
   /// The exit furthest down in the order among those that `b` reaches.
   BlockId lastExitFrom(BlockId b) {
     std::vector<char> seen(f_.blocks.size(), 0);
@@ -98,8 +131,8 @@ class JoinFinder {
 
   const Function& f_;
   Graph graph_, reversed_;
-  std::vector<uint32_t> position_;
-  std::map<BlockId, std::vector<uint32_t>> postDominators_;
+  std::vector<uint32_t> position_, everyExit_;
+  std::map<BlockId, std::vector<uint32_t>> postDominators_;  // of one exit
 };
 
 }  // namespace
