@@ -84,11 +84,13 @@ unsigned Emitter::zeroBits(ValueId v, unsigned depth) const {
   return std::max(known, found);
 }
 
-/// Is `v` one of the values that the region being emitted finds when it starts? What such a value was made from need
-/// not be known any more.
-bool Emitter::isFoundHere(ValueId v) const {
-  const auto& found = liveAt_[currentPoint_];
-  return std::binary_search(found.begin(), found.end(), v);
+/// Is there a point, of those from which the code being emitted is entered, where `v` is still known and what it was
+/// made from no more?
+bool Emitter::outlives(ValueId v, ValueId from) const {
+  return std::any_of(regionPoints_.begin(), regionPoints_.end(), [&](uint32_t point) {
+    const auto& found = liveAt_[point];
+    return std::binary_search(found.begin(), found.end(), v) && !std::binary_search(found.begin(), found.end(), from);
+  });
 }
 
 /// The value that decides the low `bits` bits of `v`: what is left when multiples of 2^bits are taken away.
@@ -114,7 +116,7 @@ ValueId Emitter::alignmentRoot(ValueId v, unsigned bits) const {
     // cvta.local and its like add a base that is aligned for anything.
     if (!next || i->operands[next].kind != OperandKind::Register) return v;
     const ValueId from = i->operands[next].reg;
-    if (isFoundHere(v) && !isFoundHere(from)) return v;
+    if (outlives(v, from)) return v;
     v = from;
   }
   return v;

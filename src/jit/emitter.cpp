@@ -357,6 +357,7 @@ void Emitter::emitReturn(machine::Turn turn) {
 /// that share their code.
 void Emitter::prepareRegion(const std::vector<uint32_t>& points) {
   blocks_.clear(), components_.clear(), versionInfo_.clear(), componentInfo_.clear();
+  regionPoints_ = points;
   regionGraph_ = graphBetweenStops();
   regionOrder_ = points.size() == 1 ? ir::reversePostOrder(regionGraph_, points_[points[0]]) : orderFrom(points);
   inRegion_.assign(f_.blocks.size(), 0);

@@ -416,7 +416,7 @@ class Emitter {
   unsigned zeroBits(ValueId v, unsigned depth) const;
   static unsigned offsetZeroBits(int64_t offset);
   unsigned symbolZeroBits(const ptx::Symbol& s) const;
-  bool isFoundHere(ValueId v) const;
+  bool outlives(ValueId v, ValueId from) const;
   ValueId alignmentRoot(ValueId v, unsigned bits) const;
 
   // ---- warp.cpp, synchronization.cpp, control_flow.cpp
@@ -535,6 +535,7 @@ class Emitter {
   std::set<const Instruction*> loadedByNeighbour_;
   size_t instructions_ = 0, asked_ = 0;  // of the kernel; of the versions of its blocks that are or will be emitted
   std::vector<char> inRegion_;
+  std::vector<uint32_t> regionPoints_;  // where the code being emitted is entered
   std::vector<BlockId> regionOrder_;
   std::vector<uint32_t> regionPosition_;
   ir::Graph regionGraph_, loopGraph_;  // see prepareRegion and findRegionLoops
