@@ -95,7 +95,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   llvm::PassInstrumentationCallbacks callbacks;
   if (options.stops)
     callbacks.registerShouldRunOptionalPassCallback(
-        [stops = options.stops](llvm::StringRef, llvm::Any) { return !*stops; });
+        [stops = options.stops](llvm::StringRef, const llvm::Any&) { return !*stops; });
   llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), {}, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
