@@ -133,9 +133,9 @@ bool AddressSpace::unmap(uint64_t address, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   const auto mappings = filling(address, bytes);
   if (!mappings) return false;
-  for (auto it = mappings->first; it != mappings->second; ++it) allocations().remove(it->first, MemoryKind::Device);
   // The addresses stay reserved.
-  mmap(pointer(address), bytes, PROT_NONE, kReservation | MAP_FIXED, -1, 0);
+  if (mmap(pointer(address), bytes, PROT_NONE, kReservation | MAP_FIXED, -1, 0) == MAP_FAILED) return false;
+  for (auto it = mappings->first; it != mappings->second; ++it) allocations().remove(it->first, MemoryKind::Device);
   mapped_.erase(mappings->first, mappings->second);
   return true;
 }
