@@ -81,9 +81,13 @@ class JoinFinder {
     if (last == kNoBlock) return kNoBlock;
     auto [it, isNew] = postDominators_.try_emplace(last);
     if (isNew) it->second = immediateDominators(reversed_, last);
-    BlockId join = it->second[b];
-    while (join != kNoNode && join != b && join != everyExit_[b] && meetBehind(b, join))
+    BlockId join = it->second[b], before = b, meeting = kNoBlock;
+    while (join != kNoNode && join != b && join != everyExit_[b]) {
+      if (!stillMeet(b, before, join, meeting)) meeting = meetingBehind(b, join);
+      if (meeting == kNoBlock) break;
+      before = join;
       join = it->second[join] == join ? kNoNode : it->second[join];
+    }
     return join == kNoNode || join == b ? kNoBlock : join;
   }
 
@@ -104,12 +108,21 @@ class JoinFinder {
     return seen;
   }
 
-  /// Whether lanes that are together again at `join` may come to where others have gone from `b`.
-  bool meetBehind(BlockId b, BlockId join) const {
+  /// A block to which lanes that are together again at `join` may come, and to which others have gone from `b`.
+  BlockId meetingBehind(BlockId b, BlockId join) const {
     const auto sides = reach(graph_.successors[b], join), onward = reach({join}, b);
     for (BlockId n = 0; n < f_.blocks.size(); ++n)
-      if (sides[n] && onward[n] && !isExitOnly(f_.blocks[n])) return true;
-    return false;
+      if (sides[n] && onward[n] && !isExitOnly(f_.blocks[n])) return n;
+    return kNoBlock;
+  }
+
+  /// Spares most of those searches: what lanes behind `before` and others met at, those behind `join`, further down,
+  /// meet at as well if they get there; where no way leads back up, so that none of the paths is cut now.
+  bool stillMeet(BlockId b, BlockId before, BlockId join, BlockId meeting) {
+    if (meeting == kNoBlock) return false;
+    auto [it, isNew] = reachable_.try_emplace(join);
+    if (isNew) it->second = reach({join}, kNoBlock);
+    return it->second[meeting] && !it->second[b] && !it->second[before];
   }
 
   /// The exit furthest down in the order among those that `b` reaches.
@@ -133,6 +146,7 @@ class JoinFinder {
   Graph graph_, reversed_;
   std::vector<uint32_t> position_, everyExit_;
   std::map<BlockId, std::vector<uint32_t>> postDominators_;  // of one exit
+  std::map<BlockId, std::vector<char>> reachable_;           // from a block
 };
 
 }  // namespace
