@@ -1,5 +1,5 @@
-// PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions" and their packed forms.
-//
+// PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions" and their packed forms. The
+// approximate ones give the bits of a GPU's special function unit (machine/multifunction_unit.hpp).
 #include "interp/executor.hpp"
 
 namespace ordito::interp {
