@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -141,6 +143,25 @@ TEST_P(Nesting, ThousandsOfLaunchesAllRun) {
 }
 
 /// Threads that were started to make room sleep when the host's own grid is the last to end.
+TEST_P(Nesting, WaitingGridsGetNoThreadsOfTheirOwn) {
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  Body child = [&](const BlockFrame&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  };
+  auto result = run(
+      GetParam(),
+      [&](const BlockFrame& f) {
+        for (int i = 0; i < 100; ++i) fireAndForget(f, child);
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // as if it were compiled just now
+      },
+      8);
+  EXPECT_FALSE(result.fault);
+  EXPECT_LE(threads.size(), 24u);
+}
+
 TEST_P(Nesting, TheHostsGridMayEndLast) {
   std::atomic<int> ran{0};
   run(

@@ -11,7 +11,9 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "machine/worker.hpp"
@@ -44,6 +46,10 @@ struct Running {
   GridResult result;
   std::unique_ptr<StartedGrid> started;  // null: somebody waits in run()
   std::atomic<bool> begun{false};        // used by started grids only
+  // The watcher's, guarded likewise: how far the grid was, since when, and the threads that it has got for it.
+  uint64_t seenNext = 0;
+  Clock::time_point stillSince = Clock::now();
+  unsigned extra = 0;
 
   bool exhausted() const {
     return next.load(std::memory_order_relaxed) >= blocks || stop.load(std::memory_order_relaxed);
@@ -213,6 +219,7 @@ class Scheduler::Pool {
     grid.started->finished(std::move(grid.result));
     delete &grid;
     lock.lock();
+    lastFinished_ = Clock::now();
     startedChanged_.notify_all();
   }
 
@@ -236,18 +243,10 @@ class Scheduler::Pool {
 
   /// Gives threads to grids that stand still: their blocks may wait for blocks that nobody runs yet.
   void watch() {
-    struct Seen {
-      Running* grid;
-      uint64_t id, next;
-      Clock::time_point since;
-      unsigned extra;
-    };
-    std::vector<Seen> seen;
     std::vector<std::thread> crowd;
     std::unique_lock lock(mutex_);
     while (!quit_) {
       if (grids_.empty()) {
-        seen.clear();
         lock.unlock();
         for (auto& thread : crowd) thread.join();
         crowd.clear();
@@ -256,37 +255,45 @@ class Scheduler::Pool {
         continue;
       }
       watch_.wait_for(lock, kStallTime / 2, [&] { return quit_; });
-      auto now = Clock::now();
-      std::vector<Seen> current;
+      const auto now = Clock::now();
+      bool queuedServed = false;
       for (Running* grid : grids_) {
         if (grid->exhausted() || !grid->launch.mayAwaitBlocks) continue;
-        uint64_t next = grid->next.load(std::memory_order_relaxed);
-        auto old = std::find_if(seen.begin(), seen.end(), [&](const Seen& s) { return s.id == grid->id; });
-        Seen entry{grid, grid->id, next, now, 0};
-        if (old != seen.end()) {
-          entry.extra = old->extra;
-          if (old->next == next) entry.since = old->since;
-        }
-        if (now - entry.since >= kStallTime * std::max(1u, entry.extra / threads_) && entry.extra < kMostExtraThreads) {
-          // Doubling reaches any number of waiting blocks within a few rounds.
-          unsigned more = std::max(threads_, entry.extra);
-          for (unsigned i = 0; i < more; ++i) {
-            ++grid->users;
-            crowd.emplace_back([this, grid] {
-              work(*grid);
-              std::unique_lock guard(mutex_);
-              leave(guard, *grid);
-            });
-          }
-          entry.extra += more;
-          entry.since = now;
-        }
-        current.push_back(entry);
+        // A grid that has not begun only waits for its turn. There may be thousands, so one at a time is helped, and
+        // only while no other ends.
+        const bool queued = grid->started && !grid->begun;
+        if (!standsStill(*grid, now, queued) || (queued && queuedServed)) continue;
+        // Doubling reaches any number of waiting blocks within a few rounds.
+        const unsigned more = queued ? 1 : std::max(threads_, grid->extra);
+        for (unsigned i = 0; i < more && addThread(*grid, crowd); ++i) ++grid->extra;
+        grid->stillSince = now;
+        queuedServed |= queued;
       }
-      seen = std::move(current);
     }
     lock.unlock();
     for (auto& thread : crowd) thread.join();
+  }
+
+  bool standsStill(Running& grid, Clock::time_point now, bool queued) const {
+    const uint64_t next = grid.next.load(std::memory_order_relaxed);
+    if (std::exchange(grid.seenNext, next) != next) grid.stillSince = now;
+    const Clock::time_point since = queued ? std::max(grid.stillSince, lastFinished_) : grid.stillSince;
+    return now - since >= kStallTime * std::max(1u, grid.extra / threads_) && grid.extra < kMostExtraThreads;
+  }
+
+  /// False if the system has no thread left to give: then those that there are must do.
+  bool addThread(Running& grid, std::vector<std::thread>& crowd) {
+    try {
+      crowd.emplace_back([this, &grid] {
+        work(grid);
+        std::unique_lock guard(mutex_);
+        leave(guard, grid);
+      });
+    } catch (const std::system_error&) {
+      return false;
+    }
+    ++grid.users;  // before the thread can leave: it needs the mutex, which is held here
+    return true;
   }
 
   const unsigned threads_;
@@ -297,6 +304,7 @@ class Scheduler::Pool {
   std::vector<Running*> grids_;
   std::atomic<uint64_t> version_{0};  // counts published grids
   unsigned sleeping_ = 0;
+  Clock::time_point lastFinished_;  // when a started grid finished
   bool quit_ = false;
   std::vector<std::thread> helpers_;
   std::thread watcher_;
