@@ -1,11 +1,13 @@
 // Nested reductions: kernels that launch kernels, beside the plain reduction of neighbored pairs. Blocks are powers of
 // two from 4 on; the array is padded with zeros to whole blocks. Every block leaves a sum, which the host adds; sums
-// are exact. The variant without a barrier is a specimen of a race: its errors are reported, not judged.
+// are exact. The variants without a barrier and without a tail launch are specimens of races: their errors are
+// reported, not judged.
 //
 // Compile with relocatable device code: nvcc -std=c++17 -rdc=true lab/nested/nested.cu
 //
 //   nested [--size N] [--block B] [--variant NAME] [--rounds R] [--json]
 #include "../common/output.hpp"
+#include "../reduction/cpu.hpp"
 #include "../reduction/in_place.cuh"
 #include "kernels.cuh"
 
@@ -57,6 +59,14 @@ void runSequential(Context& c, lab::Measurement& row) {
   judge(c, row);
 }
 
+/// The courses' baseline: the recursion over halves, in place.
+void runRecursive(Context& c, lab::Measurement& row) {
+  std::vector<int> copy;
+  lab::timeCpuRounds(
+      c.options.rounds, row, [&] { copy = c.host; }, [&] { c.result = cpu::sumInterleaved(copy.data(), c.n); });
+  judge(c, row);
+}
+
 /// Notes how many children there were, and that they were as many as there should be.
 void judgeChildren(const Context& c, lab::Measurement& row, unsigned expected) {
   unsigned children = 0;
@@ -102,33 +112,40 @@ unsigned levels(const Context& c) {
   return count;
 }
 
-template <bool Barrier>
+template <ByBlock When>
 void runByBlock(Context& c, lab::Measurement& row) {
   measure(c, row, "nestedByBlock", c.block,
-          [&] { nestedByBlock<Barrier><<<c.grid, c.block>>>(c.work.get(), c.out.get(), c.block, c.launches.get()); });
+          [&] { nestedByBlock<When><<<c.grid, c.block>>>(c.work.get(), c.out.get(), c.block, c.launches.get()); });
   judgeChildren(c, row, levels(c) * c.grid);
 }
 
-void runNoBarrier(Context& c, lab::Measurement& row) {
-  runByBlock<false>(c, row);
+template <bool Tail>
+void runByGrid(Context& c, lab::Measurement& row) {
+  measure(c, row, "nestedByGrid", c.block / 2, [&] {
+    nestedByGrid<Tail><<<c.grid, c.block / 2>>>(c.work.get(), c.out.get(), c.block / 2, c.block, c.launches.get());
+  });
+  judgeChildren(c, row, c.grid == 0 ? 0 : levels(c));
+}
+
+/// A variant that races on purpose is shown, not judged.
+template <void (*Run)(Context&, lab::Measurement&)>
+void runSpecimen(Context& c, lab::Measurement& row) {
+  Run(c, row);
   row.note += row.verified == lab::Verified::no ? ", races on purpose: the sum is wrong"
                                                 : ", races on purpose: right by luck this time";
   row.verified = lab::Verified::notApplicable;
 }
 
-void runByGrid(Context& c, lab::Measurement& row) {
-  measure(c, row, "nestedByGrid", c.block / 2, [&] {
-    nestedByGrid<<<c.grid, c.block / 2>>>(c.work.get(), c.out.get(), c.block / 2, c.block, c.launches.get());
-  });
-  judgeChildren(c, row, c.grid == 0 ? 0 : levels(c));
-}
-
 const std::vector<lab::Variant<Context>> kVariants = {
+    {"rec_interleaved", "red.rec_interleaved", "Recursion over halves (CPU)", true, runRecursive},
     {"seq", "red.seq", "Sequential loop (CPU)", true, runSequential},
     {"neighbored", "red.neighbored", "Neighbored pairs, not nested", true, runNeighbored},
-    {"by_block", "red.nested_nosync", "A child for each block", true, runByBlock<true>},
-    {"no_barrier", "red.nested_nosync", "The same without a barrier (wrong)", false, runNoBarrier},
-    {"by_grid", "red.nested_fixed", "A child for the whole grid", true, runByGrid},
+    {"by_block_tail", "red.nested_sync", "A child for each block, after the grid", true, runByBlock<ByBlock::tail>},
+    {"by_block", "red.nested_nosync", "A child for each block, after a barrier", true, runByBlock<ByBlock::barrier>},
+    {"by_grid", "red.nested_fixed", "A child for all blocks, after the grid", true, runByGrid<true>},
+    {"no_barrier", "red.nested_nosync", "For each block, no barrier (wrong)", false,
+     runSpecimen<runByBlock<ByBlock::noBarrier>>},
+    {"no_tail", "red.nested_fixed", "For all blocks, at once (wrong)", false, runSpecimen<runByGrid<false>>},
 };
 
 bool takes(unsigned block) { return block >= 4 && (block & (block - 1)) == 0; }
@@ -147,5 +164,5 @@ int main(int argc, char** argv) {
   lab::Output output("nested", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);
-  return output.finish("seq");
+  return output.finish("rec_interleaved");
 }

@@ -210,6 +210,32 @@ void printRecording(const LabCatalogue& catalogue, const report::Sheet& sheet) {
   }
 }
 
+/// Joins with ", " what `keep` keeps.
+template <class Keep, class Show>
+std::string listed(const std::vector<std::string>& names, Keep keep, Show show) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (keep(name)) text += (text.empty() ? "" : ", ") + show(name);
+  }
+  return text;
+}
+
+/// Where a GPU counts something else, because its compiler makes other code of the same source.
+void printDifferences(const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+  auto shown = [&](const std::string& name) {
+    return std::ranges::any_of(document.at("variants"), [&](const json& variant) {
+      return variant.at("name") == name && variant.value("launch_count", 0) > 0;
+    });
+  };
+  for (const LabDifference& difference : catalogue.differences(program)) {
+    const std::string variants = listed(difference.variants, shown, [](const std::string& name) { return name; });
+    if (variants.empty()) continue;
+    const std::string counts = listed(difference.metrics, [](const std::string&) { return true; }, metricInWords);
+    fmt::print("{}\n", wrapped(fmt::format("an {} counts otherwise for {} ({}): {}", catalogue.recording().device,
+                                           variants, counts, difference.why)));
+  }
+}
+
 void printTable(const LabCatalogue& catalogue, const LabProgram& program, const json& document,
                 const report::Sheet& sheet) {
   fmt::print("{}\n{} {} on {}\n\n{}", program.title, document.at("size").dump(), program.unit,
@@ -218,6 +244,7 @@ void printTable(const LabCatalogue& catalogue, const LabProgram& program, const 
   for (const json& note : document.at("notes")) fmt::print("{}\n", note.get<std::string>());
   printPublishedNote(program, document);
   printRecording(catalogue, sheet);
+  printDifferences(catalogue, program, document);
 }
 
 void printJson(const LabProgram& program, json document, const report::Sheet& sheet) {

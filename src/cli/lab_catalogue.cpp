@@ -19,8 +19,12 @@ Expected<json> readJson(const std::filesystem::path& path) {
 }
 
 LabColumn readColumn(const json& from) {
-  return {from.at("key"), from.at("title"), from.value("scale", 1.0), from.value("digits", 2),
-          from.value("published", std::vector<std::string>())};
+  return {from.at("key"),
+          from.at("title"),
+          from.value("scale", 1.0),
+          from.value("digits", 2),
+          from.value("published", std::vector<std::string>()),
+          from.value("ours", true)};
 }
 
 FigureQuery readQuery(const json& from) {
@@ -63,11 +67,13 @@ Expected<LabCatalogue> LabCatalogue::load(const std::filesystem::path& folder) {
   auto figures = readJson(folder / "figures.json");
   if (!figures) return tl::unexpected(figures.error());
   LabCatalogue catalogue;
-  catalogue.recorded_ = json::object();
-  if (std::filesystem::exists(folder / "recorded.json")) {
-    auto recorded = readJson(folder / "recorded.json");
-    if (!recorded) return tl::unexpected(recorded.error());
-    catalogue.recorded_ = std::move(*recorded);
+  for (const auto& [name, target] :
+       {std::pair{"recorded.json", &catalogue.recorded_}, std::pair{"differences.json", &catalogue.differences_}}) {
+    *target = json::object();
+    if (!std::filesystem::exists(folder / name)) continue;
+    auto read = readJson(folder / name);
+    if (!read) return tl::unexpected(read.error());
+    *target = std::move(*read);
   }
   try {
     for (const json& program : programs->at("programs")) catalogue.programs_.push_back(readProgram(program));
@@ -76,6 +82,16 @@ Expected<LabCatalogue> LabCatalogue::load(const std::filesystem::path& folder) {
     return fail("{}: {}", (folder / "catalogue.json").string(), error.what());
   }
   return catalogue;
+}
+
+std::vector<LabDifference> LabCatalogue::differences(const LabProgram& program) const {
+  const json::json_pointer entry = json::json_pointer("/programs") / program.name;
+  std::vector<LabDifference> all;
+  if (!differences_.contains(entry)) return all;
+  for (const json& difference : differences_.at(entry)) {
+    all.push_back({difference.at("variants"), difference.at("metrics"), difference.at("why")});
+  }
+  return all;
 }
 
 LabRecording LabCatalogue::recording() const {

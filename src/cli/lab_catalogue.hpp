@@ -21,6 +21,7 @@ struct LabColumn {
   double scale = 1;
   int digits = 2;
   std::vector<std::string> published;  // metric names in figures.json; the first that a variant has is taken
+  bool ours = true;                    // false: something that a course printed and we do not count
 };
 
 /// Which records of figures.json belong to a variant.
@@ -56,6 +57,13 @@ struct LabRecording {
   std::string date;
 };
 
+/// Counts of which a GPU's differ from ours, because its compiler makes other code or it counts otherwise.
+struct LabDifference {
+  std::vector<std::string> variants;
+  std::vector<std::string> metrics;
+  std::string why;
+};
+
 class LabCatalogue {
  public:
   /// Reads the files of `folder`; the recording may be missing.
@@ -66,6 +74,8 @@ class LabCatalogue {
   std::optional<PublishedFigure> published(const LabProgram& program, const std::string& variant,
                                            const LabColumn& column) const;
 
+  std::vector<LabDifference> differences(const LabProgram& program) const;
+
   LabRecording recording() const;
   /// The recorded milliseconds under `key` (kernel_ms, total_ms), if the variant was recorded at this size.
   std::optional<double> recorded(const LabProgram& program, std::uint64_t size, const std::string& variant,
@@ -75,6 +85,7 @@ class LabCatalogue {
   std::vector<LabProgram> programs_;
   nlohmann::json figures_;
   nlohmann::json recorded_;
+  nlohmann::json differences_;
 };
 
 }  // namespace ordito::cli

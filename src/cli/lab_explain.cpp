@@ -150,15 +150,17 @@ std::string paragraph(const json& before, const json& after) {
   return text + divergenceSentence(before, after);
 }
 
-/// Breaks lines at blanks, so that a paragraph can be read in a terminal.
-std::string wrapped(const std::string& text, std::size_t width) {
+}  // namespace
+
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kWidth = 110;
   std::string out;
   std::size_t column = 0;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find(' ', start), text.size());
     const std::size_t length = end - start;
     if (column != 0) {
-      out += column + 1 + length > width ? '\n' : ' ';
+      out += column + 1 + length > kWidth ? '\n' : ' ';
       column = out.back() == '\n' ? 0 : column + 1;
     }
     out.append(text, start, length);
@@ -168,16 +170,18 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return out;
 }
 
-}  // namespace
+std::string metricInWords(const std::string& metric) {
+  const auto found = std::ranges::find_if(kQuantities, [&](const Quantity& each) { return metric == each.key; });
+  return found == std::end(kQuantities) ? metric : found->name;
+}
 
 std::string explainLadder(const json& document) {
-  constexpr std::size_t kWidth = 110;
   const json* before = nullptr;
   std::string text;
   for (const json& variant : document.at("variants")) {
     if (!isCounted(variant)) continue;
-    if (before != nullptr) text += wrapped(paragraph(*before, variant), kWidth) + "\n\n";
-    before = &variant;
+    if (before != nullptr) text += wrapped(paragraph(*before, variant)) + "\n\n";
+    if (variant.value("verified", json()).is_boolean()) before = &variant;
   }
   return text.empty() ? "There are no two rungs with counters to compare.\n" : text;
 }

@@ -15,6 +15,8 @@ using report::Cell;
 constexpr std::string_view kBranches = "smsp__sass_branch_targets.sum";
 constexpr std::string_view kDivergent = "smsp__sass_branch_targets_threads_divergent.sum";
 constexpr std::string_view kBranchEfficiency = "smsp__sass_average_branch_targets_threads_uniform.pct";
+constexpr std::string_view kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+constexpr double kSectorBytes = 32;
 constexpr std::string_view kLoadConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
 constexpr std::string_view kStoreConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum";
 
@@ -95,6 +97,10 @@ std::optional<double> derived(const std::string& key, const json& variant, const
   if (key == "bandwidth" && kernelMs > 0 && bytes > 0) return perSecond(bytes, kernelMs);
   if (key == "gflops" && kernelMs > 0 && flops > 0) return perSecond(flops, kernelMs);
   if (key == "gflops_total" && flops > 0) return perSecond(flops, totalMs);
+  if (key == "load_throughput" && kernelMs > 0) {
+    const auto sectors = number(metrics, kLoadSectors);
+    return sectors ? std::optional(perSecond(kSectorBytes * *sectors, kernelMs)) : std::nullopt;
+  }
   if (key == "bank_conflicts") {
     const auto loads = number(metrics, kLoadConflicts);
     const auto stores = number(metrics, kStoreConflicts);
@@ -125,7 +131,10 @@ bool anyPublished(const LabCatalogue& catalogue, const LabProgram& program, cons
 
 /// The courses print a count in the unit of the table's column (millions, say); programs get it in the unit of ours.
 report::Column publishedColumn(const LabColumn& column) {
-  return {.key = "published " + column.key, .title = "pub-\nlished", .scale = column.scale, .digits = column.digits};
+  return {.key = "published " + column.key,
+          .title = column.ours ? "pub-\nlished" : "pub. " + column.title,
+          .scale = column.scale,
+          .digits = column.digits};
 }
 
 bool isTime(const LabColumn& column) { return column.key == "kernel_ms" || column.key == "total_ms"; }
@@ -233,7 +242,9 @@ std::vector<report::Column> sheetColumns(const LabCatalogue& catalogue, const La
   std::vector<report::Column> columns = {{.key = "variant", .title = "variant"}};
   for (std::size_t i = 0; i < program.columns.size(); ++i) {
     const LabColumn& column = program.columns[i];
-    columns.push_back({.key = column.key, .title = column.title, .scale = column.scale, .digits = column.digits});
+    if (column.ours) {
+      columns.push_back({.key = column.key, .title = column.title, .scale = column.scale, .digits = column.digits});
+    }
     if (beside[i].published) columns.push_back(publishedColumn(column));
     if (beside[i].recorded) columns.push_back(recordedColumn(catalogue, column));
   }
@@ -255,7 +266,7 @@ report::Sheet labSheet(const LabCatalogue& catalogue, const LabProgram& program,
     std::vector<Cell> row = {name};
     for (std::size_t i = 0; i < program.columns.size(); ++i) {
       const LabColumn& column = program.columns[i];
-      row.push_back(cell(valueOf(column.key, variant, others), column));
+      if (column.ours) row.push_back(cell(valueOf(column.key, variant, others), column));
       if (beside[i].published) {
         const auto figure = catalogue.published(program, name, column);
         row.push_back(figure ? cell(figure->value / column.scale, column) : Cell{});

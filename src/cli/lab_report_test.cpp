@@ -185,8 +185,8 @@ TEST(LabReport, ShowsTheRecordedTimeAtItsSizeOnly) {
 /// Two rungs of which the second takes half the time.
 json ladder(const json& first, const json& second) {
   return {{"variants",
-           {{{"name", "slow"}, {"total_ms", 4}, {"launch_count", 1}, {"metrics", first}},
-            {{"name", "fast"}, {"total_ms", 2}, {"launch_count", 1}, {"metrics", second}}}}};
+           {{{"name", "slow"}, {"total_ms", 4}, {"launch_count", 1}, {"verified", true}, {"metrics", first}},
+            {{"name", "fast"}, {"total_ms", 2}, {"launch_count", 1}, {"verified", true}, {"metrics", second}}}}};
 }
 
 TEST(LabExplain, NamesWhatFell) {
@@ -205,6 +205,37 @@ TEST(LabExplain, AdmitsWhatTheCountersDoNotShow) {
   EXPECT_NE(text.find("the counters do not explain it"), std::string::npos) << text;
   EXPECT_NE(text.find("All counters are the same."), std::string::npos) << text;
   EXPECT_NE(explainLadder(ladder(json::object(), same)).find("no two rungs"), std::string::npos);
+}
+
+TEST(LabExplain, ComparesNothingWithAVariantThatIsNotJudged) {
+  const json same = {{"smsp__inst_executed.sum", 1000}};
+  json three = ladder(same, same);
+  json racy = three["variants"][1];
+  racy["name"] = "racy";
+  racy["verified"] = nullptr;
+  three["variants"].insert(three["variants"].begin() + 1, racy);
+  const std::string text = explainLadder(three);
+  EXPECT_NE(text.find("racy is 2.00 times as fast as slow."), std::string::npos) << text;
+  EXPECT_NE(text.find("fast is 2.00 times as fast as slow."), std::string::npos) << text;
+}
+
+TEST(LabReport, ShowsWhatOnlyACoursePrints) {
+  const LabCatalogue catalogue = shipped();
+  json ours = document();
+  ours["variants"][1]["name"] = "unroll8";
+  const json rows = json::parse(labSheet(catalogue, *catalogue.find("reduction"), ours).json().dump());
+  EXPECT_EQ(rows[1]["published stall_barrier"], 9.29);
+  EXPECT_FALSE(rows[1].contains("stall_barrier"));
+}
+
+TEST(LabCatalogue, KnowsWhereAGpuCountsOtherwise) {
+  const LabCatalogue catalogue = shipped();
+  for (const LabProgram& program : catalogue.programs()) {
+    for (const LabDifference& difference : catalogue.differences(program)) {
+      EXPECT_FALSE(difference.variants.empty() || difference.metrics.empty() || difference.why.empty()) << program.name;
+    }
+  }
+  EXPECT_FALSE(catalogue.differences(*catalogue.find("matmul")).empty());
 }
 
 TEST(LabPlot, DrawsARowForEachVariantThatRan) {

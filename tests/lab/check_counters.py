@@ -4,7 +4,7 @@
 h200_counters.json holds what NVIDIA's profiler counted on an H200 for every variant of the lab's programs, built by nvcc
 (tests/gpu/lab_record.sh). Requests and sectors of global memory must be equal; wavefronts of shared memory within 2 %,
 since the GPU adds a few passes, other ones in each run. Where nvcc makes other code of the source, or the GPU counts
-otherwise, h200_differences.json says so; a difference that has gone must be taken out of it. Of the ladder of
+otherwise, lab/differences.json says so; a difference that has gone must be taken out of it. Of the ladder of
 reductions divergent branches are compared, too. Instruction counts are a compiler's choice and are not compared.
 
 The matrix report's study is checked against the bank rule, at its published size too: all nine numbers.
@@ -78,7 +78,7 @@ def compare(variants, recorded, known):
         if f"{name} {metric}" not in known:
             failures.append(f"{program} {name} {metric}: {ours}, the GPU {theirs}")
     for gone in set(known) - found:
-        failures.append(f"{program} {gone} is as on the GPU now: take it out of h200_differences.json")
+        failures.append(f"{program} {gone} is as on the GPU now: take it out of lab/differences.json")
 
 
 def check_ladder(variants, recorded):
@@ -125,7 +125,7 @@ def check_study(ordito, n):
 def main():
     ordito = sys.argv[1]
     recording = json.loads((HERE / "h200_counters.json").read_text())
-    known = json.loads((HERE / "h200_differences.json").read_text())
+    known = json.loads((HERE.parent.parent / "lab" / "differences.json").read_text())
     why = {program: {f"{variant} {metric}" for entry in entries for variant in entry["variants"]
                      for metric in entry["metrics"]} for program, entries in known["programs"].items()}
     for run in recording["runs"]:
