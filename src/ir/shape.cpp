@@ -414,22 +414,25 @@ void Shapes::iterate() {
     shapes_[v] = merged;
     return true;
   };
+  constexpr unsigned kPatience = 8;
+  std::vector<char> slow(f_.values.size(), 0);
   unsigned rounds = 0;
   for (bool changed = true; changed;) {
     changed = false;
-    // Alignment can shrink, and width grow, slowly around a loop; after a few rounds give them up so that the iteration
-    // ends.
-    const bool widen = ++rounds > 8;
-    auto limited = [&](Shape s) {
-      if (widen && s.alignment > 2) s.alignment = 0;
-      if (widen) s.width = 64;
+    // Alignment can shrink, and width grow, slowly around a loop; a phi in which they still do so after a few rounds
+    // gives them up, so that the iteration ends.
+    ++rounds;
+    auto limited = [&](ValueId v, Shape s) {
+      const Shape& old = shapes_[v];
+      if (rounds > kPatience && (s.alignment != old.alignment || s.width != old.width)) slow[v] = 1;
+      if (slow[v]) s.alignment = 0, s.width = 64;
       return s;
     };
     for (BlockId b : order_) {
       const Block& block = f_.blocks[b];
-      for (const Phi& phi : block.phis) changed |= grow(phi.value, limited(transferPhi(b, phi)));
+      for (const Phi& phi : block.phis) changed |= grow(phi.value, limited(phi.value, transferPhi(b, phi)));
       for (const Instruction& i : block.code)
-        forEachDefinition(i, [&](ValueId v, unsigned index) { changed |= grow(v, limited(transfer(i, v, index))); });
+        forEachDefinition(i, [&](ValueId v, unsigned index) { changed |= grow(v, transfer(i, v, index)); });
       if (block.end.kind == Terminator::Kind::Barrier)
         forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) {
           changed |= grow(v, stops_ && !stops_->meets[b] ? general() : uniform(false));

@@ -219,7 +219,9 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
     case Op::Xor:
     case Op::Shr:
       if (auto c = constantOf(ops[2])) return linearBits(i, shape(1), *c);
-      if (i.op != Op::Or && i.op != Op::Xor) return std::nullopt;
+      if (i.op == Op::Shr) return std::nullopt;
+      if (auto s = lowAndHighBits(i, shape(1), shape(2))) return s;
+      if (i.op == Op::And) return std::nullopt;
       if (auto s = disjointOr(shape(1), shape(2), bits)) return s;
       return disjointOr(shape(2), shape(1), bits);
     case Op::Selp:
@@ -280,6 +282,24 @@ std::optional<Shape> ShapeTransfer::disjointOr(const Shape& high, const Shape& l
   return withPattern(s, p, bits);
 }
 
+/// and, or, xor of two values whose bases are multiples of 2^k and whose patterns stay below 2^k: bases meet bases and
+/// patterns meet patterns. So a lane's place in a tile of lanes, put together of single bits of threadIdx.x, or a
+/// swizzled column (`row & 7 ^ column`), is a pattern.
+std::optional<Shape> ShapeTransfer::lowAndHighBits(const Instruction& i, const Shape& a, const Shape& b) {
+  const unsigned bits = isa::bits(i.type[0]);
+  const unsigned k = std::min<unsigned>(std::min(a.alignment, b.alignment), bits - 1);
+  const Pattern &pa = patternOf(a), &pb = patternOf(b);
+  Pattern p;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const uint64_t x = static_cast<uint64_t>(pa[lane]), y = static_cast<uint64_t>(pb[lane]);
+    if (x >> k || y >> k) return std::nullopt;
+    p[lane] = static_cast<int64_t>(i.op == Op::And ? x & y : i.op == Op::Or ? x | y : x ^ y);
+  }
+  Shape s = grouped(std::max(a.groups, b.groups), false);
+  s.alignment = static_cast<uint8_t>(k);
+  return withPattern(s, p, bits);
+}
+
 /// and, or, xor, shr by a constant: where every base is a multiple of 2^k and the pattern stays below 2^k, the two
 /// parts do not mix.
 std::optional<Shape> ShapeTransfer::linearBits(const Instruction& i, const Shape& a, uint64_t constant) {
@@ -294,9 +314,8 @@ std::optional<Shape> ShapeTransfer::linearBits(const Instruction& i, const Shape
   switch (i.op) {
     case Op::And:
       for (int64_t& v : p) v &= c;
-      s.alignment = static_cast<uint8_t>(std::max<unsigned>(k, constant ? std::countr_zero(constant) : 63));
-      if (a.pattern == 0) break;
-      s.alignment = static_cast<uint8_t>(k);
+      // What is left of a base lies where the constant has ones above the pattern's bits.
+      s.alignment = static_cast<uint8_t>(std::min(std::countr_zero(constant & ~low), 63));
       break;
     case Op::Or:
       for (int64_t& v : p) v = (v | c) - c;

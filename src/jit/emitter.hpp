@@ -301,6 +301,7 @@ class Emitter {
   void storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value);
   std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                          LlvmValue mask);
+  std::vector<LlvmValue> loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element);
   std::vector<LlvmValue> shareOut8(const std::vector<LlvmValue>& r);
   std::vector<LlvmValue> shareOut16(const std::vector<LlvmValue>& r);
   LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);

@@ -163,6 +163,34 @@ std::vector<LlvmValue> Emitter::shareOut8(const std::vector<LlvmValue>& r) {
           shuffle8(high01, high23, {0, 1, 8, 9, 4, 5, 12, 13}), shuffle8(high01, high23, {2, 3, 10, 11, 6, 7, 14, 15})};
 }
 
+/// Lanes that read few different places, or neighbouring ones in any order: each place once, and permutations that
+/// share it out. A register tile of a matrix product reads so (a row of lanes wants the same four numbers), and so does
+/// a swizzled row. Empty if words one by one are as good.
+std::vector<LlvmValue> Emitter::loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element) {
+  const unsigned bits = element->getScalarSizeInBits(), bytes = bits / 8;
+  if (!a.isGrouped() || !target_.avx2 || (bits != 32 && bits != 64)) return {};
+  const unsigned perVector = (target_.avx512 ? 512 : 256) / bits;
+  const Places places = placesOf(a.pattern, a.groups, count, bytes, perVector);
+  const size_t most = count == 1 ? kLanes / 2 : kLanes;
+  if (places.pieces.empty() || places.pieces.size() > most || places.length > 2 * perVector) return {};
+  auto* type = llvm::FixedVectorType::get(element, 2 * perVector);
+  LlvmValue table = llvm::PoisonValue::get(type);
+  for (const Places::Piece& piece : places.pieces) {
+    LlvmValue from = pointer(a.bases[part][piece.group], piece.offset);
+    llvm::Type* loaded = piece.length == 1 ? element : llvm::FixedVectorType::get(element, piece.length);
+    LlvmValue x = b_.CreateAlignedLoad(loaded, from, llvm::Align(bytes));
+    table = piece.length == 1 ? b_.CreateInsertElement(table, x, uint64_t{piece.first})
+                              : b_.CreateInsertVector(type, table, x, b_.getInt64(piece.first));
+  }
+  std::vector<LlvmValue> result;
+  for (unsigned k = 0; k < count; ++k) {
+    std::vector<int> order;
+    for (unsigned l = 0; l < kLanes; ++l) order.push_back(static_cast<int>(places.found[l * count + k]));
+    result.push_back(b_.CreateShuffleVector(table, order));
+  }
+  return result;
+}
+
 bool Emitter::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask) {
   llvm::Type* element = values[0]->getType()->getScalarType();
   const unsigned count = static_cast<unsigned>(values.size()), bytes = std::max(1u, element->getScalarSizeInBits() / 8);

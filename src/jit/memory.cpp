@@ -544,10 +544,12 @@ void Emitter::emitLoad(const Instruction& i) {
   for (unsigned p = 0; p < jam_; ++p) {
     Address shifted = a;
     for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[1].offset : 0;
-    const auto whole =
-        count == 1      ? std::vector<LlvmValue>{}
-        : a.isGrouped() ? loadInterleaved(shifted, p, count, element, maskOf(mask, p))
-                        : loadVectorGeneral(addressVector(a, p, i.operands[1].offset), count, element, maskOf(mask, p));
+    auto whole = count == 1 ? std::vector<LlvmValue>{}
+                 : a.isGrouped()
+                     ? loadInterleaved(shifted, p, count, element, maskOf(mask, p))
+                     : loadVectorGeneral(addressVector(a, p, i.operands[1].offset), count, element, maskOf(mask, p));
+    if (whole.empty() && mask.empty() && (count > 1 || !runWidth(shifted.pattern, a.groups, bytes)))
+      whole = loadPlaces(shifted, p, count, element);
     for (unsigned k = 0; k < count; ++k) {
       if (vectors[k].empty()) continue;
       LlvmValue x;
