@@ -121,7 +121,7 @@ Type operandType(const Instruction& i, size_t k) {
     case Op::Elect: return Type::b32;
     case Op::Atom:
     case Op::AtomVector: return k == 3 ? Type::b64 : d;
-    case Op::AtomCas: return k == 4 ? Type::b64 : d;
+    case Op::AtomCas: return d;
     case Op::Red:
     case Op::RedVector: return k == 2 ? Type::b64 : d;
     case Op::Lop3Bool: return k == 6 ? Type::pred : d;

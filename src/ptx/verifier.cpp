@@ -102,8 +102,8 @@ class Verifier {
     if (i.op == Op::Mov && o.is(Kind::Vector)) return;
     if (size_t length = vectorLength(i, k); length > 1 && i.has(isa::ModifierKind::Vector))
       return fail(".v{} needs a vector of {} registers", length, length);
-    else if (length > 1)
-      return fail("a vector of {} registers is needed", length);
+    else if (length > 0)
+      return fail("a vector of {} register{} is needed", length, length > 1 ? "s" : "");
     if (form.kind == FormKind::Destination)
       destination(o, form, wanted);
     else

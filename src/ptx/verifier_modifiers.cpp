@@ -187,54 +187,6 @@ Problem setResult(const Instruction& i) {
   return fine ? comparison(i, from) : "this comparison cannot give a result of this type";
 }
 
-Problem memoryOrder(const Instruction& i) {
-  bool load = i.op == Op::Ld;
-  if (i.has(ModifierKind::L2Evict)) return ".L2::evict_… needs an access of 256 bits, which Ordito does not have";
-  bool strong = named(i, ModifierKind::Semantics,
-                      load ? std::initializer_list<std::string_view>{"relaxed", "acquire"}
-                           : std::initializer_list<std::string_view>{"relaxed", "release"});
-  bool plain = !i.has(ModifierKind::Semantics) || named(i, ModifierKind::Semantics, {"weak", "volatile"});
-  if (i.is(mod<ModifierKind::Semantics>("mmio"))) return ".mmio is not supported by Ordito";
-  if (!strong && !plain)
-    return load ? "a load is .weak, .volatile, .relaxed or .acquire"
-                : "a store is .weak, .volatile, .relaxed or .release";
-  if (strong != i.has(ModifierKind::Scope))
-    return "a scope goes with .relaxed, .acquire or .release, and only with them";
-  if (!plain && i.has(ModifierKind::CacheOp)) return "a cache operator does not go with memory semantics";
-  if (i.has(ModifierKind::NonCoherent) && spaceOf(i) != Space::Global) return ".nc needs .global";
-  if (load && named(i, ModifierKind::CacheOp, {"wb", "wt"})) return "loads take .ca, .cg, .cs, .lu or .cv";
-  if (!load && named(i, ModifierKind::CacheOp, {"ca", "lu", "cv"})) return "stores take .wb, .cg, .cs or .wt";
-  if (!load && spaceOf(i) == Space::Const) return ".const cannot be stored to";
-  return kFine;
-}
-
-Problem atomic(const Instruction& i) {
-  std::string_view op = i.mods.name(ModifierKind::AtomOp);
-  Type t = i.type[0];
-  Kind kind = isa::info(t).kind;
-  Space space = spaceOf(i);
-  if (space != Space::Generic && space != Space::Global && space != Space::Shared)
-    return "atomic operations work in .global, .shared or generic memory";
-  bool release = i.op == Op::Red;
-  if (i.has(ModifierKind::Semantics) &&
-      !named(i, ModifierKind::Semantics,
-             release ? std::initializer_list<std::string_view>{"relaxed", "release"}
-                     : std::initializer_list<std::string_view>{"relaxed", "acquire", "release", "acq_rel"}))
-    return release ? "red is .relaxed or .release" : "atom is .relaxed, .acquire, .release or .acq_rel";
-  bool small = isHalf(t) || isBfloat(t);
-  if (small != i.has(ModifierKind::NoFlush))
-    return ".noftz goes with .f16, .f16x2, .bf16 and .bf16x2, and only with them";
-  if (i.op == Op::AtomCas) return kFine;
-  if (op == "cas") return ".cas needs type .b16, .b32 or .b64";
-  if (op == "exch") return release ? "red has no .exch" : kind == Kind::Bits ? kFine : ".exch needs type .b32 or .b64";
-  if (op == "and" || op == "or" || op == "xor")
-    return kind == Kind::Bits ? kFine : "bitwise operations need type .b32 or .b64";
-  if (op == "inc" || op == "dec") return t == Type::u32 ? kFine : ".inc and .dec need type .u32";
-  if (op == "min" || op == "max")
-    return kind == Kind::Unsigned || kind == Kind::Signed ? kFine : ".min and .max need an integer type";
-  return kind == Kind::Bits || t == Type::s64 ? ".add needs type .u32, .s32, .u64 or a floating-point one" : kFine;
-}
-
 Problem barrierReduction(const Instruction& i) {
   bool count = i.is(mod<ModifierKind::RedOp>("popc"));
   return count == (i.type[0] == Type::u32) ? kFine : ".popc needs type .u32, .and and .or need .pred";
@@ -250,26 +202,12 @@ Problem redux(const Instruction& i) {
   return bitwise == (i.type[0] == Type::b32) ? kFine : "bitwise operations need type .b32, the others .u32 or .s32";
 }
 
-Problem addressSpace(const Instruction& i) {
-  Space s = spaceOf(i);
-  if (i.op == Op::Prefetch)
-    return s == Space::Generic || s == Space::Global || s == Space::Local
-               ? kFine
-               : "prefetch works in .global, .local or generic memory";
-  if (i.op == Op::Ldu)
-    return s == Space::Generic || s == Space::Global ? kFine : "ldu works in .global or generic memory";
-  return i.is(mod<ModifierKind::Space>("param::func")) ? ".param::func has no generic addresses" : kFine;
-}
-
-Problem conversionOfAddress(const Instruction& i) {
-  return i.type[0] == Type::u32 ? "addresses have 64 bits; use .u64" : addressSpace(i);
-}
-
 }  // namespace
 
 Problem modifierProblem(const Instruction& i) {
   Type t = i.type[0];
   if (Problem problem = specialUnitProblem(i)) return problem;
+  if (Problem problem = memoryProblem(i)) return problem;
   switch (i.op) {
     case Op::Add:
     case Op::Sub: return i.has(ModifierKind::Saturate) && t != Type::s32 ? ".sat needs type .s32" : kFine;
@@ -305,25 +243,11 @@ Problem modifierProblem(const Instruction& i) {
     case Op::Cvt: return conversion(i);
     case Op::CvtPack: return packedConversion(i);
     case Op::Lop3Bool: return i.is(mod<ModifierKind::BoolOp>("xor")) ? "lop3 combines with .or or .and" : kFine;
-    case Op::Ld:
-    case Op::St: return memoryOrder(i);
-    case Op::Ldu:
-    case Op::Isspacep:
-    case Op::Prefetch: return addressSpace(i);
-    case Op::Cvta: return conversionOfAddress(i);
-    case Op::AtomCas:
-    case Op::Atom:
-    case Op::Red: return atomic(i);
     case Op::BarRed:
     case Op::BarrierRed: return barrierReduction(i);
     case Op::Vote:
     case Op::VoteOld: return vote(i);
     case Op::Redux: return redux(i);
-    case Op::Fence:
-      return !i.has(ModifierKind::Semantics) ||
-                     named(i, ModifierKind::Semantics, {"sc", "acq_rel", "acquire", "release"})
-                 ? kFine
-                 : "a fence is .sc, .acq_rel, .acquire or .release";
     default: return kFine;
   }
 }

@@ -43,7 +43,7 @@ class Enumeration {
     if (k == row_.form.slotCount) return take();
     const Slot& s = row_.form.slots[k];
     if (s.optional) slot(k + 1, chosen);
-    if (s.optional && extent_.oneAtATime && chosen) return;
+    if (s.optional && chosen >= extent_.optional) return;
     if (s.kind == Slot::Kind::Type) return types(k, chosen);
     if (now_.mods.has(s.modifier)) return;
     const bool isFree = s.kind == Slot::Kind::Modifier;
@@ -77,19 +77,6 @@ class Enumeration {
 
 bool isTable(const isa::OperandForm& o) { return o.name == "immLut"; }
 
-std::string textOf(const Form& f) {
-  std::string text =
-      ".version 8.8\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n"
-      "  .reg .pred %p<8>;\n  .reg .b16 %h<8>;\n  .reg .b32 %r<8>;\n  .reg .b64 %l<8>;\n  ";
-  text += f.opcode;
-  for (size_t k = 0; k < f.operands.size(); ++k) {
-    const auto& o = f.operands[k];
-    text += k == 0 ? " " : o.form.paired ? "|" : ", ";
-    text += isTable(o.form) ? "200" : fmt::format("%{}{}", registerKind(o.type), k);
-  }
-  return text + ";\n}\n";
-}
-
 /// Operands as the row lists them; false where one is no register.
 bool fillOperands(Form& f, bool withPair) {
   for (size_t k = 0; k < f.info().form.operandCount; ++k) {
@@ -122,8 +109,6 @@ bool isValid(const std::string& text) {
   return module && ptx::verify(*module);
 }
 
-std::string probe(Form f, bool withPair) { return fillOperands(f, withPair) ? textOf(f) : ""; }
-
 std::string Form::key() const {
   std::string k = opcode;
   for (const Operand& o : operands)
@@ -142,7 +127,7 @@ std::vector<Form> pureForms(Op op) {
   for (const Form& opcode : opcodesOf(op))
     for (int withPair = 0; withPair <= hasPair; ++withPair) {
       Form f = opcode;
-      if (!fillOperands(f, withPair != 0) || !isValid(textOf(f))) continue;
+      if (!fillOperands(f, withPair != 0) || !isValid(probe(opcode, withPair != 0))) continue;
       if (!hasTable) forms.push_back(f);
       if (hasTable)
         for (int table : tablesOf(op)) f.table = table, forms.push_back(f);

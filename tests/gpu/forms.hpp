@@ -35,16 +35,15 @@ struct Form {
 
 /// Which combinations of a row's modifiers and types are listed.
 struct Extent {
-  bool oneAtATime =
-      false;             // at most one optional modifier: the vocabularies of memory instructions multiply to millions
-  bool refused = false;  // those too that the verifier refuses
+  unsigned optional = ~0u;  // how many optional modifiers at once: those of memory instructions multiply to millions
+  bool refused = false;     // those too that the verifier refuses
 };
 
 /// The opcodes of one row, as forms without operands.
 std::vector<Form> opcodesOf(isa::Op op, Extent extent = {});
 
-/// The form alone in a kernel, with registers of the operands' types; the instruction has a line of its own, the
-/// module's last but two. Empty where an operand is no register.
+/// The form alone in a kernel, with operands of the types that it wants; the instruction has a line of its own, the
+/// module's last but one. Empty where an operand is a label or a function.
 std::string probe(Form form, bool withPair = false);
 
 /// All forms of a pure row; empty for other effects and for rows whose operands are no plain registers.

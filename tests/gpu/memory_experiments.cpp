@@ -41,8 +41,8 @@ class Writer {
 
   std::vector<Experiment> run() {
     std::vector<Experiment> all;
-    for (const Form& f : opcodesOf(op_, {.oneAtATime = true})) {
-      if (!cellOf(f) || f.has(ModifierKind::CacheHint) || f.has(ModifierKind::Unified)) continue;
+    for (const Form& f : opcodesOf(op_, {.optional = 1})) {
+      if (!cellOf(f) || f.has(ModifierKind::CacheHint)) continue;
       if (op_ == Op::Ld || op_ == Op::Ldu) load(f);
       if (op_ == Op::St) store(f);
       if (op_ == Op::Atom || op_ == Op::Red || op_ == Op::AtomCas) atomic(f);

@@ -1,5 +1,6 @@
-// ptxas_check: does our verifier take what NVIDIA's compiler takes? Every combination of modifiers and types of the
-// pure rows goes to both, hundreds in one file; each that only one of them takes is printed.
+// ptxas_check: does our verifier take what NVIDIA's compiler takes? Every combination of modifiers and types of each
+// row goes to both (of optional modifiers of memory instructions up to three at once), hundreds in one file; each that
+// only one of them takes is printed.
 //
 //   ptxas_check PTXAS [ROW]...
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ namespace ordito::gpu {
 namespace {
 
 constexpr size_t kPerFile = 400;
+constexpr unsigned kOptionalInMemory = 3;
 
 /// The output of a command, both streams.
 std::string outputOf(const std::string& command) {
@@ -54,7 +56,8 @@ class Check {
   size_t row(isa::Op op) {
     size_t differing = 0;
     std::vector<Probe> probes;
-    for (const Form& f : opcodesOf(op, {.refused = true})) {
+    const unsigned optional = isa::info(op).effect == isa::Effect::Pure ? ~0u : kOptionalInMemory;
+    for (const Form& f : opcodesOf(op, {.optional = optional, .refused = true})) {
       const std::string text = probe(f);
       if (text.empty()) continue;
       const size_t end = text.rfind('\n', text.size() - 3), begin = text.rfind('\n', end - 1);
@@ -110,7 +113,7 @@ int run(int argc, char** argv) {
   for (uint16_t k = 0; k < static_cast<uint16_t>(isa::Op::Count); ++k) {
     const bool isChosen =
         argc == 2 || std::any_of(argv + 2, argv + argc, [&](char* a) { return isa::kOps[k].name == a; });
-    if (isChosen && isa::kOps[k].effect == isa::Effect::Pure) differing += check.row(static_cast<isa::Op>(k));
+    if (isChosen) differing += check.row(static_cast<isa::Op>(k));
   }
   std::printf("%zu combinations are taken by one of the two only\n", differing);
   return differing != 0;
