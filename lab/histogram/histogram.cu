@@ -5,6 +5,7 @@
 //   histogram [--size N] [--file TEXT] [--block B] [--variant NAME] [--rounds R] [--json]        N: characters
 #include <numeric>
 
+#include "../common/bandwidth.hpp"
 #include "../common/output.hpp"
 #include "../common/text.hpp"
 #include "kernels.cuh"
@@ -153,6 +154,7 @@ int main(int argc, char** argv) {
   lab::Output output("histogram", options);
   Context context(options, std::move(text));
   lab::runVariants(kVariants, options, context, output);
+  lab::noteBestBandwidth(output);
   const int status = output.finish("seq");
   if (options.trace && !options.json) reportCharacters(context, output);
   return status;

@@ -4,6 +4,7 @@
 // tried by --variant any_table.
 //
 //   lookup [--size N] [--file TEXT] [--block B] [--variant NAME] [--rounds R] [--json]        N: characters
+#include "../common/bandwidth.hpp"
 #include "../common/output.hpp"
 #include "../common/text.hpp"
 #include "kernels.cuh"
@@ -159,5 +160,6 @@ int main(int argc, char** argv) {
   Context context(options, std::move(text));
   lab::runVariants(kVariants, options, context, output);
   noteFormula(output);
+  lab::noteBestBandwidth(output);
   return output.finish("branch");
 }

@@ -1,14 +1,17 @@
 // Matrix product C = A * B of n x n floats: the CPU loops; by columns, by rows, one thread per element; tiled through
 // shared memory with tiles of 8, 16 and 32; on memory of the host (zero-copy); the matrix report's profiling study; and
 // in registers, with the next tiles on their way. The total time includes the copies, as the course's tables have it.
-// --trace prints the worked example of nine rows and what bounds each tile size.
+// --trace prints the worked example of nine rows, what bounds each tile size, what tiles gain and cost, and what the
+// order of a processor's loops means for its caches.
 //
 //   matmul [--size N] [--variant NAME] [--rounds R] [--json] [--trace]        N: rows of the matrices
 #include "context.hpp"
 #include "cpu.hpp"
 #include "kernels.cuh"
+#include "locality.hpp"
 #include "registers.cuh"
 #include "report.cuh"
+#include "tradeoff.cuh"
 
 namespace {
 
@@ -294,6 +297,14 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"study_32", "mat.ncu_study", "Report's kernel, block 32x32, tile 32", true, runStudy<32>},
 };
 
+/// What --trace shows; false if something of it is not as it must be.
+bool trace() {
+  bool right = report::show();
+  right = report::showTradeOff() && right;
+  right = locality::showAccesses() && right;
+  return locality::showOrders() && right;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -301,7 +312,7 @@ int main(int argc, char** argv) {
   options.size = 2048;  // the size of the published figures
   options.block = 1024;
   options = lab::parse(argc, argv, options, " [--trace]");
-  if (options.trace) return report::show() ? 0 : 1;
+  if (options.trace) return trace() ? 0 : 1;
   LAB_CHECK(cudaSetDeviceFlags(cudaDeviceMapHost));
   if (options.size > kLargestSize) lab::usageError("--size: matrices of at most 16384 rows");
   lab::Output output("matmul", options);

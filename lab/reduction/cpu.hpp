@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 namespace cpu {
@@ -54,6 +55,40 @@ inline void tracePairs() {
     for (std::size_t t = 0; t < stride; ++t) values[t] += values[t + stride];
     printStep(values, stride);
   }
+}
+
+/// Both pairings with any operator, for a power of two of values.
+template <class T, class Operator>
+T combineNeighbored(std::vector<T> values, Operator combine) {
+  for (std::size_t stride = 1; stride < values.size(); stride *= 2) {
+    for (std::size_t t = 0; t < values.size(); t += 2 * stride) values[t] = combine(values[t], values[t + stride]);
+  }
+  return values[0];
+}
+template <class T, class Operator>
+T combineInterleaved(std::vector<T> values, Operator combine) {
+  for (std::size_t stride = values.size() / 2; stride > 0; stride /= 2) {
+    for (std::size_t t = 0; t < stride; ++t) values[t] = combine(values[t], values[t + stride]);
+  }
+  return values[0];
+}
+
+/// Neighbored pairs keep the order, so the operator need only be associative, as joining texts is. Interleaved pairs
+/// bring together what stood apart: the operator must be commutative, too.
+inline bool traceOperators() {
+  const std::vector<std::string> letters = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  const std::vector<int> numbers = {1, 2, 3, 4, 5, 6, 7, 8};
+  auto join = [](const std::string& one, const std::string& other) { return one + other; };
+  int additions = 0;
+  auto add = [&](int one, int other) { return ++additions, one + other; };
+  const std::string kept = combineNeighbored(letters, join);
+  const std::string mixed = combineInterleaved(letters, join);
+  const int neighbored = combineNeighbored(numbers, add);
+  const int after = additions;
+  const int interleaved = combineInterleaved(numbers, add);
+  std::printf("joining letters: neighbored %s, interleaved %s; adding 1..8: %d and %d, with %d and %d additions\n",
+              kept.c_str(), mixed.c_str(), neighbored, interleaved, after, additions - after);
+  return kept == "abcdefgh" && mixed != kept && neighbored == interleaved;
 }
 
 }  // namespace cpu

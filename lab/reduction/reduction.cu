@@ -6,7 +6,7 @@
 // copy of the input first.
 //
 //   reduction [--size N] [--block B] [--variant NAME] [--rounds R] [--json] [--trace]
-#include "../common/output.hpp"
+#include "../common/bandwidth.hpp"
 #include "cpu.hpp"
 #include "single_pass.cuh"
 #include "trace.cuh"
@@ -396,5 +396,6 @@ int main(int argc, char** argv) {
   Context context(options);
   lab::runVariants(kVariants, options, context, output);
   noteBestCascade(output);
+  lab::noteBestBandwidth(output);
   return output.finish("rec_interleaved");
 }

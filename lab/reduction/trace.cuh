@@ -31,6 +31,7 @@ inline void showActiveWarps() {
 
 inline void show() {
   cpu::tracePairs();
+  cpu::traceOperators();
   showActiveWarps();
 }
 

@@ -1,11 +1,13 @@
 // saxpy, y = a*x + y: one thread for each element with a guard, a grid-stride loop, and the version that repeats the
 // operation 100 times so that computing weighs against copying. The elements are small integers and a = 3.5, so every
 // result is exact whether or not the compiler fuses multiplication and addition; it is verified bit by bit. The
-// variants `whole` and `whole_streams` time the copies too, in order and overlapped.
+// variants `whole` and `whole_streams` time the copies too, in order and overlapped; after `whole` the shares of copies
+// and kernel are listed.
 // --trace shows who has which element, and what to expect of a processor.
 //
 //   saxpy [--size N] [--variant NAME] [--rounds R] [--json] [--trace]
 #include "../common/bandwidth.hpp"
+#include "host.hpp"
 
 /// One thread for each element; threads beyond n have nothing to do.
 __global__ void saxpy(int n, float a, const float* x, float* y) {
@@ -73,6 +75,7 @@ struct Context {
   int n;
   std::vector<float> x, y, result;
   lab::DeviceArray<float> deviceX, deviceY;
+  std::vector<host::Operation> operations;  // of one run of `whole`
 };
 
 /// y + repeats * a * x; with a factor of 1 also the sum of two vectors.
@@ -113,6 +116,47 @@ void runDevice(Context& c, lab::Measurement& row, const char* kernel, unsigned g
       },
       [&] { c.deviceY.download(c.result.data(), c.result.size()); });
   judge(c, row, repeats, factor);
+}
+
+/// Host memory, device memory, copy in, kernel, copy out, free: and the device has as much free memory as before.
+void sixSteps(Context& c, float* x, float* y) {
+  const std::size_t bytes = c.x.size() * sizeof(float);
+  float* deviceX = nullptr;
+  float* deviceY = nullptr;
+  LAB_CHECK(cudaMalloc(&deviceX, std::max<std::size_t>(bytes, 1)));
+  LAB_CHECK(cudaMalloc(&deviceY, std::max<std::size_t>(bytes, 1)));
+  if (c.n > 0) {
+    LAB_CHECK(cudaMemcpy(deviceX, x, bytes, cudaMemcpyHostToDevice));
+    LAB_CHECK(cudaMemcpy(deviceY, y, bytes, cudaMemcpyHostToDevice));
+    saxpy<<<lab::ceilDiv(c.x.size(), 64), 64>>>(c.n, kFactor, deviceX, deviceY);
+    lab::launched("saxpy");
+    LAB_CHECK(cudaMemcpy(y, deviceY, bytes, cudaMemcpyDeviceToHost));
+  }
+  LAB_CHECK(cudaFree(deviceX));
+  LAB_CHECK(cudaFree(deviceY));
+}
+
+void runHostSteps(Context& c, lab::Measurement& row) {
+  row.kernel = "saxpy";
+  row.grid = dim3(lab::ceilDiv(c.x.size(), 64));
+  row.block = dim3(64);
+  const host::Memory x = host::allocate(c.x.size());
+  const host::Memory y = host::allocate(c.y.size());
+  cudaFuncAttributes loaded;  // a kernel is loaded when it is first used, which takes memory, too
+  LAB_CHECK(cudaFuncGetAttributes(&loaded, saxpy));
+  const std::size_t before = host::freeDeviceMemory();
+  lab::timeRounds(
+      c.options.rounds, row,
+      [&] {
+        std::copy(c.x.begin(), c.x.end(), x.get());
+        std::copy(c.y.begin(), c.y.end(), y.get());
+      },
+      [&] { sixSteps(c, x.get(), y.get()); }, [] {});
+  const std::size_t after = host::freeDeviceMemory();
+  std::copy_n(y.get(), c.y.size(), c.result.begin());
+  judge(c, row, 1);
+  row.note = before == after ? "as much memory is free as before" : "memory was not given back";
+  if (before != after) row.verified = lab::Verified::no;
 }
 
 template <unsigned Block>
@@ -179,6 +223,32 @@ struct PinnedArrays {
 
 constexpr unsigned kRepeatedBlock = 256;
 
+/// The time of each operation of one run, between two events each.
+std::vector<host::Operation> timeOperations(Context& c) {
+  cudaEvent_t events[5];
+  for (cudaEvent_t& event : events) LAB_CHECK(cudaEventCreate(&event));
+  LAB_CHECK(cudaEventRecord(events[0]));
+  c.deviceX.upload(c.x.data(), c.x.size());
+  LAB_CHECK(cudaEventRecord(events[1]));
+  c.deviceY.upload(c.y.data(), c.y.size());
+  LAB_CHECK(cudaEventRecord(events[2]));
+  saxpyRepeated<<<lab::ceilDiv(c.x.size(), kRepeatedBlock), kRepeatedBlock>>>(c.n, kFactor, c.deviceX.get(),
+                                                                              c.deviceY.get(), kRepeats);
+  lab::launched("saxpyRepeated");
+  LAB_CHECK(cudaEventRecord(events[3]));
+  c.deviceY.download(c.result.data(), c.result.size());
+  LAB_CHECK(cudaEventRecord(events[4]));
+  LAB_CHECK(cudaEventSynchronize(events[4]));
+  double ms[4];
+  for (int i = 0; i < 4; ++i) {
+    float elapsed = 0;
+    LAB_CHECK(cudaEventElapsedTime(&elapsed, events[i], events[i + 1]));
+    ms[i] = elapsed;
+  }
+  for (cudaEvent_t event : events) LAB_CHECK(cudaEventDestroy(event));
+  return {{"copies to the device", {ms[0], ms[1]}}, {"saxpyRepeated", {ms[2]}}, {"copies to the host", {ms[3]}}};
+}
+
 void runWhole(Context& c, lab::Measurement& row) {
   row.kernel = "saxpyRepeated";
   row.grid = dim3(lab::ceilDiv(c.x.size(), kRepeatedBlock));
@@ -194,6 +264,7 @@ void runWhole(Context& c, lab::Measurement& row) {
         c.deviceY.download(c.result.data(), c.result.size());
       },
       [] {});
+  if (c.n > 0) c.operations = timeOperations(c);
   judge(c, row, kRepeats);
 }
 
@@ -242,6 +313,7 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"saxpy_64", "vec.saxpy", "A thread for each element, block 64", true, runSaxpy<64>},
     {"saxpy_256", "vec.saxpy", "A thread for each element, block 256", true, runSaxpy<256>},
     {"stride", "vec.saxpy", "Grid-stride loop, 1024 blocks of 256", true, runStride},
+    {"host_steps", "vec.saxpy_host", "All six steps of the host", true, runHostSteps},
     {"no_guard", "vec.saxpy_noguard", "Without the guard, block 64", true, runNoGuard},
     {"add", "vec.add", "Sum of two vectors", true, runAdd},
     {"repeated", "vec.nsaxpy", "100 times, block 256", true, runRepeated},
@@ -290,5 +362,7 @@ int main(int argc, char** argv) {
   lab::Output output("saxpy", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);
+  host::noteOperations(output, context.operations);
+  lab::noteBestBandwidth(output);
   return output.finish("seq");
 }

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "../common/output.hpp"
+#include "../common/bandwidth.hpp"
 #include "lookback.cuh"
 #include "tiles.cuh"
 #include "trace.cuh"
@@ -282,5 +282,6 @@ int main(int argc, char** argv) {
   lab::Output output("scan", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);
+  lab::noteBestBandwidth(output);
   return output.finish("seq");
 }
