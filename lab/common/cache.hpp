@@ -12,7 +12,8 @@ class CacheLevel {
  public:
   static constexpr std::uint64_t kLine = 64;
 
-  CacheLevel(std::size_t bytes, std::size_t ways) : ways_(ways), sets_(bytes / kLine / ways), lines_(sets_ * ways, ~0ULL) {}
+  CacheLevel(std::size_t bytes, std::size_t ways)
+      : ways_(ways), sets_(bytes / kLine / ways), lines_(sets_ * ways, ~0ULL) {}
 
   /// True if the line was there. It is the most recently used one afterwards.
   bool touch(std::uint64_t address) {

@@ -6,9 +6,9 @@
 
 namespace locality {
 
-constexpr std::uint64_t kRows = 1024;   // of the matrices, 4 MB each
-constexpr std::uint64_t kWalked = 8;    // rows of A and C that are walked: the others are alike
-constexpr std::uint64_t kBlock = 64;    // as in cpu.hpp
+constexpr std::uint64_t kRows = 1024;  // of the matrices, 4 MB each
+constexpr std::uint64_t kWalked = 8;   // rows of A and C that are walked: the others are alike
+constexpr std::uint64_t kBlock = 64;   // as in cpu.hpp
 constexpr std::uint64_t kColumns = 512;
 
 /// The addresses of elements of three matrices, one behind the other.

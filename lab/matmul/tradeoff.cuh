@@ -35,9 +35,10 @@ inline bool showTradeOff() {
   const double peak = 2 * kLanes * card.multiProcessorCount * kilohertz * 1e-6;
   const double bytesPerClock = bandwidth * 1e6 / kilohertz / card.multiProcessorCount;
   const Fit fits[] = {fitOf<8>(), fitOf<16>(), fitOf<32>()};
-  std::printf("what a tile gains and costs on %s: %d multiprocessors of %g lanes, %.0f GB/s, %g clocks of waiting for a "
-              "load\n",
-              card.name, card.multiProcessorCount, kLanes, bandwidth, kLatency);
+  std::printf(
+      "what a tile gains and costs on %s: %d multiprocessors of %g lanes, %.0f GB/s, %g clocks of waiting for a "
+      "load\n",
+      card.name, card.multiProcessorCount, kLanes, bandwidth, kLatency);
   bool right = true;
   double loadsBefore = 1e9;
   double aloneBefore = 0;

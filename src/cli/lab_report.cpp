@@ -80,6 +80,32 @@ struct Others {
 
 double perSecond(double amount, double ms) { return amount / ms * 1e-6; }
 
+/// One count for each of another, or a share of it in percent.
+struct Ratio {
+  std::string_view key;
+  std::string_view amount;
+  std::string_view each;
+  double factor = 1;
+};
+
+constexpr Ratio kRatios[] = {
+    {"load_sectors_per_request", kLoadSectors, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
+    {"store_sectors_per_request", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
+    {"shared_passes_per_request", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+     "smsp__inst_executed_op_shared_ld.sum"},
+    {"lanes_used", "smsp__thread_inst_executed.sum", "smsp__inst_executed.sum", 100.0 / 32},
+};
+
+std::optional<double> ratioOf(std::string_view key, const json& metrics) {
+  const auto* ratio = std::ranges::find(kRatios, key, &Ratio::key);
+  if (ratio == std::end(kRatios)) return std::nullopt;
+  const auto amount = number(metrics, ratio->amount);
+  const auto each = number(metrics, ratio->each);
+  if (!amount || !each || *each <= 0) return std::nullopt;
+  return ratio->factor * *amount / *each;
+}
+
 /// The values that are worked out rather than counted. Rates per second use the kernel's time.
 std::optional<double> derived(const std::string& key, const json& variant, const Others& others) {
   const double kernelMs = variant.value("kernel_ms", 0.0);
@@ -97,16 +123,15 @@ std::optional<double> derived(const std::string& key, const json& variant, const
   if (key == "bandwidth" && kernelMs > 0 && bytes > 0) return perSecond(bytes, kernelMs);
   if (key == "gflops" && kernelMs > 0 && flops > 0) return perSecond(flops, kernelMs);
   if (key == "gflops_total" && flops > 0) return perSecond(flops, totalMs);
-  if (key == "load_throughput" && kernelMs > 0) {
-    const auto sectors = number(metrics, kLoadSectors);
-    return sectors ? std::optional(perSecond(kSectorBytes * *sectors, kernelMs)) : std::nullopt;
-  }
+  const double loaded = kSectorBytes * number(metrics, kLoadSectors).value_or(0);
+  if (key == "load_throughput" && kernelMs > 0 && loaded > 0) return perSecond(loaded, kernelMs);
+  if (key == "load_useful" && bytes > 0 && loaded > 0) return 100 * bytes / loaded;
   if (key == "bank_conflicts") {
     const auto loads = number(metrics, kLoadConflicts);
     const auto stores = number(metrics, kStoreConflicts);
     if (loads && stores) return *loads + *stores;
   }
-  return std::nullopt;
+  return ratioOf(key, metrics);
 }
 
 std::optional<double> valueOf(const std::string& key, const json& variant, const Others& others) {

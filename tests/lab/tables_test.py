@@ -62,7 +62,55 @@ def histogram(_, document):
         expect(f"{blocks} blocks merge with {merges} atomic additions of warps", merges == 8 * blocks)
 
 
+def access(rows, document):
+    """The rule says how many sectors or passes there must be; a warp's by the courses' examples."""
+    warps = document["size"] // 32
+    for variant in document["variants"]:
+        name, metrics = variant["name"], variant["metrics"]
+        if name == "local":
+            for metric in ("smsp__inst_executed_op_local_ld.sum", "smsp__inst_executed_op_local_st.sum"):
+                expect(f"local: {metric}", metrics.get(metric, 0) > 0)
+            continue
+        kind = "shared_op_ld" if name.startswith("shared") else "global_op_st" if name.startswith("store") else "global_op_ld"
+        metric = f"l1tex__data_pipe_lsu_wavefronts_mem_{kind}.sum" if kind == "shared_op_ld" else \
+            f"l1tex__t_sectors_pipe_lsu_mem_{kind}.sum"
+        expect(f"{name}: {metrics.get(metric)}, by the rule {variant['result']}", str(metrics.get(metric)) == variant["result"])
+    each = {"consecutive": 4, "reversed": 4, "shifted": 5, "stride_2": 8, "stride_32": 32, "same": 1, "structures": 12,
+            "arrays": 4}
+    for name, sectors in each.items():
+        expect(f"{name}: {sectors} sectors for a warp", rows[name]["load_sectors_per_request"] == sectors)
+        expect(f"{name}: one request for a warp", rows[name]["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == warps)
+    for name, useful in (("consecutive", 100), ("structures", 100 / 3), ("arrays", 100), ("stride_32", 12.5)):
+        expect(f"{name}: {useful} % useful", abs(rows[name]["load_useful"] - useful) < 0.01)
+    for name, sectors in (("store", 4), ("store_half", 2), ("store_stride_32", 32)):
+        expect(f"{name}: {sectors} sectors for a warp", rows[name]["store_sectors_per_request"] == sectors)
+    for name, passes in (("1", 1), ("2", 2), ("32", 32), ("33", 1), ("same", 1)):
+        expect(f"shared_{name}: {passes} passes for a warp", rows[f"shared_{name}"]["shared_passes_per_request"] == passes)
+
+
+def divergence(rows, document):
+    """What the lanes' ways say of branches and instructions."""
+    divergent = "smsp__sass_branch_targets_threads_divergent.sum"
+    efficiency = "smsp__sass_average_branch_targets_threads_uniform.pct"
+    warps = document["size"] // 32
+    passes = {variant["name"]: variant["result"] for variant in document["variants"]}
+    for name, each in (("uniform", 1), ("two_by_warp", 1), ("two_by_lane", 2), ("nested", 4), ("many_by_warp", 1),
+                       ("many_by_lane", 32)):
+        expect(f"{name}: {each} passes for a warp, {passes[name]} in all", passes[name] == str(each * warps))
+    for name in ("uniform", "two_by_warp", "many_by_warp", "select", "loop", "unrolled"):
+        expect(f"{name}: no divergent branch", rows[name][divergent] == 0)
+    expect("by warp all branches are uniform", rows["two_by_warp"][efficiency] == rows["many_by_warp"][efficiency] == 100)
+    expect("by lane every warp parts", rows["two_by_lane"][divergent] >= warps)
+    expect("nested: at least three branches part", rows["nested"][divergent] >= 3 * warps)
+    expect("32 ways: at least 31 branches part", rows["many_by_lane"][divergent] >= 31 * warps)
+    full, of_33 = rows["select"]["lanes_used"], rows["block_33"]["lanes_used"]
+    expect(f"lanes used: {full} and, in blocks of 33, {of_33}", abs(of_33 / full - 33 / 64) < 0.001)
+    expect("unrolled: fewer instructions", rows["unrolled"][INSTRUCTIONS] < rows["loop"][INSTRUCTIONS] * 0.8)
+
+
 CHECKS = {
+    "access": (access, []),
+    "divergence": (divergence, []),
     "nested": (nested, ["--all"]),
     "saxpy": (saxpy, ["--size", "2^20"]),
     "histogram": (histogram, ["--size", "2^20"]),
