@@ -1,7 +1,7 @@
 // How the addresses of a warp's lanes become transactions: loads that are consecutive, shifted, strided or the same;
 // stores; an array of structures and a structure of arrays; words of shared memory and their banks; arrays that live in
-// local memory. Each variant knows by the rule what must be counted (`result` in --json): sectors of its loads or stores,
-// passes of its reads of shared memory. --trace shows the rules on single warps.
+// local memory. Each variant knows by the rule what must be counted (`result` in --json): sectors of its loads or
+// stores, passes of its reads of shared memory. --trace shows the rules on single warps.
 //
 //   access [--size N] [--variant NAME] [--rounds R] [--json] [--trace]        N: threads
 #include "../common/output.hpp"
@@ -98,8 +98,8 @@ void runStructures(Context& c, lab::Measurement& row) {
 
 template <unsigned Stride>
 void runShared(Context& c, lab::Measurement& row) {
-  const std::size_t passes = rules::sumOverWarps(
-      c.n, kWarp, [](std::size_t i) { return 4 * (i % kWarp) * Stride; }, rules::passesOf);
+  const std::size_t passes =
+      rules::sumOverWarps(c.n, kWarp, [](std::size_t i) { return 4 * (i % kWarp) * Stride; }, rules::passesOf);
   run(
       c, row, "accessShared", kWarp, passes, c.n,
       [&](dim3 grid, dim3 block) { accessShared<Stride><<<grid, block>>>(c.in.get(), c.out.get(), c.n); },
@@ -154,8 +154,8 @@ void trace() {
   showWarp("every second", Pattern::everySecond);
   showWarp("every 32nd", Pattern::everyThirtySecond);
   showWarp("the same", Pattern::same);
-  std::printf("banks of bytes 0, 4, 124 and 128 of shared memory: %zu %zu %zu %zu\n", rules::bankOf(0), rules::bankOf(4),
-              rules::bankOf(124), rules::bankOf(128));
+  std::printf("banks of bytes 0, 4, 124 and 128 of shared memory: %zu %zu %zu %zu\n", rules::bankOf(0),
+              rules::bankOf(4), rules::bankOf(124), rules::bankOf(128));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The rules by which a warp's addresses become transactions, as the courses give them: what must be counted.
 //
-// Global memory is moved in sectors of 32 bytes, four to a line of 128: a request costs as many as its lanes touch. Shared
-// memory has 32 banks of words of 4 bytes: a request takes as many passes as there are different words in the bank that
-// has most. The same word is read for all lanes at once.
+// Global memory is moved in sectors of 32 bytes, four to a line of 128: a request costs as many as its lanes touch.
+// Shared memory has 32 banks of words of 4 bytes: a request takes as many passes as there are different words in the
+// bank that has most. The same word is read for all lanes at once.
 #pragma once
 
 #include <algorithm>

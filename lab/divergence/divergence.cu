@@ -16,7 +16,12 @@ constexpr int kTerms = 64;
 
 struct Context {
   explicit Context(const lab::Options& given)
-      : options(given), n(static_cast<unsigned>(given.size)), out(given.size), passes(1), terms(kTerms), host(given.size) {
+      : options(given),
+        n(static_cast<unsigned>(given.size)),
+        out(given.size),
+        passes(1),
+        terms(kTerms),
+        host(given.size) {
     std::vector<int> values(kTerms);
     for (int k = 0; k < kTerms; ++k) values[static_cast<std::size_t>(k)] = k % 5;
     terms.upload(values.data(), kTerms);
@@ -80,7 +85,9 @@ void runTwo(Context& c, lab::Measurement& row) {
   runWays(
       c, row, "divergenceTwo",
       [&](dim3 grid, dim3 block) { divergenceTwo<Which><<<grid, block>>>(c.out.get(), c.n, c.passes.get()); },
-      [](int i) { return Which == By::warp ? i / 32 % 2 : Which == By::lane ? i % 2 : 0; });
+      [](int i) { return Which == By::warp   ? i / 32 % 2
+                         : Which == By::lane ? i % 2
+                                             : 0; });
 }
 
 void runNested(Context& c, lab::Measurement& row) {

@@ -1,5 +1,6 @@
-// Branches that all lanes of a warp take alike, and such that part them. Each way through a kernel counts itself: of the
-// lanes that are on it together the first adds one to `passes`, the others nothing (so that counting needs no branch).
+// Branches that all lanes of a warp take alike, and such that part them. Each way through a kernel counts itself: of
+// the lanes that are on it together the first adds one to `passes`, the others nothing (so that counting needs no
+// branch).
 #pragma once
 
 __device__ __forceinline__ void countPass(unsigned* passes) {

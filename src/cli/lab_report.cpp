@@ -2,6 +2,7 @@
 #include "cli/lab_report.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -59,7 +60,7 @@ bool isLaunchOf(const json& launch, const std::string& kernel) {
 /// Counts are whole numbers; times, rates and percentages keep their decimals even when they happen to be whole.
 Cell cell(std::optional<double> value, const LabColumn& column) {
   if (!value) return {};
-  constexpr std::string_view kCounts[] = {"grid", "children", "bank_conflicts"};
+  constexpr std::string_view kCounts[] = {"grid", "children", "bank_conflicts", "result"};
   const bool count = column.key.ends_with(".sum") || std::ranges::find(kCounts, column.key) != std::end(kCounts);
   if (count) return static_cast<std::int64_t>(std::llround(*value));
   return *value;
@@ -79,6 +80,13 @@ struct Others {
 };
 
 double perSecond(double amount, double ms) { return amount / ms * 1e-6; }
+
+std::optional<double> wholeNumber(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return static_cast<double>(value);
+}
 
 /// One count for each of another, or a share of it in percent.
 struct Ratio {
@@ -123,6 +131,7 @@ std::optional<double> derived(const std::string& key, const json& variant, const
   if (key == "bandwidth" && kernelMs > 0 && bytes > 0) return perSecond(bytes, kernelMs);
   if (key == "gflops" && kernelMs > 0 && flops > 0) return perSecond(flops, kernelMs);
   if (key == "gflops_total" && flops > 0) return perSecond(flops, totalMs);
+  if (key == "result") return wholeNumber(variant.value("result", std::string()));
   const double loaded = kSectorBytes * number(metrics, kLoadSectors).value_or(0);
   if (key == "load_throughput" && kernelMs > 0 && loaded > 0) return perSecond(loaded, kernelMs);
   if (key == "load_useful" && bytes > 0 && loaded > 0) return 100 * bytes / loaded;
