@@ -63,7 +63,9 @@ void exampleDQueues(Context&, lab::Measurement& row) {
   int most = 0;
   lab::timeCpuRounds(
       1, row, [] {},
-      [&] { forEachOrder(exampleD(), [&](const Operations& order) { most = std::max(most, makespan(kHyperQ, order)); }); });
+      [&] {
+        forEachOrder(exampleD(), [&](const Operations& order) { most = std::max(most, makespan(kHyperQ, order)); });
+      });
   judge(row, most, 3);
 }
 void exampleEDepth(Context&, lab::Measurement& row) { simulate(row, kFermi, depthFirst(exampleE()), 5); }

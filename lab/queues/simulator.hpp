@@ -40,7 +40,10 @@ struct Run {
 class Simulator {
  public:
   Simulator(const Device& device, const Operations& issued)
-      : device_(device), operations_(issued), runs_(issued.size()), queues_(2 + static_cast<std::size_t>(device.kernelQueues)) {
+      : device_(device),
+        operations_(issued),
+        runs_(issued.size()),
+        queues_(2 + static_cast<std::size_t>(device.kernelQueues)) {
     for (std::size_t i = 0; i < issued.size(); ++i) queues_[queueOf(issued[i])].push_back(i);
   }
 

@@ -5,6 +5,7 @@
 //   rgb_histogram [--file IMAGE] [--size N] [--variant NAME] [--rounds R] [--json] [--trace] [--write PPM]   N: pixels
 #include <numeric>
 
+#include "../common/bandwidth.hpp"
 #include "../common/image.hpp"
 #include "../common/output.hpp"
 #include "kernels.cuh"
@@ -120,6 +121,7 @@ int main(int argc, char** argv) {
   lab::Output output("rgb_histogram", options);
   Context context(options, std::move(image));
   lab::runVariants(kVariants, options, context, output);
+  lab::noteBestBandwidth(output);
   const int status = output.finish("seq");
   if (options.trace && !options.json && context.image.pixels() != 0) printFrequencies(context);
   return status;

@@ -219,6 +219,20 @@ TEST(LabExplain, ComparesNothingWithAVariantThatIsNotJudged) {
   EXPECT_NE(text.find("fast is 2.00 times as fast as slow."), std::string::npos) << text;
 }
 
+TEST(LabReport, WorksOutRates) {
+  const LabCatalogue catalogue = shipped();
+  json ours = document();
+  ours["variants"][1]["metrics"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] = 1000000;
+  const json rows = json::parse(labSheet(catalogue, *catalogue.find("reduction"), ours).json().dump());
+  EXPECT_EQ(rows[1]["load_throughput"], 32.0);  // 32 MB in 1 ms
+  EXPECT_TRUE(rows[0]["load_throughput"].is_null());
+
+  ours["variants"][1]["flops"] = 2.0 * 2048 * 2048 * 2048;
+  ours["variants"][1]["kernel_ms"] = 45.19;
+  const json products = json::parse(labSheet(catalogue, *catalogue.find("matmul"), ours).json().dump());
+  EXPECT_NEAR(products[1]["gflops"].get<double>(), 380.17, 0.005);
+}
+
 TEST(LabReport, ShowsWhatOnlyACoursePrints) {
   const LabCatalogue catalogue = shipped();
   json ours = document();

@@ -51,6 +51,12 @@ INSTANTIATE_TEST_SUITE_P(
                     PascalRow{1024, 28, 0, 2, 32, 2, 32, 100}, PascalRow{64, 32, 8192, 32, 12, 32, 32, 37.5},
                     PascalRow{256, 32, 8192, 8, 12, 8, 32, 100}, PascalRow{1024, 32, 8192, 2, 12, 2, 32, 100}));
 
+TEST(Occupancy, MoreRegistersForAThreadAreFewerBlocks) {
+  const std::pair<uint32_t, uint32_t> rows[] = {{32, 8}, {64, 4}, {128, 2}, {255, 1}};  // of 65536 in a Pascal
+  for (const auto& [registers, blocks] : rows)
+    EXPECT_EQ(occupancy(gpu("gtx1060"), {256, registers, 0}).blocks, blocks) << registers;
+}
+
 TEST(Occupancy, ABlockThatCannotRunHasNone) {
   GpuDescription ampere = gpu("rtx3090");
   EXPECT_EQ(occupancy(ampere, {1025, 32, 0}).blocks, 0u);

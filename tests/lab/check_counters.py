@@ -104,6 +104,9 @@ def check_products(variants, n):
     expect("naive_32 requests: 2N loads for each thread", count("naive_32", REQUESTS), 2 * n * warps)
     for tile in (8, 16, 32):
         expect(f"tiled_{tile} requests are {tile} times fewer", count(f"tiled_{tile}", REQUESTS) * tile, 2 * n * warps)
+    for name, flops_per_byte in (("naive_32", 0.25), ("tiled_8", 2), ("tiled_16", 4), ("tiled_32", 8)):
+        requested = 32 * 4 * count(name, REQUESTS)  # every lane asks for 4 bytes
+        expect(f"{name}: operations for each byte that is asked for", 2 * n**3 / requested, flops_per_byte)
     for better, worse in (("columns", "rows"), ("rows_transposed", "rows")):
         if not count(better, SECTORS) < count(worse, SECTORS):
             failures.append(f"{better} loads {count(better, SECTORS)} sectors, {worse} {count(worse, SECTORS)}")
