@@ -42,18 +42,28 @@ def counted(folder, program):
     return run
 
 
+def processor():
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
 def timed(folder, program):
     document = json.loads((folder / f"{program}.times").read_text())
+    rows = list(document["variants"])
+    for more in sorted(folder.glob(f"{program}.times.*")):
+        rows += json.loads(more.read_text())["variants"]
+    rows = [row for row in rows if row["total_ms"] > 0]
     variants = {v["name"]: {"kernel_ms": v["kernel_ms"], "total_ms": v["total_ms"], "verified": v["verified"]}
-                for v in document["variants"] if v["total_ms"] > 0 and v["launch_count"] > 0}
-    return document["device"], {"size": document["size"], "variants": variants}
+                for v in rows if v["launch_count"] > 0}
+    host = {v["name"]: {"total_ms": v["total_ms"], "verified": v["verified"]} for v in rows if v["launch_count"] == 0}
+    return document["device"], {"size": document["size"], "variants": variants, "host": host}
 
 
 def write(path, head, key, opening, entries, closing):
     """One entry on a line, so that a change is a line in a diff."""
     lines = ",\n".join("  " + entry for entry in entries)
     path.write_text(f'{{"description": {json.dumps(head["description"])}, "device": {json.dumps(head["device"])}, '
-                    f'"date": "{head["date"]}",\n "{key}": {opening}\n{lines}{closing}}}\n')
+                    f'"host": {json.dumps(processor())}, "date": "{head["date"]}",\n "{key}": {opening}\n{lines}{closing}}}\n')
 
 
 def collect(read, folder, programs):

@@ -41,17 +41,24 @@ metrics+=,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_
 metrics+=,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
 metrics+=,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
 declare -A small=([reduction]=1048576 [histogram]=1048576 [saxpy]=1048576 [lookup]=1048576 [scan]=262144
-  [rgb_histogram]=262144 [convolution]=65536 [matmul]=256 [transpose]=256)
+  [rgb_histogram]=262144 [convolution]=65536 [matmul]=256 [transpose]=256 [queues]=15)
+# Variants that are timed besides those that run by default: orders of loops and threads of the host, memory of the host.
+declare -A more=([matmul]="cpu_ijk cpu_blocked openmp_1 openmp_2 columns rows rows_transposed naive_in_place
+  zero_copy_naive zero_copy_shared")
 
 for program in $programs; do
   echo "$program: timing"
   "$work/$program" --json --rounds 5 > "$work/$program.times" || echo "$program: a variant is wrong"
+  for variant in ${more[$program]:-}; do
+    "$work/$program" --json --rounds 3 --variant "$variant" > "$work/$program.times.$variant" || echo "$variant is wrong"
+  done
   echo "$program: counting"
   # --clock-control none: the profiler leaves the card's clocks alone.
   ncu --clock-control none --csv --print-units base --kernel-name-base function --metrics "$metrics" \
     --log-file "$work/$program.csv" "$work/$program" --json --rounds 1 --variant all \
     --size "${small[$program]:-65536}" > "$work/$program.counted" || echo "$program: no counters"
+  python3 -B tests/gpu/lab_record.py "$work" "$output" $programs > "$work/recorded" # in case that time runs out
 done
 echo "best rungs"
 "$work/best_rungs" --json > "$output/best_rungs.json" || echo "a best rung is wrong"
-python3 -B tests/gpu/lab_record.py "$work" "$output" $programs
+cat "$work/recorded"
