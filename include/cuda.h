@@ -97,6 +97,8 @@ typedef struct CUipcMemHandle_st {
 #define CUDA_ARRAY3D_SURFACE_LDST 0x02
 #define CUDA_ARRAY3D_CUBEMAP 0x04
 #define CUDA_ARRAY3D_TEXTURE_GATHER 0x08
+#define CUDA_ARRAY3D_DEPTH_TEXTURE 0x10
+#define CUDA_ARRAY3D_COLOR_ATTACHMENT 0x20
 
 typedef void(CUDA_CB* CUstreamCallback)(CUstream stream, CUresult status, void* data);
 typedef void(CUDA_CB* CUhostFn)(void* data);
@@ -562,6 +564,7 @@ CUresult CUDAAPI cuProfilerStop(void);
 #endif
 
 #include "ordito/driver_graph.h"
+#include "ordito/driver_textures.h"
 #include "ordito/driver_tensor_map.h"
 
 #endif

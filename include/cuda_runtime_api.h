@@ -304,6 +304,8 @@ cudaError_t cudaBindTexture(size_t* offset, const struct textureReference* refer
                             const struct cudaChannelFormatDesc* format, size_t bytes);
 cudaError_t cudaBindTexture2D(size_t* offset, const struct textureReference* reference, const void* memory,
                               const struct cudaChannelFormatDesc* format, size_t width, size_t height, size_t pitch);
+cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference* reference, cudaMipmappedArray_const_t mipmap,
+                                            const struct cudaChannelFormatDesc* format);
 cudaError_t cudaBindTextureToArray(const struct textureReference* reference, cudaArray_const_t array,
                                    const struct cudaChannelFormatDesc* format);
 cudaError_t cudaUnbindTexture(const struct textureReference* reference);

@@ -117,6 +117,20 @@ ORDITO_TEXTURE(texCubemapLod, "__itexCubemapLod", cudaTextureTypeCubemap,
                float x ORDITO_C float y ORDITO_C float z ORDITO_C float level, x ORDITO_C y ORDITO_C z ORDITO_C level)
 ORDITO_TEXTURE(texCubemapLayered, "__itexCubemapLayered", cudaTextureTypeCubemapLayered,
                float x ORDITO_C float y ORDITO_C float z ORDITO_C int layer, x ORDITO_C y ORDITO_C z ORDITO_C layer)
+ORDITO_TEXTURE(texCubemapLayeredLod, "__itexCubemapLayeredLod", cudaTextureTypeCubemapLayered,
+               float x ORDITO_C float y ORDITO_C float z ORDITO_C int layer ORDITO_C float level,
+               x ORDITO_C y ORDITO_C z ORDITO_C layer ORDITO_C level)
+ORDITO_TEXTURE(tex1DLayeredGrad, "__itex1DLayeredGrad", cudaTextureType1DLayered,
+               float x ORDITO_C int layer ORDITO_C float dx ORDITO_C float dy, x ORDITO_C layer ORDITO_C dx ORDITO_C dy)
+ORDITO_TEXTURE(tex2DLayeredGrad, "__itex2DLayeredGrad_v2", cudaTextureType2DLayered,
+               float x ORDITO_C float y ORDITO_C int layer ORDITO_C float2 dx ORDITO_C float2 dy,
+               x ORDITO_C y ORDITO_C layer ORDITO_C& dx ORDITO_C& dy)
+ORDITO_TEXTURE(texCubemapGrad, "__itexCubemapGrad_v2", cudaTextureTypeCubemap,
+               float x ORDITO_C float y ORDITO_C float z ORDITO_C float4 dx ORDITO_C float4 dy,
+               x ORDITO_C y ORDITO_C z ORDITO_C& dx ORDITO_C& dy)
+ORDITO_TEXTURE(texCubemapLayeredGrad, "__itexCubemapLayeredGrad_v2", cudaTextureTypeCubemapLayered,
+               float x ORDITO_C float y ORDITO_C float z ORDITO_C int layer ORDITO_C float4 dx ORDITO_C float4 dy,
+               x ORDITO_C y ORDITO_C z ORDITO_C layer ORDITO_C& dx ORDITO_C& dy)
 #undef ORDITO_C
 #undef ORDITO_TEXTURE
 

@@ -67,6 +67,12 @@ static inline cudaError_t cudaBindTextureToArray(const texture<Type, dimensions,
   return cudaBindTextureToArray(reference, array, reference.channelDesc);
 }
 template <class Type, int dimensions, enum cudaTextureReadMode mode>
+static inline cudaError_t cudaBindTextureToMipmappedArray(const texture<Type, dimensions, mode>& reference,
+                                                          cudaMipmappedArray_const_t mipmap) {
+  return cudaBindTextureToMipmappedArray(static_cast<const textureReference*>(&reference), mipmap,
+                                         &reference.channelDesc);
+}
+template <class Type, int dimensions, enum cudaTextureReadMode mode>
 static inline cudaError_t cudaUnbindTexture(const texture<Type, dimensions, mode>& reference) {
   return cudaUnbindTexture(static_cast<const textureReference*>(&reference));
 }

@@ -1,5 +1,8 @@
 // Driver API: copies and fills. A call without a stream works on the legacy default stream and waits.
+#include <algorithm>
+
 #include "driver/api.hpp"
+#include "driver/array.hpp"
 #include "driver/copy.hpp"
 
 using namespace ordito::driver;
@@ -30,6 +33,37 @@ CUDA_MEMCPY3D withoutPeers(const CUDA_MEMCPY3D_PEER& peer) {
   CUDA_MEMCPY3D copy;
   __builtin_memcpy(&copy, &peer, sizeof copy);
   return copy;
+}
+
+/// A copy between an array and elsewhere, `offset` bytes from the array's beginning: it goes on from row to row.
+/// `request(place in the array, bytes done)` describes a piece of it.
+template <class Request>
+CUresult runAlong(CUarray array, size_t offset, size_t bytes, CUstream stream, bool synchronous,
+                  const Request& request) {
+  if (!isLive(array)) return CUDA_ERROR_INVALID_HANDLE;
+  const size_t row = rowBytes(*array), whole = row * rows(*array) * slices(*array);
+  if (offset > whole || bytes > whole - offset) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t done = 0; done < bytes;) {
+    const size_t x = (offset + done) % row, piece = std::min(bytes - done, row - x);
+    const CUdeviceptr place = array->memory + (offset + done) / row * array->pitch + x;
+    if (CUresult bad = run(request(place, done, piece), stream, synchronous)) return bad;
+    done += piece;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult toArray(CUarray to, size_t offset, CUdeviceptr from, Side side, size_t bytes, CUstream stream,
+                 bool synchronous) {
+  return runAlong(to, offset, bytes, stream, synchronous, [&](CUdeviceptr place, size_t done, size_t piece) {
+    return linearCopy(place, Side::Device, from + done, side, piece);
+  });
+}
+
+CUresult fromArray(CUdeviceptr to, Side side, CUarray from, size_t offset, size_t bytes, CUstream stream,
+                   bool synchronous) {
+  return runAlong(from, offset, bytes, stream, synchronous, [&](CUdeviceptr place, size_t done, size_t piece) {
+    return linearCopy(to + done, side, place, Side::Device, piece);
+  });
 }
 
 CUresult fillLine(CUdeviceptr to, unsigned value, size_t count, unsigned elementBytes, CUstream handle,
@@ -100,6 +134,37 @@ CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* peer, CUstream stream) {
   if (!peer) return CUDA_ERROR_INVALID_VALUE;
   CUDA_MEMCPY3D copy = withoutPeers(*peer);
   return runDescriptor(&copy, stream, false);
+}
+
+CUresult cuMemcpyDtoA(CUarray to, size_t offset, CUdeviceptr from, size_t bytes) {
+  return toArray(to, offset, from, Side::Device, bytes, nullptr, true);
+}
+CUresult cuMemcpyHtoA(CUarray to, size_t offset, const void* from, size_t bytes) {
+  return toArray(to, offset, number(from), Side::Host, bytes, nullptr, true);
+}
+CUresult cuMemcpyHtoAAsync(CUarray to, size_t offset, const void* from, size_t bytes, CUstream stream) {
+  return toArray(to, offset, number(from), Side::Host, bytes, stream, false);
+}
+CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, size_t offset, size_t bytes) {
+  return fromArray(to, Side::Device, from, offset, bytes, nullptr, true);
+}
+CUresult cuMemcpyAtoH(void* to, CUarray from, size_t offset, size_t bytes) {
+  return fromArray(number(to), Side::Host, from, offset, bytes, nullptr, true);
+}
+CUresult cuMemcpyAtoHAsync(void* to, CUarray from, size_t offset, size_t bytes, CUstream stream) {
+  return fromArray(number(to), Side::Host, from, offset, bytes, stream, false);
+}
+CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes) {
+  if (!isLive(from)) return CUDA_ERROR_INVALID_HANDLE;
+  const size_t row = rowBytes(*from), whole = row * rows(*from) * slices(*from);
+  if (from_offset > whole || bytes > whole - from_offset) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t done = 0; done < bytes;) {
+    const size_t at = from_offset + done, piece = std::min(bytes - done, row - at % row);
+    const CUdeviceptr place = from->memory + at / row * from->pitch + at % row;
+    if (CUresult bad = cuMemcpyDtoA(to, to_offset + done, place, piece)) return bad;
+    done += piece;
+  }
+  return CUDA_SUCCESS;
 }
 
 // --- fills

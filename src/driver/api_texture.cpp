@@ -1,12 +1,12 @@
-// Textures and surfaces: the descriptors of machine/image.hpp, made, bound and forgotten.
+// Driver API: texture and surface objects. A program describes a resource and how to read it; what comes of that is a
+// descriptor of machine/image.hpp, whose address is the object's handle.
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <set>
 
 #include "driver/api.hpp"
-#include "driver/extensions.hpp"
-#include "machine/image.hpp"
+#include "driver/image_descriptor.hpp"
 
 using namespace ordito::driver;
 using namespace ordito;
@@ -14,119 +14,126 @@ using namespace ordito;
 namespace {
 
 /// All objects that programs hold handles of, so that a stale handle is an error and not a wild access.
-template <class Descriptor>
+template <class Descriptor, class Described>
 class Objects {
  public:
-  uint64_t add(const Descriptor& descriptor) {
-    std::lock_guard lock(mutex_);
+  uint64_t add(const Descriptor& descriptor, const Described& described) {
+    const std::scoped_lock lock(mutex_);
     auto* object = new Descriptor(descriptor);
-    live_.insert(object);
+    live_.emplace(object, described);
     return reinterpret_cast<uint64_t>(object);
   }
 
   /// The memory of a destroyed object stays, without a role, so that a kernel that still uses the handle gets the
   /// fault.
   bool retire(uint64_t handle) {
-    std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     auto* object = reinterpret_cast<Descriptor*>(handle);
     if (!live_.erase(object)) return false;
     object->role = machine::Image::Role::None;
     return true;
   }
 
+  template <class Use>
+  CUresult with(uint64_t handle, const Use& use) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = live_.find(reinterpret_cast<Descriptor*>(handle));
+    if (found == live_.end()) return CUDA_ERROR_INVALID_VALUE;
+    use(found->second);
+    return CUDA_SUCCESS;
+  }
+
  private:
   std::mutex mutex_;
-  std::set<Descriptor*> live_;
+  std::map<Descriptor*, Described> live_;
 };
 
-Objects<machine::Texture>& textures() {
-  static auto* const objects = new Objects<machine::Texture>;
+struct DescribedTexture {
+  CUDA_RESOURCE_DESC resource;
+  CUDA_TEXTURE_DESC reading;
+  CUDA_RESOURCE_VIEW_DESC view;
+};
+
+auto& textures() {
+  static auto* const objects = new Objects<machine::Texture, DescribedTexture>;
   return *objects;
 }
 
-Objects<machine::Surface>& surfaces() {
-  static auto* const objects = new Objects<machine::Surface>;
+auto& surfaces() {
+  static auto* const objects = new Objects<machine::Surface, CUDA_RESOURCE_DESC>;
   return *objects;
-}
-
-void fill(machine::Image& to, const orditoImage& from, machine::Image::Role role) {
-  constexpr machine::ChannelKind kKinds[] = {machine::ChannelKind::Signed, machine::ChannelKind::Unsigned,
-                                             machine::ChannelKind::Float};
-  to.role = role;
-  to.channels = static_cast<uint8_t>(from.channels);
-  to.bits = static_cast<uint8_t>(from.bits);
-  to.kind = kKinds[from.kind];
-  to.isLinear = from.is_linear != 0;
-  to.memory = reinterpret_cast<std::byte*>(from.memory);
-  to.pitch = from.pitch;
-  to.slicePitch = from.slice_pitch;
-  to.width = from.width;
-  to.height = from.height;
-  to.depth = from.depth;
-  to.layers = from.layers;
-}
-
-machine::Texture textureFrom(const orditoImage& image) {
-  machine::Texture t;
-  fill(t, image, machine::Image::Role::Texture);
-  for (int d = 0; d < 3; ++d) t.address[d] = static_cast<machine::AddressMode>(image.address_mode[d]);
-  t.filtersLinearly = image.filter_mode != 0;
-  t.isNormalised = image.is_normalised != 0;
-  t.readsFloats = image.reads_floats != 0;
-  t.isSrgb = image.is_srgb != 0;
-  for (int c = 0; c < 4; ++c) t.border[c] = image.border[c];
-  return t;
-}
-
-machine::Surface surfaceFrom(const orditoImage& image) {
-  machine::Surface s;
-  fill(s, image, machine::Image::Role::Surface);
-  return s;
-}
-
-bool isValid(const orditoImage& image) {
-  const bool isFormat = (image.channels == 1 || image.channels == 2 || image.channels == 4) &&
-                        (image.bits == 8 || image.bits == 16 || image.bits == 32) && image.kind >= 0 && image.kind <= 2;
-  return isFormat && image.memory && image.width && !(image.kind == 2 && image.bits == 8);
 }
 
 /// A variable of type .texref or .surfref has room for its descriptor.
 template <class Descriptor>
-CUresult bind(CUdeviceptr place, const orditoImage* image, Descriptor (*make)(const orditoImage&)) {
-  if (!place || (image && !isValid(*image))) return CUDA_ERROR_INVALID_VALUE;
+CUresult bind(CUdeviceptr place, const Descriptor& descriptor) {
+  if (!place) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult failed = cuCtxSynchronize()) return failed;
-  auto* variable = reinterpret_cast<Descriptor*>(place);
-  image ? new (variable) Descriptor(make(*image)) : new (variable) Descriptor;
-  return CUDA_SUCCESS;
-}
-
-}  // namespace
-
-CUresult orditoTextureCreate(CUtexObject* texture, const orditoImage* image) {
-  if (!texture || !image || !isValid(*image)) return CUDA_ERROR_INVALID_VALUE;
-  *texture = textures().add(textureFrom(*image));
+  new (reinterpret_cast<Descriptor*>(place)) Descriptor(descriptor);
   return CUDA_SUCCESS;
 }
 
 /// A kernel that was launched before may still read through the object: as with memory, destroying waits.
-CUresult orditoTextureDestroy(CUtexObject texture) {
+template <class All>
+CUresult destroy(All& all, uint64_t handle) {
   ORDITO_CONTEXT(context);
   context->group.synchronizeAll();
-  return textures().retire(texture) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return all.retire(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult orditoTextureBind(CUdeviceptr place, const orditoImage* image) { return bind(place, image, textureFrom); }
+}  // namespace
 
-CUresult orditoSurfaceCreate(CUsurfObject* surface, const orditoImage* image) {
-  if (!surface || !image || !isValid(*image)) return CUDA_ERROR_INVALID_VALUE;
-  *surface = surfaces().add(surfaceFrom(*image));
+CUresult cuTexObjectCreate(CUtexObject* texture, const CUDA_RESOURCE_DESC* resource, const CUDA_TEXTURE_DESC* reading,
+                           const CUDA_RESOURCE_VIEW_DESC* view) {
+  if (!texture || !resource || !reading) return CUDA_ERROR_INVALID_VALUE;
+  machine::Texture t;
+  if (CUresult bad = describeTexture(*resource, *reading, view, t)) return bad;
+  *texture = textures().add(t, {*resource, *reading, view ? *view : CUDA_RESOURCE_VIEW_DESC{}});
   return CUDA_SUCCESS;
 }
 
-CUresult orditoSurfaceDestroy(CUsurfObject surface) {
-  ORDITO_CONTEXT(context);
-  context->group.synchronizeAll();
-  return surfaces().retire(surface) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+CUresult cuTexObjectDestroy(CUtexObject texture) { return destroy(textures(), texture); }
+
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUtexObject texture) {
+  if (!resource) return CUDA_ERROR_INVALID_VALUE;
+  return textures().with(texture, [&](const DescribedTexture& d) { *resource = d.resource; });
 }
 
-CUresult orditoSurfaceBind(CUdeviceptr place, const orditoImage* image) { return bind(place, image, surfaceFrom); }
+CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* reading, CUtexObject texture) {
+  if (!reading) return CUDA_ERROR_INVALID_VALUE;
+  return textures().with(texture, [&](const DescribedTexture& d) { *reading = d.reading; });
+}
+
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* view, CUtexObject texture) {
+  if (!view) return CUDA_ERROR_INVALID_VALUE;
+  return textures().with(texture, [&](const DescribedTexture& d) { *view = d.view; });
+}
+
+CUresult cuSurfObjectCreate(CUsurfObject* surface, const CUDA_RESOURCE_DESC* resource) {
+  if (!surface || !resource) return CUDA_ERROR_INVALID_VALUE;
+  machine::Surface s;
+  if (CUresult bad = describeSurface(*resource, s)) return bad;
+  *surface = surfaces().add(s, *resource);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuSurfObjectDestroy(CUsurfObject surface) { return destroy(surfaces(), surface); }
+
+CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUsurfObject surface) {
+  if (!resource) return CUDA_ERROR_INVALID_VALUE;
+  return surfaces().with(surface, [&](const CUDA_RESOURCE_DESC& d) { *resource = d; });
+}
+
+CUresult orditoTextureBind(CUdeviceptr place, const CUDA_RESOURCE_DESC* resource, const CUDA_TEXTURE_DESC* reading) {
+  machine::Texture t;
+  if (resource)
+    if (CUresult bad = describeTexture(*resource, *reading, nullptr, t)) return bad;
+  return bind(place, t);
+}
+
+CUresult orditoSurfaceBind(CUdeviceptr place, const CUDA_RESOURCE_DESC* resource) {
+  machine::Surface s;
+  if (resource)
+    if (CUresult bad = describeSurface(*resource, s)) return bad;
+  return bind(place, s);
+}

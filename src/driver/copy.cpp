@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/array.hpp"
 #include "driver/capture.hpp"
 #include "driver/context.hpp"
 #include "driver/results.hpp"
@@ -84,29 +85,55 @@ CUresult submit(Context& context, Operation operation, const std::shared_ptr<Str
   return sticky == CUDA_SUCCESS ? sticky : remember(sticky, context.group.errorMessage());
 }
 
-template <class Descriptor>
-CUresult sideFrom(CUmemorytype type, const Descriptor& address, Region& region, Side& side) {
-  switch (type) {
-    case CU_MEMORYTYPE_HOST:
-      region.base = address.host;
-      side = Side::Host;
-      return CUDA_SUCCESS;
-    case CU_MEMORYTYPE_DEVICE:
-      region.base = address.device;
-      side = Side::Device;
-      return CUDA_SUCCESS;
-    case CU_MEMORYTYPE_UNIFIED:
-      region.base = address.device;
-      side = Side::Either;
-      return CUDA_SUCCESS;
-    case CU_MEMORYTYPE_ARRAY: return CUDA_ERROR_NOT_SUPPORTED;
-  }
-  return CUDA_ERROR_INVALID_VALUE;
+/// What a descriptor says of a side: where it is, and where in it the copy begins.
+struct Described {
+  CUmemorytype type;
+  uint64_t host, device;
+  CUarray array;
+  uint64_t x, y, z;
+  uint64_t pitch, height;  // 0: as the copy's extent
+};
+
+CUresult placeIn(const CUarray_st& array, const Described& d, const Extent& e, Region& region) {
+  const bool isInside =
+      d.x + e.width <= rowBytes(array) && d.y + e.height <= rows(array) && d.z + e.depth <= slices(array);
+  if (!isInside) return invalid("a copy goes beyond the edge of an array");
+  region = {array.memory, array.pitch, array.pitch * rows(array)};
+  return CUDA_SUCCESS;
 }
 
-struct Address {
-  uint64_t host, device;
-};
+CUresult placeOf(const Described& d, const Extent& e, Region& region, Side& side) {
+  region.pitch = d.pitch ? d.pitch : e.width;
+  region.slice = region.pitch * (d.height ? d.height : e.height);
+  switch (d.type) {
+    case CU_MEMORYTYPE_HOST:
+      region.base = d.host;
+      side = Side::Host;
+      break;
+    case CU_MEMORYTYPE_DEVICE:
+    case CU_MEMORYTYPE_UNIFIED:
+      region.base = d.device;
+      side = d.type == CU_MEMORYTYPE_DEVICE ? Side::Device : Side::Either;
+      break;
+    case CU_MEMORYTYPE_ARRAY:
+      if (!isLive(d.array)) return CUDA_ERROR_INVALID_HANDLE;
+      if (CUresult bad = placeIn(*d.array, d, e, region)) return bad;
+      side = Side::Device;
+      break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (region.pitch < d.x + e.width) return invalid("the pitch of a copy is smaller than its width");
+  region.base += d.z * region.slice + d.y * region.pitch + d.x;
+  return CUDA_SUCCESS;
+}
+
+CUresult requestFrom(const Described& to, const Described& from, CopyRequest& r) {
+  if (r.extent.empty()) return CUDA_SUCCESS;
+  if (CUresult bad = placeOf(from, r.extent, r.from, r.fromSide)) return bad;
+  return placeOf(to, r.extent, r.to, r.toSide);
+}
+
+uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 }  // namespace
 
@@ -170,35 +197,20 @@ CopyRequest linearCopy(uint64_t to, Side toSide, uint64_t from, Side fromSide, u
 }
 
 CUresult requestFrom(const CUDA_MEMCPY2D& c, CopyRequest& r) {
-  Address from{reinterpret_cast<uint64_t>(c.srcHost), c.srcDevice};
-  Address to{reinterpret_cast<uint64_t>(c.dstHost), c.dstDevice};
-  if (CUresult bad = sideFrom(c.srcMemoryType, from, r.from, r.fromSide)) return bad;
-  if (CUresult bad = sideFrom(c.dstMemoryType, to, r.to, r.toSide)) return bad;
   r.extent = {c.WidthInBytes, c.Height, 1};
-  r.from.pitch = c.srcPitch ? c.srcPitch : c.WidthInBytes;
-  r.to.pitch = c.dstPitch ? c.dstPitch : c.WidthInBytes;
-  if (r.from.pitch < c.srcXInBytes + c.WidthInBytes || r.to.pitch < c.dstXInBytes + c.WidthInBytes)
-    return invalid("the pitch of a 2D copy is smaller than its width");
-  r.from.base += c.srcY * r.from.pitch + c.srcXInBytes;
-  r.to.base += c.dstY * r.to.pitch + c.dstXInBytes;
-  return CUDA_SUCCESS;
+  return requestFrom(
+      Described{c.dstMemoryType, number(c.dstHost), c.dstDevice, c.dstArray, c.dstXInBytes, c.dstY, 0, c.dstPitch, 0},
+      Described{c.srcMemoryType, number(c.srcHost), c.srcDevice, c.srcArray, c.srcXInBytes, c.srcY, 0, c.srcPitch, 0},
+      r);
 }
 
 CUresult requestFrom(const CUDA_MEMCPY3D& c, CopyRequest& r) {
-  Address from{reinterpret_cast<uint64_t>(c.srcHost), c.srcDevice};
-  Address to{reinterpret_cast<uint64_t>(c.dstHost), c.dstDevice};
-  if (CUresult bad = sideFrom(c.srcMemoryType, from, r.from, r.fromSide)) return bad;
-  if (CUresult bad = sideFrom(c.dstMemoryType, to, r.to, r.toSide)) return bad;
   r.extent = {c.WidthInBytes, c.Height, c.Depth};
-  r.from.pitch = c.srcPitch ? c.srcPitch : c.WidthInBytes;
-  r.to.pitch = c.dstPitch ? c.dstPitch : c.WidthInBytes;
-  r.from.slice = r.from.pitch * (c.srcHeight ? c.srcHeight : c.Height);
-  r.to.slice = r.to.pitch * (c.dstHeight ? c.dstHeight : c.Height);
-  if (r.from.pitch < c.srcXInBytes + c.WidthInBytes || r.to.pitch < c.dstXInBytes + c.WidthInBytes)
-    return invalid("the pitch of a 3D copy is smaller than its width");
-  r.from.base += c.srcZ * r.from.slice + c.srcY * r.from.pitch + c.srcXInBytes;
-  r.to.base += c.dstZ * r.to.slice + c.dstY * r.to.pitch + c.dstXInBytes;
-  return CUDA_SUCCESS;
+  return requestFrom(Described{c.dstMemoryType, number(c.dstHost), c.dstDevice, c.dstArray, c.dstXInBytes, c.dstY,
+                               c.dstZ, c.dstPitch, c.dstHeight},
+                     Described{c.srcMemoryType, number(c.srcHost), c.srcDevice, c.srcArray, c.srcXInBytes, c.srcY,
+                               c.srcZ, c.srcPitch, c.srcHeight},
+                     r);
 }
 
 int pointerSides(uint64_t pointer) {

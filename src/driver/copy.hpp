@@ -54,7 +54,7 @@ CUresult prepareFill(const Fill& request, Work& work);
 CUresult fill(Context& context, const Fill& request, const std::shared_ptr<Stream>& stream, bool synchronous);
 
 CopyRequest linearCopy(uint64_t to, Side toSide, uint64_t from, Side fromSide, uint64_t bytes);
-/// CUDA_ERROR_INVALID_VALUE for a bad descriptor, NOT_SUPPORTED for arrays.
+/// CUDA_ERROR_INVALID_VALUE for a bad descriptor, INVALID_HANDLE for an array that is none.
 CUresult requestFrom(const CUDA_MEMCPY2D& copy, CopyRequest& request);
 CUresult requestFrom(const CUDA_MEMCPY3D& copy, CopyRequest& request);
 

@@ -48,26 +48,18 @@ const char* orditoLastErrorMessage(void);
 /// rules, 2 device-accessible by CUDA's rules. Memory unknown to CUDA answers 1.
 int orditoPointerSides(const void* pointer);
 
-/// What a texture or surface is: texels in rows, and for a texture how it is read. Enumerations have CUDA's values.
-typedef struct orditoImage {
+/// A CUDA array: texels in rows of device memory. `CUarray` and the runtime's `cudaArray_t` are handles of the same.
+struct CUarray_st {
   CUdeviceptr memory;
-  size_t pitch, slice_pitch;                 /* bytes from row to row, from slice or layer to the next */
-  unsigned int width, height, depth, layers; /* in texels; 0 for a dimension that it lacks; a cube has six layers */
-  unsigned int channels, bits;               /* of a texel, of a channel */
-  int kind;                                  /* of a channel: 0 signed, 1 unsigned, 2 float (cudaChannelFormatKind) */
-  int is_linear;                             /* plain memory, not an array: zeros around it */
-  int address_mode[3], filter_mode, reads_floats, is_normalised, is_srgb;
-  float border[4];
-} orditoImage;
+  size_t pitch;                       /* bytes from row to row; slices and layers follow each other */
+  CUDA_ARRAY3D_DESCRIPTOR descriptor; /* 0 in a dimension that the array lacks */
+  bool isLevel = false;               /* of a mipmapped array */
+};
 
-/// Textures and surfaces by handle (0 is never one), and the texture or surface reference of PTX whose variable is at
-/// `place`; binding waits for kernels that may still read the old one. A null image unbinds.
-CUresult orditoTextureCreate(CUtexObject* texture, const orditoImage* image);
-CUresult orditoTextureDestroy(CUtexObject texture);
-CUresult orditoTextureBind(CUdeviceptr place, const orditoImage* image);
-CUresult orditoSurfaceCreate(CUsurfObject* surface, const orditoImage* image);
-CUresult orditoSurfaceDestroy(CUsurfObject surface);
-CUresult orditoSurfaceBind(CUdeviceptr place, const orditoImage* image);
+/// Binds the texture or surface reference of PTX whose variable is at `place`; binding waits for kernels that may still
+/// read the old one. A null resource unbinds.
+CUresult orditoTextureBind(CUdeviceptr place, const CUDA_RESOURCE_DESC* resource, const CUDA_TEXTURE_DESC* reading);
+CUresult orditoSurfaceBind(CUdeviceptr place, const CUDA_RESOURCE_DESC* resource);
 
 /// Writes what profiling has gathered so far (nothing unless ORDITO_PROFILE is set). The driver also does so on a
 /// device reset and at exit.

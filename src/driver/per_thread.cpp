@@ -22,6 +22,10 @@ PER_THREAD(cuMemcpyDtoHAsync_v2_ptsz, (void* to, CUdeviceptr from, size_t bytes,
            cuMemcpyDtoHAsync(to, from, bytes, own(stream)))
 PER_THREAD(cuMemcpyDtoDAsync_v2_ptsz, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
            cuMemcpyDtoDAsync(to, from, bytes, own(stream)))
+PER_THREAD(cuMemcpyHtoAAsync_v2_ptsz, (CUarray to, size_t offset, const void* from, size_t bytes, CUstream stream),
+           cuMemcpyHtoAAsync(to, offset, from, bytes, own(stream)))
+PER_THREAD(cuMemcpyAtoHAsync_v2_ptsz, (void* to, CUarray from, size_t offset, size_t bytes, CUstream stream),
+           cuMemcpyAtoHAsync(to, from, offset, bytes, own(stream)))
 PER_THREAD(cuMemcpy2DAsync_v2_ptsz, (const CUDA_MEMCPY2D* copy, CUstream stream), cuMemcpy2DAsync(copy, own(stream)))
 PER_THREAD(cuMemcpy3DAsync_v2_ptsz, (const CUDA_MEMCPY3D* copy, CUstream stream), cuMemcpy3DAsync(copy, own(stream)))
 PER_THREAD(cuStreamWriteValue32_v2_ptsz, (CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int flags),
@@ -99,6 +103,10 @@ PER_THREAD(cuMemcpyDtoH_v2_ptds, (void* to, CUdeviceptr from, size_t bytes),
            finish(cuMemcpyDtoHAsync(to, from, bytes, CU_STREAM_PER_THREAD)))
 PER_THREAD(cuMemcpyDtoD_v2_ptds, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
            finish(cuMemcpyDtoDAsync(to, from, bytes, CU_STREAM_PER_THREAD)))
+PER_THREAD(cuMemcpyHtoA_v2_ptds, (CUarray to, size_t offset, const void* from, size_t bytes),
+           finish(cuMemcpyHtoAAsync(to, offset, from, bytes, CU_STREAM_PER_THREAD)))
+PER_THREAD(cuMemcpyAtoH_v2_ptds, (void* to, CUarray from, size_t offset, size_t bytes),
+           finish(cuMemcpyAtoHAsync(to, from, offset, bytes, CU_STREAM_PER_THREAD)))
 PER_THREAD(cuMemcpy2D_v2_ptds, (const CUDA_MEMCPY2D* copy), finish(cuMemcpy2DAsync(copy, CU_STREAM_PER_THREAD)))
 PER_THREAD(cuMemcpy2DUnaligned_v2_ptds, (const CUDA_MEMCPY2D* copy),
            finish(cuMemcpy2DAsync(copy, CU_STREAM_PER_THREAD)))

@@ -147,6 +147,8 @@ class Executor {
   const machine::Texture& texture(const ptx::Operand& o);
   const machine::Surface& surface(const ptx::Operand& o);
   std::array<uint32_t, 4> imageCoordinates(size_t k) const;
+  template <class Number>
+  void imageNumbers(size_t k, Number (&numbers)[4]) const;
   void fetchTexture(size_t offset);
   std::byte* surfaceAccess(size_t k, unsigned bytes);
 

@@ -1,6 +1,8 @@
 // PTX ISA, "Texture Instructions" and "Surface Instructions": operands for the machine's texture unit.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "interp/executor.hpp"
@@ -47,22 +49,38 @@ std::array<uint32_t, 4> Executor::imageCoordinates(size_t k) const {
   return at;
 }
 
-/// `offset` is the operand of texel offsets.
+namespace {
+
+const Operand& elementOf(const Operand& o, size_t k) { return o.is(Operand::Kind::Vector) ? o.elements[k] : o; }
+size_t countOf(const Operand& o) { return o.is(Operand::Kind::Vector) ? o.elements.size() : 1; }
+
+}  // namespace
+
+/// The numbers of operand `k`, a vector or one alone; none if it is not there.
+template <class Number>
+void Executor::imageNumbers(size_t k, Number (&numbers)[4]) const {
+  if (!present(k)) return;
+  for (size_t d = 0; d < std::min<size_t>(4, countOf(operand(k))); ++d)
+    numbers[d] = std::bit_cast<Number>(uint32_t(read(elementOf(operand(k), d), Type::b32).lo));
+}
+
+/// `offset` is the operand of texel offsets; level or gradients come before it.
 void Executor::fetchTexture(size_t offset) {
   const machine::Texture& t = texture(operand(1).elements[0]);
-  std::array<int32_t, 4> shift{};
-  if (present(offset)) {
-    const Operand& list = operand(offset);
-    for (size_t d = 0; d < 4 && (list.is(Operand::Kind::Vector) ? d < list.elements.size() : d == 0); ++d)
-      shift[d] = int32_t(read(list.is(Operand::Kind::Vector) ? list.elements[d] : list, Type::s32).lo);
-  }
+  const machine::TextureOperation operation(*instruction);
+  if (const char* problem = machine::textureProblem(t, operation))
+    fault(FaultKind::Unsupported, imageHandle(operand(1).elements[0]), problem);
+  machine::TextureArguments arguments;
+  std::ranges::copy(imageCoordinates(1), arguments.coordinates);
+  if (offset > 2) imageNumbers(2, arguments.level);
+  if (offset > 3) imageNumbers(3, arguments.gradientY);
+  imageNumbers(offset, arguments.offset);
   uint32_t texels[4] = {};
-  machine::fetchTexels(t, machine::TextureOperation(*instruction), imageCoordinates(1).data(), shift.data(), texels);
+  machine::fetchTexels(t, operation, arguments, texels);
   const auto& elements = operand(0).elements;
   for (size_t k = 0; k < elements.size(); ++k) write(elements[k], type(), {texels[k], 0});
 }
 
-// There are no smaller copies of an image, so level and gradients choose the one that there is.
 void Executor::Tex() { fetchTexture(2); }
 void Executor::TexHalf() { fetchTexture(2); }
 void Executor::TexBase() { fetchTexture(2); }
@@ -73,7 +91,11 @@ void Executor::Tld4() { fetchTexture(2); }
 void Executor::Txq() {
   write(0, Type::b32, machine::imageQuery(texture(operand(1)), instruction->mods[ModifierKind::ImageQuery]));
 }
-void Executor::TxqLevel() { Txq(); }
+void Executor::TxqLevel() {
+  const machine::Texture& t = texture(operand(1));
+  const unsigned level = std::min<uint32_t>(uint32_t(read(2, Type::b32)), t.levels - 1u);
+  write(0, Type::b32, machine::imageQuery(t.level(level), instruction->mods[ModifierKind::ImageQuery]));
+}
 void Executor::Suq() {
   write(0, Type::b32, machine::imageQuery(surface(operand(1)), instruction->mods[ModifierKind::ImageQuery]));
 }
@@ -106,13 +128,6 @@ std::byte* Executor::surfaceAccess(size_t k, unsigned bytes) {
                       int32_t(at[1]), int32_t(at[2]), s.width, s.height, std::max(s.depth, s.layers)));
   return place;
 }
-
-namespace {
-
-const Operand& elementOf(const Operand& o, size_t k) { return o.is(Operand::Kind::Vector) ? o.elements[k] : o; }
-size_t countOf(const Operand& o) { return o.is(Operand::Kind::Vector) ? o.elements.size() : 1; }
-
-}  // namespace
 
 void Executor::Suld() {
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(0)));

@@ -382,7 +382,7 @@ class Emitter {
   // -------------------------------------------------------------------------------------------------------------------------------
   void emitImage(const Instruction& i);
   void emitTextureFetch(const Instruction& i, size_t offset);
-  void emitImageQuery(const Instruction& i, bool isSurface);
+  void emitImageQuery(const Instruction& i);
   void emitSurfaceLoad(const Instruction& i);
   void emitSurfaceStore(const Instruction& i);
   void emitSurfaceReduction(const Instruction& i);

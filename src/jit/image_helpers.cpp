@@ -35,26 +35,51 @@ const machine::Surface& surfaceOf(const BlockFrame* frame, uint32_t line, uint64
   machine::raiseFault(*frame, FaultKind::IllegalAddress, line, handle, text.c_str());
 }
 
+/// Numbers of one instruction operand, four for each lane; null where the instruction has none.
+template <class Number>
+using Lanes = const Number (*)[kLanes];
+
+bool areOne(uint32_t lanes, const uint64_t* handles) {
+  const uint64_t first = handles[std::countr_zero(lanes)];
+  bool same = true;
+  eachLane(lanes, [&](unsigned l) { same &= handles[l] == first; });
+  return same;
+}
+
 void texture(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,
-             const uint32_t (*coordinates)[kLanes], const int32_t (*offsets)[kLanes], uint32_t (*texels)[kLanes]) {
+             Lanes<uint32_t> coordinates, Lanes<int32_t> offsets, Lanes<float> level, Lanes<float> gradientY,
+             uint32_t (*texels)[kLanes]) {
+  if (lanes == 0) return;
   const machine::TextureOperation operation(code);
+  if (!offsets && areOne(lanes, handles)) {
+    const machine::Texture& t = textureOf(frame, line, handles[std::countr_zero(lanes)]);
+    if (machine::fetchWarp(t, operation, lanes, coordinates, texels)) return;
+  }
   eachLane(lanes, [&](unsigned l) {
-    const uint32_t at[4] = {coordinates[0][l], coordinates[1][l], coordinates[2][l], coordinates[3][l]};
-    int32_t shift[4] = {};
-    for (unsigned k = 0; offsets && k < 4; ++k) shift[k] = offsets[k][l];
+    const machine::Texture& t = textureOf(frame, line, handles[l]);
+    if (const char* problem = machine::textureProblem(t, operation))
+      machine::raiseFault(*frame, FaultKind::Unsupported, line, handles[l], problem);
+    machine::TextureArguments arguments;
+    for (unsigned k = 0; k < 4; ++k) {
+      arguments.coordinates[k] = coordinates[k][l];
+      if (offsets) arguments.offset[k] = offsets[k][l];
+      if (level) arguments.level[k] = level[k][l];
+      if (gradientY) arguments.gradientY[k] = gradientY[k][l];
+    }
     uint32_t found[4] = {};
-    machine::fetchTexels(textureOf(frame, line, handles[l]), operation, at, shift, found);
+    machine::fetchTexels(t, operation, arguments, found);
     for (unsigned k = 0; k < 4; ++k) texels[k][l] = found[k];
   });
 }
 
 void imageQuery(const BlockFrame* frame, uint32_t line, uint32_t query, uint32_t isSurface, uint32_t lanes,
-                const uint64_t* handles, uint32_t* answers) {
-  eachLane(lanes, [&](unsigned l) {
-    const machine::Image& image = isSurface ? static_cast<const machine::Image&>(surfaceOf(frame, line, handles[l]))
-                                            : textureOf(frame, line, handles[l]);
-    answers[l] = machine::imageQuery(image, static_cast<uint8_t>(query));
-  });
+                const uint64_t* handles, const uint32_t* levels, uint32_t* answers) {
+  const auto imageOf = [&](unsigned l) -> const machine::Image& {
+    if (isSurface) return surfaceOf(frame, line, handles[l]);
+    const machine::Texture& t = textureOf(frame, line, handles[l]);
+    return levels ? t.level(std::min<uint32_t>(levels[l], t.levels - 1u)) : t;
+  };
+  eachLane(lanes, [&](unsigned l) { answers[l] = machine::imageQuery(imageOf(l), static_cast<uint8_t>(query)); });
 }
 
 void surfacePlaces(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,

@@ -18,8 +18,8 @@ void Emitter::emitImage(const Instruction& i) {
     case Op::TexLevel: return emitTextureFetch(i, 3);
     case Op::TexGrad: return emitTextureFetch(i, 4);
     case Op::Txq:
-    case Op::TxqLevel: return emitImageQuery(i, false);
-    case Op::Suq: return emitImageQuery(i, true);
+    case Op::TxqLevel:
+    case Op::Suq: return emitImageQuery(i);
     case Op::Suld: return emitSurfaceLoad(i);
     case Op::Sust:
     case Op::SustFormatted: return emitSurfaceStore(i);
@@ -73,6 +73,7 @@ LlvmValue Emitter::lanesOrAll(const Parts& mask, unsigned part) {
   return mask.empty() ? b_.getInt32(~0u) : laneBits(mask[part]);
 }
 
+/// `offset` is the operand of texel offsets; level or gradients come before it.
 void Emitter::emitTextureFetch(const Instruction& i, size_t offset) {
   const machine::TextureOperation operation(i);
   const Operand* offsets = i.operands[offset].kind == Operand::Kind::None ? nullptr : &i.operands[offset];
@@ -82,25 +83,30 @@ void Emitter::emitTextureFetch(const Instruction& i, size_t offset) {
   for (unsigned p = 0; p < jam_; ++p) {
     LlvmValue handles = imageHandles(i.operands[1].elements[0], p);
     LlvmValue coordinates = imageNumbers(&i.operands[1].elements.back(), i.type[3], p);
-    LlvmValue shift = offsets ? imageNumbers(offsets, Type::s32, p) : llvm::ConstantPointerNull::get(b_.getPtrTy());
+    LlvmValue none = llvm::ConstantPointerNull::get(b_.getPtrTy());
+    LlvmValue shift = offsets ? imageNumbers(offsets, Type::s32, p) : none;
+    LlvmValue level = offset > 2 ? imageNumbers(&i.operands[2], Type::f32, p) : none;
+    LlvmValue gradientY = offset > 3 ? imageNumbers(&i.operands[3], Type::f32, p) : none;
     auto* texels = laneArrays(b_.getInt32Ty(), 4);
     helper("ordito_texture", b_.getVoidTy(),
            {frame_, b_.getInt32(currentLine_), b_.getInt32(operation.code()), lanesOrAll(mask, p), handles, coordinates,
-            shift, texels});
+            shift, level, gradientY, texels});
     for (unsigned k = 0; k < count; ++k)
       results[k].push_back(b_.CreateLoad(typeOf(Type::u32, true), laneArray(texels, k)));
   }
   defineElements(i, results);
 }
 
-void Emitter::emitImageQuery(const Instruction& i, bool isSurface) {
+void Emitter::emitImageQuery(const Instruction& i) {
   const Parts mask = guardedMask(i);
   std::vector<Parts> results(1);
   for (unsigned p = 0; p < jam_; ++p) {
     auto* answers = laneArrays(b_.getInt32Ty(), 1);
+    LlvmValue level = i.op == Op::TxqLevel ? imageNumbers(&i.operands[2], Type::u32, p)
+                                           : llvm::ConstantPointerNull::get(b_.getPtrTy());
     helper("ordito_image_query", b_.getVoidTy(),
-           {frame_, b_.getInt32(currentLine_), b_.getInt32(i.mods[ModifierKind::ImageQuery]), b_.getInt32(isSurface),
-            lanesOrAll(mask, p), imageHandles(i.operands[1], p), answers});
+           {frame_, b_.getInt32(currentLine_), b_.getInt32(i.mods[ModifierKind::ImageQuery]),
+            b_.getInt32(i.op == Op::Suq), lanesOrAll(mask, p), imageHandles(i.operands[1], p), level, answers});
     results[0].push_back(b_.CreateLoad(typeOf(Type::u32, true), answers));
   }
   defineElements(i, results);

@@ -21,6 +21,8 @@ TextureOperation::TextureOperation(const ptx::Instruction& i)
     : geometry(geometryOf(i)), hasIntegers(i.type[3] == isa::Type::s32), gathers(i.mods[ModifierKind::Component]) {
   if (i.type[0] == isa::Type::f16) result = Result::Half;
   if (i.type[0] == isa::Type::f16x2) result = Result::HalfPair;
+  if (i.op == isa::Op::TexLevel) choice = Choice::Level;
+  if (i.op == isa::Op::TexGrad) choice = Choice::Gradients;
 }
 
 SurfaceOperation::SurfaceOperation(const ptx::Instruction& i, unsigned bytes)
@@ -105,7 +107,9 @@ uint32_t imageQuery(const Image& image, uint8_t query) {
   if (is("array_size")) return image.layers;
   if (is("channel_data_type")) return channelType(image);
   if (is("channel_order")) return image.channels == 1 ? 0x10B0 : image.channels == 2 ? 0x10B2 : 0x10B5;
-  if (is("num_mipmap_levels") || is("num_samples")) return 1;
+  if (is("num_samples")) return 1;
+  if (is("num_mipmap_levels"))
+    return image.role == Image::Role::Texture ? static_cast<const Texture&>(image).levels : 1;
   if (is("memory_layout")) return image.isLinear ? 1 : 0;
   return image.role == Image::Role::Texture ? textureQuery(static_cast<const Texture&>(image), query) : 0;
 }

@@ -33,11 +33,16 @@ struct Image {
 
 struct Texture : Image {
   AddressMode address[3] = {AddressMode::Clamp, AddressMode::Clamp, AddressMode::Clamp};
+  uint8_t levels = 1;          // with the smaller copies of a mipmapped image
+  bool filtersLevels = false;  // blends the two nearest levels
   bool filtersLinearly = false;
   bool isNormalised = false;  // coordinates from 0 to 1
   bool readsFloats = false;   // integers become numbers from 0 (-1) to 1
   bool isSrgb = false;
   float border[4] = {};
+  float levelBias = 0, leastLevel = 0, mostLevel = 0;
+  const Image* smaller = nullptr;  // levels from 1 on
+  const Image& level(unsigned k) const { return k == 0 ? *this : smaller[k - 1]; }
 };
 
 struct Surface : Image {};
@@ -54,20 +59,41 @@ struct TextureOperation {
   bool hasIntegers = false;  // coordinates are texel numbers
   uint8_t gathers = 0;       // tld4: 1 + the component
   enum class Result : uint8_t { Word, Half, HalfPair } result = Result::Word;
+  enum class Choice : uint8_t { Base, Level, Gradients } choice = Choice::Base;  // of a mipmapped image's level
 
   explicit TextureOperation(const ptx::Instruction& i);
   explicit TextureOperation(uint32_t code)
-      : geometry(Geometry(code & 7)), hasIntegers(code >> 3 & 1), gathers(code >> 4 & 7), result(Result(code >> 8)) {}
+      : geometry(Geometry(code & 7)),
+        hasIntegers(code >> 3 & 1),
+        gathers(code >> 4 & 7),
+        result(Result(code >> 8 & 3)),
+        choice(Choice(code >> 10 & 3)) {}
   /// For compiled code.
   uint32_t code() const {
-    return uint32_t(geometry) | uint32_t{hasIntegers} << 3 | uint32_t{gathers} << 4 | uint32_t(result) << 8;
+    return uint32_t(geometry) | uint32_t{hasIntegers} << 3 | uint32_t{gathers} << 4 | uint32_t(result) << 8 |
+           uint32_t(choice) << 10;
   }
 };
 
-/// One lane's fetch: coordinates as the instruction has them (f32 or s32 bits; the layer first), and an offset in
-/// texels. `texels` gets four words, or two pairs of f16.
-void fetchTexels(const Texture& texture, TextureOperation operation, const uint32_t* coordinates, const int32_t* offset,
+/// The operands of one lane's fetch, as the instruction has them.
+struct TextureArguments {
+  uint32_t coordinates[4] = {};  // f32 or s32 bits; the layer first
+  int32_t offset[4] = {};        // in texels
+  float level[4] = {};           // tex.level; or the gradient along x
+  float gradientY[4] = {};
+};
+
+/// Null, or why the texture unit cannot do this with such a texture.
+const char* textureProblem(const Texture& texture, TextureOperation operation);
+
+/// One lane's fetch. `texels` gets four words, or two pairs of f16.
+void fetchTexels(const Texture& texture, TextureOperation operation, const TextureArguments& arguments,
                  uint32_t* texels);
+
+/// The same for the lanes of a warp that fetch from one texture without offsets, where the fetch is of the common kind:
+/// false if it is not, and nothing was done.
+bool fetchWarp(const Texture& texture, TextureOperation operation, uint32_t lanes, const uint32_t (*coordinates)[32],
+               uint32_t (*texels)[32]);
 
 /// What a surface instruction does about its coordinates.
 struct SurfaceOperation {

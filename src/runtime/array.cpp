@@ -11,31 +11,23 @@ using namespace ordito::runtime;
 
 namespace {
 
-constexpr unsigned kPitchElement = 16;
-
-/// Bytes of one element, 0 if the format is none that an array can have: one, two or four channels of 8, 16 or 32 bits
-/// each.
-size_t elementBytes(const cudaChannelFormatDesc& format) {
-  const int channels[] = {format.x, format.y, format.z, format.w};
-  int count = 0;
-  while (count < 4 && channels[count] != 0) ++count;
-  if (count != 1 && count != 2 && count != 4) return 0;
-  for (int i = 0; i < count; ++i)
-    if (channels[i] != channels[0]) return 0;
-  if (channels[0] != 8 && channels[0] != 16 && channels[0] != 32) return 0;
-  return static_cast<size_t>(count) * static_cast<size_t>(channels[0]) / 8;
+/// What an array is made from, in the driver's terms.
+cudaError_t describe(const cudaChannelFormatDesc* format, cudaExtent extent, unsigned flags,
+                     CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
+  if (format == nullptr || extent.width == 0) return cudaErrorInvalidValue;
+  descriptor = {extent.width, extent.height, extent.depth, CU_AD_FORMAT_FLOAT, 1, flags};
+  return toDriver(*format, descriptor.Format, descriptor.NumChannels);
 }
 
 cudaError_t makeArray(cudaArray_t* result, const cudaChannelFormatDesc* format, cudaExtent extent, unsigned flags) {
-  if (result == nullptr || format == nullptr || extent.width == 0) return finish(cudaErrorInvalidValue);
+  if (result == nullptr) return finish(cudaErrorInvalidValue);
   *result = nullptr;
   return call([&]() -> cudaError_t {
-    const size_t bytes = elementBytes(*format);
-    if (bytes == 0) return cudaErrorInvalidChannelDescriptor;
-    auto array = std::make_unique<cudaArray>(cudaArray{0, 0, bytes, *format, extent, flags});
-    const CUresult got = cuMemAllocPitch(&array->memory, &array->pitch, array->rowBytes(),
-                                         array->rows() * array->slices(), kPitchElement);
-    if (got == CUDA_SUCCESS) *result = array.release();
+    CUDA_ARRAY3D_DESCRIPTOR descriptor;
+    if (const cudaError_t wrong = describe(format, extent, flags, descriptor); wrong != cudaSuccess) return wrong;
+    CUarray made = nullptr;
+    const CUresult got = cuArray3DCreate(&made, &descriptor);
+    *result = static_cast<cudaArray_t>(made);
     return toRuntime(got);
   });
 }
@@ -114,7 +106,7 @@ struct Side {
   CUdeviceptr base() const { return array != nullptr ? array->memory : address(pointer->ptr); }
   size_t pitch() const { return array != nullptr ? array->pitch : pointer->pitch; }
   size_t sliceRows() const { return array != nullptr ? array->rows() : pointer->ysize; }
-  size_t positionBytes() const { return array != nullptr ? position.x * array->element_bytes : position.x; }
+  size_t positionBytes() const { return array != nullptr ? position.x * array->elementBytes() : position.x; }
   bool valid() const { return (array != nullptr) != (pointer->ptr != nullptr); }
 
   cudaError_t check(size_t width, const cudaExtent& extent) const {
@@ -130,7 +122,7 @@ struct Side {
 
 cudaError_t boxBetween(const Side& to, const Side& from, const cudaExtent& extent, CUDA_MEMCPY3D& box) {
   const cudaArray* const array = to.array != nullptr ? to.array : from.array;
-  const size_t width = extent.width * (array != nullptr ? array->element_bytes : 1);
+  const size_t width = extent.width * (array != nullptr ? array->elementBytes() : 1);
   if (const cudaError_t wrong = to.check(width, extent); wrong != cudaSuccess) return wrong;
   if (const cudaError_t wrong = from.check(width, extent); wrong != cudaSuccess) return wrong;
   box = {};
@@ -184,7 +176,45 @@ cudaError_t copy3DPeer(const cudaMemcpy3DPeerParms* copy, const Order& order) {
   return copy3D(&plain, order);
 }
 
+struct Format {
+  CUarray_format driver;
+  cudaChannelFormatKind kind;
+  int bits;
+};
+constexpr Format kFormats[] = {
+    {CU_AD_FORMAT_UNSIGNED_INT8, cudaChannelFormatKindUnsigned, 8},
+    {CU_AD_FORMAT_UNSIGNED_INT16, cudaChannelFormatKindUnsigned, 16},
+    {CU_AD_FORMAT_UNSIGNED_INT32, cudaChannelFormatKindUnsigned, 32},
+    {CU_AD_FORMAT_SIGNED_INT8, cudaChannelFormatKindSigned, 8},
+    {CU_AD_FORMAT_SIGNED_INT16, cudaChannelFormatKindSigned, 16},
+    {CU_AD_FORMAT_SIGNED_INT32, cudaChannelFormatKindSigned, 32},
+    {CU_AD_FORMAT_HALF, cudaChannelFormatKindFloat, 16},
+    {CU_AD_FORMAT_FLOAT, cudaChannelFormatKindFloat, 32},
+};
+
 }  // namespace
+
+cudaError_t ordito::runtime::toDriver(const cudaChannelFormatDesc& format, CUarray_format& kind, unsigned& channels) {
+  const int widths[] = {format.x, format.y, format.z, format.w};
+  channels = 0;
+  while (channels < 4 && widths[channels] != 0) ++channels;
+  if (channels != 1 && channels != 2 && channels != 4) return cudaErrorInvalidChannelDescriptor;
+  for (unsigned i = 0; i < channels; ++i)
+    if (widths[i] != widths[0]) return cudaErrorInvalidChannelDescriptor;
+  for (const Format& known : kFormats) {
+    if (known.kind != format.f || known.bits != widths[0]) continue;
+    kind = known.driver;
+    return cudaSuccess;
+  }
+  return cudaErrorInvalidChannelDescriptor;
+}
+
+cudaChannelFormatDesc cudaArray::format() const {
+  const auto known = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                  [&](const Format& f) { return f.driver == descriptor.Format; });
+  const auto bits = [&](unsigned channel) { return channel < descriptor.NumChannels ? known->bits : 0; };
+  return {bits(0), bits(1), bits(2), bits(3), known->kind};
+}
 
 cudaError_t ordito::runtime::boxOf(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D& box) {
   const Side to{copy.dstArray, &copy.dstPtr, copy.dstPos}, from{copy.srcArray, &copy.srcPtr, copy.srcPos};
@@ -210,27 +240,47 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* f
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array) {
-  return call([&] {
-    if (array == nullptr) return CUDA_SUCCESS;
-    const CUresult freed = cuMemFree(array->memory);
-    delete array;
-    return freed;
+  return call([&] { return array == nullptr ? CUDA_SUCCESS : cuArrayDestroy(handle(array)); });
+}
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* mipmap, const cudaChannelFormatDesc* format,
+                                     cudaExtent extent, unsigned int levels, unsigned int flags) {
+  if (mipmap == nullptr) return finish(cudaErrorInvalidValue);
+  *mipmap = nullptr;
+  return call([&]() -> cudaError_t {
+    CUDA_ARRAY3D_DESCRIPTOR descriptor;
+    if (const cudaError_t wrong = describe(format, extent, flags, descriptor); wrong != cudaSuccess) return wrong;
+    return toRuntime(cuMipmappedArrayCreate(reinterpret_cast<CUmipmappedArray*>(mipmap), &descriptor, levels));
   });
+}
+
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* array, cudaMipmappedArray_const_t mipmap, unsigned int level) {
+  if (array == nullptr) return finish(cudaErrorInvalidValue);
+  return call([&] {
+    CUarray found = nullptr;
+    const CUresult got = cuMipmappedArrayGetLevel(&found, handle(const_cast<cudaMipmappedArray_t>(mipmap)), level);
+    *array = static_cast<cudaArray_t>(found);
+    return got;
+  });
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
+  return call([&] { return mipmap == nullptr ? CUDA_SUCCESS : cuMipmappedArrayDestroy(handle(mipmap)); });
 }
 
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
   if (format == nullptr) return finish(cudaErrorInvalidValue);
   if (array == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  *format = array->format;
+  *format = array->format();
   return cudaSuccess;
 }
 
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned int* flags,
                              cudaArray_t array) {
   if (array == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (format != nullptr) *format = array->format;
-  if (extent != nullptr) *extent = array->extent;
-  if (flags != nullptr) *flags = array->flags;
+  if (format != nullptr) *format = array->format();
+  if (extent != nullptr) *extent = array->extent();
+  if (flags != nullptr) *flags = array->descriptor.Flags;
   return cudaSuccess;
 }
 

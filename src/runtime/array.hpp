@@ -1,20 +1,27 @@
-// CUDA arrays: pitched device memory with an element format.
-//
-// A GPU stores them in an order of its own for the sake of its texture caches; here rows are plain, so copies are
-// copies of rows.
+// CUDA arrays: the driver's, as the runtime API describes them.
 #pragma once
 
 #include "runtime/call.hpp"
 
-struct cudaArray {
-  CUdeviceptr memory = 0;
-  size_t pitch = 0;
-  size_t element_bytes = 0;
-  cudaChannelFormatDesc format{};
-  cudaExtent extent{};  // as the program gave it: 0 in a dimension that the array does not have
-  unsigned flags = 0;
-
-  size_t rows() const { return extent.height == 0 ? 1 : extent.height; }
-  size_t slices() const { return extent.depth == 0 ? 1 : extent.depth; }
-  size_t rowBytes() const { return extent.width * element_bytes; }
+/// The driver's array and nothing more.
+struct cudaArray : CUarray_st {
+  size_t elementBytes() const {
+    const cudaChannelFormatDesc f = format();
+    return static_cast<size_t>(f.x + f.y + f.z + f.w) / 8;
+  }
+  size_t rows() const { return descriptor.Height == 0 ? 1 : descriptor.Height; }
+  size_t slices() const { return descriptor.Depth == 0 ? 1 : descriptor.Depth; }
+  size_t rowBytes() const { return descriptor.Width * elementBytes(); }
+  cudaExtent extent() const { return {descriptor.Width, descriptor.Height, descriptor.Depth}; }
+  cudaChannelFormatDesc format() const;
 };
+
+namespace ordito::runtime {
+
+inline CUarray handle(cudaArray_t array) { return static_cast<CUarray_st*>(array); }
+inline CUmipmappedArray handle(cudaMipmappedArray_t array) { return reinterpret_cast<CUmipmappedArray>(array); }
+
+/// Channels of equal width, one, two or four of them: what arrays and textures can have.
+cudaError_t toDriver(const cudaChannelFormatDesc& format, CUarray_format& kind, unsigned& channels);
+
+}  // namespace ordito::runtime

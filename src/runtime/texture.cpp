@@ -47,95 +47,119 @@ Descriptions& descriptions() {
   return all;
 }
 
-/// Channels of equal width, one, two or four of them.
-cudaError_t setFormat(orditoImage& image, const cudaChannelFormatDesc& format) {
-  const int channels[] = {format.x, format.y, format.z, format.w};
-  unsigned count = 0;
-  while (count < 4 && channels[count] != 0) ++count;
-  for (unsigned i = 0; i < count; ++i)
-    if (channels[i] != channels[0]) return cudaErrorInvalidChannelDescriptor;
-  if (count != 1 && count != 2 && count != 4) return cudaErrorInvalidChannelDescriptor;
-  if (format.f != cudaChannelFormatKindSigned && format.f != cudaChannelFormatKindUnsigned &&
-      format.f != cudaChannelFormatKindFloat)
-    return cudaErrorInvalidChannelDescriptor;
-  image.channels = count;
-  image.bits = static_cast<unsigned>(channels[0]);
-  image.kind = static_cast<int>(format.f);
-  return cudaSuccess;
-}
-
-cudaError_t setArray(orditoImage& image, const cudaArray* array) {
-  if (array == nullptr) return cudaErrorInvalidResourceHandle;
-  const bool layered = (array->flags & (cudaArrayLayered | cudaArrayCubemap)) != 0;
-  image.memory = array->memory;
-  image.pitch = array->pitch;
-  image.slice_pitch = array->pitch * array->rows();
-  image.width = static_cast<unsigned>(array->extent.width);
-  image.height = static_cast<unsigned>(array->extent.height);
-  (layered ? image.layers : image.depth) = static_cast<unsigned>(array->extent.depth);
-  return setFormat(image, array->format);
-}
-
-cudaError_t setLinear(orditoImage& image, const void* memory, const cudaChannelFormatDesc& format, size_t bytes) {
+cudaError_t setLinear(CUDA_RESOURCE_DESC& to, const void* memory, const cudaChannelFormatDesc& format, size_t bytes) {
   if (memory == nullptr) return cudaErrorInvalidValue;
-  if (const cudaError_t wrong = setFormat(image, format); wrong != cudaSuccess) return wrong;
-  image.is_linear = 1;
-  image.memory = address(memory);
-  image.width = static_cast<unsigned>(bytes / (image.channels * image.bits / 8));
-  image.pitch = bytes;
-  return cudaSuccess;
+  to.resType = CU_RESOURCE_TYPE_LINEAR;
+  auto& line = to.res.linear;
+  line.devPtr = address(memory);
+  line.sizeInBytes = bytes;
+  return toDriver(format, line.format, line.numChannels);
 }
 
-cudaError_t setPlane(orditoImage& image, const void* memory, const cudaChannelFormatDesc& format, size_t width,
+cudaError_t setPlane(CUDA_RESOURCE_DESC& to, const void* memory, const cudaChannelFormatDesc& format, size_t width,
                      size_t height, size_t pitch) {
-  if (memory == nullptr || width == 0 || height == 0) return cudaErrorInvalidValue;
-  if (const cudaError_t wrong = setFormat(image, format); wrong != cudaSuccess) return wrong;
-  if (pitch < width * image.channels * image.bits / 8) return cudaErrorInvalidValue;
-  image.memory = address(memory);
-  image.width = static_cast<unsigned>(width);
-  image.height = static_cast<unsigned>(height);
-  image.pitch = pitch;
+  if (memory == nullptr) return cudaErrorInvalidValue;
+  to.resType = CU_RESOURCE_TYPE_PITCH2D;
+  auto& plane = to.res.pitch2D;
+  plane.devPtr = address(memory);
+  plane.width = width;
+  plane.height = height;
+  plane.pitchInBytes = pitch;
+  return toDriver(format, plane.format, plane.numChannels);
+}
+
+cudaError_t setArray(CUDA_RESOURCE_DESC& to, cudaArray_const_t array) {
+  if (array == nullptr) return cudaErrorInvalidResourceHandle;
+  to.resType = CU_RESOURCE_TYPE_ARRAY;
+  to.res.array.hArray = handle(const_cast<cudaArray_t>(array));
   return cudaSuccess;
 }
 
-cudaError_t imageOf(orditoImage& image, const cudaResourceDesc& resource) {
+cudaError_t setMipmap(CUDA_RESOURCE_DESC& to, cudaMipmappedArray_t mipmap) {
+  if (mipmap == nullptr) return cudaErrorInvalidResourceHandle;
+  to.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+  to.res.mipmap.hMipmappedArray = handle(mipmap);
+  return cudaSuccess;
+}
+
+cudaError_t toDriver(const cudaResourceDesc& resource, CUDA_RESOURCE_DESC& to) {
   switch (resource.resType) {
-    case cudaResourceTypeArray: return setArray(image, resource.res.array.array);
+    case cudaResourceTypeArray: return setArray(to, resource.res.array.array);
+    case cudaResourceTypeMipmappedArray: return setMipmap(to, resource.res.mipmap.mipmap);
     case cudaResourceTypeLinear:
-      return setLinear(image, resource.res.linear.devPtr, resource.res.linear.desc, resource.res.linear.sizeInBytes);
+      return setLinear(to, resource.res.linear.devPtr, resource.res.linear.desc, resource.res.linear.sizeInBytes);
     case cudaResourceTypePitch2D: {
       const auto& plane = resource.res.pitch2D;
-      return setPlane(image, plane.devPtr, plane.desc, plane.width, plane.height, plane.pitchInBytes);
+      return setPlane(to, plane.devPtr, plane.desc, plane.width, plane.height, plane.pitchInBytes);
     }
-    default: return unsupportedUse("cudaCreateTextureObject", "a mipmapped array");
   }
+  return cudaErrorInvalidValue;
 }
 
-/// How a texture is read. Integers of 32 bits have no fraction of 1 that they could be read as.
-cudaError_t setReading(orditoImage& image, const cudaTextureDesc& texture) {
-  for (int d = 0; d < 3; ++d) image.address_mode[d] = static_cast<int>(texture.addressMode[d]);
-  image.filter_mode = static_cast<int>(texture.filterMode);
-  image.reads_floats = texture.readMode == cudaReadModeNormalizedFloat;
-  image.is_normalised = texture.normalizedCoords != 0;
-  image.is_srgb = texture.sRGB != 0;
-  for (int c = 0; c < 4; ++c) image.border[c] = texture.borderColor[c];
-  const bool integers = image.kind != static_cast<int>(cudaChannelFormatKindFloat);
-  if (integers && image.reads_floats && image.bits == 32) return cudaErrorInvalidNormSetting;
-  if (integers && !image.reads_floats && image.filter_mode != 0 && image.is_linear == 0)
+CUDA_TEXTURE_DESC toDriver(const cudaTextureDesc& texture) {
+  CUDA_TEXTURE_DESC to{};
+  for (int d = 0; d < 3; ++d) to.addressMode[d] = static_cast<CUaddress_mode>(texture.addressMode[d]);
+  to.filterMode = static_cast<CUfilter_mode>(texture.filterMode);
+  to.flags = (texture.readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0u) |
+             (texture.normalizedCoords != 0 ? CU_TRSF_NORMALIZED_COORDINATES : 0u) |
+             (texture.sRGB != 0 ? CU_TRSF_SRGB : 0u) | (texture.seamlessCubemap != 0 ? CU_TRSF_SEAMLESS_CUBEMAP : 0u);
+  to.maxAnisotropy = texture.maxAnisotropy;
+  to.mipmapFilterMode = static_cast<CUfilter_mode>(texture.mipmapFilterMode);
+  to.mipmapLevelBias = texture.mipmapLevelBias;
+  to.minMipmapLevelClamp = texture.minMipmapLevelClamp;
+  to.maxMipmapLevelClamp = texture.maxMipmapLevelClamp;
+  std::copy(texture.borderColor, texture.borderColor + 4, to.borderColor);
+  return to;
+}
+
+CUDA_RESOURCE_VIEW_DESC toDriver(const cudaResourceViewDesc& view) {
+  CUDA_RESOURCE_VIEW_DESC to{};
+  to.format = static_cast<CUresourceViewFormat>(view.format);
+  to.width = view.width, to.height = view.height, to.depth = view.depth;
+  to.firstMipmapLevel = view.firstMipmapLevel, to.lastMipmapLevel = view.lastMipmapLevel;
+  to.firstLayer = view.firstLayer, to.lastLayer = view.lastLayer;
+  return to;
+}
+
+CUarray_format formatOf(const CUDA_RESOURCE_DESC& resource) {
+  switch (resource.resType) {
+    case CU_RESOURCE_TYPE_LINEAR: return resource.res.linear.format;
+    case CU_RESOURCE_TYPE_PITCH2D: return resource.res.pitch2D.format;
+    case CU_RESOURCE_TYPE_ARRAY: return resource.res.array.hArray->descriptor.Format;
+    default: break;
+  }
+  CUarray level = nullptr;
+  cuMipmappedArrayGetLevel(&level, resource.res.mipmap.hMipmappedArray, 0);
+  return level != nullptr ? level->descriptor.Format : CU_AD_FORMAT_FLOAT;
+}
+
+bool isFloat(CUarray_format format) { return format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT; }
+
+/// Integers of 32 bits have no fraction of 1 that they could be read as, and integers read as such cannot be blended.
+cudaError_t checkReading(const CUDA_RESOURCE_DESC& resource, const cudaTextureDesc& texture) {
+  const CUarray_format format = formatOf(resource);
+  if (isFloat(format)) return cudaSuccess;
+  const bool is_wide = format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32;
+  const bool reads_floats = texture.readMode == cudaReadModeNormalizedFloat;
+  if (reads_floats && is_wide) return cudaErrorInvalidNormSetting;
+  if (!reads_floats && texture.filterMode != cudaFilterModePoint && resource.resType != CU_RESOURCE_TYPE_LINEAR)
     return cudaErrorInvalidFilterSetting;
   return cudaSuccess;
 }
 
-cudaError_t readingOf(const textureReference& reference, bool reads_floats, orditoImage& image) {
+cudaTextureDesc readingOf(const textureReference& reference, bool reads_floats) {
   cudaTextureDesc texture{};
   for (int d = 0; d < 3; ++d) texture.addressMode[d] = reference.addressMode[d];
   texture.filterMode = reference.filterMode;
-  texture.readMode = reads_floats && image.kind != static_cast<int>(cudaChannelFormatKindFloat)
-                         ? cudaReadModeNormalizedFloat
-                         : cudaReadModeElementType;
+  texture.readMode = reads_floats ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
   texture.sRGB = reference.sRGB;
   texture.normalizedCoords = reference.normalized;
-  return setReading(image, texture);
+  texture.maxAnisotropy = reference.maxAnisotropy;
+  texture.mipmapFilterMode = reference.mipmapFilterMode;
+  texture.mipmapLevelBias = reference.mipmapLevelBias;
+  texture.minMipmapLevelClamp = reference.minMipmapLevelClamp;
+  texture.maxMipmapLevelClamp = reference.maxMipmapLevelClamp;
+  return texture;
 }
 
 /// Binds a texture reference to what `describe` says.
@@ -146,10 +170,12 @@ cudaError_t bindTexture(const textureReference* reference, Describe&& describe) 
     bool reads_floats = false;
     const cudaError_t found = Registry::instance().reference(reference, &place, &reads_floats);
     if (found != cudaSuccess) return found == cudaErrorInvalidSymbol ? cudaErrorInvalidTexture : found;
-    orditoImage image{};
-    if (const cudaError_t wrong = describe(image); wrong != cudaSuccess) return wrong;
-    if (const cudaError_t wrong = readingOf(*reference, reads_floats, image); wrong != cudaSuccess) return wrong;
-    return toRuntime(orditoTextureBind(place, &image));
+    CUDA_RESOURCE_DESC resource{};
+    if (const cudaError_t wrong = describe(resource); wrong != cudaSuccess) return wrong;
+    const cudaTextureDesc reading = readingOf(*reference, reads_floats && !isFloat(formatOf(resource)));
+    if (const cudaError_t wrong = checkReading(resource, reading); wrong != cudaSuccess) return wrong;
+    const CUDA_TEXTURE_DESC description = toDriver(reading);
+    return toRuntime(orditoTextureBind(place, &resource, &description));
   });
 }
 
@@ -161,10 +187,12 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
                                     const cudaTextureDesc* description, const cudaResourceViewDesc* view) {
   if (texture == nullptr || resource == nullptr || description == nullptr) return finish(cudaErrorInvalidValue);
   return call([&]() -> cudaError_t {
-    orditoImage image{};
-    if (const cudaError_t wrong = imageOf(image, *resource); wrong != cudaSuccess) return wrong;
-    if (const cudaError_t wrong = setReading(image, *description); wrong != cudaSuccess) return wrong;
-    const CUresult made = orditoTextureCreate(texture, &image);
+    CUDA_RESOURCE_DESC what{};
+    if (const cudaError_t wrong = toDriver(*resource, what); wrong != cudaSuccess) return wrong;
+    if (const cudaError_t wrong = checkReading(what, *description); wrong != cudaSuccess) return wrong;
+    const CUDA_TEXTURE_DESC reading = toDriver(*description);
+    const CUDA_RESOURCE_VIEW_DESC part = view != nullptr ? toDriver(*view) : CUDA_RESOURCE_VIEW_DESC{};
+    const CUresult made = cuTexObjectCreate(texture, &what, &reading, view != nullptr ? &part : nullptr);
     if (made == CUDA_SUCCESS)
       descriptions().add(*texture, {*resource, *description, view != nullptr ? *view : cudaResourceViewDesc{}});
     return toRuntime(made);
@@ -174,7 +202,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
   return call([&] {
     descriptions().remove(texture);
-    return texture == 0 ? CUDA_SUCCESS : orditoTextureDestroy(texture);
+    return texture == 0 ? CUDA_SUCCESS : cuTexObjectDestroy(texture);
   });
 }
 
@@ -197,9 +225,9 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaReso
   if (surface == nullptr || resource == nullptr) return finish(cudaErrorInvalidValue);
   if (resource->resType != cudaResourceTypeArray) return finish(cudaErrorInvalidChannelDescriptor);
   return call([&]() -> cudaError_t {
-    orditoImage image{};
-    if (const cudaError_t wrong = setArray(image, resource->res.array.array); wrong != cudaSuccess) return wrong;
-    const CUresult made = orditoSurfaceCreate(surface, &image);
+    CUDA_RESOURCE_DESC what{};
+    if (const cudaError_t wrong = toDriver(*resource, what); wrong != cudaSuccess) return wrong;
+    const CUresult made = cuSurfObjectCreate(surface, &what);
     if (made == CUDA_SUCCESS) descriptions().add(*surface, {*resource, {}, {}});
     return toRuntime(made);
   });
@@ -208,7 +236,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaReso
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
   return call([&] {
     descriptions().remove(surface);
-    return surface == 0 ? CUDA_SUCCESS : orditoSurfaceDestroy(surface);
+    return surface == 0 ? CUDA_SUCCESS : cuSurfObjectDestroy(surface);
   });
 }
 
@@ -221,14 +249,14 @@ cudaError_t cudaBindTexture(size_t* offset, const textureReference* reference, c
                             const cudaChannelFormatDesc* format, size_t bytes) {
   if (offset != nullptr) *offset = 0;
   if (reference == nullptr || format == nullptr) return finish(cudaErrorInvalidValue);
-  return bindTexture(reference, [&](orditoImage& image) {
+  return bindTexture(reference, [&](CUDA_RESOURCE_DESC& what) {
     // Programs pass the largest size there is and mean the rest of the allocation.
     size_t left = bytes;
     CUdeviceptr base = 0;
     size_t whole = 0;
     if (cuMemGetAddressRange(&base, &whole, address(memory)) == CUDA_SUCCESS)
       left = std::min(bytes, whole - static_cast<size_t>(address(memory) - base));
-    return setLinear(image, memory, *format, left);
+    return setLinear(what, memory, *format, left);
   });
 }
 
@@ -237,13 +265,20 @@ cudaError_t cudaBindTexture2D(size_t* offset, const textureReference* reference,
   if (offset != nullptr) *offset = 0;
   if (reference == nullptr || format == nullptr) return finish(cudaErrorInvalidValue);
   return bindTexture(reference,
-                     [&](orditoImage& image) { return setPlane(image, memory, *format, width, height, pitch); });
+                     [&](CUDA_RESOURCE_DESC& what) { return setPlane(what, memory, *format, width, height, pitch); });
 }
 
 cudaError_t cudaBindTextureToArray(const textureReference* reference, cudaArray_const_t array,
                                    const cudaChannelFormatDesc* /*format*/) {
   if (reference == nullptr) return finish(cudaErrorInvalidValue);
-  return bindTexture(reference, [&](orditoImage& image) { return setArray(image, array); });
+  return bindTexture(reference, [&](CUDA_RESOURCE_DESC& what) { return setArray(what, array); });
+}
+
+cudaError_t cudaBindTextureToMipmappedArray(const textureReference* reference, cudaMipmappedArray_const_t mipmap,
+                                            const cudaChannelFormatDesc* /*format*/) {
+  if (reference == nullptr) return finish(cudaErrorInvalidValue);
+  return bindTexture(
+      reference, [&](CUDA_RESOURCE_DESC& what) { return setMipmap(what, const_cast<cudaMipmappedArray_t>(mipmap)); });
 }
 
 cudaError_t cudaUnbindTexture(const textureReference* reference) {
@@ -251,7 +286,7 @@ cudaError_t cudaUnbindTexture(const textureReference* reference) {
     CUdeviceptr place = 0;
     bool reads_floats = false;
     if (Registry::instance().reference(reference, &place, &reads_floats) != cudaSuccess) return cudaErrorInvalidTexture;
-    return toRuntime(orditoTextureBind(place, nullptr));
+    return toRuntime(orditoTextureBind(place, nullptr, nullptr));
   });
 }
 
@@ -274,9 +309,9 @@ cudaError_t cudaBindSurfaceToArray(const surfaceReference* reference, cudaArray_
     bool unused = false;
     const cudaError_t found = Registry::instance().reference(reference, &place, &unused);
     if (found != cudaSuccess) return found == cudaErrorInvalidSymbol ? cudaErrorInvalidSurface : found;
-    orditoImage image{};
-    if (const cudaError_t wrong = setArray(image, array); wrong != cudaSuccess) return wrong;
-    return toRuntime(orditoSurfaceBind(place, &image));
+    CUDA_RESOURCE_DESC what{};
+    if (const cudaError_t wrong = setArray(what, array); wrong != cudaSuccess) return wrong;
+    return toRuntime(orditoSurfaceBind(place, &what));
   });
 }
 

@@ -6,4 +6,4 @@ if [ ! -x "$nvcc" ]; then
   echo "skipped: no nvcc on this machine"
   exit 77
 fi
-"$nvcc" -std=c++17 -cudart shared "$@" "$source" -o "$binary" && exec "$ordito" run "$binary"
+"$nvcc" -std=c++17 -cudart shared "$source" "$@" -o "$binary" && exec "$ordito" run "$binary"
