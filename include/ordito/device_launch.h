@@ -11,6 +11,11 @@ __device__ cudaError_t cudaLaunchDevice(void* kernel, void* parameters, dim3 gri
 __device__ cudaError_t cudaLaunchDeviceV2(void* parameters, cudaStream_t stream);
 }
 
+/// A condition's handle is the address of its number.
+__device__ inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value) {
+  *reinterpret_cast<volatile unsigned int*>(handle) = value;
+}
+
 /// A launch is split in two, because clang resolves and checks the name of a kernel only where no device function is
 /// around: the configuration and the arguments are evaluated into an object, and a class derived from the object's
 /// launches with what is in it. See src/cli/device_launches.cpp.

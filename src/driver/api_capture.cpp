@@ -38,6 +38,24 @@ CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
   return beginCapture(stream, mode);
 }
 
+CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph, const CUgraphNode* dependencies, const void*,
+                                     size_t count, CUstreamCaptureMode mode) {
+  ORDITO_CONTEXT(context);
+  ORDITO_STREAM(stream, context, handle);
+  auto target = Graph::from(graph);
+  if (!target || (count && !dependencies)) return CUDA_ERROR_INVALID_VALUE;
+  std::vector<GraphNode*> frontier;
+  for (size_t i = 0; i < count; ++i) {
+    frontier.push_back(Graph::node(dependencies[i]));
+    if (!frontier.back() || &frontier.back()->graph != target.get()) return CUDA_ERROR_INVALID_VALUE;
+  }
+  return beginCapture(stream, mode, graph, std::move(frontier));
+}
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const CUgraphNode* dependencies,
+                                          const void* edges, size_t count, CUstreamCaptureMode mode) {
+  return cuStreamBeginCaptureToGraph(own(stream), graph, dependencies, edges, count, mode);
+}
+
 CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);

@@ -15,6 +15,7 @@ struct Capture {
   Stream* origin = nullptr;
   uint64_t id = 0;
   bool invalid = false;
+  bool ownsGraph = true;  // not one of the program's
 };
 
 struct CapturedPoint {
@@ -113,7 +114,8 @@ CUresult refuseWhileCapturing(const std::shared_ptr<Stream>& stream) {
   return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
-CUresult beginCapture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode) {
+CUresult beginCapture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode, CUgraph graph,
+                      std::vector<GraphNode*> frontier) {
   if (mode < CU_STREAM_CAPTURE_MODE_GLOBAL || mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
   if (isLegacy(stream)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   static std::atomic<uint64_t> next{1};
@@ -121,12 +123,17 @@ CUresult beginCapture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode
   std::lock_guard lock(all.mutex);
   if (all.find(stream.get())) return CUDA_ERROR_ILLEGAL_STATE;
   auto capture = std::make_shared<Capture>();
-  capture->graph = std::make_shared<Graph>();
-  capture->handle = Graph::handle(capture->graph);
+  capture->ownsGraph = graph == nullptr;
+  capture->graph = graph ? Graph::from(graph) : std::make_shared<Graph>();
+  capture->handle = graph ? graph : Graph::handle(capture->graph);
   capture->origin = stream.get();
   capture->id = next++;
-  all.join(stream, capture);
+  all.join(stream, capture).frontier = std::move(frontier);
   return CUDA_SUCCESS;
+}
+
+CUresult beginCapture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode) {
+  return beginCapture(stream, mode, nullptr, {});
 }
 
 CUresult endCapture(const std::shared_ptr<Stream>& stream, std::shared_ptr<Graph>& graph) {
@@ -147,7 +154,7 @@ CUresult endCapture(const std::shared_ptr<Stream>& stream, std::shared_ptr<Graph
   std::erase_if(all.members, [&](const auto& entry) { return entry.second.capture == capture; });
   all.count = all.members.size();
   if (capture->invalid || unjoined) {
-    Graph::destroy(capture->handle);
+    if (capture->ownsGraph) Graph::destroy(capture->handle);
     return capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
   }
   graph = capture->graph;

@@ -25,6 +25,9 @@ std::optional<CUresult> capture(const std::shared_ptr<Stream>& stream, const std
 CUresult refuseWhileCapturing(const std::shared_ptr<Stream>& stream);
 
 CUresult beginCapture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode);
+/// The same into a graph that there is already, behind some of its nodes.
+CUresult beginCapture(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode, CUgraph graph,
+                      std::vector<GraphNode*> frontier);
 CUresult endCapture(const std::shared_ptr<Stream>& stream, std::shared_ptr<Graph>& graph);
 
 /// cuEventRecord and cuStreamWaitEvent where captured streams or events are concerned; nothing when none is.

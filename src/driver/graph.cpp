@@ -73,6 +73,49 @@ void resetGraphMemoryHigh() {
   owned().use.high = owned().use.now;
 }
 
+namespace {
+
+struct Conditions {
+  std::mutex mutex;
+  std::map<CUdeviceptr, std::weak_ptr<Condition>> live;
+};
+Conditions& conditions() {
+  static auto* all = new Conditions;
+  return *all;
+}
+
+}  // namespace
+
+Condition::Condition(Device& device, CUdeviceptr place, unsigned initial, bool resets)
+    : address(place), device_(device), initial_(initial), resets_(resets) {
+  *reinterpret_cast<unsigned*>(address) = initial;
+}
+
+Condition::~Condition() {
+  std::lock_guard lock(conditions().mutex);
+  conditions().live.erase(address);
+  device_.memory.free(address);
+}
+
+std::shared_ptr<Condition> Condition::make(Device& device, unsigned initial, bool resets) {
+  auto address = device.memory.allocate(sizeof(unsigned));
+  if (!address) return nullptr;
+  auto condition = std::make_shared<Condition>(device, *address, initial, resets);
+  std::lock_guard lock(conditions().mutex);
+  conditions().live[*address] = condition;
+  return condition;
+}
+
+std::shared_ptr<Condition> Condition::from(CUdeviceptr address) {
+  std::lock_guard lock(conditions().mutex);
+  const auto found = conditions().live.find(address);
+  return found == conditions().live.end() ? nullptr : found->second.lock();
+}
+
+void Condition::reset() const {
+  if (resets_) __atomic_store_n(reinterpret_cast<unsigned*>(address), initial_, __ATOMIC_RELEASE);
+}
+
 // --- graphs
 // -----------------------------------------------------------------------------------------------------------------------
 
@@ -110,6 +153,7 @@ void Graph::remove(GraphNode* node) {
 
 std::shared_ptr<Graph> Graph::clone() const {
   auto copy = std::make_shared<Graph>();
+  copy->objects = objects;
   std::unordered_map<const GraphNode*, GraphNode*> twin;
   for (const auto& node : nodes_) {
     copy->nodes_.push_back(std::make_unique<GraphNode>(GraphNode{*copy, node->number, node->task, {}}));
@@ -151,25 +195,62 @@ struct GraphExec::Run {
   struct Item {
     std::shared_ptr<const Step> step;
     std::shared_ptr<Event::Record> record;
+    std::vector<Run> bodies;  // of a conditional node
   };
   std::vector<Item> items;
 
   CUresult operator()(std::string& message) const {
     for (const Item& item : items) {
       if (item.record) item.record->time = std::chrono::steady_clock::now();
+      if (const auto* conditional = conditionalOf(item))
+        if (CUresult bad = choose(*conditional, item.bodies, message)) return bad;
       if (!item.step->task.work) continue;
       if (CUresult bad = item.step->task.work(message)) return bad;
     }
     return CUDA_SUCCESS;
   }
+
+  /// Before a launch.
+  void resetConditions() const {
+    for (const Item& item : items) {
+      if (const auto* conditional = conditionalOf(item)) conditional->condition->reset();
+      for (const Run& body : item.bodies) body.resetConditions();
+    }
+  }
+
+ private:
+  static const Conditional* conditionalOf(const Item& item) {
+    const auto* found = std::get_if<std::shared_ptr<const Conditional>>(&item.step->task.parameters);
+    return found ? found->get() : nullptr;
+  }
+
+  static CUresult choose(const Conditional& conditional, const std::vector<Run>& bodies, std::string& message) {
+    const unsigned value = conditional.condition->value();
+    switch (conditional.type) {
+      case CU_GRAPH_COND_TYPE_IF: {
+        const size_t k = value ? 0 : 1;
+        return k < bodies.size() ? bodies[k](message) : CUDA_SUCCESS;
+      }
+      case CU_GRAPH_COND_TYPE_SWITCH: return value < bodies.size() ? bodies[value](message) : CUDA_SUCCESS;
+      case CU_GRAPH_COND_TYPE_WHILE: break;
+    }
+    while (conditional.condition->value())
+      if (CUresult bad = bodies.front()(message)) return bad;
+    return CUDA_SUCCESS;
+  }
 };
 
 std::shared_ptr<const GraphExec::Step> GraphExec::makeStep(const GraphNode& node, std::vector<size_t> after) {
-  auto step = std::make_shared<Step>(Step{node.number, node.task, std::move(after), nullptr});
+  auto step = std::make_shared<Step>(Step{node.number, node.task, std::move(after), nullptr, {}});
   if (auto* child = std::get_if<std::shared_ptr<Graph>>(&node.task.parameters)) {
     step->child = instantiate(**child, 0);
     if (!step->child) return nullptr;
   }
+  if (auto* conditional = std::get_if<std::shared_ptr<const Conditional>>(&node.task.parameters))
+    for (const auto& body : (*conditional)->bodies) {
+      step->bodies.push_back(instantiate(*body, 0));
+      if (!step->bodies.back()) return nullptr;
+    }
   return step;
 }
 
@@ -178,6 +259,7 @@ std::shared_ptr<GraphExec> GraphExec::instantiate(const Graph& graph, uint64_t f
   if (order.size() != graph.nodes().size()) return nullptr;
   auto executable = std::make_shared<GraphExec>();
   executable->flags_ = flags;
+  executable->objects_ = graph.objects;
   std::unordered_map<const GraphNode*, size_t> position;
   for (const GraphNode* node : order) {
     position[node] = executable->steps_.size();
@@ -200,7 +282,8 @@ void GraphExec::collect(Run& run, std::vector<Point>& waits) {
   std::lock_guard lock(mutex_);
   for (const auto& step : steps_) {
     if (!step->enabled) continue;
-    Run::Item item{step, nullptr};
+    Run::Item item{step, nullptr, std::vector<Run>(step->bodies.size())};
+    for (size_t k = 0; k < step->bodies.size(); ++k) step->bodies[k]->collect(item.bodies[k], waits);
     const auto* event = std::get_if<std::shared_ptr<Event>>(&step->task.parameters);
     if (event && step->task.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) item.record = std::make_shared<Event::Record>();
     if (event && step->task.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
@@ -214,7 +297,10 @@ CUresult GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   auto run = std::make_shared<Run>();
   Operation operation;
   collect(*run, operation.after);
-  operation.run = [run](std::string& message) { return (*run)(message); };
+  operation.run = [run](std::string& message) {
+    run->resetConditions();
+    return (*run)(message);
+  };
   std::lock_guard lock(mutex_);
   if (last_.stream) operation.after.push_back(last_);
   std::erase_if(operation.after, [&](const Point& point) { return point.stream == stream; });
@@ -228,7 +314,10 @@ Work GraphExec::asWork() {
   auto run = std::make_shared<Run>();
   std::vector<Point> waits;
   collect(*run, waits);
-  return [run](std::string& message) { return (*run)(message); };
+  return [run](std::string& message) {
+    run->resetConditions();
+    return (*run)(message);
+  };
 }
 
 GraphExec::Steps* GraphExec::stepsWith(uint64_t number, size_t* index) {

@@ -43,9 +43,47 @@ struct GraphMemoryUse {
 GraphMemoryUse graphMemoryUse();
 void resetGraphMemoryHigh();
 
+/// The number that a conditional node looks at, in device memory, where kernels set it. Its address is the handle.
+class Condition {
+ public:
+  Condition(Device& device, CUdeviceptr address, unsigned initial, bool resets);
+  ~Condition();
+  /// Null if there is no memory for it.
+  static std::shared_ptr<Condition> make(Device& device, unsigned initial, bool resets);
+  static std::shared_ptr<Condition> from(CUdeviceptr address);
+  unsigned value() const { return __atomic_load_n(reinterpret_cast<const unsigned*>(address), __ATOMIC_ACQUIRE); }
+  /// At each launch, if the program asked for that.
+  void reset() const;
+  const CUdeviceptr address;
+
+ private:
+  Device& device_;
+  const unsigned initial_;
+  const bool resets_;
+};
+
+/// A node that runs one of its graphs, or one of them again and again, as its condition says when its turn comes.
+struct Conditional {
+  CUgraphConditionalNodeType type;
+  std::shared_ptr<Condition> condition;
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<CUgraph> handles;  // of the bodies
+};
+
+/// What a program wants to hear of when nobody refers to it any more (cuUserObjectCreate).
+struct UserObject {
+  void* pointer;
+  CUhostFn destroy;
+  UserObject(void* p, CUhostFn d) : pointer(p), destroy(d) {}
+  ~UserObject() { destroy(pointer); }
+};
+/// One element for each reference.
+using UserObjects = std::vector<std::shared_ptr<UserObject>>;
+
 using NodeParameters =
-    std::variant<std::monostate, std::shared_ptr<const LaunchRequest>, CopyRequest, Fill, CUDA_HOST_NODE_PARAMS,
-                 std::shared_ptr<Graph>, std::shared_ptr<Event>, std::shared_ptr<GraphMemory>, CUdeviceptr>;
+    std::variant<std::monostate, std::shared_ptr<const Conditional>, std::shared_ptr<const LaunchRequest>, CopyRequest,
+                 Fill, CUDA_HOST_NODE_PARAMS, std::shared_ptr<Graph>, std::shared_ptr<Event>,
+                 std::shared_ptr<GraphMemory>, CUdeviceptr>;
 
 /// What a node does: its parameters and the work made from them (null for nodes that only order others).
 struct NodeTask {
@@ -79,6 +117,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
   /// The nodes, each behind those that it depends on; fewer than all when there is a cycle.
   std::vector<GraphNode*> inOrder() const;
+  UserObjects objects;
+  std::vector<std::shared_ptr<Condition>> conditions;  // made for nodes of this graph
 
  private:
   std::vector<std::unique_ptr<GraphNode>> nodes_;
@@ -110,6 +150,7 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     NodeTask task;
     std::vector<size_t> after;
     std::shared_ptr<GraphExec> child;
+    std::vector<std::shared_ptr<GraphExec>> bodies;
     bool enabled = true;
   };
   using Steps = std::vector<std::shared_ptr<const Step>>;
@@ -123,6 +164,7 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
   Steps steps_;
   Point last_;  // launches of one graph run one after the other
   uint64_t flags_ = 0;
+  UserObjects objects_;
 };
 
 }  // namespace ordito::driver

@@ -114,6 +114,23 @@ CUresult eventTask(Context& context, CUgraphNodeType type, CUevent handle, NodeT
   return CUDA_SUCCESS;
 }
 
+CUresult conditionalTask(CUDA_CONDITIONAL_NODE_PARAMS& p, NodeTask& task) {
+  const unsigned most = p.type == CU_GRAPH_COND_TYPE_WHILE ? 1 : p.type == CU_GRAPH_COND_TYPE_IF ? 2 : ~0u;
+  if (p.type > CU_GRAPH_COND_TYPE_SWITCH || p.size == 0 || p.size > most) return CUDA_ERROR_INVALID_VALUE;
+  auto conditional = std::make_shared<Conditional>();
+  conditional->type = p.type;
+  conditional->condition = Condition::from(p.handle);
+  if (!conditional->condition) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned k = 0; k < p.size; ++k) {
+    conditional->bodies.push_back(std::make_shared<Graph>());
+    conditional->handles.push_back(Graph::handle(conditional->bodies.back()));
+  }
+  p.phGraph_out = conditional->handles.data();
+  task.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  task.parameters = std::shared_ptr<const Conditional>(std::move(conditional));
+  return CUDA_SUCCESS;
+}
+
 CUresult memoryTask(Context& context, uint64_t bytes, NodeTask& task, CUdeviceptr* pointer) {
   auto address = context.device.memory.allocate(bytes);
   if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -126,8 +143,9 @@ CUresult memoryTask(Context& context, uint64_t bytes, NodeTask& task, CUdevicept
 namespace {
 
 std::string labelOf(const NodeTask& task) {
-  static constexpr const char* kNames[] = {"kernel",     "memcpy",       "memset", "host", "graph",    "empty",
-                                           "wait event", "record event", "signal", "wait", "allocate", "free"};
+  static constexpr const char* kNames[] = {"kernel",   "memcpy",     "memset",       "host",       "graph",
+                                           "empty",    "wait event", "record event", "signal",     "wait",
+                                           "allocate", "free",       "batch",        "conditional"};
   std::string label = static_cast<size_t>(task.type) < std::size(kNames) ? kNames[task.type] : "node";
   if (auto* launch = std::get_if<std::shared_ptr<const LaunchRequest>>(&task.parameters))
     label += "\\n" + (*launch)->function->displayName;

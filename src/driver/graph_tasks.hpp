@@ -11,6 +11,8 @@ CUresult fillTask(const CUDA_MEMSET_NODE_PARAMS& parameters, NodeTask& task);
 CUresult hostTask(const CUDA_HOST_NODE_PARAMS& parameters, NodeTask& task);
 CUresult childTask(CUgraph child, NodeTask& task);
 CUresult eventTask(Context& context, CUgraphNodeType type, CUevent event, NodeTask& task);
+/// Makes the bodies, whose handles stay the node's.
+CUresult conditionalTask(CUDA_CONDITIONAL_NODE_PARAMS& parameters, NodeTask& task);
 /// Takes the memory; its address goes to `pointer`.
 CUresult memoryTask(Context& context, uint64_t bytes, NodeTask& task, CUdeviceptr* pointer);
 

@@ -8,8 +8,10 @@
 #define cudaGraphNodeGetDependentNodes cudaGraphNodeGetDependentNodes_asDeclared
 #define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_asDeclared
 #define cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_asDeclared
+#define cudaGraphAddNode cudaGraphAddNode_asDeclared
 #include "runtime/call.hpp"
 
+#undef cudaGraphAddNode
 #undef cudaGraphAddDependencies
 #undef cudaGraphRemoveDependencies
 #undef cudaGraphGetEdges
@@ -118,11 +120,19 @@ cudaError_t cudaStreamGetCaptureInfo_v2_ptsz(cudaStream_t stream, cudaStreamCapt
 
 #if ORDITO_CUDART_VERSION >= 13000
 WITH_EDGES()
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, Nodes after, Edges edges, size_t count,
+                             cudaGraphNodeParams* parameters) {
+  return cudaGraphAddNode_v2(node, graph, after, edges, count, parameters);
+}
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
                                      cudaGraph_t* graph, Nodes* nodes, Edges* edges, size_t* count) {
   return info(stream, status, id, graph, nodes, edges, count);
 }
 #else
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, Nodes after, size_t count,
+                             cudaGraphNodeParams* parameters) {
+  return cudaGraphAddNode_v2(node, graph, after, nullptr, count, parameters);
+}
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, Nodes from, Nodes to, size_t count) {
   return add(graph, from, to, nullptr, count);
 }
