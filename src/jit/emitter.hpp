@@ -321,6 +321,7 @@ class Emitter {
 
   LlvmValue loadGeneral(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
   void storeGeneral(LlvmValue addresses, LlvmValue value, LlvmValue mask);
+  void storeVectorsGeneral(LlvmValue addresses, const std::vector<LlvmValue>& values, LlvmValue mask);
   LlvmValue loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any);
   bool canMask(llvm::Type* element) const;
   llvm::Function* sparseStore(llvm::Type* element);
@@ -519,10 +520,11 @@ class Emitter {
   llvm::BasicBlock* regionLatch_ = nullptr;
   size_t scratchBytes_ = 0;
   size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
-  bool sharesParked_ = false;            // the regions of threads out of step are one piece of code
-  const bool parks_;                     // threads can get out of step somewhere: see stepping.cpp
-  llvm::AllocaInst* spins_ = nullptr;    // turns of spinning loops in the running region
-  llvm::AllocaInst* widened_ = nullptr;  // what checkWidening shows its helper
+  bool sharesParked_ = false;                 // the regions of threads out of step are one piece of code
+  const bool parks_;                          // threads can get out of step somewhere: see stepping.cpp
+  llvm::AllocaInst* spins_ = nullptr;         // turns of spinning loops in the running region
+  llvm::AllocaInst* widened_ = nullptr;       // what checkWidening shows its helper
+  llvm::AllocaInst* vectorStores_ = nullptr;  // what storeVectorsGeneral stores: elements, addresses
 
   std::vector<Slots> slots_;
   std::map<ValueId, Held> held_;

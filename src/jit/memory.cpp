@@ -328,6 +328,24 @@ void Emitter::storeGeneral(LlvmValue addresses, LlvmValue value, LlvmValue mask)
       [&] { scatter(addresses, value, mask); });
 }
 
+/// A vector (.v2, .v4) for each lane, wherever it belongs: lane by lane, a whole vector at a time.
+void Emitter::storeVectorsGeneral(LlvmValue addresses, const std::vector<LlvmValue>& values, LlvmValue mask) {
+  llvm::Type* element = values[0]->getType()->getScalarType();
+  const unsigned count = static_cast<unsigned>(values.size());
+  auto* type = llvm::FixedVectorType::get(element, count);
+  if (!vectorStores_) vectorStores_ = laneArrays(b_.getInt64Ty(), 5);
+  for (unsigned k = 0; k < count; ++k) b_.CreateStore(values[k], laneArray(vectorStores_, k));
+  b_.CreateStore(addresses, laneArray(vectorStores_, 4));
+  forEachLane(mask, [&](LlvmValue lane) {
+    auto load = [&](llvm::Type* t, unsigned k) {
+      return b_.CreateLoad(t, b_.CreateInBoundsGEP(t, laneArray(vectorStores_, k), lane));
+    };
+    LlvmValue vector = llvm::PoisonValue::get(type);
+    for (unsigned k = 0; k < count; ++k) vector = b_.CreateInsertElement(vector, load(element, k), uint64_t{k});
+    b_.CreateAlignedStore(vector, pointer(load(b_.getInt64Ty(), 4)), llvm::Align(1));
+  });
+}
+
 /// One load; where `any` is given and false, from the dummy word.
 LlvmValue Emitter::loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any) {
   LlvmValue p = pointer(address, offset);
@@ -591,6 +609,10 @@ void Emitter::emitStore(const Instruction& i) {
     Address shifted = a;
     for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[0].offset : 0;
     if (values.size() > 1 && storeInterleaved(shifted, p, values, maskOf(mask, p))) continue;
+    if (values.size() > 1 && !a.isGrouped()) {
+      storeVectorsGeneral(addressVector(a, p, i.operands[0].offset), values, maskOf(mask, p));
+      continue;
+    }
     for (unsigned k = 0; k < values.size(); ++k)
       storeLanes(a, p, i.operands[0].offset + int64_t{k} * bytes, values[k], maskOf(mask, p));
   }
