@@ -355,6 +355,11 @@ void Emitter::emitKill(BlockId b, uint32_t version, unsigned side) {
       goTo(b, onward, version);
       held_ = heldHere;
       b_.SetInsertPoint(some);
+      if (canPartAt(b)) {
+        runApart();
+        b_.CreateBr(die);
+        return endDying(die);
+      }
     }
     const Parts left = butNot(liveMask(version), dying);
     for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(left[p]), live_[p]);
@@ -365,10 +370,40 @@ void Emitter::emitKill(BlockId b, uint32_t version, unsigned side) {
     goTo(b, onward, versionNumber(partial));
     held_ = heldHere;
   }
+  endDying(die);
+}
+
+/// All lanes of the group have ended.
+void Emitter::endDying(llvm::BasicBlock* die) {
   b_.SetInsertPoint(die);
   if (needsLive_)
     for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
   endRegion(kDone);
+}
+
+/// May the group's warps start anew, one by one, instead of going on behind the branch that ends `b`? If nothing that
+/// led here left a trace.
+bool Emitter::canPartAt(BlockId b) const {
+  if (apartName_.empty()) return false;
+  std::vector<char> before(f_.blocks.size(), 0);
+  std::vector<BlockId> work{b};
+  before[b] = 1;
+  while (!work.empty()) {
+    const ir::Block& block = f_.blocks[work.back()];
+    work.pop_back();
+    for (const Instruction& i : block.code)
+      if (i.info().effect != isa::Effect::Pure && !(i.info().effect == isa::Effect::Load && !isOrdered(i)))
+        return false;
+    for (BlockId p : block.predecessors)
+      if (!before[p]) before[p] = 1, work.push_back(p);
+  }
+  return true;
+}
+
+void Emitter::runApart() {
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
+  if (!apart_) apart_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, apartName_, module_);
+  b_.CreateCall(apart_, {frame_, b_.CreateMul(group_, b_.getInt32(jam_))})->setDoesNotThrow();
 }
 
 void Emitter::endRegion(uint32_t nextState) {
@@ -400,8 +435,38 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
 
 /// Emits masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`,
 /// do not count.
+/// The region's graph, in which the stops among `nodes` lead to where their lanes will come back to one of `nodes`. So
+/// a stop belongs to the loops around it, as in the kernel, also if the way back leads over the region's start, `cut`;
+/// and lanes reach it in the turn in which they set out for it: at its end, what they have computed dies.
+ir::Graph Emitter::graphWithStops(const std::vector<BlockId>& nodes, BlockId cut) const {
+  ir::Graph graph = regionGraph_;
+  std::vector<char> isNode(f_.blocks.size(), 0);
+  for (BlockId n : nodes) isNode[n] = 1;
+  for (BlockId b : nodes) {
+    if (f_.blocks[b].end.kind != Kind::Barrier) continue;
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> work{b};
+    while (!work.empty()) {
+      const ir::Terminator& end = f_.blocks[work.back()].end;
+      work.pop_back();
+      for (unsigned k = 0; k < end.targetCount(); ++k) {
+        const BlockId to = end.target[k];
+        if (seen[to]) continue;
+        seen[to] = 1;
+        if (isNode[to] && to != cut)
+          graph.edge(b, to);
+        else
+          work.push_back(to);
+      }
+    }
+  }
+  return graph;
+}
+
 void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut) {
-  for (const auto& component : ir::components(loopGraph_, nodes, cut)) {
+  const bool stops =
+      std::any_of(nodes.begin(), nodes.end(), [&](BlockId n) { return f_.blocks[n].end.kind == Kind::Barrier; });
+  for (const auto& component : ir::components(stops ? graphWithStops(nodes, cut) : regionGraph_, nodes, cut)) {
     const BlockId header = headerOf(component, stops_, regionPosition_);
     const bool repeats = header != cut && std::any_of(component.begin(), component.end(), [&](BlockId n) {
                            const auto& successors = regionGraph_.successors[n];

@@ -63,8 +63,21 @@ void Emitter::refuse(const Instruction& i, const std::string& what) {
 }
 
 EmittedKernel Emitter::emit(const std::string& name) {
-  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false);
-  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
+  emitFunction(llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false), name);
+  return std::move(result_);
+}
+
+EmittedKernel Emitter::emitApart(const std::string& name, unsigned warps) {
+  groupsEnd_ = b_.getInt32(warps);
+  emitFunction(llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false), name);
+  function_->setLinkage(llvm::GlobalValue::InternalLinkage);
+  function_->addFnAttr(llvm::Attribute::NoInline);
+  return std::move(result_);
+}
+
+void Emitter::emitFunction(llvm::FunctionType* type, const std::string& name) {
+  function_ = module_.getFunction(name);  // declared if it was called already
+  if (!function_) function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
   function_->addFnAttr("target-cpu", target_.cpu);
   function_->addFnAttr("target-features", target_.features);
   // LLVM's tuning for server processors prefers 256-bit vectors; a warp is wider (measured: 1.4 times slower).
@@ -77,6 +90,8 @@ EmittedKernel Emitter::emit(const std::string& name) {
   auto* body = llvm::BasicBlock::Create(context_, "prologue", function_);
   b_.SetInsertPoint(body);
   beginLines(name);
+  firstGroup_ = groupsEnd_ ? function_->getArg(1) : static_cast<LlvmValue>(b_.getInt32(0));
+  groupsEnd_ = groupsEnd_ ? b_.CreateAdd(firstGroup_, groupsEnd_) : b_.getInt32(groups_);
   findPoints();
   findDefinitions();
   findStreams();
@@ -87,13 +102,13 @@ EmittedKernel Emitter::emit(const std::string& name) {
   emitRegions();
   llvm::IRBuilder<>(entry_).CreateBr(body);
   result_.scratchBytes = roundUp(scratchBytes_ + 64, 64);
-  return std::move(result_);
 }
 
 /// Line tables, so that a fault in the machine code can name its line of PTX.
 void Emitter::beginLines(const std::string& name) {
   llvm::DIBuilder di(module_);
-  module_.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  if (!module_.getModuleFlag("Debug Info Version"))
+    module_.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   auto* file = di.createFile("kernel.ptx", ".");
   di.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "ordito", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
   lines_ = di.createFunction(file, name, name, file, 1, di.createSubroutineType(di.getOrCreateTypeArray({})), 1,
@@ -364,7 +379,6 @@ void Emitter::prepareRegion(const std::vector<uint32_t>& points) {
   regionPosition_.assign(f_.blocks.size(), 0);
   for (uint32_t i = 0; i < regionOrder_.size(); ++i)
     inRegion_[regionOrder_[i]] = 1, regionPosition_[regionOrder_[i]] = i;
-  findRegionLoops();
   definedInRegion_.assign(f_.values.size(), 0);
   // In a kernel that parks, every group keeps the result of a barrier itself.
   for (uint32_t point : points)
@@ -395,31 +409,6 @@ std::vector<BlockId> Emitter::orderFrom(const std::vector<uint32_t>& points) con
   return order;
 }
 
-/// The region's graph, in which stops lead to where their lanes will come back into the region. So a stop belongs to
-/// the loops around it, as in the kernel, and lanes reach it in the turn in which they set out for it: other lanes'
-/// later turns would overwrite what they have computed.
-void Emitter::findRegionLoops() {
-  loopGraph_ = regionGraph_;
-  for (BlockId b : regionOrder_) {
-    if (f_.blocks[b].end.kind != Kind::Barrier) continue;
-    std::vector<char> seen(f_.blocks.size(), 0);
-    std::vector<BlockId> work{b};
-    while (!work.empty()) {
-      const ir::Terminator& end = f_.blocks[work.back()].end;
-      work.pop_back();
-      for (unsigned k = 0; k < end.targetCount(); ++k) {
-        const BlockId to = end.target[k];
-        if (seen[to]) continue;
-        seen[to] = 1;
-        if (inRegion_[to])
-          loopGraph_.edge(b, to);
-        else
-          work.push_back(to);
-      }
-    }
-  }
-}
-
 /// One region: a loop over the groups of warps.
 void Emitter::emitRegion(uint32_t point) {
   auto* head = b_.GetInsertBlock();
@@ -440,7 +429,7 @@ void Emitter::emitRegion(uint32_t point) {
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
   auto* group = b_.CreatePHI(b_.getInt32Ty(), 2, "group");
-  group->addIncoming(b_.getInt32(0), head);
+  group->addIncoming(firstGroup_, head);
   group_ = group;
   regionLatch_ = latch;
   for (auto& [slot, value] : snapshot) b_.CreateStore(value, slot);
@@ -479,7 +468,10 @@ void Emitter::emitRegion(uint32_t point) {
     else
       b_.CreateBr(partial);
     b_.SetInsertPoint(partial);
-    b_.CreateCondBr(anyLane(live), blockFor(points_[point], versionNumber({false, {}})), latch);
+    if (!apartName_.empty())
+      runApart(), b_.CreateBr(latch);
+    else
+      b_.CreateCondBr(anyLane(live), blockFor(points_[point], versionNumber({false, {}})), latch);
   }
   drainWork();
 
@@ -493,7 +485,7 @@ void Emitter::emitRegion(uint32_t point) {
   }
   LlvmValue next = b_.CreateAdd(group_, b_.getInt32(1), "group.next", true, true);
   group->addIncoming(next, latch);
-  b_.CreateCondBr(b_.CreateICmpULT(next, b_.getInt32(groups_)), loop, after);
+  b_.CreateCondBr(b_.CreateICmpULT(next, groupsEnd_), loop, after);
   b_.SetInsertPoint(after);
 }
 

@@ -73,18 +73,26 @@ class Emitter {
   Emitter(llvm::Module& module, const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
           const machine::KernelLayout& layout, const Target& target, bool counters, bool quick);
   EmittedKernel emit(const std::string& name);
+  /// From now on, groups of warps some of whose lanes end at once run one warp at a time, in a function of their own:
+  /// the jammed code of a warp that is not whole is as long as that of a whole one, and hardly ever runs. To be called
+  /// before `emit`; only for kernels of one region, without counters.
+  void partWarps(const std::string& name) { apartName_ = name; }
+  /// Has `emit` called that function?
+  bool hasParted() const { return apart_ != nullptr; }
+  /// Emits it, from this Emitter's shapes, which are those of single warps: f(frame, first warp) runs `warps` warps.
+  EmittedKernel emitApart(const std::string& name, unsigned warps);
 
  private:
   friend class Chapters;
 
   // ---- emitter.cpp: the skeleton
   // -------------------------------------------------------------------------------------------------------
+  void emitFunction(llvm::FunctionType* type, const std::string& name);
   void emitPrologue();
   void emitRegions();
   void prepareRegion(const std::vector<uint32_t>& points);
   std::vector<BlockId> orderFrom(const std::vector<uint32_t>& points) const;
   ir::Graph graphBetweenStops() const;
-  void findRegionLoops();
   void emitRegion(uint32_t point);
   void emitReturn(machine::Turn turn);
   void findPoints();
@@ -154,8 +162,12 @@ class Emitter {
   void emitUniformEnd(BlockId b, uint32_t version);
   void emitDivergentEnd(BlockId b, uint32_t version);
   void emitKill(BlockId b, uint32_t version, unsigned side);
+  void endDying(llvm::BasicBlock* die);
+  bool canPartAt(BlockId b) const;
+  void runApart();
   void goTo(BlockId from, BlockId to, uint32_t version);
   void emitComponent(uint32_t component, uint32_t version);
+  ir::Graph graphWithStops(const std::vector<BlockId>& nodes, BlockId cut) const;
   void emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut);
   void emitMaskedBlock(BlockId b, uint32_t version);
   void emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask);
@@ -489,6 +501,9 @@ class Emitter {
   LlvmValue parameters_ = nullptr, shared_ = nullptr, scratch_ = nullptr, local_ = nullptr, globals_ = nullptr;
   LlvmValue ctaid_[3] = {}, nctaid_[3] = {};
   LlvmValue group_ = nullptr;  // number of the group of warps being run
+  LlvmValue firstGroup_ = nullptr, groupsEnd_ = nullptr;
+  std::string apartName_;  // of a function for single warps, if the kernel may have one: see partWarps
+  llvm::Function* apart_ = nullptr;
   llvm::AllocaInst* nextState_ = nullptr;
   std::vector<llvm::AllocaInst*> live_;  // per part
   bool needsLive_ = false;               // some lane may end before others, so live masks are kept
@@ -541,7 +556,7 @@ class Emitter {
   std::vector<uint32_t> regionPoints_;  // where the code being emitted is entered
   std::vector<BlockId> regionOrder_;
   std::vector<uint32_t> regionPosition_;
-  ir::Graph regionGraph_, loopGraph_;  // see prepareRegion and findRegionLoops
+  ir::Graph regionGraph_;  // see prepareRegion
   std::map<uint32_t, std::vector<Component>> componentInfo_;
   std::map<BlockId, std::vector<llvm::AllocaInst*>> pending_;
   std::map<BlockId, std::vector<char>> influence_;

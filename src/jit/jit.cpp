@@ -121,16 +121,31 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
 
 Expected<Emission> emit(const Analysed& kernel, unsigned jam, const Target& target, std::string symbol, Effort effort) {
   ir::LaunchShape launch = kernel.launch;
-  launch.jam = jam;
-  const ir::Shapes shapes(kernel.function, launch, &kernel.stops);
   Emission made;
   made.code = std::make_unique<llvm::Module>(kernel.function.kernel->name, *made.context);
   made.symbol = std::move(symbol);
   made.threads = threadsOf({launch.block[0], launch.block[1], launch.block[2]});
+  auto shapesFor = [&](unsigned warps) {
+    launch.jam = warps;
+    return ir::Shapes(kernel.function, launch, &kernel.stops);
+  };
+  auto emitterFor = [&](const ir::Shapes& shapes) {
+    return Emitter(*made.code, kernel.function, kernel.stops, shapes, kernel.layout, target, kernel.counters,
+                   effort == Effort::Quick);
+  };
+  const std::string apart = made.symbol + "_apart";
   try {
-    made.emitted = Emitter(*made.code, kernel.function, kernel.stops, shapes, kernel.layout, target, kernel.counters,
-                           effort == Effort::Quick)
-                       .emit(made.symbol);
+    const ir::Shapes shapes = shapesFor(jam);
+    Emitter together = emitterFor(shapes);
+    if (jam > 1 && kernel.stops.points.size() == 1 && !kernel.stops.parks() && !kernel.counters)
+      together.partWarps(apart);
+    made.emitted = together.emit(made.symbol);
+    if (together.hasParted()) {
+      const ir::Shapes single = shapesFor(1);
+      const EmittedKernel needs = emitterFor(single).emitApart(apart, jam);
+      made.emitted.scratchBytes = std::max(made.emitted.scratchBytes, needs.scratchBytes);
+      made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
+    }
   } catch (const Refusal& refusal) {
     return tl::unexpected(Error{refusal.message, 801});
   }
