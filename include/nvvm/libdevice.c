@@ -218,6 +218,11 @@ float __nv_fast_log2f(float x) { return log2Approx(x); }
 float __nv_fast_logf(float x) { return log2Approx(x) * 0.693147181f; }
 float __nv_fast_log10f(float x) { return log2Approx(x) * 0.301029996f; }
 float __nv_fast_powf(float x, float y) { return exp2Approx(y * log2Approx(x)); }
+float __nv_fast_tanhf(float x) {  // sm_75 and later
+  float y;
+  __asm__("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 
 // ---- two results in one call
 // ----------------------------------------------------------------------------------------------

@@ -101,6 +101,25 @@ static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, 
                                           kind);
 }
 
+// --- graphs as CUDA 13 spells them, with a description of each edge
+// ------------------------------------------------------------------------------
+static inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* edges,
+                                           size_t count, struct cudaGraphNodeParams* parameters) {
+  return ::cudaGraphAddNode_v2(node, graph, dependencies, edges, count, parameters);
+}
+static inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus* status,
+                                                   unsigned long long* id, cudaGraph_t* graph,
+                                                   const cudaGraphNode_t** dependencies,
+                                                   const cudaGraphEdgeData** edges, size_t* count) {
+  return ::cudaStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, edges, count);
+}
+static inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
+                                                              const cudaGraphEdgeData* edges, size_t count,
+                                                              unsigned int flags = 0) {
+  return ::cudaStreamUpdateCaptureDependencies_v2(stream, dependencies, edges, count, flags);
+}
+
 // --- managed memory as CUDA 13 spells it
 // --------------------------------------------------------------------------------------
 static inline cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, struct cudaMemLocation location,

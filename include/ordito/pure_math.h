@@ -17,9 +17,16 @@ extern "C" {
 __device__ __attribute__((const)) float __nv_sqrtf(float) __asm__("__nv_fast_sqrtf");
 #endif
 #if defined(__CLANG_GPU_APPROX_TRANSCENDENTALS__)
-// -use_fast_math covers these two as well, which clang's headers leave precise.
+// -use_fast_math covers these as well, which clang's headers leave precise.
 __device__ __attribute__((const)) float __nv_expf(float) __asm__("__nv_fast_expf");
 __device__ __attribute__((const)) float __nv_exp10f(float) __asm__("__nv_fast_exp10f");
+__device__ __attribute__((const)) float __nv_exp2f(float) __asm__("__nv_fast_exp2f");
+__device__ __attribute__((const)) float __nv_log10f(float) __asm__("__nv_fast_log10f");
+__device__ __attribute__((const)) float __nv_powf(float, float) __asm__("__nv_fast_powf");
+__device__ __attribute__((const)) float __nv_tanf(float) __asm__("__nv_fast_tanf");
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+__device__ __attribute__((const)) float __nv_tanhf(float) __asm__("__nv_fast_tanhf");
+#endif
 #endif
 ORDITO_UNARY(acos)
 ORDITO_UNARY(acosh)

@@ -120,7 +120,7 @@ Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const 
   add(command, {"-Xclang", "-no-enable-noundef-analysis"});
   // A run of bytes that LLVM 19 packs into a vector across blocks is loaded 16 bytes at a time, however it is aligned.
   command.emplace_back("-fno-slp-vectorize");
-  if (pass == Pass::Preprocessed) command.push_back("-fpass-plugin=" + launchPass(tools).string());
+  if (pass != Pass::Preprocess) command.push_back("-fpass-plugin=" + launchPass(tools).string());
   command.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (options.flushToZero) command.emplace_back("-fgpu-flush-denormals-to-zero");
   if (options.fastMath) command.emplace_back("-fgpu-approx-transcendentals");

@@ -59,11 +59,12 @@ CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgraph graph, const 
 CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
-  if (!graph) return CUDA_ERROR_INVALID_VALUE;
-  *graph = nullptr;
+  // A program that gave the graph has no need to be told.
+  if (!graph && captureInfo(stream).ownsGraph) return CUDA_ERROR_INVALID_VALUE;
+  if (graph) *graph = nullptr;
   std::shared_ptr<Graph> captured;
   if (CUresult bad = endCapture(stream, captured)) return bad;
-  *graph = reinterpret_cast<CUgraph>(captured.get());
+  if (graph) *graph = reinterpret_cast<CUgraph>(captured.get());
   return CUDA_SUCCESS;
 }
 

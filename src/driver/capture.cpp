@@ -209,6 +209,7 @@ CaptureInfo captureInfo(const std::shared_ptr<Stream>& stream) {
   Member* member = table().find(stream.get());
   if (!member) return info;
   info.id = member->capture->id;
+  info.ownsGraph = member->capture->ownsGraph;
   if (member->capture->invalid) {
     info.status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
     return info;

@@ -40,6 +40,7 @@ struct CaptureInfo {
   CUgraph graph = nullptr;
   const CUgraphNode* frontier = nullptr;  // valid until the next call for this stream
   size_t count = 0;
+  bool ownsGraph = true;  // false: the program gave the graph
 };
 CaptureInfo captureInfo(const std::shared_ptr<Stream>& stream);
 CUresult setFrontier(const std::shared_ptr<Stream>& stream, const std::vector<GraphNode*>& nodes, bool add);

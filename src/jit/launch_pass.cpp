@@ -1,4 +1,5 @@
-// A pass for clang, not part of the JIT: makes launches from kernels what CUDA makes of them in PTX.
+// A pass for clang, not part of the JIT: makes launches from kernels what CUDA makes of them in PTX, and refuses
+// kernels that clang takes and CUDA does not.
 //
 // clang compiles `kernel<<<grid, block, shared, stream>>>(arguments)` to the two steps of a launch by the host, also
 // where the code is for the device (src/cli/device_launches.cpp says how it gets there at all):
@@ -13,6 +14,7 @@
 //   }
 //
 // `ordito nvcc` has clang load it with -fpass-plugin.
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -94,8 +96,22 @@ void replaceLaunch(CallInst& push) {
   push.eraseFromParent();
 }
 
+/// A kernel with an ellipsis, which clang takes and CUDA does not: a launch hands over what is declared and no more.
+void refuseEllipses(Module& module) {
+  const NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");
+  if (!annotations) return;
+  for (const MDNode* note : annotations->operands()) {
+    const auto* what = note->getNumOperands() > 1 ? dyn_cast<MDString>(note->getOperand(1)) : nullptr;
+    const auto* kernel = mdconst::dyn_extract_or_null<Function>(note->getOperand(0));
+    if (what && kernel && what->getString() == "kernel" && kernel->isVarArg())
+      module.getContext().emitError("ordito: a __global__ function cannot have an ellipsis: " +
+                                    demangle(kernel->getName().str()));
+  }
+}
+
 struct LaunchPass : PassInfoMixin<LaunchPass> {
   static PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
+    refuseEllipses(module);
     Function* push = module.getFunction(kPush);
     if (!push) return PreservedAnalyses::all();
     std::vector<CallInst*> calls;

@@ -19,6 +19,7 @@ refused() { # NAME PATTERN, the program on standard input
 }
 
 refused kernel_with_result "must have void return type" <<< '__global__ int kernel() { return 1; }'
+refused kernel_with_ellipsis "__global__ function cannot have an ellipsis: kernel" <<< '__global__ void kernel(int first, ...) {}'
 refused host_calls_device "__device__ function 'twice' in __host__ function|no matching function for call to 'twice'" <<'END'
 __device__ int twice(int v) { return 2 * v; }
 int main() { return twice(1); }
