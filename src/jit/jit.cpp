@@ -33,47 +33,54 @@ struct Needs {
       : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.streamedBytes) {}
 };
 
-class CompiledKernel : public machine::Executable {
+/// A kernel's code, whatever runs it.
+class Kernel : public machine::Executable {
  public:
-  CompiledKernel(BlockFunction f, const Needs& needs) : function_(f), needs_(needs) {}
-  machine::Turn runBlock(const machine::BlockFrame& frame) const override {
-    return static_cast<machine::Turn>(function_(&frame));
-  }
+  explicit Kernel(const Needs& needs) : needs_(needs) {}
   bool canSuspend() const override { return true; }
   size_t scratchBytes() const override { return needs_.scratch; }
   size_t localBytes() const override { return needs_.local; }
   size_t streamedBytes() const override { return needs_.streamed; }
 
  private:
+  const Needs needs_;
+};
+
+class CompiledKernel final : public Kernel {
+ public:
+  CompiledKernel(BlockFunction f, const Needs& needs) : Kernel(needs), function_(f) {}
+  machine::Turn runBlock(const machine::BlockFrame& frame) const override {
+    return static_cast<machine::Turn>(function_(&frame));
+  }
+
+ private:
   BlockFunction function_;
-  Needs needs_;
 };
 
 /// Runs quick code until there is good code. What the two keep in a block's memory differs, so a block ends in the code
 /// in which it has begun; the last bytes of its scratch memory say which one that is.
-class ImprovingKernel final : public machine::Executable {
+class ImprovingKernel final : public Kernel {
  public:
   ImprovingKernel(BlockFunction quick, const Needs& quickNeeds, const Needs& goodNeeds)
-      : function_(quick), needs_(goodNeeds) {
-    choice_ = (std::max(quickNeeds.scratch, goodNeeds.scratch) + 63) / 64 * 64;
-    needs_.scratch = choice_ + 64;
-    needs_.local = std::max(quickNeeds.local, goodNeeds.local);
-  }
+      : Kernel(needsOfBoth(quickNeeds, goodNeeds)), function_(quick), choice_(scratchBytes() - kChoiceBytes) {}
   void improve(BlockFunction good) { function_.store(good, std::memory_order_release); }
   machine::Turn runBlock(const machine::BlockFrame& frame) const override {
     auto* chosen = reinterpret_cast<BlockFunction*>(frame.scratch + choice_);
     if (frame.resumes == 0) *chosen = function_.load(std::memory_order_acquire);
     return static_cast<machine::Turn>((*chosen)(&frame));
   }
-  bool canSuspend() const override { return true; }
-  size_t scratchBytes() const override { return needs_.scratch; }
-  size_t localBytes() const override { return needs_.local; }
-  size_t streamedBytes() const override { return needs_.streamed; }
 
  private:
+  static constexpr size_t kChoiceBytes = 64;
+  static Needs needsOfBoth(const Needs& quick, const Needs& good) {
+    Needs both = good;
+    both.scratch = (std::max(quick.scratch, good.scratch) + 63) / 64 * 64 + kChoiceBytes;
+    both.local = std::max(quick.local, good.local);
+    return both;
+  }
+
   std::atomic<BlockFunction> function_;
-  Needs needs_;
-  size_t choice_;  // where in the scratch memory
+  const size_t choice_;  // where in the scratch memory
 };
 
 /// Of a block, in whole warps.
