@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,11 @@ namespace lab {
   std::exit(2);
 }
 
-/// Ends the program with status 1 and the CUDA error's own words if `status` is not success.
+/// Ends the program with status 1 and the CUDA error's own words if `status` is not success; but a size that does not
+/// fit was a wrong call.
 inline void check(cudaError_t status, const char* what, const char* file, int line) {
   if (status == cudaSuccess) return;
+  if (status == cudaErrorMemoryAllocation) usageError("--size: it does not fit in the GPU's memory");
   std::fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, what, cudaGetErrorString(status), cudaGetErrorName(status));
   std::exit(1);
 }
@@ -90,6 +93,7 @@ inline void printHelp(const char* program, const Options& defaults, const char* 
 
 /// Reads the options over the program's defaults. `extra` names program-specific ones for the help text.
 inline Options parse(int argc, char** argv, Options options, const char* extra = "") {
+  std::set_new_handler([] { usageError("--size: it does not fit in this machine's memory"); });
   const Options defaults = options;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];

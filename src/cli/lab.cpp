@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "cli/capture.hpp"
 #include "cli/lab_catalogue.hpp"
@@ -293,6 +296,11 @@ std::vector<std::string> wrappedWords(const std::vector<std::string>& words, std
   return lines;
 }
 
+std::vector<std::string> wordsOf(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
 int list(const LabCatalogue& catalogue) {
   report::Sheet sheet({{.key = "name", .title = "name"},
                        {.key = "size", .title = "size"},
@@ -300,9 +308,13 @@ int list(const LabCatalogue& catalogue) {
                        {.key = "title", .title = "what it is"},
                        {.key = "spec", .title = "rows of the specification"}});
   for (const LabProgram& program : catalogue.programs()) {
-    std::vector<std::string> lines = wrappedWords(program.spec, 60);
-    sheet.add({program.name, static_cast<std::int64_t>(program.size), program.unit, program.title, lines.front()});
-    for (std::size_t i = 1; i < lines.size(); ++i) sheet.add({{}, {}, {}, {}, lines[i]});
+    std::vector<std::string> titles = wrappedWords(wordsOf(program.title), 44);
+    std::vector<std::string> rows = wrappedWords(program.spec, 52);
+    const std::size_t count = std::max(titles.size(), rows.size());
+    titles.resize(count);
+    rows.resize(count);
+    sheet.add({program.name, static_cast<std::int64_t>(program.size), program.unit, titles[0], rows[0]});
+    for (std::size_t i = 1; i < count; ++i) sheet.add({{}, {}, {}, titles[i], rows[i]});
   }
   fmt::print(
       "{}\nordito lab run NAME runs one; --size N changes its size, --all adds the variants left out by default.\n",
@@ -341,7 +353,6 @@ int run(const LabCatalogue& catalogue, const Request& request) {
   if (!binary) return complain(kWrong, binary.error().message);
   if (request.trace) return trace(*binary, request);
 
-  fmt::print(stderr, "{}: timing\n", program->name);
   auto timed = runProgram(*binary, request, request.rounds, {});
   if (!timed) return complain(kWrong, timed.error().message);
   if (timed->document.is_null()) {  // it has said why on standard error

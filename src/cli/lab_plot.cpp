@@ -22,6 +22,7 @@ constexpr int kRow = 26;
 constexpr int kBar = 16;
 constexpr int kValue = 110;  // room for a number behind the longest bar
 constexpr int kBottom = 40;
+constexpr std::size_t kLongTitle = 90;  // characters that fit in large print
 
 /// A bar that is twice as long is twice as fast, in every panel.
 struct Bar {
@@ -190,11 +191,11 @@ std::string head(const LabProgram& program, const json& document, int height) {
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
       "font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n"
-      "<style>.title{{font-size:18px;font-weight:bold}}.head{{font-size:13px;font-weight:bold}}"
+      "<style>.title{{font-size:{2}px;font-weight:bold}}.head{{font-size:13px;font-weight:bold}}"
       ".name,.value{{font-size:12px}}.value{{fill:#333}}.small{{font-size:11px;fill:#666}}</style>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      kWidth, height);
-  out += text(kMargin, 32, "class=\"title\"", shortened(program.title, 100));
+      kWidth, height, program.title.size() > kLongTitle ? 15 : 18);
+  out += text(kMargin, 32, "class=\"title\"", shortened(program.title, 125));
   return out + text(kMargin, 50, "class=\"small\"", fmt::format("{} {}", document.at("size").dump(), program.unit));
 }
 

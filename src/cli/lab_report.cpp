@@ -102,7 +102,7 @@ constexpr Ratio kRatios[] = {
      "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
     {"shared_passes_per_request", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
      "smsp__inst_executed_op_shared_ld.sum"},
-    {"lanes_used", "smsp__thread_inst_executed.sum", "smsp__inst_executed.sum", 100.0 / 32},
+    {"lanes_used", "smsp__thread_inst_executed_pred_on.sum", "smsp__inst_executed.sum", 100.0 / 32},
 };
 
 std::optional<double> ratioOf(std::string_view key, const json& metrics) {

@@ -20,7 +20,7 @@ struct Shown {
 /// Metrics in the table for people, and what they are called there.
 constexpr Shown kShown[] = {
     {"smsp__inst_executed.sum", "warp\ninstr."},
-    {"smsp__thread_inst_executed.sum", "thread\ninstr."},
+    {"smsp__thread_inst_executed_pred_on.sum", "thread\ninstr."},
     {"smsp__sass_branch_targets.sum", "branches"},
     {"smsp__sass_branch_targets_threads_divergent.sum", "diver-\ngent"},
     {"smsp__sass_average_branch_targets_threads_uniform.pct", "branch\neff. %"},

@@ -50,8 +50,8 @@ double averageSectorsPerStore(const uint64_t* c) {
 const std::vector<Metric>& metrics() {
   static const std::vector<Metric> all = {
       {"smsp__inst_executed.sum", false, count<Counter::WarpInstructions>},
-      {"smsp__thread_inst_executed.sum", false, count<Counter::ThreadInstructions>},
-      {"smsp__thread_inst_executed_per_inst_executed.pct", true, warpEfficiency},
+      {"smsp__thread_inst_executed_pred_on.sum", false, count<Counter::ThreadInstructions>},
+      {"smsp__thread_inst_executed_pred_on_per_inst_executed.pct", true, warpEfficiency},
       {"smsp__sass_branch_targets.sum", false, count<Counter::Branches>},
       {"smsp__sass_branch_targets_threads_divergent.sum", false, count<Counter::DivergentBranches>},
       {"smsp__sass_average_branch_targets_threads_uniform.pct", true, branchEfficiency},
