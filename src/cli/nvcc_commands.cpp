@@ -53,6 +53,8 @@ void addHostFlags(Command& command, const NvccOptions& options) {
   // default here.
   const bool debugging = options.hostDebug || options.deviceDebug;
   command.push_back(!options.optimization.empty() ? "-O" + options.optimization : debugging ? "-O0" : "-O2");
+  // Programs square numbers past the range of int, and g++, which they were written for, rarely minds.
+  command.emplace_back("-fwrapv");
   if (options.hostDebug) command.emplace_back("-g");
   if (options.noWarnings) command.emplace_back("-w");
   if (options.shared) command.emplace_back("-fPIC");
