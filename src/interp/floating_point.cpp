@@ -9,6 +9,8 @@ using isa::ModifierKind;
 using isa::Type;
 using machine::Multifunction;
 
+constexpr uint64_t kOutOfBounds = 0x7FFF;
+
 /// body(element type, operands) for the one element of a scalar type or both of a packed one; the sources are operands
 /// 1 … `sources`.
 template <class F>
@@ -39,7 +41,9 @@ uint64_t Executor::finishFloat(uint64_t bits, Type element) const {
 void Executor::floatArithmetic(FloatOp op, size_t sources) {
   Rounding rounding = roundingOf(instruction->mods);
   floatLanes(sources, [&](Type element, auto v) {
-    return finishFloat(compute(op, element, v[0], v[1], v[2], rounding, tiny()), element);
+    // .oob: a NaN of this one pattern stands for what lies outside of a tensor, and makes zero.
+    const bool isOutside = has(ModifierKind::OutOfBounds) && std::count(v.begin(), v.end(), kOutOfBounds);
+    return isOutside ? 0 : finishFloat(compute(op, element, v[0], v[1], v[2], rounding, tiny()), element);
   });
 }
 

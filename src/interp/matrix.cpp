@@ -8,6 +8,7 @@
 #include <climits>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "interp/executor.hpp"
@@ -121,24 +122,47 @@ double cutToFloat(double v) {
   return std::fabs(double(near)) > std::fabs(v) ? std::nextafterf(near, 0.0f) : near;
 }
 
+/// Which row of B each stored element of A meets: its own number, or what the metadata of a sparse A says.
+class Partners {
+ public:
+  Partners(const ptx::Instruction& i, const Fragment& a, std::span<const uint32_t> metadata) : columns_(a.columns) {
+    for (unsigned row = 0; row < a.rows; ++row)
+      for (unsigned k = 0; k < a.columns; ++k) {
+        if (metadata.empty()) {
+          rows_.push_back(k);
+          continue;
+        }
+        const ptx::SparseChoice c = ptx::choiceOf(i, row, k);
+        rows_.push_back(c.first + c.unit * (metadata[c.lane] >> c.shift & c.mask));
+      }
+  }
+  unsigned of(unsigned row, unsigned k) const { return rows_[row * columns_ + k]; }
+
+ private:
+  unsigned columns_;
+  std::vector<unsigned> rows_;
+};
+
 struct Multiplication {
   isa::Op op;
   Type d, a, b, c;
   Rounding rounding;
   bool saturates, xors;
+  const Partners& partners;
 
   uint64_t floating(const Matrix& ma, const Matrix& mb, uint64_t start, unsigned matrix, unsigned row, unsigned column,
                     unsigned depth) const {
     if (d == Type::f64) {
       uint64_t total = start;
       for (unsigned k = 0; k < depth; ++k)
-        total = compute(FloatOp::Fma, d, ma.at(matrix, row, k), mb.at(matrix, k, column), total, rounding);
+        total = compute(FloatOp::Fma, d, ma.at(matrix, row, k), mb.at(matrix, partners.of(row, k), column), total,
+                        rounding);
       return total;
     }
     std::vector<double> x, y;
     for (unsigned k = 0; k < depth; ++k) {
       x.push_back(numberOf(ma.at(matrix, row, k), a));
-      y.push_back(numberOf(mb.at(matrix, k, column), b));
+      y.push_back(numberOf(mb.at(matrix, partners.of(row, k), column), b));
     }
     const double from = numberOf(start, c);
     const double total = op == isa::Op::MmaHalfQuad ? chained(x, y, from)
@@ -152,10 +176,10 @@ struct Multiplication {
     int64_t total = signExtend(start, 32);
     for (unsigned k = 0; k < depth; ++k) {
       if (a == Type::b1) {
-        const uint64_t x = ma.at(0, row, k), y = mb.at(0, k, column);
+        const uint64_t x = ma.at(0, row, k), y = mb.at(0, partners.of(row, k), column);
         total += int64_t(xors ? x ^ y : x & y);
       } else {
-        total += integerOf(ma.at(0, row, k), a) * integerOf(mb.at(0, k, column), b);
+        total += integerOf(ma.at(0, row, k), a) * integerOf(mb.at(0, partners.of(row, k), column), b);
       }
     }
     if (saturates) total = std::clamp<int64_t>(total, INT32_MIN, INT32_MAX);
@@ -218,6 +242,7 @@ void Executor::multiplyMatrices() {
   const ptx::Instruction& i = *instruction;
   const Fragment f[4] = {ptx::fragmentOf(i, 0), ptx::fragmentOf(i, 1), ptx::fragmentOf(i, 2), ptx::fragmentOf(i, 3)};
   std::vector<Matrix> m(f, f + 4);
+  std::vector<uint32_t> metadata;  // of each lane, if A is sparse
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     for (unsigned k = 1; k < 4; ++k)
@@ -225,7 +250,9 @@ void Executor::multiplyMatrices() {
         const uint64_t bits = read(registerOf(operand(k), r), f[k].registerType()).lo;
         m[k].at(p) = lowBits(bits >> shift, isa::bits(f[k].element));
       });
+    if (has(ModifierKind::Sparse)) metadata.resize(32), metadata[lane] = uint32_t(read(4, Type::b32));
   }
+  const Partners partners(i, f[1], metadata);
   const Multiplication product{i.op,
                                f[0].element,
                                f[1].element,
@@ -233,7 +260,8 @@ void Executor::multiplyMatrices() {
                                f[3].element,
                                roundingOf(i.mods),
                                has(ModifierKind::Saturate),
-                               is(mod<ModifierKind::BitOp>("xor"))};
+                               is(mod<ModifierKind::BitOp>("xor")),
+                               partners};
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     std::vector<uint64_t> registers(f[0].registers);
@@ -258,6 +286,12 @@ void Executor::MmaDouble() { multiplyMatrices(); }
 void Executor::MmaInt8() { multiplyMatrices(); }
 void Executor::MmaInt4() { multiplyMatrices(); }
 void Executor::MmaBit() { multiplyMatrices(); }
+void Executor::MmaSparseHalf() { multiplyMatrices(); }
+void Executor::MmaSparseBfloat() { multiplyMatrices(); }
+void Executor::MmaSparseTf32() { multiplyMatrices(); }
+void Executor::MmaSparseFloat8() { multiplyMatrices(); }
+void Executor::MmaSparseInt8() { multiplyMatrices(); }
+void Executor::MmaSparseInt4() { multiplyMatrices(); }
 void Executor::WmmaHalf() { multiplyMatrices(); }
 void Executor::WmmaHalfSat() { multiplyMatrices(); }
 void Executor::WmmaBfloat() { multiplyMatrices(); }

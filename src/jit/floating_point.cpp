@@ -151,7 +151,29 @@ Results Lower::AddF() { return floatBinary(llvm::Instruction::FAdd); }
 Results Lower::SubF() { return floatBinary(llvm::Instruction::FSub); }
 Results Lower::MulF() { return floatBinary(llvm::Instruction::FMul); }
 
+/// .oob: where an operand is the NaN that stands for what lies outside of a tensor, the result is zero.
+LlvmValue Lower::zeroOutside(LlvmValue result) {
+  constexpr uint64_t kOutOfBounds = 0x7FFF, kField = 0xFFFF;
+  const Type word = isa::isPacked(i.type[0]) ? Type::u32 : Type::u16;
+  LlvmValue bits = b.CreateBitCast(result, type(word));
+  for (unsigned shift = 0; shift < isa::bits(word); shift += 16) {
+    LlvmValue outside = nullptr;
+    for (size_t k = 1; k <= 3; ++k) {
+      LlvmValue field = b.CreateAnd(in(k, word), number(word, kField << shift));
+      LlvmValue is = b.CreateICmpEQ(field, number(word, kOutOfBounds << shift));
+      outside = outside ? b.CreateOr(outside, is) : is;
+    }
+    bits = b.CreateSelect(outside, b.CreateAnd(bits, number(word, ~(kField << shift))), bits);
+  }
+  return b.CreateBitCast(bits, result->getType());
+}
+
 Results Lower::FmaF() {
+  Results r = multiplyAdd();
+  return i.has(ModifierKind::OutOfBounds) ? Results{zeroOutside(r[0])} : r;
+}
+
+Results Lower::multiplyAdd() {
   const Type t = i.type[0];
   auto wide = [&](LlvmValue v) { return b.CreateFPExt(v, type(Type::f64)); };
   auto half = [&](LlvmValue x, LlvmValue y, LlvmValue z) {

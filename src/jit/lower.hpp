@@ -54,6 +54,8 @@ class Lower {
   LlvmValue floatIn(size_t k);
   LlvmValue floatIn(size_t k, isa::Type t);
   Results floatOut(LlvmValue v, isa::Type t);
+  Results multiplyAdd();
+  LlvmValue zeroOutside(LlvmValue result);
   Results floatBinary(unsigned opcode);
   LlvmValue directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, isa::Type t);
   LlvmValue changeHalfSign(bool flips);

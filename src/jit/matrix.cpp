@@ -50,7 +50,7 @@ class Holders {
 /// Emits the body of one multiplication.
 class Product {
  public:
-  Product(llvm::IRBuilder<>& b, const Instruction& i) : b(b) {
+  Product(llvm::IRBuilder<>& b, const Instruction& i, LlvmValue metadata) : b(b), instruction(i), metadata(metadata) {
     for (unsigned k = 0; k < 4; ++k) f[k] = ptx::fragmentOf(i, k);
     op = i.op;
     saturates = i.has(ModifierKind::Saturate);
@@ -63,10 +63,12 @@ class Product {
     const Elements x = elements(f[1], a), y = elements(f[2], bRegisters), start = elements(f[3], c);
     const Holders rows(f[1]), columns(f[2]);
     const unsigned step = f[1].element == Type::b1 ? 32 : 1;
+    auto fromB = [&](unsigned e, unsigned k) {
+      return pick(y, step, [&](const MatrixPlace& at) { return columns.of(at.matrix, k, at.column); }, e);
+    };
     auto factors = [&](unsigned e, unsigned k) {
-      return Factors{pick(
-                         x, step, [&](const MatrixPlace& at) { return rows.of(at.matrix, at.row, k); }, e),
-                     pick(y, step, [&](const MatrixPlace& at) { return columns.of(at.matrix, k, at.column); }, e)};
+      LlvmValue a = pick(x, step, [&](const MatrixPlace& at) { return rows.of(at.matrix, at.row, k); }, e);
+      return Factors{a, metadata ? chosen(e, k, [&](unsigned row) { return fromB(e, row); }) : fromB(e, k)};
     };
     Elements sums;
     for (unsigned e = 0; e < f[0].elements(); ++e) {
@@ -156,6 +158,23 @@ class Product {
     if (f[1].element != Type::b1) return b.CreateAdd(sum, b.CreateMul(p, q));
     return b.CreateAdd(sum,
                        b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, xors ? b.CreateXor(p, q) : b.CreateAnd(p, q)));
+  }
+
+  /// Of the rows of B that a sparse A's stored element may meet, the one that the metadata says.
+  LlvmValue chosen(unsigned e, unsigned k, llvm::function_ref<LlvmValue(unsigned)> rowOfB) {
+    std::vector<int> lanes;
+    std::vector<uint32_t> shifts;
+    ptx::SparseChoice c;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      c = ptx::choiceOf(instruction, ptx::placeOf(f[0], lane, e).row, k);
+      lanes.push_back(static_cast<int>(c.lane));
+      shifts.push_back(c.shift);
+    }
+    LlvmValue word = b.CreateLShr(shuffled(metadata, lanes), llvm::ConstantDataVector::get(b.getContext(), shifts));
+    LlvmValue index = b.CreateAnd(word, number(c.mask)), result = rowOfB(c.first);
+    for (unsigned n = 1; n <= c.mask; ++n)
+      result = b.CreateSelect(b.CreateICmpEQ(index, number(n)), rowOfB(c.first + n * c.unit), result);
+    return result;
   }
 
   /// An fma that rounds otherwise than to nearest, lane by lane.
@@ -272,6 +291,8 @@ class Product {
   }
 
   llvm::IRBuilder<>& b;
+  const Instruction& instruction;
+  LlvmValue metadata;  // of a sparse A; else null
   Fragment f[4];
   Op op{};
   LlvmValue space_ = nullptr;
@@ -300,7 +321,9 @@ void Emitter::emitMatrix(const Instruction& i) {
 /// The function of the module for this form of multiplication.
 llvm::Function* Emitter::matrixFunction(const Instruction& i, llvm::ArrayRef<llvm::Type*> parameters,
                                         unsigned results) {
-  const std::string name = ptx::spellOpcode({i.op, i.mods, {i.type[0], i.type[1], i.type[2], i.type[3]}});
+  const bool isSparse = i.has(ModifierKind::Sparse);
+  std::string name = ptx::spellOpcode({i.op, i.mods, {i.type[0], i.type[1], i.type[2], i.type[3]}});
+  if (isSparse) name += fmt::format(" {}", i.operands[5].bits);
   if (auto* known = module_.getFunction(name)) return known;
   llvm::Type* one = typeOf(ptx::fragmentOf(i, 0).registerType(), true);
   auto* result = llvm::StructType::get(context_, std::vector<llvm::Type*>(results, one));
@@ -317,7 +340,8 @@ llvm::Function* Emitter::matrixFunction(const Instruction& i, llvm::ArrayRef<llv
   for (unsigned k = 0; k < 3; ++k)
     for (unsigned r = 0; r < ptx::fragmentOf(i, k + 1).registers; ++r) registers[k].push_back(f->getArg(next++));
   LlvmValue whole = llvm::PoisonValue::get(result);
-  const auto out = Product(b, i).run(registers[0], registers[1], registers[2]);
+  LlvmValue metadata = isSparse ? f->getArg(next) : nullptr;
+  const auto out = Product(b, i, metadata).run(registers[0], registers[1], registers[2]);
   for (unsigned r = 0; r < results; ++r) whole = b.CreateInsertValue(whole, out[r], r);
   b.CreateRet(whole);
   return f;
@@ -337,6 +361,10 @@ void Emitter::emitMatrixProduct(const Instruction& i) {
         arguments.push_back(exactBits(registerOf(i.operands[k], r), f.registerType(), s));
         types.push_back(arguments.back()->getType());
       }
+    }
+    if (i.has(ModifierKind::Sparse)) {
+      arguments.push_back(exactBits(i.operands[4], Type::b32, s));
+      types.push_back(arguments.back()->getType());
     }
     auto* call = b_.CreateCall(matrixFunction(i, types, d.registers), arguments);
     for (unsigned r = 0; r < d.registers; ++r) results[r].push_back(b_.CreateExtractValue(call, r));

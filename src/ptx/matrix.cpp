@@ -33,7 +33,8 @@ Fragment make(const Instruction& i, Role role, Type element) {
   f.role = role;
   f.element = element;
   f.rows = role == Role::B ? shape.k : shape.m;
-  f.columns = role == Role::A ? shape.k : shape.n;
+  // Of a sparse A the lanes hold every second element.
+  f.columns = role != Role::A ? shape.n : i.has(ModifierKind::Sparse) ? shape.k / 2 : shape.k;
   const bool doubled = i.info().form.mnemonic == "wmma" && element == Type::f16 && role != Role::C;
   f.registers = doubled ? 8 : f.rows * f.columns / 32 / f.perRegister();
   return f;
@@ -61,6 +62,12 @@ MatrixPlace quadPlace(const Fragment& f, unsigned lane, unsigned e) {
   }
   if (f.element == Type::f16) return {thread + upper, e, matrix};
   return {(lane & 1) + (e & 2) + upper, (e & 4) + (lane & 2) + (e & 1), matrix};
+}
+
+/// Four bits of the metadata each: two indices, or one of tf32.
+unsigned nibblesOfRow(const Instruction& i) {
+  const unsigned stored = matrixShape(i).k / 2, width = isa::bits(i.type[1]);
+  return width == 32 ? stored : width == 4 ? stored / 4 : stored / 2;
 }
 
 }  // namespace
@@ -110,6 +117,27 @@ MatrixPlace placeOf(const Fragment& f, unsigned lane, unsigned e) {
   const unsigned registers = f.rows * kTileColumns / 32 / per;
   const unsigned tile = e / per / registers, r = e / per % registers;
   return {thread * per + part + r * 4 * per, group + tile * kTileColumns};
+}
+
+unsigned sparseSelectors(const Instruction& i) { return 16 / nibblesOfRow(i); }
+
+SparseChoice choiceOf(const Instruction& i, unsigned row, unsigned k) {
+  const unsigned width = isa::bits(i.type[1]), lanes = nibblesOfRow(i) / 4;
+  SparseChoice c;
+  unsigned nibble = 0;
+  if (width == 32) {  // one of two; the index is that of 16 bits, so its upper bit tells
+    nibble = k, c = {.shift = 1, .mask = 1, .first = 2 * k};
+  } else if (width == 4) {  // two of four pairs
+    nibble = k / 4, c = {.shift = k / 2 % 2 * 2, .mask = 3, .first = k / 4 * 8 + k % 2, .unit = 2};
+  } else {  // two of four
+    nibble = k / 2, c = {.shift = k % 2 * 2, .mask = 3, .first = k / 2 * 4};
+  }
+  // As an H200 has it: words of 16 and 32 bits share a lane's word between a row and the one 8 below, of smaller
+  // elements two lanes have a row each.
+  const unsigned first = row % 8 * 4 + static_cast<unsigned>(i.operands[5].bits) * lanes, below = row / 8 % 2;
+  c.lane = first + (width >= 16 ? nibble / 4 : nibble / 8 * 2 + below);
+  c.shift += width >= 16 ? 16 * below + nibble % 4 * 4 : nibble % 8 * 4;
+  return c;
 }
 
 }  // namespace ordito::ptx

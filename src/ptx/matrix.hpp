@@ -47,4 +47,16 @@ struct MatrixPlace {
 /// Where in the matrix element `element` of `lane`'s fragment lies. A wmma fragment of f16 holds its elements twice.
 MatrixPlace placeOf(const Fragment& fragment, unsigned lane, unsigned element);
 
+/// mma.sp: of every group of elements in a row of A, half are stored, and bits of the metadata say which. The stored
+/// element (row, k) meets the row `first + unit * (metadata of `lane` >> shift & mask)` of B.
+struct SparseChoice {
+  unsigned lane = 0, shift = 0, mask = 0;
+  unsigned first = 0, unit = 1;
+};
+
+SparseChoice choiceOf(const Instruction& i, unsigned row, unsigned k);
+
+/// How many values the selector of lanes has: which lanes of each quad hold the metadata.
+unsigned sparseSelectors(const Instruction& i);
+
 }  // namespace ordito::ptx

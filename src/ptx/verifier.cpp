@@ -2,6 +2,7 @@
 // special to addresses, vectors and calls. The rules were compared with ptxas, one instruction at a time.
 #include "ptx/verifier.hpp"
 
+#include "ptx/matrix.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/verifier_impl.hpp"
 
@@ -132,13 +133,14 @@ class Verifier {
     Op op = instruction_->op;
     switch (o.kind) {
       case Kind::Register:
+        if (instruction_->has(isa::ModifierKind::Sparse) && k == 5) return fail("the selector must be a constant");
         if (op == Op::Lop3 && k == 4) return fail("the look-up table must be a constant");
         if (op == Op::CpAsync && k == 3 && typeOf(o.reg) == Type::pred) return;
         return registerType(o, wanted);
       case Kind::Integer:
         if (isa::isFloat(wanted))
           fail("an integer constant where .{} is expected; write 0f… or 0d…", isa::name(wanted));
-        return barrierNumber(k, o);
+        return numbered(k, o);
       case Kind::Float:
         if (!floatImmediateFits(wanted)) fail("a floating-point constant where .{} is expected", isa::name(wanted));
         return;
@@ -148,8 +150,11 @@ class Verifier {
     }
   }
 
-  void barrierNumber(size_t k, const Operand& o) {
+  /// Constants that name one of a few.
+  void numbered(size_t k, const Operand& o) {
     Op op = instruction_->op;
+    if (instruction_->has(isa::ModifierKind::Sparse) && k == 5 && o.bits >= sparseSelectors(*instruction_))
+      return fail("the selector of the metadata's lanes is below {} here", sparseSelectors(*instruction_));
     size_t number = op == Op::BarRed || op == Op::BarrierRed ? 1 : 0;
     bool barrier = number == 1 || isa::info(op).effect == isa::Effect::Barrier;
     if (barrier && k == number && o.bits > 15)

@@ -28,6 +28,7 @@ size_t textureVector(const Instruction& i, size_t k) {
 Problem matrixProblem(const Instruction& i) {
   const Type d = i.type[0], c = i.type[3];
   switch (i.op) {
+    case Op::MmaSparseHalf:
     case Op::MmaHalf:
     case Op::MmaFloat8: return d == c ? kFine : "the types of c and d must be equal";
     case Op::MmaHalfQuad: return d == Type::f32 || c == Type::f16 ? kFine : ".f32 for c needs .f32 for d";

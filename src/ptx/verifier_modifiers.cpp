@@ -36,6 +36,8 @@ Problem floatArithmetic(const Instruction& i) {
   if ((isHalf(t) || isBfloat(t)) && i.has(ModifierKind::Rounding) && !i.is(mod<ModifierKind::Rounding>("rn")))
     return "16-bit floating point rounds .rn only";
   if (i.has(ModifierKind::Relu) && !isHalf(t) && !isBfloat(t)) return ".relu needs a 16-bit floating-point type";
+  if (i.has(ModifierKind::OutOfBounds) && !isHalf(t) && !isBfloat(t)) return ".oob needs a 16-bit floating-point type";
+  if (i.has(ModifierKind::OutOfBounds) && i.has(ModifierKind::Flush)) return ".oob and .ftz exclude each other";
   if (i.has(ModifierKind::Relu) && i.has(ModifierKind::Saturate)) return ".relu and .sat exclude each other";
   if (i.op == Op::MadF && !i.has(ModifierKind::Rounding)) return "a rounding modifier is required";
   return flushAndSaturate(i, t);

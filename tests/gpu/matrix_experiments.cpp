@@ -112,6 +112,23 @@ class Writer {
     return offset;
   }
 
+  /// A word of metadata for each lane and round: nibbles that choose two different elements of four in their order, for
+  /// tf32 one of two; the offset.
+  size_t metadata(bool onePerNibble, const std::string& seed) {
+    in_.resize((in_.size() + kAlignment - 1) / kAlignment * kAlignment);
+    const size_t offset = in_.size();
+    constexpr uint8_t kTwo[] = {0x4, 0x8, 0xC, 0x9, 0xD, 0xE}, kOne[] = {0x4, 0xE};
+    for (unsigned k = 0; k < kRounds * kLanes * 4; ++k) {
+      uint8_t byte = 0;
+      for (unsigned half = 0; half < 2; ++half) {
+        const uint64_t noise = hashOf(fmt::format("{} {} {}", seed, k, half)) >> 11;
+        byte |= uint8_t((onePerNibble ? kOne[noise % 2] : kTwo[noise % 6]) << 4 * half);
+      }
+      in_.push_back(byte);
+    }
+    return offset;
+  }
+
   /// Results of the item, in the order of rounds; the offset.
   size_t output(Item& i, Type type, unsigned perRound) {
     end_ = (end_ + kAlignment - 1) / kAlignment * kAlignment;
@@ -122,7 +139,7 @@ class Writer {
 
   void add(Item i) { items_.push_back(std::move(i)); }
   bool isEmpty() const { return items_.empty(); }
-  bool isFull() const { return items_.size() == kItemsPerKernel; }
+  bool isFull() const { return items_.size() >= kItemsPerKernel; }
   unsigned itemCount() const { return static_cast<unsigned>(items_.size()); }
 
   Experiment finish(unsigned number) {
@@ -167,11 +184,13 @@ std::string declared(char name, const Fragment& f) {
   return fmt::format("  .reg .{} %{}<{}>;\n", isa::name(f.registerType()), name, f.registers);
 }
 
-/// The fragments of an mma are what the lanes say they are.
-void mma(Writer& w, const Form& form) {
+/// The fragments of an mma are what the lanes say they are. `more`: operands behind them, `key`: what tells forms with
+/// different ones apart.
+void multiply(Writer& w, const Form& form, const std::string& key, const std::string& prepare,
+              const std::string& more) {
   Item item;
   item.op = form.op;
-  item.key = form.opcode;
+  item.key = key;
   std::string loads, stores, declarations;
   for (unsigned k = 1; k < 4; ++k) {
     const Fragment f = ptx::fragmentOf(form.instruction, k);
@@ -194,8 +213,21 @@ void mma(Writer& w, const Form& form) {
   std::string operands = registers('d', d.registers);
   for (unsigned k = 1; k < 4; ++k)
     operands += ", " + registers("dabc"[k], ptx::fragmentOf(form.instruction, k).registers);
-  item.code = fmt::format("  {{\n{}{}  {} {};\n{}  }}\n", declarations, loads, form.opcode, operands, stores);
+  item.code = fmt::format("  {{\n{}{}{}  {} {}{};\n{}  }}\n", declarations, loads, prepare, form.opcode, operands, more,
+                          stores);
   w.add(std::move(item));
+}
+
+void mma(Writer& w, const Form& form) { multiply(w, form, form.opcode, "", ""); }
+
+/// Each lane has metadata of its own, and each selector says which lanes' counts.
+void sparse(Writer& w, const Form& form) {
+  for (unsigned selector = 0; selector < ptx::sparseSelectors(form.instruction); ++selector) {
+    const std::string key = fmt::format("{} selector {}", form.opcode, selector);
+    const size_t offset = w.metadata(form.instruction.type[1] == Type::tf32, key);
+    multiply(w, form, key, fmt::format("  mad.wide.u32 %a, %i, 4, %in;\n  ld.global.b32 %t, [%a+{}];\n", offset),
+             fmt::format(", %t, {}", selector));
+  }
 }
 
 /// Matrices in global memory. The layouts of c and d take turns.
@@ -287,6 +319,12 @@ Add adderOf(Op op) {
     case Op::MmaInt8:
     case Op::MmaInt4:
     case Op::MmaBit: return mma;
+    case Op::MmaSparseHalf:
+    case Op::MmaSparseBfloat:
+    case Op::MmaSparseTf32:
+    case Op::MmaSparseFloat8:
+    case Op::MmaSparseInt8:
+    case Op::MmaSparseInt4: return sparse;
     case Op::WmmaHalf:
     case Op::WmmaHalfSat:
     case Op::WmmaBfloat:

@@ -28,6 +28,7 @@ constexpr const char* kHead =
 const char* constantOf(const Form& f, size_t k) {
   const isa::OperandForm& o = f.info().form.operands[k];
   if (o.name == "immLut") return "200";
+  if (f.has(ModifierKind::Sparse) && k == 5) return "0";
   switch (f.op) {
     case Op::CpAsync: return k == 2 ? "16" : nullptr;
     case Op::CpAsyncWait: return "1";
