@@ -275,10 +275,12 @@ class Jit final : public machine::Engine {
     auto function = maker_->make(*quick, quickly(), nullptr);
     if (!function) return tl::unexpected(function.error());
     auto code = std::make_shared<ImprovingKernel>(*function, quick->needs(), good.needs());
-    inBackground([maker = maker_, emission = std::make_shared<Emission>(std::move(good)), key, caches,
-                  code](const std::atomic<bool>& stops) {
-      if (auto better = maker->make(*emission, {.stops = &stops}, caches ? &key : nullptr)) code->improve(*better);
-    });
+    inBackground(
+        [maker = maker_, emission = std::make_shared<Emission>(std::move(good)), key, caches,
+         code](const std::atomic<bool>& stops) {
+          if (auto better = maker->make(*emission, {.stops = &stops}, caches ? &key : nullptr)) code->improve(*better);
+        },
+        caches ? AtExit::Finish : AtExit::Drop);
     return code;
   }
 
