@@ -5,7 +5,7 @@
 
 #include "driver/context.hpp"
 #include "driver/results.hpp"
-#include "driver_types.h"
+#include "driver/runtime_errors.hpp"
 #include "machine/device_runtime.hpp"
 #include "machine/nesting.hpp"
 #include "machine/occupancy.hpp"
@@ -16,24 +16,6 @@ namespace {
 
 using machine::Child;
 using machine::Dim3;
-
-struct ErrorText {
-  cudaError_t code;
-  const char* name;
-  const char* text;
-};
-
-constexpr ErrorText kErrors[] = {
-#define ERROR(name, text) {name, #name, text},
-#include "base/runtime_errors.def"
-#undef ERROR
-};
-
-const ErrorText* findError(int error) {
-  for (const ErrorText& text : kErrors)
-    if (text.code == error) return &text;
-  return nullptr;
-}
 
 class ModuleHost : public machine::LaunchHost {
  public:
@@ -118,12 +100,12 @@ class ModuleHost : public machine::LaunchHost {
 
   int version() override { return CUDA_VERSION; }
   const char* errorName(int error) override {
-    const ErrorText* found = findError(error);
+    const ErrorText* found = findErrorText(error);
     return found ? found->name : "unrecognized error code";
   }
   const char* errorText(int error) override {
-    const ErrorText* found = findError(error);
-    return found ? found->text : "unrecognized error code";
+    const ErrorText* found = findErrorText(error);
+    return found ? found->description : "unrecognized error code";
   }
 
  private:

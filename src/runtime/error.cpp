@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "driver/runtime_errors.hpp"
 #include "runtime/call.hpp"
 
 namespace ordito::runtime {
@@ -18,23 +19,6 @@ thread_local cudaError_t lastError = cudaSuccess;
 bool everyFailureExplained() {
   static const char* const setting = std::getenv("ORDITO_EXPLAIN");
   return setting != nullptr && *setting == '1';
-}
-
-struct ErrorText {
-  cudaError_t code;
-  const char* name;
-  const char* description;
-};
-
-constexpr ErrorText kErrors[] = {
-#define ERROR(name, description) {name, #name, description},
-#include "base/runtime_errors.def"
-};
-
-const ErrorText* findError(cudaError_t error) {
-  for (const ErrorText& text : kErrors)
-    if (text.code == error) return &text;
-  return nullptr;
 }
 
 /// Prints `text` unless something was said about `subject` before: a sticky error comes back from every later call.
@@ -89,12 +73,12 @@ cudaError_t cudaGetLastError() {
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
-  const ErrorText* const text = findError(error);
+  const auto* const text = ordito::driver::findErrorText(error);
   return text != nullptr ? text->name : "unrecognized error code";
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
-  const ErrorText* const text = findError(error);
+  const auto* const text = ordito::driver::findErrorText(error);
   return text != nullptr ? text->description : "unrecognized error code";
 }
 
