@@ -48,8 +48,6 @@ Live<CUmipmappedArray_st>& mipmaps() {
 constexpr unsigned kFlags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
                             CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT;
 
-bool isLayered(const CUDA_ARRAY3D_DESCRIPTOR& d) { return d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP); }
-
 CUresult check(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   const bool isFormat = channelBytes(d.Format) != 0 && (d.NumChannels == 1 || d.NumChannels == 2 || d.NumChannels == 4);
   if (!isFormat || d.Width == 0) return CUDA_ERROR_INVALID_VALUE;

@@ -35,18 +35,17 @@ CUDA_MEMCPY3D withoutPeers(const CUDA_MEMCPY3D_PEER& peer) {
   return copy;
 }
 
-/// A copy between an array and elsewhere, `offset` bytes from the array's beginning: it goes on from row to row.
-/// `request(place in the array, bytes done)` describes a piece of it.
-template <class Request>
-CUresult runAlong(CUarray array, size_t offset, size_t bytes, CUstream stream, bool synchronous,
-                  const Request& request) {
+/// Goes along `bytes` bytes of an array, `offset` from its beginning, from row to row: copyPiece(place in the array,
+/// bytes done, bytes of this piece).
+template <class CopyPiece>
+CUresult alongRows(CUarray array, size_t offset, size_t bytes, const CopyPiece& copyPiece) {
   if (!isLive(array)) return CUDA_ERROR_INVALID_HANDLE;
   const size_t row = rowBytes(*array), whole = row * rows(*array) * slices(*array);
   if (offset > whole || bytes > whole - offset) return CUDA_ERROR_INVALID_VALUE;
   for (size_t done = 0; done < bytes;) {
     const size_t x = (offset + done) % row, piece = std::min(bytes - done, row - x);
     const CUdeviceptr place = array->memory + (offset + done) / row * array->pitch + x;
-    if (CUresult bad = run(request(place, done, piece), stream, synchronous)) return bad;
+    if (CUresult bad = copyPiece(place, done, piece)) return bad;
     done += piece;
   }
   return CUDA_SUCCESS;
@@ -54,15 +53,15 @@ CUresult runAlong(CUarray array, size_t offset, size_t bytes, CUstream stream, b
 
 CUresult toArray(CUarray to, size_t offset, CUdeviceptr from, Side side, size_t bytes, CUstream stream,
                  bool synchronous) {
-  return runAlong(to, offset, bytes, stream, synchronous, [&](CUdeviceptr place, size_t done, size_t piece) {
-    return linearCopy(place, Side::Device, from + done, side, piece);
+  return alongRows(to, offset, bytes, [&](CUdeviceptr place, size_t done, size_t piece) {
+    return run(linearCopy(place, Side::Device, from + done, side, piece), stream, synchronous);
   });
 }
 
 CUresult fromArray(CUdeviceptr to, Side side, CUarray from, size_t offset, size_t bytes, CUstream stream,
                    bool synchronous) {
-  return runAlong(from, offset, bytes, stream, synchronous, [&](CUdeviceptr place, size_t done, size_t piece) {
-    return linearCopy(to + done, side, place, Side::Device, piece);
+  return alongRows(from, offset, bytes, [&](CUdeviceptr place, size_t done, size_t piece) {
+    return run(linearCopy(to + done, side, place, Side::Device, piece), stream, synchronous);
   });
 }
 
@@ -155,16 +154,9 @@ CUresult cuMemcpyAtoHAsync(void* to, CUarray from, size_t offset, size_t bytes, 
   return fromArray(number(to), Side::Host, from, offset, bytes, stream, false);
 }
 CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes) {
-  if (!isLive(from)) return CUDA_ERROR_INVALID_HANDLE;
-  const size_t row = rowBytes(*from), whole = row * rows(*from) * slices(*from);
-  if (from_offset > whole || bytes > whole - from_offset) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t done = 0; done < bytes;) {
-    const size_t at = from_offset + done, piece = std::min(bytes - done, row - at % row);
-    const CUdeviceptr place = from->memory + at / row * from->pitch + at % row;
-    if (CUresult bad = cuMemcpyDtoA(to, to_offset + done, place, piece)) return bad;
-    done += piece;
-  }
-  return CUDA_SUCCESS;
+  return alongRows(from, from_offset, bytes, [&](CUdeviceptr place, size_t done, size_t piece) {
+    return cuMemcpyDtoA(to, to_offset + done, place, piece);
+  });
 }
 
 // --- fills

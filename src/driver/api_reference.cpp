@@ -56,6 +56,13 @@ CUresult bindTo(CUtexref reference, const CUDA_RESOURCE_DESC& resource) {
   return change(reference, [&](CUtexref_st& r) { r.resource = resource, r.isBound = true; });
 }
 
+CUDA_RESOURCE_DESC resourceOf(CUarray array) {
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = array;
+  return resource;
+}
+
 template <class Value, class Get>
 CUresult answer(Value* value, CUtexref reference, const Get& get) {
   if (!value || !reference) return CUDA_ERROR_INVALID_VALUE;
@@ -89,11 +96,7 @@ CUresult cuTexRefDestroy(CUtexref reference) {
 }
 
 CUresult cuTexRefSetArray(CUtexref reference, CUarray array, unsigned int) {
-  if (!isLive(array)) return CUDA_ERROR_INVALID_HANDLE;
-  CUDA_RESOURCE_DESC resource{};
-  resource.resType = CU_RESOURCE_TYPE_ARRAY;
-  resource.res.array.hArray = array;
-  return bindTo(reference, resource);
+  return isLive(array) ? bindTo(reference, resourceOf(array)) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuTexRefSetMipmappedArray(CUtexref reference, CUmipmappedArray mipmap, unsigned int) {
@@ -213,9 +216,7 @@ CUresult cuParamSetTexRef(CUfunction, int, CUtexref reference) {
 
 CUresult cuSurfRefSetArray(CUsurfref reference, CUarray array, unsigned int) {
   if (!reference) return CUDA_ERROR_INVALID_VALUE;
-  CUDA_RESOURCE_DESC resource{};
-  resource.resType = CU_RESOURCE_TYPE_ARRAY;
-  resource.res.array.hArray = array;
+  const CUDA_RESOURCE_DESC resource = resourceOf(array);
   const CUresult bound = orditoSurfaceBind(reference->place, &resource);
   if (bound == CUDA_SUCCESS) reference->array = array;
   return bound;

@@ -17,6 +17,11 @@ inline size_t rowBytes(const CUarray_st& array) { return array.descriptor.Width 
 inline size_t rows(const CUarray_st& array) { return array.descriptor.Height ? array.descriptor.Height : 1; }
 inline size_t slices(const CUarray_st& array) { return array.descriptor.Depth ? array.descriptor.Depth : 1; }
 
+/// Is its depth a number of layers or faces?
+inline bool isLayered(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  return d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+}
+
 bool isLive(const CUarray_st* array);
 bool isLive(const CUmipmappedArray_st* mipmap);
 

@@ -210,7 +210,13 @@ struct GraphExec::Run {
     return CUDA_SUCCESS;
   }
 
-  /// Before a launch.
+  /// Runs everything, from the conditions' first values on.
+  CUresult launch(std::string& message) const {
+    resetConditions();
+    return (*this)(message);
+  }
+
+ private:
   void resetConditions() const {
     for (const Item& item : items) {
       if (const auto* conditional = conditionalOf(item)) conditional->condition->reset();
@@ -218,7 +224,6 @@ struct GraphExec::Run {
     }
   }
 
- private:
   static const Conditional* conditionalOf(const Item& item) {
     const auto* found = std::get_if<std::shared_ptr<const Conditional>>(&item.step->task.parameters);
     return found ? found->get() : nullptr;
@@ -297,10 +302,7 @@ CUresult GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   auto run = std::make_shared<Run>();
   Operation operation;
   collect(*run, operation.after);
-  operation.run = [run](std::string& message) {
-    run->resetConditions();
-    return (*run)(message);
-  };
+  operation.run = [run](std::string& message) { return run->launch(message); };
   std::lock_guard lock(mutex_);
   if (last_.stream) operation.after.push_back(last_);
   std::erase_if(operation.after, [&](const Point& point) { return point.stream == stream; });
@@ -314,10 +316,7 @@ Work GraphExec::asWork() {
   auto run = std::make_shared<Run>();
   std::vector<Point> waits;
   collect(*run, waits);
-  return [run](std::string& message) {
-    run->resetConditions();
-    return (*run)(message);
-  };
+  return [run](std::string& message) { return run->launch(message); };
 }
 
 GraphExec::Steps* GraphExec::stepsWith(uint64_t number, size_t* index) {

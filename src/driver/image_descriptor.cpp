@@ -28,13 +28,12 @@ CUresult setFormat(Image& image, CUarray_format format, unsigned channels) {
 CUresult setArray(Image& image, CUarray array) {
   if (!isLive(array)) return CUDA_ERROR_INVALID_HANDLE;
   const CUDA_ARRAY3D_DESCRIPTOR& d = array->descriptor;
-  const bool isLayered = d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
   image.memory = reinterpret_cast<std::byte*>(array->memory);
   image.pitch = array->pitch;
   image.slicePitch = array->pitch * rows(*array);
   image.width = uint32_t(d.Width);
   image.height = uint32_t(d.Height);
-  (isLayered ? image.layers : image.depth) = uint32_t(d.Depth);
+  (isLayered(d) ? image.layers : image.depth) = uint32_t(d.Depth);
   return setFormat(image, d.Format, d.NumChannels);
 }
 
@@ -59,9 +58,11 @@ CUresult setPlane(Image& image, const decltype(CUDA_RESOURCE_DESC::res.pitch2D)&
   return CUDA_SUCCESS;
 }
 
-/// The levels from `first` to `last`. Their descriptors stay for ever, as those of objects do (api_texture.cpp).
-CUresult setMipmap(machine::Texture& t, CUmipmappedArray mipmap, size_t first, size_t last) {
+/// The levels that the view names, or all. Their descriptors stay for ever, as those of objects do (api_texture.cpp).
+CUresult setMipmap(machine::Texture& t, CUmipmappedArray mipmap, const CUDA_RESOURCE_VIEW_DESC* view) {
   if (!isLive(mipmap)) return CUDA_ERROR_INVALID_HANDLE;
+  const size_t first = view ? view->firstMipmapLevel : 0,
+               last = view ? view->lastMipmapLevel : mipmap->levels.size() - 1;
   if (first > last || last >= mipmap->levels.size()) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = setArray(t, mipmap->levels[first])) return bad;
   auto smaller = std::make_unique<Image[]>(last - first);
@@ -77,12 +78,7 @@ CUresult setResource(machine::Texture& t, const CUDA_RESOURCE_DESC& resource, co
     case CU_RESOURCE_TYPE_ARRAY: return setArray(t, resource.res.array.hArray);
     case CU_RESOURCE_TYPE_LINEAR: return setLinear(t, resource.res.linear);
     case CU_RESOURCE_TYPE_PITCH2D: return setPlane(t, resource.res.pitch2D);
-    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
-      const CUmipmappedArray mipmap = resource.res.mipmap.hMipmappedArray;
-      if (!isLive(mipmap)) return CUDA_ERROR_INVALID_HANDLE;
-      return view ? setMipmap(t, mipmap, view->firstMipmapLevel, view->lastMipmapLevel)
-                  : setMipmap(t, mipmap, 0, mipmap->levels.size() - 1);
-    }
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: return setMipmap(t, resource.res.mipmap.hMipmappedArray, view);
   }
   return CUDA_ERROR_INVALID_VALUE;
 }

@@ -92,9 +92,8 @@ void Executor::Txq() {
   write(0, Type::b32, machine::imageQuery(texture(operand(1)), instruction->mods[ModifierKind::ImageQuery]));
 }
 void Executor::TxqLevel() {
-  const machine::Texture& t = texture(operand(1));
-  const unsigned level = std::min<uint32_t>(uint32_t(read(2, Type::b32)), t.levels - 1u);
-  write(0, Type::b32, machine::imageQuery(t.level(level), instruction->mods[ModifierKind::ImageQuery]));
+  const machine::Image& level = texture(operand(1)).levelOrLast(uint32_t(read(2, Type::b32)));
+  write(0, Type::b32, machine::imageQuery(level, instruction->mods[ModifierKind::ImageQuery]));
 }
 void Executor::Suq() {
   write(0, Type::b32, machine::imageQuery(surface(operand(1)), instruction->mods[ModifierKind::ImageQuery]));

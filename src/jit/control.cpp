@@ -401,8 +401,7 @@ bool Emitter::canPartAt(BlockId b) const {
 }
 
 void Emitter::runApart() {
-  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
-  if (!apart_) apart_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, apartName_, module_);
+  if (!apart_) apart_ = declare(apartName_, {b_.getPtrTy(), b_.getInt32Ty()});
   b_.CreateCall(apart_, {frame_, b_.CreateMul(group_, b_.getInt32(jam_))})->setDoesNotThrow();
 }
 
@@ -433,8 +432,6 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
   arrive(info.next, partial);
 }
 
-/// Emits masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`,
-/// do not count.
 /// The region's graph, in which the stops among `nodes` lead to where their lanes will come back to one of `nodes`. So
 /// a stop belongs to the loops around it, as in the kernel, also if the way back leads over the region's start, `cut`;
 /// and lanes reach it in the turn in which they set out for it: at its end, what they have computed dies.
@@ -463,6 +460,8 @@ ir::Graph Emitter::graphWithStops(const std::vector<BlockId>& nodes, BlockId cut
   return graph;
 }
 
+/// Emits masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`,
+/// do not count.
 void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut) {
   const bool stops =
       std::any_of(nodes.begin(), nodes.end(), [&](BlockId n) { return f_.blocks[n].end.kind == Kind::Barrier; });

@@ -63,21 +63,28 @@ void Emitter::refuse(const Instruction& i, const std::string& what) {
 }
 
 EmittedKernel Emitter::emit(const std::string& name) {
-  emitFunction(llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false), name);
+  function_ = declare(name, {b_.getPtrTy()});
+  firstGroup_ = b_.getInt32(0);
+  emitFunction(groups_);
   return std::move(result_);
 }
 
 EmittedKernel Emitter::emitApart(const std::string& name, unsigned warps) {
-  groupsEnd_ = b_.getInt32(warps);
-  emitFunction(llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false), name);
+  function_ = declare(name, {b_.getPtrTy(), b_.getInt32Ty()});
   function_->setLinkage(llvm::GlobalValue::InternalLinkage);
   function_->addFnAttr(llvm::Attribute::NoInline);
+  firstGroup_ = function_->getArg(1);
+  emitFunction(warps);
   return std::move(result_);
 }
 
-void Emitter::emitFunction(llvm::FunctionType* type, const std::string& name) {
-  function_ = module_.getFunction(name);  // declared if it was called already
-  if (!function_) function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
+llvm::Function* Emitter::declare(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), parameters, false);
+  return llvm::cast<llvm::Function>(module_.getOrInsertFunction(name, type).getCallee());
+}
+
+/// The body of `function_`, which runs the `groups` groups of warps from firstGroup_ on.
+void Emitter::emitFunction(unsigned groups) {
   function_->addFnAttr("target-cpu", target_.cpu);
   function_->addFnAttr("target-features", target_.features);
   // LLVM's tuning for server processors prefers 256-bit vectors; a warp is wider (measured: 1.4 times slower).
@@ -89,9 +96,8 @@ void Emitter::emitFunction(llvm::FunctionType* type, const std::string& name) {
   entry_ = llvm::BasicBlock::Create(context_, "entry", function_);
   auto* body = llvm::BasicBlock::Create(context_, "prologue", function_);
   b_.SetInsertPoint(body);
-  beginLines(name);
-  firstGroup_ = groupsEnd_ ? function_->getArg(1) : static_cast<LlvmValue>(b_.getInt32(0));
-  groupsEnd_ = groupsEnd_ ? b_.CreateAdd(firstGroup_, groupsEnd_) : b_.getInt32(groups_);
+  beginLines(function_->getName().str());
+  groupsEnd_ = b_.CreateAdd(firstGroup_, b_.getInt32(groups));
   findPoints();
   findDefinitions();
   findStreams();

@@ -87,7 +87,8 @@ class Emitter {
 
   // ---- emitter.cpp: the skeleton
   // -------------------------------------------------------------------------------------------------------
-  void emitFunction(llvm::FunctionType* type, const std::string& name);
+  llvm::Function* declare(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters);
+  void emitFunction(unsigned groups);
   void emitPrologue();
   void emitRegions();
   void prepareRegion(const std::vector<uint32_t>& points);
@@ -500,8 +501,8 @@ class Emitter {
   LlvmValue frame_ = nullptr;
   LlvmValue parameters_ = nullptr, shared_ = nullptr, scratch_ = nullptr, local_ = nullptr, globals_ = nullptr;
   LlvmValue ctaid_[3] = {}, nctaid_[3] = {};
-  LlvmValue group_ = nullptr;  // number of the group of warps being run
-  LlvmValue firstGroup_ = nullptr, groupsEnd_ = nullptr;
+  LlvmValue group_ = nullptr;                             // number of the group of warps being run
+  LlvmValue firstGroup_ = nullptr, groupsEnd_ = nullptr;  // of those that the function runs
   std::string apartName_;  // of a function for single warps, if the kernel may have one: see partWarps
   llvm::Function* apart_ = nullptr;
   llvm::AllocaInst* nextState_ = nullptr;

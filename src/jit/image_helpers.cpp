@@ -7,19 +7,16 @@
 #include "jit/helpers.hpp"
 #include "machine/fault.hpp"
 #include "machine/image.hpp"
+#include "machine/lanes.hpp"
 
 namespace ordito::jit {
 namespace {
 
 using machine::BlockFrame;
 using machine::FaultKind;
+using machine::forEachLane;
 
 constexpr unsigned kLanes = 32;
-
-template <class F>
-void eachLane(uint32_t lanes, F body) {
-  for (; lanes; lanes &= lanes - 1) body(static_cast<unsigned>(std::countr_zero(lanes)));
-}
 
 const machine::Texture& textureOf(const BlockFrame* frame, uint32_t line, uint64_t handle) {
   machine::faultHint() = {line, false, {}};
@@ -42,7 +39,7 @@ using Lanes = const Number (*)[kLanes];
 bool areOne(uint32_t lanes, const uint64_t* handles) {
   const uint64_t first = handles[std::countr_zero(lanes)];
   bool same = true;
-  eachLane(lanes, [&](unsigned l) { same &= handles[l] == first; });
+  forEachLane(lanes, [&](unsigned l) { same &= handles[l] == first; });
   return same;
 }
 
@@ -55,7 +52,7 @@ void texture(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lan
     const machine::Texture& t = textureOf(frame, line, handles[std::countr_zero(lanes)]);
     if (machine::fetchWarp(t, operation, lanes, coordinates, texels)) return;
   }
-  eachLane(lanes, [&](unsigned l) {
+  forEachLane(lanes, [&](unsigned l) {
     const machine::Texture& t = textureOf(frame, line, handles[l]);
     if (const char* problem = machine::textureProblem(t, operation))
       machine::raiseFault(*frame, FaultKind::Unsupported, line, handles[l], problem);
@@ -77,16 +74,16 @@ void imageQuery(const BlockFrame* frame, uint32_t line, uint32_t query, uint32_t
   const auto imageOf = [&](unsigned l) -> const machine::Image& {
     if (isSurface) return surfaceOf(frame, line, handles[l]);
     const machine::Texture& t = textureOf(frame, line, handles[l]);
-    return levels ? t.level(std::min<uint32_t>(levels[l], t.levels - 1u)) : t;
+    return levels ? t.levelOrLast(levels[l]) : t;
   };
-  eachLane(lanes, [&](unsigned l) { answers[l] = machine::imageQuery(imageOf(l), static_cast<uint8_t>(query)); });
+  forEachLane(lanes, [&](unsigned l) { answers[l] = machine::imageQuery(imageOf(l), static_cast<uint8_t>(query)); });
 }
 
 void surfacePlaces(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,
                    const int32_t (*coordinates)[kLanes], uint64_t* places) {
   const machine::SurfaceOperation operation(code);
   std::fill(places, places + kLanes, 0);
-  eachLane(lanes, [&](unsigned l) {
+  forEachLane(lanes, [&](unsigned l) {
     const machine::Surface& s = surfaceOf(frame, line, handles[l]);
     const int32_t at[4] = {coordinates[0][l], coordinates[1][l], coordinates[2][l], coordinates[3][l]};
     const bool isLayered =

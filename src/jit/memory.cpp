@@ -333,16 +333,17 @@ void Emitter::storeVectorsGeneral(LlvmValue addresses, const std::vector<LlvmVal
   llvm::Type* element = values[0]->getType()->getScalarType();
   const unsigned count = static_cast<unsigned>(values.size());
   auto* type = llvm::FixedVectorType::get(element, count);
-  if (!vectorStores_) vectorStores_ = laneArrays(b_.getInt64Ty(), 5);
+  constexpr unsigned kAddresses = 4;  // behind the elements of the longest vector
+  if (!vectorStores_) vectorStores_ = laneArrays(b_.getInt64Ty(), kAddresses + 1);
   for (unsigned k = 0; k < count; ++k) b_.CreateStore(values[k], laneArray(vectorStores_, k));
-  b_.CreateStore(addresses, laneArray(vectorStores_, 4));
+  b_.CreateStore(addresses, laneArray(vectorStores_, kAddresses));
   forEachLane(mask, [&](LlvmValue lane) {
     auto load = [&](llvm::Type* t, unsigned k) {
       return b_.CreateLoad(t, b_.CreateInBoundsGEP(t, laneArray(vectorStores_, k), lane));
     };
     LlvmValue vector = llvm::PoisonValue::get(type);
     for (unsigned k = 0; k < count; ++k) vector = b_.CreateInsertElement(vector, load(element, k), uint64_t{k});
-    b_.CreateAlignedStore(vector, pointer(load(b_.getInt64Ty(), 4)), llvm::Align(1));
+    b_.CreateAlignedStore(vector, pointer(load(b_.getInt64Ty(), kAddresses)), llvm::Align(1));
   });
 }
 

@@ -13,19 +13,17 @@
 #include <cstring>
 
 #include "machine/fault.hpp"
+#include "machine/lanes.hpp"
 
 namespace ordito::jit {
 namespace {
+
+using machine::forEachLane;
 
 /// Rounds after which a block lets others run, whatever its threads do: they may wait in ways that look like progress.
 constexpr uint32_t kMostRounds = 256;
 
 uint32_t lowest(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(lanes)); }
-
-template <class F>
-void forEachLane(uint32_t lanes, F&& f) {
-  for (; lanes; lanes &= lanes - 1) f(lowest(lanes));
-}
 
 /// The threads of `warp` that count at a barrier where `arrived` wait.
 uint32_t counted(const ParkedWarp& warp, uint32_t arrived) {

@@ -148,18 +148,17 @@ TEST_F(QuickCodeDeathTest, AProcessEndsWhileGoodCodeIsMade) {
 
 TEST_F(QuickCodeDeathTest, AProcessThatEndsLeavesItsGoodCodeToTheNext) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  const fs::path kept = fs::temp_directory_path() / ("ordito-farewell-" + std::to_string(getuid()));
-  fs::remove_all(kept);
+  setenv("ORDITO_TEST_FOLDER", folder_.c_str(), 0);  // the child begins this test anew, with another folder
   EXPECT_EXIT(
       {
-        setenv("ORDITO_CACHE", kept.c_str(), 1);
+        setenv("ORDITO_CACHE", getenv("ORDITO_TEST_FOLDER"), 1);
         auto engine = makeJit({.caches = true, .quick = QuickCode::First, .largeKernel = 0});
         if (run(*compile(*engine)) != expected()) std::exit(1);
         std::exit(0);
       },
       testing::ExitedWithCode(0), "");
-  EXPECT_EQ(std::distance(fs::directory_iterator(kept), fs::directory_iterator()), 1);
-  fs::remove_all(kept);
+  unsetenv("ORDITO_TEST_FOLDER");
+  EXPECT_EQ(files(), 1u);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct Texture : Image {
   float levelBias = 0, leastLevel = 0, mostLevel = 0;
   const Image* smaller = nullptr;  // levels from 1 on
   const Image& level(unsigned k) const { return k == 0 ? *this : smaller[k - 1]; }
+  const Image& levelOrLast(uint32_t k) const { return level(k < levels ? k : levels - 1u); }
 };
 
 struct Surface : Image {};

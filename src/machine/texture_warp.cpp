@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "machine/lanes.hpp"
 #include "machine/sampling.hpp"
 
 namespace ordito::machine {
@@ -41,11 +42,6 @@ struct Bytes {
   static double rounded(double sum) { return asInteger(sum, 16, false); }
 };
 
-template <class Body>
-void eachLane(uint32_t lanes, Body body) {
-  for (; lanes; lanes &= lanes - 1) body(unsigned(std::countr_zero(lanes)));
-}
-
 template <class Texels>
 void put(Words texels, unsigned lane, const double (&values)[Texels::channels]) {
   for (unsigned c = 0; c < 4; ++c)
@@ -62,7 +58,7 @@ void pointAt(const std::byte* texel, Words texels, unsigned lane) {
 /// tex1Dfetch: zeros beyond the end.
 template <class Texels>
 void line(const Texture& t, uint32_t lanes, Coordinates at, Words texels) {
-  eachLane(lanes, [&](unsigned l) {
+  forEachLane(lanes, [&](unsigned l) {
     if (at[0][l] < t.width) return pointAt<Texels>(t.memory + uint64_t{at[0][l]} * t.texelBytes(), texels, l);
     for (unsigned c = 0; c < 4; ++c) texels[c][l] = 0;
   });
@@ -88,7 +84,7 @@ struct Plane {
 
 template <class Texels>
 void point(const Plane& p, uint32_t lanes, Coordinates at, Words texels) {
-  eachLane(lanes, [&](unsigned l) {
+  forEachLane(lanes, [&](unsigned l) {
     const auto x = int64_t(std::floor(p.x.place(at, 0, l))), y = int64_t(std::floor(p.y.place(at, 1, l)));
     pointAt<Texels>(p.row(y) + p.column(x), texels, l);
   });
@@ -96,7 +92,7 @@ void point(const Plane& p, uint32_t lanes, Coordinates at, Words texels) {
 
 template <class Texels>
 void linear(const Plane& p, uint32_t lanes, Coordinates at, Words texels) {
-  eachLane(lanes, [&](unsigned l) {
+  forEachLane(lanes, [&](unsigned l) {
     const auto x = int64_t(std::floor((p.x.place(at, 0, l) - 0.5) * 256 + 0.5)),
                y = int64_t(std::floor((p.y.place(at, 1, l) - 0.5) * 256 + 0.5));
     // Weights in 1/256, of which what belongs to both axes is rounded.

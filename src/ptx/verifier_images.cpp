@@ -12,9 +12,6 @@ using isa::Op;
 using isa::Type;
 using isa::Unit;
 
-using Problem = const char*;
-constexpr Problem kFine = nullptr;
-
 /// Behind the coordinates of a texture: gradients have as many components as the geometry has axes, offsets too.
 size_t textureVector(const Instruction& i, size_t k) {
   if (k == 0) return i.has(ModifierKind::Vector) ? i.mods.name(ModifierKind::Vector)[1] - '0' : 0;

@@ -5,12 +5,16 @@
 
 namespace ordito::ptx {
 
-/// What is wrong with the modifiers and types of `i` taken together, as a sentence; null if nothing is.
-const char* modifierProblem(const Instruction& i);
+/// What is wrong, as a sentence; null if nothing is.
+using Problem = const char*;
+inline constexpr Problem kFine = nullptr;
+
+/// Of the modifiers and types of `i` taken together.
+Problem modifierProblem(const Instruction& i);
 /// The same for textures, surfaces, matrices and video.
-const char* specialUnitProblem(const Instruction& i);
+Problem specialUnitProblem(const Instruction& i);
 /// The same for loads, stores, atomic operations, mbarriers and addresses.
-const char* memoryProblem(const Instruction& i);
+Problem memoryProblem(const Instruction& i);
 /// How many elements the vector that is operand `k` must have; 0 if it cannot be a vector.
 size_t vectorLength(const Instruction& i, size_t k);
 /// The least number of coordinates of a texture or surface instruction.

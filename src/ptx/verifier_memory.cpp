@@ -12,9 +12,6 @@ using isa::Op;
 using isa::Type;
 using Kind = isa::TypeKind;
 
-using Problem = const char*;
-constexpr Problem kFine = nullptr;
-
 bool is(const Instruction& i, std::string_view semantics) { return i.mods.name(ModifierKind::Semantics) == semantics; }
 bool inGlobal(Space s) { return s == Space::Generic || s == Space::Global; }
 

@@ -11,9 +11,6 @@ using isa::Op;
 using isa::Type;
 using Kind = isa::TypeKind;
 
-using Problem = const char*;
-constexpr Problem kFine = nullptr;
-
 bool isHalf(Type t) { return t == Type::f16 || t == Type::f16x2; }
 bool isBfloat(Type t) { return t == Type::bf16 || t == Type::bf16x2; }
 bool approx(const Instruction& i) { return i.is(mod<ModifierKind::Precision>("approx")); }

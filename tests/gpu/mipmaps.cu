@@ -7,27 +7,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "image_experiments.cuh"
+
 namespace {
 
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-#define REQUIRE(call) require(call, #call)
-
 constexpr int kPoints = 512;
-
-std::uint32_t hashOf(std::uint32_t n) {
-  n = (n ^ 61u ^ n >> 16) * 9u;
-  n = (n ^ n >> 4) * 0x27d4eb2du;
-  return n ^ n >> 15;
-}
 
 /// From 0 to 1.
 float fraction(std::uint32_t n) { return static_cast<float>(hashOf(n) >> 8) / 16777216; }
@@ -157,16 +144,6 @@ __global__ void sample(cudaTextureObject_t texture, const Point* at, Result* out
   out[k] = Geometry::template plain<Result>(texture, at[k]);
   out[kPoints + k] = Geometry::template level<Result>(texture, at[k]);
   out[2 * kPoints + k] = Geometry::template gradient<Result>(texture, at[k]);
-}
-
-std::FILE* file;
-
-template <class T>
-void write(const std::string& name, const T* device, std::size_t count) {
-  std::vector<T> host(count);
-  REQUIRE(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
-  std::fprintf(file, "%s: %zu\n", name.c_str(), count * sizeof(T));
-  std::fwrite(host.data(), sizeof(T), count, file);
 }
 
 // What stands in the levels: their numbers, so that an answer tells which level it comes from, or noise.
@@ -304,13 +281,11 @@ void kinds() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return std::puts("usage: mipmaps FILE"), 2;
-  file = std::fopen(argv[1], "wb");
-  if (file == nullptr) return std::printf("cannot write %s\n", argv[1]), 2;
-  kinds<Line>();
-  kinds<Plane>();
-  kinds<Volume>();
-  kinds<Planes>();
-  kinds<Cube>();
-  return std::fclose(file) != 0;
+  return record(argc, argv, [] {
+    kinds<Line>();
+    kinds<Plane>();
+    kinds<Volume>();
+    kinds<Planes>();
+    kinds<Cube>();
+  });
 }

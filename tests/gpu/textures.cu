@@ -6,28 +6,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "image_experiments.cuh"
+
 namespace {
 
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-#define REQUIRE(call) require(call, #call)
-
 constexpr int kPoints = 160;
-
-std::uint32_t hashOf(std::uint32_t n) {
-  n = (n ^ 61u ^ n >> 16) * 9u;
-  n = (n ^ n >> 4) * 0x27d4eb2du;
-  return n ^ n >> 15;
-}
 
 /// Where the textures are sampled: texels' centres and edges, just beside them, far outside, and anywhere.
 std::vector<float4> coordinates(bool normalised, int width, int height, int depth) {
@@ -132,16 +119,6 @@ template <class Geometry, class Result>
 __global__ void sample(cudaTextureObject_t texture, const float4* at, Result* out) {
   const int k = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (k < kPoints) out[k] = Geometry::template fetch<Result>(texture, at[k]);
-}
-
-std::FILE* file;
-
-template <class T>
-void write(const std::string& name, const T* device, std::size_t count) {
-  std::vector<T> host(count);
-  REQUIRE(cudaMemcpy(host.data(), device, count * sizeof(T), cudaMemcpyDeviceToHost));
-  std::fprintf(file, "%s: %zu\n", name.c_str(), count * sizeof(T));
-  std::fwrite(host.data(), sizeof(T), count, file);
 }
 
 /// Texels that follow from their place: numbers between -4 and 4, or any bits.
@@ -429,24 +406,22 @@ void surfaces() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return std::puts("usage: textures FILE"), 2;
-  file = std::fopen(argv[1], "wb");
-  if (file == nullptr) return std::printf("cannot write %s\n", argv[1]), 2;
-  kindsOfTexels<Line>();
-  kindsOfTexels<Plane>();
-  kindsOfTexels<Volume>();
-  kindsOfTexels<Lines>();
-  kindsOfTexels<Planes>();
-  kindsOfTexels<Cube>();
-  kindsOfTexels<Cubes>();
-  gathers();
-  textures<Plane, float4>("sRGB", texels<uchar4>(extents<Plane>().count(), false), cudaReadModeNormalizedFloat, true,
-                          true);
-  memory();
-  surfaces<Line>();
-  surfaces<Plane>();
-  surfaces<Volume>();
-  surfaces<Lines>();
-  surfaces<Planes>();
-  return std::fclose(file) != 0;
+  return record(argc, argv, [] {
+    kindsOfTexels<Line>();
+    kindsOfTexels<Plane>();
+    kindsOfTexels<Volume>();
+    kindsOfTexels<Lines>();
+    kindsOfTexels<Planes>();
+    kindsOfTexels<Cube>();
+    kindsOfTexels<Cubes>();
+    gathers();
+    textures<Plane, float4>("sRGB", texels<uchar4>(extents<Plane>().count(), false), cudaReadModeNormalizedFloat, true,
+                            true);
+    memory();
+    surfaces<Line>();
+    surfaces<Plane>();
+    surfaces<Volume>();
+    surfaces<Lines>();
+    surfaces<Planes>();
+  });
 }
