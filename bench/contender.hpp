@@ -65,6 +65,7 @@ class Contender {
 
 /// Each returns null if that contender does not take part in the kernel; a failure of the platform is an exception.
 std::unique_ptr<Contender> makeNative(const Problem& problem);
+std::unique_ptr<Contender> makeNativeAvx2(const Problem& problem);  // compiled for hosts without AVX-512
 std::unique_ptr<Contender> makeOpenBlas(const Problem& problem);
 std::unique_ptr<Contender> makeOpenCl(const Problem& problem);
 std::unique_ptr<Contender> makeCuda(const Problem& problem);

@@ -5,12 +5,14 @@
 #include <string>
 
 #include "measure.hpp"
+#include "settings.hpp"
 
 namespace ordito::bench {
 
 struct Machine {
   std::string cpu;
   int threads;
+  Level level;
   std::string openBlas;  ///< the core type in use, or why there is none
   std::string openCl;    ///< the PoCL device, or why there is none
 };
@@ -22,11 +24,11 @@ struct Ratios {
 };
 
 Ratios ratiosOf(const CaseResult& result);
-bool meetsTargets(const CaseResult& result);
+bool meetsTargets(const CaseResult& result, Level level);
 
 void printMachine(const Machine& machine, int rounds);
 void printCase(const CaseResult& result);
-void printSummary(const std::vector<CaseResult>& results);
+void printSummary(const std::vector<CaseResult>& results, Level level);
 void printJson(const Machine& machine, int rounds, const std::vector<CaseResult>& results);
 
 }  // namespace ordito::bench

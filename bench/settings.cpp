@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 namespace ordito::bench {
 
@@ -28,21 +29,36 @@ int restrictToCpus(int threads) {
   return threads;
 }
 
+constexpr const char* avx2Cpu = "x86-64-v3";
+
 /// OpenBLAS 0.3.21 takes CPUs newer than itself, and some virtual ones, for a Prescott: 4 to 5 times slower. Its own
 /// names for the kernels of a feature set are given instead.
-const char* openBlasCoreType() {
+const char* openBlasCoreType(Level level) {
   __builtin_cpu_init();
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (avx512) return "SkylakeX";
+  if (avx512 && level == Level::Host) return "SkylakeX";
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return __builtin_cpu_is("amd") ? "Zen" : "Haswell";
   return nullptr;
 }
 
+/// Ordito's engine, and PoCL as far as it can be told: the CPU that LLVM compiles for and the built-in functions that
+/// go with it. It keeps what it compiles apart by CPU.
+void restrictToAvx2() {
+  setenv("ORDITO_CPU", avx2Cpu, keepUsers);
+  setenv("POCL_LLVM_CPU_NAME", __builtin_cpu_is("amd") ? "znver3" : "haswell", keepUsers);
+  setenv("POCL_KERNELLIB_NAME", "kernel-x86_64-pc-linux-gnu-avx2", keepUsers);
+}
+
 }  // namespace
 
-int prepareProcess(int threads) {
+Level levelOfEnvironment() {
+  const char* cpu = std::getenv("ORDITO_CPU");
+  return cpu != nullptr && std::string_view(cpu) == avx2Cpu ? Level::Avx2 : Level::Host;
+}
+
+int prepareProcess(int threads, Level level) {
   const int count = restrictToCpus(threads);
   const std::string text = std::to_string(count);
   setenv("OMP_NUM_THREADS", text.c_str(), overwrite);
@@ -51,7 +67,8 @@ int prepareProcess(int threads) {
   setenv("POCL_CPU_MAX_CU_COUNT", text.c_str(), overwrite);   // PoCL from 6
   setenv("KMP_BLOCKTIME", "0", keepUsers);                    // OpenMP threads sleep at once after a parallel region
   setenv("OPENBLAS_THREAD_TIMEOUT", "4", keepUsers);          // OpenBLAS threads too: 2^4 cycles of spinning
-  if (const char* core = openBlasCoreType()) setenv("OPENBLAS_CORETYPE", core, keepUsers);
+  if (const char* core = openBlasCoreType(level)) setenv("OPENBLAS_CORETYPE", core, keepUsers);
+  if (level == Level::Avx2) restrictToAvx2();
   return count;
 }
 

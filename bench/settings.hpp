@@ -6,9 +6,15 @@
 
 namespace ordito::bench {
 
+/// The instructions that all contenders may use.
+enum class Level { Host, Avx2 };
+
+/// AVX2 if the environment tells Ordito's engine so.
+Level levelOfEnvironment();
+
 /// Must run before any of the libraries starts: they read the environment once. Restricts the process to `threads` CPUs
 /// (0: all it may use) and returns how many that are.
-int prepareProcess(int threads);
+int prepareProcess(int threads, Level level);
 
 std::string cpuModel();
 

@@ -53,9 +53,12 @@ class Builder {
  private:
   void findLeaders() {
     std::vector<uint32_t> at{0};
-    for (const ptx::Label& label : source_.labels) at.push_back(label.instruction);
-    for (uint32_t i = 0; i < source_.instructions.size(); ++i)
-      if (endsBlock(source_.instructions[i].op)) at.push_back(i + 1);
+    for (uint32_t i = 0; i < source_.instructions.size(); ++i) {
+      const ptx::Instruction& inst = source_.instructions[i];
+      if (endsBlock(inst.op)) at.push_back(i + 1);
+      // Only where branches lead to: compilers that note source lines put a label at each, which nobody jumps to.
+      if (inst.op == Op::Bra) at.push_back(source_.labels[inst.operands[0].label].instruction);
+    }
     std::sort(at.begin(), at.end());
     at.erase(std::unique(at.begin(), at.end()), at.end());
     while (!at.empty() && at.back() >= source_.instructions.size()) at.pop_back();

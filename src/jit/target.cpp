@@ -1,6 +1,8 @@
 // What the host offers, from LLVM's host detection, and LLVM's target machine for it.
 #include "jit/target.hpp"
 
+#include <fmt/format.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -8,24 +10,40 @@
 
 namespace ordito::jit {
 
+namespace {
+
+/// What LLVM knows of a processor by its name; null if it knows none of that name.
+std::unique_ptr<llvm::MCSubtargetInfo> processor(const std::string& name) {
+  llvm::InitializeNativeTarget();
+  const std::string triple = llvm::sys::getProcessTriple();
+  std::string error;
+  const auto* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  std::unique_ptr<llvm::MCSubtargetInfo> any(target->createMCSubtargetInfo(triple, "", ""));
+  if (!any->isCPUStringValid(name)) return nullptr;
+  return std::unique_ptr<llvm::MCSubtargetInfo>(target->createMCSubtargetInfo(triple, name, ""));
+}
+
+}  // namespace
+
 Target Target::host(const std::string& cpu) {
+  const std::string host = llvm::sys::getHostCPUName().str();
+  auto named = cpu.empty() ? nullptr : processor(cpu);
+  if (!cpu.empty() && !named)
+    fmt::print(stderr, "ordito: LLVM knows no processor '{}' (ORDITO_CPU); compiling for this one, {}\n", cpu, host);
   Target t;
-  t.cpu = cpu.empty() ? llvm::sys::getHostCPUName().str() : cpu;
+  t.cpu = named ? cpu : host;
   const auto features = llvm::sys::getHostCPUFeatures();
-  auto has = [&](const char* name) {
+  auto has = [&](const std::string& name) {
+    if (named) return named->checkFeatures("+" + name);
     auto it = features.find(name);
     return it != features.end() && it->second;
   };
-  if (cpu.empty()) {
+  if (!named)
     for (const auto& f : features)
       t.features += (t.features.empty() ? "" : ",") + std::string(f.second ? "+" : "-") + f.first().str();
-    t.avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
-    t.avx2 = has("avx2") && has("fma");
-  } else {
-    t.avx512 = cpu == "x86-64-v4";
-    t.avx2 = t.avx512 || cpu == "x86-64-v3";
-  }
-  t.slowMaskedStores = t.avx2 && !t.avx512 && (t.cpu.starts_with("znver") || t.cpu.starts_with("bdver"));
+  t.avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
+  t.avx2 = has("avx2") && has("fma");
+  t.slowMaskedStores = t.avx2 && !t.avx512 && (host.starts_with("znver") || host.starts_with("bdver"));
   t.mathLanes = t.avx512 ? 16 : t.avx2 ? 8 : 4;
   t.mathSuffix = t.avx512 ? "avx512f" : t.avx2 ? "avx2" : "sse2";
   return t;

@@ -15,14 +15,14 @@ struct Target {
   std::string features;  // "+avx2,…"
   bool avx512 = false;
   bool avx2 = false;
-  /// vmaskmov stores are microcoded on AMD before AVX-512: 12 ns for 8 lanes where scalar stores take 2 (measured on a
-  /// Zen 3).
+  /// vmaskmov stores are microcoded on AMD's processors: 12 ns for 8 lanes where scalar stores take 2 (measured on a
+  /// Zen 3). What matters is the processor that runs the code, whichever it is compiled for.
   bool slowMaskedStores = false;
   /// SLEEF's vector width for float and the suffix of its functions ("avx2", "avx512f", "sse2").
   unsigned mathLanes = 4;
   std::string mathSuffix = "sse2";
 
-  /// `cpu` empty: this machine. "x86-64-v2/v3/v4": that level.
+  /// `cpu` empty: this machine. Else one that LLVM knows by this name, as "x86-64-v3" or "znver3".
   static Target host(const std::string& cpu);
   std::unique_ptr<llvm::TargetMachine> machine() const;
 };
