@@ -7,6 +7,7 @@
 
 #include "driver/capture.hpp"
 #include "driver/context.hpp"
+#include "driver/engine.hpp"
 #include "driver/nested.hpp"
 #include "driver/results.hpp"
 #include "machine/occupancy.hpp"
@@ -150,6 +151,10 @@ machine::GridLaunch gridOf(const Flight& flight) {
   grid.counters = flight.counters;
   grid.mayAwaitBlocks = function.layout.mayAwaitBlocks;
   grid.cooperative = request.cooperative;
+  grid.witness = [&flight] {
+    const LaunchRequest& r = flight.request;
+    return engine().witness(flight.module->parsed(), r.function->kernel, {r.block});
+  };
   return grid;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -19,6 +20,7 @@ using machine::FaultKind;
 namespace {
 
 constexpr std::align_val_t kActivationAlignment{128};
+constexpr std::chrono::seconds kWitnessTime{1};
 constexpr int kStepsPerTurn = 1000;     // of a warp, before the next warp moves
 constexpr uint32_t kPatience = 200;     // backward branches of one group while others wait
 constexpr uint32_t kLookWeight = 50;    // of such branches, one behind a look at a lock or a flag counts for so many
@@ -76,6 +78,7 @@ Block::Block(const Program& program, const machine::BlockFrame& frame) : program
 }
 
 void Block::run() {
+  const auto end = std::chrono::steady_clock::now() + kWitnessTime;
   auto isLive = [](const Warp& warp) { return warp.live() != 0; };
   while (std::any_of(warps.begin(), warps.end(), isLive)) {
     bool progress = false;
@@ -84,6 +87,7 @@ void Block::run() {
       progress |= releaseBarriers();
     }
     if (!progress) reportDeadlock();
+    if (program.isWitness && std::chrono::steady_clock::now() > end) giveUp();
   }
 }
 
@@ -207,10 +211,12 @@ void Block::release(uint32_t barrier) {
 
 void Block::fault(FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
                   const std::string& detail) const {
-  std::string text =
-      thread ? fmt::format("thread ({}, {}, {}): {}", thread->tid[0], thread->tid[1], thread->tid[2], detail) : detail;
-  machine::raiseFault(frame, kind, line, address, text.c_str());
+  machine::faultHint() = {line, thread != nullptr, {}};
+  if (thread) std::copy(thread->tid, thread->tid + 3, machine::faultHint().thread);
+  machine::raiseFault(frame, kind, line, address, detail.c_str());
 }
+
+void Block::giveUp() const { fault(FaultKind::Unsupported, nullptr, 0, 0, "a witness cannot go on here"); }
 
 /// Names the first thread that waits, where, and how many others do.
 void Block::reportDeadlock() const {

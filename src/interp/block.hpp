@@ -91,6 +91,8 @@ class Block {
 
   [[noreturn]] void fault(machine::FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
                           const std::string& detail) const;
+  /// Of a witness that would have to do more than look, or that has looked for long enough.
+  [[noreturn]] void giveUp() const;
 
   const Program& program;
   const machine::BlockFrame& frame;

@@ -112,7 +112,9 @@ void Executor::callExternal(const FunctionPlan& plan) {
       std::memcpy(&arguments[i], target.memory.get() + p.offset, std::min<size_t>(p.size, 8));
   }
   ExternalCall call{arguments.data(), 0, block.frame, thread->tid};
-  plan.external->run(call);
+  machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
+  const bool isSilent = block.program.isWitness && plan.external->watch;
+  (isSilent ? plan.external->watch : plan.external->run)(call);
   returnWord(plan, target, call.result);
 }
 
@@ -129,6 +131,7 @@ void Executor::returnWord(const FunctionPlan& plan, Activation& target, uint64_t
 
 void Executor::callDeviceRuntime(const FunctionPlan& plan) {
   const machine::DeviceFunction& function = *plan.deviceRuntime;
+  if (block.program.isWitness) block.giveUp();
   Activation target(plan);
   passArguments(plan, target);
   std::array<uint64_t, machine::kMostDeviceWords> words{};

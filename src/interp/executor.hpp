@@ -85,6 +85,7 @@ class Executor {
   bool inShared(uint64_t address) const;
   bool inPrivateMemory(uint64_t address, ptx::Space wanted) const;
   bool inConstant(uint64_t address) const;
+  bool mayChange(const Place& place) const { return !block.program.isWitness || place.space != ptx::Space::Global; }
   Slot load(const Place& place, unsigned bytes) const;
   void store(const Place& place, unsigned bytes, Slot value) const;
   void loadInstruction();

@@ -10,6 +10,7 @@
 
 #include "interp/numeric.hpp"
 #include "machine/device_functions.hpp"
+#include "machine/fault.hpp"
 #include "machine/special_functions.hpp"
 
 namespace ordito::interp {
@@ -70,6 +71,33 @@ void assertFail(ExternalCall& call) {
                         call.tid[2]);
 }
 
+/// The message has been printed.
+void watchAssert(ExternalCall& call) {
+  machine::raiseFault(call.frame, machine::FaultKind::Assert, 0, 0, "an assertion");
+}
+
+void print(ExternalCall& call) {
+  call.result = toBits<int32_t>(machine::devicePrintf(reinterpret_cast<const char*>(call.arguments[0]),
+                                                      reinterpret_cast<const std::byte*>(call.arguments[1])));
+}
+
+/// Reads what printf would print.
+void watchPrint(ExternalCall& call) {
+  std::string text;
+  call.result = toBits<int32_t>(machine::formatDevicePrintf(text, reinterpret_cast<const char*>(call.arguments[0]),
+                                                            reinterpret_cast<const std::byte*>(call.arguments[1])));
+}
+
+void nothing(ExternalCall&) {}
+
+/// What the device heap gives back stays there, so that a witness frees nothing.
+template <auto function>
+constexpr External freeing(std::string_view name) {
+  External entry = external<function>(name);
+  entry.watch = nothing;
+  return entry;
+}
+
 /// Round to nearest in the direction of cvt.rni: ties to even, whatever the host's mode.
 template <class To>
 To integerOf(double x, Type to, Rounding rounding) {
@@ -112,18 +140,16 @@ float roundedFloat(double x) { return float(x); }
 
 constexpr External kExternals[] = {
     // Device runtime
-    external<+[](const char* format, const std::byte* arguments) -> int32_t {
-      return machine::devicePrintf(format, arguments);
-    }>("vprintf"),
-    {"__assertfail", 5, false, assertFail},
+    {"vprintf", 2, true, print, watchPrint},
+    {"__assertfail", 5, false, assertFail, watchAssert},
     external<machine::deviceMalloc>("malloc"),
-    external<machine::deviceFree>("free"),
+    freeing<machine::deviceFree>("free"),
     external<machine::deviceMalloc>("_Znwm"),
     external<machine::deviceMalloc>("_Znam"),
-    external<machine::deviceFree>("_ZdlPv"),
-    external<machine::deviceFree>("_ZdaPv"),
-    external<+[](void* p, uint64_t) { machine::deviceFree(p); }>("_ZdlPvm"),
-    external<+[](void* p, uint64_t) { machine::deviceFree(p); }>("_ZdaPvm"),
+    freeing<machine::deviceFree>("_ZdlPv"),
+    freeing<machine::deviceFree>("_ZdaPv"),
+    freeing<+[](void* p, uint64_t) { machine::deviceFree(p); }>("_ZdlPvm"),
+    freeing<+[](void* p, uint64_t) { machine::deviceFree(p); }>("_ZdaPvm"),
     // Exponentials and logarithms
     UNARY(exp, std::exp(x)),
     UNARY(exp2, std::exp2(x)),

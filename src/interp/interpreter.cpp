@@ -37,6 +37,14 @@ class Interpreter : public machine::Engine {
     if (!program) return tl::unexpected(program.error());
     return std::make_shared<const Interpretation>(std::move(*program));
   }
+
+  std::shared_ptr<const machine::Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
+                                                     const machine::Specialisation& specialisation) override {
+    auto program = prepare(module, kernel, specialisation);
+    if (!program) return nullptr;
+    program->isWitness = true;
+    return std::make_shared<const Interpretation>(std::move(*program));
+  }
 };
 
 }  // namespace

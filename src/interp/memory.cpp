@@ -121,6 +121,15 @@ void atomicStore(std::byte* pointer, uint64_t value) {
   __atomic_store_n(reinterpret_cast<T*>(pointer), T(value), __ATOMIC_SEQ_CST);
 }
 
+/// Could these bytes be written? If not, the host says so. (An atomic addition of 0 would become a load.)
+void touch(std::byte* pointer, unsigned bytes) {
+  auto* byte = reinterpret_cast<uint8_t*>(pointer);
+  for (unsigned k = 0; k < bytes; ++k) {
+    uint8_t now = 0;
+    __atomic_compare_exchange_n(byte + k, &now, uint8_t{0}, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
+}
+
 }  // namespace
 
 /// Parameters may lie at any address, so they are copied; everything else has been found aligned.
@@ -144,6 +153,7 @@ void Executor::store(const Place& place, unsigned bytes, Slot value) const {
     std::memcpy(place.pointer, &value, bytes);
     return;
   }
+  if (!mayChange(place)) return touch(place.pointer, bytes);
   switch (bytes) {
     case 1: return atomicStore<uint8_t>(place.pointer, value.lo);
     case 2: return atomicStore<uint16_t>(place.pointer, value.lo);
@@ -238,6 +248,7 @@ void Executor::atomic128(bool compares) {
   Place place = locate(1, 16);
   accesses.add(AccessLog::Kind::Atomic, place.space, thread->lane, place.address, 16);
   const Slot wanted = read(operand(2), Type::b128), value = compares ? read(operand(3), Type::b128) : wanted;
+  if (!mayChange(place)) return touch(place.pointer, 16), write(operand(0), Type::b128, load(place, 16));
   const machine::Word128 old =
       compares ? machine::compareExchange(place.pointer, {wanted.lo, wanted.hi}, {value.lo, value.hi})
                : machine::exchange(place.pointer, {value.lo, value.hi});
@@ -260,6 +271,7 @@ void Executor::vectorAtomic(bool wantsResult) {
 
 uint64_t Executor::atomicUpdate(const Place& place, unsigned bytes, uint64_t b, uint64_t compare) {
   auto update = [&](uint64_t old) {
+    if (!mayChange(place)) return old;
     if (instruction->op == isa::Op::AtomCas) return old == compare ? b : old;
     return atomicResult(old, b, place.space);
   };

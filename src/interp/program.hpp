@@ -30,6 +30,7 @@ struct Program {
   uint32_t kernel = 0;  // index in Module::functions
   machine::KernelLayout layout;
   machine::Specialisation specialisation;
+  bool isWitness = false;               // runs only to see where a fault comes from: see machine/witness.hpp
   std::vector<FunctionPlan> functions;  // by index in Module::functions
 
   /// The function whose address (that of its ptx::Function, the convention for function pointers) is `address`, or

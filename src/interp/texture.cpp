@@ -143,7 +143,7 @@ void Executor::Sust() {
   std::byte* place = surfaceAccess(0, each * count);
   for (unsigned k = 0; k < count && place; ++k) {
     const uint64_t value = read(elementOf(operand(1), k), type()).lo;
-    std::memcpy(place + k * each, &value, each);
+    if (!block.program.isWitness) std::memcpy(place + k * each, &value, each);
   }
 }
 
@@ -151,7 +151,7 @@ void Executor::SustFormatted() {
   const unsigned count = unsigned(countOf(operand(1)));
   uint32_t words[4] = {};
   for (unsigned k = 0; k < count; ++k) words[k] = uint32_t(read(elementOf(operand(1), k), Type::b32).lo);
-  if (std::byte* place = surfaceAccess(0, 4))
+  if (std::byte* place = surfaceAccess(0, 4); place && !block.program.isWitness)
     machine::storeFormatted(surface(operand(0).elements[0]), place, words, count);
 }
 

@@ -211,6 +211,7 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
         emitStop(b, mask_);
         return endRegion(kDone);
       }
+      checkBarrierNumber(end.barrier, end.line);
       if (end.barrier.has(isa::ModifierKind::RedOp)) arriveAtBarrierReduction(end.barrier, mask_);
       assignPhis(b, end.target[0], {});
       spillForBarrier(pointOf_[end.target[0]]);

@@ -128,6 +128,8 @@ class Emitter {
   void takeBarrierResults(uint32_t point, LlvmValue lanes);
   void keepLanes(LlvmValue value, LlvmValue home, LlvmValue mask);
   void emitStop(BlockId b, const Parts& mask);
+  static const ptx::Operand* barrierOperand(const Instruction& i, std::string_view name);
+  void checkBarrierNumber(const Instruction& i, uint32_t line);
   void noteSpin(BlockId header, uint32_t version);
   SpinTurns beginSpinTurns();
   void endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,

@@ -395,6 +395,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   auto add = [&](std::string_view name, auto* f) { t.push_back({name, reinterpret_cast<void*>(f)}); };
   add("ordito_trap", trap);
   add("ordito_misaligned", misaligned);
+  add("ordito_no_barrier", noBarrier);
   add("ordito_check_widening", checkWidening);
   add("ordito_park_begin", parkBegin);
   add("ordito_park_enter", parkEnter);

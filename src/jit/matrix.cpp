@@ -532,6 +532,7 @@ void Emitter::emitFragmentLoad(const Instruction& i) {
   const unsigned distinct = std::max(1u, f.rows * f.columns / kLanes / f.perRegister());
   std::vector<Parts> results(f.registers);
   const Parts mask = guardedMask(i);
+  checkAlignment(i, 1, std::max(1u, isa::bytes(f.element)), mask);
   for (unsigned p = 0; p < jam_; ++p) {
     const FragmentMemory m = fragmentMemory(i, 0, 1, p);
     for (unsigned r = 0; r < f.registers; ++r) {
@@ -556,6 +557,7 @@ void Emitter::emitFragmentLoad(const Instruction& i) {
 void Emitter::emitFragmentStore(const Instruction& i) {
   const Fragment f = ptx::fragmentOf(i, 1);
   const Parts mask = guardedMask(i);
+  checkAlignment(i, 0, std::max(1u, isa::bytes(f.element)), mask);
   for (unsigned p = 0; p < jam_; ++p) {
     const FragmentMemory m = fragmentMemory(i, 1, 0, p);
     Source s;

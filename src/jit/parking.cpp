@@ -65,6 +65,12 @@ uint32_t waitingAt(const ParkedWarp& warp, uint32_t barrier) {
 
 }  // namespace
 
+void noBarrier(const machine::BlockFrame* frame, uint32_t line, uint32_t number) {
+  machine::raiseFault(
+      *frame, machine::FaultKind::IllegalInstruction, line, 0,
+      fmt::format("barrier {}; a block has barriers 0 to {}", number, ParkingLot::kBarriers - 1).c_str());
+}
+
 void ParkingLot::begin(const machine::BlockFrame* f, uint32_t count, uint32_t blockThreads, std::byte* liveLanes,
                        uint32_t* reductionCounts) {
   *this = {};
@@ -169,7 +175,8 @@ void ParkingLot::atBarrier(uint32_t lanes, uint32_t point, uint32_t line, uint32
   auto refuse = [&](const std::string& what) {
     machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, line, 0, what.c_str());
   };
-  if (number > kClusterBarrier) refuse(fmt::format("barrier {}; a block has barriers 0 to {}", number, kBarriers - 1));
+  if (flags & kCluster) number = kClusterBarrier;
+  if (number >= kBarriers && !(flags & kCluster)) noBarrier(frame, line, number);
   if (count % machine::kWarpSize)
     refuse(fmt::format("barrier with {} threads, which is no multiple of the warp size", count));
   if (flags & kArriveOnly && !count) refuse("bar.arrive with a count of 0 threads");

@@ -24,6 +24,7 @@ enum BarrierFlags : uint32_t {
   kAny = 16,        // bar.red.or
   kMeets = 32,      // all threads of the block come to this very barrier
   kExchanges = 64,  // at a stop of a warp: an operation in which lanes see each other's values follows
+  kCluster = 128,   // the cluster's barrier, which has no number
 };
 
 /// The lanes of one warp. Compiled code reads `result`.
@@ -93,5 +94,8 @@ struct ParkingLot {
   bool releaseAll();
   [[noreturn]] void reportDeadlock();
 };
+
+/// Ends the launch: a block has no barrier of that number.
+[[noreturn]] void noBarrier(const machine::BlockFrame* frame, uint32_t line, uint32_t number);
 
 }  // namespace ordito::jit

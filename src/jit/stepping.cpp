@@ -170,6 +170,30 @@ void Emitter::keepLanes(LlvmValue value, LlvmValue home, LlvmValue mask) {
                         align);
 }
 
+/// The operand of a barrier that is called `name`; null if it has none.
+const ptx::Operand* Emitter::barrierOperand(const Instruction& i, std::string_view name) {
+  const auto forms = i.info().form.operandList();
+  for (size_t k = 0; k < i.operands.size(); ++k)
+    if (forms[k].name == name && i.operands[k].kind != ptx::Operand::Kind::None) return &i.operands[k];
+  return nullptr;
+}
+
+/// Ends the launch if a number that is known at run time only names no barrier. (The verifier has seen constants;
+/// where threads are out of step, the parking lot looks.)
+void Emitter::checkBarrierNumber(const Instruction& i, uint32_t line) {
+  const ptx::Operand* number = barrierOperand(i, "a");
+  if (!number || number->kind != ptx::Operand::Kind::Register || !shapes_.shapeOf(*number).isUniform()) return;
+  Source s;
+  s.group = 0;
+  LlvmValue n = operand(*number, Type::u32, s);
+  auto *fault = newBlock("nobarrier"), *on = newBlock("barrier");
+  b_.CreateCondBr(b_.CreateICmpULT(n, b_.getInt32(ParkingLot::kBarriers)), on, fault);
+  b_.SetInsertPoint(fault);
+  helper("ordito_no_barrier", b_.getVoidTy(), {frame_, b_.getInt32(line), n}, true);
+  b_.CreateUnreachable();
+  b_.SetInsertPoint(on);
+}
+
 /// The lanes of `mask` (empty: all) stop at the end of block `b`.
 void Emitter::emitStop(BlockId b, const Parts& mask) {
   const ir::Terminator& end = f_.blocks[b].end;
@@ -179,12 +203,6 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
   scalar.group = 0;
   LlvmValue lanes = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[0]);
   LlvmValue where = b_.getInt32(point), line = b_.getInt32(end.line);
-  auto find = [&](std::string_view name) -> const ptx::Operand* {
-    const auto forms = i.info().form.operandList();
-    for (size_t k = 0; k < i.operands.size(); ++k)
-      if (forms[k].name == name && i.operands[k].kind != ptx::Operand::Kind::None) return &i.operands[k];
-    return nullptr;
-  };
   if (i.op == isa::Op::BarWarpSync) {
     LlvmValue members = operand(i.operands[0], Type::u32, vector);
     auto* stack = llvm::IRBuilder<>(entry_).CreateAlloca(members->getType());
@@ -194,14 +212,15 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
   } else {
     const bool isOld = !i.info().form.mnemonic.starts_with("barrier");
     const auto reduction = i.mods.name(ModifierKind::RedOp);
-    const uint32_t flags = (stops_.meets[b] ? uint32_t{kMeets} : 0) |
+    const ptx::Operand *number = barrierOperand(i, "a"), *count = barrierOperand(i, "b"),
+                       *predicate = barrierOperand(i, "c");
+    const uint32_t flags = (stops_.meets[b] ? uint32_t{kMeets} : 0) | (number ? 0 : uint32_t{kCluster}) |
                            (isOld || i.has(ModifierKind::Aligned) ? uint32_t{kByWarp} : 0) |
                            (i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive ? kArriveOnly : 0) |
                            (reduction == "popc"  ? kPopcount
                             : reduction == "and" ? kAll
                             : reduction == "or"  ? kAny
                                                  : 0);
-    const ptx::Operand *number = find("a"), *count = find("b"), *predicate = find("c");
     LlvmValue isTrue = predicate ? laneBits(operand(*predicate, Type::pred, vector)) : b_.getInt32(0);
     auto park = [&](LlvmValue which, LlvmValue barrier, LlvmValue threads) {
       helper("ordito_park_at_barrier", b_.getVoidTy(),
@@ -210,8 +229,7 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
     const bool same =
         (!number || shapes_.shapeOf(*number).isUniform()) && (!count || shapes_.shapeOf(*count).isUniform());
     if (same) {
-      // barrier.cluster.wait has no number: a barrier of its own.
-      park(lanes, number ? operand(*number, Type::u32, scalar) : b_.getInt32(ParkingLot::kClusterBarrier),
+      park(lanes, number ? operand(*number, Type::u32, scalar) : b_.getInt32(0),
            count ? operand(*count, Type::u32, scalar) : b_.getInt32(0));
     } else {
       LlvmValue numbers = operand(*number, Type::u32, vector);

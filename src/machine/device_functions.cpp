@@ -118,10 +118,9 @@ void appendConversion(std::string& out, const Conversion& c, Arguments& argument
 
 }  // namespace
 
-int32_t devicePrintf(const char* format, const std::byte* arguments) {
+int32_t formatDevicePrintf(std::string& out, const char* format, const std::byte* arguments) {
   if (!format) return -1;
   Arguments reader(arguments);
-  std::string out;
   for (const char* p = format; *p;) {
     if (*p != '%') {
       const char* end = std::strchr(p, '%');
@@ -139,9 +138,15 @@ int32_t devicePrintf(const char* format, const std::byte* arguments) {
     Conversion c = parseConversion(p, reader);
     appendConversion(out, c, reader);
   }
+  return reader.count();
+}
+
+int32_t devicePrintf(const char* format, const std::byte* arguments) {
+  std::string out;
+  const int32_t count = formatDevicePrintf(out, format, arguments);
   // One call: stdio locks the stream, so lines of different threads do not mix.
   std::fwrite(out.data(), 1, out.size(), stdout);
-  return reader.count();
+  return count;
 }
 
 void deviceAssert(const BlockFrame& frame, const char* message, const char* file, uint32_t line, const char* function,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "machine/kernel.hpp"
 
@@ -12,6 +13,8 @@ namespace ordito::machine {
 /// promoted arguments, each aligned to its size, strings as pointers. Prints atomically to stdout. Returns the number
 /// of arguments, -1 for a null format.
 int32_t devicePrintf(const char* format, const std::byte* arguments);
+/// What it would print, behind what `out` holds.
+int32_t formatDevicePrintf(std::string& out, const char* format, const std::byte* arguments);
 
 /// Device assert: prints the line that CUDA prints to stderr, then raises FaultKind::Assert.
 [[noreturn]] void deviceAssert(const BlockFrame& frame, const char* message, const char* file, uint32_t line,

@@ -27,6 +27,11 @@ class FallbackEngine final : public Engine {
     return slow;
   }
 
+  std::shared_ptr<const Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
+                                            const Specialisation& specialisation) override {
+    return second_->witness(module, kernel, specialisation);
+  }
+
  private:
   std::unique_ptr<Engine> first_, second_;
   std::function<void(const Error&)> tell_;

@@ -27,6 +27,7 @@ namespace {
 
 /// What the handler or raiseFault leaves for runGuarded. Plain data: it is written in signal context.
 struct Pending {
+  static constexpr size_t kWords = 2048;
   FaultKind kind;
   int signal;  // 0: raiseFault
   uint64_t address;
@@ -34,6 +35,8 @@ struct Pending {
   uint32_t ptxLine;
   bool hasAddress;
   char detail[512];
+  size_t words;             // of `stack`
+  uintptr_t stack[kWords];  // what lay above the stack pointer: return addresses among it
 };
 
 struct Guard {
@@ -69,6 +72,23 @@ uint32_t lineOf(uintptr_t programCounter) {
     lookup = it->second.lookup;
   }
   return *lookup ? (*lookup)(programCounter) : 0;
+}
+
+/// The line of the innermost call in generated code. A helper that it called (printf with a bad format, a math function
+/// with a bad pointer) faults outside of it; its return address lies above the stack pointer.
+uint32_t callingLine(const Pending& pending) {
+  for (size_t k = 0; k < pending.words; ++k)
+    if (const uint32_t line = lineOf(pending.stack[k] - 1)) return line;
+  return 0;
+}
+
+/// Keeps what lies between a stack pointer and runGuarded's own frame. Runs in signal context.
+void keepStack(Guard& guard, uintptr_t stackPointer) {
+  const auto end = reinterpret_cast<uintptr_t>(&guard);
+  guard.pending.words = 0;
+  const auto* word = reinterpret_cast<const uintptr_t*>((stackPointer + 7) & ~uintptr_t{7});
+  while (guard.pending.words < Pending::kWords && reinterpret_cast<uintptr_t>(word) < end)
+    guard.pending.stack[guard.pending.words++] = *word++;
 }
 
 /// An access a little below the stack pointer is a stack that ran out.
@@ -115,6 +135,7 @@ void onSignal(int signal, siginfo_t* info, void* context) {
       pending.hasAddress ? kindOf(signal, info->si_code, pending.address, stackPointer) : FaultKind::IllegalAddress;
   pending.ptxLine = 0;
   pending.detail[0] = 0;
+  keepStack(*guard, stackPointer);
   siglongjmp(guard->jump, 1);
 }
 
@@ -202,7 +223,7 @@ std::string messageFor(const BlockFrame& frame, const Pending& pending, uint32_t
   bool memory = pending.kind == FaultKind::IllegalAddress || pending.kind == FaultKind::MisalignedAddress;
   if (memory && pending.hasAddress)
     text += fmt::format(" at address {:#x}: {}", pending.address, place(frame, pending.address));
-  else if (memory)
+  else if (memory && pending.signal)
     text += " at an address outside the 48-bit address space (an uninitialised pointer?)";
   if (pending.detail[0]) text += fmt::format(": {}", pending.detail);
   return text;
@@ -215,6 +236,8 @@ Fault makeFault(const BlockFrame& frame, const Pending& pending) {
   fault.ptxLine = pending.ptxLine;
   if (!fault.ptxLine && pending.signal) fault.ptxLine = lineOf(pending.programCounter);
   if (!fault.ptxLine) fault.ptxLine = currentHint.ptxLine;
+  if (!fault.ptxLine) fault.ptxLine = callingLine(pending);
+  fault.namesThread = currentHint.hasThread;
   std::copy(frame.ctaid, frame.ctaid + 3, fault.block);
   fault.kernel = frame.kernelName ? frame.kernelName : "";
   fault.message = messageFor(frame, pending, fault.ptxLine);
@@ -251,9 +274,10 @@ void raiseFault(const BlockFrame&, FaultKind kind, uint32_t ptxLine, uint64_t ad
   pending.kind = kind;
   pending.signal = 0;
   pending.address = address;
-  pending.hasAddress = true;
+  pending.hasAddress = address != 0;
   pending.programCounter = 0;
   pending.ptxLine = ptxLine;
+  keepStack(*guard, reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
   auto end = fmt::format_to_n(pending.detail, sizeof pending.detail - 1, "{}", detail ? detail : "").out;
   *end = 0;
   siglongjmp(guard->jump, 1);

@@ -34,6 +34,7 @@ struct Fault {
   uint32_t ptxLine = 0;  // 0 = unknown
   uint32_t block[3] = {};
   std::string kernel;
+  bool namesThread = false;  // the message says which thread it was
 };
 
 /// Runs one block; returns the fault that stopped it, if one did. Must be called on a worker thread (installs the

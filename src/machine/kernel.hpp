@@ -87,6 +87,11 @@ class Engine {
   /// engine lacks is an Error that names it, the kernel and the PTX line.
   virtual Expected<std::shared_ptr<const Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
                                                               const Specialisation& specialisation) = 0;
+  /// The kernel as one that only watches: it leaves memory as it is and says which thread a fault comes from (see
+  /// witness.hpp). Null if this engine has none.
+  virtual std::shared_ptr<const Executable> witness(const ptx::Module&, const ptx::Function&, const Specialisation&) {
+    return nullptr;
+  }
 };
 
 }  // namespace ordito::machine

@@ -10,6 +10,8 @@
 #include <atomic>
 #include <fstream>
 
+#include "machine/witness.hpp"
+
 namespace ordito::machine {
 
 namespace {
@@ -123,6 +125,7 @@ bool Worker::takeSeat(const GridLaunch& launch) {
 std::optional<Fault> Worker::runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat) {
   Turn turn = Turn::Ended;
   auto fault = runGuarded(*launch.executable, seat->frame, &turn);
+  if (fault) nameThread(launch, seat->frame, *fault);
   if (fault || turn == Turn::Ended) {
     seat->device.end();
     return fault;

@@ -133,6 +133,7 @@ Outcome launch(machine::Engine& engine, const ptx::Module& module, const ptx::Fu
   grid.totalSharedBytes = layout.dynamicSharedOffset + c.dynamicShared;
   grid.sharedAlignment = 128;
   grid.counters = counters;
+  grid.witness = [&] { return engine.witness(module, kernel, {c.block}); };
   machine::GridResult result = machine::scheduler().run(grid);
   outcome.fault = result.fault;
   for (size_t i = 0; i < c.parameters.size(); ++i)
@@ -177,6 +178,8 @@ void checkFault(const Case& c, const Outcome& o, std::vector<std::string>& diffe
   if (c.faultLine && o.fault->ptxLine != c.faultLine)
     differences.push_back(
         fmt::format("fault at PTX line {}, expected {} ({})", o.fault->ptxLine, c.faultLine, o.fault->message));
+  if (!c.faultThread.empty() && o.fault->message.find("thread " + c.faultThread + ", PTX line") == std::string::npos)
+    differences.push_back(fmt::format("thread {} is not named ({})", c.faultThread, o.fault->message));
 }
 
 void checkCounts(const Case& c, const Outcome& o, std::vector<std::string>& differences) {

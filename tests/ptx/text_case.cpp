@@ -47,8 +47,7 @@ class Reader {
     }
     if (head == "FAULT") {
       c.fault.emplace();
-      words >> *c.fault >> c.faultLine;
-      return {};
+      return fault(words, c);
     }
     if (head == "ERROR") {
       c.error = text.substr(text.find("ERROR") + 6);
@@ -64,6 +63,29 @@ class Reader {
       return {};
     }
     return head == "+" ? values(words) : buffer(head, words);
+  }
+
+  /// The line is a number or the name of a comment that stands behind the instruction; then the thread.
+  Expected<> fault(std::istringstream& words, Case& c) {
+    std::string where;
+    words >> *c.fault >> where;
+    if (where.starts_with("@"))
+      c.faultLine = lineMarked(where);
+    else if (!where.empty())
+      c.faultLine = static_cast<uint32_t>(std::strtoul(where.c_str(), nullptr, 10));
+    if (!where.empty() && c.faultLine == 0) return fail("FAULT: no line '{}'", where);
+    std::string rest;
+    std::getline(words >> std::ws, rest);
+    c.faultThread = rest;
+    return {};
+  }
+
+  uint32_t lineMarked(const std::string& mark) const {
+    std::istringstream lines(test.text);
+    uint32_t at = 0;
+    for (std::string line; std::getline(lines, line);)
+      if (++at; line.ends_with("; // " + mark)) return at;
+    return 0;
   }
 
   Expected<> run(std::istringstream& words) {

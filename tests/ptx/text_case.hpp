@@ -35,6 +35,7 @@ struct Case {
   std::vector<Buffer> parameters;
   std::optional<std::string> fault;
   uint32_t faultLine = 0;
+  std::string faultThread;  // "(3,0,0)": what the message must name; empty: not checked
   std::optional<std::string> error;
   std::vector<std::pair<std::string, uint64_t>> counts;
   bool emulatedOnly = false;     // not run on a real GPU
