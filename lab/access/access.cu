@@ -170,6 +170,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (options.size > kLargestSize) lab::usageError("--size: at most 2^22 threads");
+  lab::mustFit(kWarp * options.size, 2 * sizeof(float), 2 * sizeof(float));
   lab::Output output("access", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);

@@ -12,6 +12,7 @@
 namespace lab {
 
 constexpr std::size_t kMostPixels = std::size_t{1} << 28;
+constexpr std::size_t kMostFileBytes = std::size_t{1} << 32;
 
 /// Reads the parts of a PPM file: words, between which there is white space and comments, and raw bytes.
 class PpmReader {
@@ -94,7 +95,7 @@ inline Image decodeImage(const std::vector<unsigned char>& bytes) {
 /// Reads the file, or ends the program with status 2 and one line.
 inline Image readImage(const std::string& path) {
   try {
-    return decodeImage(readBytes(path));
+    return decodeImage(readBytes(path, kMostFileBytes));
   } catch (const BadImage& error) {
     usageError("'" + path + "': " + error.what());
   }
@@ -144,6 +145,7 @@ inline Image weaveOfSize(std::size_t pixels) {
 inline Image imageFor(Options& options) {
   if (options.file.empty()) {
     if (options.size > kMostPixels) usageError("--size: at most 2^28 pixels");
+    mustFit(options.size, 3, 3);
     return weaveOfSize(options.size);
   }
   Image image = readImage(options.file);

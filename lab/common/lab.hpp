@@ -91,12 +91,15 @@ inline void printHelp(const char* program, const Options& defaults, const char* 
       program, extra, defaults.size, defaults.block, defaults.rounds);
 }
 
-/// Reads the options over the program's defaults. `extra` names program-specific ones for the help text.
+/// Reads the options over the program's defaults. --file, --write and --trace are taken by the programs whose `extra`,
+/// a part of the help text, names them.
 inline Options parse(int argc, char** argv, Options options, const char* extra = "") {
   std::set_new_handler([] { usageError("--size: it does not fit in this machine's memory"); });
   const Options defaults = options;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
+    const bool forSome = arg == "--file" || arg == "--write" || arg == "--trace";
+    if (forSome && std::strstr(extra, arg.c_str()) == nullptr) usageError("this program has no option " + arg);
     auto value = [&]() -> const char* {
       if (i + 1 >= argc) usageError(arg + " needs a value");
       return argv[++i];
@@ -253,6 +256,16 @@ class DeviceArray {
   T* data_ = nullptr;
   std::size_t length_;
 };
+
+/// Ends the program at once if `count` elements of so many bytes each do not fit here or on the GPU, rather than after
+/// minutes of filling what does. It asks for all of the room and gives it back.
+inline void mustFit(std::size_t count, std::size_t hostBytesEach, std::size_t deviceBytesEach) {
+  if (count > ~std::size_t{0} / std::max(hostBytesEach, deviceBytesEach)) usageError("--size: it is too large");
+  { const DeviceArray<char> room(count * deviceBytesEach); }
+  void* volatile room = std::malloc(count * hostBytesEach);  // volatile: a compiler may leave out what nobody looks at
+  if (room == nullptr && count != 0) usageError("--size: it does not fit in this machine's memory");
+  std::free(room);
+}
 
 /// Blocks (or groups of `per` elements) that cover `n`.
 inline unsigned ceilDiv(std::size_t n, std::size_t per) { return static_cast<unsigned>((n + per - 1) / per); }

@@ -3,22 +3,26 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 
 #include "lab.hpp"
 
 namespace lab {
 
-inline std::vector<unsigned char> readBytes(const std::string& path) {
+/// The whole file, or the end of the program with one line. Devices and pipes, which may have no end, are refused.
+inline std::vector<unsigned char> readBytes(const std::string& path, std::size_t most) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    usageError("cannot read '" + path + "': it is no ordinary file");
+  }
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) usageError("cannot read '" + path + "'");
-  std::vector<unsigned char> bytes;
-  std::vector<unsigned char> buffer(1 << 20);
-  for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), file)) > 0;) {
-    bytes.insert(bytes.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(got));
-  }
-  const bool broken = std::ferror(file) != 0;  // a folder opens, and cannot be read
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (!error && size > most) usageError("'" + path + "' has more than " + std::to_string(most) + " bytes");
+  std::vector<unsigned char> bytes(error ? 0 : static_cast<std::size_t>(size));
+  const bool whole = !error && std::fread(bytes.data(), 1, bytes.size(), file) == bytes.size();
   std::fclose(file);
-  if (broken) usageError("cannot read '" + path + "'");
+  if (!whole) usageError("cannot read '" + path + "'");
   return bytes;
 }
 
@@ -38,14 +42,14 @@ inline std::vector<unsigned char> makeText(std::size_t size) {
 
 /// The file that the options name, whose length becomes the size, or a made-up text of the asked size.
 inline std::vector<unsigned char> textFor(Options& options, std::size_t largest) {
-  std::vector<unsigned char> text;
   if (!options.file.empty()) {
-    text = readBytes(options.file);
+    std::vector<unsigned char> text = readBytes(options.file, largest);
     options.size = text.size();
+    return text;
   }
   if (options.size > largest) usageError("--size: at most " + std::to_string(largest) + " characters");
-  if (options.file.empty()) text = makeText(options.size);
-  return text;
+  mustFit(options.size, 2, 1);  // the text and what becomes of it
+  return makeText(options.size);
 }
 
 }  // namespace lab

@@ -292,6 +292,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (options.size > kLargestSize) lab::usageError("--size: at most 2^27 elements");
+  lab::mustFit(options.size, 17, 18);  // the signal and its answer, the planes, and what variants hold besides
   if (!options.write.empty()) options.variant = "rgb_streams";
   lab::Image image = lab::imageFor(options);
   lab::Output output("convolution", options);

@@ -146,6 +146,7 @@ int main(int argc, char** argv) {
   options.block = kBlock;
   options = lab::parse(argc, argv, options);
   if (options.size > kLargestSize) lab::usageError("--size: at most 2^24 threads");
+  lab::mustFit(options.size, sizeof(int), sizeof(int));
   lab::Output output("divergence", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);

@@ -315,6 +315,7 @@ int main(int argc, char** argv) {
   if (options.trace) return trace() ? 0 : 1;
   LAB_CHECK(cudaSetDeviceFlags(cudaDeviceMapHost));
   if (options.size > kLargestSize) lab::usageError("--size: matrices of at most 16384 rows");
+  lab::mustFit(options.size * options.size, 3 * sizeof(float), 3 * sizeof(float));
   lab::Output output("matmul", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);

@@ -161,6 +161,7 @@ int main(int argc, char** argv) {
   if (!takes(options.block)) lab::usageError("--block: a power of two from 4 to 1024");
   // Room for all children that may wait at once.
   LAB_CHECK(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 2048 + options.size / options.block * 2));
+  lab::mustFit(options.size, 2 * sizeof(int), 2 * sizeof(int));
   lab::Output output("nested", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);

@@ -392,6 +392,7 @@ int main(int argc, char** argv) {
     trace::show();
     return 0;
   }
+  lab::mustFit(options.size, 2 * sizeof(int), 2 * sizeof(int));
   lab::Output output("reduction", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);

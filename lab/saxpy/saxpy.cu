@@ -359,6 +359,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (options.size > kLargestSize) lab::usageError("--size: at most 2^30 elements");
+  lab::mustFit(options.size, 6 * sizeof(float), 4 * sizeof(float));  // with what variants hold besides
   lab::Output output("saxpy", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);

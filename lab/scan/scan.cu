@@ -279,6 +279,7 @@ int main(int argc, char** argv) {
   options = lab::parse(argc, argv, options, " [--trace]");
   if (options.size > kLargestSize) lab::usageError("--size: at most 2^30 elements");
   if (options.trace) return trace::show() ? 0 : 1;
+  lab::mustFit(options.size, 3 * sizeof(unsigned), 3 * sizeof(unsigned));
   lab::Output output("scan", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);

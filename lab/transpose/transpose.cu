@@ -165,6 +165,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (options.size > kLargestSize) lab::usageError("--size: matrices of at most 32768 rows");
+  lab::mustFit(options.size * options.size, 2 * sizeof(float), 2 * sizeof(float));
   lab::Output output("transpose", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);
