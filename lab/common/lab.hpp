@@ -261,7 +261,9 @@ class DeviceArray {
 /// minutes of filling what does. It asks for all of the room and gives it back.
 inline void mustFit(std::size_t count, std::size_t hostBytesEach, std::size_t deviceBytesEach) {
   if (count > ~std::size_t{0} / std::max(hostBytesEach, deviceBytesEach)) usageError("--size: it is too large");
-  { const DeviceArray<char> room(count * deviceBytesEach); }
+  {
+    const DeviceArray<char> room(count * deviceBytesEach);
+  }
   void* volatile room = std::malloc(count * hostBytesEach);  // volatile: a compiler may leave out what nobody looks at
   if (room == nullptr && count != 0) usageError("--size: it does not fit in this machine's memory");
   std::free(room);

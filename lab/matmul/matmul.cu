@@ -1,6 +1,7 @@
 // Matrix product C = A * B of n x n floats: the CPU loops; by columns, by rows, one thread per element; tiled through
-// shared memory with tiles of 8, 16 and 32; on memory of the host (zero-copy); the matrix report's profiling study; and
-// in registers, with the next tiles on their way. The total time includes the copies, as the course's tables have it.
+// shared memory with tiles of 8, 16 and 32; the matrix report's kernels on memory of the host (zero-copy) and, for its
+// profile, of the device; and in registers, with the next tiles on their way. The total time includes the copies, as
+// the course's tables have it.
 // --trace prints the worked example of nine rows, what bounds each tile size, what tiles gain and cost, and what the
 // order of a processor's loops means for its caches.
 //
@@ -111,6 +112,13 @@ void runTiled(Context& m, lab::Measurement& row) {
             });
 }
 
+/// The report's narrower blocks never fill their tile.
+void tileIsWider(const Context& m, lab::Measurement& row) {
+  if (m.n == 0) return;
+  row.verified = lab::Verified::notApplicable;
+  row.note = "counters only: the tile is wider than the block";
+}
+
 template <unsigned Side>
 void runStudy(Context& m, lab::Measurement& row) {
   if (m.n % kStudyTile != 0) return skip(row, "needs a multiple of 32");
@@ -118,9 +126,7 @@ void runStudy(Context& m, lab::Measurement& row) {
             [](dim3 grid, dim3 block, const float* a, const float* b, float* c, int n) {
               matmulStudy<<<grid, block>>>(a, b, c, n);
             });
-  if (Side == kStudyTile || m.n == 0) return;
-  row.verified = lab::Verified::notApplicable;
-  row.note = "counters only: the tile is wider than the block";
+  if (Side != kStudyTile) tileIsWider(m, row);
 }
 
 void runTransposed(Context& m, lab::Measurement& row) {
@@ -192,11 +198,11 @@ class ZeroCopy {
 };
 
 template <class Launch>
-void runZeroCopy(Context& m, lab::Measurement& row, const char* kernel, Launch launch) {
+void runZeroCopy(Context& m, lab::Measurement& row, const char* kernel, unsigned side, Launch launch) {
   ZeroCopy memory(m);
   row.kernel = kernel;
-  row.grid = gridOf(m, 32);
-  row.block = dim3(32, 32);
+  row.grid = gridOf(m, side);
+  row.block = dim3(side, side);
   lab::timeRounds(
       m.options.rounds, row, [&] { memory.clear(); },
       [&] {
@@ -209,17 +215,20 @@ void runZeroCopy(Context& m, lab::Measurement& row, const char* kernel, Launch l
   judge(m, row);
 }
 
+template <unsigned Side>
 void runZeroCopyNaive(Context& m, lab::Measurement& row) {
-  runZeroCopy(m, row, "matmulNaiveInPlace", [&](dim3 grid, dim3 block, const ZeroCopy& memory) {
+  runZeroCopy(m, row, "matmulNaiveInPlace", Side, [&](dim3 grid, dim3 block, const ZeroCopy& memory) {
     matmulNaiveInPlace<<<grid, block>>>(memory.a(), memory.b(), memory.c(), m.n);
   });
 }
 
+template <unsigned Side>
 void runZeroCopyShared(Context& m, lab::Measurement& row) {
   if (m.n % kStudyTile != 0) return skip(row, "needs a multiple of 32");
-  runZeroCopy(m, row, "matmulStudy", [&](dim3 grid, dim3 block, const ZeroCopy& memory) {
+  runZeroCopy(m, row, "matmulStudy", Side, [&](dim3 grid, dim3 block, const ZeroCopy& memory) {
     matmulStudy<<<grid, block>>>(memory.a(), memory.b(), memory.c(), m.n);
   });
+  if (Side != kStudyTile) tileIsWider(m, row);
 }
 
 /// Every element of A and B must be loaded once for each tile of its row or column, and each of C written once.
@@ -278,8 +287,12 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"naive_16", "mat.2d", "A thread for each element, 16x16", true, runNaive<16>},
     {"naive_32", "mat.2d", "A thread for each element, 32x32", true, runNaive<32>},
     {"naive_in_place", "mat.zc_naive", "The same, adding in global memory", false, runNaiveInPlace},
-    {"zero_copy_naive", "mat.zc_naive", "Zero-copy, adding in place", false, runZeroCopyNaive},
-    {"zero_copy_shared", "mat.zc_shared", "Zero-copy, shared tiles 32x32", false, runZeroCopyShared},
+    {"zero_copy_naive_8", "mat.ncu_study", "Zero-copy, adding in place, 8x8", false, runZeroCopyNaive<8>},
+    {"zero_copy_naive_16", "mat.ncu_study", "Zero-copy, adding in place, 16x16", false, runZeroCopyNaive<16>},
+    {"zero_copy_naive", "mat.zc_naive", "Zero-copy, adding in place, 32x32", false, runZeroCopyNaive<32>},
+    {"zero_copy_shared_8", "mat.ncu_study", "Zero-copy, block 8x8, tile 32", false, runZeroCopyShared<8>},
+    {"zero_copy_shared_16", "mat.ncu_study", "Zero-copy, block 16x16, tile 32", false, runZeroCopyShared<16>},
+    {"zero_copy_shared", "mat.zc_shared", "Zero-copy, shared tiles 32x32", false, runZeroCopyShared<32>},
     {"tiled_8", "mat.tiled", "Shared tiles 8x8", true, runTiled<8>},
     {"tiled_16", "mat.tiled", "Shared tiles 16x16", true, runTiled<16>},
     {"tiled_32", "mat.tiled", "Shared tiles 32x32", true, runTiled<32>},

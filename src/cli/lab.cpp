@@ -20,6 +20,7 @@
 #include "cli/lab_explain.hpp"
 #include "cli/lab_plot.hpp"
 #include "cli/lab_report.hpp"
+#include "cli/lab_study.hpp"
 #include "cli/prefix.hpp"
 #include "cli/process.hpp"
 #include "machine/gpu.hpp"
@@ -59,6 +60,7 @@ struct Request {
   bool json = false;
   bool explain = false;
   bool trace = false;
+  bool study = false;
 };
 
 /// "1000" or "2^20", as the courses write sizes; the program itself knows what is too large for it.
@@ -269,6 +271,19 @@ void print(const Request& request, const LabCatalogue& catalogue, const LabProgr
   }
 }
 
+void printStudy(const Request& request, const LabCatalogue& catalogue, const LabProgram& program, json document) {
+  const report::Sheet sheet = studySheet(catalogue, program, document);
+  if (request.csv) {
+    fmt::print("{}", sheet.csv());
+  } else if (request.json) {
+    document["study"] = json::parse(sheet.json().dump());
+    fmt::print("{}\n", document.dump(1));
+  } else {
+    fmt::print("{}\n{} {}\n\n{}{}", program.study->title, document.at("size").dump(), program.unit,
+               sheet.table(report::styleForStdout()), studyNotes(catalogue, program, document));
+  }
+}
+
 /// True if the chart can be written, or was not asked for; found out before the program runs.
 bool canPlot(const Request& request) {
   return request.plot.empty() || std::ofstream(request.plot, std::ios::app).good();
@@ -337,6 +352,37 @@ int coverage(const Request& request) {
   return kRight;
 }
 
+/// Says on standard error why a program left no document; it may have said so itself.
+int noDocument(const LabProgram& program, const Run& run) {
+  if (run.status == kUsage) return kUsage;
+  return complain(kWrong, fmt::format("{} ended with status {}", program.name, run.status));
+}
+
+/// Runs the variants of the program's study one by one, and lays what they count beside the published profile.
+int runStudy(const LabCatalogue& catalogue, const LabProgram& program, const fs::path& binary, Request request) {
+  if (!program.study) return complain(kUsage, fmt::format("{} has no study; matmul has", program.name));
+  if (request.gpu.empty()) request.gpu = program.study->gpu;
+  json all;
+  bool right = true;
+  for (const LabStudy::Launch& launch : program.study->launches) {
+    request.variant = launch.variant;
+    auto timed = runProgram(binary, request, request.rounds, {});
+    if (!timed) return complain(kWrong, timed.error().message);
+    if (timed->document.is_null()) return noDocument(program, *timed);
+    timed->document.at("variants").at(0)["metrics"] = json::object();
+    const auto counted = count(binary, request, timed->document);
+    if (!counted) complain(kWrong, "no counters: " + counted.error().message);
+    right = right && timed->status == 0 && counted;
+    if (all.is_null()) {
+      all = std::move(timed->document);
+    } else {
+      all.at("variants").push_back(timed->document.at("variants").at(0));
+    }
+  }
+  printStudy(request, catalogue, program, std::move(all));
+  return right ? kRight : kWrong;
+}
+
 int run(const LabCatalogue& catalogue, const Request& request) {
   const LabProgram* program = catalogue.find(request.program);
   if (program == nullptr) {
@@ -352,14 +398,11 @@ int run(const LabCatalogue& catalogue, const Request& request) {
   const auto binary = executable(*program);
   if (!binary) return complain(kWrong, binary.error().message);
   if (request.trace) return trace(*binary, request);
+  if (request.study) return runStudy(catalogue, *program, *binary, request);
 
   auto timed = runProgram(*binary, request, request.rounds, {});
   if (!timed) return complain(kWrong, timed.error().message);
-  if (timed->document.is_null()) {  // it has said why on standard error
-    return timed->status == kUsage
-               ? kUsage
-               : complain(kWrong, fmt::format("{} ended with status {}", program->name, timed->status));
-  }
+  if (timed->document.is_null()) return noDocument(*program, *timed);
   json& document = timed->document;
   for (json& variant : document.at("variants")) variant["metrics"] = json::object();
   fmt::print(stderr, "{}: counting\n", program->name);
@@ -391,6 +434,8 @@ void describe(CLI::App& app, Request& request) {
   run->add_option("--plot", request.plot, "Write the ladder as a bar chart (SVG) to this file");
   run->add_flag("--explain", request.explain, "Say of each rung which counters changed");
   run->add_flag("--trace", request.trace, "The program's worked examples, step by step, instead of the table");
+  run->add_flag("--study", request.study, "The published profile, metric by metric, instead of the table (matmul)")
+      ->excludes(variant);
   CLI::Option* csv = run->add_flag("--csv", request.csv, "Print CSV");
   run->add_flag("--json", request.json, "Print JSON")->excludes(csv);
 }

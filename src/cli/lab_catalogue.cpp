@@ -24,7 +24,17 @@ LabColumn readColumn(const json& from) {
           from.value("scale", 1.0),
           from.value("digits", 2),
           from.value("published", std::vector<std::string>()),
-          from.value("ours", true)};
+          from.value("ours", true),
+          from.value("published_scale", 1.0),
+          from.value("unit", std::string()),
+          from.value("why", std::string())};
+}
+
+LabStudy readStudy(const json& from) {
+  LabStudy study{from.at("title"), from.at("gpu"), {}, {}, from.at("notes")};
+  for (const json& launch : from.at("launches")) study.launches.push_back({launch.at("variant"), launch.at("title")});
+  for (const json& row : from.at("rows")) study.rows.push_back(readColumn(row));
+  return study;
 }
 
 FigureQuery readQuery(const json& from) {
@@ -46,6 +56,7 @@ LabProgram readProgram(const json& from) {
   for (const auto& [variant, queries] : from.at("figures").items()) {
     for (const json& query : queries) program.figures[variant].push_back(readQuery(query));
   }
+  if (from.contains("study")) program.study = readStudy(from.at("study"));
   return program;
 }
 
@@ -59,6 +70,18 @@ bool matches(const json& record, const FigureQuery& query, const std::string& me
   return record.at("value").is_number();
 }
 
+LabRecording originOf(const json& recording) {
+  return {recording.value("device", std::string()), recording.value("date", std::string())};
+}
+
+/// What a recording has of the variant, null if the program was recorded at another size.
+json variantAt(const json& recording, const LabProgram& program, std::uint64_t size, const std::string& variant) {
+  const json::json_pointer entry = json::json_pointer("/programs") / program.name;
+  if (!recording.contains(entry) || recording.at(entry).value("size", std::uint64_t{0}) != size) return nullptr;
+  const json::json_pointer found = entry / "variants" / variant;
+  return recording.contains(found) ? recording.at(found) : json();
+}
+
 }  // namespace
 
 Expected<LabCatalogue> LabCatalogue::load(const std::filesystem::path& folder) {
@@ -68,7 +91,8 @@ Expected<LabCatalogue> LabCatalogue::load(const std::filesystem::path& folder) {
   if (!figures) return tl::unexpected(figures.error());
   LabCatalogue catalogue;
   for (const auto& [name, target] :
-       {std::pair{"recorded.json", &catalogue.recorded_}, std::pair{"differences.json", &catalogue.differences_}}) {
+       {std::pair{"recorded.json", &catalogue.recorded_}, std::pair{"profiled.json", &catalogue.profiled_},
+        std::pair{"differences.json", &catalogue.differences_}}) {
     *target = json::object();
     if (!std::filesystem::exists(folder / name)) continue;
     auto read = readJson(folder / name);
@@ -94,17 +118,17 @@ std::vector<LabDifference> LabCatalogue::differences(const LabProgram& program) 
   return all;
 }
 
-LabRecording LabCatalogue::recording() const {
-  return {recorded_.value("device", std::string()), recorded_.value("date", std::string())};
-}
+LabRecording LabCatalogue::recording() const { return originOf(recorded_); }
+LabRecording LabCatalogue::profiling() const { return originOf(profiled_); }
 
 std::optional<double> LabCatalogue::recorded(const LabProgram& program, std::uint64_t size, const std::string& variant,
                                              const std::string& key) const {
-  const json::json_pointer entry = json::json_pointer("/programs") / program.name;
-  if (!recorded_.contains(entry) || recorded_.at(entry).value("size", std::uint64_t{0}) != size) return std::nullopt;
-  const json::json_pointer value = entry / "variants" / variant / key;
-  if (!recorded_.contains(value)) return std::nullopt;
-  return recorded_.at(value).get<double>();
+  const json entry = variantAt(recorded_, program, size, variant);
+  return entry.contains(key) ? std::optional(entry.at(key).get<double>()) : std::nullopt;
+}
+
+json LabCatalogue::profiled(const LabProgram& program, std::uint64_t size, const std::string& variant) const {
+  return variantAt(profiled_, program, size, variant);
 }
 
 const LabProgram* LabCatalogue::find(const std::string& name) const {
@@ -121,7 +145,10 @@ std::optional<PublishedFigure> LabCatalogue::published(const LabProgram& program
   for (const std::string& metric : column.published) {
     for (const FigureQuery& query : queries->second) {
       for (const json& record : figures_) {
-        if (matches(record, query, metric)) return PublishedFigure{record.at("value"), metric, record.at("unit")};
+        if (matches(record, query, metric)) {
+          const double value = record.at("value").get<double>() * column.publishedScale;
+          return PublishedFigure{value, metric, record.at("unit")};
+        }
       }
     }
   }

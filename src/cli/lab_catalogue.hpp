@@ -22,6 +22,23 @@ struct LabColumn {
   int digits = 2;
   std::vector<std::string> published;  // metric names in figures.json; the first that a variant has is taken
   bool ours = true;                    // false: something that a course printed and we do not count
+  double publishedScale = 1;           // from the printed unit to the column's
+  std::string unit;                    // in a study, which has no headings
+  std::string why;                     // why a study has no number of ours, or none to compare
+};
+
+/// A published profile of a few launches, metric by metric: the catalogue's columns turned into rows.
+struct LabStudy {
+  struct Launch {
+    std::string variant;
+    std::string title;
+  };
+
+  std::string title;
+  std::string gpu;  // whose limits the published ones are
+  std::vector<Launch> launches;
+  std::vector<LabColumn> rows;
+  std::vector<std::string> notes;  // what is wrong in the published one
 };
 
 /// Which records of figures.json belong to a variant.
@@ -43,6 +60,7 @@ struct LabProgram {
   std::string publishedOn;
   std::vector<LabColumn> columns;
   std::map<std::string, std::vector<FigureQuery>> figures;  // by variant
+  std::optional<LabStudy> study;
 };
 
 struct PublishedFigure {
@@ -51,7 +69,8 @@ struct PublishedFigure {
   std::string unit;
 };
 
-/// Times that a real GPU took (recorded.json; tests/gpu/lab_record.sh writes it).
+/// Where something was recorded on a real GPU: times (recorded.json; tests/gpu/lab_record.sh writes it) or what only
+/// its profiler can tell (profiled.json, from tests/gpu/lab_profile.sh).
 struct LabRecording {
   std::string device;  // empty if nothing has been recorded
   std::string date;
@@ -66,7 +85,7 @@ struct LabDifference {
 
 class LabCatalogue {
  public:
-  /// Reads the files of `folder`; the recording may be missing.
+  /// Reads the files of `folder`; the recordings may be missing.
   static Expected<LabCatalogue> load(const std::filesystem::path& folder);
 
   const std::vector<LabProgram>& programs() const { return programs_; }
@@ -77,14 +96,18 @@ class LabCatalogue {
   std::vector<LabDifference> differences(const LabProgram& program) const;
 
   LabRecording recording() const;
+  LabRecording profiling() const;
   /// The recorded milliseconds under `key` (kernel_ms, total_ms), if the variant was recorded at this size.
   std::optional<double> recorded(const LabProgram& program, std::uint64_t size, const std::string& variant,
                                  const std::string& key) const;
+  /// What the profiler said of the variant, by metric; null if it was not profiled at this size.
+  nlohmann::json profiled(const LabProgram& program, std::uint64_t size, const std::string& variant) const;
 
  private:
   std::vector<LabProgram> programs_;
   nlohmann::json figures_;
   nlohmann::json recorded_;
+  nlohmann::json profiled_;
   nlohmann::json differences_;
 };
 

@@ -17,6 +17,7 @@ constexpr std::string_view kBranches = "smsp__sass_branch_targets.sum";
 constexpr std::string_view kDivergent = "smsp__sass_branch_targets_threads_divergent.sum";
 constexpr std::string_view kBranchEfficiency = "smsp__sass_average_branch_targets_threads_uniform.pct";
 constexpr std::string_view kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+constexpr std::string_view kStoreSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
 constexpr double kSectorBytes = 32;
 constexpr std::string_view kLoadConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum";
 constexpr std::string_view kStoreConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum";
@@ -49,6 +50,28 @@ void addRatios(json& metrics) {
   }
 }
 
+/// What is known of a launch before it runs, under the names that the GPU's profiler gives it.
+void addLaunchFacts(json& metrics, const json& launch) {
+  auto blocksAndThreads = [&](const char* name, const char* extents) {
+    std::int64_t product = 1;
+    for (const json& extent : launch.value(extents, json::array())) product *= extent.get<std::int64_t>();
+    metrics[name] = product;
+  };
+  blocksAndThreads("launch__grid_size", "grid");
+  blocksAndThreads("launch__block_size", "block");
+  auto copy = [&](const char* name, const json& from, const char* key) {
+    if (from.contains(key)) metrics[name] = from.at(key);
+  };
+  copy("launch__registers_per_thread", launch, "registers");
+  copy("launch__shared_mem_per_block_static", launch, "shared_static");
+  const json occupancy = launch.value("theoretical_occupancy", json::object());
+  copy("sm__maximum_warps_per_active_cycle_pct", occupancy, "percent");
+  copy("launch__occupancy_limit_registers", occupancy, "blocks_by_registers");
+  copy("launch__occupancy_limit_shared_mem", occupancy, "blocks_by_shared_memory");
+  copy("launch__occupancy_limit_warps", occupancy, "blocks_by_warps");
+  copy("launch__occupancy_limit_blocks", occupancy, "blocks_by_blocks");
+}
+
 /// A kernel's name as the profile gives it, template arguments and parameters included, contains the function's name.
 bool isLaunchOf(const json& launch, const std::string& kernel) {
   for (const char* key : {"kernel", "mangled"}) {
@@ -57,13 +80,9 @@ bool isLaunchOf(const json& launch, const std::string& kernel) {
   return false;
 }
 
-/// Counts are whole numbers; times, rates and percentages keep their decimals even when they happen to be whole.
-Cell cell(std::optional<double> value, const LabColumn& column) {
-  if (!value) return {};
+bool isCount(const std::string& key) {
   constexpr std::string_view kCounts[] = {"grid", "children", "bank_conflicts", "result"};
-  const bool count = column.key.ends_with(".sum") || std::ranges::find(kCounts, column.key) != std::end(kCounts);
-  if (count) return static_cast<std::int64_t>(std::llround(*value));
-  return *value;
+  return key.ends_with(".sum") || key.starts_with("launch__") || std::ranges::find(kCounts, key) != std::end(kCounts);
 }
 
 /// Blocks of a grid, 0 on the CPU.
@@ -98,8 +117,7 @@ struct Ratio {
 
 constexpr Ratio kRatios[] = {
     {"load_sectors_per_request", kLoadSectors, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
-    {"store_sectors_per_request", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
+    {"store_sectors_per_request", kStoreSectors, "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
     {"shared_passes_per_request", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
      "smsp__inst_executed_op_shared_ld.sum"},
     {"lanes_used", "smsp__thread_inst_executed_pred_on.sum", "smsp__inst_executed.sum", 100.0 / 32},
@@ -140,6 +158,10 @@ std::optional<double> derived(const std::string& key, const json& variant, const
     const auto stores = number(metrics, kStoreConflicts);
     if (loads && stores) return *loads + *stores;
   }
+  const double moved = loaded + kSectorBytes * number(metrics, kStoreSectors).value_or(0);
+  if (key == "load_volume" && loaded > 0) return loaded;
+  if (key == "store_volume" && moved > loaded) return moved - loaded;
+  if (key == "intensity" && flops > 0 && moved > 0) return flops / moved;
   return ratioOf(key, metrics);
 }
 
@@ -173,20 +195,29 @@ report::Column publishedColumn(const LabColumn& column) {
 
 bool isTime(const LabColumn& column) { return column.key == "kernel_ms" || column.key == "total_ms"; }
 
+/// What a GPU said: of times and, of what we do not count, its profiler.
+std::optional<double> recordedValue(const LabCatalogue& catalogue, const LabProgram& program, const LabColumn& column,
+                                    const json& document, const std::string& variant) {
+  const std::uint64_t size = document.value("size", program.size);
+  if (isTime(column)) return catalogue.recorded(program, size, variant, column.key);
+  if (column.ours) return std::nullopt;
+  return number(catalogue.profiled(program, size, variant), column.key);
+}
+
 bool anyRecorded(const LabCatalogue& catalogue, const LabProgram& program, const LabColumn& column,
                  const json& document) {
-  if (!isTime(column)) return false;
   for (const json& variant : document.at("variants")) {
-    if (catalogue.recorded(program, document.value("size", program.size), variant.at("name"), column.key)) return true;
+    if (recordedValue(catalogue, program, column, document, variant.at("name"))) return true;
   }
   return false;
 }
 
-/// "NVIDIA H200" is the H200 for a heading.
 report::Column recordedColumn(const LabCatalogue& catalogue, const LabColumn& column) {
-  std::string device = catalogue.recording().device;
-  device.erase(0, device.rfind(' ') + 1);
-  return {.key = "recorded " + column.key, .title = device + "\nms", .scale = column.scale, .digits = column.digits};
+  const LabRecording from = isTime(column) ? catalogue.recording() : catalogue.profiling();
+  return {.key = "recorded " + column.key,
+          .title = shortName(from.device) + "\n" + (isTime(column) ? "ms" : column.title),
+          .scale = column.scale,
+          .digits = column.digits};
 }
 
 bool anyNote(const json& document) {
@@ -246,7 +277,7 @@ Expected<> addMetrics(json& document, const json& counted, const json& profile) 
       accumulate(metrics, launch);
       for (const json* child : launches[k].children) accumulate(metrics, *child);
       children += launches[k].children.size();
-      if (launch.contains("occupancy")) variants[i]["occupancy"] = launch.at("occupancy");
+      addLaunchFacts(metrics, launch);
     }
     variants[i]["child_launches"] = children;
     addRatios(metrics);
@@ -290,22 +321,38 @@ std::vector<report::Column> sheetColumns(const LabCatalogue& catalogue, const La
 
 }  // namespace
 
+std::string shortName(const std::string& device) { return device.substr(device.rfind(' ') + 1); }
+
+std::optional<double> labValue(const std::string& key, const json& variant) { return valueOf(key, variant, {}); }
+
+json profiledVariant(const json& metrics, const json& ours) {
+  const double ms = number(metrics, "gpu__time_duration.sum").value_or(0) * 1e-6;
+  return {{"metrics", metrics}, {"kernel_ms", ms}, {"total_ms", ms}, {"flops", ours.value("flops", 0.0)}};
+}
+
+Cell labCell(std::optional<double> value, const LabColumn& column) {
+  if (!value) return {};
+  if (isCount(column.key)) return static_cast<std::int64_t>(std::llround(*value));
+  return *value;
+}
+
 report::Sheet labSheet(const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
   const std::vector<Beside> beside = besides(catalogue, program, document);
   report::Sheet sheet(sheetColumns(catalogue, program, beside, anyNote(document)));
-  const std::uint64_t size = document.value("size", program.size);
   Others others{baselineMs(program, document), {}};
   for (const json& variant : document.at("variants")) {
     const std::string name = variant.at("name");
     std::vector<Cell> row = {name};
     for (std::size_t i = 0; i < program.columns.size(); ++i) {
       const LabColumn& column = program.columns[i];
-      if (column.ours) row.push_back(cell(valueOf(column.key, variant, others), column));
+      if (column.ours) row.push_back(labCell(valueOf(column.key, variant, others), column));
       if (beside[i].published) {
         const auto figure = catalogue.published(program, name, column);
-        row.push_back(figure ? cell(figure->value / column.scale, column) : Cell{});
+        row.push_back(figure ? labCell(figure->value / column.scale, column) : Cell{});
       }
-      if (beside[i].recorded) row.push_back(cell(catalogue.recorded(program, size, name, column.key), column));
+      if (beside[i].recorded) {
+        row.push_back(labCell(recordedValue(catalogue, program, column, document, name), column));
+      }
     }
     row.push_back(variant.at("verified").is_boolean() ? Cell{variant.at("verified").get<bool>()} : Cell{});
     row.push_back(variant.value("note", std::string()));

@@ -17,20 +17,10 @@ programs=$(python3 -c 'import json
 print(*(program["name"] for program in json.load(open("lab/catalogue.json"))["programs"]))')
 arch=native
 [ "${2:-}" = --build-only ] && arch=sm_90 # there may be no GPU to ask
-build() {
-  local options
-  options=$(python3 -c 'import json, sys
-for program in json.load(open("lab/catalogue.json"))["programs"]:
-    if program["name"] == sys.argv[1]: print(*program.get("options", []))' "$1")
-  nvcc -O3 -std=c++17 -arch=$arch $options -Xcompiler -fopenmp "lab/$1/$1.cu" -o "$work/$1"
-}
-for program in $programs; do
-  build "$program" &
-  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-done
-nvcc -O3 -std=c++17 -arch=$arch tests/gpu/best_rungs.cu -lcublas -o "$work/best_rungs"
-for job in $(jobs -rp); do wait "$job"; done
-for program in $programs; do [ -x "$work/$program" ] || { echo "$program did not compile"; exit 1; }; done
+nvcc -O3 -std=c++17 -arch=$arch tests/gpu/best_rungs.cu -lcublas -o "$work/best_rungs" &
+. tests/gpu/lab_build.sh
+build_all $programs
+[ -x "$work/best_rungs" ] || { echo "best_rungs did not compile"; exit 1; }
 [ "${2:-}" = --build-only ] && exit
 
 metrics=smsp__inst_executed.sum,smsp__inst_executed_op_branch.sum,smsp__sass_branch_targets.sum

@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
+NO_ELIGIBLE = "smsp__issue_inst0.avg.pct_of_peak_sustained_active"
+BARRIER_STALL = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"
 failures = []
 
 
@@ -39,7 +41,7 @@ def nested(rows, _):
         expect(f"{name} has 8 children, not {children[name]}", children[name] == 8)
     expect("neighbored launches nothing", children["neighbored"] is None)
     for name in ("neighbored", "by_block_tail", "by_block", "by_grid"):
-        published(rows[name], INSTRUCTIONS, "no_eligible", "stall_barrier", "total_ms", "speedup")
+        published(rows[name], INSTRUCTIONS, NO_ELIGIBLE, BARRIER_STALL, "total_ms", "speedup")
         expect(f"{name}: its speed-up over the CPU and over the rung before", rows[name]["speedup"] > 0 and rows[name]["step"] > 0)
 
 
