@@ -153,6 +153,12 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
   return result;
 }
 
+/// Is base + pattern known not to wrap around at 32 bits? The base is one of the lanes' values then.
+bool ShapeTransfer::widensExactly(const Shape& s) const {
+  const Pattern& p = patternOf(s);
+  return s.pattern == 0 || (s.width < 32 && *std::min_element(p.begin(), p.end()) == 0);
+}
+
 /// The linear rule. Also computes the alignment of the result's bases, which the bit rules of later instructions need.
 std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
   const auto& ops = i.operands;
@@ -161,7 +167,7 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
   if (isIntegerMove(i) || isIntegerConversion(i)) {
     Shape s = shape(1);
     const bool widens = isWidening(i);
-    s.inexact |= widens && s.pattern != 0;
+    s.inexact |= widens && !widensExactly(s);
     if (widens) s.alignment = std::min<uint8_t>(s.alignment, 31);
     return withPattern(s, Pattern(patternOf(s)), bits);
   }
@@ -193,7 +199,7 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
       const Shape a = shape(1), b = shape(2), c = i.op == Op::Mad ? shape(3) : zero;
       const int product = std::min(a.alignment + b.alignment, 63);
       const int addend = i.op == Op::Mad ? c.alignment : 63;
-      const bool inexact = isWidening(i) && (a.pattern || b.pattern);
+      const bool inexact = isWidening(i) && !(widensExactly(a) && widensExactly(b));
       std::optional<Shape> s;
       auto factor = [&](const ptx::Operand& o) -> std::optional<int64_t> {
         auto k = constantOf(o);
@@ -224,6 +230,7 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
       if (i.op == Op::And) return std::nullopt;
       if (auto s = disjointOr(shape(1), shape(2), bits)) return s;
       return disjointOr(shape(2), shape(1), bits);
+    case Op::Setp: return orderOfBases(i);
     case Op::Selp:
       if (shape(1).pattern == shape(2).pattern && shapes_.shapeOf(ops[3]).pattern == 0)
         return combine(shape(1), 1, grouped(std::max(shape(2).groups, shape(3).groups), false), 0,
@@ -330,6 +337,32 @@ std::optional<Shape> ShapeTransfer::linearBits(const Instruction& i, const Shape
       break;
   }
   return withPattern(s, p, bits);
+}
+
+/// A comparison that the bases decide for all lanes: where bases are multiples of 2^k and patterns stay below 2^k, a
+/// value is less than a multiple of 2^k if its base is, and greater than one less than a multiple if its base is. So
+/// whole warps take `if (threadIdx.x < 64)`.
+std::optional<Shape> ShapeTransfer::orderOfBases(const Instruction& i) {
+  const unsigned bits = isa::bits(i.type[0]);
+  if (!isa::isInteger(i.type[0]) || isa::isPacked(i.type[0])) return std::nullopt;
+  const bool swapped = shapes_.shapeOf(i.operands[2]).pattern == 0;
+  const ptx::Operand& other = i.operands[swapped ? 2 : 3];
+  const Shape a = shapes_.shapeOf(i.operands[swapped ? 3 : 2]), b = shapes_.shapeOf(other);
+  if (b.pattern) return std::nullopt;
+  uint64_t most = 0;
+  for (int64_t v : patternOf(a)) most = std::max(most, static_cast<uint64_t>(v));
+  const unsigned k = static_cast<unsigned>(std::bit_width(most));
+  if (k > std::min<unsigned>(a.alignment, bits - 1)) return std::nullopt;
+  const uint64_t low = (uint64_t{1} << k) - 1;
+  const auto comparison = i.mods.name(ModifierKind::Compare);
+  const bool less = comparison == "lt" || comparison == "lo" || comparison == "ge" || comparison == "hs";
+  const bool lessOrEqual = comparison == "le" || comparison == "ls" || comparison == "gt" || comparison == "hi";
+  const auto constant = constantOf(other);
+  const bool isMultiple = constant ? (*constant & low) == 0 : b.alignment >= k;
+  const bool isOneLess = constant && (*constant & low) == low;
+  if (!(less && (swapped ? isOneLess : isMultiple)) && !(lessOrEqual && (swapped ? isMultiple : isOneLess)))
+    return std::nullopt;
+  return grouped(std::max(a.groups, b.groups), false);
 }
 
 std::vector<char> ShapeTransfer::addressOnly(const Function& f) {

@@ -37,6 +37,8 @@ class ShapeTransfer {
   std::optional<Shape> disjointOr(const Shape& a, const Shape& b, unsigned bits);
   std::optional<Shape> lowAndHighBits(const Instruction& i, const Shape& a, const Shape& b);
   std::optional<Shape> linearBits(const Instruction& i, const Shape& a, uint64_t constant);
+  std::optional<Shape> orderOfBases(const Instruction& i);
+  bool widensExactly(const Shape& s) const;
   Shape withPattern(Shape s, const Pattern& p, unsigned bits);
   const Pattern& patternOf(const Shape& s) const { return shapes_.pattern(s.pattern); }
 

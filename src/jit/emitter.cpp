@@ -104,6 +104,7 @@ void Emitter::emitFunction(unsigned groups) {
   findLiveness();
   findPrivateSlots();
   makeSlots();
+  findPlaces();
   emitPrologue();
   emitRegions();
   llvm::IRBuilder<>(entry_).CreateBr(body);
@@ -322,7 +323,7 @@ void Emitter::emitRegions() {
   scratchBytes_ += 64;
   home_.assign(f_.values.size(), 0);
   for (ValueId v = 0; v < f_.values.size(); ++v) {
-    if (!crossesBarrier_[v]) continue;
+    if (!crossesBarrier_[v] || madeFromPlace_[v]) continue;
     home_[v] = allocateScratch(homeBytes(v));
   }
   auto* done = newBlock("done");
@@ -527,7 +528,7 @@ LlvmValue Emitter::homeOf(ValueId v) {
 void Emitter::spillForBarrier(uint32_t point, const Parts& mask) {
   for (ValueId v : liveAt_[point]) {
     const ir::Shape& s = shapes_[v];
-    if (!definedInRegion_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_)) continue;
+    if (!definedInRegion_[v] || madeFromPlace_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_)) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
       keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset),
@@ -539,6 +540,10 @@ void Emitter::spillForBarrier(uint32_t point, const Parts& mask) {
 void Emitter::reloadAfterBarrier(uint32_t point) {
   for (ValueId v : liveAt_[point]) {
     const ir::Shape& s = shapes_[v];
+    if (madeFromPlace_[v]) {
+      makeFromPlace(v);
+      continue;
+    }
     if (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue home = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset);

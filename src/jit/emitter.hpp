@@ -104,6 +104,9 @@ class Emitter {
   void findLiveness();
   void spillForBarrier(uint32_t point, const Parts& mask = {});
   void reloadAfterBarrier(uint32_t point);
+  void findPlaces();
+  unsigned stepsFromPlace(ValueId v, unsigned most) const;
+  void makeFromPlace(ValueId v);
   LlvmValue homeOf(ValueId v);
   size_t homeBytes(ValueId v) const;
   LlvmValue scratchAddress(size_t offset);
@@ -518,6 +521,7 @@ class Emitter {
   std::vector<std::vector<ValueId>> liveAt_;  // by point
   std::vector<size_t> home_;                  // scratch offset of a value that lives across barriers
   std::vector<char> crossesBarrier_;
+  std::vector<char> madeFromPlace_;  // and made again behind barriers: see findPlaces
   std::vector<char> crossesBlock_;
   std::vector<char> dual_;  // widened values that keep an exact vector beside their bases
   std::vector<char> definedInRegion_;
