@@ -1,6 +1,8 @@
 // How long kernels take to compile: every entry of the given PTX files, for one block shape, CPU time, without the
 // cache.
 //
+// One engine compiles them all, as in a program.
+//
 //   bench_jit [--rounds N] [--block X,Y] [--counters] FILE.ptx ...        make one with `ordito nvcc -ptx`
 //
 // The target is 60 ms for 200 instructions of PTX.
@@ -31,13 +33,12 @@ struct Row {
   double ms;  // median
 };
 
-Expected<Row> measure(const ptx::Module& module, const ptx::Function& kernel, const machine::Specialisation& s,
+Expected<Row> measure(machine::Engine& engine, const ptx::Module& module, const ptx::Function& kernel, const machine::Specialisation& s,
                       int rounds) {
   std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {
-    auto engine = jit::makeJit();
     const double start = cpuMs();
-    auto executable = engine->compile(module, kernel, s);
+    auto executable = engine.compile(module, kernel, s);
     if (!executable) return tl::unexpected(executable.error());
     times.push_back(cpuMs() - start);
   }
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
 
   fmt::print("   PTX   CPU ms   ms/200  kernel\n");
   Row sum{"all", 0, 0};
+  const auto engine = jit::makeJit();  // without its caches
   for (const std::string& file : files) {
     std::ifstream stream(file);
     auto module = ptx::parse(std::string((std::istreambuf_iterator<char>(stream)), {}), file);
@@ -77,7 +79,7 @@ int main(int argc, char** argv) {
     }
     for (const ptx::Function& kernel : module->functions) {
       if (!kernel.isEntry) continue;
-      auto row = measure(*module, kernel, {{block[0], block[1], 1}, counters}, rounds);
+      auto row = measure(*engine, *module, kernel, {{block[0], block[1], 1}, counters}, rounds);
       if (!row) {
         fmt::print("       refused: {}\n", row.error().message);
         continue;
