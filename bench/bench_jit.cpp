@@ -33,8 +33,8 @@ struct Row {
   double ms;  // median
 };
 
-Expected<Row> measure(machine::Engine& engine, const ptx::Module& module, const ptx::Function& kernel, const machine::Specialisation& s,
-                      int rounds) {
+Expected<Row> measure(machine::Engine& engine, const ptx::Module& module, const ptx::Function& kernel,
+                      const machine::Specialisation& s, int rounds) {
   std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {
     const double start = cpuMs();

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "jit/helpers.hpp"
+#include "jit/machine_passes.hpp"
 #include "machine/fault.hpp"
 
 extern "C" {
@@ -34,8 +35,7 @@ namespace {
 
 constexpr const char* kPipeline =
     "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts>,"
-    "loop-mssa(loop-rotate,licm<allowspeculation>),gvn,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts;"
-    "sink-common-insts>,"
+    "loop-mssa(loop-rotate,licm<allowspeculation>),gvn,simplifycfg<hoist-common-insts;sink-common-insts>,"
     "loop-mssa(licm<allowspeculation>),adce,dse)";
 
 constexpr const char* kQuickPipeline =
@@ -155,7 +155,8 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager codegen;
   llvm::MCContext* context = nullptr;
-  if (machine.addPassesToEmitMC(codegen, context, out))
+  MachinePasses passes(codegen);
+  if (machine.addPassesToEmitMC(passes, context, out))
     return fail("internal error: LLVM cannot emit code for this host");
   codegen.run(module);
   return std::string(object.begin(), object.end());

@@ -528,7 +528,8 @@ LlvmValue Emitter::homeOf(ValueId v) {
 void Emitter::spillForBarrier(uint32_t point, const Parts& mask) {
   for (ValueId v : liveAt_[point]) {
     const ir::Shape& s = shapes_[v];
-    if (!definedInRegion_[v] || madeFromPlace_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_)) continue;
+    if (!definedInRegion_[v] || madeFromPlace_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_))
+      continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
       keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset),
