@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "ir/ir.hpp"
+#include "ir/selection.hpp"
 #include "ir/shape.hpp"
 #include "ir/stops.hpp"
 #include "jit/background.hpp"
@@ -113,11 +114,15 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   std::set<uint32_t> warpStops;
   auto function = ir::buildCfg(module, kernel);
   if (!function) return tl::unexpected(function.error());
-  ir::buildSsa(*function);
+  const auto finish = [&] {
+    ir::buildSsa(*function);
+    if (!specialisation.counters) ir::selectForBranches(*function, launch);  // counters count the branches
+  };
+  finish();
   ir::Stops stops = ir::findStops(*function, launch);
   while (ir::addWarpStops(*function, stops, warpStops)) {
     function = ir::buildCfg(module, kernel, warpStops);
-    ir::buildSsa(*function);
+    finish();
     stops = ir::findStops(*function, launch);
   }
   if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);

@@ -1,0 +1,66 @@
+// Which branches become selections.
+#include "ir/selection.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ptx/parser.hpp"
+
+namespace ordito::ir {
+namespace {
+
+/// Blocks of a kernel with this body, behind `selectForBranches`; %t is threadIdx.x.
+size_t blocksOf(const std::string& body) {
+  auto module = ptx::parse(
+      ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b32 %t, %a, %b;\n"
+      ".reg .b64 %o, %w;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nld.param.u64 %o, [out];\n" +
+          body + "\nst.global.u32 [%o], %a;\nret;\n}\n",
+      "k");
+  if (!module) {
+    ADD_FAILURE() << module.error().message;
+    return 0;
+  }
+  auto function = buildCfg(*module, module->functions[0]);
+  buildSsa(*function);
+  selectForBranches(*function, {{64, 1, 1}});
+  const auto ok = verify(*function);
+  EXPECT_TRUE(ok) << ok.error().message;
+  return function->blocks.size();
+}
+
+const std::string kIfOdd = "and.b32 %b, %t, 1;\nsetp.eq.u32 %p, %b, 0;\nmov.u32 %a, 7;\n";
+
+TEST(Selection, TwoShortSides) {
+  EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Even;\nadd.u32 %a, %t, 1;\nbra Join;\nEven:\nshl.b32 %a, %t, 2;\nJoin:"), 1u);
+}
+
+TEST(Selection, OneSide) {
+  EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\nadd.u32 %a, %t, 1;\nJoin:"), 1u);
+  EXPECT_EQ(blocksOf(kIfOdd + "@!%p bra Join;\nadd.u32 %a, %t, 1;\nJoin:"), 1u);
+}
+
+TEST(Selection, OneInsideTheOther) {
+  EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\nadd.u32 %a, %t, 1;\nsetp.gt.u32 %p, %t, 5;\n@%p bra Inner;\nadd.u32 %a, "
+                              "%a, 2;\nInner:\nJoin:"),
+            1u);
+}
+
+TEST(Selection, NotOfMemory) {
+  EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\nld.global.u32 %a, [%o];\nJoin:"), 3u);
+}
+
+TEST(Selection, NotOfMuchWork) {
+  std::string work;
+  for (int k = 0; k < 20; ++k) work += "mad.lo.u32 %a, %a, %a, %t;\n";
+  EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\n" + work + "Join:"), 3u);
+}
+
+TEST(Selection, NotWhereLanesAgree) {
+  EXPECT_EQ(blocksOf("mov.u32 %a, %ctaid.x;\nsetp.eq.u32 %p, %a, 0;\n@%p bra Join;\nadd.u32 %a, %a, 1;\nJoin:"), 3u);
+}
+
+TEST(Selection, NotOfAddressesThatAreChecked) {
+  EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\nmul.wide.u32 %w, %t, 4;\nadd.u64 %o, %o, %w;\nJoin:"), 3u);
+}
+
+}  // namespace
+}  // namespace ordito::ir
