@@ -178,7 +178,8 @@ class Converter {
       add(Op::And, {value(other), value(ways[1]), value(branch.condition, !branch.negated)});
       add(Op::Or, {value(result), value(taken), value(other)});
     } else {
-      add(Op::Selp, {value(result), value(ways[branch.negated]), value(ways[!branch.negated]), value(branch.condition)});
+      add(Op::Selp,
+          {value(result), value(ways[branch.negated]), value(ways[!branch.negated]), value(branch.condition)});
     }
     return result;
   }

@@ -44,9 +44,7 @@ TEST(Selection, OneInsideTheOther) {
             1u);
 }
 
-TEST(Selection, NotOfMemory) {
-  EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\nld.global.u32 %a, [%o];\nJoin:"), 3u);
-}
+TEST(Selection, NotOfMemory) { EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\nld.global.u32 %a, [%o];\nJoin:"), 3u); }
 
 TEST(Selection, NotOfMuchWork) {
   std::string work;
