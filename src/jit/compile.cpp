@@ -21,6 +21,7 @@
 
 #include "jit/helpers.hpp"
 #include "jit/machine_passes.hpp"
+#include "jit/sign_masks.hpp"
 #include "machine/fault.hpp"
 
 extern "C" {
@@ -149,6 +150,9 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
   if (llvm::verifyModule(module, &problems))
     return fail("internal error: the emitter made invalid LLVM IR: {}", problem);
   optimise(module, machine, options);
+  if (target.avx2 && !target.avx512)
+    for (llvm::Function& f : module)
+      if (!f.isDeclaration()) keepMasksAsWords(f);
   if (options.dump) module.print(llvm::errs(), nullptr);
   if (options.stops && *options.stops) return fail("the process ends");
   llvm::SmallVector<char, 0> object;
