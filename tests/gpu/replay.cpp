@@ -2,8 +2,8 @@
 //
 //   gpu_replay --engine interp|jit|jit-uniform --answers FOLDER --known FILE [--table] [--show N] [ROW]...
 //
-// Differences that known.txt lists are counted, all others fail. jit-uniform gives all lanes of a warp the same
-// operands, which the JIT compiles to scalar code.
+// Differences that known.txt lists are counted, all others fail, and so does an instruction that was never recorded.
+// jit-uniform gives all lanes of a warp the same operands, which the JIT compiles to scalar code.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -207,7 +207,7 @@ int run(const Options& options) {
       "otherwise; %zu refused by the GPU's compiler, %zu not recorded; %zu instructions wrong\n",
       options.engine.c_str(), all.items, all.results, all.inexact, static_cast<unsigned long long>(all.worstUlp),
       all.nans, all.emulated, all.refused, all.missing, all.failed);
-  return all.failed || all.items == 0 ? 1 : 0;
+  return all.failed || all.missing || all.items == 0 ? 1 : 0;
 }
 
 }  // namespace

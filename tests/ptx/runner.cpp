@@ -105,8 +105,10 @@ bool inChild(const std::function<bool()>& body) {
 }
 
 /// How many cases of a file fail on a GPU. NVIDIA's driver survives neither a fork nor a kernel that failed, so a
-/// process of their own runs the cases up to one that leaves the GPU's context useless, and the next process goes on.
+/// process of their own runs the cases up to one that leaves the GPU's context useless, and the next process goes on;
+/// so it does behind a case that takes too long.
 unsigned failuresOnGpu(const TextTest& test) {
+  constexpr unsigned kSecondsPerCase = 60;
   struct Progress {
     size_t next = 0;
     unsigned failed = 0;
@@ -120,6 +122,7 @@ unsigned failuresOnGpu(const TextTest& test) {
       if (!gpuAvailable()) return false;
       while (p->next < test.cases.size() && !gpuIsLost()) {
         const Case& c = test.cases[p->next++];
+        alarm(kSecondsPerCase);
         p->failed += !report(test, c, runOnGpu(test, c));
       }
       return true;
@@ -127,6 +130,8 @@ unsigned failuresOnGpu(const TextTest& test) {
     if (ended) continue;
     ++p->failed;
     p->next = std::max(p->next, first + 1);
+    std::printf("FAIL %s:%u: the process ended, or the case took more than %u s\n", test.name.c_str(),
+                test.cases[p->next - 1].line, kSecondsPerCase);
   }
   const unsigned failed = p->failed;
   munmap(memory, sizeof(Progress));
