@@ -77,15 +77,15 @@ class Output {
     std::printf("%s on %s: %zu elements, median of %d\n\n", program_.c_str(), device_.c_str(), options_.size,
                 options_.rounds);
     const double base = baselineMs(baseline);
-    std::printf("%-18s %-16s %-12s %11s %11s %8s %8s %9s %9s\n", "variant", "grid", "block", "kernel ms", "total ms",
+    std::printf("%-19s %-16s %-12s %11s %11s %8s %8s %9s %9s\n", "variant", "grid", "block", "kernel ms", "total ms",
                 "GB/s", "GFLOP/s", "speed-up", "verified");
     for (const Measurement& row : rows_) {
       const bool skipped = row.totalMs == 0 && !row.note.empty() && row.verified == Verified::notApplicable;
       if (skipped) {
-        std::printf("%-18s %s\n", row.name.c_str(), row.note.c_str());
+        std::printf("%-19s %s\n", row.name.c_str(), row.note.c_str());
         continue;
       }
-      std::printf("%-18s %-16s %-12s %11.3f %11.3f", row.name.c_str(), dims(row.grid).c_str(), dims(row.block).c_str(),
+      std::printf("%-19s %-16s %-12s %11.3f %11.3f", row.name.c_str(), dims(row.grid).c_str(), dims(row.block).c_str(),
                   row.kernelMs, row.totalMs);
       const double seconds = row.kernelMs * 1e-3;
       printRate(row.bytes, seconds);
@@ -119,7 +119,7 @@ class Output {
       if (row.totalMs <= 0) continue;
       const double speedup = base / row.totalMs;
       const int length = best > 0 ? static_cast<int>(50 * speedup / best + 0.5) : 0;
-      std::printf("%-18s %8.2fx %s\n", row.name.c_str(), speedup,
+      std::printf("%-19s %8.2fx %s\n", row.name.c_str(), speedup,
                   std::string(static_cast<std::size_t>(length), '#').c_str());
     }
   }

@@ -12,12 +12,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 #include "cli/capture.hpp"
 #include "cli/lab_catalogue.hpp"
 #include "cli/lab_coverage.hpp"
 #include "cli/lab_explain.hpp"
+#include "cli/lab_order.hpp"
 #include "cli/lab_plot.hpp"
 #include "cli/lab_report.hpp"
 #include "cli/lab_study.hpp"
@@ -207,12 +209,16 @@ void printVerdict(const json& document) {
 }
 
 void printRecording(const LabCatalogue& catalogue, const report::Sheet& sheet) {
-  const LabRecording recording = catalogue.recording();
+  const LabRecording times = catalogue.recording();
+  const LabRecording profile = catalogue.profiling();
+  std::set<std::string> lines;
   for (const report::Column& column : sheet.columns()) {
     if (!column.key.starts_with("recorded ")) continue;
-    fmt::print("recorded: {}, {}, the same program built by nvcc\n", recording.device, recording.date);
-    return;
+    const bool time = column.key.ends_with("_ms");
+    lines.insert(fmt::format("recorded: {}, {}, {}the same program built by nvcc\n", (time ? times : profile).device,
+                             (time ? times : profile).date, time ? "" : "its profiler, "));
   }
+  for (const std::string& line : lines) fmt::print("{}", line);
 }
 
 /// Joins with ", " what `keep` keeps.
@@ -249,6 +255,7 @@ void printTable(const LabCatalogue& catalogue, const LabProgram& program, const 
   for (const json& note : document.at("notes")) fmt::print("{}\n", note.get<std::string>());
   printPublishedNote(program, document);
   printRecording(catalogue, sheet);
+  fmt::print("{}", orderRemarks(catalogue, program, document));
   printDifferences(catalogue, program, document);
 }
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "cli/lab_explain.hpp"
+#include "cli/lab_order.hpp"
 #include "cli/lab_plot.hpp"
+#include "cli/lab_study.hpp"
 
 namespace ordito::cli {
 namespace {
@@ -265,6 +268,68 @@ TEST(LabPlot, DrawsARowForEachVariantThatRan) {
   EXPECT_NE(picture.find("4.00x"), std::string::npos);
   EXPECT_NE(picture.find(">Published<"), std::string::npos);
   EXPECT_EQ(picture.find(">template<"), std::string::npos);  // it was skipped
+}
+
+json twoLookups() {
+  json document = {{"size", 49175956}, {"variants", json::array()}};
+  for (const char* name : {"global", "constant", "shared"}) document["variants"].push_back({{"name", name}});
+  return document;
+}
+
+/// The one published order that the recorded GPU contradicts beyond noise: constant memory before global memory.
+TEST(LabOrder, SaysWhereAGpuContradictsThePublishedOrder) {
+  const LabCatalogue catalogue = shipped();
+  const std::string text = orderRemarks(catalogue, *catalogue.find("lookup"), twoLookups());
+  EXPECT_NE(text.find("constant is slower than global"), std::string::npos) << text;
+  EXPECT_EQ(text.find("shared is"), std::string::npos) << text;
+  json small = twoLookups();
+  small["size"] = 1000;
+  EXPECT_EQ(orderRemarks(catalogue, *catalogue.find("lookup"), small), "");
+}
+
+json studyDocument(const LabStudy& study) {
+  json document = {{"size", 2048}, {"device", "NVIDIA GeForce GTX 1060 6GB"}, {"variants", json::array()}};
+  for (const LabStudy::Launch& launch : study.launches) {
+    document["variants"].push_back({{"name", launch.variant},
+                                    {"kernel_ms", 1000},
+                                    {"total_ms", 1000},
+                                    {"flops", 2.0 * 2048 * 2048 * 2048},
+                                    {"metrics", {{"smsp__inst_executed.sum", 5000000}}}});
+  }
+  return document;
+}
+
+/// Every metric that the report prints is there with its six numbers (three where only tiles have it), and with the
+/// GPU's.
+TEST(LabStudy, HasEveryRowOfTheReport) {
+  const LabCatalogue catalogue = shipped();
+  const LabProgram& matmul = *catalogue.find("matmul");
+  ASSERT_TRUE(matmul.study);
+  const json rows = json::parse(studySheet(catalogue, matmul, studyDocument(*matmul.study)).json().dump());
+  std::map<std::string, std::map<std::string, int>> filled;
+  for (const json& row : rows) {
+    for (const LabStudy::Launch& launch : matmul.study->launches) {
+      filled[row.at("source")][row.at("metric")] += row.at(launch.variant).is_number() ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(filled["published"].size(), 23);
+  for (const auto& [metric, count] : filled["published"]) EXPECT_TRUE(count == 6 || count == 3) << metric << count;
+  EXPECT_EQ(filled["H200"].size(), matmul.study->rows.size());
+  for (const auto& [metric, count] : filled["H200"]) EXPECT_EQ(count, 6) << metric;
+}
+
+/// What nothing of ours counts or models is empty and says why; it is never made up.
+TEST(LabStudy, SaysWhatWeDoNotKnow) {
+  const LabCatalogue catalogue = shipped();
+  const LabProgram& matmul = *catalogue.find("matmul");
+  const json rows = json::parse(studySheet(catalogue, matmul, studyDocument(*matmul.study)).json().dump());
+  int unknown = 0;
+  for (const json& row : rows) {
+    if (row.at("source") != "ours" || row.at("note") == "") continue;
+    ++unknown;
+    EXPECT_TRUE(row.at("zero_copy_shared").is_null()) << row.at("metric");
+  }
+  EXPECT_EQ(unknown, 7);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the courses say about the order of times, where a GPU's recorded times (lab/recorded.json) bear it out.
 
-usage: recorded_test.py RECORDED
+usage: recorded_test.py RECORDED PROFILED
 """
 import json
 import pathlib
@@ -42,6 +42,20 @@ FASTER_ON_THE_HOST = (
     ("matmul", "openmp_8", "openmp_2"),
 )
 
+# Likewise what the profiler of that GPU said: program, metric, the variant that has less of it, the one that has more.
+BARRIERS = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"
+INSTRUCTIONS = "smsp__inst_executed.sum"
+LESS = (
+    ("reduction", INSTRUCTIONS, "unroll8_warp", "unroll8"),
+    ("nested", "smsp__issue_inst0.avg.pct_of_peak_sustained_active", "neighbored", "by_block"),
+    ("matmul", "gpu__time_duration.sum", "zero_copy_naive", "zero_copy_naive_8"),
+    ("matmul", "gpu__time_duration.sum", "zero_copy_naive_16", "zero_copy_naive_8"),
+    ("matmul", "gpu__time_duration.sum", "zero_copy_shared", "zero_copy_naive"),
+    ("matmul", "l1tex__t_sector_hit_rate.pct", "zero_copy_naive_8", "zero_copy_naive"),
+    ("matmul", "l1tex__t_sector_hit_rate.pct", "zero_copy_shared", "zero_copy_naive"),
+    ("matmul", "lts__t_sector_hit_rate.pct", "zero_copy_shared", "zero_copy_naive"),
+)
+
 # Times of the same kernel differ by this much from run to run.
 NOISE = 0.03
 
@@ -57,6 +71,14 @@ def main():
             failures.append(f"{program}: {faster} takes {one} ms, {slower} {other}")
     wrong = [f"{p} {v}" for p, e in programs.items() for v, row in (e["variants"] | e["host"]).items() if row["verified"] is False]
     failures += [f"{name} was wrong" for name in wrong]
+    profiled = json.loads(pathlib.Path(sys.argv[2]).read_text())["programs"]
+    for program, metric, less, more in LESS:
+        one, other = (profiled[program]["variants"][name][metric] for name in (less, more))
+        if one >= other:
+            failures.append(f"{program}: {metric} of {less} is {one}, of {more} {other}")
+    eight, warp = (profiled["reduction"]["variants"][name] for name in ("unroll8", "unroll8_warp"))
+    if warp[BARRIERS] * warp[INSTRUCTIONS] >= eight[BARRIERS] * eight[INSTRUCTIONS]:
+        failures.append("unrolling the last warp does not shorten the time at barriers")
     print("\n".join(failures) or f"{len(orders)} orders are as the courses have them")
     sys.exit(1 if failures else 0)
 

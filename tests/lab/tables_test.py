@@ -19,7 +19,7 @@ def table(ordito, program, *options):
     if result.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with status {result.returncode}:\n{result.stderr}")
     document = json.loads(result.stdout)
-    return {row["variant"]: row for row in document["table"]}, document
+    return {row["variant"]: row for row in document.get("table", [])}, document
 
 
 def expect(what, right):
@@ -110,6 +110,24 @@ def divergence(rows, document):
     expect("unrolled: fewer instructions", rows["unrolled"][INSTRUCTIONS] < rows["loop"][INSTRUCTIONS] * 0.8)
 
 
+def study(_, document):
+    """The matrix report's profile: what follows from a launch alone is as printed, at any size; what only a GPU knows is
+    there from a GPU at the published size, and never from us."""
+    def values(metric, source):
+        row = by[metric, source]
+        return [row[name] for name in row if name.startswith("zero_copy")]
+
+    by = {(row["metric"], row["source"]): row for row in document["study"]}
+    for metric in ("launch__block_size", "sm__maximum_warps_per_active_cycle_pct", "launch__occupancy_limit_registers",
+                   "launch__occupancy_limit_shared_mem", "launch__occupancy_limit_warps", "launch__occupancy_limit_blocks"):
+        expect(f"{metric}: {values(metric, 'ours')}", values(metric, "ours") == values(metric, "published"))
+    for metric in (metric for metric, source in by if source == "published"):
+        ours = by.get((metric, "ours"), {"note": "no row of ours"})
+        if ours["note"]:
+            expect(f"{metric} has a number of ours that nothing counts", ours["note"].startswith("no model") and
+                   all(value is None for value in values(metric, "ours")))
+
+
 def queues(rows, _):
     """Every example takes as long as the courses' figures have it."""
     for name, row in rows.items():
@@ -120,6 +138,7 @@ def queues(rows, _):
 
 CHECKS = {
     "queues": (queues, []),
+    "matmul": (study, ["--study", "--size", "64"]),
     "access": (access, []),
     "divergence": (divergence, []),
     "nested": (nested, ["--all"]),
