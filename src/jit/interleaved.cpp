@@ -28,7 +28,7 @@ void Emitter::storeStrided(const Address& a, unsigned part, int64_t offset, Llvm
 llvm::Function* Emitter::sparseStore(llvm::Type* element) {
   const std::string name = fmt::format("sparse_store_{}", element->getScalarSizeInBits());
   if (auto* f = module_.getFunction(name)) return f;
-  constexpr unsigned kChunk = 8, kFew = 6;
+  constexpr unsigned kChunk = 8, kFew = 16;
   llvm::Type* bits = b_.getIntNTy(element->getScalarSizeInBits());
   auto* vector = llvm::FixedVectorType::get(element, kLanes);
   auto* f =
@@ -44,11 +44,12 @@ llvm::Function* Emitter::sparseStore(llvm::Type* element) {
   LlvmValue to = f->getArg(0), value = f->getArg(1), lanes = f->getArg(2);
   const llvm::Align align(element->getScalarSizeInBits() / 8);
   auto* stack = b.CreateAlloca(vector);
+  stack->setAlignment(llvm::Align(16));  // what the stack has: more costs as much as a few stores
   auto* dummy = b.CreateAlloca(bits);
   auto* test = block("test");
   b.CreateCondBr(b.CreateICmpEQ(lanes, b.getInt32(0)), done, test);
   b.SetInsertPoint(test);
-  b.CreateStore(value, stack);
+  b.CreateAlignedStore(value, stack, llvm::Align(16));
   LlvmValue few =
       b.CreateICmpULE(b.CreateIntrinsic(llvm::Intrinsic::ctpop, {b.getInt32Ty()}, {lanes}), b.getInt32(kFew));
   b.CreateCondBr(few, loop, many);
