@@ -6,6 +6,17 @@
 
 typedef unsigned long long __mbarrier_t;
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+// GPUs before sm_80 have no asynchronous copies: a copy is done at once, and there is nothing to wait for.
+static __device__ __inline__ void __pipeline_memcpy_async(void* __restrict__ shared, const void* __restrict__ global,
+                                                          size_t bytes, size_t zeros = 0) {
+  if (bytes != 4 && bytes != 8 && bytes != 16) __trap();
+  for (size_t k = 0; k < bytes; ++k)
+    static_cast<char*>(shared)[k] = k < bytes - zeros ? static_cast<const char*>(global)[k] : 0;
+}
+static __device__ __inline__ void __pipeline_commit() {}
+static __device__ __inline__ void __pipeline_wait_prior(size_t) {}
+#else
 /// Copies `bytes` (4, 8 or 16) and sets the last `zeros` of them to zero instead.
 static __device__ __inline__ void __pipeline_memcpy_async(void* __restrict__ shared, const void* __restrict__ global,
                                                           size_t bytes, size_t zeros = 0) {
@@ -43,6 +54,7 @@ static __device__ __inline__ void __pipeline_arrive_on(__mbarrier_t* barrier) {
   const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
   asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(at) : "memory");
 }
+#endif
 
 #endif
 #endif

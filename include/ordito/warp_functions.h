@@ -49,7 +49,12 @@ ORDITO_MATCH(float, unsigned int, 32, __float_as_uint(value))
 ORDITO_MATCH(double, unsigned long long, 64, __double_as_longlong(value))
 #undef ORDITO_MATCH
 
-ORDITO_DEVICE void __nanosleep(unsigned int nanoseconds) { asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds)); }
+// GPUs before sm_70 cannot sleep; whoever waits there just looks again.
+ORDITO_DEVICE void __nanosleep(unsigned int nanoseconds) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+  asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds));
+#endif
+}
 #endif
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "isa/needs.hpp"
 
 namespace ordito::cli {
 namespace {
@@ -48,17 +49,54 @@ std::string types(const isa::OpInfo& row) {
 
 std::string version(int since) { return fmt::format("{}.{}", since / 10, since % 10); }
 
+bool concerns(const isa::NeedInfo& need, const isa::OpInfo& row) {
+  return fmt::format(" {} ", need.rows).find(fmt::format(" {} ", row.name)) != std::string::npos;
+}
+
+/// "PTX 7.8, sm_90": what such an instruction needs more than its row.
+std::string wanted(const isa::NeedInfo& need) {
+  std::string text = need.since ? "PTX " + version(need.since) : "";
+  if (need.target.sm) text += (text.empty() ? "" : ", ") + isa::spell(need.target);
+  return text;
+}
+
+/// The mnemonics of the rows that a rule names, each once.
+std::string mnemonics(const isa::NeedInfo& need) {
+  std::string text;
+  for (const isa::OpInfo& row : isa::kOps)
+    if (const std::string name = fmt::format("`{}`", row.form.mnemonic);
+        concerns(need, row) && text.find(name) == std::string::npos)
+      text += (text.empty() ? "" : " ") + name;
+  return text;
+}
+
+void printNeeds() {
+  fmt::print(
+      "\n## Types and modifiers that need more\n\nBeyond what the row says. Words in one column must all be there; | "
+      "separates alternatives; `to:` and `from:` mean the first and the second type. Versions before 3.0 and targets "
+      "before sm_20 are not told "
+      "apart.\n\n| instructions | with | need |\n|---|---|---|\n");
+  for (const isa::NeedInfo& need : isa::kNeeds) {
+    std::string words(need.words);
+    for (size_t at = 0; (at = words.find('|', at)) != std::string::npos; at += 2) words.insert(at, "\\");
+    fmt::print("| {} | {} | {} |\n", mnemonics(need), words, wanted(need));
+  }
+}
+
 void printPlain(const isa::OpInfo& row) {
-  fmt::print("{}\n    types: {}\n    effect: {}, unit: {}, since PTX {}\n", row.syntax, types(row),
-             kEffects[static_cast<int>(row.effect)], kUnits[static_cast<int>(row.unit)], version(row.since));
+  fmt::print("{}\n    types: {}\n    effect: {}, unit: {}, since PTX {}, for {} and later\n", row.syntax, types(row),
+             kEffects[static_cast<int>(row.effect)], kUnits[static_cast<int>(row.unit)], version(row.since),
+             isa::spell(row.target));
+  for (const isa::NeedInfo& need : isa::kNeeds)
+    if (concerns(need, row)) fmt::print("    with {}: {}\n", need.words, wanted(need));
 }
 
 void printMarkdown(const isa::OpInfo& row) {
   std::string syntax(row.syntax);
   for (size_t at = 0; (at = syntax.find('|', at)) != std::string::npos; at += 2) syntax.insert(at, "\\");
-  fmt::print("| `{}` | {} | {} | {} | [{}](https://docs.nvidia.com/cuda/parallel-thread-execution/#{}) |\n", syntax,
-             types(row), kEffects[static_cast<int>(row.effect)], kUnits[static_cast<int>(row.unit)], version(row.since),
-             row.anchor);
+  fmt::print("| `{}` | {} | {} | {} | [{}](https://docs.nvidia.com/cuda/parallel-thread-execution/#{}) | {} |\n",
+             syntax, types(row), kEffects[static_cast<int>(row.effect)], kUnits[static_cast<int>(row.unit)],
+             version(row.since), row.anchor, isa::spell(row.target));
 }
 
 using Fields = std::array<bool, std::size(isa::kModifiers)>;
@@ -114,13 +152,15 @@ int printTable(bool markdown, const std::string& mnemonic) {
     if (std::string title = chapter(row); title != current) {
       current = title;
       if (markdown)
-        fmt::print("\n## {}\n\n| syntax | types | effect | unit | since PTX |\n|---|---|---|---|---|\n", title);
+        fmt::print("\n## {}\n\n| syntax | types | effect | unit | since PTX | target |\n|---|---|---|---|---|---|\n",
+                   title);
       else
         fmt::print("\n{}\n\n", title);
     }
     markdown ? printMarkdown(row) : printPlain(row);
   }
   if (rows != 0) printModifiers(markdown, used);
+  if (markdown) printNeeds();
   if (printRefused(markdown, mnemonic) == 0 && rows == 0) {
     fmt::print(stderr, "ordito isa: Ordito has no instruction '{}'\n", mnemonic);
     return 1;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -23,11 +24,27 @@ bool looksLikePtx(const char* text) {
   return *text == '.' || (text[0] == '/' && (text[1] == '/' || text[1] == '*'));
 }
 
-Expected<ptx::Module> parseText(std::string_view text, const std::string& name) {
+/// ORDITO_TARGETS=strict: PTX for a younger GPU than the chosen one is refused, as a real driver does. Otherwise it
+/// runs, since descriptions are of GPUs older than any that a compiler still writes code for, too.
+bool isStrict() {
+  const char* targets = std::getenv("ORDITO_TARGETS");
+  return targets && std::string_view(targets) == "strict";
+}
+
+/// Can a GPU of compute capability `capability` run code for `target`? With a suffix it is for that architecture alone.
+bool suits(isa::Target target, uint32_t capability) {
+  const int own = static_cast<int>(capability);
+  return target.isSpecific ? target.sm == own : target.sm <= own;
+}
+
+Expected<ptx::Module> parseText(std::string_view text, const std::string& name, uint32_t capability) {
   auto module = ptx::parse(text, name);
   if (!module)
     return tl::unexpected(Error{module.error().message, module.error().code ? module.error().code : kInvalidPtx});
   if (auto valid = ptx::verify(*module); !valid) return failWith(kInvalidPtx, "{}: {}", name, valid.error().message);
+  if (isStrict() && !suits(module->isaTarget(), capability))
+    return failWith(kInvalidPtx, "{}: this PTX is for {}, and the chosen GPU is an sm_{}; choose another with --gpu",
+                    name, module->target, capability);
   return module;
 }
 
@@ -42,13 +59,17 @@ std::vector<const FatbinEntry*> choose(const std::vector<FatbinEntry>& entries, 
     if (entry->arch <= capability) best = std::max(best, entry->arch);
     lowest = std::min(lowest, entry->arch);
   }
+  if (best == 0 && isStrict()) return {};
   if (best == 0) best = lowest;
   std::erase_if(texts, [&](const FatbinEntry* entry) { return entry->arch != best; });
   return texts;
 }
 
-std::string describeWithoutPtx(const std::vector<FatbinEntry>& entries) {
+std::string describeWithoutPtx(const std::vector<FatbinEntry>& entries, uint32_t capability) {
   std::set<uint32_t> architectures;
+  for (const FatbinEntry& entry : entries)
+    if (entry.kind == FatbinEntry::Kind::Ptx && entry.arch > capability)
+      return fmt::format("PTX for sm_{} and no older GPU, while the chosen one is an sm_{}", entry.arch, capability);
   for (const FatbinEntry& entry : entries)
     if (entry.kind == FatbinEntry::Kind::Elf) architectures.insert(entry.arch);
   if (architectures.empty()) return "no kernels that can run here";
@@ -67,12 +88,12 @@ Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, cons
   std::vector<ptx::Module> modules;
   for (const FatbinEntry* entry : choose(entries, capability)) {
     if (isDeviceRuntime(*entry)) continue;
-    auto module = parseText(entry->ptx, entry->name.empty() ? origin : entry->name);
+    auto module = parseText(entry->ptx, entry->name.empty() ? origin : entry->name, capability);
     if (!module) return tl::unexpected(module.error());
     modules.push_back(std::move(*module));
   }
   if (modules.empty()) {
-    parsed.withoutPtx = describeWithoutPtx(entries);
+    parsed.withoutPtx = describeWithoutPtx(entries, capability);
     return parsed;
   }
   auto linked = linkModules(std::move(modules));
@@ -117,7 +138,7 @@ Expected<ParsedImage> parseImage(const Image& image, uint32_t capability) {
   }
   std::string_view text(static_cast<const char*>(image.data), image.bytes);
   text = text.substr(0, text.find('\0'));
-  auto module = parseText(text, image.origin);
+  auto module = parseText(text, image.origin, capability);
   if (!module) return tl::unexpected(module.error());
   ParsedImage parsed;
   parsed.module = std::make_unique<const ptx::Module>(std::move(*module));

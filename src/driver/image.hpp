@@ -26,7 +26,8 @@ struct ParsedImage {
 };
 
 /// Chooses the PTX for a GPU of compute capability `capability` (80 for 8.0): the highest that is not above it, else
-/// the lowest there is, since PTX is all that we need. Parts of one program that were compiled separately are linked.
+/// the lowest there is, since PTX is all that we need (unless ORDITO_TARGETS=strict). Parts of one program that were
+/// compiled separately are linked.
 Expected<ParsedImage> parseImage(const Image& image, uint32_t capability);
 
 /// Joins modules by name: definitions take the place of `.extern` declarations.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "driver/extensions.hpp"
+#include "driver/fatbin.hpp"
 #include "driver/test_kernels.hpp"
 
 namespace ordito::driver {
@@ -47,6 +48,12 @@ TEST_F(Modules, AVariableCanBeBoundToHostMemory) {
   EXPECT_EQ(orditoModuleBindVariable(bound, "table", &host), CUDA_ERROR_ILLEGAL_STATE);
 }
 
+std::string fatbinOf(const std::string& text, uint32_t arch) {
+  const FatbinImage image{FatbinEntry::Kind::Ptx, arch, "k.cu", text, FatbinPacking::Plain};
+  const std::vector<std::byte> bytes = writeFatbin({&image, 1});
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 TEST_F(Modules, BadImagesAreTold) {
   CUmodule bad = nullptr;
   EXPECT_EQ(cuModuleLoadData(&bad, "garbage"), CUDA_ERROR_INVALID_IMAGE);
@@ -57,6 +64,23 @@ TEST_F(Modules, BadImagesAreTold) {
   EXPECT_EQ(cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
   CUfunction function = nullptr;
   EXPECT_EQ(cuModuleGetFunction(&function, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+}
+
+/// Code for an sm_90 on a younger and on an older GPU than that.
+TEST_F(Modules, TargetsAboveTheGpuAreRefusedOnRequest) {
+  const char* text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+  const std::string container = fatbinOf(text, 90);
+  CUmodule loaded = nullptr;
+  CUfunction function = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&loaded, text), CUDA_SUCCESS);
+  setenv("ORDITO_TARGETS", "strict", 1);
+  EXPECT_EQ(cuModuleLoadData(&loaded, text), CUDA_ERROR_INVALID_PTX);
+  CUresult result = cuModuleLoadFatBinary(&loaded, container.data());
+  if (result == CUDA_SUCCESS) result = cuModuleGetFunction(&function, loaded, "k");
+  EXPECT_EQ(result, CUDA_ERROR_NO_BINARY_FOR_GPU);
+  unsetenv("ORDITO_TARGETS");
+  EXPECT_EQ(cuModuleLoadFatBinary(&loaded, container.data()), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleGetFunction(&function, loaded, "k"), CUDA_SUCCESS);
 }
 
 TEST_F(Modules, TheMessageReachesTheErrorLog) {

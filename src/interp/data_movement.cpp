@@ -113,67 +113,128 @@ uint64_t Executor::convert(uint64_t bits) const {
 
 namespace {
 
-/// e4m3 or e5m2, rounded to nearest even; what is too large becomes the largest number.
-uint64_t toFloat8(double value, Type t, bool relu) {
-  const bool isE4m3 = t == Type::e4m3x2;
-  const int mantissaBits = isE4m3 ? 3 : 2, bias = isE4m3 ? 7 : 15;
-  const double largest = isE4m3 ? 448 : 57344;
-  if (std::isnan(value)) return 0x7F;
+/// The formats of 8 bits and less, without the sign.
+struct SmallFormat {
+  int exponentBits, mantissaBits, bias;
+  double largest;
+  bool hasNan;  // else a NaN becomes the largest number
+  int bits() const { return 1 + exponentBits + mantissaBits; }
+};
+
+SmallFormat smallFormat(Type t) {
+  switch (t) {
+    case Type::e4m3x2: return {4, 3, 7, 448, true};
+    case Type::e5m2x2: return {5, 2, 15, 57344, true};
+    case Type::e2m3x2: return {2, 3, 1, 7.5, false};
+    case Type::e3m2x2: return {3, 2, 3, 28, false};
+    default: return {2, 1, 1, 6, false};  // e2m1x2
+  }
+}
+
+/// Rounded to nearest even; what is too large becomes the largest number.
+uint64_t toSmall(double value, const SmallFormat& f, bool relu) {
+  const uint64_t signBit = uint64_t{1} << (f.bits() - 1);
+  if (std::isnan(value)) return signBit - 1;  // all ones: the NaN, or the largest number
   if (relu && std::signbit(value)) return 0;
-  const uint64_t sign = std::signbit(value) ? 0x80 : 0;
+  const uint64_t sign = std::signbit(value) ? signBit : 0;
   const double magnitude = std::fabs(value);
   int exponent = 0;
   std::frexp(magnitude, &exponent);
-  const int unit = std::max(exponent - 1, 1 - bias) - mantissaBits;  // exponent of the last place
+  const int unit = std::max(exponent - 1, 1 - f.bias) - f.mantissaBits;  // exponent of the last place
   const double rounded = std::isinf(magnitude)
-                             ? largest
-                             : std::min(std::ldexp(std::nearbyint(std::ldexp(magnitude, -unit)), unit), largest);
+                             ? f.largest
+                             : std::min(std::ldexp(std::nearbyint(std::ldexp(magnitude, -unit)), unit), f.largest);
   if (rounded == 0) return sign;
   std::frexp(rounded, &exponent);
-  const bool isSubnormal = exponent - 1 < 1 - bias;
-  const int base = isSubnormal ? 1 - bias : exponent - 1;
-  const auto significand = uint64_t(std::ldexp(rounded, mantissaBits - base));
-  const uint64_t field = isSubnormal ? 0 : uint64_t(base + bias);
-  return sign | field << mantissaBits | (significand & ((uint64_t{1} << mantissaBits) - 1));
+  const bool isSubnormal = exponent - 1 < 1 - f.bias;
+  const int base = isSubnormal ? 1 - f.bias : exponent - 1;
+  const auto significand = uint64_t(std::ldexp(rounded, f.mantissaBits - base));
+  const uint64_t field = isSubnormal ? 0 : uint64_t(base + f.bias);
+  return sign | field << f.mantissaBits | (significand & ((uint64_t{1} << f.mantissaBits) - 1));
 }
 
-uint64_t fromFloat8(uint64_t bits, Type t) {
-  const bool isE4m3 = t == Type::e4m3x2;
+/// As an f16, which holds them all.
+uint64_t fromSmall(uint64_t bits, Type t) {
   // e5m2 is the upper half of an f16.
-  if (!isE4m3) return isNan(bits << 8, formatOf(Type::f16)) ? canonicalNan(Type::f16) : bits << 8;
-  if ((bits & 0x7F) == 0x7F) return canonicalNan(Type::f16);
-  const int exponent = int(bits >> 3 & 15), mantissa = int(bits & 7);
-  const double magnitude = std::ldexp(exponent ? mantissa | 8 : mantissa, std::max(exponent, 1) - 10);
-  return convertFloat(std::bit_cast<uint64_t>(bits & 0x80 ? -magnitude : magnitude), Type::f64, Type::f16,
+  if (t == Type::e5m2x2) return isNan(bits << 8, formatOf(Type::f16)) ? canonicalNan(Type::f16) : bits << 8;
+  const SmallFormat f = smallFormat(t);
+  const uint64_t signBit = uint64_t{1} << (f.bits() - 1), magnitudeBits = bits & (signBit - 1);
+  if (f.hasNan && magnitudeBits == signBit - 1) return canonicalNan(Type::f16);
+  const int exponent = int(magnitudeBits >> f.mantissaBits), implicit = exponent ? 1 << f.mantissaBits : 0;
+  const int mantissa = int(lowBits(magnitudeBits, unsigned(f.mantissaBits)));
+  const double magnitude = std::ldexp(mantissa | implicit, std::max(exponent, 1) - f.bias - f.mantissaBits);
+  return convertFloat(std::bit_cast<uint64_t>(bits & signBit ? -magnitude : magnitude), Type::f64, Type::f16,
                       Rounding::NearestEven);
+}
+
+/// The exponent of an f32, rounded towards zero or upwards: a power of two from 2^-127 on, and 255 for NaN. The sign is
+/// lost.
+uint64_t toScale(uint32_t bits, bool up, bool isFinite) {
+  const uint32_t exponent = bits >> 23 & 0xFF, mantissa = bits & 0x7FFFFF;
+  if (exponent == 255 && mantissa) return 255;
+  if (exponent == 255) return isFinite ? 254 : 255;
+  const bool isBetween = exponent ? mantissa != 0 : mantissa > 0x400000;
+  const uint32_t rounded = exponent + (up && isBetween);
+  return isFinite ? std::min(rounded, 254u) : rounded;
 }
 
 }  // namespace
 
-/// Operand a goes to the upper byte.
-void Executor::CvtToFloat8() {
-  auto byte = [&](size_t k) {
-    return toFloat8(toDouble(read(k, Type::f32), formatOf(Type::f32)), type(0), has(ModifierKind::Relu));
+/// Operand a goes to the upper part of the pair: a byte, or four bits.
+void Executor::packSmall() {
+  const SmallFormat f = smallFormat(type(0));
+  auto small = [&](size_t k) {
+    return toSmall(toDouble(read(k, Type::f32), formatOf(Type::f32)), f, has(ModifierKind::Relu));
   };
-  write(0, Type::b16, byte(1) << 8 | byte(2));
+  write(0, type(0), small(1) << isa::bits(type(0)) / 2 | small(2));
 }
 
 void Executor::CvtPairToFloat8() {
   const uint64_t pair = read(1, Type::b32);
   auto byte = [&](uint64_t half) {
-    return toFloat8(toDouble(half, formatOf(Type::f16)), type(0), has(ModifierKind::Relu));
+    return toSmall(toDouble(half, formatOf(Type::f16)), smallFormat(type(0)), has(ModifierKind::Relu));
   };
   write(0, Type::b16, byte(pair >> 16) << 8 | byte(pair & 0xFFFF));
 }
 
-void Executor::CvtFromFloat8() {
-  const uint64_t pair = read(1, Type::b16);
+void Executor::unpackSmall() {
+  const unsigned width = isa::bits(type(1)) / 2;
+  const uint64_t pair = read(1, type(1));
   auto half = [&](uint64_t bits) {
-    const uint64_t value = fromFloat8(bits, type(1));
+    const uint64_t value = fromSmall(bits, type(1));
     const Format f = formatOf(Type::f16);
     return has(ModifierKind::Relu) && !isNan(value, f) && isNegative(value, f) ? 0 : value;
   };
-  write(0, Type::b32, half(pair >> 8) << 16 | half(pair & 0xFF));
+  write(0, Type::b32, half(pair >> width) << 16 | half(lowBits(pair, width)));
+}
+
+void Executor::CvtToFloat8() { packSmall(); }
+void Executor::CvtToFloat6() { packSmall(); }
+void Executor::CvtFromFloat8() { unpackSmall(); }
+void Executor::CvtFromFloat6() { unpackSmall(); }
+
+void Executor::CvtToScale() {
+  auto scale = [&](size_t k) {
+    return toScale(uint32_t(read(k, Type::f32)), is(mod<ModifierKind::Rounding>("rp")), has(ModifierKind::Saturate));
+  };
+  write(0, Type::b16, scale(1) << 8 | scale(2));
+}
+
+/// A bf16 is the upper half of an f32.
+void Executor::CvtPairToScale() {
+  const uint64_t pair = read(1, Type::b32);
+  auto scale = [&](uint64_t bits) {
+    return toScale(uint32_t(bits), is(mod<ModifierKind::Rounding>("rp")), has(ModifierKind::Saturate));
+  };
+  write(0, Type::b16, scale(pair & 0xFFFF0000) << 8 | scale(pair << 16));
+}
+
+void Executor::CvtFromScale() {
+  const uint64_t pair = read(1, Type::b16);
+  auto bfloat = [](uint64_t exponent) {
+    return exponent == 255 ? canonicalNan(Type::bf16) : exponent ? exponent << 7 : 0x40;  // 2^-127 is subnormal
+  };
+  write(0, Type::b32, bfloat(pair >> 8) << 16 | bfloat(pair & 0xFF));
 }
 
 /// Both numbers clamped to the small type, a above b, and above them what c has below.

@@ -135,6 +135,8 @@ class Executor {
   uint64_t convert(uint64_t bits) const;
   bool flushes(isa::Type to) const;
   void packIntegers(bool hasC);
+  void packSmall();
+  void unpackSmall();
   uint64_t clampConverted(uint64_t bits, isa::Type to) const;
   void arrive(uint32_t barrierOperand, int countOperand, int valueOperand);
   void arriveOnly();

@@ -90,6 +90,8 @@ void Executor::Fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 // One block sees its own writes in order, whatever proxy they go through.
 void Executor::FenceProxy() { Fence(); }
 void Executor::FenceProxySpace() { Fence(); }
+void Executor::FenceProxyGeneric() { Fence(); }
+void Executor::FenceRestricted() { Fence(); }
 void Executor::MembarProxy() { Fence(); }
 void Executor::FenceMbarrierInit() { Fence(); }
 

@@ -66,27 +66,31 @@ void Executor::imageNumbers(size_t k, Number (&numbers)[4]) const {
 
 /// `offset` is the operand of texel offsets; level or gradients come before it.
 void Executor::fetchTexture(size_t offset) {
-  const machine::Texture& t = texture(operand(1).elements[0]);
+  const machine::Texture& t = texture(operand(2).elements[0]);
   const machine::TextureOperation operation(*instruction);
   if (const char* problem = machine::textureProblem(t, operation))
-    fault(FaultKind::Unsupported, imageHandle(operand(1).elements[0]), problem);
+    fault(FaultKind::Unsupported, imageHandle(operand(2).elements[0]), problem);
   machine::TextureArguments arguments;
-  std::ranges::copy(imageCoordinates(1), arguments.coordinates);
-  if (offset > 2) imageNumbers(2, arguments.level);
-  if (offset > 3) imageNumbers(3, arguments.gradientY);
+  std::ranges::copy(imageCoordinates(2), arguments.coordinates);
+  if (offset > 3) imageNumbers(3, arguments.level);
+  if (offset > 4) imageNumbers(4, arguments.gradientY);
   imageNumbers(offset, arguments.offset);
   uint32_t texels[4] = {};
   machine::fetchTexels(t, operation, arguments, texels);
   const auto& elements = operand(0).elements;
   for (size_t k = 0; k < elements.size(); ++k) write(elements[k], type(), {texels[k], 0});
+  if (present(1)) writePredicate(1, true);  // no texture here has texels without memory
 }
 
-void Executor::Tex() { fetchTexture(2); }
-void Executor::TexHalf() { fetchTexture(2); }
-void Executor::TexBase() { fetchTexture(2); }
-void Executor::TexLevel() { fetchTexture(3); }
-void Executor::TexGrad() { fetchTexture(4); }
-void Executor::Tld4() { fetchTexture(2); }
+void Executor::Tex() { fetchTexture(3); }
+void Executor::TexHalf() { fetchTexture(3); }
+void Executor::TexBase() { fetchTexture(3); }
+void Executor::TexBaseHalf() { fetchTexture(3); }
+void Executor::TexLevel() { fetchTexture(4); }
+void Executor::TexLevelHalf() { fetchTexture(4); }
+void Executor::TexGrad() { fetchTexture(5); }
+void Executor::TexGradHalf() { fetchTexture(5); }
+void Executor::Tld4() { fetchTexture(3); }
 
 void Executor::Txq() {
   write(0, Type::b32, machine::imageQuery(texture(operand(1)), instruction->mods[ModifierKind::ImageQuery]));

@@ -6,8 +6,16 @@
 namespace ordito::isa {
 
 constexpr OpInfo kOps[] = {
-#define PTX(name, syntax, types, effect, unit, since, anchor) \
-  {#name, syntax, detail::parseForm(syntax), detail::parseTypes(types), Effect::effect, Unit::unit, since, anchor},
+#define PTX(name, syntax, types, effect, unit, since, target, anchor) \
+  {#name,                                                             \
+   syntax,                                                            \
+   detail::parseForm(syntax),                                         \
+   detail::parseTypes(types),                                         \
+   Effect::effect,                                                    \
+   Unit::unit,                                                        \
+   since,                                                             \
+   parseTarget(#target),                                              \
+   anchor},
 #include "isa/ptx.def"
 };
 

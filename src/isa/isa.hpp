@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -125,6 +126,27 @@ struct Form {
 /// Bit sets of the types allowed in each type slot.
 using TypeSets = std::array<uint64_t, kTypeSlots>;
 
+/// A GPU architecture that code can be for: sm_90a is {90, true}. Larger is younger.
+struct Target {
+  int sm = 0;
+  bool isSpecific = false;  // with a suffix: has what only that architecture, or its family, has
+  constexpr auto operator<=>(const Target&) const = default;
+};
+
+/// "90a"
+consteval Target parseTarget(std::string_view text) {
+  Target target;
+  for (char c : text) {
+    if (c == 'a')
+      target.isSpecific = true;
+    else if (c < '0' || c > '9' || target.isSpecific)
+      throw "a target is a number, and perhaps an a";
+    else
+      target.sm = target.sm * 10 + (c - '0');
+  }
+  return target;
+}
+
 /// One row of ptx.def.
 struct OpInfo {
   std::string_view name;    // our name: "AddF"
@@ -134,6 +156,7 @@ struct OpInfo {
   Effect effect;
   Unit unit;
   int since;  // PTX ISA version × 10
+  Target target;
   std::string_view anchor;
 
   constexpr bool allows(int slot, Type type) const { return types[slot] >> static_cast<int>(type) & 1; }

@@ -1,4 +1,6 @@
 // PTX ISA, "Data Movement and Conversion Instructions": those that do not touch memory.
+#include <cmath>
+
 #include "jit/lower.hpp"
 
 namespace ordito::jit {
@@ -243,49 +245,78 @@ Results Lower::CvtPack() {
   return {b.CreateOr(b.CreateShl(half(1), 16), half(2))};
 }
 
-/// An f32 as e4m3 or e5m2: by integer rounding of the bits where the result is normal, by a multiplication where it is
-/// not. What is too large becomes the largest number.
+namespace {
+
+/// A format of 8, 6 or 4 bits. What has no NaN makes the largest number of it.
+struct SmallFloat {
+  unsigned bits, mantissa, bias;
+  double largest;
+  bool hasNan;
+};
+
+SmallFloat smallFloat(Type t) {
+  switch (t) {
+    case Type::e4m3x2: return {8, 3, 7, 448, true};
+    case Type::e5m2x2: return {8, 2, 15, 57344, true};
+    case Type::e2m3x2: return {6, 3, 1, 7.5, false};
+    case Type::e3m2x2: return {6, 2, 3, 28, false};
+    default: return {4, 1, 1, 6, false};
+  }
+}
+
+}  // namespace
+
+/// An f32 in the format of the result: by integer rounding of the bits where the result is normal, by a multiplication
+/// where it is not. What is too large becomes the largest number.
 LlvmValue Lower::toFloat8(LlvmValue v) {
-  const bool isE4m3 = i.type[0] == Type::e4m3x2;
-  const unsigned mantissa = isE4m3 ? 3 : 2, bias = isE4m3 ? 7 : 15, cut = 23 - mantissa;
+  const SmallFloat f = smallFloat(i.type[0]);
+  const unsigned cut = 23 - f.mantissa;
+  const uint64_t signBit = uint64_t{1} << (f.bits - 1);
   auto word = [&](uint64_t n) { return number(Type::u32, n); };
   LlvmValue bits = b.CreateBitCast(v, type(Type::u32)), size = intrinsic(llvm::Intrinsic::fabs, {v});
-  LlvmValue limited = intrinsic(llvm::Intrinsic::minnum, {size, real(size, isE4m3 ? 448 : 57344)});
+  LlvmValue limited = intrinsic(llvm::Intrinsic::minnum, {size, real(size, f.largest)});
   LlvmValue raw = b.CreateBitCast(limited, type(Type::u32));
   LlvmValue odd = b.CreateAnd(b.CreateLShr(raw, cut), word(1));
   LlvmValue rounded = b.CreateLShr(b.CreateAdd(raw, b.CreateAdd(odd, word((1u << (cut - 1)) - 1))), cut);
-  LlvmValue normal = b.CreateSub(rounded, word(uint64_t{127 - bias} << mantissa));
-  LlvmValue units = b.CreateFMul(limited, real(limited, isE4m3 ? 0x1p9 : 0x1p16));
+  LlvmValue normal = b.CreateSub(rounded, word(uint64_t{127 - f.bias} << f.mantissa));
+  LlvmValue units = b.CreateFMul(limited, real(limited, std::ldexp(1.0, int(f.mantissa + f.bias) - 1)));
   LlvmValue subnormal = b.CreateFPToUI(intrinsic(llvm::Intrinsic::roundeven, {units}), type(Type::u32));
-  LlvmValue isTiny = b.CreateFCmpOLT(limited, real(limited, isE4m3 ? 0x1p-6 : 0x1p-14));
+  LlvmValue isTiny = b.CreateFCmpOLT(limited, real(limited, std::ldexp(1.0, 1 - int(f.bias))));
   LlvmValue magnitude = b.CreateSelect(isTiny, subnormal, normal);
   LlvmValue negative = b.CreateICmpSLT(bits, word(0));
-  LlvmValue result = i.has(ModifierKind::Relu) ? b.CreateSelect(negative, word(0), magnitude)
-                                               : b.CreateOr(magnitude, b.CreateSelect(negative, word(0x80), word(0)));
-  return b.CreateSelect(b.CreateFCmpUNO(v, v), word(0x7F), result);
+  LlvmValue result = i.has(ModifierKind::Relu)
+                         ? b.CreateSelect(negative, word(0), magnitude)
+                         : b.CreateOr(magnitude, b.CreateSelect(negative, word(signBit), word(0)));
+  return b.CreateSelect(b.CreateFCmpUNO(v, v), word(signBit - 1), result);
 }
 
-/// A byte in the low bits of a word as the bits of an f16. e5m2 is its upper half; e4m3 at the place of its fields is
-/// 2^8 times too small.
+/// A small float in the low bits of a word as the bits of an f16. e5m2 is its upper half; the others at the place of
+/// its fields are too small by the difference of the biases.
 LlvmValue Lower::fromFloat8(LlvmValue byte) {
-  const bool isE4m3 = i.type[1] == Type::e4m3x2;
+  const SmallFloat f = smallFloat(i.type[1]);
+  const bool isHalf = i.type[1] == Type::e5m2x2;
+  const uint64_t signBit = uint64_t{1} << (f.bits - 1);
   auto word = [&](uint64_t n) { return number(Type::u32, n); };
-  LlvmValue magnitude = b.CreateAnd(byte, word(0x7F)), sign = b.CreateShl(b.CreateAnd(byte, word(0x80)), 8), bits;
-  if (isE4m3) {
-    LlvmValue small = widenHalf(b.CreateTrunc(b.CreateShl(magnitude, 7), type(Type::u16)), Type::f16);
-    LlvmValue half = b.CreateFPTrunc(b.CreateFMul(small, real(small, 256)), type(Type::f16));
-    bits = b.CreateOr(sign, b.CreateZExt(b.CreateBitCast(half, type(Type::u16)), type(Type::u32)));
-  } else {
+  LlvmValue magnitude = b.CreateAnd(byte, word(signBit - 1)), bits;
+  LlvmValue sign = b.CreateShl(b.CreateAnd(byte, word(signBit)), 16 - f.bits);
+  if (isHalf) {
     bits = b.CreateOr(sign, b.CreateShl(magnitude, 8));
+  } else {
+    LlvmValue small = widenHalf(b.CreateTrunc(b.CreateShl(magnitude, 10 - f.mantissa), type(Type::u16)), Type::f16);
+    LlvmValue scaled = b.CreateFMul(small, real(small, std::ldexp(1.0, 15 - int(f.bias))));
+    LlvmValue half = b.CreateFPTrunc(scaled, type(Type::f16));
+    bits = b.CreateOr(sign, b.CreateZExt(b.CreateBitCast(half, type(Type::u16)), type(Type::u32)));
   }
-  LlvmValue isNan = isE4m3 ? b.CreateICmpEQ(magnitude, word(0x7F)) : b.CreateICmpUGT(magnitude, word(0x7C));
   if (i.has(ModifierKind::Relu)) bits = b.CreateSelect(b.CreateICmpNE(sign, word(0)), word(0), bits);
+  if (!f.hasNan) return bits;
+  LlvmValue isNan = isHalf ? b.CreateICmpUGT(magnitude, word(0x7C)) : b.CreateICmpEQ(magnitude, word(0x7F));
   return b.CreateSelect(isNan, word(0x7FFF), bits);
 }
 
-Results Lower::CvtToFloat8() {
-  LlvmValue both = b.CreateOr(b.CreateShl(toFloat8(in(1, Type::f32)), 8), toFloat8(in(2, Type::f32)));
-  return {b.CreateTrunc(both, type(Type::u16))};
+Results Lower::packSmall() {
+  const unsigned width = isa::bits(i.type[0]) / 2;
+  LlvmValue both = b.CreateOr(b.CreateShl(toFloat8(in(1, Type::f32)), width), toFloat8(in(2, Type::f32)));
+  return {b.CreateTrunc(both, type(width == 4 ? Type::u8 : Type::u16))};
 }
 
 Results Lower::CvtPairToFloat8() {
@@ -293,10 +324,54 @@ Results Lower::CvtPairToFloat8() {
   return {b.CreateTrunc(both, type(Type::u16))};
 }
 
-Results Lower::CvtFromFloat8() {
-  LlvmValue both = b.CreateZExt(in(1, Type::u16), type(Type::u32));
-  LlvmValue low = fromFloat8(b.CreateAnd(both, number(Type::u32, 0xFF))), high = fromFloat8(b.CreateLShr(both, 8));
+Results Lower::unpackSmall() {
+  const unsigned width = isa::bits(i.type[1]) / 2;
+  LlvmValue both = b.CreateZExt(in(1, width == 4 ? Type::u8 : Type::u16), type(Type::u32));
+  LlvmValue mask = number(Type::u32, (uint64_t{1} << width) - 1);
+  LlvmValue low = fromFloat8(b.CreateAnd(both, mask)), high = fromFloat8(b.CreateLShr(both, width));
   return {b.CreateOr(b.CreateShl(high, 16), low)};
+}
+
+Results Lower::CvtToFloat8() { return packSmall(); }
+Results Lower::CvtToFloat6() { return packSmall(); }
+Results Lower::CvtFromFloat8() { return unpackSmall(); }
+Results Lower::CvtFromFloat6() { return unpackSmall(); }
+
+/// The biased exponent of an f32's bits; with .rp the next one if something lies above the power of two, which for the
+/// least, 2^-127, is a subnormal number.
+LlvmValue Lower::toScale(LlvmValue bits) {
+  auto word = [&](uint64_t n) { return number(Type::u32, n); };
+  LlvmValue magnitude = b.CreateAnd(bits, word(0x7FFFFFFF)), scale = b.CreateLShr(magnitude, 23);
+  if (i.is(isa::mod<ModifierKind::Rounding>("rp"))) {
+    LlvmValue mantissa = b.CreateAnd(magnitude, word(0x7FFFFF));
+    LlvmValue least = b.CreateSelect(b.CreateICmpEQ(scale, word(0)), word(0x400000), word(0));
+    LlvmValue isUp = b.CreateAnd(b.CreateICmpUGT(mantissa, least), b.CreateICmpNE(scale, word(255)));
+    scale = b.CreateAdd(scale, b.CreateZExt(isUp, type(Type::u32)));
+  }
+  if (i.has(ModifierKind::Saturate)) scale = intrinsic(llvm::Intrinsic::umin, {scale, word(254)});
+  return b.CreateSelect(b.CreateICmpUGT(magnitude, word(0x7F800000)), word(255), scale);
+}
+
+Results Lower::CvtToScale() {
+  auto scale = [&](size_t k) { return toScale(b.CreateBitCast(in(k, Type::f32), type(Type::u32))); };
+  return {b.CreateTrunc(b.CreateOr(b.CreateShl(scale(1), 8), scale(2)), type(Type::u16))};
+}
+
+/// A bf16 is the upper half of an f32.
+Results Lower::CvtPairToScale() {
+  LlvmValue pair = in(1, Type::u32);
+  LlvmValue high = toScale(b.CreateAnd(pair, number(Type::u32, 0xFFFF0000))), low = toScale(b.CreateShl(pair, 16));
+  return {b.CreateTrunc(b.CreateOr(b.CreateShl(high, 8), low), type(Type::u16))};
+}
+
+Results Lower::CvtFromScale() {
+  auto word = [&](uint64_t n) { return number(Type::u32, n); };
+  LlvmValue pair = b.CreateZExt(in(1, Type::u16), type(Type::u32));
+  auto bfloat = [&](LlvmValue scale) {
+    LlvmValue bits = b.CreateSelect(b.CreateICmpEQ(scale, word(0)), word(0x40), b.CreateShl(scale, 7));
+    return b.CreateSelect(b.CreateICmpEQ(scale, word(255)), word(0x7FFF), bits);
+  };
+  return {b.CreateOr(b.CreateShl(bfloat(b.CreateLShr(pair, 8)), 16), bfloat(b.CreateAnd(pair, word(0xFF))))};
 }
 
 /// Both numbers clamped, a above b, and above them what c has below.

@@ -51,7 +51,8 @@ void Emitter::emitInstruction(const Instruction& i) {
     case Effect::Call: return emitCall(i);
     case Effect::Fence:
       if (i.op == Op::Membar || i.op == Op::Fence || i.op == Op::FenceProxy || i.op == Op::FenceProxySpace ||
-          i.op == Op::MembarProxy || i.op == Op::FenceMbarrierInit || i.op == Op::BarrierClusterArrive)
+          i.op == Op::FenceProxyGeneric || i.op == Op::FenceRestricted || i.op == Op::MembarProxy ||
+          i.op == Op::FenceMbarrierInit || i.op == Op::BarrierClusterArrive)
         b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
       return;  // prefetch, nanosleep and their like change no result
     case Effect::Barrier:

@@ -401,6 +401,7 @@ class Emitter {
   // -------------------------------------------------------------------------------------------------------------------------------
   void emitImage(const Instruction& i);
   void emitTextureFetch(const Instruction& i, size_t offset);
+  void defineResidency(const Instruction& i);
   void emitImageQuery(const Instruction& i);
   void emitSurfaceLoad(const Instruction& i);
   void emitSurfaceStore(const Instruction& i);

@@ -124,6 +124,9 @@ class Lower {
   LlvmValue roundToIntegral(LlvmValue v);
   LlvmValue toFloat8(LlvmValue v);
   LlvmValue fromFloat8(LlvmValue byte);
+  LlvmValue toScale(LlvmValue bits);
+  Results packSmall();
+  Results unpackSmall();
   Results packIntegers(bool hasC);
 
   Emitter& e;

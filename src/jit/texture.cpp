@@ -14,9 +14,12 @@ void Emitter::emitImage(const Instruction& i) {
     case Op::Tex:
     case Op::TexHalf:
     case Op::TexBase:
-    case Op::Tld4: return emitTextureFetch(i, 2);
-    case Op::TexLevel: return emitTextureFetch(i, 3);
-    case Op::TexGrad: return emitTextureFetch(i, 4);
+    case Op::TexBaseHalf:
+    case Op::Tld4: return emitTextureFetch(i, 3);
+    case Op::TexLevel:
+    case Op::TexLevelHalf: return emitTextureFetch(i, 4);
+    case Op::TexGrad:
+    case Op::TexGradHalf: return emitTextureFetch(i, 5);
     case Op::Txq:
     case Op::TxqLevel:
     case Op::Suq: return emitImageQuery(i);
@@ -81,12 +84,12 @@ void Emitter::emitTextureFetch(const Instruction& i, size_t offset) {
   const Parts mask = guardedMask(i);
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < jam_; ++p) {
-    LlvmValue handles = imageHandles(i.operands[1].elements[0], p);
-    LlvmValue coordinates = imageNumbers(&i.operands[1].elements.back(), i.type[3], p);
+    LlvmValue handles = imageHandles(i.operands[2].elements[0], p);
+    LlvmValue coordinates = imageNumbers(&i.operands[2].elements.back(), i.type[3], p);
     LlvmValue none = llvm::ConstantPointerNull::get(b_.getPtrTy());
     LlvmValue shift = offsets ? imageNumbers(offsets, Type::s32, p) : none;
-    LlvmValue level = offset > 2 ? imageNumbers(&i.operands[2], Type::f32, p) : none;
-    LlvmValue gradientY = offset > 3 ? imageNumbers(&i.operands[3], Type::f32, p) : none;
+    LlvmValue level = offset > 3 ? imageNumbers(&i.operands[3], Type::f32, p) : none;
+    LlvmValue gradientY = offset > 4 ? imageNumbers(&i.operands[4], Type::f32, p) : none;
     auto* texels = laneArrays(b_.getInt32Ty(), 4);
     helper("ordito_texture", b_.getVoidTy(),
            {frame_, b_.getInt32(currentLine_), b_.getInt32(operation.code()), lanesOrAll(mask, p), handles, coordinates,
@@ -95,6 +98,19 @@ void Emitter::emitTextureFetch(const Instruction& i, size_t offset) {
       results[k].push_back(b_.CreateLoad(typeOf(Type::u32, true), laneArray(texels, k)));
   }
   defineElements(i, results);
+  defineResidency(i);
+}
+
+/// The predicate behind the texels: true, since no texture here has texels without memory.
+void Emitter::defineResidency(const Instruction& i) {
+  const Operand& resident = i.operands[1];
+  if (resident.kind != Operand::Kind::Register) return;
+  Parts parts;
+  for (unsigned p = 0; p < jam_; ++p)
+    parts.push_back(i.guard ? b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], allOnes(),
+                                              vectorOf(i.prior.back(), p))
+                            : allOnes());
+  defineVector(resident.reg, parts);
 }
 
 void Emitter::emitImageQuery(const Instruction& i) {

@@ -21,8 +21,9 @@ TextureOperation::TextureOperation(const ptx::Instruction& i)
     : geometry(geometryOf(i)), hasIntegers(i.type[3] == isa::Type::s32), gathers(i.mods[ModifierKind::Component]) {
   if (i.type[0] == isa::Type::f16) result = Result::Half;
   if (i.type[0] == isa::Type::f16x2) result = Result::HalfPair;
-  if (i.op == isa::Op::TexLevel) choice = Choice::Level;
-  if (i.op == isa::Op::TexGrad) choice = Choice::Gradients;
+  const auto which = i.mods.name(ModifierKind::TextureLevel);
+  if (which == "level") choice = Choice::Level;
+  if (which == "grad") choice = Choice::Gradients;
 }
 
 SurfaceOperation::SurfaceOperation(const ptx::Instruction& i, unsigned bytes)

@@ -186,6 +186,7 @@ struct Module {
   uint32_t version = 0;  // ISA version × 10: 83 for `.version 8.3`
   std::string target;    // "sm_80"
   uint32_t sm = 0;       // 80
+  isa::Target isaTarget() const { return {static_cast<int>(sm), target.ends_with('a') || target.ends_with('f')}; }
   uint32_t addressSize = 64;
   std::vector<std::string> files;
   std::vector<SourceLocation> locations{SourceLocation{}};  // [0] is "unknown"

@@ -31,14 +31,11 @@ Type imageOperandType(const Instruction& i, size_t k) {
     case Op::SuredFormatted: return i.type[0];
     case Op::Istypep: return k == 0 ? Type::pred : Type::b64;
     case Op::TxqLevel: return Type::b32;
-    case Op::Tex:
-    case Op::TexHalf:
-    case Op::TexBase:
-    case Op::Tld4: return k == 0 ? i.type[0] : k == 2 ? Type::s32 : Type::f32;
-    case Op::TexLevel: return k == 0 ? i.type[0] : k == 3 ? Type::s32 : Type::f32;
-    case Op::TexGrad: return k == 0 ? i.type[0] : k == 4 ? Type::s32 : Type::f32;
-    default: return i.type[0];
+    default: break;
   }
+  const std::string_view mnemonic = i.info().form.mnemonic;
+  if (k == 0 || (mnemonic != "tex" && mnemonic != "tld4")) return i.type[0];
+  return i.info().form.operands[k].name == "e" ? Type::s32 : Type::f32;
 }
 
 Type mbarrierOperandType(const Instruction& i, size_t k) {
@@ -101,7 +98,12 @@ Type operandType(const Instruction& i, size_t k) {
     case Op::CvtPack:
     case Op::CvtToFloat8:
     case Op::CvtPairToFloat8:
-    case Op::CvtFromFloat8: return k == 0 ? d : a;
+    case Op::CvtFromFloat8:
+    case Op::CvtToFloat6:
+    case Op::CvtFromFloat6:
+    case Op::CvtToScale:
+    case Op::CvtPairToScale:
+    case Op::CvtFromScale: return k == 0 ? d : a;
     case Op::CvtPackInteger: return k == 0 ? Type::b32 : a;
     case Op::CvtPackNarrow: return k == 1 || k == 2 ? a : Type::b32;
     case Op::ApplyPriority:

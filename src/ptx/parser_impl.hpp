@@ -114,6 +114,7 @@ class Parser {
   const Opcode* opcode(const Token& mnemonic);
   void unwrapSurfaceData(Instruction& i);
   void operands(Instruction& i);
+  void unifiedAttribute(const Instruction& i);
   void spaceFromSymbol(Instruction& i) const;
   void callOperands(Instruction& i);
   Operand callList();

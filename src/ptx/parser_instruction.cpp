@@ -94,7 +94,7 @@ void Parser::operands(Instruction& i) {
     if (!first && !accept(',')) {
       if (position.optional) continue;
       // `d, a{, b}, c` with three operands: the last one is c.
-      if (form.operands[k - 1].optional && i.operands[k].is(Operand::Kind::None)) {
+      if (form.operands[k - 1].optional && !form.operands[k - 1].paired && i.operands[k].is(Operand::Kind::None)) {
         i.operands[k] = std::exchange(i.operands[k - 1], {});
         continue;
       }
@@ -111,7 +111,16 @@ void Parser::operands(Instruction& i) {
       advance(), i.operands[k] = operand(), i.operands[k].negated = true;
     else
       i.operands[k] = operand();
+    if (position.kind == isa::OperandForm::Kind::Address && i.op == isa::Op::Ld) unifiedAttribute(i);
   }
+}
+
+/// `ld.global.u32 d, [a].unified`: the address is the same in all lanes, says the compiler; nothing depends on it.
+void Parser::unifiedAttribute(const Instruction& i) {
+  const Token at = token_;
+  if (!acceptDotted("unified")) return;
+  const auto space = i.mods.name(isa::ModifierKind::Space);
+  if (!space.empty() && space != "global") error(at, ".unified needs .global or generic memory");
 }
 
 /// `[a, c]` and `[a, b, c]`: texture or surface, sampler, coordinates.

@@ -13,7 +13,7 @@
 namespace ordito::ptx::test {
 
 inline std::string module(std::string_view text) {
-  return fmt::format(".version 8.3\n.target sm_80\n.address_size 64\n{}\n", text);
+  return fmt::format(".version 8.8\n.target sm_90a\n.address_size 64\n{}\n", text);
 }
 
 /// The body's first line is line 8 of the module.

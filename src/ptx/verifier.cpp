@@ -2,6 +2,7 @@
 // special to addresses, vectors and calls. The rules were compared with ptxas, one instruction at a time.
 #include "ptx/verifier.hpp"
 
+#include "isa/needs.hpp"
 #include "ptx/matrix.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/verifier_impl.hpp"
@@ -66,10 +67,35 @@ class Verifier {
     if (i.guard && typeOf(i.guard.reg) != Type::pred)
       fail("the guard '{}' is no predicate", function_->registers[i.guard.reg].name);
     if (const char* problem = modifierProblem(i)) fail("{}", problem);
+    target();
     if (i.op == Op::Call) return call();
     for (size_t k = 0; k < i.operands.size(); ++k) position(k);
     if (i.op == Op::Mov) return move();
     if (!i.operands.empty()) pair();
+  }
+
+  /// Is the module's PTX version and target enough for the instruction? NVIDIA's compiler refuses it otherwise.
+  void target() {
+    isa::Need need = isa::needOf(instruction_->op, instruction_->mods, instruction_->type);
+    addNeedOfOperands(need);
+    constexpr int kOldestVersion = 30;
+    if (need.since > kOldestVersion && static_cast<int>(module_.version) < need.since)
+      fail("this needs PTX {}.{}, and the module is of .version {}.{}; compile it with a newer compiler",
+           need.since / 10, need.since % 10, module_.version / 10, module_.version % 10);
+    if (!isa::fits(need.target, module_.isaTarget()))
+      fail("this needs .target {} or later, and the module's is {}; compile it with -arch={}", isa::spell(need.target),
+           module_.target, isa::spell(need.target));
+  }
+
+  /// Operands of texture instructions that are younger than these.
+  void addNeedOfOperands(isa::Need& need) const {
+    const Instruction& i = *instruction_;
+    for (size_t k = 1; k < i.operands.size() && i.info().unit == isa::Unit::Texture; ++k) {
+      if (i.operands[k].is(Kind::None)) continue;
+      const isa::OperandForm& form = i.info().form.operands[k];
+      const isa::Need wanted = form.paired ? isa::Need{71, {60}} : form.name == "e" ? isa::Need{43, {30}} : isa::Need{};
+      need = {std::max(need.since, wanted.since), std::max(need.target, wanted.target)};
+    }
   }
 
   /// Where a second result is required and where there is none.
@@ -95,6 +121,8 @@ class Verifier {
       if (!form.optional) fail("operand '{}' is missing", form.name);
       return;
     }
+    if (form.name == "f" && i.info().unit == isa::Unit::Texture)
+      return fail("comparison with a depth is not supported by Ordito: no texture of CUDA holds depths");
     if (form.kind == FormKind::Label) return;
     if (form.kind == FormKind::Address) return address(o, k);
     if (form.kind == FormKind::Image) return image(o);

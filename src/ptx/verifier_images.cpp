@@ -17,7 +17,8 @@ size_t textureVector(const Instruction& i, size_t k) {
   if (k == 0) return i.has(ModifierKind::Vector) ? i.mods.name(ModifierKind::Vector)[1] - '0' : 0;
   const auto geometry = i.mods.name(ModifierKind::Geometry);
   // A gradient is a vector even of one component; an offset may be absent.
-  const bool isGradient = i.op == Op::TexGrad && (k == 2 || k == 3);
+  const auto name = i.info().form.operands[k].name;
+  const bool isGradient = name == "g" || name == "h";
   if (!isGradient && !i.operands[k].is(Operand::Kind::Vector)) return 0;
   return geometry == "1d" || geometry == "a1d" ? 1 : geometry == "2d" || geometry == "a2d" ? 2 : 4;
 }

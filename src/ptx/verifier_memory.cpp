@@ -120,6 +120,13 @@ Problem addressSpace(const Instruction& i) {
   return i.is(mod<ModifierKind::Space>("param::func")) ? ".param::func has no generic addresses" : kFine;
 }
 
+Problem restrictedFence(const Instruction& i) {
+  const bool acquires = is(i, "acquire");
+  return acquires == i.is(mod<ModifierKind::SyncRestrict>("sync_restrict::shared::cluster"))
+             ? kFine
+             : ".acquire is restricted to .shared::cluster, .release to .shared::cta";
+}
+
 Problem conversionOfAddress(const Instruction& i) {
   return i.type[0] == Type::u32 ? "addresses have 64 bits; use .u64" : addressSpace(i);
 }
@@ -141,6 +148,8 @@ Problem memoryProblem(const Instruction& i) {
     case Op::Red: return atomic(i);
     case Op::AtomVector:
     case Op::RedVector: return vectorAtomic(i);
+    case Op::FenceProxyGeneric:
+    case Op::FenceRestricted: return restrictedFence(i);
     case Op::Mapa:
     case Op::GetCtaRank:
       return !i.has(ModifierKind::Space) || i.mods.name(ModifierKind::Space) == "shared::cluster"

@@ -23,6 +23,54 @@ TEST(Verifier, AcceptsTheInputs) {
   for (const char* name : test::kInputs) EXPECT_EQ(verdict(test::input(name)), "") << name;
 }
 
+void expectContains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' lacks '" << part << "'";
+}
+
+/// A kernel with one line, for a version and a target.
+std::string verdictFor(const std::string& version, const std::string& target, const std::string& line) {
+  return verdict(".version " + version + "\n.target " + target +
+                 "\n.address_size 64\n.entry k(.param .u64 p) {\n.reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; "
+                 ".reg .b64 %rd<9>; .reg .f32 %f<9>;\n" +
+                 line + "\n}\n");
+}
+
+TEST(Verifier, AsksForTheVersionAndTheTargetOfARow) {
+  EXPECT_EQ(verdictFor("7.0", "sm_80", "redux.sync.add.u32 %r1, %r2, -1;"), "");
+  expectContains(verdictFor("7.0", "sm_75", "redux.sync.add.u32 %r1, %r2, -1;"),
+                 "line 6: this needs .target sm_80 or later, and the module's is sm_75; compile it with -arch=sm_80");
+  expectContains(verdictFor("6.5", "sm_75", "redux.sync.add.u32 %r1, %r2, -1;"), "this needs PTX 7.0");
+  expectContains(verdictFor("8.8", "sm_90", "setmaxnreg.inc.sync.aligned.u32 64;"), "this needs .target sm_90a");
+  EXPECT_EQ(verdictFor("8.8", "sm_90a", "setmaxnreg.inc.sync.aligned.u32 64;"), "");
+  EXPECT_EQ(verdictFor("8.8", "sm_100f", "cvt.rz.ue8m0x2.f32 %h1, %f1, %f2;"), "");
+  expectContains(verdictFor("8.8", "sm_100", "cvt.rz.ue8m0x2.f32 %h1, %f1, %f2;"), "this needs .target sm_100a");
+  EXPECT_EQ(verdictFor("1.4", "sm_13", "add.u32 %r1, %r2, %r3;"), "");
+}
+
+TEST(Verifier, AsksForTheVersionAndTheTargetOfModifiersAndTypes) {
+  EXPECT_EQ(verdictFor("7.0", "sm_80", "fma.rn.bf16 %h1, %h2, %h3, %h4;"), "");
+  expectContains(verdictFor("8.8", "sm_80", "add.rn.bf16 %h1, %h2, %h3;"), "this needs .target sm_90");
+  expectContains(verdictFor("8.8", "sm_80", "cvt.rn.bf16.u32 %h1, %r1;"), "this needs .target sm_90");
+  EXPECT_EQ(verdictFor("7.1", "sm_80", "cvt.f32.bf16 %f1, %h1;"), "");
+  expectContains(verdictFor("8.8", "sm_60", "ld.relaxed.gpu.global.u32 %r1, [%rd1];"), "this needs .target sm_70");
+  expectContains(verdictFor("8.8", "sm_80", "ld.relaxed.cluster.global.u32 %r1, [%rd1];"), "this needs .target sm_90");
+  expectContains(verdictFor("6.0", "sm_53", "set.lt.u32.f16 %r1, %h1, %h2;"), "this needs PTX 6.5");
+  EXPECT_EQ(verdictFor("6.0", "sm_53", "set.lt.f32.f16 %f1, %h1, %h2;").find("this needs"), std::string::npos);
+}
+
+TEST(Verifier, AsksForTheVersionAndTheTargetOfOperands) {
+  const std::string plain = "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];";
+  EXPECT_EQ(verdictFor("3.1", "sm_30", plain), "");
+  const std::string resident = "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}|%p1, [%rd1, {%f1, %f2}];";
+  EXPECT_EQ(verdictFor("7.1", "sm_60", resident), "");
+  expectContains(verdictFor("7.1", "sm_53", resident), "this needs .target sm_60");
+  expectContains(
+      verdictFor("8.8", "sm_90", "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}], {%r1, %r2}, %f5;"),
+      "comparison with a depth is not supported");
+  expectContains(verdictFor("8.8", "sm_90", "tex.2dms.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2, %r3, %r4}];"),
+                 "multi-sample");
+}
+
 TEST(Verifier, AcceptsWhatIsLegal) {
   for (const char* line :
        {"mov.b32 %r1, %f1;",
@@ -51,6 +99,11 @@ TEST(Verifier, AcceptsWhatIsLegal) {
         "cvt.u64.u32 %rd1, %rd2;",
         "cvt.f32.f16 %f1, %rs1;",
         "popc.b64 %r1, 5;",
+        "ld.global.u32 %r1, [%rd1].unified;",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
+        "fence.release.sync_restrict::shared::cta.cluster;",
+        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}|%p1, [%rd1, {%f1, %f2}];",
+        "tex.level.2d.v2.f16x2.f32 {%r1, %r2}, [%rd1, {%f1, %f2}], %f3;",
         "mul.wide.s32 %rd1, %r1, 5;",
         "cvta.global.u64 %rd1, gv+4;",
         "div.full.ftz.f32 %f1, %f2, %f3;",

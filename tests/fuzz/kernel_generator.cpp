@@ -585,7 +585,7 @@ std::string epilogue() {
 std::string Kernel::text() const {
   Printer p;
   p.print(nodes, "", "");
-  return ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry fuzz(.param .u64 in32, .param .u64 in64, "
+  return ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry fuzz(.param .u64 in32, .param .u64 in64, "
          ".param .u64 inf64, .param .u64 out, .param .u64 sums)\n{\n" +
          declarations() + prologue() + "// body\n" + p.out + "// results\n" + epilogue() + "  ret;\n}\n";
 }

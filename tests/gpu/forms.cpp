@@ -104,6 +104,12 @@ char registerKind(Type t) {
   return isa::bits(t) <= 16 ? 'h' : isa::bits(t) == 32 ? 'r' : 'l';
 }
 
+bool isForH200(Op op) { return isa::info(op).target <= isa::Target{90, true}; }
+
+std::string moduleHead(Op op) {
+  return fmt::format(".version 8.8\n.target {}\n.address_size 64\n", isForH200(op) ? "sm_90a" : "sm_100a");
+}
+
 bool isValid(const std::string& text) {
   auto module = ptx::parse(text, "form");
   return module && ptx::verify(*module);

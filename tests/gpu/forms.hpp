@@ -46,6 +46,10 @@ std::vector<Form> opcodesOf(isa::Op op, Extent extent = {});
 /// module's last but one. Empty where an operand is a label or a function.
 std::string probe(Form form, bool withPair = false);
 
+/// The head of a module that may hold instructions of this row. An H200 takes it if `isForH200`.
+std::string moduleHead(isa::Op op);
+bool isForH200(isa::Op op);
+
 /// All forms of a pure row; empty for other effects and for rows whose operands are no plain registers.
 std::vector<Form> pureForms(isa::Op op);
 

@@ -20,8 +20,9 @@ constexpr size_t kLongestVector = 16;
 
 /// What stands before the instruction, which has the module's last line but one for itself.
 constexpr const char* kHead =
-    ".version 8.8\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .align 32 .b8 parameter[64])\n{\n"
-    "  .reg .pred %p<128>;\n  .reg .b16 %h<128>;\n  .reg .b32 %r<128>;\n  .reg .b64 %l<128>;\n  .reg .b128 %q<128>;\n "
+    ".visible .entry k(.param .align 32 .b8 parameter[64])\n{\n"
+    "  .reg .pred %p<128>;\n  .reg .b8 %c<128>;\n  .reg .b16 %h<128>;\n  .reg .b32 %r<128>;\n  .reg .b64 %l<128>;\n  "
+    ".reg .b128 %q<128>;\n "
     " ";
 
 /// Operands that must be constants.
@@ -42,7 +43,8 @@ const char* constantOf(const Form& f, size_t k) {
 }
 
 std::string registerAt(Type t, size_t k, size_t element = 0) {
-  return fmt::format("%{}{}", registerKind(t), k * kLongestVector + element);
+  const bool isByte = isa::bits(t) == 8 && isa::isUndeclarable(t);  // a pair of four bits each
+  return fmt::format("%{}{}", isByte ? 'c' : registerKind(t), k * kLongestVector + element);
 }
 
 std::string vectorOf(Type t, size_t k, size_t count) {
@@ -99,7 +101,7 @@ std::string probe(Form f, bool withPair) {
     operands += operands.empty() ? " " : o.paired ? "|" : ", ";
     operands += text;
   }
-  return kHead + f.opcode + operands + ";\n}\n";
+  return moduleHead(f.op) + kHead + f.opcode + operands + ";\n}\n";
 }
 
 }  // namespace ordito::gpu

@@ -176,9 +176,8 @@ class Writer {
       parameters += fmt::format(".param .u64 in{}, ", k);
       registers += fmt::format("  .reg .{} %s{};\n", bitsOf(registerKind(sources_[k])), k);
     }
-    return fmt::format(
-        ".version 8.8\n.target sm_90a\n.address_size 64\n.visible .entry k({}.param .u64 out)\n{{\n{}{}{}  ret;\n}}\n",
-        parameters, registers, prologue(), code);
+    return moduleHead(op_) + fmt::format(".visible .entry k({}.param .u64 out)\n{{\n{}{}{}  ret;\n}}\n", parameters,
+                                         registers, prologue(), code);
   }
 
   test::Case launch() const {

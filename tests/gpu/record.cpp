@@ -17,6 +17,7 @@
 #include <set>
 
 #include "answers.hpp"
+#include "forms.hpp"
 #include "gpu_case.hpp"
 
 namespace ordito::gpu {
@@ -129,7 +130,9 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   std::vector<isa::Op> ops;
   for (uint16_t k = 0; k < static_cast<uint16_t>(isa::Op::Count); ++k)
-    if (rows.empty() || std::find(rows.begin(), rows.end(), isa::kOps[k].name) != rows.end())
+    if (!gpu::isForH200(static_cast<isa::Op>(k)))
+      continue;
+    else if (rows.empty() || std::find(rows.begin(), rows.end(), isa::kOps[k].name) != rows.end())
       ops.push_back(static_cast<isa::Op>(k));
   if (!ptx.empty()) return gpu::run(ops, jobs, [&](isa::Op op) { return gpu::writePtx(op, ptx); });
   return gpu::run(ops, jobs, [&](isa::Op op) { return gpu::record(op, answers); });

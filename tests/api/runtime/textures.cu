@@ -26,6 +26,19 @@ __global__ void colours(float4* to, uchar4* raw, cudaTextureObject_t fractions, 
   raw[threadIdx.x] = tex2D<uchar4>(bytes, threadIdx.x + 0.5f, 0.5f);
 }
 
+/// What the instruction says of texels without memory: there are none. Whoever does not fetch keeps his 5.
+__global__ void residency(unsigned* to, cudaTextureObject_t texture) {
+  float texel[4] = {};
+  unsigned resident = 5;
+  if (threadIdx.x != 3)
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.u32 p, 0, 0;\n"
+        "tex.2d.v4.f32.f32 {%0, %1, %2, %3}|p, [%5, {%6, %6}];\nselp.u32 %4, 1, 0, p;\n}"
+        : "=f"(texel[0]), "=f"(texel[1]), "=f"(texel[2]), "=f"(texel[3]), "=r"(resident)
+        : "l"(texture), "f"(0.5f));
+  to[threadIdx.x] = resident;
+}
+
 __global__ void volume(float* to, cudaTextureObject_t texture) {
   to[0] = tex3D<float>(texture, 1.0f, 1.0f, 1.0f);
   to[1] = tex3D<float>(texture, 0.5f, 1.5f, 1.75f);
@@ -173,6 +186,10 @@ void planes() {
   const float nearest[] = {0, 11, 1, 23, 12, 0, 23};
   texture = textureOf(array, cudaAddressModeClamp, cudaFilterModePoint, element, false);
   expectFetched(texture, inside, nearest, 7, "point");
+  auto* resident = reinterpret_cast<unsigned*>(results);
+  residency<<<1, 4>>>(resident, texture);
+  EXPECT_OK(cudaDeviceSynchronize());
+  for (int lane = 0; lane < 4; ++lane) EXPECT(resident[lane] == (lane == 3 ? 5 : 1));
   EXPECT_OK(cudaDestroyTextureObject(texture));
 
   const float2 outside[] = {{-0.125f, 0.5f}, {1.125f, 0.5f}, {2.125f, 0.5f}, {0.375f, -0.25f}, {0.375f, 1.75f}};
