@@ -68,7 +68,7 @@ __global__ void convolvePictureTiled(const unsigned char* x, unsigned char* y, i
 
 /// The best form for masks that are the product of a column and a row, as blurs are: a pass over the rows into whole
 /// numbers, and one over the columns, 2(2R+1) products for each pixel instead of (2R+1)^2. The row stands in
-/// constantPictureMask; zero border.
+/// constantPictureMask; zero border. (After V. Podlozhnyuk, "Image Convolution with CUDA", NVIDIA, 2007.)
 __global__ void convolvePictureRows(const unsigned char* x, int* sums, int height, int width, int radius) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y * blockDim.y + threadIdx.y;

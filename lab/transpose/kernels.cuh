@@ -69,6 +69,7 @@ __global__ void transposeRectangle(const float* in, float* out, int n) {
 }
 
 /// Without padding: element (y, x) of the tile lies in column x ^ y, so that a column, too, is spread over all banks.
+/// (As NVIDIA's CUTLASS lays out its tiles: "CUTLASS: Fast Linear Algebra in CUDA C++", 2017.)
 __global__ void transposeSwizzled(const float* in, float* out, int n) {
   constexpr int kTile = 32;
   __shared__ float tile[kTile][kTile];
@@ -111,7 +112,8 @@ __global__ void transposeFourRows(const float* in, float* out, int n) {
 constexpr int kWideTile = 64;
 
 /// 16 bytes for each load and store: tiles of 64 x 64 and 16x16 threads, each with four quads. The tile's rows are 65
-/// words apart, so the quads of a warp meet in a bank at most two by two. n is a multiple of 4.
+/// words apart, so the quads of a warp meet in a bank at most two by two. n is a multiple of 4. (For wide
+/// accesses see J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access", NVIDIA 2013.)
 __global__ void transposeWide(const float* in, float* out, int n) {
   __shared__ float tile[kWideTile][kWideTile + 1];
   const int tx = 4 * threadIdx.x;

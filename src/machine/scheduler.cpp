@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -301,7 +302,8 @@ class Scheduler::Pool {
   std::mutex mutex_;
   std::condition_variable wake_, watch_;
   std::condition_variable startedChanged_;  // a started grid is there or has finished
-  std::vector<Running*> grids_;
+  // A deque: what is chosen and what ends is near its front, and behind it thousands of grids may wait.
+  std::deque<Running*> grids_;
   std::atomic<uint64_t> version_{0};  // counts published grids
   unsigned sleeping_ = 0;
   Clock::time_point lastFinished_;  // when a started grid finished
