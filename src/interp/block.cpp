@@ -209,11 +209,14 @@ void Block::release(uint32_t barrier) {
   });
 }
 
-void Block::fault(FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
-                  const std::string& detail) const {
+/// The jump out of the block runs no destructors, so the text gives its memory back before.
+void Block::fault(FaultKind kind, const Thread* thread, uint32_t line, uint64_t address, std::string detail) const {
   machine::faultHint() = {line, thread != nullptr, {}};
   if (thread) std::copy(thread->tid, thread->tid + 3, machine::faultHint().thread);
-  machine::raiseFault(frame, kind, line, address, detail.c_str());
+  char text[512];
+  text[detail.copy(text, sizeof text - 1)] = 0;
+  std::string().swap(detail);
+  machine::raiseFault(frame, kind, line, address, text);
 }
 
 void Block::giveUp() const { fault(FaultKind::Unsupported, nullptr, 0, 0, "a witness cannot go on here"); }

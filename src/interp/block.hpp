@@ -90,7 +90,7 @@ class Block {
   void run();
 
   [[noreturn]] void fault(machine::FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
-                          const std::string& detail) const;
+                          std::string detail) const;
   /// Of a witness that would have to do more than look, or that has looked for long enough.
   [[noreturn]] void giveUp() const;
 

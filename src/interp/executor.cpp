@@ -153,8 +153,8 @@ bool Executor::completeWarpOperations() {
   return any;
 }
 
-void Executor::fault(machine::FaultKind kind, uint64_t address, const std::string& detail) const {
-  block.fault(kind, thread, instruction ? instruction->line : 0, address, detail);
+void Executor::fault(machine::FaultKind kind, uint64_t address, std::string detail) const {
+  block.fault(kind, thread, instruction ? instruction->line : 0, address, std::move(detail));
 }
 
 }  // namespace ordito::interp

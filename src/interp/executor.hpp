@@ -182,7 +182,7 @@ class Executor {
   void mbarrierTest();
   void mbarrierTestParity();
 
-  [[noreturn]] void fault(machine::FaultKind kind, uint64_t address, const std::string& detail) const;
+  [[noreturn]] void fault(machine::FaultKind kind, uint64_t address, std::string detail) const;
 
   Block& block;
   Warp& warp;

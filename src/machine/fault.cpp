@@ -82,8 +82,9 @@ uint32_t callingLine(const Pending& pending) {
   return 0;
 }
 
-/// Keeps what lies between a stack pointer and runGuarded's own frame. Runs in signal context.
-void keepStack(Guard& guard, uintptr_t stackPointer) {
+/// Keeps what lies between a stack pointer and runGuarded's own frame, other functions' frames among it, which the
+/// sanitizers would mind. Runs in signal context.
+__attribute__((no_sanitize("address", "thread"))) void keepStack(Guard& guard, uintptr_t stackPointer) {
   const auto end = reinterpret_cast<uintptr_t>(&guard);
   guard.pending.words = 0;
   const auto* word = reinterpret_cast<const uintptr_t*>((stackPointer + 7) & ~uintptr_t{7});
