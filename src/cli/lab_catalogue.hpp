@@ -57,6 +57,7 @@ struct LabProgram {
   std::uint64_t size = 0;
   std::string unit;
   std::string baseline;  // the variant that speed-ups refer to
+  std::string drawn;     // "result": what a chart shows of programs whose times say nothing; else speed-ups
   std::string publishedOn;
   std::vector<LabColumn> columns;
   std::map<std::string, std::vector<FigureQuery>> figures;  // by variant

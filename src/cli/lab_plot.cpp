@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -24,9 +25,9 @@ constexpr int kValue = 110;  // room for a number behind the longest bar
 constexpr int kBottom = 40;
 constexpr std::size_t kLongTitle = 90;  // characters that fit in large print
 
-/// A bar that is twice as long is twice as fast, in every panel.
+/// A bar that is twice as long is twice as fast, in every panel; or twice as much of the column that is drawn instead.
 struct Bar {
-  double speed = 0;
+  double length = 0;
   std::string label;
 };
 
@@ -92,7 +93,35 @@ std::vector<std::optional<Bar>> barsOfTimes(const std::vector<std::optional<doub
   return bars;
 }
 
+std::vector<std::optional<Bar>> barsOfValues(const std::vector<std::optional<double>>& values) {
+  std::vector<std::optional<Bar>> bars;
+  for (const auto& value : values)
+    bars.push_back(value ? std::optional<Bar>(Bar{*value, number(*value)}) : std::nullopt);
+  return bars;
+}
+
+/// What the table calls the drawn column, on one line.
+std::string drawnTitle(const LabProgram& program) {
+  std::string title;
+  for (const LabColumn& column : program.columns)
+    if (column.key == program.drawn) title = column.title;
+  if (const auto at = title.find("-\n"); at != std::string::npos) title.erase(at, 2);
+  std::replace(title.begin(), title.end(), '\n', ' ');
+  return title;
+}
+
+/// The variants' own results, which they print as texts.
+std::vector<std::optional<double>> results(const std::vector<const json*>& rows) {
+  std::vector<std::optional<double>> values;
+  for (const json* row : rows) {
+    const std::string text = row->value("result", std::string());
+    values.push_back(text.empty() ? std::nullopt : std::optional(std::strtod(text.c_str(), nullptr)));
+  }
+  return values;
+}
+
 Panel oursPanel(const LabProgram& program, const std::vector<const json*>& rows) {
+  if (!program.drawn.empty()) return {"Here", drawnTitle(program), "#3b6ea5", barsOfValues(results(rows))};
   Panel panel{"Here", "times as fast as its first row", "#3b6ea5", {}};
   const double baseline = totalOf(rows, program.baseline);
   std::vector<std::optional<double>> times;
@@ -127,6 +156,12 @@ bool enough(const std::vector<std::optional<double>>& values) {
 std::optional<Panel> publishedPanel(const LabCatalogue& catalogue, const LabProgram& program,
                                     const std::vector<const json*>& rows) {
   Panel panel{"Published", "speed-up", "#c8782a", {}};
+  if (!program.drawn.empty()) {
+    const auto values = publishedValues(catalogue, program, rows, program.drawn);
+    panel.subtitle = drawnTitle(program);
+    panel.bars = barsOfValues(values);
+    return enough(values) ? std::optional(panel) : std::nullopt;
+  }
   const auto speedups = publishedValues(catalogue, program, rows, "speedup");
   if (enough(speedups)) {
     for (const auto& value : speedups) {
@@ -146,6 +181,7 @@ std::optional<Panel> publishedPanel(const LabCatalogue& catalogue, const LabProg
 
 std::optional<Panel> recordedPanel(const LabCatalogue& catalogue, const LabProgram& program,
                                    const std::vector<const json*>& rows, std::uint64_t size) {
+  if (!program.drawn.empty()) return std::nullopt;
   std::vector<std::optional<double>> times;
   for (const json* row : rows) times.push_back(catalogue.recorded(program, size, row->at("name"), "kernel_ms"));
   if (!enough(times)) return std::nullopt;
@@ -159,7 +195,7 @@ std::string text(double x, double y, const std::string& attributes, const std::s
 
 std::string drawPanel(const Panel& panel, int left, int width) {
   double most = 0;
-  for (const auto& bar : panel.bars) most = std::max(most, bar ? bar->speed : 0);
+  for (const auto& bar : panel.bars) most = std::max(most, bar ? bar->length : 0);
   std::string out =
       text(left, kTop - 26, "class=\"head\"", panel.title) + text(left, kTop - 10, "class=\"small\"", panel.subtitle);
   const int room = width - kValue;
@@ -167,7 +203,7 @@ std::string drawPanel(const Panel& panel, int left, int width) {
     const std::optional<Bar>& bar = panel.bars[i];
     if (!bar) continue;
     const int y = kTop + static_cast<int>(i) * kRow;
-    const double length = most > 0 ? std::max(1.0, room * bar->speed / most) : 1;
+    const double length = most > 0 ? std::max(1.0, room * bar->length / most) : 1;
     out += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" rx=\"2\" fill=\"{}\"/>\n", left, y,
                        length, kBar, panel.colour);
     out += text(left + length + 6, y + 13, "class=\"value\"", bar->label);

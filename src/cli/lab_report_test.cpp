@@ -270,6 +270,17 @@ TEST(LabPlot, DrawsARowForEachVariantThatRan) {
   EXPECT_EQ(picture.find(">template<"), std::string::npos);  // it was skipped
 }
 
+TEST(LabPlot, DrawsResultsOfProgramsWhoseTimesSayNothing) {
+  const LabCatalogue catalogue = shipped();
+  json document = {{"size", 15}, {"variants", json::array()}};
+  for (const auto& [name, makespan] : {std::pair("a_first", "5"), std::pair("b_second", "4")})
+    document["variants"].push_back({{"name", name}, {"total_ms", 0.003}, {"result", makespan}});
+  const std::string picture = plotLadder(catalogue, *catalogue.find("queues"), document);
+  EXPECT_NE(picture.find(">makespan<"), std::string::npos) << picture;
+  EXPECT_NE(picture.find(">5.00<"), std::string::npos) << picture;
+  EXPECT_EQ(picture.find("speed-up"), std::string::npos) << picture;
+}
+
 json twoLookups() {
   json document = {{"size", 49175956}, {"variants", json::array()}};
   for (const char* name : {"global", "constant", "shared"}) document["variants"].push_back({{"name", name}});
