@@ -5,6 +5,13 @@ namespace ordito::machine {
 
 namespace {
 
+// The thread sanitizer ends a process at a thread's second jump out of a signal's handler.
+#if defined(__has_feature) && __has_feature(thread_sanitizer)
+constexpr bool kMayFaultAgain = false;
+#else
+constexpr bool kMayFaultAgain = true;
+#endif
+
 /// Those whose thread the engine does not know by itself, and that come again when the block is run again.
 bool isRepeatable(FaultKind kind) {
   return kind != FaultKind::BarrierDeadlock && kind != FaultKind::AddressWrap && kind != FaultKind::Unsupported;
@@ -23,7 +30,7 @@ bool isSame(const Fault& seen, const Fault& fault, const BlockFrame& frame) {
 }  // namespace
 
 void nameThread(const GridLaunch& launch, const BlockFrame& frame, Fault& fault) {
-  if (fault.namesThread || !launch.witness || !isRepeatable(fault.kind)) return;
+  if (!kMayFaultAgain || fault.namesThread || !launch.witness || !isRepeatable(fault.kind)) return;
   const std::shared_ptr<const Executable> witness = launch.witness();
   if (!witness) return;
   BlockFrame again = frame;  // what lay in shared memory is gone with the block
