@@ -12,6 +12,7 @@
 // ends early, code goes on in the version that knows of dead lanes.
 #include <algorithm>
 
+#include "ir/liveness.hpp"
 #include "jit/emitter.hpp"
 
 namespace ordito::jit {
@@ -481,6 +482,7 @@ void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, 
       continue;
     }
     if (emitUniformLoop(component, version)) continue;
+    if (inParked_) noteWhatOutlivesTurns(component, header);
     auto* loop = newBlock("loop");
     auto* after = newBlock("afterloop");
     const bool spins = stops_.spinAt(header) != nullptr;
@@ -499,15 +501,34 @@ void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, 
   }
 }
 
-/// For the end of an iteration (lanes may enter in the middle of the first): what an instruction of the loop computed,
-/// no block reads in the next iteration, or behind the loop, but through a phi. Without this LLVM would carry the old
-/// values of all skipped blocks around the loop, more than there are registers (4.5 times slower on an unrolled
-/// Mandelbrot).
+/// In a natural loop a value reaches other turns, and code behind the loop, through phis only, which each lane is given
+/// for itself. Around stops a loop need not be natural: it may begin in the middle of one of the kernel's loops, and
+/// some lanes are already in that one's next turn while others still wait, in front of the loop's header or behind it,
+/// to read what they have computed in the last. Such values are written under masks, and kept.
+void Emitter::noteWhatOutlivesTurns(const std::vector<BlockId>& loop, BlockId header) {
+  std::vector<char> isInside(f_.blocks.size(), 0);
+  for (BlockId b : loop) isInside[b] = 1;
+  std::vector<BlockId> waits{header};
+  for (BlockId b : loop)
+    for (BlockId s : regionGraph_.successors[b])
+      if (!isInside[s] && std::find(waits.begin(), waits.end(), s) == waits.end()) waits.push_back(s);
+  std::vector<char> isComputed(f_.values.size(), 0);
+  for (BlockId b : loop)
+    for (const Instruction& i : f_.blocks[b].code)
+      ir::forEachDefinition(i, [&](ValueId v, unsigned) { isComputed[v] = 1; });
+  for (const auto& live : ir::liveIns(f_, waits))
+    for (ValueId v : live)
+      if (isComputed[v]) outlivesTurn_[v] = 1;
+}
+
+/// For the end of an iteration: what an instruction of the loop computed, no block reads in the next iteration, or
+/// behind the loop, but through a phi, or it is known to be read. Without this LLVM would carry the old values of all
+/// skipped blocks around the loop, more than there are registers (4.5 times slower on an unrolled Mandelbrot).
 void Emitter::forgetDefinitions(const std::vector<BlockId>& loop) {
   for (BlockId b : loop)
     for (const Instruction& i : f_.blocks[b].code)
       ir::forEachDefinition(i, [&](ValueId v, unsigned) {
-        if (!inParked_ || !crossesBarrier_[v]) forget(v);  // else lanes that have stopped may want it
+        if (!outlivesTurn_[v]) forget(v);
       });
 }
 

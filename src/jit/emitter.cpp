@@ -255,6 +255,7 @@ void Emitter::findLiveness() {
   for (const auto& live : liveAt_)
     for (ValueId v : live) crossesBarrier_[v] = 1;
   crossesBlock_.assign(values, 0);
+  outlivesTurn_.assign(values, 0);
   std::vector<BlockId> definedIn(values, kNoBlock);
   const BlockId between =
       static_cast<BlockId>(f_.blocks.size());  // phis are assigned on edges, as are barriers' results

@@ -178,6 +178,7 @@ class Emitter {
   void emitMaskedBlock(BlockId b, uint32_t version);
   void emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask);
   bool emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version);
+  void noteWhatOutlivesTurns(const std::vector<BlockId>& loop, BlockId header);
   void forgetDefinitions(const std::vector<BlockId>& loop);
   void forget(ValueId v);
   void assignPhis(BlockId from, BlockId to, const Parts& mask);
@@ -526,6 +527,7 @@ class Emitter {
   std::vector<char> crossesBlock_;
   std::vector<char> dual_;  // widened values that keep an exact vector beside their bases
   std::vector<char> definedInRegion_;
+  std::vector<char> outlivesTurn_;              // see noteWhatOutlivesTurns
   std::vector<char> isRead_;                    // by some instruction, phi or branch
   std::set<const Instruction*> streams_;        // stores that may go round the caches
   std::vector<const Instruction*> definition_;  // of each value that an instruction in a block defines

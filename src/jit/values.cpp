@@ -145,7 +145,7 @@ LlvmValue Emitter::vectorOf(ValueId v, unsigned part) {
 /// Gives `v` its value, in the block being emitted and, where others read it, in its slots.
 void Emitter::define(ValueId v, Held value) {
   value.vectors.resize(jam_, nullptr);
-  store(v, value, {});
+  store(v, value, outlivesTurn_[v] ? mask_ : Parts{});
   held_[v] = std::move(value);
 }
 
