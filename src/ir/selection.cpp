@@ -21,11 +21,12 @@ using OperandKind = ptx::Operand::Kind;
 /// Instructions of both sides and selections. A mask costs each masked block about as much.
 constexpr size_t kMostInstructions = 12, kMostSelections = 4;
 
-/// A widening is left alone: it checks addresses of the lanes that take its side.
-bool isFreeOfEffects(const Instruction& i) {
+/// A widening is left alone: it checks addresses of the lanes that take its side. An integer division is dozens of
+/// instructions.
+bool isFreeAndShort(const Instruction& i) {
   const auto& info = i.info();
   return info.effect == isa::Effect::Pure && (info.unit == isa::Unit::Alu || info.unit == isa::Unit::Fma) &&
-         !isWidening(i);
+         i.op != Op::Div && i.op != Op::Rem && !isWidening(i);
 }
 
 ptx::Operand value(ValueId v, bool negated = false) {
@@ -99,7 +100,7 @@ class Converter {
   std::optional<BlockId> behindSide(BlockId b, BlockId s) const {
     const Block& block = f_.blocks[s];
     if (s == b || block.predecessors.size() != 1 || !block.phis.empty() || block.end.kind != Kind::Jump ||
-        !std::all_of(block.code.begin(), block.code.end(), isFreeOfEffects))
+        !std::all_of(block.code.begin(), block.code.end(), isFreeAndShort))
       return std::nullopt;
     return block.end.target[0];
   }

@@ -52,6 +52,8 @@ TEST(Selection, NotOfMuchWork) {
   EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\n" + work + "Join:"), 3u);
 }
 
+TEST(Selection, NotOfDivisions) { EXPECT_EQ(blocksOf(kIfOdd + "@%p bra Join;\nrem.u32 %a, %t, %b;\nJoin:"), 3u); }
+
 TEST(Selection, NotWhereLanesAgree) {
   EXPECT_EQ(blocksOf("mov.u32 %a, %ctaid.x;\nsetp.eq.u32 %p, %a, 0;\n@%p bra Join;\nadd.u32 %a, %a, 1;\nJoin:"), 3u);
 }

@@ -153,10 +153,15 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
   return result;
 }
 
-/// Is base + pattern known not to wrap around at 32 bits? The base is one of the lanes' values then.
+/// Is base + pattern known not to wrap around at 32 bits? Each base is the value of a lane of its group then.
 bool ShapeTransfer::widensExactly(const Shape& s) const {
+  if (s.pattern == 0) return true;
+  if (s.width >= 32) return false;
   const Pattern& p = patternOf(s);
-  return s.pattern == 0 || (s.width < 32 && *std::min_element(p.begin(), p.end()) == 0);
+  const auto lanes = static_cast<std::ptrdiff_t>(kLanes / s.groups);
+  for (auto group = p.begin(); group != p.end(); group += lanes)
+    if (*std::min_element(group, group + lanes) != 0) return false;
+  return true;
 }
 
 /// The linear rule. Also computes the alignment of the result's bases, which the bit rules of later instructions need.
