@@ -12,6 +12,7 @@
 #include "ir/ir.hpp"
 #include "ir/selection.hpp"
 #include "ir/shape.hpp"
+#include "ir/single_group.hpp"
 #include "ir/stops.hpp"
 #include "jit/background.hpp"
 #include "jit/code_cache.hpp"
@@ -131,7 +132,19 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
                   specialisation.counters};
 }
 
-Expected<Emission> emit(const Analysed& kernel, unsigned jam, const Target& target, std::string symbol, Effort effort) {
+/// The kernel for blocks whose warps run as one group; nothing where that makes no difference. Counters count barriers.
+std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam) {
+  if (kernel.launch.warps() != jam || kernel.counters) return std::nullopt;
+  auto function = ir::withoutPlainBarriers(kernel.function, kernel.stops);
+  if (!function) return std::nullopt;
+  ir::Stops stops = ir::findStops(*function, kernel.launch);
+  return Analysed{std::move(*function), std::move(stops), kernel.launch, kernel.layout, false};
+}
+
+Expected<Emission> emit(const Analysed& analysed, unsigned jam, const Target& target, std::string symbol,
+                        Effort effort) {
+  const auto joined = withoutBarriers(analysed, jam);
+  const Analysed& kernel = joined ? *joined : analysed;
   ir::LaunchShape launch = kernel.launch;
   Emission made;
   made.code = std::make_unique<llvm::Module>(kernel.function.kernel->name, *made.context);
