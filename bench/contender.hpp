@@ -12,6 +12,7 @@ namespace ordito::bench {
 enum class Kernel {
   Saxpy,
   ReduceBest,
+  ReduceGridStride,
   ReduceNeighbored,
   MatmulNaive,
   MatmulTiled,
@@ -39,6 +40,14 @@ struct Problem {
 };
 
 constexpr float saxpyFactor = 2.0F;
+
+// The reductions: elements that each thread of the best one adds up, and the blocks of the one that strides.
+constexpr int reductionUnroll = 8, reductionStridingBlocks = 1024;
+constexpr std::size_t reductionBlocks(const Problem& p) {
+  if (p.kernel == Kernel::ReduceGridStride) return reductionStridingBlocks;
+  const std::size_t each = static_cast<std::size_t>(p.block) * (p.kernel == Kernel::ReduceBest ? reductionUnroll : 1);
+  return (p.n + each - 1) / each;
+}
 
 // The Mandelbrot set on [-2, 1] x [-1.5, 1.5]: Problem::n points in x and in y.
 constexpr int mandelbrotLimit = 256;

@@ -18,13 +18,9 @@ __global__ void saxpy(const float* x, float* y, float a, unsigned n) {
   if (i < n) y[i] = a * x[i] + y[i];
 }
 
-__global__ void reduceBest(const int4* in, int* out, unsigned quads) {
+/// The sum over the block, in its first thread.
+__device__ int sumOfBlock(int sum) {
   __shared__ int warpSums[32];
-  int sum = 0;
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < quads; i += gridDim.x * blockDim.x) {
-    int4 v = in[i];
-    sum += v.x + v.y + v.z + v.w;
-  }
   for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
   unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   if (lane == 0) warpSums[warp] = sum;
@@ -32,8 +28,28 @@ __global__ void reduceBest(const int4* in, int* out, unsigned quads) {
   if (warp == 0) {
     sum = lane < blockDim.x / 32 ? warpSums[lane] : 0;
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
-    if (lane == 0) out[blockIdx.x] = sum;
   }
+  return sum;
+}
+
+__global__ void reduceBest(const int* in, int* out, unsigned n) {
+  unsigned first = blockIdx.x * blockDim.x * ordito::bench::reductionUnroll + threadIdx.x;
+  int sum = 0;
+#pragma unroll
+  for (unsigned k = 0; k < ordito::bench::reductionUnroll; ++k)
+    if (first + k * blockDim.x < n) sum += in[first + k * blockDim.x];
+  sum = sumOfBlock(sum);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+__global__ void reduceGridStride(const int4* in, int* out, unsigned quads) {
+  int sum = 0;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < quads; i += gridDim.x * blockDim.x) {
+    int4 v = in[i];
+    sum += v.x + v.y + v.z + v.w;
+  }
+  sum = sumOfBlock(sum);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
 __global__ void reduceNeighbored(int* in, int* out, unsigned n) {
@@ -280,16 +296,17 @@ class Reduction final : public Contender {
  public:
   explicit Reduction(const Problem& problem)
       : p_(problem),
-        best_(p_.kernel == Kernel::ReduceBest),
-        grid_(best_ ? 1024 : (p_.n + p_.block - 1) / p_.block),
+        grid_(static_cast<unsigned>(reductionBlocks(problem))),
         in_(p_.a, p_.n),
         out_(nullptr, grid_),
         partial_(grid_) {}
 
   void run() override {
     unsigned n = static_cast<unsigned>(p_.n);
-    if (best_) {
-      reduceBest<<<grid_, p_.block>>>(reinterpret_cast<const int4*>(in_.data()), out_.data(), n / 4);
+    if (p_.kernel == Kernel::ReduceBest) {
+      reduceBest<<<grid_, p_.block>>>(in_.data(), out_.data(), n);
+    } else if (p_.kernel == Kernel::ReduceGridStride) {
+      reduceGridStride<<<grid_, p_.block>>>(reinterpret_cast<const int4*>(in_.data()), out_.data(), n / 4);
     } else {
       reduceNeighbored<<<grid_, p_.block>>>(in_.data(), out_.data(), n);
     }
@@ -301,7 +318,6 @@ class Reduction final : public Contender {
 
  private:
   Problem p_;
-  bool best_;
   unsigned grid_;
   DeviceArray<int> in_, out_;
   std::vector<std::uint32_t> partial_;
@@ -488,6 +504,7 @@ std::unique_ptr<Contender> makeCuda(const Problem& problem) {
   switch (problem.kernel) {
     case Kernel::Saxpy: return std::make_unique<Saxpy>(problem);
     case Kernel::ReduceBest:
+    case Kernel::ReduceGridStride:
     case Kernel::ReduceNeighbored: return std::make_unique<Reduction>(problem);
     case Kernel::MatmulNaive:
     case Kernel::MatmulTiled: return std::make_unique<Matmul>(problem);

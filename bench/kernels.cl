@@ -1,26 +1,43 @@
 // The kernels of cuda_cases.cu in OpenCL C, line for line where the language allows it. PoCL 3.1 has no sub-group
-// shuffles, so the best reduction ends in a tree in local memory instead of a warp shuffle.
+// shuffles, so two reductions end in a tree in local memory instead of a warp shuffle.
 
 __kernel void saxpy(__global const float* x, __global float* y, float a, uint n) {
   size_t i = get_global_id(0);
   if (i < n) y[i] = a * x[i] + y[i];
 }
 
-__kernel void reduceBest(__global const int4* in, __global int* out, uint quads) {
-  __local int partial[256];
+/// The sum over the work-group, in its first item.
+int sumOfGroup(int sum, __local int* partial) {
   uint tid = get_local_id(0);
-  int sum = 0;
-  for (uint i = get_global_id(0); i < quads; i += get_global_size(0)) {
-    int4 v = in[i];
-    sum += v.x + v.y + v.z + v.w;
-  }
   partial[tid] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = get_local_size(0) / 2; stride > 0; stride /= 2) {
     if (tid < stride) partial[tid] += partial[tid + stride];
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (tid == 0) out[get_group_id(0)] = partial[0];
+  return partial[0];
+}
+
+__kernel void reduceBest(__global const int* in, __global int* out, uint n) {
+  __local int partial[256];
+  uint first = get_group_id(0) * get_local_size(0) * 8 + get_local_id(0);
+  int sum = 0;
+#pragma unroll
+  for (uint k = 0; k < 8; ++k)
+    if (first + k * get_local_size(0) < n) sum += in[first + k * get_local_size(0)];
+  sum = sumOfGroup(sum, partial);
+  if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
+}
+
+__kernel void reduceGridStride(__global const int4* in, __global int* out, uint quads) {
+  __local int partial[256];
+  int sum = 0;
+  for (uint i = get_global_id(0); i < quads; i += get_global_size(0)) {
+    int4 v = in[i];
+    sum += v.x + v.y + v.z + v.w;
+  }
+  sum = sumOfGroup(sum, partial);
+  if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
 }
 
 __kernel void reduceNeighbored(__global int* in, __global int* out, uint n) {

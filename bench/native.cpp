@@ -434,6 +434,7 @@ std::unique_ptr<Contender> BENCH_FACTORY(const Problem& problem) {
   switch (problem.kernel) {
     case Kernel::Saxpy: return std::make_unique<Saxpy>(problem);
     case Kernel::ReduceBest:
+    case Kernel::ReduceGridStride:
     case Kernel::ReduceNeighbored: return std::make_unique<Reduction>(problem);
     case Kernel::MatmulNaive:
     case Kernel::MatmulTiled: return nullptr;  // OpenBLAS stands for native code there

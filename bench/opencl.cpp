@@ -185,14 +185,17 @@ class Saxpy final : public Contender {
 class Reduction final : public Contender {
  public:
   explicit Reduction(const Problem& p)
-      : best_(p.kernel == Kernel::ReduceBest),
-        block_(p.block),
-        groups_(best_ ? 1024 : (p.n + block_ - 1) / block_),
+      : block_(p.block),
+        groups_(reductionBlocks(p)),
         in_(p.a, p.n * sizeof(cl_int)),
         out_(nullptr, groups_ * sizeof(cl_int)),
-        function_(best_ ? "reduceBest" : "reduceNeighbored", 1),
+        function_(p.kernel == Kernel::ReduceBest         ? "reduceBest"
+                  : p.kernel == Kernel::ReduceGridStride ? "reduceGridStride"
+                                                         : "reduceNeighbored",
+                  1),
         partial_(groups_) {
-    function_.setArguments(in_.memory(), out_.memory(), static_cast<cl_uint>(best_ ? p.n / 4 : p.n));
+    function_.setArguments(in_.memory(), out_.memory(),
+                           static_cast<cl_uint>(p.kernel == Kernel::ReduceGridStride ? p.n / 4 : p.n));
   }
   void run() override {
     function_.run({groups_ * block_, 1}, {block_, 1});
@@ -202,7 +205,6 @@ class Reduction final : public Contender {
   void fetch(void* result) override { std::memcpy(result, &sum_, sizeof(sum_)); }
 
  private:
-  bool best_;
   std::size_t block_, groups_;
   Buffer in_, out_;
   Function function_;
@@ -406,6 +408,7 @@ std::unique_ptr<Contender> makeOpenCl(const Problem& problem) {
   switch (problem.kernel) {
     case Kernel::Saxpy: return std::make_unique<Saxpy>(problem);
     case Kernel::ReduceBest:
+    case Kernel::ReduceGridStride:
     case Kernel::ReduceNeighbored: return std::make_unique<Reduction>(problem);
     case Kernel::MatmulNaive:
     case Kernel::MatmulTiled: return std::make_unique<Matmul>(problem);

@@ -162,7 +162,7 @@ Expected<Emission> emit(const Analysed& analysed, unsigned jam, const Target& ta
   try {
     const ir::Shapes shapes = shapesFor(jam);
     Emitter together = emitterFor(shapes);
-    if (jam > 1 && kernel.stops.points.size() == 1 && !kernel.stops.parks() && !kernel.counters)
+    if (jam > 1 && !joined && kernel.stops.points.size() == 1 && !kernel.stops.parks() && !kernel.counters)
       together.partWarps(apart);
     made.emitted = together.emit(made.symbol);
     if (together.hasParted()) {
