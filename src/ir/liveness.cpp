@@ -2,6 +2,8 @@
 // blocks.
 #include "ir/liveness.hpp"
 
+#include <algorithm>
+
 namespace ordito::ir {
 namespace {
 
@@ -32,6 +34,17 @@ struct Places {
 };
 
 }  // namespace
+
+std::vector<char> readValues(const Function& f) {
+  std::vector<char> isRead(f.values.size(), 0);
+  auto read = [&](ValueId v) { isRead[v] = 1; };
+  for (const Block& block : f.blocks) {
+    for (const Phi& phi : block.phis) std::for_each(phi.incoming.begin(), phi.incoming.end(), read);
+    for (const Instruction& i : block.code) forEachUse(i, read);
+    forEachUse(block.end, read);
+  }
+  return isRead;
+}
 
 std::vector<std::vector<ValueId>> liveIns(const Function& f, const std::vector<BlockId>& at) {
   const Places places(f);

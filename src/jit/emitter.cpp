@@ -230,20 +230,12 @@ void Emitter::findEarlyExits() {
 }
 
 void Emitter::findDefinitions() {
-  isRead_.assign(f_.values.size(), 0);
+  isRead_ = ir::readValues(f_);
   definition_.assign(f_.values.size(), nullptr);
-  auto read = [&](ValueId v) { isRead_[v] = 1; };
   for (BlockId b = 0; b < f_.blocks.size(); ++b) {
     const ir::Block& block = f_.blocks[b];
-    for (const ir::Phi& phi : block.phis) {
-      phiOf_[phi.value] = {b, &phi};
-      for (ValueId v : phi.incoming) read(v);
-    }
-    for (const Instruction& i : block.code) {
-      ir::forEachUse(i, read);
-      ir::forEachDefinition(i, [&](ValueId v, unsigned) { definition_[v] = &i; });
-    }
-    ir::forEachUse(block.end, read);
+    for (const ir::Phi& phi : block.phis) phiOf_[phi.value] = {b, &phi};
+    for (const Instruction& i : block.code) ir::forEachDefinition(i, [&](ValueId v, unsigned) { definition_[v] = &i; });
   }
 }
 
@@ -322,6 +314,7 @@ void Emitter::emitRegions() {
   }
   reductionHome_ = scratchBytes_;
   scratchBytes_ += 64;
+  clearShadows();
   home_.assign(f_.values.size(), 0);
   for (ValueId v = 0; v < f_.values.size(); ++v) {
     if (!crossesBarrier_[v] || madeFromPlace_[v]) continue;
@@ -361,6 +354,7 @@ void Emitter::emitRegions() {
     } else {
       if (parks_ && stops_.polls && p > 0) emitBreak(p);
       emitRegion(p);
+      if (shadowed_[p]) addShadows();
       // The region has left its loop over the groups; `nextState_` says where the block goes on.
       LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), nextState_);
       if (state) state->addIncoming(next, b_.GetInsertBlock());

@@ -367,7 +367,13 @@ class Emitter {
   using PrivateKey = std::pair<uint32_t, int64_t>;
   std::optional<PrivateKey> privateKey(const ptx::Operand& o) const;
   LlvmValue atomicOnce(const Instruction& i, LlvmValue address, LlvmValue operand, LlvmValue compare, ptx::Space space);
-  std::vector<LlvmValue> sharedAddresses(const Address& a, unsigned part, int64_t offset);
+  LlvmValue sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part);
+  std::vector<LlvmValue> sharedAddresses(LlvmValue offsets, unsigned copies);
+  struct AtomicOperands;
+  void emitUnreadAtomic(const Instruction& i, const AtomicOperands& o, LlvmValue offsets, unsigned copies);
+  void emitCounts(const Instruction& i, size_t at, const Address& a);
+  LlvmValue emitAtomicByLanes(const Instruction& i, const AtomicOperands& o, LlvmValue addresses, LlvmValue lanes,
+                              LlvmValue before);
   bool slotLoad(const Instruction& i);
   bool slotStore(const Instruction& i);
   void findPrivateSlots();
@@ -459,6 +465,11 @@ class Emitter {
   void emitDeviceRuntime(const Instruction& i, const machine::DeviceFunction& function);
   llvm::SmallVector<LlvmValue> deviceWords(const Instruction& i, std::string_view signature, unsigned part);
   void emitAssertFail(const Instruction& i);
+  LlvmValue shadow(unsigned copy);
+  size_t shadowPitch() const;
+  void clearShadows();
+  void addShadows();
+  LlvmValue areShadowed(const Parts& offsets);
   void arriveAtBarrierReduction(const Instruction& i, const Parts& mask);
   void clearBarrierReduction();
   void takeBarrierReduction(uint32_t point);
@@ -528,6 +539,8 @@ class Emitter {
   std::vector<char> dual_;  // widened values that keep an exact vector beside their bases
   std::vector<char> definedInRegion_;
   std::vector<char> outlivesTurn_;              // see noteWhatOutlivesTurns
+  std::vector<char> shadowed_;                  // by point: counts go to copies of shared memory (shadows.hpp)
+  size_t shadowsHome_ = 0;                      // scratch offset of the copies
   std::vector<char> isRead_;                    // by some instruction, phi or branch
   std::set<const Instruction*> streams_;        // stores that may go round the caches
   std::vector<const Instruction*> definition_;  // of each value that an instruction in a block defines

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/LLVMContext.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <map>
@@ -10,6 +11,7 @@
 #include <optional>
 
 #include "ir/ir.hpp"
+#include "ir/liveness.hpp"
 #include "ir/selection.hpp"
 #include "ir/shape.hpp"
 #include "ir/single_group.hpp"
@@ -19,6 +21,7 @@
 #include "jit/compile.hpp"
 #include "jit/emitter.hpp"
 #include "jit/jam.hpp"
+#include "jit/shadows.hpp"
 #include "machine/layout.hpp"
 
 namespace ordito::jit {
@@ -135,6 +138,9 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
 /// The kernel for blocks whose warps run as one group; nothing where that makes no difference. Counters count barriers.
 std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam) {
   if (kernel.launch.warps() != jam || kernel.counters) return std::nullopt;
+  // The end of a region is where counts from copies of shared memory are added up.
+  const auto shadowed = shadowedRegions(kernel.function, kernel.stops, kernel.layout, ir::readValues(kernel.function));
+  if (std::any_of(shadowed.begin(), shadowed.end(), [](char s) { return s != 0; })) return std::nullopt;
   auto function = ir::withoutPlainBarriers(kernel.function, kernel.stops);
   if (!function) return std::nullopt;
   ir::Stops stops = ir::findStops(*function, kernel.launch);

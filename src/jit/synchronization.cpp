@@ -4,6 +4,7 @@
 // A block runs on one host thread, so its shared memory has one owner and needs no locked instructions (2.2 times
 // faster, measured on a histogram).
 #include "jit/emitter.hpp"
+#include "jit/shadows.hpp"
 
 namespace ordito::jit {
 
@@ -141,23 +142,97 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
   return b_.CreateAtomicRMW(op, p, x, align, llvm::AtomicOrdering::SequentiallyConsistent);
 }
 
-/// The address of each lane, as scalars. They leave the vector registers as pairs of 32-bit offsets into shared memory:
-/// single 64-bit addresses arrive so unevenly that Zen 4 takes later updates for independent of earlier ones and
-/// starts over (10 times slower on a histogram).
-std::vector<LlvmValue> Emitter::sharedAddresses(const Address& a, unsigned part, int64_t offset) {
+/// The lanes' offsets into shared memory of the address that is operand `k`. (LLVM sees how large the index can be
+/// only if nothing is added to it and taken off again.)
+LlvmValue Emitter::sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part) {
+  auto* type = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
+  const ptx::Operand& o = i.operands[k];
+  if (!a.isGrouped() && o.symbol.kind == ptx::Symbol::Kind::None && o.reg != ir::kNoValue) {
+    LlvmValue offset = constant(Type::u32, static_cast<uint64_t>(o.offset), true);
+    return b_.CreateAdd(b_.CreateZExtOrTrunc(vectorOf(o.reg, part), type), offset);
+  }
   LlvmValue origin = splat(b_.CreateTrunc(sharedBase(), b_.getInt32Ty()));
-  LlvmValue offsets =
-      b_.CreateTrunc(addressVector(a, part, offset), llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes));
-  LlvmValue pairs =
-      b_.CreateBitCast(b_.CreateSub(offsets, origin), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes / 2));
-  std::vector<LlvmValue> addresses;
+  return b_.CreateSub(b_.CreateTrunc(addressVector(a, part, o.offset), type), origin);
+}
+
+/// The address of each lane, as scalars; lanes take turns among `copies` of the memory. They leave the vector registers
+/// as pairs of 32-bit offsets: single 64-bit addresses arrive so unevenly that Zen 4 takes later updates for
+/// independent of earlier ones and starts over (10 times slower on a histogram).
+std::vector<LlvmValue> Emitter::sharedAddresses(LlvmValue offsets, unsigned copies) {
+  LlvmValue pairs = b_.CreateBitCast(offsets, llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes / 2));
+  std::vector<LlvmValue> addresses, bases;
+  for (unsigned copy = 0; copy < copies; ++copy) bases.push_back(shadow(copy));
+  auto add = [&](LlvmValue offset) { addresses.push_back(b_.CreateAdd(bases[addresses.size() % copies], offset)); };
   for (unsigned pair = 0; pair < kLanes / 2; ++pair) {
     LlvmValue both = b_.CreateExtractElement(pairs, uint64_t{pair});
-    addresses.push_back(
-        b_.CreateAdd(sharedBase(), b_.CreateSExt(b_.CreateTrunc(both, b_.getInt32Ty()), b_.getInt64Ty())));
-    addresses.push_back(b_.CreateAdd(sharedBase(), b_.CreateAShr(both, 32)));
+    add(b_.CreateSExt(b_.CreateTrunc(both, b_.getInt32Ty()), b_.getInt64Ty()));
+    add(b_.CreateAShr(both, 32));
   }
   return addresses;
+}
+
+/// The operands of an atomic for one part of the group; of a compare-and-swap `first` is what memory is compared with.
+struct Emitter::AtomicOperands {
+  LlvmValue first, second;
+  ptx::Space space;
+  bool compares;
+};
+
+/// An atomic whose old value nobody reads, on shared memory and by all lanes: addresses and values come straight from
+/// registers, without a round trip through the stack (2 times faster, measured).
+void Emitter::emitUnreadAtomic(const Instruction& i, const AtomicOperands& o, LlvmValue offsets, unsigned copies) {
+  const std::vector<LlvmValue> addresses = sharedAddresses(offsets, copies);
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    atomicOnce(i, addresses[lane], b_.CreateExtractElement(o.compares ? o.second : o.first, uint64_t{lane}),
+               o.compares ? b_.CreateExtractElement(o.first, uint64_t{lane}) : nullptr, o.space);
+}
+
+/// One lane after the other, of those in `lanes` (null: all). Returns the old values, and `before` where a lane is off;
+/// null if `before` is.
+LlvmValue Emitter::emitAtomicByLanes(const Instruction& i, const AtomicOperands& o, LlvmValue addresses,
+                                     LlvmValue lanes, LlvmValue before) {
+  llvm::IRBuilder<> entry(entry_);
+  auto inMemory = [&](LlvmValue v) {
+    auto* array = entry.CreateAlloca(v->getType());
+    b_.CreateStore(v, array);
+    return array;
+  };
+  llvm::Type* element = o.first->getType()->getScalarType();
+  auto* addressArray = inMemory(addresses);
+  auto* firstArray = inMemory(o.first);
+  auto* secondArray = o.compares ? inMemory(o.second) : nullptr;
+  auto* old = before ? inMemory(before) : nullptr;
+  forEachLane(lanes, [&](LlvmValue lane) {
+    auto at = [&](llvm::Type* type, LlvmValue array) { return b_.CreateInBoundsGEP(type, array, lane); };
+    LlvmValue address = b_.CreateLoad(b_.getInt64Ty(), at(b_.getInt64Ty(), addressArray));
+    LlvmValue x = b_.CreateLoad(element, at(element, firstArray));
+    LlvmValue y = o.compares ? b_.CreateLoad(element, at(element, secondArray)) : nullptr;
+    LlvmValue found = atomicOnce(i, address, o.compares ? y : x, o.compares ? x : nullptr, o.space);
+    if (old) b_.CreateStore(found, at(element, old));
+  });
+  return old ? b_.CreateLoad(before->getType(), old) : nullptr;
+}
+
+/// Counting by all lanes, in a region that has copies of shared memory.
+void Emitter::emitCounts(const Instruction& i, size_t at, const Address& a) {
+  auto *inside = newBlock("inside"), *outside = newBlock("outside"), *on = newBlock("counted");
+  std::vector<AtomicOperands> operands;
+  Parts offsets;
+  for (unsigned p = 0; p < jam_; ++p) {
+    Source s;
+    s.part = p;
+    operands.push_back({operand(i, at + 1, i.type[0], s), nullptr, a.space, false});
+    offsets.push_back(sharedOffsets(i, at, a, p));
+  }
+  b_.CreateCondBr(areShadowed(offsets), inside, outside);
+  b_.SetInsertPoint(inside);
+  for (unsigned p = 0; p < jam_; ++p) emitUnreadAtomic(i, operands[p], offsets[p], kShadows);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(outside);
+  for (unsigned p = 0; p < jam_; ++p)
+    emitAtomicByLanes(i, operands[p], addressVector(a, p, i.operands[at].offset), nullptr, nullptr);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
 }
 
 void Emitter::emitAtomic(const Instruction& i) {
@@ -168,6 +243,7 @@ void Emitter::emitAtomic(const Instruction& i) {
   const Parts mask = guardedMask(i);
   checkAlignment(i, at, isa::bytes(t), mask);
   if (counting_) countAccess(i, a, mask, isa::bytes(t), true);
+  if (shadowed_[currentPoint_] && mask.empty() && isCount(i, isRead_)) return emitCounts(i, at, a);
   const bool isCas = i.op == isa::Op::AtomCas;
   llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64)
                             ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t)))
@@ -177,45 +253,23 @@ void Emitter::emitAtomic(const Instruction& i) {
   ValueId result = ir::kNoValue;
   // Compilers write atom where nobody reads the old value; then it is a red.
   if (returns) ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = isRead_[v] ? v : ir::kNoValue; });
+  auto* vector = llvm::FixedVectorType::get(element, kLanes);
   Parts results;
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;
     s.part = p;
-    LlvmValue first = operand(i, at + 1, read, s), second = isCas ? operand(i, at + 2, read, s) : nullptr;
+    const AtomicOperands o{operand(i, at + 1, read, s), isCas ? operand(i, at + 2, read, s) : nullptr, a.space, isCas};
+    const int64_t offset = i.operands[at].offset;
     LlvmValue lanes = maskOf(mask, p);
-    auto* vector = llvm::FixedVectorType::get(element, kLanes);
-    if (!lanes && a.space == ptx::Space::Shared && result == ir::kNoValue) {
-      // Addresses and values straight from registers, without a round trip through the stack (2 times faster,
-      // measured).
-      const std::vector<LlvmValue> addresses = sharedAddresses(a, p, i.operands[at].offset);
-      for (unsigned lane = 0; lane < kLanes; ++lane)
-        atomicOnce(i, addresses[lane], b_.CreateExtractElement(isCas ? second : first, uint64_t{lane}),
-                   isCas ? b_.CreateExtractElement(first, uint64_t{lane}) : nullptr, a.space);
-      continue;
+    if (result != ir::kNoValue) {
+      LlvmValue before = i.guard ? convertBits(vectorOf(i.prior[0], p), vector) : llvm::Constant::getNullValue(vector);
+      LlvmValue old = emitAtomicByLanes(i, o, addressVector(a, p, offset), lanes, before);
+      results.push_back(convertBits(old, valueType(result, true)));
+    } else if (lanes || a.space != ptx::Space::Shared) {
+      emitAtomicByLanes(i, o, addressVector(a, p, offset), lanes, nullptr);
+    } else {
+      emitUnreadAtomic(i, o, sharedOffsets(i, at, a, p), 1);
     }
-    LlvmValue addresses = addressVector(a, p, i.operands[at].offset);
-    llvm::IRBuilder<> entry(entry_);
-    auto* old = entry.CreateAlloca(vector);
-    auto* addressArray = entry.CreateAlloca(addresses->getType());
-    auto* firstArray = entry.CreateAlloca(vector);
-    auto* secondArray = isCas ? entry.CreateAlloca(vector) : nullptr;
-    b_.CreateStore(addresses, addressArray);
-    b_.CreateStore(first, firstArray);
-    if (isCas) b_.CreateStore(second, secondArray);
-    if (result != ir::kNoValue)
-      b_.CreateStore(i.guard ? vectorOf(i.prior[0], p)->getType() == vector
-                                   ? vectorOf(i.prior[0], p)
-                                   : convertBits(vectorOf(i.prior[0], p), vector)
-                             : static_cast<LlvmValue>(llvm::Constant::getNullValue(vector)),
-                     old);
-    forEachLane(lanes, [&](LlvmValue lane) {
-      LlvmValue address = b_.CreateLoad(b_.getInt64Ty(), b_.CreateInBoundsGEP(b_.getInt64Ty(), addressArray, lane));
-      LlvmValue x = b_.CreateLoad(element, b_.CreateInBoundsGEP(element, firstArray, lane));
-      LlvmValue y = isCas ? b_.CreateLoad(element, b_.CreateInBoundsGEP(element, secondArray, lane)) : nullptr;
-      LlvmValue before = atomicOnce(i, address, isCas ? y : x, isCas ? x : nullptr, a.space);
-      if (result != ir::kNoValue) b_.CreateStore(before, b_.CreateInBoundsGEP(element, old, lane));
-    });
-    if (result != ir::kNoValue) results.push_back(convertBits(b_.CreateLoad(vector, old), valueType(result, true)));
   }
   if (result != ir::kNoValue) defineVector(result, results);
 }
