@@ -33,7 +33,7 @@ std::string judged(std::optional<double> value, double target) {
   return fmt::format("{:.2f} {}", *value, *value >= target ? "ok" : "MISSED");
 }
 
-std::string text(double target, const char* unit) { return target == 0 ? "-" : fmt::format("{}{}", target, unit); }
+std::string text(double target, const char* unit) { return target == 0 ? "-" : fmt::format("{:.2g}{}", target, unit); }
 
 nlohmann::json jsonOf(std::optional<double> value) { return value ? nlohmann::json(*value) : nlohmann::json(nullptr); }
 
