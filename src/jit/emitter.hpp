@@ -327,6 +327,7 @@ class Emitter {
   bool storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);
   LlvmValue gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
   void scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask);
+  bool isWorthTesting();
   LlvmValue areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask);
   void byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,
                        const std::function<void()>& far);
@@ -541,6 +542,7 @@ class Emitter {
   std::vector<char> outlivesTurn_;              // see noteWhatOutlivesTurns
   std::vector<char> shadowed_;                  // by point: counts go to copies of shared memory (shadows.hpp)
   size_t shadowsHome_ = 0;                      // scratch offset of the copies
+  unsigned neighbourTests_ = 0;                 // see isWorthTesting
   std::vector<char> isRead_;                    // by some instruction, phi or branch
   std::set<const Instruction*> streams_;        // stores that may go round the caches
   std::vector<const Instruction*> definition_;  // of each value that an instruction in a block defines

@@ -16,6 +16,10 @@ using Operand = ptx::Operand;
 using ptx::Space;
 using ptx::Symbol;
 
+namespace {
+constexpr unsigned kMostNeighbourTests = 64;
+}
+
 llvm::Type* Emitter::memoryType(Type t) {
   if (t == Type::f32) return b_.getFloatTy();
   if (t == Type::f64) return b_.getDoubleTy();
@@ -285,9 +289,13 @@ void Emitter::byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mas
   b_.SetInsertPoint(on);
 }
 
+/// Each test makes two accesses out of one. A kernel with so many (compiled without optimisation, it keeps all it has
+/// in local memory) gets them for the first: the others would take seconds to compile.
+bool Emitter::isWorthTesting() { return ++neighbourTests_ <= kMostNeighbourTests; }
+
 LlvmValue Emitter::loadGeneral(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
   const unsigned bytes = element->getScalarSizeInBits() / 8;
-  if (bytes == 0 || (mask && !canMask(element))) return gather(addresses, element, mask);
+  if (bytes == 0 || (mask && !canMask(element)) || !isWorthTesting()) return gather(addresses, element, mask);
   addresses = b_.CreateFreeze(addresses);  // lanes that are off may hold anything
   auto* type = llvm::FixedVectorType::get(element, kLanes);
   LlvmValue together = nullptr, each = nullptr;
@@ -314,7 +322,8 @@ LlvmValue Emitter::loadGeneral(LlvmValue addresses, llvm::Type* element, LlvmVal
 void Emitter::storeGeneral(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
   llvm::Type* element = value->getType()->getScalarType();
   const unsigned bytes = element->getScalarSizeInBits() / 8;
-  if (bytes == 0 || (mask && (!canMask(element) || target_.slowMaskedStores))) return scatter(addresses, value, mask);
+  if (bytes == 0 || (mask && (!canMask(element) || target_.slowMaskedStores)) || !isWorthTesting())
+    return scatter(addresses, value, mask);
   addresses = b_.CreateFreeze(addresses);
   byNeighbourhood(
       addresses, bytes, mask,
