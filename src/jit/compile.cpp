@@ -11,6 +11,7 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -92,14 +93,37 @@ std::string describe(llvm::Error error) {
   return text;
 }
 
+/// LLVM met something in a kernel that it does not know how to go on with. It would end the process.
+struct GivesUp {
+  std::string reason;
+};
+
+[[noreturn]] void giveUp(void*, const char* reason, bool) { throw GivesUp{reason}; }
+
+void prepareLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::install_fatal_error_handler(giveUp);
+    // Scheduling takes quadratic time in the long blocks that kernels have. After register allocation out-of-order
+    // hosts gain nothing by it; before, a shorter memory of the accesses that may conflict is enough. And there are
+    // no variables to follow through the machine code, only lines, but the default way to follow them looks anyway.
+    const char* arguments[] = {"ordito", "-post-RA-scheduler=false", "-dag-maps-huge-region=100",
+                               "-dag-maps-reduction-size=50", "-experimental-debug-variable-locations=false"};
+    llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
+  });
+}
+
 /// A thread's machine of the last target: it keeps the tables that it makes of a function's features, which take 3 % of
 /// a small kernel's compile time.
+struct KeptMachine {
+  std::string name;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+thread_local KeptMachine kept;
+
 llvm::TargetMachine& machineFor(const Target& target, Effort effort) {
-  struct Kept {
-    std::string name;
-    std::unique_ptr<llvm::TargetMachine> machine;
-  };
-  static thread_local Kept kept;
   const std::string name = target.cpu + target.features;
   if (kept.name != name) kept = {name, target.machine()};
   // Without any optimisation LLVM cannot select instructions for all vectors that kernels need.
@@ -127,20 +151,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   passes.run(module, modules);
 }
 
-}  // namespace
-
-Expected<std::string> compileToObject(llvm::Module& module, const Target& target, const CompileOptions& options) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    // Scheduling takes quadratic time in the long blocks that kernels have. After register allocation out-of-order
-    // hosts gain nothing by it; before, a shorter memory of the accesses that may conflict is enough. And there are
-    // no variables to follow through the machine code, only lines, but the default way to follow them looks anyway.
-    const char* arguments[] = {"ordito", "-post-RA-scheduler=false", "-dag-maps-huge-region=100",
-                               "-dag-maps-reduction-size=50", "-experimental-debug-variable-locations=false"};
-    llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
-  });
+Expected<std::string> generate(llvm::Module& module, const Target& target, const CompileOptions& options) {
   llvm::TargetMachine& machine = machineFor(target, options.effort);
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple().str());
@@ -157,13 +168,30 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
   if (options.stops && *options.stops) return fail("the process ends");
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
-  llvm::legacy::PassManager codegen;
+  auto codegen = std::make_unique<llvm::legacy::PassManager>();
   llvm::MCContext* context = nullptr;
-  MachinePasses passes(codegen);
+  MachinePasses passes(*codegen);
   if (machine.addPassesToEmitMC(passes, context, out))
     return fail("internal error: LLVM cannot emit code for this host");
-  codegen.run(module);
+  auto* running = codegen.release();  // what stopped in the middle of its work is in no state to be destroyed
+  running->run(module);
+  codegen.reset(running);
   return std::string(object.begin(), object.end());
+}
+
+}  // namespace
+
+Expected<std::string> compileToObject(llvm::Module& module, const Target& target, const CompileOptions& options) {
+  prepareLlvm();
+  try {
+    return generate(module, target, options);
+  } catch (const GivesUp& failure) {
+    static_cast<void>(kept.machine.release());  // nor is this
+    kept.name.clear();
+    const std::string reason = failure.reason.substr(0, failure.reason.find('\n'));
+    return fail("kernel '{}': LLVM cannot compile it for this host ({}); run with ORDITO_ENGINE=interp",
+                module.getModuleIdentifier(), reason);
+  }
 }
 
 class Linker {

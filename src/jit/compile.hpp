@@ -27,7 +27,8 @@ struct CompileOptions {
   const std::atomic<bool>* stops = nullptr;  // give up soon with an error when it becomes true
 };
 
-/// Optimises a module and turns it into an object file's bytes.
+/// Optimises a module and turns it into an object file's bytes. After an error the module must not be destroyed: LLVM
+/// may have stopped in the middle of its work.
 Expected<std::string> compileToObject(llvm::Module& module, const Target& target, const CompileOptions& options);
 
 /// Links object files into the process; keeps them until it is destroyed.

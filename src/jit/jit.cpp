@@ -193,7 +193,11 @@ class CodeMaker {
   /// `key`: where the object is kept on disk, or null.
   Expected<BlockFunction> make(Emission& kernel, const CompileOptions& options, const Digest* key) {
     auto object = compileToObject(*kernel.code, target_, options);
-    if (!object) return tl::unexpected(object.error());
+    if (!object) {
+      static_cast<void>(kernel.code.release());
+      static_cast<void>(kernel.context.release());
+      return tl::unexpected(object.error());
+    }
     CompiledObject code{std::move(*object), kernel.emitted.scratchBytes, kernel.emitted.localBytes,
                         kernel.emitted.streamedBytes};
     if (key) cache_.add(*key, code);
@@ -275,16 +279,19 @@ class Jit final : public machine::Engine {
                       const machine::Specialisation& specialisation, const Digest& key, bool caches) {
     auto analysed = analyse(module, kernel, specialisation, options_.dumpIr);
     if (!analysed) return tl::unexpected(analysed.error());
-    if (options_.quick == QuickCode::Only) {
-      auto quick = emitQuick(*analysed, key);
-      if (!quick) return tl::unexpected(quick.error());
-      return executable(maker_->make(*quick, quickly(), nullptr), quick->needs());
-    }
+    if (options_.quick == QuickCode::Only) return makeQuick(*analysed, key);
     auto good = emit(*analysed, jamFor(*analysed), maker_->target(), goodSymbol(key), Effort::Full);
     if (!good) return tl::unexpected(good.error());
     if (options_.quick == QuickCode::First && good->code->getInstructionCount() >= options_.largeKernel)
       return makeInTwoSteps(*analysed, std::move(*good), key, caches);
-    return executable(maker_->make(*good, {.dump = options_.dumpIr}, caches ? &key : nullptr), good->needs());
+    auto function = maker_->make(*good, {.dump = options_.dumpIr}, caches ? &key : nullptr);
+    return function ? executable(function, good->needs()) : makeQuick(*analysed, key);
+  }
+
+  Expected<Code> makeQuick(const Analysed& kernel, const Digest& key) {
+    auto quick = emitQuick(kernel, key);
+    if (!quick) return tl::unexpected(quick.error());
+    return executable(maker_->make(*quick, quickly(), nullptr), quick->needs());
   }
 
   CompileOptions quickly() const { return {.effort = Effort::Quick, .dump = options_.dumpIr}; }
