@@ -110,8 +110,13 @@ class Emitter {
   LlvmValue homeOf(ValueId v);
   size_t homeBytes(ValueId v) const;
   LlvmValue scratchAddress(size_t offset);
-  /// May code be compiled for warps all of whose lanes are there, besides that for any warp?
-  bool hasFullVersion() const { return !quick_ || !needsLive_; }
+  /// May code be compiled for warps all of whose lanes are there, besides that for any warp? Not what a block of a
+  /// large kernel runs once.
+  bool hasFullVersion() const {
+    constexpr size_t kLarge = 2000;
+    const bool runsOnce = currentPoint_ == 0 && points_.size() > 1 && instructions_ > kLarge;
+    return !needsLive_ || (!quick_ && !runsOnce);
+  }
   LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
   size_t allocateScratch(size_t bytesPerGroup);
   Parts initialLive();
