@@ -1,0 +1,52 @@
+// Which barriers disappear where all warps run together.
+#include "ir/single_group.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ptx/parser.hpp"
+
+namespace ordito::ir {
+namespace {
+
+/// Barriers of a kernel with this body before and after; %t is threadIdx.x, %n blockDim.x. After: -1 if it is the same.
+std::pair<long, long> barriersOf(const std::string& body) {
+  auto module = ptx::parse(
+      ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .b32 %t, %n;\n.reg .pred %p, %q;\n"
+      "mov.u32 %t, %tid.x;\nmov.u32 %n, %ntid.x;\nsetp.lt.u32 %p, %t, 7;\n" +
+          body + "\nret;\n}\n",
+      "k");
+  if (!module) {
+    ADD_FAILURE() << module.error().message;
+    return {};
+  }
+  auto function = buildCfg(*module, module->functions[0]);
+  buildSsa(*function);
+  auto count = [](const Function& f) {
+    return std::count_if(f.blocks.begin(), f.blocks.end(),
+                         [](const Block& b) { return b.end.kind == Terminator::Kind::Barrier; });
+  };
+  const auto without = withoutPlainBarriers(*function, findStops(*function, {{64, 1, 1}}));
+  if (!without) return {count(*function), -1};
+  const auto ok = verify(*without);
+  EXPECT_TRUE(ok) << ok.error().message;
+  return {count(*function), count(*without)};
+}
+
+using Counts = std::pair<long, long>;
+
+TEST(SingleGroup, NeedsNoPlainBarrier) {
+  EXPECT_EQ(barriersOf("bar.sync 0;\nbarrier.sync 1;\nbar.sync 2, 64;"), Counts(3, 0));
+}
+
+TEST(SingleGroup, KeepsReductions) { EXPECT_EQ(barriersOf("bar.sync 0;\nbar.red.popc.u32 %t, 0, %p;"), Counts(2, 1)); }
+
+TEST(SingleGroup, KeepsBarriersWithANumberInARegister) { EXPECT_EQ(barriersOf("bar.sync %n;"), Counts(1, -1)); }
+
+TEST(SingleGroup, KeepsWhatOnlySomeReach) {
+  EXPECT_EQ(barriersOf("@!%p bra On;\nbarrier.sync 0;\nOn:\nbar.sync 0;"), Counts(2, -1));
+}
+
+}  // namespace
+}  // namespace ordito::ir
