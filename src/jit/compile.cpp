@@ -186,7 +186,7 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
   try {
     return generate(module, target, options);
   } catch (const GivesUp& failure) {
-    static_cast<void>(kept.machine.release());  // nor is this
+    [[maybe_unused]] const auto* lost = kept.machine.release();  // nor is this
     kept.name.clear();
     const std::string reason = failure.reason.substr(0, failure.reason.find('\n'));
     return fail("kernel '{}': LLVM cannot compile it for this host ({}); run with ORDITO_ENGINE=interp",

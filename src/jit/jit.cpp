@@ -108,6 +108,8 @@ struct Emission {
   EmittedKernel emitted;
   size_t threads = 0;
   Needs needs() const { return {emitted, threads}; }
+  /// LLVM has stopped in the middle of its work on it: it must not be destroyed.
+  void abandon() { [[maybe_unused]] const std::pair lost{code.release(), context.release()}; }
 };
 
 Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kernel,
@@ -194,8 +196,7 @@ class CodeMaker {
   Expected<BlockFunction> make(Emission& kernel, const CompileOptions& options, const Digest* key) {
     auto object = compileToObject(*kernel.code, target_, options);
     if (!object) {
-      static_cast<void>(kernel.code.release());
-      static_cast<void>(kernel.context.release());
+      kernel.abandon();
       return tl::unexpected(object.error());
     }
     CompiledObject code{std::move(*object), kernel.emitted.scratchBytes, kernel.emitted.localBytes,
