@@ -136,6 +136,7 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
   if (patterned) {
     auto l = i.guard ? std::nullopt : linear(i);
     if (l) {
+      if (isa::isFloat(shapes_.f_.values[value].type)) return general();  // no sum of floats makes these bits
       result = *l;
       result.warpVarying = varying;
       result.inexact |= inexact;
