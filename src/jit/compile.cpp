@@ -189,8 +189,9 @@ Expected<std::string> compileToObject(llvm::Module& module, const Target& target
     [[maybe_unused]] const auto* lost = kept.machine.release();  // nor is this
     kept.name.clear();
     const std::string reason = failure.reason.substr(0, failure.reason.find('\n'));
-    return fail("kernel '{}': LLVM cannot compile it for this host ({}); run with ORDITO_ENGINE=interp",
-                module.getModuleIdentifier(), reason);
+    return failWith(kNotSupported,
+                    "kernel '{}': LLVM cannot compile it for this host ({}); run with ORDITO_ENGINE=interp",
+                    module.getModuleIdentifier(), reason);
   }
 }
 

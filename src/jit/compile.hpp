@@ -15,6 +15,9 @@ namespace ordito::jit {
 
 class Linker;
 
+/// CUDA_ERROR_NOT_SUPPORTED: the code of errors about kernels that the emitter refuses or LLVM gives up on.
+constexpr int kNotSupported = 801;
+
 /// What compiling is worth.
 enum class Effort {
   Quick,  // soon: a few passes

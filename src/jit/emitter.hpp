@@ -472,6 +472,7 @@ class Emitter {
   llvm::SmallVector<LlvmValue> deviceWords(const Instruction& i, std::string_view signature, unsigned part);
   void emitAssertFail(const Instruction& i);
   LlvmValue shadow(unsigned copy);
+  uint32_t shadowedBytes() const;
   size_t shadowPitch() const;
   void clearShadows();
   void addShadows();

@@ -146,6 +146,7 @@ std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam) {
   auto function = ir::withoutPlainBarriers(kernel.function, kernel.stops);
   if (!function) return std::nullopt;
   ir::Stops stops = ir::findStops(*function, kernel.launch);
+  if (stops.parks()) return std::nullopt;  // a loop that waits for other blocks, and was cut by a barrier so far
   return Analysed{std::move(*function), std::move(stops), kernel.launch, kernel.layout, false};
 }
 
@@ -180,7 +181,7 @@ Expected<Emission> emit(const Analysed& analysed, unsigned jam, const Target& ta
       made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
     }
   } catch (const Refusal& refusal) {
-    return tl::unexpected(Error{refusal.message, 801});
+    return tl::unexpected(Error{refusal.message, kNotSupported});
   }
   return made;
 }
@@ -286,7 +287,8 @@ class Jit final : public machine::Engine {
     if (options_.quick == QuickCode::First && good->code->getInstructionCount() >= options_.largeKernel)
       return makeInTwoSteps(*analysed, std::move(*good), key, caches);
     auto function = maker_->make(*good, {.dump = options_.dumpIr}, caches ? &key : nullptr);
-    return function ? executable(function, good->needs()) : makeQuick(*analysed, key);
+    if (!function && function.error().code == kNotSupported) return makeQuick(*analysed, key);
+    return executable(function, good->needs());
   }
 
   Expected<Code> makeQuick(const Analysed& kernel, const Digest& key) {

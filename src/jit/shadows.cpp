@@ -1,7 +1,7 @@
 // Threads that count in shared memory, as a histogram does, often hit the same word within a few instructions: on one
 // host thread each addition then waits for the one before to pass through the store buffer. With four copies, by lane,
-// that is four times rarer (0.76 to 0.59 ns for each letter of a text, measured). A barrier ends the region, and there
-// the copies are added up; integers may be added in any order.
+// that is four times rarer (the histogram in bench/RESULTS.md). A barrier ends the region, and there the copies are
+// added up; integers may be added in any order.
 #include "jit/shadows.hpp"
 
 #include <algorithm>
@@ -77,12 +77,14 @@ LlvmValue Emitter::shadow(unsigned copy) {
   return b_.CreateAdd(b_.CreateAdd(home, skew), b_.getInt64(copy * shadowPitch()));
 }
 
+/// What has copies: the static variables, to the end of their last 16 bytes. Shared memory is at least as long.
+uint32_t Emitter::shadowedBytes() const { return (layout_.staticSharedBytes + 15) / 16 * 16; }
+
 /// From copy to copy: the least that has room and is a quarter of a page more than whole pages.
 size_t Emitter::shadowPitch() const {
   constexpr size_t kQuarter = kPage / kShadows;
-  return layout_.staticSharedBytes <= kQuarter
-             ? kQuarter
-             : (layout_.staticSharedBytes - kQuarter + kPage - 1) / kPage * kPage + kQuarter;
+  const size_t bytes = shadowedBytes();
+  return bytes <= kQuarter ? kQuarter : (bytes - kQuarter + kPage - 1) / kPage * kPage + kQuarter;
 }
 
 /// At the start of a block, whose scratch memory may hold anything.
@@ -95,14 +97,13 @@ void Emitter::clearShadows() {
   shadowsHome_ = scratchBytes_;
   scratchBytes_ += kPage + kShadows * shadowPitch();
   for (unsigned copy = 1; copy < kShadows; ++copy)
-    b_.CreateMemSet(pointer(shadow(copy)), b_.getInt8(0), layout_.staticSharedBytes, llvm::Align(4));
+    b_.CreateMemSet(pointer(shadow(copy)), b_.getInt8(0), shadowedBytes(), llvm::Align(4));
 }
 
 /// Behind the loop over the groups: what was counted in copies goes where it belongs, and the copies are zero again.
 void Emitter::addShadows() {
   auto *before = b_.GetInsertBlock(), *loop = newBlock("shadows"), *after = newBlock("shadowsadded");
-  // The window of shared memory is a multiple of 16 bytes long.
-  const unsigned rowBytes = layout_.staticSharedBytes % 64 == 0 ? 64 : 16;
+  const unsigned rowBytes = shadowedBytes() % 64 == 0 ? 64 : 16;
   auto* row = llvm::FixedVectorType::get(b_.getInt32Ty(), rowBytes / 4);
   const llvm::Align align(4);
   b_.CreateBr(loop);
@@ -118,14 +119,14 @@ void Emitter::addShadows() {
   b_.CreateAlignedStore(sum, place(0), align);
   LlvmValue next = b_.CreateAdd(at, b_.getInt64(rowBytes));
   at->addIncoming(next, loop);
-  b_.CreateCondBr(b_.CreateICmpULT(next, b_.getInt64(layout_.staticSharedBytes)), loop, after);
+  b_.CreateCondBr(b_.CreateICmpULT(next, b_.getInt64(shadowedBytes())), loop, after);
   b_.SetInsertPoint(after);
 }
 
 /// Are the offsets of all lanes inside the shared memory that has copies? What lies outside is the unshadowed code's
 /// business.
 LlvmValue Emitter::areShadowed(const Parts& offsets) {
-  LlvmValue last = splat(b_.getInt32(layout_.staticSharedBytes - isa::bytes(isa::Type::u32)));
+  LlvmValue last = splat(b_.getInt32(shadowedBytes() - isa::bytes(isa::Type::u32)));
   LlvmValue inside = nullptr;
   for (LlvmValue o : offsets) {
     LlvmValue here = b_.CreateICmpULE(o, last);
