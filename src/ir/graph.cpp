@@ -117,4 +117,9 @@ std::vector<std::vector<uint32_t>> components(const Graph& graph, const std::vec
   return result;
 }
 
+bool isLoop(const Graph& graph, const std::vector<uint32_t>& component) {
+  const auto& successors = graph.successors[component[0]];
+  return component.size() > 1 || std::find(successors.begin(), successors.end(), component[0]) != successors.end();
+}
+
 }  // namespace ordito::ir

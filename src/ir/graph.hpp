@@ -32,4 +32,7 @@ bool dominates(const std::vector<uint32_t>& idom, uint32_t a, uint32_t b);
 std::vector<std::vector<uint32_t>> components(const Graph& graph, const std::vector<uint32_t>& nodes,
                                               uint32_t cut = kNoNode);
 
+/// Is the component of `graph` a loop, and not a node that nothing leads back to?
+bool isLoop(const Graph& graph, const std::vector<uint32_t>& component);
+
 }  // namespace ordito::ir

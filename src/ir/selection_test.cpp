@@ -3,28 +3,23 @@
 
 #include <gtest/gtest.h>
 
-#include "ptx/parser.hpp"
+#include "ir/test_kernel.hpp"
 
 namespace ordito::ir {
 namespace {
 
 /// Blocks of a kernel with this body, behind `selectForBranches`; %t is threadIdx.x.
 size_t blocksOf(const std::string& body) {
-  auto module = ptx::parse(
-      ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b32 %t, %a, %b;\n"
-      ".reg .b64 %o, %w;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nld.param.u64 %o, [out];\n" +
-          body + "\nst.global.u32 [%o], %a;\nret;\n}\n",
-      "k");
-  if (!module) {
-    ADD_FAILURE() << module.error().message;
-    return 0;
-  }
-  auto function = buildCfg(*module, module->functions[0]);
-  buildSsa(*function);
-  selectForBranches(*function, {{64, 1, 1}});
-  const auto ok = verify(*function);
-  EXPECT_TRUE(ok) << ok.error().message;
-  return function->blocks.size();
+  size_t blocks = 0;
+  const std::string declarations =
+      ".reg .b32 %t, %a, %b;\n.reg .b64 %o, %w;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nld.param.u64 %o, [out];\n";
+  withKernel(".param .u64 out", declarations + body + "\nst.global.u32 [%o], %a;\nret;", [&](Function& function) {
+    selectForBranches(function, {{64, 1, 1}});
+    const auto ok = verify(function);
+    EXPECT_TRUE(ok) << ok.error().message;
+    blocks = function.blocks.size();
+  });
+  return blocks;
 }
 
 const std::string kIfOdd = "and.b32 %b, %t, 1;\nsetp.eq.u32 %p, %b, 0;\nmov.u32 %a, 7;\n";

@@ -43,8 +43,7 @@ Shape general() {
 void findLoops(const Graph& graph, const std::vector<uint32_t>& nodes, const std::vector<uint32_t>& position,
                std::vector<std::vector<char>>& members, std::vector<std::vector<uint32_t>>& loopsOf) {
   for (const auto& component : components(graph, nodes)) {
-    const auto& s = graph.successors[component[0]];
-    if (component.size() == 1 && std::find(s.begin(), s.end(), component[0]) == s.end()) continue;
+    if (!isLoop(graph, component)) continue;
     const uint32_t id = static_cast<uint32_t>(members.size());
     members.emplace_back(graph.size(), 0);
     const uint32_t header = *std::min_element(component.begin(), component.end(),

@@ -5,33 +5,28 @@
 
 #include <algorithm>
 
-#include "ptx/parser.hpp"
+#include "ir/test_kernel.hpp"
 
 namespace ordito::ir {
 namespace {
 
 /// Barriers of a kernel with this body before and after; %t is threadIdx.x, %n blockDim.x. After: -1 if it is the same.
 std::pair<long, long> barriersOf(const std::string& body) {
-  auto module = ptx::parse(
-      ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.reg .b32 %t, %n;\n.reg .pred %p, %q;\n"
-      "mov.u32 %t, %tid.x;\nmov.u32 %n, %ntid.x;\nsetp.lt.u32 %p, %t, 7;\n" +
-          body + "\nret;\n}\n",
-      "k");
-  if (!module) {
-    ADD_FAILURE() << module.error().message;
-    return {};
-  }
-  auto function = buildCfg(*module, module->functions[0]);
-  buildSsa(*function);
-  auto count = [](const Function& f) {
-    return std::count_if(f.blocks.begin(), f.blocks.end(),
-                         [](const Block& b) { return b.end.kind == Terminator::Kind::Barrier; });
-  };
-  const auto without = withoutPlainBarriers(*function, findStops(*function, {{64, 1, 1}}));
-  if (!without) return {count(*function), -1};
-  const auto ok = verify(*without);
-  EXPECT_TRUE(ok) << ok.error().message;
-  return {count(*function), count(*without)};
+  std::pair<long, long> counts;
+  const std::string declarations =
+      ".reg .b32 %t, %n;\n.reg .pred %p, %q;\nmov.u32 %t, %tid.x;\nmov.u32 %n, %ntid.x;\nsetp.lt.u32 %p, %t, 7;\n";
+  withKernel("", declarations + body + "\nret;", [&](const Function& function) {
+    auto count = [](const Function& f) {
+      return std::count_if(f.blocks.begin(), f.blocks.end(),
+                           [](const Block& b) { return b.end.kind == Terminator::Kind::Barrier; });
+    };
+    const auto without = withoutPlainBarriers(function, findStops(function, {{64, 1, 1}}));
+    counts = {count(function), without ? count(*without) : -1};
+    if (!without) return;
+    const auto ok = verify(*without);
+    EXPECT_TRUE(ok) << ok.error().message;
+  });
+  return counts;
 }
 
 using Counts = std::pair<long, long>;

@@ -29,8 +29,7 @@ using Stepping = Stops::Stepping;
 void findLoops(const Graph& graph, const std::vector<uint32_t>& nodes, const std::vector<uint32_t>& position,
                std::vector<Stops::Spin>& loops) {
   for (const auto& component : components(graph, nodes)) {
-    const auto& s = graph.successors[component[0]];
-    if (component.size() == 1 && std::find(s.begin(), s.end(), component[0]) == s.end()) continue;
+    if (!isLoop(graph, component)) continue;
     Stops::Spin loop;
     loop.members.assign(graph.size(), 0);
     for (uint32_t n : component) loop.members[n] = 1;
@@ -517,6 +516,14 @@ class StopFinder {
 };
 
 }  // namespace
+
+Graph graphBetweenStops(const Function& f) {
+  Graph graph(f.blocks.size());
+  for (BlockId b = 0; b < f.blocks.size(); ++b)
+    if (f.blocks[b].end.kind != Kind::Barrier)
+      for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) graph.edge(b, f.blocks[b].end.target[k]);
+  return graph;
+}
 
 Stops findStops(const Function& function, const LaunchShape& launch) { return StopFinder(function, launch).run(); }
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "ir/graph.hpp"
 #include "ir/ir.hpp"
 #include "ir/shape.hpp"
 
@@ -52,6 +53,9 @@ struct Stops {
 };
 
 Stops findStops(const Function& function, const LaunchShape& launch);
+
+/// The control-flow graph without the edges behind barriers.
+Graph graphBetweenStops(const Function& function);
 
 /// Adds the PTX lines of the warp operations that lanes out of step may reach. Returns whether there were new ones.
 bool addWarpStops(const Function& function, const Stops& stops, std::set<uint32_t>& lines);

@@ -176,7 +176,7 @@ void Emitter::findPoints() {
 
 /// In which regions threads can get out of step, and which points they reach out of step or all together.
 void Emitter::findLooseRegions() {
-  const ir::Graph graph = graphBetweenStops();
+  const ir::Graph graph = ir::graphBetweenStops(f_);
   size_t parked = 0;
   for (BlockId start : points_) {
     bool inStep = start == 0, outOfStep = stops_.spinAt(start) != nullptr, isLoose = false;
@@ -191,15 +191,6 @@ void Emitter::findLooseRegions() {
     if (ways_.back().isParked()) parked += instructions;
   }
   sharesParked_ = quick_ || parked > std::max(kSmallKernel, kMostCopies * instructions_);
-}
-
-/// The control-flow graph without the edges behind barriers.
-ir::Graph Emitter::graphBetweenStops() const {
-  ir::Graph graph(f_.blocks.size());
-  for (BlockId b = 0; b < f_.blocks.size(); ++b)
-    if (f_.blocks[b].end.kind != Kind::Barrier)
-      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) graph.edge(b, f_.blocks[b].end.target[k]);
-  return graph;
 }
 
 /// Where some lanes or warps of a block may have ended while others go on: behind branches that not all threads take
@@ -375,7 +366,7 @@ void Emitter::emitReturn(machine::Turn turn) {
 void Emitter::prepareRegion(const std::vector<uint32_t>& points) {
   blocks_.clear(), components_.clear(), versionInfo_.clear(), componentInfo_.clear();
   regionPoints_ = points;
-  regionGraph_ = graphBetweenStops();
+  regionGraph_ = ir::graphBetweenStops(f_);
   regionOrder_ = points.size() == 1 ? ir::reversePostOrder(regionGraph_, points_[points[0]]) : orderFrom(points);
   inRegion_.assign(f_.blocks.size(), 0);
   regionPosition_.assign(f_.blocks.size(), 0);

@@ -93,7 +93,6 @@ class Emitter {
   void emitRegions();
   void prepareRegion(const std::vector<uint32_t>& points);
   std::vector<BlockId> orderFrom(const std::vector<uint32_t>& points) const;
-  ir::Graph graphBetweenStops() const;
   void emitRegion(uint32_t point);
   void emitReturn(machine::Turn turn);
   void findPoints();

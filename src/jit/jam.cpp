@@ -83,9 +83,7 @@ unsigned chooseJam(const ir::Function& f, const ir::LaunchShape& launch, const T
   unsigned carried = 0, sharing = 1;
   std::vector<char> isInLoop(f.blocks.size(), 0);
   for (const auto& component : ir::components(graph, all)) {
-    const auto& successors = graph.successors[component[0]];
-    if (component.size() == 1 && std::find(successors.begin(), successors.end(), component[0]) == successors.end())
-      continue;
+    if (!ir::isLoop(graph, component)) continue;
     for (ir::BlockId b : component) isInLoop[b] = 1;
     unsigned here = 0;
     if (const unsigned warps = warpsPerLine(f, component, shapes); warps > 1) {

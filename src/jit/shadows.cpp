@@ -13,8 +13,6 @@
 namespace ordito::jit {
 namespace {
 
-using Kind = ir::Terminator::Kind;
-
 /// Copies are cleared and added up once for each region and block: not worth it for more.
 constexpr uint32_t kMostShadowed = 4096;
 constexpr size_t kPage = 4096;
@@ -36,9 +34,7 @@ bool isSuited(const ir::Function& f, const ir::Graph& graph, ir::BlockId start, 
       if (mayTouchShared(i) && !isCount(i, isRead)) return false;
   bool counts = false;
   for (const auto& component : ir::components(graph, region)) {
-    const auto& successors = graph.successors[component[0]];
-    if (component.size() == 1 && std::find(successors.begin(), successors.end(), component[0]) == successors.end())
-      continue;
+    if (!ir::isLoop(graph, component)) continue;
     for (const ir::BlockId b : component)
       for (const ir::Instruction& i : f.blocks[b].code) counts |= isCount(i, isRead);
   }
@@ -60,10 +56,7 @@ std::vector<char> shadowedRegions(const ir::Function& f, const ir::Stops& stops,
   std::vector<char> result(stops.points.size(), 0);
   const bool isSmall = layout.staticSharedBytes > 0 && layout.staticSharedBytes <= kMostShadowed;
   if (stops.parks() || stops.points.size() < 2 || !isSmall) return result;
-  ir::Graph graph(f.blocks.size());
-  for (ir::BlockId b = 0; b < f.blocks.size(); ++b)
-    if (f.blocks[b].end.kind != Kind::Barrier)
-      for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) graph.edge(b, f.blocks[b].end.target[k]);
+  const ir::Graph graph = ir::graphBetweenStops(f);
   for (size_t p = 0; p < stops.points.size(); ++p) result[p] = isSuited(f, graph, stops.points[p], isRead);
   return result;
 }
