@@ -1,7 +1,7 @@
 // Differential fuzzing: random kernels must leave the same memory behind on the interpreter and on the JIT, whatever it
 // compiles for.
 //
-//   jit_fuzz [--seconds N] [--seed S] [--count N] [--print] [--limit N] [--configuration NAME]
+//   jit_fuzz [--seconds N] [--seed S] [--count N] [--print] [--limit N] [--configuration NAME] [--text FILE]
 //
 // Each kernel runs in a process of its own, so one that crashes or takes too long is found like one that differs. Then
 // parts of it are dropped while it still fails in the same way, what is left is printed with the words that differ, and
@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 
 #include "fuzz_case.hpp"
@@ -52,9 +53,10 @@ bool sameSteps(const Outcome& a, const Outcome& b) {
   return true;
 }
 
-/// The differences on one configuration; empty if there are none.
-std::vector<std::string> differences(const Kernel& kernel, uint64_t seed, const Configuration& configuration) {
-  const TextTest test{"fuzz", kernel.text(), {}};
+/// The differences that `text` shows on one configuration with the inputs of this kernel; empty if there are none.
+std::vector<std::string> differences(const Kernel& kernel, const std::string& text, uint64_t seed,
+                                     const Configuration& configuration) {
+  const TextTest test{"fuzz", text, {}};
   const Case c = caseOf(kernel.grid, kernel.block, seed);
   auto interpreter = interp::makeInterpreter();
   auto jit = jit::makeJit(configuration.options);
@@ -137,6 +139,19 @@ const Configuration& configurationOf(uint64_t seed, const std::string& name) {
   return kConfigurations[seed % std::size(kConfigurations)];
 }
 
+void print(const std::vector<std::string>& differences, size_t atMost) {
+  for (size_t k = 0; k < std::min(differences.size(), atMost); ++k) std::printf("  %s\n", differences[k].c_str());
+}
+
+/// A kernel that somebody has changed by hand, with the grid and the inputs of the one that the seed makes.
+bool checkText(uint64_t seed, const Settings& settings, const std::string& text) {
+  Generator generator(seed);
+  generator.getsOutOfStep = settings.getsOutOfStep;
+  const auto found = differences(generator.run(), text, seed, configurationOf(seed, settings.configuration));
+  print(found, found.size());
+  return found.empty();
+}
+
 /// One kernel on one configuration: seeds take turns at them.
 bool check(uint64_t seed, const Settings& settings) {
   Generator generator(seed);
@@ -146,8 +161,8 @@ bool check(uint64_t seed, const Settings& settings) {
   const Configuration& configuration = configurationOf(seed, settings.configuration);
   auto run = [&](size_t shown) {
     return judge(settings.limit, [&] {
-      const auto found = differences(kernel, seed, configuration);
-      for (size_t k = 0; k < std::min(found.size(), shown); ++k) std::printf("  %s\n", found[k].c_str());
+      const auto found = differences(kernel, kernel.text(), seed, configuration);
+      print(found, shown);
       return found.empty();
     });
   };
@@ -189,7 +204,7 @@ int main(int argc, char** argv) {
   uint64_t seed = 1, count = 0;
   double seconds = 20;
   ordito::fuzz::Settings settings;
-  std::string recorded;
+  std::string recorded, changed;
   size_t every = 1;
   CLI::App app{"Random kernels on the interpreter and on the JIT"};
   app.add_option("--seed", seed, "the first kernel's seed");
@@ -201,9 +216,16 @@ int main(int argc, char** argv) {
   app.add_option("--configuration", settings.configuration, "only this one, e.g. \"jam 2\" (else seeds take turns)")
       ->check(CLI::IsMember(ordito::fuzz::configurationNames()));
   app.add_option("--recorded", recorded, "instead, replay the kernels of this file");
+  app.add_option("--text", changed,
+                 "instead of the seed's kernel run this PTX, with the same inputs, and show all words")
+      ->check(CLI::ExistingFile);
   app.add_option("--every", every, "of those, compile only every so-manieth")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   if (!recorded.empty()) return ordito::fuzz::replay(recorded, every) ? 0 : 1;
+  if (!changed.empty()) {
+    std::ifstream file(changed);
+    return ordito::fuzz::checkText(seed, settings, {std::istreambuf_iterator<char>(file), {}}) ? 0 : 1;
+  }
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   uint64_t done = 0;
   for (; count ? done < count : std::chrono::steady_clock::now() < end; ++done)

@@ -548,6 +548,8 @@ std::string prologue() {
         k, 8 * k, 8 * k + 400, 8 * k + 800);
   s += "  mov.u32 %ru0, %ctaid.x;\n  mov.u32 %ru1, %ntid.x;\n";
   for (unsigned k = 0; k < 16; ++k) s += fmt::format("  st.local.b32 [box+{}], {};\n", 4 * k, k);
+  // A thread that returns early leaves its cell as it is to those that exchange values after it.
+  s += "  mov.u32 %t1, cells;\n  mad.lo.u32 %t2, %me, 4, %t1;\n  st.shared.b32 [%t2], %me;\n";
   return s;
 }
 
