@@ -51,7 +51,25 @@ LlvmValue Lower::compare(LlvmValue x, LlvmValue y, Type t) {
   e.refuse(i, "this comparison does not apply to the type");
 }
 
+/// `(threadIdx.x & m) == 0` and its like: the warp decides once about its base, and what is asked of the lanes is the
+/// same for all warps, so LLVM takes it out of the loop over them. Null where the operands are nothing of the kind.
+LlvmValue Lower::compareChosenBits(size_t x, size_t y, Type t) {
+  const auto operation = i.mods.name(ModifierKind::Compare);
+  if ((operation != "eq" && operation != "ne") || i.operands[y].kind != ptx::Operand::Kind::Integer) return nullptr;
+  const auto bits = e.chosenBits(i, x, t, s);
+  if (!bits) return nullptr;
+  const uint64_t wanted = ptx::immediateBits(i.operands[y], t), low = (uint64_t{1} << bits->patternBits) - 1;
+  auto is = [&](LlvmValue v, uint64_t number) {
+    return b.CreateICmpEQ(v, llvm::ConstantInt::get(v->getType(), number));
+  };
+  LlvmValue open = is(bits->ofBase, wanted & ~low), lanes = is(bits->ofPattern, wanted & low);
+  e.noteComparison(i, open, lanes, operation == "ne");
+  LlvmValue equal = b.CreateSelect(open, lanes, llvm::Constant::getNullValue(lanes->getType()));
+  return operation == "eq" ? equal : b.CreateNot(equal);
+}
+
 LlvmValue Lower::compareOperands(size_t x, size_t y, Type t) {
+  if (LlvmValue test = isa::isFloat(t) ? nullptr : compareChosenBits(x, y, t)) return test;
   if (isa::isPacked(t)) return compareHalves(x, y, 0);
   if (isa::isFloat(t)) return compare(floatIn(x, t), floatIn(y, t), t);
   return compare(in(x, t), in(y, t), t);

@@ -180,6 +180,8 @@ void Emitter::emitUniformBlock(BlockId b, uint32_t version) {
 void Emitter::emitCode(BlockId b) {
   countedGroups_.clear();
   checkedRoots_.clear();
+  emitted_ = &f_.blocks[b];
+  comparisons_.clear();
   if (counting_) countInstructions(f_.blocks[b]);
   for (const Instruction& i : f_.blocks[b].code) {
     setLine(i.line);
@@ -216,7 +218,9 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
       if (end.barrier.has(isa::ModifierKind::RedOp)) arriveAtBarrierReduction(end.barrier, mask_);
       assignPhis(b, end.target[0], {});
       spillForBarrier(pointOf_[end.target[0]]);
-      return endRegion(pointOf_[end.target[0]]);
+      for (const SharedValue& v : sharedValues_)
+        b_.CreateStore(b_.CreateLoad(v.slot->getAllocatedType(), v.slot), v.after);
+      return endRegion(pointOf_[end.target[0]], versions_[version].full);
     }
     case Kind::Branch: break;
   }
@@ -292,18 +296,34 @@ bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
   return memory && size <= kSpecialiseLimit;
 }
 
+/// A warp whose base alone decides goes where all its lanes go; the others need to ask their lanes only.
+void Emitter::branchOnBase(const ir::Terminator& end, llvm::BasicBlock* const all[2]) {
+  const auto found = comparisons_.find(end.condition);
+  if (found == comparisons_.end()) return;
+  const Comparison& c = found->second;
+  auto* open = newBlock("open");
+  b_.CreateCondBr(c.open, open, all[c.negated == end.negated ? 1 : 0]);
+  b_.SetInsertPoint(open);
+  held_[end.condition].vectors[0] = c.negated ? b_.CreateNot(c.lanes) : c.lanes;
+}
+
 void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
   const ir::Terminator& end = f_.blocks[b].end;
+  Version base = versions_[version];
+  std::erase(base.assumed, b);
+  const bool specialises = isWorthSpecialising(b, version);
+  llvm::BasicBlock* all[2] = {};
+  if (specialises) {
+    all[0] = newBlock("alltaken"), all[1] = newBlock("nonetaken");
+    branchOnBase(end, all);
+  }
   const Parts condition = conditionMask(end.condition, end.negated);
   const Parts live = liveMask(version);
   const Parts side[2] = {both(live, condition), butNot(live, condition)};
-  Version base = versions_[version];
-  std::erase(base.assumed, b);
-  if (isWorthSpecialising(b, version)) {
+  if (specialises) {
     Version agreed = base;
     agreed.assumed.push_back(b);
     std::sort(agreed.assumed.begin(), agreed.assumed.end());
-    llvm::BasicBlock* all[2] = {newBlock("alltaken"), newBlock("nonetaken")};
     auto* someTaken = newBlock("sometaken");
     auto* mixed = newBlock("mixed");
     b_.CreateCondBr(anyLane(side[1]), someTaken, all[0]);
@@ -407,9 +427,10 @@ void Emitter::runApart() {
   b_.CreateCall(apart_, {frame_, b_.CreateMul(group_, b_.getInt32(jam_))})->setDoesNotThrow();
 }
 
-void Emitter::endRegion(uint32_t nextState) {
+/// `isWhole`: no lane has ended.
+void Emitter::endRegion(uint32_t nextState, bool isWhole) {
   if (nextState != kDone) b_.CreateStore(b_.getInt32(nextState), nextState_);
-  b_.CreateBr(regionLatch_);
+  b_.CreateBr(isWhole && regionAdvance_ ? regionAdvance_ : regionLatch_);
 }
 
 void Emitter::emitComponent(uint32_t component, uint32_t version) {

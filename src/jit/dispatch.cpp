@@ -65,6 +65,8 @@ void Emitter::emitPure(const Instruction& i) {
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { results.push_back(v); });
   if (results.empty()) return;
   const ir::Shape shape = shapes_[results[0]];
+  // Of two results, only one may be kept lane by lane across a stop.
+  const bool isGrouped = std::ranges::all_of(results, [&](ValueId v) { return shapes_[v].isGrouped(); });
   if (shape.isGrouped() && shape.inexact && ir::isWidening(i)) return emitWidening(i);
   std::vector<Held> held(results.size());
   // Which entry of the body's results belongs to which definition: carries come last, and absent destinations are
@@ -107,32 +109,33 @@ void Emitter::emitPure(const Instruction& i) {
       put(k, v);
     }
   };
-  if (!shape.isGrouped()) {
+  if (!isGrouped) {
     for (unsigned p = 0; p < jam_; ++p) {
       Source s;
       s.part = p;
       deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { held[k].vectors.push_back(v); });
     }
-  } else {
-    // Where the result keeps a pattern, the rule for its bases is the linear one, whatever the operands could be split
-    // into: with their patterns added here too, those would count twice.
-    bool elementwise = shape.pattern == 0;
-    for (size_t k = 0; k < i.operands.size(); ++k) {
-      if (k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Destination) continue;
-      const unsigned g = shapes_.groupsWithoutPattern(shapes_.shapeOf(i.operands[k]));
-      elementwise &= g != 0 && g <= shape.groups;
+    for (size_t k = 0; k < results.size(); ++k) defineVector(results[k], std::move(held[k].vectors));
+    return;
+  }
+  // Where the result keeps a pattern, the rule for its bases is the linear one, whatever the operands could be split
+  // into: with their patterns added here too, those would count twice.
+  bool elementwise = shape.pattern == 0;
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    if (k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Destination) continue;
+    const unsigned g = shapes_.groupsWithoutPattern(shapes_.shapeOf(i.operands[k]));
+    elementwise &= g != 0 && g <= shape.groups;
+  }
+  for (unsigned p = 0; p < jam_; ++p) {
+    if (p >= partsOf(results[0])) {
+      for (Held& h : held) h.bases.push_back(h.bases[0]);
+      continue;
     }
-    for (unsigned p = 0; p < jam_; ++p) {
-      if (p >= partsOf(results[0])) {
-        for (Held& h : held) h.bases.push_back(h.bases[0]);
-        continue;
-      }
-      for (Held& h : held) h.bases.emplace_back();
-      for (unsigned g = 0; g < shape.groups; ++g) {
-        Source s;
-        s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups, s.addPattern = elementwise;
-        deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { held[k].bases[p].push_back(v); });
-      }
+    for (Held& h : held) h.bases.emplace_back();
+    for (unsigned g = 0; g < shape.groups; ++g) {
+      Source s;
+      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups, s.addPattern = elementwise;
+      deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { held[k].bases[p].push_back(v); });
     }
   }
   for (size_t k = 0; k < results.size(); ++k) define(results[k], std::move(held[k]));

@@ -263,17 +263,27 @@ void Emitter::findLiveness() {
   }
 }
 
+/// From one group's copy to the next: vectors are aligned, and a few words are packed, since a store for each group to
+/// a cache line of its own would fill the processor's store buffer.
+size_t Emitter::scratchStride(size_t bytesPerGroup) { return roundUp(bytesPerGroup, bytesPerGroup > 32 ? 64 : 4); }
+
 /// Bytes of scratch memory that every group has one copy of; the offset is that of group 0.
 size_t Emitter::allocateScratch(size_t bytesPerGroup) {
   const size_t at = scratchBytes_;
-  scratchBytes_ += roundUp(bytesPerGroup, 64) * groups_;
+  scratchBytes_ += roundUp(scratchStride(bytesPerGroup) * groups_, 64);
   return at;
 }
 
-/// Address of this group's copy. All copies of one value lie together, so that neighbouring groups share pages and
+/// Address of the first group's copy. All copies of one value lie together, so that neighbouring groups share pages and
 /// prefetch streams.
 LlvmValue Emitter::scratchAddress(size_t offset) {
   return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), scratch_, offset);
+}
+
+/// That of the current group, whose copy has `bytesPerGroup`.
+LlvmValue Emitter::scratchOfGroup(size_t offset, size_t bytesPerGroup) {
+  const auto stride = static_cast<uint32_t>(scratchStride(bytesPerGroup));
+  return b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(offset), b_.CreateMul(group_, b_.getInt32(stride)));
 }
 
 /// The mask of lanes that exist: only the last warp of a block can be partial.
@@ -298,7 +308,7 @@ Parts Emitter::initialLive() {
 void Emitter::emitRegions() {
   dummyHome_ = scratchBytes_;
   scratchBytes_ += 64;
-  liveHome_ = allocateScratch(4 * jam_);
+  liveHome_ = allocateScratch(liveBytes());
   if (parks_) {
     parkedHome_ = scratchBytes_;
     scratchBytes_ += roundUp(ParkingLot::bytes(warps_), 64);
@@ -409,15 +419,20 @@ void Emitter::emitRegion(uint32_t point) {
   b_.CreateStore(b_.getInt32(kDone), nextState_);
   takeBarrierReduction(point);
   if (!parks_) deliverBarrierReduction(point);
-  // Values that all warps share and this region changes must start from the same value for each group.
-  std::vector<std::pair<llvm::AllocaInst*, LlvmValue>> snapshot;
+  // Values that all warps share and this region changes must start from the same value for each group, and have then
+  // the value that a group gave them which came to the end, and not ended before.
+  sharedValues_.clear();
   for (ValueId v : liveAt_[point])
     if (!parks_ && shapes_[v].isGrouped() && !shapes_[v].warpVarying && definedInRegion_[v])
-      for (auto& part : slots_[v].bases)
-        for (llvm::AllocaInst* slot : part) snapshot.push_back({slot, b_.CreateLoad(slot->getAllocatedType(), slot)});
+      for (llvm::AllocaInst* slot : slots_[v].bases[0]) {
+        llvm::Type* type = slot->getAllocatedType();
+        sharedValues_.push_back({slot, b_.CreateLoad(type, slot), llvm::IRBuilder<>(entry_).CreateAlloca(type)});
+        b_.CreateStore(sharedValues_.back().before, sharedValues_.back().after);
+      }
 
   auto* loop = llvm::BasicBlock::Create(context_, "groups", function_);
   auto* latch = llvm::BasicBlock::Create(context_, "nextgroup", function_);
+  auto* advance = llvm::BasicBlock::Create(context_, "advance", function_);
   auto* after = llvm::BasicBlock::Create(context_, "endregion", function_);
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
@@ -425,7 +440,8 @@ void Emitter::emitRegion(uint32_t point) {
   group->addIncoming(firstGroup_, head);
   group_ = group;
   regionLatch_ = latch;
-  for (auto& [slot, value] : snapshot) b_.CreateStore(value, slot);
+  regionAdvance_ = mayMiss_[point] && point != 0 ? advance : nullptr;
+  for (const SharedValue& v : sharedValues_) b_.CreateStore(v.before, v.slot);
   for (ValueId v = 0; v < f_.values.size(); ++v)
     if (definedInRegion_[v] && !crossesBarrier_[v]) forget(v);
   reloadAfterBarrier(point);
@@ -442,8 +458,7 @@ void Emitter::emitRegion(uint32_t point) {
     if (point == 0) {
       live = initialLive();
     } else {
-      LlvmValue home =
-          b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(liveHome_), b_.CreateMul(group_, b_.getInt32(64)));
+      LlvmValue home = scratchOfGroup(liveHome_, liveBytes());
       for (unsigned p = 0; p < jam_; ++p) {
         LlvmValue bits = b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));
         live.push_back(b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes)));
@@ -470,16 +485,18 @@ void Emitter::emitRegion(uint32_t point) {
 
   b_.SetInsertPoint(latch);
   if (std::any_of(mayMiss_.begin() + 1, mayMiss_.end(), [](char m) { return m != 0; })) {
-    LlvmValue home =
-        b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(liveHome_), b_.CreateMul(group_, b_.getInt32(64)));
+    LlvmValue home = scratchOfGroup(liveHome_, liveBytes());
     for (unsigned p = 0; p < jam_; ++p)
       b_.CreateStore(laneBits(fromStorage(b_.CreateLoad(storageType(), live_[p]))),
                      b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));
   }
+  b_.CreateBr(advance);
+  b_.SetInsertPoint(advance);
   LlvmValue next = b_.CreateAdd(group_, b_.getInt32(1), "group.next", true, true);
-  group->addIncoming(next, latch);
+  group->addIncoming(next, advance);
   b_.CreateCondBr(b_.CreateICmpULT(next, groupsEnd_), loop, after);
   b_.SetInsertPoint(after);
+  for (const SharedValue& v : sharedValues_) b_.CreateStore(b_.CreateLoad(v.slot->getAllocatedType(), v.after), v.slot);
 }
 
 namespace {
@@ -500,13 +517,11 @@ void forEachSlot(const Slots& slots, F&& f) {
 size_t Emitter::homeBytes(ValueId v) const {
   const ir::Shape& s = shapes_[v];
   const size_t vectors = size_t{8} * kLanes * jam_;
-  return s.isGrouped() ? roundUp(size_t{8} * partsOf(v) * s.groups, 64) + (isDual(v) ? vectors : 0) : vectors;
+  const size_t bases = size_t{8} * partsOf(v) * s.groups;
+  return !s.isGrouped() ? vectors : isDual(v) ? roundUp(bases, 64) + vectors : bases;
 }
 
-LlvmValue Emitter::homeOf(ValueId v) {
-  return b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(home_[v]),
-                              b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(roundUp(homeBytes(v), 64)))));
-}
+LlvmValue Emitter::homeOf(ValueId v) { return scratchOfGroup(home_[v], homeBytes(v)); }
 
 /// Keeps what the region at `point` will read, for this group. Values shared by all warps stay in their slots, unless
 /// warps can be out of step. With a mask, each of its lanes keeps its own; bases are then the same for all lanes,

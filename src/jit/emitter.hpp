@@ -106,9 +106,13 @@ class Emitter {
   void findPlaces();
   unsigned stepsFromPlace(ValueId v, unsigned most) const;
   void makeFromPlace(ValueId v);
+  bool isMadeHere(const Instruction& i) const;
   LlvmValue homeOf(ValueId v);
   size_t homeBytes(ValueId v) const;
+  static size_t scratchStride(size_t bytesPerGroup);
+  size_t liveBytes() const { return size_t{4} * jam_; }
   LlvmValue scratchAddress(size_t offset);
+  LlvmValue scratchOfGroup(size_t offset, size_t bytesPerGroup);
   /// May code be compiled for warps all of whose lanes are there, besides that for any warp? Not what a block of a
   /// large kernel runs once.
   bool hasFullVersion() const {
@@ -174,6 +178,7 @@ class Emitter {
   void emitKill(BlockId b, uint32_t version, unsigned side);
   void endDying(llvm::BasicBlock* die);
   bool canPartAt(BlockId b) const;
+  void branchOnBase(const ir::Terminator& end, llvm::BasicBlock* const all[2]);
   void runApart();
   void goTo(BlockId from, BlockId to, uint32_t version);
   void emitComponent(uint32_t component, uint32_t version);
@@ -188,7 +193,7 @@ class Emitter {
   void assignPhis(BlockId from, BlockId to, const Parts& mask);
   void addPending(BlockId b, const Parts& mask);
   Parts takePending(BlockId b);
-  void endRegion(uint32_t nextState);
+  void endRegion(uint32_t nextState, bool isWhole = false);
   void arrive(BlockId to, uint32_t version);
   void clearPending(uint32_t component, uint32_t version);
   bool isWorthSpecialising(BlockId b, uint32_t version) const;
@@ -265,6 +270,17 @@ class Emitter {
   llvm::Type* type(isa::Type t, const Source& s) { return typeOf(t, s.vector()); }
   LlvmValue number(isa::Type t, uint64_t bits, const Source& s) { return constant(t, bits, s.vector()); }
   bool isUniformValue(ValueId v) const { return shapes_[v].isUniform(); }
+  /// `place & chosen`, with the same `chosen` for all lanes, where the warp's base of `place` and the lanes' pattern
+  /// have no bit in common: each gives its own bits, those below 2^patternBits being the pattern's.
+  struct ChosenBits {
+    LlvmValue ofBase = nullptr, ofPattern = nullptr;  // a scalar, and a vector that may be the same for all warps
+    unsigned patternBits = 0;
+  };
+  /// Says of a comparison that no lane fulfils it (or, `negated`, all do) unless `open`, and then the lanes that
+  /// `lanes` says.
+  void noteComparison(const Instruction& i, LlvmValue open, LlvmValue lanes, bool negated);
+  /// Is that the value of operand `k` of `i`, made in the block that is being emitted?
+  std::optional<ChosenBits> chosenBits(const Instruction& i, size_t k, isa::Type t, const Source& s);
   /// x / d or x % d where all lanes divide by the same d: a shift or a mask if d is a power of two, else what `general`
   /// emits.
   LlvmValue divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder,
@@ -551,6 +567,12 @@ class Emitter {
   std::vector<char> isRead_;                    // by some instruction, phi or branch
   std::set<const Instruction*> streams_;        // stores that may go round the caches
   std::vector<const Instruction*> definition_;  // of each value that an instruction in a block defines
+  const ir::Block* emitted_ = nullptr;          // whose code is being emitted
+  struct Comparison {
+    LlvmValue open, lanes;
+    bool negated;
+  };
+  std::map<ValueId, Comparison> comparisons_;  // of that block
   std::map<ValueId, std::pair<BlockId, const ir::Phi*>> phiOf_;
   /// How threads come to the region at a point.
   struct Way {
@@ -563,6 +585,16 @@ class Emitter {
   llvm::BasicBlock *parkedTurn_ = nullptr, *suspend_ = nullptr;
   uint32_t currentPoint_ = 0;
   llvm::BasicBlock* regionLatch_ = nullptr;
+  /// A value of all warps that the region changes: where it is, what it was before the region, and what it is behind
+  /// it.
+  struct SharedValue {
+    llvm::AllocaInst* slot;
+    LlvmValue before;
+    llvm::AllocaInst* after;
+  };
+  std::vector<SharedValue> sharedValues_;
+  llvm::BasicBlock* regionAdvance_ =
+      nullptr;  // past the store of the lanes that have not ended; null if all must store
   size_t scratchBytes_ = 0;
   size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
   bool sharesParked_ = false;                 // the regions of threads out of step are one piece of code

@@ -78,6 +78,7 @@ class Lower {
   LlvmValue reciprocalRootOfDouble(LlvmValue x);
   // comparison.cpp
   LlvmValue compare(LlvmValue a, LlvmValue b, isa::Type t);
+  LlvmValue compareChosenBits(size_t x, size_t y, isa::Type t);
   LlvmValue compareOperands(size_t a, size_t b, isa::Type t);
   LlvmValue combine(LlvmValue test, LlvmValue with);
   LlvmValue compareHalves(size_t a, size_t b, unsigned half);

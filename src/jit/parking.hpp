@@ -45,7 +45,7 @@ struct ParkingLot {
   /// In place of a point: all threads have ended; the block can only wait for others; lanes are out of step.
   static constexpr uint32_t kEnded = 0xFFFF, kWaits = 0xFFFE, kParked = 0xFFFD;
   /// Bytes from one warp's word of lanes that have not ended to the next one's, where regions in step keep them.
-  static constexpr unsigned kLiveStride = 64;
+  static constexpr unsigned kLiveStride = 4;
 
   const machine::BlockFrame* frame;
   std::byte* live;                   // lanes that have not ended, as regions in step keep them

@@ -1,5 +1,8 @@
 // Values that a few instructions make from a thread's place in the grid (`threadIdx.x * 4`) are made again behind a
 // barrier: that costs less than keeping them, and LLVM sees then that the first warp's threadIdx.x starts at 0.
+#include <algorithm>
+#include <functional>
+
 #include "ir/shape_transfer.hpp"
 #include "jit/emitter.hpp"
 
@@ -7,6 +10,7 @@ namespace ordito::jit {
 namespace {
 
 using isa::Op;
+using isa::Type;
 
 constexpr unsigned kMostSteps = 4;
 
@@ -70,6 +74,42 @@ void Emitter::makeFromPlace(ValueId v) {
   for (size_t k = 1; k < i.operands.size(); ++k)
     if (i.operands[k].kind == ptx::Operand::Kind::Register) makeFromPlace(i.operands[k].reg);
   emitInstruction(i);
+}
+
+/// Its operands have then the values that it saw.
+bool Emitter::isMadeHere(const Instruction& i) const {
+  const auto& code = emitted_->code;
+  return std::less_equal<>{}(code.data(), &i) && std::less<>{}(&i, code.data() + code.size());
+}
+
+void Emitter::noteComparison(const Instruction& i, LlvmValue open, LlvmValue lanes, bool negated) {
+  if (i.op == Op::Setp && !i.guard && jam_ == 1 && i.operands[0].kind == ptx::Operand::Kind::Register)
+    comparisons_[i.operands[0].reg] = {open, lanes, negated};
+}
+
+std::optional<Emitter::ChosenBits> Emitter::chosenBits(const Instruction& i, size_t k, isa::Type t, const Source& s) {
+  const ptx::Operand& o = i.operands[k];
+  if (!s.vector() || o.kind != ptx::Operand::Kind::Register || o.negated) return std::nullopt;
+  const Instruction* made = definition_[o.reg];
+  if (!made || made->op != Op::And || made->guard || !isMadeHere(*made) || isa::bits(made->type[0]) != isa::bits(t) ||
+      isa::isFloat(f_.values[o.reg].type))
+    return std::nullopt;
+  for (size_t place = 1; place <= 2; ++place) {
+    const ir::Shape shape = shapes_.shapeOf(made->operands[place]);
+    if (!shape.isGrouped() || shape.groups != 1 || shape.inexact || shape.pattern == 0 || shape.alignment >= 32)
+      continue;
+    if (!shapes_.shapeOf(made->operands[3 - place]).isUniform()) continue;
+    const ir::Pattern& pattern = shapes_.pattern(shape.pattern);
+    const auto fits = [&](int64_t lane) { return lane >= 0 && lane >> shape.alignment == 0; };
+    if (!std::ranges::all_of(pattern, fits)) continue;
+    Source ofBase = s;
+    ofBase.group = 0;
+    const Type bits = made->type[0];
+    LlvmValue chosen = operand(made->operands[3 - place], bits, ofBase);
+    return ChosenBits{b_.CreateAnd(operand(made->operands[place], bits, ofBase), chosen),
+                      b_.CreateAnd(patternVector(pattern, chosen->getType()), splat(chosen)), shape.alignment};
+  }
+  return std::nullopt;
 }
 
 }  // namespace ordito::jit

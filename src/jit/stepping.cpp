@@ -68,7 +68,7 @@ void Emitter::emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, l
   auto* nowhere = newBlock("nowhere");
   auto* choice = b_.CreateSwitch(point, nowhere, static_cast<unsigned>(points_.size()));
   llvm::IRBuilder<>(nowhere).CreateUnreachable();
-  regionLatch_ = parkedTurn_;
+  regionLatch_ = parkedTurn_, regionAdvance_ = nullptr;
   std::vector<uint32_t> parked;
   for (uint32_t p = 0; p < points_.size(); ++p)
     if (ways_[p].isParked()) parked.push_back(p);

@@ -352,6 +352,12 @@ Node Generator::lock() {
                   id, take, word, reg('r', false), lock));
 }
 
+/// All threads from one on end: whole warps, mostly.
+Node Generator::leave() {
+  haveExited_ = true;
+  return text(fmt::format("  setp.ge.u32 %q2, %me, {};\n  @%q2 ret;\n", (1 + below(7)) * (chance(70) ? 32 : 20)));
+}
+
 Node Generator::branch(unsigned depth, bool together) {
   Node n;
   n.kind = Node::Kind::If;
@@ -433,6 +439,7 @@ Node Generator::statement(unsigned depth, bool together) {
   if (together && what < 8 && wholeWarps_ && !hasUnevenBarriers_)
     return haveExited_ || chance(60) ? warp() : partOfWarp();
   if (together && what < 14 && !hasUnevenBarriers_) return exchange();
+  if (together && what < 17 && mayExit_) return leave();
   if (what < 24 && depth > 0) return branch(depth, together);
   if (what < 32 && depth > 0 && loops_ < 8) return loop(depth, together);
   if (what < 36 && depth > 0) return choice(depth, together);
@@ -456,7 +463,7 @@ Kernel Generator::run() {
   k.block = kShapes[below(std::size(kShapes))];
   k.grid = {1 + below(3), 1, 1};
   wholeWarps_ = k.block.count() % 32 == 0;
-  mayExit_ = chance(30) && !isPortable_;  // else others would read words that were never written
+  mayExit_ = chance(30);
   hasUnevenBarriers_ = getsOutOfStep && chance(20);
   hasLocks_ = getsOutOfStep && chance(10);
   k.nodes = block(3, true, 5 + below(12));

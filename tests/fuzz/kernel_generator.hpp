@@ -70,6 +70,7 @@ class Generator {
   Node local();
   Node exchange();
   Node warp();
+  Node leave();
   Node branch(unsigned depth, bool together);
   Node loop(unsigned depth, bool together);
   Node choice(unsigned depth, bool together);
