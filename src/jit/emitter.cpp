@@ -35,7 +35,6 @@ constexpr uint32_t kDone = ~0u;
 /// they share their code.
 constexpr size_t kSmallKernel = 300, kMostCopies = 3;
 
-size_t roundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 }  // namespace
 
 Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
@@ -108,7 +107,7 @@ void Emitter::emitFunction(unsigned groups) {
   emitPrologue();
   emitRegions();
   llvm::IRBuilder<>(entry_).CreateBr(body);
-  result_.scratchBytes = roundUp(scratchBytes_ + 64, 64);
+  result_.scratchBytes = llvm::alignTo(scratchBytes_ + 64, 64);
 }
 
 /// Line tables, so that a fault in the machine code can name its line of PTX.
@@ -263,29 +262,6 @@ void Emitter::findLiveness() {
   }
 }
 
-/// From one group's copy to the next: vectors are aligned, and a few words are packed, since a store for each group to
-/// a cache line of its own would fill the processor's store buffer.
-size_t Emitter::scratchStride(size_t bytesPerGroup) { return roundUp(bytesPerGroup, bytesPerGroup > 32 ? 64 : 4); }
-
-/// Bytes of scratch memory that every group has one copy of; the offset is that of group 0.
-size_t Emitter::allocateScratch(size_t bytesPerGroup) {
-  const size_t at = scratchBytes_;
-  scratchBytes_ += roundUp(scratchStride(bytesPerGroup) * groups_, 64);
-  return at;
-}
-
-/// Address of the first group's copy. All copies of one value lie together, so that neighbouring groups share pages and
-/// prefetch streams.
-LlvmValue Emitter::scratchAddress(size_t offset) {
-  return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), scratch_, offset);
-}
-
-/// That of the current group, whose copy has `bytesPerGroup`.
-LlvmValue Emitter::scratchOfGroup(size_t offset, size_t bytesPerGroup) {
-  const auto stride = static_cast<uint32_t>(scratchStride(bytesPerGroup));
-  return b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(offset), b_.CreateMul(group_, b_.getInt32(stride)));
-}
-
 /// The mask of lanes that exist: only the last warp of a block can be partial.
 Parts Emitter::initialLive() {
   const auto& block = shapes_.launch().block;
@@ -311,16 +287,12 @@ void Emitter::emitRegions() {
   liveHome_ = allocateScratch(liveBytes());
   if (parks_) {
     parkedHome_ = scratchBytes_;
-    scratchBytes_ += roundUp(ParkingLot::bytes(warps_), 64);
+    scratchBytes_ += llvm::alignTo(ParkingLot::bytes(warps_), 64);
   }
   reductionHome_ = scratchBytes_;
   scratchBytes_ += 64;
   clearShadows();
-  home_.assign(f_.values.size(), 0);
-  for (ValueId v = 0; v < f_.values.size(); ++v) {
-    if (!crossesBarrier_[v] || madeFromPlace_[v]) continue;
-    home_[v] = allocateScratch(homeBytes(v));
-  }
+  allocateHomes();
   auto* done = newBlock("done");
   auto* round = newBlock("round");
   std::vector<llvm::BasicBlock*> heads;
@@ -497,61 +469,6 @@ void Emitter::emitRegion(uint32_t point) {
   b_.CreateCondBr(b_.CreateICmpULT(next, groupsEnd_), loop, after);
   b_.SetInsertPoint(after);
   for (const SharedValue& v : sharedValues_) b_.CreateStore(b_.CreateLoad(v.slot->getAllocatedType(), v.after), v.slot);
-}
-
-namespace {
-/// Calls f(slot, byte offset in the home) for each slot of a value.
-template <class F>
-void forEachSlot(const Slots& slots, F&& f) {
-  size_t offset = 0;
-  std::set<llvm::AllocaInst*> seen;
-  for (const auto& part : slots.bases)
-    for (llvm::AllocaInst* slot : part)
-      if (seen.insert(slot).second) f(slot, offset), offset += 8;
-  offset = (offset + 63) / 64 * 64;
-  for (llvm::AllocaInst* slot : slots.vectors) f(slot, offset), offset += 8 * kLanes;
-}
-}  // namespace
-
-/// What a value takes in the memory of one group: bases a double word each, vectors a full register width.
-size_t Emitter::homeBytes(ValueId v) const {
-  const ir::Shape& s = shapes_[v];
-  const size_t vectors = size_t{8} * kLanes * jam_;
-  const size_t bases = size_t{8} * partsOf(v) * s.groups;
-  return !s.isGrouped() ? vectors : isDual(v) ? roundUp(bases, 64) + vectors : bases;
-}
-
-LlvmValue Emitter::homeOf(ValueId v) { return scratchOfGroup(home_[v], homeBytes(v)); }
-
-/// Keeps what the region at `point` will read, for this group. Values shared by all warps stay in their slots, unless
-/// warps can be out of step. With a mask, each of its lanes keeps its own; bases are then the same for all lanes,
-/// whenever they come (ir/stops.hpp).
-void Emitter::spillForBarrier(uint32_t point, const Parts& mask) {
-  for (ValueId v : liveAt_[point]) {
-    const ir::Shape& s = shapes_[v];
-    if (!definedInRegion_[v] || madeFromPlace_[v] || (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_))
-      continue;
-    forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
-      keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset),
-                mask.empty() || !value->getType()->isVectorTy() ? nullptr : mask[0]);
-    });
-  }
-}
-
-void Emitter::reloadAfterBarrier(uint32_t point) {
-  for (ValueId v : liveAt_[point]) {
-    const ir::Shape& s = shapes_[v];
-    if (madeFromPlace_[v]) {
-      makeFromPlace(v);
-      continue;
-    }
-    if (s.isGrouped() && !s.warpVarying && !isDual(v) && !parks_) continue;
-    forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      LlvmValue home = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset);
-      b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), home, llvm::Align(8)), slot);
-    });
-  }
 }
 
 }  // namespace ordito::jit

@@ -31,6 +31,10 @@
 #include "machine/layout.hpp"
 #include "ptx/matrix.hpp"
 
+namespace llvm {
+class IntEqClasses;
+}
+
 namespace ordito::jit {
 
 using ir::BlockId;
@@ -107,6 +111,11 @@ class Emitter {
   unsigned stepsFromPlace(ValueId v, unsigned most) const;
   void makeFromPlace(ValueId v);
   bool isMadeHere(const Instruction& i) const;
+  bool isKept(ValueId v) const;
+  void allocateHomes();
+  void shareHomes(llvm::IntEqClasses& homes) const;
+  bool haveLikeHomes(ValueId a, ValueId b) const;
+  bool isWhereItWas(ValueId v) const;
   LlvmValue homeOf(ValueId v);
   size_t homeBytes(ValueId v) const;
   static size_t scratchStride(size_t bytesPerGroup);
