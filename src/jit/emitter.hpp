@@ -497,6 +497,7 @@ class Emitter {
   void emitAssertFail(const Instruction& i);
   LlvmValue shadow(unsigned copy);
   uint32_t shadowedBytes() const;
+  unsigned shadowCopies() const;
   size_t shadowPitch() const;
   void clearShadows();
   void addShadows();

@@ -1,10 +1,11 @@
 // Threads that count in shared memory, as a histogram does, often hit the same word within a few instructions: on one
-// host thread each addition then waits for the one before to pass through the store buffer. With four copies, by lane,
-// that is four times rarer (the histogram in bench/RESULTS.md). A barrier ends the region, and there the copies are
-// added up; integers may be added in any order.
+// host thread each addition then waits for the one before to pass through the store buffer. With copies, among which
+// the lanes take turns, that is so many times rarer (the histogram in bench/RESULTS.md). A barrier ends the region, and
+// there the copies are added up; integers may be added in any order.
 #include "jit/shadows.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "ir/graph.hpp"
 #include "jit/emitter.hpp"
@@ -73,11 +74,17 @@ LlvmValue Emitter::shadow(unsigned copy) {
 /// What has copies: the static variables, to the end of their last 16 bytes. Shared memory is at least as long.
 uint32_t Emitter::shadowedBytes() const { return (layout_.staticSharedBytes + 15) / 16 * 16; }
 
-/// From copy to copy: the least that has room and is a quarter of a page more than whole pages.
+/// Copies of a block's shared memory, itself included, among which neighbouring lanes take turns: as many as leave room
+/// for other things in the first cache.
+unsigned Emitter::shadowCopies() const {
+  constexpr uint32_t kRoom = 16384, kFewest = 4, kMost = 16;
+  return std::clamp(std::bit_floor(kRoom / shadowedBytes()), kFewest, kMost);
+}
+
+/// From copy to copy: the least that has room and is that share of a page more than whole pages.
 size_t Emitter::shadowPitch() const {
-  constexpr size_t kQuarter = kPage / kShadows;
-  const size_t bytes = shadowedBytes();
-  return bytes <= kQuarter ? kQuarter : (bytes - kQuarter + kPage - 1) / kPage * kPage + kQuarter;
+  const size_t share = kPage / shadowCopies(), bytes = shadowedBytes();
+  return bytes <= share ? share : llvm::alignTo(bytes - share, kPage) + share;
 }
 
 /// At the start of a block, whose scratch memory may hold anything.
@@ -88,8 +95,8 @@ void Emitter::clearShadows() {
     return;
   }
   shadowsHome_ = scratchBytes_;
-  scratchBytes_ += kPage + kShadows * shadowPitch();
-  for (unsigned copy = 1; copy < kShadows; ++copy)
+  scratchBytes_ += kPage + shadowCopies() * shadowPitch();
+  for (unsigned copy = 1; copy < shadowCopies(); ++copy)
     b_.CreateMemSet(pointer(shadow(copy)), b_.getInt8(0), shadowedBytes(), llvm::Align(4));
 }
 
@@ -105,7 +112,7 @@ void Emitter::addShadows() {
   at->addIncoming(b_.getInt64(0), before);
   auto place = [&](unsigned copy) { return pointer(b_.CreateAdd(shadow(copy), at)); };
   LlvmValue sum = b_.CreateAlignedLoad(row, place(0), align);
-  for (unsigned copy = 1; copy < kShadows; ++copy) {
+  for (unsigned copy = 1; copy < shadowCopies(); ++copy) {
     sum = b_.CreateAdd(sum, b_.CreateAlignedLoad(row, place(copy), align));
     b_.CreateAlignedStore(llvm::Constant::getNullValue(row), place(copy), align);
   }

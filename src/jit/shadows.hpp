@@ -9,9 +9,6 @@
 
 namespace ordito::jit {
 
-/// Copies of a block's shared memory, itself included, among which neighbouring lanes take turns.
-constexpr unsigned kShadows = 4;
-
 /// Is `i`, an atomic instruction, an addition of whole numbers to shared memory whose old value nobody reads?
 bool isCount(const ir::Instruction& i, const std::vector<char>& isRead);
 

@@ -226,7 +226,7 @@ void Emitter::emitCounts(const Instruction& i, size_t at, const Address& a) {
   }
   b_.CreateCondBr(areShadowed(offsets), inside, outside);
   b_.SetInsertPoint(inside);
-  for (unsigned p = 0; p < jam_; ++p) emitUnreadAtomic(i, operands[p], offsets[p], kShadows);
+  for (unsigned p = 0; p < jam_; ++p) emitUnreadAtomic(i, operands[p], offsets[p], shadowCopies());
   b_.CreateBr(on);
   b_.SetInsertPoint(outside);
   for (unsigned p = 0; p < jam_; ++p)
