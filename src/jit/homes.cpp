@@ -100,7 +100,7 @@ void Emitter::shareHomes(llvm::IntEqClasses& homes) const {
 bool Emitter::haveLikeHomes(ValueId a, ValueId b) const {
   const ir::Shape &x = shapes_[a], &y = shapes_[b];
   return f_.values[a].type == f_.values[b].type && x.isGrouped() == y.isGrouped() && x.groups == y.groups &&
-         partsOf(a) == partsOf(b) && isDual(a) == isDual(b);
+         x.pattern == y.pattern && partsOf(a) == partsOf(b) && isDual(a) == isDual(b);
 }
 
 /// Has this region done no more to the phi `v` than to give it the value that it found in the same home?
@@ -113,6 +113,7 @@ bool Emitter::isWhereItWas(ValueId v) const {
     const ValueId from = phi->incoming[p];
     if (!inRegion_[predecessors[p]] || from == v) continue;
     if (from == ir::kNoValue || definedInRegion_[from] || !isKept(from) || home_[from] != home_[v]) return false;
+    if (nans_.isMixed(v) && nans_.isDirty(from)) return false;  // the edge mends it
   }
   return true;
 }

@@ -352,6 +352,19 @@ Node Generator::lock() {
                   id, take, word, reg('r', false), lock));
 }
 
+/// Whether a thread's place in its block is such and such, in %q3: conditions that whole warps share, or lanes of all
+/// warps alike.
+std::string Generator::place() {
+  static constexpr const char* kComparisons[] = {"eq", "ne", "lt", "ge"};
+  const char* where = below(3) == 0 ? "%tid.x" : below(3) == 0 ? "%tid.y" : "%me";
+  if (chance(50))
+    return fmt::format("  mov.u32 %t7, {};\n  setp.{}.u32 %q3, %t7, {};\n", where, kComparisons[below(4)],
+                       chance(60) ? 32 * below(6) : below(128));
+  const std::string bits = chance(40) ? sharedReg('r') : std::to_string(below(128));
+  return fmt::format("  mov.u32 %t7, {};\n  and.b32 %t7, %t7, {};\n  setp.{}.s32 %q3, %t7, {};\n", where, bits,
+                     kComparisons[below(2)], chance(60) ? 0 : below(64));
+}
+
 /// All threads from one on end: whole warps, mostly.
 Node Generator::leave() {
   haveExited_ = true;
@@ -363,6 +376,7 @@ Node Generator::branch(unsigned depth, bool together) {
   n.kind = Node::Kind::If;
   const bool shared = together && chance(40);
   n.text = (chance(50) ? "!" : "") + (shared ? sharedReg('p') : reg('p', false));
+  if (!shared && chance(35)) n.setup = place(), n.text = chance(50) ? "%q3" : "!%q3";
   if (mayExit_ && !together && !inLoops_ && chance(8)) {
     n.body.push_back(text("  ret;\n"));
     haveExited_ = true;
@@ -420,6 +434,7 @@ Node Generator::loop(unsigned depth, bool together) {
   const bool shared = together && chance(50);
   n.counter = fmt::format("%c{}", loops_++ % 8);
   n.text = shared ? sharedReg('r') : reg('r', false);
+  if (!shared && chance(25)) n.setup = "  shr.u32 %t7, %me, 5;\n", n.text = "%t7";
   ++inLoops_;
   const bool outer = std::exchange(mayLeave_, !(together && shared));
   n.body = block(depth - 1, together && shared, 1 + below(4));
@@ -491,6 +506,7 @@ class Printer {
         if (auto at = t.find(word); at != std::string::npos) t.replace(at, std::string(word).size(), *label);
       out += t;
     } else if (n.kind == Node::Kind::If) {
+      out += n.setup;
       const std::string inverted = n.text[0] == '!' ? n.text.substr(1) : "!" + n.text;
       out += fmt::format("  @{} bra Else{};\n", inverted, id);
       print(n.body, breakTo, continueTo);
@@ -502,6 +518,7 @@ class Printer {
       choose(n, id, breakTo, continueTo);
     } else {
       // Up to three turns, counted in a register of the loop's own.
+      out += n.setup;
       out += fmt::format(
           "  and.b32 {}, {}, 3;\nLoop{}:\n  setp.eq.u32 %q1, {}, 0;\n  @%q1 bra Done{};\n  sub.u32 {}, {}, 1;\n",
           n.counter, n.text, id, n.counter, id, n.counter, n.counter);

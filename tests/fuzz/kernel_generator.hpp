@@ -23,7 +23,7 @@ struct Node {
   Kind kind = Kind::Text;
   std::string text;  // Text: instructions. If: the guard, "%p1" or "!%p1". Loop: the register that holds the bound.
                      // Switch: the one that chooses; its body is its cases. Case: "" or "falls" into the next one.
-  std::string counter;
+  std::string counter, setup = {};  // setup: instructions that make the guard or the bound
   std::vector<Node> body, otherwise;
   bool isDropped = false;
 };
@@ -60,7 +60,7 @@ class Generator {
   std::string destination(unsigned type, bool shared);
   std::string guard(bool shared);
   std::string index();
-  Node text(std::string t) { return {Node::Kind::Text, std::move(t), {}, {}, {}, false}; }
+  Node text(std::string t) { return {Node::Kind::Text, std::move(t), {}, {}, {}, {}, false}; }
   std::vector<Node> block(unsigned depth, bool together, unsigned count);
   Node statement(unsigned depth, bool together);
   Node pure(bool shared);
@@ -71,6 +71,7 @@ class Generator {
   Node exchange();
   Node warp();
   Node leave();
+  std::string place();
   Node branch(unsigned depth, bool together);
   Node loop(unsigned depth, bool together);
   Node choice(unsigned depth, bool together);
