@@ -296,7 +296,8 @@ bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
   return memory && size <= kSpecialiseLimit;
 }
 
-/// A warp whose base alone decides goes where all its lanes go; the others need to ask their lanes only.
+/// A warp whose base alone decides goes where all its lanes go; the others need to ask their lanes only, and from here
+/// on `held_` has the condition as it is for them.
 void Emitter::branchOnBase(const ir::Terminator& end, llvm::BasicBlock* const all[2]) {
   const auto found = comparisons_.find(end.condition);
   if (found == comparisons_.end()) return;
@@ -313,6 +314,7 @@ void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
   std::erase(base.assumed, b);
   const bool specialises = isWorthSpecialising(b, version);
   llvm::BasicBlock* all[2] = {};
+  const auto heldByAll = held_;
   if (specialises) {
     all[0] = newBlock("alltaken"), all[1] = newBlock("nonetaken");
     branchOnBase(end, all);
@@ -332,7 +334,7 @@ void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
     const auto heldHere = held_;
     for (unsigned k = 0; k < 2; ++k) {
       b_.SetInsertPoint(all[k]);
-      held_ = heldHere;
+      held_ = heldByAll;
       goTo(b, end.target[k], versionNumber(agreed));
     }
     held_ = heldHere;

@@ -18,7 +18,7 @@ void forEachSlot(const Slots& slots, F&& f) {
   for (const auto& part : slots.bases)
     for (llvm::AllocaInst* slot : part)
       if (seen.insert(slot).second) f(slot, offset), offset += 8;
-  offset = (offset + 63) / 64 * 64;
+  offset = llvm::alignTo(offset, 64);
   for (llvm::AllocaInst* slot : slots.vectors) f(slot, offset), offset += 8 * kLanes;
 }
 

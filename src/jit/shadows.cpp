@@ -72,7 +72,7 @@ LlvmValue Emitter::shadow(unsigned copy) {
 }
 
 /// What has copies: the static variables, to the end of their last 16 bytes. Shared memory is at least as long.
-uint32_t Emitter::shadowedBytes() const { return (layout_.staticSharedBytes + 15) / 16 * 16; }
+uint32_t Emitter::shadowedBytes() const { return static_cast<uint32_t>(llvm::alignTo(layout_.staticSharedBytes, 16)); }
 
 /// Copies of a block's shared memory, itself included, among which neighbouring lanes take turns: as many as leave room
 /// for other things in the first cache.
