@@ -42,6 +42,8 @@ Command cudaBase(const Toolchain& tools, const NvccOptions& options, Pass pass =
   for (const auto& option : options.preprocessor) {
     if (!isDelayedMacro(option)) command.push_back(option);
   }
+  // clang looks into its toolkit last, behind /usr/local/include, where another toolkit's headers may lie.
+  add(command, {"-isystem", (tools.toolkit / "include").string()});
   return command;
 }
 

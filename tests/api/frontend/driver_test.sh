@@ -65,6 +65,8 @@ expect 'nothing runs under -dryrun' sh -c "\"$ordito\" nvcc -dryrun -c -Iinc a.c
 expect 'environment' env NVCC_APPEND_FLAGS="-DN=40 -Iinc" "$ordito" nvcc -ptx a.cu -o env.ptx && expect 'env.ptx' grep -q '43;' env.ptx
 echo '-DN=40 -I inc' > flags
 expect 'option file' nvcc --options-file flags -ptx a.cu -o opt.ptx && expect 'opt.ptx' grep -q '43;' opt.ptx
+mkdir other && for header in cuda.h cuda_runtime.h cuda_runtime_api.h host_defines.h; do echo '#error another toolkit' > other/$header; done
+expect 'our headers first' env CPATH= CPLUS_INCLUDE_PATH="$PWD/other" C_INCLUDE_PATH="$PWD/other" "$ordito" nvcc -c none.cu -o none.o
 expect 'no temporary files left' sh -c "mkdir tmp && TMPDIR=\$PWD/tmp \"$ordito\" nvcc -c b.cpp && rmdir tmp"
 
 refuse 'no such option' nvcc -Wall a.cu
