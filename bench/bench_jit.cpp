@@ -33,7 +33,7 @@ struct Row {
   double ms;  // median
 };
 
-Expected<Row> measure(machine::Engine& engine, const ptx::Module& module, const ptx::Function& kernel,
+Expected<Row> measure(machine::Engine& engine, const machine::ModulePtr& module, const ptx::Function& kernel,
                       const machine::Specialisation& s, int rounds) {
   std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {
@@ -77,9 +77,10 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "{}\n", module.error().message);
       return 1;
     }
-    for (const ptx::Function& kernel : module->functions) {
+    const auto kept = std::make_shared<const ptx::Module>(std::move(*module));
+    for (const ptx::Function& kernel : kept->functions) {
       if (!kernel.isEntry) continue;
-      auto row = measure(*engine, *module, kernel, {{block[0], block[1], 1}, counters}, rounds);
+      auto row = measure(*engine, kept, kernel, {{block[0], block[1], 1}, counters}, rounds);
       if (!row) {
         fmt::print("       refused: {}\n", row.error().message);
         continue;

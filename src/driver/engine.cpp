@@ -6,7 +6,7 @@
 
 #include "driver/results.hpp"
 #include "interp/interpreter.hpp"
-#include "machine/fallback.hpp"
+#include "machine/tiers.hpp"
 #if ORDITO_HAVE_JIT
 #include "jit/jit.hpp"
 #endif
@@ -24,6 +24,27 @@ std::unique_ptr<machine::Engine> makeJit() {
 }
 #endif
 
+#if ORDITO_HAVE_JIT
+/// Most kernels take tens of milliseconds to compile, and those never see the interpreter. A launch whose kernel takes
+/// longer gives its first results half a second later than it could; a block that the interpreter would begin sooner
+/// might well end later.
+constexpr std::chrono::milliseconds kGrace{500};
+
+/// What ORDITO_QUICK says: see docs/engine.md.
+machine::TierRules tierRules() {
+  const char* text = std::getenv("ORDITO_QUICK");
+  const std::string_view name = text ? text : "";
+  machine::TierRules rules;
+  rules.grace = name == "interp" ? std::chrono::milliseconds(0) : kGrace;
+  rules.waits = name == "never" || name == "only";
+  rules.agreeOn = [](const std::string& function) { return !jit::approximates(function); };
+  rules.tell = [](const Error& error) {
+    tell(fmt::format("{}; it runs in the interpreter, slowly", error.message));
+  };
+  return rules;
+}
+#endif
+
 std::unique_ptr<machine::Engine> makeEngine() {
   const char* text = std::getenv("ORDITO_ENGINE");
   std::string_view name = text ? text : "";
@@ -31,10 +52,7 @@ std::unique_ptr<machine::Engine> makeEngine() {
   if (!name.empty() && name != "jit")
     tell(fmt::format("ORDITO_ENGINE: no engine is called '{}'; known are jit, interp", name));
 #if ORDITO_HAVE_JIT
-  if (name != "jit")
-    return std::make_unique<machine::FallbackEngine>(makeJit(), interp::makeInterpreter(), [](const Error& error) {
-      tell(fmt::format("{}; it runs in the interpreter, slowly", error.message));
-    });
+  if (name != "jit") return machine::makeTiers(makeJit(), interp::makeInterpreter(), tierRules());
   return makeJit();
 #else
   return interp::makeInterpreter();

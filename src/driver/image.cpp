@@ -98,7 +98,7 @@ Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, cons
   }
   auto linked = linkModules(std::move(modules));
   if (!linked) return tl::unexpected(linked.error());
-  parsed.module = std::make_unique<const ptx::Module>(std::move(*linked));
+  parsed.module = std::make_shared<const ptx::Module>(std::move(*linked));
   return parsed;
 }
 
@@ -141,7 +141,7 @@ Expected<ParsedImage> parseImage(const Image& image, uint32_t capability) {
   auto module = parseText(text, image.origin, capability);
   if (!module) return tl::unexpected(module.error());
   ParsedImage parsed;
-  parsed.module = std::make_unique<const ptx::Module>(std::move(*module));
+  parsed.module = std::make_shared<const ptx::Module>(std::move(*module));
   return parsed;
 }
 

@@ -21,7 +21,7 @@ struct Image {
 
 /// What an image turned out to hold.
 struct ParsedImage {
-  std::unique_ptr<const ptx::Module> module;  // null when there is no PTX
+  std::shared_ptr<const ptx::Module> module;  // null when there is no PTX
   std::string withoutPtx;                     // then: what there is instead, "machine code for sm_80"
 };
 

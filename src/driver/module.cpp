@@ -94,7 +94,7 @@ Expected<Function::Compiled> Function::compile(const machine::Specialisation& sp
   for (const auto& [known, executable] : compiled_)
     if (known == specialisation) return Compiled{executable, 0};
   auto start = std::chrono::steady_clock::now();
-  auto executable = engine().compile(module.parsed(), kernel, specialisation);
+  auto executable = engine().compile(module.keptParsed(), kernel, specialisation);
   if (!executable) return tl::unexpected(executable.error());
   compiled_.emplace_back(specialisation, *executable);
   auto spent = std::chrono::steady_clock::now() - start;

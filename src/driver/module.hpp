@@ -83,6 +83,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
   std::byte* const* globals() const { return addresses_.data(); }
   const ptx::Module& parsed() const { return *parsed_; }
+  const machine::ModulePtr& keptParsed() const { return parsed_; }
   /// Does any of its code launch kernels or ask the device runtime something? Valid once loaded.
   bool usesDeviceRuntime() const { return usesDeviceRuntime_; }
   /// The kernel that `address`, a function's address in PTX, stands for.
@@ -100,7 +101,7 @@ class Module : public std::enable_shared_from_this<Module> {
   std::string copy_;
   std::mutex mutex_;
   std::optional<Expected<>> parseResult_, placeResult_;
-  std::unique_ptr<const ptx::Module> parsed_;
+  std::shared_ptr<const ptx::Module> parsed_;
   bool usesDeviceRuntime_ = false;
   std::string withoutPtx_;
   std::vector<std::byte*> addresses_;  // by variable index; null for what has no place of its own (shared memory)

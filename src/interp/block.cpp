@@ -26,14 +26,27 @@ constexpr uint32_t kPatience = 200;     // backward branches of one group while 
 constexpr uint32_t kLookWeight = 50;    // of such branches, one behind a look at a lock or a flag counts for so many
 constexpr int kLookSteps = 100;         // and for so many steps of the warp's turn
 constexpr uint32_t kFocusSteps = 1000;  // what a lane that waited gets
+constexpr int kIdleRounds = 3;          // in which a block only waits, before it is suspended
+/// A loop may wait for a plain load, which does not look like waiting: a block that changes nothing for so long lets
+/// others run too.
+constexpr std::chrono::milliseconds kLongestIdleness{500};
 
 /// Does it read what a thread may be waiting for?
 bool looksForOthers(const ptx::Instruction* i) {
   using isa::ModifierKind;
   if (!i) return false;
-  if (i->op == isa::Op::AtomCas) return true;
-  if (i->op == isa::Op::Atom) return i->mods.name(ModifierKind::AtomOp) == "exch";
-  return i->op == isa::Op::Ld && i->has(ModifierKind::Semantics) && i->mods.name(ModifierKind::Semantics) != "weak";
+  switch (i->op) {
+    case isa::Op::AtomCas:
+    case isa::Op::AtomCas128:
+    case isa::Op::MbarrierTestWait:
+    case isa::Op::MbarrierTestParity:
+    case isa::Op::MbarrierTryWait:
+    case isa::Op::MbarrierTryParity: return true;
+    case isa::Op::Atom: return i->mods.name(ModifierKind::AtomOp) == "exch";
+    case isa::Op::Ld:
+      return i->has(ModifierKind::Semantics) && i->mods.name(ModifierKind::Semantics) != "weak";
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -77,23 +90,40 @@ Block::Block(const Program& program, const machine::BlockFrame& frame) : program
   }
 }
 
-void Block::run() {
-  const auto end = std::chrono::steady_clock::now() + kWitnessTime;
+machine::Turn Block::run() {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  auto changed = start;
+  int idleRounds = 0;
   auto isLive = [](const Warp& warp) { return warp.live() != 0; };
   while (std::any_of(warps.begin(), warps.end(), isLive)) {
     bool progress = false;
+    hasChanged = false;
     for (Warp& warp : warps) {
       progress |= runWarp(warp);
-      progress |= releaseBarriers();
+      hasChanged |= releaseBarriers();
     }
-    if (!progress) reportDeadlock();
-    if (program.isWitness && std::chrono::steady_clock::now() > end) giveUp();
+    if (!progress && !hasChanged) reportDeadlock();
+    const auto now = Clock::now();
+    if (program.isWitness && now > start + kWitnessTime) giveUp();
+    if (hasChanged) changed = now;
+    idleRounds = hasChanged || !onlyWaits() ? 0 : idleRounds + 1;
+    if (!program.isWitness && (idleRounds >= kIdleRounds || now > changed + kLongestIdleness))
+      return machine::Turn::Suspended;
   }
+  return machine::Turn::Ended;
+}
+
+/// Have all warps that took their turn only looked?
+bool Block::onlyWaits() const {
+  return std::all_of(warps.begin(), warps.end(),
+                     [](const Warp& warp) { return warp.looked || !warp.lanesIn(Thread::State::Ready); });
 }
 
 /// A turn of one warp; returns whether anything happened.
 bool Block::runWarp(Warp& warp) {
   Executor executor(*this, warp);
+  warp.looked = false;
   for (int i = 0; i < kStepsPerTurn; ++i) {
     uint32_t group = selectGroup(warp);
     if (!group) {
@@ -105,7 +135,10 @@ bool Block::runWarp(Warp& warp) {
     for (uint32_t lane : Lanes(group)) warp.threads[lane].lastStep = warp.steps;
     warp.looks |= looksForOthers(warp.threads[*Lanes(group).begin()].instruction());
     const bool wentBackwards = executor.step(group);
-    if (wentBackwards && warp.looks) i += kLookSteps;
+    if (wentBackwards && warp.looks) {
+      i += kLookSteps;
+      warp.looked = true;
+    }
     noteProgress(warp, group, wentBackwards);
   }
   return true;

@@ -6,6 +6,9 @@
 // keeps jumping backwards while other lanes could run loses its turn, soon if it looks at a lock or a flag, so that a
 // lane may spin on what another lane of its warp will write: by turns to the lane that moved last, since who has just
 // left a spin lock holds it, and to the one that has waited longest, so that nobody is forgotten.
+//
+// A block in which every warp only looks at what others may change, and nothing changes, is suspended, so that the
+// blocks that it waits for get the host thread (machine/worker.hpp).
 #pragma once
 
 #include <array>
@@ -76,6 +79,7 @@ struct Warp {
   uint32_t focusSteps = 0;
   bool favoursRecent = true;  // who gets the next focus
   bool looks = false;         // since the last backward branch it has looked at what others may change
+  bool looked = false;        // the same of its last turn
 
   uint32_t lanesIn(Thread::State state) const;
   uint32_t live() const { return ~lanesIn(Thread::State::Exited) & present(); }
@@ -86,8 +90,8 @@ class Block {
  public:
   Block(const Program& program, const machine::BlockFrame& frame);
 
-  /// Runs until every thread has exited.
-  void run();
+  /// Runs until every thread has exited, or all wait for what other blocks do.
+  machine::Turn run();
 
   [[noreturn]] void fault(machine::FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
                           std::string detail) const;
@@ -97,11 +101,13 @@ class Block {
   const Program& program;
   const machine::BlockFrame& frame;
   std::vector<Warp> warps;
+  bool hasChanged = false;  // in this round something in memory has become another value, or may have
   /// By barrier: threads that arrived without waiting (bar.arrive), since it was last complete.
   std::array<uint32_t, 17> arrivals{};  // the last is a cluster's
 
  private:
   bool runWarp(Warp& warp);
+  bool onlyWaits() const;
   uint32_t selectGroup(Warp& warp) const;
   void noteProgress(Warp& warp, uint32_t group, bool wentBackwards) const;
   bool releaseBarriers();

@@ -11,29 +11,36 @@ class Interpretation : public machine::Executable {
  public:
   explicit Interpretation(Program program) : program(std::move(program)) {}
 
-  /// A fault leaves by longjmp and skips destructors, so the block belongs to the host thread: the next one frees what
-  /// a faulting one left.
+  /// A fault leaves by longjmp and skips destructors, so the block belongs to the host thread while it runs: the next
+  /// one frees what a faulting one left. While it is suspended, its scratch memory holds it.
   machine::Turn runBlock(const machine::BlockFrame& frame) const override {
     static thread_local std::unique_ptr<Block> block;
-    block = std::make_unique<Block>(program, frame);
-    block->run();
-    block.reset();
-    return machine::Turn::Ended;
+    block.reset(frame.resumes ? suspended(frame) : new Block(program, frame));
+    const machine::Turn turn = block->run();
+    if (turn == machine::Turn::Suspended)
+      suspended(frame) = block.release();
+    else
+      block.reset();
+    return turn;
   }
 
-  size_t scratchBytes() const override { return 0; }
+  bool canSuspend() const override { return true; }
+  void abandon(const machine::BlockFrame& frame) const override { delete suspended(frame); }
+  size_t scratchBytes() const override { return sizeof(Block*); }
   /// Activations bring their own .local memory, which is what lets functions with local arrays recurse.
   size_t localBytes() const override { return 0; }
 
  private:
+  static Block*& suspended(const machine::BlockFrame& frame) { return *reinterpret_cast<Block**>(frame.scratch); }
+
   Program program;
 };
 
 class Interpreter : public machine::Engine {
  public:
-  Expected<std::shared_ptr<const machine::Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
+  Expected<std::shared_ptr<const machine::Executable>> compile(const machine::ModulePtr& module, const ptx::Function& kernel,
                                                                const machine::Specialisation& specialisation) override {
-    auto program = prepare(module, kernel, specialisation);
+    auto program = prepare(*module, kernel, specialisation);
     if (!program) return tl::unexpected(program.error());
     return std::make_shared<const Interpretation>(std::move(*program));
   }

@@ -154,6 +154,7 @@ void Executor::store(const Place& place, unsigned bytes, Slot value) const {
     return;
   }
   if (!mayChange(place)) return touch(place.pointer, bytes);
+  block.hasChanged |= place.space != Space::Local;
   switch (bytes) {
     case 1: return atomicStore<uint8_t>(place.pointer, value.lo);
     case 2: return atomicStore<uint16_t>(place.pointer, value.lo);
@@ -252,6 +253,7 @@ void Executor::atomic128(bool compares) {
   const machine::Word128 old =
       compares ? machine::compareExchange(place.pointer, {wanted.lo, wanted.hi}, {value.lo, value.hi})
                : machine::exchange(place.pointer, {value.lo, value.hi});
+  block.hasChanged |= !compares || (old.lo == wanted.lo && old.hi == wanted.hi);
   write(operand(0), Type::b128, {old.lo, old.hi});
 }
 
@@ -272,8 +274,10 @@ void Executor::vectorAtomic(bool wantsResult) {
 uint64_t Executor::atomicUpdate(const Place& place, unsigned bytes, uint64_t b, uint64_t compare) {
   auto update = [&](uint64_t old) {
     if (!mayChange(place)) return old;
-    if (instruction->op == isa::Op::AtomCas) return old == compare ? b : old;
-    return atomicResult(old, b, place.space);
+    const bool isCas = instruction->op == isa::Op::AtomCas;
+    const uint64_t made = isCas ? (old == compare ? b : old) : atomicResult(old, b, place.space);
+    block.hasChanged |= made != old;
+    return made;
   };
   switch (bytes) {
     case 2: return exchangeLoop<uint16_t>(place.pointer, update);

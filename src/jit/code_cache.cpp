@@ -79,6 +79,11 @@ void CodeCache::add(const Digest& key, const CompiledObject& object) const {
   if (!whole || failed) fs::remove(temporary, failed);
 }
 
+void CodeCache::remove(const Digest& key) const {
+  std::error_code ignored;
+  if (!folder_.empty()) fs::remove(fileOf(key), ignored);
+}
+
 void CodeCache::trim() const {
   if (folder_.empty()) return;
   struct File {

@@ -29,6 +29,7 @@ class CodeCache {
   std::optional<CompiledObject> find(const Digest& key) const;
   /// Failures to write are no errors: the kernel is compiled again next time.
   void add(const Digest& key, const CompiledObject& object) const;
+  void remove(const Digest& key) const;
   /// Removes the files that were not used for longest until the rest takes three quarters of the limit.
   void trim() const;
 

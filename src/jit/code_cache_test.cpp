@@ -100,13 +100,14 @@ constexpr const char* kPtx = R"(
 
 TEST_F(CodeCacheTest, ASecondEngineCompilesNothing) {
   ASSERT_EQ(setenv("ORDITO_CACHE", folder_.c_str(), 1), 0);
-  const auto module = ptx::parse(kPtx);
-  ASSERT_TRUE(module);
+  auto parsed = ptx::parse(kPtx);
+  ASSERT_TRUE(parsed);
+  const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
   Options options;
   options.caches = true;
   for (int round = 0; round < 2; ++round) {
     auto engine = makeJit(options);
-    auto executable = engine->compile(*module, module->functions[0], {{32, 1, 1}, false});
+    auto executable = engine->compile(module, module->functions[0], {{32, 1, 1}, false});
     ASSERT_TRUE(executable) << executable.error().message;
     ASSERT_EQ(files().size(), 1u);
     uint32_t result = 0;
@@ -125,7 +126,7 @@ TEST_F(CodeCacheTest, ASecondEngineCompilesNothing) {
     EXPECT_NE(bytes.find("ordito_" + files()[0].stem().string()), std::string::npos);
   }
   auto engine = makeJit(options);
-  ASSERT_TRUE(engine->compile(*module, module->functions[0], {{64, 1, 1}, false}));
+  ASSERT_TRUE(engine->compile(module, module->functions[0], {{64, 1, 1}, false}));
   EXPECT_EQ(files().size(), 2u) << "another block shape is another kernel";
   unsetenv("ORDITO_CACHE");
 }

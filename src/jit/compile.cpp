@@ -132,11 +132,7 @@ llvm::TargetMachine& machineFor(const Target& target, Effort effort) {
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options) {
-  llvm::PassInstrumentationCallbacks callbacks;
-  if (options.stops)
-    callbacks.registerShouldRunOptionalPassCallback(
-        [stops = options.stops](llvm::StringRef, const llvm::Any&) { return !*stops; });
-  llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), {}, &callbacks);
+  llvm::PassBuilder builder(&machine);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
@@ -165,7 +161,6 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
     for (llvm::Function& f : module)
       if (!f.isDeclaration()) keepMasksAsWords(f);
   if (options.dump) module.print(llvm::errs(), nullptr);
-  if (options.stops && *options.stops) return fail("the process ends");
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
   auto codegen = std::make_unique<llvm::legacy::PassManager>();

@@ -4,7 +4,6 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
-#include <atomic>
 #include <memory>
 #include <string>
 
@@ -26,8 +25,7 @@ enum class Effort {
 
 struct CompileOptions {
   Effort effort = Effort::Full;
-  bool dump = false;                         // print the module before and after the passes
-  const std::atomic<bool>* stops = nullptr;  // give up soon with an error when it becomes true
+  bool dump = false;  // print the module before and after the passes
 };
 
 /// Optimises a module and turns it into an object file's bytes. After an error the module must not be destroyed: LLVM

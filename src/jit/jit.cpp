@@ -1,14 +1,19 @@
 // The engine: from a parsed kernel to an Executable, as a list of passes.
 #include "jit/jit.hpp"
 
+#include <llvm-c/Core.h>
 #include <llvm/IR/LLVMContext.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <thread>
 
 #include "ir/ir.hpp"
 #include "ir/liveness.hpp"
@@ -16,12 +21,13 @@
 #include "ir/shape.hpp"
 #include "ir/single_group.hpp"
 #include "ir/stops.hpp"
-#include "jit/background.hpp"
 #include "jit/code_cache.hpp"
 #include "jit/compile.hpp"
 #include "jit/emitter.hpp"
 #include "jit/jam.hpp"
+#include "jit/math_table.hpp"
 #include "jit/shadows.hpp"
+#include "machine/background.hpp"
 #include "machine/layout.hpp"
 
 namespace ordito::jit {
@@ -51,7 +57,7 @@ class Kernel : public machine::Executable {
   const Needs needs_;
 };
 
-class CompiledKernel final : public Kernel {
+class CompiledKernel : public Kernel {
  public:
   CompiledKernel(BlockFunction f, const Needs& needs) : Kernel(needs), function_(f) {}
   machine::Turn runBlock(const machine::BlockFrame& frame) const override {
@@ -59,33 +65,26 @@ class CompiledKernel final : public Kernel {
   }
 
  private:
-  BlockFunction function_;
+  const BlockFunction function_;
 };
 
-/// Runs quick code until there is good code. What the two keep in a block's memory differs, so a block ends in the code
-/// in which it has begun; the last bytes of its scratch memory say which one that is.
-class ImprovingKernel final : public Kernel {
+/// Quick code, until there is good code.
+class ImprovingKernel final : public CompiledKernel {
  public:
-  ImprovingKernel(BlockFunction quick, const Needs& quickNeeds, const Needs& goodNeeds)
-      : Kernel(needsOfBoth(quickNeeds, goodNeeds)), function_(quick), choice_(scratchBytes() - kChoiceBytes) {}
-  void improve(BlockFunction good) { function_.store(good, std::memory_order_release); }
-  machine::Turn runBlock(const machine::BlockFrame& frame) const override {
-    auto* chosen = reinterpret_cast<BlockFunction*>(frame.scratch + choice_);
-    if (frame.resumes == 0) *chosen = function_.load(std::memory_order_acquire);
-    return static_cast<machine::Turn>((*chosen)(&frame));
+  using CompiledKernel::CompiledKernel;
+  /// Once.
+  void improve(std::unique_ptr<const CompiledKernel> good) {
+    good_ = std::move(good);
+    published_.store(good_.get(), std::memory_order_release);
+  }
+  const Executable& latest() const override {
+    const Executable* good = published_.load(std::memory_order_acquire);
+    return good ? *good : *this;
   }
 
  private:
-  static constexpr size_t kChoiceBytes = 64;
-  static Needs needsOfBoth(const Needs& quick, const Needs& good) {
-    Needs both = good;
-    both.scratch = (std::max(quick.scratch, good.scratch) + 63) / 64 * 64 + kChoiceBytes;
-    both.local = std::max(quick.local, good.local);
-    return both;
-  }
-
-  std::atomic<BlockFunction> function_;
-  const size_t choice_;  // where in the scratch memory
+  std::unique_ptr<const CompiledKernel> good_;
+  std::atomic<const Executable*> published_{nullptr};
 };
 
 /// Of a block, in whole warps.
@@ -150,6 +149,14 @@ std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam) {
   return Analysed{std::move(*function), std::move(stops), kernel.launch, kernel.layout, false};
 }
 
+/// Of PTX, after inlining.
+size_t instructionCount(const ir::Function& f) {
+  size_t count = 0;
+  for (const ir::Block& block : f.blocks) count += block.code.size() + 1;
+  return count;
+}
+constexpr size_t kSurelyLarge = 2000;  // nobody has to emit its good code to see that it is a large kernel
+
 Expected<Emission> emit(const Analysed& analysed, unsigned jam, const Target& target, std::string symbol,
                         Effort effort) {
   const auto joined = withoutBarriers(analysed, jam);
@@ -186,45 +193,115 @@ Expected<Emission> emit(const Analysed& analysed, unsigned jam, const Target& ta
   return made;
 }
 
-/// All that turns an emitted kernel into code; jobs in the background keep it alive.
+/// A kernel to compile, and what its code is called.
+struct Request {
+  machine::ModulePtr module;
+  const ptx::Function* kernel;
+  machine::Specialisation specialisation;
+  Digest key;
+  bool caches;  // the disk keeps its code
+
+  size_t threads() const { return threadsOf(specialisation.block); }
+  Digest keyFor(Effort effort) const { return effort == Effort::Full ? key : Digest(key).add("quick"); }
+  std::string symbolFor(Effort effort) const {
+    return (effort == Effort::Full ? "ordito_" : "ordito_quick_") + key.hex();
+  }
+};
+
+/// A kernel's code in this process.
+struct Linked {
+  BlockFunction function;
+  Needs needs;
+};
+
+/// All that turns a kernel into code; jobs in the background keep it alive.
 class CodeMaker {
  public:
-  CodeMaker(Target target, CodeCache cache) : target_(std::move(target)), cache_(std::move(cache)) {}
+  CodeMaker(Target target, CodeCache cache, const Options& options)
+      : target_(std::move(target)), cache_(std::move(cache)), options_(options) {
+    if (const char* text = std::getenv("ORDITO_COMPILE_DELAY")) delay_ = std::chrono::milliseconds(std::atoi(text));
+  }
   const Target& target() const { return target_; }
   const CodeCache& cache() const { return cache_; }
 
-  /// `key`: where the object is kept on disk, or null.
-  Expected<BlockFunction> make(Emission& kernel, const CompileOptions& options, const Digest* key) {
-    auto object = compileToObject(*kernel.code, target_, options);
+  Expected<Analysed> analyse(const Request& r) const {
+    const machine::Haltable guard(kLlvmCode);
+    return jit::analyse(*r.module, *r.kernel, r.specialisation, options_.dumpIr);
+  }
+
+  Expected<Emission> emit(const Request& r, const Analysed& kernel, Effort effort) const {
+    const machine::Haltable guard(kLlvmCode);
+    const unsigned jam = effort == Effort::Full ? jamFor(kernel) : 1;
+    return jit::emit(kernel, jam, target_, r.symbolFor(effort), effort);
+  }
+
+  Expected<Linked> make(const Request& r, Emission kernel, Effort effort) {
+    delay();
+    auto object = generate(kernel, effort);
     if (!object) {
       kernel.abandon();
       return tl::unexpected(object.error());
     }
     CompiledObject code{std::move(*object), kernel.emitted.scratchBytes, kernel.emitted.localBytes,
                         kernel.emitted.streamedBytes};
-    if (key) cache_.add(*key, code);
-    return link(std::move(code.object), kernel.symbol);
+    if (r.caches) cache_.add(r.keyFor(effort), code);
+    return link(r, std::move(code), effort);
   }
 
-  Expected<BlockFunction> link(std::string object, const std::string& symbol) {
-    auto address = store_.link(std::move(object), symbol);
-    if (!address) return tl::unexpected(address.error());
-    return reinterpret_cast<BlockFunction>(*address);
+  Expected<Linked> make(const Request& r, const Analysed& kernel, Effort effort) {
+    auto emission = emit(r, kernel, effort);
+    if (!emission) return tl::unexpected(emission.error());
+    return make(r, std::move(*emission), effort);
+  }
+
+  /// What the disk has kept; nothing if it has not.
+  std::optional<Expected<Linked>> find(const Request& r, Effort effort) {
+    if (!r.caches) return std::nullopt;
+    auto kept = cache_.find(r.keyFor(effort));
+    if (!kept) return std::nullopt;
+    return link(r, std::move(*kept), effort);
   }
 
  private:
+  // Any function of LLVM's.
+  static inline const void* const kLlvmCode = reinterpret_cast<const void*>(&LLVMContextCreate);
+
+  Expected<std::string> generate(Emission& kernel, Effort effort) const {
+    const machine::Haltable guard(kLlvmCode);
+    return compileToObject(*kernel.code, target_, {.effort = effort, .dump = options_.dumpIr});
+  }
+
+  Expected<Linked> link(const Request& r, CompiledObject code, Effort effort) {
+    const Needs needs(code, r.threads());
+    auto address = store_.link(std::move(code.object), r.symbolFor(effort));
+    if (!address) return tl::unexpected(address.error());
+    return Linked{reinterpret_cast<BlockFunction>(*address), needs};
+  }
+
+  unsigned jamFor(const Analysed& kernel) const {
+    if (kernel.stops.parks()) return 1;
+    if (!options_.jam) return chooseJam(kernel.function, kernel.launch, target_);
+    return kernel.launch.warps() % options_.jam == 0 ? options_.jam : 1;
+  }
+
+  void delay() const {
+    const auto end = std::chrono::steady_clock::now() + delay_;
+    while (std::chrono::steady_clock::now() < end && !machine::processEnds())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
   const Target target_;
   const CodeCache cache_;
+  const Options options_;
+  std::chrono::milliseconds delay_{0};
   CodeStore store_;
 };
-
-std::string goodSymbol(const Digest& key) { return "ordito_" + key.hex(); }
 
 QuickCode quickCode(QuickCode otherwise) {
   const char* text = std::getenv("ORDITO_QUICK");
   const std::string_view name = text ? text : "";
   if (name == "never") return QuickCode::Never;
-  if (name == "first") return QuickCode::First;
+  if (name == "first" || name == "interp") return QuickCode::First;
   return name == "only" ? QuickCode::Only : otherwise;
 }
 
@@ -238,22 +315,19 @@ class Jit final : public machine::Engine {
     options_.dumpIr |= dump && std::string_view(dump) == "ir";
     if (const char* jam = std::getenv("ORDITO_JAM")) options_.jam = static_cast<unsigned>(std::atoi(jam));
     options_.quick = quickCode(options_.quick);
-    maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu),
-                                         options_.caches ? CodeCache::fromEnvironment() : CodeCache({}));
+    maker_ = std::make_shared<CodeMaker>(
+        Target::host(options_.cpu), options_.caches ? CodeCache::fromEnvironment() : CodeCache({}), options_);
     base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features).add(options_.jam);
     if (options_.caches) maker_->cache().trim();
   }
 
-  Expected<Code> compile(const ptx::Module& module, const ptx::Function& kernel,
+  Expected<Code> compile(const machine::ModulePtr& module, const ptx::Function& kernel,
                          const machine::Specialisation& specialisation) override {
-    const bool caches = options_.caches && !options_.dumpIr && !module.source.digest.isEmpty();
-    const Digest key = caches ? keyOf(module, kernel, specialisation) : Digest().add(++count_);
-    std::lock_guard lock(mutex_);
-    if (auto known = executables_.find(key.hex()); known != executables_.end()) return known->second;
-    auto kept = caches && options_.quick != QuickCode::Only ? maker_->cache().find(key) : std::nullopt;
-    auto code = kept ? reuse(std::move(*kept), key, threadsOf(specialisation.block))
-                     : make(module, kernel, specialisation, key, caches);
-    if (code && caches) executables_[key.hex()] = *code;
+    const bool caches = options_.caches && !options_.dumpIr && !module->source.digest.isEmpty();
+    const Digest key = caches ? keyOf(*module, kernel, specialisation) : Digest().add(++count_);
+    if (auto known = begin(key)) return known;
+    auto code = produce({module, &kernel, specialisation, key, caches && options_.quick != QuickCode::Only});
+    end(key, code && caches ? *code : nullptr);
     return code;
   }
 
@@ -268,72 +342,91 @@ class Jit final : public machine::Engine {
         .add(s.counters);
   }
 
-  static Expected<Code> executable(const Expected<BlockFunction>& function, const Needs& needs) {
-    if (!function) return tl::unexpected(function.error());
-    return std::make_shared<const CompiledKernel>(*function, needs);
+  /// The kernel's code if there is some already; else it is this thread's to make, and others wait for it.
+  Code begin(const Digest& key) {
+    std::unique_lock lock(mutex_);
+    made_.wait(lock, [&] { return !inWork_.contains(key.hex()); });
+    if (auto known = executables_.find(key.hex()); known != executables_.end()) return known->second;
+    inWork_.insert(key.hex());
+    return nullptr;
   }
 
-  Expected<Code> reuse(CompiledObject kept, const Digest& key, size_t threads) {
-    return executable(maker_->link(std::move(kept.object), goodSymbol(key)), Needs(kept, threads));
+  void end(const Digest& key, Code code) {
+    std::lock_guard lock(mutex_);
+    inWork_.erase(key.hex());
+    if (code) executables_[key.hex()] = std::move(code);
+    made_.notify_all();
   }
 
-  Expected<Code> make(const ptx::Module& module, const ptx::Function& kernel,
-                      const machine::Specialisation& specialisation, const Digest& key, bool caches) {
-    auto analysed = analyse(module, kernel, specialisation, options_.dumpIr);
+  static Expected<Code> executable(const Expected<Linked>& code) {
+    if (!code) return tl::unexpected(code.error());
+    return std::make_shared<const CompiledKernel>(code->function, code->needs);
+  }
+
+  Expected<Code> produce(const Request& request) {
+    if (auto kept = maker_->find(request, Effort::Full)) return executable(*kept);
+    if (options_.quick == QuickCode::First)
+      if (auto kept = maker_->find(request, Effort::Quick); kept && *kept) return improving(request, **kept, nullptr);
+    auto analysed = maker_->analyse(request);
     if (!analysed) return tl::unexpected(analysed.error());
-    if (options_.quick == QuickCode::Only) return makeQuick(*analysed, key);
-    auto good = emit(*analysed, jamFor(*analysed), maker_->target(), goodSymbol(key), Effort::Full);
+    if (options_.quick == QuickCode::Only) return executable(maker_->make(request, *analysed, Effort::Quick));
+    return options_.quick == QuickCode::First ? makeInSteps(request, std::move(*analysed))
+                                              : makeGood(request, *analysed, maker_->emit(request, *analysed, Effort::Full));
+  }
+
+  /// Good code, or quick code where LLVM gives up on good.
+  Expected<Code> makeGood(const Request& request, const Analysed& kernel, Expected<Emission> good) {
     if (!good) return tl::unexpected(good.error());
-    if (options_.quick == QuickCode::First && good->code->getInstructionCount() >= options_.largeKernel)
-      return makeInTwoSteps(*analysed, std::move(*good), key, caches);
-    auto function = maker_->make(*good, {.dump = options_.dumpIr}, caches ? &key : nullptr);
-    if (!function && function.error().code == kNotSupported) return makeQuick(*analysed, key);
-    return executable(function, good->needs());
+    auto code = maker_->make(request, std::move(*good), Effort::Full);
+    if (!code && code.error().code == kNotSupported) code = maker_->make(request, kernel, Effort::Quick);
+    return executable(code);
   }
 
-  Expected<Code> makeQuick(const Analysed& kernel, const Digest& key) {
-    auto quick = emitQuick(kernel, key);
+  /// Of a large kernel, quick code now and good code later.
+  Expected<Code> makeInSteps(const Request& request, Analysed kernel) {
+    if (instructionCount(kernel.function) < kSurelyLarge) {
+      auto good = maker_->emit(request, kernel, Effort::Full);
+      if (!good || good->code->getInstructionCount() < options_.largeKernel)
+        return makeGood(request, kernel, std::move(good));
+    }
+    auto quick = maker_->make(request, kernel, Effort::Quick);
     if (!quick) return tl::unexpected(quick.error());
-    return executable(maker_->make(*quick, quickly(), nullptr), quick->needs());
+    return improving(request, *quick, std::make_shared<const Analysed>(std::move(kernel)));
   }
 
-  CompileOptions quickly() const { return {.effort = Effort::Quick, .dump = options_.dumpIr}; }
-  Expected<Emission> emitQuick(const Analysed& kernel, const Digest& key) const {
-    return emit(kernel, 1, maker_->target(), "ordito_quick_" + key.hex(), Effort::Quick);
-  }
-
-  /// Quick code now, good code later. The disk keeps good code only.
-  Expected<Code> makeInTwoSteps(const Analysed& kernel, Emission good, const Digest& key, bool caches) {
-    auto quick = emitQuick(kernel, key);
-    if (!quick) return tl::unexpected(quick.error());
-    auto function = maker_->make(*quick, quickly(), nullptr);
-    if (!function) return tl::unexpected(function.error());
-    auto code = std::make_shared<ImprovingKernel>(*function, quick->needs(), good.needs());
-    inBackground(
-        [maker = maker_, emission = std::make_shared<Emission>(std::move(good)), key, caches,
-         code](const std::atomic<bool>& stops) {
-          if (auto better = maker->make(*emission, {.stops = &stops}, caches ? &key : nullptr)) code->improve(*better);
+  /// Quick code that gives way to good code, which a thread makes from now on. The disk keeps the good code only.
+  Code improving(const Request& request, const Linked& quick, std::shared_ptr<const Analysed> kernel) {
+    auto code = std::make_shared<ImprovingKernel>(quick.function, quick.needs);
+    machine::inBackground(
+        [maker = maker_, request, kernel, code] {
+          Expected<Analysed> analysed = kernel ? *kernel : maker->analyse(request);
+          if (!analysed) return;
+          auto better = maker->make(request, *analysed, Effort::Full);
+          if (!better) return;
+          code->improve(std::make_unique<const CompiledKernel>(better->function, better->needs));
+          if (request.caches) maker->cache().remove(request.keyFor(Effort::Quick));
         },
-        caches ? AtExit::Finish : AtExit::Drop);
+        machine::Urgency::Improvement);
     return code;
-  }
-
-  unsigned jamFor(const Analysed& kernel) const {
-    if (kernel.stops.parks()) return 1;
-    if (!options_.jam) return chooseJam(kernel.function, kernel.launch, maker_->target());
-    return kernel.launch.warps() % options_.jam == 0 ? options_.jam : 1;
   }
 
   Options options_;
   std::shared_ptr<CodeMaker> maker_;
   Digest base_;  // what the code depends on besides the kernel
   std::mutex mutex_;
-  std::map<std::string, Code> executables_;  // by the key's digits
+  std::condition_variable made_;
+  std::set<std::string> inWork_;              // by the key's digits
+  std::map<std::string, Code> executables_;  // likewise
   std::atomic<uint64_t> count_{0};
 };
 
 }  // namespace
 
 std::unique_ptr<machine::Engine> makeJit(Options options) { return std::make_unique<Jit>(std::move(options)); }
+
+bool approximates(const std::string& name) {
+  // The root of an f32 is rounded before it is divided by; the library divides in double.
+  return findMath(name) || name == "__nv_rsqrtf" || name == "__nv_frsqrt_rn";
+}
 
 }  // namespace ordito::jit

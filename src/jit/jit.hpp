@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "machine/kernel.hpp"
 
@@ -26,6 +27,10 @@ struct Options {
   bool dumpIr = false;  // print our IR and LLVM's before and after optimisation to stderr (ORDITO_DUMP=ir)
 };
 
+/// ORDITO_COMPILE_DELAY=n has each kernel take n milliseconds more: for tests.
 std::unique_ptr<machine::Engine> makeJit(Options options = {});
+
+/// May compiled code and the host's C library differ in the last bit of what the function of this name gives?
+bool approximates(const std::string& name);
 
 }  // namespace ordito::jit

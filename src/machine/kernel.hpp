@@ -77,15 +77,22 @@ class Executable {
   virtual size_t localBytes() const = 0;
   /// Bytes that a thread writes, at least, with stores that could go round the caches.
   virtual size_t streamedBytes() const { return 0; }
+  /// What a block that starts now runs on, from its start to its end: this, or better code that has been made since. It
+  /// lives as long as this.
+  virtual const Executable& latest() const { return *this; }
+  /// The launch has been stopped, and the suspended block of `frame` will not go on.
+  virtual void abandon(const BlockFrame&) const {}
 };
+
+using ModulePtr = std::shared_ptr<const ptx::Module>;
 
 /// JIT or interpreter.
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Compiles `kernel` (an entry of `module` with a body). `module` outlives the Executable. An instruction that this
-  /// engine lacks is an Error that names it, the kernel and the PTX line.
-  virtual Expected<std::shared_ptr<const Executable>> compile(const ptx::Module& module, const ptx::Function& kernel,
+  /// Compiles `kernel` (an entry of `module` with a body). Who runs the Executable keeps the module. An instruction that
+  /// this engine lacks is an Error that names it, the kernel and the PTX line. May be called from several threads.
+  virtual Expected<std::shared_ptr<const Executable>> compile(const ModulePtr& module, const ptx::Function& kernel,
                                                               const Specialisation& specialisation) = 0;
   /// The kernel as one that only watches: it leaves memory as it is and says which thread a fault comes from (see
   /// witness.hpp). Null if this engine has none.

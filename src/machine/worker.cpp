@@ -32,9 +32,9 @@ uint64_t lastCacheBytes() {
 
 /// Does the grid write so much that nothing of it would still be in the cache when somebody reads it? The C library's
 /// memcpy draws the same line, at three quarters of the last cache.
-bool outgrowsCaches(const GridLaunch& launch) {
+bool outgrowsCaches(const GridLaunch& launch, const Executable& code) {
   static const uint64_t limit = lastCacheBytes() / 4 * 3;
-  return launch.grid.count() * launch.block.count() * launch.executable->streamedBytes() >= limit;
+  return launch.grid.count() * launch.block.count() * code.streamedBytes() >= limit;
 }
 
 }  // namespace
@@ -78,12 +78,6 @@ Fault Worker::noMemory(const GridLaunch& launch) {
 }
 
 bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) {
-  // A launch that was stopped leaves suspended blocks behind.
-  for (auto& seat : waiting_) {
-    seat->device.end();
-    free_.push_back(std::move(seat));
-  }
-  waiting_.clear();
   if (free_.size() > kMostFreeSeats) free_.resize(kMostFreeSeats);
   frame_ = {};
   frame_.parameters = launch.parameters;
@@ -98,7 +92,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) 
   frame_.dynamicSharedBytes = launch.dynamicSharedBytes;
   frame_.totalSharedBytes = launch.totalSharedBytes;
   frame_.nsmid = std::max(threads, 1u);
-  frame_.streams = outgrowsCaches(launch);
+  streams_ = false;
   frame_.smid = number_ % frame_.nsmid;
   frame_.gridid = gridId;
   frame_.kernelName = launch.kernelName;
@@ -107,16 +101,20 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) 
   return takeSeat(launch);
 }
 
-/// Prepares a seat for the next block. False when the host has too little memory.
+/// Prepares a seat for the next block, on the best code that there is by now. False when the host has too little memory.
 bool Worker::takeSeat(const GridLaunch& launch) {
   if (free_.empty()) free_.push_back(std::make_unique<Seat>());
   seat_ = std::move(free_.back());
   free_.pop_back();
+  const Executable& code = launch.executable->latest();
+  seat_->code = &code;
   BlockFrame& frame = seat_->frame = frame_;
   frame.shared = seat_->shared.place(launch.totalSharedBytes, launch.sharedAlignment);
-  frame.scratch = seat_->scratch.get(launch.executable->scratchBytes());
-  frame.local = seat_->local.get(launch.executable->localBytes());
-  frame.localBytes = launch.executable->localBytes();
+  frame.scratch = seat_->scratch.get(code.scratchBytes());
+  frame.local = seat_->local.get(code.localBytes());
+  frame.localBytes = code.localBytes();
+  frame.streams = outgrowsCaches(launch, code);
+  streams_ |= frame.streams != 0;
   frame.device = launch.nested ? &seat_->device : nullptr;
   return frame.shared && frame.scratch && frame.local;
 }
@@ -124,7 +122,7 @@ bool Worker::takeSeat(const GridLaunch& launch) {
 /// Runs the block that has the seat until it ends or is suspended and takes the seat with it.
 std::optional<Fault> Worker::runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat) {
   Turn turn = Turn::Ended;
-  auto fault = runGuarded(*launch.executable, seat->frame, &turn);
+  auto fault = runGuarded(*seat->code, seat->frame, &turn);
   if (fault) nameThread(launch, seat->frame, *fault);
   if (fault || turn == Turn::Ended) {
     seat->device.end();
@@ -154,6 +152,7 @@ std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first,
                     static_cast<uint32_t>(first / launch.grid.x / launch.grid.y)};
   for (uint64_t block = first; block < last; ++block) {
     if (stop.load(std::memory_order_relaxed)) return std::nullopt;
+    if (seat_ && seat_->code != &launch.executable->latest()) free_.push_back(std::move(seat_));
     if (!seat_ && !takeSeat(launch)) return noMemory(launch);
     std::copy(at, at + 3, seat_->frame.ctaid);
     if (launch.nested) seat_->device.begin(*launch.nested);
@@ -168,19 +167,35 @@ std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first,
     at[1] = 0;
     ++at[2];
   }
-  if (frame_.streams) _mm_sfence();  // stores that went round the caches are in no order with the others
+  if (streams_) _mm_sfence();  // stores that went round the caches are in no order with the others
   return std::nullopt;
 }
 
 std::optional<Fault> Worker::finish(const GridLaunch& launch, const std::atomic<bool>& stop) {
+  auto fault = resumeAll(launch, stop);
+  abandonWaiting();
+  if (streams_) _mm_sfence();
+  return fault;
+}
+
+std::optional<Fault> Worker::resumeAll(const GridLaunch& launch, const std::atomic<bool>& stop) {
   while (!waiting_.empty() && !stop.load(std::memory_order_relaxed)) {
     const size_t before = waiting_.size();
     if (auto fault = resume(launch, before, stop)) return fault;
     // Whom they wait for may be on another thread that has no core.
     if (waiting_.size() == before) sched_yield();
   }
-  if (frame_.streams) _mm_sfence();
   return std::nullopt;
+}
+
+/// A launch that is stopped leaves suspended blocks behind.
+void Worker::abandonWaiting() {
+  for (auto& seat : waiting_) {
+    seat->code->abandon(seat->frame);
+    seat->device.end();
+    free_.push_back(std::move(seat));
+  }
+  waiting_.clear();
 }
 
 }  // namespace ordito::machine

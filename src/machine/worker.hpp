@@ -47,7 +47,7 @@ class Worker {
   /// Starts blocks [first, last) in order; the fault that stopped it, if any. Some may be suspended.
   std::optional<Fault> runBlocks(const GridLaunch& launch, uint64_t first, uint64_t last,
                                  const std::atomic<bool>& stop);
-  /// Runs the suspended blocks to their ends.
+  /// Runs the suspended blocks to their ends, unless the launch is stopped. Ends the worker's part in it.
   std::optional<Fault> finish(const GridLaunch& launch, const std::atomic<bool>& stop);
   const uint64_t* counters() const { return counters_; }
   static Fault noMemory(const GridLaunch& launch);
@@ -55,6 +55,7 @@ class Worker {
  private:
   /// A block's memory, and its frame while it runs or waits.
   struct Seat {
+    const Executable* code = nullptr;  // what the block runs on
     SharedWindow shared;
     GrowingBuffer scratch, local;
     DeviceBlock device;
@@ -65,12 +66,15 @@ class Worker {
   bool takeSeat(const GridLaunch& launch);
   std::optional<Fault> runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat);
   std::optional<Fault> resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop);
+  std::optional<Fault> resumeAll(const GridLaunch& launch, const std::atomic<bool>& stop);
+  void abandonWaiting();
 
   const uint32_t number_;
   BlockFrame frame_{};                         // what all blocks of the launch have in common
   std::unique_ptr<Seat> seat_;                 // for the next block; may be null
   std::vector<std::unique_ptr<Seat>> free_;    // used before
   std::deque<std::unique_ptr<Seat>> waiting_;  // of suspended blocks, by when they last ran
+  bool streams_ = false;                       // some block's stores may have gone round the caches
   uint64_t counters_[kCounterCount] = {};
 };
 

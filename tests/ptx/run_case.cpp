@@ -100,10 +100,11 @@ std::vector<uint64_t> fromMemory(const Buffer& b, const std::byte* memory) {
   return values;
 }
 
-Outcome launch(machine::Engine& engine, const ptx::Module& module, const ptx::Function& kernel, const Case& c,
+Outcome launch(machine::Engine& engine, const machine::ModulePtr& owner, const ptx::Function& kernel, const Case& c,
                bool counters) {
   Outcome outcome;
-  auto executable = engine.compile(module, kernel, {c.block, counters});
+  const ptx::Module& module = *owner;
+  auto executable = engine.compile(owner, kernel, {c.block, counters});
   if (!executable) {
     outcome.error = executable.error().message;
     return outcome;
@@ -207,14 +208,15 @@ Outcome runCase(machine::Engine& engine, const TextTest& test, const Case& c, bo
     outcome.error = ok.error().message;
     return outcome;
   }
-  const ptx::Function* kernel = findKernel(*module, c.kernel);
+  const auto kept = std::make_shared<const ptx::Module>(std::move(*module));
+  const ptx::Function* kernel = findKernel(*kept, c.kernel);
   if (!kernel)
     outcome.error = fmt::format("no kernel {}", c.kernel);
   else if (kernel->parameters.size() != c.parameters.size() && !c.error)
     outcome.error = fmt::format("kernel {} has {} parameters, the case gives {}", kernel->name,
                                 kernel->parameters.size(), c.parameters.size());
   else
-    outcome = launch(engine, *module, *kernel, c, counters);
+    outcome = launch(engine, kept, *kernel, c, counters);
   return outcome;
 }
 

@@ -15,7 +15,7 @@
 
 #include "gpu_case.hpp"
 #include "interp/interpreter.hpp"
-#include "machine/fallback.hpp"
+#include "machine/tiers.hpp"
 #include "run_case.hpp"
 #ifdef ORDITO_HAVE_JIT
 #include "jit/jit.hpp"
@@ -25,15 +25,19 @@ namespace ordito::test {
 
 namespace {
 
+#ifdef ORDITO_HAVE_JIT
+std::unique_ptr<machine::Engine> makeTiers(machine::TierRules rules) {
+  rules.tell = [](const Error& error) { std::printf("interpreted: %s\n", error.message.c_str()); };
+  return machine::makeTiers(jit::makeJit(), interp::makeInterpreter(), std::move(rules));
+}
+#endif
+
 const std::map<std::string, std::function<std::unique_ptr<machine::Engine>()>> kEngines = {
     {"interp", [] { return interp::makeInterpreter(); }},
 #ifdef ORDITO_HAVE_JIT
-    {"jit",
-     []() -> std::unique_ptr<machine::Engine> {
-       return std::make_unique<machine::FallbackEngine>(
-           jit::makeJit(), interp::makeInterpreter(),
-           [](const Error& error) { std::printf("interpreted: %s\n", error.message.c_str()); });
-     }},
+    {"jit", [] { return makeTiers({.waits = true}); }},
+    // Each kernel begins in the interpreter, and blocks that start when its code is there run on that.
+    {"tiers", [] { return makeTiers({}); }},
 #endif
 };
 

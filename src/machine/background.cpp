@@ -1,0 +1,155 @@
+// See background.hpp. The threads have to be gone or halted before LLVM's globals are destroyed: a handler that was
+// registered later than those destructors runs before them.
+#include "machine/background.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "machine/halting.hpp"
+
+namespace ordito::machine {
+namespace {
+
+/// Threads for awaited jobs: enough that some long compilations do not keep the short ones waiting.
+unsigned mostAwaited() { return std::clamp(std::thread::hardware_concurrency(), 3u, 8u); }
+
+constexpr std::chrono::milliseconds kGrace{20};    // in which a job that looks whether the process ends may leave
+constexpr std::chrono::milliseconds kPatience{2000};
+
+/// A line of jobs and the threads that do them.
+class Line {
+ public:
+  Line(const std::atomic<bool>& stops, unsigned mostThreads) : stops_(stops), mostThreads_(mostThreads) {}
+
+  bool add(BackgroundJob job) {
+    std::lock_guard lock(mutex_);
+    if (stops_) return false;
+    if (idle_ <= jobs_.size() && threads_.size() < mostThreads_ && !addThread() && threads_.empty()) return false;
+    jobs_.push_back(std::move(job));
+    changed_.notify_one();
+    return true;
+  }
+
+  /// Drops the jobs that wait. Returns when no thread is left at work; whether one had to be halted.
+  bool stop() {
+    {
+      std::lock_guard lock(mutex_);
+      jobs_.clear();
+      changed_.notify_all();
+    }
+    bool halted = false;
+    for (auto& member : threads_) halted |= end(*member);
+    return halted;
+  }
+
+ private:
+  struct Member {
+    std::thread thread;
+    std::atomic<bool> hasEnded{false}, isHalted{false};
+  };
+
+  /// A thread that neither ends nor can be halted waits for one that has been halted.
+  static bool end(Member& member) {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    while (!member.hasEnded && !member.isHalted && Clock::now() < start + kPatience) {
+      if (Clock::now() > start + kGrace) tryToHalt(member.thread.native_handle());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (member.hasEnded)
+      member.thread.join();
+    else
+      member.thread.detach();
+    return !member.hasEnded;
+  }
+
+  /// False if the system has no thread to give.
+  bool addThread() {
+    auto member = std::make_unique<Member>();
+    try {
+      member->thread = std::thread([this, m = member.get()] { run(*m); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+    threads_.push_back(std::move(member));
+    return true;
+  }
+
+  void run(Member& member) {
+    announceHalts(&member.isHalted);
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      ++idle_;
+      changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
+      --idle_;
+      if (stops_) break;
+      BackgroundJob job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      job();
+      job = {};
+      lock.lock();
+    }
+    member.hasEnded = true;
+  }
+
+  const std::atomic<bool>& stops_;
+  const unsigned mostThreads_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<BackgroundJob> jobs_;
+  size_t idle_ = 0;  // threads that wait for a job
+  std::vector<std::unique_ptr<Member>> threads_;
+};
+
+class Background {
+ public:
+  bool add(BackgroundJob job, Urgency urgency) {
+    // A process that was forked has no such threads.
+    if (getpid() != owner_) return false;
+    return (urgency == Urgency::Awaited ? awaited_ : improvements_).add(std::move(job));
+  }
+
+  void stop() {
+    if (getpid() != owner_) return;
+    stops_ = true;
+    const bool first = improvements_.stop(), second = awaited_.stop();
+    hasHalted_ = first || second;
+  }
+
+  bool processEnds() const { return stops_; }
+  bool hasHalted() const { return hasHalted_; }
+
+ private:
+  const pid_t owner_ = getpid();
+  std::atomic<bool> stops_{false}, hasHalted_{false};
+  Line awaited_{stops_, mostAwaited()}, improvements_{stops_, 1};
+};
+
+Background& background() {
+  // Never destroyed: kernels may be launched while the process ends.
+  static Background* theOnly = [] {
+    auto* made = new Background;
+    std::atexit([] { background().stop(); });
+    return made;
+  }();
+  return *theOnly;
+}
+
+}  // namespace
+
+bool inBackground(BackgroundJob job, Urgency urgency) { return background().add(std::move(job), urgency); }
+bool processEnds() { return background().processEnds(); }
+bool hasHalted() { return background().hasHalted(); }
+
+}  // namespace ordito::machine

@@ -1,0 +1,186 @@
+// See tiers.hpp.
+#include "machine/tiers.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "machine/background.hpp"
+
+namespace ordito::machine {
+namespace {
+
+using Code = std::shared_ptr<const Executable>;
+
+/// Interprets until there is code.
+class TieredKernel final : public Executable {
+ public:
+  explicit TieredKernel(Code interpretation) : interpretation_(std::move(interpretation)) {}
+  /// Once.
+  void improve(Code code) {
+    code_ = std::move(code);
+    published_.store(code_.get(), std::memory_order_release);
+  }
+  const Executable& latest() const override {
+    const Executable* code = published_.load(std::memory_order_acquire);
+    return code ? code->latest() : *interpretation_;
+  }
+
+  Turn runBlock(const BlockFrame& frame) const override { return interpretation_->runBlock(frame); }
+  void abandon(const BlockFrame& frame) const override { interpretation_->abandon(frame); }
+  bool canSuspend() const override { return interpretation_->canSuspend(); }
+  size_t scratchBytes() const override { return interpretation_->scratchBytes(); }
+  size_t localBytes() const override { return interpretation_->localBytes(); }
+
+ private:
+  const Code interpretation_;
+  Code code_;
+  std::atomic<const Executable*> published_{nullptr};
+};
+
+/// What the compiler has answered, or will.
+class Compilation {
+ public:
+  void finish(Expected<Code> answer) {
+    std::function<void(Expected<Code>)> receiver;
+    {
+      std::lock_guard lock(mutex_);
+      answer_ = std::move(answer);
+      receiver = std::move(receiver_);
+    }
+    there_.notify_all();
+    if (receiver) receiver(*answer_);
+  }
+
+  Expected<Code> await() {
+    std::unique_lock lock(mutex_);
+    there_.wait(lock, [this] { return answer_.has_value(); });
+    return *answer_;
+  }
+
+  /// Nothing if it takes longer.
+  std::optional<Expected<Code>> await(std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    there_.wait_for(lock, limit, [this] { return answer_.has_value(); });
+    return answer_;
+  }
+
+  /// Called with the answer as soon as it is there, by whatever thread.
+  void whenThere(std::function<void(Expected<Code>)> receiver) {
+    std::unique_lock lock(mutex_);
+    if (!answer_) {
+      receiver_ = std::move(receiver);
+      return;
+    }
+    lock.unlock();
+    receiver(*answer_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable there_;
+  std::optional<Expected<Code>> answer_;
+  std::function<void(Expected<Code>)> receiver_;
+};
+
+/// The functions that `kernel` can reach, itself among them. An indirect call may reach any.
+std::vector<const ptx::Function*> reachable(const ptx::Module& module, const ptx::Function& kernel) {
+  std::vector<char> seen(module.functions.size(), 0);
+  std::vector<const ptx::Function*> found;
+  const auto meet = [&](const ptx::Function& f) {
+    if (!std::exchange(seen[static_cast<size_t>(&f - module.functions.data())], 1)) found.push_back(&f);
+  };
+  meet(kernel);
+  for (size_t k = 0; k < found.size(); ++k)
+    for (const ptx::Instruction& i : found[k]->instructions) {
+      for (const ptx::Operand& o : i.operands)
+        if (o.symbol.kind == ptx::Symbol::Kind::Function) meet(module.functions[o.symbol.index]);
+      if (i.op == isa::Op::Call && i.operands[1].is(ptx::Operand::Kind::Register))
+        for (const ptx::Function& f : module.functions) meet(f);
+    }
+  return found;
+}
+
+class Tiers final : public Engine {
+ public:
+  Tiers(std::unique_ptr<Engine> compiler, std::unique_ptr<Engine> interpreter, TierRules rules)
+      : parts_(std::make_shared<Parts>(std::move(compiler), std::move(interpreter), std::move(rules))) {}
+
+  Expected<Code> compile(const ModulePtr& module, const ptx::Function& kernel,
+                         const Specialisation& specialisation) override {
+    const Request request{module, &kernel, specialisation};
+    if (hasHalted()) return parts_->interpret(request);  // the compiler may never answer
+    if (parts_->rules.waits) return parts_->settle(request, parts_->compile(request));
+    auto compilation = std::make_shared<Compilation>();
+    const bool begins = inBackground(
+        [parts = parts_, request, compilation] { compilation->finish(parts->compile(request)); }, Urgency::Awaited);
+    if (!begins) return parts_->settle(request, parts_->compile(request));
+    if (auto answer = compilation->await(parts_->rules.grace)) return parts_->settle(request, std::move(*answer));
+    auto interpretation = parts_->agree(request) ? parts_->interpret(request) : tl::unexpected(Error{});
+    if (!interpretation) return parts_->settle(request, compilation->await());
+    auto tiered = std::make_shared<TieredKernel>(std::move(*interpretation));
+    compilation->whenThere([parts = parts_, tiered](Expected<Code> answer) {
+      if (answer)
+        tiered->improve(std::move(*answer));
+      else if (parts->rules.tell)
+        parts->rules.tell(answer.error());
+    });
+    return tiered;
+  }
+
+  std::shared_ptr<const Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
+                                            const Specialisation& specialisation) override {
+    return parts_->interpreter->witness(module, kernel, specialisation);
+  }
+
+ private:
+  struct Request {
+    ModulePtr module;
+    const ptx::Function* kernel;
+    Specialisation specialisation;
+  };
+
+  /// Jobs keep it alive.
+  struct Parts {
+    Parts(std::unique_ptr<Engine> theCompiler, std::unique_ptr<Engine> theInterpreter, TierRules theRules)
+        : compiler(std::move(theCompiler)), interpreter(std::move(theInterpreter)), rules(std::move(theRules)) {}
+
+    Expected<Code> compile(const Request& r) const { return compiler->compile(r.module, *r.kernel, r.specialisation); }
+    Expected<Code> interpret(const Request& r) const {
+      return interpreter->compile(r.module, *r.kernel, r.specialisation);
+    }
+
+    /// The compiler's answer, or the interpreter in its place.
+    Expected<Code> settle(const Request& r, Expected<Code> answer) const {
+      constexpr int kNotSupported = 801;  // CUDA_ERROR_NOT_SUPPORTED
+      if (answer || answer.error().code != kNotSupported) return answer;
+      auto slow = interpret(r);
+      if (!slow) return answer;
+      if (rules.tell) rules.tell(answer.error());
+      return slow;
+    }
+
+    bool agree(const Request& r) const {
+      for (const ptx::Function* f : reachable(*r.module, *r.kernel))
+        if (!f->hasBody && rules.agreeOn && !rules.agreeOn(f->name)) return false;
+      return true;
+    }
+
+    const std::unique_ptr<Engine> compiler, interpreter;
+    const TierRules rules;
+  };
+
+  const std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> makeTiers(std::unique_ptr<Engine> compiler, std::unique_ptr<Engine> interpreter,
+                                  TierRules rules) {
+  return std::make_unique<Tiers>(std::move(compiler), std::move(interpreter), std::move(rules));
+}
+
+}  // namespace ordito::machine
