@@ -38,9 +38,7 @@ machine::TierRules tierRules() {
   rules.grace = name == "interp" ? std::chrono::milliseconds(0) : kGrace;
   rules.waits = name == "never" || name == "only";
   rules.agreeOn = [](const std::string& function) { return !jit::approximates(function); };
-  rules.tell = [](const Error& error) {
-    tell(fmt::format("{}; it runs in the interpreter, slowly", error.message));
-  };
+  rules.tell = [](const Error& error) { tell(fmt::format("{}; it runs in the interpreter, slowly", error.message)); };
   return rules;
 }
 #endif

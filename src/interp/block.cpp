@@ -43,8 +43,7 @@ bool looksForOthers(const ptx::Instruction* i) {
     case isa::Op::MbarrierTryWait:
     case isa::Op::MbarrierTryParity: return true;
     case isa::Op::Atom: return i->mods.name(ModifierKind::AtomOp) == "exch";
-    case isa::Op::Ld:
-      return i->has(ModifierKind::Semantics) && i->mods.name(ModifierKind::Semantics) != "weak";
+    case isa::Op::Ld: return i->has(ModifierKind::Semantics) && i->mods.name(ModifierKind::Semantics) != "weak";
     default: return false;
   }
 }

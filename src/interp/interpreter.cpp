@@ -38,7 +38,8 @@ class Interpretation : public machine::Executable {
 
 class Interpreter : public machine::Engine {
  public:
-  Expected<std::shared_ptr<const machine::Executable>> compile(const machine::ModulePtr& module, const ptx::Function& kernel,
+  Expected<std::shared_ptr<const machine::Executable>> compile(const machine::ModulePtr& module,
+                                                               const ptx::Function& kernel,
                                                                const machine::Specialisation& specialisation) override {
     auto program = prepare(*module, kernel, specialisation);
     if (!program) return tl::unexpected(program.error());

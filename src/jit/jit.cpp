@@ -315,8 +315,8 @@ class Jit final : public machine::Engine {
     options_.dumpIr |= dump && std::string_view(dump) == "ir";
     if (const char* jam = std::getenv("ORDITO_JAM")) options_.jam = static_cast<unsigned>(std::atoi(jam));
     options_.quick = quickCode(options_.quick);
-    maker_ = std::make_shared<CodeMaker>(
-        Target::host(options_.cpu), options_.caches ? CodeCache::fromEnvironment() : CodeCache({}), options_);
+    maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu),
+                                         options_.caches ? CodeCache::fromEnvironment() : CodeCache({}), options_);
     base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features).add(options_.jam);
     if (options_.caches) maker_->cache().trim();
   }
@@ -370,8 +370,9 @@ class Jit final : public machine::Engine {
     auto analysed = maker_->analyse(request);
     if (!analysed) return tl::unexpected(analysed.error());
     if (options_.quick == QuickCode::Only) return executable(maker_->make(request, *analysed, Effort::Quick));
-    return options_.quick == QuickCode::First ? makeInSteps(request, std::move(*analysed))
-                                              : makeGood(request, *analysed, maker_->emit(request, *analysed, Effort::Full));
+    return options_.quick == QuickCode::First
+               ? makeInSteps(request, std::move(*analysed))
+               : makeGood(request, *analysed, maker_->emit(request, *analysed, Effort::Full));
   }
 
   /// Good code, or quick code where LLVM gives up on good.
@@ -415,7 +416,7 @@ class Jit final : public machine::Engine {
   Digest base_;  // what the code depends on besides the kernel
   std::mutex mutex_;
   std::condition_variable made_;
-  std::set<std::string> inWork_;              // by the key's digits
+  std::set<std::string> inWork_;             // by the key's digits
   std::map<std::string, Code> executables_;  // likewise
   std::atomic<uint64_t> count_{0};
 };

@@ -23,7 +23,7 @@ namespace {
 /// Threads for awaited jobs: enough that some long compilations do not keep the short ones waiting.
 unsigned mostAwaited() { return std::clamp(std::thread::hardware_concurrency(), 3u, 8u); }
 
-constexpr std::chrono::milliseconds kGrace{20};    // in which a job that looks whether the process ends may leave
+constexpr std::chrono::milliseconds kGrace{20};  // in which a job that looks whether the process ends may leave
 constexpr std::chrono::milliseconds kPatience{2000};
 
 /// A line of jobs and the threads that do them.

@@ -59,7 +59,8 @@ Range codeAround(const void* symbol) {
         for (int k = 0; k < object->dlpi_phnum; ++k) {
           const auto& header = object->dlpi_phdr[k];
           const uintptr_t begin = object->dlpi_addr + header.p_vaddr;
-          if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) || wanted.address - begin >= header.p_memsz) continue;
+          if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) || wanted.address - begin >= header.p_memsz)
+            continue;
           wanted.found = {begin, begin + header.p_memsz};
           return 1;
         }

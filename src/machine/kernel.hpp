@@ -90,8 +90,8 @@ using ModulePtr = std::shared_ptr<const ptx::Module>;
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Compiles `kernel` (an entry of `module` with a body). Who runs the Executable keeps the module. An instruction that
-  /// this engine lacks is an Error that names it, the kernel and the PTX line. May be called from several threads.
+  /// Compiles `kernel` (an entry of `module` with a body). Who runs the Executable keeps the module. An instruction
+  /// that this engine lacks is an Error that names it, the kernel and the PTX line. May be called from several threads.
   virtual Expected<std::shared_ptr<const Executable>> compile(const ModulePtr& module, const ptx::Function& kernel,
                                                               const Specialisation& specialisation) = 0;
   /// The kernel as one that only watches: it leaves memory as it is and says which thread a fault comes from (see

@@ -101,7 +101,8 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) 
   return takeSeat(launch);
 }
 
-/// Prepares a seat for the next block, on the best code that there is by now. False when the host has too little memory.
+/// Prepares a seat for the next block, on the best code that there is by now. False when the host has too little
+/// memory.
 bool Worker::takeSeat(const GridLaunch& launch) {
   if (free_.empty()) free_.push_back(std::make_unique<Seat>());
   seat_ = std::move(free_.back());
