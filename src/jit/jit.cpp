@@ -254,6 +254,12 @@ class CodeMaker {
     return make(r, std::move(*emission), effort);
   }
 
+  Expected<Linked> makeAnew(const Request& r, Effort effort) {
+    auto analysed = analyse(r);
+    if (!analysed) return tl::unexpected(analysed.error());
+    return make(r, *analysed, effort);
+  }
+
   /// What the disk has kept; nothing if it has not.
   std::optional<Expected<Linked>> find(const Request& r, Effort effort) {
     if (!r.caches) return std::nullopt;
@@ -396,13 +402,11 @@ class Jit final : public machine::Engine {
   }
 
   /// Quick code that gives way to good code, which a thread makes from now on. The disk keeps the good code only.
-  Code improving(const Request& request, const Linked& quick, std::shared_ptr<const Analysed> kernel) {
+  Code improving(const Request& request, const Linked& quick, const std::shared_ptr<const Analysed>& kernel) {
     auto code = std::make_shared<ImprovingKernel>(quick.function, quick.needs);
     machine::inBackground(
         [maker = maker_, request, kernel, code] {
-          Expected<Analysed> analysed = kernel ? *kernel : maker->analyse(request);
-          if (!analysed) return;
-          auto better = maker->make(request, *analysed, Effort::Full);
+          auto better = kernel ? maker->make(request, *kernel, Effort::Full) : maker->makeAnew(request, Effort::Full);
           if (!better) return;
           code->improve(std::make_unique<const CompiledKernel>(better->function, better->needs));
           if (request.caches) maker->cache().remove(request.keyFor(Effort::Quick));
