@@ -43,8 +43,8 @@ typedef struct CUevent_st* CUevent;
 typedef struct CUstream_st* CUstream;
 typedef struct CUlinkState_st* CUlinkState;
 typedef struct CUgraphicsResource_st* CUgraphicsResource;
-typedef struct CUexternalMemory_st* CUexternalMemory;
-typedef struct CUexternalSemaphore_st* CUexternalSemaphore;
+typedef struct CUextMemory_st* CUexternalMemory;
+typedef struct CUextSemaphore_st* CUexternalSemaphore;
 typedef struct CUgraph_st* CUgraph;
 typedef struct CUgraphNode_st* CUgraphNode;
 typedef struct CUgraphExec_st* CUgraphExec;
@@ -202,6 +202,19 @@ typedef union CUlaunchAttributeValue_union {
   int priority;
   CUlaunchMemSyncDomainMap memSyncDomainMap;
   CUlaunchMemSyncDomain memSyncDomain;
+  struct {
+    unsigned int x, y, z;
+  } preferredClusterDim;
+  struct {
+    CUevent event;
+    int flags;
+  } launchCompletionEvent;
+  struct {
+    int deviceUpdatable;
+    CUgraphDeviceNode devNode;
+  } deviceUpdatableKernelNode;
+  unsigned int sharedMemCarveout;
+  unsigned int nvlinkUtilCentricScheduling;
 } CUlaunchAttributeValue;
 
 typedef struct CUlaunchAttribute_st {
@@ -249,7 +262,8 @@ typedef struct CUmemPoolProps_st {
   CUmemLocation location;
   void* win32SecurityAttributes;
   size_t maxSize;
-  unsigned char reserved[56];
+  unsigned short usage;
+  unsigned char reserved[54];
 } CUmemPoolProps;
 
 typedef struct CUexecAffinitySmCount_st {
@@ -566,5 +580,6 @@ CUresult CUDAAPI cuProfilerStop(void);
 #include "ordito/driver_graph.h"
 #include "ordito/driver_textures.h"
 #include "ordito/driver_tensor_map.h"
+#include "ordito_tables/driver.h"
 
 #endif

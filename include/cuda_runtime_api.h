@@ -337,6 +337,7 @@ cudaError_t cudaProfilerStop(void);
 
 #include "ordito/graph_api.h"
 #include "ordito/interop_api.h"
+#include "ordito_tables/runtime.h"
 
 #undef __dv
 

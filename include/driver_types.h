@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "host_defines.h"
+#include "device_types.h"
 #include "vector_types.h"
 #include "surface_types.h"
 #include "texture_types.h"
@@ -99,8 +100,8 @@ typedef struct CUgraphNode_st* cudaGraphNode_t;
 typedef struct CUgraphExec_st* cudaGraphExec_t;
 typedef struct CUuserObject_st* cudaUserObject_t;
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
-typedef struct CUexternalMemory_st* cudaExternalMemory_t;
-typedef struct CUexternalSemaphore_st* cudaExternalSemaphore_t;
+typedef struct CUextMemory_st* cudaExternalMemory_t;
+typedef struct CUextSemaphore_st* cudaExternalSemaphore_t;
 typedef struct cudaGraphicsResource* cudaGraphicsResource_t;
 typedef struct cudaArray* cudaArray_t;
 typedef const struct cudaArray* cudaArray_const_t;
@@ -545,8 +546,10 @@ struct cudaKernelNodeParamsV2 {
   void** extra;
 };
 
+enum cudaGraphChildGraphNodeOwnership { cudaGraphChildGraphOwnershipClone = 0, cudaGraphChildGraphOwnershipMove = 1 };
 struct cudaChildGraphNodeParams {
   cudaGraph_t graph;
+  enum cudaGraphChildGraphNodeOwnership ownership;
 };
 struct cudaEventRecordNodeParams {
   cudaEvent_t event;
@@ -640,7 +643,15 @@ typedef union cudaLaunchAttributeValue {
     cudaEvent_t event;
     int flags;
   } launchCompletionEvent;
+  struct {
+    unsigned int x, y, z;
+  } preferredClusterDim;
+  struct {
+    int deviceUpdatable;
+    struct CUgraphDeviceUpdatableNode_st* devNode;
+  } deviceUpdatableKernelNode;
   unsigned int sharedMemCarveout;
+  unsigned int nvlinkUtilCentricScheduling;
 } cudaLaunchAttributeValue;
 
 typedef struct cudaLaunchAttribute_st {

@@ -39,6 +39,7 @@
 #define __thread__ __thread
 #define __cdecl
 #define CUDARTAPI
+#define CUDART_DEVICE __device__
 #define CUDARTAPI_CDECL
 #define CUDART_CB
 #define __builtin_align__(n) __align__(n)

@@ -47,6 +47,27 @@ ORDITO_MAKE_VECTORS(ulonglong, unsigned long long int)
 ORDITO_MAKE_VECTORS(float, float)
 ORDITO_MAKE_VECTORS(double, double)
 
+#define ORDITO_MAKE_ALIGNED_VECTOR4(name, type)                  \
+  ORDITO_MAKE name make_##name(type x, type y, type z, type w) { \
+    name v;                                                      \
+    v.x = x;                                                     \
+    v.y = y;                                                     \
+    v.z = z;                                                     \
+    v.w = w;                                                     \
+    return v;                                                    \
+  }
+ORDITO_MAKE_ALIGNED_VECTOR4(long4_16a, long int)
+ORDITO_MAKE_ALIGNED_VECTOR4(long4_32a, long int)
+ORDITO_MAKE_ALIGNED_VECTOR4(ulong4_16a, unsigned long int)
+ORDITO_MAKE_ALIGNED_VECTOR4(ulong4_32a, unsigned long int)
+ORDITO_MAKE_ALIGNED_VECTOR4(longlong4_16a, long long int)
+ORDITO_MAKE_ALIGNED_VECTOR4(longlong4_32a, long long int)
+ORDITO_MAKE_ALIGNED_VECTOR4(ulonglong4_16a, unsigned long long int)
+ORDITO_MAKE_ALIGNED_VECTOR4(ulonglong4_32a, unsigned long long int)
+ORDITO_MAKE_ALIGNED_VECTOR4(double4_16a, double)
+ORDITO_MAKE_ALIGNED_VECTOR4(double4_32a, double)
+
+#undef ORDITO_MAKE_ALIGNED_VECTOR4
 #undef ORDITO_MAKE_VECTORS
 #undef ORDITO_MAKE
 #endif

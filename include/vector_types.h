@@ -37,6 +37,24 @@ ORDITO_VECTORS(ulonglong, unsigned long long int, 8, 16, 16);
 ORDITO_VECTORS(float, float, 4, 8, 16);
 ORDITO_VECTORS(double, double, 8, 16, 16);
 
+// CUDA 13 gave the vectors of four 64-bit elements names that say how they are aligned.
+#define ORDITO_ALIGNED_VECTOR4(name, type, bytes)            \
+  struct __attribute__((aligned(bytes))) name##_##bytes##a { \
+    type x, y, z, w;                                         \
+  };                                                         \
+  typedef struct name##_##bytes##a name##_##bytes##a
+ORDITO_ALIGNED_VECTOR4(long4, long int, 16);
+ORDITO_ALIGNED_VECTOR4(long4, long int, 32);
+ORDITO_ALIGNED_VECTOR4(ulong4, unsigned long int, 16);
+ORDITO_ALIGNED_VECTOR4(ulong4, unsigned long int, 32);
+ORDITO_ALIGNED_VECTOR4(longlong4, long long int, 16);
+ORDITO_ALIGNED_VECTOR4(longlong4, long long int, 32);
+ORDITO_ALIGNED_VECTOR4(ulonglong4, unsigned long long int, 16);
+ORDITO_ALIGNED_VECTOR4(ulonglong4, unsigned long long int, 32);
+ORDITO_ALIGNED_VECTOR4(double4, double, 16);
+ORDITO_ALIGNED_VECTOR4(double4, double, 32);
+
+#undef ORDITO_ALIGNED_VECTOR4
 #undef ORDITO_VECTORS
 #undef ORDITO_VECTOR1
 #undef ORDITO_VECTOR2

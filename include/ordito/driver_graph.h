@@ -36,7 +36,8 @@ typedef enum CUgraphInstantiateResult_enum {
   CUDA_GRAPH_INSTANTIATE_ERROR = 1,
   CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE = 2,
   CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED = 3,
-  CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED = 4
+  CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED = 4,
+  CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED = 5
 } CUgraphInstantiateResult;
 
 typedef enum CUgraphInstantiate_flags_enum {
@@ -114,8 +115,13 @@ typedef struct CUDA_MEMCPY_NODE_PARAMS_st {
   CUDA_MEMCPY3D copyParams;
 } CUDA_MEMCPY_NODE_PARAMS;
 
+typedef enum CUgraphChildGraphNodeOwnership_enum {
+  CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE = 0,
+  CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE = 1
+} CUgraphChildGraphNodeOwnership;
 typedef struct CUDA_CHILD_GRAPH_NODE_PARAMS_st {
   CUgraph graph;
+  CUgraphChildGraphNodeOwnership ownership;
 } CUDA_CHILD_GRAPH_NODE_PARAMS;
 typedef struct CUDA_EVENT_RECORD_NODE_PARAMS_st {
   CUevent event;

@@ -511,7 +511,20 @@ enum cudaDeviceAttr {
   cudaDevAttrHostNumaMultinodeIpcSupported = 143,
   cudaDevAttrHostMemoryPoolsSupported = 144,
   cudaDevAttrOnlyPartialHostNativeAtomicSupported = 147,
-  cudaDevAttrMax = 148
+  cudaDevAttrMax = 148,
+  cudaDevAttrReserved92 = 92,
+  cudaDevAttrReserved93 = 93,
+  cudaDevAttrReserved94 = 94,
+  cudaDevAttrReserved96 = 96,
+  cudaDevAttrReserved122 = 122,
+  cudaDevAttrReserved123 = 123,
+  cudaDevAttrReserved124 = 124,
+  cudaDevAttrReserved127 = 127,
+  cudaDevAttrReserved128 = 128,
+  cudaDevAttrReserved129 = 129,
+  cudaDevAttrReserved132 = 132,
+  cudaDevAttrReserved141 = 141,
+  cudaDevAttrReserved145 = 145
 };
 
 enum cudaMemPoolAttr {
@@ -622,7 +635,7 @@ enum cudaJit_CacheMode { cudaJitCacheOptionNone = 0, cudaJitCacheOptionCG = 1, c
 
 enum cudaJit_Fallback { cudaPreferPtx = 0, cudaPreferBinary = 1 };
 
-enum cudaCGScope { cudaCGScopeInvalid = 0, cudaCGScopeGrid = 1, cudaCGScopeReserved = 2 };
+enum cudaCGScope { cudaCGScopeInvalid = 0, cudaCGScopeGrid = 1, cudaCGScopeReserved = 2, cudaCGScopeMultiGrid = 2 };
 
 enum cudaGraphConditionalHandleFlags { cudaGraphCondAssignDefault = 1 };
 

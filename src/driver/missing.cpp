@@ -1,5 +1,6 @@
-// The entries of missing.def. They are declared without parameters here, whatever they take: under the calling
-// convention the caller's arguments are simply left alone. So this file must not include cuda.h.
+// The calls of the driver API that include/tables/driver.table refuses. They are declared without parameters here,
+// whatever they take: under the calling convention the caller's arguments are simply left alone. So this file must not
+// include cuda.h.
 #include "driver/missing.hpp"
 
 #include <string>
@@ -9,8 +10,8 @@ namespace ordito::driver {
 namespace {
 
 constexpr const char* kMissing[] = {
-#define MISSING(name) #name,
-#include "driver/missing.def"
+#define REFUSED(name) #name,
+#include "refused/driver.def"
 };
 
 }  // namespace
@@ -23,6 +24,6 @@ bool isMissing(std::string_view name) {
 
 }  // namespace ordito::driver
 
-#define MISSING(name) \
+#define REFUSED(name) \
   extern "C" int name() { return ordito::driver::reportMissing(#name); }
-#include "driver/missing.def"
+#include "refused/driver.def"

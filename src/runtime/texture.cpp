@@ -321,4 +321,13 @@ cudaError_t cudaGetSurfaceReference(const surfaceReference** reference, const vo
   return cudaSuccess;
 }
 
+// CUDA 11.6 to 11.8 had the larger description under names of its own.
+cudaError_t cudaCreateTextureObject_v2(cudaTextureObject_t* object, const cudaResourceDesc* resource,
+                                       const cudaTextureDesc* texture, const cudaResourceViewDesc* view) {
+  return cudaCreateTextureObject(object, resource, texture, view);
+}
+cudaError_t cudaGetTextureObjectTextureDesc_v2(cudaTextureDesc* texture, cudaTextureObject_t object) {
+  return cudaGetTextureObjectTextureDesc(texture, object);
+}
+
 }  // extern "C"
