@@ -90,8 +90,14 @@ Met:
 
 constexpr uint32_t kThreads = 64;
 
+/// Results begin at the same place of a line of memory each time, or else the sectors that they touch would differ.
+struct alignas(128) Line {
+  uint32_t words[32] = {};
+  bool operator==(const Line&) const = default;
+};
+
 struct Outcome {
-  std::vector<uint32_t> out;
+  std::vector<Line> out;
   uint32_t sum = 0;
   std::vector<uint64_t> counters;
   bool operator==(const Outcome&) const = default;
@@ -109,10 +115,11 @@ struct Work {
 };
 
 Outcome run(const machine::Executable& code, const Kernel& kernel, const Work& work) {
-  Outcome outcome{std::vector<uint32_t>(size_t{work.blocks} * kThreads), 0, {}};
+  Outcome outcome{std::vector<Line>(size_t{work.blocks} * kThreads / 32), 0, {}};
   uint32_t arrived = 0;
   struct {
-    uint32_t *out, *sum, *arrived;
+    Line* out;
+    uint32_t *sum, *arrived;
     uint32_t turns, blocks;
   } parameters{outcome.out.data(), &outcome.sum, &arrived, work.turns, work.meets ? work.blocks : 0};
   const machine::KernelLayout layout = machine::layoutKernel(*kernel.module, kernel.entry);
