@@ -1,8 +1,8 @@
 // `ordito nvcc`: builds CUDA programs from nvcc's command line, with clang and our own headers.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/device_launches.hpp"
 #include "cli/nvcc_commands.hpp"
+#include "cli/nvcc_libraries.hpp"
 #include "cli/nvcc_options.hpp"
 #include "cli/process.hpp"
 #include "cli/shared_alignment.hpp"
@@ -23,12 +24,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Action = NvccOptions::Action;
-
-/// Libraries of the CUDA toolkit that programs ask for by name and that Ordito does not have (a file of that name in
-/// lib64 counts).
-constexpr std::array kToolkitLibraries = {"cublas",   "cublasLt", "cufft",      "cufftw", "curand",   "cusolver",
-                                          "cusparse", "cudnn",    "nvrtc",      "nppc",   "nppi",     "npps",
-                                          "nvjpeg",   "cupti",    "nvToolsExt", "nccl",   "nvidia-ml"};
 
 std::string readFile(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -46,6 +41,8 @@ class Build {
   }
 
   int run() {
+    if (options_.keep) makeKeepFolder();
+    if (options_.clean) return clean();
     switch (options_.action) {
       case Action::Preprocess:
         return eachSource(
@@ -56,10 +53,14 @@ class Build {
         return eachSource([&](const std::string& source) { return compilePtx(source, named(source, ".ptx")); });
       case Action::Fatbin:
         return eachSource([&](const std::string& source) { return compileFatbin(source, named(source, ".fatbin")); });
+      case Action::Cubin:
+        return eachSource([&](const std::string& source) { return compileFatbin(source, named(source, ".cubin")); });
+      case Action::Syntax:
+        return eachSource([&](const std::string& source) { return compilePtx(source, scratch(source, ".ptx")); });
       case Action::Compile:
         return eachSource([&](const std::string& source) { return compileObject(source, named(source, ".o")); });
-      case Action::DeviceLink: return makeEmptyObject(options_.output.empty() ? "a_dlink.o" : options_.output);
-      default: return linkAll();
+      case Action::DeviceLink: return makeEmptyObject(deviceLinkOutput());
+      default: return options_.run ? linkAndRun() : linkAll();
     }
   }
 
@@ -75,8 +76,44 @@ class Build {
   }
 
   std::string named(const std::string& source, const char* suffix) const {
+    return options_.output.empty() ? inOutputFolder(fs::path(source).filename().replace_extension(suffix))
+                                   : options_.output;
+  }
+
+  std::string inOutputFolder(const fs::path& name) const { return (fs::path(options_.outputFolder) / name).string(); }
+
+  bool isSource(const NvccOptions::Item& item) const {
+    return item.isFile && languageOf(options_, item.text) != Language::None;
+  }
+
+  void makeKeepFolder() const {
+    std::error_code ignored;  // what is written into it will complain
+    if (!options_.keepFolder.empty()) fs::create_directories(options_.keepFolder, ignored);
+  }
+
+  /// Deletes what the same command without -clean would make.
+  int clean() const {
+    const std::map<Action, const char*> suffixes = {
+        {Action::Ptx, ".ptx"}, {Action::Fatbin, ".fatbin"}, {Action::Cubin, ".cubin"}, {Action::Compile, ".o"}};
+    const auto suffix = suffixes.find(options_.action);
+    std::vector<std::string> made;
+    if (options_.action == Action::Link || options_.action == Action::Archive) made = {linkedOutput()};
+    if (options_.action == Action::DeviceLink) made = {deviceLinkOutput()};
+    for (const auto& item : options_.items)
+      if (suffix != suffixes.end() && isSource(item)) made.push_back(named(item.text, suffix->second));
+    for (const auto& file : made) {
+      std::error_code error;
+      if (!options_.dryRun && fs::is_regular_file(file, error)) fs::remove(file, error);
+    }
+    return 0;
+  }
+
+  std::string deviceLinkOutput() const { return options_.output.empty() ? "a_dlink.o" : options_.output; }
+
+  std::string linkedOutput() const {
     if (!options_.output.empty()) return options_.output;
-    return (fs::path(options_.outputFolder) / fs::path(source).filename().replace_extension(suffix)).string();
+    if (options_.action == Action::Archive) return inOutputFolder("a.a");
+    return inOutputFolder(options_.shared ? "a.so" : "a.out");
   }
 
   template <class Compile>
@@ -124,10 +161,18 @@ class Build {
     return rule;
   }
 
-  void cleanDependencyFile(const std::string& object) const {
-    if (options_.dependencyMode.empty() || options_.macroFile.empty() || options_.dryRun) return;
-    const std::string path =
-        options_.dependencyFile.empty() ? defaultDependencyFile(options_, object) : options_.dependencyFile;
+  /// The options with what the rule of a .d file says: it is about the output, or the object that there would be.
+  NvccOptions withDependencyRule(const std::string& source) const {
+    NvccOptions options = options_;
+    if (options.dependencyMode.empty()) return options;
+    const fs::path target = named(source, ".o");
+    if (options.dependencyTargets.empty()) options.dependencyTargets = {target.string()};
+    if (options.dependencyFile.empty()) options.dependencyFile = fs::path(target).replace_extension(".d").string();
+    return options;
+  }
+
+  void cleanDependencyFile(const std::string& path) const {
+    if (path.empty() || options_.macroFile.empty() || options_.dryRun) return;
     const std::string text = withoutMacroFile(readFile(path));
     std::ofstream(path) << text;
   }
@@ -135,20 +180,16 @@ class Build {
   int compilePtx(const std::string& source, const std::string& ptx) {
     if (languageOf(options_, source) != Language::Cuda) return complain(source + ": only .cu files compile to PTX");
     if (!needsRewriting(source)) return execute(deviceCommand(tools_, options_, source, ptx));
-    const std::string text = scratch(".cu");
+    const std::string text = scratch(source, ".cpp1.ii");
     if (const int status = execute(deviceCommand(tools_, options_, source, text, Pass::Preprocess))) return status;
     if (!rewrite(text)) return execute(deviceCommand(tools_, options_, source, ptx));
     return execute(deviceCommand(tools_, options_, text, ptx, Pass::Preprocessed));
   }
 
-  int compileHost(const std::string& source, const std::string& fatbin, const std::string& object) {
-    if (!needsRewriting(source)) return execute(hostCommand(tools_, options_, source, fatbin, object));
-    const std::string text = scratch(".cu");
-    // Dependencies are of the object, though this command makes text.
-    NvccOptions options = options_;
-    if (!options.dependencyMode.empty() && options.dependencyFile.empty())
-      options.dependencyFile = defaultDependencyFile(options_, object);
-    if (!options.dependencyMode.empty() && options.dependencyTargets.empty()) options.dependencyTargets = {object};
+  int compileHost(const NvccOptions& options, const std::string& source, const std::string& fatbin,
+                  const std::string& object) {
+    if (!needsRewriting(source)) return execute(hostCommand(tools_, options, source, fatbin, object));
+    const std::string text = scratch(source, ".cpp4.ii");
     if (const int status = execute(hostCommand(tools_, options, source, {}, text, Pass::Preprocess))) return status;
     if (!rewrite(text)) return execute(hostCommand(tools_, options_, source, fatbin, object));
     return execute(hostCommand(tools_, options_, text, fatbin, object, Pass::Preprocessed));
@@ -175,7 +216,7 @@ class Build {
   }
 
   int compileFatbin(const std::string& source, const std::string& fatbin) {
-    const std::string ptx = scratch(".ptx");
+    const std::string ptx = scratch(source, ".ptx");
     if (const int status = compilePtx(source, ptx)) return status;
     if (options_.dryRun) return 0;
     const std::string text = readFile(ptx);
@@ -193,11 +234,12 @@ class Build {
   int compileObject(const std::string& source, const std::string& object) {
     if (!fs::exists(source)) return complain(source + ": no such file");
     const Language language = languageOf(options_, source);
-    if (language != Language::Cuda) return execute(plainCommand(tools_, options_, language, source, object));
-    const std::string fatbin = scratch(".fatbin");
+    const NvccOptions options = withDependencyRule(source);
+    if (language != Language::Cuda) return execute(plainCommand(tools_, options, language, source, object));
+    const std::string fatbin = scratch(source, ".fatbin");
     if (const int status = compileFatbin(source, fatbin)) return status;
-    if (const int status = compileHost(source, fatbin, object)) return status;
-    cleanDependencyFile(object);
+    if (const int status = compileHost(options, source, fatbin, object)) return status;
+    cleanDependencyFile(options.dependencyFile);
     return options_.relocatable && !options_.dryRun ? redirectRegistration(object) : 0;
   }
 
@@ -224,44 +266,48 @@ class Build {
   int linkAll() {
     std::vector<std::string> inputs;
     for (const auto& item : options_.items) {
-      if (item.isFile && languageOf(options_, item.text) != Language::None) {
-        const std::string object = scratch(".o");
+      if (isSource(item)) {
+        const std::string object = scratch(item.text, ".o");
         if (const int status = compileObject(item.text, object)) return status;
         inputs.push_back(object);
         continue;
       }
-      if (const auto problem = linkerProblem(item.text, item.isFile)) return complain(*problem);
-      if (!isRuntimeLibrary(item.text)) inputs.push_back(item.text);
+      auto input = linkerInput(tools_, options_, item);
+      if (!input) return complain(input.error().message);
+      inputs.insert(inputs.end(), input->begin(), input->end());
     }
     if (inputs.empty()) return complain("no input files");
     if (options_.action == Action::Archive) {
-      Command command = {"ar", "rcs", options_.output.empty() ? "a.a" : options_.output};
+      Command command = {"ar", "rcs", linkedOutput()};
       std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(command),
                    [](const std::string& i) { return !i.starts_with("-"); });
       return execute(command);
     }
-    const std::string fallback = options_.shared ? "a.so" : "a.out";
-    const std::string output =
-        options_.output.empty() ? (fs::path(options_.outputFolder) / fallback).string() : options_.output;
-    return execute(linkCommand(tools_, options_, inputs, output));
+    return execute(linkCommand(tools_, options_, inputs, linkedOutput()));
   }
 
-  /// The runtime is linked anyway, and the device runtime is part of it.
-  static bool isRuntimeLibrary(const std::string& text) {
-    return text == "-lcudart" || text == "-lcudart_static" || text == "-lcudadevrt";
+  int linkAndRun() {
+    std::string program = onlyProgram();
+    if (program.empty()) {
+      program = linkedOutput();
+      if (const int status = linkAll()) return status;
+    }
+    Command command = {fs::absolute(program).string()};
+    command.insert(command.end(), options_.runArguments.begin(), options_.runArguments.end());
+    return execute(command);
   }
 
-  std::optional<std::string> linkerProblem(const std::string& text, bool isFile) const {
-    const std::string suffix = fs::path(text).extension().string();
-    if (isFile && (suffix == ".cubin" || suffix == ".ptx" || suffix == ".fatbin"))
-      return text + ": give the .cu file instead";
-    if (isFile && !fs::exists(text)) return text + ": no such file";
-    if (!text.starts_with("-l")) return std::nullopt;
-    const std::string library = text.substr(2);
-    const bool ofToolkit =
-        std::find(kToolkitLibraries.begin(), kToolkitLibraries.end(), library) != kToolkitLibraries.end();
-    if (!ofToolkit || fs::exists(tools_.toolkit / "lib64" / ("lib" + library + ".so"))) return std::nullopt;
-    return fmt::format("{}: this version of Ordito does not have that library of the CUDA toolkit", text);
+  /// The one input, if it is an executable already.
+  std::string onlyProgram() const {
+    if (options_.items.size() != 1 || isSource(options_.items[0]) || !options_.items[0].isFile) return {};
+    const std::string& file = options_.items[0].text;
+    return fs::is_regular_file(file) && access(file.c_str(), X_OK) == 0 ? file : std::string();
+  }
+
+  /// An intermediate file of a source, which -keep keeps.
+  std::string scratch(const std::string& source, const char* suffix) {
+    if (!options_.keep) return scratch(suffix);
+    return (fs::path(options_.keepFolder) / fs::path(source).filename().replace_extension(suffix)).string();
   }
 
   std::string scratch(const char* suffix) {
@@ -286,9 +332,9 @@ void printVersion() {
 void printHelp() {
   fmt::print(
       "Usage: ordito nvcc [options] file.cu ... [-o program]\n\n"
-      "Takes the command line of nvcc, so that builds written for nvcc work: make NVCC=\"ordito nvcc\". Options "
-      "without a\n"
-      "description in the list below are accepted if they cannot change results, and refused otherwise.\n\n{}",
+      "Takes the command line of nvcc, so that builds written for nvcc work: make NVCC=\"ordito nvcc\". What cannot "
+      "change\n"
+      "results is accepted without effect; what Ordito cannot honour is refused.\n\n{}",
       nvccOptionHelp());
 }
 
@@ -331,6 +377,7 @@ int runNvcc(const std::vector<std::string>& arguments) {
     return 1;
   }
   if (options->action == Action::Version) return printVersion(), 0;
+  if (options->action == Action::ListGpus) return fmt::print("{}", gpuList(*options)), 0;
   if (options->action == Action::Help) return printHelp(), 0;
   printNotes(*options);
   auto tools = findToolchain();

@@ -63,24 +63,14 @@ void addHostFlags(Command& command, const NvccOptions& options) {
   add(command, options.host);
 }
 
-void addDependencyFlags(Command& command, const NvccOptions& options, const std::string& object) {
+void addDependencyFlags(Command& command, const NvccOptions& options) {
   if (options.dependencyMode.empty()) return;
   command.push_back("-" + options.dependencyMode);
-  if (!options.dependencyFile.empty()) {
-    add(command, {"-MF", options.dependencyFile});
-  } else if (options.action != NvccOptions::Action::Dependencies) {
-    add(command, {"-MF", defaultDependencyFile(options, object)});
-  }
+  if (!options.dependencyFile.empty()) add(command, {"-MF", options.dependencyFile});
   for (const auto& target : options.dependencyTargets) add(command, {"-MT", target});
-  if (options.dependencyTargets.empty() && options.action == NvccOptions::Action::Compile)
-    add(command, {"-MT", object});
 }
 
 }  // namespace
-
-std::string defaultDependencyFile(const NvccOptions& options, const std::string& object) {
-  return fs::path(options.output.empty() ? object : options.output).replace_extension(".d").string();
-}
 
 Expected<Toolchain> findToolchain() {
   Toolchain tools;
@@ -143,7 +133,7 @@ Command hostCommand(const Toolchain& tools, const NvccOptions& options, const st
   add(command, {"--cuda-host-only", pass == Pass::Preprocess ? "-E" : "-c"});
   if (!fatbin.empty()) add(command, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin});
   addHostFlags(command, options);
-  if (pass != Pass::Preprocessed) addDependencyFlags(command, options, object);
+  if (pass != Pass::Preprocessed) addDependencyFlags(command, options);
   // The array bound of a rewritten launch is no constant.
   if (pass == Pass::Preprocessed) add(command, {"-Wno-vla", "-Wno-vla-cxx-extension"});
   add(command, {source, "-o", object});
@@ -171,7 +161,7 @@ Command plainCommand(const Toolchain& tools, const NvccOptions& options, Languag
   add(command, options.preprocessor);
   add(command, {"-isystem", (tools.toolkit / "include").string()});
   addHostFlags(command, options);
-  addDependencyFlags(command, options, object);
+  addDependencyFlags(command, options);
   add(command, {source, "-o", object});
   return command;
 }
@@ -189,8 +179,7 @@ Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, co
   }
   add(command, options.host);
   if (options.action == NvccOptions::Action::Preprocess) command.emplace_back("-E");
-  const std::string object = fs::path(source).filename().replace_extension(".o").string();
-  addDependencyFlags(command, options, object);
+  addDependencyFlags(command, options);
   command.push_back(source);
   if (!options.output.empty() && options.action == NvccOptions::Action::Preprocess)
     add(command, {"-o", options.output});
@@ -209,7 +198,7 @@ Command linkCommand(const Toolchain& tools, const NvccOptions& options, const st
   if (options.linkRuntime) {
     // With the path inside, the program runs without LD_LIBRARY_PATH. Old-style (RPATH would win over LD_LIBRARY_PATH):
     // the user's word counts.
-    add(command, {"-lcudart", "-Wl,--enable-new-dtags", "-Wl,-rpath," + libraries});
+    add(command, {libraries + "/libcudart.so", "-Wl,--enable-new-dtags", "-Wl,-rpath," + libraries});
   }
   add(command, {"-lpthread", "-ldl", "-lrt"});
   return command;

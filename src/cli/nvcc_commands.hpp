@@ -45,9 +45,6 @@ Command plainCommand(const Toolchain& tools, const NvccOptions& options, Languag
 /// -E and -M.
 Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source);
 
-/// Where -MD writes when -MF does not say.
-std::string defaultDependencyFile(const NvccOptions& options, const std::string& object);
-
 /// `inputs` are objects, libraries and linker options in their order.
 Command linkCommand(const Toolchain& tools, const NvccOptions& options, const std::vector<std::string>& inputs,
                     const std::string& output);

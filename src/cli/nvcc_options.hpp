@@ -10,7 +10,21 @@
 namespace ordito::cli {
 
 struct NvccOptions {
-  enum class Action { Link, Compile, Ptx, Fatbin, Preprocess, Dependencies, DeviceLink, Archive, Version, Help };
+  enum class Action {
+    Link,
+    Compile,
+    Ptx,
+    Fatbin,
+    Cubin,   ///< a fat binary under another name
+    Syntax,  ///< look for errors only
+    Preprocess,
+    Dependencies,
+    DeviceLink,
+    Archive,
+    ListGpus,
+    Version,
+    Help
+  };
 
   Action action = Action::Link;
   /// Input files and what the linker reads between them (-l, -Xlinker), in the order given: for a linker the order
@@ -41,6 +55,12 @@ struct NvccOptions {
   bool verbose = false;
   bool dryRun = false;
   bool forwardUnknown = false;
+  bool clean = false;  ///< Delete what would be made.
+  bool run = false;    ///< The program, once it is linked.
+  std::vector<std::string> runArguments;
+  bool keep = false;  ///< Intermediate files, in keepFolder.
+  std::string keepFolder;
+  bool listArch = false, listCode = false;
 
   bool flushToZero = false;
   bool preciseDivision = true;
@@ -64,6 +84,9 @@ Expected<NvccOptions> parseNvccOptions(const std::vector<std::string>& arguments
 
 /// The architecture that clang-19 compiles PTX for, closest to what was asked: `sm_80`.
 std::string clangArch(const NvccOptions& options);
+
+/// What --list-gpu-arch and --list-gpu-code print: the architectures that clang-19 knows.
+std::string gpuList(const NvccOptions& options);
 
 /// Whether a .cu file may see this -D or -U only after the headers that come with the language. Programs are built with
 /// -DN=1024 and the like, and clang's own headers have a parameter N. Reserved names may be meant for those headers and

@@ -67,11 +67,24 @@ echo '-DN=40 -I inc' > flags
 expect 'option file' nvcc --options-file flags -ptx a.cu -o opt.ptx && expect 'opt.ptx' grep -q '43;' opt.ptx
 mkdir other && for header in cuda.h cuda_runtime.h cuda_runtime_api.h host_defines.h; do echo '#error another toolkit' > other/$header; done
 expect 'our headers first' env CPATH= CPLUS_INCLUDE_PATH="$PWD/other" C_INCLUDE_PATH="$PWD/other" "$ordito" nvcc -c none.cu -o none.o
+expect 'architectures' sh -c "\"$ordito\" nvcc --list-gpu-arch | grep -qx compute_80 && \"$ordito\" nvcc --list-gpu-code | grep -qx sm_80"
+expect 'link-time optimisation' nvcc -dlto -dc -Iinc a.cu -o lto.o
+expect 'cubin' nvcc -cubin none.cu && expect 'none.cubin' grep -q '.visible .entry' none.cubin
+expect 'look for errors only' nvcc -fdevice-syntax-only none.cu
+expect 'keep' nvcc --keep --keep-dir kept -c -Iinc a.cu -o a.o && expect 'kept' grep -q '.visible .entry' kept/a.ptx
+expect '-MD while linking' nvcc -MD -MP -Iinc -cudart none -shared -Xcompiler -fPIC -odir deps b.cpp -o libb.so && expect 'libb.d' grep -q '^libb.so: *b.cpp' libb.d
+expect '-clean' sh -c "echo > none.ptx && \"$ordito\" nvcc -clean -ptx none.cu && ! test -e none.ptx && test -e none.cu"
+mkdir -p mylibs && expect "a user's own cublas" sh -c "\"$ordito\" nvcc -lib b.o -o mylibs/libcublas.a && \"$ordito\" nvcc -cudart none -shared c.c -Lmylibs -lcublas -o c.so"
+mkdir -p othertoolkit && touch othertoolkit/libcudart.so othertoolkit/libcublas.so othertoolkit/libcudart_static.a othertoolkit/libcuda.so
+expect "another toolkit's folder" nvcc -shared c.c -Lothertoolkit -lcudart -lcuda othertoolkit/libcudart_static.a -o c2.so
+refuse 'cublas' nvcc -shared c.c -Lothertoolkit -lcublas
+echo 'int main(int c, char** v) { return c == 3 && v[2][0] == 121 ? 5 : 1; }' > five.cpp
+nvcc -cudart none -run five.cpp -o five -run-args x,y; test $? -eq 5 || { echo 'FAILED: -run'; failures=$((failures + 1)); }
+nvcc -run ./five --run-args x,y; test $? -eq 5 || { echo 'FAILED: -run of a program'; failures=$((failures + 1)); }
 expect 'no temporary files left' sh -c "mkdir tmp && TMPDIR=\$PWD/tmp \"$ordito\" nvcc -c b.cpp && rmdir tmp"
 
 refuse 'no such option' nvcc -Wall a.cu
-refuse 'machine code' nvcc -cubin a.cu
-refuse 'link-time' nvcc -dlto a.cu
+refuse 'link-time' nvcc -ltoir a.cu
 refuse '64-bit' nvcc -m32 a.cu
 refuse 'no GPU architecture' nvcc -arch=gfx90a a.cu
 refuse 'no such file' nvcc -c missing.cu
