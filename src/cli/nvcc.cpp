@@ -59,7 +59,7 @@ class Build {
         return eachSource([&](const std::string& source) { return compilePtx(source, scratch(source, ".ptx")); });
       case Action::Compile:
         return eachSource([&](const std::string& source) { return compileObject(source, named(source, ".o")); });
-      case Action::DeviceLink: return makeEmptyObject(deviceLinkOutput());
+      case Action::DeviceLink: return linkDevice(deviceLinkOutput());
       default: return options_.run ? linkAndRun() : linkAll();
     }
   }
@@ -254,12 +254,20 @@ class Build {
     if (tools_.objcopy.empty())
       return complain("-rdc=true needs llvm-objcopy-19 or objcopy (on Debian: apt install llvm-19)");
     const std::string symbol = bytes.substr(at, bytes.find('\0', at) - at);
-    return execute({tools_.objcopy, "--redefine-sym", symbol + "=__orditoRegisterLinkedBinary", object});
+    const std::string unit = kUnitPrefix + symbol.substr(marker.size() + 4) + "=.text:0,weak";
+    return execute(
+        {tools_.objcopy, "--redefine-sym", symbol + "=__orditoRegisterLinkedBinary", "--add-symbol", unit, object});
   }
 
-  int makeEmptyObject(const std::string& object) {
+  /// What a device link makes: an object that asks for every unit, so that the linker takes them out of libraries.
+  int linkDevice(const std::string& object) {
     const std::string source = scratch(".c");
-    std::ofstream(source) << "typedef int nothing;\n";
+    std::ofstream file(source);
+    file << "typedef int nothing;\n";
+    for (const auto& unit : deviceUnits(options_))
+      file << fmt::format("extern const char {0}[];\nstatic const char *const of{0} __attribute__((used)) = {0};\n",
+                          unit);
+    file.close();
     return execute({tools_.clang, "-x", "c", "-fPIC", "-c", source, "-o", object});
   }
 
@@ -283,6 +291,7 @@ class Build {
                    [](const std::string& i) { return !i.starts_with("-"); });
       return execute(command);
     }
+    for (const auto& unit : deviceUnits(options_)) inputs.push_back("-Wl,-u," + unit);
     return execute(linkCommand(tools_, options_, inputs, linkedOutput()));
   }
 
@@ -321,12 +330,13 @@ class Build {
   std::map<std::string, bool> needsRewriting_;  // by source
 };
 
-/// Build systems find out the release from the last line's form.
+/// CMake knows a compiler by the first line's first words; it and others find the release in the last two lines.
 void printVersion() {
   fmt::print(
-      "ordito nvcc: CUDA compiler driver of Ordito 0.1.0, over clang 19\n"
+      "nvcc: NVIDIA (R) Cuda compiler driver, which Ordito 0.1.0 stands in for, with clang 19\n"
       "Runs on any x86-64 CPU; speaks the language of\n"
-      "Cuda compilation tools, release 12.3, V12.3.0\n");
+      "Cuda compilation tools, release 12.3, V12.3.0\n"
+      "Build cuda_12.3.r12.3/ordito_0.1.0\n");
 }
 
 void printHelp() {
@@ -364,8 +374,8 @@ void printNotes(const NvccOptions& options) {
 void printToolkit(const NvccOptions& options, const Toolchain& tools) {
   if (!options.verbose && !options.dryRun) return;
   const std::string toolkit = tools.toolkit.string();
-  fmt::print(stderr, "#$ TOP={}\n#$ INCLUDES=-I{}/include\n#$ LIBRARIES=-L{}/lib64\n#$ DEVICE=-arch compute_{}\n",
-             toolkit, toolkit, toolkit, clangArch(options).substr(3));
+  fmt::print(stderr, "#$ TOP={}\n#$ INCLUDES=-I{}/include\n#$ LIBRARIES=-L{}\n#$ DEVICE=-arch compute_{}\n", toolkit,
+             toolkit, libraryFolder(tools), clangArch(options).substr(3));
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ Command hostCommand(const Toolchain& tools, const NvccOptions& options, const st
                     const std::string& fatbin, const std::string& object, Pass pass) {
   Command command = cudaBase(tools, options, pass);
   add(command, {"--cuda-host-only", pass == Pass::Preprocess ? "-E" : "-c"});
+  command.push_back("-D__ORDITO_LIBRARY_FOLDER__=\"" + (tools.toolkit / "lib64").string() + "\"");
   if (!fatbin.empty()) add(command, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin});
   addHostFlags(command, options);
   if (pass != Pass::Preprocessed) addDependencyFlags(command, options);
@@ -186,20 +187,23 @@ Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, co
   return command;
 }
 
+std::string libraryFolder(const Toolchain& tools) { return (tools.toolkit / "lib64").string(); }
+
 Command linkCommand(const Toolchain& tools, const NvccOptions& options, const std::vector<std::string>& inputs,
                     const std::string& output) {
-  Command command = {tools.clang, "-Wno-unused-command-line-argument", "-o", output};
+  // The script links with clang and adds the run path of our libraries. CMake takes it from this command for its own.
+  const std::string linker = options.linkRuntime ? (tools.toolkit / "bin" / "host-link").string() : tools.clang;
+  Command command = {linker, "-Wno-unused-command-line-argument", "-o", output};
   if (options.shared) command.emplace_back("-shared");
+  // Ahead of the user's folders, which may be those of another toolkit.
+  command.push_back("-L" + libraryFolder(tools));
   add(command, options.host);
   add(command, inputs);
   add(command, options.linker);
-  const std::string libraries = (tools.toolkit / "lib64").string();
-  command.push_back("-L" + libraries);
-  if (options.linkRuntime) {
-    // With the path inside, the program runs without LD_LIBRARY_PATH. Old-style (RPATH would win over LD_LIBRARY_PATH):
-    // the user's word counts.
-    add(command, {libraries + "/libcudart.so", "-Wl,--enable-new-dtags", "-Wl,-rpath," + libraries});
-  }
+  if (options.linkRuntime) command.emplace_back("-lcudart");
+  // The shared one leaves nothing for the static one to define. CMake, which links by itself, reads here what nvcc's
+  // default is.
+  if (options.linkRuntime && !options.sharedRuntime) command.emplace_back("-lcudart_static");
   add(command, {"-lpthread", "-ldl", "-lrt"});
   return command;
 }

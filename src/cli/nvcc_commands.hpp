@@ -45,6 +45,9 @@ Command plainCommand(const Toolchain& tools, const NvccOptions& options, Languag
 /// -E and -M.
 Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source);
 
+/// Our libraries, as the linker is told.
+std::string libraryFolder(const Toolchain& tools);
+
 /// `inputs` are objects, libraries and linker options in their order.
 Command linkCommand(const Toolchain& tools, const NvccOptions& options, const std::vector<std::string>& inputs,
                     const std::string& output);

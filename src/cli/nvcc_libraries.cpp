@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+#include <set>
 
 namespace ordito::cli {
 namespace fs = std::filesystem;
@@ -27,10 +30,8 @@ std::string libraryOf(const fs::path& file) {
   return end == std::string::npos ? std::string() : name.substr(3, end - 3);
 }
 
-/// Ours of that name; empty if there is none.
-fs::path ownLibrary(const Toolchain& tools, const std::string& library) {
-  const fs::path path = tools.toolkit / "lib64" / ("lib" + library + ".so");
-  return fs::exists(path) ? path : fs::path();
+bool hasOwn(const Toolchain& tools, const std::string& library) {
+  return !library.empty() && fs::exists(tools.toolkit / "lib64" / ("lib" + library + ".so"));
 }
 
 /// A folder of libraries that has a runtime of its own, or the stubs that are linked in the driver's place.
@@ -47,13 +48,16 @@ std::vector<fs::path> libraryFolders(const NvccOptions& options) {
   return folders;
 }
 
-/// A library that the user has, whatever its name: found where the linker will look.
-bool isUsers(const NvccOptions& options, const std::string& library) {
-  const auto folders = libraryFolders(options);
-  return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
-    const bool found = fs::exists(folder / ("lib" + library + ".so")) || fs::exists(folder / ("lib" + library + ".a"));
-    return found && !isOfAnotherToolkit(fs::absolute(folder).lexically_normal());
-  });
+/// A library that the user has, whatever its name, where the linker would look; empty if there is none.
+fs::path usersLibrary(const NvccOptions& options, const std::string& library) {
+  for (const fs::path& folder : libraryFolders(options)) {
+    if (isOfAnotherToolkit(fs::absolute(folder).lexically_normal())) continue;
+    for (const char* suffix : {".so", ".a"}) {
+      fs::path file = folder / ("lib" + library + suffix);
+      if (fs::exists(file)) return file;
+    }
+  }
+  return {};
 }
 
 bool isOfToolkit(const std::string& library) {
@@ -65,15 +69,43 @@ Expected<std::vector<std::string>> fileInput(const Toolchain& tools, const std::
   if (suffix == ".cubin" || suffix == ".ptx" || suffix == ".fatbin") return fail("{}: give the .cu file instead", file);
   const std::string library = libraryOf(file);
   if (isRuntime(library)) return std::vector<std::string>{};
-  const fs::path own = library.empty() ? fs::path() : ownLibrary(tools, library);
   const bool exists = fs::exists(file);
-  if (!own.empty() && (!exists || isOfAnotherToolkit(fs::absolute(file).lexically_normal().parent_path())))
-    return std::vector{own.string()};
+  const bool foreign = !exists || isOfAnotherToolkit(fs::absolute(file).lexically_normal().parent_path());
+  if (foreign && hasOwn(tools, library)) return std::vector{"-l" + library};
   if (!exists) return fail("{}: no such file", file);
   return std::vector{file};
 }
 
+/// The file behind an item if it is an object or a static library.
+fs::path archiveOf(const NvccOptions& options, const NvccOptions::Item& item) {
+  if (item.isFile) return item.text.ends_with(".a") || item.text.ends_with(".o") ? fs::path(item.text) : fs::path();
+  if (!item.text.starts_with("-l")) return {};
+  const fs::path found = usersLibrary(options, item.text.substr(2));
+  return found.extension() == ".a" ? found : fs::path();
+}
+
+bool continuesSymbol(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+void collectUnits(const fs::path& file, std::set<std::string>& units) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  for (size_t at = bytes.find(kUnitPrefix); at != std::string::npos; at = bytes.find(kUnitPrefix, at + 1)) {
+    size_t end = at;
+    while (end < bytes.size() && continuesSymbol(bytes[end])) ++end;
+    units.insert(bytes.substr(at, end - at));
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> deviceUnits(const NvccOptions& options) {
+  std::set<std::string> units;
+  for (const auto& item : options.items) {
+    const fs::path archive = archiveOf(options, item);
+    if (!archive.empty()) collectUnits(archive, units);
+  }
+  return {units.begin(), units.end()};
+}
 
 Expected<std::vector<std::string>> linkerInput(const Toolchain& tools, const NvccOptions& options,
                                                const NvccOptions::Item& item) {
@@ -81,12 +113,11 @@ Expected<std::vector<std::string>> linkerInput(const Toolchain& tools, const Nvc
   if (!item.text.starts_with("-l")) return std::vector{item.text};
   const std::string library = item.text.substr(2);
   if (isRuntime(library)) return std::vector<std::string>{};
-  if (isOfToolkit(library) && isUsers(options, library)) return std::vector{item.text};
-  const fs::path own = ownLibrary(tools, library);
-  if (!own.empty()) return std::vector{own.string()};
-  if (isOfToolkit(library))
-    return fail("{}: this version of Ordito does not have that library of the CUDA toolkit", item.text);
-  return std::vector{item.text};
+  if (!isOfToolkit(library)) return std::vector{item.text};  // also the driver: our folder comes first
+  const fs::path users = usersLibrary(options, library);
+  if (!users.empty()) return std::vector{users.string()};
+  if (hasOwn(tools, library)) return std::vector{item.text};
+  return fail("{}: this version of Ordito does not have that library of the CUDA toolkit", item.text);
 }
 
 }  // namespace ordito::cli

@@ -15,4 +15,11 @@ namespace ordito::cli {
 Expected<std::vector<std::string>> linkerInput(const Toolchain& tools, const NvccOptions& options,
                                                const NvccOptions::Item& item);
 
+/// Every object with relocatable device code defines a symbol of this prefix and a hash. In a static library it is what
+/// the linker takes the object for: code of the device refers to it by names that the linker does not see.
+inline constexpr char kUnitPrefix[] = "__ordito_unit_";
+
+/// The units in the objects and static libraries among the items, in which the linker would find them.
+std::vector<std::string> deviceUnits(const NvccOptions& options);
+
 }  // namespace ordito::cli

@@ -127,6 +127,7 @@ Result setRuntime(NvccOptions& options, const std::string& value) {
   if (value != "none" && value != "shared" && value != "static")
     return fail("-cudart {}: none, shared or static", value);
   options.linkRuntime = value != "none";
+  options.sharedRuntime = value == "shared";
   if (value == "static") options.notes.push_back("-cudart static: the runtime is linked as a shared library");
   return {};
 }
@@ -231,7 +232,7 @@ constexpr Row kRows[] = {
      [](NvccOptions& o, const std::string&) { o.relocatable = true; return setAction<Action::Compile>(o, {}); }},
     {"device-w", "dw", Takes::Nothing, false, "-c with -rdc=false",
      [](NvccOptions& o, const std::string&) { o.relocatable = false; return setAction<Action::Compile>(o, {}); }},
-    {"device-link", "dlink", Takes::Nothing, false, "an empty object: kernels are linked when the program starts",
+    {"device-link", "dlink", Takes::Nothing, false, "an object that asks for the device code of others; it is linked when the program starts",
      setAction<Action::DeviceLink>},
     {"link", "link", Takes::Nothing, false, "compile and link (the default)", setAction<Action::Link>},
     {"lib", "lib", Takes::Nothing, false, "compile and archive into a library", setAction<Action::Archive>},

@@ -49,8 +49,8 @@ struct NvccOptions {
   bool relocatable = false;
   bool shared = false;
   bool noWarnings = false;
-  bool sharedRuntime = false;
   bool linkRuntime = true;
+  bool sharedRuntime = false;  ///< asked for by name
   bool perThreadStream = false;
   bool verbose = false;
   bool dryRun = false;

@@ -5,7 +5,11 @@
 // slots are filled before any registration code runs.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
 
 // A slot for each function, and the function itself: one jump.
 #define DRIVER_CALL(name)                                                                                              \
@@ -40,16 +44,58 @@ void fillSlots(void* library) {
     if (*slot.address == nullptr) *slot.address = reinterpret_cast<void*>(noDriver);
 }
 
+/// Left by `ordito nvcc` in the objects that it compiles (include/crt/host_runtime.h); null if there is none.
+extern "C" __attribute__((weak)) const char __ordito_library_folder[];
+
+bool isOurs(void* library) { return library != nullptr && dlsym(library, "orditoModuleLoadStatic") != nullptr; }
+
+/// The library if it is there and ours.
+void* openOurs(const std::string& path, bool& another) {
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return nullptr;
+  another |= !isOurs(library);
+  void* const result = isOurs(library) ? dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) : nullptr;
+  dlclose(library);
+  return result;
+}
+
+/// The library beside the commands that PATH has: <prefix>/bin/ordito, <prefix>/cuda/bin/nvcc.
+void* openBesideCommands(bool& another) {
+  const char* const path = std::getenv("PATH");
+  const std::string folders = path != nullptr ? path : "";
+  for (std::size_t at = 0; at < folders.size();) {
+    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    const std::string folder = folders.substr(at, end - at);
+    for (const auto& [command, libraries] : {std::pair{"/ordito", "/../cuda/lib64"}, std::pair{"/nvcc", "/../lib64"}}) {
+      char* const real = realpath((folder + command).c_str(), nullptr);
+      if (real == nullptr) continue;
+      const std::string beside(real, std::string(real).rfind('/'));
+      std::free(real);
+      if (void* const library = openOurs(beside + libraries + "/libcuda.so.1", another)) return library;
+    }
+    at = end + 1;
+  }
+  return nullptr;
+}
+
+/// What the dynamic linker finds comes first: it is what the user says.
+void* openDriver(bool& another) {
+  if (void* const library = openOurs("libcuda.so.1", another)) return library;
+  if (__ordito_library_folder != nullptr)
+    if (void* const library = openOurs(std::string(__ordito_library_folder) + "/libcuda.so.1", another)) return library;
+  return openBesideCommands(another);
+}
+
 /// Priority 101: before the constructors that register fat binaries.
 __attribute__((constructor(101))) void loadDriver() {
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
-  const bool ours = library != nullptr && dlsym(library, "orditoModuleLoadStatic") != nullptr;
-  fillSlots(ours ? library : nullptr);
-  if (ours) return;
+  bool another = false;
+  void* const library = openDriver(another);
+  fillSlots(library);
+  if (library != nullptr) return;
   ordito_slot_orditoLastErrorMessage = reinterpret_cast<void*>(noMessage);
   ordito_slot_orditoPointerSides = reinterpret_cast<void*>(unknownSides);
   std::fprintf(stderr, "ordito: this program needs Ordito's libcuda.so.1%s; start it with `ordito run PROGRAM`\n",
-               library != nullptr ? ", but another one was found first" : "");
+               another ? ", but another one was found first" : "");
 }
 
 }  // namespace

@@ -78,6 +78,9 @@ mkdir -p mylibs && expect "a user's own cublas" sh -c "\"$ordito\" nvcc -lib b.o
 mkdir -p othertoolkit && touch othertoolkit/libcudart.so othertoolkit/libcublas.so othertoolkit/libcudart_static.a othertoolkit/libcuda.so
 expect "another toolkit's folder" nvcc -shared c.c -Lothertoolkit -lcudart -lcuda othertoolkit/libcudart_static.a -o c2.so
 refuse 'cublas' nvcc -shared c.c -Lothertoolkit -lcublas
+expect 'NVTX by name' nvcc -shared c.c -lnvToolsExt -o c3.so
+echo '__device__ int unit() { return 1; }' > unit.cu
+expect 'units of device code' sh -c "\"$ordito\" nvcc -dc unit.cu && \"$ordito\" nvcc -lib unit.o -o libunit.a && \"$ordito\" nvcc -dlink c.o libunit.a -o asks.o && grep -q __ordito_unit_ asks.o"
 echo 'int main(int c, char** v) { return c == 3 && v[2][0] == 121 ? 5 : 1; }' > five.cpp
 nvcc -cudart none -run five.cpp -o five -run-args x,y; test $? -eq 5 || { echo 'FAILED: -run'; failures=$((failures + 1)); }
 nvcc -run ./five --run-args x,y; test $? -eq 5 || { echo 'FAILED: -run of a program'; failures=$((failures + 1)); }

@@ -1,0 +1,1 @@
+int expected() { return 42; }
