@@ -216,13 +216,6 @@ void makePriorExplicit(Function& f) {
         });
 }
 
-Graph graphOf(const Function& f) {
-  Graph g(f.blocks.size());
-  for (BlockId b = 0; b < f.blocks.size(); ++b)
-    for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) g.edge(b, f.blocks[b].end.target[k]);
-  return g;
-}
-
 /// Gives every branch to a bare `ret` an exit block of its own. Compilers merge all returns of a kernel into one; kept
 /// apart, an early return is seen to end some lanes and to leave the others together.
 void splitExits(Function& f) {
@@ -250,7 +243,7 @@ void splitExits(Function& f) {
 
 /// Drops unreachable blocks and numbers the rest in reverse post-order; the entry gets no predecessor.
 void normalise(Function& f) {
-  const auto order = reversePostOrder(graphOf(f), 0);
+  const auto order = reversePostOrder(controlFlow(f), 0);
   std::vector<BlockId> number(f.blocks.size(), kNoBlock);
   bool entryHasPredecessor = false;
   for (BlockId old : order)
@@ -282,6 +275,13 @@ int memberMaskOperand(Op op) {
     case Op::BarWarpSync: return 0;
     default: return -1;
   }
+}
+
+Graph controlFlow(const Function& f) {
+  Graph g(f.blocks.size());
+  for (BlockId b = 0; b < f.blocks.size(); ++b)
+    for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) g.edge(b, f.blocks[b].end.target[k]);
+  return g;
 }
 
 void fillPredecessors(Function& f) {

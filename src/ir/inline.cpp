@@ -277,7 +277,7 @@ class Inliner {
     ptx::Variable v;
     v.name = p.name;
     v.space = ptx::Space::Param;
-    v.type = p.type;
+    v.type = p.type == isa::Type::pred ? isa::Type::b8 : p.type;
     v.count = std::max(p.count, 1u);
     v.alignment = std::max(p.alignment, 1u);
     v.size = std::max<uint64_t>(p.size, 1);  // a predicate takes a byte

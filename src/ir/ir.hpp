@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "ir/graph.hpp"
 #include "ptx/module.hpp"
 
 namespace ordito::ir {
@@ -27,11 +28,13 @@ struct Instruction : ptx::Instruction {
   std::array<ValueId, 2> prior = {kNoValue,
                                   kNoValue};        // with a guard: the destinations' values where the guard is false
   ValueId carryIn = kNoValue, carryOut = kNoValue;  // the condition-code register of add.cc/addc…
+  bool operator==(const Instruction&) const = default;
 };
 
 struct Phi {
   ValueId value = kNoValue;
   std::vector<ValueId> incoming;  // by index in Block::predecessors
+  bool operator==(const Phi&) const = default;
 };
 
 /// How a block ends.
@@ -53,6 +56,7 @@ struct Terminator {
   std::array<BlockId, 2> target = {kNoBlock, kNoBlock};
   uint32_t line = 0;
   Instruction barrier;  // Kind::Barrier: the bar.sync / bar.red / bar.arrive, or bar.warp.sync at a stop
+  bool operator==(const Terminator&) const = default;
 
   unsigned targetCount() const {
     return kind == Kind::Branch ? 2 : kind == Kind::Jump || kind == Kind::Barrier ? 1 : 0;
@@ -65,6 +69,7 @@ struct Block {
   Terminator end;
   std::vector<BlockId> predecessors;
   uint32_t line = 0;
+  bool operator==(const Block&) const = default;
 };
 
 /// A block that does nothing but end the thread.
@@ -124,6 +129,12 @@ void forEachUse(TerminatorT& end, F&& f)
   if (end.kind == Terminator::Kind::Barrier) forEachUse(end.barrier, f);
 }
 
+/// The graph of the blocks.
+Graph controlFlow(const Function& function);
+
+/// Fills Block::predecessors from the blocks' ends.
+void fillPredecessors(Function& function);
+
 /// Builds the CFG of a kernel: direct calls of functions with a body are inlined, unreachable blocks dropped, guarded
 /// control flow made explicit. In the PTX lines `warpStops`, an
 /// instruction that names the lanes it works with (shfl.sync …) begins a block behind a stop, bar.warp.sync, where
@@ -139,10 +150,7 @@ int memberMaskOperand(isa::Op op);
 /// different iterations meet.
 void buildSsa(Function& function);
 
-/// Checks the invariants of the IR after a pass; returns the first violation, for asserts and tests.
+/// Checks what every pass may rely on (ir/verify.cpp lists it); returns the first violation, for asserts and tests.
 Expected<> verify(const Function& function);
-
-/// Text of a function, for dumps and tests.
-std::string print(const Function& function);
 
 }  // namespace ordito::ir

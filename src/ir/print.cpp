@@ -1,83 +1,128 @@
-// Dumps and checks the IR.
+// The IR as text: PTX with one definition for each register. What PTX has no word for (blocks, phis, how a block ends,
+// the old value of a guarded destination, the carry) has statements and attributes of its own; ir/parse.cpp reads the
+// same form, and docs/ir.md describes it.
+#include "ir/print.hpp"
+
 #include <fmt/format.h>
 
-#include "ir/ir.hpp"
+#include <set>
+
 #include "ptx/printer.hpp"
 
 namespace ordito::ir {
 namespace {
 
-std::string valueName(const Function& f, ValueId v) {
-  return v == kNoValue ? "_" : fmt::format("{}.{}", v < f.values.size() ? f.values[v].name : "?", v);
+/// "%r1" and 5 make "%r1_5": no two values share a name, and a name that has its number already stays.
+std::string numbered(const std::string& name, uint32_t number) {
+  const std::string suffix = fmt::format("_{}", number);
+  return name.ends_with(suffix) ? name : name + suffix;
 }
 
-void printOperands(const Function& f, const Instruction& i, std::string& out) {
-  forEachDefinition(i, [&](ValueId v, unsigned) { out += " " + valueName(f, v); });
-  out += " <-";
-  forEachUse(i, [&](ValueId v) { out += " " + valueName(f, v); });
-}
-
-std::string printEnd(const Function& f, const Terminator& end) {
-  using Kind = Terminator::Kind;
-  switch (end.kind) {
-    case Kind::Jump: return fmt::format("jump B{}", end.target[0]);
-    case Kind::Branch:
-      return fmt::format("branch {}{} B{} B{}", end.negated ? "!" : "", valueName(f, end.condition), end.target[0],
-                         end.target[1]);
-    case Kind::Exit: return "exit";
-    case Kind::Barrier: return fmt::format("barrier B{}", end.target[0]);
-    case Kind::Trap: return "trap";
+class Printer {
+ public:
+  explicit Printer(const Function& f) : f_(f), names_(*f.kernel) {
+    names_.instructions.clear();
+    names_.registers = f.values;
+    for (ValueId v = 0; v < f.values.size(); ++v) names_.registers[v].name = numbered(f.values[v].name, v);
+    names_.variables = f.variables;
+    nameVariables();
   }
-  return "?";
-}
+
+  std::string run() {
+    out_ = ptx::printHeader(*f_.module, *f_.kernel) + " {\n";
+    for (const ptx::Register& r : names_.registers) put("\t.reg .{} {};\n", isa::name(r.type), r.name);
+    for (size_t i = 0; i < names_.variables.size(); ++i) variable(i);
+    for (BlockId b = 0; b < f_.blocks.size(); ++b) block(b);
+    return std::move(out_ += "}\n");
+  }
+
+ private:
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+
+  /// Functions that were inlined may have variables of the same name, or of a name of the module's.
+  void nameVariables() {
+    std::set<std::string> taken;
+    for (const ptx::Variable& v : f_.module->variables) taken.insert(v.name);
+    for (const ptx::Function& f : f_.module->functions) taken.insert(f.name);
+    for (const ptx::Parameter& p : f_.kernel->parameters) taken.insert(p.name);
+    for (size_t i = 0; i < names_.variables.size(); ++i) {
+      std::string& name = names_.variables[i].name;
+      if (!taken.insert(name).second) taken.insert(name = numbered(name, static_cast<uint32_t>(i)));
+    }
+  }
+
+  std::string_view name(ValueId v) const { return names_.registers[v].name; }
+
+  void variable(size_t i) {
+    put("\t{}", ptx::print(*f_.module, names_, names_.variables[i]));
+    if (i < f_.origin.size()) put(" !origin {} {}", f_.origin[i].first, f_.origin[i].second);
+    put("\n");
+  }
+
+  void block(BlockId b) {
+    const Block& block = f_.blocks[b];
+    put("B{}:", b);
+    for (size_t p = 0; p < block.predecessors.size(); ++p) put("{}B{}", p ? ", " : " from ", block.predecessors[p]);
+    line(block.line);
+    put("\n");
+    for (const Phi& phi : block.phis) {
+      put("\tphi {}", name(phi.value));
+      for (size_t p = 0; p < phi.incoming.size(); ++p) put("{}{}", p ? ", " : " = ", name(phi.incoming[p]));
+      put(";\n");
+    }
+    for (const Instruction& i : block.code) put("\t"), instruction(i), put("\n");
+    put("\t");
+    end(block.end);
+    put("\n");
+  }
+
+  void line(uint32_t number) {
+    if (number) put(" !line {}", number);
+  }
+
+  void instruction(const Instruction& i) {
+    put("{}", ptx::print(*f_.module, names_, i));
+    line(i.line);
+    if (i.prior[0] != kNoValue) put(" !prior {}", name(i.prior[0]));
+    if (i.prior[1] != kNoValue) put(" {}", name(i.prior[1]));
+    if (i.carryIn != kNoValue) put(" !carry-in {}", name(i.carryIn));
+    if (i.carryOut != kNoValue) put(" !carry-out {}", name(i.carryOut));
+  }
+
+  void end(const Terminator& end) {
+    using Kind = Terminator::Kind;
+    switch (end.kind) {
+      case Kind::Jump: put("jump B{};", end.target[0]); break;
+      case Kind::Branch:
+        put("branch {}{}, B{}, B{};", end.negated ? "!" : "", name(end.condition), end.target[0], end.target[1]);
+        break;
+      case Kind::Exit: put("exit;"); break;
+      case Kind::Trap: put("trap{}{};", end.cause == Terminator::Cause::Trap ? "" : " ", spell(end.cause)); break;
+      case Kind::Barrier:
+        put("barrier B{}: ", end.target[0]);
+        instruction(end.barrier);
+        if (end.line != end.barrier.line) put(" !end-line {}", end.line);
+        break;
+    }
+    if (end.kind != Kind::Barrier) line(end.line);
+    if (end.isInstruction) put(" !written");
+  }
+
+  const Function& f_;
+  ptx::Function names_;  // a function whose registers and variables are the IR's, for the printer of PTX
+  std::string out_;
+};
 
 }  // namespace
 
-std::string print(const Function& f) {
-  std::string out = fmt::format("function {}\n", f.kernel->name);
-  for (BlockId b = 0; b < f.blocks.size(); ++b) {
-    const Block& block = f.blocks[b];
-    out += fmt::format("B{}:  ; line {}, from", b, block.line);
-    for (BlockId p : block.predecessors) out += fmt::format(" B{}", p);
-    out += "\n";
-    for (const Phi& phi : block.phis) {
-      out += "  " + valueName(f, phi.value) + " = phi";
-      for (ValueId v : phi.incoming) out += " " + valueName(f, v);
-      out += "\n";
-    }
-    for (const Instruction& i : block.code) {
-      out += fmt::format("  {:5} {}", i.line, i.info().name);
-      printOperands(f, i, out);
-      out += "\n";
-    }
-    out += "  " + printEnd(f, block.end) + "\n";
-  }
-  return out;
+std::string_view spell(Terminator::Cause cause) {
+  constexpr std::string_view kWords[] = {"", "stack-overflow", "bad-call", "bad-index"};
+  return kWords[static_cast<size_t>(cause)];
 }
 
-Expected<> verify(const Function& f) {
-  std::vector<char> defined(f.values.size(), 0);
-  std::string problem;
-  auto define = [&](ValueId v, unsigned) {
-    if (v >= f.values.size())
-      problem = "a definition of an unknown value";
-    else if (defined[v]++)
-      problem = fmt::format("two definitions of {}", valueName(f, v));
-  };
-  for (BlockId b = 0; b < f.blocks.size(); ++b) {
-    const Block& block = f.blocks[b];
-    for (const Phi& phi : block.phis) {
-      define(phi.value, 0);
-      if (phi.incoming.size() != block.predecessors.size())
-        problem = fmt::format("a phi of B{} with {} inputs", b, phi.incoming.size());
-    }
-    for (const Instruction& i : block.code) forEachDefinition(i, define);
-    if (block.end.kind == Terminator::Kind::Barrier) forEachDefinition(block.end.barrier, define);
-    for (unsigned k = 0; k < block.end.targetCount(); ++k)
-      if (block.end.target[k] >= f.blocks.size()) problem = fmt::format("B{} goes to no block", b);
-    if (!problem.empty()) return fail("{} (kernel '{}', B{})", problem, f.kernel->name, b);
-  }
-  return {};
-}
+std::string print(const Function& function) { return Printer(function).run(); }
 
 }  // namespace ordito::ir

@@ -18,13 +18,6 @@
 namespace ordito::ir {
 namespace {
 
-Graph graphOf(const Function& f) {
-  Graph g(f.blocks.size());
-  for (BlockId b = 0; b < f.blocks.size(); ++b)
-    for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) g.edge(b, f.blocks[b].end.target[k]);
-  return g;
-}
-
 Shape uniform(bool warpVarying, uint8_t alignment = 0, int width = 64) {
   Shape s;
   s.width = static_cast<uint8_t>(width);
@@ -40,30 +33,12 @@ Shape general() {
   return s;
 }
 
-void findLoops(const Graph& graph, const std::vector<uint32_t>& nodes, const std::vector<uint32_t>& position,
-               std::vector<std::vector<char>>& members, std::vector<std::vector<uint32_t>>& loopsOf) {
-  for (const auto& component : components(graph, nodes)) {
-    if (!isLoop(graph, component)) continue;
-    const uint32_t id = static_cast<uint32_t>(members.size());
-    members.emplace_back(graph.size(), 0);
-    const uint32_t header = *std::min_element(component.begin(), component.end(),
-                                              [&](uint32_t a, uint32_t b) { return position[a] < position[b]; });
-    std::vector<uint32_t> inner;
-    for (uint32_t n : component) {
-      members[id][n] = 1;
-      loopsOf[n].push_back(id);
-      if (n != header) inner.push_back(n);
-    }
-    findLoops(graph, inner, position, members, loopsOf);
-  }
-}
-
 /// Joins for every branch. A side that only leads to an early exit does not delay the others' reconvergence, so it is
 /// left out of the graph; unless the others can still get to a part of it: then lanes of both sides may meet there.
 class JoinFinder {
  public:
   explicit JoinFinder(const Function& f, const std::vector<BlockId>& order)
-      : f_(f), graph_(graphOf(f)), position_(f.blocks.size(), 0) {
+      : f_(f), graph_(controlFlow(f)), position_(f.blocks.size(), 0) {
     for (uint32_t i = 0; i < order.size(); ++i) position_[order[i]] = i;
     reversed_ = graph_.reversed();
     Graph ends(f.blocks.size() + 1);
@@ -151,19 +126,18 @@ class JoinFinder {
 }  // namespace
 
 Shapes::Shapes(const Function& function, const LaunchShape& launch, const Stops* stops)
-    : f_(function), launch_(launch), stops_(stops && stops->parks() ? stops : nullptr), patterns_{Pattern{}} {
+    : f_(function),
+      launch_(launch),
+      stops_(stops && stops->parks() ? stops : nullptr),
+      patterns_{Pattern{}},
+      order_(reversePostOrder(controlFlow(function), 0)),
+      loops_(controlFlow(function)) {
   const size_t blocks = f_.blocks.size();
   shapes_.resize(f_.values.size());
   divergent_.assign(blocks, 0);
   varying_.assign(blocks, 0);
   divergentJoin_.assign(blocks, 0);
   varyingJoin_.assign(blocks, 0);
-  const Graph graph = graphOf(f_);
-  order_ = reversePostOrder(graph, 0);
-  std::vector<uint32_t> position(blocks, 0);
-  for (uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
-  loopsOf_.resize(blocks);
-  findLoops(graph, order_, position, loopMembers_, loopsOf_);
   findJoins();
   findAddressOnly();
   iterate();
@@ -348,11 +322,11 @@ void Shapes::markJoins(BlockId b, std::vector<char>& marks) {
     for (unsigned k = 0; k < f_.blocks[n].end.targetCount(); ++k) offer(f_.blocks[n].end.target[k], label[n]);
   }
   // Temporal divergence: exits of loops around the branch that its lanes can take at different times.
-  for (uint32_t loop : loopsOf_[b])
+  for (uint32_t loop : loops_.around(b))
     for (BlockId n = 0; n < f_.blocks.size(); ++n) {
-      if (!inside[n] || loopMembers_[loop][n]) continue;
+      if (!inside[n] || loops_.loops()[loop].contains(n)) continue;
       for (BlockId p : f_.blocks[n].predecessors)
-        if (loopMembers_[loop][p]) marks[n] = 1;
+        if (loops_.loops()[loop].contains(p)) marks[n] = 1;
     }
 }
 

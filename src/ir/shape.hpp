@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ir/ir.hpp"
+#include "ir/loops.hpp"
 
 namespace ordito::ir {
 
@@ -101,8 +102,7 @@ class Shapes {
   std::vector<char> divergent_, varying_, divergentJoin_, varyingJoin_, addressOnly_;
   std::vector<BlockId> join_;
   std::vector<BlockId> order_;
-  std::vector<std::vector<uint32_t>> loopsOf_;  // ids of the loops around a block
-  std::vector<std::vector<char>> loopMembers_;
+  LoopNest loops_;
 };
 
 }  // namespace ordito::ir

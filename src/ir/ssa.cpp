@@ -10,61 +10,11 @@
 
 #include "ir/graph.hpp"
 #include "ir/ir.hpp"
+#include "ir/loops.hpp"
 
 namespace ordito::ir {
 
-void fillPredecessors(Function& f);
-
 namespace {
-
-Graph graphOf(const Function& f) {
-  Graph g(f.blocks.size());
-  for (BlockId b = 0; b < f.blocks.size(); ++b)
-    for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) g.edge(b, f.blocks[b].end.target[k]);
-  return g;
-}
-
-/// For each block, the innermost-to-outermost loops (strongly connected components, nested by cutting at the header)
-/// that contain it.
-class LoopNest {
- public:
-  explicit LoopNest(const Function& f) : graph_(graphOf(f)), loopsOf_(f.blocks.size()) {
-    std::vector<uint32_t> all(f.blocks.size());
-    for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-    find(all, kNoNode);
-  }
-  /// Loops that contain `from` but not `to`.
-  std::vector<uint32_t> left(BlockId from, BlockId to) const {
-    std::vector<uint32_t> result;
-    for (uint32_t loop : loopsOf_[from])
-      if (!members_[loop][to]) result.push_back(loop);
-    return result;
-  }
-  bool contains(uint32_t loop, BlockId b) const { return b < members_[loop].size() && members_[loop][b]; }
-
- private:
-  void find(const std::vector<uint32_t>& nodes, uint32_t cut) {
-    for (const auto& component : components(graph_, nodes, cut)) {
-      if (component.size() == 1 && !selfLoop(component[0], cut)) continue;
-      uint32_t id = static_cast<uint32_t>(members_.size());
-      members_.emplace_back(graph_.size(), false);
-      uint32_t header = *std::min_element(component.begin(), component.end());  // blocks are in reverse post-order
-      for (uint32_t n : component) members_[id][n] = true, loopsOf_[n].push_back(id);
-      std::vector<uint32_t> inner;
-      for (uint32_t n : component)
-        if (n != header) inner.push_back(n);
-      find(inner, kNoNode);
-    }
-  }
-  bool selfLoop(uint32_t n, uint32_t cut) const {
-    const auto& s = graph_.successors[n];
-    return n != cut && std::find(s.begin(), s.end(), n) != s.end();
-  }
-
-  Graph graph_;
-  std::vector<std::vector<bool>> members_;
-  std::vector<std::vector<uint32_t>> loopsOf_;
-};
 
 struct ExitBlock {
   BlockId block;
@@ -103,10 +53,10 @@ class SsaBuilder {
   explicit SsaBuilder(Function& f) : f_(f) {}
 
   void run() {
-    const LoopNest nest(f_);
+    const LoopNest nest(controlFlow(f_));
     exits_ = splitLoopExits(f_, nest);
     fillPredecessors(f_);
-    graph_ = graphOf(f_);
+    graph_ = controlFlow(f_);
     idom_ = immediateDominators(graph_, 0);
     computeFrontiers();
     collectUses();
@@ -169,7 +119,7 @@ class SsaBuilder {
       if (!isLive(exit.block)) continue;
       bool defined = false;
       for (BlockId d : use.definitions)
-        for (uint32_t loop : exit.loops) defined |= nest.contains(loop, d);
+        for (uint32_t loop : exit.loops) defined |= nest.loops()[loop].contains(d);
       if (defined && hasPhi.insert(exit.block).second) placed.push_back(exit.block), sources.push_back(exit.block);
     }
     const bool single = use.definitions.size() == 1 && placed.empty();

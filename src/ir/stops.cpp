@@ -25,34 +25,15 @@ using Kind = Terminator::Kind;
 using OperandKind = ptx::Operand::Kind;
 using Stepping = Stops::Stepping;
 
-/// Loops of the graph, inner ones included, as member flags.
-void findLoops(const Graph& graph, const std::vector<uint32_t>& nodes, const std::vector<uint32_t>& position,
-               std::vector<Stops::Spin>& loops) {
-  for (const auto& component : components(graph, nodes)) {
-    if (!isLoop(graph, component)) continue;
-    Stops::Spin loop;
-    loop.members.assign(graph.size(), 0);
-    for (uint32_t n : component) loop.members[n] = 1;
-    loop.header = *std::min_element(component.begin(), component.end(),
-                                    [&](uint32_t a, uint32_t b) { return position[a] < position[b]; });
-    std::vector<uint32_t> inner;
-    for (uint32_t n : component)
-      if (n != loop.header) inner.push_back(n);
-    loops.push_back(std::move(loop));
-    findLoops(graph, inner, position, loops);
-  }
-}
-
 bool isFence(Op op) { return op == Op::Membar || op == Op::Fence || op == Op::Nanosleep; }
 
 class StopFinder {
  public:
-  StopFinder(const Function& f, const LaunchShape& launch) : f_(f), launch_{launch.block, 1}, graph_(f.blocks.size()) {
+  StopFinder(const Function& f, const LaunchShape& launch) : f_(f), launch_{launch.block, 1}, graph_(controlFlow(f)) {
     definition_.assign(f.values.size(), nullptr);
     phi_.assign(f.values.size(), nullptr);
     definedIn_.assign(f.values.size(), kNoBlock);
     for (BlockId b = 0; b < f.blocks.size(); ++b) {
-      for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) graph_.edge(b, f.blocks[b].end.target[k]);
       for (const Phi& phi : f.blocks[b].phis) phi_[phi.value] = &phi, definedIn_[phi.value] = b;
       for (const Instruction& i : f.blocks[b].code)
         forEachDefinition(i, [&](ValueId v, unsigned) { definition_[v] = &i, definedIn_[v] = b; });
@@ -77,7 +58,7 @@ class StopFinder {
     for (BlockId b = 0; b < blocks; ++b) stops.meets[b] = f_.blocks[b].end.kind == Kind::Barrier;
     const bool hasStops = stops.points.size() > 1 || !stops.spins.empty();
     if (!hasStops && !hasWarpOperations()) return stops;
-    for (const Stops::Spin& spin : stops.spins) add(spin.header);
+    for (const Loop& spin : stops.spins) add(spin.header);
     auto shapes = std::make_unique<Shapes>(f_, launch_);
     while (classify(stops, *shapes) && stops.parks()) {
       findUnsteady(stops);
@@ -89,12 +70,8 @@ class StopFinder {
 
  private:
   void findSpins(Stops& stops) {
-    const auto order = reversePostOrder(graph_, 0);
-    std::vector<uint32_t> position(f_.blocks.size(), 0);
-    for (uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
-    std::vector<Stops::Spin> loops;
-    findLoops(graph_, order, position, loops);
-    for (Stops::Spin& loop : loops) {
+    const LoopNest nest(graph_);
+    for (const Loop& loop : nest.loops()) {
       bool waits = false;
       for (BlockId b = 0; b < f_.blocks.size(); ++b)
         for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k)
@@ -102,14 +79,14 @@ class StopFinder {
       if (!waits) continue;
       // Where every turn has a barrier in it, the others have theirs anyhow.
       if (turnsWithoutBarrier(loop))
-        stops.spins.push_back(std::move(loop));
+        stops.spins.push_back(loop);
       else
         stops.polls = true;
     }
   }
 
   /// Can threads go round the loop without passing a barrier?
-  bool turnsWithoutBarrier(const Stops::Spin& loop) const {
+  bool turnsWithoutBarrier(const Loop& loop) const {
     std::vector<char> seen(f_.blocks.size(), 0);
     std::vector<BlockId> work{loop.header};
     while (!work.empty()) {
@@ -127,8 +104,8 @@ class StopFinder {
 
   /// The part of the loop that lies on ways round through `latch`: two loops may share a header, and the inner one
   /// spin.
-  Stops::Spin around(BlockId latch, const Stops::Spin& loop) const {
-    Stops::Spin part{loop.header, std::vector<char>(f_.blocks.size(), 0)};
+  Loop around(BlockId latch, const Loop& loop) const {
+    Loop part{loop.header, std::vector<char>(f_.blocks.size(), 0)};
     part.members[loop.header] = 1;
     std::vector<BlockId> work{latch};
     while (!work.empty()) {
@@ -141,7 +118,7 @@ class StopFinder {
     return part;
   }
 
-  bool mayWait(const Stops::Spin& loop) {
+  bool mayWait(const Loop& loop) {
     bool hasFence = false, looks = false;
     for (BlockId b = 0; b < f_.blocks.size(); ++b) {
       if (!loop.members[b]) continue;
@@ -163,7 +140,7 @@ class StopFinder {
   /// Calls visit(instruction) for each instruction of the loop on which `v` depends; through a phi also for those that
   /// decide which of its values is taken.
   template <class F>
-  void forEachSource(ValueId v, const Stops::Spin& loop, F&& visit) {
+  void forEachSource(ValueId v, const Loop& loop, F&& visit) {
     std::vector<char> seen(f_.values.size(), 0);
     std::vector<ValueId> work{v};
     bool controls = false;
@@ -186,14 +163,14 @@ class StopFinder {
     }
   }
 
-  bool dependsOnObserver(ValueId condition, const Stops::Spin& loop, bool hasFence) {
+  bool dependsOnObserver(ValueId condition, const Loop& loop, bool hasFence) {
     bool found = false;
     forEachSource(condition, loop, [&](const Instruction& i) { found |= observes(i, loop, hasFence); });
     return found;
   }
 
   /// Can the instruction's answer change because of another thread, without this one making progress?
-  bool observes(const Instruction& i, const Stops::Spin& loop, bool hasFence) {
+  bool observes(const Instruction& i, const Loop& loop, bool hasFence) {
     const auto space = i.mods.name(ModifierKind::Space);
     if (space == "local" || space.starts_with("param") || space == "const") return false;
     if (i.info().effect == Effect::Load) {
@@ -210,7 +187,7 @@ class StopFinder {
   }
 
   /// Does the compare-and-swap compare with what it, or a load before the loop, has read?
-  bool isRetry(const Instruction& cas, const Stops::Spin& loop) {
+  bool isRetry(const Instruction& cas, const Loop& loop) {
     if (cas.operands[2].kind != OperandKind::Register) return false;
     bool own = false;
     forEachSource(cas.operands[2].reg, loop, [&](const Instruction& i) { own |= &i == &cas; });
@@ -278,7 +255,7 @@ class StopFinder {
       stops.meets[b] = 0;
       grow(f_.blocks[b].end.target[0], Stepping::Warps);
     }
-    for (const Stops::Spin& spin : stops.spins)
+    for (const Loop& spin : stops.spins)
       grow(spin.header, parting.byLanes[spin.header] ? Stepping::Lanes : Stepping::Warps);
     floodZones(stops);
     return stops.meets != before.meets || stops.zone != before.zone || stops.differs != before.differs ||

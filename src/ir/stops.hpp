@@ -13,6 +13,7 @@
 
 #include "ir/graph.hpp"
 #include "ir/ir.hpp"
+#include "ir/loops.hpp"
 #include "ir/shape.hpp"
 
 namespace ordito::ir {
@@ -24,14 +25,9 @@ struct Stops {
     Warps,     // warps, each as a whole
     Lanes,     // lanes of one warp
   };
-  struct Spin {
-    BlockId header = kNoBlock;
-    std::vector<char> members;  // by block
-  };
-
   Stepping stepping = Stepping::Together;  // the worst of all zones
   std::vector<BlockId> points;     // where threads go on behind a stop: the entry, targets of barriers, spin headers
-  std::vector<Spin> spins;         // loops whose end may depend on what another thread writes
+  std::vector<Loop> spins;         // loops whose end may depend on what another thread writes
   std::vector<Stepping> zone;      // by block: who may be out of step while it runs
   std::vector<char> meets;         // by block: ends at a barrier that all threads of the block reach together
   std::vector<char> differs;       // by block: threads out of step may leave it on different edges
@@ -41,8 +37,8 @@ struct Stops {
 
   bool parks() const { return stepping != Stepping::Together; }
   /// The loop that spins with `header`, or null.
-  const Spin* spinAt(BlockId header) const {
-    for (const Spin& s : spins)
+  const Loop* spinAt(BlockId header) const {
+    for (const Loop& s : spins)
       if (s.header == header) return &s;
     return nullptr;
   }

@@ -17,6 +17,7 @@
 
 #include "ir/ir.hpp"
 #include "ir/liveness.hpp"
+#include "ir/print.hpp"
 #include "ir/selection.hpp"
 #include "ir/shape.hpp"
 #include "ir/single_group.hpp"

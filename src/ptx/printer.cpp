@@ -27,14 +27,35 @@ class Printer {
   explicit Printer(const Module& module) : module_(module) {}
 
   void all() {
-    put(".version {}.{}\n.target {}\n.address_size {}\n\n", module_.version / 10, module_.version % 10, module_.target,
-        module_.addressSize);
-    for (size_t i = 0; i < module_.files.size(); ++i) put(".file {} \"{}\"\n", i + 1, module_.files[i]);
-    if (needsDeclarations())
-      for (const Function& f : module_.functions) header(f), put(";\n");
+    moduleHeader();
+    if (needsDeclarations()) functionDeclarations();
     for (const Variable& v : module_.variables) variable(v);
     for (const Function& f : module_.functions)
       if (f.hasBody) definition(f);
+  }
+
+  void declarations() {
+    moduleHeader();
+    functionDeclarations();
+    for (const Variable& v : module_.variables) variable(v);
+  }
+
+  void header(const Function& f) {
+    put("{}{} ", linkageWord(f.linkage), f.isEntry ? ".entry" : ".func");
+    if (!f.returns.empty()) parameters(f.returns), put(" ");
+    put("{}", f.name);
+    parameters(f.parameters);
+    if (f.maxntid[0]) put(" .maxntid {}, {}, {}", f.maxntid[0], f.maxntid[1], f.maxntid[2]);
+    if (f.reqntid[0]) put(" .reqntid {}, {}, {}", f.reqntid[0], f.reqntid[1], f.reqntid[2]);
+    if (f.minnctapersm) put(" .minnctapersm {}", f.minnctapersm);
+    if (f.maxnreg) put(" .maxnreg {}", f.maxnreg);
+    if (f.noReturn) put(" .noreturn");
+  }
+
+  void variable(const Function& f, const Variable& v) {
+    function_ = &f;
+    variable(v);
+    out_.pop_back();
   }
 
   void instruction(const Function& f, const Instruction& i) {
@@ -66,6 +87,16 @@ class Printer {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
+  void moduleHeader() {
+    put(".version {}.{}\n.target {}\n.address_size {}\n\n", module_.version / 10, module_.version % 10, module_.target,
+        module_.addressSize);
+    for (size_t i = 0; i < module_.files.size(); ++i) put(".file {} \"{}\"\n", i + 1, module_.files[i]);
+  }
+
+  void functionDeclarations() {
+    for (const Function& f : module_.functions) header(f), put(";\n");
+  }
+
   // A function may be called above its definition, and its number must not change.
   bool needsDeclarations() const {
     for (const Function& f : module_.functions)
@@ -95,18 +126,6 @@ class Printer {
       parameter(list[i]);
     }
     put(")");
-  }
-
-  void header(const Function& f) {
-    put("{}{} ", linkageWord(f.linkage), f.isEntry ? ".entry" : ".func");
-    if (!f.returns.empty()) parameters(f.returns), put(" ");
-    put("{}", f.name);
-    parameters(f.parameters);
-    if (f.maxntid[0]) put(" .maxntid {}, {}, {}", f.maxntid[0], f.maxntid[1], f.maxntid[2]);
-    if (f.reqntid[0]) put(" .reqntid {}, {}, {}", f.reqntid[0], f.reqntid[1], f.reqntid[2]);
-    if (f.minnctapersm) put(" .minnctapersm {}", f.minnctapersm);
-    if (f.maxnreg) put(" .maxnreg {}", f.maxnreg);
-    if (f.noReturn) put(" .noreturn");
   }
 
   void definition(const Function& f) {
@@ -255,7 +274,7 @@ class Printer {
       case Operand::Kind::None: break;
       case Operand::Kind::Register: return named(o);
       case Operand::Kind::Special: return put("{}", isa::info(o.special).spelling);
-      case Operand::Kind::Integer: return put("{}", static_cast<int64_t>(o.bits));
+      case Operand::Kind::Integer: return put("{}{}", o.negated ? "-" : "", static_cast<int64_t>(o.bits));
       case Operand::Kind::Float: return put("0d{:016X}", o.bits);
       case Operand::Kind::Symbol:
         put("{}", symbolName(o.symbol));
@@ -300,6 +319,24 @@ std::string print(const Module& module) {
 std::string print(const Module& module, const Function& function, const Instruction& instruction) {
   Printer printer(module);
   printer.instruction(function, instruction);
+  return printer.take();
+}
+
+std::string printDeclarations(const Module& module) {
+  Printer printer(module);
+  printer.declarations();
+  return printer.take();
+}
+
+std::string printHeader(const Module& module, const Function& function) {
+  Printer printer(module);
+  printer.header(function);
+  return printer.take();
+}
+
+std::string print(const Module& module, const Function& function, const Variable& variable) {
+  Printer printer(module);
+  printer.variable(function, variable);
   return printer.take();
 }
 

@@ -41,6 +41,7 @@ TEST(Printer, WritesOneInstruction) {
                          "mov.f32 %f1, 0d3FF0000000000000;",
                          "mov.u64 %rd1, gv+4;",
                          "bar.sync 0;",
+                         "vmad.s32.s32.s32 %r1, %r1, -2, 2;",
                          "st.shared.u32 [sv+8], %r1;",
                          "ret;"};
   for (const std::string& line : lines) {
