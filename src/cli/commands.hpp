@@ -15,6 +15,7 @@ int runNvcc(const std::vector<std::string>& arguments);
 
 void addGpusCommand(CLI::App& app);
 void addIsaCommand(CLI::App& app);
+void addOptCommand(CLI::App& app);
 void addProfileCommand(CLI::App& app);
 void addRunCommand(CLI::App& app);
 

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   addProfileCommand(app);
   addGpusCommand(app);
   addIsaCommand(app);
+  addOptCommand(app);
 
   CLI11_PARSE(app, argc, argv);
   return 0;

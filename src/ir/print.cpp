@@ -23,7 +23,7 @@ class Printer {
   explicit Printer(const Function& f) : f_(f), names_(*f.kernel) {
     names_.instructions.clear();
     names_.registers = f.values;
-    for (ValueId v = 0; v < f.values.size(); ++v) names_.registers[v].name = numbered(f.values[v].name, v);
+    for (ValueId v = 0; v < f.values.size(); ++v) names_.registers[v].name = valueName(f, v);
     names_.variables = f.variables;
     nameVariables();
   }
@@ -121,6 +121,10 @@ class Printer {
 std::string_view spell(Terminator::Cause cause) {
   constexpr std::string_view kWords[] = {"", "stack-overflow", "bad-call", "bad-index"};
   return kWords[static_cast<size_t>(cause)];
+}
+
+std::string valueName(const Function& function, ValueId value) {
+  return value < function.values.size() ? numbered(function.values[value].name, value) : "none";
 }
 
 std::string print(const Function& function) { return Printer(function).run(); }

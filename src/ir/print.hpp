@@ -12,6 +12,9 @@ namespace ordito::ir {
 /// reads.
 std::string print(const Function& function);
 
+/// The name that a value has in the text.
+std::string valueName(const Function& function, ValueId value);
+
 /// The word for a trap's cause; none for the program's own trap.
 std::string_view spell(Terminator::Cause cause);
 

@@ -17,8 +17,8 @@
 
 #include "ir/ir.hpp"
 #include "ir/liveness.hpp"
+#include "ir/passes.hpp"
 #include "ir/print.hpp"
-#include "ir/selection.hpp"
 #include "ir/shape.hpp"
 #include "ir/single_group.hpp"
 #include "ir/stops.hpp"
@@ -122,7 +122,8 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   if (!function) return tl::unexpected(function.error());
   const auto finish = [&] {
     ir::buildSsa(*function);
-    if (!specialisation.counters) ir::selectForBranches(*function, launch);  // counters count the branches
+    if (!specialisation.counters)
+      ir::runPass(*ir::findPass("if-convert"), *function, launch);  // counters count the branches
   };
   finish();
   ir::Stops stops = ir::findStops(*function, launch);

@@ -1,0 +1,123 @@
+// `ordito opt`: the IR of a file's kernels, behind any of the passes, and what the analyses find in it. It is how a pass
+// is looked at, and tested, alone.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "ir/describe.hpp"
+#include "ir/parse.hpp"
+#include "ir/passes.hpp"
+#include "ir/print.hpp"
+#include "ptx/parser.hpp"
+#include "ptx/printer.hpp"
+#include "ptx/verifier.hpp"
+
+namespace ordito::cli {
+namespace {
+
+struct OptOptions {
+  std::string file, kernel;
+  std::vector<std::string> passes, print;
+  std::vector<uint32_t> block;
+  unsigned together = 1;
+};
+
+[[noreturn]] void refuse(const std::string& message) {
+  fmt::print(stderr, "ordito opt: {}\n", message);
+  std::exit(2);
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) refuse(fmt::format("{}: no such file", path));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+template <class T>
+T orRefuse(Expected<T> result) {
+  if (!result) refuse(result.error().message);
+  return std::move(*result);
+}
+
+/// Of PTX, each kernel in SSA form.
+ir::Document fromPtx(const std::string& text, const std::string& path) {
+  ir::Document document;
+  document.module = std::make_unique<const ptx::Module>(orRefuse(ptx::parse(text, path)));
+  if (auto ok = ptx::verify(*document.module); !ok) refuse(path + ": " + ok.error().message);
+  for (const ptx::Function& f : document.module->functions) {
+    if (!f.isEntry || !f.hasBody) continue;
+    document.functions.push_back(orRefuse(ir::buildCfg(*document.module, f)));
+    ir::buildSsa(document.functions.back());
+  }
+  return document;
+}
+
+ir::Document read(const std::string& path) {
+  const std::string text = contents(path);
+  if (path.ends_with(".ptx")) return fromPtx(text, path);
+  if (path.ends_with(".ir")) return orRefuse(ir::parse(text, path));
+  refuse(fmt::format("{}: expected a file whose name ends in .ptx or .ir", path));
+}
+
+template <class T>
+std::string names(std::span<const T> list) {
+  std::string text;
+  for (const T& t : list) text += fmt::format("{}{}", text.empty() ? "" : ", ", t.name);
+  return text;
+}
+
+void check(const ir::Function& f, std::string_view when) {
+  if (auto ok = ir::verify(f); !ok) refuse(fmt::format("{}: {}", when, ok.error().message));
+}
+
+void show(const OptOptions& o, ir::Function& f, const ir::LaunchShape& launch) {
+  check(f, o.file);
+  for (const std::string& name : o.passes) {
+    ir::findPass(name)->run(f, launch);
+    check(f, "internal error: behind " + name);
+  }
+  fmt::print("{}", ir::print(f));
+  for (const std::string& name : o.print) fmt::print("// {}\n{}", name, ir::findAnalysis(name)->describe(f, launch));
+}
+
+void run(const OptOptions& o) {
+  for (const std::string& name : o.passes)
+    if (!ir::findPass(name)) refuse(fmt::format("no pass '{}'; there are {}", name, names(ir::passes())));
+  for (const std::string& name : o.print)
+    if (!ir::findAnalysis(name)) refuse(fmt::format("no analysis '{}'; there are {}", name, names(ir::analyses())));
+  ir::LaunchShape launch;
+  launch.jam = o.together;
+  for (size_t d = 0; d < o.block.size() && d < 3; ++d) launch.block[d] = o.block[d];
+  ir::Document document = read(o.file);
+  fmt::print("{}", ptx::printDeclarations(*document.module));
+  bool found = o.kernel.empty();
+  for (ir::Function& f : document.functions) {
+    if (!o.kernel.empty() && f.kernel->name != o.kernel) continue;
+    found = true;
+    show(o, f, launch);
+  }
+  if (!found) refuse(fmt::format("{}: no kernel '{}'", o.file, o.kernel));
+}
+
+}  // namespace
+
+void addOptCommand(CLI::App& app) {
+  auto options = std::make_shared<OptOptions>();
+  auto* opt = app.add_subcommand("opt", "Print the IR of kernels behind any of the compiler's passes");
+  opt->add_option("file", options->file, "kernels: PTX (.ptx), or the IR as this command prints it (.ir)")->required();
+  opt->add_option("--passes", options->passes, "passes to run, in this order: " + names(ir::passes()))->delimiter(',');
+  opt->add_option("--print", options->print, "analyses to print: " + names(ir::analyses()))->delimiter(',');
+  opt->add_option("--block", options->block, "the block's shape, such as 16,16")->delimiter(',')->expected(1, 3);
+  opt->add_option("--warps", options->together, "warps that advance together")->check(CLI::Range(1, 32));
+  opt->add_option("--kernel", options->kernel, "this kernel only");
+  opt->callback([options] { run(*options); });
+}
+
+}  // namespace ordito::cli

@@ -1,0 +1,51 @@
+// See passes.hpp. Building the graph and SSA form come before all of them: they make the IR that passes work on.
+#include "ir/passes.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "ir/print.hpp"
+#include "ir/selection.hpp"
+#include "ir/single_group.hpp"
+#include "ir/stops.hpp"
+
+namespace ordito::ir {
+namespace {
+
+void dropBarriers(Function& function, const LaunchShape& launch) {
+  if (auto without = withoutPlainBarriers(function, findStops(function, launch))) function = std::move(*without);
+}
+
+constexpr Pass kPasses[] = {
+    {"if-convert", "short divergent branches become selections", selectForBranches},
+    {"drop-barriers", "barriers of a block whose warps all run side by side become jumps", dropBarriers},
+};
+
+#ifdef ORDITO_VERIFY_PASSES
+constexpr bool kVerifies = true;
+#else
+constexpr bool kVerifies = false;
+#endif
+
+}  // namespace
+
+std::span<const Pass> passes() { return kPasses; }
+
+const Pass* findPass(std::string_view name) {
+  for (const Pass& pass : kPasses)
+    if (pass.name == name) return &pass;
+  return nullptr;
+}
+
+void runPass(const Pass& pass, Function& function, const LaunchShape& launch) {
+  pass.run(function, launch);
+  if (!kVerifies) return;
+  const auto ok = verify(function);
+  if (ok) return;
+  fmt::print(stderr, "internal error: behind the pass {}: {}\n{}", pass.name, ok.error().message, print(function));
+  std::abort();
+}
+
+}  // namespace ordito::ir

@@ -1,0 +1,28 @@
+// The passes over the IR, by name: what the compiler runs and `ordito opt` runs alone.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ir/ir.hpp"
+#include "ir/shape.hpp"
+
+namespace ordito::ir {
+
+struct Pass {
+  std::string_view name;
+  std::string_view summary;
+  void (*run)(Function& function, const LaunchShape& launch);
+};
+
+/// All passes, in the order in which the compiler runs those that it runs.
+std::span<const Pass> passes();
+
+/// The pass with this name, or null.
+const Pass* findPass(std::string_view name);
+
+/// Runs the pass. A debug build checks the function behind it, and ends the process with the pass's name and the IR
+/// where an invariant is broken.
+void runPass(const Pass& pass, Function& function, const LaunchShape& launch);
+
+}  // namespace ordito::ir
