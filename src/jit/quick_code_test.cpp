@@ -198,20 +198,24 @@ std::string longKernel(int n) {
   return text + "  ret;\n}\n";
 }
 
+/// Ends the process `milliseconds` after the compilation of a long kernel has begun.
+[[noreturn]] void endWhileCompiling(int milliseconds) {
+  const auto module = std::make_shared<const ptx::Module>(std::move(*ptx::parse(longKernel(3000))));
+  const std::shared_ptr<machine::Engine> engine = makeJit();
+  machine::inBackground([=] { (void)engine->compile(module, module->functions[0], {{64, 1, 1}, false}); },
+                        machine::Urgency::Awaited);
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  std::exit(0);
+}
+
 TEST_F(QuickCodeDeathTest, AProcessEndsInTheMiddleOfLlvm) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_EXIT(
-      {
-        const auto module = std::make_shared<const ptx::Module>(std::move(*ptx::parse(longKernel(3000))));
-        const std::shared_ptr<machine::Engine> engine = makeJit();
-        const auto job = [&] { (void)engine->compile(module, module->functions[0], {{64, 1, 1}, false}); };
-        machine::inBackground(job, machine::Urgency::Awaited);
-        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-        std::exit(machine::hasHalted() ? 1 : 0);
-      },
-      testing::ExitedWithCode(0), "");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  for (const int milliseconds : {300, 700, 1500}) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EXIT(endWhileCompiling(milliseconds), testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(std::thread([=] { endWhileCompiling(milliseconds); }).join(), testing::ExitedWithCode(0), "");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
-// See background.hpp. The threads have to be gone or halted before LLVM's globals are destroyed: a handler that was
-// registered later than those destructors runs before them.
+// See background.hpp. The threads have to be gone or halted before LLVM's globals are destroyed. Some of those are made
+// when LLVM first needs them, so their destructors run before a handler that was registered for the end of the process
+// earlier. But before all handlers, exit() destroys the thread-local objects of the thread that calls it, which is the
+// main thread of most programs.
 #include "machine/background.hpp"
 
 #include <unistd.h>
@@ -23,7 +25,6 @@ namespace {
 /// Threads for awaited jobs: enough that some long compilations do not keep the short ones waiting.
 unsigned mostAwaited() { return std::clamp(std::thread::hardware_concurrency(), 3u, 8u); }
 
-constexpr std::chrono::milliseconds kGrace{20};  // in which a job that looks whether the process ends may leave
 constexpr std::chrono::milliseconds kPatience{2000};
 
 /// A line of jobs and the threads that do them.
@@ -48,6 +49,7 @@ class Line {
       changed_.notify_all();
     }
     bool halted = false;
+    for (auto& member : threads_) tryToHalt(member->thread.native_handle());  // all at once
     for (auto& member : threads_) halted |= end(*member);
     return halted;
   }
@@ -63,7 +65,7 @@ class Line {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     while (!member.hasEnded && !member.isHalted && Clock::now() < start + kPatience) {
-      if (Clock::now() > start + kGrace) tryToHalt(member.thread.native_handle());
+      tryToHalt(member.thread.native_handle());
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (member.hasEnded)
@@ -117,12 +119,13 @@ class Background {
   bool add(BackgroundJob job, Urgency urgency) {
     // A process that was forked has no such threads.
     if (getpid() != owner_) return false;
+    if (gettid() == owner_) stopWithThisThread();
+    if (handlers_.fetch_add(1, std::memory_order_relaxed) < kMostHandlers) stopWithTheProcess();
     return (urgency == Urgency::Awaited ? awaited_ : improvements_).add(std::move(job));
   }
 
   void stop() {
-    if (getpid() != owner_) return;
-    stops_ = true;
+    if (getpid() != owner_ || stops_.exchange(true)) return;
     const bool first = improvements_.stop(), second = awaited_.stop();
     hasHalted_ = first || second;
   }
@@ -131,19 +134,33 @@ class Background {
   bool hasHalted() const { return hasHalted_; }
 
  private:
+  /// For a process that another thread ends: each job brings a handler, later than the globals of the jobs before it.
+  static constexpr int kMostHandlers = 64;
+  static void stopWithTheProcess();
+  static void stopWithThisThread();
+
   const pid_t owner_ = getpid();
   std::atomic<bool> stops_{false}, hasHalted_{false};
+  std::atomic<int> handlers_{0};
   Line awaited_{stops_, mostAwaited()}, improvements_{stops_, 1};
 };
 
 Background& background() {
   // Never destroyed: kernels may be launched while the process ends.
-  static Background* theOnly = [] {
-    auto* made = new Background;
-    std::atexit([] { background().stop(); });
-    return made;
-  }();
+  static auto* theOnly = new Background;
   return *theOnly;
+}
+
+void Background::stopWithTheProcess() {
+  std::atexit([] { background().stop(); });
+}
+
+void Background::stopWithThisThread() {
+  struct End {
+    ~End() { background().stop(); }
+  };
+  static thread_local End end;
+  (void)end;
 }
 
 }  // namespace
