@@ -414,11 +414,11 @@ ORDITO_CG void sync(const Group& group) {
   group.sync();
 }
 template <class Group>
-ORDITO_CG auto thread_rank(const Group& group) {
+ORDITO_CG auto thread_rank(const Group& group) -> decltype(group.thread_rank()) {
   return group.thread_rank();
 }
 template <class Group>
-ORDITO_CG auto group_size(const Group& group) {
+ORDITO_CG auto group_size(const Group& group) -> decltype(group.size()) {
   return group.size();
 }
 

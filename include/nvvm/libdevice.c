@@ -329,3 +329,11 @@ double __nv_powi(double x, int n) {
     if (left & 1) result *= x;
   return n < 0 ? 1.0 / result : result;
 }
+
+// ---- assert
+// -----------------------------------------------------------------------------------------------------------------
+// For programs in which assert's function is declared for both sides (ordito/before_device_functions.h).
+void __assertfail(const char* message, const char* file, u32 line, const char* function, u64 charSize);
+void __assert_fail(const char* message, const char* file, u32 line, const char* function) {
+  __assertfail(message, file, line, function, 1);
+}

@@ -44,4 +44,11 @@ ORDITO_ADDRESS_SPACE(constant, 4)
 ORDITO_ADDRESS_SPACE(local, 5)
 #undef ORDITO_ADDRESS_SPACE
 
+// libcu++ declares the function behind assert for both sides when NDEBUG is set, as nvcc has it. Clang's own, for the
+// device only, could not stand beside it. assert.h and libdevice know the one for both.
+#if defined(NDEBUG) && defined(__NVCC__)
+#define ORDITO_ASSERT_ON_BOTH_SIDES
+#define __assert_fail ordito_clang_assert_fail
+#endif
+
 #endif

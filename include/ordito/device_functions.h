@@ -6,6 +6,11 @@
 #undef __CUDACC__
 #define __CUDACC__ 1
 
+// Defined and renamed before clang's own headers: what they called these is gone.
+#ifdef ORDITO_ASSERT_ON_BOTH_SIDES
+#undef __assert_fail
+#endif
+
 // Programs count on these coming with cuda_runtime.h.
 #include <assert.h>
 #include <stdio.h>

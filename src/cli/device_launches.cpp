@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -50,7 +51,23 @@ struct Launch {
   size_t arguments;  // '('
   size_t end;        // ')'
   bool isSpaced = false;
+  bool hasBraces = false;
 };
+
+/// The indices where the items of a configuration begin.
+std::vector<size_t> configurationItems(const Tokens& tokens, const Launch& launch) {
+  std::vector<size_t> items = {launch.open + 3};
+  for (size_t i = launch.open + 3; i < launch.close; ++i) {
+    if (tokens[i].is("(") || tokens[i].is("[") || tokens[i].is("{"))
+      i = closingBracket(tokens, i);
+    else if (tokens[i].is(","))
+      items.push_back(i + 1);
+  }
+  return items;
+}
+
+/// The type that a braced list stands for in each place of a configuration.
+constexpr std::array kConfigurationTypes = {"::dim3", "::dim3", "decltype(sizeof(0))", "::cudaStream_t"};
 
 /// The '<' of the template arguments that end before `end`; brackets hide what is in them.
 size_t openingAngle(const Tokens& tokens, size_t end) {
@@ -112,6 +129,7 @@ std::optional<Launch> launchAt(const Tokens& tokens, size_t i) {
   if (launch.first == i || launch.end == tokens.size()) return std::nullopt;
   launch.isSpaced =
       !areAdjacent(tokens, i + 1) || !areAdjacent(tokens, launch.close) || !areAdjacent(tokens, launch.close + 1);
+  for (const size_t item : configurationItems(tokens, launch)) launch.hasBraces |= tokens[item].is("{");
   return launch;
 }
 
@@ -196,7 +214,7 @@ class Rewriter {
     for (size_t i = first; i < last; ++i) {
       // The launch stands behind its kernel's name, so that name is still in `pending`.
       const auto launch = launchAt(tokens_, i);
-      if (!launch || launch->end >= last || launch->first < first || (!place_.isDevice() && !launch->isSpaced)) {
+      if (!launch || launch->end >= last || launch->first < first || !mustChange(*launch)) {
         place_.pass(i);
         continue;
       }
@@ -210,6 +228,23 @@ class Rewriter {
     return out;
   }
 
+  bool mustChange(const Launch& launch) const { return place_.isDevice() || launch.isSpaced || launch.hasBraces; }
+
+  /// `{x, y}` means what it initialises, which clang does not ask for in a configuration.
+  std::string configuration(const Launch& launch) {
+    const auto items = configurationItems(tokens_, launch);
+    const size_t first = tokens_[launch.open + 2].end();
+    std::string text(text_.substr(first, tokens_[items[0]].offset - first));
+    for (size_t k = 0; k < items.size(); ++k) {
+      const size_t end = k + 1 < items.size() ? items[k + 1] - 1 : launch.close;
+      if (tokens_[items[k]].is("{") && k < kConfigurationTypes.size()) text += kConfigurationTypes[k];
+      text += range(items[k], end, tokens_[items[k]].offset, tokens_[end].offset);
+      if (k + 1 < items.size())
+        text += text_.substr(tokens_[end].offset, tokens_[items[k + 1]].offset - tokens_[end].offset);
+    }
+    return text;
+  }
+
   /// What stands between two brackets.
   std::string inside(size_t open, size_t close) {
     return range(open + 1, close, tokens_[open].end(), tokens_[close].offset);
@@ -220,18 +255,17 @@ class Rewriter {
   }
 
   std::string onHost(const Launch& launch) {
-    const std::string configuration = inside(launch.open + 2, launch.close);
-    return fmt::format("{}<<<{}>>>({})", source(launch.first, launch.open), configuration,
-                       inside(launch.arguments, launch.end));
+    const std::string grid = configuration(launch);
+    return fmt::format("{}<<<{}>>>({})", source(launch.first, launch.open), grid, inside(launch.arguments, launch.end));
   }
 
   std::string onDevice(const Launch& launch) {
     std::string name(source(launch.first, launch.open));
     std::replace(name.begin(), name.end(), '\n', ' ');  // it moves behind the rest
-    const std::string configuration = inside(launch.open + 2, launch.close);
+    const std::string grid = configuration(launch);
     const std::vector<std::string> values = argumentValues(launch);
     const std::string arguments = inside(launch.arguments, launch.end);
-    return fmt::format("__ORDITO_LAUNCH(({}), ({}), {}, ({}), {})", configuration, arguments, values.size(),
+    return fmt::format("__ORDITO_LAUNCH(({}), ({}), {}, ({}), {})", grid, arguments, values.size(),
                        fmt::join(values, ", "), name);
   }
 
@@ -279,6 +313,7 @@ class Scan {
 
   bool run(const fs::path& source) {
     visit(source);
+    if (hasPragmaInMacro_) return true;
     return std::any_of(texts_.begin(), texts_.end(), [&](const std::string& text) { return hasLaunch(text); });
   }
 
@@ -320,6 +355,7 @@ class Scan {
   }
 
   void define(std::string_view rest) {
+    hasPragmaInMacro_ |= rest.find("#pragma") != std::string_view::npos;
     const Tokens tokens = cxxTokens(rest);
     for (size_t i = 1; i < tokens.size(); ++i)
       if (words_.marksDevice(tokens, i)) return words_.add(tokens[0].text);
@@ -329,7 +365,9 @@ class Scan {
     const Tokens tokens = cxxTokens(text);
     Place place(tokens, words_);
     for (size_t i = 0; i < tokens.size(); ++i) {
-      if (const auto launch = launchAt(tokens, i); launch && (place.isDevice() || launch->isSpaced)) return true;
+      if (const auto launch = launchAt(tokens, i);
+          launch && (place.isDevice() || launch->isSpaced || launch->hasBraces))
+        return true;
       place.pass(i);
     }
     return hasSharedAlignment(tokens) || hasRegisterPercent(tokens) || hasLaunchInMacro(text);
@@ -350,6 +388,7 @@ class Scan {
   std::set<std::string> seen_;
   std::vector<std::string> texts_;  // those that are worth a closer look
   DeviceWords words_;
+  bool hasPragmaInMacro_ = false;  // which nvcc obeys once the macro is replaced
 };
 
 }  // namespace

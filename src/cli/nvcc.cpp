@@ -8,10 +8,12 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "cli/asm_registers.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_launches.hpp"
+#include "cli/language_repairs.hpp"
 #include "cli/nvcc_commands.hpp"
 #include "cli/nvcc_libraries.hpp"
 #include "cli/nvcc_options.hpp"
@@ -179,20 +181,76 @@ class Build {
 
   int compilePtx(const std::string& source, const std::string& ptx) {
     if (languageOf(options_, source) != Language::Cuda) return complain(source + ": only .cu files compile to PTX");
-    if (!needsRewriting(source)) return execute(deviceCommand(tools_, options_, source, ptx));
-    const std::string text = scratch(source, ".cpp1.ii");
-    if (const int status = execute(deviceCommand(tools_, options_, source, text, Pass::Preprocess))) return status;
-    if (!rewrite(text)) return execute(deviceCommand(tools_, options_, source, ptx));
-    return execute(deviceCommand(tools_, options_, text, ptx, Pass::Preprocessed));
+    return compileCuda(source, ".cpp1.ii", [&](const std::string& input, const std::string& output, Pass pass) {
+      return deviceCommand(tools_, options_, input, output.empty() ? ptx : output, pass);
+    });
   }
 
   int compileHost(const NvccOptions& options, const std::string& source, const std::string& fatbin,
                   const std::string& object) {
-    if (!needsRewriting(source)) return execute(hostCommand(tools_, options, source, fatbin, object));
-    const std::string text = scratch(source, ".cpp4.ii");
-    if (const int status = execute(hostCommand(tools_, options, source, {}, text, Pass::Preprocess))) return status;
-    if (!rewrite(text)) return execute(hostCommand(tools_, options_, source, fatbin, object));
-    return execute(hostCommand(tools_, options_, text, fatbin, object, Pass::Preprocessed));
+    return compileCuda(source, ".cpp4.ii", [&](const std::string& input, const std::string& output, Pass pass) {
+      const bool isObject = output.empty();
+      return hostCommand(tools_, options, input, isObject ? fatbin : "", isObject ? object : output, pass);
+    });
+  }
+
+  /// Compiles one side of a .cu file: as it is, or preprocessed and rewritten if it holds, or clang says that it holds,
+  /// what clang refuses and nvcc takes. `command` makes the command for an input, an output (empty: what is wanted) and
+  /// a pass.
+  template <class MakeCommand>
+  int compileCuda(const std::string& source, const char* suffix, const MakeCommand& command) {
+    const Command whole = command(source, "", Pass::Whole);
+    std::string messages;
+    bool needsMending = mended_.count(source) > 0;  // on the other side
+    if (!needsMending && !needsRewriting(source)) {
+      const int status = executeQuietly(whole, messages);
+      needsMending = status != 0 && mayBeMended(messages);
+      if (!needsMending) return print(messages), status;
+    }
+    const std::string text = scratch(source, suffix);
+    if (const int status = execute(command(source, text, Pass::Preprocess))) return status;
+    bool changed = rewrite(text);
+    if (needsMending) changed |= mend(source, text, command);
+    const Command again = changed ? command(text, "", Pass::Preprocessed) : whole;
+    const int status = executeQuietly(again, messages);
+    if (status == 0 || needsMending || !mayBeMended(messages) || !mend(source, text, command))
+      return print(messages), status;
+    return execute(command(text, "", Pass::Preprocessed));
+  }
+
+  /// Runs a compiler whose messages are to be read before they are shown.
+  int executeQuietly(Command command, std::string& messages) {
+    if (options_.dryRun) return execute(command);
+    if (options_.verbose) fmt::print(stderr, "#$ {}\n", shellLine(command));
+    if (isatty(STDERR_FILENO) != 0) command.emplace_back("-fcolor-diagnostics");
+    const fs::path file = folder_.path() / "messages";
+    const int status = runProcess(command, file);
+    messages = readFile(file);
+    return status;
+  }
+
+  static void print(const std::string& messages) { std::fwrite(messages.data(), 1, messages.size(), stderr); }
+
+  /// Mends preprocessed text until clang names nothing more to mend; false if it never did.
+  template <class MakeCommand>
+  bool mend(const std::string& source, const std::string& file, const MakeCommand& command) {
+    bool changed = false;
+    for (int round = 0; round < 8; ++round) {
+      const std::string text = readFile(file);
+      const std::string plain = scratch(".cu");
+      std::ofstream(plain, std::ios::binary) << withoutLineMarkers(text);
+      Command check = command(plain, "/dev/null", Pass::Preprocessed);
+      for (const char* option : {"-fsyntax-only", "-w", "-ferror-limit=0", "-fno-color-diagnostics"})
+        check.emplace_back(option);
+      std::string messages;
+      if (executeQuietly(check, messages) == 0) break;
+      const auto next = mended(text, messages);
+      if (!next) break;
+      std::ofstream(file, std::ios::binary) << *next;
+      changed = true;
+    }
+    if (changed) mended_.insert(source);
+    return changed;
   }
 
   bool needsRewriting(const std::string& source) {
@@ -212,7 +270,17 @@ class Build {
       changed |= next.has_value();
     }
     if (changed) std::ofstream(file, std::ios::binary) << text;
-    return changed;
+    return changed || hasPragmaOfMacro(text);
+  }
+
+  /// A macro became a pragma, which counts once the text is read again. The preprocessor begins lines with those that
+  /// it has seen itself.
+  static bool hasPragmaOfMacro(const std::string& text) {
+    for (size_t at = text.find(" #pragma"); at != std::string::npos; at = text.find(" #pragma", at + 1)) {
+      const size_t before = text.find_last_not_of(' ', at);
+      if (before == std::string::npos || text[before] == '\n') return true;
+    }
+    return false;
   }
 
   int compileFatbin(const std::string& source, const std::string& fatbin) {
@@ -328,6 +396,7 @@ class Build {
   TemporaryFolder folder_;
   int scratchFiles_ = 0;
   std::map<std::string, bool> needsRewriting_;  // by source
+  std::set<std::string> mended_;                // sources
 };
 
 /// CMake knows a compiler by the first line's first words; it and others find the release in the last two lines.

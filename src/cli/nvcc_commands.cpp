@@ -114,6 +114,8 @@ Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const 
   add(command, {"-Xclang", "-no-enable-noundef-analysis"});
   // A run of bytes that LLVM 19 packs into a vector across blocks is loaded 16 bytes at a time, however it is aligned.
   command.emplace_back("-fno-slp-vectorize");
+  // LLVM 19 has no functions for the conversions between __int128 and floating point, unless it is told to expand them.
+  add(command, {"-mllvm", "-expand-fp-convert-bits=64"});
   if (pass != Pass::Preprocess) command.push_back("-fpass-plugin=" + launchPass(tools).string());
   command.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (options.flushToZero) command.emplace_back("-fgpu-flush-denormals-to-zero");

@@ -1,5 +1,5 @@
-// `ordito opt`: the IR of a file's kernels, behind any of the passes, and what the analyses find in it. It is how a pass
-// is looked at, and tested, alone.
+// `ordito opt`: the IR of a file's kernels, behind any of the passes, and what the analyses find in it. It is how a
+// pass is looked at, and tested, alone.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,7 @@
 // Running other programs. See process.hpp.
 #include "cli/process.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -17,12 +18,14 @@ extern char** environ;
 namespace ordito::cli {
 namespace fs = std::filesystem;
 
-int runProcess(const Command& command) {
+namespace {
+
+int run(const Command& command, const posix_spawn_file_actions_t* actions) {
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&child, arguments[0], actions, nullptr, arguments.data(), environ);
   if (error != 0) {
     fmt::print(stderr, "ordito: cannot run {}: {}\n", command[0], std::strerror(error));
     return 127;
@@ -31,6 +34,19 @@ int runProcess(const Command& command) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+int runProcess(const Command& command) { return run(command, nullptr); }
+
+int runProcess(const Command& command, const fs::path& messages) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int status = run(command, &actions);
+  posix_spawn_file_actions_destroy(&actions);
+  return status;
 }
 
 std::string shellLine(const Command& command) {

@@ -14,6 +14,9 @@ using Command = std::vector<std::string>;
 /// 127 if there is no such program.
 int runProcess(const Command& command);
 
+/// The same with its messages (standard error) in a file.
+int runProcess(const Command& command, const std::filesystem::path& messages);
+
 /// The command as one line that a shell would take.
 std::string shellLine(const Command& command);
 

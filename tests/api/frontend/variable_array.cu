@@ -1,0 +1,15 @@
+// OPTIONS: -Xcompiler -Wno-vla-cxx-extension
+// g++ lets an array of variable size begin with zeros.
+int size();
+int sum(const double* values, int n);
+
+int host() {
+  const int n = size();
+  double values[n] = {};
+  unsigned counts[n][2] = {0};
+  values[0] = counts[n - 1][1];
+  return sum(values, n);
+}
+
+// CHECK: .visible .entry _Z6kernelv
+__global__ void kernel() {}
