@@ -20,6 +20,7 @@ more lines and no name is written twice. `#` opens a comment; a line that begins
     call TYPE NAME(TYPES)       a function that the library has
     refuse TYPE NAME(TYPES)     one that answers "not supported" and names itself once
     stub NAME                   the same, but declared elsewhere or nowhere (old versions)
+    texts TAG                   a list of the values of an enumeration above: DEF-DIRECTORY/TAG.def has VALUE(NAME) for each
 
 `call` and `refuse` may end in `per-thread SUFFIX`: with -default-stream per-thread the plain name means NAME_SUFFIX.
 For every table X.table with a `refuse` or `stub` there is a DEF-DIRECTORY/X.def with REFUSED(NAME) for each.
@@ -97,6 +98,8 @@ class Table:
         self.path = path
         self.headers: list[Header] = []
         self.refused: list[str] = []
+        self.values: dict[str, dict[int, str]] = {}  # of each enumeration: the first name of a number
+        self.texts: list[str] = []
 
     def read(self) -> None:
         rows: list[tuple[int, str, list[str]]] = []
@@ -120,6 +123,8 @@ class Table:
             self.headers.append(Header(file, about))
         elif kind == "stub":
             self.refused.append(rest)
+        elif kind == "texts":
+            self.texts.append(rest)
         else:
             self.declare(self.headers[-1], kind, rest, body)
 
@@ -132,6 +137,8 @@ class Table:
         elif kind in ("enum", "struct", "union"):
             names, brace, members = rest.partition(" { ")
             inline = [f"  {members.removesuffix(' }')}"] if brace else []
+            if kind == "enum":
+                self.remember(names.split(), body)
             header.lines += aggregate(kind, names.split(), inline + body)
         elif kind == "handle":
             header.lines.append(f"typedef struct {words[1]}* {words[0]};")
@@ -144,6 +151,13 @@ class Table:
             self.call(header, kind, rest)
         else:
             raise TableError(f"no kind of row is called {kind}")
+
+    def remember(self, names: list[str], body: list[str]) -> None:
+        first: dict[int, str] = {}
+        for value in (value.split() for line in body for value in line.split(",")):
+            first.setdefault(int(value[1], 0), value[0])
+        for name in names:
+            self.values[name] = first
 
     def call(self, header: Header, kind: str, rest: str) -> None:
         prototype, _, suffix = rest.partition(" per-thread ")
@@ -167,6 +181,9 @@ def main(table_path: str, include: str, definitions: str) -> None:
     table.read()
     for header in table.headers:
         write(pathlib.Path(include) / header.file, header.text(table.path.name))
+    for tag in table.texts:
+        values = "".join(f"VALUE({name})\n" for name in table.values[tag].values())
+        write(pathlib.Path(definitions) / f"{tag}.def", values + "#undef VALUE\n")
     stubs = "".join(f"REFUSED({name})\n" for name in table.refused)
     write(pathlib.Path(definitions) / f"{table.path.stem}.def", stubs + "#undef REFUSED\n")
 

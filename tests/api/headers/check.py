@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts how many of CUDA's public names our headers have, and compares values and layouts with recorded ones.
 
-    check.py names   FILE HEADER[,HEADER...] [--only VERSION] [--skip-without DIRECTORY] -- COMPILER OPTIONS...
+    check.py names   FILE HEADER[,HEADER...] [--only VERSION] [--skip-without FILE] -- COMPILER OPTIONS...
     check.py layouts FILE HEADER[,HEADER...] -- COMPILER OPTIONS...
     check.py exports FILE LIBRARY[,LIBRARY...] [--only VERSION]
 
@@ -107,7 +107,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--skip-without")
     arguments = parser.parse_args(own)
-    if arguments.skip_without and not pathlib.Path(arguments.skip_without).is_dir():
+    if arguments.skip_without and not pathlib.Path(arguments.skip_without).exists():
         print(f"skipped: there is no {arguments.skip_without}")
         return 77
     if arguments.what == "names":
