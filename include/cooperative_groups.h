@@ -104,6 +104,10 @@ class thread_group {
       __syncthreads();
     } else if (kind_ == Grid) {
       ordito_detail::gridBarrier();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    } else if (kind_ == Cluster) {
+      asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+#endif
     } else {
       __syncwarp(mask_);
     }
@@ -114,7 +118,7 @@ class thread_group {
   ORDITO_CG_MEMBER bool is_valid() const { return true; }
 
  protected:
-  enum Kind { Block, Warp, Grid };
+  enum Kind { Block, Warp, Grid, Cluster };
   ORDITO_CG_MEMBER thread_group(Kind kind, unsigned int mask, unsigned long long size, unsigned long long rank)
       : kind_(kind), mask_(mask), size_(size), rank_(rank) {}
 
@@ -174,6 +178,8 @@ class grid_group : public thread_group {
   ORDITO_CG_MEMBER static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
   ORDITO_CG_MEMBER static dim3 dim_blocks() { return group_dim(); }
 };
+
+#include "cooperative_groups/clusters.h"
 
 /// The lanes of one warp that came here together, numbered without gaps.
 class coalesced_group : public thread_group {

@@ -17,6 +17,8 @@
 #define ORDITO_HD static __inline__ __host__ __device__ __attribute__((always_inline))
 #define ORDITO_MEMBER __host__ __device__ __attribute__((always_inline))
 
+#include "ordito/half_comparisons.h"
+
 struct __nv_bfloat16_raw {
   unsigned short x;
 };
@@ -77,7 +79,16 @@ struct __nv_bfloat16 {
   ORDITO_MEMBER explicit operator double() const { return (double)ordito_detail::bfloatToFloat(__x); }
 #endif
   ORDITO_MEMBER operator __nv_bfloat16_raw() const { return __nv_bfloat16_raw{__x}; }
+  ORDITO_MEMBER operator __nv_bfloat16_raw() const volatile { return __nv_bfloat16_raw{__x}; }
   ORDITO_MEMBER __nv_bfloat16& operator=(const __nv_bfloat16_raw& raw) {
+    __x = raw.x;
+    return *this;
+  }
+  ORDITO_MEMBER volatile __nv_bfloat16& operator=(const __nv_bfloat16_raw& raw) volatile {
+    __x = raw.x;
+    return *this;
+  }
+  ORDITO_MEMBER volatile __nv_bfloat16& operator=(const volatile __nv_bfloat16_raw& raw) volatile {
     __x = raw.x;
     return *this;
   }
@@ -124,26 +135,25 @@ ORDITO_HD float oddFloat(double d) {
   return f;
 }
 }  // namespace ordito_detail
-ORDITO_HD __nv_bfloat16 __int2bfloat16_rn(int i) { return __float2bfloat16(ordito_detail::oddFloat((double)i)); }
-ORDITO_HD __nv_bfloat16 __uint2bfloat16_rn(unsigned int i) {
-  return __float2bfloat16(ordito_detail::oddFloat((double)i));
+namespace ordito_detail {
+/// The same of an integer. Of one that no double holds, the bits that a double lacks are kept as one that is set.
+template <class Integer>
+ORDITO_HD float oddFloatOf(Integer i) {
+  unsigned long long magnitude = i < 0 ? 0ull - (unsigned long long)i : (unsigned long long)i;
+  if (magnitude >> 53) magnitude = (magnitude >> 11 | ((magnitude & 0x7ffu) != 0)) << 11;
+  const float f = oddFloat((double)magnitude);
+  return i < 0 ? -f : f;
 }
+}  // namespace ordito_detail
+ORDITO_HD __nv_bfloat16 __int2bfloat16_rn(int i) { return __float2bfloat16(ordito_detail::oddFloatOf(i)); }
+ORDITO_HD __nv_bfloat16 __uint2bfloat16_rn(unsigned int i) { return __float2bfloat16(ordito_detail::oddFloatOf(i)); }
 ORDITO_HD __nv_bfloat16 __short2bfloat16_rn(short i) { return __float2bfloat16((float)i); }
 ORDITO_HD __nv_bfloat16 __ushort2bfloat16_rn(unsigned short i) { return __float2bfloat16((float)i); }
-ORDITO_HD __nv_bfloat16 __ll2bfloat16_rn(long long i) { return __float2bfloat16(ordito_detail::oddFloat((double)i)); }
+ORDITO_HD __nv_bfloat16 __ll2bfloat16_rn(long long i) { return __float2bfloat16(ordito_detail::oddFloatOf(i)); }
 ORDITO_HD __nv_bfloat16 __ull2bfloat16_rn(unsigned long long i) {
-  return __float2bfloat16(ordito_detail::oddFloat((double)i));
+  return __float2bfloat16(ordito_detail::oddFloatOf(i));
 }
-ORDITO_HD int __bfloat162int_rz(__nv_bfloat16 h) { return (int)__bfloat162float(h); }
-ORDITO_HD int __bfloat162int_rn(__nv_bfloat16 h) { return (int)rintf(__bfloat162float(h)); }
-ORDITO_HD int __bfloat162int_rd(__nv_bfloat16 h) { return (int)floorf(__bfloat162float(h)); }
-ORDITO_HD int __bfloat162int_ru(__nv_bfloat16 h) { return (int)ceilf(__bfloat162float(h)); }
-ORDITO_HD unsigned int __bfloat162uint_rz(__nv_bfloat16 h) { return (unsigned int)__bfloat162float(h); }
-ORDITO_HD unsigned int __bfloat162uint_rn(__nv_bfloat16 h) { return (unsigned int)rintf(__bfloat162float(h)); }
-ORDITO_HD short __bfloat162short_rz(__nv_bfloat16 h) { return (short)__bfloat162float(h); }
-ORDITO_HD unsigned short __bfloat162ushort_rz(__nv_bfloat16 h) { return (unsigned short)__bfloat162float(h); }
-ORDITO_HD long long __bfloat162ll_rz(__nv_bfloat16 h) { return (long long)__bfloat162float(h); }
-ORDITO_HD unsigned long long __bfloat162ull_rz(__nv_bfloat16 h) { return (unsigned long long)__bfloat162float(h); }
+ORDITO_TO_INTEGERS(__nv_bfloat16, __bfloat162, __bfloat162float)
 ORDITO_HD __nv_bfloat16 __float2bfloat16_ru(float f) {
   const __nv_bfloat16 zero = __float2bfloat16_rz(f);
   return f > __bfloat162float(zero) ? __ushort_as_bfloat16((unsigned short)(zero.__x + 1)) : zero;
@@ -152,6 +162,19 @@ ORDITO_HD __nv_bfloat16 __float2bfloat16_rd(float f) {
   const __nv_bfloat16 zero = __float2bfloat16_rz(f);
   return f < __bfloat162float(zero) ? __ushort_as_bfloat16((unsigned short)(zero.__x + 1)) : zero;
 }
+// The float that rounding to odd gives lies on the right side of every bfloat16, so the second rounding is the right
+// one.
+#define ORDITO_BFLOAT_FROM(name, type)                                                                                 \
+  ORDITO_HD __nv_bfloat16 __##name##2bfloat16_rz(type i) { return __float2bfloat16_rz(ordito_detail::oddFloatOf(i)); } \
+  ORDITO_HD __nv_bfloat16 __##name##2bfloat16_rd(type i) { return __float2bfloat16_rd(ordito_detail::oddFloatOf(i)); } \
+  ORDITO_HD __nv_bfloat16 __##name##2bfloat16_ru(type i) { return __float2bfloat16_ru(ordito_detail::oddFloatOf(i)); }
+ORDITO_BFLOAT_FROM(int, int)
+ORDITO_BFLOAT_FROM(uint, unsigned int)
+ORDITO_BFLOAT_FROM(short, short)
+ORDITO_BFLOAT_FROM(ushort, unsigned short)
+ORDITO_BFLOAT_FROM(ll, long long)
+ORDITO_BFLOAT_FROM(ull, unsigned long long)
+#undef ORDITO_BFLOAT_FROM
 ORDITO_HD __nv_bfloat162 make_bfloat162(__nv_bfloat16 low, __nv_bfloat16 high) { return __nv_bfloat162(low, high); }
 ORDITO_HD __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 low, __nv_bfloat16 high) { return __nv_bfloat162(low, high); }
 ORDITO_HD __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 h) { return __nv_bfloat162(h, h); }
@@ -226,38 +249,22 @@ ORDITO_HD __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat
 
 // --- comparisons
 // -----------------------------------------------------------------------------------------------------------
-#define ORDITO_BFLOAT_COMPARE(name, op)                                                                             \
-  ORDITO_HD bool __h##name(__nv_bfloat16 a, __nv_bfloat16 b) { return __bfloat162float(a) op __bfloat162float(b); } \
-  ORDITO_HD bool operator op(const __nv_bfloat16& a, const __nv_bfloat16& b) { return __h##name(a, b); }
-ORDITO_BFLOAT_COMPARE(eq, ==)
-ORDITO_BFLOAT_COMPARE(ne, !=)
-ORDITO_BFLOAT_COMPARE(lt, <)
-ORDITO_BFLOAT_COMPARE(le, <=)
-ORDITO_BFLOAT_COMPARE(gt, >)
-ORDITO_BFLOAT_COMPARE(ge, >=)
-#undef ORDITO_BFLOAT_COMPARE
-ORDITO_HD bool __hneu(__nv_bfloat16 a, __nv_bfloat16 b) { return __bfloat162float(a) != __bfloat162float(b); }
+namespace ordito_detail {
+ORDITO_HD float number(__nv_bfloat16 h) { return __bfloat162float(h); }
+}  // namespace ordito_detail
 ORDITO_HD bool __hisnan(__nv_bfloat16 a) { return (a.__x & 0x7fff) > 0x7f80; }
 ORDITO_HD int __hisinf(__nv_bfloat16 a) { return a.__x == 0x7f80 ? 1 : a.__x == 0xff80 ? -1 : 0; }
 
-// Pairs: 1 or 0 for each half, or whether it holds for both.
-#define ORDITO_BFLOAT_COMPARE2(name)                                                                    \
-  ORDITO_HD __nv_bfloat162 __h##name##2(__nv_bfloat162 a, __nv_bfloat162 b) {                           \
-    return __floats2bfloat162_rn(__h##name(a.x, b.x) ? 1.0f : 0.0f, __h##name(a.y, b.y) ? 1.0f : 0.0f); \
-  }                                                                                                     \
-  ORDITO_HD unsigned int __h##name##2_mask(__nv_bfloat162 a, __nv_bfloat162 b) {                        \
-    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);             \
-  }                                                                                                     \
-  ORDITO_HD bool __hb##name##2(__nv_bfloat162 a, __nv_bfloat162 b) {                                    \
-    return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                                  \
-  }
-ORDITO_BFLOAT_COMPARE2(eq)
-ORDITO_BFLOAT_COMPARE2(ne)
-ORDITO_BFLOAT_COMPARE2(lt)
-ORDITO_BFLOAT_COMPARE2(le)
-ORDITO_BFLOAT_COMPARE2(gt)
-ORDITO_BFLOAT_COMPARE2(ge)
-#undef ORDITO_BFLOAT_COMPARE2
+ORDITO_COMPARISONS(__nv_bfloat16, __nv_bfloat162)
+#define ORDITO_BFLOAT_COMPARE(op, name) \
+  ORDITO_HD bool operator op(const __nv_bfloat16& a, const __nv_bfloat16& b) { return name(a, b); }
+ORDITO_BFLOAT_COMPARE(==, __heq)
+ORDITO_BFLOAT_COMPARE(!=, __hneu)
+ORDITO_BFLOAT_COMPARE(<, __hlt)
+ORDITO_BFLOAT_COMPARE(<=, __hle)
+ORDITO_BFLOAT_COMPARE(>, __hgt)
+ORDITO_BFLOAT_COMPARE(>=, __hge)
+#undef ORDITO_BFLOAT_COMPARE
 ORDITO_HD bool operator==(const __nv_bfloat162& a, const __nv_bfloat162& b) { return __hbeq2(a, b); }
 ORDITO_HD bool operator!=(const __nv_bfloat162& a, const __nv_bfloat162& b) {
   return __hneu(a.x, b.x) && __hneu(a.y, b.y);
@@ -284,6 +291,7 @@ ORDITO_HD __nv_bfloat16 __hmax_nan(__nv_bfloat16 a, __nv_bfloat16 b) {
 ORDITO_BFLOAT_PAIRS(min)
 ORDITO_BFLOAT_PAIRS(max)
 #undef ORDITO_BFLOAT_PAIRS
+ORDITO_SATURATING(__nv_bfloat16, __nv_bfloat162)
 
 // --- math
 // ------------------------------------------------------------------------------------------------------------------
@@ -312,6 +320,16 @@ ORDITO_BFLOAT_MATH(ceil, ceilf)
 ORDITO_BFLOAT_MATH(rint, rintf)
 ORDITO_BFLOAT_MATH(trunc, truncf)
 #undef ORDITO_BFLOAT_MATH
+#if defined(__CUDA__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
+static __device__ __inline__ __nv_bfloat16 htanh_approx(__nv_bfloat16 a) {
+  __nv_bfloat16 result;
+  asm("tanh.approx.bf16 %0, %1;" : "=h"(result.__x) : "h"(a.__x));
+  return result;
+}
+static __device__ __inline__ __nv_bfloat162 h2tanh_approx(__nv_bfloat162 a) {
+  return __nv_bfloat162(htanh_approx(a.x), htanh_approx(a.y));
+}
+#endif
 
 // --- warps, memory, atomics
 // ------------------------------------------------------------------------------------------------

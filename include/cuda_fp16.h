@@ -19,6 +19,8 @@
 #define ORDITO_HD static __inline__ __host__ __device__ __attribute__((always_inline))
 #define ORDITO_MEMBER __host__ __device__ __attribute__((always_inline))
 
+#include "ordito/half_comparisons.h"
+
 struct __half_raw {
   unsigned short x;
 };
@@ -115,7 +117,16 @@ struct __half {
   ORDITO_MEMBER explicit operator unsigned long long() const { return (unsigned long long)value(); }
 #endif
   ORDITO_MEMBER operator __half_raw() const { return __half_raw{__x}; }
+  ORDITO_MEMBER operator __half_raw() const volatile { return __half_raw{__x}; }
   ORDITO_MEMBER __half& operator=(const __half_raw& raw) {
+    __x = raw.x;
+    return *this;
+  }
+  ORDITO_MEMBER volatile __half& operator=(const __half_raw& raw) volatile {
+    __x = raw.x;
+    return *this;
+  }
+  ORDITO_MEMBER volatile __half& operator=(const volatile __half_raw& raw) volatile {
     __x = raw.x;
     return *this;
   }
@@ -159,6 +170,10 @@ typedef __half2 half2;
 typedef __half nv_half;
 typedef __half2 nv_half2;
 #endif
+typedef __half __nv_half;
+typedef __half2 __nv_half2;
+typedef __half_raw __nv_half_raw;
+typedef __half2_raw __nv_half2_raw;
 
 // --- bits and pairs
 // ------------------------------------------------------------------------------------------------------
@@ -217,27 +232,7 @@ ORDITO_HD __half __float2half_rz(float f) { return ordito_detail::towardsZero(f)
 ORDITO_HD __half __float2half_rd(float f) { return ordito_detail::downwards(f); }
 ORDITO_HD __half __float2half_ru(float f) { return ordito_detail::upwards(f); }
 
-// To integers: out of range saturates as PTX's cvt does on the device.
-#if defined(__CUDA_ARCH__)
-#define ORDITO_HALF_TO(name, type, rounding, device, host) \
-  ORDITO_HD type __half2##name##_##rounding(__half h) { return (type)device(__half2float(h)); }
-#else
-#define ORDITO_HALF_TO(name, type, rounding, device, host) \
-  ORDITO_HD type __half2##name##_##rounding(__half h) { return (type)host(__half2float(h)); }
-#endif
-#define ORDITO_HALF_TO_ALL(name, type, device)                  \
-  ORDITO_HALF_TO(name, type, rn, __float2##device##_rn, rintf)  \
-  ORDITO_HALF_TO(name, type, rz, __float2##device##_rz, truncf) \
-  ORDITO_HALF_TO(name, type, rd, __float2##device##_rd, floorf) \
-  ORDITO_HALF_TO(name, type, ru, __float2##device##_ru, ceilf)
-ORDITO_HALF_TO_ALL(int, int, int)
-ORDITO_HALF_TO_ALL(uint, unsigned int, uint)
-ORDITO_HALF_TO_ALL(short, short, int)
-ORDITO_HALF_TO_ALL(ushort, unsigned short, uint)
-ORDITO_HALF_TO_ALL(ll, long long, ll)
-ORDITO_HALF_TO_ALL(ull, unsigned long long, ull)
-#undef ORDITO_HALF_TO_ALL
-#undef ORDITO_HALF_TO
+ORDITO_TO_INTEGERS(__half, __half2, __half2float)
 
 // A float holds every integer that a half can tell from infinity, so going through it rounds once.
 #define ORDITO_HALF_FROM(name, type)                                                           \
@@ -315,41 +310,14 @@ ORDITO_HD __half2 __hadd2_rn(__half2 a, __half2 b) { return __hadd2(a, b); }
 ORDITO_HD __half2 __hsub2_rn(__half2 a, __half2 b) { return __hsub2(a, b); }
 ORDITO_HD __half2 __hmul2_rn(__half2 a, __half2 b) { return __hmul2(a, b); }
 
-// --- comparisons: the plain ones are false on NaN, those with u are true
-// ---------------------------------------------------
-#define ORDITO_HALF_COMPARE(name, op, inverse)                                                              \
-  ORDITO_HD bool __h##name(__half a, __half b) { return a.number() op b.number(); }                         \
-  ORDITO_HD bool __h##name##u(__half a, __half b) { return !(a.number() inverse b.number()); }              \
-  ORDITO_HD __half2 __h##name##2(__half2 a, __half2 b) {                                                    \
-    return __half2(__half((ordito_f16)__h##name(a.x, b.x)), __half((ordito_f16)__h##name(a.y, b.y)));       \
-  }                                                                                                         \
-  ORDITO_HD __half2 __h##name##u2(__half2 a, __half2 b) {                                                   \
-    return __half2(__half((ordito_f16)__h##name##u(a.x, b.x)), __half((ordito_f16)__h##name##u(a.y, b.y))); \
-  }                                                                                                         \
-  ORDITO_HD unsigned int __h##name##2_mask(__half2 a, __half2 b) {                                          \
-    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);                 \
-  }                                                                                                         \
-  ORDITO_HD bool __hb##name##2(__half2 a, __half2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); } \
-  ORDITO_HD bool __hb##name##u2(__half2 a, __half2 b) { return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y); }
-ORDITO_HALF_COMPARE(eq, ==, !=)
-ORDITO_HALF_COMPARE(lt, <, >=)
-ORDITO_HALF_COMPARE(le, <=, >)
-ORDITO_HALF_COMPARE(gt, >, <=)
-ORDITO_HALF_COMPARE(ge, >=, <)
-#undef ORDITO_HALF_COMPARE
-
+// --- comparisons
+// ---------------------------------------------------------------------------------------------------------------------
+namespace ordito_detail {
+ORDITO_HD HalfNumber number(__half h) { return h.number(); }
+}  // namespace ordito_detail
 ORDITO_HD bool __hisnan(__half a) { return (a.__x & 0x7fff) > 0x7c00; }
 ORDITO_HD int __hisinf(__half a) { return a.__x == 0x7c00 ? 1 : a.__x == 0xfc00 ? -1 : 0; }
-ORDITO_HD __half2 __hisnan2(__half2 a) {
-  return __half2(__half((ordito_f16)__hisnan(a.x)), __half((ordito_f16)__hisnan(a.y)));
-}
-// Not equal: unordered operands are equal to nothing, yet the plain form is false for them.
-ORDITO_HD bool __hne(__half a, __half b) { return a.number() < b.number() || a.number() > b.number(); }
-ORDITO_HD bool __hneu(__half a, __half b) { return a.number() != b.number(); }
-ORDITO_HD __half2 __hne2(__half2 a, __half2 b) {
-  return __half2(__half((ordito_f16)__hne(a.x, b.x)), __half((ordito_f16)__hne(a.y, b.y)));
-}
-ORDITO_HD bool __hbne2(__half2 a, __half2 b) { return __hne(a.x, b.x) && __hne(a.y, b.y); }
+ORDITO_COMPARISONS(__half, __half2)
 
 // A NaN gives way to the other operand; the forms with _nan pass it on.
 ORDITO_HD __half __hmin(__half a, __half b) { return __half(__builtin_fminf16(a.value(), b.value())); }
@@ -365,26 +333,7 @@ ORDITO_HD __half2 __hmax2(__half2 a, __half2 b) { return __half2(__hmax(a.x, b.x
 ORDITO_HD __half2 __hmin2_nan(__half2 a, __half2 b) { return __half2(__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y)); }
 ORDITO_HD __half2 __hmax2_nan(__half2 a, __half2 b) { return __half2(__hmax_nan(a.x, b.x), __hmax_nan(a.y, b.y)); }
 
-// Saturating forms clamp to [0, 1] with NaN to 0; relu forms clamp to what is not negative.
-namespace ordito_detail {
-ORDITO_HD __half clamp01(__half h) {
-  return __half(__builtin_fminf16(__builtin_fmaxf16(h.value(), (ordito_f16)0), (ordito_f16)1));
-}
-ORDITO_HD __half2 clamp01(__half2 h) { return __half2(clamp01(h.x), clamp01(h.y)); }
-ORDITO_HD __half relu(__half h) { return __hmax_nan(h, __half((ordito_f16)0)); }
-}  // namespace ordito_detail
-ORDITO_HD __half __hadd_sat(__half a, __half b) { return ordito_detail::clamp01(__hadd(a, b)); }
-ORDITO_HD __half __hsub_sat(__half a, __half b) { return ordito_detail::clamp01(__hsub(a, b)); }
-ORDITO_HD __half __hmul_sat(__half a, __half b) { return ordito_detail::clamp01(__hmul(a, b)); }
-ORDITO_HD __half __hfma_sat(__half a, __half b, __half c) { return ordito_detail::clamp01(__hfma(a, b, c)); }
-ORDITO_HD __half __hfma_relu(__half a, __half b, __half c) { return ordito_detail::relu(__hfma(a, b, c)); }
-ORDITO_HD __half2 __hadd2_sat(__half2 a, __half2 b) { return ordito_detail::clamp01(__hadd2(a, b)); }
-ORDITO_HD __half2 __hsub2_sat(__half2 a, __half2 b) { return ordito_detail::clamp01(__hsub2(a, b)); }
-ORDITO_HD __half2 __hmul2_sat(__half2 a, __half2 b) { return ordito_detail::clamp01(__hmul2(a, b)); }
-ORDITO_HD __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c) { return ordito_detail::clamp01(__hfma2(a, b, c)); }
-ORDITO_HD __half2 __hfma2_relu(__half2 a, __half2 b, __half2 c) {
-  return __half2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));
-}
+ORDITO_SATURATING(__half, __half2)
 
 #if !defined(__CUDA_NO_HALF_OPERATORS__)
 #define ORDITO_HALF_OPERATOR(op, function)                                                  \
@@ -451,6 +400,16 @@ ORDITO_HALF_MATH(sin, sinf)
 ORDITO_HALF_MATH(cos, cosf)
 ORDITO_HALF_MATH(tanh, tanhf)
 #undef ORDITO_HALF_MATH
+#if defined(__CUDA__)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750
+static __device__ __inline__ __half htanh_approx(__half a) {
+  __half result;
+  asm("tanh.approx.f16 %0, %1;" : "=h"(result.__x) : "h"(a.__x));
+  return result;
+}
+static __device__ __inline__ __half2 h2tanh_approx(__half2 a) { return __half2(htanh_approx(a.x), htanh_approx(a.y)); }
+#endif
+#endif
 
 // --- warps, memory, atomics
 // ------------------------------------------------------------------------------------------------

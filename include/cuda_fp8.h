@@ -9,6 +9,7 @@
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "ordito/small_floats.h"
 
 #define CUDA_FP8_TYPES_EXIST__
 
@@ -27,28 +28,11 @@ typedef enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpr
 
 namespace ordito_detail {
 ORDITO_HD __nv_fp8_storage_t toFloat8(double value, __nv_saturation_t saturate, __nv_fp8_interpretation_t format) {
-  const int fractionBits = format == __NV_E4M3 ? 3 : 2, bias = format == __NV_E4M3 ? 7 : 15;
-  const unsigned largest = format == __NV_E4M3 ? 0x7e : 0x7b;
-  unsigned long long bits;
-  memcpy(&bits, &value, 8);
-  const unsigned sign = (unsigned)(bits >> 56) & 0x80u;
-  bits &= 0x7fffffffffffffffull;
-  if (bits > 0x7ff0000000000000ull) return format == __NV_E4M3 ? 0x7f : 0x7e;
-  // Below the smallest normal exponent the last place keeps its worth: that makes subnormal numbers.
-  const int exponent = (int)(bits >> 52) - 1023;
-  const int scale = exponent < 1 - bias ? 1 - bias : exponent;
-  const int shift = 52 - fractionBits + (scale - exponent);
-  unsigned code = 0;
-  if (exponent > 16) {
-    code = largest + 1;
-  } else if (shift < 54) {  // else less than half of the last place: zero
-    const unsigned long long significand = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
-    const unsigned long long rest = significand & ((1ull << shift) - 1), half = 1ull << (shift - 1);
-    // The leading one of a normal number adds to the exponent's field, as does a carry.
-    code = (unsigned)(significand >> shift) + ((unsigned)(scale + bias - 1) << fractionBits);
-    if (rest > half || (rest == half && (code & 1u))) ++code;
-  }
-  if (code > largest) code = saturate == __NV_SATFINITE ? largest : largest + 1;
+  const SmallFloat layout = format == __NV_E4M3 ? SmallFloat{3, 7, 0x7e} : SmallFloat{2, 15, 0x7b};
+  const unsigned sign = signOf(value) ? 0x80u : 0u;
+  if (value != value) return format == __NV_E4M3 ? 0x7f : 0x7e;
+  unsigned code = smallFloat(value, layout, cudaRoundNearest);
+  if (code > layout.largest && saturate == __NV_SATFINITE) code = layout.largest;
   return (__nv_fp8_storage_t)(sign | code);
 }
 
@@ -207,6 +191,65 @@ ORDITO_HD __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp
       return low.__x | (__nv_fp8x4_storage_t)high.__x << 16;                                                     \
     }                                                                                                            \
   };
+
+// e8m0: powers of two from 2^-127 to 2^127, the scales of blocks of smaller numbers. No sign; 0xff is NaN.
+namespace ordito_detail {
+ORDITO_HD __nv_fp8_storage_t toExponent(double value, __nv_saturation_t saturate, enum cudaRoundMode rounding) {
+  if (value != value) return 0xff;
+  if (value < 0) value = -value;
+  unsigned long long bits;
+  memcpy(&bits, &value, 8);
+  int exponent = (int)(bits >> 52) - 1023 + 127;
+  const bool up = rounding == cudaRoundPosInf || (rounding == cudaRoundNearest && (bits >> 51 & 1u));
+  if (exponent < 0) return 0;
+  if (up && (bits & 0xfffffffffffffull) != 0) ++exponent;
+  if (exponent > 0xfe) return saturate == __NV_SATFINITE ? 0xfe : 0xff;
+  return (__nv_fp8_storage_t)exponent;
+}
+}  // namespace ordito_detail
+ORDITO_HD __nv_fp8_storage_t __nv_cvt_double_to_e8m0(double x, __nv_saturation_t s, enum cudaRoundMode r) {
+  return ordito_detail::toExponent(x, s, r);
+}
+ORDITO_HD __nv_fp8_storage_t __nv_cvt_float_to_e8m0(float x, __nv_saturation_t s, enum cudaRoundMode r) {
+  return ordito_detail::toExponent(x, s, r);
+}
+ORDITO_HD __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_e8m0(__nv_bfloat16_raw x, __nv_saturation_t s,
+                                                          enum cudaRoundMode r) {
+  return ordito_detail::toExponent(ordito_detail::floatOfBfloat16(x), s, r);
+}
+ORDITO_HD __nv_fp8x2_storage_t __nv_cvt_double2_to_e8m0x2(double2 x, __nv_saturation_t s, enum cudaRoundMode r) {
+  return (__nv_fp8x2_storage_t)(ordito_detail::toExponent(x.x, s, r) | ordito_detail::toExponent(x.y, s, r) << 8);
+}
+ORDITO_HD __nv_fp8x2_storage_t __nv_cvt_float2_to_e8m0x2(float2 x, __nv_saturation_t s, enum cudaRoundMode r) {
+  return __nv_cvt_double2_to_e8m0x2(make_double2(x.x, x.y), s, r);
+}
+ORDITO_HD __nv_fp8x2_storage_t __nv_cvt_bfloat162raw_to_e8m0x2(__nv_bfloat162_raw x, __nv_saturation_t s,
+                                                               enum cudaRoundMode r) {
+  return __nv_cvt_double2_to_e8m0x2(make_double2(ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.x}),
+                                                 ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.y})),
+                                    s, r);
+}
+ORDITO_HD __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t x) {
+  // The exponent in its place; 2^-127 is subnormal, and 0xff NaN.
+  return __nv_bfloat16_raw{(unsigned short)(x == 0xff ? 0x7fff : x == 0 ? 0x0040 : x << 7)};
+}
+ORDITO_HD __nv_bfloat162_raw __nv_cvt_e8m0x2_to_bf162raw(__nv_fp8x2_storage_t x) {
+  return __nv_bfloat162_raw{__nv_cvt_e8m0_to_bf16raw(ordito_detail::float8At(x, 0)).x,
+                            __nv_cvt_e8m0_to_bf16raw(ordito_detail::float8At(x, 1)).x};
+}
+namespace ordito_detail {
+struct E8m0 {
+  typedef __nv_fp8_storage_t Storage;
+  typedef __nv_fp8x2_storage_t Storage2;
+  typedef __nv_fp8x4_storage_t Storage4;
+  static constexpr int kBits = 8;
+  ORDITO_MEMBER static unsigned code(double x) { return toExponent(x, __NV_SATFINITE, cudaRoundPosInf); }
+  ORDITO_MEMBER static float value(unsigned code) {
+    return floatOfBfloat16(__nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)code));
+  }
+};
+}  // namespace ordito_detail
+ORDITO_SMALL_FLOAT_CLASSES(__nv_fp8_e8m0, __nv_fp8x2_e8m0, __nv_fp8x4_e8m0, ordito_detail::E8m0)
 
 ORDITO_FLOAT8_CLASSES(e4m3, __NV_E4M3)
 ORDITO_FLOAT8_CLASSES(e5m2, __NV_E5M2)

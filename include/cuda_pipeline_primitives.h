@@ -4,7 +4,9 @@
 
 #if defined(__CUDA__) && defined(__cplusplus)
 
-typedef unsigned long long __mbarrier_t;
+#include <stdint.h>
+
+typedef uint64_t __mbarrier_t;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 // GPUs before sm_80 have no asynchronous copies: a copy is done at once, and there is nothing to wait for.

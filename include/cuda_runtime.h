@@ -30,6 +30,9 @@
 #if defined(__cplusplus)
 #include "ordito/host_templates.h"
 #include "ordito/texture_templates.h"
+#if __cplusplus >= 201103L
+#include "ordito/dpx_functions.h"
+#endif
 #endif
 
 #endif

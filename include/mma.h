@@ -42,6 +42,16 @@ struct Elements {
   Element x[count];
 };
 
+/// Elements of less than a byte: a word holds several, and only words can be reached.
+template <class Element, class Word, int count>
+struct PackedElements {
+  using element_type = Element;
+  using storage_element_type = Word;
+  static constexpr int num_elements = count;
+  static constexpr int num_storage_elements = 1;
+  Word x[1];
+};
+
 template <class Layout>
 struct IsColumns {};
 template <>
@@ -193,6 +203,62 @@ ORDITO_LOAD(matrix_a, 8, 8, 4, double, double, double, __dmma_m8n8k4_ld_a)
 ORDITO_LOAD(matrix_b, 8, 8, 4, double, double, double, __dmma_m8n8k4_ld_b)
 ORDITO_MULTIPLY(8, 8, 4, double, double, double, double, double, double, __dmma_m8n8k4_mma_f64)
 
+// Integers of 4 bits and single bits. a lies by rows and b by columns, as the instructions want it.
+#define ORDITO_PACKED_INPUTS(k, type, word, count, loadA, loadB)                                      \
+  template <>                                                                                         \
+  struct fragment<matrix_a, 8, 8, k, type, row_major> : detail::PackedElements<type, word, count> {}; \
+  template <>                                                                                         \
+  struct fragment<matrix_b, 8, 8, k, type, col_major> : detail::PackedElements<type, word, count> {}; \
+  static __device__ __inline__ void load_matrix_sync(fragment<matrix_a, 8, 8, k, type, row_major>& a, \
+                                                     const void* from, unsigned stride) {             \
+    loadA(detail::words(a), static_cast<const int*>(from), stride, 0);                                \
+  }                                                                                                   \
+  static __device__ __inline__ void load_matrix_sync(fragment<matrix_b, 8, 8, k, type, col_major>& b, \
+                                                     const void* from, unsigned stride) {             \
+    loadB(detail::words(b), static_cast<const int*>(from), stride, 1);                                \
+  }
+#define ORDITO_MULTIPLY_PACKED(type, builtin)                                                                         \
+  static __device__ __inline__ void mma_sync(fragment<accumulator, 8, 8, 32, int>& d,                                 \
+                                             const fragment<matrix_a, 8, 8, 32, type, row_major>& a,                  \
+                                             const fragment<matrix_b, 8, 8, 32, type, col_major>& b,                  \
+                                             const fragment<accumulator, 8, 8, 32, int>& c, bool saturates = false) { \
+    if (saturates)                                                                                                    \
+      builtin(d.x, detail::words(a), detail::words(b), c.x, 1, 1);                                                    \
+    else                                                                                                              \
+      builtin(d.x, detail::words(a), detail::words(b), c.x, 1, 0);                                                    \
+  }
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750
+ORDITO_SUM(8, 8, 32, int, 2)
+ORDITO_MOVE_SUM(8, 8, 32, int, int, __imma_m8n8k32_ld_c, __imma_m8n8k32_st_c_i32)
+ORDITO_PACKED_INPUTS(32, experimental::precision::s4, int, 8, __imma_m8n8k32_ld_a_s4, __imma_m8n8k32_ld_b_s4)
+ORDITO_PACKED_INPUTS(32, experimental::precision::u4, unsigned, 8, __imma_m8n8k32_ld_a_u4, __imma_m8n8k32_ld_b_u4)
+ORDITO_MULTIPLY_PACKED(experimental::precision::s4, __imma_m8n8k32_mma_s4)
+ORDITO_MULTIPLY_PACKED(experimental::precision::u4, __imma_m8n8k32_mma_u4)
+
+ORDITO_SUM(8, 8, 128, int, 2)
+ORDITO_MOVE_SUM(8, 8, 128, int, int, __bmma_m8n8k128_ld_c, __bmma_m8n8k128_st_c_i32)
+ORDITO_PACKED_INPUTS(128, experimental::precision::b1, unsigned, 32, __bmma_m8n8k128_ld_a_b1, __bmma_m8n8k128_ld_b_b1)
+
+/// d = c + the number of bits set in a row of a combined with a column of b. AND wants compute capability 8.0.
+static __device__ __inline__ void bmma_sync(
+    fragment<accumulator, 8, 8, 128, int>& d,
+    const fragment<matrix_a, 8, 8, 128, experimental::precision::b1, row_major>& a,
+    const fragment<matrix_b, 8, 8, 128, experimental::precision::b1, col_major>& b,
+    const fragment<accumulator, 8, 8, 128, int>& c, experimental::bmmaBitOp combine = experimental::bmmaBitOpXOR,
+    experimental::bmmaAccumulateOp = experimental::bmmaAccumulateOpPOPC) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  if (combine == experimental::bmmaBitOpAND)
+    return __bmma_m8n8k128_mma_and_popc_b1(d.x, detail::words(a), detail::words(b), c.x, 1);
+#else
+  if (combine == experimental::bmmaBitOpAND) __trap();
+#endif
+  __bmma_m8n8k128_mma_xor_popc_b1(d.x, detail::words(a), detail::words(b), c.x, 1);
+}
+#endif
+
+#undef ORDITO_MULTIPLY_PACKED
+#undef ORDITO_PACKED_INPUTS
 #undef ORDITO_MULTIPLY_INTEGERS
 #undef ORDITO_MULTIPLY
 #undef ORDITO_MOVE_SUM
@@ -202,8 +268,8 @@ ORDITO_MULTIPLY(8, 8, 4, double, double, double, double, double, double, __dmma_
 
 template <class Use, int m, int n, int k, class Type, class Layout, class Value>
 static __device__ __inline__ void fill_fragment(fragment<Use, m, n, k, Type, Layout>& f, const Value& value) {
-  for (int i = 0; i < f.num_elements; ++i)
-    f.x[i] = static_cast<typename fragment<Use, m, n, k, Type, Layout>::element_type>(value);
+  for (int i = 0; i < f.num_storage_elements; ++i)
+    f.x[i] = static_cast<typename fragment<Use, m, n, k, Type, Layout>::storage_element_type>(value);
 }
 
 /// A float rounded to tf32, ties away from zero.

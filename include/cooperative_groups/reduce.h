@@ -60,6 +60,29 @@ static __device__ __inline__ Type reduce(const coalesced_group& group, Type valu
   return group.shfl(value, 0);
 }
 
+/// The group's result goes into an atomic variable, by one thread: added to what is there (or combined as the operation
+/// says), or stored over it.
+#define ORDITO_CG_UPDATE(operation, fetch)                                                              \
+  template <class Group, class Atomic, class Type>                                                      \
+  static __device__ __inline__ void reduce_update_async(const Group& group, Atomic& atomic, Type value, \
+                                                        operation<Type> combine) {                      \
+    const Type result = reduce(group, value, combine);                                                  \
+    if (group.thread_rank() == 0) atomic.fetch(result);                                                 \
+  }
+ORDITO_CG_UPDATE(plus, fetch_add)
+ORDITO_CG_UPDATE(bit_and, fetch_and)
+ORDITO_CG_UPDATE(bit_or, fetch_or)
+ORDITO_CG_UPDATE(bit_xor, fetch_xor)
+ORDITO_CG_UPDATE(less, fetch_min)
+ORDITO_CG_UPDATE(greater, fetch_max)
+#undef ORDITO_CG_UPDATE
+template <class Group, class Atomic, class Type, class Operation>
+static __device__ __inline__ void reduce_store_async(const Group& group, Atomic& atomic, Type value,
+                                                     Operation operation) {
+  const Type result = reduce(group, value, operation);
+  if (group.thread_rank() == 0) atomic.store(result);
+}
+
 }  // namespace cooperative_groups
 
 #endif

@@ -3,6 +3,7 @@
 #define _COOPERATIVE_GROUPS_SCAN_H_
 
 #include "../cooperative_groups.h"
+#include "reduce.h"
 
 #if defined(__cplusplus) && defined(__CUDA__)
 
@@ -62,6 +63,53 @@ exclusive_scan(const Group& group, Type value, Operation operation) {
 template <class Group, class Type>
 static __device__ __inline__ Type exclusive_scan(const Group& group, Type value) {
   return exclusive_scan(group, value, plus<Type>());
+}
+
+namespace ordito_detail {
+/// What the group's last thread has: the sum of all.
+template <class Group, class Type>
+static __device__ __inline__ Type lastOf(const Group& group, const Type& value) {
+  return group.shfl(value, group.size() - 1);
+}
+}  // namespace ordito_detail
+
+/// The scan goes on from an atomic variable (fetch_add, or what fits the operation): one thread adds the group's sum to
+/// it and the old value comes before the group's own.
+#define ORDITO_CG_UPDATE(operation, fetch)                                                                \
+  template <class Group, class Atomic, class Type>                                                        \
+  static __device__ __inline__ Type inclusive_scan_update(const Group& group, Atomic& atomic, Type value, \
+                                                          operation<Type> combine) {                      \
+    const Type scanned = inclusive_scan(group, value, combine);                                           \
+    const Type sum = ordito_detail::lastOf(group, scanned);                                               \
+    Type before{};                                                                                        \
+    if (group.thread_rank() == 0) before = atomic.fetch(sum);                                             \
+    return combine(group.shfl(before, 0), scanned);                                                       \
+  }                                                                                                       \
+  template <class Group, class Atomic, class Type>                                                        \
+  static __device__ __inline__ Type exclusive_scan_update(const Group& group, Atomic& atomic, Type value, \
+                                                          operation<Type> combine) {                      \
+    const Type scanned = inclusive_scan(group, value, combine);                                           \
+    const Type sum = ordito_detail::lastOf(group, scanned);                                               \
+    Type before{};                                                                                        \
+    if (group.thread_rank() == 0) before = atomic.fetch(sum);                                             \
+    before = group.shfl(before, 0);                                                                       \
+    const Type below = group.shfl_up(scanned, 1);                                                         \
+    return group.thread_rank() == 0 ? before : combine(before, below);                                    \
+  }
+ORDITO_CG_UPDATE(plus, fetch_add)
+ORDITO_CG_UPDATE(bit_and, fetch_and)
+ORDITO_CG_UPDATE(bit_or, fetch_or)
+ORDITO_CG_UPDATE(bit_xor, fetch_xor)
+ORDITO_CG_UPDATE(less, fetch_min)
+ORDITO_CG_UPDATE(greater, fetch_max)
+#undef ORDITO_CG_UPDATE
+template <class Group, class Atomic, class Type>
+static __device__ __inline__ Type inclusive_scan_update(const Group& group, Atomic& atomic, Type value) {
+  return inclusive_scan_update(group, atomic, value, plus<Type>());
+}
+template <class Group, class Atomic, class Type>
+static __device__ __inline__ Type exclusive_scan_update(const Group& group, Atomic& atomic, Type value) {
+  return exclusive_scan_update(group, atomic, value, plus<Type>());
 }
 
 }  // namespace cooperative_groups

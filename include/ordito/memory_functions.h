@@ -127,4 +127,9 @@ ORDITO_DEVICE unsigned int __isGridConstant(const void* pointer) {
   return result;
 }
 
+// Bytes in reverse order.
+ORDITO_DEVICE unsigned short __nv_bswap16(unsigned short value) { return __builtin_bswap16(value); }
+ORDITO_DEVICE unsigned int __nv_bswap32(unsigned int value) { return __builtin_bswap32(value); }
+ORDITO_DEVICE unsigned long long __nv_bswap64(unsigned long long value) { return __builtin_bswap64(value); }
+
 #endif

@@ -76,7 +76,8 @@ std::string describeStops(const Function& f, const LaunchShape& launch) {
     text += fmt::format("spins: B{}, blocks{}\n", spin.header, blockNames(flagged(spin.members)));
   for (BlockId b = 0; b < f.blocks.size(); ++b) {
     if (f.blocks[b].end.kind == Terminator::Kind::Barrier)
-      text += fmt::format("B{}: a barrier that {} reaches together\n", b, stops.meets[b] ? "the block" : "not everybody");
+      text +=
+          fmt::format("B{}: a barrier that {} reaches together\n", b, stops.meets[b] ? "the block" : "not everybody");
     if (stops.zone[b] != Stops::Stepping::Together)
       text += fmt::format("B{}: {} may be out of step\n", b, describe(stops.zone[b]));
   }

@@ -1,7 +1,8 @@
 // The calls that a library's table refuses: each names itself once on stderr and answers the library's own "not
 // supported". Compiled once for each list (ORDITO_REFUSED_LIST) with that answer (ORDITO_NOT_SUPPORTED).
 //
-// Declared without parameters: callers pass theirs, nobody reads them. So this file must not include the library's header.
+// Declared without parameters: callers pass theirs, nobody reads them. So this file must not include the library's
+// header.
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>

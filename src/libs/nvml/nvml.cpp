@@ -158,7 +158,9 @@ nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned int length) {
   return users == 0 ? NVML_ERROR_UNINITIALIZED : copy("580.65.06", version, length);
 }
 
-nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned int length) { return copy("13.580.65.06", version, length); }
+nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned int length) {
+  return copy("13.580.65.06", version, length);
+}
 
 nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* devices) {
   if (users == 0) return NVML_ERROR_UNINITIALIZED;
@@ -294,7 +296,8 @@ nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device, unsigned int* sever
 }
 
 // The first forms of these calls, for programs that find functions by name.
-#define FIRST_FORM(name, newer) extern "C" __typeof__(newer) ordito_first_##name __asm__(#name) __attribute__((alias(#newer)));
+#define FIRST_FORM(name, newer) \
+  extern "C" __typeof__(newer) ordito_first_##name __asm__(#name) __attribute__((alias(#newer)));
 FIRST_FORM(nvmlInit, nvmlInit_v2)
 FIRST_FORM(nvmlDeviceGetCount, nvmlDeviceGetCount_v2)
 FIRST_FORM(nvmlDeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2)
