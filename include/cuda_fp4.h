@@ -1,5 +1,5 @@
-// Floating point of four bits, e2m1: no infinity and no NaN, whatever is too large becomes the largest. Singly, in pairs and in
-// fours, half a byte each, with their conversions; nothing is computed in these formats.
+// Floating point of four bits, e2m1: no infinity and no NaN, whatever is too large becomes the largest. Singly, in
+// pairs and in fours, half a byte each, with their conversions; nothing is computed in these formats.
 #ifndef __CUDA_FP4_H__
 #define __CUDA_FP4_H__
 
@@ -16,9 +16,7 @@ typedef unsigned short __nv_fp4x4_storage_t;
 typedef enum __nv_fp4_interpretation_t { __NV_E2M1 } __nv_fp4_interpretation_t;
 
 namespace ordito_detail {
-ORDITO_HD SmallFloat layoutOf(__nv_fp4_interpretation_t) {
-  return SmallFloat{1, 1, 0x7};
-}
+ORDITO_HD SmallFloat layoutOf(__nv_fp4_interpretation_t) { return SmallFloat{1, 1, 0x7}; }
 ORDITO_HD __nv_fp4_storage_t toFp4(double x, __nv_fp4_interpretation_t format, enum cudaRoundMode rounding) {
   return (__nv_fp4_storage_t)finiteSmallFloat(x, layoutOf(format), 0x8, rounding);
 }
@@ -34,7 +32,7 @@ ORDITO_HD __nv_fp4_storage_t __nv_cvt_halfraw_to_fp4(__half_raw x, __nv_fp4_inte
   return ordito_detail::toFp4(ordito_detail::halfToFloat(x.x), f, r);
 }
 ORDITO_HD __nv_fp4_storage_t __nv_cvt_bfloat16raw_to_fp4(__nv_bfloat16_raw x, __nv_fp4_interpretation_t f,
-                                                       enum cudaRoundMode r) {
+                                                         enum cudaRoundMode r) {
   return ordito_detail::toFp4(ordito_detail::floatOfBfloat16(x), f, r);
 }
 ORDITO_HD __nv_fp4x2_storage_t __nv_cvt_double2_to_fp4x2(double2 x, __nv_fp4_interpretation_t f, enum cudaRoundMode r) {
@@ -44,14 +42,15 @@ ORDITO_HD __nv_fp4x2_storage_t __nv_cvt_float2_to_fp4x2(float2 x, __nv_fp4_inter
   return __nv_cvt_double2_to_fp4x2(make_double2(x.x, x.y), f, r);
 }
 ORDITO_HD __nv_fp4x2_storage_t __nv_cvt_halfraw2_to_fp4x2(__half2_raw x, __nv_fp4_interpretation_t f,
-                                                        enum cudaRoundMode r) {
-  return __nv_cvt_double2_to_fp4x2(make_double2(ordito_detail::halfToFloat(x.x), ordito_detail::halfToFloat(x.y)), f, r);
+                                                          enum cudaRoundMode r) {
+  return __nv_cvt_double2_to_fp4x2(make_double2(ordito_detail::halfToFloat(x.x), ordito_detail::halfToFloat(x.y)), f,
+                                   r);
 }
 ORDITO_HD __nv_fp4x2_storage_t __nv_cvt_bfloat16raw2_to_fp4x2(__nv_bfloat162_raw x, __nv_fp4_interpretation_t f,
-                                                            enum cudaRoundMode r) {
+                                                              enum cudaRoundMode r) {
   return __nv_cvt_double2_to_fp4x2(make_double2(ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.x}),
-                                              ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.y})),
-                                 f, r);
+                                                ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.y})),
+                                   f, r);
 }
 ORDITO_HD __half_raw __nv_cvt_fp4_to_halfraw(__nv_fp4_storage_t x, __nv_fp4_interpretation_t f) {
   return __half_raw{ordito_detail::floatToHalf(ordito_detail::valueOf(x, ordito_detail::layoutOf(f), 0x8))};

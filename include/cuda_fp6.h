@@ -1,5 +1,5 @@
-// Floating point of six bits, e2m3 and e3m2: no infinity and no NaN, whatever is too large becomes the largest. Singly, in pairs and in
-// fours, a byte each, with their conversions; nothing is computed in these formats.
+// Floating point of six bits, e2m3 and e3m2: no infinity and no NaN, whatever is too large becomes the largest. Singly,
+// in pairs and in fours, a byte each, with their conversions; nothing is computed in these formats.
 #ifndef __CUDA_FP6_H__
 #define __CUDA_FP6_H__
 
@@ -34,7 +34,7 @@ ORDITO_HD __nv_fp6_storage_t __nv_cvt_halfraw_to_fp6(__half_raw x, __nv_fp6_inte
   return ordito_detail::toFp6(ordito_detail::halfToFloat(x.x), f, r);
 }
 ORDITO_HD __nv_fp6_storage_t __nv_cvt_bfloat16raw_to_fp6(__nv_bfloat16_raw x, __nv_fp6_interpretation_t f,
-                                                       enum cudaRoundMode r) {
+                                                         enum cudaRoundMode r) {
   return ordito_detail::toFp6(ordito_detail::floatOfBfloat16(x), f, r);
 }
 ORDITO_HD __nv_fp6x2_storage_t __nv_cvt_double2_to_fp6x2(double2 x, __nv_fp6_interpretation_t f, enum cudaRoundMode r) {
@@ -44,14 +44,15 @@ ORDITO_HD __nv_fp6x2_storage_t __nv_cvt_float2_to_fp6x2(float2 x, __nv_fp6_inter
   return __nv_cvt_double2_to_fp6x2(make_double2(x.x, x.y), f, r);
 }
 ORDITO_HD __nv_fp6x2_storage_t __nv_cvt_halfraw2_to_fp6x2(__half2_raw x, __nv_fp6_interpretation_t f,
-                                                        enum cudaRoundMode r) {
-  return __nv_cvt_double2_to_fp6x2(make_double2(ordito_detail::halfToFloat(x.x), ordito_detail::halfToFloat(x.y)), f, r);
+                                                          enum cudaRoundMode r) {
+  return __nv_cvt_double2_to_fp6x2(make_double2(ordito_detail::halfToFloat(x.x), ordito_detail::halfToFloat(x.y)), f,
+                                   r);
 }
 ORDITO_HD __nv_fp6x2_storage_t __nv_cvt_bfloat16raw2_to_fp6x2(__nv_bfloat162_raw x, __nv_fp6_interpretation_t f,
-                                                            enum cudaRoundMode r) {
+                                                              enum cudaRoundMode r) {
   return __nv_cvt_double2_to_fp6x2(make_double2(ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.x}),
-                                              ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.y})),
-                                 f, r);
+                                                ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.y})),
+                                   f, r);
 }
 ORDITO_HD __half_raw __nv_cvt_fp6_to_halfraw(__nv_fp6_storage_t x, __nv_fp6_interpretation_t f) {
   return __half_raw{ordito_detail::floatToHalf(ordito_detail::valueOf(x, ordito_detail::layoutOf(f), 0x20))};

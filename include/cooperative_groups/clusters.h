@@ -1,12 +1,12 @@
-// Groups larger than a grid's block and smaller or larger than the grid: clusters of blocks, and grids on several devices.
-// Included by cooperative_groups.h, inside its namespace.
+// Groups larger than a grid's block and smaller or larger than the grid: clusters of blocks, and grids on several
+// devices. Included by cooperative_groups.h, inside its namespace.
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define ORDITO_CG_REGISTER(name, special)           \
-  ORDITO_CG_MEMBER static unsigned int name() {     \
-    unsigned int value;                             \
+#define ORDITO_CG_REGISTER(name, special)            \
+  ORDITO_CG_MEMBER static unsigned int name() {      \
+    unsigned int value;                              \
     asm("mov.u32 %0, %%" special ";" : "=r"(value)); \
-    return value;                                   \
+    return value;                                    \
   }
 
 /// The blocks of a thread block cluster (compute capability 9.0). Without one a block is a cluster of its own.
@@ -69,8 +69,8 @@ class cluster_group : public thread_group {
 ORDITO_CG cluster_group this_cluster() { return cluster_group(); }
 #endif
 
-/// Grids that several devices run together (until CUDA 12). A launch of that kind is refused, so no thread is ever in one:
-/// is_valid() is false, and waiting for the others ends the kernel.
+/// Grids that several devices run together (until CUDA 12). A launch of that kind is refused, so no thread is ever in
+/// one: is_valid() is false, and waiting for the others ends the kernel.
 class multi_grid_group : public thread_group {
  public:
   ORDITO_CG_MEMBER multi_grid_group() : thread_group(Grid, 0, grid_group::size(), grid_group::thread_rank()) {}

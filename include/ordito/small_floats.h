@@ -1,5 +1,5 @@
-// What the formats of eight, six and four bits share: rounding a double to one, its value, and the classes that hold one,
-// two or four. A double holds every other format exactly, so each result is rounded once. Included by cuda_fp8.h.
+// What the formats of eight, six and four bits share: rounding a double to one, its value, and the classes that hold
+// one, two or four. A double holds every other format exactly, so each result is rounded once. Included by cuda_fp8.h.
 #ifndef ORDITO_SMALL_FLOATS_H
 #define ORDITO_SMALL_FLOATS_H
 
@@ -21,7 +21,8 @@ static __inline__ __host__ __device__ bool signOf(double value) {
 }
 
 /// The code of the magnitude, or the largest code and one. `value` is no NaN.
-static __inline__ __host__ __device__ unsigned smallFloat(double value, SmallFloat layout, enum cudaRoundMode rounding) {
+static __inline__ __host__ __device__ unsigned smallFloat(double value, SmallFloat layout,
+                                                          enum cudaRoundMode rounding) {
   const bool negative = signOf(value);
   unsigned long long bits;
   memcpy(&bits, &value, 8);
@@ -36,8 +37,7 @@ static __inline__ __host__ __device__ unsigned smallFloat(double value, SmallFlo
   const unsigned long long significand = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
   const unsigned long long rest = significand & ((1ull << shift) - 1), half = 1ull << (shift - 1);
   // The leading one of a normal number adds to the exponent's field, as does a carry.
-  unsigned code =
-      (unsigned)(significand >> shift) + ((unsigned)(scale + layout.bias - 1) << layout.fraction_bits);
+  unsigned code = (unsigned)(significand >> shift) + ((unsigned)(scale + layout.bias - 1) << layout.fraction_bits);
   const bool nearest = rounding == cudaRoundNearest && (rest > half || (rest == half && (code & 1u)));
   if (nearest || (away && rest != 0)) ++code;
   return code > layout.largest ? layout.largest + 1 : code;

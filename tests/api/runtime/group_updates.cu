@@ -31,7 +31,8 @@ __global__ void cluster(int* out) {
   group.sync();
   auto token = group.barrier_arrive();
   group.barrier_wait(static_cast<decltype(token)&&>(token));
-  out[threadIdx.x] = *group.map_shared_rank(&mine, 0) + static_cast<int>(group.num_blocks() * 100 + group.block_rank() * 10);
+  out[threadIdx.x] =
+      *group.map_shared_rank(&mine, 0) + static_cast<int>(group.num_blocks() * 100 + group.block_rank() * 10);
   if (group.query_shared_rank(&mine) != 0 || group.num_threads() != blockDim.x) out[threadIdx.x] = -1;
 }
 
