@@ -84,15 +84,13 @@ float __nv_rintf(float x) { return __builtin_rintf(x); }
 double __nv_rint(double x) { return __builtin_rint(x); }
 float __nv_nearbyintf(float x) { return __builtin_rintf(x); }
 double __nv_nearbyint(double x) { return __builtin_rint(x); }
-// Half goes away from zero. Adding one half first would round the largest number below it up.
+// Half goes away from zero. The sum is rounded towards zero: to the nearest, one half and the largest number below it
+// would make one. And a rounding that is named is never contracted with the product that x may be (PTX, "add").
 float __nv_roundf(float x) {
-  const float t = __builtin_truncf(x);
-  return __builtin_copysignf(__builtin_fabsf(x - t) >= 0.5f ? t + __builtin_copysignf(1.0f, x) : t, x);
+  const float half = __builtin_copysignf(0.5f, x);
+  return __builtin_truncf(FTZ ? __nvvm_add_rz_ftz_f(x, half) : __nvvm_add_rz_f(x, half));
 }
-double __nv_round(double x) {
-  const double t = __builtin_trunc(x);
-  return __builtin_copysign(__builtin_fabs(x - t) >= 0.5 ? t + __builtin_copysign(1.0, x) : t, x);
-}
+double __nv_round(double x) { return __builtin_trunc(__nvvm_add_rz_d(x, __builtin_copysign(0.5, x))); }
 s64 __nv_llrintf(float x) { return FTZ ? __nvvm_f2ll_rn_ftz(x) : __nvvm_f2ll_rn(x); }
 s64 __nv_llrint(double x) { return __nvvm_d2ll_rn(x); }
 s64 __nv_llroundf(float x) { return __nvvm_f2ll_rz(__nv_roundf(x)); }

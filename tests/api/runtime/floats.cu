@@ -166,6 +166,42 @@ static void subnormalNumbers() {
   EXPECT_OK(cudaFree(device));
 }
 
+/// Rounding to an integer takes the product as it was rounded: half of an odd number here, a little less before.
+__global__ void roundProducts(const float* x, float* out, const double* y, double* out2) {
+  const int i = static_cast<int>(threadIdx.x);
+  out[i] = roundf(x[i] * x[i + 32]);
+  out2[i] = round(y[i] * y[i + 32]);
+}
+
+static void roundedProducts() {
+  std::vector<float> x(64), got(32);
+  std::vector<double> y(64), got2(32);
+  const float edges[] = {0.49999997f, -0.49999997f, 0.5f, -0.5f, 2.5f, -2.5f, 8388609.0f, -8388609.0f, INFINITY, -0.0f};
+  for (size_t i = 0; i < 32; ++i) {
+    x[i] = i < 10 ? edges[i] : static_cast<float>(2 * i + 1) / 255.0f * 0.5f;
+    x[i + 32] = i < 10 ? 1.0f : 255.0f;
+    y[i] = i < 10 ? static_cast<double>(edges[i]) : static_cast<double>(2 * i + 1) / 255.0 * 0.5;
+    y[i + 32] = static_cast<double>(x[i + 32]);
+  }
+  float* device;
+  double* device2;
+  EXPECT_OK(cudaMalloc(&device, 96 * sizeof(float)));
+  EXPECT_OK(cudaMalloc(&device2, 96 * sizeof(double)));
+  EXPECT_OK(cudaMemcpy(device, x.data(), 64 * sizeof(float), cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaMemcpy(device2, y.data(), 64 * sizeof(double), cudaMemcpyHostToDevice));
+  roundProducts<<<1, 32>>>(device, device + 64, device2, device2 + 64);
+  EXPECT_OK(cudaMemcpy(got.data(), device + 64, 32 * sizeof(float), cudaMemcpyDeviceToHost));
+  EXPECT_OK(cudaMemcpy(got2.data(), device2 + 64, 32 * sizeof(double), cudaMemcpyDeviceToHost));
+  for (size_t i = 0; i < 32; ++i) {
+    const volatile float product = x[i] * x[i + 32];
+    const volatile double product2 = y[i] * y[i + 32];
+    EXPECT(bitsOf(got[i]) == bitsOf(std::round(product)));
+    EXPECT(got2[i] == std::round(product2) && std::signbit(got2[i]) == std::signbit(product2));
+  }
+  EXPECT_OK(cudaFree(device));
+  EXPECT_OK(cudaFree(device2));
+}
+
 /// A toy format with two bits of fraction, rounded to nearest even: the order of a sum matters.
 static double toy(double v) {
   if (v == 0) return 0;
@@ -187,5 +223,6 @@ int main() {
   specialValues();
   subnormalNumbers();
   orderMatters();
+  roundedProducts();
   return finish();
 }
