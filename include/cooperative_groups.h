@@ -4,6 +4,13 @@
 
 #include "cuda_runtime.h"
 
+// NVIDIA's header brings libcu++'s atomics where they are found, and programs use them without a word.
+#if defined(__cplusplus) && !defined(_CG_LIMIT_INCLUDED_DEPENDENCIES)
+#if __cplusplus >= 201703L && __has_include(<cuda/atomic>)
+#include <cuda/atomic>
+#endif
+#endif
+
 #if defined(__cplusplus) && defined(__CUDA__)
 
 #define ORDITO_CG static __device__ __inline__

@@ -22,6 +22,9 @@
 // nvcc wraps __device__ lambdas in types of its own, and libraries ask whether a type is one. clang's lambdas are what
 // they are on both sides.
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
+// NVIDIA's header brings these, and programs use std::vector without a word, since <functional> brings that.
+#include <functional>
+#include <utility>
 #define __nv_is_extended_device_lambda_closure_type(...) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 #define __nv_is_extended_host_device_lambda_closure_type(...) false
