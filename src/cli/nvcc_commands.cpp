@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "cli/nvcc_warnings.hpp"
 #include "cli/prefix.hpp"
 
 namespace ordito::cli {
@@ -60,7 +61,7 @@ void addHostFlags(Command& command, const NvccOptions& options) {
   if (options.hostDebug) command.emplace_back("-g");
   if (options.noWarnings) command.emplace_back("-w");
   if (options.shared) command.emplace_back("-fPIC");
-  add(command, options.host);
+  add(command, withQuietWarnings(options.host));
 }
 
 void addDependencyFlags(Command& command, const NvccOptions& options) {

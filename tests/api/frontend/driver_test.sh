@@ -81,6 +81,32 @@ refuse 'cublas' nvcc -shared c.c -Lothertoolkit -lcublas
 expect 'NVTX by name' nvcc -shared c.c -lnvToolsExt -o c3.so
 echo '__device__ int unit() { return 1; }' > unit.cu
 expect 'units of device code' sh -c "\"$ordito\" nvcc -dc unit.cu && \"$ordito\" nvcc -lib unit.o -o libunit.a && \"$ordito\" nvcc -dlink c.o libunit.a -o asks.o && grep -q __ordito_unit_ asks.o"
+cat > warnings.cu <<'SOURCE'
+#include <cstdio>
+struct Counter {
+  int hidden = 0;
+  virtual void count() {}
+};
+struct Derived : Counter {
+  void count() {}
+};
+class Private {
+  int unused;
+};
+int size();
+int host(int* p, const char* text) {
+  int array[4] = {}, x = 3;
+  array[0] = 2.5;
+  if (p = array) printf("%d", 3l);
+  if (p == nullptr | x == 2 && size() || 1) x == 3;
+  printf(text + x);
+  return (unsigned char)x > 300 ? 2 ^ 8 : array[1];
+}
+SOURCE
+expect "no warnings that g++ would not give" sh -c "test -z \"\$(\"$ordito\" nvcc -c warnings.cu -o w.o 2>&1)\""
+expect "-Wall" sh -c "\"$ordito\" nvcc -Xcompiler -Wall -c warnings.cu -o w.o 2>&1 | grep -q Wformat"
+expect "-Wall without clang's own" sh -c "! \"$ordito\" nvcc -Xcompiler -Wall,-Wextra -c warnings.cu -o w.o 2>&1 | grep -q Wunused-private-field"
+expect "a warning by name" sh -c "\"$ordito\" nvcc -Xcompiler -Wunused-private-field -c warnings.cu -o w.o 2>&1 | grep -q Wunused-private-field"
 echo 'int main(int c, char** v) { return c == 3 && v[2][0] == 121 ? 5 : 1; }' > five.cpp
 nvcc -cudart none -run five.cpp -o five -run-args x,y; test $? -eq 5 || { echo 'FAILED: -run'; failures=$((failures + 1)); }
 nvcc -run ./five --run-args x,y; test $? -eq 5 || { echo 'FAILED: -run of a program'; failures=$((failures + 1)); }
