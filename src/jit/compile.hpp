@@ -25,7 +25,8 @@ enum class Effort {
 
 struct CompileOptions {
   Effort effort = Effort::Full;
-  bool dump = false;  // print the module before and after the passes
+  bool dump = false;   // print the module before and after the passes
+  bool times = false;  // print how long each pass takes
 };
 
 /// Optimises a module and turns it into an object file's bytes. After an error the module must not be destroyed: LLVM

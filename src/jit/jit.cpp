@@ -276,7 +276,7 @@ class CodeMaker {
 
   Expected<std::string> generate(Emission& kernel, Effort effort) const {
     const machine::Haltable guard(kLlvmCode);
-    return compileToObject(*kernel.code, target_, {.effort = effort, .dump = options_.dumpIr});
+    return compileToObject(*kernel.code, target_, {.effort = effort, .dump = options_.dumpIr, .times = options_.times});
   }
 
   Expected<Linked> link(const Request& r, CompiledObject code, Effort effort) {
@@ -321,6 +321,7 @@ class Jit final : public machine::Engine {
     if (const char* cpu = std::getenv("ORDITO_CPU")) options_.cpu = cpu;
     const char* dump = std::getenv("ORDITO_DUMP");
     options_.dumpIr |= dump && std::string_view(dump) == "ir";
+    options_.times |= dump && std::string_view(dump) == "times";
     if (const char* jam = std::getenv("ORDITO_JAM")) options_.jam = static_cast<unsigned>(std::atoi(jam));
     options_.quick = quickCode(options_.quick);
     maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu),

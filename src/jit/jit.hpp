@@ -24,6 +24,7 @@ struct Options {
   bool caches = false;                 // look for compiled kernels on disk, and leave them there (code_cache.hpp)
   QuickCode quick = QuickCode::Never;  // ORDITO_QUICK=never, first or only overrides it
   size_t largeKernel = 10000;          // instructions of LLVM's from which a kernel is large
+  bool times = false;                  // print how long LLVM's passes take (ORDITO_DUMP=times)
   bool dumpIr = false;  // print our IR and LLVM's before and after optimisation to stderr (ORDITO_DUMP=ir)
 };
 

@@ -83,24 +83,38 @@ constexpr std::string_view kWithoutGain[] = {
     "X86 Fixup Inst Tuning",
 };
 
-const std::set<std::string_view>& leftOut() {
+/// Passes that quick code does without. The first would also make one access of two that stand on different paths,
+/// which code whose values are in memory invites it to; a fault there names the wrong line.
+constexpr std::string_view kForLeisure[] = {
+    "Control Flow Optimizer", "Loop Strength Reduction",
+    "Machine code sinking",   "Machine Common Subexpression Elimination",
+    "Peephole Optimizations",
+};
+
+const std::set<std::string_view>& leftOut(bool hurries) {
   static const std::set<std::string_view> names = [] {
     std::set<std::string_view> all(std::begin(kForOthers), std::end(kForOthers));
     all.insert(std::begin(kWithoutGain), std::end(kWithoutGain));
     return all;
   }();
-  return names;
+  static const std::set<std::string_view> more = [] {
+    std::set<std::string_view> all = names;
+    all.insert(std::begin(kForLeisure), std::end(kForLeisure));
+    return all;
+  }();
+  return hurries ? more : names;
 }
 
 }  // namespace
 
-MachinePasses::MachinePasses(llvm::legacy::PassManagerBase& to) : to_(to), unmet_(leftOut()) {}
+MachinePasses::MachinePasses(llvm::legacy::PassManagerBase& to, bool hurries)
+    : to_(to), hurries_(hurries), unmet_(leftOut(hurries)) {}
 
 void MachinePasses::add(llvm::Pass* pass) {
   const llvm::StringRef name = pass->getPassName();
   const std::string_view key(name.data(), name.size());
   unmet_.erase(key);
-  if (leftOut().contains(key))
+  if (leftOut(hurries_).contains(key))
     delete pass;  // the pass manager that it was meant for would own it
   else
     to_.add(pass);

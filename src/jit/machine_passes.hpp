@@ -12,13 +12,15 @@ namespace ordito::jit {
 /// which is all that LLVM offers for passes of a target.
 class MachinePasses : public llvm::legacy::PassManagerBase {
  public:
-  explicit MachinePasses(llvm::legacy::PassManagerBase& to);
+  /// `hurries`: for quick code.
+  MachinePasses(llvm::legacy::PassManagerBase& to, bool hurries);
   void add(llvm::Pass* pass) override;
   /// Names of the list that LLVM has not added: it has renamed them.
   const std::set<std::string_view>& unmet() const { return unmet_; }
 
  private:
   llvm::legacy::PassManagerBase& to_;
+  const bool hurries_;
   std::set<std::string_view> unmet_;
 };
 

@@ -16,7 +16,7 @@ TEST(MachinePasses, EveryNameOnTheListIsAPassOfThisLlvm) {
   llvm::InitializeNativeTargetAsmPrinter();
   const auto machine = Target::host({}).machine();
   llvm::legacy::PassManager manager;
-  MachinePasses passes(manager);
+  MachinePasses passes(manager, true);
   llvm::MCContext* context = nullptr;
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
