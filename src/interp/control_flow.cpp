@@ -149,7 +149,7 @@ void Executor::callDeviceRuntime(const FunctionPlan& plan) {
   const uint32_t(&size)[3] = block.frame.ntid;
   const uint32_t number = thread->tid[0] + size[0] * (thread->tid[1] + size[1] * thread->tid[2]);
   const auto isLocal = [](const void* self, uint64_t address) {
-    return static_cast<const Executor*>(self)->inPrivateMemory(address, ptx::Space::Local);
+    return static_cast<const Executor*>(self)->inLocalMemory(address);
   };
   returnWord(plan, target, function.run({block.frame, number, isLocal, this}, words.data()));
 }

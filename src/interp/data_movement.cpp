@@ -36,15 +36,14 @@ void Executor::GetCtaRank() { write(0, Type::u32, 0); }
 
 void Executor::Isspacep() {
   uint64_t address = read(1, Type::u64);
-  Space wanted = spaceOf(instruction->mods);
-  switch (wanted) {
+  switch (spaceOf(instruction->mods)) {
     case Space::Shared: return writePredicate(0, inShared(address));
-    case Space::Local:
-    case Space::Param: return writePredicate(0, inPrivateMemory(address, wanted));
+    case Space::Local: return writePredicate(0, inLocalMemory(address));
+    case Space::Param: return writePredicate(0, inParameters(address));
     case Space::Const: return writePredicate(0, inConstant(address));
     default:
-      writePredicate(0, !inShared(address) && !inPrivateMemory(address, Space::Local) &&
-                            !inPrivateMemory(address, Space::Param) && !inConstant(address));
+      writePredicate(0,
+                     !inShared(address) && !inLocalMemory(address) && !inParameters(address) && !inConstant(address));
   }
 }
 

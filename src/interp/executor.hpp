@@ -83,7 +83,9 @@ class Executor {
   void checkShared(uint64_t address, unsigned bytes) const;
   ptx::Space genericSpace(uint64_t address) const;
   bool inShared(uint64_t address) const;
-  bool inPrivateMemory(uint64_t address, ptx::Space wanted) const;
+  bool isParameterAddress(size_t operandIndex) const;
+  bool inParameters(uint64_t address) const;
+  bool inLocalMemory(uint64_t address) const;
   bool inConstant(uint64_t address) const;
   bool mayChange(const Place& place) const { return !block.program.isWitness || place.space != ptx::Space::Global; }
   Slot load(const Place& place, unsigned bytes) const;

@@ -4,6 +4,7 @@
 // atomics are the host's.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "interp/executor.hpp"
@@ -33,27 +34,28 @@ Space Executor::spaceOf(const isa::Modifiers& mods) const {
   }
 }
 
+/// In a device function .param means its own parameters, whose addresses are local (PTX ISA, "Device Function
+/// Parameters").
+bool Executor::isParameterAddress(size_t operandIndex) const {
+  return thread->stack.size() > 1 && operand(operandIndex).reg != ptx::kNoRegister &&
+         instruction->mods.name(ModifierKind::Space) != "param::entry";
+}
+
 bool Executor::inShared(uint64_t address) const {
   return address - reinterpret_cast<uint64_t>(block.frame.shared) < block.frame.totalSharedBytes;
 }
 
-/// Whether `address` is in a .local or .param variable of one of the thread's activations (kernel parameters included).
-bool Executor::inPrivateMemory(uint64_t address, Space wanted) const {
+bool Executor::inParameters(uint64_t address) const {
   const ptx::Function& kernel = block.program.module->functions[block.program.kernel];
-  if (wanted == Space::Param && address - reinterpret_cast<uint64_t>(block.frame.parameters) < kernel.parameterBytes)
-    return true;
-  if (thread->allocated && address - reinterpret_cast<uint64_t>(thread->allocated.get()) < kAllocaBytes)
-    return wanted == Space::Local;
-  for (const Activation& activation : thread->stack) {
-    uint64_t offset = address - reinterpret_cast<uint64_t>(activation.memory.get());
-    if (offset >= activation.plan->memoryBytes) continue;
-    const auto& variables = activation.plan->source->variables;
-    for (size_t i = 0; i < variables.size(); ++i)
-      if (variables[i].space == Space::Local && offset - activation.plan->variableOffset[i] < variables[i].size)
-        return wanted == Space::Local;
-    return wanted == Space::Param;
-  }
-  return false;
+  return address - reinterpret_cast<uint64_t>(block.frame.parameters) < kernel.parameterBytes;
+}
+
+/// All variables of the thread's activations lie in local memory, parameters of device functions included.
+bool Executor::inLocalMemory(uint64_t address) const {
+  if (thread->allocated && address - reinterpret_cast<uint64_t>(thread->allocated.get()) < kAllocaBytes) return true;
+  return std::any_of(thread->stack.begin(), thread->stack.end(), [&](const Activation& activation) {
+    return address - reinterpret_cast<uint64_t>(activation.memory.get()) < activation.plan->memoryBytes;
+  });
 }
 
 bool Executor::inConstant(uint64_t address) const {
@@ -67,12 +69,14 @@ bool Executor::inConstant(uint64_t address) const {
 
 Space Executor::genericSpace(uint64_t address) const {
   if (inShared(address)) return Space::Shared;
-  if (inPrivateMemory(address, Space::Local)) return Space::Local;
+  if (inLocalMemory(address)) return Space::Local;
   return Space::Global;
 }
 
 Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, bool checkAlignment) {
-  return locateIn(spaceOf(instruction->mods), operandIndex, bytes, checkAlignment);
+  const Space space = spaceOf(instruction->mods);
+  const bool isLocal = space == Space::Param && isParameterAddress(operandIndex);
+  return locateIn(isLocal ? Space::Local : space, operandIndex, bytes, checkAlignment);
 }
 
 /// `bytes` of shared memory from `address` on must exist.

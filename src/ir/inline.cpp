@@ -2,6 +2,10 @@
 // read the same memory. So inlining renames: the callee's parameter symbols become the caller's variables, its
 // registers, labels and variables get fresh numbers, and its `ret` becomes a branch behind the call. A guarded call
 // becomes a branch around the body. The bodies of recursive functions follow the kernel's.
+//
+// A device function may take the address of a parameter (mov) and use it as one of local memory (PTX ISA, "Device
+// Function Parameters"). The variables of the call site lie there too, so ld.param and st.param at such an address
+// become ld.local and st.local.
 #include "ir/inline.hpp"
 
 #include <algorithm>
@@ -128,6 +132,8 @@ class Inliner {
     ptx::Instruction inst = original;
     if (inst.guard) inst.guard.reg += scope.registerBase;
     for (Operand& operand : inst.operands) rename(scope, operand);
+    if (usesParameterAddress(inst, scope))
+      inst.mods[isa::ModifierKind::Space] = isa::modifierValue(isa::ModifierKind::Space, "local");
     if (inst.op == isa::Op::Ret && scope.returnLabel != ptx::kNoRegister) {
       out_.instructions.push_back(branch(inst.guard, false, scope.returnLabel, inst));
       return {};
@@ -136,6 +142,19 @@ class Inliner {
     if (inst.op == isa::Op::Call) return copyCall(inst, *scope.callee);
     out_.instructions.push_back(std::move(inst));
     return {};
+  }
+
+  /// Does the instruction work with the address of a device function's parameter in a register? In a device function
+  /// .param means .param::func (PTX ISA, "ld").
+  static bool usesParameterAddress(const ptx::Instruction& i, const Scope& scope) {
+    const auto space = i.mods.name(isa::ModifierKind::Space);
+    if (space != "param::func" && (space != "param" || scope.returnLabel == ptx::kNoRegister)) return false;
+    switch (i.op) {
+      case isa::Op::Ld: return i.operands[1].reg != ptx::kNoRegister;
+      case isa::Op::St: return i.operands[0].reg != ptx::kNoRegister;
+      case isa::Op::Cvta: return i.operands[1].reg != ptx::kNoRegister;
+      default: return false;
+    }
   }
 
   /// One comparison for each function of the prototype's form whose address is taken.
@@ -260,6 +279,9 @@ class Inliner {
         needed_.push_back(target.symbol.index);
       out_.instructions.push_back(call);
     } else {
+      for (size_t k = 0; k < arguments.size(); ++k)
+        if (isVariable(arguments[k]) && mayWriteTo(callee, k))
+          call.operands[2].elements[k] = copyOf(arguments[k], callee.parameters[k], inst.line);
       Scope inner{&callee, call.operands[2].elements, call.operands[0].elements, after};
       if (auto ok = copyBody(inner); !ok) return ok;
     }
@@ -271,6 +293,41 @@ class Inliner {
   }
 
   static bool isVariable(const Operand& o) { return o.symbol.kind == Symbol::Kind::LocalVariable; }
+
+  /// Does the function take the address of its parameter `k` and write to memory, or call what may? What it changes is
+  /// a copy of its own.
+  static bool mayWriteTo(const ptx::Function& f, size_t k) {
+    bool takesAddress = false, writes = false;
+    for (const ptx::Instruction& i : f.instructions) {
+      const isa::Effect effect = i.info().effect;
+      const bool isNamed = !i.operands.empty() && i.operands[0].symbol.kind != Symbol::Kind::None;
+      writes |= i.op == isa::Op::Call || effect == isa::Effect::Atomic || (effect == isa::Effect::Store && !isNamed);
+      for (const Operand& o : i.operands)
+        takesAddress |=
+            o.kind == Operand::Kind::Symbol && o.symbol.kind == Symbol::Kind::Parameter && o.symbol.index == k;
+    }
+    return takesAddress && writes;
+  }
+
+  /// A new variable with what `argument` holds.
+  Operand copyOf(const Operand& argument, const ptx::Parameter& p, uint32_t line) {
+    Operand copy = newVariable(p), from = argument, to = copy;
+    for (uint64_t done = 0; done < p.size;) {
+      unsigned piece = std::min(8u, std::max(p.alignment, 1u));
+      while (piece > p.size - done) piece /= 2;
+      const isa::Type type = isa::untyped(piece);
+      Operand word;
+      word.kind = Operand::Kind::Register;
+      word.reg = static_cast<ptx::RegisterId>(out_.registers.size());
+      out_.registers.push_back({"%word", piece < 2 ? isa::Type::b16 : type});
+      from.offset = argument.offset + static_cast<int64_t>(done);
+      to.offset = static_cast<int64_t>(done);
+      access(isa::Op::Ld, type, from, word, line);
+      access(isa::Op::St, type, to, word, line);
+      done += piece;
+    }
+    return copy;
+  }
 
   /// A variable that holds what is passed for `p`.
   Operand newVariable(const ptx::Parameter& p) {

@@ -51,10 +51,6 @@ Operand at(ptx::RegisterId base, int64_t offset) {
   return o;
 }
 
-Type untyped(unsigned bytes) {
-  return bytes == 8 ? Type::b64 : bytes == 4 ? Type::b32 : bytes == 2 ? Type::b16 : Type::b8;
-}
-
 struct Frame {
   std::map<Index, uint32_t> offset;  // of variables
   uint32_t saved = 0;                // where the registers begin
@@ -308,8 +304,8 @@ class Lowering {
       unsigned piece = std::min(8u, std::max(alignment, 1u));
       while (piece > bytes - done) piece /= 2;
       const auto word = newRegister("%word", piece == 8 ? Type::b64 : piece == 4 ? Type::b32 : Type::b16);
-      load(untyped(piece), word, from(static_cast<int64_t>(done)));
-      store(untyped(piece), to(static_cast<int64_t>(done)), registerOperand(word));
+      load(isa::untyped(piece), word, from(static_cast<int64_t>(done)));
+      store(isa::untyped(piece), to(static_cast<int64_t>(done)), registerOperand(word));
       done += piece;
     }
   }
@@ -337,7 +333,7 @@ class Lowering {
             parameter.size, parameter.alignment, [&](int64_t n) { return callersPlace(argument, n); },
             [&](int64_t n) { return at(next_, offset + n); });
       else
-        store(untyped(static_cast<unsigned>(parameter.size)), at(next_, offset), argument);
+        store(isa::untyped(static_cast<unsigned>(parameter.size)), at(next_, offset), argument);
     }
     store(Type::b32, at(next_, 0), number(siteOf_.at(i)));
     if (body_) forEachSaved(i, [&](auto reg, int64_t offset) { save(reg, offset); });
@@ -357,7 +353,7 @@ class Lowering {
       const ptx::Variable& result = f_.variables[target.returns[k]];
       const int64_t offset = frame.offset.at(target.returns[k]);
       if (wanted[k].kind == Operand::Kind::Register)
-        load(untyped(static_cast<unsigned>(result.size)), wanted[k].reg, at(next_, offset));
+        load(isa::untyped(static_cast<unsigned>(result.size)), wanted[k].reg, at(next_, offset));
       else if (wanted[k].symbol.kind == Symbol::Kind::LocalVariable)
         copyBytes(
             result.size, result.alignment, [&](int64_t n) { return at(next_, offset + n); },
@@ -373,7 +369,7 @@ class Lowering {
 
   void save(ptx::RegisterId reg, int64_t offset) {
     const Type type = f_.registers[reg].type;
-    if (type != Type::pred) return store(untyped(isa::bits(type) / 8), at(fp_, offset), registerOperand(reg));
+    if (type != Type::pred) return store(isa::untyped(isa::bits(type) / 8), at(fp_, offset), registerOperand(reg));
     const auto word = newRegister("%word", Type::b32);
     emit(Op::Selp, Type::b32, {registerOperand(word), number(1), number(0), registerOperand(reg)});
     store(Type::b32, at(fp_, offset), registerOperand(word));
@@ -381,7 +377,7 @@ class Lowering {
 
   void restore(ptx::RegisterId reg, int64_t offset) {
     const Type type = f_.registers[reg].type;
-    if (type != Type::pred) return load(untyped(isa::bits(type) / 8), reg, at(fp_, offset));
+    if (type != Type::pred) return load(isa::untyped(isa::bits(type) / 8), reg, at(fp_, offset));
     const auto word = newRegister("%word", Type::b32);
     load(Type::b32, word, at(fp_, offset));
     auto& i = emit(Op::Setp, Type::b32, {registerOperand(reg), {}, registerOperand(word), number(0)});

@@ -58,6 +58,11 @@ constexpr Type element(Type t) {
   }
 }
 
+/// The untyped bits that fill 1, 2, 4 or 8 bytes.
+constexpr Type untyped(unsigned bytes) {
+  return bytes == 8 ? Type::b64 : bytes == 4 ? Type::b32 : bytes == 2 ? Type::b16 : Type::b8;
+}
+
 /// The type spelt `text` (without its dot), if there is one.
 constexpr std::optional<Type> typeFromName(std::string_view text) {
   for (size_t i = 1; i < sizeof(kTypes) / sizeof(kTypes[0]); ++i)

@@ -168,7 +168,8 @@ LlvmValue Emitter::sectorsOfPairs(const Address& a, unsigned parts, int64_t offs
 
 void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& mask, unsigned bytes, bool store) {
   using ptx::Space;
-  if (a.space == Space::Param || a.space == Space::Const) return;
+  const auto space = i.mods.name(isa::ModifierKind::Space);
+  if (space.starts_with("param") || a.space == Space::Const) return;
   if (a.space == Space::Local)
     return countWarps(store ? Counter::LocalStoreRequests : Counter::LocalLoadRequests, 1, mask);
   const bool shared = a.space == Space::Shared;

@@ -206,6 +206,9 @@ class Verifier {
     if (isa::isFloat(wanted) || (isa::bits(wanted) != 64 && isa::bits(wanted) != 32))
       fail("an address does not fit type .{}", isa::name(wanted));
     if (instruction_->op == Op::Cvta && instruction_->has(isa::ModifierKind::To)) fail("cvta.to needs a register");
+    if (o.symbol.kind == Symbol::Kind::LocalVariable && spaceOfSymbol(o.symbol) == Space::Param)
+      fail("the address of '{}', a .param variable of a call, cannot be taken",
+           function_->variables[o.symbol.index].name);
     if (o.symbol.kind == Symbol::Kind::Function && o.offset) fail("a function's address takes no offset");
   }
 

@@ -223,6 +223,7 @@ TEST(Verifier, ChecksCalls) {
   EXPECT_NE(call("call f, (a);").find("0 returned values where the function has 1"), std::string::npos);
   EXPECT_NE(call("call (a), f, (b);").find("argument of 8 bytes"), std::string::npos);
   EXPECT_NE(call("call (%r1), f, (%rd);").find("where .b32"), std::string::npos);
+  EXPECT_NE(call("mov.b64 %rd, a;").find("the address of 'a', a .param variable of a call"), std::string::npos);
   EXPECT_NE(call("call k;").find("a kernel cannot be called"), std::string::npos);
 }
 

@@ -9,6 +9,7 @@
 #include <bit>
 #include <utility>
 
+#include "called_functions.hpp"
 #include "forms.hpp"
 #include "isa/isa.hpp"
 
@@ -279,6 +280,24 @@ Node Generator::local() {
   return text(s + fmt::format("  {}ld.local.b32 {}, [%a0];\n", guard(false), ownReg(chance(50) ? 'r' : 'f')));
 }
 
+/// A structure by value to a function, one of its results back; sometimes through a pointer.
+Node Generator::call() {
+  static constexpr const char* kNames[] = {"picked", "changed", "repeated"};
+  std::string s = "  {\n  .param .align 4 .b8 a[32];\n  .param .b32 b;\n  .param .align 4 .b8 r[16];\n";
+  for (unsigned k = 0; k < 8; ++k) s += fmt::format("  st.param.b32 [a+{}], {};\n", 4 * k, reg('r', false));
+  s += fmt::format("  st.param.b32 [b], {};\n", chance(30) ? sharedReg('r') : ownReg('r'));
+  if (chance(25))
+    s += fmt::format(
+        "  mov.u64 %a0, picked;\n  mov.u64 %a1, changed;\n  selp.b64 %a0, %a0, %a1, {0};\nForm{1}: .callprototype "
+        "(.param .align 4 .b8 _[16]) _ (.param .align 4 .b8 _[32], .param .b32 _);\n  call (r), %a0, (a, b), "
+        "Form{1};\n",
+        reg('p', false), forms_++);
+  else
+    s += fmt::format("  call (r), {}, (a, b);\n", kNames[below(10) == 0 ? 2 : below(2)]);
+  for (unsigned k = 0; k < 2; ++k) s += fmt::format("  ld.param.b32 {}, [r+{}];\n", ownReg('r'), 4 * below(4));
+  return text(s + "  }\n");
+}
+
 /// Through shared memory, between two barriers.
 Node Generator::exchange() {
   const char kind = "rf"[below(2)];
@@ -462,6 +481,7 @@ Node Generator::statement(unsigned depth, bool together) {
   if (what < 47) return store();
   if (what < 50) return atomic();
   if (what < 54) return local();
+  if (what < 56 && !isPortable_) return call();
   return pure(together && chance(30));
 }
 
@@ -611,7 +631,9 @@ std::string epilogue() {
 std::string Kernel::text() const {
   Printer p;
   p.print(nodes, "", "");
-  return ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry fuzz(.param .u64 in32, .param .u64 in64, "
+  const std::string functions = p.out.find("  call (r)") == std::string::npos ? "" : kCalledFunctions;
+  return ".version 8.8\n.target sm_100a\n.address_size 64\n" + functions +
+         ".visible .entry fuzz(.param .u64 in32, .param .u64 in64, "
          ".param .u64 inf64, .param .u64 out, .param .u64 sums)\n{\n" +
          declarations() + prologue() + "// body\n" + p.out + "// results\n" + epilogue() + "  ret;\n}\n";
 }

@@ -68,6 +68,7 @@ class Generator {
   Node store();
   Node atomic();
   Node local();
+  Node call();
   Node exchange();
   Node warp();
   Node leave();
@@ -85,7 +86,7 @@ class Generator {
   bool mayLeave_ = false;  // lanes may leave the innermost loop alone
   // Barriers that not all threads reach; locks between lanes. Only where `getsOutOfStep` asks for them.
   bool hasUnevenBarriers_ = false, hasLocks_ = false;
-  unsigned loops_ = 0, inLoops_ = 0, skips_ = 0, locks_ = 0;
+  unsigned loops_ = 0, inLoops_ = 0, skips_ = 0, locks_ = 0, forms_ = 0;
 };
 
 }  // namespace ordito::fuzz
