@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "base/digest.hpp"
 #include "cli/asm_registers.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_launches.hpp"
@@ -35,7 +36,8 @@ std::string readFile(const fs::path& path) {
 /// One run of the tool: what it was asked, what it has, and the folder for what lies between.
 class Build {
  public:
-  Build(NvccOptions options, Toolchain tools) : options_(std::move(options)), tools_(std::move(tools)) {
+  Build(NvccOptions options, Toolchain tools)
+      : options_(std::move(options)), tools_(std::move(tools)), invocation_(options_.unit) {
     const std::string macros = delayedMacros(options_);
     if (macros.empty()) return;
     options_.macroFile = scratch(".h");
@@ -179,8 +181,11 @@ class Build {
     std::ofstream(path) << text;
   }
 
+  void nameUnit(const std::string& source) { options_.unit = Digest().add(invocation_).add(source).hex(); }
+
   int compilePtx(const std::string& source, const std::string& ptx) {
     if (languageOf(options_, source) != Language::Cuda) return complain(source + ": only .cu files compile to PTX");
+    nameUnit(source);
     return compileCuda(source, ".cpp1.ii", [&](const std::string& input, const std::string& output, Pass pass) {
       return deviceCommand(tools_, options_, input, output.empty() ? ptx : output, pass);
     });
@@ -322,9 +327,10 @@ class Build {
     if (tools_.objcopy.empty())
       return complain("-rdc=true needs llvm-objcopy-19 or objcopy (on Debian: apt install llvm-19)");
     const std::string symbol = bytes.substr(at, bytes.find('\0', at) - at);
-    const std::string unit = kUnitPrefix + symbol.substr(marker.size() + 4) + "=.text:0,weak";
-    return execute(
-        {tools_.objcopy, "--redefine-sym", symbol + "=__orditoRegisterLinkedBinary", "--add-symbol", unit, object});
+    // The wrapper of the fat binary is for that linker, too, and named after the source, which may be compiled twice.
+    const std::string wrapper = "__fatbinwrap_" + symbol.substr(marker.size());
+    return execute({tools_.objcopy, "--redefine-sym", symbol + "=__orditoRegisterLinkedBinary", "--localize-symbol",
+                    wrapper, "--add-symbol", kUnitPrefix + options_.unit + "=.text:0,weak", object});
   }
 
   /// What a device link makes: an object that asks for every unit, so that the linker takes them out of libraries.
@@ -393,11 +399,21 @@ class Build {
 
   NvccOptions options_;
   Toolchain tools_;
+  std::string invocation_;
   TemporaryFolder folder_;
   int scratchFiles_ = 0;
   std::map<std::string, bool> needsRewriting_;  // by source
   std::set<std::string> mended_;                // sources
 };
+
+/// What tells this compilation from others whose objects may end in the same program: a file may be compiled twice,
+/// with different options or into different objects.
+std::string invocation(const std::vector<std::string>& arguments) {
+  Digest digest;
+  digest.add(fs::current_path().string());
+  for (const auto& argument : arguments) digest.add(argument);
+  return digest.hex();
+}
 
 /// CMake knows a compiler by the first line's first words; it and others find the release in the last two lines.
 void printVersion() {
@@ -450,7 +466,8 @@ void printToolkit(const NvccOptions& options, const Toolchain& tools) {
 }  // namespace
 
 int runNvcc(const std::vector<std::string>& arguments) {
-  auto options = parseNvccOptions(withEnvironment(arguments));
+  const auto all = withEnvironment(arguments);
+  auto options = parseNvccOptions(all);
   if (!options) {
     fmt::print(stderr, "ordito nvcc: {}\n", options.error().message);
     return 1;
@@ -458,6 +475,7 @@ int runNvcc(const std::vector<std::string>& arguments) {
   if (options->action == Action::Version) return printVersion(), 0;
   if (options->action == Action::ListGpus) return fmt::print("{}", gpuList(*options)), 0;
   if (options->action == Action::Help) return printHelp(), 0;
+  options->unit = invocation(all);
   printNotes(*options);
   auto tools = findToolchain();
   if (!tools) {

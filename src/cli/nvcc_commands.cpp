@@ -35,6 +35,9 @@ Command cudaBase(const Toolchain& tools, const NvccOptions& options, Pass pass =
   if (pass == Pass::Preprocessed) command.emplace_back("-nocudainc");  // headers and macros are in the text already
   if (!options.standard.empty()) command.push_back("-std=" + options.standard);
   if (options.relocatable) add(command, {"-fgpu-rdc", "-D__CUDACC_RDC__"});
+  // What is static in CUDA gets a name of its own for each unit, which both passes must know alike. clang's driver
+  // gives a compilation of the device alone an id made of its arguments, and one of the host alone none.
+  if (options.relocatable) add(command, {"-cuid=" + options.unit, "-Xclang", "-cuid=" + options.unit});
   if (options.perThreadStream)
     add(command, {"-Xclang", "-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"});
   if (options.fastMath) command.emplace_back("-D__USE_FAST_MATH__=1");

@@ -47,6 +47,7 @@ struct NvccOptions {
   bool hostDebug = false;
   bool deviceDebug = false;
   bool relocatable = false;
+  std::string unit;  ///< Tells translation units apart under -rdc=true; see nvcc_commands.cpp.
   bool shared = false;
   bool noWarnings = false;
   bool linkRuntime = true;

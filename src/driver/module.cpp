@@ -21,9 +21,14 @@ namespace {
 
 constexpr int kNotFound = CUDA_ERROR_NOT_FOUND;
 
+/// Without what clang puts behind the name of what is static in a unit (-rdc=true).
+std::string withoutUnit(const std::string& name) {
+  return name.substr(0, std::min(name.rfind("__static__"), name.rfind("__intern__")));
+}
+
 std::string demangled(const std::string& name) {
   int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  char* text = abi::__cxa_demangle(withoutUnit(name).c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 && text ? text : name;
   std::free(text);
   return result;

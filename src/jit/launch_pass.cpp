@@ -13,6 +13,10 @@
 //     __cudaCDP2LaunchDeviceV2(buffer, stream);
 //   }
 //
+// Under -fgpu-rdc clang gives a static variable another name once it has read a host function that uses it. A kernel
+// that stands before that function was compiled with the old name, of which clang makes a variable of some other unit
+// (through clang 19). Here the two become one again.
+//
 // `ordito nvcc` has clang load it with -fpass-plugin.
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/IRBuilder.h>
@@ -109,9 +113,20 @@ void refuseEllipses(Module& module) {
   }
 }
 
+/// Variables of which `name__static__unit` is defined and `name` is used.
+void joinRenamed(Module& module) {
+  for (GlobalVariable& variable : module.globals()) {
+    const size_t mark = variable.getName().rfind("__static__");
+    if (mark == StringRef::npos || variable.isDeclaration()) continue;
+    GlobalVariable* used = module.getNamedGlobal(variable.getName().take_front(mark));
+    if (used && used->isDeclaration()) used->replaceAllUsesWith(&variable);
+  }
+}
+
 struct LaunchPass : PassInfoMixin<LaunchPass> {
   static PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
     refuseEllipses(module);
+    joinRenamed(module);
     Function* push = module.getFunction(kPush);
     if (!push) return PreservedAnalyses::all();
     std::vector<CallInst*> calls;
