@@ -67,6 +67,15 @@ void describe(const GpuDescription& g) {
 
 }  // namespace
 
+void chooseGpu(const char* command, const std::string& name) {
+  if (name.empty()) return;
+  if (const auto gpu = machine::findGpu(name); !gpu) {
+    fmt::print(stderr, "ordito {}: {}\n", command, gpu.error().message);
+    std::exit(2);
+  }
+  setenv("ORDITO_GPU", name.c_str(), 1);
+}
+
 void addGpusCommand(CLI::App& app) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("gpus", "List the GPUs that Ordito can show to programs, or describe one");

@@ -307,6 +307,7 @@ class Build {
   int compileObject(const std::string& source, const std::string& object) {
     if (!fs::exists(source)) return complain(source + ": no such file");
     const Language language = languageOf(options_, source);
+    nameUnit(source);
     const NvccOptions options = withDependencyRule(source);
     if (language != Language::Cuda) return execute(plainCommand(tools_, options, language, source, object));
     const std::string fatbin = scratch(source, ".fatbin");

@@ -30,7 +30,7 @@ void setUpEnvironment(const Options& options, const std::string& profile) {
   const char* old = std::getenv("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", old && *old ? fmt::format("{}:{}", libraries, old).c_str() : libraries.c_str(), 1);
   setenv("ORDITO_PROFILE", profile.c_str(), 1);
-  if (!options.gpu.empty()) setenv("ORDITO_GPU", options.gpu.c_str(), 1);
+  chooseGpu("profile", options.gpu);
 }
 
 Expected<std::string> render(const Options& options, const std::string& path) {

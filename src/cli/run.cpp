@@ -52,7 +52,7 @@ void addRunCommand(CLI::App& app) {
       std::exit(2);
     }
     prependPath("LD_LIBRARY_PATH", (toolkitFolder() / "lib64").string());
-    if (!options->gpu.empty()) setenv("ORDITO_GPU", options->gpu.c_str(), 1);
+    chooseGpu("run", options->gpu);
     replaceBy(command);
   });
 }

@@ -13,6 +13,7 @@
 #include "machine/occupancy.hpp"
 #include "machine/scheduler.hpp"
 #include "profile/profile.hpp"
+#include "ptx/source_lines.hpp"
 
 namespace ordito::driver {
 
@@ -123,7 +124,7 @@ CUresult fly(const Flight& flight, std::string& message) {
       flight.module->usesDeviceRuntime() ? runNested(flight, grid) : machine::scheduler().run(grid);
   auto wall = std::chrono::steady_clock::now() - start;
   recordFlight(flight, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
-  return launchResult(result.fault, message);
+  return launchResult(flight, result.fault, message);
 }
 
 CUresult refused(const Function& function, CUresult result, const std::string& why) {
@@ -166,9 +167,9 @@ void recordFlight(const Flight& flight, const machine::GridResult& result, uint6
   profile::recorder().add(std::move(record), flight.request.function->module.context.device.gpu);
 }
 
-CUresult launchResult(const std::optional<machine::Fault>& fault, std::string& message) {
+CUresult launchResult(const Flight& flight, const std::optional<machine::Fault>& fault, std::string& message) {
   if (!fault) return CUDA_SUCCESS;
-  message = fault->message;
+  message = ptx::withSources(flight.module->parsed(), flight.request.function->kernel, fault->message);
   tell(message);
   return static_cast<CUresult>(machine::cudaResult(fault->kind));
 }
@@ -201,7 +202,8 @@ CUresult prepareLaunch(LaunchRequest request, std::shared_ptr<const LaunchReques
   auto made = makeFlight(std::move(request));
   if (!made) {
     int code = made.error().code;
-    return refused(function, code ? static_cast<CUresult>(code) : CUDA_ERROR_NOT_SUPPORTED, made.error().message);
+    return refused(function, code ? static_cast<CUresult>(code) : CUDA_ERROR_NOT_SUPPORTED,
+                   ptx::withSources(function.module.parsed(), function.kernel, made.error().message));
   }
   std::shared_ptr<const Flight> flight = std::move(*made);
   prepared = {flight, &flight->request};

@@ -47,7 +47,7 @@ machine::GridLaunch gridOf(const Flight& flight);
 /// For the profile, if there is one; `launcher` is the kernel that launched it, empty for the host.
 void recordFlight(const Flight& flight, const machine::GridResult& result, uint64_t wallNs,
                   const std::string& launcher);
-CUresult launchResult(const std::optional<machine::Fault>& fault, std::string& message);
+CUresult launchResult(const Flight& flight, const std::optional<machine::Fault>& fault, std::string& message);
 
 /// Checks and compiles if need be; then `flight` holds the request and `work` runs it, as often as it is called.
 /// Refusals are told on stderr and remembered.

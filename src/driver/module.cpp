@@ -1,8 +1,6 @@
 // See module.hpp.
 #include "driver/module.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <set>
 #include <shared_mutex>
 
+#include "base/kernel_name.hpp"
 #include "driver/context.hpp"
 #include "driver/engine.hpp"
 #include "driver/registers.hpp"
@@ -20,19 +19,6 @@ namespace ordito::driver {
 namespace {
 
 constexpr int kNotFound = CUDA_ERROR_NOT_FOUND;
-
-/// Without what clang puts behind the name of what is static in a unit (-rdc=true).
-std::string withoutUnit(const std::string& name) {
-  return name.substr(0, std::min(name.rfind("__static__"), name.rfind("__intern__")));
-}
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(withoutUnit(name).c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text ? text : name;
-  std::free(text);
-  return result;
-}
 
 uint32_t largestSharedAlignment(const ptx::Module& module, const ptx::Function& kernel) {
   uint32_t alignment = 16;
@@ -70,7 +56,7 @@ Function* functionFrom(CUfunction handle) {
 Function::Function(Module& owner, const ptx::Function& entry)
     : module(owner),
       kernel(entry),
-      displayName(demangled(entry.name)),
+      displayName(kernelName(entry.name)),
       layout(machine::layoutKernel(owner.parsed(), entry)),
       sharedAlignment(largestSharedAlignment(owner.parsed(), entry)),
       registers(estimateRegisters(owner.parsed(), entry, owner.context.device.gpu.maxRegistersPerThread)),
@@ -215,11 +201,11 @@ Expected<Function*> Module::function(const std::string& name) {
     return failWith(CUDA_ERROR_NO_BINARY_FOR_GPU,
                     "kernel '{}': {} holds {}. Ordito runs PTX: rebuild with PTX inside, for example nvcc "
                     "-gencode arch=compute_80,code=compute_80, or without -gencode and -arch=sm_…",
-                    demangled(name), image_.origin, withoutPtx_);
+                    kernelName(name), image_.origin, withoutPtx_);
   if (auto it = functions_.find(name); it != functions_.end()) return it->second.get();
   const ptx::Function* kernel = parsed_->findFunction(name);
   if (!kernel || !kernel->isEntry || !kernel->hasBody)
-    return failWith(kNotFound, "{}: there is no kernel '{}'", image_.origin, demangled(name));
+    return failWith(kNotFound, "{}: there is no kernel '{}'", image_.origin, kernelName(name));
   auto& made = functions_[name] = std::make_unique<Function>(*this, *kernel);
   LiveFunctions& live = liveFunctions();
   std::unique_lock guard(live.mutex);

@@ -27,6 +27,8 @@
 
 #include <vector>
 
+#include "jit/inlined_lines_pass.hpp"
+
 namespace {
 
 using namespace llvm;
@@ -144,5 +146,7 @@ extern "C" __attribute__((visibility("default"))) ::llvm::PassPluginLibraryInfo 
   return {LLVM_PLUGIN_API_VERSION, "ordito-launches", "1", [](PassBuilder& builder) {
             builder.registerPipelineStartEPCallback(
                 [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(LaunchPass()); });
+            builder.registerOptimizerLastEPCallback(
+                [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(InlinedLinesPass()); });
           }};
 }

@@ -16,6 +16,7 @@ Expected<Module> Parser::run() {
   while (more()) moduleStatement();
   if (module_.target.empty()) error(token_, ".target is missing");
   resolveInitialisers();
+  nameInlinedFiles();
   if (failed()) return tl::unexpected(*error_);
   return std::move(module_);
 }
@@ -161,22 +162,52 @@ void Parser::fileDirective() {
   while (accept(',')) unsignedInteger("a time stamp or size", UINT64_MAX);
 }
 
+SourcePlace Parser::sourcePlace() {
+  SourcePlace place;
+  place.file = fileIndex(unsignedInteger("a file number", UINT32_MAX));
+  place.line = static_cast<uint32_t>(unsignedInteger("a line", UINT32_MAX));
+  place.column = static_cast<uint32_t>(unsignedInteger("a column", UINT32_MAX));
+  return place;
+}
+
 void Parser::locDirective() {
-  uint32_t file = fileIndex(unsignedInteger("a file number", UINT32_MAX));
-  auto line = static_cast<uint32_t>(unsignedInteger("a line", UINT32_MAX));
-  unsignedInteger("a column", UINT32_MAX);
+  const SourcePlace place = sourcePlace();
+  uint32_t file = place.file;
   while (accept(',')) {
     std::string_view word = expectWord("function_name or inlined_at");
     if (word == "function_name") {
       expectWord("a label");
       if (accept('+')) unsignedInteger("an offset", UINT64_MAX);
     } else if (word == "inlined_at") {
-      for (auto what : {"a file number", "a line", "a column"}) unsignedInteger(what, UINT32_MAX);
+      file = inlinedFile(place.file, sourcePlace());
     } else {
       error(token_, "expected function_name or inlined_at, found '{}'", word);
     }
   }
-  location_ = {file, line};
+  fileAt_[place] = file;
+  location_ = {file, place.line};
+}
+
+/// A file seen through a call is a file of its own, named "a.cu:20 > b.cuh", outermost call first. The call itself may
+/// be inlined: then the last .loc of its place told where.
+uint32_t Parser::inlinedFile(uint32_t file, const SourcePlace& call) {
+  const auto outer = fileAt_.find(call);
+  const uint32_t callFile = outer == fileAt_.end() ? call.file : outer->second;
+  const auto index = static_cast<uint32_t>(module_.files.size());
+  const auto [known, isNew] = inlinedFiles_.try_emplace({file, callFile, call.line}, index);
+  if (!isNew) return known->second;
+  module_.files.emplace_back();
+  unnamedFiles_.push_back({index, file, callFile, call.line});
+  return index;
+}
+
+/// At the end, when all .file directives are known. What lies outside comes first in the list.
+void Parser::nameInlinedFiles() {
+  for (const InlinedFile& inlined : unnamedFiles_) {
+    const std::string& own = module_.files[inlined.file];
+    module_.files[inlined.index] =
+        fmt::format("{}:{} > {}", module_.files[inlined.callFile], inlined.callLine, own.substr(own.rfind('/') + 1));
+  }
 }
 
 // Pragmas are advice to the compiler ("nounroll"); taking it or not changes no result.

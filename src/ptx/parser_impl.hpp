@@ -4,6 +4,8 @@
 // returns soon and no rule has to test what the rules below it answered; only loops ask `more()`.
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -22,6 +24,12 @@ struct Constant {
   bool isFloat = false;
   bool isUnsigned = false;
   uint64_t bits = 0;  // two's complement, or the IEEE double
+};
+
+/// What a .loc names: index into Module::files, line, column.
+struct SourcePlace {
+  uint32_t file = 0, line = 0, column = 0;
+  auto operator<=>(const SourcePlace&) const = default;
 };
 
 class Parser {
@@ -58,6 +66,9 @@ class Parser {
   void skipSection();
   Linkage linkage();
   uint32_t fileIndex(uint64_t number);
+  SourcePlace sourcePlace();
+  uint32_t inlinedFile(uint32_t file, const SourcePlace& call);
+  void nameInlinedFiles();
 
   // parser_constant.cpp
   Constant constant(int lowest = 0);
@@ -152,7 +163,13 @@ class Parser {
   std::unordered_map<uint64_t, uint32_t> files_;          // number in .file -> index in Module::files
   std::unordered_map<uint64_t, uint32_t> locations_;      // file index << 32 | line -> index in Module::locations
   std::unordered_map<std::string_view, Opcode> opcodes_;  // spelling -> what it was found to be
-  int depth_ = 0;                                         // of the constant expression
+  struct InlinedFile {
+    uint32_t index = 0, file = 0, callFile = 0, callLine = 0;
+  };
+  std::map<std::array<uint32_t, 3>, uint32_t> inlinedFiles_;  // file, the call's file and line -> index
+  std::vector<InlinedFile> unnamedFiles_;
+  std::map<SourcePlace, uint32_t> fileAt_;  // the file of the last .loc of this place, which may be an inlined one
+  int depth_ = 0;                           // of the constant expression
 
   bool inFunction_ = false;
   Function function_;                                      // the one being parsed

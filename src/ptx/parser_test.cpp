@@ -6,6 +6,7 @@
 #include <bit>
 #include <chrono>
 
+#include "ptx/source_lines.hpp"
 #include "ptx/test_text.hpp"
 
 namespace ordito::ptx {
@@ -249,8 +250,24 @@ TEST(Parser, FollowsSourceLines) {
              ".file 2 \"a.cu\"\n");
   const auto& code = m.functions[0].instructions;
   EXPECT_EQ(m.locations[code[0].location].line, 17u);
-  EXPECT_EQ(code[0].location, code[1].location);
-  EXPECT_EQ(m.files[m.locations[code[0].location].file], "a.cu");
+  EXPECT_EQ(m.files[m.locations[code[0].location].file], "a.cu:20 > a.cu");
+  EXPECT_EQ(m.locations[code[1].location].line, 17u);
+  EXPECT_EQ(m.files[m.locations[code[1].location].file], "a.cu");
+}
+
+TEST(Parser, FollowsInlinedCallsOutwards) {
+  Module m = parsed(kernel(".loc 1 20 5\nret;\n.loc 2 7 1, function_name $f, inlined_at 1 20 5\nret;\n"
+                           ".loc 3 9 2, function_name $g+4, inlined_at 2 7 1\nret;") +
+                    ".file 1 \"/src/a.cu\"\n.file 2 \"/include/b.cuh\"\n.file 3 \"c.h\"\n");
+  auto file = [&](size_t i) { return m.files[m.locations[m.functions[0].instructions[i].location].file]; };
+  EXPECT_EQ(file(0), "/src/a.cu");
+  EXPECT_EQ(file(1), "/src/a.cu:20 > b.cuh");
+  EXPECT_EQ(file(2), "/src/a.cu:20 > b.cuh:7 > c.h");
+  EXPECT_EQ(sourceOf(m, m.functions[0], m.functions[0].instructions[2].line), "/src/a.cu:20 > b.cuh:7 > c.h:9");
+  const std::string line = fmt::format("PTX line {}", m.functions[0].instructions[1].line);
+  EXPECT_EQ(withSources(m, m.functions[0], "kernel 'k', " + line + ": a trap"),
+            "kernel 'k', " + line + " (/src/a.cu:20 > b.cuh:7): a trap");
+  EXPECT_EQ(withSources(m, m.functions[0], "PTX line 100000"), "PTX line 100000");
 }
 
 // Messages

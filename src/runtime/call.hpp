@@ -6,6 +6,8 @@
 // (tests/api/runtime).
 #pragma once
 
+#include <string>
+
 #include "cuda.h"
 #include "cuda_runtime_api.h"
 #include "driver/extensions.hpp"
@@ -22,6 +24,11 @@ void explain(cudaError_t error);
 /// Remembers a failure as the calling thread's last error and gives it back.
 cudaError_t finish(cudaError_t error);
 inline cudaError_t finish(CUresult result) { return finish(toRuntime(result)); }
+
+/// `kernel<<<...>>>()` of the calling thread failed without a word: the program hears of it only if it asks for the
+/// last error. If it has not when the process ends or the device is reset, it is told, once for each kernel.
+void noteSilentFailure(const std::string& kernel, cudaError_t error, const std::string& detail);
+void tellSilentFailures();
 
 /// The answer of an entry point that Ordito does not have: named once on stderr.
 cudaError_t unsupported(const char* name);

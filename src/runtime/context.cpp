@@ -42,7 +42,10 @@ CUresult startDriver() {
   // Functions given to atexit run backwards: this one before the driver's own, which gives up what is still waiting.
   static const CUresult started = [] {
     const CUresult result = cuInit(0);
-    std::atexit(finishAllWork);
+    std::atexit([] {
+      finishAllWork();
+      tellSilentFailures();
+    });
     return result;
   }();
   return started;
@@ -169,6 +172,7 @@ cudaError_t cudaDeviceReset() {
     if (const CUresult got = primaryContext(device, &context); got != CUDA_SUCCESS) return got;
     cuCtxSetCurrent(context);
     finish(cuCtxSynchronize());  // a fault that nobody has asked about is still explained
+    tellSilentFailures();
     forgetContext(context);
     Primaries& all = primaries();
     const std::scoped_lock lock(all.mutex);

@@ -1,9 +1,12 @@
 // The last error of each thread, names and descriptions of the codes, and what the user reads on stderr.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "driver/runtime_errors.hpp"
 #include "runtime/call.hpp"
@@ -31,7 +34,56 @@ void sayOnce(const std::string& subject, const std::string& text) {
   if (said.insert(subject).second) std::fprintf(stderr, "ordito: %s\n", text.c_str());
 }
 
+/// Failed launches that their threads have not asked about.
+struct SilentFailures {
+  struct Failure {
+    std::string kernel, text;
+    std::thread::id thread;
+  };
+  std::mutex mutex;
+  std::vector<Failure> all;
+};
+
+SilentFailures& silentFailures() {
+  static auto& failures = *new SilentFailures;
+  return failures;
+}
+
+thread_local bool hasSilentFailures = false;
+
+/// The calling thread has looked at its last error, whichever call it came from.
+void forgetSilentFailures() {
+  if (!hasSilentFailures) [[likely]]
+    return;
+  hasSilentFailures = false;
+  SilentFailures& failures = silentFailures();
+  const std::scoped_lock lock(failures.mutex);
+  std::erase_if(failures.all, [](const auto& failure) { return failure.thread == std::this_thread::get_id(); });
+}
+
 }  // namespace
+
+void noteSilentFailure(const std::string& kernel, cudaError_t error, const std::string& detail) {
+  std::string text = "kernel '" + kernel + "' did not run: " + cudaGetErrorName(error);
+  text += detail.empty() ? std::string(" (") + cudaGetErrorString(error) + ")" : ": " + detail;
+  text += "; the program has not asked for the error (cudaGetLastError)";
+  hasSilentFailures = true;
+  SilentFailures& failures = silentFailures();
+  const std::scoped_lock lock(failures.mutex);
+  const bool known = std::any_of(failures.all.begin(), failures.all.end(), [&](const auto& failure) {
+    return failure.kernel == kernel && failure.thread == std::this_thread::get_id();
+  });
+  if (!known) failures.all.push_back({kernel, std::move(text), std::this_thread::get_id()});
+}
+
+void tellSilentFailures() {
+  std::vector<SilentFailures::Failure> failures;
+  {
+    const std::scoped_lock lock(silentFailures().mutex);
+    failures.swap(silentFailures().all);
+  }
+  for (const auto& failure : failures) sayOnce("launch of " + failure.kernel, failure.text);
+}
 
 void explain(cudaError_t error) {
   const char* const message = orditoLastErrorMessage();
@@ -64,9 +116,13 @@ using namespace ordito::runtime;
 
 extern "C" {
 
-cudaError_t cudaPeekAtLastError() { return lastError; }
+cudaError_t cudaPeekAtLastError() {
+  forgetSilentFailures();
+  return lastError;
+}
 
 cudaError_t cudaGetLastError() {
+  forgetSilentFailures();
   const cudaError_t error = lastError;
   lastError = cudaSuccess;
   return error;

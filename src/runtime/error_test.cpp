@@ -31,6 +31,30 @@ TEST(LastError, IsNotSetByAnAnswerThatIsNoError) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
+std::string told() {
+  testing::internal::CaptureStderr();
+  tellSilentFailures();
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(SilentFailures, AreToldOncePerKernelUnlessTheThreadHasAsked) {
+  noteSilentFailure("checked()", cudaErrorInvalidDeviceFunction, "");
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_EQ(told(), "");
+  noteSilentFailure("unseen()", cudaErrorInvalidDeviceFunction, "a.out: there is no kernel 'unseen()'");
+  noteSilentFailure("unseen()", cudaErrorInvalidDeviceFunction, "a.out: there is no kernel 'unseen()'");
+  std::thread([] {
+    noteSilentFailure("other()", cudaErrorInvalidResourceHandle, "");
+    noteSilentFailure("unseen()", cudaErrorInvalidDeviceFunction, "a.out: there is no kernel 'unseen()'");
+  }).join();
+  EXPECT_EQ(told(),
+            "ordito: kernel 'unseen()' did not run: cudaErrorInvalidDeviceFunction: a.out: there is no kernel "
+            "'unseen()'; the program has not asked for the error (cudaGetLastError)\n"
+            "ordito: kernel 'other()' did not run: cudaErrorInvalidResourceHandle (invalid resource handle); the "
+            "program has not asked for the error (cudaGetLastError)\n");
+  EXPECT_EQ(told(), "");
+}
+
 TEST(ErrorText, NamesAreTheEnumerators) {
   EXPECT_STREQ(cudaGetErrorName(cudaErrorInvalidConfiguration), "cudaErrorInvalidConfiguration");
   EXPECT_STREQ(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/kernel_name.hpp"
 #include "runtime/context.hpp"
 #include "runtime/registry.hpp"
 
@@ -20,17 +21,36 @@ cudaError_t withFunction(const void* host_function, Body&& body) {
   });
 }
 
+/// Of launches that are refused and kernels that fault the driver tells. What fails before it comes to that is noted
+/// where nobody sees the result: kernel<<<...>>>() drops it.
+void noteFailure(const void* host_function, cudaError_t error) {
+  const std::string symbol = Registry::instance().kernelSymbol(host_function);
+  const bool isMissing = error == cudaErrorInvalidDeviceFunction && !symbol.empty();
+  noteSilentFailure(symbol.empty() ? "?" : ordito::kernelName(symbol), error,
+                    isMissing ? orditoLastErrorMessage() : "");
+}
+
+bool isToldByDriver(CUresult result) {
+  return result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_INVALID_CONTEXT &&
+         result != CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
 cudaError_t launch(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                    cudaStream_t stream, bool cooperative) {
-  return withFunction(host_function, [&](CUfunction function) {
+  const bool drops_result = takeLaunchSyntax();
+  bool is_told = false;
+  const cudaError_t result = withFunction(host_function, [&](CUfunction function) {
     const unsigned grid_size[3] = {grid.x, grid.y, grid.z};
     const unsigned block_size[3] = {block.x, block.y, block.z};
     int bad_configuration = 0;
     const CUresult launched = orditoLaunchKernel(function, grid_size, block_size, shared_bytes, stream, arguments,
                                                  cooperative ? 1 : 0, &bad_configuration);
+    is_told = isToldByDriver(launched);
     return launched == CUDA_ERROR_INVALID_VALUE && bad_configuration != 0 && !isCuda13() ? cudaErrorInvalidConfiguration
                                                                                          : toRuntime(launched);
   });
+  if (result != cudaSuccess && drops_result && !is_told) noteFailure(host_function, result);
+  return result;
 }
 
 /// Attributes of an extended launch: those that change what runs are obeyed or refused, those that only steer

@@ -2,6 +2,7 @@
 // compiler and runtime.
 #include <dlfcn.h>
 
+#include <utility>
 #include <vector>
 
 #include "base/thread_state.hpp"
@@ -25,6 +26,8 @@ struct CallConfiguration {
 };
 std::vector<CallConfiguration>& configurations() { return ordito::threadState<std::vector<CallConfiguration>>(); }
 
+thread_local bool hasTakenConfiguration = false;
+
 /// Managed variables must be ready when main touches them, before any call of the runtime.
 cudaError_t loadNow(Binary* binary) {
   return call([&] {
@@ -34,6 +37,8 @@ cudaError_t loadNow(Binary* binary) {
 }
 
 }  // namespace
+
+bool ordito::runtime::takeLaunchSyntax() { return std::exchange(hasTakenConfiguration, false); }
 
 extern "C" {
 
@@ -104,6 +109,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
   *shared_bytes = top.shared_bytes;
   *static_cast<cudaStream_t*>(stream) = top.stream;
   pushed.pop_back();
+  hasTakenConfiguration = true;
   return cudaSuccess;
 }
 

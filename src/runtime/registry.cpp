@@ -224,6 +224,12 @@ cudaError_t Registry::function(const void* host_function, CUfunction* function) 
   return cudaSuccess;
 }
 
+std::string Registry::kernelSymbol(const void* host_function) {
+  const std::shared_lock lock(mutex_);
+  const auto found = kernels_.find(host_function);
+  return found == kernels_.end() ? "" : found->second->name;
+}
+
 cudaError_t Registry::handle(const void* host_function, cudaKernel_t* handle) {
   const std::shared_lock lock(mutex_);
   const auto found = kernels_.find(host_function);

@@ -19,6 +19,10 @@
 
 namespace ordito::runtime {
 
+/// Does the launch that the calling thread is about to make come from kernel<<<...>>>(), which drops its result? Once
+/// for each.
+bool takeLaunchSyntax();
+
 struct Variable {
   const void* symbol = nullptr;  // the host's shadow variable
   void** slot = nullptr;         // nvcc's managed variables: where the host finds the address
@@ -95,6 +99,8 @@ class Registry {
 
   /// The function of the current context for a host function, or for a handle that handle() gave.
   cudaError_t function(const void* host_function, CUfunction* function);
+  /// A registered kernel's name in PTX; empty for any other function.
+  std::string kernelSymbol(const void* host_function);
   /// A context-independent handle for a registered kernel.
   cudaError_t handle(const void* host_function, cudaKernel_t* handle);
   /// Address and size of a variable in the current context.

@@ -1,0 +1,56 @@
+// See source_lines.hpp. Only messages ask, so instructions are looked through one by one.
+#include "ptx/source_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+namespace ordito::ptx {
+
+namespace {
+
+/// As a user in the current folder would name it.
+std::string shortened(const std::string& path) {
+  std::error_code ignored;
+  const std::string here = std::filesystem::current_path(ignored).string() + "/";
+  return path.starts_with(here) ? path.substr(here.size()) : path;
+}
+
+/// Line 0 stands for code that belongs to no line; the one before it has a line nearby.
+std::optional<SourceLocation> locationIn(const Module& module, const Function& function, uint32_t ptxLine) {
+  std::optional<SourceLocation> last;
+  for (const Instruction& i : function.instructions) {
+    if (const SourceLocation& here = module.locations[i.location]; i.location && here.line) last = here;
+    if (i.line == ptxLine) return last;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string sourceOf(const Module& module, const Function& first, uint32_t ptxLine) {
+  auto found = locationIn(module, first, ptxLine);
+  for (size_t f = 0; !found && f < module.functions.size(); ++f)
+    found = locationIn(module, module.functions[f], ptxLine);
+  return found ? fmt::format("{}:{}", shortened(module.files[found->file]), found->line) : "";
+}
+
+std::string withSources(const Module& module, const Function& first, const std::string& text) {
+  constexpr std::string_view kMark = "PTX line ";
+  std::string result;
+  size_t done = 0;
+  for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
+    uint32_t line = 0;
+    const char* const number = text.data() + at + kMark.size();
+    const auto end = static_cast<size_t>(std::from_chars(number, text.data() + text.size(), line).ptr - text.data());
+    result.append(text, done, end - done);
+    done = end;
+    if (const std::string source = sourceOf(module, first, line); !source.empty())
+      result += fmt::format(" ({})", source);
+  }
+  return result.append(text, done);
+}
+
+}  // namespace ordito::ptx
