@@ -1,8 +1,8 @@
 // A pass for clang, not part of the JIT: PTX says of each instruction which call brought it there.
 //
 // clang 19 gives inlined code the line of the function that it comes from and leaves out the calls, so a fault in
-// atomicAdd would be one of our headers'. This pass puts them into the file's name: "a.cu:20 > b.cuh", the outermost call
-// first, as the parser of PTX names what nvcc says with inlined_at (src/ptx/parser.cpp).
+// atomicAdd would be one of our headers'. This pass puts them into the file's name: "a.cu:20 > b.cuh", the outermost
+// call first, as the parser of PTX names what nvcc says with inlined_at (src/ptx/parser.cpp).
 #include "jit/inlined_lines_pass.hpp"
 
 #include <llvm/IR/DebugInfoMetadata.h>

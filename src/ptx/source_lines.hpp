@@ -7,8 +7,8 @@
 
 namespace ordito::ptx {
 
-/// "a.cu:12", and for what was inlined "a.cu:12 > b.cuh:3", the outermost call first; empty if nobody says. Objects that
-/// were linked have lines of the same number: those of `first` come first.
+/// "a.cu:12", and for what was inlined "a.cu:12 > b.cuh:3", the outermost call first; empty if nobody says. Objects
+/// that were linked have lines of the same number: those of `first` come first.
 std::string sourceOf(const Module& module, const Function& first, uint32_t ptxLine);
 
 /// The text with the source behind each "PTX line N" in it.
