@@ -20,7 +20,11 @@ constexpr std::string_view kSharedInitialiser = "initialization is not supported
 constexpr std::string_view kDeviceAddress = "reference to __device__ function";
 constexpr std::string_view kVariableArray = "variable-sized object may not be initialized";
 
-/// One of clang's errors: `file:line:column: error: text`.
+/// Where a refused deduction guide is declared.
+constexpr std::string_view kGuide = "'<deduction guide for";
+constexpr std::string_view kHostGuide = "reference to __host__ function '<deduction guide for";
+
+/// One of clang's errors or notes: `file:line:column: error: text`.
 struct Message {
   size_t line, column;
   std::string_view text;
@@ -43,10 +47,10 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-std::vector<Message> errorsIn(std::string_view messages) {
+std::vector<Message> messagesIn(std::string_view messages) {
   std::vector<Message> found;
   for (const std::string_view line : linesOf(messages)) {
-    const size_t error = line.find(": error: ");
+    const size_t error = std::min(line.find(": error: "), line.find(": note: "));
     if (error == std::string_view::npos) continue;
     const std::string_view place = line.substr(0, error);
     const size_t second = place.rfind(':');
@@ -54,7 +58,7 @@ std::vector<Message> errorsIn(std::string_view messages) {
     if (first == std::string_view::npos) continue;
     const auto lineNumber = number(place.substr(first + 1, second - first - 1));
     const auto column = number(place.substr(second + 1));
-    if (lineNumber && column) found.push_back({*lineNumber, *column, line.substr(error + 9)});
+    if (lineNumber && column) found.push_back({*lineNumber, *column, line.substr(line.find(' ', error + 2) + 1)});
   }
   return found;
 }
@@ -80,12 +84,13 @@ class Mender {
   }
 
   std::optional<std::string> run(std::string_view messages) {
-    for (const Message& message : errorsIn(messages)) {
+    for (const Message& message : messagesIn(messages)) {
       const size_t at = tokenAt(message);
       if (at == tokens_.size()) continue;
       if (message.text.starts_with(kSharedInitialiser)) mendShared(at);
       if (message.text.starts_with(kDeviceAddress)) mendAddress(at);
       if (message.text.starts_with(kVariableArray)) mendArray(at);
+      if (message.text.starts_with(kGuide)) mendGuide(at);
     }
     if (edits_.empty()) return std::nullopt;
     std::string out = text_.starts_with(kPrelude) ? "" : kPrelude;
@@ -238,6 +243,14 @@ class Mender {
     return value;
   }
 
+  /// `pair(A, B) -> pair<A, B>;` has no code, so it may be for both sides.
+  void mendGuide(size_t name) {
+    if (tokens_[name].kind != Kind::Word || name + 1 >= tokens_.size() || !tokens_[name + 1].is("(")) return;
+    const size_t close = closingBracket(tokens_, name + 1);
+    if (close + 2 >= tokens_.size() || !tokens_[close + 1].is("-") || !tokens_[close + 2].is(">")) return;
+    replace(name, name + 1, "__attribute__((host)) __attribute__((device)) " + std::string(tokens_[name].text));
+  }
+
   static bool isArithmetic(std::string_view word) {
     constexpr std::string_view kWords[] = {"float",  "double", "int",    "char",    "long",     "short",   "unsigned",
                                            "signed", "bool",   "size_t", "int64_t", "uint64_t", "int32_t", "uint32_t"};
@@ -273,7 +286,8 @@ class Mender {
 }  // namespace
 
 bool mayBeMended(std::string_view messages) {
-  return messages.find(kSharedInitialiser) != std::string_view::npos ||
+  return messages.find(kHostGuide) != std::string_view::npos ||
+         messages.find(kSharedInitialiser) != std::string_view::npos ||
          messages.find(kDeviceAddress) != std::string_view::npos ||
          messages.find(kVariableArray) != std::string_view::npos;
 }

@@ -7,6 +7,7 @@
 //   f in host code             the address of a __device__ function. It means nothing to the host, but programs compare
 //                              it and hand it on: a pointer of that type that is the same wherever f is named.
 //   double a[n] = {};          an array of variable size, with an initialiser, in host code: g++ takes it.
+//   pair(A, B) -> pair<A, B>;  a deduction guide without __device__, used in device code: it has no code of its own.
 #pragma once
 
 #include <optional>

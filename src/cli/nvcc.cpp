@@ -484,6 +484,10 @@ int runNvcc(const std::vector<std::string>& arguments) {
     return 1;
   }
   printToolkit(*options, *tools);
+  if (const auto missing = options->dryRun ? std::nullopt : missingPart(*tools, *options)) {
+    fmt::print(stderr, "ordito nvcc: {}\n", *missing);
+    return 1;
+  }
   return Build(std::move(*options), std::move(*tools)).run();
 }
 

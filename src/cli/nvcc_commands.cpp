@@ -5,6 +5,7 @@
 // -O and -g to the host, -ftz and -fmad to the device.
 #include "cli/nvcc_commands.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "cli/nvcc_warnings.hpp"
@@ -94,6 +95,16 @@ Expected<Toolchain> findToolchain() {
     if (tools.objcopy.empty() && findInPath(name)) tools.objcopy = name;
   }
   return tools;
+}
+
+std::optional<std::string> missingPart(const Toolchain& tools, const NvccOptions& options) {
+  if (std::find(options.host.begin(), options.host.end(), "-fopenmp") == options.host.end()) return std::nullopt;
+  const auto clang = findInPath(tools.clang);
+  std::error_code ignored;
+  const fs::path beside = fs::canonical(clang ? *clang : fs::path(tools.clang), ignored).parent_path() / "../lib";
+  for (const fs::path& folder : {beside, fs::path("/usr/lib/x86_64-linux-gnu"), fs::path("/usr/local/lib")})
+    if (fs::exists(folder / "libomp.so")) return std::nullopt;
+  return "-fopenmp needs clang's OpenMP library, which is not installed (on Debian: apt install libomp-19-dev)";
 }
 
 Language languageOf(const NvccOptions& options, const std::string& file) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "cli/nvcc_options.hpp"
@@ -17,6 +18,9 @@ struct Toolchain {
 };
 
 Expected<Toolchain> findToolchain();
+
+/// What the options need and this machine lacks.
+std::optional<std::string> missingPart(const Toolchain& tools, const NvccOptions& options);
 
 enum class Language { Cuda, Cxx, C, None };
 

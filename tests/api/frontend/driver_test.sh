@@ -125,6 +125,11 @@ refuse 'cudnn' nvcc b.cpp -lcudnn -o b
 refuse 'inc.h' nvcc -c a.cu
 refuse 'clang++-19' env PATH=/nowhere ORDITO_CLANG= "$ordito" nvcc -c a.cu
 
+# With OpenMP, or a word about what to install.
+if nvcc -Xcompiler -fopenmp -c b.cpp -o omp.o > out 2>&1; then :; elif ! grep -q 'libomp-19-dev' out; then
+  echo 'FAILED: -fopenmp'; cat out; failures=$((failures + 1))
+fi
+
 # Without kernels and without the runtime a program links already.
 echo 'int main() { return 3; }' > main.cpp
 expect 'link' nvcc -cudart none main.cpp -o main
