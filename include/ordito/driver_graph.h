@@ -2,6 +2,8 @@
 #ifndef ORDITO_DRIVER_GRAPH_H
 #define ORDITO_DRIVER_GRAPH_H
 
+#include "ordito_tables/stream_memory.h"
+
 typedef enum CUgraphNodeType_enum {
   CU_GRAPH_NODE_TYPE_KERNEL = 0,
   CU_GRAPH_NODE_TYPE_MEMCPY = 1,
@@ -143,6 +145,7 @@ typedef struct CUgraphNodeParams_st {
     CUDA_MEMSET_NODE_PARAMS memset;
     CUDA_HOST_NODE_PARAMS host;
     CUDA_CHILD_GRAPH_NODE_PARAMS graph;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 memOp;
     CUDA_EVENT_WAIT_NODE_PARAMS eventWait;
     CUDA_EVENT_RECORD_NODE_PARAMS eventRecord;
     CUDA_MEM_ALLOC_NODE_PARAMS alloc;

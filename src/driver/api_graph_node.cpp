@@ -76,8 +76,11 @@ CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* aft
       Graph::node(*node)->task = std::move(task);
       return CUDA_SUCCESS;
     }
-    default:
-      return remember(CUDA_ERROR_NOT_SUPPORTED, "graph nodes of external semaphores and batches are not supported");
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+      const CUDA_BATCH_MEM_OP_NODE_PARAMS batch{p->memOp.ctx, p->memOp.count, p->memOp.paramArray, p->memOp.flags};
+      return cuGraphAddBatchMemOpNode(node, graph, after, count, &batch);
+    }
+    default: return remember(CUDA_ERROR_NOT_SUPPORTED, "graph nodes of external semaphores are not supported");
   }
 }
 

@@ -322,6 +322,26 @@ CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary library) {
+  return cuModuleGetFunctionCount(count, reinterpret_cast<CUmodule>(library));
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int count, CUlibrary library) {
+  return cuModuleEnumerateFunctions(reinterpret_cast<CUfunction*>(kernels), count, reinterpret_cast<CUmodule>(library));
+}
+
+CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
+  return cuFuncGetModule(reinterpret_cast<CUmodule*>(library), reinterpret_cast<CUfunction>(kernel));
+}
+
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes) {
+  return cuFuncGetParamInfo(reinterpret_cast<CUfunction>(kernel), index, offset, bytes);
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice) {
+  return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config);
+}
+
 CUresult cuKernelGetName(const char** name, CUkernel kernel) {
   return cuFuncGetName(name, reinterpret_cast<CUfunction>(kernel));
 }

@@ -1,7 +1,5 @@
 // Driver API: streams, events, host functions.
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include "driver/api.hpp"
 #include "driver/capture.hpp"
@@ -16,52 +14,6 @@ CUresult findEvent(CUevent handle, std::shared_ptr<Event>& event) {
   event = context->events.find(handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   return event->captured() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
-}
-
-bool holds(uint64_t value, uint64_t wanted, unsigned flags) {
-  switch (flags & 3) {
-    case CU_STREAM_WAIT_VALUE_GEQ: return static_cast<int64_t>(value - wanted) >= 0;
-    case CU_STREAM_WAIT_VALUE_EQ: return value == wanted;
-    case CU_STREAM_WAIT_VALUE_AND: return (value & wanted) != 0;
-    default: return ~(value | wanted) != 0;
-  }
-}
-
-template <class T>
-CUresult writeValue(CUstream handle, CUdeviceptr to, T value) {
-  ORDITO_CONTEXT(context);
-  ORDITO_STREAM(stream, context, handle);
-  if (to % sizeof(T) || !ordito::machine::allocations().find(to)) return CUDA_ERROR_INVALID_VALUE;
-  Operation operation;
-  operation.run = [=](std::string&) {
-    std::atomic_ref(*reinterpret_cast<T*>(to)).store(value, std::memory_order_release);
-    return CUDA_SUCCESS;
-  };
-  if (CUresult refused = refuseWhileCapturing(stream)) return refused;
-  stream->submit(std::move(operation));
-  return CUDA_SUCCESS;
-}
-
-template <class T>
-CUresult waitValue(CUstream handle, CUdeviceptr from, T wanted, unsigned flags) {
-  ORDITO_CONTEXT(context);
-  ORDITO_STREAM(stream, context, handle);
-  if (from % sizeof(T) || !ordito::machine::allocations().find(from)) return CUDA_ERROR_INVALID_VALUE;
-  Operation operation;
-  operation.run = [=](std::string&) {
-    std::atomic_ref value(*reinterpret_cast<T*>(from));
-    while (true) {
-      T seen = value.load(std::memory_order_acquire);
-      // The cyclic comparison is of the operand's own width.
-      bool reached = (flags & 3) == CU_STREAM_WAIT_VALUE_GEQ ? static_cast<std::make_signed_t<T>>(seen - wanted) >= 0
-                                                             : holds(seen, wanted, flags);
-      if (reached) return CUDA_SUCCESS;
-      std::this_thread::yield();
-    }
-  };
-  if (CUresult refused = refuseWhileCapturing(stream)) return refused;
-  stream->submit(std::move(operation));
-  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -187,19 +139,6 @@ CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, size_t, un
   auto allocation = ordito::machine::allocations().find(pointer);
   bool managed = allocation && allocation->kind == ordito::machine::MemoryKind::Managed;
   return managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int) {
-  return writeValue<uint32_t>(stream, to, value);
-}
-CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr to, cuuint64_t value, unsigned int) {
-  return writeValue<uint64_t>(stream, to, value);
-}
-CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr from, cuuint32_t value, unsigned int flags) {
-  return waitValue<uint32_t>(stream, from, value, flags);
-}
-CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr from, cuuint64_t value, unsigned int flags) {
-  return waitValue<uint64_t>(stream, from, value, flags);
 }
 
 // --- events

@@ -80,10 +80,13 @@ struct UserObject {
 /// One element for each reference.
 using UserObjects = std::vector<std::shared_ptr<UserObject>>;
 
+/// Stream memory operations that come one after the other.
+using Batch = std::vector<CUstreamBatchMemOpParams>;
+
 using NodeParameters =
     std::variant<std::monostate, std::shared_ptr<const Conditional>, std::shared_ptr<const LaunchRequest>, CopyRequest,
                  Fill, CUDA_HOST_NODE_PARAMS, std::shared_ptr<Graph>, std::shared_ptr<Event>,
-                 std::shared_ptr<GraphMemory>, CUdeviceptr>;
+                 std::shared_ptr<GraphMemory>, CUdeviceptr, std::shared_ptr<const Batch>>;
 
 /// What a node does: its parameters and the work made from them (null for nodes that only order others).
 struct NodeTask {

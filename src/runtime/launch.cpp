@@ -10,13 +10,15 @@ using namespace ordito::runtime;
 
 namespace {
 
-/// Runs `body` with the function of the current context that stands behind a host function.
+/// Runs `body` with the function of the current context that stands behind a host function. A kernel of a library
+/// (cudaLibraryGetKernel) stands for itself.
 template <class Body>
 cudaError_t withFunction(const void* host_function, Body&& body) {
   return call([&]() -> cudaError_t {
     CUfunction function = nullptr;
-    if (const cudaError_t found = Registry::instance().function(host_function, &function); found != cudaSuccess)
-      return found;
+    const cudaError_t found = Registry::instance().function(host_function, &function);
+    auto* kernel = static_cast<CUkernel>(const_cast<void*>(host_function));
+    if (found != cudaSuccess && cuKernelGetFunction(&function, kernel) != CUDA_SUCCESS) return found;
     return toRuntime(body(function));
   });
 }
