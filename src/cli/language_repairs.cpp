@@ -154,7 +154,8 @@ class Mender {
       const size_t close = isAttribute && i + 1 < name ? closingBracket(tokens_, i + 1) : i;
       if (token.is("static")) continue;
       if (!isAttribute) {
-        found.type += std::string(token.text) + " ";
+        found.type += token.text;
+        if (i + 1 == name || tokens_[i + 1].offset != token.end()) found.type += ' ';
         continue;
       }
       const bool isShared = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(i),
