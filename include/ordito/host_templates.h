@@ -103,6 +103,28 @@ static inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, 
 
 // --- graphs as CUDA 13 spells them, with a description of each edge
 // ------------------------------------------------------------------------------
+static inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                                   const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
+                                                   size_t count) {
+  return ::cudaGraphAddDependencies_v2(graph, from, to, edges, count);
+}
+static inline cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                                      const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
+                                                      size_t count) {
+  return ::cudaGraphRemoveDependencies_v2(graph, from, to, edges, count);
+}
+static inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                                            cudaGraphEdgeData* edges, size_t* count) {
+  return ::cudaGraphGetEdges_v2(graph, from, to, edges, count);
+}
+static inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                                       cudaGraphEdgeData* edges, size_t* count) {
+  return ::cudaGraphNodeGetDependencies_v2(node, nodes, edges, count);
+}
+static inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                                         cudaGraphEdgeData* edges, size_t* count) {
+  return ::cudaGraphNodeGetDependentNodes_v2(node, nodes, edges, count);
+}
 static inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                            const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* edges,
                                            size_t count, struct cudaGraphNodeParams* parameters) {

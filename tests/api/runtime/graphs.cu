@@ -22,6 +22,11 @@ static size_t edgesOf(cudaGraph_t graph) {
   EXPECT_OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
 #else
   EXPECT_OK(cudaGraphGetEdges(graph, nullptr, nullptr, &edges));
+#if defined(__clang__)  // our headers take both forms
+  size_t described = 0;
+  EXPECT_OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &described));
+  EXPECT(described == edges);
+#endif
 #endif
   return edges;
 }

@@ -1,0 +1,2 @@
+// Programs of some years include this by name. All of it comes with cuda_fp6.h.
+#include "cuda_fp6.h"

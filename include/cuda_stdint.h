@@ -1,0 +1,2 @@
+// Programs of some years include this by name.
+#include <stdint.h>
