@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "ir/contraction.hpp"
 #include "ir/describe.hpp"
 #include "ir/parse.hpp"
 #include "ir/passes.hpp"
@@ -27,6 +28,7 @@ struct OptOptions {
   std::vector<std::string> passes, print;
   std::vector<uint32_t> block;
   unsigned together = 1;
+  bool contracts = false;
 };
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -47,10 +49,12 @@ T orRefuse(Expected<T> result) {
 }
 
 /// Of PTX, each kernel in SSA form.
-ir::Document fromPtx(const std::string& text, const std::string& path) {
+ir::Document fromPtx(const std::string& text, const std::string& path, bool contracts) {
   ir::Document document;
-  document.module = std::make_unique<const ptx::Module>(orRefuse(ptx::parse(text, path)));
-  if (auto ok = ptx::verify(*document.module); !ok) refuse(path + ": " + ok.error().message);
+  ptx::Module module = orRefuse(ptx::parse(text, path));
+  if (auto ok = ptx::verify(module); !ok) refuse(path + ": " + ok.error().message);
+  if (contracts) ir::contractProducts(module);
+  document.module = std::make_unique<const ptx::Module>(std::move(module));
   for (const ptx::Function& f : document.module->functions) {
     if (!f.isEntry || !f.hasBody) continue;
     document.functions.push_back(orRefuse(ir::buildCfg(*document.module, f)));
@@ -59,9 +63,9 @@ ir::Document fromPtx(const std::string& text, const std::string& path) {
   return document;
 }
 
-ir::Document read(const std::string& path) {
+ir::Document read(const std::string& path, bool contracts) {
   const std::string text = contents(path);
-  if (path.ends_with(".ptx")) return fromPtx(text, path);
+  if (path.ends_with(".ptx")) return fromPtx(text, path, contracts);
   if (path.ends_with(".ir")) return orRefuse(ir::parse(text, path));
   refuse(fmt::format("{}: expected a file whose name ends in .ptx or .ir", path));
 }
@@ -95,7 +99,7 @@ void run(const OptOptions& o) {
   ir::LaunchShape launch;
   launch.jam = o.together;
   for (size_t d = 0; d < o.block.size() && d < 3; ++d) launch.block[d] = o.block[d];
-  ir::Document document = read(o.file);
+  ir::Document document = read(o.file, o.contracts);
   fmt::print("{}", ptx::printDeclarations(*document.module));
   bool found = o.kernel.empty();
   for (ir::Function& f : document.functions) {
@@ -113,6 +117,7 @@ void addOptCommand(CLI::App& app) {
   auto* opt = app.add_subcommand("opt", "Print the IR of kernels behind any of the compiler's passes");
   opt->add_option("file", options->file, "kernels: PTX (.ptx), or the IR as this command prints it (.ir)")->required();
   opt->add_option("--passes", options->passes, "passes to run, in this order: " + names(ir::passes()))->delimiter(',');
+  opt->add_flag("--contract", options->contracts, "of PTX: first fuse products into sums, as a GPU's compiler does");
   opt->add_option("--print", options->print, "analyses to print: " + names(ir::analyses()))->delimiter(',');
   opt->add_option("--block", options->block, "the block's shape, such as 16,16")->delimiter(',')->expected(1, 3);
   opt->add_option("--warps", options->together, "warps that advance together")->check(CLI::Range(1, 32));

@@ -17,13 +17,13 @@ CUfunction handleOf(Function* function) { return reinterpret_cast<CUfunction>(fu
 
 /// Copies an image whose lifetime ends with the call. The compiler's wrapper points into the executable and is not
 /// copied.
-CUresult loadCopy(CUmodule* module, const void* data, size_t bytes, const std::string& origin) {
+CUresult loadCopy(CUmodule* module, const void* data, size_t bytes, const std::string& origin, bool contracts = true) {
   ORDITO_CONTEXT(context);
   if (!module || !data) return CUDA_ERROR_INVALID_VALUE;
   if (bytes == 0) bytes = imageBytes(data);
   if (bytes == 0) return remember(CUDA_ERROR_INVALID_IMAGE, origin + ": neither PTX text nor a fat binary");
   std::string copy(static_cast<const char*>(data), bytes);
-  auto made = std::make_shared<Module>(*context, Image{nullptr, 0, origin}, std::move(copy));
+  auto made = std::make_shared<Module>(*context, Image{nullptr, 0, origin, contracts}, std::move(copy));
   if (auto ok = made->load(); !ok) {
     tell(ok.error().message);
     return remember(ok.error());
@@ -40,11 +40,22 @@ CUresult readFile(const char* path, std::string& text) {
   return CUDA_SUCCESS;
 }
 
-CUresult loadFile(CUmodule* module, const char* path) {
+CUresult loadFile(CUmodule* module, const char* path, bool contracts = true) {
   if (!path) return CUDA_ERROR_INVALID_VALUE;
   std::string text;
   if (CUresult bad = readFile(path, text)) return bad;
-  return loadCopy(module, text.c_str(), text.size(), path);
+  return loadCopy(module, text.c_str(), text.size(), path, contracts);
+}
+
+/// Does the compiler fuse products into sums with these options? Not at level 0, to which debug information leads, too.
+/// CU_JIT_FMA, which is for another kind of input, changes nothing, as seen on an H100.
+bool contracts(unsigned count, const CUjit_option* names, void* const* values) {
+  for (unsigned i = 0; i < count && names && values; ++i) {
+    const auto value = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(values[i]));
+    if (names[i] == CU_JIT_OPTIMIZATION_LEVEL && value == 0) return false;
+    if (names[i] == CU_JIT_GENERATE_DEBUG_INFO && value != 0) return false;
+  }
+  return true;
 }
 
 CUresult findModule(CUmodule handle, std::shared_ptr<Module>& module) {
@@ -122,7 +133,7 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
 
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count, CUjit_option* names,
                             void** values) {
-  CUresult result = loadCopy(module, image, 0, "<image>");
+  CUresult result = loadCopy(module, image, 0, "<image>", contracts(count, names, values));
   // The message goes to the error log that the caller brought.
   for (unsigned i = 0; i < count && names && values; ++i) {
     if (names[i] != CU_JIT_ERROR_LOG_BUFFER) continue;
@@ -143,7 +154,7 @@ CUresult orditoModuleLoadStatic(CUmodule* module, const void* image, const char*
   ORDITO_CONTEXT(context);
   if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
   std::string name = origin ? origin : "<program>";
-  auto made = std::make_shared<Module>(*context, Image{image, imageBytes(image), name}, "");
+  auto made = std::make_shared<Module>(*context, Image{image, imageBytes(image), name, true}, "");
   context->modules.add(made);
   *module = handleOf(made.get());
   return CUDA_SUCCESS;
@@ -283,14 +294,14 @@ CUresult cuFuncLoad(CUfunction handle) { return functionFrom(handle) ? CUDA_SUCC
 // --- libraries: a library is a module, a kernel its function
 // ----------------------------------------------------------------------
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*,
-                           void**, unsigned int) {
-  return loadCopy(reinterpret_cast<CUmodule*>(library), code, 0, "<library>");
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* names, void** values, unsigned int count,
+                           CUlibraryOption*, void**, unsigned int) {
+  return loadCopy(reinterpret_cast<CUmodule*>(library), code, 0, "<library>", contracts(count, names, values));
 }
 
-CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_option*, void**, unsigned int,
-                               CUlibraryOption*, void**, unsigned int) {
-  return loadFile(reinterpret_cast<CUmodule*>(library), file);
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_option* names, void** values,
+                               unsigned int count, CUlibraryOption*, void**, unsigned int) {
+  return loadFile(reinterpret_cast<CUmodule*>(library), file, contracts(count, names, values));
 }
 
 CUresult cuLibraryUnload(CUlibrary library) { return cuModuleUnload(reinterpret_cast<CUmodule>(library)); }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "driver/fatbin.hpp"
+#include "ir/contraction.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/verifier.hpp"
 
@@ -37,7 +38,9 @@ bool suits(isa::Target target, uint32_t capability) {
   return target.isSpecific ? target.sm == own : target.sm <= own;
 }
 
-Expected<ptx::Module> parseText(std::string_view text, const std::string& name, uint32_t capability) {
+/// `image` says how to compile; `name` is for messages.
+Expected<ptx::Module> parseText(std::string_view text, const std::string& name, const Image& image,
+                                uint32_t capability) {
   auto module = ptx::parse(text, name);
   if (!module)
     return tl::unexpected(Error{module.error().message, module.error().code ? module.error().code : kInvalidPtx});
@@ -45,6 +48,10 @@ Expected<ptx::Module> parseText(std::string_view text, const std::string& name, 
   if (isStrict() && !suits(module->isaTarget(), capability))
     return failWith(kInvalidPtx, "{}: this PTX is for {}, and the chosen GPU is an sm_{}; choose another with --gpu",
                     name, module->target, capability);
+  if (image.contracts)
+    ir::contractProducts(*module);
+  else
+    module->source.digest.add("products stay");  // caches go by the digest
   return module;
 }
 
@@ -82,13 +89,12 @@ std::string describeWithoutPtx(const std::vector<FatbinEntry>& entries, uint32_t
 /// driver; ours is in machine/device_runtime.cpp.
 bool isDeviceRuntime(const FatbinEntry& entry) { return entry.ptx.find("__cuda_syscall_") != std::string::npos; }
 
-Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, const std::string& origin,
-                                   uint32_t capability) {
+Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, const Image& image, uint32_t capability) {
   ParsedImage parsed;
   std::vector<ptx::Module> modules;
   for (const FatbinEntry* entry : choose(entries, capability)) {
     if (isDeviceRuntime(*entry)) continue;
-    auto module = parseText(entry->ptx, entry->name.empty() ? origin : entry->name, capability);
+    auto module = parseText(entry->ptx, entry->name.empty() ? image.origin : entry->name, image, capability);
     if (!module) return tl::unexpected(module.error());
     modules.push_back(std::move(*module));
   }
@@ -128,17 +134,17 @@ Expected<ParsedImage> parseImage(const Image& image, uint32_t capability) {
   if (image.bytes >= 4 && beginsWithMagic(image.data, kWrapperMagic)) {
     auto entries = readFatbinWrapper(image.data);
     if (!entries) return invalid(entries.error());
-    return parseEntries(*entries, image.origin, capability);
+    return parseEntries(*entries, image, capability);
   }
   std::span bytes(static_cast<const std::byte*>(image.data), image.bytes);
   if (isFatbin(bytes)) {
     auto entries = readFatbin(bytes);
     if (!entries) return invalid(entries.error());
-    return parseEntries(*entries, image.origin, capability);
+    return parseEntries(*entries, image, capability);
   }
   std::string_view text(static_cast<const char*>(image.data), image.bytes);
   text = text.substr(0, text.find('\0'));
-  auto module = parseText(text, image.origin, capability);
+  auto module = parseText(text, image.origin, image, capability);
   if (!module) return tl::unexpected(module.error());
   ParsedImage parsed;
   parsed.module = std::make_shared<const ptx::Module>(std::move(*module));

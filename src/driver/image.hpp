@@ -15,8 +15,9 @@ namespace ordito::driver {
 /// A module's image as loaded. Either text that was copied, or a pointer whose target outlives the module.
 struct Image {
   const void* data = nullptr;
-  size_t bytes = 0;    // 0: unknown, told by the image itself
-  std::string origin;  // for messages
+  size_t bytes = 0;       // 0: unknown, told by the image itself
+  std::string origin;     // for messages
+  bool contracts = true;  // products are fused into sums, as NVIDIA's compiler does unless told not to optimise
 };
 
 /// What an image turned out to hold.

@@ -1,6 +1,8 @@
 // Modules: variables and their initial values, linking, and images that are none.
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "driver/extensions.hpp"
 #include "driver/fatbin.hpp"
@@ -90,6 +92,51 @@ TEST_F(Modules, TheMessageReachesTheErrorLog) {
   CUmodule bad = nullptr;
   EXPECT_EQ(cuModuleLoadDataEx(&bad, ".version 6.0\n.target sm_50\nfoo", 2, names, values), CUDA_ERROR_INVALID_PTX);
   EXPECT_NE(std::string(log), "");
+}
+
+/// What a kernel that computes a·b + c makes of (1 + 2^-12)² - (1 + 2^-11): 2^-24 if it rounds once, else 0.
+float productAndSum(const std::vector<std::pair<CUjit_option, uintptr_t>>& options) {
+  constexpr const char* kText = R"(
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry k(.param .u64 io) {
+  .reg .f32 %f<4>;
+  .reg .u64 %p;
+  ld.param.u64 %p, [io];
+  ld.global.v2.f32 {%f0, %f1}, [%p];
+  mul.f32 %f2, %f0, %f0;
+  sub.f32 %f3, %f2, %f1;
+  st.global.f32 [%p], %f3;
+  ret;
+}
+)";
+  std::vector<CUjit_option> names;
+  std::vector<void*> values;
+  for (const auto& [name, value] : options) names.push_back(name), values.push_back(reinterpret_cast<void*>(value));
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr memory = 0;
+  float numbers[] = {1 + 0x1p-12f, 1 + 0x1p-11f};
+  EXPECT_EQ(cuModuleLoadDataEx(&module, kText, static_cast<unsigned>(names.size()), names.data(), values.data()),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleGetFunction(&function, module, "k"), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAlloc(&memory, sizeof numbers), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyHtoD(memory, numbers, sizeof numbers), CUDA_SUCCESS);
+  void* arguments[] = {&memory};
+  EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoH(numbers, memory, sizeof numbers), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+  return numbers[0];
+}
+
+/// Each as an H100's driver does it.
+TEST_F(Modules, ProductsAreFusedUnlessNothingIsOptimised) {
+  EXPECT_EQ(productAndSum({}), 0x1p-24f);
+  EXPECT_EQ(productAndSum({{CU_JIT_OPTIMIZATION_LEVEL, 1}}), 0x1p-24f);
+  EXPECT_EQ(productAndSum({{CU_JIT_OPTIMIZATION_LEVEL, 0}}), 0);
+  EXPECT_EQ(productAndSum({{CU_JIT_GENERATE_DEBUG_INFO, 1}}), 0);
+  EXPECT_EQ(productAndSum({{CU_JIT_FMA, 0}}), 0x1p-24f);
 }
 
 constexpr const char* kCaller = R"(

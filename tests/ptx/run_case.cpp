@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "ir/contraction.hpp"
 #include "machine/layout.hpp"
 #include "machine/scheduler.hpp"
 #include "ptx/parser.hpp"
@@ -208,6 +209,7 @@ Outcome runCase(machine::Engine& engine, const TextTest& test, const Case& c, bo
     outcome.error = ok.error().message;
     return outcome;
   }
+  ir::contractProducts(*module);
   const auto kept = std::make_shared<const ptx::Module>(std::move(*module));
   const ptx::Function* kernel = findKernel(*kept, c.kernel);
   if (!kernel)
