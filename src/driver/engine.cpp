@@ -25,10 +25,10 @@ std::unique_ptr<machine::Engine> makeJit() {
 #endif
 
 #if ORDITO_HAVE_JIT
-/// Most kernels take tens of milliseconds to compile, and those never see the interpreter. A launch whose kernel takes
-/// longer gives its first results half a second later than it could; a block that the interpreter would begin sooner
-/// might well end later.
-constexpr std::chrono::milliseconds kGrace{500};
+/// Most kernels take tens of milliseconds to compile, and those never see the interpreter, on a busy machine neither. A
+/// launch whose kernel takes longer gives its first results a second later than it could; a block that the interpreter
+/// would begin sooner might well end later, since it runs a hundred times as slowly.
+constexpr std::chrono::milliseconds kGrace{1000};
 
 /// What ORDITO_QUICK says: see docs/engine.md.
 machine::TierRules tierRules() {

@@ -131,7 +131,9 @@ double toDouble(uint64_t bits, Format f) {
   if (isInfinite(bits, f)) return isNegative(bits, f) ? -INFINITY : INFINITY;
   if (f.mantissaBits == 52) return std::bit_cast<double>(bits);
   Unpacked u = unpack(bits, f);
-  double value = std::ldexp(double(u.significand), u.exponent);
+  // Exact: the significand has few bits, and in most formats the power of two is a normal number.
+  double value = u.exponent < -1022 ? std::ldexp(double(u.significand), u.exponent)
+                                    : double(u.significand) * std::bit_cast<double>(uint64_t(1023 + u.exponent) << 52);
   return u.negative ? -value : value;
 }
 
