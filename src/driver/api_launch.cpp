@@ -180,8 +180,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction han
   *blocks = 0;
   if (static_cast<uint32_t>(blockSize) > function->maxThreads()) return CUDA_SUCCESS;
   *blocks = static_cast<int>(
-      ordito::machine::occupancy(
-          gpuOf(*function), {static_cast<uint32_t>(blockSize), function->registers, sharedOf(*function, dynamicShared)})
+      ordito::machine::occupancy(gpuOf(*function), {static_cast<uint32_t>(blockSize), function->registers(),
+                                                    sharedOf(*function, dynamicShared)})
           .blocks);
   return CUDA_SUCCESS;
 }
@@ -198,7 +198,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* minGrid, int* blockSize, CUfuncti
   if (!minGrid || !blockSize || blockLimit < 0) return CUDA_ERROR_INVALID_VALUE;
   uint32_t limit = function->maxThreads();
   if (blockLimit > 0) limit = std::min(limit, static_cast<uint32_t>(blockLimit));
-  auto best = ordito::machine::bestBlockSize(gpuOf(*function), function->registers, limit, [&](uint32_t size) {
+  auto best = ordito::machine::bestBlockSize(gpuOf(*function), function->registers(), limit, [&](uint32_t size) {
     return sharedOf(*function, sharedForBlock ? sharedForBlock(static_cast<int>(size)) : dynamicShared);
   });
   *minGrid = static_cast<int>(best.gridSize);

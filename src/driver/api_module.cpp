@@ -76,7 +76,7 @@ CUresult functionAttribute(const Function& function, CUfunction_attribute attrib
       break;
     }
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: value = static_cast<int>(function.layout.localBytes); break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: value = static_cast<int>(function.registers); break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: value = static_cast<int>(function.registers()); break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: value = static_cast<int>(function.module.parsed().sm); break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       value = static_cast<int>(function.module.context.device.gpu.computeCapability());

@@ -83,7 +83,9 @@ LaunchRefusal checkCooperative(const LaunchRequest& request) {
   if (!request.cooperative) return {};
   const Function& function = *request.function;
   const auto& gpu = function.module.context.device.gpu;
-  auto o = machine::occupancy(gpu, {static_cast<uint32_t>(request.block.count()), function.registers,
+  // The number of registers is an estimate; what a GPU would take must not be refused because of it.
+  const uint32_t registers = function.registers() * 3 / 4;
+  auto o = machine::occupancy(gpu, {static_cast<uint32_t>(request.block.count()), registers,
                                     static_cast<uint32_t>(function.layout.dynamicSharedOffset + request.sharedBytes)});
   uint64_t resident = uint64_t{o.blocks} * gpu.multiprocessors;
   if (request.grid.count() <= resident) return {};
@@ -108,7 +110,7 @@ profile::LaunchRecord recordOf(const Flight& flight, const machine::GridResult& 
   record.block = request.block;
   record.staticShared = function.layout.staticSharedBytes;
   record.dynamicShared = static_cast<uint32_t>(request.sharedBytes);
-  record.registers = function.registers;
+  record.registers = function.registers();
   record.wallNs = wallNs;
   record.compileNs = flight.compiled.compileNs;
   std::copy(std::begin(result.counters), std::end(result.counters), record.counters);

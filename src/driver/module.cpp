@@ -11,8 +11,8 @@
 #include "base/kernel_name.hpp"
 #include "driver/context.hpp"
 #include "driver/engine.hpp"
-#include "driver/registers.hpp"
 #include "machine/device_runtime.hpp"
+#include "registers/estimate.hpp"
 
 namespace ordito::driver {
 
@@ -59,7 +59,6 @@ Function::Function(Module& owner, const ptx::Function& entry)
       displayName(kernelName(entry.name)),
       layout(machine::layoutKernel(owner.parsed(), entry)),
       sharedAlignment(largestSharedAlignment(owner.parsed(), entry)),
-      registers(estimateRegisters(owner.parsed(), entry, owner.context.device.gpu.maxRegistersPerThread)),
       maxDynamicShared_(kDefaultShared - std::min(kDefaultShared, layout.staticSharedBytes)) {}
 
 CUresult Function::setMaxDynamicShared(int bytes) {
@@ -68,6 +67,16 @@ CUresult Function::setMaxDynamicShared(int bytes) {
     return CUDA_ERROR_INVALID_VALUE;
   maxDynamicShared_ = static_cast<uint32_t>(bytes);
   return CUDA_SUCCESS;
+}
+
+uint32_t Function::registers() const {
+  std::call_once(registersOnce_, [this] {
+    const auto& gpu = module.context.device.gpu;
+    registers_ = registers::estimate(module.parsed(), kernel,
+                                     {gpu.computeCapability(), gpu.registersPerBlock, gpu.registersPerMultiprocessor,
+                                      gpu.threadsPerMultiprocessor, gpu.maxRegistersPerThread});
+  });
+  return registers_;
 }
 
 uint32_t Function::maxThreads() const {

@@ -38,7 +38,8 @@ class Function {
   const std::string displayName;  // demangled
   const machine::KernelLayout layout;
   const uint32_t sharedAlignment;
-  const uint32_t registers;  // estimate, see registers.hpp
+  /// What the GPU's compiler would give a thread, as estimated when somebody first asks (registers/estimate.hpp).
+  uint32_t registers() const;
 
   /// Largest dynamic shared memory that a launch may ask for.
   uint32_t maxDynamicShared() const { return maxDynamicShared_; }
@@ -55,6 +56,8 @@ class Function {
 
  private:
   std::atomic<uint32_t> maxDynamicShared_;
+  mutable std::once_flag registersOnce_;
+  mutable uint32_t registers_ = 0;
   std::mutex mutex_;
   std::vector<std::pair<machine::Specialisation, std::shared_ptr<const machine::Executable>>> compiled_;
 };
