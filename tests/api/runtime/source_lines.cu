@@ -1,13 +1,9 @@
 // A fault names the line of the source and the calls that were inlined around it.
 #include "expect.hpp"
 
-__device__ __forceinline__ int read(const int* from, int i) {
-  return from[i];
-}
+__device__ __forceinline__ int read(const int* from, int i) { return from[i]; }
 
-__global__ void kernel(int* out, const int* nowhere) {
-  *out = read(nowhere, 3);
-}
+__global__ void kernel(int* out, const int* nowhere) { *out = read(nowhere, 3); }
 
 int main() {
   int* out = nullptr;
