@@ -187,7 +187,7 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
   if (!addPasses(machine, *codegen, out, options.effort))
     return fail("internal error: LLVM cannot emit code for this host");
   auto* running = codegen.release();  // what stopped in the middle of its work is in no state to be destroyed
-  llvm::TimePassesIsEnabled = options.times;
+  if (options.times) llvm::TimePassesIsEnabled = true;  // of the whole process: others only read it
   running->run(module);
   if (options.times) llvm::reportAndResetTimings();
   codegen.reset(running);
