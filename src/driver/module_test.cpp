@@ -207,7 +207,7 @@ TEST_F(Modules, AnUnresolvedVariableIsNamed) {
 TEST_F(Modules, MissingEntriesSaySo) {
   void* entry = nullptr;
   CUdriverProcAddressQueryResult status{};
-  ASSERT_EQ(cuGetProcAddress("cuGraphAddBatchMemOpNode", &entry, 12030, 0, &status), CUDA_SUCCESS);
+  ASSERT_EQ(cuGetProcAddress("cuMemPoolExportToShareableHandle", &entry, 12030, 0, &status), CUDA_SUCCESS);
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(reinterpret_cast<CUresult (*)()>(entry)(), CUDA_ERROR_NOT_SUPPORTED);
   ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &entry, 12030, 0, &status), CUDA_SUCCESS);
