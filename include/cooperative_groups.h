@@ -35,17 +35,25 @@ ORDITO_CG unsigned int tileMask(unsigned int count) {
   return count >= 32 ? 0xffffffffu : ((1u << count) - 1u) << (laneId() & ~(count - 1u));
 }
 
-// Arrival counters of grid barriers. Grids that run at the same time use different ones.
+// Arrival counters of grid barriers. A cooperative launch has one in its workspace, which two registers point to;
+// grids of other launches that run at the same time use different ones of these.
 __device__ static unsigned int gridArrivals[64];
+ORDITO_CG unsigned int* arrivalCounter() {
+  unsigned int high, low;
+  asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+  asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+  if ((high | low) != 0) return (unsigned int*)((unsigned long long)high << 32 | low) + 1;
+  unsigned long long grid;
+  asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+  return &gridArrivals[grid % 64];
+}
 
 /// Every block adds one and block 0 adds what is missing to 2^31, so when all have come the top bit has flipped and the
 /// rest of the counter is back where it was: no reset, and any number of blocks can follow.
 ORDITO_CG void gridBarrier() {
   __syncthreads();
   if (rankInBlock() == 0) {
-    unsigned long long grid;
-    asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
-    unsigned int* arrivals = &gridArrivals[grid % 64];
+    unsigned int* const arrivals = arrivalCounter();
     const unsigned int step = blockRank() == 0 ? 0x80000000u - (gridBlocks() - 1u) : 1u;
     __threadfence();
     const unsigned int before = atomicAdd(arrivals, step);

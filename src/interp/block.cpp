@@ -108,9 +108,19 @@ machine::Turn Block::run() {
     if (hasChanged) changed = now;
     idleRounds = hasChanged || !onlyWaits() ? 0 : idleRounds + 1;
     if (!program.isWitness && (idleRounds >= kIdleRounds || now > changed + kLongestIdleness))
-      return machine::Turn::Suspended;
+      return notePlace(), machine::Turn::Suspended;
   }
   return machine::Turn::Ended;
+}
+
+/// Where the block waits, should anybody ask: where its first thread that could go on stands.
+void Block::notePlace() const {
+  for (const Warp& warp : warps)
+    for (const Thread& thread : warp.threads)
+      if (const ptx::Instruction* at = thread.instruction(); thread.state == Thread::State::Ready && at) {
+        frame.waitsAt = at->line;
+        return;
+      }
 }
 
 /// Have all warps that took their turn only looked?

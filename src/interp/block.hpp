@@ -108,6 +108,7 @@ class Block {
  private:
   bool runWarp(Warp& warp);
   bool onlyWaits() const;
+  void notePlace() const;
   uint32_t selectGroup(Warp& warp) const;
   void noteProgress(Warp& warp, uint32_t group, bool wentBackwards) const;
   bool releaseBarriers();

@@ -182,7 +182,7 @@ void parkForWarp(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line,
                  uint32_t exchanges) {
   lot->forWarp(lanes, point, line, members, exchanges);
 }
-void parkSpinning(ParkingLot* lot, uint32_t lanes, uint32_t point) { lot->spinning(lanes, point); }
+void parkSpinning(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line) { lot->spinning(lanes, point, line); }
 
 int32_t devicePrintf(uint64_t format, uint64_t arguments) {
   return machine::devicePrintf(reinterpret_cast<const char*>(format), reinterpret_cast<const std::byte*>(arguments));

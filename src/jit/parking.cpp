@@ -155,6 +155,7 @@ uint32_t ParkingLot::endRound() {
   progress = 0;
   if (met != kParked || (!onlySpins && ++rounds < kMostRounds)) return 0;
   rounds = 0;
+  notePlace();
   return kWaits;
 }
 
@@ -291,11 +292,21 @@ void ParkingLot::refuseExchange(const ParkedWarp& warp, uint32_t lanes) {
   machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, warp.line[first], 0, text.c_str());
 }
 
-void ParkingLot::spinning(uint32_t lanes, uint32_t point) {
+void ParkingLot::spinning(uint32_t lanes, uint32_t point, uint32_t line) {
   ParkedWarp& warp = all()[current];
   running &= ~lanes;
   warp.ready |= lanes;
   assign(warp.point, lanes, static_cast<uint16_t>(point));
+  assign(warp.line, lanes, line);
+}
+
+/// Where the block waits, should anybody ask: where its first thread spins.
+void ParkingLot::notePlace() {
+  for (uint32_t w = 0; w < warps; ++w)
+    if (const ParkedWarp& warp = all()[w]; warp.ready) {
+      frame->waitsAt = warp.line[lowest(warp.ready)];
+      return;
+    }
 }
 
 /// Names the first thread that waits, where, and how many others do.

@@ -78,7 +78,7 @@ struct ParkingLot {
   /// If they are to exchange something (`exchanges`), all must come to this very place.
   void forWarp(uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members, uint32_t exchanges);
   /// … in the next round.
-  void spinning(uint32_t lanes, uint32_t point);
+  void spinning(uint32_t lanes, uint32_t point, uint32_t line);
   /// Before the region in step at `point`: shall the block be suspended instead?
   bool takesBreak(uint32_t point);
 
@@ -92,6 +92,7 @@ struct ParkingLot {
   bool releaseWarp(ParkedWarp& warp);
   void refuseExchange(const ParkedWarp& warp, uint32_t lanes);
   bool releaseAll();
+  void notePlace();
   [[noreturn]] void reportDeadlock();
 };
 

@@ -255,7 +255,8 @@ void Emitter::noteSpin(BlockId header, uint32_t version) {
   b_.SetInsertPoint(tired);
   const Parts live = liveMask(version);
   helper("ordito_park_spinning", b_.getVoidTy(),
-         {parkingLot(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]), b_.getInt32(pointOf_[header])});
+         {parkingLot(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]), b_.getInt32(pointOf_[header]),
+          b_.getInt32(f_.blocks[header].line)});
   spillForBarrier(pointOf_[header], live);
   b_.CreateBr(regionLatch_);
   b_.SetInsertPoint(on);
@@ -280,7 +281,8 @@ void Emitter::endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* l
   b_.SetInsertPoint(again);
   b_.CreateCondBr(b_.CreateICmpUGE(count, limit), tired, loop);
   b_.SetInsertPoint(tired);
-  helper("ordito_park_spinning", b_.getVoidTy(), {parkingLot(), bits, b_.getInt32(pointOf_[header])});
+  helper("ordito_park_spinning", b_.getVoidTy(),
+         {parkingLot(), bits, b_.getInt32(pointOf_[header]), b_.getInt32(f_.blocks[header].line)});
   spillForBarrier(pointOf_[header], {waiting});
   b_.CreateStore(toStorage(b_.CreateAnd(live, b_.CreateNot(waiting))), live_[0]);
   for (auto* slot : pendingSlots(header)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);

@@ -51,6 +51,8 @@ struct BlockFrame {
   std::byte* gridWorkspace;  // of a cooperative launch: zeroed memory that nvcc's grid.sync() finds by %envreg1 and 2
   uint64_t localBytes;       // at `local`
   DeviceBlock* device;       // the block's streams, events and errors; null when the module does not use them
+  mutable uint32_t
+      waitsAt;  // set by the engine when the block is suspended: the PTX line where a thread waits; 0 = unknown
 };
 
 /// What an Executable may rely on.

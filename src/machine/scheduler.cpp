@@ -12,11 +12,13 @@
 #include <cstdlib>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "machine/grid_deadlock.hpp"
 #include "machine/worker.hpp"
 
 namespace ordito::machine {
@@ -33,7 +35,9 @@ constexpr int kSpins = 200;  // a few microseconds: longer spinning would take t
 /// One grid while it runs. Lives on the launching thread's stack or, if it was started, on the heap until it has
 /// finished.
 struct Running {
-  Running(const GridLaunch& what, uint64_t number) : launch(what), id(number), blocks(what.grid.count()) {}
+  Running(const GridLaunch& what, uint64_t number) : launch(what), id(number), blocks(what.grid.count()) {
+    if (what.cooperative && what.gridWorkspace && blocks > 1) deadlock.emplace(what);
+  }
 
   const GridLaunch& launch;
   const uint64_t id;
@@ -45,6 +49,7 @@ struct Running {
   unsigned users = 0;  // pool threads inside work()
   std::condition_variable left;
   GridResult result;
+  std::optional<GridDeadlock> deadlock;
   std::unique_ptr<StartedGrid> started;  // null: somebody waits in run()
   std::atomic<bool> begun{false};        // used by started grids only
   // The watcher's, guarded likewise: how far the grid was, since when, and the threads that it has got for it.
@@ -105,6 +110,8 @@ class Scheduler::Pool {
     work(grid);
     for (auto& thread : crowd) thread.join();
     if (shared && !eachItsThread) withdraw(grid);
+    // Now all have said where their blocks wait.
+    if (auto fault = grid.deadlock ? grid.deadlock->fault() : std::nullopt) grid.result.fault = std::move(fault);
     return std::move(grid.result);
   }
 
@@ -141,7 +148,8 @@ class Scheduler::Pool {
   /// Takes blocks of `grid` until none is left, then adds this thread's counters to the result.
   void work(Running& grid) {
     Worker& worker = Worker::current();
-    if (!worker.begin(grid.launch, grid.id, threads_)) return report(grid, Worker::noMemory(grid.launch));
+    if (!worker.begin(grid.launch, grid.id, threads_, grid.deadlock ? &*grid.deadlock : nullptr))
+      return report(grid, Worker::noMemory(grid.launch));
     if (grid.started && !grid.begun.exchange(true)) grid.started->begun();
     while (!grid.stop.load(std::memory_order_relaxed)) {
       uint64_t first = grid.next.fetch_add(grid.chunk, std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <fstream>
 
+#include "machine/grid_deadlock.hpp"
 #include "machine/witness.hpp"
 
 namespace ordito::machine {
@@ -77,7 +78,8 @@ Fault Worker::noMemory(const GridLaunch& launch) {
   return fault;
 }
 
-bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads) {
+bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, GridDeadlock* deadlock) {
+  deadlock_ = deadlock;
   if (free_.size() > kMostFreeSeats) free_.resize(kMostFreeSeats);
   frame_ = {};
   frame_.parameters = launch.parameters;
@@ -126,9 +128,11 @@ std::optional<Fault> Worker::runSeat(const GridLaunch& launch, std::unique_ptr<S
   auto fault = runGuarded(*seat->code, seat->frame, &turn);
   if (fault) nameThread(launch, seat->frame, *fault);
   if (fault || turn == Turn::Ended) {
+    if (deadlock_ && !fault) deadlock_->ended(seat->frame);
     seat->device.end();
     return fault;
   }
+  if (deadlock_) deadlock_->suspended(seat->frame);
   ++seat->frame.resumes;
   waiting_.push_back(std::move(seat));
   return std::nullopt;
@@ -183,15 +187,18 @@ std::optional<Fault> Worker::resumeAll(const GridLaunch& launch, const std::atom
   while (!waiting_.empty() && !stop.load(std::memory_order_relaxed)) {
     const size_t before = waiting_.size();
     if (auto fault = resume(launch, before, stop)) return fault;
-    // Whom they wait for may be on another thread that has no core.
-    if (waiting_.size() == before) sched_yield();
+    if (waiting_.size() != before) continue;
+    if (deadlock_ && deadlock_->isThere()) return deadlock_->fault();
+    sched_yield();  // whom they wait for may be on another thread that has no core
   }
   return std::nullopt;
 }
 
 /// A launch that is stopped leaves suspended blocks behind.
 void Worker::abandonWaiting() {
+  const bool isDeadlocked = deadlock_ && deadlock_->isThere();
   for (auto& seat : waiting_) {
+    if (isDeadlocked) deadlock_->waits(seat->frame);
     seat->code->abandon(seat->frame);
     seat->device.end();
     free_.push_back(std::move(seat));

@@ -20,6 +20,8 @@
 
 namespace ordito::machine {
 
+class GridDeadlock;
+
 /// A buffer that only grows, 64-byte aligned, with an inaccessible page behind it.
 class GrowingBuffer {
  public:
@@ -43,7 +45,8 @@ class Worker {
   static Worker& current();
 
   /// Prepares for `launch`. False when the host has too little memory.
-  bool begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads);
+  /// `deadlock` is told what becomes of blocks; may be null.
+  bool begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, GridDeadlock* deadlock = nullptr);
   /// Starts blocks [first, last) in order; the fault that stopped it, if any. Some may be suspended.
   std::optional<Fault> runBlocks(const GridLaunch& launch, uint64_t first, uint64_t last,
                                  const std::atomic<bool>& stop);
@@ -74,7 +77,8 @@ class Worker {
   std::unique_ptr<Seat> seat_;                 // for the next block; may be null
   std::vector<std::unique_ptr<Seat>> free_;    // used before
   std::deque<std::unique_ptr<Seat>> waiting_;  // of suspended blocks, by when they last ran
-  bool streams_ = false;                       // some block's stores may have gone round the caches
+  GridDeadlock* deadlock_ = nullptr;
+  bool streams_ = false;  // some block's stores may have gone round the caches
   uint64_t counters_[kCounterCount] = {};
 };
 
