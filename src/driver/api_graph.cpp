@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "driver/api.hpp"
-#include "driver/graph_tasks.hpp"
+#include "driver/graph_parameters.hpp"
 
 using namespace ordito::driver;
 
@@ -50,23 +50,6 @@ std::vector<GraphNode*> dependentsOf(const GraphNode* node) {
     if (std::find(other->after.begin(), other->after.end(), node) != other->after.end())
       dependents.push_back(other.get());
   return dependents;
-}
-
-CUresult findTyped(CUgraphNode handle, CUgraphNodeType type, GraphNode** node) {
-  *node = Graph::node(handle);
-  return *node && (*node)->task.type == type ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-/// Gives a node other parameters of its type.
-template <class Make>
-CUresult setParameters(CUgraphNode handle, CUgraphNodeType type, Make&& make) {
-  ORDITO_CONTEXT(context);
-  GraphNode* node = nullptr;
-  if (CUresult bad = findTyped(handle, type, &node)) return bad;
-  NodeTask task;
-  if (CUresult bad = make(*context, task)) return bad;
-  node->task = std::move(task);
-  return CUDA_SUCCESS;
 }
 
 }  // namespace

@@ -2,29 +2,14 @@
 #include <algorithm>
 
 #include "driver/api.hpp"
-#include "driver/graph_tasks.hpp"
+#include "driver/graph_parameters.hpp"
 #include "driver/stream_memory.hpp"
 
 using namespace ordito::driver;
 
 namespace {
 
-CUresult findTyped(CUgraphNode handle, CUgraphNodeType type, GraphNode** node) {
-  *node = Graph::node(handle);
-  return *node && (*node)->task.type == type ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-/// Gives a node, or its step in an instantiated graph, other parameters of its type.
-template <class Make>
-CUresult change(CUgraphNode handle, CUgraphNodeType type, Make&& make) {
-  ORDITO_CONTEXT(context);
-  GraphNode* node = nullptr;
-  if (CUresult bad = findTyped(handle, type, &node)) return bad;
-  NodeTask task;
-  if (CUresult bad = make(*context, task)) return bad;
-  node->task = std::move(task);
-  return CUDA_SUCCESS;
-}
+/// Gives a node's step in an instantiated graph other parameters of its type.
 template <class Make>
 CUresult changeStep(CUgraphExec executableHandle, CUgraphNode handle, CUgraphNodeType type, Make&& make) {
   ORDITO_CONTEXT(context);
@@ -94,7 +79,7 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NO
 }
 CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
   if (!parameters) return CUDA_ERROR_INVALID_VALUE;
-  return change(node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, batchOf(parameters));
+  return setParameters(node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, batchOf(parameters));
 }
 CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec executable, CUgraphNode node,
                                             const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
@@ -109,10 +94,10 @@ CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
   return eventIn(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
-  return change(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, eventOf(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event));
+  return setParameters(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, eventOf(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event));
 }
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
-  return change(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, eventOf(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event));
+  return setParameters(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, eventOf(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event));
 }
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec executable, CUgraphNode node, CUevent event) {
   constexpr auto kType = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
@@ -125,8 +110,8 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec executable, CUgraphNode no
 
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* parameters) {
   if (!parameters) return CUDA_ERROR_INVALID_VALUE;
-  return change(node, parameters->type,
-                [&](Context& context, NodeTask& task) { return taskOf(context, *parameters, task); });
+  return setParameters(node, parameters->type,
+                       [&](Context& context, NodeTask& task) { return taskOf(context, *parameters, task); });
 }
 CUresult cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraphNodeParams* parameters) {
   if (!parameters) return CUDA_ERROR_INVALID_VALUE;
