@@ -19,48 +19,12 @@ namespace ordito_detail {
 ORDITO_HD SmallFloat layoutOf(__nv_fp6_interpretation_t format) {
   return format == __NV_E2M3 ? SmallFloat{3, 1, 0x1f} : SmallFloat{2, 3, 0x1f};
 }
-ORDITO_HD __nv_fp6_storage_t toFp6(double x, __nv_fp6_interpretation_t format, enum cudaRoundMode rounding) {
+ORDITO_HD __nv_fp6_storage_t finiteCode(double x, __nv_fp6_interpretation_t format, enum cudaRoundMode rounding) {
   return (__nv_fp6_storage_t)finiteSmallFloat(x, layoutOf(format), 0x20, rounding);
 }
 }  // namespace ordito_detail
 
-ORDITO_HD __nv_fp6_storage_t __nv_cvt_double_to_fp6(double x, __nv_fp6_interpretation_t f, enum cudaRoundMode r) {
-  return ordito_detail::toFp6(x, f, r);
-}
-ORDITO_HD __nv_fp6_storage_t __nv_cvt_float_to_fp6(float x, __nv_fp6_interpretation_t f, enum cudaRoundMode r) {
-  return ordito_detail::toFp6(x, f, r);
-}
-ORDITO_HD __nv_fp6_storage_t __nv_cvt_halfraw_to_fp6(__half_raw x, __nv_fp6_interpretation_t f, enum cudaRoundMode r) {
-  return ordito_detail::toFp6(ordito_detail::halfToFloat(x.x), f, r);
-}
-ORDITO_HD __nv_fp6_storage_t __nv_cvt_bfloat16raw_to_fp6(__nv_bfloat16_raw x, __nv_fp6_interpretation_t f,
-                                                         enum cudaRoundMode r) {
-  return ordito_detail::toFp6(ordito_detail::floatOfBfloat16(x), f, r);
-}
-ORDITO_HD __nv_fp6x2_storage_t __nv_cvt_double2_to_fp6x2(double2 x, __nv_fp6_interpretation_t f, enum cudaRoundMode r) {
-  return (__nv_fp6x2_storage_t)(__nv_cvt_double_to_fp6(x.x, f, r) | __nv_cvt_double_to_fp6(x.y, f, r) << 8);
-}
-ORDITO_HD __nv_fp6x2_storage_t __nv_cvt_float2_to_fp6x2(float2 x, __nv_fp6_interpretation_t f, enum cudaRoundMode r) {
-  return __nv_cvt_double2_to_fp6x2(make_double2(x.x, x.y), f, r);
-}
-ORDITO_HD __nv_fp6x2_storage_t __nv_cvt_halfraw2_to_fp6x2(__half2_raw x, __nv_fp6_interpretation_t f,
-                                                          enum cudaRoundMode r) {
-  return __nv_cvt_double2_to_fp6x2(make_double2(ordito_detail::halfToFloat(x.x), ordito_detail::halfToFloat(x.y)), f,
-                                   r);
-}
-ORDITO_HD __nv_fp6x2_storage_t __nv_cvt_bfloat16raw2_to_fp6x2(__nv_bfloat162_raw x, __nv_fp6_interpretation_t f,
-                                                              enum cudaRoundMode r) {
-  return __nv_cvt_double2_to_fp6x2(make_double2(ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.x}),
-                                                ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.y})),
-                                   f, r);
-}
-ORDITO_HD __half_raw __nv_cvt_fp6_to_halfraw(__nv_fp6_storage_t x, __nv_fp6_interpretation_t f) {
-  return __half_raw{ordito_detail::floatToHalf(ordito_detail::valueOf(x, ordito_detail::layoutOf(f), 0x20))};
-}
-ORDITO_HD __half2_raw __nv_cvt_fp6x2_to_halfraw2(__nv_fp6x2_storage_t x, __nv_fp6_interpretation_t f) {
-  return __half2_raw{__nv_cvt_fp6_to_halfraw((__nv_fp6_storage_t)x, f).x,
-                     __nv_cvt_fp6_to_halfraw((__nv_fp6_storage_t)(x >> 8), f).x};
-}
+ORDITO_SMALL_FLOAT_CONVERSIONS(fp6, 0x20, 8)
 
 namespace ordito_detail {
 template <__nv_fp6_interpretation_t format>
@@ -69,7 +33,7 @@ struct Fp6 {
   typedef __nv_fp6x2_storage_t Storage2;
   typedef __nv_fp6x4_storage_t Storage4;
   static constexpr int kBits = 8;
-  ORDITO_MEMBER static unsigned code(double x) { return toFp6(x, format, cudaRoundNearest); }
+  ORDITO_MEMBER static unsigned code(double x) { return finiteCode(x, format, cudaRoundNearest); }
   ORDITO_MEMBER static float value(unsigned code) { return valueOf(code, layoutOf(format), 0x20); }
 };
 }  // namespace ordito_detail

@@ -60,6 +60,11 @@ static __device__ __inline__ Type reduce(const coalesced_group& group, Type valu
   return group.shfl(value, 0);
 }
 
+/// Each operation that an atomic variable can do by itself, and its member that does it.
+#define ORDITO_CG_ATOMIC_OPERATIONS(apply)                                                           \
+  apply(plus, fetch_add) apply(bit_and, fetch_and) apply(bit_or, fetch_or) apply(bit_xor, fetch_xor) \
+      apply(less, fetch_min) apply(greater, fetch_max)
+
 /// The group's result goes into an atomic variable, by one thread: added to what is there (or combined as the operation
 /// says), or stored over it.
 #define ORDITO_CG_UPDATE(operation, fetch)                                                              \
@@ -69,12 +74,7 @@ static __device__ __inline__ Type reduce(const coalesced_group& group, Type valu
     const Type result = reduce(group, value, combine);                                                  \
     if (group.thread_rank() == 0) atomic.fetch(result);                                                 \
   }
-ORDITO_CG_UPDATE(plus, fetch_add)
-ORDITO_CG_UPDATE(bit_and, fetch_and)
-ORDITO_CG_UPDATE(bit_or, fetch_or)
-ORDITO_CG_UPDATE(bit_xor, fetch_xor)
-ORDITO_CG_UPDATE(less, fetch_min)
-ORDITO_CG_UPDATE(greater, fetch_max)
+ORDITO_CG_ATOMIC_OPERATIONS(ORDITO_CG_UPDATE)
 #undef ORDITO_CG_UPDATE
 template <class Group, class Atomic, class Type, class Operation>
 static __device__ __inline__ void reduce_store_async(const Group& group, Atomic& atomic, Type value,

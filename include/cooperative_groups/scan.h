@@ -66,42 +66,34 @@ static __device__ __inline__ Type exclusive_scan(const Group& group, Type value)
 }
 
 namespace ordito_detail {
-/// What the group's last thread has: the sum of all.
-template <class Group, class Type>
-static __device__ __inline__ Type lastOf(const Group& group, const Type& value) {
-  return group.shfl(value, group.size() - 1);
+/// One thread takes the sum of all, which the last has scanned, to the variable; everybody gets what was there before.
+template <class Group, class Type, class Fetch>
+static __device__ __inline__ Type fetchOnce(const Group& group, const Type& scanned, Fetch fetch) {
+  const Type sum = group.shfl(scanned, group.size() - 1);
+  Type before{};
+  if (group.thread_rank() == 0) before = fetch(sum);
+  return group.shfl(before, 0);
 }
 }  // namespace ordito_detail
 
 /// The scan goes on from an atomic variable (fetch_add, or what fits the operation): one thread adds the group's sum to
 /// it and the old value comes before the group's own.
-#define ORDITO_CG_UPDATE(operation, fetch)                                                                \
-  template <class Group, class Atomic, class Type>                                                        \
-  static __device__ __inline__ Type inclusive_scan_update(const Group& group, Atomic& atomic, Type value, \
-                                                          operation<Type> combine) {                      \
-    const Type scanned = inclusive_scan(group, value, combine);                                           \
-    const Type sum = ordito_detail::lastOf(group, scanned);                                               \
-    Type before{};                                                                                        \
-    if (group.thread_rank() == 0) before = atomic.fetch(sum);                                             \
-    return combine(group.shfl(before, 0), scanned);                                                       \
-  }                                                                                                       \
-  template <class Group, class Atomic, class Type>                                                        \
-  static __device__ __inline__ Type exclusive_scan_update(const Group& group, Atomic& atomic, Type value, \
-                                                          operation<Type> combine) {                      \
-    const Type scanned = inclusive_scan(group, value, combine);                                           \
-    const Type sum = ordito_detail::lastOf(group, scanned);                                               \
-    Type before{};                                                                                        \
-    if (group.thread_rank() == 0) before = atomic.fetch(sum);                                             \
-    before = group.shfl(before, 0);                                                                       \
-    const Type below = group.shfl_up(scanned, 1);                                                         \
-    return group.thread_rank() == 0 ? before : combine(before, below);                                    \
+#define ORDITO_CG_UPDATE(operation, fetch)                                                                          \
+  template <class Group, class Atomic, class Type>                                                                  \
+  static __device__ __inline__ Type inclusive_scan_update(const Group& group, Atomic& atomic, Type value,           \
+                                                          operation<Type> combine) {                                \
+    const Type scanned = inclusive_scan(group, value, combine);                                                     \
+    return combine(ordito_detail::fetchOnce(group, scanned, [&](Type sum) { return atomic.fetch(sum); }), scanned); \
+  }                                                                                                                 \
+  template <class Group, class Atomic, class Type>                                                                  \
+  static __device__ __inline__ Type exclusive_scan_update(const Group& group, Atomic& atomic, Type value,           \
+                                                          operation<Type> combine) {                                \
+    const Type scanned = inclusive_scan(group, value, combine);                                                     \
+    const Type before = ordito_detail::fetchOnce(group, scanned, [&](Type sum) { return atomic.fetch(sum); });      \
+    const Type below = group.shfl_up(scanned, 1);                                                                   \
+    return group.thread_rank() == 0 ? before : combine(before, below);                                              \
   }
-ORDITO_CG_UPDATE(plus, fetch_add)
-ORDITO_CG_UPDATE(bit_and, fetch_and)
-ORDITO_CG_UPDATE(bit_or, fetch_or)
-ORDITO_CG_UPDATE(bit_xor, fetch_xor)
-ORDITO_CG_UPDATE(less, fetch_min)
-ORDITO_CG_UPDATE(greater, fetch_max)
+ORDITO_CG_ATOMIC_OPERATIONS(ORDITO_CG_UPDATE)
 #undef ORDITO_CG_UPDATE
 template <class Group, class Atomic, class Type>
 static __device__ __inline__ Type inclusive_scan_update(const Group& group, Atomic& atomic, Type value) {

@@ -148,6 +148,52 @@ struct SmallFloat4 {
     using ordito_detail::SmallFloat4<format>::SmallFloat4; \
   };
 
+/// The conversions of a family of formats without infinity and NaN: `fp` is fp4 or fp6, `sign` the bit of the sign,
+/// `bits` what an element of a pair takes. ordito_detail::finiteCode(x, format, rounding) gives a number's code.
+#define ORDITO_SMALL_FLOAT_CONVERSIONS(fp, sign, bits)                                                                 \
+  ORDITO_HD __nv_##fp##_storage_t __nv_cvt_double_to_##fp(double x, __nv_##fp##_interpretation_t f,                    \
+                                                          enum cudaRoundMode r) {                                      \
+    return ordito_detail::finiteCode(x, f, r);                                                                         \
+  }                                                                                                                    \
+  ORDITO_HD __nv_##fp##_storage_t __nv_cvt_float_to_##fp(float x, __nv_##fp##_interpretation_t f,                      \
+                                                         enum cudaRoundMode r) {                                       \
+    return ordito_detail::finiteCode(x, f, r);                                                                         \
+  }                                                                                                                    \
+  ORDITO_HD __nv_##fp##_storage_t __nv_cvt_halfraw_to_##fp(__half_raw x, __nv_##fp##_interpretation_t f,               \
+                                                           enum cudaRoundMode r) {                                     \
+    return ordito_detail::finiteCode(ordito_detail::halfToFloat(x.x), f, r);                                           \
+  }                                                                                                                    \
+  ORDITO_HD __nv_##fp##_storage_t __nv_cvt_bfloat16raw_to_##fp(__nv_bfloat16_raw x, __nv_##fp##_interpretation_t f,    \
+                                                               enum cudaRoundMode r) {                                 \
+    return ordito_detail::finiteCode(ordito_detail::floatOfBfloat16(x), f, r);                                         \
+  }                                                                                                                    \
+  ORDITO_HD __nv_##fp##x2_storage_t __nv_cvt_double2_to_##fp##x2(double2 x, __nv_##fp##_interpretation_t f,            \
+                                                                 enum cudaRoundMode r) {                               \
+    return (__nv_##fp##x2_storage_t)(__nv_cvt_double_to_##fp(x.x, f, r) | __nv_cvt_double_to_##fp(x.y, f, r) << bits); \
+  }                                                                                                                    \
+  ORDITO_HD __nv_##fp##x2_storage_t __nv_cvt_float2_to_##fp##x2(float2 x, __nv_##fp##_interpretation_t f,              \
+                                                                enum cudaRoundMode r) {                                \
+    return __nv_cvt_double2_to_##fp##x2(make_double2(x.x, x.y), f, r);                                                 \
+  }                                                                                                                    \
+  ORDITO_HD __nv_##fp##x2_storage_t __nv_cvt_halfraw2_to_##fp##x2(__half2_raw x, __nv_##fp##_interpretation_t f,       \
+                                                                  enum cudaRoundMode r) {                              \
+    return __nv_cvt_double2_to_##fp##x2(                                                                               \
+        make_double2(ordito_detail::halfToFloat(x.x), ordito_detail::halfToFloat(x.y)), f, r);                         \
+  }                                                                                                                    \
+  ORDITO_HD __nv_##fp##x2_storage_t __nv_cvt_bfloat16raw2_to_##fp##x2(                                                 \
+      __nv_bfloat162_raw x, __nv_##fp##_interpretation_t f, enum cudaRoundMode r) {                                    \
+    return __nv_cvt_double2_to_##fp##x2(make_double2(ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.x}),           \
+                                                     ordito_detail::floatOfBfloat16(__nv_bfloat16_raw{x.y})),          \
+                                        f, r);                                                                         \
+  }                                                                                                                    \
+  ORDITO_HD __half_raw __nv_cvt_##fp##_to_halfraw(__nv_##fp##_storage_t x, __nv_##fp##_interpretation_t f) {           \
+    return __half_raw{ordito_detail::floatToHalf(ordito_detail::valueOf(x, ordito_detail::layoutOf(f), sign))};        \
+  }                                                                                                                    \
+  ORDITO_HD __half2_raw __nv_cvt_##fp##x2_to_halfraw2(__nv_##fp##x2_storage_t x, __nv_##fp##_interpretation_t f) {     \
+    return __half2_raw{__nv_cvt_##fp##_to_halfraw((__nv_##fp##_storage_t)x, f).x,                                      \
+                       __nv_cvt_##fp##_to_halfraw((__nv_##fp##_storage_t)(x >> bits), f).x};                           \
+  }
+
 #undef ORDITO_MEMBER
 
 #endif
