@@ -126,12 +126,15 @@ class JoinFinder {
 }  // namespace
 
 Shapes::Shapes(const Function& function, const LaunchShape& launch, const Stops* stops)
+    : Shapes(function, launch, stops, controlFlow(function)) {}
+
+Shapes::Shapes(const Function& function, const LaunchShape& launch, const Stops* stops, const Graph& graph)
     : f_(function),
       launch_(launch),
       stops_(stops && stops->parks() ? stops : nullptr),
       patterns_{Pattern{}},
-      order_(reversePostOrder(controlFlow(function), 0)),
-      loops_(controlFlow(function)) {
+      order_(reversePostOrder(graph, 0)),
+      loops_(graph) {
   const size_t blocks = f_.blocks.size();
   shapes_.resize(f_.values.size());
   divergent_.assign(blocks, 0);

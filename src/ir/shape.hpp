@@ -82,6 +82,7 @@ class Shapes {
 
  private:
   friend class ShapeTransfer;
+  Shapes(const Function& function, const LaunchShape& launch, const Stops* stops, const Graph& graph);
   PatternId intern(const Pattern& p);
   void findJoins();
   void findAddressOnly();
