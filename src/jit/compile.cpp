@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "jit/helpers.hpp"
@@ -136,8 +137,9 @@ llvm::TargetMachine& machineFor(const Target& target, Effort effort) {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options) {
   llvm::PassInstrumentationCallbacks callbacks;
-  llvm::TimePassesHandler times(options.times);
-  times.registerCallbacks(callbacks);
+  // Only when asked for: it makes a group of timers, and their lock is a global that LLVM makes with the first of them.
+  std::optional<llvm::TimePassesHandler> times;
+  if (options.times) times.emplace(true).registerCallbacks(callbacks);
   llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), {}, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
