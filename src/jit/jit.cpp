@@ -2,7 +2,6 @@
 #include "jit/jit.hpp"
 
 #include <llvm-c/Core.h>
-#include <llvm/IR/LLVMContext.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,21 +14,11 @@
 #include <set>
 #include <thread>
 
-#include "ir/ir.hpp"
-#include "ir/liveness.hpp"
-#include "ir/passes.hpp"
-#include "ir/print.hpp"
-#include "ir/shape.hpp"
-#include "ir/single_group.hpp"
-#include "ir/stops.hpp"
 #include "jit/code_cache.hpp"
 #include "jit/compile.hpp"
-#include "jit/emitter.hpp"
-#include "jit/jam.hpp"
 #include "jit/math_table.hpp"
-#include "jit/shadows.hpp"
+#include "jit/pipeline.hpp"
 #include "machine/background.hpp"
-#include "machine/layout.hpp"
 
 namespace ordito::jit {
 namespace {
@@ -88,112 +77,7 @@ class ImprovingKernel final : public CompiledKernel {
   std::atomic<const Executable*> published_{nullptr};
 };
 
-/// Of a block, in whole warps.
-size_t threadsOf(const machine::Dim3& block) { return (block.count() + kLanes - 1) / kLanes * kLanes; }
-
-/// A kernel as the emitter wants it.
-struct Analysed {
-  ir::Function function;
-  ir::Stops stops;
-  ir::LaunchShape launch;
-  machine::KernelLayout layout;
-  bool counters = false;
-};
-
-/// A kernel as LLVM wants it, on its own: nothing of the program's module is needed any more.
-struct Emission {
-  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> code;
-  std::string symbol;
-  EmittedKernel emitted;
-  size_t threads = 0;
-  Needs needs() const { return {emitted, threads}; }
-  /// LLVM has stopped in the middle of its work on it: it must not be destroyed.
-  void abandon() { [[maybe_unused]] const std::pair lost{code.release(), context.release()}; }
-};
-
-Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kernel,
-                           const machine::Specialisation& specialisation, bool dump) {
-  ir::LaunchShape launch;
-  launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
-  // Lanes that are out of step have to meet before they can work together, and may be so in more places then.
-  std::set<uint32_t> warpStops;
-  auto function = ir::buildCfg(module, kernel);
-  if (!function) return tl::unexpected(function.error());
-  const auto finish = [&] {
-    ir::buildSsa(*function);
-    if (!specialisation.counters)
-      ir::runPass(*ir::findPass("if-convert"), *function, launch);  // counters count the branches
-  };
-  finish();
-  ir::Stops stops = ir::findStops(*function, launch);
-  while (ir::addWarpStops(*function, stops, warpStops)) {
-    function = ir::buildCfg(module, kernel, warpStops);
-    finish();
-    stops = ir::findStops(*function, launch);
-  }
-  if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
-  if (dump) fmt::print(stderr, "{}", ir::print(*function));
-  return Analysed{std::move(*function), std::move(stops), launch, machine::layoutKernel(module, kernel),
-                  specialisation.counters};
-}
-
-/// The kernel for blocks whose warps run as one group; nothing where that makes no difference. Counters count barriers.
-std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam) {
-  if (kernel.launch.warps() != jam || kernel.counters) return std::nullopt;
-  // The end of a region is where counts from copies of shared memory are added up.
-  const auto shadowed = shadowedRegions(kernel.function, kernel.stops, kernel.layout, ir::readValues(kernel.function));
-  if (std::any_of(shadowed.begin(), shadowed.end(), [](char s) { return s != 0; })) return std::nullopt;
-  auto function = ir::withoutPlainBarriers(kernel.function, kernel.stops);
-  if (!function) return std::nullopt;
-  ir::Stops stops = ir::findStops(*function, kernel.launch);
-  if (stops.parks()) return std::nullopt;  // a loop that waits for other blocks, and was cut by a barrier so far
-  return Analysed{std::move(*function), std::move(stops), kernel.launch, kernel.layout, false};
-}
-
-/// Of PTX, after inlining.
-size_t instructionCount(const ir::Function& f) {
-  size_t count = 0;
-  for (const ir::Block& block : f.blocks) count += block.code.size() + 1;
-  return count;
-}
 constexpr size_t kSurelyLarge = 2000;  // nobody has to emit its good code to see that it is a large kernel
-
-Expected<Emission> emit(const Analysed& analysed, unsigned jam, const Target& target, std::string symbol,
-                        Effort effort) {
-  const auto joined = withoutBarriers(analysed, jam);
-  const Analysed& kernel = joined ? *joined : analysed;
-  ir::LaunchShape launch = kernel.launch;
-  Emission made;
-  made.code = std::make_unique<llvm::Module>(kernel.function.kernel->name, *made.context);
-  made.symbol = std::move(symbol);
-  made.threads = threadsOf({launch.block[0], launch.block[1], launch.block[2]});
-  auto shapesFor = [&](unsigned warps) {
-    launch.jam = warps;
-    return ir::Shapes(kernel.function, launch, &kernel.stops);
-  };
-  auto emitterFor = [&](const ir::Shapes& shapes) {
-    return Emitter(*made.code, kernel.function, kernel.stops, shapes, kernel.layout, target, kernel.counters,
-                   effort == Effort::Quick);
-  };
-  const std::string apart = made.symbol + "_apart";
-  try {
-    const ir::Shapes shapes = shapesFor(jam);
-    Emitter together = emitterFor(shapes);
-    if (jam > 1 && !joined && kernel.stops.points.size() == 1 && !kernel.stops.parks() && !kernel.counters)
-      together.partWarps(apart);
-    made.emitted = together.emit(made.symbol);
-    if (together.hasParted()) {
-      const ir::Shapes single = shapesFor(1);
-      const EmittedKernel needs = emitterFor(single).emitApart(apart, jam);
-      made.emitted.scratchBytes = std::max(made.emitted.scratchBytes, needs.scratchBytes);
-      made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
-    }
-  } catch (const Refusal& refusal) {
-    return tl::unexpected(Error{refusal.message, kNotSupported});
-  }
-  return made;
-}
 
 /// A kernel to compile, and what its code is called.
 struct Request {
@@ -233,8 +117,7 @@ class CodeMaker {
 
   Expected<Emission> emit(const Request& r, const Analysed& kernel, Effort effort) const {
     const machine::Haltable guard(kLlvmCode);
-    const unsigned jam = effort == Effort::Full ? jamFor(kernel) : 1;
-    return jit::emit(kernel, jam, target_, r.symbolFor(effort), effort);
+    return jit::emit(kernel, options_.jam, target_, r.symbolFor(effort), effort);
   }
 
   Expected<Linked> make(const Request& r, Emission kernel, Effort effort) {
@@ -284,12 +167,6 @@ class CodeMaker {
     auto address = store_.link(std::move(code.object), r.symbolFor(effort));
     if (!address) return tl::unexpected(address.error());
     return Linked{reinterpret_cast<BlockFunction>(*address), needs};
-  }
-
-  unsigned jamFor(const Analysed& kernel) const {
-    if (kernel.stops.parks()) return 1;
-    if (!options_.jam) return chooseJam(kernel.function, kernel.launch, target_);
-    return kernel.launch.warps() % options_.jam == 0 ? options_.jam : 1;
   }
 
   void delay() const {

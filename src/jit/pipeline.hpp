@@ -1,0 +1,57 @@
+// From a kernel of a PTX module to a function of LLVM's: the passes over our IR, then the emitter. What optimises,
+// links, keeps and replaces code is in jit.cpp and compile.cpp.
+#pragma once
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "ir/ir.hpp"
+#include "ir/stops.hpp"
+#include "jit/compile.hpp"
+#include "jit/emitter.hpp"
+#include "jit/target.hpp"
+#include "machine/kernel.hpp"
+#include "machine/layout.hpp"
+
+namespace ordito::jit {
+
+/// The threads of a block, in whole warps.
+size_t threadsOf(const machine::Dim3& block);
+
+/// A kernel as the emitter wants it.
+struct Analysed {
+  ir::Function function;
+  ir::Stops stops;
+  ir::LaunchShape launch;
+  machine::KernelLayout layout;
+  bool counters = false;
+};
+
+/// A kernel as LLVM wants it, on its own: nothing of the program's module is needed any more.
+struct Emission {
+  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> code;
+  std::string symbol;
+  EmittedKernel emitted;
+  size_t threads = 0;
+  /// LLVM has stopped in the middle of its work on it: it must not be destroyed.
+  void abandon() { [[maybe_unused]] const std::pair lost{code.release(), context.release()}; }
+};
+
+/// `dump` prints the IR to stderr. An error says which instruction cannot be compiled.
+Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kernel,
+                           const machine::Specialisation& specialisation, bool dump);
+
+/// How many instructions of PTX, after inlining.
+size_t instructionCount(const ir::Function& f);
+
+/// `jam` warps advance together; 0: as many as are best for the kernel. `symbol` is the name of the function that runs
+/// a block. The error kNotSupported refuses the kernel.
+Expected<Emission> emit(const Analysed& analysed, unsigned jam, const Target& target, std::string symbol,
+                        Effort effort);
+
+}  // namespace ordito::jit
