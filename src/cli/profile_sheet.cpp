@@ -23,7 +23,7 @@ constexpr Shown kShown[] = {
     {"smsp__thread_inst_executed_pred_on.sum", "thread\ninstr."},
     {"smsp__sass_branch_targets.sum", "branches"},
     {"smsp__sass_branch_targets_threads_divergent.sum", "diver-\ngent"},
-    {"smsp__sass_average_branch_targets_threads_uniform.pct", "branch\neff. %"},
+    {"branch_efficiency", "branch\neff. %"},
     {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "global\nloads"},
     {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "load\nsectors"},
     {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "global\nstores"},
@@ -32,7 +32,7 @@ constexpr Shown kShown[] = {
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "load\nconfl."},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "sh. store\nwavefr."},
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "store\nconfl."},
-    {"smsp__inst_executed_pipe_adu_barrier.sum", "barriers"},
+    {"ordito__barriers.sum", "barriers"},
 };
 
 const char* titleOf(const std::string& metric) {

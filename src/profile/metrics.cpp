@@ -8,6 +8,7 @@
 //   - requests: warp-level memory instructions; sectors: distinct 32-byte pieces of memory that one request touches
 //   - wavefronts: passes over the 32 banks of shared memory; bank conflicts: passes beyond those that the access width
 //   needs
+// What ncu has no metric for has a name that begins with ordito__, or nvprof's.
 #include "profile/profile.hpp"
 
 namespace ordito::profile {
@@ -28,9 +29,11 @@ double percent(uint64_t part, uint64_t whole, double none) {
   return whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : none;
 }
 
+/// Of a kernel without branches, ncu says 0 and nvprof says 100.
+template <int withoutBranches>
 double branchEfficiency(const uint64_t* c) {
   uint64_t branches = at(c, Counter::Branches);
-  return percent(branches - at(c, Counter::DivergentBranches), branches, 100);
+  return percent(branches - at(c, Counter::DivergentBranches), branches, withoutBranches);
 }
 
 double warpEfficiency(const uint64_t* c) {
@@ -54,7 +57,8 @@ const std::vector<Metric>& metrics() {
       {"smsp__thread_inst_executed_pred_on_per_inst_executed.pct", true, warpEfficiency},
       {"smsp__sass_branch_targets.sum", false, count<Counter::Branches>},
       {"smsp__sass_branch_targets_threads_divergent.sum", false, count<Counter::DivergentBranches>},
-      {"smsp__sass_average_branch_targets_threads_uniform.pct", true, branchEfficiency},
+      {"smsp__sass_average_branch_targets_threads_uniform.pct", true, branchEfficiency<0>},
+      {"branch_efficiency", true, branchEfficiency<100>},
       {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", false, count<Counter::GlobalLoadRequests>},
       {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", false, count<Counter::GlobalLoadSectors>},
       {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", true, averageSectorsPerLoad},
@@ -71,7 +75,7 @@ const std::vector<Metric>& metrics() {
       {"smsp__inst_executed_op_shared_atom.sum", false, count<Counter::SharedAtomics>},
       {"smsp__inst_executed_op_local_ld.sum", false, count<Counter::LocalLoadRequests>},
       {"smsp__inst_executed_op_local_st.sum", false, count<Counter::LocalStoreRequests>},
-      {"smsp__inst_executed_pipe_adu_barrier.sum", false, count<Counter::Barriers>},
+      {"ordito__barriers.sum", false, count<Counter::Barriers>},
   };
   return all;
 }
