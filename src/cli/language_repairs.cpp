@@ -19,6 +19,7 @@ using Kind = CxxToken::Kind;
 constexpr std::string_view kSharedInitialiser = "initialization is not supported for __shared__ variables";
 constexpr std::string_view kDeviceAddress = "reference to __device__ function";
 constexpr std::string_view kVariableArray = "variable-sized object may not be initialized";
+constexpr std::string_view kTemplate = "use 'template' keyword to treat '";
 
 /// Where a refused deduction guide is declared.
 constexpr std::string_view kGuide = "'<deduction guide for";
@@ -91,6 +92,7 @@ class Mender {
       if (message.text.starts_with(kDeviceAddress)) mendAddress(at);
       if (message.text.starts_with(kVariableArray)) mendArray(at);
       if (message.text.starts_with(kGuide)) mendGuide(at);
+      if (message.text.starts_with(kTemplate)) replace(at, at + 1, "template " + std::string(tokens_[at].text));
     }
     if (edits_.empty()) return std::nullopt;
     std::string out = text_.starts_with(kPrelude) ? "" : kPrelude;
@@ -258,23 +260,37 @@ class Mender {
     return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
   }
 
-  /// `double a[n] = {};` and `{0}`; clang points to the name or to the brace.
+  /// `double a[n] = {1, 2};`; clang points to the name or to the brace.
   void mendArray(size_t at) {
-    size_t name = beginOfStatement(tokens_[at].is("{") ? at - 1 : at);
+    const size_t first = beginOfStatement(tokens_[at].is("{") ? at - 1 : at);
+    size_t name = first;
     bool isNumber = false;
     for (; name + 1 < tokens_.size() && !tokens_[name + 1].is("["); ++name) {
       if (tokens_[name].kind != Kind::Word) return;
       isNumber |= isArithmetic(tokens_[name].text);
     }
-    size_t open = name + 1;
-    while (open < tokens_.size() && tokens_[open].is("[")) open = closingBracket(tokens_, open) + 1;
+    size_t open = name + 1, dimensions = 0;
+    for (; open < tokens_.size() && tokens_[open].is("["); ++dimensions) open = closingBracket(tokens_, open) + 1;
     const size_t boundsEnd = open;
     if (open < tokens_.size() && tokens_[open].is("=")) ++open;
     if (!isNumber || open >= tokens_.size() || !tokens_[open].is("{")) return;
     const size_t close = closingBracket(tokens_, open);
+    if (close + 1 >= tokens_.size() || !tokens_[close + 1].is(";")) return;
     const bool isZero = close == open + 1 || (close == open + 2 && tokens_[open + 1].is("0"));
-    if (!isZero || close + 1 >= tokens_.size() || !tokens_[close + 1].is(";")) return;
-    replace(boundsEnd, close + 1, fmt::format("; __builtin_memset({0}, 0, sizeof({0}))", tokens_[name].text));
+    if (!isZero && dimensions != 1) return;
+    for (size_t i = first; i < name; ++i)
+      if (tokens_[i].is("const")) replace(i, i + 1, "");
+    std::string out = fmt::format("; __builtin_memset({0}, 0, sizeof({0}))", tokens_[name].text);
+    if (!isZero) out += copyOfFirst(tokens_[name].text, source(open, close + 1));
+    replace(boundsEnd, close + 1, std::move(out));
+  }
+
+  /// Sets the first elements of an array; of more than it has, g++ says nothing and sets those that there are.
+  static std::string copyOfFirst(std::string_view array, std::string_view values) {
+    return fmt::format(
+        "; {{ __typeof__({0}[0]) __ordito_first[] = {1}; __builtin_memcpy({0}, __ordito_first, "
+        "sizeof(__ordito_first) < sizeof({0}) ? sizeof(__ordito_first) : sizeof({0})); }}",
+        array, values);
   }
 
   std::string_view text_;
@@ -290,7 +306,7 @@ bool mayBeMended(std::string_view messages) {
   return messages.find(kHostGuide) != std::string_view::npos ||
          messages.find(kSharedInitialiser) != std::string_view::npos ||
          messages.find(kDeviceAddress) != std::string_view::npos ||
-         messages.find(kVariableArray) != std::string_view::npos;
+         messages.find(kVariableArray) != std::string_view::npos || messages.find(kTemplate) != std::string_view::npos;
 }
 
 std::string withoutLineMarkers(std::string_view text) {

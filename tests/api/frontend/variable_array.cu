@@ -1,5 +1,5 @@
 // OPTIONS: -Xcompiler -Wno-vla-cxx-extension
-// g++ lets an array of variable size begin with zeros.
+// g++ lets an array of variable size begin with zeros or with a list of numbers.
 int size();
 int sum(const double* values, int n);
 
@@ -7,7 +7,8 @@ int host() {
   const int n = size();
   double values[n] = {};
   unsigned counts[n][2] = {0};
-  values[0] = counts[n - 1][1];
+  const float weights[n] = {1.0f, 2.0f, -1.0f};
+  values[0] = weights[1] * counts[n - 1][1];
   return sum(values, n);
 }
 

@@ -1,0 +1,24 @@
+// The `template` that a name behind a type not known yet wants: nvcc does without where only a type can follow.
+template <class T>
+struct Traits {
+  template <class U>
+  using other = U*;
+  template <class U>
+  struct Box {
+    U value;
+  };
+};
+
+template <class T>
+struct Table {
+  using place = typename Traits<T>::other<float>;
+  typename Traits<T>::Box<int> box;
+  __device__ typename Traits<T>::Box<int>* first() { return &box; }
+};
+
+// CHECK: .visible .entry _Z6kernelPf
+__global__ void kernel(float* out) {
+  Table<char> table{{1}};
+  Table<char>::place place = out;
+  *place = static_cast<float>(table.first()->value);
+}
