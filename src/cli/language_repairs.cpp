@@ -19,6 +19,7 @@ using Kind = CxxToken::Kind;
 constexpr std::string_view kSharedInitialiser = "initialization is not supported for __shared__ variables";
 constexpr std::string_view kDeviceAddress = "reference to __device__ function";
 constexpr std::string_view kVariableArray = "variable-sized object may not be initialized";
+constexpr std::string_view kAttribute = "an attribute list cannot appear here";
 constexpr std::string_view kTemplate = "use 'template' keyword to treat '";
 
 /// Where a refused deduction guide is declared.
@@ -92,6 +93,7 @@ class Mender {
       if (message.text.starts_with(kDeviceAddress)) mendAddress(at);
       if (message.text.starts_with(kVariableArray)) mendArray(at);
       if (message.text.starts_with(kGuide)) mendGuide(at);
+      if (message.text.starts_with(kAttribute)) mendAttribute(at);
       if (message.text.starts_with(kTemplate)) replace(at, at + 1, "template " + std::string(tokens_[at].text));
     }
     if (edits_.empty()) return std::nullopt;
@@ -254,6 +256,13 @@ class Mender {
     replace(name, name + 1, "__attribute__((host)) __attribute__((device)) " + std::string(tokens_[name].text));
   }
 
+  /// `__device__ [[nodiscard]] int f();`: what can stand there changes warnings only.
+  void mendAttribute(size_t at) {
+    if (at + 1 >= tokens_.size() || !tokens_[at].is("[") || !tokens_[at + 1].is("[")) return;
+    const size_t close = closingBracket(tokens_, at);
+    if (close < tokens_.size()) replace(at, close + 1, "");
+  }
+
   static bool isArithmetic(std::string_view word) {
     constexpr std::string_view kWords[] = {"float",  "double", "int",    "char",    "long",     "short",   "unsigned",
                                            "signed", "bool",   "size_t", "int64_t", "uint64_t", "int32_t", "uint32_t"};
@@ -303,10 +312,10 @@ class Mender {
 }  // namespace
 
 bool mayBeMended(std::string_view messages) {
-  return messages.find(kHostGuide) != std::string_view::npos ||
-         messages.find(kSharedInitialiser) != std::string_view::npos ||
-         messages.find(kDeviceAddress) != std::string_view::npos ||
-         messages.find(kVariableArray) != std::string_view::npos || messages.find(kTemplate) != std::string_view::npos;
+  constexpr std::string_view kAll[] = {kHostGuide,     kSharedInitialiser, kDeviceAddress,
+                                       kVariableArray, kAttribute,         kTemplate};
+  return std::any_of(std::begin(kAll), std::end(kAll),
+                     [&](std::string_view one) { return messages.find(one) != std::string_view::npos; });
 }
 
 std::string withoutLineMarkers(std::string_view text) {

@@ -7,6 +7,7 @@
 //   f in host code             the address of a __device__ function. It means nothing to the host, but programs compare
 //                              it and hand it on: a pointer of that type that is the same wherever f is named.
 //   double a[n] = {1, 2};      an array of variable size, with an initialiser, in host code: g++ takes it.
+//   __device__ [[nodiscard]]   a standard attribute behind one of CUDA's, which is an attribute of GNU's to clang.
 //   typename T::f<int>         without `template` in front of the f of a type that is not known yet.
 //   pair(A, B) -> pair<A, B>;  a deduction guide without __device__, used in device code: it has no code of its own.
 #pragma once

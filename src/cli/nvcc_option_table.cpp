@@ -167,6 +167,15 @@ Result noteRegisters(NvccOptions& options, const std::string& value) {
   return {};
 }
 
+Result setAssembler(NvccOptions& options, const std::string& value) {
+  for (const auto& option : splitList(value)) {
+    const bool isVerbose = option == "-v" || option == "--verbose" || option == "-verbose";
+    options.resourceUsage |= isVerbose;
+    if (!isVerbose) options.notes.push_back("-Xptxas " + option + ": there is no ptxas here");
+  }
+  return {};
+}
+
 Result noteHostCompiler(NvccOptions& options, const std::string& value) {
   options.notes.push_back("-ccbin " + value +
                           ": host code is compiled by clang++-19, which compiles the kernels as well");
@@ -358,7 +367,7 @@ constexpr Row kRows[] = {
     // Options for the tools behind.
     {"compiler-options", "Xcompiler", Takes::Value, false, "options for the host compiler", addHostOptions},
     {"linker-options", "Xlinker", Takes::Value, false, "options for the linker", addLinkerOptions},
-    {"ptxas-options", "Xptxas", Takes::Value, false, "no effect: there is no ptxas here", ignore},
+    {"ptxas-options", "Xptxas", Takes::Value, false, "-v says what each kernel takes; there is no ptxas here for others", setAssembler},
     {"nvlink-options", "Xnvlink", Takes::Value, false, "no effect: there is no nvlink here", ignore},
     {"archive-options", "Xarchive", Takes::Value, false, "no effect: libraries are made by ar rcs", ignore},
     {"forward-unknown-to-host-compiler", "forward-unknown-to-host-compiler", Takes::Nothing, false,
@@ -387,13 +396,14 @@ constexpr Row kRows[] = {
     {"display-error-number", "err-no", Takes::Nothing, false, kNumbers, ignore},
     {"no-display-error-number", "no-err-no", Takes::Nothing, false, kNumbers, ignore},
     {"brief-diagnostics", "brief-diag", Takes::Value, false, "no effect: messages are clang's", ignore},
-    {"resource-usage", "res-usage", Takes::Nothing, false, "no effect: there is no ptxas here", ignore},
+    {"resource-usage", "res-usage", Takes::Nothing, false, "say what each kernel takes; registers are estimates",
+     setTrue<&NvccOptions::resourceUsage>},
     {"source-in-ptx", "src-in-ptx", Takes::Nothing, false, "no effect: PTX names its source lines", ignore},
     {"threads", "t", Takes::Value, true, kTime, ignore},
     {"split-compile", "split-compile", Takes::Value, false, kTime, ignore},
     {"split-compile-extended", "split-compile-extended", Takes::Value, false, kTime, ignore},
     {"jobserver", "jobserver", Takes::Nothing, false, kTime, ignore},
-    {"time", "time", Takes::Value, false, kTime, ignore},
+    {"time", "time", Takes::Value, false, "adds a table of the phases' times to a file", setText<&NvccOptions::timeFile>},
     {"fdevice-time-trace", "fdevice-time-trace", Takes::Value, false, kTime, ignore},
     {"objdir-as-tempdir", "objtemp", Takes::Nothing, false, "no effect: intermediate files are in TMPDIR", ignore},
     {"dont-use-profile", "noprof", Takes::Nothing, false, "no effect: there is no nvcc.profile", ignore},

@@ -61,6 +61,8 @@ struct NvccOptions {
   std::vector<std::string> runArguments;
   bool keep = false;  ///< Intermediate files, in keepFolder.
   std::string keepFolder;
+  bool resourceUsage = false;  ///< Say what each kernel takes.
+  std::string timeFile;        ///< Where the phases' times are added; `-` is standard output.
   bool listArch = false, listCode = false;
 
   bool flushToZero = false;

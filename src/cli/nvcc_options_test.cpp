@@ -144,11 +144,19 @@ TEST(NvccOptions, Streams) {
 
 TEST(NvccOptions, AcceptedWithoutEffectAreNoted) {
   for (const Strings& option :
-       {Strings{"-lineinfo"}, Strings{"-Xptxas", "-v"}, Strings{"-maxrregcount=32"}, Strings{"-maxrregcount", "32"},
+       {Strings{"-lineinfo"}, Strings{"-Xptxas", "-O1"}, Strings{"-maxrregcount=32"}, Strings{"-maxrregcount", "32"},
         Strings{"--ptxas-options=-v,-O3"}, Strings{"-ccbin", "g++"}, Strings{"-cudart", "static"},
-        Strings{"-code=sm_80"}, Strings{"-t4"}, Strings{"-dlto"}, Strings{"-m64"}, Strings{"-res-usage"}}) {
+        Strings{"-code=sm_80"}, Strings{"-t4"}, Strings{"-dlto"}, Strings{"-m64"}}) {
     EXPECT_EQ(parsed(option).notes.size(), 1u) << option[0];
   }
+}
+
+TEST(NvccOptions, WhatKernelsTake) {
+  for (const Strings& option : {Strings{"-Xptxas", "-v"}, Strings{"--ptxas-options=-O3,-v"}, Strings{"-res-usage"},
+                                Strings{"--resource-usage"}, Strings{"-Xptxas=--verbose"}})
+    EXPECT_TRUE(parsed(option).resourceUsage) << option[0];
+  EXPECT_FALSE(parsed({"-Xptxas", "-O3"}).resourceUsage);
+  EXPECT_EQ(parsed({"-time", "phases.csv"}).timeFile, "phases.csv");
 }
 
 TEST(NvccOptions, WhatCannotBeHonouredIsRefusedByName) {

@@ -60,9 +60,17 @@ expect 'two architectures' nvcc -gencode arch=compute_60,code=sm_60 -gencode arc
 expect 'the highest' grep -q 'target sm_75' two.ptx
 expect 'commands under -v' sh -c "\"$ordito\" nvcc -v -c -Iinc a.cu -o a.o 2>&1 | grep -q '^#\$ .*--cuda-device-only'"
 expect 'notes under -v' sh -c "\"$ordito\" nvcc -v -maxrregcount=32 -c b.cpp 2>&1 | grep -q maxrregcount"
-expect 'no notes otherwise' sh -c "test -z \"\$(\"$ordito\" nvcc -maxrregcount=32 -Xptxas -v -lineinfo -c b.cpp 2>&1)\""
+expect 'no notes otherwise' sh -c "test -z \"\$(\"$ordito\" nvcc -maxrregcount=32 -Xptxas -O2 -lineinfo -c b.cpp 2>&1)\""
 expect 'nothing runs under -dryrun' sh -c "\"$ordito\" nvcc -dryrun -c -Iinc a.cu -o never.o && ! test -e never.o"
 expect 'environment' env NVCC_APPEND_FLAGS="-DN=40 -Iinc" "$ordito" nvcc -ptx a.cu -o env.ptx && expect 'env.ptx' grep -q '43;' env.ptx
+"$ordito" nvcc -arch=sm_80 -Xptxas -v -Iinc -c a.cu -o a.o > usage 2>&1
+for line in "Compiling entry function '_Z1kPi' for 'sm_80'" 'Function properties for _Z1kPi' \
+  '0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' 'Used [0-9]* registers, used 0 barriers, 360 bytes cmem\[0\]'; do
+  expect 'what kernels take' grep -q "$line" usage
+done
+expect 'the same by another name' sh -c "\"$ordito\" nvcc -arch=sm_80 --resource-usage -Iinc -c a.cu -o a.o 2>&1 | cmp - usage"
+expect 'times of phases' sh -c "\"$ordito\" nvcc -time times.csv -Iinc -c a.cu -o a.o && grep -q 'kernels to PTX.* , sm_80 , nvcc , [0-9.]* , ms' times.csv"
+expect 'a head once' sh -c "\"$ordito\" nvcc -time times.csv -c b.cpp -o b.o && test \$(grep -c '^source file name' times.csv) -eq 1 && grep -q '^b.cpp , ' times.csv"
 echo '-DN=40 -I inc' > flags
 expect 'option file' nvcc --options-file flags -ptx a.cu -o opt.ptx && expect 'opt.ptx' grep -q '43;' opt.ptx
 mkdir other && for header in cuda.h cuda_runtime.h cuda_runtime_api.h host_defines.h; do echo '#error another toolkit' > other/$header; done
