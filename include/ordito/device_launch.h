@@ -18,7 +18,7 @@ __device__ inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle
 
 /// A launch is split in two, because clang resolves and checks the name of a kernel only where no device function is
 /// around: the configuration and the arguments are evaluated into an object, and a class derived from the object's
-/// launches with what is in it. See src/cli/device_launches.cpp.
+/// launches with what is in it. See src/frontend/device_launches.cpp.
 namespace ordito_launch {
 
 template <unsigned... Indices>

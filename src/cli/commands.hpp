@@ -2,16 +2,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 namespace CLI {
 class App;
 }
 
 namespace ordito::cli {
-
-/// `ordito nvcc ...`, and the program under the name nvcc: takes nvcc's command line, which is not CLI11's to parse.
-int runNvcc(const std::vector<std::string>& arguments);
 
 /// What --gpu does: the programs that `command` starts see this GPU. One that is not known ends the command with the
 /// list. Empty: nothing.

@@ -23,8 +23,8 @@
 #include "cli/lab_plot.hpp"
 #include "cli/lab_report.hpp"
 #include "cli/lab_study.hpp"
-#include "cli/prefix.hpp"
-#include "cli/process.hpp"
+#include "frontend/prefix.hpp"
+#include "frontend/process.hpp"
 #include "machine/gpu.hpp"
 
 namespace ordito::cli {
@@ -42,9 +42,9 @@ int complain(int status, std::string_view message) {
   return status;
 }
 
-fs::path ourExecutable() { return installPrefix() / "bin" / "ordito"; }
+fs::path ourExecutable() { return frontend::installPrefix() / "bin" / "ordito"; }
 
-fs::path labFolder() { return installPrefix() / "share" / "ordito" / "lab"; }
+fs::path labFolder() { return frontend::installPrefix() / "share" / "ordito" / "lab"; }
 
 // ------------------------------------------------------------------------------------------------------- arguments
 
@@ -174,7 +174,7 @@ Expected<Run> runProgram(const fs::path& binary, const Request& request, int rou
 
 /// The second run, with counters. Whatever is wrong with it costs the counters, not the verified times.
 Expected<> count(const fs::path& binary, const Request& request, json& document) {
-  const TemporaryFolder folder;
+  const frontend::TemporaryFolder folder;
   const fs::path file = folder.path() / "profile.json";
   const auto run = runProgram(binary, request, 1, file);
   if (!run) return tl::unexpected(run.error());

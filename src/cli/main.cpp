@@ -5,12 +5,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/lab.hpp"
+#include "frontend/nvcc.hpp"
 
 int main(int argc, char** argv) {
   using namespace ordito::cli;
 
   // nvcc has an option syntax of its own, so its arguments go there as they are.
-  if (argc > 1 && std::string(argv[1]) == "nvcc") return runNvcc({argv + 2, argv + argc});
+  if (argc > 1 && std::string(argv[1]) == "nvcc") return ordito::frontend::runNvcc({argv + 2, argv + argc});
   if (argc > 1 && std::string(argv[1]) == "lab") return runLab({argv + 2, argv + argc});
 
   CLI::App app("CUDA without the GPU: run, profile and check CUDA programs on a CPU.", "ordito");

@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/prefix.hpp"
-#include "cli/process.hpp"
 #include "cli/profile_sheet.hpp"
+#include "frontend/prefix.hpp"
+#include "frontend/process.hpp"
 
 namespace ordito::cli {
 namespace {
@@ -26,7 +26,7 @@ struct Options {
 };
 
 void setUpEnvironment(const Options& options, const std::string& profile) {
-  std::string libraries = (toolkitFolder() / "lib64").string();
+  std::string libraries = (frontend::toolkitFolder() / "lib64").string();
   const char* old = std::getenv("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", old && *old ? fmt::format("{}:{}", libraries, old).c_str() : libraries.c_str(), 1);
   setenv("ORDITO_PROFILE", profile.c_str(), 1);
@@ -58,10 +58,10 @@ bool write(const Options& options, const std::string& text) {
 }
 
 int profileProgram(const Options& options, const std::vector<std::string>& command) {
-  TemporaryFolder folder;
+  frontend::TemporaryFolder folder;
   std::string path = (folder.path() / "profile.json").string();
   setUpEnvironment(options, path);
-  int status = runProcess(command);
+  int status = frontend::runProcess(command);
   if (status == 127) return status;
   auto text = render(options, path);
   if (!text) {

@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/prefix.hpp"
+#include "frontend/prefix.hpp"
 
 namespace ordito::cli {
 namespace {
@@ -51,7 +51,7 @@ void addRunCommand(CLI::App& app) {
       fmt::print(stderr, "ordito run: no program given\n{}", run->help());
       std::exit(2);
     }
-    prependPath("LD_LIBRARY_PATH", (toolkitFolder() / "lib64").string());
+    prependPath("LD_LIBRARY_PATH", (frontend::toolkitFolder() / "lib64").string());
     chooseGpu("run", options->gpu);
     replaceBy(command);
   });

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/resource_usage.hpp"
+#include "frontend/resource_usage.hpp"
 #include "ptx/parser.hpp"
 
 namespace {
@@ -53,7 +53,7 @@ int printUsage(const Options& options) {
   const size_t number = options.architecture.find_first_of("0123456789");
   if (number == std::string::npos) return complain("no architecture: " + options.architecture);
   const auto sm = static_cast<uint32_t>(std::strtoul(options.architecture.c_str() + number, nullptr, 10));
-  fmt::print(stderr, "{}", ordito::cli::resourceUsage(*module, sm));
+  fmt::print(stderr, "{}", ordito::frontend::resourceUsage(*module, sm));
   return 0;
 }
 

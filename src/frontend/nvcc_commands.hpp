@@ -1,0 +1,59 @@
+// The compiler and linker commands behind `ordito nvcc`.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "frontend/nvcc_options.hpp"
+#include "frontend/process.hpp"
+
+namespace ordito::frontend {
+
+/// Where the tools are.
+struct Toolchain {
+  std::string clang;    ///< clang++-19
+  std::string objcopy;  ///< Empty if there is none: needed for separate compilation only.
+  std::filesystem::path toolkit;
+};
+
+Expected<Toolchain> findToolchain();
+
+/// What the options need and this machine lacks.
+std::optional<std::string> missingPart(const Toolchain& tools, const NvccOptions& options);
+
+enum class Language { Cuda, Cxx, C, None };
+
+/// None for what the linker takes: objects, libraries, names without a known suffix.
+Language languageOf(const NvccOptions& options, const std::string& file);
+
+/// How much of a compilation a command does. Files with launches from kernels are preprocessed first and compiled once
+/// these have been rewritten.
+enum class Pass { Whole, Preprocess, Preprocessed };
+
+/// Kernels to PTX.
+Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
+                      const std::string& ptx, Pass pass = Pass::Whole);
+
+/// Host code of a .cu file to an object, with the fat binary embedded (none if empty).
+Command hostCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
+                    const std::string& fatbin, const std::string& object, Pass pass = Pass::Whole);
+
+/// Where a source's quoted includes are looked for, beside its own folder.
+std::vector<std::filesystem::path> includeFolders(const NvccOptions& options);
+
+/// A plain C or C++ file to an object.
+Command plainCommand(const Toolchain& tools, const NvccOptions& options, Language language, const std::string& source,
+                     const std::string& object);
+
+/// -E and -M.
+Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source);
+
+/// Our libraries, as the linker is told.
+std::string libraryFolder(const Toolchain& tools);
+
+/// `inputs` are objects, libraries and linker options in their order.
+Command linkCommand(const Toolchain& tools, const NvccOptions& options, const std::vector<std::string>& inputs,
+                    const std::string& output);
+
+}  // namespace ordito::frontend
