@@ -1,6 +1,8 @@
 // See hoisted.hpp.
 #include "ir/hoisted.hpp"
 
+#include "ir/definitions.hpp"
+
 namespace ordito::ir {
 namespace {
 
@@ -23,14 +25,15 @@ std::vector<BlockId> straightLines(const Function& f) {
 
 std::vector<char> hoistedValues(const Function& f) {
   const std::vector<BlockId> name = straightLines(f);
-  std::vector<BlockId> home(f.values.size(), kNoBlock);
+  const Definitions definitions(f);
+  auto isElsewhere = [&](ValueId v, BlockId b) {
+    return !definitions.instruction(v) || name[definitions[v].block] != name[b];
+  };
   std::vector<char> hoisted(f.values.size(), 0);
-  for (BlockId b = 0; b < f.blocks.size(); ++b)
-    for (const Instruction& i : f.blocks[b].code) forEachDefinition(i, [&](ValueId v, unsigned) { home[v] = name[b]; });
   for (BlockId b = 0; b < f.blocks.size(); ++b) {
     for (const Phi& phi : f.blocks[b].phis)
       for (ValueId v : phi.incoming) hoisted[v] = 1;
-    for (const Instruction& i : f.blocks[b].code) forEachUse(i, [&](ValueId v) { hoisted[v] |= home[v] != name[b]; });
+    for (const Instruction& i : f.blocks[b].code) forEachUse(i, [&](ValueId v) { hoisted[v] |= isElsewhere(v, b); });
   }
   // What a hoisted value is computed from is used where that is.
   for (bool changed = true; changed;) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/definitions.hpp"
 #include "ir/graph.hpp"
 #include "ir/liveness.hpp"
 
@@ -29,18 +30,8 @@ bool isFence(Op op) { return op == Op::Membar || op == Op::Fence || op == Op::Na
 
 class StopFinder {
  public:
-  StopFinder(const Function& f, const LaunchShape& launch) : f_(f), launch_{launch.block, 1}, graph_(controlFlow(f)) {
-    definition_.assign(f.values.size(), nullptr);
-    phi_.assign(f.values.size(), nullptr);
-    definedIn_.assign(f.values.size(), kNoBlock);
-    for (BlockId b = 0; b < f.blocks.size(); ++b) {
-      for (const Phi& phi : f.blocks[b].phis) phi_[phi.value] = &phi, definedIn_[phi.value] = b;
-      for (const Instruction& i : f.blocks[b].code)
-        forEachDefinition(i, [&](ValueId v, unsigned) { definition_[v] = &i, definedIn_[v] = b; });
-      if (f.blocks[b].end.kind == Kind::Barrier)
-        forEachDefinition(f.blocks[b].end.barrier, [&](ValueId v, unsigned) { definedIn_[v] = b; });
-    }
-  }
+  StopFinder(const Function& f, const LaunchShape& launch)
+      : f_(f), launch_{launch.block, 1}, graph_(controlFlow(f)), definitions_(f) {}
 
   Stops run() {
     Stops stops;
@@ -147,19 +138,20 @@ class StopFinder {
     while (!work.empty()) {
       v = work.back();
       work.pop_back();
-      if (v == kNoValue || seen[v] || definedIn_[v] == kNoBlock || !loop.members[definedIn_[v]]) continue;
+      if (v == kNoValue || seen[v] || definitions_[v].block == kNoBlock || !loop.members[definitions_[v].block])
+        continue;
       seen[v] = 1;
-      if (phi_[v]) {
-        for (ValueId in : phi_[v]->incoming) work.push_back(in);
-        if (phi_[v]->incoming.size() < 2 || definedIn_[v] == loop.header || controls) continue;
+      if (const Phi* phi = definitions_.phi(v)) {
+        for (ValueId in : phi->incoming) work.push_back(in);
+        if (phi->incoming.size() < 2 || definitions_[v].block == loop.header || controls) continue;
         controls = true;
         for (BlockId b = 0; b < f_.blocks.size(); ++b)
           if (loop.members[b] && f_.blocks[b].end.kind == Kind::Branch) work.push_back(f_.blocks[b].end.condition);
         continue;
       }
-      if (!definition_[v]) continue;  // a barrier's result
-      visit(*definition_[v]);
-      forEachUse(*definition_[v], [&](ValueId u) { work.push_back(u); });
+      if (!definitions_.instruction(v)) continue;  // a barrier's result
+      visit(*definitions_.instruction(v));
+      forEachUse(*definitions_.instruction(v), [&](ValueId u) { work.push_back(u); });
     }
   }
 
@@ -407,7 +399,7 @@ class StopFinder {
     if (k < 0) return 0;
     const ptx::Operand& members = i.operands[static_cast<size_t>(k)];
     if (members.kind == OperandKind::Integer) return static_cast<uint32_t>(members.bits);
-    const Instruction* source = members.kind == OperandKind::Register ? definition_[members.reg] : nullptr;
+    const Instruction* source = members.kind == OperandKind::Register ? definitions_.instruction(members.reg) : nullptr;
     return source && source->op == Op::Activemask ? 0 : ~0u;
   }
 
@@ -444,16 +436,16 @@ class StopFinder {
     for (size_t p = 0; p < stops.points.size(); ++p)
       for (ValueId v : live[p])
         if (differs_[v] || (isLoose[p] && !isSteady(v, known)))
-          stops.unsteady[v] = std::max(stops.unsteady[v], stops.zone[definedIn_[v]]);
+          stops.unsteady[v] = std::max(stops.unsteady[v], stops.zone[definitions_[v].block]);
   }
 
   /// Would every execution of its definition give a thread the same value? `known`: 0 not looked at, 1 no, 2 yes. A
   /// value on which the answer is still being worked out depends on itself and counts as unsteady.
   bool isSteady(ValueId v, std::vector<char>& known) const {
-    if (definedIn_[v] == kNoBlock) return true;  // read before it is written
+    if (definitions_[v].block == kNoBlock) return true;  // read before it is written
     if (known[v]) return known[v] == 2;
     known[v] = 1;
-    const Instruction* i = definition_[v];
+    const Instruction* i = definitions_.instruction(v);
     if (!i) return false;
     bool steady = i->info().effect == Effect::Pure || isConstantLoad(*i);
     forEachUse(*i, [&](ValueId u) { steady = steady && isSteady(u, known); });
@@ -486,9 +478,7 @@ class StopFinder {
   const Function& f_;
   LaunchShape launch_;
   Graph graph_;
-  std::vector<const Instruction*> definition_;
-  std::vector<const Phi*> phi_;
-  std::vector<BlockId> definedIn_;
+  const Definitions definitions_;
   std::vector<char> differs_;  // by value: see findDiffering
 };
 
