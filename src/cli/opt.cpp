@@ -1,8 +1,9 @@
-// `ordito opt`: the IR of a file's kernels, behind any of the passes, and what the analyses find in it. It is how a
-// pass is looked at, and tested, alone.
+// `ordito opt`: the IR of a file's kernels, behind any of the passes, what the analyses find in it, and what the
+// compiler plans for it. It is how a pass is looked at, and tested, alone.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -16,19 +17,24 @@
 #include "ir/parse.hpp"
 #include "ir/passes.hpp"
 #include "ir/print.hpp"
+#include "ir/stops.hpp"
+#include "jit/parking.hpp"
+#include "machine/layout.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/verifier.hpp"
+#include "simt/coarsening.hpp"
+#include "simt/print.hpp"
 
 namespace ordito::cli {
 namespace {
 
 struct OptOptions {
-  std::string file, kernel;
+  std::string file, kernel, cpu = "x86-64-v3";
   std::vector<std::string> passes, print;
   std::vector<uint32_t> block;
-  unsigned together = 1;
-  bool contracts = false;
+  unsigned together = 0;  // 0: as the plan chooses
+  bool contracts = false, counters = false, baseline = false;
 };
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -81,6 +87,33 @@ void check(const ir::Function& f, std::string_view when) {
   if (auto ok = ir::verify(f); !ok) refuse(fmt::format("{}: {}", when, ok.error().message));
 }
 
+bool isPrinted(std::string_view name) { return ir::findAnalysis(name) || simt::findPart(name); }
+
+/// What the plan of a kernel is made from, as the compiler would have it.
+simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::Stops& stops, const ir::LaunchShape& launch) {
+  simt::Facts facts;
+  facts.launch = launch;
+  facts.processor = *simt::processorNamed(o.cpu);
+  facts.counters = o.counters;
+  facts.baseline = o.baseline;
+  facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
+  facts.schedulerBytes = jit::ParkingLot::bytes(launch.warps());
+  facts.launch.jam = o.together ? o.together : simt::chooseCoarsening(f, stops, facts).factor;
+  return facts;
+}
+
+/// The analyses and the parts of the plan that were asked for.
+void describe(const OptOptions& o, const ir::Function& f, const ir::LaunchShape& launch) {
+  const bool plans = std::ranges::any_of(o.print, [](const auto& name) { return simt::findPart(name) != nullptr; });
+  const ir::Stops stops = plans ? ir::findStops(f, launch) : ir::Stops();
+  const auto kernel = plans ? std::make_unique<simt::Kernel>(f, stops, factsOf(o, f, stops, launch)) : nullptr;
+  const auto plan = plans ? std::make_unique<simt::Plan>(simt::makePlan(*kernel)) : nullptr;
+  for (const std::string& name : o.print) {
+    const simt::Part* part = simt::findPart(name);
+    fmt::print("// {}\n{}", name, part ? part->print(*plan) : ir::findAnalysis(name)->describe(f, launch));
+  }
+}
+
 void show(const OptOptions& o, ir::Function& f, const ir::LaunchShape& launch) {
   check(f, o.file);
   for (const std::string& name : o.passes) {
@@ -88,16 +121,33 @@ void show(const OptOptions& o, ir::Function& f, const ir::LaunchShape& launch) {
     check(f, "internal error: behind " + name);
   }
   fmt::print("{}", ir::print(f));
-  for (const std::string& name : o.print) fmt::print("// {}\n{}", name, ir::findAnalysis(name)->describe(f, launch));
+  describe(o, f, launch);
 }
 
-void run(const OptOptions& o) {
-  for (const std::string& name : o.passes)
-    if (!ir::findPass(name)) refuse(fmt::format("no pass '{}'; there are {}", name, names(ir::passes())));
+/// Refuses names that nobody has; what only looks at the kernel is printed behind the passes, whichever option names
+/// it.
+void sortNames(OptOptions& o) {
+  std::vector<std::string> printed;
+  for (const std::string& name : o.passes) {
+    if (isPrinted(name))
+      printed.push_back(name);
+    else if (!ir::findPass(name))
+      refuse(fmt::format("no pass '{}'; there are {}; {}; {}", name, names(ir::passes()), names(ir::analyses()),
+                         names(simt::parts())));
+  }
+  std::erase_if(o.passes, isPrinted);
   for (const std::string& name : o.print)
-    if (!ir::findAnalysis(name)) refuse(fmt::format("no analysis '{}'; there are {}", name, names(ir::analyses())));
+    if (!isPrinted(name))
+      refuse(fmt::format("no analysis '{}'; there are {}; {}", name, names(ir::analyses()), names(simt::parts())));
+  o.print.insert(o.print.begin(), printed.begin(), printed.end());
+  if (!simt::processorNamed(o.cpu))
+    refuse(fmt::format("no processor '{}'; plans are made for {}", o.cpu, simt::processorNames()));
+}
+
+void run(OptOptions o) {
+  sortNames(o);
   ir::LaunchShape launch;
-  launch.jam = o.together;
+  if (o.together) launch.jam = o.together;
   for (size_t d = 0; d < o.block.size() && d < 3; ++d) launch.block[d] = o.block[d];
   ir::Document document = read(o.file, o.contracts);
   fmt::print("{}", ptx::printDeclarations(*document.module));
@@ -116,11 +166,17 @@ void addOptCommand(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();
   auto* opt = app.add_subcommand("opt", "Print the IR of kernels behind any of the compiler's passes");
   opt->add_option("file", options->file, "kernels: PTX (.ptx), or the IR as this command prints it (.ir)")->required();
-  opt->add_option("--passes", options->passes, "passes to run, in this order: " + names(ir::passes()))->delimiter(',');
+  opt->add_option("--passes", options->passes,
+                  "passes to run, in this order: " + names(ir::passes()) +
+                      "; or parts of the plan to print: " + names(simt::parts()))
+      ->delimiter(',');
   opt->add_flag("--contract", options->contracts, "of PTX: first fuse products into sums, as a GPU's compiler does");
   opt->add_option("--print", options->print, "analyses to print: " + names(ir::analyses()))->delimiter(',');
   opt->add_option("--block", options->block, "the block's shape, such as 16,16")->delimiter(',')->expected(1, 3);
   opt->add_option("--warps", options->together, "warps that advance together")->check(CLI::Range(1, 32));
+  opt->add_option("--cpu", options->cpu, "the processor to plan for: " + simt::processorNames());
+  opt->add_flag("--counters", options->counters, "plan for code that counts what it does");
+  opt->add_flag("--baseline", options->baseline, "plan for as little code as possible");
   opt->add_option("--kernel", options->kernel, "this kernel only");
   opt->callback([options] { run(*options); });
 }

@@ -23,21 +23,14 @@ using Kind = ir::Terminator::Kind;
 namespace {
 constexpr uint32_t kDone = ~0u;
 constexpr uint32_t kNoComponent = ~0u;
-/// Instructions up to which a second, unmasked copy of the code under a branch is worth its compile time.
-constexpr size_t kSpecialiseLimit = 500;
-constexpr size_t kMaxAssumptions = 3;
-/// Versions multiply with every divergent branch. No new ones are begun when so much code has been asked for already:
-/// as many instructions as a small kernel may take, or as many times the whole kernel.
-constexpr size_t kSmallKernel = 300, kMostCopies = 3;
-
 /// Where the turns of a masked loop begin: where lanes come in first, which is in its middle if a region starts there.
 /// One that spins has turns from its own header on, where its lanes can stop.
-BlockId headerOf(const std::vector<BlockId>& loop, const ir::Stops& stops, const std::vector<uint32_t>& position) {
+BlockId headerOf(const std::vector<BlockId>& loop, const ir::Stops& stops, const simt::Region& region) {
   for (BlockId n : loop)
     if (const auto* spin = stops.spinAt(n);
         spin && std::all_of(loop.begin(), loop.end(), [&](BlockId m) { return spin->members[m] != 0; }))
       return n;
-  return *std::min_element(loop.begin(), loop.end(), [&](BlockId a, BlockId b) { return position[a] < position[b]; });
+  return *std::ranges::min_element(loop, {}, [&](BlockId b) { return region.position(b); });
 }
 }  // namespace
 
@@ -47,19 +40,10 @@ uint32_t Emitter::versionNumber(const Version& v) {
   return it->second;
 }
 
-const std::vector<char>& Emitter::influenceOf(BlockId b) {
-  auto [it, isNew] = influence_.try_emplace(b);
-  if (isNew) {
-    it->second.assign(f_.blocks.size(), 0);
-    for (BlockId n : shapes_.influence(b)) it->second[n] = 1;
-  }
-  return it->second;
-}
-
 /// Outside the influence of a branch, what was assumed of it says nothing.
 uint32_t Emitter::versionAt(uint32_t version, BlockId block) {
   Version v = versions_[version];
-  std::erase_if(v.assumed, [&](BlockId b) { return !influenceOf(b)[block]; });
+  std::erase_if(v.assumed, [&](BlockId b) { return !plan_.versions.influence[b][block]; });
   return versionNumber(v);
 }
 
@@ -75,11 +59,11 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
   // The two sides of a branch wait for each other at its join, so they belong together although no edge connects them.
   std::vector<std::vector<BlockId>> together;
   std::vector<std::vector<uint32_t>> groupsOf(f_.blocks.size());
-  for (BlockId b : regionOrder_) {
+  for (BlockId b : region_->order()) {
     if (!parts(b)) continue;
-    const auto& influence = influenceOf(b);
+    const auto& influence = plan_.versions.influence[b];
     std::vector<BlockId> group;
-    for (BlockId n : regionOrder_)
+    for (BlockId n : region_->order())
       if (influence[n] && !ir::isExitOnly(f_.blocks[n]))
         info.masked[n] = 1, group.push_back(n), groupsOf[n].push_back(static_cast<uint32_t>(together.size()));
     together.push_back(std::move(group));
@@ -87,7 +71,7 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
   // Connected masked blocks form a component.
   info.component.assign(f_.blocks.size(), kNoComponent);
   auto& list = componentInfo_[version];
-  for (BlockId seed : regionOrder_) {
+  for (BlockId seed : region_->order()) {
     if (!info.masked[seed] || info.component[seed] != kNoComponent) continue;
     const uint32_t id = static_cast<uint32_t>(list.size());
     list.emplace_back();
@@ -98,14 +82,14 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
       work.pop_back();
       list[id].blocks.push_back(n);
       auto visit = [&](BlockId s) {
-        if (inRegion_[s] && info.masked[s] && info.component[s] == kNoComponent)
+        if (region_->contains(s) && info.masked[s] && info.component[s] == kNoComponent)
           info.component[s] = id, work.push_back(s);
       };
       for (uint32_t g : groupsOf[n]) {
         for (BlockId s : together[g]) visit(s);
         together[g].clear();
       }
-      for (uint32_t s : regionGraph_.successors[n]) {
+      for (uint32_t s : plan_.regions.graph.successors[n]) {
         visit(s);
         list[id].kills |= ir::isExitOnly(f_.blocks[s]);
       }
@@ -116,16 +100,16 @@ const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
           f_.blocks[n].end.kind == Kind::Exit || f_.blocks[n].end.kind == Kind::Barrier || stops_.spinAt(n) != nullptr;
     }
     std::sort(list[id].blocks.begin(), list[id].blocks.end(),
-              [&](BlockId a, BlockId b) { return regionPosition_[a] < regionPosition_[b]; });
+              [&](BlockId a, BlockId b) { return region_->position(a) < region_->position(b); });
   }
   // Lanes that went into a component and did not end there are together again at the join of the branch that parted
   // them.
-  for (BlockId b : regionOrder_) {
+  for (BlockId b : region_->order()) {
     const BlockId join = shapes_.joinOf(b);
     // A join behind a stop is none of this region's: nobody gets there.
-    if (!parts(b) || join == kNoBlock || !inRegion_[join] || info.masked[join]) continue;
-    const auto& influence = influenceOf(b);
-    for (BlockId n : regionOrder_)
+    if (!parts(b) || join == kNoBlock || !region_->contains(join) || info.masked[join]) continue;
+    const auto& influence = plan_.versions.influence[b];
+    for (BlockId n : region_->order())
       if (influence[n] && info.masked[n]) list[info.component[n]].next = join;
   }
   return info;
@@ -191,21 +175,13 @@ void Emitter::emitCode(BlockId b) {
   setLine(f_.blocks[b].end.line);
 }
 
-/// The side of a branch that only ends threads, or 2.
-unsigned Emitter::exitSide(const ir::Terminator& end) const {
-  if (end.kind != Kind::Branch) return 2;
-  for (unsigned k = 0; k < 2; ++k)
-    if (ir::isExitOnly(f_.blocks[end.target[k]])) return k;
-  return 2;
-}
-
 void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
   const ir::Terminator& end = f_.blocks[b].end;
   if (counting_) countTerminator(end, mask_, shapes_.isDivergent(b), end.condition);
   switch (end.kind) {
     case Kind::Jump: return goTo(b, end.target[0], version);
     case Kind::Exit:
-      if (needsLive_)
+      if (plan_.exits.needsLive)
         for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
       return endRegion(kDone);
     case Kind::Trap: return emitTrap(end, mask_);
@@ -217,14 +193,14 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
       checkBarrierNumber(end.barrier, end.line);
       if (end.barrier.has(isa::ModifierKind::RedOp)) arriveAtBarrierReduction(end.barrier, mask_);
       assignPhis(b, end.target[0], {});
-      spillForBarrier(pointOf_[end.target[0]]);
+      spillForBarrier(plan_.regions.pointOf[end.target[0]]);
       for (const SharedValue& v : sharedValues_)
         b_.CreateStore(b_.CreateLoad(v.slot->getAllocatedType(), v.slot), v.after);
-      return endRegion(pointOf_[end.target[0]], versions_[version].full);
+      return endRegion(plan_.regions.pointOf[end.target[0]], versions_[version].full);
     }
     case Kind::Branch: break;
   }
-  if (const unsigned side = exitSide(end); side < 2) return emitKill(b, version, side);
+  if (const unsigned side = simt::exitSide(f_, end); side < 2) return emitKill(b, version, side);
   if (shapes_.isDivergent(b)) return emitDivergentEnd(b, version);
   LlvmValue condition = baseOf(end.condition, 0, 0);
   auto* taken = newBlock("taken");
@@ -264,11 +240,11 @@ void Emitter::arrive(BlockId to, uint32_t version) {
 /// branches to have agreed so far.
 uint32_t Emitter::optimisticVersion(BlockId to, uint32_t version) {
   Version v = versions_[version];
-  for (BlockId b : regionOrder_) {
-    if (!shapes_.isDivergent(b) || !influenceOf(b)[to] ||
+  for (BlockId b : region_->order()) {
+    if (!shapes_.isDivergent(b) || !plan_.versions.influence[b][to] ||
         std::find(v.assumed.begin(), v.assumed.end(), b) != v.assumed.end())
       continue;
-    if (!isWorthSpecialising(b, version) || v.assumed.size() >= kMaxAssumptions) return version;
+    if (!isWorthSpecialising(b, version) || v.assumed.size() >= simt::cost::kMostAssumptions) return version;
     v.assumed.push_back(b);
   }
   std::sort(v.assumed.begin(), v.assumed.end());
@@ -282,18 +258,12 @@ void Emitter::clearPending(uint32_t component, uint32_t version) {
 
 bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
   const auto& assumed = versions_[version].assumed;
-  if (quick_ || (sharesParked_ && inParked_) || asked_ > std::max(kSmallKernel, kMostCopies * instructions_))
+  if (quick_ || (plan_.regions.sharesScheduled && inParked_) ||
+      asked_ > std::max(simt::cost::kSmallKernel, simt::cost::kMostCopies * plan_.regions.instructions))
     return false;
   if (std::find(assumed.begin(), assumed.end(), b) != assumed.end()) return true;
-  if (assumed.size() >= kMaxAssumptions) return false;
-  size_t size = 0;
-  bool memory = false;
-  for (BlockId n : shapes_.influence(b)) {
-    size += f_.blocks[n].code.size();
-    for (const Instruction& i : f_.blocks[n].code) memory |= i.info().unit == isa::Unit::Lsu;
-    memory |= shapes_.influence(b).size() > 2;
-  }
-  return memory && size <= kSpecialiseLimit;
+  if (assumed.size() >= simt::cost::kMostAssumptions) return false;
+  return plan_.versions.isWorthCopy[b];
 }
 
 /// A warp whose base alone decides goes where all its lanes go; the others need to ask their lanes only, and from here
@@ -400,29 +370,14 @@ void Emitter::emitKill(BlockId b, uint32_t version, unsigned side) {
 /// All lanes of the group have ended.
 void Emitter::endDying(llvm::BasicBlock* die) {
   b_.SetInsertPoint(die);
-  if (needsLive_)
+  if (plan_.exits.needsLive)
     for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
   endRegion(kDone);
 }
 
 /// May the group's warps start anew, one by one, instead of going on behind the branch that ends `b`? If nothing that
 /// led here left a trace.
-bool Emitter::canPartAt(BlockId b) const {
-  if (apartName_.empty()) return false;
-  std::vector<char> before(f_.blocks.size(), 0);
-  std::vector<BlockId> work{b};
-  before[b] = 1;
-  while (!work.empty()) {
-    const ir::Block& block = f_.blocks[work.back()];
-    work.pop_back();
-    for (const Instruction& i : block.code)
-      if (i.info().effect != isa::Effect::Pure && !(i.info().effect == isa::Effect::Load && !isOrdered(i)))
-        return false;
-    for (BlockId p : block.predecessors)
-      if (!before[p]) before[p] = 1, work.push_back(p);
-  }
-  return true;
-}
+bool Emitter::canPartAt(BlockId b) const { return !apartName_.empty() && simt::leavesNoTrace(f_, b); }
 
 void Emitter::runApart() {
   if (!apart_) apart_ = declare(apartName_, {b_.getPtrTy(), b_.getInt32Ty()});
@@ -440,7 +395,7 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
   emitSequence(info.blocks, version, kNoBlock);
   held_.clear();
   if (info.next == kNoBlock) {
-    if (needsLive_)
+    if (plan_.exits.needsLive)
       for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
     return endRegion(kDone);
   }
@@ -461,7 +416,7 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
 /// a stop belongs to the loops around it, as in the kernel, also if the way back leads over the region's start, `cut`;
 /// and lanes reach it in the turn in which they set out for it: at its end, what they have computed dies.
 ir::Graph Emitter::graphWithStops(const std::vector<BlockId>& nodes, BlockId cut) const {
-  ir::Graph graph = regionGraph_;
+  ir::Graph graph = plan_.regions.graph;
   std::vector<char> isNode(f_.blocks.size(), 0);
   for (BlockId n : nodes) isNode[n] = 1;
   for (BlockId b : nodes) {
@@ -490,10 +445,10 @@ ir::Graph Emitter::graphWithStops(const std::vector<BlockId>& nodes, BlockId cut
 void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut) {
   const bool stops =
       std::any_of(nodes.begin(), nodes.end(), [&](BlockId n) { return f_.blocks[n].end.kind == Kind::Barrier; });
-  for (const auto& component : ir::components(stops ? graphWithStops(nodes, cut) : regionGraph_, nodes, cut)) {
-    const BlockId header = headerOf(component, stops_, regionPosition_);
+  for (const auto& component : ir::components(stops ? graphWithStops(nodes, cut) : plan_.regions.graph, nodes, cut)) {
+    const BlockId header = headerOf(component, stops_, *region_);
     const bool repeats = header != cut && std::any_of(component.begin(), component.end(), [&](BlockId n) {
-                           const auto& successors = regionGraph_.successors[n];
+                           const auto& successors = plan_.regions.graph.successors[n];
                            return std::find(successors.begin(), successors.end(), header) != successors.end();
                          });
     if (!repeats && component.size() == 1) {
@@ -533,7 +488,7 @@ void Emitter::noteWhatOutlivesTurns(const std::vector<BlockId>& loop, BlockId he
   for (BlockId b : loop) isInside[b] = 1;
   std::vector<BlockId> waits{header};
   for (BlockId b : loop)
-    for (BlockId s : regionGraph_.successors[b])
+    for (BlockId s : plan_.regions.graph.successors[b])
       if (!isInside[s] && std::find(waits.begin(), waits.end(), s) == waits.end()) waits.push_back(s);
   std::vector<char> isComputed(f_.values.size(), 0);
   for (BlockId b : loop)
@@ -606,7 +561,7 @@ bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version
     if (stops_.spinAt(n)) return false;
   for (BlockId n : loop) {
     const ir::Terminator& end = f_.blocks[n].end;
-    if ((end.kind != Kind::Jump && end.kind != Kind::Branch) || shapes_.isDivergent(n) || exitSide(end) < 2)
+    if ((end.kind != Kind::Jump && end.kind != Kind::Branch) || shapes_.isDivergent(n) || simt::exitSide(f_, end) < 2)
       return false;
     for (BlockId p : f_.blocks[n].predecessors) {
       if (inside(p)) continue;
@@ -673,13 +628,13 @@ void Emitter::assignPhis(BlockId from, BlockId to, const Parts& mask) {
     for (unsigned p = 0; p < jam_; ++p) {
       if (!s.isGrouped()) {
         LlvmValue x = vectorOf(v, p);
-        h.vectors[p] = convertBits(nans_.isMixed(phi.value) ? mended(v, x) : x, valueType(phi.value, true));
+        h.vectors[p] = convertBits(plan_.nans.isMixed(phi.value) ? mended(v, x) : x, valueType(phi.value, true));
         continue;
       }
       Parts bases;
       for (unsigned g = 0; g < s.groups; ++g) {
         LlvmValue x = regroup(shapes_[v], held(v).bases[p], s.groups, g, s.pattern == 0);
-        bases.push_back(nans_.isMixed(phi.value) ? mended(v, x) : x);
+        bases.push_back(plan_.nans.isMixed(phi.value) ? mended(v, x) : x);
       }
       h.bases.push_back(bases);
     }

@@ -69,7 +69,9 @@ std::string calleeName(const ir::Function& f, const Instruction& i) {
 
 /// Where a call's .param variable lies in each lane's local memory, if it is too irregular for slots.
 LlvmValue Emitter::paramAddress(const ptx::Operand& o, unsigned part) {
-  return localFrame(part, constant(Type::u64, localOffset_[o.symbol.index] + static_cast<uint64_t>(o.offset), true));
+  return localFrame(
+      part,
+      constant(Type::u64, plan_.privateSlots.localOffset[o.symbol.index] + static_cast<uint64_t>(o.offset), true));
 }
 
 /// Argument `k` of a call: a register, or what was stored to its .param variable.
@@ -81,7 +83,7 @@ LlvmValue Emitter::callArgument(const Instruction& i, size_t k, Type t, unsigned
     s.part = part;
     return exactBits(list[k], t, s);
   }
-  if (!isPrivate_[list[k].symbol.index])
+  if (!plan_.privateSlots.isPrivate[list[k].symbol.index])
     return convertBits(gather(paramAddress(list[k], part), memoryType(t), maskOf(mask_, part)), typeOf(t, true));
   auto it = privateSlots_.find({list[k].symbol.index, 0});
   if (it == privateSlots_.end()) return constant(t, 0, true);  // never stored
@@ -98,7 +100,7 @@ void Emitter::callResult(const Instruction& i, const Parts& values) {
     for (LlvmValue& v : results) v = convertBits(v, valueType(list[0].reg, true));
     return defineVector(list[0].reg, results);
   }
-  if (!isPrivate_[list[0].symbol.index]) {
+  if (!plan_.privateSlots.isPrivate[list[0].symbol.index]) {
     for (unsigned p = 0; p < jam_; ++p) scatter(paramAddress(list[0], p), results[p], maskOf(mask_, p));
     return;
   }

@@ -54,7 +54,7 @@ void Emitter::countTerminator(const ir::Terminator& end, const Parts& mask, bool
     count(Counter::ThreadInstructions,
           b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {taken}), b_.getInt64Ty()));
   }
-  if (exitSide(end) < 2) return;
+  if (simt::exitSide(f_, end) < 2) return;
   countWarps(Counter::Branches, 1, mask);
   if (!divergent) return;
   for (unsigned p = 0; p < jam_; ++p) {

@@ -94,7 +94,7 @@ void Emitter::emitPure(const Instruction& i) {
       const bool extends = isa::isSigned(i.type[0]) && v->getType()->isIntOrIntVectorTy() &&
                            want->getScalarSizeInBits() > v->getType()->getScalarSizeInBits();
       v = extends && want->isIntOrIntVectorTy() ? b_.CreateSExt(v, want) : convertBits(v, want);
-      const bool mixed = nans_.isMixed(results[k]);
+      const bool mixed = plan_.nans.isMixed(results[k]);
       if (mixed && NanPlan::isArithmetic(i)) v = canonicalNan(v);
       if (i.guard && k < i.prior.size() && i.prior[k] != ir::kNoValue) {
         LlvmValue guard = s.vector() ? vectorOf(i.guard.reg, s.part)
@@ -212,7 +212,7 @@ void Emitter::emitWidening(const Instruction& i) {
       anyWraps = anyWraps ? b_.CreateOr(anyWraps, wraps) : wraps;
       wideBases[p].push_back(isSigned ? sext : b_.CreateSelect(wraps, sext, zext));
     }
-  if (!hoisted_[result]) checkWidening(wideBases, anyWraps, pattern, isSigned);
+  if (!plan_.speculated[result]) checkWidening(wideBases, anyWraps, pattern, isSigned);
   Held h;
   for (unsigned p = 0; p < jam_; ++p) {
     if (p >= partsOf(result)) {
@@ -231,7 +231,7 @@ void Emitter::emitWidening(const Instruction& i) {
       h.bases[p].push_back(wideBase);
     }
   }
-  if (isDual(result))
+  if (plan_.spills.isDual(result))
     for (unsigned p = 0; p < jam_; ++p) {
       Source s;
       s.part = p;

@@ -17,44 +17,34 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "ir/graph.hpp"
-#include "ir/liveness.hpp"
 #include "jit/parking.hpp"
 
 namespace ordito::jit {
 
-using ir::kNoBlock;
-using ir::kNoValue;
 using Kind = ir::Terminator::Kind;
 using machine::BlockFrame;
 
 namespace {
-constexpr uint32_t kNoPoint = ~0u;
 constexpr uint32_t kDone = ~0u;
-/// When the regions of threads out of step have more instructions together than this, or than so many times the kernel,
-/// they share their code.
-constexpr size_t kSmallKernel = 300, kMostCopies = 3;
-
 }  // namespace
 
-Emitter::Emitter(llvm::Module& module, const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
-                 const machine::KernelLayout& layout, const Target& target, bool counters, bool quick)
+Emitter::Emitter(llvm::Module& module, const simt::Plan& plan, const machine::KernelLayout& layout,
+                 const Target& target)
     : context_(module.getContext()),
       module_(module),
-      f_(function),
-      stops_(stops),
-      shapes_(shapes),
-      nans_(function),
-      hoisted_(ir::hoistedValues(function)),
+      plan_(plan),
+      f_(plan.function),
+      stops_(plan.stops),
+      shapes_(plan.shapes),
       layout_(layout),
       target_(target),
-      counting_(counters),
-      quick_(quick),
-      jam_(shapes.launch().jam),
-      warps_(shapes.launch().warps()),
-      groups_(warps_ / shapes.launch().jam),
+      counting_(plan.facts.counters),
+      quick_(plan.facts.baseline),
+      jam_(plan.facts.launch.jam),
+      warps_(plan.facts.warps()),
+      groups_(plan.facts.groups()),
       b_(module.getContext()),
-      parks_(stops.parks()) {}
+      parks_(plan.stops.parks()) {}
 
 void Emitter::refuse(const Instruction& i, const std::string& what) {
   throw Refusal{fmt::format("kernel '{}', PTX line {}: {} ({}); run with ORDITO_ENGINE=interp, or see 'ordito isa'",
@@ -97,17 +87,14 @@ void Emitter::emitFunction(unsigned groups) {
   b_.SetInsertPoint(body);
   beginLines(function_->getName().str());
   groupsEnd_ = b_.CreateAdd(firstGroup_, b_.getInt32(groups));
-  findPoints();
-  findDefinitions();
-  findStreams();
-  findLiveness();
-  findPrivateSlots();
+  makeState();
+  makePrivateSlots();
   makeSlots();
-  findPlaces();
   emitPrologue();
   emitRegions();
   llvm::IRBuilder<>(entry_).CreateBr(body);
-  result_.scratchBytes = llvm::alignTo(scratchBytes_ + 64, 64);
+  result_.scratchBytes = llvm::alignTo(plan_.spills.total + 64, 64);
+  result_.streamedBytes = plan_.nonTemporal.bytes;
 }
 
 /// Line tables, so that a fault in the machine code can name its line of PTX.
@@ -154,112 +141,15 @@ void Emitter::emitPrologue() {
     }
 }
 
-/// Regions start at the entry and behind each stop.
-void Emitter::findPoints() {
-  points_ = stops_.points;
-  pointOf_.assign(f_.blocks.size(), kNoPoint);
-  for (uint32_t p = 0; p < points_.size(); ++p) pointOf_[points_[p]] = p;
-  const auto& block = shapes_.launch().block;
-  partialBlock_ = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
-  for (const auto& block : f_.blocks) instructions_ += block.code.size();
-  planNeighbouringLoads();
-  findLooseRegions();
-  findEarlyExits();
+/// Which lanes have not ended, where the block goes on, and how often a loop has spun.
+void Emitter::makeState() {
+  outlivesTurn_.assign(f_.values.size(), 0);
   for (unsigned p = 0; p < jam_; ++p)
     live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
   nextState_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
   spins_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "spins");
   b_.CreateStore(b_.getInt32(0), spins_);
   for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(allOnes()), live_[p]);
-}
-
-/// In which regions threads can get out of step, and which points they reach out of step or all together.
-void Emitter::findLooseRegions() {
-  const ir::Graph graph = ir::graphBetweenStops(f_);
-  size_t parked = 0;
-  for (BlockId start : points_) {
-    bool inStep = start == 0, outOfStep = stops_.spinAt(start) != nullptr, isLoose = false;
-    for (BlockId from : f_.blocks[start].predecessors)
-      if (f_.blocks[from].end.kind == Kind::Barrier) (stops_.meets[from] ? inStep : outOfStep) = true;
-    size_t instructions = 0;
-    for (BlockId b : ir::reversePostOrder(graph, start)) {
-      isLoose |= stops_.spinAt(b) || stops_.isLoose(f_, b);
-      instructions += f_.blocks[b].code.size();
-    }
-    ways_.push_back({inStep, outOfStep, isLoose});
-    if (ways_.back().isParked()) parked += instructions;
-  }
-  sharesParked_ = quick_ || parked > std::max(kSmallKernel, kMostCopies * instructions_);
-}
-
-/// Where some lanes or warps of a block may have ended while others go on: behind branches that not all threads take
-/// alike and that have an exit in their influence.
-void Emitter::findEarlyExits() {
-  std::vector<char> behind(f_.blocks.size(), 0);
-  std::vector<BlockId> work;
-  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-    if (f_.blocks[b].end.kind != Kind::Branch) continue;
-    if (!shapes_.isDivergent(b) && !shapes_.isWarpVarying(b) && !stops_.differs[b]) continue;
-    for (BlockId n : shapes_.influence(b))
-      if (f_.blocks[n].end.kind == Kind::Exit) {
-        work.push_back(b);
-        needsLive_ |= shapes_.isDivergent(b);
-        break;
-      }
-  }
-  while (!work.empty()) {
-    const BlockId b = work.back();
-    work.pop_back();
-    for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k)
-      if (!behind[f_.blocks[b].end.target[k]])
-        behind[f_.blocks[b].end.target[k]] = 1, work.push_back(f_.blocks[b].end.target[k]);
-  }
-  for (uint32_t p = 0; p < points_.size(); ++p) mayMiss_.push_back(partialBlock_ || behind[points_[p]]);
-  for (char m : mayMiss_) needsLive_ |= m != 0;
-  needsLive_ |= stops_.stepping == ir::Stops::Stepping::Lanes;
-}
-
-void Emitter::findDefinitions() {
-  isRead_ = ir::readValues(f_);
-  definition_.assign(f_.values.size(), nullptr);
-  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-    const ir::Block& block = f_.blocks[b];
-    for (const ir::Phi& phi : block.phis) phiOf_[phi.value] = {b, &phi};
-    for (const Instruction& i : block.code) ir::forEachDefinition(i, [&](ValueId v, unsigned) { definition_[v] = &i; });
-  }
-}
-
-/// Which values each region finds when it starts, and which cross block borders at all.
-void Emitter::findLiveness() {
-  const size_t values = f_.values.size();
-  liveAt_ = ir::liveIns(f_, points_);
-  crossesBarrier_.assign(values, 0);
-  for (const auto& live : liveAt_)
-    for (ValueId v : live) crossesBarrier_[v] = 1;
-  crossesBlock_.assign(values, 0);
-  outlivesTurn_.assign(values, 0);
-  std::vector<BlockId> definedIn(values, kNoBlock);
-  const BlockId between =
-      static_cast<BlockId>(f_.blocks.size());  // phis are assigned on edges, as are barriers' results
-  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-    for (const ir::Phi& phi : f_.blocks[b].phis) definedIn[phi.value] = between;
-    for (const Instruction& i : f_.blocks[b].code)
-      ir::forEachDefinition(i, [&](ValueId v, unsigned) { definedIn[v] = b; });
-    if (f_.blocks[b].end.kind == Kind::Barrier)
-      ir::forEachDefinition(f_.blocks[b].end.barrier, [&](ValueId v, unsigned) { definedIn[v] = between; });
-  }
-  for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-    auto useIn = [&](ValueId v, BlockId block) {
-      crossesBlock_[v] |= definedIn[v] != kNoBlock && definedIn[v] != block;
-    };
-    auto use = [&](ValueId v) { useIn(v, b); };
-    for (const ir::Phi& phi : f_.blocks[b].phis) {
-      crossesBlock_[phi.value] = 1;
-      for (size_t p = 0; p < phi.incoming.size(); ++p) useIn(phi.incoming[p], f_.blocks[b].predecessors[p]);
-    }
-    for (const Instruction& i : f_.blocks[b].code) ir::forEachUse(i, use);
-    ir::forEachUse(f_.blocks[b].end, use);
-  }
 }
 
 /// The mask of lanes that exist: only the last warp of a block can be partial.
@@ -282,32 +172,23 @@ Parts Emitter::initialLive() {
 }
 
 void Emitter::emitRegions() {
-  dummyHome_ = scratchBytes_;
-  scratchBytes_ += 64;
-  liveHome_ = allocateScratch(liveBytes());
-  if (parks_) {
-    parkedHome_ = scratchBytes_;
-    scratchBytes_ += llvm::alignTo(ParkingLot::bytes(warps_), 64);
-  }
-  reductionHome_ = scratchBytes_;
-  scratchBytes_ += 64;
   clearShadows();
-  allocateHomes();
   auto* done = newBlock("done");
   auto* round = newBlock("round");
   std::vector<llvm::BasicBlock*> heads;
-  for (uint32_t p = 0; p < points_.size(); ++p) heads.push_back(newBlock(("region" + std::to_string(p)).c_str()));
+  for (uint32_t p = 0; p < plan_.regions.points.size(); ++p)
+    heads.push_back(newBlock(("region" + std::to_string(p)).c_str()));
   llvm::PHINode* state = nullptr;
-  if (points_.size() == 1 && !parks_) {
+  if (plan_.regions.points.size() == 1 && !parks_) {
     clearBarrierReduction();
     b_.CreateBr(heads[0]);
     llvm::IRBuilder<>(round).CreateBr(done);
   } else {
     llvm::IRBuilder<> at(round);
     state = at.CreatePHI(b_.getInt32Ty(), 2, "state");
-    auto* select = at.CreateSwitch(state, done, static_cast<unsigned>(points_.size()));
-    for (uint32_t p = 0; p < points_.size(); ++p)
-      if (ways_[p].inStep) select->addCase(b_.getInt32(p), heads[p]);
+    auto* select = at.CreateSwitch(state, done, static_cast<unsigned>(plan_.regions.points.size()));
+    for (uint32_t p = 0; p < plan_.regions.points.size(); ++p)
+      if (plan_.regions.entries[p].inStep) select->addCase(b_.getInt32(p), heads[p]);
     if (parks_) {
       emitParkedStart(round, state);
       emitParkedRegions(round, state, done);
@@ -317,17 +198,17 @@ void Emitter::emitRegions() {
       b_.CreateBr(round);
     }
   }
-  for (uint32_t p = 0; p < points_.size(); ++p) {
+  for (uint32_t p = 0; p < plan_.regions.points.size(); ++p) {
     b_.SetInsertPoint(heads[p]);
     currentPoint_ = p;
-    if (!ways_[p].inStep) {
+    if (!plan_.regions.entries[p].inStep) {
       b_.CreateUnreachable();
-    } else if (ways_[p].isLoose) {
+    } else if (plan_.regions.entries[p].isIndependent) {
       enterParked(p);
     } else {
       if (parks_ && stops_.polls && p > 0) emitBreak(p);
       emitRegion(p);
-      if (shadowed_[p]) addShadows();
+      if (plan_.counters.regions[p]) addShadows();
       // The region has left its loop over the groups; `nextState_` says where the block goes on.
       LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), nextState_);
       if (state) state->addIncoming(next, b_.GetInsertBlock());
@@ -343,59 +224,24 @@ void Emitter::emitReturn(machine::Turn turn) {
   b_.CreateRet(b_.getInt32(static_cast<uint32_t>(turn)));
 }
 
-/// The blocks that can be reached from `points` without passing a barrier, and what they define: one region, or several
-/// that share their code.
-void Emitter::prepareRegion(const std::vector<uint32_t>& points) {
+/// What follows is code of this region.
+void Emitter::beginRegion(simt::Region region) {
   blocks_.clear(), components_.clear(), versionInfo_.clear(), componentInfo_.clear();
-  regionPoints_ = points;
-  regionGraph_ = ir::graphBetweenStops(f_);
-  regionOrder_ = points.size() == 1 ? ir::reversePostOrder(regionGraph_, points_[points[0]]) : orderFrom(points);
-  inRegion_.assign(f_.blocks.size(), 0);
-  regionPosition_.assign(f_.blocks.size(), 0);
-  for (uint32_t i = 0; i < regionOrder_.size(); ++i)
-    inRegion_[regionOrder_[i]] = 1, regionPosition_[regionOrder_[i]] = i;
-  definedInRegion_.assign(f_.values.size(), 0);
-  // In a kernel that parks, every group keeps the result of a barrier itself.
-  for (uint32_t point : points)
-    for (BlockId from : f_.blocks[points_[point]].predecessors)
-      if (parks_ && f_.blocks[from].end.kind == Kind::Barrier)
-        ir::forEachDefinition(f_.blocks[from].end.barrier, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
-  for (BlockId b : regionOrder_) {
-    for (const ir::Phi& phi : f_.blocks[b].phis) definedInRegion_[phi.value] = 1;
-    for (const Instruction& i : f_.blocks[b].code)
-      ir::forEachDefinition(i, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
-    if (f_.blocks[b].end.kind == Kind::Barrier) {
-      ir::forEachDefinition(f_.blocks[b].end.barrier, [&](ValueId v, unsigned) { definedInRegion_[v] = 1; });
-      for (const ir::Phi& phi : f_.blocks[f_.blocks[b].end.target[0]].phis) definedInRegion_[phi.value] = 1;
-    }
-  }
-}
-
-/// What can be reached from the points, in the order of the whole kernel, so that loops have their own headers.
-std::vector<BlockId> Emitter::orderFrom(const std::vector<uint32_t>& points) const {
-  std::vector<char> reached(f_.blocks.size(), 0);
-  for (uint32_t point : points)
-    for (BlockId b : ir::reversePostOrder(regionGraph_, points_[point])) reached[b] = 1;
-  ir::Graph whole(f_.blocks.size());
-  for (BlockId b = 0; b < f_.blocks.size(); ++b)
-    for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) whole.edge(b, f_.blocks[b].end.target[k]);
-  auto order = ir::reversePostOrder(whole, 0);
-  std::erase_if(order, [&](BlockId b) { return !reached[b]; });
-  return order;
+  region_ = std::move(region);
 }
 
 /// One region: a loop over the groups of warps.
 void Emitter::emitRegion(uint32_t point) {
   auto* head = b_.GetInsertBlock();
-  prepareRegion({point});
+  beginRegion(plan_.regions.at(point));
   b_.CreateStore(b_.getInt32(kDone), nextState_);
   takeBarrierReduction(point);
   if (!parks_) deliverBarrierReduction(point);
   // Values that all warps share and this region changes must start from the same value for each group, and have then
   // the value that a group gave them which came to the end, and not ended before.
   sharedValues_.clear();
-  for (ValueId v : liveAt_[point])
-    if (!parks_ && shapes_[v].isGrouped() && !shapes_[v].warpVarying && definedInRegion_[v])
+  for (ValueId v : plan_.liveness.at[point])
+    if (!parks_ && shapes_[v].isGrouped() && !shapes_[v].warpVarying && isDefinedHere(v))
       for (llvm::AllocaInst* slot : slots_[v].bases[0]) {
         llvm::Type* type = slot->getAllocatedType();
         sharedValues_.push_back({slot, b_.CreateLoad(type, slot), llvm::IRBuilder<>(entry_).CreateAlloca(type)});
@@ -412,25 +258,25 @@ void Emitter::emitRegion(uint32_t point) {
   group->addIncoming(firstGroup_, head);
   group_ = group;
   regionLatch_ = latch;
-  regionAdvance_ = mayMiss_[point] && point != 0 ? advance : nullptr;
+  regionAdvance_ = plan_.exits.mayMiss[point] && point != 0 ? advance : nullptr;
   for (const SharedValue& v : sharedValues_) b_.CreateStore(v.before, v.slot);
   for (ValueId v = 0; v < f_.values.size(); ++v)
-    if (definedInRegion_[v] && !crossesBarrier_[v]) forget(v);
+    if (isDefinedHere(v) && !plan_.liveness.crossesResume[v]) forget(v);
   reloadAfterBarrier(point);
   if (parks_) deliverBarrierReduction(point);
 
   llvm::BasicBlock* start = nullptr;
-  if (!mayMiss_[point]) {
-    if (needsLive_)
+  if (!plan_.exits.mayMiss[point]) {
+    if (plan_.exits.needsLive)
       for (auto* slot : live_) b_.CreateStore(toStorage(allOnes()), slot);
-    start = blockFor(points_[point], versionNumber({hasFullVersion(), {}}));
+    start = blockFor(plan_.regions.points[point], versionNumber({hasFullVersion(), {}}));
     b_.CreateBr(start);
   } else {
     Parts live;
     if (point == 0) {
       live = initialLive();
     } else {
-      LlvmValue home = scratchOfGroup(liveHome_, liveBytes());
+      LlvmValue home = scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
       for (unsigned p = 0; p < jam_; ++p) {
         LlvmValue bits = b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));
         live.push_back(b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes)));
@@ -444,20 +290,20 @@ void Emitter::emitRegion(uint32_t point) {
     }
     auto* partial = llvm::BasicBlock::Create(context_, "partial", function_);
     if (hasFullVersion())
-      b_.CreateCondBr(all, blockFor(points_[point], versionNumber({true, {}})), partial);
+      b_.CreateCondBr(all, blockFor(plan_.regions.points[point], versionNumber({true, {}})), partial);
     else
       b_.CreateBr(partial);
     b_.SetInsertPoint(partial);
     if (!apartName_.empty())
       runApart(), b_.CreateBr(latch);
     else
-      b_.CreateCondBr(anyLane(live), blockFor(points_[point], versionNumber({false, {}})), latch);
+      b_.CreateCondBr(anyLane(live), blockFor(plan_.regions.points[point], versionNumber({false, {}})), latch);
   }
   drainWork();
 
   b_.SetInsertPoint(latch);
-  if (std::any_of(mayMiss_.begin() + 1, mayMiss_.end(), [](char m) { return m != 0; })) {
-    LlvmValue home = scratchOfGroup(liveHome_, liveBytes());
+  if (plan_.exits.mayMissLater()) {
+    LlvmValue home = scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
     for (unsigned p = 0; p < jam_; ++p)
       b_.CreateStore(laneBits(fromStorage(b_.CreateLoad(storageType(), live_[p]))),
                      b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));

@@ -17,29 +17,30 @@
 #include <tuple>
 
 #include "base/error.hpp"
-#include "ir/graph.hpp"
-#include "ir/hoisted.hpp"
 #include "ir/ir.hpp"
-#include "ir/shape.hpp"
-#include "ir/stops.hpp"
-#include "jit/access_pattern.hpp"
-#include "jit/nan_plan.hpp"
 #include "jit/target.hpp"
 #include "machine/counters.hpp"
 #include "machine/device_runtime.hpp"
 #include "machine/kernel.hpp"
 #include "machine/layout.hpp"
 #include "ptx/matrix.hpp"
-
-namespace llvm {
-class IntEqClasses;
-}
+#include "simt/access_pattern.hpp"
+#include "simt/accesses.hpp"
+#include "simt/plan.hpp"
 
 namespace ordito::jit {
 
 using ir::BlockId;
 using ir::Instruction;
+using ir::kLanes;
 using ir::ValueId;
+using simt::classify;
+using simt::isOrdered;
+using simt::NanPlan;
+using simt::Places;
+using simt::placesOf;
+using simt::Run;
+using simt::runWidth;
 using LlvmValue = llvm::Value*;
 using Parts =
     std::vector<LlvmValue>;  // one entry per part (warp of the group); for masks an empty vector means "all lanes"
@@ -73,9 +74,8 @@ struct Slots {
 
 class Emitter {
  public:
-  /// `quick`: as little code as possible, one copy of each block.
-  Emitter(llvm::Module& module, const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
-          const machine::KernelLayout& layout, const Target& target, bool counters, bool quick);
+  /// The plan must outlive the emitter, which reads it only.
+  Emitter(llvm::Module& module, const simt::Plan& plan, const machine::KernelLayout& layout, const Target& target);
   EmittedKernel emit(const std::string& name);
   /// From now on, groups of warps some of whose lanes end at once run one warp at a time, in a function of their own:
   /// the jammed code of a warp that is not whole is as long as that of a whole one, and hardly ever runs. To be called
@@ -87,50 +87,37 @@ class Emitter {
   EmittedKernel emitApart(const std::string& name, unsigned warps);
 
  private:
-  friend class Chapters;
-
   // ---- emitter.cpp: the skeleton
   // -------------------------------------------------------------------------------------------------------
   llvm::Function* declare(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters);
   void emitFunction(unsigned groups);
   void emitPrologue();
   void emitRegions();
-  void prepareRegion(const std::vector<uint32_t>& points);
-  std::vector<BlockId> orderFrom(const std::vector<uint32_t>& points) const;
+  void beginRegion(simt::Region region);
+  /// Does the region being emitted give the value?
+  bool isDefinedHere(ValueId v) const { return region_->defines(plan_.definitions[v]); }
   void emitRegion(uint32_t point);
   void emitReturn(machine::Turn turn);
-  void findPoints();
-  void findLooseRegions();
-  void findEarlyExits();
+  void makeState();
   void beginLines(const std::string& name);
   void setLine(uint32_t line);
-  void findLiveness();
   void spillForBarrier(uint32_t point, const Parts& mask = {});
   void reloadAfterBarrier(uint32_t point);
-  void findPlaces();
-  unsigned stepsFromPlace(ValueId v, unsigned most) const;
-  void makeFromPlace(ValueId v);
+  void rematerialise(ValueId v);
   bool isMadeHere(const Instruction& i) const;
-  bool isKept(ValueId v) const;
-  void allocateHomes();
-  void shareHomes(llvm::IntEqClasses& homes) const;
-  bool haveLikeHomes(ValueId a, ValueId b) const;
   bool isWhereItWas(ValueId v) const;
   LlvmValue homeOf(ValueId v);
-  size_t homeBytes(ValueId v) const;
-  static size_t scratchStride(size_t bytesPerGroup);
-  size_t liveBytes() const { return size_t{4} * jam_; }
   LlvmValue scratchAddress(size_t offset);
   LlvmValue scratchOfGroup(size_t offset, size_t bytesPerGroup);
   /// May code be compiled for warps all of whose lanes are there, besides that for any warp? Not what a block of a
   /// large kernel runs once.
   bool hasFullVersion() const {
-    constexpr size_t kLarge = 2000;
-    const bool runsOnce = currentPoint_ == 0 && points_.size() > 1 && instructions_ > kLarge;
-    return !needsLive_ || (!quick_ && !runsOnce);
+    const simt::Regions& regions = plan_.regions;
+    const bool runsOnce =
+        currentPoint_ == 0 && regions.points.size() > 1 && regions.instructions > simt::cost::kLargeKernel;
+    return !plan_.exits.needsLive || (!quick_ && !runsOnce);
   }
   LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
-  size_t allocateScratch(size_t bytesPerGroup);
   Parts initialLive();
 
   // ---- stepping.cpp: blocks whose threads can get out of step
@@ -154,7 +141,6 @@ class Emitter {
   SpinTurns beginSpinTurns();
   void endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
                    const SpinTurns& turns);
-  std::vector<char> variablesAcrossStops() const;
 
   // ---- control.cpp: blocks, branches, masks
   // ----------------------------------------------------------------------------------------------
@@ -209,8 +195,6 @@ class Emitter {
   uint32_t optimisticVersion(BlockId to, uint32_t version);
   const std::vector<Component>& componentsOf(uint32_t version);
   llvm::BasicBlock* newBlock(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
-  const std::vector<char>& influenceOf(BlockId b);
-  unsigned exitSide(const ir::Terminator& end) const;
   std::vector<llvm::AllocaInst*>& pendingSlots(BlockId b);
   void emitTrap(const ir::Terminator& end, const Parts& mask);
   void emitCode(BlockId b);
@@ -254,8 +238,7 @@ class Emitter {
   LlvmValue specialVector(isa::Special s, unsigned part);
   LlvmValue symbolAddress(const ptx::Operand& o, unsigned bits);
   bool isGrouped(ValueId v) const { return shapes_[v].isGrouped(); }
-  bool isDual(ValueId v) const { return dual_[v]; }
-  unsigned partsOf(ValueId v) const { return shapes_[v].isGrouped() && !shapes_[v].warpVarying ? 1 : jam_; }
+  unsigned partsOf(ValueId v) const { return simt::partsOf(shapes_, v); }
 
  public:
   // ---- what the chapters use
@@ -308,7 +291,7 @@ class Emitter {
   LlvmValue isParameterAddress(LlvmValue a, const Source& s);
   /// f32 values with the NaN that a GPU computes in place of any other.
   LlvmValue canonicalNan(LlvmValue v);
-  const NanPlan& nans() const { return nans_; }
+  const NanPlan& nans() const { return plan_.nans; }
   [[noreturn]] void refuse(const Instruction& i, const std::string& what);
   /// A call of the SLEEF function for `name` ("sinf_u10"), done in the widest vectors the host has.
   LlvmValue vectorCall(const std::string& symbol, llvm::ArrayRef<LlvmValue> arguments, unsigned lanes);
@@ -361,9 +344,6 @@ class Emitter {
   void byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,
                        const std::function<void()>& far);
   // ---- neighbouring_loads.cpp
-  bool mayHaveNeighbours(const Instruction& i) const;
-  void groupNeighbours(std::vector<const Instruction*> loads);
-  void planNeighbouringLoads();
   std::vector<LlvmValue> loadWords(LlvmValue addresses, unsigned count, LlvmValue mask);
   std::vector<LlvmValue> loadVectorGeneral(LlvmValue addresses, unsigned count, llvm::Type* element, LlvmValue mask);
   bool emitNeighbouringLoads(const Instruction& i);
@@ -380,22 +360,9 @@ class Emitter {
   LlvmValue addressVector(const Address& a, unsigned part, int64_t offset);
   LlvmValue extendLoaded(LlvmValue v, const Instruction& i, ValueId to, bool vector);
   llvm::Type* memoryType(isa::Type t);
-  bool isOrdered(const Instruction& i) const;
-  /// How far an address moves from one iteration of its loop to the next: `step` (a uniform value) times `factor`
-  /// bytes.
-  struct Advance {
-    ptx::Operand step;
-    int64_t factor = 1;
-  };
-  std::optional<Advance> advanceOf(ValueId v, int64_t factor, unsigned depth) const;
   void prefetchNext(const Instruction& i, const Address& a, unsigned bytes);
-  void findDefinitions();
   void storeWhole(LlvmValue address, LlvmValue value);
-  void findStreams();
-  std::optional<uint32_t> rootParameter(const ptx::Operand& o, unsigned depth) const;
   void compilerFence();
-  using PrivateKey = std::pair<uint32_t, int64_t>;
-  std::optional<PrivateKey> privateKey(const ptx::Operand& o) const;
   LlvmValue atomicOnce(const Instruction& i, LlvmValue address, LlvmValue operand, LlvmValue compare, ptx::Space space);
   LlvmValue sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part);
   std::vector<LlvmValue> sharedAddresses(LlvmValue offsets, unsigned copies);
@@ -406,7 +373,7 @@ class Emitter {
                               LlvmValue before);
   bool slotLoad(const Instruction& i);
   bool slotStore(const Instruction& i);
-  void findPrivateSlots();
+  void makePrivateSlots();
   /// Emits a loop over the active lanes; `body` gets the lane's number.
   void forEachLane(LlvmValue mask, llvm::function_ref<void(LlvmValue lane)> body);
 
@@ -470,12 +437,6 @@ class Emitter {
   // ----------------------------------------------------------------------------------------------------------------------------
   void checkAlignment(const Instruction& i, size_t k, unsigned bytes, const Parts& mask);
   void failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask);
-  unsigned zeroBits(const ptx::Operand& o, unsigned depth) const;
-  unsigned zeroBits(ValueId v, unsigned depth) const;
-  static unsigned offsetZeroBits(int64_t offset);
-  unsigned symbolZeroBits(const ptx::Symbol& s) const;
-  bool outlives(ValueId v, ValueId from) const;
-  ValueId alignmentRoot(ValueId v, unsigned bits) const;
 
   // ---- warp.cpp, synchronization.cpp, control_flow.cpp
   // -----------------------------------------------------------------------------------
@@ -496,9 +457,6 @@ class Emitter {
   llvm::SmallVector<LlvmValue> deviceWords(const Instruction& i, std::string_view signature, unsigned part);
   void emitAssertFail(const Instruction& i);
   LlvmValue shadow(unsigned copy);
-  uint32_t shadowedBytes() const;
-  unsigned shadowCopies() const;
-  size_t shadowPitch() const;
   void clearShadows();
   void addShadows();
   LlvmValue areShadowed(const Parts& offsets);
@@ -536,11 +494,10 @@ class Emitter {
   // -----------------------------------------------------------------------------------------------------------------------------------
   llvm::LLVMContext& context_;
   llvm::Module& module_;
+  const simt::Plan& plan_;
   const ir::Function& f_;
   const ir::Stops& stops_;
   const ir::Shapes& shapes_;
-  const NanPlan nans_;
-  const std::vector<char> hoisted_;  // see ir/hoisted.hpp
   const machine::KernelLayout& layout_;
   const Target& target_;
   const bool counting_, quick_;
@@ -557,41 +514,16 @@ class Emitter {
   llvm::Function* apart_ = nullptr;
   llvm::AllocaInst* nextState_ = nullptr;
   std::vector<llvm::AllocaInst*> live_;  // per part
-  bool needsLive_ = false;               // some lane may end before others, so live masks are kept
-  bool partialBlock_ = false;            // the block's last warp has fewer than 32 threads
-  std::vector<char> mayMiss_;            // by point: lanes or warps may have ended before it
 
-  std::vector<ir::BlockId> points_;           // blocks where regions start: see ir::Stops
-  std::vector<uint32_t> pointOf_;             // by block
-  std::vector<std::vector<ValueId>> liveAt_;  // by point
-  std::vector<size_t> home_;                  // scratch offset of a value that lives across barriers
-  std::vector<char> crossesBarrier_;
-  std::vector<char> madeFromPlace_;  // and made again behind barriers: see findPlaces
-  std::vector<char> crossesBlock_;
-  std::vector<char> dual_;  // widened values that keep an exact vector beside their bases
-  std::vector<char> definedInRegion_;
-  std::vector<char> outlivesTurn_;              // see noteWhatOutlivesTurns
-  std::vector<char> shadowed_;                  // by point: counts go to copies of shared memory (shadows.hpp)
-  size_t shadowsHome_ = 0;                      // scratch offset of the copies
-  unsigned neighbourTests_ = 0;                 // see isWorthTesting
-  std::vector<char> isRead_;                    // by some instruction, phi or branch
-  std::set<const Instruction*> streams_;        // stores that may go round the caches
-  std::vector<const Instruction*> definition_;  // of each value that an instruction in a block defines
-  const ir::Block* emitted_ = nullptr;          // whose code is being emitted
+  std::vector<char> outlivesTurn_;      // see noteWhatOutlivesTurns
+  unsigned neighbourTests_ = 0;         // see isWorthTesting
+  const ir::Block* emitted_ = nullptr;  // whose code is being emitted
   struct Comparison {
     LlvmValue open, lanes;
     bool negated;
   };
   std::map<ValueId, Comparison> comparisons_;  // of that block
-  std::map<ValueId, std::pair<BlockId, const ir::Phi*>> phiOf_;
-  /// How threads come to the region at a point.
-  struct Way {
-    bool inStep = false, outOfStep = false;
-    bool isLoose = false;  // threads can get out of step in the region
-    bool isParked() const { return outOfStep || isLoose; }
-  };
-  std::vector<Way> ways_;  // by point
-  bool inParked_ = false;  // the code being emitted is that of lanes out of step
+  bool inParked_ = false;                      // the code being emitted is that of lanes out of step
   llvm::BasicBlock *parkedTurn_ = nullptr, *suspend_ = nullptr;
   uint32_t currentPoint_ = 0;
   llvm::BasicBlock* regionLatch_ = nullptr;
@@ -604,10 +536,7 @@ class Emitter {
   };
   std::vector<SharedValue> sharedValues_;
   llvm::BasicBlock* regionAdvance_ =
-      nullptr;  // past the store of the lanes that have not ended; null if all must store
-  size_t scratchBytes_ = 0;
-  size_t liveHome_ = 0, dummyHome_ = 0, parkedHome_ = 0, reductionHome_ = 0;
-  bool sharesParked_ = false;                 // the regions of threads out of step are one piece of code
+      nullptr;                                // past the store of the lanes that have not ended; null if all must store
   const bool parks_;                          // threads can get out of step somewhere: see stepping.cpp
   llvm::AllocaInst* spins_ = nullptr;         // turns of spinning loops in the running region
   llvm::AllocaInst* widened_ = nullptr;       // what checkWidening shows its helper
@@ -621,17 +550,10 @@ class Emitter {
   std::map<BlockKey, llvm::BasicBlock*> blocks_;
   std::map<BlockKey, llvm::BasicBlock*> components_;
   std::vector<std::function<void()>> work_;
-  std::map<const Instruction*, std::vector<const Instruction*>> neighbours_;  // by the load that loads for all
-  std::set<const Instruction*> loadedByNeighbour_;
-  size_t instructions_ = 0, asked_ = 0;  // of the kernel; of the versions of its blocks that are or will be emitted
-  std::vector<char> inRegion_;
-  std::vector<uint32_t> regionPoints_;  // where the code being emitted is entered
-  std::vector<BlockId> regionOrder_;
-  std::vector<uint32_t> regionPosition_;
-  ir::Graph regionGraph_;  // see prepareRegion
+  size_t asked_ = 0;                    // instructions of the versions of blocks that are or will be emitted
+  std::optional<simt::Region> region_;  // whose code is being emitted
   std::map<uint32_t, std::vector<Component>> componentInfo_;
   std::map<BlockId, std::vector<llvm::AllocaInst*>> pending_;
-  std::map<BlockId, std::vector<char>> influence_;
   std::set<std::tuple<ValueId, unsigned, uint64_t>> checkedRoots_;  // in the PTX block being emitted
   Parts mask_;                                                      // of the code being emitted; empty: all lanes
   uint32_t currentLine_ = 0;
@@ -641,10 +563,7 @@ class Emitter {
     llvm::Type* type;
     std::vector<llvm::AllocaInst*> parts;
   };
-  std::map<PrivateKey, PrivateSlot>
-      privateSlots_;  // (variable, offset) of thread-private memory that only constants index
-  std::vector<char> isPrivate_;
-  std::vector<uint64_t> localOffset_;  // of variables that live in local memory
+  std::map<simt::PrivateSlots::Key, PrivateSlot> privateSlots_;
   std::vector<llvm::AllocaInst*> counters_;
   std::map<std::tuple<ValueId, unsigned, int64_t>, LlvmValue> countedGroups_;  // in the block being emitted
   EmittedKernel result_;

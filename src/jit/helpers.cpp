@@ -15,9 +15,9 @@
 
 #include "ir/ir.hpp"
 #include "ir/recursion.hpp"
+#include "ir/shape.hpp"
 #include "isa/isa.hpp"
 #include "jit/access_counts.hpp"
-#include "jit/access_pattern.hpp"
 #include "jit/math_functions.hpp"
 #include "jit/mbarrier.hpp"
 #include "jit/parking.hpp"
@@ -31,6 +31,8 @@
 #pragma STDC FENV_ACCESS ON
 
 namespace ordito::jit {
+
+using ir::kLanes;
 
 uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
   uint64_t sectors[64];

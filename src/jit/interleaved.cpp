@@ -1,7 +1,6 @@
 // Accesses whose lanes neither share an address nor fill a vector in order, but stand to each other as known when the
 // kernel is compiled: vectors of .v2 and .v4 in neighbouring lanes, columns of a tile, and rows of which a mask leaves
 // few lanes. Shuffles and accesses of single lanes at constant offsets replace gathers, scatters and masked stores.
-#include "jit/access_pattern.hpp"
 #include "jit/emitter.hpp"
 
 namespace ordito::jit {

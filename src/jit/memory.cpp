@@ -4,7 +4,6 @@
 // block's scratch memory, which needs no branches.
 #include <algorithm>
 
-#include "jit/access_pattern.hpp"
 #include "jit/emitter.hpp"
 #include "ptx/operands.hpp"
 
@@ -16,18 +15,10 @@ using Operand = ptx::Operand;
 using ptx::Space;
 using ptx::Symbol;
 
-namespace {
-constexpr unsigned kMostNeighbourTests = 64;
-}
-
 llvm::Type* Emitter::memoryType(Type t) {
   if (t == Type::f32) return b_.getFloatTy();
   if (t == Type::f64) return b_.getDoubleTy();
   return b_.getIntNTy(isa::bits(t));
-}
-
-bool Emitter::isOrdered(const Instruction& i) const {
-  return i.has(ModifierKind::Semantics) && i.mods.name(ModifierKind::Semantics) != "weak";
 }
 
 /// Keeps LLVM from moving or merging volatile and atomic accesses; a block runs on one host thread, so nothing more is
@@ -36,7 +27,7 @@ void Emitter::compilerFence() {
   b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
 }
 
-LlvmValue Emitter::dummyAddress() { return b_.CreatePtrToInt(scratchAddress(dummyHome_), b_.getInt64Ty()); }
+LlvmValue Emitter::dummyAddress() { return b_.CreatePtrToInt(scratchAddress(plan_.spills.dummy), b_.getInt64Ty()); }
 
 LlvmValue Emitter::pointer(LlvmValue address, int64_t offset) {
   LlvmValue p = b_.CreateIntToPtr(address, b_.getPtrTy());
@@ -125,7 +116,8 @@ LlvmValue Emitter::symbolAddress(const Operand& o, unsigned bits) {
       const auto key = f_.origin[o.symbol.index];
       if (v.space == Space::Shared)
         return number((v.count == 0 ? layout_.dynamicSharedOffset : layout_.sharedOffset.at(key)) + offset);
-      if (v.space == Space::Local || v.space == Space::Param) return number(localOffset_[o.symbol.index] + offset);
+      if (v.space == Space::Local || v.space == Space::Param)
+        return number(plan_.privateSlots.localOffset[o.symbol.index] + offset);
       break;
     }
     case Symbol::Kind::Function: {
@@ -291,7 +283,7 @@ void Emitter::byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mas
 
 /// Each test makes two accesses out of one. A kernel with so many (compiled without optimisation, it keeps all it has
 /// in local memory) gets them for the first: the others would take seconds to compile.
-bool Emitter::isWorthTesting() { return ++neighbourTests_ <= kMostNeighbourTests; }
+bool Emitter::isWorthTesting() { return ++neighbourTests_ <= simt::cost::kMostContiguityTests; }
 
 LlvmValue Emitter::loadGeneral(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
   const unsigned bytes = element->getScalarSizeInBits() / 8;
@@ -359,7 +351,7 @@ void Emitter::storeVectorsGeneral(LlvmValue addresses, const std::vector<LlvmVal
 /// One load; where `any` is given and false, from the dummy word.
 LlvmValue Emitter::loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any) {
   LlvmValue p = pointer(address, offset);
-  if (any) p = b_.CreateSelect(any, p, scratchAddress(dummyHome_));
+  if (any) p = b_.CreateSelect(any, p, scratchAddress(plan_.spills.dummy));
   return b_.CreateAlignedLoad(element, p, llvm::Align(std::max(1u, element->getScalarSizeInBits() / 8)));
 }
 
@@ -416,7 +408,7 @@ void Emitter::storeLanes(const Address& a, unsigned part, int64_t offset, LlvmVa
         LlvmValue bits =
             b_.CreateZExt(b_.CreateBitCast(lanesOf(mask, first, width), b_.getIntNTy(width)), b_.getInt64Ty());
         LlvmValue any = b_.CreateICmpNE(bits, b_.getInt64(0));
-        p = b_.CreateSelect(any, p, scratchAddress(dummyHome_));
+        p = b_.CreateSelect(any, p, scratchAddress(plan_.spills.dummy));
         lane = b_.CreateAnd(b_.CreateSub(b_.getInt64(63), b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {b_.getInt64Ty()},
                                                                              {bits, b_.getFalse()})),
                             b_.getInt64(width - 1));
@@ -443,73 +435,23 @@ LlvmValue Emitter::extendLoaded(LlvmValue v, const Instruction& i, ValueId to, b
   return convertBits(v, want);
 }
 
-std::optional<Emitter::Advance> Emitter::advanceOf(ValueId v, int64_t factor, unsigned depth) const {
-  using isa::Op;
-  if (depth == 0) return std::nullopt;
-  auto constant = [](const Operand& o) -> std::optional<int64_t> {
-    if (o.kind == Operand::Kind::Integer) return static_cast<int64_t>(o.bits);
-    return std::nullopt;
-  };
-  auto follow = [&](const Operand& o, int64_t f) -> std::optional<Advance> {
-    return o.kind == Operand::Kind::Register ? advanceOf(o.reg, f, depth - 1) : std::nullopt;
-  };
-  if (auto it = phiOf_.find(v); it != phiOf_.end()) {
-    // phi(start, phi + step): a counter of the loop.
-    for (ValueId next : it->second.second->incoming) {
-      const Instruction* add = next < definition_.size() ? definition_[next] : nullptr;
-      if (!add || add->op != Op::Add || add->guard) continue;
-      for (size_t k : {size_t{1}, size_t{2}})
-        if (add->operands[k].kind == Operand::Kind::Register && add->operands[k].reg == v) {
-          const Operand& step = add->operands[3 - k];
-          if (step.kind == Operand::Kind::Register && !shapes_[step.reg].isUniform()) return std::nullopt;
-          return Advance{step, factor};
-        }
-    }
-    return std::nullopt;
-  }
-  const Instruction* i = definition_[v];
-  if (!i || i->guard) return std::nullopt;
-  switch (i->op) {
-    case Op::Mov:
-    case Op::Cvt:
-    case Op::Cvta: return follow(i->operands[1], factor);
-    case Op::Add: {
-      auto a = follow(i->operands[1], factor), b = follow(i->operands[2], factor);
-      if (a && b) return std::nullopt;
-      return a ? a : b;
-    }
-    case Op::Shl:
-      if (auto c = constant(i->operands[2]); c && *c < 32) return follow(i->operands[1], factor << *c);
-      return std::nullopt;
-    case Op::Mul:
-      if (auto c = constant(i->operands[2])) return follow(i->operands[1], factor * *c);
-      return std::nullopt;
-    default: return std::nullopt;
-  }
-}
-
 /// A grid-stride loop jumps far between iterations of one warp, where no hardware prefetcher follows; its step is known
 /// before the loop, so the line that is read four iterations on can be asked for now (1.8 to 2.4 times faster on a
 /// histogram, evidence in docs/engine.md).
 void Emitter::prefetchNext(const Instruction& i, const Address& a, unsigned bytes) {
+  const auto found = plan_.prefetches.find(&i);
+  if (found == plan_.prefetches.end()) return;
+  const simt::Advance& advance = found->second;
   const Operand& o = i.operands[1];
-  if (o.kind != Operand::Kind::Address || o.reg == ir::kNoValue || !a.isGrouped() ||
-      (a.space != Space::Global && a.space != Space::Generic))
-    return;
-  const auto advance = advanceOf(o.reg, 1, 12);
-  if (!advance || advance->step.kind != Operand::Kind::Register) return;
-  constexpr uint64_t kAhead = 4, kLine = 64;
-  Source s;
-  s.group = 0;
-  LlvmValue step =
-      b_.CreateSExtOrTrunc(operand(advance->step, isa::Type(f_.values[advance->step.reg].type), s), b_.getInt64Ty());
-  LlvmValue ahead = b_.CreateMul(step, b_.getInt64(static_cast<uint64_t>(advance->factor) * kAhead));
+  LlvmValue step = b_.CreateSExtOrTrunc(baseOf(advance.step, 0, 0), b_.getInt64Ty());
+  LlvmValue ahead =
+      b_.CreateMul(step, b_.getInt64(static_cast<uint64_t>(advance.factor) * simt::cost::kPrefetchedIterations));
   for (unsigned p = 0; p < (a.warpVarying ? jam_ : 1); ++p)
     for (unsigned g = 0; g < a.groups; ++g) {
       const unsigned width = kLanes / a.groups;
       const auto [low, high] = std::minmax_element(a.pattern.begin() + g * width, a.pattern.begin() + (g + 1) * width);
-      const int64_t last = std::min<int64_t>(*high + bytes - 1, *low + 1023);
-      for (int64_t at = *low; at <= last; at += kLine)
+      const int64_t last = std::min<int64_t>(*high + bytes - 1, *low + simt::cost::kPrefetchedBytes - 1);
+      for (int64_t at = *low; at <= last; at += simt::cost::kCacheLine)
         b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
                            {pointer(b_.CreateAdd(a.bases[p][g], ahead), o.offset + at), b_.getInt32(0), b_.getInt32(3),
                             b_.getInt32(1)});
@@ -602,7 +544,7 @@ void Emitter::emitStore(const Instruction& i) {
   if (slotStore(i)) return;
   if (isa::bits(i.type[0]) > 64) return emitWideStore(i);
   Address a = addressOf(i, 0);
-  a.streams = streams_.count(&i) != 0;
+  a.streams = plan_.nonTemporal.stores.contains(&i);
   const Operand& from = i.operands[1];
   const unsigned bytes = isa::bytes(i.type[0]);
   const Parts mask = guardedMask(i);
@@ -629,76 +571,20 @@ void Emitter::emitStore(const Instruction& i) {
   if (isOrdered(i)) compilerFence();
 }
 
-std::optional<Emitter::PrivateKey> Emitter::privateKey(const Operand& o) const {
-  if (o.kind != Operand::Kind::Address || o.symbol.kind != Symbol::Kind::LocalVariable || o.reg != ir::kNoValue)
-    return std::nullopt;
-  if (f_.variables[o.symbol.index].space == Space::Shared) return std::nullopt;
-  return PrivateKey{o.symbol.index, o.offset};
-}
-
-/// Thread-private variables (call arguments above all) that only constants index, always with one type at one place,
-/// live in slots instead of memory.
-void Emitter::findPrivateSlots() {
-  isPrivate_ = variablesAcrossStops();
-  for (char& flag : isPrivate_) flag = !flag;
-  localOffset_.assign(f_.variables.size(), 0);
-  std::map<PrivateKey, Type> types;
-  // An argument that is an aggregate lies in memory, since its words are read whatever they were stored as.
-  auto isAggregate = [&](const Operand& o) {
-    return o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].size > 8;
-  };
-  auto visit = [&](const Instruction& i, const Operand& o, bool isAccess) {
-    if (o.symbol.kind != Symbol::Kind::LocalVariable || f_.variables[o.symbol.index].space == Space::Shared) return;
-    auto key = privateKey(o);
-    if (!isAccess || !key) {
-      isPrivate_[o.symbol.index] = 0;
-      return;
-    }
-    const size_t width =
-        i.info().effect == isa::Effect::Store ? i.operands[1].elements.size() : i.operands[0].elements.size();
-    for (size_t k = 0; k < std::max<size_t>(1, width); ++k) {
-      auto [it, isNew] =
-          types.try_emplace({key->first, key->second + static_cast<int64_t>(k * isa::bytes(i.type[0]))}, i.type[0]);
-      if (isa::bits(it->second) != isa::bits(i.type[0])) isPrivate_[o.symbol.index] = 0;
-    }
-  };
-  for (const ir::Block& block : f_.blocks)
-    for (const Instruction& i : block.code)
-      for (const Operand& o : i.operands) {
-        const bool isAccess = i.op == isa::Op::Ld || i.op == isa::Op::St;
-        visit(i, o, isAccess && !(isAccess && o.kind != Operand::Kind::Address));
-        for (const Operand& element : o.elements)
-          if (i.op != isa::Op::Call || isAggregate(element)) visit(i, element, false);
-      }
-  for (auto it = types.begin(); it != types.end(); ++it) {
-    auto next = std::next(it);
-    if (next != types.end() && next->first.first == it->first.first &&
-        it->first.second + static_cast<int64_t>(isa::bytes(it->second)) > next->first.second)
-      isPrivate_[it->first.first] = 0;
+void Emitter::makePrivateSlots() {
+  result_.localBytes = plan_.privateSlots.localBytes;
+  for (const auto& [key, type] : plan_.privateSlots.types) {
+    PrivateSlot slot{memoryType(type), {}};
+    for (unsigned p = 0; p < jam_; ++p)
+      slot.parts.push_back(
+          llvm::IRBuilder<>(entry_).CreateAlloca(llvm::FixedVectorType::get(slot.type, kLanes), nullptr, "private"));
+    privateSlots_[key] = slot;
   }
-  size_t bytes = 0;
-  for (size_t v = 0; v < f_.variables.size(); ++v) {
-    const ptx::Variable& variable = f_.variables[v];
-    if (variable.space == Space::Shared || isPrivate_[v]) continue;
-    const size_t align = std::max<size_t>(variable.alignment, 1);
-    localOffset_[v] = bytes = (bytes + align - 1) / align * align;
-    bytes += variable.size;
-  }
-  const size_t perThread = (bytes + 15) / 16 * 16;
-  result_.localBytes = perThread;
-  for (auto& [key, type] : types)
-    if (isPrivate_[key.first]) {
-      PrivateSlot slot{memoryType(type), {}};
-      for (unsigned p = 0; p < jam_; ++p)
-        slot.parts.push_back(
-            llvm::IRBuilder<>(entry_).CreateAlloca(llvm::FixedVectorType::get(slot.type, kLanes), nullptr, "private"));
-      privateSlots_[key] = slot;
-    }
 }
 
 bool Emitter::slotLoad(const Instruction& i) {
-  auto key = privateKey(i.operands[1]);
-  if (!key || !isPrivate_[key->first]) return false;
+  auto key = simt::privateKey(f_, i.operands[1]);
+  if (!key || !plan_.privateSlots.isPrivate[key->first]) return false;
   if (counting_ && f_.variables[key->first].space == Space::Local)
     countWarps(machine::Counter::LocalLoadRequests, 1, guardedMask(i));
   const Operand& to = i.operands[0];
@@ -723,8 +609,8 @@ bool Emitter::slotLoad(const Instruction& i) {
 }
 
 bool Emitter::slotStore(const Instruction& i) {
-  auto key = privateKey(i.operands[0]);
-  if (!key || !isPrivate_[key->first]) return false;
+  auto key = simt::privateKey(f_, i.operands[0]);
+  if (!key || !plan_.privateSlots.isPrivate[key->first]) return false;
   const Operand& from = i.operands[1];
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
   const Parts mask = guardedMask(i);

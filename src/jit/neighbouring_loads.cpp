@@ -2,10 +2,7 @@
 // and again for each word. One load of 16 bytes for each lane, and a transposition, bring four words in the time of one
 // gather; a gather of 8 bytes brings two.
 //
-// The words are those of a vector load (ld.v2, ld.v4), or of several loads from one register with offsets in a row: the
-// members of a structure, or an unrolled loop along the row of a matrix. The first of these loads then does the work of
-// all. That is allowed where nothing between them writes memory or waits: no order is promised among plain loads (PTX
-// ISA, "Memory Consistency Model").
+// The words are those of a vector load (ld.v2, ld.v4), or of the several loads that simt/merged_loads.hpp has found.
 #include <algorithm>
 #include <map>
 
@@ -13,66 +10,9 @@
 
 namespace ordito::jit {
 
-using isa::Effect;
-using isa::Op;
-using ptx::Operand;
-
 namespace {
 constexpr unsigned kWord = 4, kWordBits = 32;
 }  // namespace
-
-/// Is this a plain load of one word at an address that differs from lane to lane without a pattern?
-bool Emitter::mayHaveNeighbours(const Instruction& i) const {
-  if (i.op != Op::Ld || i.guard || isOrdered(i) || isa::bits(i.type[0]) != kWordBits) return false;
-  const auto space = i.mods.name(isa::ModifierKind::Space);
-  if (!space.starts_with("global") && !space.starts_with("shared")) return false;
-  const Operand &to = i.operands[0], &from = i.operands[1];
-  return to.kind == Operand::Kind::Register && from.kind == Operand::Kind::Address && from.reg != ir::kNoValue &&
-         !shapes_[from.reg].isGrouped() && !shapes_[to.reg].isGrouped();
-}
-
-/// Splits the loads from one register, none of which is kept from the others by a write, into groups of four and of
-/// two.
-void Emitter::groupNeighbours(std::vector<const Instruction*> loads) {
-  std::sort(loads.begin(), loads.end(), [](const Instruction* a, const Instruction* b) {
-    return std::pair(a->operands[1].offset, a) < std::pair(b->operands[1].offset, b);
-  });
-  for (size_t first = 0; first < loads.size();) {
-    size_t count = 1;
-    while (first + count < loads.size() && count < 4 &&
-           loads[first + count]->operands[1].offset ==
-               loads[first]->operands[1].offset + static_cast<int64_t>(count * kWord))
-      ++count;
-    if (count == 3) count = 2;
-    if (count > 1) {
-      const std::vector<const Instruction*> group(loads.begin() + static_cast<ptrdiff_t>(first),
-                                                  loads.begin() + static_cast<ptrdiff_t>(first + count));
-      // They are in the order of their addresses; the one that comes first in the code loads for all.
-      neighbours_[*std::min_element(group.begin(), group.end())] = group;
-      for (const Instruction* i : group) loadedByNeighbour_.insert(i);
-    }
-    first += count;
-  }
-}
-
-void Emitter::planNeighbouringLoads() {
-  if (counting_) return;  // each is counted on its own
-  for (const ir::Block& block : f_.blocks) {
-    std::map<std::pair<ValueId, std::string_view>, std::vector<const Instruction*>> open;
-    auto close = [&] {
-      for (auto& [from, loads] : open) groupNeighbours(std::move(loads));
-      open.clear();
-    };
-    for (const Instruction& i : block.code) {
-      const Effect effect = i.info().effect;
-      if (mayHaveNeighbours(i))
-        open[{i.operands[1].reg, i.mods.name(isa::ModifierKind::Space)}].push_back(&i);
-      else if (effect != Effect::Pure && effect != Effect::Load)
-        close();
-    }
-    close();
-  }
-}
 
 /// For each of `count` words from the lanes' addresses on, a vector of the lanes'.
 std::vector<LlvmValue> Emitter::loadWords(LlvmValue addresses, unsigned count, LlvmValue mask) {
@@ -140,8 +80,9 @@ std::vector<LlvmValue> Emitter::loadVectorGeneral(LlvmValue addresses, unsigned 
 
 /// Is the load done, by itself for its neighbours or by one of them?
 bool Emitter::emitNeighbouringLoads(const Instruction& i) {
-  const auto leads = neighbours_.find(&i);
-  if (leads == neighbours_.end()) return loadedByNeighbour_.count(&i) != 0;
+  const auto& groups = plan_.mergedLoads.groups;
+  const auto leads = groups.find(&i);
+  if (leads == groups.end()) return plan_.mergedLoads.members.contains(&i);
   const auto& group = leads->second;
   const Address a = addressOf(i, 1);
   const Parts mask = guardedMask(i);

@@ -9,23 +9,36 @@
 #include <set>
 #include <utility>
 
-#include "ir/liveness.hpp"
 #include "ir/passes.hpp"
 #include "ir/print.hpp"
-#include "ir/shape.hpp"
 #include "ir/single_group.hpp"
-#include "jit/jam.hpp"
-#include "jit/shadows.hpp"
+#include "jit/parking.hpp"
+#include "simt/coarsening.hpp"
+#include "simt/plan.hpp"
 
 namespace ordito::jit {
 namespace {
 
+/// What the plan may assume of a kernel `jam` of whose warps advance together.
+simt::Facts factsOf(const Analysed& kernel, unsigned jam, const Target& target, Effort effort) {
+  simt::Facts facts;
+  facts.launch = kernel.launch;
+  facts.launch.jam = jam;
+  facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512};
+  facts.counters = kernel.counters;
+  facts.baseline = effort == Effort::Quick;
+  facts.staticSharedBytes = kernel.layout.staticSharedBytes;
+  facts.schedulerBytes = ParkingLot::bytes(kernel.launch.warps());
+  return facts;
+}
+
 /// The kernel for blocks whose warps run as one group; nothing where that makes no difference. Counters count barriers.
-std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam) {
+std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam, const Target& target) {
   if (kernel.launch.warps() != jam || kernel.counters) return std::nullopt;
   // The end of a region is where counts from copies of shared memory are added up.
-  const auto shadowed = shadowedRegions(kernel.function, kernel.stops, kernel.layout, ir::readValues(kernel.function));
-  if (std::any_of(shadowed.begin(), shadowed.end(), [](char s) { return s != 0; })) return std::nullopt;
+  const simt::Facts facts = factsOf(kernel, jam, target, Effort::Full);
+  const ir::Definitions definitions(kernel.function);
+  if (simt::findPrivatisedCounters(kernel.function, kernel.stops, definitions, facts).any()) return std::nullopt;
   auto function = ir::withoutPlainBarriers(kernel.function, kernel.stops);
   if (!function) return std::nullopt;
   ir::Stops stops = ir::findStops(*function, kernel.launch);
@@ -33,10 +46,10 @@ std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam) {
   return Analysed{std::move(*function), std::move(stops), kernel.launch, kernel.layout, false};
 }
 
-unsigned jamFor(const Analysed& kernel, unsigned asked, const Target& target) {
-  if (kernel.stops.parks()) return 1;
-  if (!asked) return chooseJam(kernel.function, kernel.launch, target);
-  return kernel.launch.warps() % asked == 0 ? asked : 1;
+unsigned jamFor(const Analysed& kernel, unsigned asked, const Target& target, Effort effort) {
+  if (kernel.stops.parks() || effort == Effort::Quick) return 1;
+  if (asked) return kernel.launch.warps() % asked == 0 ? asked : 1;
+  return simt::chooseCoarsening(kernel.function, kernel.stops, factsOf(kernel, 1, target, effort)).factor;
 }
 
 }  // namespace
@@ -76,32 +89,28 @@ size_t instructionCount(const ir::Function& f) {
 }
 Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& target, std::string symbol,
                         Effort effort) {
-  const unsigned jam = effort == Effort::Full ? jamFor(analysed, asked, target) : 1;
-  const auto joined = withoutBarriers(analysed, jam);
+  const unsigned jam = jamFor(analysed, asked, target, effort);
+  const auto joined = withoutBarriers(analysed, jam, target);
   const Analysed& kernel = joined ? *joined : analysed;
-  ir::LaunchShape launch = kernel.launch;
   Emission made;
   made.code = std::make_unique<llvm::Module>(kernel.function.kernel->name, *made.context);
   made.symbol = std::move(symbol);
-  made.threads = threadsOf({launch.block[0], launch.block[1], launch.block[2]});
-  auto shapesFor = [&](unsigned warps) {
-    launch.jam = warps;
-    return ir::Shapes(kernel.function, launch, &kernel.stops);
-  };
-  auto emitterFor = [&](const ir::Shapes& shapes) {
-    return Emitter(*made.code, kernel.function, kernel.stops, shapes, kernel.layout, target, kernel.counters,
-                   effort == Effort::Quick);
+  made.threads = threadsOf({kernel.launch.block[0], kernel.launch.block[1], kernel.launch.block[2]});
+  auto kernelFor = [&](unsigned warps) {
+    return simt::Kernel(kernel.function, kernel.stops, factsOf(kernel, warps, target, effort));
   };
   const std::string apart = made.symbol + "_apart";
   try {
-    const ir::Shapes shapes = shapesFor(jam);
-    Emitter together = emitterFor(shapes);
+    const simt::Kernel coarsened = kernelFor(jam);
+    const simt::Plan plan = simt::makePlan(coarsened);
+    Emitter together(*made.code, plan, kernel.layout, target);
     if (jam > 1 && !joined && kernel.stops.points.size() == 1 && !kernel.stops.parks() && !kernel.counters)
       together.partWarps(apart);
     made.emitted = together.emit(made.symbol);
     if (together.hasParted()) {
-      const ir::Shapes single = shapesFor(1);
-      const EmittedKernel needs = emitterFor(single).emitApart(apart, jam);
+      const simt::Kernel single = kernelFor(1);
+      const simt::Plan planOfOne = simt::makePlan(single);
+      const EmittedKernel needs = Emitter(*made.code, planOfOne, kernel.layout, target).emitApart(apart, jam);
       made.emitted.scratchBytes = std::max(made.emitted.scratchBytes, needs.scratchBytes);
       made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
     }

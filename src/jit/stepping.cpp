@@ -5,6 +5,8 @@
 // ParkingLot::next(), which says what to run. A lane that runs sees the others as if they had ended, so regions need
 // nothing else that the code for early exits does not have already. When nobody can do anything but wait for other
 // blocks, the function returns, and is called again when those have had a turn.
+#include <algorithm>
+
 #include "jit/emitter.hpp"
 #include "jit/parking.hpp"
 
@@ -20,7 +22,7 @@ namespace {
 constexpr uint32_t kSpinsForOthers = 64, kSpinsForLanes = 4;
 }  // namespace
 
-LlvmValue Emitter::parkingLot() { return scratchAddress(parkedHome_); }
+LlvmValue Emitter::parkingLot() { return scratchAddress(plan_.spills.scheduler); }
 
 /// A block starts in step at the entry, or goes on where it was suspended.
 void Emitter::emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state) {
@@ -34,12 +36,12 @@ void Emitter::emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state) {
   clearBarrierReduction();
   helper("ordito_park_begin", b_.getVoidTy(),
          {parkingLot(), frame_, b_.getInt32(warps_), b_.getInt32(block[0] * block[1] * block[2]),
-          scratchAddress(liveHome_), scratchAddress(reductionHome_)});
+          scratchAddress(plan_.spills.live), scratchAddress(plan_.spills.reduction)});
   state->addIncoming(b_.getInt32(0), fresh);
   b_.CreateBr(round);
   b_.SetInsertPoint(resumed);
-  state->addIncoming(b_.CreateLoad(b_.getInt32Ty(), scratchAddress(parkedHome_ + offsetof(ParkingLot, resumeAt))),
-                     resumed);
+  state->addIncoming(
+      b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.scheduler + offsetof(ParkingLot, resumeAt))), resumed);
   b_.CreateBr(round);
   parkedTurn_ = newBlock("turn");
   suspend_ = newBlock("suspend");
@@ -66,21 +68,18 @@ void Emitter::emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, l
   state->addIncoming(point, together);
   b_.SetInsertPoint(select);
   auto* nowhere = newBlock("nowhere");
-  auto* choice = b_.CreateSwitch(point, nowhere, static_cast<unsigned>(points_.size()));
+  auto* choice = b_.CreateSwitch(point, nowhere, static_cast<unsigned>(plan_.regions.points.size()));
   llvm::IRBuilder<>(nowhere).CreateUnreachable();
   regionLatch_ = parkedTurn_, regionAdvance_ = nullptr;
-  std::vector<uint32_t> parked;
-  for (uint32_t p = 0; p < points_.size(); ++p)
-    if (ways_[p].isParked()) parked.push_back(p);
-  if (sharesParked_) prepareRegion(parked);
-  for (uint32_t p : parked) {
+  if (plan_.regions.sharesScheduled) beginRegion(plan_.regions.shared());
+  for (uint32_t p : plan_.regions.scheduled) {
     auto* head = newBlock("parked");
     choice->addCase(b_.getInt32(p), head);
     currentPoint_ = p;
     b_.SetInsertPoint(head);
-    if (!sharesParked_) prepareRegion({p});
+    if (!plan_.regions.sharesScheduled) beginRegion(plan_.regions.at(p));
     enterParkedRegion(p, lanes);
-    if (!sharesParked_) drainWork();
+    if (!plan_.regions.sharesScheduled) drainWork();
   }
   drainWork();
   inParked_ = false;
@@ -89,9 +88,9 @@ void Emitter::emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, l
 /// The lanes of a warp begin the region at `point`. Where regions share their code, what they compute themselves must
 /// not seem to come from the turn before.
 void Emitter::enterParkedRegion(uint32_t point, LlvmValue lanes) {
-  if (sharesParked_)
+  if (plan_.regions.sharesScheduled)
     for (ValueId v = 0; v < f_.values.size(); ++v)
-      if (definedInRegion_[v]) forget(v);
+      if (isDefinedHere(v)) forget(v);
   b_.CreateStore(b_.getInt32(0), spins_);
   takeBarrierResults(point, lanes);
   reloadAfterBarrier(point);
@@ -100,9 +99,9 @@ void Emitter::enterParkedRegion(uint32_t point, LlvmValue lanes) {
   b_.CreateStore(toStorage(live), live_[0]);
   auto start = [&](bool full) {
     held_.clear();
-    arrive(points_[point], versionNumber({full, {}}));
+    arrive(plan_.regions.points[point], versionNumber({full, {}}));
   };
-  if (sharesParked_ || !comesInPart(point)) {
+  if (plan_.regions.sharesScheduled || !comesInPart(point)) {
     start(hasFullVersion() && !comesInPart(point));
   } else {
     auto* whole = newBlock("whole");
@@ -118,19 +117,18 @@ void Emitter::enterParkedRegion(uint32_t point, LlvmValue lanes) {
 /// May lanes of a warp be missing where the region at `point`, or any that shares its code, begins?
 bool Emitter::comesInPart(uint32_t point) const {
   auto mayMiss = [&](uint32_t p) {
-    return mayMiss_[p] || (ways_[p].outOfStep && stops_.zone[points_[p]] == ir::Stops::Stepping::Lanes);
+    return plan_.exits.mayMiss[p] ||
+           (plan_.regions.entries[p].outOfStep && stops_.zone[plan_.regions.points[p]] == ir::Stops::Stepping::Lanes);
   };
-  if (!sharesParked_) return mayMiss(point);
-  for (uint32_t p = 0; p < points_.size(); ++p)
-    if (ways_[p].isParked() && mayMiss(p)) return true;
-  return false;
+  if (!plan_.regions.sharesScheduled) return mayMiss(point);
+  return std::ranges::any_of(plan_.regions.scheduled, mayMiss);
 }
 
 /// All threads are at `point`, behind which they may get out of step.
 void Emitter::enterParked(uint32_t point) {
   takeBarrierReduction(point);
   helper("ordito_park_enter", b_.getVoidTy(),
-         {parkingLot(), b_.getInt32(point), b_.getInt32(point == 0 || !mayMiss_[point])});
+         {parkingLot(), b_.getInt32(point), b_.getInt32(point == 0 || !plan_.exits.mayMiss[point])});
   b_.CreateBr(parkedTurn_);
 }
 
@@ -144,15 +142,16 @@ void Emitter::emitBreak(uint32_t point) {
 
 /// The results of the bar.red in front of `point`, lane by lane, go where the region looks for what was kept.
 void Emitter::takeBarrierResults(uint32_t point, LlvmValue lanes) {
-  for (BlockId from : f_.blocks[points_[point]].predecessors) {
+  for (BlockId from : f_.blocks[plan_.regions.points[point]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
     if (!stops_.isLoose(f_, from) || !end.barrier.has(ModifierKind::RedOp)) continue;
     auto* vector = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
-    LlvmValue at = b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(parkedHome_ + ParkingLot::resultOffset()),
-                                        b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(sizeof(ParkedWarp)))));
+    LlvmValue at =
+        b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(plan_.spills.scheduler + ParkingLot::resultOffset()),
+                             b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(sizeof(ParkedWarp)))));
     LlvmValue result = b_.CreateAlignedLoad(vector, at, llvm::Align(4));
     ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
-      if (slots_[v].vectors.empty() || !crossesBarrier_[v]) return;
+      if (slots_[v].vectors.empty() || !plan_.liveness.crossesResume[v]) return;
       LlvmValue x = f_.values[v].type == Type::pred
                         ? toStorage(b_.CreateICmpNE(result, llvm::Constant::getNullValue(vector)))
                         : result;
@@ -198,7 +197,7 @@ void Emitter::checkBarrierNumber(const Instruction& i, uint32_t line) {
 void Emitter::emitStop(BlockId b, const Parts& mask) {
   const ir::Terminator& end = f_.blocks[b].end;
   const Instruction& i = end.barrier;
-  const uint32_t point = pointOf_[end.target[0]];
+  const uint32_t point = plan_.regions.pointOf[end.target[0]];
   Source vector, scalar;
   scalar.group = 0;
   LlvmValue lanes = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[0]);
@@ -255,9 +254,9 @@ void Emitter::noteSpin(BlockId header, uint32_t version) {
   b_.SetInsertPoint(tired);
   const Parts live = liveMask(version);
   helper("ordito_park_spinning", b_.getVoidTy(),
-         {parkingLot(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]), b_.getInt32(pointOf_[header]),
+         {parkingLot(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]), b_.getInt32(plan_.regions.pointOf[header]),
           b_.getInt32(f_.blocks[header].line)});
-  spillForBarrier(pointOf_[header], live);
+  spillForBarrier(plan_.regions.pointOf[header], live);
   b_.CreateBr(regionLatch_);
   b_.SetInsertPoint(on);
 }
@@ -282,8 +281,8 @@ void Emitter::endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* l
   b_.CreateCondBr(b_.CreateICmpUGE(count, limit), tired, loop);
   b_.SetInsertPoint(tired);
   helper("ordito_park_spinning", b_.getVoidTy(),
-         {parkingLot(), bits, b_.getInt32(pointOf_[header]), b_.getInt32(f_.blocks[header].line)});
-  spillForBarrier(pointOf_[header], {waiting});
+         {parkingLot(), bits, b_.getInt32(plan_.regions.pointOf[header]), b_.getInt32(f_.blocks[header].line)});
+  spillForBarrier(plan_.regions.pointOf[header], {waiting});
   b_.CreateStore(toStorage(b_.CreateAnd(live, b_.CreateNot(waiting))), live_[0]);
   for (auto* slot : pendingSlots(header)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
   b_.CreateBr(after);
@@ -296,49 +295,6 @@ Emitter::SpinTurns Emitter::beginSpinTurns() {
   b_.CreateStore(b_.getInt32(0), turns.before);
   b_.CreateStore(b_.getInt32(0), turns.count);
   return turns;
-}
-
-/// The variables of private slots that live across a stop. Slots belong to the code, not to a warp, so these must lie
-/// in memory.
-std::vector<char> Emitter::variablesAcrossStops() const {
-  std::vector<char> across(f_.variables.size(), 0);
-  if (points_.size() < 2) return across;
-  const size_t blocks = f_.blocks.size();
-  std::map<PrivateKey, std::vector<char>> first;  // by block: 0 no access, 1 read first, 2 written first
-  auto note = [&](PrivateKey key, BlockId b, char how) {
-    auto& at = first.try_emplace(key, blocks, 0).first->second;
-    if (!at[b]) at[b] = how;
-  };
-  for (BlockId b = 0; b < blocks; ++b)
-    for (const Instruction& i : f_.blocks[b].code) {
-      if (i.op == isa::Op::Call) {
-        for (const ptx::Operand& o : i.operands[2].elements)
-          if (o.symbol.kind == ptx::Symbol::Kind::LocalVariable) note({o.symbol.index, 0}, b, 1);
-        for (const ptx::Operand& o : i.operands[0].elements)
-          if (o.symbol.kind == ptx::Symbol::Kind::LocalVariable) note({o.symbol.index, 0}, b, 2);
-      } else if (i.op == isa::Op::Ld || i.op == isa::Op::St) {
-        const bool isStore = i.op == isa::Op::St;
-        const auto key = privateKey(i.operands[isStore ? 0 : 1]);
-        const size_t width = i.operands[isStore ? 1 : 0].elements.size();
-        for (size_t k = 0; key && k < std::max<size_t>(1, width); ++k)
-          note({key->first, key->second + static_cast<int64_t>(k * isa::bytes(i.type[0]))}, b,
-               isStore && !i.guard ? 2 : 1);
-      }
-    }
-  for (const auto& [key, how] : first) {
-    std::vector<char> live(blocks, 0);
-    std::vector<BlockId> work;
-    for (BlockId b = 0; b < blocks; ++b)
-      if (how[b] == 1) live[b] = 1, work.push_back(b);
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
-      for (BlockId p : f_.blocks[b].predecessors)
-        if (!live[p] && how[p] != 2) live[p] = 1, work.push_back(p);
-    }
-    for (size_t p = 1; p < points_.size(); ++p) across[key.first] |= live[points_[p]];
-  }
-  return across;
 }
 
 }  // namespace ordito::jit

@@ -4,7 +4,6 @@
 // A block runs on one host thread, so its shared memory has one owner and needs no locked instructions (2.2 times
 // faster, measured on a histogram).
 #include "jit/emitter.hpp"
-#include "jit/shadows.hpp"
 
 namespace ordito::jit {
 
@@ -226,7 +225,7 @@ void Emitter::emitCounts(const Instruction& i, size_t at, const Address& a) {
   }
   b_.CreateCondBr(areShadowed(offsets), inside, outside);
   b_.SetInsertPoint(inside);
-  for (unsigned p = 0; p < jam_; ++p) emitUnreadAtomic(i, operands[p], offsets[p], shadowCopies());
+  for (unsigned p = 0; p < jam_; ++p) emitUnreadAtomic(i, operands[p], offsets[p], plan_.counters.copies);
   b_.CreateBr(on);
   b_.SetInsertPoint(outside);
   for (unsigned p = 0; p < jam_; ++p)
@@ -243,7 +242,8 @@ void Emitter::emitAtomic(const Instruction& i) {
   const Parts mask = guardedMask(i);
   checkAlignment(i, at, isa::bytes(t), mask);
   if (counting_) countAccess(i, a, mask, isa::bytes(t), true);
-  if (shadowed_[currentPoint_] && mask.empty() && isCount(i, isRead_)) return emitCounts(i, at, a);
+  if (plan_.counters.regions[currentPoint_] && mask.empty() && simt::isCount(i, plan_.definitions))
+    return emitCounts(i, at, a);
   const bool isCas = i.op == isa::Op::AtomCas;
   llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64)
                             ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t)))
@@ -252,7 +252,8 @@ void Emitter::emitAtomic(const Instruction& i) {
   const Type read = width == 16 ? Type::u16 : isCas ? (width == 32 ? Type::u32 : Type::u64) : t;
   ValueId result = ir::kNoValue;
   // Compilers write atom where nobody reads the old value; then it is a red.
-  if (returns) ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = isRead_[v] ? v : ir::kNoValue; });
+  if (returns)
+    ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = plan_.definitions.isRead(v) ? v : ir::kNoValue; });
   auto* vector = llvm::FixedVectorType::get(element, kLanes);
   Parts results;
   for (unsigned p = 0; p < jam_; ++p) {
@@ -283,7 +284,7 @@ void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts& mask) 
     LlvmValue active = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[p]);
     LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 3, Type::pred, s)), active);
     auto addTo = [&](size_t offset, LlvmValue lanes) {
-      LlvmValue home = scratchAddress(reductionHome_ + offset);
+      LlvmValue home = scratchAddress(plan_.spills.reduction + offset);
       LlvmValue number = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes);
       b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), home), number), home);
     };
@@ -294,28 +295,29 @@ void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts& mask) 
 
 /// What is being counted, and the last result.
 void Emitter::clearBarrierReduction() {
-  b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_));
-  b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_ + 8));
+  b_.CreateStore(b_.getInt64(0), scratchAddress(plan_.spills.reduction));
+  b_.CreateStore(b_.getInt64(0), scratchAddress(plan_.spills.reduction + 8));
 }
 
 /// At the start of the region at `point`: what the bar.red before it has counted becomes the last result.
 void Emitter::takeBarrierReduction(uint32_t point) {
-  for (BlockId from : f_.blocks[points_[point]].predecessors) {
+  for (BlockId from : f_.blocks[plan_.regions.points[point]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
     if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
-    b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), scratchAddress(reductionHome_)), scratchAddress(reductionHome_ + 8));
-    b_.CreateStore(b_.getInt64(0), scratchAddress(reductionHome_));
+    b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), scratchAddress(plan_.spills.reduction)),
+                   scratchAddress(plan_.spills.reduction + 8));
+    b_.CreateStore(b_.getInt64(0), scratchAddress(plan_.spills.reduction));
   }
 }
 
 /// Gives the result of the bar.red before the region at `point`, the same for all threads, to those who read it.
 void Emitter::deliverBarrierReduction(uint32_t point) {
-  for (BlockId from : f_.blocks[points_[point]].predecessors) {
+  for (BlockId from : f_.blocks[plan_.regions.points[point]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
     if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp) || !stops_.meets[from])
       continue;
-    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_ + 8)),
-              arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(reductionHome_ + 12));
+    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.reduction + 8)),
+              arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.reduction + 12));
     const auto op = end.barrier.mods.name(ModifierKind::RedOp);
     LlvmValue answer = op == "popc"  ? holds
                        : op == "and" ? b_.CreateICmpEQ(holds, arrived)

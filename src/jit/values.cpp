@@ -35,15 +35,8 @@ void Emitter::forget(ValueId v) {
 void Emitter::makeSlots() {
   llvm::IRBuilder<> at(entry_);
   slots_.resize(f_.values.size());
-  dual_.assign(f_.values.size(), 0);
-  for (const ir::Block& block : f_.blocks)
-    for (const Instruction& i : block.code)
-      if (ir::isWidening(i))
-        ir::forEachDefinition(i, [&](ValueId v, unsigned) {
-          dual_[v] = shapes_[v].isGrouped() && shapes_[v].inexact && !shapes_.isAddressOnly(v);
-        });
   for (ValueId v = 0; v < f_.values.size(); ++v) {
-    if (!crossesBlock_[v]) continue;
+    if (!plan_.liveness.crossesBlock[v]) continue;
     const ir::Shape& s = shapes_[v];
     const bool isMask = f_.values[v].type == Type::pred;
     if (s.isGrouped()) {
@@ -59,7 +52,7 @@ void Emitter::makeSlots() {
         slots_[v].bases.push_back(bases);
       }
     }
-    if (!s.isGrouped() || isDual(v))
+    if (!s.isGrouped() || plan_.spills.isDual(v))
       for (unsigned p = 0; p < jam_; ++p)
         slots_[v].vectors.push_back(
             at.CreateAlloca(isMask ? storageType() : valueType(v, true), nullptr, f_.values[v].name));
@@ -269,7 +262,7 @@ LlvmValue Emitter::canonicalNan(LlvmValue v) {
 }
 
 /// `x`, the value of `v`, fit for eyes that look at bits.
-LlvmValue Emitter::mended(ValueId v, LlvmValue x) { return nans_.isDirty(v) ? canonicalNan(x) : x; }
+LlvmValue Emitter::mended(ValueId v, LlvmValue x) { return plan_.nans.isDirty(v) ? canonicalNan(x) : x; }
 
 /// An operand of which an f32 NaN's bits will be seen.
 LlvmValue Emitter::exactBits(const Operand& o, Type t, const Source& s) {

@@ -10,9 +10,9 @@
 
 #include "ir/shape.hpp"
 
-namespace ordito::jit {
+namespace ordito::simt {
 
-inline constexpr unsigned kLanes = ir::kLanes;
+using ir::kLanes;
 
 /// How the lanes [first, first + width) of a pattern can be accessed at once.
 struct Run {
@@ -95,4 +95,4 @@ inline Places placesOf(const ir::Pattern& p, unsigned groups, unsigned count, un
   return places;
 }
 
-}  // namespace ordito::jit
+}  // namespace ordito::simt

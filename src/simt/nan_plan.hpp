@@ -9,11 +9,12 @@
 // anybody may look at the bits, the dirty inputs are mended on the way in.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ir/ir.hpp"
 
-namespace ordito::jit {
+namespace ordito::simt {
 
 class NanPlan {
  public:
@@ -38,4 +39,6 @@ class NanPlan {
   std::vector<char> observed_;                    // somebody may look at its bits
 };
 
-}  // namespace ordito::jit
+std::string print(const NanPlan& nans, const ir::Function& function);
+
+}  // namespace ordito::simt

@@ -1,10 +1,11 @@
 // Three fixed points over "flows into unchanged": what is pure and what is dirty follow the flow, what is observed goes
 // against it.
-#include "jit/nan_plan.hpp"
+#include "simt/nan_plan.hpp"
 
+#include "ir/print.hpp"
 #include "ptx/operands.hpp"
 
-namespace ordito::jit {
+namespace ordito::simt {
 namespace {
 
 using ir::Instruction;
@@ -144,4 +145,13 @@ void NanPlan::iterate() {
   }
 }
 
-}  // namespace ordito::jit
+std::string print(const NanPlan& nans, const ir::Function& f) {
+  std::string text;
+  for (ValueId v = 0; v < f.values.size(); ++v) {
+    if (nans.isDirty(v)) text += ir::valueName(f, v) + ": any NaN, mended where bits are read\n";
+    if (nans.isMixed(v)) text += ir::valueName(f, v) + ": canonical NaNs flow in\n";
+  }
+  return text.empty() ? "nothing\n" : text;
+}
+
+}  // namespace ordito::simt

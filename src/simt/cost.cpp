@@ -1,0 +1,71 @@
+// See cost.hpp.
+#include "simt/cost.hpp"
+
+#include <fmt/format.h>
+
+namespace ordito::simt {
+namespace {
+
+struct Level {
+  std::string_view name;
+  Processor processor;
+};
+
+constexpr Level kLevels[] = {
+    {"x86-64", {.avx2 = false, .avx512 = false}},
+    {"x86-64-v2", {.avx2 = false, .avx512 = false}},
+    {"x86-64-v3", {.avx2 = true, .avx512 = false}},
+    {"x86-64-v4", {.avx2 = true, .avx512 = true}},
+};
+
+constexpr Limit kLimits[] = {
+    {"cache-line", cost::kCacheLine},
+    {"small-kernel", cost::kSmallKernel},
+    {"most-copies", cost::kMostCopies},
+    {"longest-version", cost::kLongestVersion},
+    {"few-blocks", cost::kFewBlocks},
+    {"most-assumptions", cost::kMostAssumptions},
+    {"large-kernel", cost::kLargeKernel},
+    {"most-contiguity-tests", cost::kMostContiguityTests},
+    {"traced-definitions", cost::kTracedDefinitions},
+    {"most-warps", cost::kMostWarps},
+    {"many-streams", cost::kManyStreams},
+    {"short-loop", cost::kShortLoop},
+    {"prefetched-iterations", cost::kPrefetchedIterations},
+    {"prefetched-bytes", cost::kPrefetchedBytes},
+    {"merged-words", cost::kMergedWords},
+    {"rematerialised-steps", cost::kRematerialisedSteps},
+    {"packed-spill", cost::kPackedSpill},
+    {"most-privatised", cost::kMostPrivatised},
+    {"privatised-room", cost::kPrivatisedRoom},
+    {"fewest-privatised-copies", cost::kFewestPrivatised},
+    {"most-privatised-copies", cost::kMostPrivatisedCopies},
+};
+
+}  // namespace
+
+const Processor* processorNamed(std::string_view level) {
+  for (const Level& l : kLevels)
+    if (l.name == level) return &l.processor;
+  return nullptr;
+}
+
+std::string processorNames() {
+  std::string names;
+  for (const Level& l : kLevels) names += fmt::format("{}{}", names.empty() ? "" : ", ", l.name);
+  return names;
+}
+
+std::span<const Limit> limits() { return kLimits; }
+
+std::string printCost(const Processor& p) {
+  std::string text = fmt::format("vectors: {}\ncarried-registers: {}\nregisters-per-warp: {}\n",
+                                 p.avx512 ? "avx512"
+                                 : p.avx2 ? "avx2"
+                                          : "sse2",
+                                 cost::carriedRegisters(p), cost::registersPerWarp(p));
+  for (const Limit& limit : limits()) text += fmt::format("{}: {}\n", limit.name, limit.value);
+  return text;
+}
+
+}  // namespace ordito::simt

@@ -1,0 +1,108 @@
+// What the plan knows of the processor, and every limit at which it decides one way or the other, each with its reason.
+// No other file of this folder has a threshold. `ordito opt --passes=cost` prints them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ordito::simt {
+
+/// The processor that the code is for, as far as a plan depends on it.
+struct Processor {
+  bool avx2 = false;    // 16 registers of 32 bytes, gathers, masked accesses of 4 and 8 bytes
+  bool avx512 = false;  // 32 registers of 64 bytes, mask registers, scatters
+};
+
+/// One of the levels that the x86-64 psABI defines ("x86-64-v3"), which say all that a plan depends on; null for other
+/// names.
+const Processor* processorNamed(std::string_view level);
+/// The names that it knows.
+std::string processorNames();
+
+namespace cost {
+
+/// Bytes that memory and caches move at once.
+inline constexpr unsigned kCacheLine = 64;
+/// Two places whose addresses agree in the bits below this look like one to a load that waits for a store.
+inline constexpr size_t kPage = 4096;
+
+// ---- how much code a kernel may become
+
+/// A kernel this short may be copied as it likes.
+inline constexpr size_t kSmallKernel = 300;
+/// Versions multiply with every divergent branch, and the regions of lanes out of step run to the kernel's end: so many
+/// times the whole kernel in all, not more.
+inline constexpr size_t kMostCopies = 3;
+/// Code under a divergent branch up to this length is worth a second copy without masks.
+inline constexpr size_t kLongestVersion = 500;
+/// Masks cost little where a divergent branch has no more blocks than this under it, and no memory accesses.
+inline constexpr size_t kFewBlocks = 2;
+/// Divergent branches on which a version assumes that all lanes agree.
+inline constexpr size_t kMostAssumptions = 3;
+/// In a kernel this long, what a block runs once is not compiled for full warps besides.
+inline constexpr size_t kLargeKernel = 2000;
+/// Tests whether the lanes' addresses turn out to be contiguous. Each makes two accesses of one, and kernels compiled
+/// without optimisation, which keep all they have in local memory, would take seconds to compile.
+inline constexpr unsigned kMostContiguityTests = 64;
+
+/// Definitions that are followed from an address back to where it comes from, on each path.
+inline constexpr unsigned kTracedDefinitions = 12;
+
+// ---- coarsening
+
+/// Warps that advance together at most: LLVM's time grows with the code, and the gain ends where registers do.
+inline constexpr unsigned kMostWarps = 8;
+/// Vector registers that hold what a loop carries; the other half is left to operands.
+inline constexpr unsigned carriedRegisters(const Processor& p) { return p.avx512 ? 16 : 8; }
+/// Registers that a warp's 32-bit value takes.
+inline constexpr unsigned registersPerWarp(const Processor& p) { return p.avx512 ? 2 : 4; }
+/// Contiguous loads in straight code from which warps are read side by side: that many streams are more than the host's
+/// prefetchers follow (ORDITO_JAM=1 bench_kernels --only reduce_best: 19 against 9 ms). The tiles of a transposition
+/// read four, and are slower together.
+inline constexpr unsigned kManyStreams = 6;
+/// A divergent loop of at most so many instructions is coarsened to share its cache lines (bench_kernels --only
+/// histogram, 1.5 times); a longer one half as far.
+inline constexpr unsigned kShortLoop = 40;
+
+// ---- memory
+
+/// Turns of a loop ahead of which its next line is asked for (bench_kernels --only histogram: 1.8 to 2.4 times).
+inline constexpr unsigned kPrefetchedIterations = 4;
+/// Bytes of a pattern that one access may touch ahead, so that no instruction fetches pages.
+inline constexpr int64_t kPrefetchedBytes = 1024;
+/// Words that one merged load brings: 16 bytes, a register's width that every host has.
+inline constexpr unsigned kMergedWords = 4;
+
+// ---- what lives across resume points
+
+/// Scalar instructions that cost less than a spill and a reload of a value for each group of warps.
+inline constexpr unsigned kRematerialisedSteps = 4;
+/// Bytes of a group's copy from which it begins a cache line of its own. Shorter ones are packed: a line for each group
+/// would fill the store buffer (bench_kernels --only reduce_neighboured: 28 against 24 ms).
+inline constexpr size_t kPackedSpill = 32;
+
+// ---- privatised counters
+
+/// Bytes of shared memory at most that are worth copies, which are cleared and added up once for each region and block.
+inline constexpr uint32_t kMostPrivatised = 4096;
+/// Bytes that all copies take of the first cache.
+inline constexpr uint32_t kPrivatisedRoom = 16384;
+/// Copies at least and at most (bench_kernels --only histogram: 4 give 14 to 16 ms, 8 13.9, 16 10.4, 32 the same).
+inline constexpr uint32_t kFewestPrivatised = 4, kMostPrivatisedCopies = 16;
+
+}  // namespace cost
+
+/// A limit as the plan shows it.
+struct Limit {
+  std::string_view name;
+  uint64_t value;
+};
+std::span<const Limit> limits();
+
+/// The processor's properties and the limits, a line each.
+std::string printCost(const Processor& processor);
+
+}  // namespace ordito::simt

@@ -1,0 +1,33 @@
+// What a plan may assume besides the kernel: the launch, the processor, and what is asked of the code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ir/shape.hpp"
+#include "simt/cost.hpp"
+
+namespace ordito::simt {
+
+using ir::BlockId;
+using ir::Instruction;
+using ir::kLanes;
+using ir::ValueId;
+
+struct Facts {
+  ir::LaunchShape launch;  // `jam`: the coarsening factor, see coarsening.hpp
+  Processor processor;
+  bool counters = false;           // the code counts what it does
+  bool baseline = false;           // as little code as possible, soon
+  uint32_t staticSharedBytes = 0;  // that the kernel can reach
+  size_t schedulerBytes = 0;       // that the lane scheduler needs, should threads get out of step
+
+  unsigned warps() const { return launch.warps(); }
+  /// Groups of warps that advance together.
+  unsigned groups() const { return launch.warps() / launch.jam; }
+};
+
+/// `bytes` rounded up to a multiple of `unit`.
+constexpr size_t roundedUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace ordito::simt

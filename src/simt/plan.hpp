@@ -1,0 +1,60 @@
+// All that is decided about a kernel before code is made of it: the results of the analyses, each made once from the
+// kernel, the launch, the processor and the analyses before it. The lowering to LLVM reads the plan and adds nothing to
+// it. docs/engine.md describes the parts in the order in which makePlan computes them.
+#pragma once
+
+#include "ir/definitions.hpp"
+#include "simt/early_exits.hpp"
+#include "simt/facts.hpp"
+#include "simt/known_bits.hpp"
+#include "simt/liveness.hpp"
+#include "simt/merged_loads.hpp"
+#include "simt/nan_plan.hpp"
+#include "simt/non_temporal.hpp"
+#include "simt/prefetch.hpp"
+#include "simt/private_slots.hpp"
+#include "simt/privatised_counters.hpp"
+#include "simt/regions.hpp"
+#include "simt/rematerialise.hpp"
+#include "simt/spill_slots.hpp"
+#include "simt/versions.hpp"
+
+namespace ordito::simt {
+
+struct Plan {
+  const ir::Function& function;
+  const ir::Stops& stops;
+  const Facts facts;
+  const ir::Shapes& shapes;
+  const ir::Definitions& definitions;
+
+  const Regions regions;
+  const EarlyExits exits;
+  const Liveness liveness;
+  const std::vector<char> speculated;  // by value: see ir/hoisted.hpp
+  const KnownBits knownBits;
+  const NanPlan nans;
+  const Versions versions;
+  const MergedLoads mergedLoads;
+  const Prefetches prefetches;
+  const NonTemporal nonTemporal;
+  const PrivateSlots privateSlots;
+  const PrivatisedCounters counters;
+  const std::vector<char> rematerialised;  // by value
+  const SpillSlots spills;
+};
+
+/// What a plan is made of; it must outlive the plan.
+struct Kernel {
+  Kernel(const ir::Function& function, const ir::Stops& stops, const Facts& facts)
+      : function(function), stops(stops), facts(facts), shapes(function, facts.launch, &stops), definitions(function) {}
+  const ir::Function& function;
+  const ir::Stops& stops;
+  const Facts facts;
+  const ir::Shapes shapes;
+  const ir::Definitions definitions;
+};
+
+Plan makePlan(const Kernel& kernel);
+
+}  // namespace ordito::simt

@@ -1,0 +1,55 @@
+// See print.hpp.
+#include "simt/print.hpp"
+
+#include <fmt/format.h>
+
+#include "simt/accesses.hpp"
+#include "simt/coarsening.hpp"
+
+namespace ordito::simt {
+
+std::string instructionName(const ir::Instruction& i) {
+  return fmt::format("line {}: {}", i.line, i.info().form.mnemonic);
+}
+
+namespace {
+
+constexpr Part kParts[] = {
+    {"cost", "the processor and the limits at which the plan decides",
+     [](const Plan& p) { return printCost(p.facts.processor); }},
+    {"coarsening", "how many warps advance together, and why",
+     [](const Plan& p) { return print(chooseCoarsening(p.function, p.stops, p.facts)); }},
+    {"regions", "the code between resume points, and how threads come to it",
+     [](const Plan& p) { return print(p.regions); }},
+    {"early-exits", "where threads may be missing", [](const Plan& p) { return print(p.exits, p.regions); }},
+    {"liveness", "what lives across resume points and blocks",
+     [](const Plan& p) { return print(p.liveness, p.function, p.regions); }},
+    {"known-bits", "low bits that are zero", [](const Plan& p) { return print(p.knownBits, p.function); }},
+    {"nan", "where f32 NaNs get the GPU's bits", [](const Plan& p) { return print(p.nans, p.function); }},
+    {"versions", "divergent branches under which a second version is worth its code",
+     [](const Plan& p) { return print(p.versions); }},
+    {"merged-loads", "loads of neighbouring words that become one",
+     [](const Plan& p) { return print(p.mergedLoads, p.function); }},
+    {"prefetch", "loads whose next line is asked for", [](const Plan& p) { return print(p.prefetches, p.function); }},
+    {"non-temporal", "stores that may go round the caches",
+     [](const Plan& p) { return print(p.nonTemporal, p.function); }},
+    {"private-slots", "private variables that need no memory",
+     [](const Plan& p) { return print(p.privateSlots, p.function); }},
+    {"privatised-counters", "regions that count in copies of shared memory",
+     [](const Plan& p) { return print(p.counters, p.regions); }},
+    {"rematerialise", "values that are made again behind resume points",
+     [](const Plan& p) { return printRematerialised(p.rematerialised, p.function); }},
+    {"spill-slots", "where values lie across resume points", [](const Plan& p) { return print(p.spills, p.function); }},
+};
+
+}  // namespace
+
+std::span<const Part> parts() { return kParts; }
+
+const Part* findPart(std::string_view name) {
+  for (const Part& part : kParts)
+    if (part.name == name) return &part;
+  return nullptr;
+}
+
+}  // namespace ordito::simt

@@ -1,0 +1,142 @@
+// See spill_slots.hpp.
+#include "simt/spill_slots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "ir/print.hpp"
+#include "ir/shape_transfer.hpp"
+
+namespace ordito::simt {
+namespace {
+
+/// Values that share a slot. The leader of a class is its first member.
+class Classes {
+ public:
+  explicit Classes(size_t count) : leader_(count) { std::iota(leader_.begin(), leader_.end(), ValueId{0}); }
+  ValueId leader(ValueId v) {
+    while (leader_[v] != v) v = leader_[v] = leader_[leader_[v]];
+    return v;
+  }
+  /// Of two leaders; returns the one that leads both.
+  ValueId join(ValueId a, ValueId b) {
+    leader_[std::max(a, b)] = std::min(a, b);
+    return std::min(a, b);
+  }
+
+ private:
+  std::vector<ValueId> leader_;
+};
+
+/// Values from a widening with a pattern that somebody reads as more than an address.
+std::vector<char> findDual(const ir::Function& f, const ir::Shapes& shapes) {
+  std::vector<char> dual(f.values.size(), 0);
+  for (const ir::Block& block : f.blocks)
+    for (const Instruction& i : block.code)
+      if (ir::isWidening(i))
+        ir::forEachDefinition(i, [&](ValueId v, unsigned) {
+          dual[v] = shapes[v].isGrouped() && shapes[v].inexact && !shapes.isAddressOnly(v);
+        });
+  return dual;
+}
+
+/// Are their copies laid out alike?
+bool areAlike(const SpillSlots& slots, const ir::Function& f, const ir::Shapes& shapes, ValueId a, ValueId b) {
+  const ir::Shape &x = shapes[a], &y = shapes[b];
+  return f.values[a].type == f.values[b].type && x.isGrouped() == y.isGrouped() && x.groups == y.groups &&
+         x.pattern == y.pattern && partsOf(shapes, a) == partsOf(shapes, b) && slots.isDual(a) == slots.isDual(b);
+}
+
+void joinPhis(Classes& classes, const SpillSlots& slots, const SpillSlots::Inputs& in) {
+  const ir::Function& f = in.function;
+  std::vector<std::set<uint32_t>> starts(f.values.size());  // of a class, at its leader: where one of it is live
+  for (uint32_t point = 0; point < in.liveness.at.size(); ++point)
+    for (ValueId v : in.liveness.at[point]) starts[v].insert(point);
+  auto meet = [&](const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
+    return std::ranges::any_of(a, [&](uint32_t point) { return b.contains(point); });
+  };
+  for (const ir::Block& block : f.blocks)
+    for (const ir::Phi& phi : block.phis)
+      for (ValueId from : phi.incoming) {
+        if (from == ir::kNoValue || !slots.isKept(phi.value) || !slots.isKept(from) ||
+            !areAlike(slots, f, in.shapes, phi.value, from))
+          continue;
+        const ValueId a = classes.leader(phi.value), b = classes.leader(from);
+        if (a == b || meet(starts[a], starts[b])) continue;
+        const ValueId leader = classes.join(a, b), other = leader == a ? b : a;
+        starts[leader].insert(starts[other].begin(), starts[other].end());
+      }
+}
+
+constexpr size_t kWord = 8, kVector = kWord * kLanes;
+
+}  // namespace
+
+unsigned partsOf(const ir::Shapes& shapes, ValueId v) {
+  return shapes[v].isGrouped() && !shapes[v].warpVarying ? 1 : shapes.launch().jam;
+}
+
+size_t SpillSlots::stride(size_t bytesPerGroup) {
+  return roundedUp(bytesPerGroup, bytesPerGroup > cost::kPackedSpill ? cost::kCacheLine : 4);
+}
+
+SpillSlots::SpillSlots(const Inputs& in) : dual_(findDual(in.function, in.shapes)) {
+  constexpr size_t kLine = cost::kCacheLine;
+  const size_t count = in.function.values.size();
+  const unsigned groups = in.facts.groups();
+  kept_.assign(count, 0), bytes_.assign(count, 0), offset_.assign(count, 0);
+  for (ValueId v = 0; v < count; ++v) {
+    const ir::Shape& s = in.shapes[v];
+    // What all warps share stays in its place, unless warps can be out of step.
+    kept_[v] = in.liveness.crossesResume[v] && !in.rematerialised[v] &&
+               (!s.isGrouped() || s.warpVarying || dual_[v] || in.stops.parks());
+    if (kept_[v]) bytes_[v] = bytesOf(in, v);
+  }
+  dummy = allocate(kLine, 1);
+  liveBytes = size_t{4} * in.facts.launch.jam;
+  live = allocate(liveBytes, groups);
+  if (in.stops.parks()) scheduler = allocate(in.facts.schedulerBytes, 1);
+  reduction = allocate(kLine, 1);
+  if (in.counters.any()) counters = allocate(in.counters.scratchBytes(), 1);
+  allocateSlots(in);
+}
+
+void SpillSlots::allocateSlots(const Inputs& in) {
+  Classes classes(kept_.size());
+  if (!in.stops.parks()) joinPhis(classes, *this, in);
+  std::vector<size_t> allocated(kept_.size(), 0);  // by leader; 0 is the dummy's place
+  for (ValueId v = 0; v < kept_.size(); ++v) {
+    if (!kept_[v]) continue;
+    size_t& slot = allocated[classes.leader(v)];
+    if (!slot) slot = allocate(bytes_[v], in.facts.groups());
+    offset_[v] = slot;
+  }
+}
+
+/// Bases a double word each, vectors a full register width.
+size_t SpillSlots::bytesOf(const Inputs& in, ValueId v) const {
+  const ir::Shape& s = in.shapes[v];
+  const size_t vectors = kVector * in.facts.launch.jam;
+  const size_t bases = kWord * partsOf(in.shapes, v) * s.groups;
+  return !s.isGrouped() ? vectors : dual_[v] ? roundedUp(bases, cost::kCacheLine) + vectors : bases;
+}
+
+size_t SpillSlots::allocate(size_t bytesPerGroup, unsigned groups) {
+  const size_t at = total;
+  total += roundedUp(stride(bytesPerGroup) * groups, cost::kCacheLine);
+  return at;
+}
+
+std::string print(const SpillSlots& slots, const ir::Function& f) {
+  std::string text;
+  for (ValueId v = 0; v < f.values.size(); ++v)
+    if (slots.isKept(v))
+      text += fmt::format("{}: {} bytes for each group at {}{}\n", ir::valueName(f, v), slots.bytes(v), slots.offset(v),
+                          slots.isDual(v) ? ", bases and vector" : "");
+  return text + fmt::format("scratch: {} bytes\n", slots.total);
+}
+
+}  // namespace ordito::simt

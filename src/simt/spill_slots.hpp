@@ -1,0 +1,64 @@
+// What lives across a resume point has a spill slot: a place in the block's scratch memory, with a copy for each group
+// of warps. General values are spilled as vectors, grouped ones as their bases, and values that all warps share stay
+// where they are. This is also the layout of all else in scratch memory.
+//
+// A phi and the values that come into it share a slot where no region starts with two of them, so that a sum which is
+// added to in one region and only passes through the next is not moved there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simt/liveness.hpp"
+#include "simt/privatised_counters.hpp"
+
+namespace ordito::simt {
+
+class SpillSlots {
+ public:
+  struct Inputs {
+    const ir::Function& function;
+    const ir::Stops& stops;
+    const ir::Shapes& shapes;
+    const Liveness& liveness;
+    const std::vector<char>& rematerialised;
+    const PrivatisedCounters& counters;
+    const Facts& facts;
+  };
+  explicit SpillSlots(const Inputs& in);
+
+  /// Has every group a copy?
+  bool isKept(ValueId v) const { return kept_[v]; }
+  /// Does the widened value keep an exact vector beside its bases?
+  bool isDual(ValueId v) const { return dual_[v]; }
+  /// Of the first group's copy, from the start of scratch memory.
+  size_t offset(ValueId v) const { return offset_[v]; }
+  /// Of one group's copy.
+  size_t bytes(ValueId v) const { return bytes_[v]; }
+  /// From one group's copy to the next: vectors are aligned, and a few words are packed.
+  static size_t stride(size_t bytesPerGroup);
+
+  // Offsets of what else lies in scratch memory.
+  size_t dummy = 0;      // for lanes that are off
+  size_t live = 0;       // by group: which lanes have not ended
+  size_t liveBytes = 0;  // of one group
+  size_t scheduler = 0;  // the lane scheduler's memory
+  size_t reduction = 0;  // what a bar.red counts
+  size_t counters = 0;   // privatised copies
+  size_t total = 0;
+
+ private:
+  size_t allocate(size_t bytesPerGroup, unsigned groups);
+  void allocateSlots(const Inputs& in);
+  size_t bytesOf(const Inputs& in, ValueId v) const;
+
+  std::vector<char> kept_, dual_;
+  std::vector<size_t> offset_, bytes_;
+};
+
+/// How many of the group's warps have a value of their own of `v`.
+unsigned partsOf(const ir::Shapes& shapes, ValueId v);
+
+std::string print(const SpillSlots& slots, const ir::Function& function);
+
+}  // namespace ordito::simt
