@@ -84,15 +84,15 @@ void printNeeds() {
 }
 
 void printPlain(const isa::OpInfo& row) {
-  fmt::print("{}\n    types: {}\n    effect: {}, unit: {}, since PTX {}, for {} and later\n", row.syntax, types(row),
-             kEffects[static_cast<int>(row.effect)], kUnits[static_cast<int>(row.unit)], version(row.since),
+  fmt::print("{}\n    types: {}\n    effect: {}, unit: {}, since PTX {}, for {} and later\n", isa::manualSyntax(row),
+             types(row), kEffects[static_cast<int>(row.effect)], kUnits[static_cast<int>(row.unit)], version(row.since),
              isa::spell(row.target));
   for (const isa::NeedInfo& need : isa::kNeeds)
     if (concerns(need, row)) fmt::print("    with {}: {}\n", need.words, wanted(need));
 }
 
 void printMarkdown(const isa::OpInfo& row) {
-  std::string syntax(row.syntax);
+  std::string syntax = isa::manualSyntax(row);
   for (size_t at = 0; (at = syntax.find('|', at)) != std::string::npos; at += 2) syntax.insert(at, "\\");
   fmt::print("| `{}` | {} | {} | {} | [{}](https://docs.nvidia.com/cuda/parallel-thread-execution/#{}) | {} |\n",
              syntax, types(row), kEffects[static_cast<int>(row.effect)], kUnits[static_cast<int>(row.unit)],

@@ -36,7 +36,7 @@ void Executor::GetCtaRank() { write(0, Type::u32, 0); }
 
 void Executor::Isspacep() {
   uint64_t address = read(1, Type::u64);
-  switch (spaceOf(instruction->mods)) {
+  switch (isa::spaceOf(instruction->mods)) {
     case Space::Shared: return writePredicate(0, inShared(address));
     case Space::Local: return writePredicate(0, inLocalMemory(address));
     case Space::Param: return writePredicate(0, inParameters(address));
@@ -50,7 +50,8 @@ void Executor::Isspacep() {
 /// Only shared addresses differ from generic ones.
 void Executor::Cvta() {
   uint64_t address = read(1, Type::u64);
-  uint64_t window = spaceOf(instruction->mods) == Space::Shared ? reinterpret_cast<uint64_t>(block.frame.shared) : 0;
+  uint64_t window =
+      isa::spaceOf(instruction->mods) == Space::Shared ? reinterpret_cast<uint64_t>(block.frame.shared) : 0;
   write(0, Type::u64, has(ModifierKind::To) ? address - window : address + window);
 }
 

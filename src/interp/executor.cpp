@@ -14,19 +14,6 @@ const Executor::Body Executor::kBodies[] = {
 
 namespace {
 
-/// Operations that wait for the lanes that their member mask names, and which operand the mask is.
-int memberMaskOperand(Op op) {
-  switch (op) {
-    case Op::Shfl: return 5;
-    case Op::Vote:
-    case Op::Elect:
-    case Op::Redux: return 2;
-    case Op::Match: return 3;
-    case Op::BarWarpSync: return 0;
-    default: return -1;
-  }
-}
-
 /// Whether two lanes' instructions are the same operation in the sense of "executed the same instruction with the same
 /// qualifiers".
 bool matches(const ptx::Instruction& a, const ptx::Instruction& b) {
@@ -69,7 +56,7 @@ bool Executor::step(uint32_t group) {
     if (current.op == Op::Bra) countBranch(group, lanes);
     if (current.info().effect == Effect::Barrier && lanes) counters[size_t(Counter::Barriers)] += 1;
   }
-  if (memberMaskOperand(current.op) >= 0)
+  if (current.info().form.memberMask >= 0)
     park(lanes);
   else if (current.info().effect == Effect::Warp || current.info().effect == Effect::Barrier)
     runTogether(lanes);
@@ -124,7 +111,7 @@ void Executor::park(uint32_t lanes) {
   for (uint32_t lane : Lanes(lanes)) {
     select(lane);
     thread->state = Thread::State::AtWarpOperation;
-    uint32_t named = uint32_t(read(memberMaskOperand(instruction->op), isa::Type::u32));
+    uint32_t named = uint32_t(read(size_t(instruction->info().form.memberMask), isa::Type::u32));
     thread->memberMask = named | 1u << lane;
   }
   completeWarpOperations();

@@ -77,7 +77,6 @@ class Executor {
     uint64_t address;    // as the program sees it
     std::byte* pointer;  // in the host
   };
-  ptx::Space spaceOf(const isa::Modifiers& mods) const;
   Place locate(size_t operandIndex, unsigned bytes, bool checkAlignment = true);
   Place locateIn(ptx::Space space, size_t operandIndex, unsigned bytes, bool checkAlignment = true);
   void checkShared(uint64_t address, unsigned bytes) const;

@@ -19,21 +19,6 @@ using machine::FaultKind;
 using ptx::Operand;
 using ptx::Space;
 
-Space Executor::spaceOf(const isa::Modifiers& mods) const {
-  switch (mods[ModifierKind::Space]) {
-    case mod<ModifierKind::Space>("const").value: return Space::Const;
-    case mod<ModifierKind::Space>("global").value: return Space::Global;
-    case mod<ModifierKind::Space>("local").value: return Space::Local;
-    case mod<ModifierKind::Space>("param").value:
-    case mod<ModifierKind::Space>("param::entry").value:
-    case mod<ModifierKind::Space>("param::func").value: return Space::Param;
-    case mod<ModifierKind::Space>("shared").value:
-    case mod<ModifierKind::Space>("shared::cta").value:
-    case mod<ModifierKind::Space>("shared::cluster").value: return Space::Shared;
-    default: return Space::Generic;
-  }
-}
-
 /// In a device function .param means its own parameters, whose addresses are local (PTX ISA, "Device Function
 /// Parameters").
 bool Executor::isParameterAddress(size_t operandIndex) const {
@@ -74,7 +59,7 @@ Space Executor::genericSpace(uint64_t address) const {
 }
 
 Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, bool checkAlignment) {
-  const Space space = spaceOf(instruction->mods);
+  const Space space = isa::spaceOf(instruction->mods);
   const bool isLocal = space == Space::Param && isParameterAddress(operandIndex);
   return locateIn(isLocal ? Space::Local : space, operandIndex, bytes, checkAlignment);
 }

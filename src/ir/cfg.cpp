@@ -115,7 +115,7 @@ class Builder {
         current = after;
         continue;
       }
-      if (memberMaskOperand(inst.op) >= 0 && warpStops_.count(inst.line)) {
+      if (inst.info().form.memberMask >= 0 && warpStops_.count(inst.line)) {
         current = stopForWarp(current, inst);
         continue;
       }
@@ -140,7 +140,7 @@ class Builder {
     end.target[0] = together;
     end.barrier.op = Op::BarWarpSync;
     end.barrier.line = inst.line;
-    end.barrier.operands = {inst.operands[static_cast<size_t>(memberMaskOperand(inst.op))]};
+    end.barrier.operands = {inst.operands[static_cast<size_t>(inst.info().form.memberMask)]};
     if (inst.op != Op::BarWarpSync) {
       Instruction plain(inst);
       plain.guard = {};
@@ -265,17 +265,6 @@ void normalise(Function& f) {
 }
 
 }  // namespace
-
-int memberMaskOperand(Op op) {
-  switch (op) {
-    case Op::Shfl: return 5;
-    case Op::Vote:
-    case Op::Redux: return 2;
-    case Op::Match: return 3;
-    case Op::BarWarpSync: return 0;
-    default: return -1;
-  }
-}
 
 Graph controlFlow(const Function& f) {
   Graph g(f.blocks.size());

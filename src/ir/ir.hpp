@@ -142,9 +142,6 @@ void fillPredecessors(Function& function);
 Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
                             const std::set<uint32_t>& warpStops = {});
 
-/// Which operand of the instruction names the lanes that must execute it together; -1 if none.
-int memberMaskOperand(isa::Op op);
-
 /// Renames registers so that each has one definition, with pruned phis (Cytron et al., TOPLAS 1991), and closes loops
 /// (LCSSA): a value defined in a loop and used outside passes through a phi in the exit block, where lanes that left in
 /// different iterations meet.

@@ -345,7 +345,7 @@ class StopFinder {
   bool hasWarpOperations() const {
     for (const Block& block : f_.blocks)
       for (const Instruction& i : block.code)
-        if (memberMaskOperand(i.op) >= 0) return true;
+        if (i.info().form.memberMask >= 0) return true;
     return false;
   }
 
@@ -395,7 +395,7 @@ class StopFinder {
   /// The lanes that a warp operation may wait for although they are not active: all those that are not known. What
   /// activemask said is active.
   uint32_t lanesNamedBy(const Instruction& i) const {
-    const int k = memberMaskOperand(i.op);
+    const int k = i.info().form.memberMask;
     if (k < 0) return 0;
     const ptx::Operand& members = i.operands[static_cast<size_t>(k)];
     if (members.kind == OperandKind::Integer) return static_cast<uint32_t>(members.bits);
@@ -499,7 +499,7 @@ bool addWarpStops(const Function& function, const Stops& stops, std::set<uint32_
   for (BlockId b = 0; b < function.blocks.size(); ++b)
     if (stops.zone[b] == Stepping::Lanes)
       for (const Instruction& i : function.blocks[b].code)
-        if (memberMaskOperand(i.op) >= 0) lines.insert(i.line);
+        if (i.info().form.memberMask >= 0) lines.insert(i.line);
   lines.insert(stops.apart.begin(), stops.apart.end());
   return lines.size() != before;
 }

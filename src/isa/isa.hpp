@@ -6,8 +6,10 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "isa/types.hpp"
@@ -102,6 +104,26 @@ struct Slot {
   }
 };
 
+/// The state spaces of PTX; Generic where an instruction names none.
+enum class Space : uint8_t { Generic, Reg, Const, Global, Local, Param, Shared };
+
+/// What an instruction does at an address.
+enum class Touch : uint8_t { None, Read, Write, Update };
+
+/// Which type an operand is of.
+struct OperandType {
+  enum class Rule : uint8_t {
+    None,    // it is no value
+    Fixed,   // `type`
+    Slot,    // that of type slot `slot`
+    Wide,    // that of the first slot, or under .wide the one of twice its width
+    Matrix,  // that of the registers of a matrix's fragment
+  };
+  Rule rule = Rule::Slot;
+  uint8_t slot = 0;
+  Type type{};
+};
+
 /// One operand position of a syntax line.
 struct OperandForm {
   enum class Kind : uint8_t { Destination, Source, Address, Label, Image };
@@ -109,6 +131,12 @@ struct OperandForm {
   bool optional = false;
   bool paired = false;  // the second destination of `d[|p]`, which may be absent, and of `d|p`
   std::string_view name{};
+  OperandType type{};
+  Touch touch{};
+  Space space{};        // of an address: where it is, whatever space the instruction names; Generic: there
+  bool isSize = false;  // a constant: how many bytes the instruction moves
+
+  constexpr bool isAddress() const { return kind == Kind::Address || kind == Kind::Image; }
 };
 
 /// The compiled form of a syntax line.
@@ -118,6 +146,7 @@ struct Form {
   uint8_t slotCount = 0;
   std::array<OperandForm, 8> operands{};
   uint8_t operandCount = 0;
+  int8_t memberMask = -1;  // the operand that names the lanes which execute the instruction together; -1: none does
 
   constexpr std::span<const Slot> slotList() const { return {slots.data(), slotCount}; }
   constexpr std::span<const OperandForm> operandList() const { return {operands.data(), operandCount}; }
@@ -150,7 +179,7 @@ consteval Target parseTarget(std::string_view text) {
 /// One row of ptx.def.
 struct OpInfo {
   std::string_view name;    // our name: "AddF"
-  std::string_view syntax;  // as in the row
+  std::string_view syntax;  // as in the row; manualSyntax gives it as the manual has it
   Form form;
   TypeSets types;  // bit i: isa::Type(i) may stand in the slot
   Effect effect;
@@ -176,6 +205,33 @@ inline constexpr RefusedInfo kRefused[] = {
 };
 
 inline const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
+
+/// The syntax line as the manual prints it: without what the row says of operands behind colons.
+std::string manualSyntax(const OpInfo& row);
+
+/// The number in a modifier's value: 4 for .v4 and .x4, 0 where there is none.
+constexpr unsigned numberIn(const Modifiers& mods, ModifierKind kind) {
+  unsigned number = 0;
+  for (const char c : mods.name(kind))
+    if (c >= '0' && c <= '9') number = number * 10 + static_cast<unsigned>(c - '0');
+  return number;
+}
+
+inline constexpr std::string_view kSpaces[] = {"", "reg", "const", "global", "local", "param", "shared"};
+
+/// The space of each word of the vocabulary: .param::entry is Param, .shared::cta is Shared.
+inline constexpr auto kSpaceOfWord = [] {
+  std::array<Space, 16> spaces{};
+  for (uint8_t word = 1; word < spaces.size(); ++word) {
+    const std::string_view name = modifierName(ModifierKind::Space, word), space = name.substr(0, name.find(':'));
+    for (uint8_t s = 0; s < std::size(kSpaces); ++s)
+      if (kSpaces[s] == space) spaces[word] = static_cast<Space>(s);
+  }
+  return spaces;
+}();
+
+/// The space that the modifiers name, Generic if they name none.
+constexpr Space spaceOf(const Modifiers& mods) { return kSpaceOfWord[mods[ModifierKind::Space]]; }
 
 enum class Special : uint8_t {
 #define SPECIAL(name, spelling, type) name,

@@ -98,7 +98,70 @@ consteval Slot parseChoice(std::string_view words, bool optional) {
   return choice;
 }
 
-consteval Form parseForm(std::string_view s) {
+/// What stands behind a colon of an operand: its type, what is done there, and where.
+consteval void parseNote(std::string_view word, OperandForm& operand) {
+  constexpr std::string_view kTouches[] = {"none", "read", "write", "update"};
+  constexpr std::string_view kSlots[] = {"dtype", "stype", "btype", "ctype"};
+  using Rule = OperandType::Rule;
+  for (uint8_t t = 0; t < 4 && operand.isAddress(); ++t)
+    if (word == kTouches[t]) return void(operand.touch = static_cast<Touch>(t));
+  for (uint8_t s = 0; s < std::size(kSpaces) && operand.isAddress(); ++s)
+    if (word == kSpaces[s]) return void(operand.space = static_cast<Space>(s));
+  for (uint8_t slot = 0; slot < kTypeSlots; ++slot)
+    if (word == kSlots[slot]) return void(operand.type = {Rule::Slot, slot, {}});
+  if (word == "size") return operand.isSize = true, void(operand.type = {Rule::Fixed, 0, Type::u32});
+  if (word == "wide") return void(operand.type = {Rule::Wide, 0, {}});
+  if (word == "matrix") return void(operand.type = {Rule::Matrix, 0, {}});
+  if (word == "none") return void(operand.type = {Rule::None, 0, {}});
+  const auto type = typeFromName(word);
+  if (!type) throw "what stands behind an operand's colon is no type and nothing that is done there";
+  operand.type = {Rule::Fixed, 0, *type};
+}
+
+/// What an operand is where its row does not say it: the conventions at the top of ptx.def.
+consteval void setDefaults(OperandForm& operand, bool hasType, Effect effect) {
+  using Rule = OperandType::Rule;
+  if (operand.isAddress() || operand.kind == OperandForm::Kind::Label) {
+    operand.type = {Rule::None, 0, {}};
+    if (!operand.isAddress()) return;
+    operand.touch = effect == Effect::Load     ? Touch::Read
+                    : effect == Effect::Store  ? Touch::Write
+                    : effect == Effect::Atomic ? Touch::Update
+                                               : Touch::None;
+    return;
+  }
+  const std::string_view name = operand.name;
+  if (name == "p" || name == "q")
+    operand.type = {Rule::Fixed, 0, Type::pred};
+  else if (name == "m")
+    operand.type = {Rule::Fixed, 0, Type::b32};
+  else if (name == "u")
+    operand.type = {Rule::Fixed, 0, Type::b64};
+  else if (!hasType)
+    operand.type = {Rule::Fixed, 0, Type::u32};
+}
+
+/// Reads the operand whose text is `name[:note]…` and adds it to the form.
+consteval void addOperand(Form& form, std::string_view text, OperandForm operand, Effect effect) {
+  const size_t colon = text.find(':');
+  operand.name = text.substr(0, colon);
+  if (operand.kind == OperandForm::Kind::Source) {
+    if (operand.name == "d" || operand.name == "p" || operand.name == "q")
+      operand.kind = OperandForm::Kind::Destination;
+    if (operand.name == "L") operand.kind = OperandForm::Kind::Label;
+  }
+  bool hasType = false;
+  for (const Slot& slot : form.slotList()) hasType |= slot.kind == Slot::Kind::Type && slot.type == 0;
+  setDefaults(operand, hasType, effect);
+  while (text.find(':') != std::string_view::npos) {
+    text.remove_prefix(text.find(':') + 1);
+    parseNote(text.substr(0, text.find(':')), operand);
+  }
+  if (operand.name == "m") form.memberMask = static_cast<int8_t>(form.operandCount);
+  form.operands[form.operandCount++] = operand;
+}
+
+consteval Form parseForm(std::string_view s, Effect effect) {
   Form form;
   size_t i = 0;
   auto word = [&](std::string_view stops) {
@@ -133,24 +196,19 @@ consteval Form parseForm(std::string_view s) {
       ++i;
     } else if (c == '[' && s.substr(i, 2) == "[|") {
       i += 2;
-      std::string_view name = word("]");
-      form.operands[form.operandCount++] = {OperandForm::Kind::Destination, true, true, name};
+      addOperand(form, word("]"), {OperandForm::Kind::Destination, true, true}, effect);
       ++i;
     } else if (c == '|') {
       ++i;
-      form.operands[form.operandCount++] = {OperandForm::Kind::Destination, false, true, word(" ,")};
+      addOperand(form, word(" ,"), {OperandForm::Kind::Destination, false, true}, effect);
     } else if (c == '[') {
       ++i;
-      std::string_view name = word("]");
-      auto kind = name.find(',') == std::string_view::npos ? OperandForm::Kind::Address : OperandForm::Kind::Image;
-      form.operands[form.operandCount++] = {kind, optional, false, name};
+      const std::string_view text = word("]");
+      const bool isImage = text.find(',') != std::string_view::npos;
+      addOperand(form, text, {isImage ? OperandForm::Kind::Image : OperandForm::Kind::Address, optional}, effect);
       ++i;
     } else {
-      std::string_view name = word(" ,[{}|");
-      auto kind = name == "d" || name == "p" || name == "q" ? OperandForm::Kind::Destination
-                  : name == "L"                             ? OperandForm::Kind::Label
-                                                            : OperandForm::Kind::Source;
-      form.operands[form.operandCount++] = {kind, optional, false, name};
+      addOperand(form, word(" ,[{}|"), {OperandForm::Kind::Source, optional}, effect);
     }
   }
   return form;

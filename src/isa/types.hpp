@@ -58,6 +58,13 @@ constexpr Type element(Type t) {
   }
 }
 
+/// The type of twice the width and the same kind, or the type itself where there is none (mul.wide's result).
+constexpr Type twiceAsWide(Type t) {
+  for (size_t i = 1; i < sizeof(kTypes) / sizeof(kTypes[0]); ++i)
+    if (isInteger(t) && kTypes[i].kind == info(t).kind && kTypes[i].bits == 2 * bits(t)) return static_cast<Type>(i);
+  return t;
+}
+
 /// The untyped bits that fill 1, 2, 4 or 8 bytes.
 constexpr Type untyped(unsigned bytes) {
   return bytes == 8 ? Type::b64 : bytes == 4 ? Type::b32 : bytes == 2 ? Type::b16 : Type::b8;

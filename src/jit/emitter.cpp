@@ -48,7 +48,7 @@ Emitter::Emitter(llvm::Module& module, const simt::Plan& plan, const machine::Ke
 
 void Emitter::refuse(const Instruction& i, const std::string& what) {
   throw Refusal{fmt::format("kernel '{}', PTX line {}: {} ({}); run with ORDITO_ENGINE=interp, or see 'ordito isa'",
-                            f_.kernel->name, i.line, what, i.info().syntax)};
+                            f_.kernel->name, i.line, what, isa::manualSyntax(i.info()))};
 }
 
 EmittedKernel Emitter::emit(const std::string& name) {

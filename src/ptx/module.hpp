@@ -16,7 +16,7 @@ namespace ordito::ptx {
 using RegisterId = uint32_t;
 inline constexpr RegisterId kNoRegister = std::numeric_limits<RegisterId>::max();
 
-enum class Space : uint8_t { Generic, Reg, Const, Global, Local, Param, Shared };
+using isa::Space;
 
 /// What an operand's name refers to.
 struct Symbol {

@@ -138,7 +138,7 @@ Expected<Opcode> findOpcode(std::string_view mnemonic, std::span<const std::stri
 }
 
 std::string describeRow(const isa::OpInfo& row) {
-  std::string text(row.syntax);
+  std::string text = isa::manualSyntax(row);
   bool used[isa::kTypeSlots] = {};
   for (const isa::Slot& slot : row.form.slotList())
     if (slot.kind == isa::Slot::Kind::Type) used[slot.type] = true;

@@ -57,7 +57,8 @@ void Parser::instruction(const Token& mnemonic, Guard guard) {
     callOperands(i);
   else
     operands(i), spaceFromSymbol(i), unwrapSurfaceData(i);
-  if (!failed() && !accept(';')) error(token_, "expected ';' after '{}', found {}", i.info().syntax, this->found());
+  if (!failed() && !accept(';'))
+    error(token_, "expected ';' after '{}', found {}", isa::manualSyntax(i.info()), this->found());
 }
 
 /// A place of the source gets its number when an instruction first comes from it.
@@ -88,7 +89,7 @@ void Parser::operands(Instruction& i) {
       if (accept('|'))
         i.operands[k] = operand();
       else if (!position.optional)
-        error(token_, "expected '|' and a second result: '{}', found {}", i.info().syntax, found());
+        error(token_, "expected '|' and a second result: '{}', found {}", isa::manualSyntax(i.info()), found());
       continue;
     }
     if (!first && !accept(',')) {
@@ -98,7 +99,8 @@ void Parser::operands(Instruction& i) {
         i.operands[k] = std::exchange(i.operands[k - 1], {});
         continue;
       }
-      return error(token_, "operand '{}' is missing: expected '{}', found {}", position.name, i.info().syntax, found());
+      return error(token_, "operand '{}' is missing: expected '{}', found {}", position.name,
+                   isa::manualSyntax(i.info()), found());
     }
     first = false;
     if (position.kind == isa::OperandForm::Kind::Label)
@@ -113,6 +115,11 @@ void Parser::operands(Instruction& i) {
       i.operands[k] = operand();
     if (position.kind == isa::OperandForm::Kind::Address && i.op == isa::Op::Ld) unifiedAttribute(i);
   }
+  // `cp.async … [d], [a], b{, c}{, u}` with .L2::cache_hint: the policy is the last, and may stand alone.
+  const size_t last = i.operands.size() - 1;
+  if (i.has(isa::ModifierKind::CacheHint) && form.operands[last - 1].optional &&
+      i.operands[last].is(Operand::Kind::None))
+    i.operands[last] = std::exchange(i.operands[last - 1], {});
 }
 
 /// `ld.global.u32 d, [a].unified`: the address is the same in all lanes, says the compiler; nothing depends on it.
