@@ -18,11 +18,11 @@
 #include "ir/passes.hpp"
 #include "ir/print.hpp"
 #include "ir/stops.hpp"
-#include "jit/parking.hpp"
 #include "machine/layout.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/verifier.hpp"
+#include "rt/parking.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/print.hpp"
 
@@ -97,7 +97,7 @@ simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::Stops&
   facts.counters = o.counters;
   facts.baseline = o.baseline;
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
-  facts.schedulerBytes = jit::ParkingLot::bytes(launch.warps());
+  facts.schedulerBytes = rt::ParkingLot::bytes(launch.warps());
   facts.launch.jam = o.together ? o.together : simt::chooseCoarsening(f, stops, facts).factor;
   return facts;
 }

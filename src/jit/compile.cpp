@@ -22,10 +22,10 @@
 #include <optional>
 #include <vector>
 
-#include "jit/helpers.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/sign_masks.hpp"
 #include "machine/fault.hpp"
+#include "rt/helpers.hpp"
 
 extern "C" {
 // Conversions that LLVM calls by name and that live in the compiler's support library, not in a shared object.
@@ -235,7 +235,7 @@ Expected<void*> CodeStore::link(std::string object, const std::string& symbol) {
       symbols[linker_->jit->mangleAndIntern(llvm::StringRef(name.data(), name.size()))] = {
           llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
     };
-    for (auto [name, address] : helperTable()) define(name, address);
+    for (auto [name, address] : rt::helperTable()) define(name, address);
     define("__extendhfsf2", reinterpret_cast<void*>(&__extendhfsf2));
     define("__truncsfhf2", reinterpret_cast<void*>(&__truncsfhf2));
     define("__truncdfhf2", reinterpret_cast<void*>(&__truncdfhf2));

@@ -1,16 +1,16 @@
 // Counters of memory accesses: requests, 32-byte sectors, wavefronts of shared memory. An access whose pattern is known
 // is counted without looking at its lanes:
 //
-//   one group, all lanes on          shared: a constant; global: the base's place in its sector decides, by formula or
-//   table one group, contiguous, a mask    the mask, shifted to the sectors' borders and folded to one bit for each
-//   sector several groups, all lanes on     global: their sums, if they lie apart; shared: depends on the distances of
-//   the groups
-//                                    alone, which seldom change, so the last answer is kept with the distances it is
-//                                    for
+//   one group, all lanes on        shared: a constant
+//                                  global: the base's place in its sector decides, by formula or table
+//   one group, contiguous, a mask  the mask, shifted to the sectors' borders and folded to one bit for each sector
+//   several groups, all lanes on   global: their sums, if they lie apart
+//                                  shared: depends on the distances of the groups alone, which seldom change, so the
+//                                  last answer is kept with the distances that it is for
 //
-// Everything else calls the runtime's counting functions, lane by lane (helpers.cpp).
-#include "jit/access_counts.hpp"
+// Everything else calls the runtime's counting functions, lane by lane (rt/helpers.cpp).
 #include "jit/emitter.hpp"
+#include "rt/access_counts.hpp"
 
 namespace ordito::jit {
 
@@ -51,7 +51,7 @@ LlvmValue Emitter::sectorsOfGroup(const Address& a, LlvmValue base, unsigned fir
     ir::Pattern moved = a.pattern;
     for (int64_t& v : moved) v += at + (int64_t{1} << 40) - a.pattern[first];
     const uint32_t lanes = (width == kLanes ? ~0u : (1u << width) - 1) << first;
-    table.push_back(static_cast<uint8_t>(countSectors(moved.data(), lanes, bytes)));
+    table.push_back(static_cast<uint8_t>(rt::countSectors(moved.data(), lanes, bytes)));
   }
   auto* data = llvm::ConstantDataArray::get(context_, table);
   auto* global = new llvm::GlobalVariable(module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
@@ -228,8 +228,8 @@ LlvmValue Emitter::wavefrontsOf(const Address& a, unsigned part, int64_t offset,
   if (!a.isGrouped() || a.groups > 1) return countByLane(a, part, offset, lanes, bytes, what);
   if (!mask) {
     // Banks are relative: shifting all addresses alike by whole words changes nothing.
-    const SharedCount c = countShared(a.pattern.data(), ~0u, bytes,
-                                      what == Counted::SharedLoad ? SharedAccess::Load : SharedAccess::Store);
+    const rt::SharedCount c = rt::countShared(
+        a.pattern.data(), ~0u, bytes, what == Counted::SharedLoad ? rt::SharedAccess::Load : rt::SharedAccess::Store);
     return b_.getInt64(c.wavefronts | uint64_t{c.wavefronts - c.ideal} << 32);
   }
   const Run::Kind kind = classify(a.pattern, 0, kLanes, bytes);

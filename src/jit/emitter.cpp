@@ -17,8 +17,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "jit/parking.hpp"
-
 namespace ordito::jit {
 
 using Kind = ir::Terminator::Kind;

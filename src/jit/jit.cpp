@@ -16,9 +16,9 @@
 
 #include "jit/code_cache.hpp"
 #include "jit/compile.hpp"
-#include "jit/math_table.hpp"
 #include "jit/pipeline.hpp"
 #include "machine/background.hpp"
+#include "rt/math_table.hpp"
 
 namespace ordito::jit {
 namespace {
@@ -311,7 +311,7 @@ std::unique_ptr<machine::Engine> makeJit(Options options) { return std::make_uni
 
 bool approximates(const std::string& name) {
   // The root of an f32 is rounded before it is divided by; the library divides in double.
-  return findMath(name) || name == "__nv_rsqrtf" || name == "__nv_frsqrt_rn";
+  return rt::findMath(name) || name == "__nv_rsqrtf" || name == "__nv_frsqrt_rn";
 }
 
 }  // namespace ordito::jit

@@ -2,8 +2,9 @@
 //
 // A fragment's register is a vector of 32 lanes already, so nothing is gathered: for each k the lanes' elements of A
 // and B are permuted to the lanes whose results need them (A within quads, B across the warp) and fed to a vector fma.
-// Sums of floats are made as an H200 makes them (docs/accuracy.md), by a helper (matrix_helpers.cpp) where that takes
-// more than multiply-adds. Each form of mma is one function of the module, since kernels repeat it dozens of times.
+// Sums of floats are made as an H200 makes them (docs/accuracy.md), by a helper (rt/matrix_helpers.cpp) where that
+// takes more than multiply-adds. Each form of mma is one function of the module, since kernels repeat it dozens of
+// times.
 #include <algorithm>
 #include <array>
 

@@ -12,7 +12,7 @@
 #include "ir/passes.hpp"
 #include "ir/print.hpp"
 #include "ir/single_group.hpp"
-#include "jit/parking.hpp"
+#include "rt/parking.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/plan.hpp"
 
@@ -28,7 +28,7 @@ simt::Facts factsOf(const Analysed& kernel, unsigned jam, const Target& target, 
   facts.counters = kernel.counters;
   facts.baseline = effort == Effort::Quick;
   facts.staticSharedBytes = kernel.layout.staticSharedBytes;
-  facts.schedulerBytes = ParkingLot::bytes(kernel.launch.warps());
+  facts.schedulerBytes = rt::ParkingLot::bytes(kernel.launch.warps());
   return facts;
 }
 

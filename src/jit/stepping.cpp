@@ -2,13 +2,13 @@
 //
 // Each stop ends a region for the lanes that reach it: they keep what the code behind it reads, each lane for itself,
 // and park. From where they may get out of step until all have met again the block function is a loop around
-// ParkingLot::next(), which says what to run. A lane that runs sees the others as if they had ended, so regions need
-// nothing else that the code for early exits does not have already. When nobody can do anything but wait for other
+// rt::ParkingLot::next(), which says what to run. A lane that runs sees the others as if they had ended, so regions
+// need nothing else that the code for early exits does not have already. When nobody can do anything but wait for other
 // blocks, the function returns, and is called again when those have had a turn.
 #include <algorithm>
 
 #include "jit/emitter.hpp"
-#include "jit/parking.hpp"
+#include "rt/parking.hpp"
 
 namespace ordito::jit {
 
@@ -41,11 +41,12 @@ void Emitter::emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state) {
   b_.CreateBr(round);
   b_.SetInsertPoint(resumed);
   state->addIncoming(
-      b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.scheduler + offsetof(ParkingLot, resumeAt))), resumed);
+      b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.scheduler + offsetof(rt::ParkingLot, resumeAt))),
+      resumed);
   b_.CreateBr(round);
   parkedTurn_ = newBlock("turn");
   suspend_ = newBlock("suspend");
-  llvm::cast<llvm::SwitchInst>(round->getTerminator())->addCase(b_.getInt32(ParkingLot::kParked), parkedTurn_);
+  llvm::cast<llvm::SwitchInst>(round->getTerminator())->addCase(b_.getInt32(rt::ParkingLot::kParked), parkedTurn_);
   b_.SetInsertPoint(suspend_);
   emitReturn(machine::Turn::Suspended);
 }
@@ -63,8 +64,8 @@ void Emitter::emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, l
   b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(0)), together, select);
   b_.SetInsertPoint(together);
   auto* outcome = b_.CreateSwitch(point, round, 2);
-  outcome->addCase(b_.getInt32(ParkingLot::kEnded), done);
-  outcome->addCase(b_.getInt32(ParkingLot::kWaits), suspend_);
+  outcome->addCase(b_.getInt32(rt::ParkingLot::kEnded), done);
+  outcome->addCase(b_.getInt32(rt::ParkingLot::kWaits), suspend_);
   state->addIncoming(point, together);
   b_.SetInsertPoint(select);
   auto* nowhere = newBlock("nowhere");
@@ -147,8 +148,8 @@ void Emitter::takeBarrierResults(uint32_t point, LlvmValue lanes) {
     if (!stops_.isLoose(f_, from) || !end.barrier.has(ModifierKind::RedOp)) continue;
     auto* vector = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
     LlvmValue at =
-        b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(plan_.spills.scheduler + ParkingLot::resultOffset()),
-                             b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(sizeof(ParkedWarp)))));
+        b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(plan_.spills.scheduler + rt::ParkingLot::resultOffset()),
+                             b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(sizeof(rt::ParkedWarp)))));
     LlvmValue result = b_.CreateAlignedLoad(vector, at, llvm::Align(4));
     ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
       if (slots_[v].vectors.empty() || !plan_.liveness.crossesResume[v]) return;
@@ -186,7 +187,7 @@ void Emitter::checkBarrierNumber(const Instruction& i, uint32_t line) {
   s.group = 0;
   LlvmValue n = operand(*number, Type::u32, s);
   auto *fault = newBlock("nobarrier"), *on = newBlock("barrier");
-  b_.CreateCondBr(b_.CreateICmpULT(n, b_.getInt32(ParkingLot::kBarriers)), on, fault);
+  b_.CreateCondBr(b_.CreateICmpULT(n, b_.getInt32(rt::ParkingLot::kBarriers)), on, fault);
   b_.SetInsertPoint(fault);
   helper("ordito_no_barrier", b_.getVoidTy(), {frame_, b_.getInt32(line), n}, true);
   b_.CreateUnreachable();
@@ -213,12 +214,12 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
     const auto reduction = i.mods.name(ModifierKind::RedOp);
     const ptx::Operand *number = barrierOperand(i, "a"), *count = barrierOperand(i, "b"),
                        *predicate = barrierOperand(i, "c");
-    const uint32_t flags = (stops_.meets[b] ? uint32_t{kMeets} : 0) | (number ? 0 : uint32_t{kCluster}) |
-                           (isOld || i.has(ModifierKind::Aligned) ? uint32_t{kByWarp} : 0) |
-                           (i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive ? kArriveOnly : 0) |
-                           (reduction == "popc"  ? kPopcount
-                            : reduction == "and" ? kAll
-                            : reduction == "or"  ? kAny
+    const uint32_t flags = (stops_.meets[b] ? uint32_t{rt::kMeets} : 0) | (number ? 0 : uint32_t{rt::kCluster}) |
+                           (isOld || i.has(ModifierKind::Aligned) ? uint32_t{rt::kByWarp} : 0) |
+                           (i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive ? rt::kArriveOnly : 0) |
+                           (reduction == "popc"  ? rt::kPopcount
+                            : reduction == "and" ? rt::kAll
+                            : reduction == "or"  ? rt::kAny
                                                  : 0);
     LlvmValue isTrue = predicate ? laneBits(operand(*predicate, Type::pred, vector)) : b_.getInt32(0);
     auto park = [&](LlvmValue which, LlvmValue barrier, LlvmValue threads) {

@@ -3,7 +3,7 @@
 // A barrier without a thread count is complete when every thread that has not ended has arrived. With one, arrivals are
 // added up: a warp that has arrived with all its live lanes counts as 32 threads, of any other its lanes count, unless
 // the instruction is .aligned.
-#include "jit/parking.hpp"
+#include "rt/parking.hpp"
 
 #include <emmintrin.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include "machine/fault.hpp"
 #include "machine/lanes.hpp"
 
-namespace ordito::jit {
+namespace ordito::rt {
 namespace {
 
 using machine::forEachLane;
@@ -328,4 +328,4 @@ void ParkingLot::reportDeadlock() {
   machine::raiseFault(*frame, machine::FaultKind::BarrierDeadlock, warp.line[lane], 0, text.c_str());
 }
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

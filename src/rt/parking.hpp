@@ -13,7 +13,7 @@
 
 #include "machine/kernel.hpp"
 
-namespace ordito::jit {
+namespace ordito::rt {
 
 /// How lanes arrive at a barrier.
 enum BarrierFlags : uint32_t {
@@ -99,4 +99,4 @@ struct ParkingLot {
 /// Ends the launch: a block has no barrier of that number.
 [[noreturn]] void noBarrier(const machine::BlockFrame* frame, uint32_t line, uint32_t number);
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

@@ -1,11 +1,11 @@
-// What compiled code asks of an mbarrier: the run-time half of mbarrier.cpp.
+// What compiled code asks of an mbarrier: the run-time half of jit/mbarrier.cpp.
 #pragma once
 
 #include <cstdint>
 
 #include "machine/kernel.hpp"
 
-namespace ordito::jit {
+namespace ordito::rt {
 
 enum class MbarrierWork : uint32_t {
   Init,
@@ -25,4 +25,4 @@ enum class MbarrierWork : uint32_t {
 uint64_t workOnMbarrier(const machine::BlockFrame* frame, uint32_t line, uint32_t work, uint64_t address,
                         uint64_t operand);
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

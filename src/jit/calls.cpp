@@ -3,8 +3,8 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "jit/emitter.hpp"
-#include "jit/math_functions.hpp"
-#include "jit/math_table.hpp"
+#include "rt/math_functions.hpp"
+#include "rt/math_table.hpp"
 
 namespace ordito::jit {
 
@@ -260,8 +260,8 @@ bool Emitter::emitVectorMath(const Instruction& i, const std::string& name) {
 }
 
 void Emitter::emitMathCall(const Instruction& i, const std::string& name) {
-  const MathFunction* f = findMath(name);
-  const ScalarFunction* scalar = f ? nullptr : findScalar(name);
+  const rt::MathFunction* f = rt::findMath(name);
+  const rt::ScalarFunction* scalar = f ? nullptr : rt::findScalar(name);
   if (!f && !scalar) refuse(i, fmt::format("a call of '{}', which no module defines and the JIT does not know", name));
   auto typeOfCode = [](char c) {
     return c == 'f' ? Type::f32 : c == 'd' ? Type::f64 : c == 'i' ? Type::u32 : Type::u64;
@@ -280,7 +280,7 @@ void Emitter::emitMathCall(const Instruction& i, const std::string& name) {
     }
     for (unsigned k = 0; k < f->arguments; ++k)
       arguments.push_back(callArgument(i, k, f->isDouble ? Type::f64 : Type::f32, p));
-    if (f->kind == MathFunction::Kind::Sleef) {
+    if (f->kind == rt::MathFunction::Kind::Sleef) {
       out.push_back(sleef(f->implementation, arguments, f->isDouble));
     } else {
       LlvmValue mask = maskOf(mask_, p);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace ordito::jit {
+namespace ordito::rt {
 
 /// Name and address of every helper.
 std::vector<std::pair<std::string_view, void*>> helperTable();
@@ -14,4 +14,4 @@ std::vector<std::pair<std::string_view, void*>> imageHelperTable();
 /// Those of matrix products, likewise.
 std::vector<std::pair<std::string_view, void*>> matrixHelperTable();
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

@@ -1,5 +1,5 @@
 // f32 functions are computed in double and rounded once. What has vector code is in math_table.cpp and not here.
-#include "jit/math_functions.hpp"
+#include "rt/math_functions.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 
 #include "machine/special_functions.hpp"
 
-namespace ordito::jit {
+namespace ordito::rt {
 namespace {
 
 template <class T>
@@ -268,4 +268,4 @@ const ScalarFunction* findScalar(std::string_view name) {
   return it == table.end() ? nullptr : it->second;
 }
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

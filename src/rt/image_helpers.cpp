@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "jit/helpers.hpp"
 #include "machine/fault.hpp"
 #include "machine/image.hpp"
 #include "machine/lanes.hpp"
+#include "rt/helpers.hpp"
 
-namespace ordito::jit {
+namespace ordito::rt {
 namespace {
 
 using machine::BlockFrame;
@@ -123,4 +123,4 @@ std::vector<std::pair<std::string_view, void*>> imageHelperTable() {
           {"ordito_is_image", reinterpret_cast<void*>(isImage)}};
 }
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace ordito::jit {
+namespace ordito::rt {
 
 /// Distinct 32-byte sectors that the active lanes touch, `bytes` each.
 uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes);
@@ -27,4 +27,4 @@ SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes
 /// pass fetches its sectors for itself (likewise measured).
 uint32_t countCopiedSectors(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes);
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

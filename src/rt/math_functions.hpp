@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ordito::jit {
+namespace ordito::rt {
 
 struct ScalarFunction {
   std::string_view name;  // in PTX, and as a symbol for the linker
@@ -17,4 +17,4 @@ struct ScalarFunction {
 const std::vector<ScalarFunction>& scalarFunctions();
 const ScalarFunction* findScalar(std::string_view name);
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "jit/helpers.hpp"
+#include "rt/helpers.hpp"
 
-namespace ordito::jit {
+namespace ordito::rt {
 namespace {
 
 constexpr unsigned kLanes = 32;
@@ -99,4 +99,4 @@ std::vector<std::pair<std::string_view, void*>> matrixHelperTable() {
   return {{"ordito_matrix_sum", reinterpret_cast<void*>(matrixSum)}};
 }
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

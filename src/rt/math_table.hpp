@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ordito::jit {
+namespace ordito::rt {
 
 struct MathFunction {
   enum class Kind : uint8_t { Sleef, SinCos };
@@ -18,4 +18,4 @@ struct MathFunction {
 
 const MathFunction* findMath(const std::string& name);
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

@@ -1,6 +1,6 @@
 // The bodies behind the names that the emitter calls: faults, printf, counting, warp matching, and arithmetic with
 // directed rounding.
-#include "jit/helpers.hpp"
+#include "rt/helpers.hpp"
 
 #include <fmt/format.h>
 
@@ -17,20 +17,20 @@
 #include "ir/recursion.hpp"
 #include "ir/shape.hpp"
 #include "isa/isa.hpp"
-#include "jit/access_counts.hpp"
-#include "jit/math_functions.hpp"
-#include "jit/mbarrier.hpp"
-#include "jit/parking.hpp"
 #include "machine/device_functions.hpp"
 #include "machine/device_runtime.hpp"
 #include "machine/fault.hpp"
 #include "machine/multifunction_unit.hpp"
 #include "machine/wide_atomics.hpp"
+#include "rt/access_counts.hpp"
+#include "rt/math_functions.hpp"
+#include "rt/mbarrier.hpp"
+#include "rt/parking.hpp"
 
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
 #pragma STDC FENV_ACCESS ON
 
-namespace ordito::jit {
+namespace ordito::rt {
 
 using ir::kLanes;
 
@@ -467,4 +467,4 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   return t;
 }
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

@@ -1,9 +1,9 @@
 // See math_table.hpp. SLEEF's double functions drop the "f" of the float ones: sinf_u10 and sin_u10.
-#include "jit/math_table.hpp"
+#include "rt/math_table.hpp"
 
 #include <map>
 
-namespace ordito::jit {
+namespace ordito::rt {
 namespace {
 
 using K = MathFunction::Kind;
@@ -46,4 +46,4 @@ const MathFunction* findMath(const std::string& name) {
   return it == table.end() ? nullptr : it->second;
 }
 
-}  // namespace ordito::jit
+}  // namespace ordito::rt

@@ -1,0 +1,67 @@
+// The runtime of compiled code stands alone: this test links all of it, and no LLVM. What it does is tested with the
+// engine that calls it; here are the functions that need no compiled code.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "machine/kernel.hpp"
+#include "rt/access_counts.hpp"
+#include "rt/helpers.hpp"
+#include "rt/math_functions.hpp"
+#include "rt/mbarrier.hpp"
+
+namespace ordito::rt {
+namespace {
+
+TEST(Runtime, IsLinkedWithoutLlvm) { EXPECT_EQ(dlsym(RTLD_DEFAULT, "LLVMContextCreate"), nullptr); }
+
+TEST(Runtime, NamesEachHelperOnce) {
+  std::set<std::string_view> names;
+  for (const auto& [name, address] : helperTable()) {
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_NE(address, nullptr) << name;
+  }
+  for (const ScalarFunction& f : scalarFunctions()) EXPECT_EQ(names.count(f.name), 1u) << f.name;
+}
+
+/// Neighbours of 4 bytes fill four sectors; a stride of 32 bytes takes one for each lane.
+TEST(Runtime, CountsSectors) {
+  int64_t addresses[32];
+  for (int64_t lane = 0; lane < 32; ++lane) addresses[lane] = 1024 + 4 * lane;
+  EXPECT_EQ(countSectors(addresses, ~0u, 4), 4u);
+  for (int64_t lane = 0; lane < 32; ++lane) addresses[lane] = 1024 + 32 * lane;
+  EXPECT_EQ(countSectors(addresses, ~0u, 4), 32u);
+  EXPECT_EQ(countSectors(addresses, 0xFFu, 4), 8u);
+}
+
+/// Words of one bank take a pass each, and one word that all lanes read takes one.
+TEST(Runtime, CountsWavefronts) {
+  int64_t addresses[32];
+  for (int64_t lane = 0; lane < 32; ++lane) addresses[lane] = 128 * lane;
+  EXPECT_EQ(countShared(addresses, ~0u, 4, SharedAccess::Load).wavefronts, 32u);
+  for (int64_t& address : addresses) address = 64;
+  EXPECT_EQ(countShared(addresses, ~0u, 4, SharedAccess::Load).wavefronts, 1u);
+}
+
+/// PTX ISA, "mbarrier": a phase is over when as many arrived as were announced, and the next one begins.
+TEST(Runtime, EndsThePhaseOfAnMbarrier) {
+  alignas(8) std::byte shared[64]{};
+  machine::BlockFrame frame{};
+  frame.shared = shared;
+  frame.totalSharedBytes = sizeof shared;
+  const auto at = reinterpret_cast<uint64_t>(shared);
+  auto work = [&](MbarrierWork what, uint64_t operand) {
+    return workOnMbarrier(&frame, 1, static_cast<uint32_t>(what), at, operand);
+  };
+  work(MbarrierWork::Init, 2);
+  const uint64_t state = work(MbarrierWork::Arrive, 1);
+  EXPECT_EQ(work(MbarrierWork::Test, state), 0u);
+  work(MbarrierWork::Arrive, 1);
+  EXPECT_EQ(work(MbarrierWork::Test, state), 1u);
+  EXPECT_EQ(work(MbarrierWork::TestParity, 0), 1u);
+  EXPECT_EQ(work(MbarrierWork::TestParity, 1), 0u);
+}
+
+}  // namespace
+}  // namespace ordito::rt
