@@ -377,7 +377,7 @@ void Emitter::endDying(llvm::BasicBlock* die) {
 
 /// May the group's warps start anew, one by one, instead of going on behind the branch that ends `b`? If nothing that
 /// led here left a trace.
-bool Emitter::canPartAt(BlockId b) const { return !apartName_.empty() && simt::leavesNoTrace(f_, b); }
+bool Emitter::canPartAt(BlockId b) const { return !apartName_.empty() && plan_.parting.startsAnew[b]; }
 
 void Emitter::runApart() {
   if (!apart_) apart_ = declare(apartName_, {b_.getPtrTy(), b_.getInt32Ty()});

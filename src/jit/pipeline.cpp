@@ -104,8 +104,7 @@ Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& 
     const simt::Kernel coarsened = kernelFor(jam);
     const simt::Plan plan = simt::makePlan(coarsened);
     Emitter together(*made.code, plan, kernel.layout, target);
-    if (jam > 1 && !joined && kernel.stops.points.size() == 1 && !kernel.stops.parks() && !kernel.counters)
-      together.partWarps(apart);
+    if (plan.parting.isAllowed && !joined) together.partWarps(apart);
     made.emitted = together.emit(made.symbol);
     if (together.hasParted()) {
       const simt::Kernel single = kernelFor(1);

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "simt/accesses.hpp"
-
 namespace ordito::simt {
 namespace {
 
@@ -65,22 +63,6 @@ unsigned exitSide(const ir::Function& f, const ir::Terminator& end) {
   for (unsigned k = 0; k < 2; ++k)
     if (ir::isExitOnly(f.blocks[end.target[k]])) return k;
   return 2;
-}
-
-bool leavesNoTrace(const ir::Function& f, BlockId b) {
-  std::vector<char> before(f.blocks.size(), 0);
-  std::vector<BlockId> work{b};
-  before[b] = 1;
-  while (!work.empty()) {
-    const ir::Block& block = f.blocks[work.back()];
-    work.pop_back();
-    for (const Instruction& i : block.code)
-      if (i.info().effect != isa::Effect::Pure && !(i.info().effect == isa::Effect::Load && !isOrdered(i)))
-        return false;
-    for (BlockId p : block.predecessors)
-      if (!before[p]) before[p] = 1, work.push_back(p);
-  }
-  return true;
 }
 
 std::string print(const EarlyExits& e, const Regions& regions) {

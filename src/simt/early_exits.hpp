@@ -24,9 +24,6 @@ EarlyExits findEarlyExits(const ir::Function& function, const ir::Stops& stops, 
 /// The side of a branch that does nothing but end threads, or 2.
 unsigned exitSide(const ir::Function& function, const ir::Terminator& end);
 
-/// Is nothing seen of a thread that has come to the end of block `b`, so that it can begin anew?
-bool leavesNoTrace(const ir::Function& function, BlockId b);
-
 std::string print(const EarlyExits& exits, const Regions& regions);
 
 }  // namespace ordito::simt

@@ -9,6 +9,7 @@ Plan makePlan(const Kernel& k) {
   const auto& [f, stops, facts, shapes, definitions] = k;
   Regions regions = findRegions(f, stops, facts);
   EarlyExits exits = findEarlyExits(f, stops, shapes, regions);
+  Parting parting = findParting(f, stops, shapes, facts);
   Liveness liveness = findLiveness(f, definitions, regions);
   std::vector<char> speculated = ir::hoistedValues(f);
   KnownBits knownBits(f, shapes, definitions);
@@ -28,6 +29,7 @@ Plan makePlan(const Kernel& k) {
           definitions,
           std::move(regions),
           std::move(exits),
+          std::move(parting),
           std::move(liveness),
           std::move(speculated),
           std::move(knownBits),

@@ -11,6 +11,7 @@
 #include "simt/merged_loads.hpp"
 #include "simt/nan_plan.hpp"
 #include "simt/non_temporal.hpp"
+#include "simt/parting.hpp"
 #include "simt/prefetch.hpp"
 #include "simt/private_slots.hpp"
 #include "simt/privatised_counters.hpp"
@@ -30,6 +31,7 @@ struct Plan {
 
   const Regions regions;
   const EarlyExits exits;
+  const Parting parting;
   const Liveness liveness;
   const std::vector<char> speculated;  // by value: see ir/hoisted.hpp
   const KnownBits knownBits;

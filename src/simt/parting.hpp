@@ -1,0 +1,26 @@
+// Where the warps of a coarsened group may start anew, one by one. The coarsened code of a group that is not whole
+// would be as long as that of a whole one, and only blocks at the border run it: so where lanes end before the kernel
+// has left a trace (`if (row >= n) return;`), or are missing from the start, a function for single warps runs the
+// group's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/stops.hpp"
+#include "simt/facts.hpp"
+
+namespace ordito::simt {
+
+struct Parting {
+  /// May the kernel have such a function? It has one region, no counters, and threads that stay in step.
+  bool isAllowed = false;
+  /// By block: it ends at a branch that ends some lanes, and nothing is seen of what came before.
+  std::vector<char> startsAnew;
+};
+
+Parting findParting(const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes, const Facts& facts);
+
+std::string print(const Parting& parting);
+
+}  // namespace ordito::simt
