@@ -1,11 +1,10 @@
 // From the CFG to LLVM blocks: plain branches where all lanes of the group agree, masks where they may not.
 //
-// A block is *masked* when some divergent branch may have sent only a part of the lanes there. Connected masked blocks
-// form a component, which is emitted as one straight sequence in topological order: each block has a pending mask, is
-// skipped when that is empty, and adds its lanes to the pending masks of its successors; a loop is repeated until
-// nothing waits at its header. Behind the component lanes are together again and code is plain. Old values survive in
-// lanes that do not take part because phis are blended on edges and everything else is only read where it was written
-// (LCSSA).
+// A masked component (simt/masks.hpp) is emitted as one straight sequence in topological order: each block has a
+// pending mask, is skipped when that is empty, and adds its lanes to the pending masks of its successors; a loop is
+// repeated until nothing waits at its header. Behind the component lanes are together again and code is plain. Old
+// values survive in lanes that do not take part because phis are blended on edges and everything else is only read
+// where it was written (LCSSA).
 //
 // Code is specialised in versions. A divergent branch on which, as it happens, all lanes agree continues in a version
 // that assumes so and needs no masks: `if (i < n)` costs one test per warp, not a mask on every access. When a lane
@@ -22,7 +21,6 @@ using Kind = ir::Terminator::Kind;
 
 namespace {
 constexpr uint32_t kDone = ~0u;
-constexpr uint32_t kNoComponent = ~0u;
 /// Where the turns of a masked loop begin: where lanes come in first, which is in its middle if a region starts there.
 /// One that spins has turns from its own header on, where its lanes can stop.
 BlockId headerOf(const std::vector<BlockId>& loop, const ir::Stops& stops, const simt::Region& region) {
@@ -47,77 +45,10 @@ uint32_t Emitter::versionAt(uint32_t version, BlockId block) {
   return versionNumber(v);
 }
 
-const Emitter::VersionInfo& Emitter::infoOf(uint32_t version) {
-  auto [it, isNew] = versionInfo_.try_emplace(version);
-  VersionInfo& info = it->second;
-  if (!isNew) return info;
-  const Version v = versions_[version];
-  auto parts = [&](BlockId b) {
-    return shapes_.isDivergent(b) && std::find(v.assumed.begin(), v.assumed.end(), b) == v.assumed.end();
-  };
-  info.masked.assign(f_.blocks.size(), 0);
-  // The two sides of a branch wait for each other at its join, so they belong together although no edge connects them.
-  std::vector<std::vector<BlockId>> together;
-  std::vector<std::vector<uint32_t>> groupsOf(f_.blocks.size());
-  for (BlockId b : region_->order()) {
-    if (!parts(b)) continue;
-    const auto& influence = plan_.versions.influence[b];
-    std::vector<BlockId> group;
-    for (BlockId n : region_->order())
-      if (influence[n] && !ir::isExitOnly(f_.blocks[n]))
-        info.masked[n] = 1, group.push_back(n), groupsOf[n].push_back(static_cast<uint32_t>(together.size()));
-    together.push_back(std::move(group));
-  }
-  // Connected masked blocks form a component.
-  info.component.assign(f_.blocks.size(), kNoComponent);
-  auto& list = componentInfo_[version];
-  for (BlockId seed : region_->order()) {
-    if (!info.masked[seed] || info.component[seed] != kNoComponent) continue;
-    const uint32_t id = static_cast<uint32_t>(list.size());
-    list.emplace_back();
-    std::vector<BlockId> work{seed};
-    info.component[seed] = id;
-    while (!work.empty()) {
-      const BlockId n = work.back();
-      work.pop_back();
-      list[id].blocks.push_back(n);
-      auto visit = [&](BlockId s) {
-        if (region_->contains(s) && info.masked[s] && info.component[s] == kNoComponent)
-          info.component[s] = id, work.push_back(s);
-      };
-      for (uint32_t g : groupsOf[n]) {
-        for (BlockId s : together[g]) visit(s);
-        together[g].clear();
-      }
-      for (uint32_t s : plan_.regions.graph.successors[n]) {
-        visit(s);
-        list[id].kills |= ir::isExitOnly(f_.blocks[s]);
-      }
-      for (BlockId p : f_.blocks[n].predecessors)
-        if (f_.blocks[p].end.kind != Kind::Barrier) visit(p);
-      // A lane that stops is gone for this region, as one that ends is for good.
-      list[id].kills |=
-          f_.blocks[n].end.kind == Kind::Exit || f_.blocks[n].end.kind == Kind::Barrier || stops_.spinAt(n) != nullptr;
-    }
-    std::sort(list[id].blocks.begin(), list[id].blocks.end(),
-              [&](BlockId a, BlockId b) { return region_->position(a) < region_->position(b); });
-  }
-  // Lanes that went into a component and did not end there are together again at the join of the branch that parted
-  // them.
-  for (BlockId b : region_->order()) {
-    const BlockId join = shapes_.joinOf(b);
-    // A join behind a stop is none of this region's: nobody gets there.
-    if (!parts(b) || join == kNoBlock || !region_->contains(join) || info.masked[join]) continue;
-    const auto& influence = plan_.versions.influence[b];
-    for (BlockId n : region_->order())
-      if (influence[n] && info.masked[n]) list[info.component[n]].next = join;
-  }
-  return info;
-}
-
-const std::vector<Emitter::Component>& Emitter::componentsOf(uint32_t version) {
-  infoOf(version);
-  return componentInfo_[version];
+const simt::Masks& Emitter::masksOf(uint32_t version) {
+  auto [it, isNew] = masks_.try_emplace(version);
+  if (isNew) it->second = simt::findMasks(shapes_, plan_.versions, plan_.regions, *region_, versions_[version].assumed);
+  return it->second;
 }
 
 llvm::BasicBlock* Emitter::blockFor(BlockId b, uint32_t version) {
@@ -138,7 +69,7 @@ llvm::BasicBlock* Emitter::componentFor(uint32_t component, uint32_t version) {
   if (!isNew) return it->second;
   auto* block = it->second =
       llvm::BasicBlock::Create(context_, fmt::format("masked{}v{}r{}", component, version, currentPoint_), function_);
-  for (BlockId b : componentsOf(version)[component].blocks) asked_ += f_.blocks[b].code.size();
+  for (BlockId b : masksOf(version).components[component].blocks) asked_ += f_.blocks[b].code.size();
   work_.push_back([this, component, version, block] {
     b_.SetInsertPoint(block);
     emitComponent(component, version);
@@ -224,11 +155,11 @@ void Emitter::goTo(BlockId from, BlockId to, uint32_t version) {
 /// All live lanes are at `to`, whose phis have their values.
 void Emitter::arrive(BlockId to, uint32_t version) {
   version = optimisticVersion(to, versionAt(version, to));
-  if (!infoOf(version).masked[to]) {
+  if (!masksOf(version).masked[to]) {
     b_.CreateBr(blockFor(to, version));
     return;
   }
-  const uint32_t component = infoOf(version).component[to];
+  const uint32_t component = masksOf(version).component[to];
   clearPending(component, version);
   Parts live = liveMask(version);
   if (live.empty()) live.assign(jam_, allOnes());
@@ -252,7 +183,7 @@ uint32_t Emitter::optimisticVersion(BlockId to, uint32_t version) {
 }
 
 void Emitter::clearPending(uint32_t component, uint32_t version) {
-  for (BlockId n : componentsOf(version)[component].blocks)
+  for (BlockId n : masksOf(version).components[component].blocks)
     for (auto* slot : pendingSlots(n)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
 }
 
@@ -311,13 +242,13 @@ void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
     b_.SetInsertPoint(mixed);
   }
   const uint32_t masked = versionNumber(base);
-  const VersionInfo& info = infoOf(masked);
+  const simt::Masks& info = masksOf(masked);
   const BlockId inside = info.masked[end.target[0]] ? end.target[0] : end.target[1];
   const uint32_t component = info.component[inside];
   clearPending(component, masked);
   for (unsigned k = 0; k < 2; ++k) {
     assignPhis(b, end.target[k], side[k]);
-    if (infoOf(masked).masked[end.target[k]]) addPending(end.target[k], side[k]);
+    if (masksOf(masked).masked[end.target[k]]) addPending(end.target[k], side[k]);
   }
   b_.CreateBr(componentFor(component, masked));
 }
@@ -391,7 +322,7 @@ void Emitter::endRegion(uint32_t nextState, bool isWhole) {
 }
 
 void Emitter::emitComponent(uint32_t component, uint32_t version) {
-  const Component info = componentsOf(version)[component];
+  const simt::Masks::Component info = masksOf(version).components[component];
   emitSequence(info.blocks, version, kNoBlock);
   held_.clear();
   if (info.next == kNoBlock) {
@@ -399,7 +330,7 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
       for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
     return endRegion(kDone);
   }
-  if (!info.kills) return arrive(info.next, version);
+  if (!info.loses) return arrive(info.next, version);
   Version after = versions_[version];
   after.full = false;
   const uint32_t partial = versionNumber(after);
@@ -538,7 +469,7 @@ void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
   auto leave = [&](BlockId to, const Parts& lanes) {
     if (ir::isExitOnly(f_.blocks[to])) return kill(lanes);
     assignPhis(b, to, lanes);
-    if (infoOf(version).masked[to]) addPending(to, lanes);
+    if (masksOf(version).masked[to]) addPending(to, lanes);
   };
   switch (end.kind) {
     case Kind::Jump: return leave(end.target[0], mask);
@@ -591,7 +522,7 @@ bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version
         return;
       }
       assignPhis(n, to, mask);
-      if (infoOf(version).masked[to]) addPending(to, mask);
+      if (masksOf(version).masked[to]) addPending(to, mask);
       b_.CreateBr(after);
     };
     if (end.kind == Kind::Jump) {

@@ -224,7 +224,7 @@ void Emitter::emitReturn(machine::Turn turn) {
 
 /// What follows is code of this region.
 void Emitter::beginRegion(simt::Region region) {
-  blocks_.clear(), components_.clear(), versionInfo_.clear(), componentInfo_.clear();
+  blocks_.clear(), components_.clear(), masks_.clear();
   region_ = std::move(region);
 }
 

@@ -151,18 +151,9 @@ class Emitter {
     std::vector<BlockId> assumed;
     auto operator<=>(const Version&) const = default;
   };
-  struct VersionInfo {
-    std::vector<char> masked;  // blocks that run under a mask of their own
-    std::vector<uint32_t> component;
-  };
-  struct Component {
-    std::vector<BlockId> blocks;
-    BlockId next = ir::kNoBlock;  // where all lanes go on
-    bool kills = false;
-  };
   using BlockKey = std::pair<uint32_t, BlockId>;  // version number, block
   uint32_t versionNumber(const Version& v);
-  const VersionInfo& infoOf(uint32_t version);
+  const simt::Masks& masksOf(uint32_t version);
   uint32_t versionAt(uint32_t version, BlockId block);
   llvm::BasicBlock* blockFor(BlockId b, uint32_t version);
   llvm::BasicBlock* componentFor(uint32_t component, uint32_t version);
@@ -193,7 +184,6 @@ class Emitter {
   void clearPending(uint32_t component, uint32_t version);
   bool isWorthSpecialising(BlockId b, uint32_t version) const;
   uint32_t optimisticVersion(BlockId to, uint32_t version);
-  const std::vector<Component>& componentsOf(uint32_t version);
   llvm::BasicBlock* newBlock(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
   std::vector<llvm::AllocaInst*>& pendingSlots(BlockId b);
   void emitTrap(const ir::Terminator& end, const Parts& mask);
@@ -546,13 +536,12 @@ class Emitter {
   std::map<ValueId, Held> held_;
   std::vector<Version> versions_;
   std::map<Version, uint32_t> versionNumbers_;
-  std::map<uint32_t, VersionInfo> versionInfo_;
+  std::map<uint32_t, simt::Masks> masks_;  // of the region, by version
   std::map<BlockKey, llvm::BasicBlock*> blocks_;
   std::map<BlockKey, llvm::BasicBlock*> components_;
   std::vector<std::function<void()>> work_;
   size_t asked_ = 0;                    // instructions of the versions of blocks that are or will be emitted
   std::optional<simt::Region> region_;  // whose code is being emitted
-  std::map<uint32_t, std::vector<Component>> componentInfo_;
   std::map<BlockId, std::vector<llvm::AllocaInst*>> pending_;
   std::set<std::tuple<ValueId, unsigned, uint64_t>> checkedRoots_;  // in the PTX block being emitted
   Parts mask_;                                                      // of the code being emitted; empty: all lanes

@@ -8,6 +8,7 @@
 #include "simt/facts.hpp"
 #include "simt/known_bits.hpp"
 #include "simt/liveness.hpp"
+#include "simt/masks.hpp"
 #include "simt/merged_loads.hpp"
 #include "simt/nan_plan.hpp"
 #include "simt/non_temporal.hpp"

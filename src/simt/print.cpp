@@ -30,6 +30,8 @@ constexpr Part kParts[] = {
     {"nan", "where f32 NaNs get the GPU's bits", [](const Plan& p) { return print(p.nans, p.function); }},
     {"versions", "divergent branches under which a second version is worth its code",
      [](const Plan& p) { return print(p.versions); }},
+    {"masks", "blocks that run under masks, where no branch is assumed to agree",
+     [](const Plan& p) { return printMasks(p.shapes, p.versions, p.regions); }},
     {"merged-loads", "loads of neighbouring words that become one",
      [](const Plan& p) { return print(p.mergedLoads, p.function); }},
     {"prefetch", "loads whose next line is asked for", [](const Plan& p) { return print(p.prefetches, p.function); }},
