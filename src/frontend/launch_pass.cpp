@@ -27,6 +27,7 @@
 
 #include <vector>
 
+#include "frontend/aligned_locals_pass.hpp"
 #include "frontend/inlined_lines_pass.hpp"
 
 namespace {
@@ -146,7 +147,9 @@ extern "C" __attribute__((visibility("default"))) ::llvm::PassPluginLibraryInfo 
   return {LLVM_PLUGIN_API_VERSION, "ordito-launches", "1", [](PassBuilder& builder) {
             builder.registerPipelineStartEPCallback(
                 [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(LaunchPass()); });
-            builder.registerOptimizerLastEPCallback(
-                [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(InlinedLinesPass()); });
+            builder.registerOptimizerLastEPCallback([](ModulePassManager& passes, OptimizationLevel) {
+              passes.addPass(AlignedLocalsPass());
+              passes.addPass(InlinedLinesPass());
+            });
           }};
 }
