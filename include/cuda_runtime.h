@@ -22,8 +22,11 @@
 // nvcc wraps __device__ lambdas in types of its own, and libraries ask whether a type is one. clang's lambdas are what
 // they are on both sides.
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
-// NVIDIA's header brings these, and programs use std::vector without a word, since <functional> brings that.
+// NVIDIA's header brings these, and programs use std::vector without a word, since <functional> brings that. It is
+// long; ordito nvcc asks for it when a program has failed without.
+#if defined(__ORDITO_FUNCTIONAL__)
 #include <functional>
+#endif
 #include <utility>
 #define __nv_is_extended_device_lambda_closure_type(...) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(...) false

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/digest.hpp"
 #include "driver/fatbin.hpp"
@@ -215,7 +216,9 @@ class Build {
                   const std::string& object) {
     return compileCuda(source, ".cpp4.ii", [&](const std::string& input, const std::string& output, Pass pass) {
       const bool isObject = output.empty();
-      return hostCommand(tools_, options, input, isObject ? fatbin : "", isObject ? object : output, pass);
+      NvccOptions now = options;
+      now.bringsFunctional = options_.bringsFunctional;
+      return hostCommand(tools_, now, input, isObject ? fatbin : "", isObject ? object : output, pass);
     });
   }
 
@@ -229,6 +232,7 @@ class Build {
     bool needsMending = mended_.count(source) > 0;  // on the other side
     if (!needsMending && !needsRewriting(source)) {
       const int status = executeQuietly(whole, messages);
+      if (status != 0 && bringFunctional()) return compileCuda(source, suffix, command);
       needsMending = status != 0 && mayBeMended(messages);
       if (!needsMending) return print(messages), status;
     }
@@ -238,9 +242,19 @@ class Build {
     if (needsMending) changed |= mend(source, text, command);
     const Command again = changed ? command(text, "", Pass::Preprocessed) : whole;
     const int status = executeQuietly(again, messages);
+    if (status != 0 && bringFunctional()) return compileCuda(source, suffix, command);
     if (status == 0 || needsMending || !mayBeMended(messages) || !mend(source, text, command))
       return print(messages), status;
     return execute(command(text, "", Pass::Preprocessed));
+  }
+
+  /// What a program with extended lambdas may use without including it; false if that was there already.
+  bool bringFunctional() {
+    const auto& defined = options_.preprocessor;
+    const bool may = std::any_of(defined.begin(), defined.end(), [](const std::string& option) {
+      return option.find("__CUDACC_EXTENDED_LAMBDA__") != std::string::npos;
+    });
+    return may && !std::exchange(options_.bringsFunctional, true);
   }
 
   /// Runs a compiler whose messages are to be read before they are shown.

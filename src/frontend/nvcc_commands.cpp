@@ -43,6 +43,7 @@ Command cudaBase(const Toolchain& tools, const NvccOptions& options, Pass pass =
     add(command, {"-Xclang", "-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"});
   if (options.fastMath) command.emplace_back("-D__USE_FAST_MATH__=1");
   if (pass == Pass::Preprocessed) return command;
+  if (options.bringsFunctional) command.emplace_back("-D__ORDITO_FUNCTIONAL__=1");
   if (!options.macroFile.empty()) add(command, {"-include", options.macroFile});
   for (const auto& option : options.preprocessor) {
     if (!isDelayedMacro(option)) command.push_back(option);

@@ -61,8 +61,9 @@ struct NvccOptions {
   std::vector<std::string> runArguments;
   bool keep = false;  ///< Intermediate files, in keepFolder.
   std::string keepFolder;
-  bool resourceUsage = false;  ///< Say what each kernel takes.
-  std::string timeFile;        ///< Where the phases' times are added; `-` is standard output.
+  bool bringsFunctional = false;  ///< cuda_runtime.h includes <functional>: a program has failed without.
+  bool resourceUsage = false;     ///< Say what each kernel takes.
+  std::string timeFile;           ///< Where the phases' times are added; `-` is standard output.
   bool listArch = false, listCode = false;
 
   bool flushToZero = false;
