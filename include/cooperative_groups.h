@@ -35,17 +35,13 @@ ORDITO_CG unsigned int tileMask(unsigned int count) {
   return count >= 32 ? 0xffffffffu : ((1u << count) - 1u) << (laneId() & ~(count - 1u));
 }
 
-// Arrival counters of grid barriers. A cooperative launch has one in its workspace, which two registers point to;
-// grids of other launches that run at the same time use different ones of these.
-__device__ static unsigned int gridArrivals[64];
+/// The arrival counter of grid barriers: a cooperative launch has one in its workspace, which two registers point to.
+/// Null in another launch, where not all blocks need be there at once.
 ORDITO_CG unsigned int* arrivalCounter() {
   unsigned int high, low;
   asm("mov.u32 %0, %%envreg1;" : "=r"(high));
   asm("mov.u32 %0, %%envreg2;" : "=r"(low));
-  if ((high | low) != 0) return (unsigned int*)((unsigned long long)high << 32 | low) + 1;
-  unsigned long long grid;
-  asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
-  return &gridArrivals[grid % 64];
+  return (high | low) != 0 ? (unsigned int*)((unsigned long long)high << 32 | low) + 1 : 0;
 }
 
 /// Every block adds one and block 0 adds what is missing to 2^31, so when all have come the top bit has flipped and the
@@ -54,6 +50,7 @@ ORDITO_CG void gridBarrier() {
   __syncthreads();
   if (rankInBlock() == 0) {
     unsigned int* const arrivals = arrivalCounter();
+    if (!arrivals) __assert_fail("grid.sync() in a launch that is not cooperative", __FILE__, __LINE__, "grid.sync()");
     const unsigned int step = blockRank() == 0 ? 0x80000000u - (gridBlocks() - 1u) : 1u;
     __threadfence();
     const unsigned int before = atomicAdd(arrivals, step);
@@ -179,7 +176,7 @@ class grid_group : public thread_group {
  public:
   ORDITO_CG_MEMBER grid_group() : thread_group(Grid, 0, size(), thread_rank()) {}
   ORDITO_CG_MEMBER static void sync() { ordito_detail::gridBarrier(); }
-  ORDITO_CG_MEMBER static bool is_valid() { return true; }
+  ORDITO_CG_MEMBER static bool is_valid() { return ordito_detail::arrivalCounter() != 0; }
   ORDITO_CG_MEMBER static unsigned long long size() {
     return (unsigned long long)ordito_detail::gridBlocks() * ordito_detail::blockSize();
   }

@@ -1,4 +1,6 @@
 // Driver API: errors, initialisation, version, devices.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -41,6 +43,12 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
 
 CUresult cuInit(unsigned int flags) {
   if (flags) return CUDA_ERROR_INVALID_VALUE;
+  static const bool hasDevice = [] {
+    const auto known = ordito::machine::checkSelectedGpu();
+    if (!known) fmt::print(stderr, "ordito: {}\n", known.error().message);
+    return known.has_value();
+  }();
+  if (!hasDevice) return CUDA_ERROR_NO_DEVICE;
   static std::once_flag once;
   std::call_once(once, [] {
     device();

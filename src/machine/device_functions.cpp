@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 
+#include "machine/device_heap.hpp"
 #include "machine/fault.hpp"
 
 namespace ordito::machine {
@@ -166,6 +167,8 @@ void deviceAssert(const BlockFrame& frame, const char* message, const char* file
 
 void* deviceMalloc(uint64_t bytes) { return bytes ? std::aligned_alloc(16, (bytes + 15) / 16 * 16) : nullptr; }
 
-void deviceFree(void* pointer) { std::free(pointer); }
+void deviceFree(void* pointer) {
+  if (!freeOnDeviceHeap(pointer)) std::free(pointer);
+}
 
 }  // namespace ordito::machine

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "machine/device_functions.hpp"
+#include "machine/device_heap.hpp"
 
 namespace ordito::machine {
 
@@ -161,7 +162,8 @@ int checkCopy(const Caller& caller, uint64_t to, uint64_t from, uint64_t directi
 }
 
 uint64_t mallocOnDevice(const Caller& caller, Words w) {
-  void* memory = deviceMalloc(w[1]);
+  void* memory = w[1] == 0 ? nullptr : allocateOnDeviceHeap(w[1]);
+  if (memory == nullptr) memory = deviceMalloc(w[1]);
   *pointer<void*>(w[0]) = memory;
   return finish(caller, memory || w[1] == 0 ? kSuccess : kOutOfMemory);
 }

@@ -115,16 +115,23 @@ Expected<GpuDescription> findGpu(std::string_view name) {
   return fail("no GPU is called '{}'; known are {}", name, known);
 }
 
-const GpuDescription& selectedGpu() {
+namespace {
+
+const Expected<GpuDescription>& selection() {
   static const auto* selected = [] {
     const char* name = std::getenv("ORDITO_GPU");
-    if (!name || !*name) return new GpuDescription(knownGpus().front());
-    auto found = findGpu(name);
-    if (found) return new GpuDescription(std::move(*found));
-    fmt::print(stderr, "ordito: ORDITO_GPU: {}\n", found.error().message);
-    return new GpuDescription(knownGpus().front());
+    return new Expected<GpuDescription>(name && *name ? findGpu(name) : knownGpus().front());
   }();
   return *selected;
 }
+
+}  // namespace
+
+Expected<void> checkSelectedGpu() {
+  if (!selection()) return fail("ORDITO_GPU: {}", selection().error().message);
+  return {};
+}
+
+const GpuDescription& selectedGpu() { return selection() ? *selection() : knownGpus().front(); }
 
 }  // namespace ordito::machine

@@ -44,8 +44,10 @@ const std::vector<GpuDescription>& knownGpus();
 /// The description that `name` means. The error lists the known ones.
 Expected<GpuDescription> findGpu(std::string_view name);
 
-/// What ORDITO_GPU asks for, the RTX 3090 when it is unset. An unknown name is reported once on stderr, and the default
-/// is used.
+/// An error that lists the known ones if ORDITO_GPU names none of them: then there is no device.
+Expected<void> checkSelectedGpu();
+
+/// What ORDITO_GPU asks for, the RTX 3090 when it is unset.
 const GpuDescription& selectedGpu();
 
 Expected<GpuDescription> parseGpu(std::string_view json, std::string id);

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <vector>
 
+#include "machine/device_heap.hpp"
+
 namespace ordito::machine {
 
 namespace {
@@ -289,6 +291,7 @@ bool hostCanCommit(uint64_t bytes, uint64_t promised) {
 
 std::string describeAddress(uint64_t address) {
   if (address < 64 * 1024) return address ? fmt::format("a null pointer plus {}", address) : "a null pointer";
+  if (auto piece = describeDeviceHeap(address)) return *piece;
   auto near = allocations().nearest(address);
   if (!near) return "not in any allocation";
   static constexpr const char* kNames[] = {"device", "pinned", "registered", "managed"};
