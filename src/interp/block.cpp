@@ -12,6 +12,7 @@
 
 #include "interp/executor.hpp"
 #include "machine/fault.hpp"
+#include "machine/restart.hpp"
 
 namespace ordito::interp {
 
@@ -99,6 +100,7 @@ machine::Turn Block::run() {
     bool progress = false;
     hasChanged = false;
     for (Warp& warp : warps) {
+      if (leavesForBetterCode()) return machine::Turn::Ended;
       progress |= runWarp(warp);
       hasChanged |= releaseBarriers();
     }
@@ -111,6 +113,12 @@ machine::Turn Block::run() {
       return notePlace(), machine::Turn::Suspended;
   }
   return machine::Turn::Ended;
+}
+
+bool Block::leavesForBetterCode() const {
+  if (betterCode == nullptr || hasActed || betterCode->load(std::memory_order_acquire) == nullptr) return false;
+  machine::betterCode().isTaken = true;
+  return true;
 }
 
 /// Where the block waits, should anybody ask: where its first thread that could go on stands.

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -101,11 +102,15 @@ class Block {
   const Program& program;
   const machine::BlockFrame& frame;
   std::vector<Warp> warps;
+  /// Where compiled code will be, if the block may be begun again on it: see machine/restart.hpp.
+  const std::atomic<const machine::Executable*>* betterCode = nullptr;
+  bool hasActed = false;    // something outside of the block may have become another value
   bool hasChanged = false;  // in this round something in memory has become another value, or may have
   /// By barrier: threads that arrived without waiting (bar.arrive), since it was last complete.
   std::array<uint32_t, 17> arrivals{};  // the last is a cluster's
 
  private:
+  bool leavesForBetterCode() const;
   bool runWarp(Warp& warp);
   bool onlyWaits() const;
   void notePlace() const;

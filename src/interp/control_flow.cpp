@@ -113,6 +113,7 @@ void Executor::callExternal(const FunctionPlan& plan) {
   }
   ExternalCall call{arguments.data(), 0, block.frame, thread->tid};
   machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
+  block.hasActed |= plan.external->watch != nullptr;
   const bool isSilent = block.program.isWitness && plan.external->watch;
   (isSilent ? plan.external->watch : plan.external->run)(call);
   returnWord(plan, target, call.result);
@@ -132,6 +133,7 @@ void Executor::returnWord(const FunctionPlan& plan, Activation& target, uint64_t
 void Executor::callDeviceRuntime(const FunctionPlan& plan) {
   const machine::DeviceFunction& function = *plan.deviceRuntime;
   if (block.program.isWitness) block.giveUp();
+  block.hasActed = true;
   Activation target(plan);
   passArguments(plan, target);
   std::array<uint64_t, machine::kMostDeviceWords> words{};

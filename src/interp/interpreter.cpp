@@ -1,7 +1,10 @@
 // The engine's front: prepares a kernel once, then runs blocks of it.
 #include "interp/interpreter.hpp"
 
+#include <utility>
+
 #include "interp/block.hpp"
+#include "machine/restart.hpp"
 
 namespace ordito::interp {
 
@@ -16,6 +19,7 @@ class Interpretation : public machine::Executable {
   machine::Turn runBlock(const machine::BlockFrame& frame) const override {
     static thread_local std::unique_ptr<Block> block;
     block.reset(frame.resumes ? suspended(frame) : new Block(program, frame));
+    block->betterCode = std::exchange(machine::betterCode().place, nullptr);
     const machine::Turn turn = block->run();
     if (turn == machine::Turn::Suspended)
       suspended(frame) = block.release();

@@ -143,6 +143,7 @@ void Executor::Suld() {
 }
 
 void Executor::Sust() {
+  block.hasActed = true;
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(1)));
   std::byte* place = surfaceAccess(0, each * count);
   for (unsigned k = 0; k < count && place; ++k) {
@@ -152,6 +153,7 @@ void Executor::Sust() {
 }
 
 void Executor::SustFormatted() {
+  block.hasActed = true;
   const unsigned count = unsigned(countOf(operand(1)));
   uint32_t words[4] = {};
   for (unsigned k = 0; k < count; ++k) words[k] = uint32_t(read(elementOf(operand(1), k), Type::b32).lo);
@@ -161,6 +163,7 @@ void Executor::SustFormatted() {
 
 /// An atomic operation on one element; .b64 and .b32 compare as unsigned.
 void Executor::Sured() {
+  block.hasActed = true;
   const unsigned bytes = isa::bytes(type());
   std::byte* place = surfaceAccess(0, bytes);
   if (place) atomicUpdate({Space::Global, reinterpret_cast<uint64_t>(place), place}, bytes, read(1, type()), 0);

@@ -3,19 +3,61 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "machine/background.hpp"
+#include "machine/restart.hpp"
 
 namespace ordito::machine {
 namespace {
 
 using Code = std::shared_ptr<const Executable>;
 
-/// Interprets until there is code.
+/// A block that the interpreter has left: it runs on compiled code, with the scratch and local memory that this wants.
+class Restarted {
+ public:
+  /// Null if the host has too little memory.
+  static std::unique_ptr<Restarted> make(const Executable& code, const BlockFrame& frame) {
+    std::unique_ptr<Restarted> made(new Restarted(code, frame));
+    return made->frame_.scratch && made->frame_.local ? std::move(made) : nullptr;
+  }
+  ~Restarted() {
+    std::free(frame_.scratch);
+    std::free(frame_.local);
+  }
+  Restarted(const Restarted&) = delete;
+  Restarted& operator=(const Restarted&) = delete;
+
+  Turn run(const BlockFrame& original) {
+    frame_.resumes = original.resumes - resumesBefore_;
+    const Turn turn = code_.runBlock(frame_);
+    original.waitsAt = frame_.waitsAt;
+    return turn;
+  }
+  void abandon() const { code_.abandon(frame_); }
+
+ private:
+  Restarted(const Executable& code, const BlockFrame& frame)
+      : code_(code), frame_(frame), resumesBefore_(frame.resumes) {
+    frame_.scratch = memory(code.scratchBytes());
+    frame_.local = memory(code.localBytes());
+    frame_.localBytes = code.localBytes();
+  }
+  static std::byte* memory(size_t bytes) {
+    constexpr size_t kLine = 64;
+    return static_cast<std::byte*>(std::aligned_alloc(kLine, bytes / kLine * kLine + kLine));
+  }
+
+  const Executable& code_;
+  BlockFrame frame_;
+  const uint32_t resumesBefore_;
+};
+
+/// Interprets until there is code; a block that has changed nothing by then is begun again on it.
 class TieredKernel final : public Executable {
  public:
   explicit TieredKernel(Code interpretation) : interpretation_(std::move(interpretation)) {}
@@ -26,16 +68,40 @@ class TieredKernel final : public Executable {
   }
   const Executable& latest() const override {
     const Executable* code = published_.load(std::memory_order_acquire);
-    return code ? code->latest() : *interpretation_;
+    return code ? code->latest() : *this;
   }
 
-  Turn runBlock(const BlockFrame& frame) const override { return interpretation_->runBlock(frame); }
-  void abandon(const BlockFrame& frame) const override { interpretation_->abandon(frame); }
+  Turn runBlock(const BlockFrame& frame) const override {
+    Restarted*& restarted = restartedAt(frame);
+    if (frame.resumes == 0) restarted = nullptr;
+    if (restarted == nullptr) {
+      // What is counted cannot be taken back.
+      betterCode() = {frame.counters ? nullptr : &published_, false};
+      const Turn turn = interpretation_->runBlock(frame);
+      if (!std::exchange(betterCode().isTaken, false)) return turn;
+      restarted = Restarted::make(latest(), frame).release();
+      if (restarted == nullptr) return interpretation_->runBlock(frame);
+    }
+    // A fault leaves by longjmp: then the next block of this thread frees it.
+    static thread_local std::unique_ptr<Restarted> running;
+    running.reset(restarted);
+    const Turn turn = running->run(frame);
+    turn == Turn::Suspended ? (void)running.release() : running.reset();
+    return turn;
+  }
+  void abandon(const BlockFrame& frame) const override {
+    const std::unique_ptr<Restarted> restarted(restartedAt(frame));
+    restarted ? restarted->abandon() : interpretation_->abandon(frame);
+  }
   bool canSuspend() const override { return interpretation_->canSuspend(); }
-  size_t scratchBytes() const override { return interpretation_->scratchBytes(); }
+  size_t scratchBytes() const override { return interpretation_->scratchBytes() + sizeof(Restarted*); }
   size_t localBytes() const override { return interpretation_->localBytes(); }
 
  private:
+  Restarted*& restartedAt(const BlockFrame& frame) const {
+    return *reinterpret_cast<Restarted**>(frame.scratch + interpretation_->scratchBytes());
+  }
+
   const Code interpretation_;
   Code code_;
   std::atomic<const Executable*> published_{nullptr};
@@ -177,6 +243,11 @@ class Tiers final : public Engine {
 };
 
 }  // namespace
+
+BetterCode& betterCode() {
+  static thread_local BetterCode code;
+  return code;
+}
 
 std::unique_ptr<Engine> makeTiers(std::unique_ptr<Engine> compiler, std::unique_ptr<Engine> interpreter,
                                   TierRules rules) {

@@ -1,9 +1,10 @@
 // Two engines as one: a compiler, whose code is fast once it is there, and an interpreter, which can begin at once.
 //
 // A launch waits a little for its kernel's code, as long as most kernels take to compile. If the code is not there by
-// then, the interpreter runs the blocks that start until it is; a block ends where it has begun, and both engines
-// follow the same rules of memory, so that blocks of one grid can work together wherever they run. A kernel that the
-// compiler refuses by name stays with the interpreter.
+// then, the interpreter runs the blocks that start until it is. A block that has changed nothing outside of itself when
+// the code comes is begun again on it (restart.hpp); any other ends where it has begun. Both engines follow the same
+// rules of memory, so that blocks of one grid can work together wherever they run. A kernel that the compiler refuses
+// by name stays with the interpreter.
 #pragma once
 
 #include <chrono>
