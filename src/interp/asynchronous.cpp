@@ -70,7 +70,11 @@ struct Mbarrier {
 /// change(barrier) on the object at operand `address`; gives its old bits.
 template <class F>
 uint64_t Executor::mbarrier(size_t address, F change) {
-  Place place = locate(address, 8);
+  return changeMbarrier(locate(address, 8), change);
+}
+
+template <class F>
+uint64_t Executor::changeMbarrier(const Place& place, F change) {
   if (place.space != Space::Shared)
     fault(machine::FaultKind::IllegalAddress, place.address, "an mbarrier must lie in shared memory");
   const uint64_t old = load(place, 8).lo;
@@ -105,6 +109,39 @@ void Executor::MbarrierCompleteTx() {
     b.advance();
   });
 }
+
+/// Operand 2 says how many bytes from operand 1 to operand 0.
+unsigned Executor::bulkCopy(Space to, Space from) {
+  constexpr unsigned kUnit = 16;
+  const auto bytes = unsigned(read(2, Type::u32));
+  if (bytes % kUnit != 0)
+    fault(machine::FaultKind::IllegalInstruction, 0,
+          fmt::format("cp.async.bulk of {} bytes, which is no multiple of {}", bytes, kUnit));
+  const Place target = locateIn(to, 0, bytes, false), source = locateIn(from, 1, bytes, false);
+  for (const Place& place : {target, source})
+    if (place.address % kUnit != 0)
+      fault(machine::FaultKind::MisalignedAddress, place.address,
+            fmt::format("cp.async.bulk at {:#x}, which is no multiple of {}", place.address, kUnit));
+  if (mayChange(target)) std::memmove(target.pointer, source.pointer, bytes);
+  return bytes;
+}
+
+/// The barrier learns of the bytes at once. A cluster has one block, so .shared::cluster is the block's own memory.
+void Executor::bulkCopyToShared(Space from) {
+  const unsigned bytes = bulkCopy(Space::Shared, from);
+  changeMbarrier(locateIn(Space::Shared, 3, 8), [&](Mbarrier& b) {
+    b.transactions -= int64_t(bytes);
+    b.advance();
+  });
+}
+
+void Executor::CpBulkLoad() { bulkCopyToShared(Space::Global); }
+void Executor::CpBulkShared() { bulkCopyToShared(Space::Shared); }
+
+void Executor::CpBulkStore() { bulkCopy(Space::Global, Space::Shared); }
+void Executor::CpBulkPrefetch() {}
+void Executor::CpBulkCommit() {}
+void Executor::CpBulkWait() {}
 
 /// All forms of arrive: `expects` bytes are announced first; an arrival that drops is not expected in later phases.
 void Executor::mbarrierArrive(uint64_t count, uint64_t expects, bool drops) {

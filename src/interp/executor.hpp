@@ -86,7 +86,10 @@ class Executor {
   bool inParameters(uint64_t address) const;
   bool inLocalMemory(uint64_t address) const;
   bool inConstant(uint64_t address) const;
-  bool mayChange(const Place& place) const { return !block.program.isWitness || place.space != ptx::Space::Global; }
+  bool mayChange(const Place& place) const {
+    block.hasActed |= place.space == ptx::Space::Global;
+    return !block.program.isWitness || place.space != ptx::Space::Global;
+  }
   Slot load(const Place& place, unsigned bytes) const;
   void store(const Place& place, unsigned bytes, Slot value) const;
   void loadInstruction();
@@ -179,6 +182,10 @@ class Executor {
   // Asynchronous copies and mbarriers (asynchronous.cpp)
   template <class F>
   uint64_t mbarrier(size_t address, F change);
+  template <class F>
+  uint64_t changeMbarrier(const Place& place, F change);
+  unsigned bulkCopy(ptx::Space to, ptx::Space from);
+  void bulkCopyToShared(ptx::Space from);
   void mbarrierArrive(uint64_t count, uint64_t expects, bool drops);
   void mbarrierTest();
   void mbarrierTestParity();

@@ -32,6 +32,9 @@ void Emitter::emitInstruction(const Instruction& i) {
   if (i.info().unit == isa::Unit::Texture && i.info().effect != Effect::Pure) return emitImage(i);
   switch (i.op) {
     case Op::CpAsync: return emitAsyncCopy(i);
+    case Op::CpBulkLoad:
+    case Op::CpBulkShared:
+    case Op::CpBulkStore: return emitBulkCopy(i);
     case Op::CpAsyncWait:
     case Op::CpAsyncWaitAll: return compilerFence();
     case Op::AtomVector:

@@ -417,6 +417,7 @@ class Emitter {
   // ---- mbarrier.cpp, wide.cpp
   // --------------------------------------------------------------------------------------------------------------------------
   void emitMbarrier(const Instruction& i);
+  void emitBulkCopy(const Instruction& i);
   void emitWideLoad(const Instruction& i, const Address& a, const Parts& mask);
   void emitWideStore(const Instruction& i);
   void emitWideAtomic(const Instruction& i);

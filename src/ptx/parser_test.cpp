@@ -300,7 +300,8 @@ TEST(ParserErrors, RefuseByName) {
   expectContains(refusal(".shared .u4 nibbles[3];"), "type '.u4' belongs to instructions");
   expectContains(refusal(".reg .e4m3 %v;"), "type '.e4m3' belongs to instructions");
   expectContains(refusal("red.async.relaxed.cluster.add.u32 [%r1], %r2;"), "clusters of more than one block");
-  expectContains(refusal("cp.async.bulk.commit_group;"), "tensor memory accelerator");
+  expectContains(refusal("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [t, {%r1}], [%r2];"),
+                 "tensor memory accelerator");
   expectContains(messageFor(test::module(".global .b8 x[1] = {0xFF(y)};")), "masked addresses");
   expectContains(messageFor(test::module(".entry k() .explicitcluster { }")), "'.explicitcluster'");
 }

@@ -112,6 +112,15 @@ Problem asyncCopy(const Instruction& i) {
   return all ? ".cg copies 16 bytes" : size.bits == 4 || size.bits == 8 ? kFine : "a copy has 4, 8 or 16 bytes";
 }
 
+Problem bulkCopy(const Instruction& i) {
+  if (i.op == Op::CpBulkShared && !i.is(mod<ModifierKind::BulkTarget>("shared::cluster")))
+    return "a copy from .shared::cta goes to .shared::cluster or .global";
+  if (i.op == Op::CpBulkPrefetch)
+    return i.is(mod<ModifierKind::CacheLevel>("L2")) ? kFine : "a run of bytes is prefetched to .L2";
+  const Operand& size = i.operands[2];
+  return size.is(Operand::Kind::Integer) && size.bits % 16 != 0 ? "the size of a bulk copy is a multiple of 16" : kFine;
+}
+
 Problem addressSpace(const Instruction& i) {
   const Space s = spaceOf(i);
   if (i.op == Op::Prefetch)
@@ -143,6 +152,10 @@ Problem memoryProblem(const Instruction& i) {
     case Op::Prefetch: return addressSpace(i);
     case Op::Cvta: return conversionOfAddress(i);
     case Op::CpAsync: return asyncCopy(i);
+    case Op::CpBulkLoad:
+    case Op::CpBulkShared:
+    case Op::CpBulkStore:
+    case Op::CpBulkPrefetch: return bulkCopy(i);
     case Op::AtomCas:
     case Op::Atom:
     case Op::Red: return atomic(i);

@@ -23,6 +23,7 @@
 #include "machine/multifunction_unit.hpp"
 #include "machine/wide_atomics.hpp"
 #include "rt/access_counts.hpp"
+#include "rt/bulk_copy.hpp"
 #include "rt/math_functions.hpp"
 #include "rt/mbarrier.hpp"
 #include "rt/parking.hpp"
@@ -407,6 +408,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_park_for_warp", parkForWarp);
   add("ordito_park_spinning", parkSpinning);
   add("ordito_mbarrier", workOnMbarrier);
+  add("ordito_bulk_copy", copyInBulk);
   add("ordito_exchange128", exchange128);
   add("ordito_compare_exchange128", compareExchange128);
   add("ordito_printf", devicePrintf);

@@ -32,7 +32,8 @@ const char* constantOf(const Form& f, size_t k) {
   if (f.has(ModifierKind::Sparse) && k == 5) return "0";
   switch (f.op) {
     case Op::CpAsync: return k == 2 ? "16" : nullptr;
-    case Op::CpAsyncWait: return "1";
+    case Op::CpAsyncWait:
+    case Op::CpBulkWait: return "1";
     case Op::Setmaxnreg: return "64";
     case Op::Pmevent:
     case Op::PmeventMask: return "1";
