@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   Row sum{"all", 0, 0};
   jit::Options options;  // without its caches
   if (quick) options.quick = jit::QuickCode::Only;
-  const auto engine = jit::makeJit(options);
+  const auto engine = jit::makeJit(jit::optionsFromEnvironment(options));
   for (const std::string& file : files) {
     std::ifstream stream(file);
     auto module = ptx::parse(std::string((std::istreambuf_iterator<char>(stream)), {}), file);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 
+#include "base/environment.hpp"
 #include "driver/api.hpp"
 #include "driver/device.hpp"
 #include "profile/profile.hpp"
@@ -19,6 +20,16 @@ namespace {
 CUresult check(CUdevice ordinal) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
   return ordinal >= 0 && ordinal < kDeviceCount ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+/// Ordito's environment variables have values that they can have; says once what is wrong if one has not.
+bool isEnvironmentRight() {
+  static const bool isRight = [] {
+    const std::string problem = ordito::readEnvironment().problem;
+    if (!problem.empty()) tell(problem);
+    return problem.empty();
+  }();
+  return isRight;
 }
 
 void atProcessEnd() {
@@ -49,6 +60,7 @@ CUresult cuInit(unsigned int flags) {
     return known.has_value();
   }();
   if (!hasDevice) return CUDA_ERROR_NO_DEVICE;
+  if (!isEnvironmentRight()) return CUDA_ERROR_NOT_INITIALIZED;
   static std::once_flag once;
   std::call_once(once, [] {
     device();

@@ -1,9 +1,7 @@
 // See engine.hpp.
 #include "driver/engine.hpp"
 
-#include <cstdlib>
-#include <string_view>
-
+#include "base/environment.hpp"
 #include "driver/results.hpp"
 #include "interp/interpreter.hpp"
 #include "machine/tiers.hpp"
@@ -17,10 +15,7 @@ namespace {
 
 #if ORDITO_HAVE_JIT
 std::unique_ptr<machine::Engine> makeJit() {
-  jit::Options options;
-  options.caches = true;
-  options.quick = jit::QuickCode::First;
-  return jit::makeJit(options);
+  return jit::makeJit(jit::optionsFromEnvironment({.caches = true, .quick = jit::QuickCode::First}));
 }
 #endif
 
@@ -32,8 +27,7 @@ constexpr std::chrono::milliseconds kGrace{1000};
 
 /// What ORDITO_QUICK says: see docs/engine.md.
 machine::TierRules tierRules() {
-  const char* text = std::getenv("ORDITO_QUICK");
-  const std::string_view name = text ? text : "";
+  const std::string name = readEnvironment().baseline;
   machine::TierRules rules;
   rules.grace = name == "interp" ? std::chrono::milliseconds(0) : kGrace;
   rules.waits = name == "never" || name == "only";
@@ -44,11 +38,8 @@ machine::TierRules tierRules() {
 #endif
 
 std::unique_ptr<machine::Engine> makeEngine() {
-  const char* text = std::getenv("ORDITO_ENGINE");
-  std::string_view name = text ? text : "";
+  const std::string name = readEnvironment().engine;
   if (name == "interp") return interp::makeInterpreter();
-  if (!name.empty() && name != "jit")
-    tell(fmt::format("ORDITO_ENGINE: no engine is called '{}'; known are jit, interp", name));
 #if ORDITO_HAVE_JIT
   if (name != "jit") return machine::makeTiers(makeJit(), interp::makeInterpreter(), tierRules());
   return makeJit();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/environment.hpp"
 #include "driver/fatbin.hpp"
 #include "ir/contraction.hpp"
 #include "ptx/parser.hpp"
@@ -27,10 +28,7 @@ bool looksLikePtx(const char* text) {
 
 /// ORDITO_TARGETS=strict: PTX for a younger GPU than the chosen one is refused, as a real driver does. Otherwise it
 /// runs, since descriptions are of GPUs older than any that a compiler still writes code for, too.
-bool isStrict() {
-  const char* targets = std::getenv("ORDITO_TARGETS");
-  return targets && std::string_view(targets) == "strict";
-}
+bool isStrict() { return readEnvironment().targets == "strict"; }
 
 /// Can a GPU of compute capability `capability` run code for `target`? With a suffix it is for that architecture alone.
 bool suits(isa::Target target, uint32_t capability) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/environment.hpp"
 #include "base/thread_state.hpp"
 
 namespace ordito::driver {
@@ -59,7 +60,7 @@ CUresult remember(const Error& error) {
 const std::string& lastMessage() { return message(); }
 
 void tell(const std::string& text) {
-  static const bool quiet = std::getenv("ORDITO_QUIET") != nullptr;
+  static const bool quiet = readEnvironment().quiet != 0;
   if (!quiet) fmt::print(stderr, "ordito: {}\n", text);
 }
 

@@ -143,9 +143,6 @@ bool isInterpreted(const machine::Executable& code) { return code.latest().scrat
 
 class TiersTest : public testing::Test {
  protected:
-  void SetUp() override { setenv("ORDITO_COMPILE_DELAY", "60", 1); }
-  void TearDown() override { unsetenv("ORDITO_COMPILE_DELAY"); }
-
   /// What only one engine makes of it.
   Outcome expected(const Work& work) const {
     const auto engine = jit::makeJit();
@@ -155,8 +152,9 @@ class TiersTest : public testing::Test {
   }
 
   static std::unique_ptr<machine::Engine> tiers(machine::TierRules rules = {}) {
-    return machine::makeTiers(jit::makeJit({.quick = jit::QuickCode::First, .largeKernel = 0}),
-                              interp::makeInterpreter(), std::move(rules));
+    return machine::makeTiers(
+        jit::makeJit({.quick = jit::QuickCode::First, .largeKernel = 0, .delay = std::chrono::milliseconds(60)}),
+        interp::makeInterpreter(), std::move(rules));
   }
 
   /// A grid that begins in the interpreter and ends on code.

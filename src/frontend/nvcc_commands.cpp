@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/environment.hpp"
 #include "frontend/nvcc_warnings.hpp"
 #include "frontend/prefix.hpp"
 
@@ -84,8 +85,7 @@ Expected<Toolchain> findToolchain() {
   if (!fs::exists(tools.toolkit / "include" / "cuda_runtime.h")) {
     return fail("{} has no CUDA headers; is the installation complete?", tools.toolkit.string());
   }
-  const char* chosen = std::getenv("ORDITO_CLANG");
-  if (chosen && *chosen) {
+  if (const std::string chosen = readEnvironment().clang; !chosen.empty()) {
     tools.clang = chosen;
   } else if (findInPath("clang++-19")) {
     tools.clang = "clang++-19";

@@ -23,16 +23,13 @@ struct Header {
   Digest object;
 };
 
-fs::path defaultFolder() {
-  if (const char* named = std::getenv("ORDITO_CACHE")) return std::string_view(named) == "off" ? fs::path() : named;
+}  // namespace
+
+fs::path CodeCache::defaultFolder() {
   if (const char* base = std::getenv("XDG_CACHE_HOME"); base && *base) return fs::path(base) / "ordito";
   if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "ordito";
   return {};
 }
-
-}  // namespace
-
-CodeCache CodeCache::fromEnvironment() { return CodeCache(defaultFolder()); }
 
 CodeCache::CodeCache(fs::path folder, uint64_t limit) : folder_(std::move(folder)), limit_(limit) {
   std::error_code failed;

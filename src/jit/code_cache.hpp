@@ -21,8 +21,8 @@ class CodeCache {
  public:
   static constexpr uint64_t kLimit = uint64_t{512} << 20;
 
-  /// $ORDITO_CACHE names the folder ("off": none); else it is ordito/ in $XDG_CACHE_HOME or ~/.cache.
-  static CodeCache fromEnvironment();
+  /// ordito/ in $XDG_CACHE_HOME or ~/.cache; empty if there is neither.
+  static std::filesystem::path defaultFolder();
   /// An empty path caches nothing.
   explicit CodeCache(std::filesystem::path folder, uint64_t limit = kLimit);
 

@@ -99,12 +99,12 @@ constexpr const char* kPtx = R"(
 )";
 
 TEST_F(CodeCacheTest, ASecondEngineCompilesNothing) {
-  ASSERT_EQ(setenv("ORDITO_CACHE", folder_.c_str(), 1), 0);
   auto parsed = ptx::parse(kPtx);
   ASSERT_TRUE(parsed);
   const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
   Options options;
   options.caches = true;
+  options.cacheFolder = folder_;
   for (int round = 0; round < 2; ++round) {
     auto engine = makeJit(options);
     auto executable = engine->compile(module, module->functions[0], {{32, 1, 1}, false});
@@ -128,7 +128,6 @@ TEST_F(CodeCacheTest, ASecondEngineCompilesNothing) {
   auto engine = makeJit(options);
   ASSERT_TRUE(engine->compile(module, module->functions[0], {{64, 1, 1}, false}));
   EXPECT_EQ(files().size(), 2u) << "another block shape is another kernel";
-  unsetenv("ORDITO_CACHE");
 }
 
 }  // namespace

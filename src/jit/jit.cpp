@@ -14,6 +14,7 @@
 #include <set>
 #include <thread>
 
+#include "base/environment.hpp"
 #include "jit/code_cache.hpp"
 #include "jit/compile.hpp"
 #include "jit/pipeline.hpp"
@@ -104,9 +105,7 @@ struct Linked {
 class CodeMaker {
  public:
   CodeMaker(Target target, CodeCache cache, const Options& options)
-      : target_(std::move(target)), cache_(std::move(cache)), options_(options) {
-    if (const char* text = std::getenv("ORDITO_COMPILE_DELAY")) delay_ = std::chrono::milliseconds(std::atoi(text));
-  }
+      : target_(std::move(target)), cache_(std::move(cache)), options_(options) {}
   const Target& target() const { return target_; }
   const CodeCache& cache() const { return cache_; }
 
@@ -170,7 +169,7 @@ class CodeMaker {
   }
 
   void delay() const {
-    const auto end = std::chrono::steady_clock::now() + delay_;
+    const auto end = std::chrono::steady_clock::now() + options_.delay;
     while (std::chrono::steady_clock::now() < end && !machine::processEnds())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -178,31 +177,18 @@ class CodeMaker {
   const Target target_;
   const CodeCache cache_;
   const Options options_;
-  std::chrono::milliseconds delay_{0};
   CodeStore store_;
 };
-
-QuickCode quickCode(QuickCode otherwise) {
-  const char* text = std::getenv("ORDITO_QUICK");
-  const std::string_view name = text ? text : "";
-  if (name == "never") return QuickCode::Never;
-  if (name == "first" || name == "interp") return QuickCode::First;
-  return name == "only" ? QuickCode::Only : otherwise;
-}
 
 class Jit final : public machine::Engine {
   using Code = std::shared_ptr<const machine::Executable>;
 
  public:
   explicit Jit(Options options) : options_(std::move(options)) {
-    if (const char* cpu = std::getenv("ORDITO_CPU")) options_.cpu = cpu;
-    const char* dump = std::getenv("ORDITO_DUMP");
-    options_.dumpIr |= dump && std::string_view(dump) == "ir";
-    options_.times |= dump && std::string_view(dump) == "times";
-    if (const char* jam = std::getenv("ORDITO_JAM")) options_.jam = static_cast<unsigned>(std::atoi(jam));
-    options_.quick = quickCode(options_.quick);
-    maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu),
-                                         options_.caches ? CodeCache::fromEnvironment() : CodeCache({}), options_);
+    const auto folder = !options_.caches               ? std::filesystem::path()
+                        : options_.cacheFolder.empty() ? CodeCache::defaultFolder()
+                                                       : options_.cacheFolder;
+    maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu), CodeCache(folder), options_);
     base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features).add(options_.jam);
     if (options_.caches) maker_->cache().trim();
   }
@@ -306,6 +292,21 @@ class Jit final : public machine::Engine {
 };
 
 }  // namespace
+
+Options optionsFromEnvironment(Options options) {
+  const Environment e = readEnvironment();
+  if (!e.cpu.empty()) options.cpu = e.cpu;
+  if (e.coarsening) options.jam = e.coarsening;
+  if (!e.cache.empty()) options.cacheFolder = e.cache;
+  options.caches &= e.cache != "off";
+  options.delay += std::chrono::milliseconds(e.compileDelay);
+  options.dumpIr |= e.dump == "ir";
+  options.times |= e.dump == "times";
+  if (e.baseline == "never") options.quick = QuickCode::Never;
+  if (e.baseline == "first" || e.baseline == "interp") options.quick = QuickCode::First;
+  if (e.baseline == "only") options.quick = QuickCode::Only;
+  return options;
+}
 
 std::unique_ptr<machine::Engine> makeJit(Options options) { return std::make_unique<Jit>(std::move(options)); }
 

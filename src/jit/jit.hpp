@@ -2,6 +2,8 @@
 // warps as SIMD vectors.
 #pragma once
 
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -20,15 +22,20 @@ enum class QuickCode {
 /// has.
 struct Options {
   std::string cpu = {};
-  unsigned jam = 0;                    // warps that advance together; 0 = chosen for each kernel
-  bool caches = false;                 // look for compiled kernels on disk, and leave them there (code_cache.hpp)
-  QuickCode quick = QuickCode::Never;  // ORDITO_QUICK=never, first or only overrides it
+  unsigned jam = 0;                        // warps that advance together; 0 = chosen for each kernel
+  bool caches = false;                     // look for compiled kernels on disk, and leave them there (code_cache.hpp)
+  std::filesystem::path cacheFolder = {};  // empty: ordito/ in $XDG_CACHE_HOME or ~/.cache
+  QuickCode quick = QuickCode::Never;
   size_t largeKernel = 10000;          // instructions of LLVM's from which a kernel is large
-  bool times = false;                  // print how long LLVM's passes take (ORDITO_DUMP=times)
-  bool dumpIr = false;  // print our IR and LLVM's before and after optimisation to stderr (ORDITO_DUMP=ir)
+  std::chrono::milliseconds delay{0};  // that each kernel takes longer to compile: for tests
+  bool times = false;                  // print how long LLVM's passes take
+  bool dumpIr = false;                 // print our IR and LLVM's before and after optimisation to stderr
 };
 
-/// ORDITO_COMPILE_DELAY=n has each kernel take n milliseconds more: for tests.
+/// `options` with what the environment variables say instead (base/environment.def); a program or test that wants them
+/// to count asks for this.
+Options optionsFromEnvironment(Options options = {});
+
 std::unique_ptr<machine::Engine> makeJit(Options options = {});
 
 /// May compiled code and the host's C library differ in the last bit of what the function of this name gives?

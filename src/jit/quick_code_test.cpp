@@ -77,12 +77,8 @@ class QuickCodeTest : public testing::Test {
     std::string name = (fs::temp_directory_path() / "ordito-quick-XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
-    ASSERT_EQ(setenv("ORDITO_CACHE", folder_.c_str(), 1), 0);
   }
-  void TearDown() override {
-    unsetenv("ORDITO_CACHE");
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { fs::remove_all(folder_); }
 
   /// Those that are whole; others have another name.
   size_t files() const {
@@ -109,7 +105,7 @@ TEST_F(QuickCodeTest, ComputesTheSame) {
 }
 
 TEST_F(QuickCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
-  auto engine = makeJit({.caches = true, .quick = QuickCode::First, .largeKernel = 0});
+  auto engine = makeJit({.caches = true, .cacheFolder = folder_, .quick = QuickCode::First, .largeKernel = 0});
   const Code code = compile(*engine);
   ASSERT_TRUE(code);
   for (int k = 0; k < 6000 && &code->latest() == code.get(); ++k) {
@@ -120,7 +116,7 @@ TEST_F(QuickCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   EXPECT_EQ(run(*code), expected());
   for (int k = 0; k < 1000 && files() != 1; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(files(), 1u) << "what was quick is gone from the disk";
-  auto second = makeJit({.caches = true, .quick = QuickCode::First, .largeKernel = 0});
+  auto second = makeJit({.caches = true, .cacheFolder = folder_, .quick = QuickCode::First, .largeKernel = 0});
   const Code kept = compile(*second);
   ASSERT_TRUE(kept);
   EXPECT_EQ(run(*kept), expected());
@@ -129,20 +125,23 @@ TEST_F(QuickCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
 }
 
 TEST_F(QuickCodeTest, TheNextProcessFindsTheQuickCodeOfOneThatEndedTooSoon) {
-  ASSERT_EQ(setenv("ORDITO_COMPILE_DELAY", "400", 1), 0);
-  auto engine = makeJit({.caches = true, .quick = QuickCode::First, .largeKernel = 0});
+  const Options slow = {.caches = true,
+                        .cacheFolder = folder_,
+                        .quick = QuickCode::First,
+                        .largeKernel = 0,
+                        .delay = std::chrono::milliseconds(400)};
+  auto engine = makeJit(slow);
   ASSERT_TRUE(compile(*engine));
   EXPECT_EQ(files(), 1u);
   const auto start = std::chrono::steady_clock::now();
-  const Code kept = compile(*makeJit({.caches = true, .quick = QuickCode::First, .largeKernel = 0}));
+  const Code kept = compile(*makeJit(slow));
   ASSERT_TRUE(kept);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(400));
   EXPECT_EQ(run(*kept), expected());
-  unsetenv("ORDITO_COMPILE_DELAY");
 }
 
 TEST_F(QuickCodeTest, SmallKernelsAreCompiledWellAtOnce) {
-  auto engine = makeJit({.caches = true, .quick = QuickCode::First});
+  auto engine = makeJit({.caches = true, .cacheFolder = folder_, .quick = QuickCode::First});
   const Code code = compile(*engine);
   ASSERT_TRUE(code);
   EXPECT_EQ(files(), 1u);
@@ -164,18 +163,16 @@ TEST_F(QuickCodeDeathTest, AProcessEndsWhileGoodCodeIsMade) {
 
 TEST_F(QuickCodeDeathTest, AProcessEndsWhileACompilationHangs) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  setenv("ORDITO_COMPILE_DELAY", "20000", 1);
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EXIT(
       {
-        const std::shared_ptr<machine::Engine> engine = makeJit();
+        const std::shared_ptr<machine::Engine> engine = makeJit({.delay = std::chrono::seconds(20)});
         machine::inBackground([engine] { compile(*engine); }, machine::Urgency::Awaited);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         std::exit(0);
       },
       testing::ExitedWithCode(0), "");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-  unsetenv("ORDITO_COMPILE_DELAY");
 }
 
 /// A kernel of `n` additions of four chains, which LLVM takes long for.

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "machine/grid_deadlock.hpp"
 #include "machine/worker.hpp"
 
@@ -63,10 +64,7 @@ struct Running {
 };
 
 unsigned coreCount() {
-  if (const char* text = std::getenv("ORDITO_THREADS")) {
-    long count = std::strtol(text, nullptr, 10);
-    if (count >= 1 && count <= 1024) return static_cast<unsigned>(count);
-  }
+  if (const unsigned count = readEnvironment().threads) return count;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
   return std::max(std::thread::hardware_concurrency(), 1u);

@@ -59,7 +59,7 @@ std::vector<std::string> differences(const Kernel& kernel, const std::string& te
   const TextTest test{"fuzz", text, {}};
   const Case c = caseOf(kernel.grid, kernel.block, seed);
   auto interpreter = interp::makeInterpreter();
-  auto jit = jit::makeJit(configuration.options);
+  auto jit = jit::makeJit(jit::optionsFromEnvironment(configuration.options));
   Outcome expected = test::runCase(*interpreter, test, c, configuration.counters);
   Outcome actual = test::runCase(*jit, test, c, configuration.counters);
   // Where lanes meet again is the engine's choice in a loop with `continue`; accesses are alike only if that is.
@@ -186,7 +186,7 @@ bool replay(const std::string& file, size_t every) {
     const bool isChosen = place++ % every == 0;
     for (bool compiled : {false, true}) {
       if (compiled && !isChosen) continue;
-      auto engine = compiled ? jit::makeJit() : interp::makeInterpreter();
+      auto engine = compiled ? jit::makeJit(jit::optionsFromEnvironment()) : interp::makeInterpreter();
       const Outcome o = test::runCase(*engine, {"fuzz", r.text, {}}, caseOf(r.grid, r.block, r.seed), false);
       if (o.error.empty() && !o.fault && resultOf(o) == r.result) continue;
       std::printf("FAIL seed %llu: %s differs from the GPU%s\n%s\n", static_cast<unsigned long long>(r.seed),

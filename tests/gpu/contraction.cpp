@@ -33,7 +33,7 @@ std::vector<Recorded> readRecorded(const std::string& path) {
 
 int compare(const std::string& path, const std::string& engineName, uint64_t first, uint64_t every) {
   const std::vector<Recorded> recorded = readRecorded(path);
-  const auto engine = engineName == "interp" ? interp::makeInterpreter() : jit::makeJit();
+  const auto engine = engineName == "interp" ? interp::makeInterpreter() : jit::makeJit(jit::optionsFromEnvironment());
   uint64_t compared = 0, known = 0, wrong = 0;
   for (uint64_t n = first; n < recorded.size(); n += every) {
     const ContractionKernel kernel = contractionKernel(n);

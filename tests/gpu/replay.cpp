@@ -92,7 +92,7 @@ class Replay {
   Replay(const Options& options, const std::vector<Known>& known)
       : options_(options),
         known_(known),
-        engine_(options.engine == "interp" ? interp::makeInterpreter() : jit::makeJit()) {}
+        engine_(options.engine == "interp" ? interp::makeInterpreter() : jit::makeJit(jit::optionsFromEnvironment())) {}
 
   Expected<Tally> row(isa::Op op) {
     Tally tally;

@@ -28,7 +28,7 @@ namespace {
 #ifdef ORDITO_HAVE_JIT
 std::unique_ptr<machine::Engine> makeTiers(machine::TierRules rules) {
   rules.tell = [](const Error& error) { std::printf("interpreted: %s\n", error.message.c_str()); };
-  return machine::makeTiers(jit::makeJit(), interp::makeInterpreter(), std::move(rules));
+  return machine::makeTiers(jit::makeJit(jit::optionsFromEnvironment()), interp::makeInterpreter(), std::move(rules));
 }
 #endif
 
