@@ -85,7 +85,6 @@ CUresult fillPlane(CUdeviceptr to, size_t pitch, unsigned value, size_t width, s
 }  // namespace
 
 // --- copies
-// -----------------------------------------------------------------------------------------------------------------------
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return run(linearCopy(to, Side::Either, from, Side::Either, bytes), nullptr, true);
@@ -160,7 +159,6 @@ CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_of
 }
 
 // --- fills
-// ------------------------------------------------------------------------------------------------------------------------
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) {
   return fillLine(to, value, count, 1, nullptr, true);

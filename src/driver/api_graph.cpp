@@ -57,7 +57,6 @@ std::vector<GraphNode*> dependentsOf(const GraphNode* node) {
 extern "C" {
 
 // --- graphs and edges
-// -------------------------------------------------------------------------------------------------------------
 
 CUresult cuGraphCreate(CUgraph* graph, unsigned int flags) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
@@ -162,7 +161,6 @@ CUresult cuGraphRemoveDependencies(CUgraph handle, const CUgraphNode* from, cons
 }
 
 // --- nodes by type
-// ----------------------------------------------------------------------------------------------------------------
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                                  const CUDA_KERNEL_NODE_PARAMS* parameters) {

@@ -147,7 +147,6 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec handle, CUgraphNode nodeHandle, unsig
 }
 
 // --- memory of graphs
-// -------------------------------------------------------------------------------------------------------------
 
 // It goes back with the graph that has the node; there is no pool to trim.
 CUresult cuDeviceGraphMemTrim(CUdevice device) { return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE; }

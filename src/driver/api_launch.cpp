@@ -118,7 +118,6 @@ const char* orditoLastErrorMessage() {
 void orditoProfileFlush() { ordito::profile::recorder().flush(); }
 
 // --- launches before CUDA 4.0
-// -----------------------------------------------------------------------------------------------------
 
 CUresult cuFuncSetBlockShape(CUfunction handle, int x, int y, int z) {
   Function* function = functionFrom(handle);
@@ -159,7 +158,6 @@ CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream 
 }
 
 // --- occupancy
-// --------------------------------------------------------------------------------------------------------------------
 
 namespace {
 

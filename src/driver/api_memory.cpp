@@ -318,7 +318,6 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
 int orditoPointerSides(const void* pointer) { return pointerSides(reinterpret_cast<uint64_t>(pointer)); }
 
 // --- stream-ordered allocation
-// ----------------------------------------------------------------------------------------------------
 
 CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
   return allocateFrom(pools().current, pointer, bytes, stream);

@@ -228,7 +228,6 @@ CUresult cuModuleGetGlobal(CUdeviceptr* pointer, size_t* bytes, CUmodule handle,
 }
 
 // --- functions
-// --------------------------------------------------------------------------------------------------------------------
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction handle) {
   if (!value) return CUDA_ERROR_INVALID_VALUE;
@@ -292,7 +291,6 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction handle) {
 CUresult cuFuncLoad(CUfunction handle) { return functionFrom(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; }
 
 // --- libraries: a library is a module, a kernel its function
-// ----------------------------------------------------------------------
 
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* names, void** values, unsigned int count,
                            CUlibraryOption*, void**, unsigned int) {
@@ -366,7 +364,6 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 }
 
 // --- the linker: its product is a fat binary of PTX parts, joined when it is loaded
-// -----------------------------------------------
 
 CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState* state) {
   ORDITO_CONTEXT(context);

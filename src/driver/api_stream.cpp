@@ -19,7 +19,6 @@ CUresult findEvent(CUevent handle, std::shared_ptr<Event>& event) {
 }  // namespace
 
 // --- streams
-// ----------------------------------------------------------------------------------------------------------------------
 
 CUresult cuStreamCreate(CUstream* handle, unsigned int flags) { return cuStreamCreateWithPriority(handle, flags, 0); }
 
@@ -142,7 +141,6 @@ CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, size_t, un
 }
 
 // --- events
-// -----------------------------------------------------------------------------------------------------------------------
 
 CUresult cuEventCreate(CUevent* handle, unsigned int flags) {
   ORDITO_CONTEXT(context);

@@ -117,7 +117,6 @@ void Condition::reset() const {
 }
 
 // --- graphs
-// -----------------------------------------------------------------------------------------------------------------------
 
 Graph::~Graph() {
   std::lock_guard lock(allNodes().mutex);
@@ -188,7 +187,6 @@ std::vector<GraphNode*> Graph::inOrder() const {
 }
 
 // --- instantiated graphs
-// ----------------------------------------------------------------------------------------------------------
 
 /// One launch: the works in order, and the events that it records.
 struct GraphExec::Run {

@@ -51,7 +51,6 @@ Function* functionFrom(CUfunction handle) {
 }
 
 // --- functions
-// --------------------------------------------------------------------------------------------------------------------
 
 Function::Function(Module& owner, const ptx::Function& entry)
     : module(owner),
@@ -102,7 +101,6 @@ Expected<Function::Compiled> Function::compile(const machine::Specialisation& sp
 }
 
 // --- modules
-// ----------------------------------------------------------------------------------------------------------------------
 
 Module::Module(Context& owner, Image image, std::string copy)
     : context(owner), image_(std::move(image)), copy_(std::move(copy)) {

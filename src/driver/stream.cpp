@@ -20,7 +20,6 @@ uint64_t nextStreamId() {
 }  // namespace
 
 // --- group
-// ------------------------------------------------------------------------------------------------------------------------
 
 StreamGroup::StreamGroup() : legacy_(std::make_shared<Stream>(*this, 0, 0, nextStreamId())) {}
 
@@ -72,7 +71,6 @@ bool StreamGroup::idle() {
 }
 
 // --- stream
-// -----------------------------------------------------------------------------------------------------------------------
 
 Stream::Stream(StreamGroup& group, unsigned flags, int priority, uint64_t id)
     : group_(group), flags_(flags), priority_(priority), id_(id) {}
@@ -208,7 +206,6 @@ void Stream::serve() {
 }
 
 // --- events
-// -----------------------------------------------------------------------------------------------------------------------
 
 void Event::record(const std::shared_ptr<Stream>& stream) {
   auto record = std::make_shared<Record>();

@@ -45,7 +45,6 @@ std::shared_ptr<DeviceStream> streamOf(const Caller& caller, uint64_t handle) {
 }
 
 // --- launches
-// --------------------------------------------------------------------------------------------------------------------
 
 int submit(const Caller& caller, Child child, uint64_t handle) {
   DeviceBlock& here = block(caller);
@@ -119,7 +118,6 @@ uint64_t launchDevice(const Caller& caller, Words w) {
 }
 
 // --- memory
-// ----------------------------------------------------------------------------------------------------------------------
 
 /// A copy or a filling as a grid of one block, so that a bad address is reported as that of a kernel is.
 class MemoryWork : public Executable {
@@ -244,7 +242,6 @@ uint64_t memset3DAsync(const Caller& caller, Words w) {
 }
 
 // --- streams and events
-// ----------------------------------------------------------------------------------------------------------
 
 uint64_t streamCreate(const Caller& caller, Words w) {
   if (w[1] != kNonBlocking) return finish(caller, kInvalidValue);
@@ -281,7 +278,6 @@ uint64_t streamWaitEvent(const Caller& caller, Words w) { return order(caller, w
 uint64_t eventRecord(const Caller& caller, Words w) { return order(caller, w[1], w[0], &Nest::record); }
 
 // --- questions
-// -------------------------------------------------------------------------------------------------------------------
 
 uint64_t getLastError(const Caller& caller, Words) {
   const int error = block(caller).error(caller.thread);

@@ -53,7 +53,6 @@ void adviseHuge(uint64_t begin, uint64_t bytes) {
 }  // namespace
 
 // --- the map
-// ----------------------------------------------------------------------------------------------------------------------
 
 AllocationMap& allocations() {
   static auto* map = new AllocationMap;  // never destroyed: atexit handlers of user programs still free memory
@@ -120,7 +119,6 @@ size_t AllocationMap::size() const {
 }
 
 // --- device memory
-// ----------------------------------------------------------------------------------------------------------------
 
 DeviceMemory::DeviceMemory(int device, uint64_t bytes) : device_(device), total_(bytes) {
   // Addresses are free: four times the memory leaves room for a guard behind every page and for slow reuse of freed
@@ -255,7 +253,6 @@ uint64_t DeviceMemory::freeBytes() const {
 }
 
 // --- host memory
-// ------------------------------------------------------------------------------------------------------------------
 
 Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags) {
   uint64_t size = roundUp(bytes, kPage);

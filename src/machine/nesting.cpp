@@ -66,7 +66,6 @@ GridResult Nest::run(GridLaunch launch) {
 }
 
 // --- launching
-// -------------------------------------------------------------------------------------------------------------------
 
 /// Waits until fewer launches are pending than the limit allows. Some thread must be able to start them: if all that
 /// could are waiting here as well, one more is made. False when there are enough of those.
@@ -142,7 +141,6 @@ void Nest::wait(NestedGrid& launcher, const std::shared_ptr<DeviceStream>& strea
 }
 
 // --- what follows
-// ----------------------------------------------------------------------------------------------------------------
 
 void Nest::start(Child child, std::shared_ptr<NestedGrid> grid) {
   if (stopped_) {

@@ -110,7 +110,6 @@ CUDA_HOST_NODE_PARAMS toDriver(const cudaHostNodeParams& from) { return {from.fn
 extern "C" {
 
 // --- capture
-// ----------------------------------------------------------------------------------------------------------------
 
 FORWARD(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode),
         cuStreamBeginCapture(stream, static_cast<CUstreamCaptureMode>(mode)))
@@ -119,7 +118,6 @@ FORWARD(cudaThreadExchangeStreamCaptureMode, (cudaStreamCaptureMode * mode),
         cuThreadExchangeStreamCaptureMode(reinterpret_cast<CUstreamCaptureMode*>(mode)))
 
 // --- graphs and nodes
-// -------------------------------------------------------------------------------------------------------------
 
 FORWARD(cudaGraphCreate, (cudaGraph_t * graph, unsigned int flags), cuGraphCreate(graph, flags))
 FORWARD(cudaGraphDestroy, (cudaGraph_t graph), cuGraphDestroy(graph))
@@ -290,7 +288,6 @@ FORWARD(cudaDeviceSetGraphMemAttribute, (int device, cudaGraphMemAttributeType a
         cuDeviceSetGraphMemAttribute(device, static_cast<CUgraphMem_attribute>(attribute), value))
 
 // --- instantiated graphs
-// ----------------------------------------------------------------------------------------------------------
 
 FORWARD(cudaGraphInstantiate, (cudaGraphExec_t * executable, cudaGraph_t graph, unsigned long long flags),
         cuGraphInstantiateWithFlags(executable, graph, flags))
