@@ -58,7 +58,7 @@ void set(unsigned& field, std::string_view text) { field = static_cast<unsigned>
 
 template <class Field>
 void read(Environment& e, Field& field, Type type, const EnvironmentVariable& v) {
-  const char* text = std::getenv(v.name.data());
+  const char* text = std::getenv(std::string(v.name).c_str());
   if (!text || !*text) return;
   const std::string problem = problemOf(type, v, text);
   if (problem.empty()) return set(field, text);

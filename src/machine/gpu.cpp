@@ -2,11 +2,11 @@
 #include "machine/gpu.hpp"
 
 #include <cctype>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/environment.hpp"
 #include "machine/gpu_files.hpp"
 
 namespace ordito::machine {
@@ -119,8 +119,8 @@ namespace {
 
 const Expected<GpuDescription>& selection() {
   static const auto* selected = [] {
-    const char* name = std::getenv("ORDITO_GPU");
-    return new Expected<GpuDescription>(name && *name ? findGpu(name) : knownGpus().front());
+    const std::string name = readEnvironment().gpu;
+    return new Expected<GpuDescription>(name.empty() ? knownGpus().front() : findGpu(name));
   }();
   return *selected;
 }
