@@ -222,9 +222,10 @@ inline constexpr std::string_view kSpaces[] = {"", "reg", "const", "global", "lo
 /// The space of each word of the vocabulary: .param::entry is Param, .shared::cta is Shared.
 inline constexpr auto kSpaceOfWord = [] {
   std::array<Space, 16> spaces{};
-  for (uint8_t word = 1; word < spaces.size(); ++word) {
-    const std::string_view name = modifierName(ModifierKind::Space, word), space = name.substr(0, name.find(':'));
-    for (uint8_t s = 0; s < std::size(kSpaces); ++s)
+  for (size_t word = 1; word < spaces.size(); ++word) {
+    const std::string_view name = modifierName(ModifierKind::Space, static_cast<uint8_t>(word)),
+                           space = name.substr(0, name.find(':'));
+    for (size_t s = 0; s < std::size(kSpaces); ++s)
       if (kSpaces[s] == space) spaces[word] = static_cast<Space>(s);
   }
   return spaces;
