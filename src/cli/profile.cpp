@@ -1,8 +1,8 @@
 // `ordito profile [--csv|--json] [--gpu NAME] [-o FILE] prog args…`: runs a program and then tells what each of its
-// launches did, in the terms of a GPU profiler.
+// launches did, in the terms of a GPU profiler; with --hotspots which of its instructions moved most through memory.
 //
-// The program runs with our libraries and ORDITO_PROFILE set; libcuda writes what it counted when the program ends.
-// This command ends with the program's own exit status.
+// The program runs with our libraries and ORDITO_PROFILE or ORDITO_HOTSPOTS set; libcuda writes what it counted when
+// the program ends. This command ends with the program's own exit status.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +22,7 @@ namespace {
 
 struct Options {
   bool csv = false, json = false;
+  size_t hotspots = 0;  // how many; 0: a row for each launch
   std::string gpu, output;
 };
 
@@ -29,8 +30,21 @@ void setUpEnvironment(const Options& options, const std::string& profile) {
   std::string libraries = (frontend::toolkitFolder() / "lib64").string();
   const char* old = std::getenv("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", old && *old ? fmt::format("{}:{}", libraries, old).c_str() : libraries.c_str(), 1);
-  setenv("ORDITO_PROFILE", profile.c_str(), 1);
+  setenv(options.hotspots ? "ORDITO_HOTSPOTS" : "ORDITO_PROFILE", profile.c_str(), 1);
   chooseGpu("profile", options.gpu);
+}
+
+report::Style styleFor(const Options& options) {
+  return options.output.empty() ? report::styleForStdout() : report::Style::plain;
+}
+
+Expected<std::string> renderHotspots(const Options& options, nlohmann::ordered_json& hotspots) {
+  auto sheet = hotspotSheet(hotspots, options.hotspots);
+  if (!sheet) return tl::unexpected(sheet.error());
+  if (options.json) return sheet->json().dump(1) + "\n";
+  if (options.csv) return sheet->csv();
+  return fmt::format("\n{} of {} instructions that touched memory, by what they moved\n\n{}", sheet->rows().size(),
+                     hotspots.at("sites").size(), sheet->table(styleFor(options)));
 }
 
 Expected<std::string> render(const Options& options, const std::string& path) {
@@ -38,13 +52,14 @@ Expected<std::string> render(const Options& options, const std::string& path) {
   if (!in)
     return fail("the program has launched no kernel with Ordito's libraries (is it linked with -cudart static?)");
   auto profile = nlohmann::ordered_json::parse(in, nullptr, false);
+  if (options.hotspots) return renderHotspots(options, profile);
   if (options.json) return profile.dump(1) + "\n";
   auto sheet = profileSheet(profile);
   if (!sheet) return tl::unexpected(sheet.error());
   if (options.csv) return sheet->csv();
   std::string gpu = profile.value("gpu", "");
   return fmt::format("\n{} launches; occupancy as on a {}\n\n{}", sheet->rows().size(), gpu,
-                     sheet->table(options.output.empty() ? report::styleForStdout() : report::Style::plain));
+                     sheet->table(styleFor(options)));
 }
 
 bool write(const Options& options, const std::string& text) {
@@ -81,6 +96,8 @@ void addProfileCommand(CLI::App& app) {
       app.add_subcommand("profile", "Run a program and count what its kernels do, as a GPU profiler does");
   profile->add_flag("--csv", options->csv, "Print comma-separated values, with the GPU profiler's metric names");
   profile->add_flag("--json", options->json, "Print JSON");
+  profile->add_flag("--hotspots{10}", options->hotspots,
+                    "Print the 10 instructions (=N: N of them) that moved most through memory instead");
   profile->add_option("--gpu", options->gpu, "The GPU to show to the program (see ordito gpus)");
   profile->add_option("-o,--output", options->output, "Write the result to a file");
   profile->prefix_command();

@@ -129,4 +129,35 @@ Expected<report::Sheet> profileSheet(const Json& profile) {
   }
 }
 
+Expected<report::Sheet> hotspotSheet(const Json& hotspots, size_t most) {
+  report::Sheet sheet({{"kernel", "", 1, 2, Audience::programs},
+                       {"short_kernel", "kernel", 1, 2, Audience::people},
+                       {"source", "source"},
+                       {"ptx_line", "PTX\nline"},
+                       {"instruction", "instruction"},
+                       {"requests", "requests"},
+                       {"global_sectors", "global\nsectors"},
+                       {"shared_wavefronts", "shared\nwavefr."},
+                       {"bank_conflicts", "bank\nconfl."},
+                       {"atomics", "atomics"},
+                       {"transactions", "trans-\nactions"},
+                       {"share", "share\n%", 100, 1}});
+  try {
+    for (const Json& site : hotspots.at("sites")) {
+      if (sheet.rows().size() == most) break;
+      const std::string kernel = site.at("kernel").get<std::string>();
+      std::vector<Cell> cells = {kernel, shortName(kernel)};
+      for (const char* key : {"source", "ptx_line", "instruction", "requests", "global_sectors", "shared_wavefronts",
+                              "bank_conflicts", "atomics", "transactions", "share"}) {
+        const Json& value = site.at(key);
+        cells.push_back(value.is_string() ? Cell(value.get<std::string>()) : value.is_null() ? Cell() : cellOf(value));
+      }
+      sheet.add(std::move(cells));
+    }
+    return sheet;
+  } catch (const Json::exception& e) {
+    return fail("the profile is damaged: {}", e.what());
+  }
+}
+
 }  // namespace ordito::cli

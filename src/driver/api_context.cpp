@@ -4,7 +4,7 @@
 #include "driver/api.hpp"
 #include "driver/capture.hpp"
 #include "driver/device.hpp"
-#include "profile/profile.hpp"
+#include "machine/listener.hpp"
 
 using namespace ordito::driver;
 
@@ -21,7 +21,7 @@ CUresult endPrimary() {
   Context& primary = *device().primary;
   primary.retained = 0;
   if (primary.alive) primary.destroy();
-  ordito::profile::recorder().flush();
+  ordito::machine::flushListeners();
   return CUDA_SUCCESS;
 }
 

@@ -11,7 +11,8 @@
 #include "base/environment.hpp"
 #include "driver/api.hpp"
 #include "driver/device.hpp"
-#include "profile/profile.hpp"
+#include "driver/listeners.hpp"
+#include "machine/listener.hpp"
 
 using namespace ordito::driver;
 
@@ -34,7 +35,7 @@ bool isEnvironmentRight() {
 
 void atProcessEnd() {
   abandonAllStreams();
-  ordito::profile::recorder().flush();
+  ordito::machine::flushListeners();
   std::fflush(stdout);
 }
 
@@ -63,6 +64,7 @@ CUresult cuInit(unsigned int flags) {
   if (!isEnvironmentRight()) return CUDA_ERROR_NOT_INITIALIZED;
   static std::once_flag once;
   std::call_once(once, [] {
+    addListeners();
     device();
     std::atexit(atProcessEnd);
     initialised = true;

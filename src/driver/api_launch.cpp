@@ -6,8 +6,8 @@
 #include "driver/api.hpp"
 #include "driver/extensions.hpp"
 #include "driver/launch.hpp"
+#include "machine/listener.hpp"
 #include "machine/occupancy.hpp"
-#include "profile/profile.hpp"
 
 using namespace ordito::driver;
 using ordito::machine::Dim3;
@@ -115,7 +115,7 @@ const char* orditoLastErrorMessage() {
   return text.c_str();
 }
 
-void orditoProfileFlush() { ordito::profile::recorder().flush(); }
+void orditoProfileFlush() { ordito::machine::flushListeners(); }
 
 // --- launches before CUDA 4.0
 

@@ -112,6 +112,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   };
   auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_HOST, CUDA_HOST_NODE_PARAMS{function, data}, operation.run}; };
   if (auto captured = capture(stream, node)) return *captured;
+  operation.what.kind = ordito::machine::StreamEvent::Kind::HostFunction;
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }

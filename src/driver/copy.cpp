@@ -150,6 +150,12 @@ CUresult prepareCopy(const CopyRequest& request, Work& work, bool& pageable) {
   return CUDA_SUCCESS;
 }
 
+namespace {
+
+uint64_t bytesOf(const Extent& e) { return e.width * e.height * e.depth; }
+
+}  // namespace
+
 CUresult copy(Context& context, const CopyRequest& request, const std::shared_ptr<Stream>& stream, bool synchronous) {
   if (!stream) return CUDA_ERROR_INVALID_HANDLE;
   if (request.extent.empty()) return CUDA_SUCCESS;
@@ -158,6 +164,10 @@ CUresult copy(Context& context, const CopyRequest& request, const std::shared_pt
   if (CUresult bad = prepareCopy(request, operation.run, pageable)) return bad;
   auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEMCPY, request, operation.run}; };
   if (auto captured = capture(stream, node)) return *captured;
+  operation.what = {.kind = machine::StreamEvent::Kind::Copy,
+                    .to = request.to.base,
+                    .from = request.from.base,
+                    .bytes = bytesOf(request.extent)};
   return submit(context, std::move(operation), stream, synchronous || pageable);
 }
 
@@ -183,6 +193,7 @@ CUresult fill(Context& context, const Fill& request, const std::shared_ptr<Strea
   if (CUresult bad = prepareFill(request, operation.run)) return bad;
   auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEMSET, request, operation.run}; };
   if (auto captured = capture(stream, node)) return *captured;
+  operation.what = {.kind = machine::StreamEvent::Kind::Fill, .to = request.to.base, .bytes = bytesOf(request.extent)};
   return submit(context, std::move(operation), stream, synchronous);
 }
 

@@ -301,6 +301,7 @@ CUresult GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   Operation operation;
   collect(*run, operation.after);
   operation.run = [run](std::string& message) { return run->launch(message); };
+  operation.what.kind = machine::StreamEvent::Kind::Graph;
   std::lock_guard lock(mutex_);
   if (last_.stream) operation.after.push_back(last_);
   std::erase_if(operation.after, [&](const Point& point) { return point.stream == stream; });

@@ -10,9 +10,9 @@
 #include "driver/engine.hpp"
 #include "driver/nested.hpp"
 #include "driver/results.hpp"
+#include "machine/listener.hpp"
 #include "machine/occupancy.hpp"
 #include "machine/scheduler.hpp"
-#include "profile/profile.hpp"
 #include "ptx/source_lines.hpp"
 
 namespace ordito::driver {
@@ -100,23 +100,6 @@ uint32_t totalShared(const LaunchRequest& request) {
   return static_cast<uint32_t>(layout.dynamicSharedOffset + request.sharedBytes);
 }
 
-profile::LaunchRecord recordOf(const Flight& flight, const machine::GridResult& result, uint64_t wallNs) {
-  const LaunchRequest& request = flight.request;
-  const Function& function = *request.function;
-  profile::LaunchRecord record;
-  record.kernel = function.displayName;
-  record.mangled = function.kernel.name;
-  record.grid = request.grid;
-  record.block = request.block;
-  record.staticShared = function.layout.staticSharedBytes;
-  record.dynamicShared = static_cast<uint32_t>(request.sharedBytes);
-  record.registers = function.registers();
-  record.wallNs = wallNs;
-  record.compileNs = flight.compiled.compileNs;
-  std::copy(std::begin(result.counters), std::end(result.counters), record.counters);
-  return record;
-}
-
 CUresult fly(const Flight& flight, std::string& message) {
   machine::GridLaunch grid = gridOf(flight);
   alignas(64) std::byte workspace[64] = {};
@@ -125,7 +108,7 @@ CUresult fly(const Flight& flight, std::string& message) {
   machine::GridResult result =
       flight.module->usesDeviceRuntime() ? runNested(flight, grid) : machine::scheduler().run(grid);
   auto wall = std::chrono::steady_clock::now() - start;
-  recordFlight(flight, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
+  raiseLaunch(flight, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
   return launchResult(flight, result.fault, message);
 }
 
@@ -161,12 +144,26 @@ machine::GridLaunch gridOf(const Flight& flight) {
   return grid;
 }
 
-void recordFlight(const Flight& flight, const machine::GridResult& result, uint64_t wallNs,
-                  const std::string& launcher) {
-  if (!flight.counters) return;
-  profile::LaunchRecord record = recordOf(flight, result, wallNs);
-  record.launcher = launcher;
-  profile::recorder().add(std::move(record), flight.request.function->module.context.device.gpu);
+void raiseLaunch(const Flight& flight, const machine::GridResult& result, uint64_t wallNs,
+                 const std::string& launcher) {
+  if (!machine::hasListeners()) return;
+  const LaunchRequest& request = flight.request;
+  const Function& function = *request.function;
+  machine::raise(machine::LaunchEvent{.kernel = function.displayName.c_str(),
+                                      .mangled = function.kernel.name.c_str(),
+                                      .launcher = launcher.c_str(),
+                                      .grid = request.grid,
+                                      .block = request.block,
+                                      .staticShared = function.layout.staticSharedBytes,
+                                      .dynamicShared = static_cast<uint32_t>(request.sharedBytes),
+                                      .registers = function.registers(),
+                                      .wallNs = wallNs,
+                                      .compileNs = flight.compiled.compileNs,
+                                      .sites = result.sites,
+                                      .counters = result.counters,
+                                      .module = flight.module->parsed(),
+                                      .function = function.kernel,
+                                      .gpu = function.module.context.device.gpu});
 }
 
 CUresult launchResult(const Flight& flight, const std::optional<machine::Fault>& fault, std::string& message) {
@@ -178,7 +175,7 @@ CUresult launchResult(const Flight& flight, const std::optional<machine::Fault>&
 
 Expected<std::shared_ptr<Flight>> makeFlight(LaunchRequest request) {
   auto flight = std::make_shared<Flight>();
-  flight->counters = profile::recorder().enabled();
+  flight->counters = machine::areSitesWanted();
   auto compiled = request.function->compile({request.block, flight->counters});
   if (!compiled) return tl::unexpected(compiled.error());
   flight->compiled = std::move(*compiled);
@@ -224,6 +221,7 @@ CUresult launch(LaunchRequest request, bool* badConfiguration) {
     return NodeTask{CU_GRAPH_NODE_TYPE_KERNEL, std::shared_ptr<const LaunchRequest>(described), operation.run};
   };
   if (auto captured = capture(stream, node)) return *captured;
+  operation.what = {.kind = machine::StreamEvent::Kind::Kernel, .name = flight->function->displayName.c_str()};
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }

@@ -44,9 +44,8 @@ struct Flight {
 Expected<std::shared_ptr<Flight>> makeFlight(LaunchRequest request);
 /// Points into `flight`.
 machine::GridLaunch gridOf(const Flight& flight);
-/// For the profile, if there is one; `launcher` is the kernel that launched it, empty for the host.
-void recordFlight(const Flight& flight, const machine::GridResult& result, uint64_t wallNs,
-                  const std::string& launcher);
+/// Tells the listeners that it has ended; `launcher` is the kernel that launched it, empty for the host.
+void raiseLaunch(const Flight& flight, const machine::GridResult& result, uint64_t wallNs, const std::string& launcher);
 CUresult launchResult(const Flight& flight, const std::optional<machine::Fault>& fault, std::string& message);
 
 /// Checks and compiles if need be; then `flight` holds the request and `work` runs it, as often as it is called.

@@ -7,6 +7,7 @@
 #include "driver/results.hpp"
 #include "driver/runtime_errors.hpp"
 #include "machine/device_runtime.hpp"
+#include "machine/listener.hpp"
 #include "machine/nesting.hpp"
 #include "machine/occupancy.hpp"
 
@@ -43,9 +44,9 @@ class ModuleHost : public machine::LaunchHost {
     std::shared_ptr<Flight> flight = std::move(*made);
     child.launch = gridOf(*flight);
     child.parameters.resize((*function)->kernel.parameterBytes);
-    if (flight->counters)
+    if (machine::hasListeners())
       child.ended = [flight, launcher = launcher_](const machine::GridResult& result, uint64_t wallNs) {
-        recordFlight(*flight, result, wallNs, launcher);
+        raiseLaunch(*flight, result, wallNs, launcher);
       };
     child.keeps = std::move(flight);
     return cudaSuccess;

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
+
+#include "machine/listener.hpp"
 
 namespace ordito::driver {
 
@@ -114,6 +117,25 @@ void Stream::run(Operation operation) {
   wait(point.number);
 }
 
+namespace {
+
+uint64_t now() {
+  const auto time = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
+}
+
+}  // namespace
+
+/// The one place that tells of a stream's operations. Only one at a time is executed, so `completed_` is its own.
+void Stream::raiseEnd(machine::StreamEvent event, uint64_t begin) const {
+  if (!machine::hasListeners()) return;
+  event.stream = id_;
+  event.correlation = completed_ + 1;
+  event.beginNs = begin;
+  event.endNs = now();
+  machine::raise(event);
+}
+
 /// Runs the front operation, which is ready, outside the lock.
 void Stream::runFront(Lock& lock) {
   executing_ = true;
@@ -124,8 +146,10 @@ void Stream::runFront(Lock& lock) {
   bool dropped = leaving || (group_.error() != CUDA_SUCCESS && !operation.evenAfterError);
   if (operation.run && !dropped) {
     std::string message;
+    const uint64_t begin = now();
     CUresult result = operation.run(message);
     if (result != CUDA_SUCCESS) group_.fail(result, std::move(message));
+    raiseEnd(operation.what, begin);
   }
   operation = {};  // what it owns goes before others see it completed
   --executingNow;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "cuda.h"
+#include "machine/events.hpp"
 
 namespace ordito::driver {
 
@@ -71,7 +72,8 @@ struct Operation {
   Work run;  // null: nothing to do but to wait for the dependencies
   std::vector<Point> after;
   bool evenAfterError = false;
-  bool quick = false;  // may run on the submitting thread when nothing is ahead of it
+  bool quick = false;           // may run on the submitting thread when nothing is ahead of it
+  machine::StreamEvent what{};  // what listeners hear of it
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -102,6 +104,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void addImplicitOrder(Operation& operation);
   bool ready(const Operation& operation) const;
   void runFront(Lock& lock);
+  void raiseEnd(machine::StreamEvent event, uint64_t begin) const;
   void waitLocked(Lock& lock, uint64_t number);
   void serve();
   void startThread();

@@ -77,6 +77,7 @@ template <class F>
 uint64_t Executor::changeMbarrier(const Place& place, F change) {
   if (place.space != Space::Shared)
     fault(machine::FaultKind::IllegalAddress, place.address, "an mbarrier must lie in shared memory");
+  touch(machine::AccessKind::Mbarrier, place, 8);
   const uint64_t old = load(place, 8).lo;
   Mbarrier barrier(old);
   change(barrier);

@@ -161,9 +161,32 @@ bool Block::runWarp(Warp& warp) {
   return true;
 }
 
-/// The lanes that stand at the same instruction as the leader: the focused lane, or the deepest and then lowest one.
+namespace {
+
+auto placeOf(const Thread& thread) { return std::tuple(~thread.stack.size(), thread.top().plan, thread.top().pc); }
+
+/// The lane that goes first, of those that are ready: one of the deepest and then lowest. But at the head of a loop
+/// lanes wait for those that are still in it.
+const Thread& leaderOf(const Warp& warp, uint32_t ready) {
+  const Thread* leader = nullptr;
+  for (uint32_t lane : Lanes(ready))
+    if (!leader || placeOf(warp.threads[lane]) < placeOf(*leader)) leader = &warp.threads[lane];
+  const Activation& top = leader->top();
+  const uint32_t end = top.pc < top.plan->loopEnd.size() ? top.plan->loopEnd[top.pc] : 0;
+  uint32_t inside = 0;
+  for (uint32_t lane : Lanes(end ? ready : 0)) {
+    const Thread& thread = warp.threads[lane];
+    const bool isInLoop = thread.stack.size() == leader->stack.size() && thread.top().plan == top.plan &&
+                          thread.top().pc > top.pc && thread.top().pc <= end;
+    inside |= uint32_t{isInLoop} << lane;
+  }
+  return inside ? leaderOf(warp, inside) : *leader;
+}
+
+}  // namespace
+
+/// The lanes that stand at the same instruction as the leader or, if one has waited for long, as that one.
 uint32_t Block::selectGroup(Warp& warp) const {
-  auto key = [](const Thread& thread) { return std::tuple(~thread.stack.size(), thread.top().plan, thread.top().pc); };
   uint32_t ready = warp.lanesIn(Thread::State::Ready);
   if (!ready) return 0;
   const Thread* leader = nullptr;
@@ -172,12 +195,11 @@ uint32_t Block::selectGroup(Warp& warp) const {
     --warp.focusSteps;
   } else {
     warp.focus = -1;
-    for (uint32_t lane : Lanes(ready))
-      if (!leader || key(warp.threads[lane]) < key(*leader)) leader = &warp.threads[lane];
+    leader = &leaderOf(warp, ready);
   }
   uint32_t group = 0;
   for (uint32_t lane : Lanes(ready))
-    if (key(warp.threads[lane]) == key(*leader)) group |= 1u << lane;
+    if (placeOf(warp.threads[lane]) == placeOf(*leader)) group |= 1u << lane;
   return group;
 }
 

@@ -32,6 +32,7 @@ void Executor::Bra() {
   uint32_t target = top.plan->source->labels[operand(0).label].instruction;
   wentBackwards |= target < top.pc;
   top.pc = target;
+  if (top.plan->endsKernel[target]) thread->state = Thread::State::Exited;  // a predicated exit, as on a GPU
 }
 
 void Executor::BrxIdx() {

@@ -9,7 +9,6 @@
 namespace ordito::interp {
 
 using machine::Counter;
-using ptx::Space;
 
 namespace {
 
@@ -21,17 +20,20 @@ uint64_t& at(uint64_t* counters, Counter counter) { return counters[static_cast<
 
 }  // namespace
 
-bool AccessLog::touches(Space space) const {
-  return std::any_of(entries.begin(), entries.begin() + count, [&](const Entry& e) { return e.space == space; });
+/// The lanes that went to `space`.
+AccessLog AccessLog::in(Space space) const {
+  AccessLog log;
+  for (uint32_t i = 0; i < count_; ++i)
+    if (entries_[i].space == space) log.entries_[log.count_++] = entries_[i];
+  return log;
 }
 
 uint64_t AccessLog::sectors() const {
   std::set<uint64_t> touched;
-  for (uint32_t i = 0; i < count; ++i)
-    if (entries[i].space == Space::Global)
-      for (uint64_t s = entries[i].address / kSectorBytes;
-           s <= (entries[i].address + entries[i].bytes - 1) / kSectorBytes; ++s)
-        touched.insert(s);
+  for (uint32_t i = 0; i < count_; ++i)
+    for (uint64_t s = entries_[i].address / kSectorBytes;
+         s <= (entries_[i].address + entries_[i].bytes - 1) / kSectorBytes; ++s)
+      touched.insert(s);
   return touched.size();
 }
 
@@ -39,12 +41,12 @@ uint64_t AccessLog::sectors() const {
 /// others in a bank waits for the next pass. Every pass fetches its sectors for itself (measured on an H200,
 /// tests/gpu/access_patterns.cu).
 uint64_t AccessLog::copiedSectors() const {
-  const uint32_t lanes = 128 / entries[0].bytes;
+  const uint32_t lanes = 128 / entries_[0].bytes;
   uint64_t total = 0;
   for (uint32_t first = 0; first < 32; first += lanes) {
     std::vector<Entry> waiting;
-    for (uint32_t i = 0; i < count; ++i)
-      if (entries[i].lane >= first && entries[i].lane < first + lanes) waiting.push_back(entries[i]);
+    for (uint32_t i = 0; i < count_; ++i)
+      if (entries_[i].lane >= first && entries_[i].lane < first + lanes) waiting.push_back(entries_[i]);
     while (!waiting.empty()) {
       std::map<uint64_t, uint64_t> wordOfBank;
       std::set<uint64_t> touched;
@@ -67,9 +69,9 @@ uint64_t AccessLog::copiedSectors() const {
 /// word share it.
 uint64_t AccessLog::wavefronts(uint32_t firstLane, uint32_t lanes) const {
   std::array<std::set<uint64_t>, kBanks> words;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Entry& e = entries[i];
-    if (e.space != Space::Shared || e.lane < firstLane || e.lane >= firstLane + lanes) continue;
+  for (uint32_t i = 0; i < count_; ++i) {
+    const Entry& e = entries_[i];
+    if (e.lane < firstLane || e.lane >= firstLane + lanes) continue;
     for (uint64_t w = e.address / kBankBytes; w <= (e.address + e.bytes - 1) / kBankBytes; ++w)
       words[w % kBanks].insert(w);
   }
@@ -80,49 +82,65 @@ uint64_t AccessLog::wavefronts(uint32_t firstLane, uint32_t lanes) const {
 
 /// Do all lanes read what the lane `distance` away from them reads? One that is absent agrees.
 bool AccessLog::readsInPairs(uint32_t distance) const {
-  for (uint32_t i = 0; i < count; ++i)
-    for (uint32_t k = 0; k < count; ++k)
-      if (entries[k].lane == (entries[i].lane ^ distance) && entries[k].address != entries[i].address) return false;
+  for (uint32_t i = 0; i < count_; ++i)
+    for (uint32_t k = 0; k < count_; ++k)
+      if (entries_[k].lane == (entries_[i].lane ^ distance) && entries_[k].address != entries_[i].address) return false;
   return true;
 }
 
 /// 8-byte accesses go by half-warps and 16-byte ones by quarters, because one pass delivers 32 words; loads by twice as
 /// many lanes where these read in pairs of neighbours or of next but one neighbours.
 void AccessLog::addShared(uint64_t* counters) const {
-  bool isLoad = entries[0].kind == AccessLog::Kind::Load;
-  uint32_t words = std::max<uint32_t>(1, entries[0].bytes / kBankBytes), lanes = 32 / words;
-  if (isLoad && words > 1 && (readsInPairs(1) || readsInPairs(2))) lanes *= 2;
+  const Kind kind = entries_[0].kind;
+  const bool isMatrix = kind == Kind::MatrixLoad || kind == Kind::MatrixStore;
+  const bool isLoad = kind == Kind::Load || kind == Kind::MatrixLoad;
+  uint32_t words = std::max<uint32_t>(1, entries_[0].bytes / kBankBytes), lanes = 32 / words;
+  if (kind == Kind::Load && words > 1 && (readsInPairs(1) || readsInPairs(2))) lanes *= 2;
   uint64_t total = 0, least = 0;
   for (uint32_t first = 0; first < 32; first += lanes) {
     uint64_t passes = wavefronts(first, lanes);
     total += passes;
     least += passes != 0;
   }
-  at(counters, isLoad ? Counter::SharedLoadRequests : Counter::SharedStoreRequests) += 1;
+  at(counters, isMatrix ? (isLoad ? Counter::MatrixLoads : Counter::MatrixStores)
+                        : (isLoad ? Counter::SharedLoadRequests : Counter::SharedStoreRequests)) += 1;
   at(counters, isLoad ? Counter::SharedLoadWavefronts : Counter::SharedStoreWavefronts) += total;
   at(counters, isLoad ? Counter::SharedLoadConflicts : Counter::SharedStoreConflicts) += total - least;
 }
 
+void AccessLog::addGlobal(uint64_t* counters) const {
+  const bool isStore = entries_[0].kind == Kind::Store;
+  at(counters, isStore ? Counter::GlobalStoreRequests : Counter::GlobalLoadRequests) += 1;
+  at(counters, isStore ? Counter::GlobalStoreSectors : Counter::GlobalLoadSectors) +=
+      entries_[0].kind == Kind::Copy ? copiedSectors() : sectors();
+}
+
+/// All lanes go to one space.
+void AccessLog::addRequest(uint64_t* counters) const {
+  const Kind kind = entries_[0].kind;
+  const Space space = entries_[0].space;
+  const bool isAtomic = kind == Kind::Atomic || kind == Kind::Reduction, isLoad = kind == Kind::Load;
+  if (space == Space::Texture) {
+    at(counters, Counter::TextureRequests) += 1;
+  } else if (space == Space::Surface) {
+    at(counters, isAtomic ? Counter::SurfaceReductionRequests
+                 : isLoad ? Counter::SurfaceLoadRequests
+                          : Counter::SurfaceStoreRequests) += 1;
+  } else if (space == Space::Local) {
+    if (!isAtomic) at(counters, isLoad ? Counter::LocalLoadRequests : Counter::LocalStoreRequests) += 1;
+  } else if (space == Space::Global) {
+    isAtomic ? void(at(counters, kind == Kind::Atomic ? Counter::GlobalAtomics : Counter::GlobalReductions) += 1)
+             : addGlobal(counters);
+  } else if (space == Space::Shared) {
+    isAtomic ? void(at(counters, Counter::SharedAtomics) += 1) : addShared(counters);
+  }
+}
+
+/// Parameters, constants and mbarriers have units of their own, of which nothing is counted.
 void AccessLog::addTo(uint64_t* counters) const {
-  if (count == 0) return;
-  Kind kind = entries[0].kind;
-  if (kind == Kind::Atomic) {
-    if (touches(Space::Global)) at(counters, Counter::GlobalAtomics) += 1;
-    if (touches(Space::Shared)) at(counters, Counter::SharedAtomics) += 1;
-    return;
-  }
-  if (kind == Kind::Copy) {
-    at(counters, Counter::GlobalLoadRequests) += 1;
-    at(counters, Counter::GlobalLoadSectors) += copiedSectors();
-    return;
-  }
-  bool isLoad = kind == Kind::Load;
-  if (touches(Space::Global)) {
-    at(counters, isLoad ? Counter::GlobalLoadRequests : Counter::GlobalStoreRequests) += 1;
-    at(counters, isLoad ? Counter::GlobalLoadSectors : Counter::GlobalStoreSectors) += sectors();
-  }
-  if (touches(Space::Shared)) addShared(counters);
-  if (touches(Space::Local)) at(counters, isLoad ? Counter::LocalLoadRequests : Counter::LocalStoreRequests) += 1;
+  if (count_ && entries_[0].kind == Kind::Mbarrier) return;
+  for (Space space : {Space::Global, Space::Shared, Space::Local, Space::Texture, Space::Surface})
+    if (const AccessLog lanes = in(space); lanes.count_) lanes.addRequest(counters);
 }
 
 }  // namespace ordito::interp

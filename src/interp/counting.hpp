@@ -1,49 +1,54 @@
-// Turns the memory accesses of one warp-level instruction into the numbers of machine/counters.hpp.
+// The event of one warp-level instruction's access to memory, and what the counters (machine/counters.hpp) make of it.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
 #include "machine/counters.hpp"
-#include "ptx/module.hpp"
+#include "machine/events.hpp"
 
 namespace ordito::interp {
 
-/// What the lanes of a warp touched while executing one instruction.
+/// What the lanes of a warp touched while executing one instruction. The lanes of a generic access may go to different
+/// spaces, and each of these hears of its own lanes.
 class AccessLog {
  public:
-  enum class Kind : uint8_t { Load, Store, Atomic, Copy };
+  using Kind = machine::AccessKind;
+  using Space = machine::AccessSpace;
 
-  void clear() { count = 0; }
+  void clear() { count_ = 0; }
+  bool isEmpty() const { return count_ == 0; }
   /// `address` is an offset into the window for shared memory, otherwise a host address.
-  void add(Kind kind, ptx::Space space, uint32_t lane, uint64_t address, unsigned bytes) {
-    entries[count++] = {kind, space, lane, address, bytes, 0};
+  void add(Kind kind, Space space, uint32_t lane, uint64_t address, unsigned bytes) {
+    entries_[count_++] = {kind, space, lane, address, bytes, 0};
   }
   /// A copy from global to shared memory (cp.async).
   void addCopy(uint32_t lane, uint64_t from, uint64_t to, unsigned bytes) {
-    entries[count++] = {Kind::Copy, ptx::Space::Global, lane, from, bytes, to};
+    entries_[count_++] = {Kind::Copy, Space::Global, lane, from, bytes, to};
   }
   void addTo(uint64_t* counters) const;
 
  private:
   struct Entry {
     Kind kind;
-    ptx::Space space;
+    Space space;
     uint32_t lane;
     uint64_t address;
     unsigned bytes;
     uint64_t to;  // of a copy: where in shared memory
   };
 
-  bool touches(ptx::Space space) const;
+  AccessLog in(Space space) const;
   uint64_t sectors() const;
   uint64_t copiedSectors() const;
   uint64_t wavefronts(uint32_t firstLane, uint32_t lanes) const;
   bool readsInPairs(uint32_t distance) const;
+  void addGlobal(uint64_t* counters) const;
   void addShared(uint64_t* counters) const;
+  void addRequest(uint64_t* counters) const;
 
-  std::array<Entry, 32> entries;
-  uint32_t count = 0;
+  std::array<Entry, 32> entries_;
+  uint32_t count_ = 0;
 };
 
 }  // namespace ordito::interp

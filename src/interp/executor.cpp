@@ -50,12 +50,7 @@ bool Executor::step(uint32_t group) {
   const ptx::Instruction& current = *instruction;
   uint32_t lanes = guardedLanes(group);
   for (uint32_t lane : Lanes(group & ~lanes)) ++warp.threads[lane].top().pc;
-  if (uint64_t* counters = block.frame.counters) {
-    counters[size_t(Counter::WarpInstructions)] += 1;
-    counters[size_t(Counter::ThreadInstructions)] += std::popcount(lanes);
-    if (current.op == Op::Bra) countBranch(group, lanes);
-    if (current.info().effect == Effect::Barrier && lanes) counters[size_t(Counter::Barriers)] += 1;
-  }
+  raiseIssue(group, lanes);
   if (current.info().form.memberMask >= 0)
     park(lanes);
   else if (current.info().effect == Effect::Warp || current.info().effect == Effect::Barrier)
@@ -65,24 +60,39 @@ bool Executor::step(uint32_t group) {
   return wentBackwards;
 }
 
-/// Only conditional branches count, and not one of whose ways leads straight to the end of the kernel
+/// One of the three places in which this engine tells its listeners something (machine/events.hpp): `lanes` of `group`
+/// execute the instruction, the guard has switched off the others.
+void Executor::raiseIssue(uint32_t group, uint32_t lanes) const {
+  uint64_t* counters = siteCounters();
+  if (!counters) return;
+  counters[size_t(Counter::WarpInstructions)] += 1;
+  counters[size_t(Counter::ThreadInstructions)] += std::popcount(lanes);
+  if (instruction->info().effect == Effect::Barrier && lanes) counters[size_t(Counter::Barriers)] += 1;
+  if (instruction->op == Op::Bra && instruction->guard) raiseBranch(group, lanes);
+}
+
+/// Not a branch that leads on whether it is taken or not, nor one of whose ways leads straight to the end of the kernel
 /// (machine/counters.hpp).
-void Executor::countBranch(uint32_t group, uint32_t active) {
-  const ptx::Function& function = *thread->top().plan->source;
-  auto endsKernel = [&](size_t at) {
-    const auto& code = function.instructions;
-    for (size_t steps = 0; steps <= code.size() && at < code.size() && code[at].op == Op::Bra && !code[at].guard;
-         ++steps)
-      at = function.labels[code[at].operands[0].label].instruction;
-    if (at >= code.size()) return function.isEntry;
-    return !code[at].guard && (code[at].op == Op::Exit || (code[at].op == Op::Ret && function.isEntry));
-  };
-  const size_t here = static_cast<size_t>(instruction - function.instructions.data());
-  if (!instruction->guard || endsKernel(here + 1) ||
-      endsKernel(function.labels[instruction->operands[0].label].instruction))
-    return;
-  block.frame.counters[size_t(Counter::Branches)] += 1;
-  if (active != 0 && active != group) block.frame.counters[size_t(Counter::DivergentBranches)] += 1;
+void Executor::raiseBranch(uint32_t group, uint32_t lanes) const {
+  const FunctionPlan& plan = *thread->top().plan;
+  const size_t next = static_cast<size_t>(instruction - plan.source->instructions.data()) + 1;
+  const size_t target = plan.source->labels[instruction->operands[0].label].instruction;
+  if (target == next || plan.endsKernel[next] || plan.endsKernel[target]) return;
+  siteCounters()[size_t(Counter::Branches)] += 1;
+  if (lanes != 0 && lanes != group) siteCounters()[size_t(Counter::DivergentBranches)] += 1;
+}
+
+void Executor::raiseAccess(const AccessLog& log) const {
+  if (!log.isEmpty())
+    if (uint64_t* counters = siteCounters()) log.addTo(counters);
+}
+
+/// Those of the instruction, or null.
+uint64_t* Executor::siteCounters() const {
+  if (!block.frame.counters) return nullptr;
+  const FunctionPlan& plan = *thread->top().plan;
+  const auto at = static_cast<size_t>(instruction - plan.source->instructions.data());
+  return block.frame.counters + (plan.firstSite + at) * machine::kCounterCount;
 }
 
 void Executor::runLanes(uint32_t lanes) {
@@ -93,7 +103,7 @@ void Executor::runLanes(uint32_t lanes) {
     ++thread->top().pc;
     (this->*kBodies[static_cast<size_t>(instruction->op)])();
   }
-  if (block.frame.counters) accesses.addTo(block.frame.counters);
+  raiseAccess(accesses);
 }
 
 /// Warp and barrier bodies select lanes themselves; the pc moves on afterwards, since they read the lanes' own
@@ -101,8 +111,10 @@ void Executor::runLanes(uint32_t lanes) {
 void Executor::runTogether(uint32_t lanes) {
   if (!lanes) return;
   active = lanes;
+  accesses.clear();
   select(*Lanes(lanes).begin());
   (this->*kBodies[static_cast<size_t>(instruction->op)])();
+  raiseAccess(accesses);
   for (uint32_t lane : Lanes(lanes)) ++warp.threads[lane].top().pc;
 }
 

@@ -48,7 +48,6 @@ class Executor {
   void runTogether(uint32_t lanes);
   void park(uint32_t lanes);
   void select(uint32_t lane);
-  void countBranch(uint32_t group, uint32_t active);
 
   // Operands of the current instruction, for the current thread (operands.cpp)
   bool is(isa::ModifierLiteral literal) const { return instruction->is(literal); }
@@ -71,12 +70,23 @@ class Executor {
   void write(const ptx::Operand& operand, isa::Type type, Slot value);
   void writeVector(const ptx::Operand& operand, isa::Type type, Slot value);
 
+  // Events (executor.cpp)
+  void raiseIssue(uint32_t group, uint32_t lanes) const;
+  void raiseBranch(uint32_t group, uint32_t lanes) const;
+  void raiseAccess(const AccessLog& log) const;
+  uint64_t* siteCounters() const;
+
   // Memory (memory.cpp)
   struct Place {
     ptx::Space space;    // where the address leads, generic addresses resolved
     uint64_t address;    // as the program sees it
     std::byte* pointer;  // in the host
   };
+  void touch(machine::AccessKind kind, const Place& place, unsigned bytes);
+  void touchAtomically(const Place& place, unsigned bytes);
+  void touchImage(machine::AccessKind kind, machine::AccessSpace space) {
+    accesses.add(kind, space, thread->lane, 0, 0);
+  }
   Place locate(size_t operandIndex, unsigned bytes, bool checkAlignment = true);
   Place locateIn(ptx::Space space, size_t operandIndex, unsigned bytes, bool checkAlignment = true);
   void checkShared(uint64_t address, unsigned bytes) const;
@@ -175,6 +185,13 @@ class Executor {
   void multiplyMatrices();
   template <class F>
   void eachMatrixElement(size_t registers, size_t address, F body);
+  struct FragmentPlace {
+    uint32_t lane;
+    Place place;
+    uint64_t bit;  // where it begins
+  };
+  using FragmentPlaces = std::vector<std::vector<FragmentPlace>>;  // by element
+  void raiseFragment(const ptx::Fragment& f, machine::AccessKind kind, const FragmentPlaces& places);
   void loadMatrix();
   void storeMatrix();
   Place rowOfTile(size_t address, unsigned matrix, unsigned row);

@@ -1,6 +1,8 @@
 // The engine's front: prepares a kernel once, then runs blocks of it.
 #include "interp/interpreter.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "interp/block.hpp"
@@ -33,6 +35,16 @@ class Interpretation : public machine::Executable {
   size_t scratchBytes() const override { return sizeof(Block*); }
   /// Activations bring their own .local memory, which is what lets functions with local arrays recurse.
   size_t localBytes() const override { return 0; }
+  size_t counterWords() const override { return program.sites * machine::kCounterCount; }
+  void addCounters(const uint64_t* words, machine::SiteCounters& sites) const override {
+    for (const FunctionPlan& plan : program.functions)
+      for (size_t i = 0; i < plan.source->instructions.size(); ++i) {
+        const uint64_t* counts = words + (plan.firstSite + i) * machine::kCounterCount;
+        if (std::all_of(counts, counts + machine::kCounterCount, [](uint64_t n) { return n == 0; })) continue;
+        auto& sum = sites.try_emplace(plan.source->instructions[i].line).first->second;
+        std::transform(counts, counts + machine::kCounterCount, sum.begin(), sum.begin(), std::plus<>());
+      }
+  }
 
  private:
   static Block*& suspended(const machine::BlockFrame& frame) { return *reinterpret_cast<Block**>(frame.scratch); }

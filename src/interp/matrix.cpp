@@ -8,6 +8,7 @@
 #include <climits>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace ordito::interp {
 
 using isa::mod;
 using isa::ModifierKind;
+using isa::Op;
 using isa::Type;
 using ptx::Fragment;
 using ptx::MatrixPlace;
@@ -308,6 +310,7 @@ void Executor::eachMatrixElement(size_t registers, size_t address, F body) {
   const Fragment f = ptx::fragmentOf(*instruction, registers);
   const bool byColumns = instruction->mods.name(ModifierKind::Layout) == "col";
   const unsigned width = isa::bits(f.element);
+  FragmentPlaces places(f.elements());
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     const uint64_t stride = present(2) ? read(2, Type::u32) : byColumns ? f.rows : f.columns;
@@ -315,17 +318,48 @@ void Executor::eachMatrixElement(size_t registers, size_t address, F body) {
     std::vector<uint64_t> values(f.registers);
     for (unsigned r = 0; r < f.registers; ++r)
       if (registers == 1) values[r] = read(registerOf(operand(1), r), f.registerType()).lo;
+    unsigned number = 0;
     eachElement(f, [&](unsigned r, unsigned shift, const MatrixPlace& p) {
       const uint64_t element = byColumns ? p.column * stride + p.row : p.row * stride + p.column;
       const uint64_t bit = element * width;
       if (start.space == Space::Shared) checkShared(start.address + bit / 8, std::max(1u, width / 8));
-      body(values[r], shift, Place{start.space, start.address + bit / 8, start.pointer + bit / 8}, unsigned(bit % 8),
-           width);
+      const Place place{start.space, start.address + bit / 8, start.pointer + bit / 8};
+      places[number++].push_back({lane, place, place.address * 8 + bit % 8});
+      body(values[r], shift, place, unsigned(bit % 8), width);
     });
-    accesses.clear();
     for (unsigned r = 0; r < f.registers; ++r)
       if (registers == 0) write(registerOf(operand(0), r), f.registerType(), {values[r], 0});
   }
+  raiseFragment(f, registers == 0 ? machine::AccessKind::Load : machine::AccessKind::Store, places);
+}
+
+/// A fragment's accesses: each run of elements that are neighbours in memory for every lane, of 16 bytes at most, as
+/// the GPU's compiler makes of it (tests/gpu/memory_instructions.json). Registers that repeat others touch nothing
+/// anew.
+void Executor::raiseFragment(const Fragment& f, machine::AccessKind kind, const FragmentPlaces& places) {
+  const unsigned bits = isa::bits(f.element);
+  auto starts = [&](unsigned element) {
+    std::vector<uint64_t> result;
+    for (const FragmentPlace& p : places[element]) result.push_back(p.bit);
+    return result;
+  };
+  auto follows = [&](unsigned element) {
+    std::vector<uint64_t> expected = starts(element - 1);
+    for (uint64_t& bit : expected) bit += bits;
+    return starts(element) == expected;
+  };
+  std::set<std::vector<uint64_t>> told;
+  for (unsigned first = 0, next; first < f.elements(); first = next) {
+    for (next = first + 1; next < f.elements() && (next - first) * bits < 128 && follows(next);) ++next;
+    if (!told.insert(starts(first)).second) continue;
+    accesses.clear();
+    for (const FragmentPlace& p : places[first]) {
+      select(p.lane);
+      touch(kind, p.place, std::max(1u, (next - first) * bits / 8));
+    }
+    raiseAccess(accesses);
+  }
+  accesses.clear();
 }
 
 void Executor::loadMatrix() {
@@ -380,7 +414,10 @@ constexpr unsigned kRowBytes = 16;
 /// Lane 8·m + r names where row r of matrix m lies.
 Executor::Place Executor::rowOfTile(size_t address, unsigned matrix, unsigned row) {
   select(matrix * 8 + row);
-  return locate(address, kRowBytes);
+  const Place place = locate(address, kRowBytes);
+  touch(instruction->op == Op::LdMatrix ? machine::AccessKind::MatrixLoad : machine::AccessKind::MatrixStore, place,
+        kRowBytes);
+  return place;
 }
 
 void Executor::LdMatrix() {

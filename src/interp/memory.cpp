@@ -9,6 +9,7 @@
 
 #include "interp/executor.hpp"
 #include "machine/wide_atomics.hpp"
+#include "ptx/reads.hpp"
 
 namespace ordito::interp {
 
@@ -56,6 +57,32 @@ Space Executor::genericSpace(uint64_t address) const {
   if (inShared(address)) return Space::Shared;
   if (inLocalMemory(address)) return Space::Local;
   return Space::Global;
+}
+
+namespace {
+
+machine::AccessSpace accessSpace(Space space) {
+  using machine::AccessSpace;
+  switch (space) {
+    case Space::Global: return AccessSpace::Global;
+    case Space::Shared: return AccessSpace::Shared;
+    case Space::Local: return AccessSpace::Local;
+    case Space::Const: return AccessSpace::Constant;
+    case Space::Param: return AccessSpace::Parameter;
+    default: return AccessSpace::Generic;
+  }
+}
+
+}  // namespace
+
+/// The current thread's part in the instruction's access.
+void Executor::touch(machine::AccessKind kind, const Place& place, unsigned bytes) {
+  accesses.add(kind, accessSpace(place.space), thread->lane, place.address, bytes);
+}
+
+void Executor::touchAtomically(const Place& place, unsigned bytes) {
+  const bool isReduction = ptx::isReduction(*instruction, thread->top().plan->isRead);
+  touch(isReduction ? machine::AccessKind::Reduction : machine::AccessKind::Atomic, place, bytes);
 }
 
 Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, bool checkAlignment) {
@@ -111,7 +138,7 @@ void atomicStore(std::byte* pointer, uint64_t value) {
 }
 
 /// Could these bytes be written? If not, the host says so. (An atomic addition of 0 would become a load.)
-void touch(std::byte* pointer, unsigned bytes) {
+void tryToWrite(std::byte* pointer, unsigned bytes) {
   auto* byte = reinterpret_cast<uint8_t*>(pointer);
   for (unsigned k = 0; k < bytes; ++k) {
     uint8_t now = 0;
@@ -142,7 +169,7 @@ void Executor::store(const Place& place, unsigned bytes, Slot value) const {
     std::memcpy(place.pointer, &value, bytes);
     return;
   }
-  if (!mayChange(place)) return touch(place.pointer, bytes);
+  if (!mayChange(place)) return tryToWrite(place.pointer, bytes);
   block.hasChanged |= place.space != Space::Local;
   switch (bytes) {
     case 1: return atomicStore<uint8_t>(place.pointer, value.lo);
@@ -158,7 +185,7 @@ void Executor::loadInstruction() {
   unsigned each = isa::bytes(type());
   unsigned count = d.is(Operand::Kind::Vector) ? unsigned(d.elements.size()) : 1;
   Place place = locate(1, each * count);
-  accesses.add(AccessLog::Kind::Load, place.space, thread->lane, place.address, each * count);
+  touch(machine::AccessKind::Load, place, each * count);
   std::array<Slot, 8> values;  // all are read before one is written: the address register may be a destination
   for (unsigned i = 0; i < count; ++i) values[i] = load({place.space, place.address, place.pointer + i * each}, each);
   for (unsigned i = 0; i < count; ++i)
@@ -170,7 +197,7 @@ void Executor::storeInstruction() {
   unsigned each = isa::bytes(type());
   unsigned count = b.is(Operand::Kind::Vector) ? unsigned(b.elements.size()) : 1;
   Place place = locate(0, each * count);
-  accesses.add(AccessLog::Kind::Store, place.space, thread->lane, place.address, each * count);
+  touch(machine::AccessKind::Store, place, each * count);
   for (unsigned i = 0; i < count; ++i)
     store({place.space, place.address, place.pointer + i * each}, each,
           read(b.is(Operand::Kind::Vector) ? b.elements[i] : b, type()));
@@ -236,9 +263,9 @@ uint64_t exchangeLoop(std::byte* pointer, F update) {
 /// exch and cas of 128 bits.
 void Executor::atomic128(bool compares) {
   Place place = locate(1, 16);
-  accesses.add(AccessLog::Kind::Atomic, place.space, thread->lane, place.address, 16);
+  touchAtomically(place, 16);
   const Slot wanted = read(operand(2), Type::b128), value = compares ? read(operand(3), Type::b128) : wanted;
-  if (!mayChange(place)) return touch(place.pointer, 16), write(operand(0), Type::b128, load(place, 16));
+  if (!mayChange(place)) return tryToWrite(place.pointer, 16), write(operand(0), Type::b128, load(place, 16));
   const machine::Word128 old =
       compares ? machine::compareExchange(place.pointer, {wanted.lo, wanted.hi}, {value.lo, value.hi})
                : machine::exchange(place.pointer, {value.lo, value.hi});
@@ -252,7 +279,7 @@ void Executor::vectorAtomic(bool wantsResult) {
   const std::vector<Operand>& elements = operand(address + 1).elements;
   const unsigned each = isa::bytes(type());
   Place place = locate(address, each * unsigned(elements.size()));
-  accesses.add(AccessLog::Kind::Atomic, place.space, thread->lane, place.address, each * unsigned(elements.size()));
+  touchAtomically(place, each * unsigned(elements.size()));
   std::array<uint64_t, 8> values{};
   for (size_t k = 0; k < elements.size(); ++k) values[k] = read(elements[k], type()).lo;
   for (size_t k = 0; k < elements.size(); ++k)
@@ -279,7 +306,7 @@ void Executor::atomicInstruction(bool wantsResult) {
   size_t address = wantsResult ? 1 : 0;
   unsigned bytes = isa::bytes(type());
   Place place = locate(address, bytes);
-  accesses.add(AccessLog::Kind::Atomic, place.space, thread->lane, place.address, bytes);
+  touchAtomically(place, bytes);
   bool isCas = instruction->op == isa::Op::AtomCas;
   uint64_t compare = isCas ? read(address + 1, type()) : 0;
   uint64_t b = read(address + (isCas ? 2 : 1), type());

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "ptx/reads.hpp"
+
 namespace ordito::interp {
 
 using isa::Op;
@@ -25,6 +27,36 @@ uint32_t bytesOf(const std::vector<ptx::Parameter>& parameters) {
   return end;
 }
 
+void findLoops(FunctionPlan& plan) {
+  const ptx::Function& f = *plan.source;
+  plan.loopEnd.assign(f.instructions.size(), 0);
+  auto note = [&](uint32_t from, uint32_t label) {
+    const uint32_t to = f.labels[label].instruction;
+    if (to < from) plan.loopEnd[to] = std::max(plan.loopEnd[to], from);
+  };
+  for (uint32_t i = 0; i < f.instructions.size(); ++i) {
+    const ptx::Instruction& instruction = f.instructions[i];
+    if (instruction.op == Op::Bra) note(i, instruction.operands[0].label);
+    if (instruction.op == Op::BrxIdx)
+      for (uint32_t label : f.branchTargets[instruction.operands[1].bits].labels) note(i, label);
+  }
+}
+
+void findKernelEnds(FunctionPlan& plan) {
+  const ptx::Function& f = *plan.source;
+  const uint32_t count = uint32_t(f.instructions.size());
+  plan.endsKernel.assign(count + 1, f.isEntry);
+  auto endsAt = [&](uint32_t at) {
+    for (uint32_t steps = 0; steps <= count && at < count; ++steps) {
+      const ptx::Instruction& i = f.instructions[at];
+      if (i.guard || i.op != Op::Bra) return !i.guard && (i.op == Op::Exit || (i.op == Op::Ret && f.isEntry));
+      at = f.labels[i.operands[0].label].instruction;
+    }
+    return at >= count && f.isEntry;
+  };
+  for (uint32_t at = 0; at < count; ++at) plan.endsKernel[at] = endsAt(at);
+}
+
 FunctionPlan planFunction(const ptx::Function& function) {
   constexpr uint32_t kBlockAlignment = 16;
   FunctionPlan plan;
@@ -38,6 +70,9 @@ FunctionPlan planFunction(const ptx::Function& function) {
     if (isPrivate) end += uint32_t(variable.size);
   }
   plan.memoryBytes = end;
+  plan.isRead = ptx::readRegisters(function);
+  findLoops(plan);
+  findKernelEnds(plan);
   return plan;
 }
 
@@ -119,7 +154,11 @@ Expected<Program> prepare(const ptx::Module& module, const ptx::Function& kernel
   program.kernel = uint32_t(&kernel - module.functions.data());
   program.layout = machine::layoutKernel(module, kernel);
   program.specialisation = specialisation;
-  for (const ptx::Function& function : module.functions) program.functions.push_back(planFunction(function));
+  for (const ptx::Function& function : module.functions) {
+    program.functions.push_back(planFunction(function));
+    program.functions.back().firstSite = uint32_t(program.sites);
+    program.sites += function.instructions.size();
+  }
   if (auto ok = Checker(program).check(program.kernel); !ok) return tl::unexpected(ok.error());
   return program;
 }

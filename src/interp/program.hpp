@@ -23,6 +23,12 @@ struct FunctionPlan {
   uint32_t returnBase = 0;                                 // the parameters lie at 0
   std::vector<uint32_t> variableOffset;                    // by index in Function::variables
   uint32_t memoryBytes = 0;
+  uint32_t firstSite = 0;        // of its instructions, among those of the module
+  std::vector<char> isRead;      // by register
+  std::vector<char> endsKernel;  // by instruction: only ends the thread, maybe after some jumps
+  /// By instruction: the last one from which a branch leads back here, or 0. Lanes that come to it wait for those that
+  /// are still in the loop, so that all meet at the loop's head, where the ways back meet.
+  std::vector<uint32_t> loopEnd;
 };
 
 struct Program {
@@ -32,6 +38,7 @@ struct Program {
   machine::Specialisation specialisation;
   bool isWitness = false;               // runs only to see where a fault comes from: see machine/witness.hpp
   std::vector<FunctionPlan> functions;  // by index in Module::functions
+  size_t sites = 0;                     // instructions of the module
 
   /// The function whose address (that of its ptx::Function, the convention for function pointers) is `address`, or
   /// null.

@@ -76,6 +76,7 @@ void Executor::fetchTexture(size_t offset) {
   if (offset > 4) imageNumbers(4, arguments.gradientY);
   imageNumbers(offset, arguments.offset);
   uint32_t texels[4] = {};
+  touchImage(machine::AccessKind::Load, machine::AccessSpace::Texture);
   machine::fetchTexels(t, operation, arguments, texels);
   const auto& elements = operand(0).elements;
   for (size_t k = 0; k < elements.size(); ++k) write(elements[k], type(), {texels[k], 0});
@@ -135,6 +136,7 @@ std::byte* Executor::surfaceAccess(size_t k, unsigned bytes) {
 void Executor::Suld() {
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(0)));
   const std::byte* place = surfaceAccess(1, each * count);
+  touchImage(machine::AccessKind::Load, machine::AccessSpace::Surface);
   for (unsigned k = 0; k < count; ++k) {
     uint64_t value = 0;
     if (place) std::memcpy(&value, place + k * each, each);
@@ -146,6 +148,7 @@ void Executor::Sust() {
   block.hasActed = true;
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(1)));
   std::byte* place = surfaceAccess(0, each * count);
+  touchImage(machine::AccessKind::Store, machine::AccessSpace::Surface);
   for (unsigned k = 0; k < count && place; ++k) {
     const uint64_t value = read(elementOf(operand(1), k), type()).lo;
     if (!block.program.isWitness) std::memcpy(place + k * each, &value, each);
@@ -156,6 +159,7 @@ void Executor::SustFormatted() {
   block.hasActed = true;
   const unsigned count = unsigned(countOf(operand(1)));
   uint32_t words[4] = {};
+  touchImage(machine::AccessKind::Store, machine::AccessSpace::Surface);
   for (unsigned k = 0; k < count; ++k) words[k] = uint32_t(read(elementOf(operand(1), k), Type::b32).lo);
   if (std::byte* place = surfaceAccess(0, 4); place && !block.program.isWitness)
     machine::storeFormatted(surface(operand(0).elements[0]), place, words, count);
@@ -166,6 +170,7 @@ void Executor::Sured() {
   block.hasActed = true;
   const unsigned bytes = isa::bytes(type());
   std::byte* place = surfaceAccess(0, bytes);
+  touchImage(machine::AccessKind::Reduction, machine::AccessSpace::Surface);
   if (place) atomicUpdate({Space::Global, reinterpret_cast<uint64_t>(place), place}, bytes, read(1, type()), 0);
 }
 void Executor::SuredFormatted() { Sured(); }

@@ -29,8 +29,9 @@ bool endsBlock(Op op) { return op == Op::Bra || endsThread(op) || op == Op::Trap
 
 class Builder {
  public:
-  Builder(const ptx::Module& module, const ptx::Function& kernel, Inlined inlined, const std::set<uint32_t>& warpStops)
-      : source_(std::move(inlined.function)), warpStops_(warpStops) {
+  Builder(const ptx::Module& module, const ptx::Function& kernel, Inlined inlined, const std::set<uint32_t>& warpStops,
+          bool announces)
+      : source_(std::move(inlined.function)), warpStops_(warpStops), announces_(announces) {
     out_.module = &module;
     out_.kernel = &kernel;
     out_.values = source_.registers;
@@ -106,10 +107,12 @@ class Builder {
       const ptx::Instruction& inst = source_.instructions[i];
       if (endsBlock(inst.op)) return finish(current, inst, next);
       if (inst.guard && needsBranch(inst)) {
+        announce(current, inst);
         BlockId call = newBlock(inst.line), after = newBlock(inst.line);
         setBranch(current, inst.guard, call, after, inst.line, false);
         Instruction plain(inst);
         plain.guard = {};
+        plain.raisesIssue &= !announces_;
         out_.blocks[call].code.push_back(std::move(plain));
         setJump(call, after, inst.line, false);
         current = after;
@@ -122,6 +125,10 @@ class Builder {
       out_.blocks[current].code.emplace_back(inst);
     }
     setJump(current, next, source_.instructions[stop - 1].line, false);
+  }
+
+  void announce(BlockId b, const ptx::Instruction& inst) {
+    if (announces_) out_.blocks[b].code.emplace_back(announcement(inst));
   }
 
   /// The lanes that `inst` names meet before it; under a guard only those where it holds. Returns where code goes on.
@@ -153,10 +160,15 @@ class Builder {
   void finish(BlockId b, const ptx::Instruction& inst, BlockId next) {
     if (inst.op == Op::Bra) {
       BlockId to = target(inst.operands[0].label);
-      if (inst.guard) return setBranch(b, inst.guard, to, next, inst.line, true);
-      return setJump(b, to, inst.line, true);
+      if (inst.guard && to == next && inst.raisesIssue) {
+        announce(b, inst);
+        return setJump(b, to, inst.line, !announces_);
+      }
+      if (inst.guard) return setBranch(b, inst.guard, to, next, inst.line, inst.raisesIssue);
+      return setJump(b, to, inst.line, inst.raisesIssue);
     }
     if (inst.guard) {
+      announce(b, inst);
       BlockId guarded = newBlock(inst.line);
       setBranch(b, inst.guard, guarded, next, inst.line, false);
       b = guarded;
@@ -164,7 +176,7 @@ class Builder {
     Terminator& end = out_.blocks[b].end;
     end = {};
     end.line = inst.line;
-    end.isInstruction = true;
+    end.isInstruction = inst.raisesIssue && !(inst.guard && announces_);
     if (isBarrier(inst.op)) {
       end.kind = Kind::Barrier;
       end.barrier = Instruction(inst);
@@ -185,6 +197,7 @@ class Builder {
 
   ptx::Function source_;
   const std::set<uint32_t>& warpStops_;
+  const bool announces_;
   Function out_;
   std::vector<uint32_t> leaders_;
   std::map<uint32_t, BlockId> blockAt_;
@@ -217,23 +230,30 @@ void makePriorExplicit(Function& f) {
 }
 
 /// Gives every branch to a bare `ret` an exit block of its own. Compilers merge all returns of a kernel into one; kept
-/// apart, an early return is seen to end some lanes and to leave the others together.
+/// apart, an early return is seen to end some lanes and to leave the others together. A branch of the program that
+/// leads there is all that is executed, as on a GPU, where it is a predicated exit.
 void splitExits(Function& f) {
-  // Through blocks that only jump on, too.
-  auto isBareExit = [&](BlockId b) {
-    for (size_t steps = 0; steps < f.blocks.size() && f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Jump;
-         ++steps)
-      b = f.blocks[b].end.target[0];
-    return f.blocks[b].code.empty() && f.blocks[b].end.kind == Kind::Exit;
-  };
   const BlockId count = static_cast<BlockId>(f.blocks.size());
   for (BlockId b = 0; b < count; ++b)
     for (unsigned k = 0; k < f.blocks[b].end.targetCount(); ++k) {
-      const BlockId to = f.blocks[b].end.target[k];
-      if (!isBareExit(to)) continue;
+      const Terminator& end = f.blocks[b].end;
+      bool hasExit = k == 0 && end.isInstruction && end.kind != Kind::Barrier, isInstruction = false;
+      BlockId to = end.target[k];
+      auto pass = [&](const Terminator& through) {
+        isInstruction |= !hasExit && through.isInstruction;
+        hasExit |= through.isInstruction;
+      };
+      // Through blocks that only jump on, too.
+      for (size_t steps = 0;
+           steps < f.blocks.size() && f.blocks[to].code.empty() && f.blocks[to].end.kind == Kind::Jump; ++steps) {
+        pass(f.blocks[to].end);
+        to = f.blocks[to].end.target[0];
+      }
+      if (!f.blocks[to].code.empty() || f.blocks[to].end.kind != Kind::Exit) continue;
+      pass(f.blocks[to].end);
       Block exit;
       exit.end.kind = Kind::Exit;
-      exit.end.isInstruction = f.blocks[to].end.isInstruction;
+      exit.end.isInstruction = isInstruction;
       exit.end.line = f.blocks[to].end.line;
       exit.line = f.blocks[to].line;
       f.blocks.push_back(std::move(exit));
@@ -280,17 +300,18 @@ void fillPredecessors(Function& f) {
       f.blocks[f.blocks[b].end.target[k]].predecessors.push_back(b);
 }
 
-Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
-                            const std::set<uint32_t>& warpStops) {
-  auto inlined = inlineCalls(module, kernel);
+Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel, const std::set<uint32_t>& warpStops,
+                            bool announces) {
+  auto inlined = inlineCalls(module, kernel, announces);
   if (!inlined) return tl::unexpected(inlined.error());
   if (inlined->function.instructions.empty()) {
     ptx::Instruction ret;
     ret.op = Op::Ret;
     ret.line = kernel.line;
+    ret.raisesIssue = ret.raisesAccess = false;
     inlined->function.instructions.push_back(ret);
   }
-  Function f = Builder(module, kernel, std::move(*inlined), warpStops).run();
+  Function f = Builder(module, kernel, std::move(*inlined), warpStops, announces).run();
   makeCarryExplicit(f);
   makePriorExplicit(f);
   splitExits(f);

@@ -9,12 +9,14 @@
 #include "ir/inline.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "ir/graph.hpp"
 #include "ir/ir.hpp"
 #include "ir/recursion.hpp"
 #include "ir/stack.hpp"
+#include "ptx/reads.hpp"
 
 namespace ordito::ir {
 namespace {
@@ -24,7 +26,7 @@ using ptx::Symbol;
 
 class Inliner {
  public:
-  explicit Inliner(const ptx::Module& module) : module_(module) {}
+  Inliner(const ptx::Module& module, bool announces) : module_(module), announces_(announces) {}
 
   Expected<Inlined> run(const ptx::Function& kernel) {
     kernel_ = &kernel;
@@ -130,18 +132,39 @@ class Inliner {
 
   Expected<> copyInstruction(const Scope& scope, const ptx::Instruction& original) {
     ptx::Instruction inst = original;
+    inst.isReduction = ptx::isReduction(original, readRegistersOf(*scope.callee));
     if (inst.guard) inst.guard.reg += scope.registerBase;
     for (Operand& operand : inst.operands) rename(scope, operand);
     if (usesParameterAddress(inst, scope))
       inst.mods[isa::ModifierKind::Space] = isa::modifierValue(isa::ModifierKind::Space, "local");
     if (inst.op == isa::Op::Ret && scope.returnLabel != ptx::kNoRegister) {
+      announce(inst);
       out_.instructions.push_back(branch(inst.guard, false, scope.returnLabel, inst));
       return {};
     }
     if (inst.op == isa::Op::BrxIdx) return copyIndexedBranch(scope, inst), Expected<>{};
-    if (inst.op == isa::Op::Call) return copyCall(inst, *scope.callee);
+    if (inst.op == isa::Op::Call) {
+      if (isReplaced(inst)) announce(inst);
+      return copyCall(inst, *scope.callee);
+    }
     out_.instructions.push_back(std::move(inst));
     return {};
+  }
+
+  const std::vector<char>& readRegistersOf(const ptx::Function& f) {
+    auto [it, isNew] = readRegisters_.try_emplace(&f);
+    if (isNew) it->second = ptx::readRegisters(f);
+    return it->second;
+  }
+
+  /// A call of a function with a body, or of one that is known only when the kernel runs.
+  bool isReplaced(const ptx::Instruction& call) const {
+    const Symbol& target = call.operands[1].symbol;
+    return target.kind != Symbol::Kind::Function || module_.functions[target.index].hasBody;
+  }
+
+  void announce(const ptx::Instruction& inst) {
+    if (announces_) out_.instructions.push_back(announcement(inst));
   }
 
   /// Does the instruction work with the address of a device function's parameter in a register? In a device function
@@ -168,7 +191,7 @@ class Inliner {
       const auto isTarget = compare(inst.operands[1], isa::Type::u64, addressOf(f, inst.line), inst.line);
       const uint32_t next = newLabel("next_target");
       out_.instructions.push_back(branch(isTarget, true, next, inst));
-      ptx::Instruction direct = inst;
+      ptx::Instruction direct = made(inst);
       direct.guard = {};
       direct.operands[1] = {};
       direct.operands[1].kind = Operand::Kind::Symbol;
@@ -186,6 +209,7 @@ class Inliner {
   /// brx.idx: a comparison and a branch for each target.
   void copyIndexedBranch(const Scope& scope, const ptx::Instruction& inst) {
     const uint32_t after = newLabel("no_target");
+    announce(inst);
     if (inst.guard) out_.instructions.push_back(branch(inst.guard, true, after, inst));
     const auto& targets = scope.callee->branchTargets[inst.operands[1].bits].labels;
     for (size_t k = 0; k < targets.size(); ++k)
@@ -427,8 +451,13 @@ class Inliner {
     }
   }
 
+  static ptx::Instruction made(ptx::Instruction i) {
+    i.raisesIssue = i.raisesAccess = false;
+    return i;
+  }
+
   static ptx::Instruction plain(isa::Op op, uint32_t line) {
-    ptx::Instruction i;
+    ptx::Instruction i = made({});
     i.op = op;
     i.line = line;
     i.operands.resize(i.info().form.operandCount);
@@ -436,7 +465,7 @@ class Inliner {
   }
 
   static ptx::Instruction branch(ptx::Guard guard, bool invert, uint32_t label, const ptx::Instruction& from) {
-    ptx::Instruction bra;
+    ptx::Instruction bra = made({});
     bra.op = isa::Op::Bra;
     bra.guard = guard;
     if (invert) bra.guard.negated = !bra.guard.negated;
@@ -467,6 +496,8 @@ class Inliner {
   }
 
   const ptx::Module& module_;
+  const bool announces_;
+  std::map<const ptx::Function*, std::vector<char>> readRegisters_;
   const ptx::Function* kernel_ = nullptr;
   ptx::Function out_;
   std::vector<std::pair<uint32_t, uint32_t>> origin_;
@@ -477,8 +508,20 @@ class Inliner {
 
 }  // namespace
 
-Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel) {
-  return Inliner(module).run(kernel);
+Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel, bool announces) {
+  return Inliner(module, announces).run(kernel);
+}
+
+ptx::Instruction announcement(const ptx::Instruction& of) {
+  ptx::Instruction i;
+  i.op = isa::Op::Pmevent;
+  i.guard = of.guard;
+  i.line = of.line;
+  i.location = of.location;
+  i.raisesIssue = of.raisesIssue;
+  i.operands.emplace_back();
+  i.operands[0].kind = Operand::Kind::Integer;
+  return i;
 }
 
 }  // namespace ordito::ir

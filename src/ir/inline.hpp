@@ -18,7 +18,11 @@ struct Inlined {
 };
 
 /// The kernel with all calls of functions with bodies replaced by their bodies. Calls of functions without a body
-/// (math, printf) stay. The address of a function is that of its entry in `module.functions`.
-Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel);
+/// (math, printf) stay. The address of a function is that of its entry in `module.functions`. `announces`: see
+/// buildCfg.
+Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel, bool announces = false);
+
+/// A `pmevent` that stands for an instruction of the program which has none of its own.
+ptx::Instruction announcement(const ptx::Instruction& of);
 
 }  // namespace ordito::ir

@@ -195,6 +195,9 @@ class BodyReader {
     }
     if (line_->attributes.count("carry-in")) i.carryIn = value(line_->attributes.at("carry-in"));
     if (line_->attributes.count("carry-out")) i.carryOut = value(line_->attributes.at("carry-out"));
+    i.raisesIssue = !line_->attributes.count("unissued");
+    i.raisesAccess = !line_->attributes.count("unseen");
+    i.isReduction = line_->attributes.count("reduction");
     return i;
   }
 

@@ -90,6 +90,9 @@ class Printer {
     if (i.prior[1] != kNoValue) put(" {}", name(i.prior[1]));
     if (i.carryIn != kNoValue) put(" !carry-in {}", name(i.carryIn));
     if (i.carryOut != kNoValue) put(" !carry-out {}", name(i.carryOut));
+    if (!i.raisesIssue) put(" !unissued");
+    if (!i.raisesAccess) put(" !unseen");
+    if (i.isReduction) put(" !reduction");
   }
 
   void end(const Terminator& end) {

@@ -227,6 +227,7 @@ class Lowering {
 
   ptx::Instruction& emit(Op op, Type type, std::vector<Operand> operands) {
     ptx::Instruction& i = f_.instructions.emplace_back();
+    i.raisesIssue = i.raisesAccess = false;
     i.op = op;
     i.type[0] = type;
     i.line = line_;
@@ -271,6 +272,7 @@ class Lowering {
       const auto offset = frameOffset(o);
       if (!offset) continue;
       if (o.kind == Operand::Kind::Address) {
+        i.raisesAccess &= f_.variables[o.symbol.index].space == ptx::Space::Local;  // of a parameter is none
         o = at(fp_, *offset + o.offset);
         i.mods[ModifierKind::Space] = isa::modifierValue(ModifierKind::Space, "local");
       } else {

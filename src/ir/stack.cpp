@@ -54,11 +54,17 @@ class Lowering {
 
   void lower(const ptx::Instruction& i) {
     switch (i.op) {
-      case Op::StackSave: emit(Op::Mov, Type::b64, {i.operands[0], of(top_)}, i.line).guard = i.guard; return;
-      case Op::StackRestore: emit(Op::Mov, Type::b64, {of(top_), i.operands[0]}, i.line).guard = i.guard; return;
+      case Op::StackSave: return standFor(i, emit(Op::Mov, Type::b64, {i.operands[0], of(top_)}, i.line));
+      case Op::StackRestore: return standFor(i, emit(Op::Mov, Type::b64, {of(top_), i.operands[0]}, i.line));
       case Op::Alloca: return lowerAlloca(i);
       default: f_.instructions.push_back(i);
     }
+  }
+
+  /// `made` is what the program's instruction `i` has become.
+  static void standFor(const ptx::Instruction& i, ptx::Instruction& made) {
+    made.guard = i.guard;
+    made.raisesIssue = i.raisesIssue;
   }
 
   void lowerAlloca(const ptx::Instruction& i) {
@@ -75,11 +81,12 @@ class Lowering {
     compare.mods[ModifierKind::Compare] = isa::modifierValue(ModifierKind::Compare, "gt");
     auto& trap = emit(Op::Trap, Type{}, {number(static_cast<uint64_t>(Terminator::Cause::StackOverflow))}, i.line);
     trap.guard.reg = isFull;
-    emit(Op::Mov, Type::b64, {i.operands[0], of(top_)}, i.line).guard = i.guard;
+    standFor(i, emit(Op::Mov, Type::b64, {i.operands[0], of(top_)}, i.line));
   }
 
   ptx::Instruction& emit(Op op, Type type, std::vector<Operand> operands, uint32_t line) {
     ptx::Instruction i;
+    i.raisesIssue = i.raisesAccess = false;
     i.op = op;
     i.type[0] = type;
     i.operands = std::move(operands);

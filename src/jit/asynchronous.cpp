@@ -25,27 +25,7 @@ void Emitter::emitAsyncCopy(const Instruction& i) {
   const Address to = addressOf(i, 0), from = addressOf(i, 1);
   const Parts mask = guardedMask(i);
   for (size_t k : {size_t{0}, size_t{1}}) checkAlignment(i, k, bytes, mask);
-  if (counting_) {
-    // A load whose sectors depend on the banks that it writes to. A GPU counts no store to shared memory, and no
-    // request for lanes that want no bytes.
-    Parts copying = mask;
-    auto* vector = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
-    for (unsigned p = 0; p < jam_; ++p) {
-      if (LlvmValue wanted = wantedBytes(i, bytes, p)) {
-        LlvmValue some = b_.CreateICmpNE(wanted, constant(Type::u32, 0, true));
-        if (mask.empty()) copying.resize(jam_);
-        copying[p] = mask.empty() ? some : b_.CreateAnd(mask[p], some);
-      }
-      llvm::IRBuilder<> entry(entry_);
-      auto *source = entry.CreateAlloca(vector), *target = entry.CreateAlloca(vector);
-      b_.CreateStore(addressVector(from, p, i.operands[1].offset), source);
-      b_.CreateStore(addressVector(to, p, i.operands[0].offset), target);
-      LlvmValue lanes = copying.empty() ? b_.getInt32(~0u) : laneBits(copying[p]);
-      this->count(machine::Counter::GlobalLoadSectors,
-                  helper("ordito_count_copied_sectors", b_.getInt64Ty(), {source, target, lanes, b_.getInt32(bytes)}));
-    }
-    countWarps(machine::Counter::GlobalLoadRequests, 1, copying);
-  }
+  raiseCopy(i, from, to, mask, bytes);
   auto shifted = [&](const Address& a, int64_t offset) {
     Address moved = a;
     if (a.isGrouped())
@@ -86,10 +66,15 @@ void Emitter::emitVectorAtomic(const Instruction& i) {
   const bool returns = i.op == isa::Op::AtomVector;
   const size_t at = returns ? 1 : 0;
   const auto& elements = i.operands[at + 1].elements;
-  checkAlignment(i, at, isa::bytes(i.type[0]) * static_cast<unsigned>(elements.size()), guardedMask(i));
+  const unsigned bytes = isa::bytes(i.type[0]) * static_cast<unsigned>(elements.size());
+  const Parts mask = guardedMask(i);
+  checkAlignment(i, at, bytes, mask);
+  const auto kind = returns && !i.isReduction ? machine::AccessKind::Atomic : machine::AccessKind::Reduction;
+  if (counting_) raise(i, {kind, addressOf(i, at), i.operands[at].offset, mask, bytes});
   unsigned definition = 0;
   for (size_t k = 0; k < elements.size(); ++k) {
     Instruction one = i;
+    one.raisesAccess = false;
     one.op = returns ? isa::Op::Atom : isa::Op::Red;
     one.mods[ModifierKind::Vector] = 0;
     if (returns) {

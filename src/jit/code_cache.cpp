@@ -18,10 +18,15 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Header {
-  char magic[8] = {'O', 'R', 'D', 'I', 'T', 'O', 'K', '1'};
+  char magic[8] = {'O', 'R', 'D', 'I', 'T', 'O', 'K', '2'};
   uint64_t scratchBytes = 0, localBytes = 0, streamedBytes = 0, objectBytes = 0;
-  Digest object;
+  uint64_t counterWords = 0, counterTerms = 0;
+  Digest object;  // and of the terms
 };
+
+std::string_view bytesOf(const CounterTerms& counters) {
+  return {reinterpret_cast<const char*>(counters.terms.data()), counters.terms.size() * sizeof(CounterTerm)};
+}
 
 }  // namespace
 
@@ -45,11 +50,18 @@ std::optional<CompiledObject> CodeCache::find(const Digest& key) const {
   const Header expected;
   if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
   if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0) return std::nullopt;
-  if (header.objectBytes > limit_) return std::nullopt;
-  CompiledObject found{std::string(header.objectBytes, '\0'), header.scratchBytes, header.localBytes,
-                       header.streamedBytes};
+  if (header.objectBytes > limit_ || header.counterTerms > limit_ / sizeof(CounterTerm)) return std::nullopt;
+  CompiledObject found{std::string(header.objectBytes, '\0'),
+                       header.scratchBytes,
+                       header.localBytes,
+                       header.streamedBytes,
+                       {static_cast<uint32_t>(header.counterWords), {}}};
+  found.counters.terms.resize(header.counterTerms);
   if (!file.read(found.object.data(), static_cast<std::streamsize>(header.objectBytes))) return std::nullopt;
-  if (!(Digest().add(found.object) == header.object)) return std::nullopt;
+  if (!file.read(reinterpret_cast<char*>(found.counters.terms.data()),
+                 static_cast<std::streamsize>(bytesOf(found.counters).size())))
+    return std::nullopt;
+  if (!(Digest().add(found.object).add(bytesOf(found.counters)) == header.object)) return std::nullopt;
   std::error_code ignored;
   fs::last_write_time(fileOf(key), fs::file_time_type::clock::now(), ignored);
   return found;
@@ -62,14 +74,18 @@ void CodeCache::add(const Digest& key, const CompiledObject& object) const {
   header.localBytes = object.localBytes;
   header.streamedBytes = object.streamedBytes;
   header.objectBytes = object.object.size();
-  header.object = Digest().add(object.object);
+  header.counterWords = object.counters.words;
+  header.counterTerms = object.counters.terms.size();
+  const std::string_view terms = bytesOf(object.counters);
+  header.object = Digest().add(object.object).add(terms);
   std::string temporary = (folder_ / "new-XXXXXX").string();
   const int descriptor = mkstemp(temporary.data());
   if (descriptor < 0) return;
   auto write = [&](const void* data, size_t bytes) {
     return ::write(descriptor, data, bytes) == static_cast<ssize_t>(bytes);
   };
-  const bool whole = write(&header, sizeof header) && write(object.object.data(), object.object.size());
+  const bool whole = write(&header, sizeof header) && write(object.object.data(), object.object.size()) &&
+                     write(terms.data(), terms.size());
   ::close(descriptor);
   std::error_code failed;
   if (whole) fs::rename(temporary, fileOf(key), failed);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/digest.hpp"
+#include "jit/counter_term.hpp"
 
 namespace ordito::jit {
 
@@ -13,6 +14,7 @@ namespace ordito::jit {
 struct CompiledObject {
   std::string object;  // an ELF object file
   uint64_t scratchBytes = 0, localBytes = 0, streamedBytes = 0;
+  CounterTerms counters;
 };
 
 /// A folder of objects. Its files may vanish, be cut short or be written by several processes at once: what is not

@@ -88,6 +88,7 @@ void Emitter::drainWork() {
 void Emitter::emitUniformBlock(BlockId b, uint32_t version) {
   held_.clear();
   mask_ = liveMask(version);
+  maskHasLane_ = false;
   emitCode(b);
   emitUniformEnd(b, version);
 }
@@ -97,10 +98,10 @@ void Emitter::emitCode(BlockId b) {
   checkedRoots_.clear();
   emitted_ = &f_.blocks[b];
   comparisons_.clear();
-  if (counting_) countInstructions(f_.blocks[b]);
+  raiseIssues(f_.blocks[b]);
   for (const Instruction& i : f_.blocks[b].code) {
     setLine(i.line);
-    if (counting_ && i.guard) countLanes(machine::Counter::ThreadInstructions, guardedMask(i));
+    raiseGuardedIssue(i);
     emitInstruction(i);
   }
   setLine(f_.blocks[b].end.line);
@@ -108,7 +109,7 @@ void Emitter::emitCode(BlockId b) {
 
 void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
   const ir::Terminator& end = f_.blocks[b].end;
-  if (counting_) countTerminator(end, mask_, shapes_.isDivergent(b), end.condition);
+  raiseEnd(end, mask_, shapes_.isDivergent(b), end.condition);
   switch (end.kind) {
     case Kind::Jump: return goTo(b, end.target[0], version);
     case Kind::Exit:
@@ -267,8 +268,11 @@ void Emitter::emitKill(BlockId b, uint32_t version, unsigned side) {
     const auto heldHere = held_;
     goTo(b, onward, version);
     held_ = heldHere;
+    b_.SetInsertPoint(die);
+    if (counting_) raiseExit(f_.blocks[end.target[side]].end, liveMask(version));
   } else {
     const Parts dying = conditionMask(end.condition, !exitsOnTrue);
+    if (counting_) raiseExit(f_.blocks[end.target[side]].end, both(liveMask(version), dying));
     Version partial = versions_[version];
     partial.full = false;
     if (versions_[version].full) {
@@ -451,6 +455,7 @@ void Emitter::emitMaskedBlock(BlockId b, uint32_t version) {
   for (auto* slot : pendingSlots(b)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
   held_.clear();
   mask_ = mask;
+  maskHasLane_ = true;
   emitCode(b);
   emitMaskedEnd(b, version, mask);
   if (!b_.GetInsertBlock()->getTerminator()) b_.CreateBr(skip);
@@ -459,7 +464,7 @@ void Emitter::emitMaskedBlock(BlockId b, uint32_t version) {
 
 void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
   const ir::Terminator& end = f_.blocks[b].end;
-  if (counting_) countTerminator(end, mask, shapes_.isDivergent(b), end.condition);
+  raiseEnd(end, mask, shapes_.isDivergent(b), end.condition);
   auto kill = [&](const Parts& dying) {
     for (unsigned p = 0; p < jam_; ++p) {
       LlvmValue live = fromStorage(b_.CreateLoad(storageType(), live_[p]));
@@ -467,7 +472,7 @@ void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
     }
   };
   auto leave = [&](BlockId to, const Parts& lanes) {
-    if (ir::isExitOnly(f_.blocks[to])) return kill(lanes);
+    if (ir::isExitOnly(f_.blocks[to])) return raiseExit(f_.blocks[to].end, lanes), kill(lanes);
     assignPhis(b, to, lanes);
     if (masksOf(version).masked[to]) addPending(to, lanes);
   };
@@ -512,9 +517,10 @@ bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version
     b_.SetInsertPoint(at[n]);
     held_.clear();
     mask_ = mask;
+    maskHasLane_ = true;
     emitCode(n);
     const ir::Terminator& end = f_.blocks[n].end;
-    if (counting_) countTerminator(end, mask, false, end.condition);
+    raiseEnd(end, mask, false, end.condition);
     auto leave = [&](BlockId to) {
       if (inside(to)) {
         assignPhis(n, to, {});

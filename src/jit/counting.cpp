@@ -1,4 +1,5 @@
-// Counters of instructions, branches and barriers, compiled in on request. Definitions are in machine/counters.hpp.
+// The events of instructions, branches and barriers: what their only listener here, the counters, makes of them,
+// compiled in on request. Definitions are in machine/counters.hpp, the contract in docs/events.md.
 #include "jit/emitter.hpp"
 
 namespace ordito::jit {
@@ -6,44 +7,88 @@ namespace ordito::jit {
 using isa::ModifierKind;
 using machine::Counter;
 
-void Emitter::count(Counter c, LlvmValue amount) {
-  auto* slot = counters_[static_cast<size_t>(c)];
-  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), slot), amount), slot);
+/// A word that counts how often the code from here on runs.
+uint32_t Emitter::openWord() {
+  blockWord_ = result_.counters.words++;
+  addToWord(blockWord_, b_.getInt64(1));
+  return blockWord_;
 }
 
-/// Adds the number of active lanes of all parts.
-void Emitter::countLanes(Counter c, const Parts& mask) {
-  if (mask.empty()) return count(c, b_.getInt64(uint64_t{kLanes} * jam_));
-  for (LlvmValue m : mask)
-    count(c,
-          b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {laneBits(m)}), b_.getInt64Ty()));
+void Emitter::addToWord(uint32_t word, LlvmValue amount) {
+  LlvmValue at = b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), counters_, word);
+  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), at), amount), at);
+}
+
+/// Adds to the counter of the site being emitted. What is the same each time needs no code: the block's word stands for
+/// it.
+void Emitter::count(Counter c, LlvmValue amount) {
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(amount)) {
+    const auto factor = static_cast<uint32_t>(constant->getZExtValue());
+    if (factor) result_.counters.terms.push_back({blockWord_, currentLine_, factor, c});
+    return;
+  }
+  result_.counters.terms.push_back({result_.counters.words, currentLine_, 1, c});
+  addToWord(result_.counters.words++, amount);
+}
+
+/// Adds `times` for every active lane of all parts.
+void Emitter::countLanes(Counter c, const Parts& mask, uint64_t times) {
+  if (times == 0) return;
+  if (mask.empty()) return count(c, b_.getInt64(times * kLanes * jam_));
+  for (LlvmValue m : mask) {
+    LlvmValue lanes = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, laneBits(m));
+    count(c, b_.CreateMul(b_.CreateZExt(lanes, b_.getInt64Ty()), b_.getInt64(times)));
+  }
 }
 
 /// Adds `times` for every part with an active lane.
 void Emitter::countWarps(Counter c, uint64_t times, const Parts& mask) {
   if (times == 0) return;
   if (mask.empty()) return count(c, b_.getInt64(times * jam_));
+  if (maskHasLane_ && jam_ == 1 && mask == mask_) return count(c, b_.getInt64(times));
   for (LlvmValue m : mask) count(c, b_.CreateSelect(anyLane(m), b_.getInt64(times), b_.getInt64(0)));
 }
 
-void Emitter::countInstructions(const ir::Block& block) {
-  uint64_t issued = block.code.size() + (block.end.isInstruction ? 1 : 0), unguarded = issued;
-  for (const Instruction& i : block.code) unguarded -= i.guard ? 1 : 0;
-  // Of a conditional branch, too, only the lanes that take it are counted as threads; see countTerminator.
-  if (block.end.isInstruction && block.end.kind == ir::Terminator::Kind::Branch) --unguarded;
-  countWarps(Counter::WarpInstructions, issued, mask_);
-  if (unguarded == 0) return;
-  if (mask_.empty()) return count(Counter::ThreadInstructions, b_.getInt64(unguarded * kLanes * jam_));
-  for (LlvmValue m : mask_) {
-    LlvmValue lanes =
-        b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {laneBits(m)}), b_.getInt64Ty());
-    count(Counter::ThreadInstructions, b_.CreateMul(lanes, b_.getInt64(unguarded)));
+/// All instructions of the block, but for the lanes of guarded ones and of its conditional branch.
+void Emitter::raiseIssues(const ir::Block& block) {
+  if (!counting_) return;
+  std::vector<uint32_t> issued, unguarded;  // lines
+  for (const Instruction& i : block.code) {
+    if (i.raisesIssue) issued.push_back(i.line);
+    if (i.raisesIssue && !i.guard) unguarded.push_back(i.line);
   }
+  if (block.end.isInstruction) issued.push_back(block.end.line);
+  if (block.end.isInstruction && block.end.kind != ir::Terminator::Kind::Branch) unguarded.push_back(block.end.line);
+  openWord();
+  countLines(Counter::WarpInstructions, issued, [&] { countWarps(Counter::WarpInstructions, 1, mask_); });
+  countLines(Counter::ThreadInstructions, unguarded, [&] { countLanes(Counter::ThreadInstructions, mask_); });
+}
+
+/// What `once` counts for one line holds for all `lines`.
+void Emitter::countLines(Counter c, const std::vector<uint32_t>& lines, llvm::function_ref<void()> once) {
+  if (lines.empty()) return;
+  const size_t first = result_.counters.terms.size();
+  const uint32_t line = std::exchange(currentLine_, lines[0]);
+  once();
+  currentLine_ = line;
+  const std::vector<CounterTerm> terms(result_.counters.terms.begin() + static_cast<ptrdiff_t>(first),
+                                       result_.counters.terms.end());
+  for (size_t k = 1; k < lines.size(); ++k)
+    for (CounterTerm term : terms) {
+      term.line = lines[k];
+      term.counter = c;
+      result_.counters.terms.push_back(term);
+    }
+}
+
+void Emitter::raiseGuardedIssue(const Instruction& i) {
+  if (counting_ && i.guard && i.raisesIssue) countLanes(Counter::ThreadInstructions, guardedMask(i));
 }
 
 /// A conditional branch counts; one of whose sides only ends the thread is a predicated exit and does not, like on a
 /// GPU.
-void Emitter::countTerminator(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
+void Emitter::raiseEnd(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
+  if (!counting_) return;
   using Kind = ir::Terminator::Kind;
   if (end.kind == Kind::Barrier && end.barrier.op == isa::Op::BarWarpSync) return;
   if (end.kind == Kind::Barrier) return countWarps(Counter::Barriers, 1, mask);
@@ -65,14 +110,35 @@ void Emitter::countTerminator(const ir::Terminator& end, const Parts& mask, bool
   }
 }
 
+/// Lanes end at the exit `end`, of which no code is emitted.
+void Emitter::raiseExit(const ir::Terminator& end, const Parts& mask) {
+  if (!counting_ || !end.isInstruction) return;
+  const uint32_t block = blockWord_;
+  openWord();
+  countLines(Counter::WarpInstructions, {end.line}, [&] { countWarps(Counter::WarpInstructions, 1, mask); });
+  countLines(Counter::ThreadInstructions, {end.line}, [&] { countLanes(Counter::ThreadInstructions, mask); });
+  blockWord_ = block;
+}
+
+/// Hands the counters over; the block may go on later.
 void Emitter::flushCounters() {
   if (!counting_) return;
   LlvmValue out = b_.CreateLoad(
       b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), frame_, offsetof(machine::BlockFrame, counters)));
-  for (size_t c = 0; c < counters_.size(); ++c) {
-    LlvmValue at = b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), out, c);
-    b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), at), b_.CreateLoad(b_.getInt64Ty(), counters_[c])), at);
-  }
+  auto* call =
+      llvm::cast<llvm::CallInst>(helper("ordito_add_counters", b_.getVoidTy(), {out, counters_, b_.getInt64(0)}));
+  call->addParamAttr(1, llvm::Attribute::NoCapture);  // so that LLVM knows that no other pointer leads to them
+  counterFlushes_.push_back(call);
+}
+
+/// Now it is known how many there are.
+void Emitter::finishCounters() {
+  if (!counting_) return;
+  LlvmValue words = b_.getInt64(std::max(1u, result_.counters.words));
+  counters_->setOperand(0, words);
+  for (llvm::CallInst* call : counterFlushes_) call->setArgOperand(2, words);
+  llvm::IRBuilder<>(entry_).CreateMemSet(counters_, b_.getInt8(0), uint64_t{8} * std::max(1u, result_.counters.words),
+                                         llvm::MaybeAlign(8));
 }
 
 }  // namespace ordito::jit

@@ -1,5 +1,5 @@
-// Counters of memory accesses: requests, 32-byte sectors, wavefronts of shared memory. An access whose pattern is known
-// is counted without looking at its lanes:
+// The event of a memory access, and what its only listener here, the counters, makes of it: requests, 32-byte sectors,
+// wavefronts of shared memory. An access whose pattern is known is counted without looking at its lanes:
 //
 //   one group, all lanes on        shared: a constant
 //                                  global: the base's place in its sector decides, by formula or table
@@ -7,31 +7,42 @@
 //   several groups, all lanes on   global: their sums, if they lie apart
 //                                  shared: depends on the distances of the groups alone, which seldom change, so the
 //                                  last answer is kept with the distances that it is for
+//   ascending, all lanes on        global: the lanes at which the sector changes
 //
-// Everything else calls the runtime's counting functions, lane by lane (rt/helpers.cpp).
+// Everything else calls the runtime's counting functions, lane by lane (rt/access_counts.cpp).
 #include "jit/emitter.hpp"
 #include "rt/access_counts.hpp"
 
 namespace ordito::jit {
 
+using machine::AccessKind;
 using machine::Counter;
 
 namespace {
 
 constexpr unsigned kSector = 32;
 
+/// What is counted of a kind of access in one space; Count where nothing is.
 struct SpaceCounters {
-  Counter requests, units, conflicts;
+  Counter requests, units = Counter::Count, conflicts = Counter::Count;
 };
 
-SpaceCounters countersOf(bool shared, bool store) {
-  if (shared)
-    return store ? SpaceCounters{Counter::SharedStoreRequests, Counter::SharedStoreWavefronts,
-                                 Counter::SharedStoreConflicts}
-                 : SpaceCounters{Counter::SharedLoadRequests, Counter::SharedLoadWavefronts,
-                                 Counter::SharedLoadConflicts};
-  return store ? SpaceCounters{Counter::GlobalStoreRequests, Counter::GlobalStoreSectors, Counter::SharedStoreConflicts}
-               : SpaceCounters{Counter::GlobalLoadRequests, Counter::GlobalLoadSectors, Counter::SharedLoadConflicts};
+SpaceCounters countersOf(AccessKind kind, ptx::Space space) {
+  using ptx::Space;
+  const bool isLoad = kind == AccessKind::Load;
+  if (kind == AccessKind::Atomic || kind == AccessKind::Reduction) {
+    if (space == Space::Shared) return {Counter::SharedAtomics};
+    if (space != Space::Global) return {Counter::Count};
+    return {kind == AccessKind::Atomic ? Counter::GlobalAtomics : Counter::GlobalReductions};
+  }
+  if (space == Space::Local) return {isLoad ? Counter::LocalLoadRequests : Counter::LocalStoreRequests};
+  if (space == Space::Global && isLoad) return {Counter::GlobalLoadRequests, Counter::GlobalLoadSectors};
+  if (space == Space::Global) return {Counter::GlobalStoreRequests, Counter::GlobalStoreSectors};
+  if (isLoad || kind == AccessKind::MatrixLoad)
+    return {isLoad ? Counter::SharedLoadRequests : Counter::MatrixLoads, Counter::SharedLoadWavefronts,
+            Counter::SharedLoadConflicts};
+  return {kind == AccessKind::MatrixStore ? Counter::MatrixStores : Counter::SharedStoreRequests,
+          Counter::SharedStoreWavefronts, Counter::SharedStoreConflicts};
 }
 
 }  // namespace
@@ -88,14 +99,21 @@ LlvmValue Emitter::sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned byte
   return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateAnd(bits, b_.getInt64(firsts)));
 }
 
-LlvmValue Emitter::countByLane(const Address& a, unsigned part, int64_t offset, LlvmValue lanes, unsigned bytes,
-                               Counted what) {
-  auto* addresses = llvm::IRBuilder<>(entry_).CreateAlloca(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
-  b_.CreateStore(addressVector(a, part, offset), addresses);
-  const char* name = what == Counted::Sectors      ? "ordito_count_sectors"
-                     : what == Counted::SharedLoad ? "ordito_count_shared_load"
-                                                   : "ordito_count_shared_store";
-  return helper(name, b_.getInt64Ty(), {addresses, lanes, b_.getInt32(bytes)});
+LlvmValue Emitter::inMemory(LlvmValue vector) {
+  auto* place = llvm::IRBuilder<>(entry_).CreateAlloca(vector->getType());
+  b_.CreateStore(vector, place);
+  return place;
+}
+
+LlvmValue Emitter::sectorsByLane(const AccessEvent& e, unsigned part) {
+  return helper("ordito_count_sectors", b_.getInt64Ty(),
+                {inMemory(addressVector(e.at, part, e.offset)), lanesOrAll(e.mask, part), b_.getInt32(e.bytes)});
+}
+
+LlvmValue Emitter::sharedByLane(const AccessEvent& e, unsigned part) {
+  return helper("ordito_count_shared", b_.getInt64Ty(),
+                {inMemory(addressVector(e.at, part, e.offset)), lanesOrAll(e.mask, part), b_.getInt32(e.bytes),
+                 b_.getInt32(static_cast<uint32_t>(e.kind))});
 }
 
 /// `fast` where `condition` holds, else what `slow` computes.
@@ -116,7 +134,8 @@ LlvmValue Emitter::unless(LlvmValue condition, LlvmValue fast, llvm::function_re
 
 /// Wavefronts and conflicts of several groups in all parts, packed as the runtime does: one answer is kept for as long
 /// as the groups keep their distances, since banks are relative.
-LlvmValue Emitter::sharedOfGroups(const Address& a, unsigned parts, int64_t offset, unsigned bytes, Counted what) {
+LlvmValue Emitter::sharedOfGroups(const AccessEvent& e, unsigned parts) {
+  const Address& a = e.at;
   llvm::IRBuilder<> entry(entry_);
   auto* answer = entry.CreateAlloca(b_.getInt64Ty(), nullptr, "wavefronts");
   entry.CreateStore(b_.getInt64(0), answer);  // no access takes none
@@ -134,7 +153,7 @@ LlvmValue Emitter::sharedOfGroups(const Address& a, unsigned parts, int64_t offs
   return unless(valid, b_.CreateMul(kept, b_.getInt64(parts)), [&] {
     LlvmValue sum = b_.getInt64(0), first = nullptr;
     for (unsigned p = 0; p < parts; ++p) {
-      LlvmValue packed = countByLane(a, p, offset, b_.getInt32(~0u), bytes, what);
+      LlvmValue packed = sharedByLane(e, p);
       if (!first) first = packed;
       sum = b_.CreateAdd(sum, packed);
     }
@@ -166,76 +185,143 @@ LlvmValue Emitter::sectorsOfPairs(const Address& a, unsigned parts, int64_t offs
   });
 }
 
-void Emitter::countAccess(const Instruction& i, const Address& a, const Parts& mask, unsigned bytes, bool store) {
+/// The one place that a chapter tells of an access to memory. Parameters, constants and mbarriers have units of their
+/// own, of which nothing is counted.
+void Emitter::raise(const Instruction& i, const AccessEvent& e) {
   using ptx::Space;
-  const auto space = i.mods.name(isa::ModifierKind::Space);
-  if (space.starts_with("param") || a.space == Space::Const) return;
-  if (a.space == Space::Local)
-    return countWarps(store ? Counter::LocalStoreRequests : Counter::LocalLoadRequests, 1, mask);
-  const bool shared = a.space == Space::Shared;
-  if (i.info().effect == isa::Effect::Atomic)
-    return countWarps(shared ? Counter::SharedAtomics : Counter::GlobalAtomics, 1, mask);
-  const SpaceCounters counters = countersOf(shared, store);
-  const Counted what = !shared ? Counted::Sectors : store ? Counted::SharedStore : Counted::SharedLoad;
-  const int64_t offset = i.operands[store ? 0 : 1].offset;
-  countWarps(counters.requests, 1, mask);
-  // Warps with one address and all lanes on need one look.
-  const unsigned parts = a.isGrouped() && !a.warpVarying && mask.empty() ? 1 : jam_;
-  LlvmValue sum = b_.getInt64(0);
-  if (shared && a.isGrouped() && a.groups > 1 && mask.empty()) {
-    // `tile[y][k]` for many k: one register and many offsets, which are alike but for their place in a word.
-    auto& known = countedGroups_[{i.operands[store ? 0 : 1].reg, bytes, (offset & 3) + (store ? 4 : 0)}];
-    if (!known) known = sharedOfGroups(a, parts, offset, bytes, what);
-    sum = known;
-  } else if (!shared && a.isGrouped() && a.groups == 2 && a.patternless() && mask.empty()) {
-    sum = sectorsOfPairs(a, parts, offset);
-  } else {
-    for (unsigned p = 0; p < parts; ++p)
-      sum = b_.CreateAdd(sum, shared ? wavefrontsOf(a, p, offset, maskOf(mask, p), bytes, what)
-                                     : sectorsOf(a, p, offset, maskOf(mask, p), bytes));
-  }
-  sum = b_.CreateMul(sum, b_.getInt64(jam_ / parts));
-  if (!shared) return count(counters.units, sum);
+  if (!counting_ || !i.raisesAccess || e.kind == AccessKind::Mbarrier) return;
+  if (i.mods.name(isa::ModifierKind::Space).starts_with("param")) return;
+  if (e.at.space == Space::Generic) return countGeneric(e);
+  if (e.at.space != Space::Global && e.at.space != Space::Shared && e.at.space != Space::Local) return;
+  const SpaceCounters counters = countersOf(e.kind, e.at.space);
+  if (counters.requests != Counter::Count) countWarps(counters.requests, 1, e.mask);
+  if (counters.units == Counter::Count) return;
+  LlvmValue sum = unitsOf(i, e);
+  if (counters.conflicts == Counter::Count) return count(counters.units, sum);
   count(counters.units, b_.CreateAnd(sum, b_.getInt64(UINT32_MAX)));
   count(counters.conflicts, b_.CreateLShr(sum, 32));
 }
 
-/// The sectors of one warp's access to global memory (a generic address counts as one).
-LlvmValue Emitter::sectorsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes) {
-  LlvmValue lanes = mask ? laneBits(mask) : b_.getInt32(~0u);
-  auto byLane = [&] { return countByLane(a, part, offset, lanes, bytes, Counted::Sectors); };
-  if (!a.isGrouped() || a.space == ptx::Space::Generic || bytes > kSector) return byLane();
-  auto base = [&](unsigned g) { return b_.CreateAdd(a.bases[part][g], b_.getInt64(static_cast<uint64_t>(offset))); };
-  if (a.groups == 1 && !mask) return sectorsOfGroup(a, base(0), 0, kLanes, bytes);
+/// Sectors, or packed wavefronts, of all parts.
+LlvmValue Emitter::unitsOf(const Instruction& i, const AccessEvent& e) {
+  const Address& a = e.at;
+  const bool shared = a.space == ptx::Space::Shared;
+  // Warps with one address and all lanes on need one look.
+  const unsigned parts = a.isGrouped() && !a.warpVarying && e.mask.empty() ? 1 : jam_;
+  LlvmValue sum = b_.getInt64(0);
+  if (shared && a.isGrouped() && a.groups > 1 && e.mask.empty()) {
+    // `tile[y][k]` for many k: one register and many offsets, which are alike but for their place in a word.
+    const size_t at = e.kind == AccessKind::Load || e.kind == AccessKind::MatrixLoad ? 1 : 0;
+    auto& known = countedGroups_[{i.operands[at].reg, e.bytes, (e.offset & 3) + (at ? 0 : 4)}];
+    if (!known) known = sharedOfGroups(e, parts);
+    sum = known;
+  } else if (!shared && a.isGrouped() && a.groups == 2 && a.patternless() && e.mask.empty()) {
+    sum = sectorsOfPairs(a, parts, e.offset);
+  } else {
+    for (unsigned p = 0; p < parts; ++p) sum = b_.CreateAdd(sum, shared ? wavefrontsOf(e, p) : sectorsOf(e, p));
+  }
+  return b_.CreateMul(sum, b_.getInt64(jam_ / parts));
+}
+
+/// Lanes of one warp may go to different spaces, and each of these has a request of its own.
+void Emitter::countGeneric(const AccessEvent& e) {
+  using ptx::Space;
+  constexpr unsigned kWords = sizeof(rt::GenericCount) / sizeof(uint64_t);
+  auto* out = llvm::IRBuilder<>(entry_).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), kWords));
+  for (unsigned p = 0; p < jam_; ++p) {
+    helper("ordito_count_generic", b_.getVoidTy(),
+           {frame_, inMemory(addressVector(e.at, p, e.offset)), lanesOrAll(e.mask, p), b_.getInt32(e.bytes),
+            b_.getInt32(static_cast<uint32_t>(e.kind)), out});
+    auto word = [&](size_t offset) {
+      return b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), out, offset));
+    };
+    auto add = [&](Counter c, LlvmValue n) {
+      if (c != Counter::Count) count(c, n);
+    };
+    const SpaceCounters global = countersOf(e.kind, Space::Global), shared = countersOf(e.kind, Space::Shared);
+    add(global.requests, word(offsetof(rt::GenericCount, globalRequests)));
+    add(global.units, word(offsetof(rt::GenericCount, globalSectors)));
+    LlvmValue packed = word(offsetof(rt::GenericCount, sharedPacked));
+    add(shared.requests, word(offsetof(rt::GenericCount, sharedRequests)));
+    add(shared.units, b_.CreateAnd(packed, b_.getInt64(UINT32_MAX)));
+    add(shared.conflicts, b_.CreateLShr(packed, 32));
+    add(countersOf(e.kind, Space::Local).requests, word(offsetof(rt::GenericCount, localRequests)));
+  }
+}
+
+/// cp.async. To a GPU it is a load whose sectors depend on the banks that it writes to; lanes that want no bytes make
+/// no request.
+void Emitter::raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask,
+                        unsigned bytes) {
+  if (!counting_ || !i.raisesAccess) return;
+  Parts copying = mask;
+  for (unsigned p = 0; p < jam_; ++p) {
+    if (LlvmValue wanted = wantedBytes(i, bytes, p)) {
+      LlvmValue some = b_.CreateICmpNE(wanted, constant(isa::Type::u32, 0, true));
+      if (mask.empty()) copying.resize(jam_);
+      copying[p] = mask.empty() ? some : b_.CreateAnd(mask[p], some);
+    }
+    count(Counter::GlobalLoadSectors,
+          helper("ordito_count_copied_sectors", b_.getInt64Ty(),
+                 {inMemory(addressVector(from, p, i.operands[1].offset)),
+                  inMemory(addressVector(to, p, i.operands[0].offset)), lanesOrAll(copying, p), b_.getInt32(bytes)}));
+  }
+  countWarps(Counter::GlobalLoadRequests, 1, copying);
+}
+
+/// A texture or surface: what it touches depends on the texture unit, so requests alone are counted.
+void Emitter::raiseImageAccess(const Instruction& i, Counter requests) {
+  if (counting_ && i.raisesAccess) countWarps(requests, 1, guardedMask(i));
+}
+
+/// The sectors of one warp's access to global memory.
+LlvmValue Emitter::sectorsOf(const AccessEvent& e, unsigned part) {
+  const Address& a = e.at;
+  LlvmValue mask = maskOf(e.mask, part);
+  auto byLane = [&] { return sectorsByLane(e, part); };
+  if (e.bytes > kSector) return byLane();
+  if (!a.isGrouped()) return mask ? byLane() : sectorsOfAscending(e, part);
+  auto base = [&](unsigned g) { return b_.CreateAdd(a.bases[part][g], b_.getInt64(static_cast<uint64_t>(e.offset))); };
+  if (a.groups == 1 && !mask) return sectorsOfGroup(a, base(0), 0, kLanes, e.bytes);
   if (a.groups == 1) {
-    const Run::Kind kind = classify(a.pattern, 0, kLanes, bytes);
+    LlvmValue lanes = laneBits(mask);
+    const Run::Kind kind = classify(a.pattern, 0, kLanes, e.bytes);
     LlvmValue start = b_.CreateAdd(base(0), b_.getInt64(static_cast<uint64_t>(a.pattern[0])));
-    if (kind == Run::Kind::Contiguous) return sectorsOfMask(start, lanes, bytes);
+    if (kind == Run::Kind::Contiguous) return sectorsOfMask(start, lanes, e.bytes);
     if (kind == Run::Kind::Same) return b_.CreateZExt(b_.CreateICmpNE(lanes, b_.getInt32(0)), b_.getInt64Ty());
     return byLane();
   }
   if (mask) return byLane();
   const unsigned width = kLanes / a.groups;
   LlvmValue sum = b_.getInt64(0);
-  for (unsigned g = 0; g < a.groups; ++g) sum = b_.CreateAdd(sum, sectorsOfGroup(a, base(g), g * width, width, bytes));
-  return unless(groupsLieApart(a, part, bytes, offset), sum, byLane);
+  for (unsigned g = 0; g < a.groups; ++g)
+    sum = b_.CreateAdd(sum, sectorsOfGroup(a, base(g), g * width, width, e.bytes));
+  return unless(groupsLieApart(a, part, e.bytes, e.offset), sum, byLane);
+}
+
+/// Where no lane's address is below that of the lane before it, a new sector begins at each lane whose sector differs
+/// from the one before. Addresses are multiples of the size, so a lane touches one sector.
+LlvmValue Emitter::sectorsOfAscending(const AccessEvent& e, unsigned part) {
+  std::vector<int> before(kLanes, 0);
+  for (unsigned lane = 1; lane < kLanes; ++lane) before[lane] = static_cast<int>(lane) - 1;
+  LlvmValue sector = b_.CreateLShr(addressVector(e.at, part, e.offset), 5);
+  LlvmValue last = b_.CreateShuffleVector(sector, before);
+  LlvmValue ascends = b_.CreateICmpEQ(laneBits(b_.CreateICmpUGE(sector, last)), b_.getInt32(~0u));
+  LlvmValue begins = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, laneBits(b_.CreateICmpNE(sector, last)));
+  LlvmValue sum = b_.CreateAdd(b_.CreateZExt(begins, b_.getInt64Ty()), b_.getInt64(1));
+  return unless(ascends, sum, [&] { return sectorsByLane(e, part); });
 }
 
 /// Wavefronts of one warp's access to shared memory in the low half, those that conflicts added in the high half.
-LlvmValue Emitter::wavefrontsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes,
-                                Counted what) {
-  LlvmValue lanes = mask ? laneBits(mask) : b_.getInt32(~0u);
-  if (!a.isGrouped() || a.groups > 1) return countByLane(a, part, offset, lanes, bytes, what);
-  if (!mask) {
-    // Banks are relative: shifting all addresses alike by whole words changes nothing.
-    const rt::SharedCount c = rt::countShared(
-        a.pattern.data(), ~0u, bytes, what == Counted::SharedLoad ? rt::SharedAccess::Load : rt::SharedAccess::Store);
-    return b_.getInt64(c.wavefronts | uint64_t{c.wavefronts - c.ideal} << 32);
-  }
-  const Run::Kind kind = classify(a.pattern, 0, kLanes, bytes);
-  if (bytes <= 4 && kind != Run::Kind::Scattered)
-    return b_.CreateZExt(b_.CreateICmpNE(lanes, b_.getInt32(0)), b_.getInt64Ty());
-  return countByLane(a, part, offset, lanes, bytes, what);
+LlvmValue Emitter::wavefrontsOf(const AccessEvent& e, unsigned part) {
+  const Address& a = e.at;
+  if (!a.isGrouped() || a.groups > 1) return sharedByLane(e, part);
+  // Banks are relative: shifting all addresses alike by whole words changes nothing.
+  if (e.mask.empty()) return b_.getInt64(rt::countShared(a.pattern.data(), ~0u, e.bytes, e.kind).packed());
+  const Run::Kind kind = classify(a.pattern, 0, kLanes, e.bytes);
+  if (e.bytes <= 4 && kind != Run::Kind::Scattered)
+    return b_.CreateZExt(b_.CreateICmpNE(laneBits(e.mask[part]), b_.getInt32(0)), b_.getInt64Ty());
+  return sharedByLane(e, part);
 }
 
 }  // namespace ordito::jit

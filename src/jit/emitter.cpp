@@ -90,6 +90,7 @@ void Emitter::emitFunction(unsigned groups) {
   makeSlots();
   emitPrologue();
   emitRegions();
+  finishCounters();
   llvm::IRBuilder<>(entry_).CreateBr(body);
   result_.scratchBytes = llvm::alignTo(plan_.spills.total + 64, 64);
   result_.streamedBytes = plan_.nonTemporal.bytes;
@@ -131,12 +132,7 @@ void Emitter::emitPrologue() {
     ctaid_[d] = frameField(offsetof(BlockFrame, ctaid) + 4 * d, b_.getInt32Ty(), "ctaid");
     nctaid_[d] = frameField(offsetof(BlockFrame, nctaid) + 4 * d, b_.getInt32Ty(), "nctaid");
   }
-  if (counting_)
-    for (size_t c = 0; c < machine::kCounterCount; ++c) {
-      llvm::IRBuilder<> at(entry_);
-      counters_.push_back(at.CreateAlloca(b_.getInt64Ty(), nullptr, "counter"));
-      b_.CreateStore(b_.getInt64(0), counters_.back());
-    }
+  if (counting_) counters_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt64Ty(), b_.getInt64(1), "counters");
 }
 
 /// Which lanes have not ended, where the block goes on, and how often a loop has spun.

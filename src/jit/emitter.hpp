@@ -18,9 +18,11 @@
 
 #include "base/error.hpp"
 #include "ir/ir.hpp"
+#include "jit/counter_term.hpp"
 #include "jit/target.hpp"
 #include "machine/counters.hpp"
 #include "machine/device_runtime.hpp"
+#include "machine/events.hpp"
 #include "machine/kernel.hpp"
 #include "machine/layout.hpp"
 #include "ptx/matrix.hpp"
@@ -50,6 +52,7 @@ struct EmittedKernel {
   size_t scratchBytes = 0;
   size_t localBytes = 0;
   size_t streamedBytes = 0;
+  CounterTerms counters;
   std::vector<std::string> sleefNames;  // declared math functions, to be resolved at link time
 };
 
@@ -463,23 +466,46 @@ class Emitter {
 
   // ---- counting.cpp
   // --------------------------------------------------------------------------------------------------------------------------
+  // The chapters raise events (machine/events.hpp); who listens is known here alone. Without listeners nothing is
+  // emitted.
+  struct AccessEvent {
+    machine::AccessKind kind;
+    const Address& at;
+    int64_t offset;     // of all lanes, beside the address
+    const Parts& mask;  // who takes part
+    unsigned bytes;     // of a lane
+  };
+  void raise(const Instruction& i, const AccessEvent& e);
+  void raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask, unsigned bytes);
+  void raiseImageAccess(const Instruction& i, machine::Counter requests);
+  void raiseTileAccess(const Instruction& i, size_t address, unsigned matrices, machine::AccessKind kind);
+  void raiseFragmentAccess(const Instruction& i, size_t registers, size_t address, machine::AccessKind kind);
+  void raiseIssues(const ir::Block& block);
+  void raiseGuardedIssue(const Instruction& i);
+  void raiseEnd(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition);
+  void raiseExit(const ir::Terminator& end, const Parts& mask);
+  uint32_t openWord();
+  void countLines(machine::Counter c, const std::vector<uint32_t>& lines, llvm::function_ref<void()> once);
+  void addToWord(uint32_t word, LlvmValue amount);
   void count(machine::Counter c, LlvmValue amount);  // i64
-  void countLanes(machine::Counter c, const Parts& mask);
+  void countLanes(machine::Counter c, const Parts& mask, uint64_t times = 1);
   void countWarps(machine::Counter c, uint64_t times, const Parts& mask);
-  void countInstructions(const ir::Block& block);
-  void countTerminator(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition);
-  void countAccess(const Instruction& i, const Address& a, const Parts& mask, unsigned bytes, bool store);
+  void countGeneric(const AccessEvent& e);
+  LlvmValue unitsOf(const Instruction& i, const AccessEvent& e);
   LlvmValue sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width, unsigned bytes);
   LlvmValue groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset);
   LlvmValue sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes);
-  enum class Counted : uint8_t { Sectors, SharedLoad, SharedStore };
-  LlvmValue countByLane(const Address& a, unsigned part, int64_t offset, LlvmValue lanes, unsigned bytes, Counted what);
+  LlvmValue inMemory(LlvmValue vector);
+  LlvmValue sectorsByLane(const AccessEvent& e, unsigned part);
+  LlvmValue sharedByLane(const AccessEvent& e, unsigned part);
   LlvmValue unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow);
   LlvmValue sectorsOfPairs(const Address& a, unsigned parts, int64_t offset);
-  LlvmValue sharedOfGroups(const Address& a, unsigned parts, int64_t offset, unsigned bytes, Counted what);
-  LlvmValue sectorsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes);
-  LlvmValue wavefrontsOf(const Address& a, unsigned part, int64_t offset, LlvmValue mask, unsigned bytes, Counted what);
+  LlvmValue sectorsOfAscending(const AccessEvent& e, unsigned part);
+  LlvmValue sharedOfGroups(const AccessEvent& e, unsigned parts);
+  LlvmValue sectorsOf(const AccessEvent& e, unsigned part);
+  LlvmValue wavefrontsOf(const AccessEvent& e, unsigned part);
   void flushCounters();
+  void finishCounters();
 
   // ---- state
   // -----------------------------------------------------------------------------------------------------------------------------------
@@ -554,7 +580,10 @@ class Emitter {
     std::vector<llvm::AllocaInst*> parts;
   };
   std::map<simt::PrivateSlots::Key, PrivateSlot> privateSlots_;
-  std::vector<llvm::AllocaInst*> counters_;
+  llvm::AllocaInst* counters_ = nullptr;         // EmittedKernel::counters.words of them
+  std::vector<llvm::CallInst*> counterFlushes_;  // told how many when all is emitted
+  uint32_t blockWord_ = 0;                       // counts how often the code being emitted runs
+  bool maskHasLane_ = false;                     // it is skipped where `mask_` is empty
   std::map<std::tuple<ValueId, unsigned, int64_t>, LlvmValue> countedGroups_;  // in the block being emitted
   EmittedKernel result_;
 };

@@ -29,10 +29,9 @@ using BlockFunction = uint32_t (*)(const machine::BlockFrame*);
 /// What one copy of a kernel's code asks for.
 struct Needs {
   size_t scratch, local, streamed;
-  Needs(const EmittedKernel& k, size_t threads)
-      : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.streamedBytes) {}
+  CounterTerms counters;
   Needs(const CompiledObject& k, size_t threads)
-      : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.streamedBytes) {}
+      : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.streamedBytes), counters(k.counters) {}
 };
 
 /// A kernel's code, whatever runs it.
@@ -43,6 +42,10 @@ class Kernel : public machine::Executable {
   size_t scratchBytes() const override { return needs_.scratch; }
   size_t localBytes() const override { return needs_.local; }
   size_t streamedBytes() const override { return needs_.streamed; }
+  size_t counterWords() const override { return needs_.counters.words; }
+  void addCounters(const uint64_t* words, machine::SiteCounters& sites) const override {
+    needs_.counters.addTo(words, sites);
+  }
 
  private:
   const Needs needs_;
@@ -127,7 +130,7 @@ class CodeMaker {
       return tl::unexpected(object.error());
     }
     CompiledObject code{std::move(*object), kernel.emitted.scratchBytes, kernel.emitted.localBytes,
-                        kernel.emitted.streamedBytes};
+                        kernel.emitted.streamedBytes, kernel.emitted.counters};
     if (r.caches) cache_.add(r.keyFor(effort), code);
     return link(r, std::move(code), effort);
   }

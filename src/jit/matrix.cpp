@@ -434,8 +434,22 @@ LlvmValue Emitter::transposed(LlvmValue words) {
   return b_.CreateBitCast(b_.CreateShuffleVector(b_.CreateBitCast(words, halves), from), words->getType());
 }
 
+/// ldmatrix and stmatrix: the lanes that name a row move it.
+void Emitter::raiseTileAccess(const Instruction& i, size_t address, unsigned matrices, machine::AccessKind kind) {
+  if (!counting_) return;
+  ir::Pattern named{};
+  for (unsigned lane = 0; lane < kLanes; ++lane) named[lane] = lane < matrices * 8;
+  Parts mask = guardedMask(i);
+  if (matrices * 8 < kLanes) {
+    LlvmValue names = patternVector(named, b_.getInt1Ty());
+    mask = mask.empty() ? Parts(jam_, names) : both(mask, Parts(jam_, names));
+  }
+  raise(i, {kind, addressOf(i, address), i.operands[address].offset, mask, 16});
+}
+
 void Emitter::emitTileLoad(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
+  raiseTileAccess(i, 1, count, machine::AccessKind::MatrixLoad);
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < jam_; ++p) {
     LlvmValue addresses = rowAddresses(i, 1, p, count);
@@ -451,6 +465,7 @@ void Emitter::emitTileLoad(const Instruction& i) {
 
 void Emitter::emitTileStore(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
+  raiseTileAccess(i, 0, count, machine::AccessKind::MatrixStore);
   for (unsigned p = 0; p < jam_; ++p) {
     LlvmValue addresses = rowAddresses(i, 0, p, count);
     Source s;
@@ -527,10 +542,44 @@ Emitter::FragmentMemory Emitter::fragmentMemory(const Instruction& i, size_t reg
   return m;
 }
 
+namespace {
+
+/// Registers behind these repeat them.
+unsigned distinctRegisters(const Fragment& f) {
+  return std::min(f.registers, std::max(1u, f.rows * f.columns / kLanes / f.perRegister()));
+}
+
+}  // namespace
+
+/// Each run of elements that are neighbours in memory for every lane is an access of its own, of 16 bytes at most, as
+/// the GPU's compiler makes of it (tests/gpu/memory_instructions.json).
+void Emitter::raiseFragmentAccess(const Instruction& i, size_t registers, size_t address, machine::AccessKind kind) {
+  if (!counting_) return;
+  const Fragment f = ptx::fragmentOf(i, registers);
+  const bool byColumns = i.mods.name(ModifierKind::Layout) == "col";
+  auto follows = [&](unsigned e) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const Where before = whereOf(f, lane, e - 1, byColumns), here = whereOf(f, lane, e, byColumns);
+      if (here.major != before.major || here.minor != before.minor + 1) return false;
+    }
+    return true;
+  };
+  const unsigned count = distinctRegisters(f) * f.perRegister(), bits = isa::bits(f.element);
+  for (unsigned first = 0, next; first < count; first = next) {
+    for (next = first + 1; next < count && (next - first) * bits < 128 && follows(next);) ++next;
+    Address a;
+    a.space = addressOf(i, address).space;
+    for (unsigned p = 0; p < jam_; ++p)
+      a.vectors.push_back(elementAddresses(fragmentMemory(i, registers, address, p), first));
+    raise(i, {kind, a, 0, guardedMask(i), std::max(1u, (next - first) * bits / 8)});
+  }
+}
+
 void Emitter::emitFragmentLoad(const Instruction& i) {
   const Fragment f = ptx::fragmentOf(i, 0);
   llvm::Type* word = typeOf(f.registerType(), false);
-  const unsigned distinct = std::max(1u, f.rows * f.columns / kLanes / f.perRegister());
+  const unsigned distinct = distinctRegisters(f);
+  raiseFragmentAccess(i, 0, 1, machine::AccessKind::Load);
   std::vector<Parts> results(f.registers);
   const Parts mask = guardedMask(i);
   checkAlignment(i, 1, std::max(1u, isa::bytes(f.element)), mask);
@@ -559,6 +608,7 @@ void Emitter::emitFragmentStore(const Instruction& i) {
   const Fragment f = ptx::fragmentOf(i, 1);
   const Parts mask = guardedMask(i);
   checkAlignment(i, 0, std::max(1u, isa::bytes(f.element)), mask);
+  raiseFragmentAccess(i, 1, 0, machine::AccessKind::Store);
   for (unsigned p = 0; p < jam_; ++p) {
     const FragmentMemory m = fragmentMemory(i, 1, 0, p);
     Source s;

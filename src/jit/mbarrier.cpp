@@ -52,6 +52,7 @@ void Emitter::emitMbarrier(const Instruction& i) {
   const Parts mask = guardedMask(i), outer = mask_;
   checkAlignment(i, form->address, 8, mask);
   const Address a = addressOf(i, form->address);
+  raise(i, {machine::AccessKind::Mbarrier, a, i.operands[form->address].offset, mask, 8});
   const bool hasOperand =
       form->operand < i.operands.size() && i.operands[form->operand].kind != ptx::Operand::Kind::None;
   Parts results;

@@ -467,10 +467,8 @@ void Emitter::emitLoad(const Instruction& i) {
   const Parts mask = guardedMask(i);
   checkAlignment(i, 1, bytes * std::max(1u, static_cast<unsigned>(to.elements.size())), mask);
   if (isOrdered(i)) compilerFence();
-  if (counting_)
-    countAccess(i, a, mask, bytes * (to.kind == Operand::Kind::Vector ? static_cast<unsigned>(to.elements.size()) : 1),
-                false);
   std::vector<Operand> targets = to.kind == Operand::Kind::Vector ? to.elements : std::vector<Operand>{to};
+  raise(i, {machine::AccessKind::Load, a, i.operands[1].offset, mask, bytes * static_cast<unsigned>(targets.size())});
   std::vector<Parts> vectors(targets.size());
   prefetchNext(i, a, bytes * static_cast<unsigned>(targets.size()));
   for (unsigned k = 0; k < targets.size(); ++k) {
@@ -550,7 +548,7 @@ void Emitter::emitStore(const Instruction& i) {
   const Parts mask = guardedMask(i);
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
   checkAlignment(i, 0, bytes * static_cast<unsigned>(sources.size()), mask);
-  if (counting_) countAccess(i, a, mask, bytes * static_cast<unsigned>(sources.size()), true);
+  raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, bytes * static_cast<unsigned>(sources.size())});
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;
     s.part = p;
@@ -585,8 +583,9 @@ void Emitter::makePrivateSlots() {
 bool Emitter::slotLoad(const Instruction& i) {
   auto key = simt::privateKey(f_, i.operands[1]);
   if (!key || !plan_.privateSlots.isPrivate[key->first]) return false;
-  if (counting_ && f_.variables[key->first].space == Space::Local)
-    countWarps(machine::Counter::LocalLoadRequests, 1, guardedMask(i));
+  Address a;
+  a.space = f_.variables[key->first].space;
+  if (counting_) raise(i, {machine::AccessKind::Load, a, i.operands[1].offset, guardedMask(i), isa::bytes(i.type[0])});
   const Operand& to = i.operands[0];
   const std::vector<Operand> targets = to.kind == Operand::Kind::Vector ? to.elements : std::vector<Operand>{to};
   for (unsigned k = 0; k < targets.size(); ++k) {
@@ -614,8 +613,9 @@ bool Emitter::slotStore(const Instruction& i) {
   const Operand& from = i.operands[1];
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
   const Parts mask = guardedMask(i);
-  if (counting_ && f_.variables[key->first].space == Space::Local)
-    countWarps(machine::Counter::LocalStoreRequests, 1, mask);
+  Address a;
+  a.space = f_.variables[key->first].space;
+  raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, isa::bytes(i.type[0])});
   for (unsigned k = 0; k < sources.size(); ++k) {
     PrivateSlot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
     auto* type = llvm::FixedVectorType::get(slot.type, kLanes);

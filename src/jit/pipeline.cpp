@@ -62,7 +62,7 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
   // Lanes that are out of step have to meet before they can work together, and may be so in more places then.
   std::set<uint32_t> warpStops;
-  auto function = ir::buildCfg(module, kernel);
+  auto function = ir::buildCfg(module, kernel, warpStops, specialisation.counters);
   if (!function) return tl::unexpected(function.error());
   const auto finish = [&] {
     ir::buildSsa(*function);
@@ -72,7 +72,7 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   finish();
   ir::Stops stops = ir::findStops(*function, launch);
   while (ir::addWarpStops(*function, stops, warpStops)) {
-    function = ir::buildCfg(module, kernel, warpStops);
+    function = ir::buildCfg(module, kernel, warpStops, specialisation.counters);
     finish();
     stops = ir::findStops(*function, launch);
   }

@@ -241,7 +241,8 @@ void Emitter::emitAtomic(const Instruction& i) {
   Address a = addressOf(i, at);
   const Parts mask = guardedMask(i);
   checkAlignment(i, at, isa::bytes(t), mask);
-  if (counting_) countAccess(i, a, mask, isa::bytes(t), true);
+  const auto kind = returns && !i.isReduction ? machine::AccessKind::Atomic : machine::AccessKind::Reduction;
+  raise(i, {kind, a, i.operands[at].offset, mask, isa::bytes(t)});
   if (plan_.counters.regions[currentPoint_] && mask.empty() && simt::isCount(i, plan_.definitions))
     return emitCounts(i, at, a);
   const bool isCas = i.op == isa::Op::AtomCas;

@@ -82,6 +82,7 @@ void Emitter::emitTextureFetch(const Instruction& i, size_t offset) {
   const Operand* offsets = i.operands[offset].kind == Operand::Kind::None ? nullptr : &i.operands[offset];
   const unsigned count = static_cast<unsigned>(i.operands[0].elements.size());
   const Parts mask = guardedMask(i);
+  raiseImageAccess(i, machine::Counter::TextureRequests);
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < jam_; ++p) {
     LlvmValue handles = imageHandles(i.operands[2].elements[0], p);
@@ -144,6 +145,7 @@ void Emitter::emitSurfaceLoad(const Instruction& i) {
   const unsigned count = isVector ? static_cast<unsigned>(i.operands[0].elements.size()) : 1,
                  each = isa::bytes(i.type[0]);
   const Parts mask = guardedMask(i);
+  raiseImageAccess(i, machine::Counter::SurfaceLoadRequests);
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < jam_; ++p) {
     LlvmValue places = surfacePlaces(i, 1, each * count, mask, p);
@@ -162,6 +164,7 @@ void Emitter::emitSurfaceStore(const Instruction& i) {
   const unsigned count = isVector ? static_cast<unsigned>(i.operands[1].elements.size()) : 1,
                  each = isa::bytes(i.type[0]);
   const Parts mask = guardedMask(i);
+  raiseImageAccess(i, machine::Counter::SurfaceStoreRequests);
   for (unsigned p = 0; p < jam_; ++p) {
     LlvmValue places = surfacePlaces(i, 0, each * count, mask, p);
     if (i.op == Op::SustFormatted) {
@@ -189,6 +192,7 @@ void Emitter::emitSurfaceReduction(const Instruction& i) {
   atomic.mods[ModifierKind::AtomOp] = isa::modifierValue(ModifierKind::AtomOp, i.mods.name(ModifierKind::SurfaceOp));
   llvm::Type* element = b_.getIntNTy(isa::bits(i.type[0]));
   const Parts mask = guardedMask(i);
+  raiseImageAccess(i, machine::Counter::SurfaceReductionRequests);
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;
     s.part = p;

@@ -34,7 +34,7 @@ void Emitter::emitWideStore(const Instruction& i) {
   const Address a = addressOf(i, 0);
   const Parts mask = guardedMask(i);
   checkAlignment(i, 0, 16, mask);
-  if (counting_) countAccess(i, a, mask, 16, true);
+  raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, 16});
   for (unsigned p = 0; p < jam_; ++p) {
     Source s;
     s.part = p;
@@ -50,7 +50,8 @@ void Emitter::emitWideAtomic(const Instruction& i) {
   const Parts mask = guardedMask(i);
   checkAlignment(i, 1, 16, mask);
   const Address a = addressOf(i, 1);
-  if (counting_) countAccess(i, a, mask, 16, true);
+  const auto kind = i.isReduction ? machine::AccessKind::Reduction : machine::AccessKind::Atomic;
+  raise(i, {kind, a, i.operands[1].offset, mask, 16});
   auto* words = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
   auto* pair = llvm::ArrayType::get(b_.getInt64Ty(), 2);
   llvm::IRBuilder<> entry(entry_);

@@ -2,8 +2,10 @@
 // maps them to its metric names.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 
 namespace ordito::machine {
 
@@ -27,13 +29,24 @@ enum class Counter : uint8_t {
   SharedLoadConflicts,  // wavefronts beyond the least that the access width needs
   SharedStoreConflicts,
   Barriers,       // bar.sync instructions executed by a warp
-  GlobalAtomics,  // warp-level atom/red to global memory
+  GlobalAtomics,  // warp-level atomics on global memory that return a value
   SharedAtomics,
   LocalLoadRequests,
   LocalStoreRequests,
+  TextureRequests,  // warp-level texture fetches (tex, tld4)
+  SurfaceLoadRequests,
+  SurfaceStoreRequests,
+  SurfaceReductionRequests,
+  GlobalReductions,  // warp-level atomics on global memory that return none
+  MatrixLoads,       // ldmatrix; its wavefronts and conflicts are among those of shared loads
+  MatrixStores,
   Count
 };
 
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::Count);
+
+using CounterValues = std::array<uint64_t, kCounterCount>;
+/// What was counted at each site, by PTX line. Totals are the sums.
+using SiteCounters = std::map<uint32_t, CounterValues>;
 
 }  // namespace ordito::machine

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "machine/counters.hpp"
 #include "ptx/module.hpp"
 
 namespace ordito::machine {
@@ -35,8 +36,7 @@ struct BlockFrame {
       local;  // Executable::localBytes() bytes for .local memory of the whole block, 64-byte aligned, not initialised
   std::byte* const* globals;       // address of each variable of the module, by its index in ptx::Module::variables
   const ptx::Function* functions;  // the module's: to a program, a function's address is that of its entry here
-  uint64_t*
-      counters;  // CounterSet::kCount numbers to add to, or null when the Executable was compiled without counters
+  uint64_t* counters;  // Executable::counterWords() numbers to add to, or null when compiled without counters
   uint32_t ctaid[3];
   uint32_t nctaid[3];
   uint32_t ntid[3];
@@ -79,6 +79,10 @@ class Executable {
   virtual size_t localBytes() const = 0;
   /// Bytes that a thread writes, at least, with stores that could go round the caches.
   virtual size_t streamedBytes() const { return 0; }
+  /// Numbers that its blocks add to at BlockFrame::counters; how they are laid out is the engine's affair.
+  virtual size_t counterWords() const { return 0; }
+  /// Adds what they say to the sites.
+  virtual void addCounters(const uint64_t* /*words*/, SiteCounters& /*sites*/) const {}
   /// What a block that starts now runs on, from its start to its end: this, or better code that has been made since. It
   /// lives as long as this.
   virtual const Executable& latest() const { return *this; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/device_heap.hpp"
+#include "machine/listener.hpp"
 
 namespace ordito::machine {
 
@@ -60,9 +61,12 @@ AllocationMap& allocations() {
 }
 
 void AllocationMap::add(Allocation allocation) {
-  std::unique_lock lock(mutex_);
-  allocation.id = nextId_++;
-  byAddress_[allocation.address] = allocation;
+  {
+    std::unique_lock lock(mutex_);
+    allocation.id = nextId_++;
+    byAddress_[allocation.address] = allocation;
+  }
+  raiseAllocated(allocation);
 }
 
 std::optional<Allocation> AllocationMap::remove(uint64_t address, MemoryKind kind) {
@@ -71,6 +75,8 @@ std::optional<Allocation> AllocationMap::remove(uint64_t address, MemoryKind kin
   if (it == byAddress_.end() || it->second.kind != kind) return std::nullopt;
   Allocation found = it->second;
   byAddress_.erase(it);
+  lock.unlock();
+  raiseFreed(found);
   return found;
 }
 

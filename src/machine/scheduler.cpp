@@ -159,9 +159,17 @@ class Scheduler::Pool {
       }
     }
     if (auto fault = worker.finish(grid.launch, grid.stop)) report(grid, std::move(*fault));
-    if (!grid.launch.counters) return;
+    if (grid.launch.counters) collectCounters(grid, worker);
+  }
+
+  void collectCounters(Running& grid, const Worker& worker) {
+    SiteCounters sites;
+    worker.addCounters(sites);
     std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < kCounterCount; ++i) grid.result.counters[i] += worker.counters()[i];
+    for (const auto& [line, counts] : sites) {
+      CounterValues& sum = grid.result.sites.try_emplace(line).first->second;
+      for (size_t i = 0; i < kCounterCount; ++i) sum[i] += counts[i], grid.result.counters[i] += counts[i];
+    }
   }
 
   void report(Running& grid, Fault fault) {

@@ -43,7 +43,8 @@ struct GridLaunch {
 
 struct GridResult {
   std::optional<Fault> fault;
-  uint64_t counters[kCounterCount] = {};
+  SiteCounters sites;                     // empty without counters
+  uint64_t counters[kCounterCount] = {};  // their sums
 };
 
 /// A grid that runs by itself, because a kernel launched it: whoever started it does not wait.

@@ -25,6 +25,10 @@ class Block : public Executable {
   }
   size_t scratchBytes() const override { return 100; }
   size_t localBytes() const override { return 0; }
+  size_t counterWords() const override { return 1; }
+  void addCounters(const uint64_t* words, SiteCounters& sites) const override {
+    sites.try_emplace(7).first->second[0] += words[0];
+  }
 
  private:
   std::function<void(const BlockFrame&)> body_;
@@ -65,7 +69,9 @@ TEST(Scheduler, AddsUpCounters) {
   Block block([](const BlockFrame& frame) { frame.counters[0] += frame.ctaid[0]; });
   GridLaunch launch = launchOf(block, {1000, 1, 1});
   launch.counters = true;
-  EXPECT_EQ(scheduler.run(launch).counters[0], 1000u * 999 / 2);
+  const GridResult result = scheduler.run(launch);
+  EXPECT_EQ(result.counters[0], 1000u * 999 / 2);
+  EXPECT_EQ(result.sites.at(7)[0], result.counters[0]);
 }
 
 TEST(Scheduler, TheFirstFaultStopsTheGrid) {

@@ -96,6 +96,10 @@ class TieredKernel final : public Executable {
   bool canSuspend() const override { return interpretation_->canSuspend(); }
   size_t scratchBytes() const override { return interpretation_->scratchBytes() + sizeof(Restarted*); }
   size_t localBytes() const override { return interpretation_->localBytes(); }
+  size_t counterWords() const override { return interpretation_->counterWords(); }
+  void addCounters(const uint64_t* words, SiteCounters& sites) const override {
+    interpretation_->addCounters(words, sites);
+  }
 
  private:
   Restarted*& restartedAt(const BlockFrame& frame) const {

@@ -85,8 +85,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, 
   frame_.parameters = launch.parameters;
   frame_.globals = launch.globals;
   frame_.functions = launch.functions;
-  std::fill(std::begin(counters_), std::end(counters_), 0);
-  frame_.counters = launch.counters ? counters_ : nullptr;
+  counters_.clear();
   const uint32_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
   const uint32_t block[3] = {launch.block.x, launch.block.y, launch.block.z};
   std::copy(grid, grid + 3, frame_.nctaid);
@@ -112,6 +111,7 @@ bool Worker::takeSeat(const GridLaunch& launch) {
   const Executable& code = launch.executable->latest();
   seat_->code = &code;
   BlockFrame& frame = seat_->frame = frame_;
+  frame.counters = launch.counters ? countersOf(code) : nullptr;
   frame.shared = seat_->shared.place(launch.totalSharedBytes, launch.sharedAlignment);
   frame.scratch = seat_->scratch.get(code.scratchBytes());
   frame.local = seat_->local.get(code.localBytes());
@@ -120,6 +120,16 @@ bool Worker::takeSeat(const GridLaunch& launch) {
   streams_ |= frame.streams != 0;
   frame.device = launch.nested ? &seat_->device : nullptr;
   return frame.shared && frame.scratch && frame.local;
+}
+
+uint64_t* Worker::countersOf(const Executable& code) {
+  for (auto& [known, words] : counters_)
+    if (known == &code) return words.data();
+  return counters_.emplace_back(&code, std::vector<uint64_t>(code.counterWords())).second.data();
+}
+
+void Worker::addCounters(SiteCounters& sites) const {
+  for (const auto& [code, words] : counters_) code->addCounters(words.data(), sites);
 }
 
 /// Runs the block that has the seat until it ends or is suspended and takes the seat with it.

@@ -52,7 +52,8 @@ class Worker {
                                  const std::atomic<bool>& stop);
   /// Runs the suspended blocks to their ends, unless the launch is stopped. Ends the worker's part in it.
   std::optional<Fault> finish(const GridLaunch& launch, const std::atomic<bool>& stop);
-  const uint64_t* counters() const { return counters_; }
+  /// Adds what this thread's blocks have counted.
+  void addCounters(SiteCounters& sites) const;
   static Fault noMemory(const GridLaunch& launch);
 
  private:
@@ -67,6 +68,7 @@ class Worker {
 
   Worker();
   bool takeSeat(const GridLaunch& launch);
+  uint64_t* countersOf(const Executable& code);
   std::optional<Fault> runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat);
   std::optional<Fault> resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop);
   std::optional<Fault> resumeAll(const GridLaunch& launch, const std::atomic<bool>& stop);
@@ -79,7 +81,8 @@ class Worker {
   std::deque<std::unique_ptr<Seat>> waiting_;  // of suspended blocks, by when they last ran
   GridDeadlock* deadlock_ = nullptr;
   bool streams_ = false;  // some block's stores may have gone round the caches
-  uint64_t counters_[kCounterCount] = {};
+  /// What blocks count, by the code that they run on: a launch may go over to better code.
+  std::vector<std::pair<const Executable*, std::vector<uint64_t>>> counters_;
 };
 
 }  // namespace ordito::machine

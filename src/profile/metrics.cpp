@@ -71,10 +71,17 @@ const std::vector<Metric>& metrics() {
       {"smsp__inst_executed_op_shared_st.sum", false, count<Counter::SharedStoreRequests>},
       {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", false, count<Counter::SharedStoreWavefronts>},
       {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", false, count<Counter::SharedStoreConflicts>},
-      {"smsp__inst_executed_op_global_red.sum", false, count<Counter::GlobalAtomics>},
+      {"smsp__sass_inst_executed_op_global_atom.sum", false, count<Counter::GlobalAtomics>},
+      {"smsp__inst_executed_op_global_red.sum", false, count<Counter::GlobalReductions>},
       {"smsp__inst_executed_op_shared_atom.sum", false, count<Counter::SharedAtomics>},
       {"smsp__inst_executed_op_local_ld.sum", false, count<Counter::LocalLoadRequests>},
       {"smsp__inst_executed_op_local_st.sum", false, count<Counter::LocalStoreRequests>},
+      {"smsp__sass_inst_executed_op_ldsm.sum", false, count<Counter::MatrixLoads>},
+      {"smsp__sass_inst_executed_op_shared_stsm.sum", false, count<Counter::MatrixStores>},
+      {"smsp__sass_inst_executed_op_texture.sum", false, count<Counter::TextureRequests>},
+      {"smsp__inst_executed_op_surface_ld.sum", false, count<Counter::SurfaceLoadRequests>},
+      {"smsp__inst_executed_op_surface_st.sum", false, count<Counter::SurfaceStoreRequests>},
+      {"smsp__inst_executed_op_surface_red.sum", false, count<Counter::SurfaceReductionRequests>},
       {"ordito__barriers.sum", false, count<Counter::Barriers>},
   };
   return all;

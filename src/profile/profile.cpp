@@ -1,6 +1,7 @@
 // See profile.hpp.
 #include "profile/profile.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -11,11 +12,6 @@ namespace ordito::profile {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string pathFromEnvironment() {
-  const char* path = std::getenv("ORDITO_PROFILE");
-  return path ? path : "";
-}
 
 Json toJson(const machine::Dim3& d) { return Json::array({d.x, d.y, d.z}); }
 
@@ -66,17 +62,34 @@ void Recorder::add(LaunchRecord record, const machine::GpuDescription& gpu) {
   records_.push_back(std::move(record));
 }
 
+void Recorder::launchEnded(const machine::LaunchEvent& launch) {
+  LaunchRecord record;
+  record.kernel = launch.kernel;
+  record.mangled = launch.mangled;
+  record.launcher = launch.launcher;
+  record.grid = launch.grid;
+  record.block = launch.block;
+  record.staticShared = launch.staticShared;
+  record.dynamicShared = launch.dynamicShared;
+  record.registers = launch.registers;
+  record.wallNs = launch.wallNs;
+  record.compileNs = launch.compileNs;
+  std::copy_n(launch.counters, machine::kCounterCount, record.counters);
+  add(std::move(record), launch.gpu);
+}
+
 void Recorder::flush() {
-  if (!enabled()) return;
+  if (path_.empty()) return;
   std::lock_guard lock(mutex_);
   std::ofstream out(path_);
   out << toJson(records_, gpuName_);
   if (!out.flush()) fmt::print(stderr, "ordito: ORDITO_PROFILE: cannot write {}\n", path_);
 }
 
-Recorder& recorder() {
-  static auto* instance = new Recorder(pathFromEnvironment());
-  return *instance;
+machine::Listener* listener() {
+  const char* path = std::getenv("ORDITO_PROFILE");
+  static auto* instance = path && *path ? new Recorder(path) : nullptr;  // written until the process ends
+  return instance;
 }
 
 }  // namespace ordito::profile

@@ -12,6 +12,7 @@
 #include "machine/counters.hpp"
 #include "machine/gpu.hpp"
 #include "machine/kernel.hpp"
+#include "machine/listener.hpp"
 #include "machine/occupancy.hpp"
 
 namespace ordito::profile {
@@ -38,15 +39,16 @@ struct Metric {
 /// All metrics, in the order of output.
 const std::vector<Metric>& metrics();
 
-class Recorder {
+class Recorder : public machine::Listener {
  public:
   /// `path` empty: off.
   explicit Recorder(std::string path) : path_(std::move(path)) {}
 
-  bool enabled() const { return !path_.empty(); }
+  bool wantsSites() const override { return true; }
+  void launchEnded(const machine::LaunchEvent& launch) override;
   void add(LaunchRecord record, const machine::GpuDescription& gpu);
   /// Writes everything so far to the file.
-  void flush();
+  void flush() override;
 
  private:
   const std::string path_;
@@ -55,8 +57,8 @@ class Recorder {
   std::string gpuName_;
 };
 
-/// The process's recorder.
-Recorder& recorder();
+/// The process's recorder; null when nobody asked for a profile.
+machine::Listener* listener();
 
 /// The JSON text that flush() writes.
 std::string toJson(const std::vector<LaunchRecord>& records, const std::string& gpuName);

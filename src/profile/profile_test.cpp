@@ -44,7 +44,6 @@ TEST(Profile, WithoutBranchesTheTwoProfilersSayDifferentThings) {
 TEST(Profile, WritesEveryLaunch) {
   std::string path = testing::TempDir() + "profile_test.json";
   Recorder recorder(path);
-  ASSERT_TRUE(recorder.enabled());
   recorder.add(neighbouredReduction(), machine::knownGpus().front());
   recorder.add(neighbouredReduction(), machine::knownGpus().front());
   recorder.flush();
@@ -58,6 +57,6 @@ TEST(Profile, WritesEveryLaunch) {
   EXPECT_EQ(launch.at("theoretical_occupancy").at("percent"), 100.0);
 }
 
-TEST(Profile, IsOffWithoutAPath) { EXPECT_FALSE(Recorder("").enabled()); }
+TEST(Profile, IsOffWithoutAPath) { EXPECT_EQ(listener(), nullptr); }
 
 }  // namespace

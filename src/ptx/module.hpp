@@ -77,6 +77,9 @@ struct Instruction {
   std::vector<Operand> operands;
   uint32_t line = 0;      // line in the PTX text
   uint32_t location = 0;  // index into Module::locations; 0 = unknown
+  // Which events it raises (machine/events.hpp). What a pass has made is no instruction of the program.
+  bool raisesIssue = true, raisesAccess = true;
+  bool isReduction = false;  // an atomic whose result the program never reads, set where the kernel is copied
 
   const isa::OpInfo& info() const { return isa::info(op); }
   bool has(isa::ModifierKind kind) const { return mods.has(kind); }

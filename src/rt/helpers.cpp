@@ -35,99 +35,9 @@ namespace ordito::rt {
 
 using ir::kLanes;
 
-uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
-  uint64_t sectors[64];
-  unsigned n = 0;
-  for (; lanes; lanes &= lanes - 1) {
-    const auto a = static_cast<uint64_t>(addresses[std::countr_zero(lanes)]);
-    for (uint64_t s = a >> 5; s <= (a + bytes - 1) >> 5 && n < 64; ++s)
-      if (std::find(sectors, sectors + n, s) == sectors + n) sectors[n++] = s;
-  }
-  return n;
-}
-
-uint32_t countCopiedSectors(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes) {
-  constexpr uint64_t kFree = ~uint64_t{0};
-  const unsigned group = 128 / bytes;
-  uint32_t total = 0;
-  for (unsigned first = 0; first < 32; first += group) {
-    uint32_t waiting = lanes >> first & (group == 32 ? ~0u : (1u << group) - 1);
-    while (waiting) {
-      std::array<uint64_t, 32> taken;  // by which word, of each bank
-      taken.fill(kFree);
-      uint32_t passing = 0;
-      for (uint32_t left = waiting; left; left &= left - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(left));
-        const uint64_t word = static_cast<uint64_t>(to[first + lane]) / 4, end = word + bytes / 4;
-        bool isFree = true;
-        for (uint64_t w = word; w < end; ++w) isFree &= taken[w % 32] == kFree || taken[w % 32] == w;
-        for (uint64_t w = word; isFree && w < end; ++w) taken[w % 32] = w;
-        passing |= isFree ? 1u << lane : 0;
-      }
-      total += countSectors(from + first, passing, bytes);
-      waiting &= ~passing;
-    }
-  }
-  return total;
-}
-
-namespace {
-
-/// Has each active lane the address of its active partner `distance` away?
-bool readsInPairs(const int64_t* addresses, uint32_t lanes, unsigned distance) {
-  for (unsigned l = 0; l < 32; ++l) {
-    const bool both = lanes >> l & 1 && lanes >> (l ^ distance) & 1;
-    if (both && addresses[l] != addresses[l ^ distance]) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes, SharedAccess access) {
-  SharedCount result;
-  const unsigned words = std::max(1u, bytes / 4);
-  const bool pairs = words > 1 && access == SharedAccess::Load &&
-                     (readsInPairs(addresses, lanes, 1) || readsInPairs(addresses, lanes, 2));
-  const unsigned perGroup = (pairs ? 64 : 32) / words;
-  for (unsigned first = 0; first < 32; first += perGroup) {
-    uint32_t group = perGroup == 32 ? lanes : lanes >> first & ((1u << perGroup) - 1);
-    if (!group) continue;
-    ++result.ideal;
-    uint64_t seen[32][32];
-    unsigned inBank[32] = {}, passes = 0;
-    for (; group; group &= group - 1) {
-      const auto a = static_cast<uint64_t>(addresses[first + static_cast<unsigned>(std::countr_zero(group))]);
-      for (uint64_t w = a >> 2; w <= (a + bytes - 1) >> 2; ++w) {
-        const unsigned bank = w & 31;
-        if (std::find(seen[bank], seen[bank] + inBank[bank], w) != seen[bank] + inBank[bank] || inBank[bank] == 32)
-          continue;
-        seen[bank][inBank[bank]++] = w;
-        passes = std::max(passes, inBank[bank]);
-      }
-    }
-    result.wavefronts += passes;
-  }
-  return result;
-}
-
 namespace {
 
 using machine::BlockFrame;
-
-template <SharedAccess access>
-uint64_t countSharedPacked(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
-  const SharedCount c = countShared(addresses, lanes, bytes, access);
-  return c.wavefronts | uint64_t{c.wavefronts - c.ideal} << 32;
-}
-
-uint64_t countSectors64(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
-  return countSectors(addresses, lanes, bytes);
-}
-
-uint64_t countCopiedSectors64(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes) {
-  return countCopiedSectors(from, to, lanes, bytes);
-}
 
 [[noreturn]] void trap(const BlockFrame* frame, uint32_t line, uint32_t cause) {
   using Cause = ir::Terminator::Cause;
@@ -438,10 +348,11 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_clock64", clock64);
   add("ordito_clock32", clock32);
   add("ordito_clock_hi", clockHi);
-  add("ordito_count_shared_load", countSharedPacked<SharedAccess::Load>);
-  add("ordito_count_shared_store", countSharedPacked<SharedAccess::Store>);
-  add("ordito_count_sectors", countSectors64);
-  add("ordito_count_copied_sectors", countCopiedSectors64);
+  add("ordito_add_counters", addCounters);
+  add("ordito_count_sectors", sectorsOfLanes);
+  add("ordito_count_shared", sharedOfLanes);
+  add("ordito_count_copied_sectors", copiedSectorsOfLanes);
+  add("ordito_count_generic", genericOfLanes);
 #define DIRECTED(mode, MODE, type, T)                                   \
   add("ordito_add_" #mode "_" #type, &Directed<MODE, T>::add);          \
   add("ordito_sub_" #mode "_" #type, &Directed<MODE, T>::sub);          \

@@ -39,9 +39,9 @@ TEST(Runtime, CountsSectors) {
 TEST(Runtime, CountsWavefronts) {
   int64_t addresses[32];
   for (int64_t lane = 0; lane < 32; ++lane) addresses[lane] = 128 * lane;
-  EXPECT_EQ(countShared(addresses, ~0u, 4, SharedAccess::Load).wavefronts, 32u);
+  EXPECT_EQ(countShared(addresses, ~0u, 4, machine::AccessKind::Load).wavefronts, 32u);
   for (int64_t& address : addresses) address = 64;
-  EXPECT_EQ(countShared(addresses, ~0u, 4, SharedAccess::Load).wavefronts, 1u);
+  EXPECT_EQ(countShared(addresses, ~0u, 4, machine::AccessKind::Load).wavefronts, 1u);
 }
 
 /// PTX ISA, "mbarrier": a phase is over when as many arrived as were announced, and the next one begins.

@@ -501,6 +501,7 @@ Kernel Generator::run() {
   mayExit_ = chance(30);
   hasUnevenBarriers_ = getsOutOfStep && chance(20);
   hasLocks_ = getsOutOfStep && chance(10);
+  k.isScheduled = hasUnevenBarriers_ || hasLocks_;
   k.nodes = block(3, true, 5 + below(12));
   return k;
 }

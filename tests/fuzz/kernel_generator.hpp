@@ -31,6 +31,7 @@ struct Node {
 struct Kernel {
   machine::Dim3 grid, block;
   std::vector<Node> nodes;
+  bool isScheduled = false;  // has barriers that not all threads reach, or locks between lanes
   std::string text() const;  // a whole PTX module; parameters: in32, in64, inF64, out, sums
 };
 

@@ -31,13 +31,32 @@ constexpr std::pair<std::string_view, FaultKind> kFaultNames[] = {
 };
 
 constexpr std::string_view kCounterNames[] = {
-    "WarpInstructions",     "ThreadInstructions",   "Branches",
-    "DivergentBranches",    "GlobalLoadRequests",   "GlobalLoadSectors",
-    "GlobalStoreRequests",  "GlobalStoreSectors",   "SharedLoadRequests",
-    "SharedLoadWavefronts", "SharedStoreRequests",  "SharedStoreWavefronts",
-    "SharedLoadConflicts",  "SharedStoreConflicts", "Barriers",
-    "GlobalAtomics",        "SharedAtomics",        "LocalLoadRequests",
+    "WarpInstructions",
+    "ThreadInstructions",
+    "Branches",
+    "DivergentBranches",
+    "GlobalLoadRequests",
+    "GlobalLoadSectors",
+    "GlobalStoreRequests",
+    "GlobalStoreSectors",
+    "SharedLoadRequests",
+    "SharedLoadWavefronts",
+    "SharedStoreRequests",
+    "SharedStoreWavefronts",
+    "SharedLoadConflicts",
+    "SharedStoreConflicts",
+    "Barriers",
+    "GlobalAtomics",
+    "SharedAtomics",
+    "LocalLoadRequests",
     "LocalStoreRequests",
+    "TextureRequests",
+    "SurfaceLoadRequests",
+    "SurfaceStoreRequests",
+    "SurfaceReductionRequests",
+    "GlobalReductions",
+    "MatrixLoads",
+    "MatrixStores",
 };
 static_assert(std::size(kCounterNames) == machine::kCounterCount);
 
@@ -141,6 +160,7 @@ Outcome launch(machine::Engine& engine, const machine::ModulePtr& owner, const p
   for (size_t i = 0; i < c.parameters.size(); ++i)
     outcome.buffers.push_back(fromMemory(c.parameters[i], buffers[i].data()));
   if (counters) outcome.counters.assign(result.counters, result.counters + machine::kCounterCount);
+  outcome.sites = std::move(result.sites);
   return outcome;
 }
 
@@ -193,6 +213,25 @@ void checkCounts(const Case& c, const Outcome& o, std::vector<std::string>& diff
     }
     uint64_t actual = o.counters[size_t(position - std::begin(kCounterNames))];
     if (actual != expected) differences.push_back(fmt::format("{} is {}, expected {}", name, actual, expected));
+  }
+}
+
+/// Site by site; the sums are equal then, too.
+void compareSites(const machine::SiteCounters& a, const machine::SiteCounters& b,
+                  std::vector<std::string>& differences) {
+  const machine::CounterValues none{};
+  auto at = [&](const machine::SiteCounters& sites, uint32_t line) {
+    const auto found = sites.find(line);
+    return found == sites.end() ? none : found->second;
+  };
+  machine::SiteCounters all = a;
+  all.insert(b.begin(), b.end());
+  for (const auto& [line, ignored] : all) {
+    const auto first = at(a, line), second = at(b, line);
+    for (size_t i = 0; i < machine::kCounterCount; ++i)
+      if (first[i] != second[i])
+        differences.push_back(
+            fmt::format("PTX line {}: {}: interpreter {}, JIT {}", line, kCounterNames[i], first[i], second[i]));
   }
 }
 
@@ -264,9 +303,7 @@ std::vector<std::string> compare(const Case& c, const Outcome& a, const Outcome&
         differences.push_back(fmt::format("{}[{}]: interpreter {}, JIT {}", c.parameters[i].name, k,
                                           show(a.buffers[i][k], c.parameters[i].type),
                                           show(b.buffers[i][k], c.parameters[i].type)));
-  for (size_t i = 0; i < a.counters.size() && i < b.counters.size(); ++i)
-    if (a.counters[i] != b.counters[i])
-      differences.push_back(fmt::format("{}: interpreter {}, JIT {}", kCounterNames[i], a.counters[i], b.counters[i]));
+  compareSites(a.sites, b.sites, differences);
   return differences;
 }
 

@@ -17,6 +17,7 @@ struct Outcome {
   std::optional<machine::Fault> fault;
   std::vector<std::vector<uint64_t>> buffers;  // by parameter
   std::vector<uint64_t> counters;              // empty unless they were asked for
+  machine::SiteCounters sites;                 // what they are the sums of
 };
 
 /// Parses, verifies and compiles the test's text and runs `c` on `engine`.

@@ -37,12 +37,17 @@ class Reader {
     words >> head;
     if (head == "RUN:") return run(words);
     bool known = head == "IN" || head == "OUT" || head == "OUT?" || head == "VALUE" || head == "FAULT" ||
-                 head == "ERROR" || head == "COUNT" || head == "EMULATED" || head == "INTERPRETED" || head == "+";
+                 head == "ERROR" || head == "COUNT" || head == "EMULATED" || head == "INTERPRETED" ||
+                 head == "SCHEDULED" || head == "+";
     if (!known) return {};  // an ordinary comment
     if (test.cases.empty()) return fail("{} before the first RUN", head);
     Case& c = test.cases.back();
     if (head == "INTERPRETED") {
       c.interpretedOnly = true;
+      return {};
+    }
+    if (head == "SCHEDULED") {
+      c.isScheduled = true;
       return {};
     }
     if (head == "FAULT") {

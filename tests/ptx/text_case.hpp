@@ -40,6 +40,7 @@ struct Case {
   std::vector<std::pair<std::string, uint64_t>> counts;
   bool emulatedOnly = false;     // not run on a real GPU
   bool interpretedOnly = false;  // not run on the JIT
+  bool isScheduled = false;      // what it counts depends on the order in which threads take their turns
 };
 
 struct TextTest {

@@ -1,0 +1,24 @@
+// A listener is a folder of its own and a line here: a function that gives it, or null when nobody asked for it.
+#include "driver/listeners.hpp"
+
+#include "hotspots/hotspots.hpp"
+#include "machine/listener.hpp"
+#include "profile/profile.hpp"
+
+namespace ordito::driver {
+
+namespace {
+
+constexpr machine::Listener* (*kListeners[])() = {
+    profile::listener,   // what each launch counted (ordito profile)
+    hotspots::listener,  // the lines that moved most (ordito profile --hotspots)
+};
+
+}  // namespace
+
+void addListeners() {
+  for (auto* give : kListeners)
+    if (machine::Listener* listener = give()) machine::addListener(*listener);
+}
+
+}  // namespace ordito::driver
