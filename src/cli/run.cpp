@@ -1,7 +1,9 @@
-// `ordito run [--gpu NAME] prog args...`: runs an executable with our CUDA libraries, however it was built.
+// `ordito run [--gpu NAME] [--fidelity] prog args...`: runs an executable with our CUDA libraries, however it was
+// built.
 //
 // Programs that nvcc linked have no path to any CUDA library, so the loader is told where ours are. The program
-// replaces this process: its exit status, its signals and its terminal are its own.
+// replaces this process: its exit status, its signals and its terminal are its own; unless there is a report to make
+// when it has ended.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +15,8 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/fidelity.hpp"
+#include "fidelity/kind.hpp"
 #include "frontend/prefix.hpp"
 
 namespace ordito::cli {
@@ -39,10 +43,18 @@ void prependPath(const char* variable, const std::string& folder) {
 void addRunCommand(CLI::App& app) {
   struct Options {
     std::string gpu;
+    FidelityOptions fidelity;
   };
   auto options = std::make_shared<Options>();
   CLI::App* run = app.add_subcommand("run", "Run a program with Ordito's CUDA libraries");
   run->add_option("--gpu", options->gpu, "The GPU to show to the program (see ordito gpus)");
+  run->add_flag("--fidelity", options->fidelity.wanted,
+                "Afterwards, say which executed instructions gave a GPU's very bits, and which need not");
+  run->add_option("--fidelity-json", options->fidelity.json, "Write that report to a file, as JSON");
+  run->add_option("--fail-on", options->fidelity.failOn,
+                  "End with status 3 if an instruction of one of these kinds ran: " + fidelity::allKinds())
+      ->delimiter(',')
+      ->allow_extra_args(false);
   // From the program's name on, everything is the program's.
   run->prefix_command();
   run->callback([run, options] {
@@ -53,6 +65,8 @@ void addRunCommand(CLI::App& app) {
     }
     prependPath("LD_LIBRARY_PATH", (frontend::toolkitFolder() / "lib64").string());
     chooseGpu("run", options->gpu);
+    const FidelityOptions& f = options->fidelity;
+    if (f.wanted || !f.json.empty() || !f.failOn.empty()) std::exit(runWithFidelity(f, command));
     replaceBy(command);
   });
 }

@@ -1,6 +1,7 @@
 // A listener is a folder of its own and a line here: a function that gives it, or null when nobody asked for it.
 #include "driver/listeners.hpp"
 
+#include "fidelity/collector.hpp"
 #include "hotspots/hotspots.hpp"
 #include "machine/listener.hpp"
 #include "profile/profile.hpp"
@@ -12,6 +13,7 @@ namespace {
 constexpr machine::Listener* (*kListeners[])() = {
     profile::listener,   // what each launch counted (ordito profile)
     hotspots::listener,  // the lines that moved most (ordito profile --hotspots)
+    fidelity::listener,  // the instructions that do not give a GPU's bits (ordito run --fidelity)
 };
 
 }  // namespace

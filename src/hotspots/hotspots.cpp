@@ -22,17 +22,9 @@ using machine::Counter;
 
 uint64_t at(const machine::CounterValues& counters, Counter c) { return counters[static_cast<size_t>(c)]; }
 
-/// Of the kernel or of what it calls; empty if there is none.
-std::string instructionAt(const ptx::Module& module, const ptx::Function& kernel, uint32_t line) {
-  auto in = [&](const ptx::Function& f) -> std::string {
-    for (const ptx::Instruction& i : f.instructions)
-      if (i.line == line) return ptx::spellOpcode({i.op, i.mods, {i.type[0], i.type[1], i.type[2], i.type[3]}});
-    return {};
-  };
-  std::string found = in(kernel);
-  for (const ptx::Function& f : module.functions)
-    if (found.empty()) found = in(f);
-  return found;
+std::string opcodeAt(const machine::LaunchEvent& launch, uint32_t line) {
+  const ptx::Instruction* i = ptx::instructionAt(launch.module, launch.function, line);
+  return i ? ptx::spellOpcode(*i) : "";
 }
 
 struct Shown {
@@ -79,8 +71,7 @@ void Collector::launchEnded(const machine::LaunchEvent& launch) {
     auto [it, isNew] = sites_.try_emplace({launch.kernel, line});
     Site& site = it->second;
     if (isNew)
-      site = {launch.kernel, line, instructionAt(launch.module, launch.function, line),
-              ptx::sourceOf(launch.module, launch.function, line)};
+      site = {launch.kernel, line, opcodeAt(launch, line), ptx::sourceOf(launch.module, launch.function, line)};
     for (size_t c = 0; c < counters.size(); ++c) site.counters[c] += counters[c];
   }
 }

@@ -323,7 +323,7 @@ void Emitter::emitMatrix(const Instruction& i) {
 llvm::Function* Emitter::matrixFunction(const Instruction& i, llvm::ArrayRef<llvm::Type*> parameters,
                                         unsigned results) {
   const bool isSparse = i.has(ModifierKind::Sparse);
-  std::string name = ptx::spellOpcode({i.op, i.mods, {i.type[0], i.type[1], i.type[2], i.type[3]}});
+  std::string name = ptx::spellOpcode(i);
   if (isSparse) name += fmt::format(" {}", i.operands[5].bits);
   if (auto* known = module_.getFunction(name)) return known;
   llvm::Type* one = typeOf(ptx::fragmentOf(i, 0).registerType(), true);

@@ -163,4 +163,8 @@ std::string spellOpcode(const Opcode& opcode) {
   return text;
 }
 
+std::string spellOpcode(const Instruction& i) {
+  return spellOpcode(Opcode{i.op, i.mods, {i.type[0], i.type[1], i.type[2], i.type[3]}});
+}
+
 }  // namespace ordito::ptx

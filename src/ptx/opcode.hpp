@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "isa/isa.hpp"
+#include "ptx/module.hpp"
 
 namespace ordito::ptx {
 
@@ -26,5 +27,6 @@ std::string describeRow(const isa::OpInfo& row);
 
 /// The opcode in PTX spelling, in the order of the row's slots: "ld.global.nc.f32".
 std::string spellOpcode(const Opcode& opcode);
+std::string spellOpcode(const Instruction& instruction);
 
 }  // namespace ordito::ptx

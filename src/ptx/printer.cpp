@@ -61,7 +61,7 @@ class Printer {
   void instruction(const Function& f, const Instruction& i) {
     function_ = &f;
     if (i.guard) put("@{}{} ", i.guard.negated ? "!" : "", f.registers[i.guard.reg].name);
-    put("{}", spellOpcode({i.op, i.mods, {i.type[0], i.type[1], i.type[2], i.type[3]}}));
+    put("{}", spellOpcode(i));
     if (i.op == isa::Op::Call) {
       callOperands(i);
     } else {

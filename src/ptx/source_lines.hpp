@@ -11,6 +11,9 @@ namespace ordito::ptx {
 /// that were linked have lines of the same number: those of `first` come first.
 std::string sourceOf(const Module& module, const Function& first, uint32_t ptxLine);
 
+/// The instruction at a line of PTX, of `first` or of another function; null if there is none.
+const Instruction* instructionAt(const Module& module, const Function& first, uint32_t ptxLine);
+
 /// The text with the source behind each "PTX line N" in it.
 std::string withSources(const Module& module, const Function& first, const std::string& text);
 
