@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "base/environment.hpp"
 #include "ptx/opcode.hpp"
 #include "ptx/source_lines.hpp"
 
@@ -115,8 +115,8 @@ void Collector::flush() {
 }
 
 machine::Listener* listener() {
-  const char* path = std::getenv("ORDITO_HOTSPOTS");
-  static auto* instance = path && *path ? new Collector(path) : nullptr;  // written until the process ends
+  const std::string path = readEnvironment().hotspots;
+  static auto* instance = !path.empty() ? new Collector(path) : nullptr;  // written until the process ends
   return instance;
 }
 
