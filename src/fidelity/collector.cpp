@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/environment.hpp"
 #include "ptx/opcode.hpp"
 #include "ptx/source_lines.hpp"
 
@@ -81,8 +81,8 @@ void Collector::flush() {
 }
 
 machine::Listener* listener() {
-  const char* path = std::getenv("ORDITO_FIDELITY");
-  static auto* instance = path && *path ? new Collector(path) : nullptr;  // written until the process ends
+  const std::string path = readEnvironment().fidelity;
+  static auto* instance = !path.empty() ? new Collector(path) : nullptr;  // written until the process ends
   return instance;
 }
 

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "base/environment.hpp"
 
 namespace ordito::profile {
 
@@ -87,8 +88,8 @@ void Recorder::flush() {
 }
 
 machine::Listener* listener() {
-  const char* path = std::getenv("ORDITO_PROFILE");
-  static auto* instance = path && *path ? new Recorder(path) : nullptr;  // written until the process ends
+  const std::string path = readEnvironment().profile;
+  static auto* instance = !path.empty() ? new Recorder(path) : nullptr;  // written until the process ends
   return instance;
 }
 
