@@ -32,7 +32,7 @@ class CodeCacheTest : public testing::Test {
 
   fs::path folder_;
   const Digest key_ = Digest().add("a kernel");
-  const CompiledObject object_{std::string(1000, 'x'), 1, 2, 3};
+  const CompiledObject object_{std::string(1000, 'x'), 1, 2, 3, {1, {{0, 7, 2, machine::Counter::Branches}}}};
 };
 
 TEST_F(CodeCacheTest, FindsWhatWasAdded) {
