@@ -3,7 +3,7 @@
 //
 // One engine compiles them all, as in a program.
 //
-//   bench_jit [--rounds N] [--block X,Y] [--counters] [--quick] FILE.ptx ...        make one with `ordito nvcc -ptx`
+//   bench_jit [--rounds N] [--block X,Y] [--counters] [--baseline] FILE.ptx ...        make one with `ordito nvcc -ptx`
 //
 // The target is 60 ms for 200 instructions of PTX.
 #include <fmt/format.h>
@@ -59,19 +59,19 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   std::vector<uint32_t> block = {256, 1};
   int rounds = 5;
-  bool counters = false, quick = false;
+  bool counters = false, baseline = false;
   CLI::App app{"How long kernels take to compile"};
   app.add_option("files", files, "PTX")->required()->check(CLI::ExistingFile);
   app.add_option("--rounds", rounds, "the median is reported")->check(CLI::PositiveNumber);
   app.add_option("--block", block, "threads in x and y")->delimiter(',')->expected(2);
   app.add_flag("--counters", counters, "with profiling compiled in");
-  app.add_flag("--quick", quick, "quick code");
+  app.add_flag("--baseline", baseline, "baseline code");
   CLI11_PARSE(app, argc, argv);
 
   fmt::print("   PTX   CPU ms   ms/200  kernel\n");
   Row sum{"all", 0, 0};
   jit::Options options;  // without its caches
-  if (quick) options.quick = jit::QuickCode::Only;
+  if (baseline) options.baseline = jit::BaselineCode::Only;
   const auto engine = jit::makeJit(jit::optionsFromEnvironment(options));
   for (const std::string& file : files) {
     std::ifstream stream(file);

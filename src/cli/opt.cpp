@@ -17,12 +17,12 @@
 #include "ir/parse.hpp"
 #include "ir/passes.hpp"
 #include "ir/print.hpp"
-#include "ir/stops.hpp"
+#include "ir/sync_points.hpp"
 #include "machine/layout.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/verifier.hpp"
-#include "rt/parking.hpp"
+#include "rt/lane_scheduler.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/print.hpp"
 
@@ -90,22 +90,23 @@ void check(const ir::Function& f, std::string_view when) {
 bool isPrinted(std::string_view name) { return ir::findAnalysis(name) || simt::findPart(name); }
 
 /// What the plan of a kernel is made from, as the compiler would have it.
-simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::Stops& stops, const ir::LaunchShape& launch) {
+simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPoints& stops,
+                    const ir::LaunchShape& launch) {
   simt::Facts facts;
   facts.launch = launch;
   facts.processor = *simt::processorNamed(o.cpu);
   facts.counters = o.counters;
   facts.baseline = o.baseline;
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
-  facts.schedulerBytes = rt::ParkingLot::bytes(launch.warps());
-  facts.launch.jam = o.together ? o.together : simt::chooseCoarsening(f, stops, facts).factor;
+  facts.schedulerBytes = rt::LaneScheduler::bytes(launch.warps());
+  facts.launch.coarsening = o.together ? o.together : simt::chooseCoarsening(f, stops, facts).factor;
   return facts;
 }
 
 /// The analyses and the parts of the plan that were asked for.
 void describe(const OptOptions& o, const ir::Function& f, const ir::LaunchShape& launch) {
   const bool plans = std::ranges::any_of(o.print, [](const auto& name) { return simt::findPart(name) != nullptr; });
-  const ir::Stops stops = plans ? ir::findStops(f, launch) : ir::Stops();
+  const ir::SyncPoints stops = plans ? ir::findSyncPoints(f, launch) : ir::SyncPoints();
   const auto kernel = plans ? std::make_unique<simt::Kernel>(f, stops, factsOf(o, f, stops, launch)) : nullptr;
   const auto plan = plans ? std::make_unique<simt::Plan>(simt::makePlan(*kernel)) : nullptr;
   for (const std::string& name : o.print) {
@@ -147,7 +148,7 @@ void sortNames(OptOptions& o) {
 void run(OptOptions o) {
   sortNames(o);
   ir::LaunchShape launch;
-  if (o.together) launch.jam = o.together;
+  if (o.together) launch.coarsening = o.together;
   for (size_t d = 0; d < o.block.size() && d < 3; ++d) launch.block[d] = o.block[d];
   ir::Document document = read(o.file, o.contracts);
   fmt::print("{}", ptx::printDeclarations(*document.module));

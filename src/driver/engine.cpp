@@ -15,7 +15,7 @@ namespace {
 
 #if ORDITO_HAVE_JIT
 std::unique_ptr<machine::Engine> makeJit() {
-  return jit::makeJit(jit::optionsFromEnvironment({.caches = true, .quick = jit::QuickCode::First}));
+  return jit::makeJit(jit::optionsFromEnvironment({.caches = true, .baseline = jit::BaselineCode::First}));
 }
 #endif
 
@@ -25,7 +25,7 @@ std::unique_ptr<machine::Engine> makeJit() {
 /// would begin sooner might well end later, since it runs a hundred times as slowly.
 constexpr std::chrono::milliseconds kGrace{1000};
 
-/// What ORDITO_QUICK says: see docs/engine.md.
+/// What ORDITO_BASELINE says: see docs/engine.md.
 machine::TierRules tierRules() {
   const std::string name = readEnvironment().baseline;
   machine::TierRules rules;

@@ -1,5 +1,5 @@
-// Blocks of one grid run in the interpreter, on quick code and on good code, whatever is there when they start: the
-// results and the counters are those of one engine, and blocks that wait for one another meet.
+// Blocks of one grid run in the interpreter, on baseline code and on optimised code, whatever is there when they start:
+// the results and the counters are those of one engine, and blocks that wait for one another meet.
 #include "machine/tiers.hpp"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ class TiersTest : public testing::Test {
 
   static std::unique_ptr<machine::Engine> tiers(machine::TierRules rules = {}) {
     return machine::makeTiers(
-        jit::makeJit({.quick = jit::QuickCode::First, .largeKernel = 0, .delay = std::chrono::milliseconds(60)}),
+        jit::makeJit({.baseline = jit::BaselineCode::First, .largeKernel = 0, .delay = std::chrono::milliseconds(60)}),
         interp::makeInterpreter(), std::move(rules));
   }
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "rt/math_error.hpp"
 #include "ptx/opcode.hpp"
+#include "rt/math_error.hpp"
 
 namespace ordito::fidelity {
 namespace {

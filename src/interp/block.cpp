@@ -90,7 +90,7 @@ Block::Block(const Program& program, const machine::BlockFrame& frame) : program
   }
 }
 
-machine::Turn Block::run() {
+machine::BlockStatus Block::run() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   auto changed = start;
@@ -100,7 +100,7 @@ machine::Turn Block::run() {
     bool progress = false;
     hasChanged = false;
     for (Warp& warp : warps) {
-      if (leavesForBetterCode()) return machine::Turn::Ended;
+      if (leavesForBetterCode()) return machine::BlockStatus::Ended;
       progress |= runWarp(warp);
       hasChanged |= releaseBarriers();
     }
@@ -110,9 +110,9 @@ machine::Turn Block::run() {
     if (hasChanged) changed = now;
     idleRounds = hasChanged || !onlyWaits() ? 0 : idleRounds + 1;
     if (!program.isWitness && (idleRounds >= kIdleRounds || now > changed + kLongestIdleness))
-      return notePlace(), machine::Turn::Suspended;
+      return notePlace(), machine::BlockStatus::Suspended;
   }
-  return machine::Turn::Ended;
+  return machine::BlockStatus::Ended;
 }
 
 bool Block::leavesForBetterCode() const {

@@ -92,7 +92,7 @@ class Block {
   Block(const Program& program, const machine::BlockFrame& frame);
 
   /// Runs until every thread has exited, or all wait for what other blocks do.
-  machine::Turn run();
+  machine::BlockStatus run();
 
   [[noreturn]] void fault(machine::FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
                           std::string detail) const;

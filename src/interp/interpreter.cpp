@@ -18,12 +18,12 @@ class Interpretation : public machine::Executable {
 
   /// A fault leaves by longjmp and skips destructors, so the block belongs to the host thread while it runs: the next
   /// one frees what a faulting one left. While it is suspended, its scratch memory holds it.
-  machine::Turn runBlock(const machine::BlockFrame& frame) const override {
+  machine::BlockStatus runBlock(const machine::BlockFrame& frame) const override {
     static thread_local std::unique_ptr<Block> block;
     block.reset(frame.resumes ? suspended(frame) : new Block(program, frame));
     block->betterCode = std::exchange(machine::betterCode().place, nullptr);
-    const machine::Turn turn = block->run();
-    if (turn == machine::Turn::Suspended)
+    const machine::BlockStatus turn = block->run();
+    if (turn == machine::BlockStatus::Suspended)
       suspended(frame) = block.release();
     else
       block.reset();

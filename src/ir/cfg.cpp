@@ -29,9 +29,9 @@ bool endsBlock(Op op) { return op == Op::Bra || endsThread(op) || op == Op::Trap
 
 class Builder {
  public:
-  Builder(const ptx::Module& module, const ptx::Function& kernel, Inlined inlined, const std::set<uint32_t>& warpStops,
-          bool announces)
-      : source_(std::move(inlined.function)), warpStops_(warpStops), announces_(announces) {
+  Builder(const ptx::Module& module, const ptx::Function& kernel, Inlined inlined,
+          const std::set<uint32_t>& warpSyncPoints, bool announces)
+      : source_(std::move(inlined.function)), warpSyncPoints_(warpSyncPoints), announces_(announces) {
     out_.module = &module;
     out_.kernel = &kernel;
     out_.values = source_.registers;
@@ -44,8 +44,9 @@ class Builder {
     out_.blocks.resize(leaders_.size() + 1);
     const BlockId end = static_cast<BlockId>(leaders_.size());  // falling off the end of the body ends the thread
     for (BlockId b = 0; b < leaders_.size(); ++b) {
-      uint32_t stop = b + 1 < leaders_.size() ? leaders_[b + 1] : static_cast<uint32_t>(source_.instructions.size());
-      fill(b, leaders_[b], stop, b + 1 < leaders_.size() ? b + 1 : end);
+      uint32_t syncPoint =
+          b + 1 < leaders_.size() ? leaders_[b + 1] : static_cast<uint32_t>(source_.instructions.size());
+      fill(b, leaders_[b], syncPoint, b + 1 < leaders_.size() ? b + 1 : end);
     }
     out_.blocks[end].end.kind = Kind::Exit;
     return std::move(out_);
@@ -100,10 +101,10 @@ class Builder {
     end.isInstruction = isInstruction;
   }
 
-  void fill(BlockId b, uint32_t begin, uint32_t stop, BlockId next) {
+  void fill(BlockId b, uint32_t begin, uint32_t syncPoint, BlockId next) {
     out_.blocks[b].line = source_.instructions[begin].line;
     BlockId current = b;
-    for (uint32_t i = begin; i < stop; ++i) {
+    for (uint32_t i = begin; i < syncPoint; ++i) {
       const ptx::Instruction& inst = source_.instructions[i];
       if (endsBlock(inst.op)) return finish(current, inst, next);
       if (inst.guard && needsBranch(inst)) {
@@ -118,13 +119,13 @@ class Builder {
         current = after;
         continue;
       }
-      if (inst.info().form.memberMask >= 0 && warpStops_.count(inst.line)) {
-        current = stopForWarp(current, inst);
+      if (inst.info().form.memberMask >= 0 && warpSyncPoints_.count(inst.line)) {
+        current = syncPointForWarp(current, inst);
         continue;
       }
       out_.blocks[current].code.emplace_back(inst);
     }
-    setJump(current, next, source_.instructions[stop - 1].line, false);
+    setJump(current, next, source_.instructions[syncPoint - 1].line, false);
   }
 
   void announce(BlockId b, const ptx::Instruction& inst) {
@@ -132,7 +133,7 @@ class Builder {
   }
 
   /// The lanes that `inst` names meet before it; under a guard only those where it holds. Returns where code goes on.
-  BlockId stopForWarp(BlockId current, const ptx::Instruction& inst) {
+  BlockId syncPointForWarp(BlockId current, const ptx::Instruction& inst) {
     const BlockId together = newBlock(inst.line), after = newBlock(inst.line);
     if (inst.guard) {
       const BlockId guarded = newBlock(inst.line);
@@ -196,7 +197,7 @@ class Builder {
   }
 
   ptx::Function source_;
-  const std::set<uint32_t>& warpStops_;
+  const std::set<uint32_t>& warpSyncPoints_;
   const bool announces_;
   Function out_;
   std::vector<uint32_t> leaders_;
@@ -300,8 +301,8 @@ void fillPredecessors(Function& f) {
       f.blocks[f.blocks[b].end.target[k]].predecessors.push_back(b);
 }
 
-Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel, const std::set<uint32_t>& warpStops,
-                            bool announces) {
+Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
+                            const std::set<uint32_t>& warpSyncPoints, bool announces) {
   auto inlined = inlineCalls(module, kernel, announces);
   if (!inlined) return tl::unexpected(inlined.error());
   if (inlined->function.instructions.empty()) {
@@ -311,7 +312,7 @@ Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kern
     ret.raisesIssue = ret.raisesAccess = false;
     inlined->function.instructions.push_back(ret);
   }
-  Function f = Builder(module, kernel, std::move(*inlined), warpStops, announces).run();
+  Function f = Builder(module, kernel, std::move(*inlined), warpSyncPoints, announces).run();
   makeCarryExplicit(f);
   makePriorExplicit(f);
   splitExits(f);

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "ir/hoisted.hpp"
 #include "ir/liveness.hpp"
 #include "ir/loops.hpp"
 #include "ir/print.hpp"
-#include "ir/stops.hpp"
+#include "ir/speculated.hpp"
+#include "ir/sync_points.hpp"
 
 namespace ordito::ir {
 namespace {
@@ -46,8 +46,8 @@ std::string describeShape(const Shapes& shapes, const Shape& s) {
 }
 
 std::string describeShapes(const Function& f, const LaunchShape& launch) {
-  const Stops stops = findStops(f, launch);
-  const Shapes shapes(f, launch, &stops);
+  const SyncPoints syncPoints = findSyncPoints(f, launch);
+  const Shapes shapes(f, launch, &syncPoints);
   std::string text;
   for (ValueId v = 0; v < f.values.size(); ++v)
     text += fmt::format("{}: {}\n", valueName(f, v), describeShape(shapes, shapes[v]));
@@ -63,25 +63,25 @@ std::string describeShapes(const Function& f, const LaunchShape& launch) {
   return text;
 }
 
-std::string_view describe(Stops::Stepping stepping) {
+std::string_view describe(SyncPoints::Stepping stepping) {
   constexpr std::string_view kWords[] = {"nobody", "warps", "lanes"};
   return kWords[static_cast<size_t>(stepping)];
 }
 
-std::string describeStops(const Function& f, const LaunchShape& launch) {
-  const Stops stops = findStops(f, launch);
-  std::string text = "resume points:" + blockNames(stops.points) + "\n";
-  text += fmt::format("out of step: {}\n", describe(stops.stepping));
-  for (const Loop& spin : stops.spins)
+std::string describeSyncPoints(const Function& f, const LaunchShape& launch) {
+  const SyncPoints syncPoints = findSyncPoints(f, launch);
+  std::string text = "resume points:" + blockNames(syncPoints.resumePoints) + "\n";
+  text += fmt::format("out of step: {}\n", describe(syncPoints.stepping));
+  for (const Loop& spin : syncPoints.spins)
     text += fmt::format("spins: B{}, blocks{}\n", spin.header, blockNames(flagged(spin.members)));
   for (BlockId b = 0; b < f.blocks.size(); ++b) {
     if (f.blocks[b].end.kind == Terminator::Kind::Barrier)
-      text +=
-          fmt::format("B{}: a barrier that {} reaches together\n", b, stops.meets[b] ? "the block" : "not everybody");
-    if (stops.zone[b] != Stops::Stepping::Together)
-      text += fmt::format("B{}: {} may be out of step\n", b, describe(stops.zone[b]));
+      text += fmt::format("B{}: a barrier that {} reaches together\n", b,
+                          syncPoints.meets[b] ? "the block" : "not everybody");
+    if (syncPoints.independentRegion[b] != SyncPoints::Stepping::Together)
+      text += fmt::format("B{}: {} may be out of step\n", b, describe(syncPoints.independentRegion[b]));
   }
-  if (stops.polls) text += "waits for other blocks around barriers\n";
+  if (syncPoints.polls) text += "waits for other blocks around barriers\n";
   return text;
 }
 
@@ -107,20 +107,20 @@ std::string describeLiveIns(const Function& f, const LaunchShape&) {
   return text;
 }
 
-std::string describeHoisted(const Function& f, const LaunchShape&) {
-  const std::vector<char> hoisted = hoistedValues(f);
+std::string describeSpeculated(const Function& f, const LaunchShape&) {
+  const std::vector<char> speculated = speculatedValues(f);
   std::string text;
-  for (ValueId v = 0; v < hoisted.size(); ++v)
-    if (hoisted[v]) text += valueName(f, v) + "\n";
+  for (ValueId v = 0; v < speculated.size(); ++v)
+    if (speculated[v]) text += valueName(f, v) + "\n";
   return text;
 }
 
 constexpr Analysis kAnalyses[] = {
     {"shapes", "how each value varies between lanes and warps, and which branches diverge", describeShapes},
-    {"stops", "where threads wait for one another, and who may be out of step", describeStops},
+    {"stops", "where threads wait for one another, and who may be out of step", describeSyncPoints},
     {"loops", "loops and how they are nested", describeLoops},
     {"live", "the values that are live where control enters a block", describeLiveIns},
-    {"hoisted", "values that are used where other lanes may be active", describeHoisted},
+    {"hoisted", "values that are used where other lanes may be active", describeSpeculated},
 };
 
 }  // namespace

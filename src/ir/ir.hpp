@@ -136,13 +136,13 @@ Graph controlFlow(const Function& function);
 void fillPredecessors(Function& function);
 
 /// Builds the CFG of a kernel: direct calls of functions with a body are inlined, unreachable blocks dropped, guarded
-/// control flow made explicit. In the PTX lines `warpStops`, an
+/// control flow made explicit. In the PTX lines `warpSyncPoints`, an
 /// instruction that names the lanes it works with (shfl.sync …) begins a block behind a stop, bar.warp.sync, where
 /// these lanes meet.
 /// `announces`: an instruction of the program that the graph has no instruction for (a call that is inlined, a guard
 /// that became a branch) is announced by a `pmevent` in its place, which does nothing but be counted.
 Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
-                            const std::set<uint32_t>& warpStops = {}, bool announces = false);
+                            const std::set<uint32_t>& warpSyncPoints = {}, bool announces = false);
 
 /// Renames registers so that each has one definition, with pruned phis (Cytron et al., TOPLAS 1991), and closes loops
 /// (LCSSA): a value defined in a loop and used outside passes through a phi in the exit block, where lanes that left in

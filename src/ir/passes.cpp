@@ -6,20 +6,20 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "ir/if_convert.hpp"
 #include "ir/print.hpp"
-#include "ir/selection.hpp"
 #include "ir/single_group.hpp"
-#include "ir/stops.hpp"
+#include "ir/sync_points.hpp"
 
 namespace ordito::ir {
 namespace {
 
 void dropBarriers(Function& function, const LaunchShape& launch) {
-  if (auto without = withoutPlainBarriers(function, findStops(function, launch))) function = std::move(*without);
+  if (auto without = withoutPlainBarriers(function, findSyncPoints(function, launch))) function = std::move(*without);
 }
 
 constexpr Pass kPasses[] = {
-    {"if-convert", "short divergent branches become selections", selectForBranches},
+    {"if-convert", "short divergent branches become selections", ifConvert},
     {"drop-barriers", "barriers of a block whose warps all run side by side become jumps", dropBarriers},
 };
 

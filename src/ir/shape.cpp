@@ -13,7 +13,7 @@
 
 #include "ir/graph.hpp"
 #include "ir/shape_transfer.hpp"
-#include "ir/stops.hpp"
+#include "ir/sync_points.hpp"
 
 namespace ordito::ir {
 namespace {
@@ -125,13 +125,13 @@ class JoinFinder {
 
 }  // namespace
 
-Shapes::Shapes(const Function& function, const LaunchShape& launch, const Stops* stops)
-    : Shapes(function, launch, stops, controlFlow(function)) {}
+Shapes::Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints)
+    : Shapes(function, launch, syncPoints, controlFlow(function)) {}
 
-Shapes::Shapes(const Function& function, const LaunchShape& launch, const Stops* stops, const Graph& graph)
+Shapes::Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints, const Graph& graph)
     : f_(function),
       launch_(launch),
-      stops_(stops && stops->parks() ? stops : nullptr),
+      syncPoints_(syncPoints && syncPoints->diverges() ? syncPoints : nullptr),
       patterns_{Pattern{}},
       order_(reversePostOrder(graph, 0)),
       loops_(graph) {
@@ -338,7 +338,7 @@ bool Shapes::updateBranch(BlockId b) {
   if (end.kind != Terminator::Kind::Branch) return false;
   const Shape& c = shapes_[end.condition];
   if (c.kind == Shape::Kind::Unknown) return false;
-  const bool divergent = !c.isUniform() || (c.warpVarying && launch_.jam > 1);
+  const bool divergent = !c.isUniform() || (c.warpVarying && launch_.coarsening > 1);
   bool changed = false;
   if (divergent && !divergent_[b]) {
     divergent_[b] = 1;
@@ -365,10 +365,10 @@ Shape Shapes::transferPhi(BlockId b, const Phi& phi) const {
 
 void Shapes::findAddressOnly() { addressOnly_ = ShapeTransfer::addressOnly(f_); }
 
-/// What threads that are out of step may have in an unsteady value is known for each warp or each lane only.
-Shape Shapes::acrossStops(ValueId v, Shape s) const {
-  if (!stops_ || stops_->unsteady[v] == Stops::Stepping::Together || !s.isGrouped()) return s;
-  if (stops_->unsteady[v] == Stops::Stepping::Lanes) return general();
+/// What threads that are diverged may have in an unsteady value is known for each warp or each lane only.
+Shape Shapes::acrossSyncPoints(ValueId v, Shape s) const {
+  if (!syncPoints_ || syncPoints_->scheduleVariant[v] == SyncPoints::Stepping::Together || !s.isGrouped()) return s;
+  if (syncPoints_->scheduleVariant[v] == SyncPoints::Stepping::Lanes) return general();
   s.warpVarying = true;
   return s;
 }
@@ -385,7 +385,7 @@ void Shapes::iterate() {
     if (!defined[v]) shapes_[v] = uniform(false);
   ShapeTransfer transfer(*this);
   auto grow = [&](ValueId v, const Shape& s) {
-    const Shape merged = shapes_[v].isGeneral() ? shapes_[v] : acrossStops(v, s);
+    const Shape merged = shapes_[v].isGeneral() ? shapes_[v] : acrossSyncPoints(v, s);
     if (merged == shapes_[v]) return false;
     shapes_[v] = merged;
     return true;
@@ -411,7 +411,7 @@ void Shapes::iterate() {
         forEachDefinition(i, [&](ValueId v, unsigned index) { changed |= grow(v, transfer(i, v, index)); });
       if (block.end.kind == Terminator::Kind::Barrier)
         forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) {
-          changed |= grow(v, stops_ && !stops_->meets[b] ? general() : uniform(false));
+          changed |= grow(v, syncPoints_ && !syncPoints_->meets[b] ? general() : uniform(false));
         });
       changed |= updateBranch(b);
     }

@@ -45,18 +45,18 @@ struct Shape {
 /// What the analysis may assume about the launch.
 struct LaunchShape {
   std::array<uint32_t, 3> block = {1, 1, 1};
-  unsigned jam = 1;  // warps of a block that advance together; a branch on which they can differ is divergent
+  unsigned coarsening = 1;  // warps of a block that advance together; a branch on which they can differ is divergent
   unsigned warps() const {
     return static_cast<unsigned>((uint64_t{block[0]} * block[1] * block[2] + kLanes - 1) / kLanes);
   }
 };
 
-struct Stops;
+struct SyncPoints;
 
 class Shapes {
  public:
-  /// With `stops`, values that live across them are as their threads may be out of step there.
-  Shapes(const Function& function, const LaunchShape& launch, const Stops* stops = nullptr);
+  /// With `stops`, values that live across them are as their threads may be diverged there.
+  Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints = nullptr);
 
   const Shape& operator[](ValueId v) const { return shapes_[v]; }
   const Pattern& pattern(PatternId id) const { return patterns_[id]; }
@@ -82,7 +82,7 @@ class Shapes {
 
  private:
   friend class ShapeTransfer;
-  Shapes(const Function& function, const LaunchShape& launch, const Stops* stops, const Graph& graph);
+  Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints, const Graph& graph);
   PatternId intern(const Pattern& p);
   void findJoins();
   void findAddressOnly();
@@ -93,11 +93,11 @@ class Shapes {
   Shape transferPhi(BlockId b, const Phi& phi) const;
   Shape meet(const Shape& a, const Shape& b) const;
 
-  Shape acrossStops(ValueId v, Shape s) const;
+  Shape acrossSyncPoints(ValueId v, Shape s) const;
 
   const Function& f_;
   LaunchShape launch_;
-  const Stops* stops_;
+  const SyncPoints* syncPoints_;
   std::vector<Shape> shapes_;
   std::vector<Pattern> patterns_;
   std::vector<char> divergent_, varying_, divergentJoin_, varyingJoin_, addressOnly_;

@@ -6,9 +6,9 @@
 namespace ordito::ir {
 namespace {
 
-bool isPlain(const Function& f, const Stops& stops, BlockId b) {
+bool isPlain(const Function& f, const SyncPoints& syncPoints, BlockId b) {
   const Terminator& end = f.blocks[b].end;
-  if (end.kind != Terminator::Kind::Barrier || !stops.meets[b]) return false;
+  if (end.kind != Terminator::Kind::Barrier || !syncPoints.meets[b]) return false;
   const bool isSync = end.barrier.op == isa::Op::BarSync || end.barrier.op == isa::Op::BarrierSync;
   bool hasRegisters = false;
   forEachUse(end, [&](ValueId) { hasRegisters = true; });
@@ -17,11 +17,11 @@ bool isPlain(const Function& f, const Stops& stops, BlockId b) {
 
 }  // namespace
 
-std::optional<Function> withoutPlainBarriers(const Function& function, const Stops& stops) {
+std::optional<Function> withoutPlainBarriers(const Function& function, const SyncPoints& syncPoints) {
   std::optional<Function> result;
-  if (stops.parks()) return result;
+  if (syncPoints.diverges()) return result;
   for (BlockId b = 0; b < function.blocks.size(); ++b) {
-    if (!isPlain(function, stops, b)) continue;
+    if (!isPlain(function, syncPoints, b)) continue;
     if (!result) result = function;
     Terminator& end = result->blocks[b].end;
     end.kind = Terminator::Kind::Jump;

@@ -19,7 +19,7 @@ using Kind = Terminator::Kind;
 
 class Verifier {
  public:
-  explicit Verifier(const Function& f) : f_(f), home_(f.values.size(), kNoBlock), position_(f.values.size(), 0) {}
+  explicit Verifier(const Function& f) : f_(f), spillSlot_(f.values.size(), kNoBlock), position_(f.values.size(), 0) {}
 
   std::optional<std::string> run() {
     if (f_.blocks.empty()) error("a function without blocks");
@@ -71,8 +71,8 @@ class Verifier {
       size_t position = 0;
       auto add = [&](ValueId v, unsigned) {
         if (v >= f_.values.size()) return error("it defines {}, which does not exist", name(v));
-        if (home_[v] != kNoBlock) error("{} has two definitions", name(v));
-        home_[v] = block_;
+        if (spillSlot_[v] != kNoBlock) error("{} has two definitions", name(v));
+        spillSlot_[v] = block_;
         position_[v] = position;
       };
       for (const Phi& phi : block.phis) add(phi.value, 0);
@@ -118,9 +118,9 @@ class Verifier {
   /// `v` is used in `b`, before what stands at `position`.
   void use(ValueId v, BlockId b, size_t position) {
     if (v >= f_.values.size()) return error("it uses {}, which does not exist", name(v));
-    if (home_[v] == kNoBlock) return;
-    const bool before = home_[v] == b ? position_[v] < position : dominates(idom_, home_[v], b);
-    if (!before) error("{} is used where its definition in B{} does not reach", name(v), home_[v]);
+    if (spillSlot_[v] == kNoBlock) return;
+    const bool before = spillSlot_[v] == b ? position_[v] < position : dominates(idom_, spillSlot_[v], b);
+    if (!before) error("{} is used where its definition in B{} does not reach", name(v), spillSlot_[v]);
   }
 
   void predicate(ValueId v, std::string_view what) {
@@ -134,8 +134,8 @@ class Verifier {
   const Function& f_;
   BlockId block_ = 0;
   std::optional<std::string> problem_;
-  std::vector<BlockId> home_;     // by value: the block that defines it
-  std::vector<size_t> position_;  // by value: where in the block
+  std::vector<BlockId> spillSlot_;  // by value: the block that defines it
+  std::vector<size_t> position_;    // by value: where in the block
   std::vector<uint32_t> idom_;
 };
 

@@ -34,7 +34,7 @@ void Emitter::checkAlignment(const Instruction& i, size_t k, unsigned bytes, con
     if (offset) failIfMisaligned(b_.getInt64(offset), i, mask);
     return;
   }
-  const ValueId root = plan_.knownBits.root(o.reg, bits, plan_.liveness, region_->points());
+  const ValueId root = plan_.knownBits.root(o.reg, bits, plan_.liveness, region_->resumePoints());
   if (isa::isFloat(f_.values[root].type)) return;
   if (!checkedRoots_.insert({root, bits, offset}).second && !i.guard) return;
   const ir::Shape& shape = shapes_[root];
@@ -57,7 +57,8 @@ void Emitter::checkAlignment(const Instruction& i, size_t k, unsigned bytes, con
   if (samePattern && (shape.groups == 1 || mask.empty())) {
     for (unsigned p = 0; p < partsOf(root); ++p)
       for (unsigned g = 0; g < shape.groups; ++g)
-        failIfMisaligned(lowBits(baseOf(root, p, g)), i, mask.empty() || partsOf(root) < jam_ ? mask : Parts{mask[p]});
+        failIfMisaligned(lowBits(baseOf(root, p, g)), i,
+                         mask.empty() || partsOf(root) < coarsening_ ? mask : Parts{mask[p]});
     return;
   }
   for (unsigned p = 0; p < partsOf(root); ++p) {
@@ -70,7 +71,7 @@ void Emitter::checkAlignment(const Instruction& i, size_t k, unsigned bytes, con
 /// Ends the launch if `bad` is not zero and a lane of the mask is active.
 void Emitter::failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask) {
   LlvmValue fails = b_.CreateICmpNE(bad, llvm::Constant::getNullValue(bad->getType()));
-  if (!mask.empty() && (i.guard || jam_ > 1)) fails = b_.CreateAnd(fails, anyLane(mask));
+  if (!mask.empty() && (i.guard || coarsening_ > 1)) fails = b_.CreateAnd(fails, anyLane(mask));
   auto* fault = newBlock("misaligned");
   auto* on = newBlock("aligned");
   llvm::MDBuilder weights(context_);

@@ -33,7 +33,7 @@ void Emitter::emitAsyncCopy(const Instruction& i) {
     return moved;
   };
   auto number = [&](uint64_t n) { return constant(Type::u32, n, true); };
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue wanted = wantedBytes(i, bytes, p);
     std::vector<LlvmValue> words;
     if (!wanted && count > 1)
@@ -93,7 +93,7 @@ void Emitter::emitElect(const Instruction& i) {
   std::vector<Parts> results(2);
   ir::Pattern ids;
   for (unsigned l = 0; l < kLanes; ++l) ids[l] = l;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]), members = memberMask(i, p);
     LlvmValue both = b_.CreateAnd(members->getType()->isVectorTy() ? splat(lanes) : lanes, members);
     LlvmValue leader = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {both->getType()}, {both, b_.getFalse()});
@@ -104,7 +104,7 @@ void Emitter::emitElect(const Instruction& i) {
   unsigned definition = 0;
   for (unsigned k = 0; k < 2; ++k) {
     if (i.operands[k].kind != Operand::Kind::Register) continue;
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       LlvmValue& v = results[k][p];
       v = convertBits(v, valueType(i.operands[k].reg, true));
       if (i.guard)

@@ -21,7 +21,7 @@ void Emitter::emitBulkCopy(const Instruction& i) {
   if (completes) checkAlignment(i, 3, 8, mask);
   const Address to = addressOf(i, 0), from = addressOf(i, 1), barrier = completes ? addressOf(i, 3) : to;
   mask_ = mask;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue bytes = b_.CreateZExt(operand(i, 2, Type::u32, s), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));

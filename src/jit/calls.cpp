@@ -101,12 +101,12 @@ void Emitter::callResult(const Instruction& i, const Parts& values) {
     return defineVector(list[0].reg, results);
   }
   if (!plan_.privateSlots.isPrivate[list[0].symbol.index]) {
-    for (unsigned p = 0; p < jam_; ++p) scatter(paramAddress(list[0], p), results[p], maskOf(mask_, p));
+    for (unsigned p = 0; p < coarsening_; ++p) scatter(paramAddress(list[0], p), results[p], maskOf(mask_, p));
     return;
   }
   auto it = privateSlots_.find({list[0].symbol.index, 0});
   if (it == privateSlots_.end()) return;  // nobody reads it
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     auto* type = llvm::FixedVectorType::get(it->second.type, kLanes);
     LlvmValue v = convertBits(results[p], type);
     if (!mask_.empty()) v = b_.CreateSelect(mask_[p], v, b_.CreateLoad(type, it->second.parts[p]));
@@ -120,12 +120,12 @@ void Emitter::emitCall(const Instruction& i) {
   if (name == "__assertfail") return emitAssertFail(i);
   if (name == "malloc" || name == "_Znwm" || name == "_Znam") {
     Parts out;
-    for (unsigned p = 0; p < jam_; ++p)
+    for (unsigned p = 0; p < coarsening_; ++p)
       out.push_back(callLanes("ordito_malloc", b_.getInt64Ty(), {callArgument(i, 0, Type::u64, p)}, p));
     return callResult(i, out);
   }
   if (name == "free" || name == "_ZdlPv" || name == "_ZdaPv" || name == "_ZdlPvm" || name == "_ZdaPvm") {
-    for (unsigned p = 0; p < jam_; ++p) callLanes("ordito_free", nullptr, {callArgument(i, 0, Type::u64, p)}, p);
+    for (unsigned p = 0; p < coarsening_; ++p) callLanes("ordito_free", nullptr, {callArgument(i, 0, Type::u64, p)}, p);
     return;
   }
   if (const auto* function = machine::findDeviceFunction(name)) return emitDeviceRuntime(i, *function);
@@ -159,7 +159,7 @@ void Emitter::emitDeviceRuntime(const Instruction& i, const machine::DeviceFunct
     refuse(i, fmt::format("a call of '{}' with {} arguments instead of {}", function.name,
                           i.operands[2].elements.size(), function.signature.size() - 1));
   Parts out;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     auto tid = [&](isa::Special s) { return convertBits(specialVector(s, p), typeOf(Type::u64, true)); };
     auto times = [&](LlvmValue v, uint64_t n) { return b_.CreateMul(v, constant(Type::u64, n, true)); };
     LlvmValue thread = b_.CreateAdd(times(tid(isa::Special::TidZ), shapes_.launch().block[1]), tid(isa::Special::TidY));
@@ -199,7 +199,7 @@ LlvmValue Emitter::callLanes(const char* name, llvm::Type* result, llvm::ArrayRe
 
 void Emitter::emitPrintf(const Instruction& i) {
   Parts out;
-  for (unsigned p = 0; p < jam_; ++p)
+  for (unsigned p = 0; p < coarsening_; ++p)
     out.push_back(callLanes("ordito_printf", b_.getInt32Ty(),
                             {callArgument(i, 0, Type::u64, p), callArgument(i, 1, Type::u64, p)}, p));
   callResult(i, out);
@@ -207,7 +207,7 @@ void Emitter::emitPrintf(const Instruction& i) {
 
 /// __assertfail(message, file, line, function, char size): the first active lane reports and the launch ends.
 void Emitter::emitAssertFail(const Instruction& i) {
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue frame = splat(b_.CreatePtrToInt(frame_, b_.getInt64Ty()));
@@ -249,7 +249,7 @@ bool Emitter::emitVectorMath(const Instruction& i, const std::string& name) {
   if (!f && !isRoot) return false;
   const Type t = isDouble ? Type::f64 : Type::f32;
   Parts out;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     llvm::SmallVector<LlvmValue> arguments;
     for (unsigned k = 0; k < (f ? f->arguments : 1); ++k) arguments.push_back(callArgument(i, k, t, p));
     LlvmValue v = b_.CreateIntrinsic(f ? f->id : llvm::Intrinsic::sqrt, {typeOf(t, true)}, arguments);
@@ -267,7 +267,7 @@ void Emitter::emitMathCall(const Instruction& i, const std::string& name) {
     return c == 'f' ? Type::f32 : c == 'd' ? Type::f64 : c == 'i' ? Type::u32 : Type::u64;
   };
   Parts out;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     llvm::SmallVector<LlvmValue> arguments;
     if (scalar) {
       for (size_t k = 1; k < scalar->signature.size(); ++k)

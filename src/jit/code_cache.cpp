@@ -19,7 +19,7 @@ namespace {
 
 struct Header {
   char magic[8] = {'O', 'R', 'D', 'I', 'T', 'O', 'K', '2'};
-  uint64_t scratchBytes = 0, localBytes = 0, streamedBytes = 0, objectBytes = 0;
+  uint64_t scratchBytes = 0, localBytes = 0, nonTemporalBytes = 0, objectBytes = 0;
   uint64_t counterWords = 0, counterTerms = 0;
   Digest object;  // and of the terms
 };
@@ -54,7 +54,7 @@ std::optional<CompiledObject> CodeCache::find(const Digest& key) const {
   CompiledObject found{std::string(header.objectBytes, '\0'),
                        header.scratchBytes,
                        header.localBytes,
-                       header.streamedBytes,
+                       header.nonTemporalBytes,
                        {static_cast<uint32_t>(header.counterWords), {}}};
   found.counters.terms.resize(header.counterTerms);
   if (!file.read(found.object.data(), static_cast<std::streamsize>(header.objectBytes))) return std::nullopt;
@@ -72,7 +72,7 @@ void CodeCache::add(const Digest& key, const CompiledObject& object) const {
   Header header;
   header.scratchBytes = object.scratchBytes;
   header.localBytes = object.localBytes;
-  header.streamedBytes = object.streamedBytes;
+  header.nonTemporalBytes = object.nonTemporalBytes;
   header.objectBytes = object.object.size();
   header.counterWords = object.counters.words;
   header.counterTerms = object.counters.terms.size();

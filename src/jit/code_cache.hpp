@@ -13,7 +13,7 @@ namespace ordito::jit {
 /// All that is needed to run a kernel again.
 struct CompiledObject {
   std::string object;  // an ELF object file
-  uint64_t scratchBytes = 0, localBytes = 0, streamedBytes = 0;
+  uint64_t scratchBytes = 0, localBytes = 0, nonTemporalBytes = 0;
   CounterTerms counters;
 };
 

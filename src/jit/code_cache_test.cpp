@@ -44,7 +44,7 @@ TEST_F(CodeCacheTest, FindsWhatWasAdded) {
   EXPECT_EQ(found->object, object_.object);
   EXPECT_EQ(found->scratchBytes, 1u);
   EXPECT_EQ(found->localBytes, 2u);
-  EXPECT_EQ(found->streamedBytes, 3u);
+  EXPECT_EQ(found->nonTemporalBytes, 3u);
   EXPECT_FALSE(cache.find(Digest().add("another")));
 }
 

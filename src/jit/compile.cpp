@@ -44,8 +44,8 @@ constexpr const char* kPipeline =
 
 // SSA form and good registers take more than linear time in the number of masked blocks (a value gets a phi at each of
 // them): 5.3 s of 8.7 for a debug build's kernel with 32 calls of a hash map's functions, one third of that for half as
-// many. So quick code keeps its values in memory, as the emitter leaves them.
-constexpr const char* kQuickPipeline = "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+// many. So baseline code keeps its values in memory, as the emitter leaves them.
+constexpr const char* kBaselinePipeline = "function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /// From an offset into the code of a kernel to its line of PTX.
 struct LineEntry {
@@ -131,7 +131,7 @@ llvm::TargetMachine& machineFor(const Target& target, Effort effort) {
   const std::string name = target.cpu + target.features;
   if (kept.name != name) kept = {name, target.machine()};
   // Without any optimisation LLVM cannot select instructions for all vectors that kernels need.
-  kept.machine->setOptLevel(effort == Effort::Quick ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
+  kept.machine->setOptLevel(effort == Effort::Baseline ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
   return *kept.machine;
 }
 
@@ -151,21 +151,22 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
   llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(passes, options.effort == Effort::Full ? kPipeline : kQuickPipeline));
+  llvm::cantFail(
+      builder.parsePassPipeline(passes, options.effort == Effort::Optimised ? kPipeline : kBaselinePipeline));
   passes.run(module, modules);
 }
 
-/// Adds the passes of the code generator. Quick code has its registers allocated block by block; LLVM has only a switch
-/// for the whole process that asks for that, and looks at it while the passes are added.
+/// Adds the passes of the code generator. Baseline code has its registers allocated block by block; LLVM has only a
+/// switch for the whole process that asks for that, and looks at it while the passes are added.
 bool addPasses(llvm::TargetMachine& machine, llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out,
                Effort effort) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   auto& allocatesWell =
       *static_cast<llvm::cl::opt<llvm::cl::boolOrDefault>*>(llvm::cl::getRegisteredOptions()["optimize-regalloc"]);
-  allocatesWell = effort == Effort::Quick ? llvm::cl::BOU_FALSE : llvm::cl::BOU_UNSET;
+  allocatesWell = effort == Effort::Baseline ? llvm::cl::BOU_FALSE : llvm::cl::BOU_UNSET;
   llvm::MCContext* context = nullptr;
-  MachinePasses filter(passes, effort == Effort::Quick);
+  MachinePasses filter(passes, effort == Effort::Baseline);
   return !machine.addPassesToEmitMC(filter, context, out);
 }
 

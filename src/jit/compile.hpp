@@ -19,12 +19,12 @@ constexpr int kNotSupported = 801;
 
 /// What compiling is worth.
 enum class Effort {
-  Quick,  // soon: a few passes
-  Full,   // good code
+  Baseline,   // soon: a few passes
+  Optimised,  // as fast as it can be
 };
 
 struct CompileOptions {
-  Effort effort = Effort::Full;
+  Effort effort = Effort::Optimised;
   bool dump = false;   // print the module before and after the passes
   bool times = false;  // print how long each pass takes
 };

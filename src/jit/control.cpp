@@ -23,9 +23,9 @@ namespace {
 constexpr uint32_t kDone = ~0u;
 /// Where the turns of a masked loop begin: where lanes come in first, which is in its middle if a region starts there.
 /// One that spins has turns from its own header on, where its lanes can stop.
-BlockId headerOf(const std::vector<BlockId>& loop, const ir::Stops& stops, const simt::Region& region) {
+BlockId headerOf(const std::vector<BlockId>& loop, const ir::SyncPoints& syncPoints, const simt::Region& region) {
   for (BlockId n : loop)
-    if (const auto* spin = stops.spinAt(n);
+    if (const auto* spin = syncPoints.spinAt(n);
         spin && std::all_of(loop.begin(), loop.end(), [&](BlockId m) { return spin->members[m] != 0; }))
       return n;
   return *std::ranges::min_element(loop, {}, [&](BlockId b) { return region.position(b); });
@@ -55,7 +55,7 @@ llvm::BasicBlock* Emitter::blockFor(BlockId b, uint32_t version) {
   auto [it, isNew] = blocks_.try_emplace({version, b}, nullptr);
   if (!isNew) return it->second;
   auto* block = it->second =
-      llvm::BasicBlock::Create(context_, fmt::format("B{}v{}r{}", b, version, currentPoint_), function_);
+      llvm::BasicBlock::Create(context_, fmt::format("B{}v{}r{}", b, version, currentResumePoint_), function_);
   asked_ += f_.blocks[b].code.size();
   work_.push_back([this, b, version, block] {
     b_.SetInsertPoint(block);
@@ -67,8 +67,8 @@ llvm::BasicBlock* Emitter::blockFor(BlockId b, uint32_t version) {
 llvm::BasicBlock* Emitter::componentFor(uint32_t component, uint32_t version) {
   auto [it, isNew] = components_.try_emplace({version, component}, nullptr);
   if (!isNew) return it->second;
-  auto* block = it->second =
-      llvm::BasicBlock::Create(context_, fmt::format("masked{}v{}r{}", component, version, currentPoint_), function_);
+  auto* block = it->second = llvm::BasicBlock::Create(
+      context_, fmt::format("masked{}v{}r{}", component, version, currentResumePoint_), function_);
   for (BlockId b : masksOf(version).components[component].blocks) asked_ += f_.blocks[b].code.size();
   work_.push_back([this, component, version, block] {
     b_.SetInsertPoint(block);
@@ -86,7 +86,7 @@ void Emitter::drainWork() {
 }
 
 void Emitter::emitUniformBlock(BlockId b, uint32_t version) {
-  held_.clear();
+  valueCache_.clear();
   mask_ = liveMask(version);
   maskHasLane_ = false;
   emitCode(b);
@@ -118,8 +118,8 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
       return endRegion(kDone);
     case Kind::Trap: return emitTrap(end, mask_);
     case Kind::Barrier: {
-      if (inParked_) {
-        emitStop(b, mask_);
+      if (inScheduled_) {
+        emitSyncPoint(b, mask_);
         return endRegion(kDone);
       }
       checkBarrierNumber(end.barrier, end.line);
@@ -132,16 +132,16 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
     }
     case Kind::Branch: break;
   }
-  if (const unsigned side = simt::exitSide(f_, end); side < 2) return emitKill(b, version, side);
+  if (const unsigned side = simt::exitSide(f_, end); side < 2) return emitRetire(b, version, side);
   if (shapes_.isDivergent(b)) return emitDivergentEnd(b, version);
   LlvmValue condition = baseOf(end.condition, 0, 0);
   auto* taken = newBlock("taken");
   auto* other = newBlock("other");
   b_.CreateCondBr(condition, end.negated ? other : taken, end.negated ? taken : other);
-  const auto heldHere = held_;
+  const auto cachedHere = valueCache_;
   for (unsigned k = 0; k < 2; ++k) {
     b_.SetInsertPoint(k == 0 ? taken : other);
-    held_ = heldHere;
+    valueCache_ = cachedHere;
     goTo(b, end.target[k], version);
   }
 }
@@ -149,7 +149,7 @@ void Emitter::emitUniformEnd(BlockId b, uint32_t version) {
 /// Control passes from `from` to `to` with all lanes of the group.
 void Emitter::goTo(BlockId from, BlockId to, uint32_t version) {
   assignPhis(from, to, {});
-  if (const auto* spin = stops_.spinAt(to); spin && spin->members[from]) noteSpin(to, version);
+  if (const auto* spin = syncPoints_.spinAt(to); spin && spin->members[from]) noteSpin(to, version);
   arrive(to, version);
 }
 
@@ -163,7 +163,7 @@ void Emitter::arrive(BlockId to, uint32_t version) {
   const uint32_t component = masksOf(version).component[to];
   clearPending(component, version);
   Parts live = liveMask(version);
-  if (live.empty()) live.assign(jam_, allOnes());
+  if (live.empty()) live.assign(coarsening_, allOnes());
   addPending(to, live);
   b_.CreateBr(componentFor(component, version));
 }
@@ -190,7 +190,7 @@ void Emitter::clearPending(uint32_t component, uint32_t version) {
 
 bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
   const auto& assumed = versions_[version].assumed;
-  if (quick_ || (plan_.regions.sharesScheduled && inParked_) ||
+  if (baseline_ || (plan_.regions.sharesScheduled && inScheduled_) ||
       asked_ > std::max(simt::cost::kSmallKernel, simt::cost::kMostCopies * plan_.regions.instructions))
     return false;
   if (std::find(assumed.begin(), assumed.end(), b) != assumed.end()) return true;
@@ -199,7 +199,7 @@ bool Emitter::isWorthSpecialising(BlockId b, uint32_t version) const {
 }
 
 /// A warp whose base alone decides goes where all its lanes go; the others need to ask their lanes only, and from here
-/// on `held_` has the condition as it is for them.
+/// on `valueCache_` has the condition as it is for them.
 void Emitter::branchOnBase(const ir::Terminator& end, llvm::BasicBlock* const all[2]) {
   const auto found = comparisons_.find(end.condition);
   if (found == comparisons_.end()) return;
@@ -207,7 +207,7 @@ void Emitter::branchOnBase(const ir::Terminator& end, llvm::BasicBlock* const al
   auto* open = newBlock("open");
   b_.CreateCondBr(c.open, open, all[c.negated == end.negated ? 1 : 0]);
   b_.SetInsertPoint(open);
-  held_[end.condition].vectors[0] = c.negated ? b_.CreateNot(c.lanes) : c.lanes;
+  valueCache_[end.condition].vectors[0] = c.negated ? b_.CreateNot(c.lanes) : c.lanes;
 }
 
 void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
@@ -216,7 +216,7 @@ void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
   std::erase(base.assumed, b);
   const bool specialises = isWorthSpecialising(b, version);
   llvm::BasicBlock* all[2] = {};
-  const auto heldByAll = held_;
+  const auto heldByAll = valueCache_;
   if (specialises) {
     all[0] = newBlock("alltaken"), all[1] = newBlock("nonetaken");
     branchOnBase(end, all);
@@ -233,13 +233,13 @@ void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
     b_.CreateCondBr(anyLane(side[1]), someTaken, all[0]);
     b_.SetInsertPoint(someTaken);
     b_.CreateCondBr(anyLane(side[0]), mixed, all[1]);
-    const auto heldHere = held_;
+    const auto cachedHere = valueCache_;
     for (unsigned k = 0; k < 2; ++k) {
       b_.SetInsertPoint(all[k]);
-      held_ = heldByAll;
+      valueCache_ = heldByAll;
       goTo(b, end.target[k], versionNumber(agreed));
     }
-    held_ = heldHere;
+    valueCache_ = cachedHere;
     b_.SetInsertPoint(mixed);
   }
   const uint32_t masked = versionNumber(base);
@@ -255,7 +255,7 @@ void Emitter::emitDivergentEnd(BlockId b, uint32_t version) {
 }
 
 /// A branch one side of which ends the thread: `if (i >= n) return`.
-void Emitter::emitKill(BlockId b, uint32_t version, unsigned side) {
+void Emitter::emitRetire(BlockId b, uint32_t version, unsigned side) {
   const ir::Terminator& end = f_.blocks[b].end;
   const BlockId onward = end.target[1 - side];
   const bool exitsOnTrue = (side == 0) != end.negated;
@@ -265,45 +265,45 @@ void Emitter::emitKill(BlockId b, uint32_t version, unsigned side) {
     LlvmValue condition = baseOf(end.condition, 0, 0);
     b_.CreateCondBr(condition, exitsOnTrue ? die : on, exitsOnTrue ? on : die);
     b_.SetInsertPoint(on);
-    const auto heldHere = held_;
+    const auto cachedHere = valueCache_;
     goTo(b, onward, version);
-    held_ = heldHere;
+    valueCache_ = cachedHere;
     b_.SetInsertPoint(die);
     if (counting_) raiseExit(f_.blocks[end.target[side]].end, liveMask(version));
   } else {
-    const Parts dying = conditionMask(end.condition, !exitsOnTrue);
-    if (counting_) raiseExit(f_.blocks[end.target[side]].end, both(liveMask(version), dying));
+    const Parts retiring = conditionMask(end.condition, !exitsOnTrue);
+    if (counting_) raiseExit(f_.blocks[end.target[side]].end, both(liveMask(version), retiring));
     Version partial = versions_[version];
     partial.full = false;
     if (versions_[version].full) {
       auto* some = newBlock("someend");
       auto* none = newBlock("noneends");
-      b_.CreateCondBr(anyLane(dying), some, none);
+      b_.CreateCondBr(anyLane(retiring), some, none);
       b_.SetInsertPoint(none);
-      const auto heldHere = held_;
+      const auto cachedHere = valueCache_;
       goTo(b, onward, version);
-      held_ = heldHere;
+      valueCache_ = cachedHere;
       b_.SetInsertPoint(some);
       if (canPartAt(b)) {
         runApart();
         b_.CreateBr(die);
-        return endDying(die);
+        return endRetiring(die);
       }
     }
-    const Parts left = butNot(liveMask(version), dying);
-    for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(left[p]), live_[p]);
+    const Parts left = butNot(liveMask(version), retiring);
+    for (unsigned p = 0; p < coarsening_; ++p) b_.CreateStore(toStorage(left[p]), live_[p]);
     auto* on = newBlock("goon");
     b_.CreateCondBr(anyLane(left), on, die);
     b_.SetInsertPoint(on);
-    const auto heldHere = held_;
+    const auto cachedHere = valueCache_;
     goTo(b, onward, versionNumber(partial));
-    held_ = heldHere;
+    valueCache_ = cachedHere;
   }
-  endDying(die);
+  endRetiring(die);
 }
 
 /// All lanes of the group have ended.
-void Emitter::endDying(llvm::BasicBlock* die) {
+void Emitter::endRetiring(llvm::BasicBlock* die) {
   b_.SetInsertPoint(die);
   if (plan_.exits.needsLive)
     for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
@@ -316,7 +316,7 @@ bool Emitter::canPartAt(BlockId b) const { return !apartName_.empty() && plan_.p
 
 void Emitter::runApart() {
   if (!apart_) apart_ = declare(apartName_, {b_.getPtrTy(), b_.getInt32Ty()});
-  b_.CreateCall(apart_, {frame_, b_.CreateMul(group_, b_.getInt32(jam_))})->setDoesNotThrow();
+  b_.CreateCall(apart_, {frame_, b_.CreateMul(group_, b_.getInt32(coarsening_))})->setDoesNotThrow();
 }
 
 /// `isWhole`: no lane has ended.
@@ -328,7 +328,7 @@ void Emitter::endRegion(uint32_t nextState, bool isWhole) {
 void Emitter::emitComponent(uint32_t component, uint32_t version) {
   const simt::Masks::Component info = masksOf(version).components[component];
   emitSequence(info.blocks, version, kNoBlock);
-  held_.clear();
+  valueCache_.clear();
   if (info.next == kNoBlock) {
     if (plan_.exits.needsLive)
       for (auto* slot : live_) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
@@ -350,7 +350,7 @@ void Emitter::emitComponent(uint32_t component, uint32_t version) {
 /// The region's graph, in which the stops among `nodes` lead to where their lanes will come back to one of `nodes`. So
 /// a stop belongs to the loops around it, as in the kernel, also if the way back leads over the region's start, `cut`;
 /// and lanes reach it in the turn in which they set out for it: at its end, what they have computed dies.
-ir::Graph Emitter::graphWithStops(const std::vector<BlockId>& nodes, BlockId cut) const {
+ir::Graph Emitter::graphWithSyncPoints(const std::vector<BlockId>& nodes, BlockId cut) const {
   ir::Graph graph = plan_.regions.graph;
   std::vector<char> isNode(f_.blocks.size(), 0);
   for (BlockId n : nodes) isNode[n] = 1;
@@ -378,10 +378,11 @@ ir::Graph Emitter::graphWithStops(const std::vector<BlockId>& nodes, BlockId cut
 /// Emits masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`,
 /// do not count.
 void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut) {
-  const bool stops =
+  const bool syncPoints =
       std::any_of(nodes.begin(), nodes.end(), [&](BlockId n) { return f_.blocks[n].end.kind == Kind::Barrier; });
-  for (const auto& component : ir::components(stops ? graphWithStops(nodes, cut) : plan_.regions.graph, nodes, cut)) {
-    const BlockId header = headerOf(component, stops_, *region_);
+  for (const auto& component :
+       ir::components(syncPoints ? graphWithSyncPoints(nodes, cut) : plan_.regions.graph, nodes, cut)) {
+    const BlockId header = headerOf(component, syncPoints_, *region_);
     const bool repeats = header != cut && std::any_of(component.begin(), component.end(), [&](BlockId n) {
                            const auto& successors = plan_.regions.graph.successors[n];
                            return std::find(successors.begin(), successors.end(), header) != successors.end();
@@ -395,11 +396,11 @@ void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, 
       continue;
     }
     if (emitUniformLoop(component, version)) continue;
-    if (inParked_) noteWhatOutlivesTurns(component, header);
+    if (inScheduled_) noteWhatOutlivesIterations(component, header);
     auto* loop = newBlock("loop");
     auto* after = newBlock("afterloop");
-    const bool spins = stops_.spinAt(header) != nullptr;
-    const SpinTurns turns = spins ? beginSpinTurns() : SpinTurns{};
+    const bool spins = syncPoints_.spinAt(header) != nullptr;
+    const SpinIterations turns = spins ? beginSpinIterations() : SpinIterations{};
     b_.CreateBr(loop);
     b_.SetInsertPoint(loop);
     emitSequence(component, version, header);
@@ -407,7 +408,7 @@ void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, 
     Parts waiting;
     for (auto* slot : pendingSlots(header)) waiting.push_back(fromStorage(b_.CreateLoad(storageType(), slot)));
     if (spins)
-      endSpinTurn(header, waiting[0], loop, after, turns);
+      endSpinIteration(header, waiting[0], loop, after, turns);
     else
       b_.CreateCondBr(anyLane(waiting), loop, after);
     b_.SetInsertPoint(after);
@@ -418,7 +419,7 @@ void Emitter::emitSequence(const std::vector<BlockId>& nodes, uint32_t version, 
 /// for itself. Around stops a loop need not be natural: it may begin in the middle of one of the kernel's loops, and
 /// some lanes are already in that one's next turn while others still wait, in front of the loop's header or behind it,
 /// to read what they have computed in the last. Such values are written under masks, and kept.
-void Emitter::noteWhatOutlivesTurns(const std::vector<BlockId>& loop, BlockId header) {
+void Emitter::noteWhatOutlivesIterations(const std::vector<BlockId>& loop, BlockId header) {
   std::vector<char> isInside(f_.blocks.size(), 0);
   for (BlockId b : loop) isInside[b] = 1;
   std::vector<BlockId> waits{header};
@@ -431,7 +432,7 @@ void Emitter::noteWhatOutlivesTurns(const std::vector<BlockId>& loop, BlockId he
       ir::forEachDefinition(i, [&](ValueId v, unsigned) { isComputed[v] = 1; });
   for (const auto& live : ir::liveIns(f_, waits))
     for (ValueId v : live)
-      if (isComputed[v]) outlivesTurn_[v] = 1;
+      if (isComputed[v]) outlivesIteration_[v] = 1;
 }
 
 /// For the end of an iteration: what an instruction of the loop computed, no block reads in the next iteration, or
@@ -441,7 +442,7 @@ void Emitter::forgetDefinitions(const std::vector<BlockId>& loop) {
   for (BlockId b : loop)
     for (const Instruction& i : f_.blocks[b].code)
       ir::forEachDefinition(i, [&](ValueId v, unsigned) {
-        if (!outlivesTurn_[v]) forget(v);
+        if (!outlivesIteration_[v]) forget(v);
       });
 }
 
@@ -453,7 +454,7 @@ void Emitter::emitMaskedBlock(BlockId b, uint32_t version) {
   b_.CreateCondBr(anyLane(mask), body, skip);
   b_.SetInsertPoint(body);
   for (auto* slot : pendingSlots(b)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
-  held_.clear();
+  valueCache_.clear();
   mask_ = mask;
   maskHasLane_ = true;
   emitCode(b);
@@ -465,10 +466,10 @@ void Emitter::emitMaskedBlock(BlockId b, uint32_t version) {
 void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
   const ir::Terminator& end = f_.blocks[b].end;
   raiseEnd(end, mask, shapes_.isDivergent(b), end.condition);
-  auto kill = [&](const Parts& dying) {
-    for (unsigned p = 0; p < jam_; ++p) {
+  auto kill = [&](const Parts& retiring) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       LlvmValue live = fromStorage(b_.CreateLoad(storageType(), live_[p]));
-      b_.CreateStore(toStorage(b_.CreateAnd(live, b_.CreateNot(dying[p]))), live_[p]);
+      b_.CreateStore(toStorage(b_.CreateAnd(live, b_.CreateNot(retiring[p]))), live_[p]);
     }
   };
   auto leave = [&](BlockId to, const Parts& lanes) {
@@ -480,7 +481,7 @@ void Emitter::emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask) {
     case Kind::Jump: return leave(end.target[0], mask);
     case Kind::Exit: return kill(mask);
     case Kind::Trap: return emitTrap(end, mask);
-    case Kind::Barrier: emitStop(b, mask); return kill(mask);
+    case Kind::Barrier: emitSyncPoint(b, mask); return kill(mask);
     case Kind::Branch: break;
   }
   const Parts condition = conditionMask(end.condition, end.negated);
@@ -494,7 +495,7 @@ bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version
   auto inside = [&](BlockId n) { return std::find(loop.begin(), loop.end(), n) != loop.end(); };
   BlockId header = kNoBlock;
   for (BlockId n : loop)
-    if (stops_.spinAt(n)) return false;
+    if (syncPoints_.spinAt(n)) return false;
   for (BlockId n : loop) {
     const ir::Terminator& end = f_.blocks[n].end;
     if ((end.kind != Kind::Jump && end.kind != Kind::Branch) || shapes_.isDivergent(n) || simt::exitSide(f_, end) < 2)
@@ -515,7 +516,7 @@ bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version
   b_.CreateCondBr(anyLane(mask), at[header], after);
   for (BlockId n : loop) {
     b_.SetInsertPoint(at[n]);
-    held_.clear();
+    valueCache_.clear();
     mask_ = mask;
     maskHasLane_ = true;
     emitCode(n);
@@ -538,10 +539,10 @@ bool Emitter::emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version
     auto* side0 = newBlock("taken");
     auto* side1 = newBlock("other");
     b_.CreateCondBr(baseOf(end.condition, 0, 0), end.negated ? side1 : side0, end.negated ? side0 : side1);
-    const auto heldHere = held_;
+    const auto cachedHere = valueCache_;
     b_.SetInsertPoint(side0);
     leave(end.target[0]);
-    held_ = heldHere;
+    valueCache_ = cachedHere;
     b_.SetInsertPoint(side1);
     leave(end.target[1]);
   }
@@ -556,13 +557,13 @@ void Emitter::assignPhis(BlockId from, BlockId to, const Parts& mask) {
   if (block.phis.empty()) return;
   const size_t edge = static_cast<size_t>(std::find(block.predecessors.begin(), block.predecessors.end(), from) -
                                           block.predecessors.begin());
-  std::vector<Held> values;
+  std::vector<CachedValue> values;
   for (const ir::Phi& phi : block.phis) {
     const ValueId v = phi.incoming[edge];
     const ir::Shape& s = shapes_[phi.value];
-    Held h;
-    h.vectors.assign(jam_, nullptr);
-    for (unsigned p = 0; p < jam_; ++p) {
+    CachedValue h;
+    h.vectors.assign(coarsening_, nullptr);
+    for (unsigned p = 0; p < coarsening_; ++p) {
       if (!s.isGrouped()) {
         LlvmValue x = vectorOf(v, p);
         h.vectors[p] = convertBits(plan_.nans.isMixed(phi.value) ? mended(v, x) : x, valueType(phi.value, true));
@@ -570,7 +571,7 @@ void Emitter::assignPhis(BlockId from, BlockId to, const Parts& mask) {
       }
       Parts bases;
       for (unsigned g = 0; g < s.groups; ++g) {
-        LlvmValue x = regroup(shapes_[v], held(v).bases[p], s.groups, g, s.pattern == 0);
+        LlvmValue x = regroup(shapes_[v], cached(v).bases[p], s.groups, g, s.pattern == 0);
         bases.push_back(plan_.nans.isMixed(phi.value) ? mended(v, x) : x);
       }
       h.bases.push_back(bases);
@@ -582,14 +583,14 @@ void Emitter::assignPhis(BlockId from, BlockId to, const Parts& mask) {
 
 std::vector<llvm::AllocaInst*>& Emitter::pendingSlots(BlockId b) {
   auto& slots = pending_[b];
-  while (slots.size() < jam_)
+  while (slots.size() < coarsening_)
     slots.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "pending"));
   return slots;
 }
 
 void Emitter::addPending(BlockId b, const Parts& mask) {
   auto& slots = pendingSlots(b);
-  for (unsigned p = 0; p < jam_; ++p)
+  for (unsigned p = 0; p < coarsening_; ++p)
     b_.CreateStore(b_.CreateOr(b_.CreateLoad(storageType(), slots[p]), toStorage(mask[p])), slots[p]);
 }
 

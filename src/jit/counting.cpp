@@ -34,7 +34,7 @@ void Emitter::count(Counter c, LlvmValue amount) {
 /// Adds `times` for every active lane of all parts.
 void Emitter::countLanes(Counter c, const Parts& mask, uint64_t times) {
   if (times == 0) return;
-  if (mask.empty()) return count(c, b_.getInt64(times * kLanes * jam_));
+  if (mask.empty()) return count(c, b_.getInt64(times * kLanes * coarsening_));
   for (LlvmValue m : mask) {
     LlvmValue lanes = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, laneBits(m));
     count(c, b_.CreateMul(b_.CreateZExt(lanes, b_.getInt64Ty()), b_.getInt64(times)));
@@ -44,8 +44,8 @@ void Emitter::countLanes(Counter c, const Parts& mask, uint64_t times) {
 /// Adds `times` for every part with an active lane.
 void Emitter::countWarps(Counter c, uint64_t times, const Parts& mask) {
   if (times == 0) return;
-  if (mask.empty()) return count(c, b_.getInt64(times * jam_));
-  if (maskHasLane_ && jam_ == 1 && mask == mask_) return count(c, b_.getInt64(times));
+  if (mask.empty()) return count(c, b_.getInt64(times * coarsening_));
+  if (maskHasLane_ && coarsening_ == 1 && mask == mask_) return count(c, b_.getInt64(times));
   for (LlvmValue m : mask) count(c, b_.CreateSelect(anyLane(m), b_.getInt64(times), b_.getInt64(0)));
 }
 
@@ -93,7 +93,7 @@ void Emitter::raiseEnd(const ir::Terminator& end, const Parts& mask, bool diverg
   if (end.kind == Kind::Barrier && end.barrier.op == isa::Op::BarWarpSync) return;
   if (end.kind == Kind::Barrier) return countWarps(Counter::Barriers, 1, mask);
   if (end.kind != Kind::Branch || !end.isInstruction) return;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue taken = laneBits(conditionMask(condition, end.negated)[p]);
     if (!mask.empty()) taken = b_.CreateAnd(taken, laneBits(mask[p]));
     count(Counter::ThreadInstructions,
@@ -102,7 +102,7 @@ void Emitter::raiseEnd(const ir::Terminator& end, const Parts& mask, bool diverg
   if (simt::exitSide(f_, end) < 2) return;
   countWarps(Counter::Branches, 1, mask);
   if (!divergent) return;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue active = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[p]);
     LlvmValue taken = b_.CreateAnd(laneBits(vectorOf(condition, p)), active);
     LlvmValue mixed = b_.CreateAnd(b_.CreateICmpNE(taken, b_.getInt32(0)), b_.CreateICmpNE(taken, active));

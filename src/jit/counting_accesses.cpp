@@ -207,7 +207,7 @@ LlvmValue Emitter::unitsOf(const Instruction& i, const AccessEvent& e) {
   const Address& a = e.at;
   const bool shared = a.space == ptx::Space::Shared;
   // Warps with one address and all lanes on need one look.
-  const unsigned parts = a.isGrouped() && !a.warpVarying && e.mask.empty() ? 1 : jam_;
+  const unsigned parts = a.isGrouped() && !a.warpVarying && e.mask.empty() ? 1 : coarsening_;
   LlvmValue sum = b_.getInt64(0);
   if (shared && a.isGrouped() && a.groups > 1 && e.mask.empty()) {
     // `tile[y][k]` for many k: one register and many offsets, which are alike but for their place in a word.
@@ -220,7 +220,7 @@ LlvmValue Emitter::unitsOf(const Instruction& i, const AccessEvent& e) {
   } else {
     for (unsigned p = 0; p < parts; ++p) sum = b_.CreateAdd(sum, shared ? wavefrontsOf(e, p) : sectorsOf(e, p));
   }
-  return b_.CreateMul(sum, b_.getInt64(jam_ / parts));
+  return b_.CreateMul(sum, b_.getInt64(coarsening_ / parts));
 }
 
 /// Lanes of one warp may go to different spaces, and each of these has a request of its own.
@@ -228,7 +228,7 @@ void Emitter::countGeneric(const AccessEvent& e) {
   using ptx::Space;
   constexpr unsigned kWords = sizeof(rt::GenericCount) / sizeof(uint64_t);
   auto* out = llvm::IRBuilder<>(entry_).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), kWords));
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     helper("ordito_count_generic", b_.getVoidTy(),
            {frame_, inMemory(addressVector(e.at, p, e.offset)), lanesOrAll(e.mask, p), b_.getInt32(e.bytes),
             b_.getInt32(static_cast<uint32_t>(e.kind)), out});
@@ -255,10 +255,10 @@ void Emitter::raiseCopy(const Instruction& i, const Address& from, const Address
                         unsigned bytes) {
   if (!counting_ || !i.raisesAccess) return;
   Parts copying = mask;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     if (LlvmValue wanted = wantedBytes(i, bytes, p)) {
       LlvmValue some = b_.CreateICmpNE(wanted, constant(isa::Type::u32, 0, true));
-      if (mask.empty()) copying.resize(jam_);
+      if (mask.empty()) copying.resize(coarsening_);
       copying[p] = mask.empty() ? some : b_.CreateAnd(mask[p], some);
     }
     count(Counter::GlobalLoadSectors,

@@ -71,7 +71,7 @@ void Emitter::emitPure(const Instruction& i) {
   // Of two results, only one may be kept lane by lane across a stop.
   const bool isGrouped = std::ranges::all_of(results, [&](ValueId v) { return shapes_[v].isGrouped(); });
   if (shape.isGrouped() && shape.inexact && ir::isWidening(i)) return emitWidening(i);
-  std::vector<Held> held(results.size());
+  std::vector<CachedValue> cached(results.size());
   // Which entry of the body's results belongs to which definition: carries come last, and absent destinations are
   // skipped.
   std::vector<unsigned> source;
@@ -101,10 +101,10 @@ void Emitter::emitPure(const Instruction& i) {
       if (mixed && NanPlan::isArithmetic(i)) v = canonicalNan(v);
       if (i.guard && k < i.prior.size() && i.prior[k] != ir::kNoValue) {
         LlvmValue guard = s.vector() ? vectorOf(i.guard.reg, s.part)
-                                     : regroup(shapes_[i.guard.reg], this->held(i.guard.reg).bases[s.part], s.groups,
+                                     : regroup(shapes_[i.guard.reg], this->cached(i.guard.reg).bases[s.part], s.groups,
                                                static_cast<unsigned>(s.group), true);
         LlvmValue prior = s.vector() ? vectorOf(i.prior[k], s.part)
-                                     : regroup(shapes_[i.prior[k]], this->held(i.prior[k]).bases[s.part], s.groups,
+                                     : regroup(shapes_[i.prior[k]], this->cached(i.prior[k]).bases[s.part], s.groups,
                                                static_cast<unsigned>(s.group), true);
         if (mixed) prior = mended(i.prior[k], prior);
         v = i.guard.negated ? b_.CreateSelect(guard, prior, v) : b_.CreateSelect(guard, v, prior);
@@ -113,12 +113,12 @@ void Emitter::emitPure(const Instruction& i) {
     }
   };
   if (!isGrouped) {
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       Source s;
       s.part = p;
-      deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { held[k].vectors.push_back(v); });
+      deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { cached[k].vectors.push_back(v); });
     }
-    for (size_t k = 0; k < results.size(); ++k) defineVector(results[k], std::move(held[k].vectors));
+    for (size_t k = 0; k < results.size(); ++k) defineVector(results[k], std::move(cached[k].vectors));
     return;
   }
   // Where the result keeps a pattern, the rule for its bases is the linear one, whatever the operands could be split
@@ -129,19 +129,19 @@ void Emitter::emitPure(const Instruction& i) {
     const unsigned g = shapes_.groupsWithoutPattern(shapes_.shapeOf(i.operands[k]));
     elementwise &= g != 0 && g <= shape.groups;
   }
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     if (p >= partsOf(results[0])) {
-      for (Held& h : held) h.bases.push_back(h.bases[0]);
+      for (CachedValue& h : cached) h.bases.push_back(h.bases[0]);
       continue;
     }
-    for (Held& h : held) h.bases.emplace_back();
+    for (CachedValue& h : cached) h.bases.emplace_back();
     for (unsigned g = 0; g < shape.groups; ++g) {
       Source s;
       s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups, s.addPattern = elementwise;
-      deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { held[k].bases[p].push_back(v); });
+      deposit(pureBody(i, s), s, [&](size_t k, LlvmValue v) { cached[k].bases[p].push_back(v); });
     }
   }
-  for (size_t k = 0; k < results.size(); ++k) define(results[k], std::move(held[k]));
+  for (size_t k = 0; k < results.size(); ++k) define(results[k], std::move(cached[k]));
 }
 
 /// One branch and one cold call for all groups of all warps: the call spills what is live, which is much code.
@@ -152,7 +152,8 @@ void Emitter::checkWidening(const std::vector<Parts>& bases, LlvmValue wraps, co
   b_.CreateCondBr(wraps, cold, on, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
   b_.SetInsertPoint(cold);
   if (!widened_)  // room for the bases of all warps and the active lanes of each
-    widened_ = llvm::IRBuilder<>(entry_).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), jam_ * (kLanes + 1)));
+    widened_ =
+        llvm::IRBuilder<>(entry_).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), coarsening_ * (kLanes + 1)));
   unsigned slot = 0;
   auto keep = [&](LlvmValue v) { b_.CreateStore(v, b_.CreateConstGEP1_32(b_.getInt64Ty(), widened_, slot++)); };
   for (const Parts& part : bases)
@@ -216,8 +217,8 @@ void Emitter::emitWidening(const Instruction& i) {
       wideBases[p].push_back(isSigned ? sext : b_.CreateSelect(wraps, sext, zext));
     }
   if (!plan_.speculated[result]) checkWidening(wideBases, anyWraps, pattern, isSigned);
-  Held h;
-  for (unsigned p = 0; p < jam_; ++p) {
+  CachedValue h;
+  for (unsigned p = 0; p < coarsening_; ++p) {
     if (p >= partsOf(result)) {
       h.bases.push_back(h.bases[0]);
       continue;
@@ -235,7 +236,7 @@ void Emitter::emitWidening(const Instruction& i) {
     }
   }
   if (plan_.spills.isDual(result))
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       Source s;
       s.part = p;
       h.vectors.push_back(pureBody(i, s)[0]);

@@ -6,7 +6,7 @@
 //       for (group of warps in block)       "loop over the warps of the block" replaces a fiber switch at every barrier
 //         reload what the group kept; run; keep what the next region reads
 //
-// Where the threads of a block can get out of step, the run time says which region which lanes of a warp run next,
+// Where the threads of a block can get diverged, the run time says which region which lanes of a warp run next,
 // until all meet again: stepping.cpp. A kernel with such places may be left in the middle (machine::Turn) and called
 // again: all that its regions share then lies in scratch memory.
 #include "jit/emitter.hpp"
@@ -32,17 +32,17 @@ Emitter::Emitter(llvm::Module& module, const simt::Plan& plan, const machine::Ke
       module_(module),
       plan_(plan),
       f_(plan.function),
-      stops_(plan.stops),
+      syncPoints_(plan.syncPoints),
       shapes_(plan.shapes),
       layout_(layout),
       target_(target),
       counting_(plan.facts.counters),
-      quick_(plan.facts.baseline),
-      jam_(plan.facts.launch.jam),
+      baseline_(plan.facts.baseline),
+      coarsening_(plan.facts.launch.coarsening),
       warps_(plan.facts.warps()),
       groups_(plan.facts.groups()),
       b_(module.getContext()),
-      parks_(plan.stops.parks()) {}
+      diverges_(plan.syncPoints.diverges()) {}
 
 void Emitter::refuse(const Instruction& i, const std::string& what) {
   throw Refusal{fmt::format("kernel '{}', PTX line {}: {} ({}); run with ORDITO_ENGINE=interp, or see 'ordito isa'",
@@ -93,7 +93,7 @@ void Emitter::emitFunction(unsigned groups) {
   finishCounters();
   llvm::IRBuilder<>(entry_).CreateBr(body);
   result_.scratchBytes = llvm::alignTo(plan_.spills.total + 64, 64);
-  result_.streamedBytes = plan_.nonTemporal.bytes;
+  result_.nonTemporalBytes = plan_.nonTemporal.bytes;
 }
 
 /// Line tables, so that a fault in the machine code can name its line of PTX.
@@ -137,13 +137,13 @@ void Emitter::emitPrologue() {
 
 /// Which lanes have not ended, where the block goes on, and how often a loop has spun.
 void Emitter::makeState() {
-  outlivesTurn_.assign(f_.values.size(), 0);
-  for (unsigned p = 0; p < jam_; ++p)
+  outlivesIteration_.assign(f_.values.size(), 0);
+  for (unsigned p = 0; p < coarsening_; ++p)
     live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
   nextState_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
   spins_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "spins");
   b_.CreateStore(b_.getInt32(0), spins_);
-  for (unsigned p = 0; p < jam_; ++p) b_.CreateStore(toStorage(allOnes()), live_[p]);
+  for (unsigned p = 0; p < coarsening_; ++p) b_.CreateStore(toStorage(allOnes()), live_[p]);
 }
 
 /// The mask of lanes that exist: only the last warp of a block can be partial.
@@ -151,8 +151,8 @@ Parts Emitter::initialLive() {
   const auto& block = shapes_.launch().block;
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   Parts live;
-  for (unsigned p = 0; p < jam_; ++p) {
-    LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(jam_)), b_.getInt32(p));
+  for (unsigned p = 0; p < coarsening_; ++p) {
+    LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(coarsening_)), b_.getInt32(p));
     LlvmValue left = b_.CreateSub(b_.getInt32(static_cast<uint32_t>(threads)), b_.CreateMul(warp, b_.getInt32(kLanes)));
     live.push_back(b_.CreateICmpSGT(splat(left), patternVector(
                                                      [] {
@@ -166,43 +166,43 @@ Parts Emitter::initialLive() {
 }
 
 void Emitter::emitRegions() {
-  clearShadows();
+  clearPrivateCopies();
   auto* done = newBlock("done");
   auto* round = newBlock("round");
   std::vector<llvm::BasicBlock*> heads;
-  for (uint32_t p = 0; p < plan_.regions.points.size(); ++p)
+  for (uint32_t p = 0; p < plan_.regions.resumePoints.size(); ++p)
     heads.push_back(newBlock(("region" + std::to_string(p)).c_str()));
   llvm::PHINode* state = nullptr;
-  if (plan_.regions.points.size() == 1 && !parks_) {
+  if (plan_.regions.resumePoints.size() == 1 && !diverges_) {
     clearBarrierReduction();
     b_.CreateBr(heads[0]);
     llvm::IRBuilder<>(round).CreateBr(done);
   } else {
     llvm::IRBuilder<> at(round);
     state = at.CreatePHI(b_.getInt32Ty(), 2, "state");
-    auto* select = at.CreateSwitch(state, done, static_cast<unsigned>(plan_.regions.points.size()));
-    for (uint32_t p = 0; p < plan_.regions.points.size(); ++p)
-      if (plan_.regions.entries[p].inStep) select->addCase(b_.getInt32(p), heads[p]);
-    if (parks_) {
-      emitParkedStart(round, state);
-      emitParkedRegions(round, state, done);
+    auto* select = at.CreateSwitch(state, done, static_cast<unsigned>(plan_.regions.resumePoints.size()));
+    for (uint32_t p = 0; p < plan_.regions.resumePoints.size(); ++p)
+      if (plan_.regions.entries[p].converged) select->addCase(b_.getInt32(p), heads[p]);
+    if (diverges_) {
+      emitScheduledStart(round, state);
+      emitScheduledRegions(round, state, done);
     } else {
       clearBarrierReduction();
       state->addIncoming(b_.getInt32(0), b_.GetInsertBlock());
       b_.CreateBr(round);
     }
   }
-  for (uint32_t p = 0; p < plan_.regions.points.size(); ++p) {
+  for (uint32_t p = 0; p < plan_.regions.resumePoints.size(); ++p) {
     b_.SetInsertPoint(heads[p]);
-    currentPoint_ = p;
-    if (!plan_.regions.entries[p].inStep) {
+    currentResumePoint_ = p;
+    if (!plan_.regions.entries[p].converged) {
       b_.CreateUnreachable();
     } else if (plan_.regions.entries[p].isIndependent) {
-      enterParked(p);
+      enterScheduled(p);
     } else {
-      if (parks_ && stops_.polls && p > 0) emitBreak(p);
+      if (diverges_ && syncPoints_.polls && p > 0) emitBreak(p);
       emitRegion(p);
-      if (plan_.counters.regions[p]) addShadows();
+      if (plan_.counters.regions[p]) addPrivateCopies();
       // The region has left its loop over the groups; `nextState_` says where the block goes on.
       LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), nextState_);
       if (state) state->addIncoming(next, b_.GetInsertBlock());
@@ -210,12 +210,12 @@ void Emitter::emitRegions() {
     }
   }
   b_.SetInsertPoint(done);
-  emitReturn(machine::Turn::Ended);
+  emitReturn(machine::BlockStatus::Ended);
 }
 
-void Emitter::emitReturn(machine::Turn turn) {
+void Emitter::emitReturn(machine::BlockStatus status) {
   flushCounters();
-  b_.CreateRet(b_.getInt32(static_cast<uint32_t>(turn)));
+  b_.CreateRet(b_.getInt32(static_cast<uint32_t>(status)));
 }
 
 /// What follows is code of this region.
@@ -225,17 +225,17 @@ void Emitter::beginRegion(simt::Region region) {
 }
 
 /// One region: a loop over the groups of warps.
-void Emitter::emitRegion(uint32_t point) {
+void Emitter::emitRegion(uint32_t resumePoint) {
   auto* head = b_.GetInsertBlock();
-  beginRegion(plan_.regions.at(point));
+  beginRegion(plan_.regions.at(resumePoint));
   b_.CreateStore(b_.getInt32(kDone), nextState_);
-  takeBarrierReduction(point);
-  if (!parks_) deliverBarrierReduction(point);
+  takeBarrierReduction(resumePoint);
+  if (!diverges_) deliverBarrierReduction(resumePoint);
   // Values that all warps share and this region changes must start from the same value for each group, and have then
   // the value that a group gave them which came to the end, and not ended before.
   sharedValues_.clear();
-  for (ValueId v : plan_.liveness.at[point])
-    if (!parks_ && shapes_[v].isGrouped() && !shapes_[v].warpVarying && isDefinedHere(v))
+  for (ValueId v : plan_.liveness.at[resumePoint])
+    if (!diverges_ && shapes_[v].isGrouped() && !shapes_[v].warpVarying && isDefinedHere(v))
       for (llvm::AllocaInst* slot : slots_[v].bases[0]) {
         llvm::Type* type = slot->getAllocatedType();
         sharedValues_.push_back({slot, b_.CreateLoad(type, slot), llvm::IRBuilder<>(entry_).CreateAlloca(type)});
@@ -252,55 +252,57 @@ void Emitter::emitRegion(uint32_t point) {
   group->addIncoming(firstGroup_, head);
   group_ = group;
   regionLatch_ = latch;
-  regionAdvance_ = plan_.exits.mayMiss[point] && point != 0 ? advance : nullptr;
+  regionAdvance_ = plan_.exits.mayMiss[resumePoint] && resumePoint != 0 ? advance : nullptr;
   for (const SharedValue& v : sharedValues_) b_.CreateStore(v.before, v.slot);
   for (ValueId v = 0; v < f_.values.size(); ++v)
     if (isDefinedHere(v) && !plan_.liveness.crossesResume[v]) forget(v);
-  reloadAfterBarrier(point);
-  if (parks_) deliverBarrierReduction(point);
+  reloadAfterBarrier(resumePoint);
+  if (diverges_) deliverBarrierReduction(resumePoint);
 
   llvm::BasicBlock* start = nullptr;
-  if (!plan_.exits.mayMiss[point]) {
+  if (!plan_.exits.mayMiss[resumePoint]) {
     if (plan_.exits.needsLive)
       for (auto* slot : live_) b_.CreateStore(toStorage(allOnes()), slot);
-    start = blockFor(plan_.regions.points[point], versionNumber({hasFullVersion(), {}}));
+    start = blockFor(plan_.regions.resumePoints[resumePoint], versionNumber({hasFullVersion(), {}}));
     b_.CreateBr(start);
   } else {
     Parts live;
-    if (point == 0) {
+    if (resumePoint == 0) {
       live = initialLive();
     } else {
-      LlvmValue home = scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
-      for (unsigned p = 0; p < jam_; ++p) {
-        LlvmValue bits = b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));
+      LlvmValue spillSlot = scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
+      for (unsigned p = 0; p < coarsening_; ++p) {
+        LlvmValue bits =
+            b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlot, 4 * p));
         live.push_back(b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes)));
       }
     }
     LlvmValue all = nullptr;
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       b_.CreateStore(toStorage(live[p]), live_[p]);
       LlvmValue full = b_.CreateICmpEQ(laneBits(live[p]), b_.getInt32(~0u));
       all = all ? b_.CreateAnd(all, full) : full;
     }
     auto* partial = llvm::BasicBlock::Create(context_, "partial", function_);
     if (hasFullVersion())
-      b_.CreateCondBr(all, blockFor(plan_.regions.points[point], versionNumber({true, {}})), partial);
+      b_.CreateCondBr(all, blockFor(plan_.regions.resumePoints[resumePoint], versionNumber({true, {}})), partial);
     else
       b_.CreateBr(partial);
     b_.SetInsertPoint(partial);
     if (!apartName_.empty())
       runApart(), b_.CreateBr(latch);
     else
-      b_.CreateCondBr(anyLane(live), blockFor(plan_.regions.points[point], versionNumber({false, {}})), latch);
+      b_.CreateCondBr(anyLane(live), blockFor(plan_.regions.resumePoints[resumePoint], versionNumber({false, {}})),
+                      latch);
   }
   drainWork();
 
   b_.SetInsertPoint(latch);
   if (plan_.exits.mayMissLater()) {
-    LlvmValue home = scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
-    for (unsigned p = 0; p < jam_; ++p)
+    LlvmValue spillSlot = scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
+    for (unsigned p = 0; p < coarsening_; ++p)
       b_.CreateStore(laneBits(fromStorage(b_.CreateLoad(storageType(), live_[p]))),
-                     b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), home, 4 * p));
+                     b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlot, 4 * p));
   }
   b_.CreateBr(advance);
   b_.SetInsertPoint(advance);

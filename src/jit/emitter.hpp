@@ -1,9 +1,9 @@
 // Emits the LLVM function that runs one thread block of one kernel.
 //
-// The function is a loop over the regions between barriers; a region is a loop over groups of `jam` warps; inside,
-// every PTX instruction is done for a whole warp ("part" below) at a time. values.cpp keeps SSA values in stack slots
-// (LLVM turns them into registers); control.cpp turns the CFG into plain branches where lanes agree and into masks
-// where they may not; the chapters (integer.cpp …) hold the instructions; memory.cpp the accesses.
+// The function is a loop over the regions between barriers; a region is a loop over groups of `coarsening` warps;
+// inside, every PTX instruction is done for a whole warp ("part" below) at a time. values.cpp keeps SSA values in stack
+// slots (LLVM turns them into registers); control.cpp turns the CFG into plain branches where lanes agree and into
+// masks where they may not; the chapters (integer.cpp …) hold the instructions; memory.cpp the accesses.
 #pragma once
 
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -51,7 +51,7 @@ using Parts =
 struct EmittedKernel {
   size_t scratchBytes = 0;
   size_t localBytes = 0;
-  size_t streamedBytes = 0;
+  size_t nonTemporalBytes = 0;
   CounterTerms counters;
   std::vector<std::string> sleefNames;  // declared math functions, to be resolved at link time
 };
@@ -63,7 +63,7 @@ struct Refusal {
 };
 
 /// The value of an SSA name while its block is emitted.
-struct Held {
+struct CachedValue {
   std::vector<Parts> bases;  // grouped: [part][group]
   Parts vectors;             // general, or made from the bases on demand; null where not made yet
 };
@@ -81,8 +81,8 @@ class Emitter {
   Emitter(llvm::Module& module, const simt::Plan& plan, const machine::KernelLayout& layout, const Target& target);
   EmittedKernel emit(const std::string& name);
   /// From now on, groups of warps some of whose lanes end at once run one warp at a time, in a function of their own:
-  /// the jammed code of a warp that is not whole is as long as that of a whole one, and hardly ever runs. To be called
-  /// before `emit`; only for kernels of one region, without counters.
+  /// the coarsened code of a warp that is not whole is as long as that of a whole one, and hardly ever runs. To be
+  /// called before `emit`; only for kernels of one region, without counters.
   void partWarps(const std::string& name) { apartName_ = name; }
   /// Has `emit` called that function?
   bool hasParted() const { return apart_ != nullptr; }
@@ -99,17 +99,17 @@ class Emitter {
   void beginRegion(simt::Region region);
   /// Does the region being emitted give the value?
   bool isDefinedHere(ValueId v) const { return region_->defines(plan_.definitions[v]); }
-  void emitRegion(uint32_t point);
-  void emitReturn(machine::Turn turn);
+  void emitRegion(uint32_t resumePoint);
+  void emitReturn(machine::BlockStatus status);
   void makeState();
   void beginLines(const std::string& name);
   void setLine(uint32_t line);
-  void spillForBarrier(uint32_t point, const Parts& mask = {});
-  void reloadAfterBarrier(uint32_t point);
+  void spillForBarrier(uint32_t resumePoint, const Parts& mask = {});
+  void reloadAfterBarrier(uint32_t resumePoint);
   void rematerialise(ValueId v);
   bool isMadeHere(const Instruction& i) const;
   bool isWhereItWas(ValueId v) const;
-  LlvmValue homeOf(ValueId v);
+  LlvmValue spillSlotOf(ValueId v);
   LlvmValue scratchAddress(size_t offset);
   LlvmValue scratchOfGroup(size_t offset, size_t bytesPerGroup);
   /// May code be compiled for warps all of whose lanes are there, besides that for any warp? Not what a block of a
@@ -117,33 +117,33 @@ class Emitter {
   bool hasFullVersion() const {
     const simt::Regions& regions = plan_.regions;
     const bool runsOnce =
-        currentPoint_ == 0 && regions.points.size() > 1 && regions.instructions > simt::cost::kLargeKernel;
-    return !plan_.exits.needsLive || (!quick_ && !runsOnce);
+        currentResumePoint_ == 0 && regions.resumePoints.size() > 1 && regions.instructions > simt::cost::kLargeKernel;
+    return !plan_.exits.needsLive || (!baseline_ && !runsOnce);
   }
   LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
   Parts initialLive();
 
-  // ---- stepping.cpp: blocks whose threads can get out of step
+  // ---- stepping.cpp: blocks whose threads can get diverged
   // ----------------------------------------------------------------------------------------------------
-  struct SpinTurns {
+  struct SpinIterations {
     llvm::AllocaInst *before, *count;  // who went round last time, and how often nobody has left since
   };
-  void emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state);
-  void emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done);
-  void enterParkedRegion(uint32_t point, LlvmValue lanes);
-  bool comesInPart(uint32_t point) const;
-  void enterParked(uint32_t point);
-  void emitBreak(uint32_t point);
-  LlvmValue parkingLot();
-  void takeBarrierResults(uint32_t point, LlvmValue lanes);
-  void keepLanes(LlvmValue value, LlvmValue home, LlvmValue mask);
-  void emitStop(BlockId b, const Parts& mask);
+  void emitScheduledStart(llvm::BasicBlock* round, llvm::PHINode* state);
+  void emitScheduledRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done);
+  void enterScheduledRegion(uint32_t resumePoint, LlvmValue lanes);
+  bool comesInPart(uint32_t resumePoint) const;
+  void enterScheduled(uint32_t resumePoint);
+  void emitBreak(uint32_t resumePoint);
+  LlvmValue laneScheduler();
+  void takeBarrierResults(uint32_t resumePoint, LlvmValue lanes);
+  void keepLanes(LlvmValue value, LlvmValue spillSlot, LlvmValue mask);
+  void emitSyncPoint(BlockId b, const Parts& mask);
   static const ptx::Operand* barrierOperand(const Instruction& i, std::string_view name);
   void checkBarrierNumber(const Instruction& i, uint32_t line);
   void noteSpin(BlockId header, uint32_t version);
-  SpinTurns beginSpinTurns();
-  void endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
-                   const SpinTurns& turns);
+  SpinIterations beginSpinIterations();
+  void endSpinIteration(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
+                        const SpinIterations& turns);
 
   // ---- control.cpp: blocks, branches, masks
   // ----------------------------------------------------------------------------------------------
@@ -164,19 +164,19 @@ class Emitter {
   void emitUniformBlock(BlockId b, uint32_t version);
   void emitUniformEnd(BlockId b, uint32_t version);
   void emitDivergentEnd(BlockId b, uint32_t version);
-  void emitKill(BlockId b, uint32_t version, unsigned side);
-  void endDying(llvm::BasicBlock* die);
+  void emitRetire(BlockId b, uint32_t version, unsigned side);
+  void endRetiring(llvm::BasicBlock* die);
   bool canPartAt(BlockId b) const;
   void branchOnBase(const ir::Terminator& end, llvm::BasicBlock* const all[2]);
   void runApart();
   void goTo(BlockId from, BlockId to, uint32_t version);
   void emitComponent(uint32_t component, uint32_t version);
-  ir::Graph graphWithStops(const std::vector<BlockId>& nodes, BlockId cut) const;
+  ir::Graph graphWithSyncPoints(const std::vector<BlockId>& nodes, BlockId cut) const;
   void emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut);
   void emitMaskedBlock(BlockId b, uint32_t version);
   void emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask);
   bool emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version);
-  void noteWhatOutlivesTurns(const std::vector<BlockId>& loop, BlockId header);
+  void noteWhatOutlivesIterations(const std::vector<BlockId>& loop, BlockId header);
   void forgetDefinitions(const std::vector<BlockId>& loop);
   void forget(ValueId v);
   void assignPhis(BlockId from, BlockId to, const Parts& mask);
@@ -214,12 +214,12 @@ class Emitter {
   llvm::Type* typeOf(isa::Type t, bool vector);
   llvm::Type* valueType(ValueId v, bool vector) { return typeOf(f_.values[v].type, vector); }
   void makeSlots();
-  Held& held(ValueId v);
+  CachedValue& cached(ValueId v);
   LlvmValue baseOf(ValueId v, unsigned part, unsigned group);
   LlvmValue vectorOf(ValueId v, unsigned part);
-  void define(ValueId v, Held value);
+  void define(ValueId v, CachedValue value);
   void defineVector(ValueId v, Parts vectors);
-  void store(ValueId v, const Held& value, const Parts& mask);
+  void store(ValueId v, const CachedValue& value, const Parts& mask);
   LlvmValue splat(LlvmValue scalar);
   LlvmValue fromBases(const ir::Shape& shape, const Parts& bases, llvm::Type* scalarType);
   LlvmValue regroup(const ir::Shape& shape, const Parts& bases, unsigned groups, unsigned group, bool addPattern);
@@ -450,14 +450,14 @@ class Emitter {
   void emitDeviceRuntime(const Instruction& i, const machine::DeviceFunction& function);
   llvm::SmallVector<LlvmValue> deviceWords(const Instruction& i, std::string_view signature, unsigned part);
   void emitAssertFail(const Instruction& i);
-  LlvmValue shadow(unsigned copy);
-  void clearShadows();
-  void addShadows();
-  LlvmValue areShadowed(const Parts& offsets);
+  LlvmValue privateCopy(unsigned copy);
+  void clearPrivateCopies();
+  void addPrivateCopies();
+  LlvmValue arePrivatised(const Parts& offsets);
   void arriveAtBarrierReduction(const Instruction& i, const Parts& mask);
   void clearBarrierReduction();
-  void takeBarrierReduction(uint32_t point);
-  void deliverBarrierReduction(uint32_t point);
+  void takeBarrierReduction(uint32_t resumePoint);
+  void deliverBarrierReduction(uint32_t resumePoint);
   LlvmValue loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes);
   LlvmValue sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes);
   bool emitVectorMath(const Instruction& i, const std::string& name);
@@ -513,12 +513,12 @@ class Emitter {
   llvm::Module& module_;
   const simt::Plan& plan_;
   const ir::Function& f_;
-  const ir::Stops& stops_;
+  const ir::SyncPoints& syncPoints_;
   const ir::Shapes& shapes_;
   const machine::KernelLayout& layout_;
   const Target& target_;
-  const bool counting_, quick_;
-  const unsigned jam_, warps_, groups_;
+  const bool counting_, baseline_;
+  const unsigned coarsening_, warps_, groups_;
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
@@ -532,17 +532,17 @@ class Emitter {
   llvm::AllocaInst* nextState_ = nullptr;
   std::vector<llvm::AllocaInst*> live_;  // per part
 
-  std::vector<char> outlivesTurn_;      // see noteWhatOutlivesTurns
-  unsigned neighbourTests_ = 0;         // see isWorthTesting
-  const ir::Block* emitted_ = nullptr;  // whose code is being emitted
+  std::vector<char> outlivesIteration_;  // see noteWhatOutlivesIterations
+  unsigned neighbourTests_ = 0;          // see isWorthTesting
+  const ir::Block* emitted_ = nullptr;   // whose code is being emitted
   struct Comparison {
     LlvmValue open, lanes;
     bool negated;
   };
   std::map<ValueId, Comparison> comparisons_;  // of that block
-  bool inParked_ = false;                      // the code being emitted is that of lanes out of step
-  llvm::BasicBlock *parkedTurn_ = nullptr, *suspend_ = nullptr;
-  uint32_t currentPoint_ = 0;
+  bool inScheduled_ = false;                   // the code being emitted is that of lanes diverged
+  llvm::BasicBlock *scheduledIteration_ = nullptr, *suspend_ = nullptr;
+  uint32_t currentResumePoint_ = 0;
   llvm::BasicBlock* regionLatch_ = nullptr;
   /// A value of all warps that the region changes: where it is, what it was before the region, and what it is behind
   /// it.
@@ -554,13 +554,13 @@ class Emitter {
   std::vector<SharedValue> sharedValues_;
   llvm::BasicBlock* regionAdvance_ =
       nullptr;                                // past the store of the lanes that have not ended; null if all must store
-  const bool parks_;                          // threads can get out of step somewhere: see stepping.cpp
+  const bool diverges_;                       // threads can get diverged somewhere: see stepping.cpp
   llvm::AllocaInst* spins_ = nullptr;         // turns of spinning loops in the running region
   llvm::AllocaInst* widened_ = nullptr;       // what checkWidening shows its helper
   llvm::AllocaInst* vectorStores_ = nullptr;  // what storeVectorsGeneral stores: elements, addresses
 
   std::vector<Slots> slots_;
-  std::map<ValueId, Held> held_;
+  std::map<ValueId, CachedValue> valueCache_;
   std::vector<Version> versions_;
   std::map<Version, uint32_t> versionNumbers_;
   std::map<uint32_t, simt::Masks> masks_;  // of the region, by version

@@ -31,7 +31,7 @@ struct Needs {
   size_t scratch, local, streamed;
   CounterTerms counters;
   Needs(const CompiledObject& k, size_t threads)
-      : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.streamedBytes), counters(k.counters) {}
+      : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.nonTemporalBytes), counters(k.counters) {}
 };
 
 /// A kernel's code, whatever runs it.
@@ -41,7 +41,7 @@ class Kernel : public machine::Executable {
   bool canSuspend() const override { return true; }
   size_t scratchBytes() const override { return needs_.scratch; }
   size_t localBytes() const override { return needs_.local; }
-  size_t streamedBytes() const override { return needs_.streamed; }
+  size_t nonTemporalBytes() const override { return needs_.streamed; }
   size_t counterWords() const override { return needs_.counters.words; }
   void addCounters(const uint64_t* words, machine::SiteCounters& sites) const override {
     needs_.counters.addTo(words, sites);
@@ -54,34 +54,34 @@ class Kernel : public machine::Executable {
 class CompiledKernel : public Kernel {
  public:
   CompiledKernel(BlockFunction f, const Needs& needs) : Kernel(needs), function_(f) {}
-  machine::Turn runBlock(const machine::BlockFrame& frame) const override {
-    return static_cast<machine::Turn>(function_(&frame));
+  machine::BlockStatus runBlock(const machine::BlockFrame& frame) const override {
+    return static_cast<machine::BlockStatus>(function_(&frame));
   }
 
  private:
   const BlockFunction function_;
 };
 
-/// Quick code, until there is good code.
-class ImprovingKernel final : public CompiledKernel {
+/// Baseline code, until there is optimised code.
+class TieringKernel final : public CompiledKernel {
  public:
   using CompiledKernel::CompiledKernel;
   /// Once.
-  void improve(std::unique_ptr<const CompiledKernel> good) {
-    good_ = std::move(good);
-    published_.store(good_.get(), std::memory_order_release);
+  void tierUp(std::unique_ptr<const CompiledKernel> optimised) {
+    optimised_ = std::move(optimised);
+    published_.store(optimised_.get(), std::memory_order_release);
   }
   const Executable& latest() const override {
-    const Executable* good = published_.load(std::memory_order_acquire);
-    return good ? *good : *this;
+    const Executable* optimised = published_.load(std::memory_order_acquire);
+    return optimised ? *optimised : *this;
   }
 
  private:
-  std::unique_ptr<const CompiledKernel> good_;
+  std::unique_ptr<const CompiledKernel> optimised_;
   std::atomic<const Executable*> published_{nullptr};
 };
 
-constexpr size_t kSurelyLarge = 2000;  // nobody has to emit its good code to see that it is a large kernel
+constexpr size_t kSurelyLarge = 2000;  // nobody has to emit its optimised code to see that it is a large kernel
 
 /// A kernel to compile, and what its code is called.
 struct Request {
@@ -92,9 +92,9 @@ struct Request {
   bool caches;  // the disk keeps its code
 
   size_t threads() const { return threadsOf(specialisation.block); }
-  Digest keyFor(Effort effort) const { return effort == Effort::Full ? key : Digest(key).add("quick"); }
+  Digest keyFor(Effort effort) const { return effort == Effort::Optimised ? key : Digest(key).add("quick"); }
   std::string symbolFor(Effort effort) const {
-    return (effort == Effort::Full ? "ordito_" : "ordito_quick_") + key.hex();
+    return (effort == Effort::Optimised ? "ordito_" : "ordito_quick_") + key.hex();
   }
 };
 
@@ -119,7 +119,7 @@ class CodeMaker {
 
   Expected<Emission> emit(const Request& r, const Analysed& kernel, Effort effort) const {
     const machine::Haltable guard(kLlvmCode);
-    return jit::emit(kernel, options_.jam, target_, r.symbolFor(effort), effort);
+    return jit::emit(kernel, options_.coarsening, target_, r.symbolFor(effort), effort);
   }
 
   Expected<Linked> make(const Request& r, Emission kernel, Effort effort) {
@@ -130,7 +130,7 @@ class CodeMaker {
       return tl::unexpected(object.error());
     }
     CompiledObject code{std::move(*object), kernel.emitted.scratchBytes, kernel.emitted.localBytes,
-                        kernel.emitted.streamedBytes, kernel.emitted.counters};
+                        kernel.emitted.nonTemporalBytes, kernel.emitted.counters};
     if (r.caches) cache_.add(r.keyFor(effort), code);
     return link(r, std::move(code), effort);
   }
@@ -192,7 +192,7 @@ class Jit final : public machine::Engine {
                         : options_.cacheFolder.empty() ? CodeCache::defaultFolder()
                                                        : options_.cacheFolder;
     maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu), CodeCache(folder), options_);
-    base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features).add(options_.jam);
+    base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features).add(options_.coarsening);
     if (options_.caches) maker_->cache().trim();
   }
 
@@ -201,7 +201,7 @@ class Jit final : public machine::Engine {
     const bool caches = options_.caches && !options_.dumpIr && !module->source.digest.isEmpty();
     const Digest key = caches ? keyOf(*module, kernel, specialisation) : Digest().add(++count_);
     if (auto known = begin(key)) return known;
-    auto code = produce({module, &kernel, specialisation, key, caches && options_.quick != QuickCode::Only});
+    auto code = produce({module, &kernel, specialisation, key, caches && options_.baseline != BaselineCode::Only});
     end(key, code && caches ? *code : nullptr);
     return code;
   }
@@ -239,46 +239,49 @@ class Jit final : public machine::Engine {
   }
 
   Expected<Code> produce(const Request& request) {
-    if (auto kept = maker_->find(request, Effort::Full)) return executable(*kept);
-    if (options_.quick == QuickCode::First)
-      if (auto kept = maker_->find(request, Effort::Quick); kept && *kept) return improving(request, **kept, nullptr);
+    if (auto kept = maker_->find(request, Effort::Optimised)) return executable(*kept);
+    if (options_.baseline == BaselineCode::First)
+      if (auto kept = maker_->find(request, Effort::Baseline); kept && *kept)
+        return tieringUp(request, **kept, nullptr);
     auto analysed = maker_->analyse(request);
     if (!analysed) return tl::unexpected(analysed.error());
-    if (options_.quick == QuickCode::Only) return executable(maker_->make(request, *analysed, Effort::Quick));
-    return options_.quick == QuickCode::First
+    if (options_.baseline == BaselineCode::Only) return executable(maker_->make(request, *analysed, Effort::Baseline));
+    return options_.baseline == BaselineCode::First
                ? makeInSteps(request, std::move(*analysed))
-               : makeGood(request, *analysed, maker_->emit(request, *analysed, Effort::Full));
+               : makeOptimised(request, *analysed, maker_->emit(request, *analysed, Effort::Optimised));
   }
 
-  /// Good code, or quick code where LLVM gives up on good.
-  Expected<Code> makeGood(const Request& request, const Analysed& kernel, Expected<Emission> good) {
-    if (!good) return tl::unexpected(good.error());
-    auto code = maker_->make(request, std::move(*good), Effort::Full);
-    if (!code && code.error().code == kNotSupported) code = maker_->make(request, kernel, Effort::Quick);
+  /// Optimised code, or baseline code where LLVM gives up on good.
+  Expected<Code> makeOptimised(const Request& request, const Analysed& kernel, Expected<Emission> optimised) {
+    if (!optimised) return tl::unexpected(optimised.error());
+    auto code = maker_->make(request, std::move(*optimised), Effort::Optimised);
+    if (!code && code.error().code == kNotSupported) code = maker_->make(request, kernel, Effort::Baseline);
     return executable(code);
   }
 
-  /// Of a large kernel, quick code now and good code later.
+  /// Of a large kernel, baseline code now and optimised code later.
   Expected<Code> makeInSteps(const Request& request, Analysed kernel) {
     if (instructionCount(kernel.function) < kSurelyLarge) {
-      auto good = maker_->emit(request, kernel, Effort::Full);
-      if (!good || good->code->getInstructionCount() < options_.largeKernel)
-        return makeGood(request, kernel, std::move(good));
+      auto optimised = maker_->emit(request, kernel, Effort::Optimised);
+      if (!optimised || optimised->code->getInstructionCount() < options_.largeKernel)
+        return makeOptimised(request, kernel, std::move(optimised));
     }
-    auto quick = maker_->make(request, kernel, Effort::Quick);
-    if (!quick) return tl::unexpected(quick.error());
-    return improving(request, *quick, std::make_shared<const Analysed>(std::move(kernel)));
+    auto baseline = maker_->make(request, kernel, Effort::Baseline);
+    if (!baseline) return tl::unexpected(baseline.error());
+    return tieringUp(request, *baseline, std::make_shared<const Analysed>(std::move(kernel)));
   }
 
-  /// Quick code that gives way to good code, which a thread makes from now on. The disk keeps the good code only.
-  Code improving(const Request& request, const Linked& quick, const std::shared_ptr<const Analysed>& kernel) {
-    auto code = std::make_shared<ImprovingKernel>(quick.function, quick.needs);
+  /// Baseline code that gives way to optimised code, which a thread makes from now on. The disk keeps the optimised
+  /// code only.
+  Code tieringUp(const Request& request, const Linked& baseline, const std::shared_ptr<const Analysed>& kernel) {
+    auto code = std::make_shared<TieringKernel>(baseline.function, baseline.needs);
     machine::inBackground(
         [maker = maker_, request, kernel, code] {
-          auto better = kernel ? maker->make(request, *kernel, Effort::Full) : maker->makeAnew(request, Effort::Full);
+          auto better =
+              kernel ? maker->make(request, *kernel, Effort::Optimised) : maker->makeAnew(request, Effort::Optimised);
           if (!better) return;
-          code->improve(std::make_unique<const CompiledKernel>(better->function, better->needs));
-          if (request.caches) maker->cache().remove(request.keyFor(Effort::Quick));
+          code->tierUp(std::make_unique<const CompiledKernel>(better->function, better->needs));
+          if (request.caches) maker->cache().remove(request.keyFor(Effort::Baseline));
         },
         machine::Urgency::Improvement);
     return code;
@@ -299,15 +302,15 @@ class Jit final : public machine::Engine {
 Options optionsFromEnvironment(Options options) {
   const Environment e = readEnvironment();
   if (!e.cpu.empty()) options.cpu = e.cpu;
-  if (e.coarsening) options.jam = e.coarsening;
+  if (e.coarsening) options.coarsening = e.coarsening;
   if (!e.cache.empty()) options.cacheFolder = e.cache;
   options.caches &= e.cache != "off";
   options.delay += std::chrono::milliseconds(e.compileDelay);
   options.dumpIr |= e.dump == "ir";
   options.times |= e.dump == "times";
-  if (e.baseline == "never") options.quick = QuickCode::Never;
-  if (e.baseline == "first" || e.baseline == "interp") options.quick = QuickCode::First;
-  if (e.baseline == "only") options.quick = QuickCode::Only;
+  if (e.baseline == "never") options.baseline = BaselineCode::Never;
+  if (e.baseline == "first" || e.baseline == "interp") options.baseline = BaselineCode::First;
+  if (e.baseline == "only") options.baseline = BaselineCode::Only;
   return options;
 }
 

@@ -12,9 +12,9 @@
 namespace ordito::jit {
 
 /// Code that is made in a hurry, and slow.
-enum class QuickCode {
+enum class BaselineCode {
   Never,
-  First,  // for large kernels, until their good code is there
+  First,  // for large kernels, until their optimised code is there
   Only,   // for all kernels, and nothing better: for tests
 };
 
@@ -22,10 +22,10 @@ enum class QuickCode {
 /// has.
 struct Options {
   std::string cpu = {};
-  unsigned jam = 0;                        // warps that advance together; 0 = chosen for each kernel
+  unsigned coarsening = 0;                 // warps that advance together; 0 = chosen for each kernel
   bool caches = false;                     // look for compiled kernels on disk, and leave them there (code_cache.hpp)
   std::filesystem::path cacheFolder = {};  // empty: ordito/ in $XDG_CACHE_HOME or ~/.cache
-  QuickCode quick = QuickCode::Never;
+  BaselineCode baseline = BaselineCode::Never;
   size_t largeKernel = 10000;          // instructions of LLVM's from which a kernel is large
   std::chrono::milliseconds delay{0};  // that each kernel takes longer to compile: for tests
   bool times = false;                  // print how long LLVM's passes take

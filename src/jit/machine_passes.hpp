@@ -12,7 +12,7 @@ namespace ordito::jit {
 /// which is all that LLVM offers for passes of a target.
 class MachinePasses : public llvm::legacy::PassManagerBase {
  public:
-  /// `hurries`: for quick code.
+  /// `hurries`: for baseline code.
   MachinePasses(llvm::legacy::PassManagerBase& to, bool hurries);
   void add(llvm::Pass* pass) override;
   /// Names of the list that LLVM has not added: it has renamed them.

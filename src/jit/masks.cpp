@@ -36,7 +36,7 @@ LlvmValue Emitter::anyLane(const Parts& mask) {
 /// Lanes on which `condition` (or its negation) holds.
 Parts Emitter::conditionMask(ValueId condition, bool negated) {
   Parts parts;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue m = vectorOf(condition, p);
     parts.push_back(negated ? b_.CreateNot(m) : m);
   }
@@ -47,13 +47,13 @@ Parts Emitter::both(const Parts& a, const Parts& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;
   Parts r;
-  for (unsigned p = 0; p < jam_; ++p) r.push_back(b_.CreateAnd(a[p], b[p]));
+  for (unsigned p = 0; p < coarsening_; ++p) r.push_back(b_.CreateAnd(a[p], b[p]));
   return r;
 }
 
 Parts Emitter::butNot(const Parts& a, const Parts& b) {
   Parts r;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue n = b_.CreateNot(b[p]);
     r.push_back(a.empty() ? n : b_.CreateAnd(a[p], n));
   }
@@ -63,7 +63,7 @@ Parts Emitter::butNot(const Parts& a, const Parts& b) {
 Parts Emitter::liveMask(uint32_t version) {
   if (versions_[version].full) return {};
   Parts r;
-  for (unsigned p = 0; p < jam_; ++p) r.push_back(fromStorage(b_.CreateLoad(storageType(), live_[p])));
+  for (unsigned p = 0; p < coarsening_; ++p) r.push_back(fromStorage(b_.CreateLoad(storageType(), live_[p])));
   return r;
 }
 

@@ -351,7 +351,7 @@ llvm::Function* Emitter::matrixFunction(const Instruction& i, llvm::ArrayRef<llv
 void Emitter::emitMatrixProduct(const Instruction& i) {
   const Fragment d = ptx::fragmentOf(i, 0);
   std::vector<Parts> results(d.registers);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     std::vector<LlvmValue> arguments;
@@ -381,7 +381,7 @@ void Emitter::defineElements(const Instruction& i, const std::vector<Parts>& val
     const Operand& to = registerOf(i.operands[0], k);
     if (to.kind != Operand::Kind::Register) continue;
     Parts parts;
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       LlvmValue v = convertBits(values[k][p], valueType(to.reg, true));
       if (i.guard)
         v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[definition], p));
@@ -442,7 +442,7 @@ void Emitter::raiseTileAccess(const Instruction& i, size_t address, unsigned mat
   Parts mask = guardedMask(i);
   if (matrices * 8 < kLanes) {
     LlvmValue names = patternVector(named, b_.getInt1Ty());
-    mask = mask.empty() ? Parts(jam_, names) : both(mask, Parts(jam_, names));
+    mask = mask.empty() ? Parts(coarsening_, names) : both(mask, Parts(coarsening_, names));
   }
   raise(i, {kind, addressOf(i, address), i.operands[address].offset, mask, 16});
 }
@@ -451,7 +451,7 @@ void Emitter::emitTileLoad(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
   raiseTileAccess(i, 1, count, machine::AccessKind::MatrixLoad);
   std::vector<Parts> results(count);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue addresses = rowAddresses(i, 1, p, count);
     for (unsigned m = 0; m < count; ++m) {
       std::vector<LlvmValue> rows;
@@ -466,7 +466,7 @@ void Emitter::emitTileLoad(const Instruction& i) {
 void Emitter::emitTileStore(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
   raiseTileAccess(i, 0, count, machine::AccessKind::MatrixStore);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue addresses = rowAddresses(i, 0, p, count);
     Source s;
     s.part = p;
@@ -481,7 +481,7 @@ void Emitter::emitTileStore(const Instruction& i) {
 
 void Emitter::emitTileMove(const Instruction& i) {
   std::vector<Parts> results(1);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     results[0].push_back(transposed(exactBits(i.operands[1], Type::u32, s)));
@@ -569,7 +569,7 @@ void Emitter::raiseFragmentAccess(const Instruction& i, size_t registers, size_t
     for (next = first + 1; next < count && (next - first) * bits < 128 && follows(next);) ++next;
     Address a;
     a.space = addressOf(i, address).space;
-    for (unsigned p = 0; p < jam_; ++p)
+    for (unsigned p = 0; p < coarsening_; ++p)
       a.vectors.push_back(elementAddresses(fragmentMemory(i, registers, address, p), first));
     raise(i, {kind, a, 0, guardedMask(i), std::max(1u, (next - first) * bits / 8)});
   }
@@ -583,7 +583,7 @@ void Emitter::emitFragmentLoad(const Instruction& i) {
   std::vector<Parts> results(f.registers);
   const Parts mask = guardedMask(i);
   checkAlignment(i, 1, std::max(1u, isa::bytes(f.element)), mask);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     const FragmentMemory m = fragmentMemory(i, 0, 1, p);
     for (unsigned r = 0; r < f.registers; ++r) {
       if (r >= distinct) {
@@ -609,7 +609,7 @@ void Emitter::emitFragmentStore(const Instruction& i) {
   const Parts mask = guardedMask(i);
   checkAlignment(i, 0, std::max(1u, isa::bytes(f.element)), mask);
   raiseFragmentAccess(i, 1, 0, machine::AccessKind::Store);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     const FragmentMemory m = fragmentMemory(i, 1, 0, p);
     Source s;
     s.part = p;

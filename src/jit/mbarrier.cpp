@@ -1,5 +1,5 @@
 // PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier": calls of rt/mbarrier.cpp, lane after
-// lane. A wait is a test in a loop that spins (ir/stops.hpp).
+// lane. A wait is a test in a loop that spins (ir/sync_points.hpp).
 #include "rt/mbarrier.hpp"
 
 #include <optional>
@@ -57,7 +57,7 @@ void Emitter::emitMbarrier(const Instruction& i) {
       form->operand < i.operands.size() && i.operands[form->operand].kind != ptx::Operand::Kind::None;
   Parts results;
   mask_ = mask;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue operandValue = hasOperand ? operand(i, form->operand, form->type, s) : constant(Type::u32, 1, true);
@@ -72,7 +72,7 @@ void Emitter::emitMbarrier(const Instruction& i) {
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   if (result == ir::kNoValue) return;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue v = results[p];
     if (f_.values[result].type == Type::pred) v = b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
     v = convertBits(v, valueType(result, true));

@@ -42,7 +42,7 @@ LlvmValue Emitter::convertScalar(LlvmValue v, Type t, const Source& s) {
 /// Host addresses of offsets into each lane's local memory. A thread's local memory is contiguous; the block's threads
 /// follow each other.
 LlvmValue Emitter::localFrame(unsigned part, LlvmValue offsets) {
-  LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(jam_)), b_.getInt32(part));
+  LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(coarsening_)), b_.getInt32(part));
   LlvmValue first =
       b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), b_.getInt64(uint64_t{kLanes} * result_.localBytes));
   LlvmValue base = b_.CreateAdd(b_.CreatePtrToInt(local_, b_.getInt64Ty()), first);
@@ -147,23 +147,23 @@ Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
     LlvmValue base = symbolAddress(name, 64);
     if (isPrivate) {
       a.space = Space::Local;
-      for (unsigned p = 0; p < jam_; ++p) a.vectors.push_back(localFrame(p, splat(base)));
+      for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(localFrame(p, splat(base)));
       return a;
     }
     if (isShared) a.space = Space::Shared, base = b_.CreateAdd(sharedBase(), base);
     a.warpVarying = false;
-    a.bases.assign(jam_, {base});
+    a.bases.assign(coarsening_, {base});
     return a;
   }
   if (o.reg == ir::kNoValue) {  // [immediate]
     LlvmValue base = b_.getInt64(0);
     if (a.space == Space::Shared) base = sharedBase();
     if (a.space == Space::Local) {
-      for (unsigned p = 0; p < jam_; ++p) a.vectors.push_back(localFrame(p, splat(base)));
+      for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(localFrame(p, splat(base)));
       return a;
     }
     a.warpVarying = false;
-    a.bases.assign(jam_, {base});
+    a.bases.assign(coarsening_, {base});
     return a;
   }
   const ir::Shape& shape = shapes_[o.reg];
@@ -177,13 +177,13 @@ Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
     return b_.CreateAdd(vector ? splat(sharedBase()) : sharedBase(), v);
   };
   if (a.space == Space::Local) {
-    for (unsigned p = 0; p < jam_; ++p)
+    for (unsigned p = 0; p < coarsening_; ++p)
       a.vectors.push_back(
           localFrame(p, b_.CreateZExtOrTrunc(vectorOf(o.reg, p), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes))));
     return a;
   }
   if (!shape.isGrouped()) {
-    for (unsigned p = 0; p < jam_; ++p) a.vectors.push_back(extend(vectorOf(o.reg, p), true));
+    for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(extend(vectorOf(o.reg, p), true));
     return a;
   }
   a.groups = shape.groups;
@@ -191,14 +191,14 @@ Emitter::Address Emitter::addressOf(const Instruction& i, size_t k) {
   a.warpVarying = shape.warpVarying;
   const unsigned split = shapes_.groupsWithoutPattern(shape);
   if (split > a.groups) a.groups = split, a.pattern = {};
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     if (p > 0 && !a.warpVarying) {
       a.bases.push_back(a.bases[0]);
       continue;
     }
     Parts bases;
     for (unsigned g = 0; g < a.groups; ++g)
-      bases.push_back(extend(regroup(shape, held(o.reg).bases[p], a.groups, g, split != 0), false));
+      bases.push_back(extend(regroup(shape, cached(o.reg).bases[p], a.groups, g, split != 0), false));
     a.bases.push_back(bases);
   }
   return a;
@@ -446,7 +446,7 @@ void Emitter::prefetchNext(const Instruction& i, const Address& a, unsigned byte
   LlvmValue step = b_.CreateSExtOrTrunc(baseOf(advance.step, 0, 0), b_.getInt64Ty());
   LlvmValue ahead =
       b_.CreateMul(step, b_.getInt64(static_cast<uint64_t>(advance.factor) * simt::cost::kPrefetchedIterations));
-  for (unsigned p = 0; p < (a.warpVarying ? jam_ : 1); ++p)
+  for (unsigned p = 0; p < (a.warpVarying ? coarsening_ : 1); ++p)
     for (unsigned g = 0; g < a.groups; ++g) {
       const unsigned width = kLanes / a.groups;
       const auto [low, high] = std::minmax_element(a.pattern.begin() + g * width, a.pattern.begin() + (g + 1) * width);
@@ -475,9 +475,9 @@ void Emitter::emitLoad(const Instruction& i) {
     if (targets[k].kind != Operand::Kind::Register) continue;
     const ValueId v = targets[k].reg;
     if (shapes_[v].isGrouped()) {
-      Held h;
+      CachedValue h;
       const bool invariant = a.space == Space::Param;
-      for (unsigned p = 0; p < jam_; ++p) {
+      for (unsigned p = 0; p < coarsening_; ++p) {
         if (p >= partsOf(v)) {
           h.bases.push_back(h.bases[0]);
           continue;
@@ -486,8 +486,8 @@ void Emitter::emitLoad(const Instruction& i) {
         for (unsigned g = 0; g < shapes_[v].groups; ++g) {
           // A group whose lanes are all off may hold a wild address.
           LlvmValue any = nullptr;
-          if (!mask.empty() && !invariant && (jam_ > 1 || shapes_[v].groups > 1)) {
-            LlvmValue lanes = partsOf(v) == 1 && jam_ > 1
+          if (!mask.empty() && !invariant && (coarsening_ > 1 || shapes_[v].groups > 1)) {
+            LlvmValue lanes = partsOf(v) == 1 && coarsening_ > 1
                                   ? nullptr
                                   : lanesOf(mask[p], g * kLanes / shapes_[v].groups, kLanes / shapes_[v].groups);
             if (lanes) any = b_.CreateOrReduce(lanes);
@@ -504,12 +504,12 @@ void Emitter::emitLoad(const Instruction& i) {
       define(v, std::move(h));
       continue;
     }
-    for (unsigned p = 0; p < jam_; ++p) vectors[k].push_back(nullptr);
+    for (unsigned p = 0; p < coarsening_; ++p) vectors[k].push_back(nullptr);
   }
   if (isa::bits(i.type[0]) > 64 && !vectors[0].empty()) return emitWideLoad(i, a, mask);
   if (std::all_of(vectors.begin(), vectors.end(), [](const Parts& v) { return v.empty(); })) return;
   const unsigned count = static_cast<unsigned>(targets.size());
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Address shifted = a;
     for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[1].offset : 0;
     auto whole = count == 1 ? std::vector<LlvmValue>{}
@@ -549,7 +549,7 @@ void Emitter::emitStore(const Instruction& i) {
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
   checkAlignment(i, 0, bytes * static_cast<unsigned>(sources.size()), mask);
   raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, bytes * static_cast<unsigned>(sources.size())});
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     std::vector<LlvmValue> values;
@@ -573,7 +573,7 @@ void Emitter::makePrivateSlots() {
   result_.localBytes = plan_.privateSlots.localBytes;
   for (const auto& [key, type] : plan_.privateSlots.types) {
     PrivateSlot slot{memoryType(type), {}};
-    for (unsigned p = 0; p < jam_; ++p)
+    for (unsigned p = 0; p < coarsening_; ++p)
       slot.parts.push_back(
           llvm::IRBuilder<>(entry_).CreateAlloca(llvm::FixedVectorType::get(slot.type, kLanes), nullptr, "private"));
     privateSlots_[key] = slot;
@@ -592,7 +592,7 @@ bool Emitter::slotLoad(const Instruction& i) {
     if (targets[k].kind != Operand::Kind::Register) continue;
     PrivateSlot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
     Parts parts;
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       LlvmValue x = convertBits(b_.CreateLoad(llvm::FixedVectorType::get(slot.type, kLanes), slot.parts[p]),
                                 llvm::FixedVectorType::get(memoryType(i.type[0]), kLanes));
       x = extendLoaded(x, i, targets[k].reg, true);
@@ -619,7 +619,7 @@ bool Emitter::slotStore(const Instruction& i) {
   for (unsigned k = 0; k < sources.size(); ++k) {
     PrivateSlot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
     auto* type = llvm::FixedVectorType::get(slot.type, kLanes);
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       Source s;
       s.part = p;
       LlvmValue x = convertBits(exactBits(sources[k], i.type[0], s), type);

@@ -88,7 +88,7 @@ bool Emitter::emitNeighbouringLoads(const Instruction& i) {
   const Parts mask = guardedMask(i);
   checkAlignment(i, 1, kWord, mask);
   std::vector<Parts> loaded(group.size());
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     const auto words = loadWords(addressVector(a, p, group[0]->operands[1].offset), static_cast<unsigned>(group.size()),
                                  maskOf(mask, p));
     for (size_t k = 0; k < group.size(); ++k) {

@@ -12,44 +12,45 @@
 #include "ir/passes.hpp"
 #include "ir/print.hpp"
 #include "ir/single_group.hpp"
-#include "rt/parking.hpp"
+#include "rt/lane_scheduler.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/plan.hpp"
 
 namespace ordito::jit {
 namespace {
 
-/// What the plan may assume of a kernel `jam` of whose warps advance together.
-simt::Facts factsOf(const Analysed& kernel, unsigned jam, const Target& target, Effort effort) {
+/// What the plan may assume of a kernel `coarsening` of whose warps advance together.
+simt::Facts factsOf(const Analysed& kernel, unsigned coarsening, const Target& target, Effort effort) {
   simt::Facts facts;
   facts.launch = kernel.launch;
-  facts.launch.jam = jam;
+  facts.launch.coarsening = coarsening;
   facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512};
   facts.counters = kernel.counters;
-  facts.baseline = effort == Effort::Quick;
+  facts.baseline = effort == Effort::Baseline;
   facts.staticSharedBytes = kernel.layout.staticSharedBytes;
-  facts.schedulerBytes = rt::ParkingLot::bytes(kernel.launch.warps());
+  facts.schedulerBytes = rt::LaneScheduler::bytes(kernel.launch.warps());
   return facts;
 }
 
 /// The kernel for blocks whose warps run as one group; nothing where that makes no difference. Counters count barriers.
-std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned jam, const Target& target) {
-  if (kernel.launch.warps() != jam || kernel.counters) return std::nullopt;
+std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned coarsening, const Target& target) {
+  if (kernel.launch.warps() != coarsening || kernel.counters) return std::nullopt;
   // The end of a region is where counts from copies of shared memory are added up.
-  const simt::Facts facts = factsOf(kernel, jam, target, Effort::Full);
+  const simt::Facts facts = factsOf(kernel, coarsening, target, Effort::Optimised);
   const ir::Definitions definitions(kernel.function);
-  if (simt::findPrivatisedCounters(kernel.function, kernel.stops, definitions, facts).any()) return std::nullopt;
-  auto function = ir::withoutPlainBarriers(kernel.function, kernel.stops);
+  if (simt::findPrivatisedCounters(kernel.function, kernel.syncPoints, definitions, facts).any()) return std::nullopt;
+  auto function = ir::withoutPlainBarriers(kernel.function, kernel.syncPoints);
   if (!function) return std::nullopt;
-  ir::Stops stops = ir::findStops(*function, kernel.launch);
-  if (stops.parks()) return std::nullopt;  // a loop that waits for other blocks, and was cut by a barrier so far
-  return Analysed{std::move(*function), std::move(stops), kernel.launch, kernel.layout, false};
+  ir::SyncPoints syncPoints = ir::findSyncPoints(*function, kernel.launch);
+  if (syncPoints.diverges())
+    return std::nullopt;  // a loop that waits for other blocks, and was cut by a barrier so far
+  return Analysed{std::move(*function), std::move(syncPoints), kernel.launch, kernel.layout, false};
 }
 
-unsigned jamFor(const Analysed& kernel, unsigned asked, const Target& target, Effort effort) {
-  if (kernel.stops.parks() || effort == Effort::Quick) return 1;
+unsigned coarseningFor(const Analysed& kernel, unsigned asked, const Target& target, Effort effort) {
+  if (kernel.syncPoints.diverges() || effort == Effort::Baseline) return 1;
   if (asked) return kernel.launch.warps() % asked == 0 ? asked : 1;
-  return simt::chooseCoarsening(kernel.function, kernel.stops, factsOf(kernel, 1, target, effort)).factor;
+  return simt::chooseCoarsening(kernel.function, kernel.syncPoints, factsOf(kernel, 1, target, effort)).factor;
 }
 
 }  // namespace
@@ -60,9 +61,9 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
                            const machine::Specialisation& specialisation, bool dump) {
   ir::LaunchShape launch;
   launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
-  // Lanes that are out of step have to meet before they can work together, and may be so in more places then.
-  std::set<uint32_t> warpStops;
-  auto function = ir::buildCfg(module, kernel, warpStops, specialisation.counters);
+  // Lanes that are diverged have to meet before they can work together, and may be so in more places then.
+  std::set<uint32_t> warpSyncPoints;
+  auto function = ir::buildCfg(module, kernel, warpSyncPoints, specialisation.counters);
   if (!function) return tl::unexpected(function.error());
   const auto finish = [&] {
     ir::buildSsa(*function);
@@ -70,15 +71,15 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
       ir::runPass(*ir::findPass("if-convert"), *function, launch);  // counters count the branches
   };
   finish();
-  ir::Stops stops = ir::findStops(*function, launch);
-  while (ir::addWarpStops(*function, stops, warpStops)) {
-    function = ir::buildCfg(module, kernel, warpStops, specialisation.counters);
+  ir::SyncPoints syncPoints = ir::findSyncPoints(*function, launch);
+  while (ir::addWarpSyncPoints(*function, syncPoints, warpSyncPoints)) {
+    function = ir::buildCfg(module, kernel, warpSyncPoints, specialisation.counters);
     finish();
-    stops = ir::findStops(*function, launch);
+    syncPoints = ir::findSyncPoints(*function, launch);
   }
   if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
   if (dump) fmt::print(stderr, "{}", ir::print(*function));
-  return Analysed{std::move(*function), std::move(stops), launch, machine::layoutKernel(module, kernel),
+  return Analysed{std::move(*function), std::move(syncPoints), launch, machine::layoutKernel(module, kernel),
                   specialisation.counters};
 }
 
@@ -89,19 +90,19 @@ size_t instructionCount(const ir::Function& f) {
 }
 Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& target, std::string symbol,
                         Effort effort) {
-  const unsigned jam = jamFor(analysed, asked, target, effort);
-  const auto joined = withoutBarriers(analysed, jam, target);
+  const unsigned coarsening = coarseningFor(analysed, asked, target, effort);
+  const auto joined = withoutBarriers(analysed, coarsening, target);
   const Analysed& kernel = joined ? *joined : analysed;
   Emission made;
   made.code = std::make_unique<llvm::Module>(kernel.function.kernel->name, *made.context);
   made.symbol = std::move(symbol);
   made.threads = threadsOf({kernel.launch.block[0], kernel.launch.block[1], kernel.launch.block[2]});
   auto kernelFor = [&](unsigned warps) {
-    return simt::Kernel(kernel.function, kernel.stops, factsOf(kernel, warps, target, effort));
+    return simt::Kernel(kernel.function, kernel.syncPoints, factsOf(kernel, warps, target, effort));
   };
   const std::string apart = made.symbol + "_apart";
   try {
-    const simt::Kernel coarsened = kernelFor(jam);
+    const simt::Kernel coarsened = kernelFor(coarsening);
     const simt::Plan plan = simt::makePlan(coarsened);
     Emitter together(*made.code, plan, kernel.layout, target);
     if (plan.parting.isAllowed && !joined) together.partWarps(apart);
@@ -109,7 +110,7 @@ Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& 
     if (together.hasParted()) {
       const simt::Kernel single = kernelFor(1);
       const simt::Plan planOfOne = simt::makePlan(single);
-      const EmittedKernel needs = Emitter(*made.code, planOfOne, kernel.layout, target).emitApart(apart, jam);
+      const EmittedKernel needs = Emitter(*made.code, planOfOne, kernel.layout, target).emitApart(apart, coarsening);
       made.emitted.scratchBytes = std::max(made.emitted.scratchBytes, needs.scratchBytes);
       made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
     }

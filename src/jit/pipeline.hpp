@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "ir/ir.hpp"
-#include "ir/stops.hpp"
+#include "ir/sync_points.hpp"
 #include "jit/compile.hpp"
 #include "jit/emitter.hpp"
 #include "jit/target.hpp"
@@ -25,7 +25,7 @@ size_t threadsOf(const machine::Dim3& block);
 /// A kernel as the emitter wants it.
 struct Analysed {
   ir::Function function;
-  ir::Stops stops;
+  ir::SyncPoints syncPoints;
   ir::LaunchShape launch;
   machine::KernelLayout layout;
   bool counters = false;
@@ -49,9 +49,9 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
 /// How many instructions of PTX, after inlining.
 size_t instructionCount(const ir::Function& f);
 
-/// `jam` warps advance together; 0: as many as are best for the kernel. `symbol` is the name of the function that runs
-/// a block. The error kNotSupported refuses the kernel.
-Expected<Emission> emit(const Analysed& analysed, unsigned jam, const Target& target, std::string symbol,
+/// `coarsening` warps advance together; 0: as many as are best for the kernel. `symbol` is the name of the function
+/// that runs a block. The error kNotSupported refuses the kernel.
+Expected<Emission> emit(const Analysed& analysed, unsigned coarsening, const Target& target, std::string symbol,
                         Effort effort);
 
 }  // namespace ordito::jit

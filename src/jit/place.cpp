@@ -25,7 +25,7 @@ bool Emitter::isMadeHere(const Instruction& i) const {
 }
 
 void Emitter::noteComparison(const Instruction& i, LlvmValue open, LlvmValue lanes, bool negated) {
-  if (i.op == Op::Setp && !i.guard && jam_ == 1 && i.operands[0].kind == ptx::Operand::Kind::Register)
+  if (i.op == Op::Setp && !i.guard && coarsening_ == 1 && i.operands[0].kind == ptx::Operand::Kind::Register)
     comparisons_[i.operands[0].reg] = {open, lanes, negated};
 }
 

@@ -1,14 +1,14 @@
-// Code for regions in which threads can get out of step (ir/stops.hpp), and the polite end of loops that spin.
+// Code for regions in which threads can get diverged (ir/sync_points.hpp), and the polite end of loops that spin.
 //
 // Each stop ends a region for the lanes that reach it: they keep what the code behind it reads, each lane for itself,
-// and park. From where they may get out of step until all have met again the block function is a loop around
-// rt::ParkingLot::next(), which says what to run. A lane that runs sees the others as if they had ended, so regions
+// and park. From where they may get diverged until all have met again the block function is a loop around
+// rt::LaneScheduler::next(), which says what to run. A lane that runs sees the others as if they had ended, so regions
 // need nothing else that the code for early exits does not have already. When nobody can do anything but wait for other
 // blocks, the function returns, and is called again when those have had a turn.
 #include <algorithm>
 
 #include "jit/emitter.hpp"
-#include "rt/parking.hpp"
+#include "rt/lane_scheduler.hpp"
 
 namespace ordito::jit {
 
@@ -22,10 +22,10 @@ namespace {
 constexpr uint32_t kSpinsForOthers = 64, kSpinsForLanes = 4;
 }  // namespace
 
-LlvmValue Emitter::parkingLot() { return scratchAddress(plan_.spills.scheduler); }
+LlvmValue Emitter::laneScheduler() { return scratchAddress(plan_.spills.scheduler); }
 
-/// A block starts in step at the entry, or goes on where it was suspended.
-void Emitter::emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state) {
+/// A block starts converged at the entry, or goes on where it was suspended.
+void Emitter::emitScheduledStart(llvm::BasicBlock* round, llvm::PHINode* state) {
   const auto& block = shapes_.launch().block;
   auto* fresh = newBlock("fresh");
   auto* resumed = newBlock("resumed");
@@ -34,76 +34,77 @@ void Emitter::emitParkedStart(llvm::BasicBlock* round, llvm::PHINode* state) {
   b_.CreateCondBr(b_.CreateICmpEQ(resumes, b_.getInt32(0)), fresh, resumed);
   b_.SetInsertPoint(fresh);
   clearBarrierReduction();
-  helper("ordito_park_begin", b_.getVoidTy(),
-         {parkingLot(), frame_, b_.getInt32(warps_), b_.getInt32(block[0] * block[1] * block[2]),
+  helper("ordito_schedule_begin", b_.getVoidTy(),
+         {laneScheduler(), frame_, b_.getInt32(warps_), b_.getInt32(block[0] * block[1] * block[2]),
           scratchAddress(plan_.spills.live), scratchAddress(plan_.spills.reduction)});
   state->addIncoming(b_.getInt32(0), fresh);
   b_.CreateBr(round);
   b_.SetInsertPoint(resumed);
   state->addIncoming(
-      b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.scheduler + offsetof(rt::ParkingLot, resumeAt))),
+      b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.scheduler + offsetof(rt::LaneScheduler, resumeAt))),
       resumed);
   b_.CreateBr(round);
-  parkedTurn_ = newBlock("turn");
+  scheduledIteration_ = newBlock("turn");
   suspend_ = newBlock("suspend");
-  llvm::cast<llvm::SwitchInst>(round->getTerminator())->addCase(b_.getInt32(rt::ParkingLot::kParked), parkedTurn_);
+  llvm::cast<llvm::SwitchInst>(round->getTerminator())
+      ->addCase(b_.getInt32(rt::LaneScheduler::kScheduled), scheduledIteration_);
   b_.SetInsertPoint(suspend_);
-  emitReturn(machine::Turn::Suspended);
+  emitReturn(machine::BlockStatus::Suspended);
 }
 
-/// The loop over regions while lanes can be out of step.
-void Emitter::emitParkedRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done) {
-  inParked_ = true;
+/// The loop over regions while lanes can be diverged.
+void Emitter::emitScheduledRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done) {
+  inScheduled_ = true;
   auto* select = newBlock("select");
   auto* together = newBlock("together");
-  b_.SetInsertPoint(parkedTurn_);
-  LlvmValue next = helper("ordito_park_next", b_.getInt64Ty(), {parkingLot()});
+  b_.SetInsertPoint(scheduledIteration_);
+  LlvmValue next = helper("ordito_schedule_next", b_.getInt64Ty(), {laneScheduler()});
   group_ = b_.CreateTrunc(b_.CreateLShr(next, 48), b_.getInt32Ty());
   LlvmValue lanes = b_.CreateTrunc(next, b_.getInt32Ty());
-  LlvmValue point = b_.CreateAnd(b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty()), b_.getInt32(0xFFFF));
+  LlvmValue resumePoint = b_.CreateAnd(b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty()), b_.getInt32(0xFFFF));
   b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(0)), together, select);
   b_.SetInsertPoint(together);
-  auto* outcome = b_.CreateSwitch(point, round, 2);
-  outcome->addCase(b_.getInt32(rt::ParkingLot::kEnded), done);
-  outcome->addCase(b_.getInt32(rt::ParkingLot::kWaits), suspend_);
-  state->addIncoming(point, together);
+  auto* outcome = b_.CreateSwitch(resumePoint, round, 2);
+  outcome->addCase(b_.getInt32(rt::LaneScheduler::kEnded), done);
+  outcome->addCase(b_.getInt32(rt::LaneScheduler::kWaits), suspend_);
+  state->addIncoming(resumePoint, together);
   b_.SetInsertPoint(select);
   auto* nowhere = newBlock("nowhere");
-  auto* choice = b_.CreateSwitch(point, nowhere, static_cast<unsigned>(plan_.regions.points.size()));
+  auto* choice = b_.CreateSwitch(resumePoint, nowhere, static_cast<unsigned>(plan_.regions.resumePoints.size()));
   llvm::IRBuilder<>(nowhere).CreateUnreachable();
-  regionLatch_ = parkedTurn_, regionAdvance_ = nullptr;
+  regionLatch_ = scheduledIteration_, regionAdvance_ = nullptr;
   if (plan_.regions.sharesScheduled) beginRegion(plan_.regions.shared());
   for (uint32_t p : plan_.regions.scheduled) {
     auto* head = newBlock("parked");
     choice->addCase(b_.getInt32(p), head);
-    currentPoint_ = p;
+    currentResumePoint_ = p;
     b_.SetInsertPoint(head);
     if (!plan_.regions.sharesScheduled) beginRegion(plan_.regions.at(p));
-    enterParkedRegion(p, lanes);
+    enterScheduledRegion(p, lanes);
     if (!plan_.regions.sharesScheduled) drainWork();
   }
   drainWork();
-  inParked_ = false;
+  inScheduled_ = false;
 }
 
 /// The lanes of a warp begin the region at `point`. Where regions share their code, what they compute themselves must
 /// not seem to come from the turn before.
-void Emitter::enterParkedRegion(uint32_t point, LlvmValue lanes) {
+void Emitter::enterScheduledRegion(uint32_t resumePoint, LlvmValue lanes) {
   if (plan_.regions.sharesScheduled)
     for (ValueId v = 0; v < f_.values.size(); ++v)
       if (isDefinedHere(v)) forget(v);
   b_.CreateStore(b_.getInt32(0), spins_);
-  takeBarrierResults(point, lanes);
-  reloadAfterBarrier(point);
-  deliverBarrierReduction(point);
+  takeBarrierResults(resumePoint, lanes);
+  reloadAfterBarrier(resumePoint);
+  deliverBarrierReduction(resumePoint);
   LlvmValue live = b_.CreateBitCast(lanes, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
   b_.CreateStore(toStorage(live), live_[0]);
   auto start = [&](bool full) {
-    held_.clear();
-    arrive(plan_.regions.points[point], versionNumber({full, {}}));
+    valueCache_.clear();
+    arrive(plan_.regions.resumePoints[resumePoint], versionNumber({full, {}}));
   };
-  if (plan_.regions.sharesScheduled || !comesInPart(point)) {
-    start(hasFullVersion() && !comesInPart(point));
+  if (plan_.regions.sharesScheduled || !comesInPart(resumePoint)) {
+    start(hasFullVersion() && !comesInPart(resumePoint));
   } else {
     auto* whole = newBlock("whole");
     auto* part = newBlock("part");
@@ -116,40 +117,42 @@ void Emitter::enterParkedRegion(uint32_t point, LlvmValue lanes) {
 }
 
 /// May lanes of a warp be missing where the region at `point`, or any that shares its code, begins?
-bool Emitter::comesInPart(uint32_t point) const {
+bool Emitter::comesInPart(uint32_t resumePoint) const {
   auto mayMiss = [&](uint32_t p) {
     return plan_.exits.mayMiss[p] ||
-           (plan_.regions.entries[p].outOfStep && stops_.zone[plan_.regions.points[p]] == ir::Stops::Stepping::Lanes);
+           (plan_.regions.entries[p].diverged &&
+            syncPoints_.independentRegion[plan_.regions.resumePoints[p]] == ir::SyncPoints::Stepping::Lanes);
   };
-  if (!plan_.regions.sharesScheduled) return mayMiss(point);
+  if (!plan_.regions.sharesScheduled) return mayMiss(resumePoint);
   return std::ranges::any_of(plan_.regions.scheduled, mayMiss);
 }
 
-/// All threads are at `point`, behind which they may get out of step.
-void Emitter::enterParked(uint32_t point) {
-  takeBarrierReduction(point);
-  helper("ordito_park_enter", b_.getVoidTy(),
-         {parkingLot(), b_.getInt32(point), b_.getInt32(point == 0 || !plan_.exits.mayMiss[point])});
-  b_.CreateBr(parkedTurn_);
+/// All threads are at `point`, behind which they may get diverged.
+void Emitter::enterScheduled(uint32_t resumePoint) {
+  takeBarrierReduction(resumePoint);
+  helper(
+      "ordito_schedule_enter", b_.getVoidTy(),
+      {laneScheduler(), b_.getInt32(resumePoint), b_.getInt32(resumePoint == 0 || !plan_.exits.mayMiss[resumePoint])});
+  b_.CreateBr(scheduledIteration_);
 }
 
 /// Lets other blocks run now and then: this one may wait for them in a loop with barriers in it.
-void Emitter::emitBreak(uint32_t point) {
-  LlvmValue tired = helper("ordito_park_takes_break", b_.getInt32Ty(), {parkingLot(), b_.getInt32(point)});
+void Emitter::emitBreak(uint32_t resumePoint) {
+  LlvmValue tired = helper("ordito_schedule_takes_break", b_.getInt32Ty(), {laneScheduler(), b_.getInt32(resumePoint)});
   auto* on = newBlock("on");
   b_.CreateCondBr(b_.CreateICmpNE(tired, b_.getInt32(0)), suspend_, on);
   b_.SetInsertPoint(on);
 }
 
 /// The results of the bar.red in front of `point`, lane by lane, go where the region looks for what was kept.
-void Emitter::takeBarrierResults(uint32_t point, LlvmValue lanes) {
-  for (BlockId from : f_.blocks[plan_.regions.points[point]].predecessors) {
+void Emitter::takeBarrierResults(uint32_t resumePoint, LlvmValue lanes) {
+  for (BlockId from : f_.blocks[plan_.regions.resumePoints[resumePoint]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
-    if (!stops_.isLoose(f_, from) || !end.barrier.has(ModifierKind::RedOp)) continue;
+    if (!syncPoints_.isIndependent(f_, from) || !end.barrier.has(ModifierKind::RedOp)) continue;
     auto* vector = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
     LlvmValue at =
-        b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(plan_.spills.scheduler + rt::ParkingLot::resultOffset()),
-                             b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(sizeof(rt::ParkedWarp)))));
+        b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(plan_.spills.scheduler + rt::LaneScheduler::resultOffset()),
+                             b_.CreateMul(group_, b_.getInt32(static_cast<uint32_t>(sizeof(rt::ScheduledWarp)))));
     LlvmValue result = b_.CreateAlignedLoad(vector, at, llvm::Align(4));
     ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
       if (slots_[v].vectors.empty() || !plan_.liveness.crossesResume[v]) return;
@@ -157,17 +160,17 @@ void Emitter::takeBarrierResults(uint32_t point, LlvmValue lanes) {
                         ? toStorage(b_.CreateICmpNE(result, llvm::Constant::getNullValue(vector)))
                         : result;
       LlvmValue mask = b_.CreateBitCast(lanes, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
-      keepLanes(x, homeOf(v), mask);
+      keepLanes(x, spillSlotOf(v), mask);
     });
   }
 }
 
 /// Writes the lanes of `mask` to memory and leaves the others' values there.
-void Emitter::keepLanes(LlvmValue value, LlvmValue home, LlvmValue mask) {
+void Emitter::keepLanes(LlvmValue value, LlvmValue spillSlot, LlvmValue mask) {
   llvm::Type* type = value->getType();
   const llvm::Align align(8);
-  b_.CreateAlignedStore(mask ? b_.CreateSelect(mask, value, b_.CreateAlignedLoad(type, home, align)) : value, home,
-                        align);
+  b_.CreateAlignedStore(mask ? b_.CreateSelect(mask, value, b_.CreateAlignedLoad(type, spillSlot, align)) : value,
+                        spillSlot, align);
 }
 
 /// The operand of a barrier that is called `name`; null if it has none.
@@ -179,7 +182,7 @@ const ptx::Operand* Emitter::barrierOperand(const Instruction& i, std::string_vi
 }
 
 /// Ends the launch if a number that is known at run time only names no barrier. (The verifier has seen constants;
-/// where threads are out of step, the parking lot looks.)
+/// where threads are diverged, the lane scheduler looks.)
 void Emitter::checkBarrierNumber(const Instruction& i, uint32_t line) {
   const ptx::Operand* number = barrierOperand(i, "a");
   if (!number || number->kind != ptx::Operand::Kind::Register || !shapes_.shapeOf(*number).isUniform()) return;
@@ -187,7 +190,7 @@ void Emitter::checkBarrierNumber(const Instruction& i, uint32_t line) {
   s.group = 0;
   LlvmValue n = operand(*number, Type::u32, s);
   auto *fault = newBlock("nobarrier"), *on = newBlock("barrier");
-  b_.CreateCondBr(b_.CreateICmpULT(n, b_.getInt32(rt::ParkingLot::kBarriers)), on, fault);
+  b_.CreateCondBr(b_.CreateICmpULT(n, b_.getInt32(rt::LaneScheduler::kBarriers)), on, fault);
   b_.SetInsertPoint(fault);
   helper("ordito_no_barrier", b_.getVoidTy(), {frame_, b_.getInt32(line), n}, true);
   b_.CreateUnreachable();
@@ -195,26 +198,26 @@ void Emitter::checkBarrierNumber(const Instruction& i, uint32_t line) {
 }
 
 /// The lanes of `mask` (empty: all) stop at the end of block `b`.
-void Emitter::emitStop(BlockId b, const Parts& mask) {
+void Emitter::emitSyncPoint(BlockId b, const Parts& mask) {
   const ir::Terminator& end = f_.blocks[b].end;
   const Instruction& i = end.barrier;
-  const uint32_t point = plan_.regions.pointOf[end.target[0]];
+  const uint32_t resumePoint = plan_.regions.pointOf[end.target[0]];
   Source vector, scalar;
   scalar.group = 0;
   LlvmValue lanes = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[0]);
-  LlvmValue where = b_.getInt32(point), line = b_.getInt32(end.line);
+  LlvmValue where = b_.getInt32(resumePoint), line = b_.getInt32(end.line);
   if (i.op == isa::Op::BarWarpSync) {
     LlvmValue members = operand(i.operands[0], Type::u32, vector);
     auto* stack = llvm::IRBuilder<>(entry_).CreateAlloca(members->getType());
     b_.CreateStore(members, stack);
-    helper("ordito_park_for_warp", b_.getVoidTy(),
-           {parkingLot(), lanes, where, line, stack, b_.getInt32(!end.isInstruction)});
+    helper("ordito_schedule_for_warp", b_.getVoidTy(),
+           {laneScheduler(), lanes, where, line, stack, b_.getInt32(!end.isInstruction)});
   } else {
     const bool isOld = !i.info().form.mnemonic.starts_with("barrier");
     const auto reduction = i.mods.name(ModifierKind::RedOp);
     const ptx::Operand *number = barrierOperand(i, "a"), *count = barrierOperand(i, "b"),
                        *predicate = barrierOperand(i, "c");
-    const uint32_t flags = (stops_.meets[b] ? uint32_t{rt::kMeets} : 0) | (number ? 0 : uint32_t{rt::kCluster}) |
+    const uint32_t flags = (syncPoints_.meets[b] ? uint32_t{rt::kMeets} : 0) | (number ? 0 : uint32_t{rt::kCluster}) |
                            (isOld || i.has(ModifierKind::Aligned) ? uint32_t{rt::kByWarp} : 0) |
                            (i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive ? rt::kArriveOnly : 0) |
                            (reduction == "popc"  ? rt::kPopcount
@@ -223,8 +226,8 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
                                                  : 0);
     LlvmValue isTrue = predicate ? laneBits(operand(*predicate, Type::pred, vector)) : b_.getInt32(0);
     auto park = [&](LlvmValue which, LlvmValue barrier, LlvmValue threads) {
-      helper("ordito_park_at_barrier", b_.getVoidTy(),
-             {parkingLot(), which, where, line, b_.getInt32(flags), barrier, threads, isTrue});
+      helper("ordito_schedule_at_barrier", b_.getVoidTy(),
+             {laneScheduler(), which, where, line, b_.getInt32(flags), barrier, threads, isTrue});
     };
     const bool same =
         (!number || shapes_.shapeOf(*number).isUniform()) && (!count || shapes_.shapeOf(*count).isUniform());
@@ -241,7 +244,7 @@ void Emitter::emitStop(BlockId b, const Parts& mask) {
     }
   }
   assignPhis(b, end.target[0], mask);
-  spillForBarrier(point, mask);
+  spillForBarrier(resumePoint, mask);
 }
 
 /// Counts a turn of the loop with `header`, in code that all running lanes go through together; after many, they stop
@@ -254,9 +257,9 @@ void Emitter::noteSpin(BlockId header, uint32_t version) {
   b_.CreateCondBr(b_.CreateICmpUGE(turns, b_.getInt32(kSpinsForOthers)), tired, on);
   b_.SetInsertPoint(tired);
   const Parts live = liveMask(version);
-  helper("ordito_park_spinning", b_.getVoidTy(),
-         {parkingLot(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]), b_.getInt32(plan_.regions.pointOf[header]),
-          b_.getInt32(f_.blocks[header].line)});
+  helper("ordito_schedule_spinning", b_.getVoidTy(),
+         {laneScheduler(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]),
+          b_.getInt32(plan_.regions.pointOf[header]), b_.getInt32(f_.blocks[header].line)});
   spillForBarrier(plan_.regions.pointOf[header], live);
   b_.CreateBr(regionLatch_);
   b_.SetInsertPoint(on);
@@ -264,8 +267,8 @@ void Emitter::noteSpin(BlockId header, uint32_t version) {
 
 /// The end of a turn of a masked loop that spins: `waiting` is who goes round again. If for some turns nobody has left,
 /// they stop, and the lanes that did leave go on. Ends in a branch to `loop` or `after`.
-void Emitter::endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
-                          const SpinTurns& turns) {
+void Emitter::endSpinIteration(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
+                               const SpinIterations& turns) {
   LlvmValue bits = laneBits(waiting);
   LlvmValue same = b_.CreateICmpEQ(bits, b_.CreateLoad(b_.getInt32Ty(), turns.before));
   LlvmValue count = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), turns.count), b_.getInt32(1));
@@ -281,18 +284,18 @@ void Emitter::endSpinTurn(BlockId header, LlvmValue waiting, llvm::BasicBlock* l
   b_.SetInsertPoint(again);
   b_.CreateCondBr(b_.CreateICmpUGE(count, limit), tired, loop);
   b_.SetInsertPoint(tired);
-  helper("ordito_park_spinning", b_.getVoidTy(),
-         {parkingLot(), bits, b_.getInt32(plan_.regions.pointOf[header]), b_.getInt32(f_.blocks[header].line)});
+  helper("ordito_schedule_spinning", b_.getVoidTy(),
+         {laneScheduler(), bits, b_.getInt32(plan_.regions.pointOf[header]), b_.getInt32(f_.blocks[header].line)});
   spillForBarrier(plan_.regions.pointOf[header], {waiting});
   b_.CreateStore(toStorage(b_.CreateAnd(live, b_.CreateNot(waiting))), live_[0]);
   for (auto* slot : pendingSlots(header)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
   b_.CreateBr(after);
 }
 
-Emitter::SpinTurns Emitter::beginSpinTurns() {
+Emitter::SpinIterations Emitter::beginSpinIterations() {
   llvm::IRBuilder<> at(entry_);
-  SpinTurns turns{at.CreateAlloca(b_.getInt32Ty(), nullptr, "before"),
-                  at.CreateAlloca(b_.getInt32Ty(), nullptr, "turns")};
+  SpinIterations turns{at.CreateAlloca(b_.getInt32Ty(), nullptr, "before"),
+                       at.CreateAlloca(b_.getInt32Ty(), nullptr, "turns")};
   b_.CreateStore(b_.getInt32(0), turns.before);
   b_.CreateStore(b_.getInt32(0), turns.count);
   return turns;

@@ -160,7 +160,7 @@ LlvmValue Emitter::sharedOffsets(const Instruction& i, size_t k, const Address& 
 std::vector<LlvmValue> Emitter::sharedAddresses(LlvmValue offsets, unsigned copies) {
   LlvmValue pairs = b_.CreateBitCast(offsets, llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes / 2));
   std::vector<LlvmValue> addresses, bases;
-  for (unsigned copy = 0; copy < copies; ++copy) bases.push_back(shadow(copy));
+  for (unsigned copy = 0; copy < copies; ++copy) bases.push_back(privateCopy(copy));
   auto add = [&](LlvmValue offset) { addresses.push_back(b_.CreateAdd(bases[addresses.size() % copies], offset)); };
   for (unsigned pair = 0; pair < kLanes / 2; ++pair) {
     LlvmValue both = b_.CreateExtractElement(pairs, uint64_t{pair});
@@ -217,18 +217,18 @@ void Emitter::emitCounts(const Instruction& i, size_t at, const Address& a) {
   auto *inside = newBlock("inside"), *outside = newBlock("outside"), *on = newBlock("counted");
   std::vector<AtomicOperands> operands;
   Parts offsets;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     operands.push_back({operand(i, at + 1, i.type[0], s), nullptr, a.space, false});
     offsets.push_back(sharedOffsets(i, at, a, p));
   }
-  b_.CreateCondBr(areShadowed(offsets), inside, outside);
+  b_.CreateCondBr(arePrivatised(offsets), inside, outside);
   b_.SetInsertPoint(inside);
-  for (unsigned p = 0; p < jam_; ++p) emitUnreadAtomic(i, operands[p], offsets[p], plan_.counters.copies);
+  for (unsigned p = 0; p < coarsening_; ++p) emitUnreadAtomic(i, operands[p], offsets[p], plan_.counters.copies);
   b_.CreateBr(on);
   b_.SetInsertPoint(outside);
-  for (unsigned p = 0; p < jam_; ++p)
+  for (unsigned p = 0; p < coarsening_; ++p)
     emitAtomicByLanes(i, operands[p], addressVector(a, p, i.operands[at].offset), nullptr, nullptr);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
@@ -243,7 +243,7 @@ void Emitter::emitAtomic(const Instruction& i) {
   checkAlignment(i, at, isa::bytes(t), mask);
   const auto kind = returns && !i.isReduction ? machine::AccessKind::Atomic : machine::AccessKind::Reduction;
   raise(i, {kind, a, i.operands[at].offset, mask, isa::bytes(t)});
-  if (plan_.counters.regions[currentPoint_] && mask.empty() && simt::isCount(i, plan_.definitions))
+  if (plan_.counters.regions[currentResumePoint_] && mask.empty() && simt::isCount(i, plan_.definitions))
     return emitCounts(i, at, a);
   const bool isCas = i.op == isa::Op::AtomCas;
   llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64)
@@ -257,7 +257,7 @@ void Emitter::emitAtomic(const Instruction& i) {
     ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = plan_.definitions.isRead(v) ? v : ir::kNoValue; });
   auto* vector = llvm::FixedVectorType::get(element, kLanes);
   Parts results;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     const AtomicOperands o{operand(i, at + 1, read, s), isCas ? operand(i, at + 2, read, s) : nullptr, a.space, isCas};
@@ -279,15 +279,15 @@ void Emitter::emitAtomic(const Instruction& i) {
 /// bar.red: the region before the barrier adds up arrivals and true values, group after group; the region behind it
 /// starts with the answer.
 void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts& mask) {
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue active = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[p]);
     LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 3, Type::pred, s)), active);
     auto addTo = [&](size_t offset, LlvmValue lanes) {
-      LlvmValue home = scratchAddress(plan_.spills.reduction + offset);
+      LlvmValue spillSlot = scratchAddress(plan_.spills.reduction + offset);
       LlvmValue number = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes);
-      b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), home), number), home);
+      b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), spillSlot), number), spillSlot);
     };
     addTo(0, holds);
     addTo(4, active);
@@ -301,8 +301,8 @@ void Emitter::clearBarrierReduction() {
 }
 
 /// At the start of the region at `point`: what the bar.red before it has counted becomes the last result.
-void Emitter::takeBarrierReduction(uint32_t point) {
-  for (BlockId from : f_.blocks[plan_.regions.points[point]].predecessors) {
+void Emitter::takeBarrierReduction(uint32_t resumePoint) {
+  for (BlockId from : f_.blocks[plan_.regions.resumePoints[resumePoint]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
     if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
     b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), scratchAddress(plan_.spills.reduction)),
@@ -312,10 +312,10 @@ void Emitter::takeBarrierReduction(uint32_t point) {
 }
 
 /// Gives the result of the bar.red before the region at `point`, the same for all threads, to those who read it.
-void Emitter::deliverBarrierReduction(uint32_t point) {
-  for (BlockId from : f_.blocks[plan_.regions.points[point]].predecessors) {
+void Emitter::deliverBarrierReduction(uint32_t resumePoint) {
+  for (BlockId from : f_.blocks[plan_.regions.resumePoints[resumePoint]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
-    if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp) || !stops_.meets[from])
+    if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp) || !syncPoints_.meets[from])
       continue;
     LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.reduction + 8)),
               arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.reduction + 12));

@@ -84,7 +84,7 @@ void Emitter::emitTextureFetch(const Instruction& i, size_t offset) {
   const Parts mask = guardedMask(i);
   raiseImageAccess(i, machine::Counter::TextureRequests);
   std::vector<Parts> results(count);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue handles = imageHandles(i.operands[2].elements[0], p);
     LlvmValue coordinates = imageNumbers(&i.operands[2].elements.back(), i.type[3], p);
     LlvmValue none = llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -107,7 +107,7 @@ void Emitter::defineResidency(const Instruction& i) {
   const Operand& resident = i.operands[1];
   if (resident.kind != Operand::Kind::Register) return;
   Parts parts;
-  for (unsigned p = 0; p < jam_; ++p)
+  for (unsigned p = 0; p < coarsening_; ++p)
     parts.push_back(i.guard ? b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], allOnes(),
                                               vectorOf(i.prior.back(), p))
                             : allOnes());
@@ -117,7 +117,7 @@ void Emitter::defineResidency(const Instruction& i) {
 void Emitter::emitImageQuery(const Instruction& i) {
   const Parts mask = guardedMask(i);
   std::vector<Parts> results(1);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     auto* answers = laneArrays(b_.getInt32Ty(), 1);
     LlvmValue level = i.op == Op::TxqLevel ? imageNumbers(&i.operands[2], Type::u32, p)
                                            : llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -147,7 +147,7 @@ void Emitter::emitSurfaceLoad(const Instruction& i) {
   const Parts mask = guardedMask(i);
   raiseImageAccess(i, machine::Counter::SurfaceLoadRequests);
   std::vector<Parts> results(count);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue places = surfacePlaces(i, 1, each * count, mask, p);
     LlvmValue there = b_.CreateICmpNE(places, constant(Type::u64, 0, true));
     for (unsigned k = 0; k < count; ++k) {
@@ -165,7 +165,7 @@ void Emitter::emitSurfaceStore(const Instruction& i) {
                  each = isa::bytes(i.type[0]);
   const Parts mask = guardedMask(i);
   raiseImageAccess(i, machine::Counter::SurfaceStoreRequests);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue places = surfacePlaces(i, 0, each * count, mask, p);
     if (i.op == Op::SustFormatted) {
       auto* array = laneArrays(b_.getInt64Ty(), 1);
@@ -193,7 +193,7 @@ void Emitter::emitSurfaceReduction(const Instruction& i) {
   llvm::Type* element = b_.getIntNTy(isa::bits(i.type[0]));
   const Parts mask = guardedMask(i);
   raiseImageAccess(i, machine::Counter::SurfaceReductionRequests);
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue places = surfacePlaces(i, 0, isa::bytes(i.type[0]), mask, p);

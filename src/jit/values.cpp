@@ -41,7 +41,7 @@ void Emitter::makeSlots() {
     const bool isMask = f_.values[v].type == Type::pred;
     if (s.isGrouped()) {
       std::vector<llvm::AllocaInst*> shared;
-      for (unsigned p = 0; p < jam_; ++p) {
+      for (unsigned p = 0; p < coarsening_; ++p) {
         if (p >= partsOf(v)) {
           slots_[v].bases.push_back(slots_[v].bases[0]);
           continue;
@@ -53,7 +53,7 @@ void Emitter::makeSlots() {
       }
     }
     if (!s.isGrouped() || plan_.spills.isDual(v))
-      for (unsigned p = 0; p < jam_; ++p)
+      for (unsigned p = 0; p < coarsening_; ++p)
         slots_[v].vectors.push_back(
             at.CreateAlloca(isMask ? storageType() : valueType(v, true), nullptr, f_.values[v].name));
   }
@@ -93,15 +93,15 @@ LlvmValue Emitter::regroup(const ir::Shape& shape, const Parts& bases, unsigned 
   return extra ? b_.CreateAdd(base, llvm::ConstantInt::get(base->getType(), static_cast<uint64_t>(extra), true)) : base;
 }
 
-Held& Emitter::held(ValueId v) {
-  auto [it, isNew] = held_.try_emplace(v);
-  Held& h = it->second;
+CachedValue& Emitter::cached(ValueId v) {
+  auto [it, isNew] = valueCache_.try_emplace(v);
+  CachedValue& h = it->second;
   if (!isNew) return h;
-  h.vectors.assign(jam_, nullptr);
+  h.vectors.assign(coarsening_, nullptr);
   const Slots& s = slots_[v];
   const bool defined = !s.bases.empty() || !s.vectors.empty();
   if (shapes_[v].isGrouped()) {
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       Parts bases;
       for (unsigned g = 0; g < shapes_[v].groups; ++g) {
         if (!defined)
@@ -115,7 +115,7 @@ Held& Emitter::held(ValueId v) {
     }
   }
   if (!shapes_[v].isGrouped() || !s.vectors.empty())
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       if (s.vectors.empty())
         h.vectors[p] = llvm::Constant::getNullValue(valueType(v, true));
       else if (f_.values[v].type == Type::pred)
@@ -126,28 +126,28 @@ Held& Emitter::held(ValueId v) {
   return h;
 }
 
-LlvmValue Emitter::baseOf(ValueId v, unsigned part, unsigned group) { return held(v).bases[part][group]; }
+LlvmValue Emitter::baseOf(ValueId v, unsigned part, unsigned group) { return cached(v).bases[part][group]; }
 
 LlvmValue Emitter::vectorOf(ValueId v, unsigned part) {
-  Held& h = held(v);
+  CachedValue& h = cached(v);
   // Not cached: a splat is free to make again, and the place where it was first made may not dominate the next use.
   if (h.vectors[part]) return h.vectors[part];
   return fromBases(shapes_[v], h.bases[part], valueType(v, false));
 }
 
 /// Gives `v` its value, in the block being emitted and, where others read it, in its slots.
-void Emitter::define(ValueId v, Held value) {
-  value.vectors.resize(jam_, nullptr);
-  store(v, value, outlivesTurn_[v] ? mask_ : Parts{});
-  held_[v] = std::move(value);
+void Emitter::define(ValueId v, CachedValue value) {
+  value.vectors.resize(coarsening_, nullptr);
+  store(v, value, outlivesIteration_[v] ? mask_ : Parts{});
+  valueCache_[v] = std::move(value);
 }
 
 void Emitter::defineVector(ValueId v, Parts vectors) {
-  Held h;
+  CachedValue h;
   if (shapes_[v].isGrouped()) {
     // A chapter made a vector where the analysis knows that all lanes of a group agree: keep the bases.
     const ir::Shape& s = shapes_[v];
-    for (unsigned p = 0; p < jam_; ++p) {
+    for (unsigned p = 0; p < coarsening_; ++p) {
       Parts bases;
       for (unsigned g = 0; g < s.groups; ++g)
         bases.push_back(b_.CreateExtractElement(vectors[p], uint64_t{g} * kLanes / s.groups));
@@ -160,7 +160,7 @@ void Emitter::defineVector(ValueId v, Parts vectors) {
 }
 
 /// Writes slots. With a mask, lanes outside of it keep what they had.
-void Emitter::store(ValueId v, const Held& value, const Parts& mask) {
+void Emitter::store(ValueId v, const CachedValue& value, const Parts& mask) {
   const Slots& s = slots_[v];
   for (unsigned p = 0; p < s.bases.size() && p < partsOf(v); ++p)
     for (unsigned g = 0; g < s.bases[p].size(); ++g) b_.CreateStore(value.bases[p][g], s.bases[p][g]);
@@ -275,7 +275,7 @@ LlvmValue Emitter::operand(const Operand& o, Type t, const Source& s) {
   switch (o.kind) {
     case Operand::Kind::Register: {
       LlvmValue v = s.vector() ? vectorOf(o.reg, s.part)
-                               : regroup(shapes_[o.reg], held(o.reg).bases[s.part], s.groups,
+                               : regroup(shapes_[o.reg], cached(o.reg).bases[s.part], s.groups,
                                          static_cast<unsigned>(s.group), s.addPattern);
       v = convertBits(t == Type::f32 ? v : mended(o.reg, v), to);
       return o.negated ? b_.CreateNot(v) : v;
@@ -303,7 +303,7 @@ LlvmValue Emitter::operand(const Operand& o, Type t, const Source& s) {
 LlvmValue Emitter::specialBase(isa::Special s, unsigned part) {
   using isa::Special;
   const auto [bx, by, bz] = shapes_.launch().block;
-  LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(jam_)), b_.getInt32(part));
+  LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(coarsening_)), b_.getInt32(part));
   LlvmValue first = b_.CreateMul(warp, b_.getInt32(kLanes), "", true, true);
   auto rem = [&](LlvmValue v, uint32_t n) { return b_.CreateURem(v, b_.getInt32(n)); };
   auto div = [&](LlvmValue v, uint32_t n) { return b_.CreateUDiv(v, b_.getInt32(n)); };
@@ -376,7 +376,7 @@ LlvmValue Emitter::specialVector(isa::Special s, unsigned part) {
     return patternVector(p, b_.getInt32Ty());
   };
   const auto [bx, by, bz] = shapes_.launch().block;
-  LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(jam_)), b_.getInt32(part));
+  LlvmValue warp = b_.CreateAdd(b_.CreateMul(group_, b_.getInt32(coarsening_)), b_.getInt32(part));
   LlvmValue thread = b_.CreateAdd(splat(b_.CreateMul(warp, b_.getInt32(kLanes))), lanes([](unsigned l) { return l; }));
   auto by32 = [&](uint32_t n) { return constant(Type::u32, n, true); };
   switch (s) {

@@ -33,7 +33,7 @@ void Emitter::emitShuffle(const Instruction& i) {
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { results.push_back(v); });
   const bool hasValue = i.operands[0].kind == ptx::Operand::Kind::Register;
   std::vector<Parts> out(results.size());
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue value = operand(i, 2, Type::b32, s), shuffled, inside;
@@ -94,9 +94,9 @@ size_t memberOperand(Op op) { return op == Op::Match ? 3 : 2; }
 /// Gives `i`'s result: one value for the warp where the analysis says so, else `vectors`; under a guard, the other
 /// lanes keep what they had.
 void Emitter::defineWarpResult(const Instruction& i, ValueId result, const Parts& answers) {
-  Held h;
+  CachedValue h;
   Parts vectors;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue v = answers[p];
     if (shapes_[result].isGrouped()) {
       h.bases.push_back({convertBits(v, valueType(result, false))});
@@ -129,7 +129,7 @@ void Emitter::emitVote(const Instruction& i) {
   const auto mode = i.mods.name(ModifierKind::VoteMode);
   const Parts active = guardedMask(i);
   Parts answers;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]);
@@ -163,7 +163,7 @@ void Emitter::emitMatch(const Instruction& i) {
   const bool hasMask = i.operands[0].kind == ptx::Operand::Kind::Register;
   const Parts active = guardedMask(i);
   std::vector<Parts> out(results.size());
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     llvm::IRBuilder<> entry(entry_);
@@ -206,7 +206,7 @@ void Emitter::emitRedux(const Instruction& i) {
                       : (isSigned ? llvm::Intrinsic::vector_reduce_smax : llvm::Intrinsic::vector_reduce_umax);
   const Parts active = guardedMask(i);
   Parts answers;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue v = operand(i, 1, Type::u32, s), members = memberMask(i, p);

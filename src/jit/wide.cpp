@@ -19,7 +19,7 @@ LlvmValue Emitter::wideOf(LlvmValue low, LlvmValue high) {
 void Emitter::emitWideLoad(const Instruction& i, const Address& a, const Parts& mask) {
   const ValueId to = i.operands[0].reg;
   Parts results;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue half[2];
     for (unsigned k = 0; k < 2; ++k)
       half[k] = loadLanes(a, p, i.operands[1].offset + 8 * int64_t{k}, b_.getInt64Ty(), maskOf(mask, p));
@@ -35,7 +35,7 @@ void Emitter::emitWideStore(const Instruction& i) {
   const Parts mask = guardedMask(i);
   checkAlignment(i, 0, 16, mask);
   raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, 16});
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue v = operand(i, 1, Type::b128, s);
@@ -57,7 +57,7 @@ void Emitter::emitWideAtomic(const Instruction& i) {
   llvm::IRBuilder<> entry(entry_);
   auto* old = entry.CreateAlloca(llvm::ArrayType::get(pair, kLanes));
   Parts results;
-  for (unsigned p = 0; p < jam_; ++p) {
+  for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     std::vector<LlvmValue> vectors{addressVector(a, p, i.operands[1].offset)};

@@ -123,9 +123,9 @@ uint64_t launchDevice(const Caller& caller, Words w) {
 class MemoryWork : public Executable {
  public:
   explicit MemoryWork(std::function<void()> work) : work_(std::move(work)) {}
-  Turn runBlock(const BlockFrame&) const override {
+  BlockStatus runBlock(const BlockFrame&) const override {
     work_();
-    return Turn::Ended;
+    return BlockStatus::Ended;
   }
   size_t scratchBytes() const override { return 0; }
   size_t localBytes() const override { return 0; }

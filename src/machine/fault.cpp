@@ -247,7 +247,7 @@ Fault makeFault(const BlockFrame& frame, const Pending& pending) {
 
 }  // namespace
 
-std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, Turn* turn) {
+std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, BlockStatus* turn) {
   static thread_local bool prepared = (prepareThread(), true);
   (void)prepared;
   Guard guard;
@@ -255,7 +255,7 @@ std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& 
   currentHint = {};
   if (sigsetjmp(guard.jump, 0) == 0) {
     currentGuard = &guard;
-    const Turn left = executable.runBlock(frame);
+    const BlockStatus left = executable.runBlock(frame);
     currentGuard = nullptr;
     if (turn) *turn = left;
     return std::nullopt;

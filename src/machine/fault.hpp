@@ -40,7 +40,7 @@ struct Fault {
 /// Runs one block; returns the fault that stopped it, if one did. Must be called on a worker thread (installs the
 /// signal handlers once per process and an alternate stack once per thread).
 /// `turn`, where given, gets how a block without a fault left.
-std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, Turn* turn = nullptr);
+std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, BlockStatus* turn = nullptr);
 
 /// Leaves the block that runs on this thread with a fault. `detail` may be null. Only valid inside runGuarded.
 [[noreturn]] void raiseFault(const BlockFrame& frame, FaultKind kind, uint32_t ptxLine, uint64_t address,

@@ -15,9 +15,9 @@ namespace {
 class Block : public Executable {
  public:
   explicit Block(std::function<void(const BlockFrame&)> body) : body_(std::move(body)) {}
-  Turn runBlock(const BlockFrame& frame) const override {
+  BlockStatus runBlock(const BlockFrame& frame) const override {
     body_(frame);
-    return Turn::Ended;
+    return BlockStatus::Ended;
   }
   size_t scratchBytes() const override { return 0; }
   size_t localBytes() const override { return 0; }

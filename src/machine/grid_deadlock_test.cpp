@@ -21,7 +21,7 @@ class Meeting : public Executable {
   enum class Does { Comes, Ends, Spins };
   explicit Meeting(std::function<Does(uint32_t block)> choose) : choose_(std::move(choose)) {}
 
-  Turn runBlock(const BlockFrame& frame) const override {
+  BlockStatus runBlock(const BlockFrame& frame) const override {
     auto* const word = reinterpret_cast<uint32_t*>(frame.gridWorkspace + 4);
     auto& before = *reinterpret_cast<uint64_t*>(frame.scratch);
     constexpr uint64_t kNotYet = ~uint64_t{0};
@@ -29,13 +29,13 @@ class Meeting : public Executable {
     frame.waitsAt = 10 + frame.ctaid[0] % 2;
     if (before == kNotYet) {
       const Does what = choose_(frame.ctaid[0]);
-      if (what == Does::Ends) return Turn::Ended;
-      if (what == Does::Spins) return Turn::Suspended;
+      if (what == Does::Ends) return BlockStatus::Ended;
+      if (what == Does::Spins) return BlockStatus::Suspended;
       before =
           __atomic_fetch_add(word, frame.ctaid[0] == 0 ? 0x80000000u - (frame.nctaid[0] - 1) : 1u, __ATOMIC_SEQ_CST);
     }
     const bool open = (before ^ __atomic_load_n(word, __ATOMIC_SEQ_CST)) & 0x80000000u;
-    return open ? Turn::Ended : Turn::Suspended;
+    return open ? BlockStatus::Ended : BlockStatus::Suspended;
   }
   bool canSuspend() const override { return true; }
   size_t scratchBytes() const override { return sizeof(uint64_t); }

@@ -63,7 +63,7 @@ struct Specialisation {
 };
 
 /// How a block leaves its host thread.
-enum class Turn : uint32_t {
+enum class BlockStatus : uint32_t {
   Ended,
   Suspended,  // it waits for what other blocks do, and goes on when it is called again with the same frame and memory
 };
@@ -72,13 +72,13 @@ enum class Turn : uint32_t {
 class Executable {
  public:
   virtual ~Executable() = default;
-  virtual Turn runBlock(const BlockFrame& frame) const = 0;
+  virtual BlockStatus runBlock(const BlockFrame& frame) const = 0;
   /// Are blocks that wait for others suspended? Else each needs a host thread of its own.
   virtual bool canSuspend() const { return false; }
   virtual size_t scratchBytes() const = 0;
   virtual size_t localBytes() const = 0;
   /// Bytes that a thread writes, at least, with stores that could go round the caches.
-  virtual size_t streamedBytes() const { return 0; }
+  virtual size_t nonTemporalBytes() const { return 0; }
   /// Numbers that its blocks add to at BlockFrame::counters; how they are laid out is the engine's affair.
   virtual size_t counterWords() const { return 0; }
   /// Adds what they say to the sites.

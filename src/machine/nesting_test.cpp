@@ -36,9 +36,9 @@ using Body = std::function<void(const BlockFrame&)>;
 class Code : public Executable {
  public:
   explicit Code(Body body) : body_(std::move(body)) {}
-  Turn runBlock(const BlockFrame& frame) const override {
+  BlockStatus runBlock(const BlockFrame& frame) const override {
     body_(frame);
-    return Turn::Ended;
+    return BlockStatus::Ended;
   }
   size_t scratchBytes() const override { return 64; }
   size_t localBytes() const override { return 0; }

@@ -32,9 +32,9 @@ class Restarted {
   Restarted(const Restarted&) = delete;
   Restarted& operator=(const Restarted&) = delete;
 
-  Turn run(const BlockFrame& original) {
+  BlockStatus run(const BlockFrame& original) {
     frame_.resumes = original.resumes - resumesBefore_;
-    const Turn turn = code_.runBlock(frame_);
+    const BlockStatus turn = code_.runBlock(frame_);
     original.waitsAt = frame_.waitsAt;
     return turn;
   }
@@ -62,7 +62,7 @@ class TieredKernel final : public Executable {
  public:
   explicit TieredKernel(Code interpretation) : interpretation_(std::move(interpretation)) {}
   /// Once.
-  void improve(Code code) {
+  void tierUp(Code code) {
     code_ = std::move(code);
     published_.store(code_.get(), std::memory_order_release);
   }
@@ -71,13 +71,13 @@ class TieredKernel final : public Executable {
     return code ? code->latest() : *this;
   }
 
-  Turn runBlock(const BlockFrame& frame) const override {
+  BlockStatus runBlock(const BlockFrame& frame) const override {
     Restarted*& restarted = restartedAt(frame);
     if (frame.resumes == 0) restarted = nullptr;
     if (restarted == nullptr) {
       // What is counted cannot be taken back.
       betterCode() = {frame.counters ? nullptr : &published_, false};
-      const Turn turn = interpretation_->runBlock(frame);
+      const BlockStatus turn = interpretation_->runBlock(frame);
       if (!std::exchange(betterCode().isTaken, false)) return turn;
       restarted = Restarted::make(latest(), frame).release();
       if (restarted == nullptr) return interpretation_->runBlock(frame);
@@ -85,8 +85,8 @@ class TieredKernel final : public Executable {
     // A fault leaves by longjmp: then the next block of this thread frees it.
     static thread_local std::unique_ptr<Restarted> running;
     running.reset(restarted);
-    const Turn turn = running->run(frame);
-    turn == Turn::Suspended ? (void)running.release() : running.reset();
+    const BlockStatus turn = running->run(frame);
+    turn == BlockStatus::Suspended ? (void)running.release() : running.reset();
     return turn;
   }
   void abandon(const BlockFrame& frame) const override {
@@ -194,7 +194,7 @@ class Tiers final : public Engine {
     auto tiered = std::make_shared<TieredKernel>(std::move(*interpretation));
     compilation->whenThere([parts = parts_, tiered](Expected<Code> answer) {
       if (answer)
-        tiered->improve(std::move(*answer));
+        tiered->tierUp(std::move(*answer));
       else if (parts->rules.tell)
         parts->rules.tell(answer.error());
     });

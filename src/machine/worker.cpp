@@ -18,7 +18,7 @@ namespace ordito::machine {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kMostFreeSeats = 256;
+constexpr size_t kMostFreeContexts = 256;
 /// Suspended blocks on all threads, more than a GPU can hold at once: a grid barrier among more would hang there.
 constexpr size_t kMostSuspended = 8192;
 constexpr size_t kTurnsPerStart = 4;  // of suspended blocks, for each block that is started
@@ -35,7 +35,7 @@ uint64_t lastCacheBytes() {
 /// memcpy draws the same line, at three quarters of the last cache.
 bool outgrowsCaches(const GridLaunch& launch, const Executable& code) {
   static const uint64_t limit = lastCacheBytes() / 4 * 3;
-  return launch.grid.count() * launch.block.count() * code.streamedBytes() >= limit;
+  return launch.grid.count() * launch.block.count() * code.nonTemporalBytes() >= limit;
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ Fault Worker::noMemory(const GridLaunch& launch) {
 
 bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, GridDeadlock* deadlock) {
   deadlock_ = deadlock;
-  if (free_.size() > kMostFreeSeats) free_.resize(kMostFreeSeats);
+  if (free_.size() > kMostFreeContexts) free_.resize(kMostFreeContexts);
   frame_ = {};
   frame_.parameters = launch.parameters;
   frame_.globals = launch.globals;
@@ -98,27 +98,27 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, 
   frame_.gridid = gridId;
   frame_.kernelName = launch.kernelName;
   frame_.gridWorkspace = launch.gridWorkspace;
-  if (seat_) free_.push_back(std::move(seat_));
-  return takeSeat(launch);
+  if (context_) free_.push_back(std::move(context_));
+  return takeContext(launch);
 }
 
 /// Prepares a seat for the next block, on the best code that there is by now. False when the host has too little
 /// memory.
-bool Worker::takeSeat(const GridLaunch& launch) {
-  if (free_.empty()) free_.push_back(std::make_unique<Seat>());
-  seat_ = std::move(free_.back());
+bool Worker::takeContext(const GridLaunch& launch) {
+  if (free_.empty()) free_.push_back(std::make_unique<BlockContext>());
+  context_ = std::move(free_.back());
   free_.pop_back();
   const Executable& code = launch.executable->latest();
-  seat_->code = &code;
-  BlockFrame& frame = seat_->frame = frame_;
+  context_->code = &code;
+  BlockFrame& frame = context_->frame = frame_;
   frame.counters = launch.counters ? countersOf(code) : nullptr;
-  frame.shared = seat_->shared.place(launch.totalSharedBytes, launch.sharedAlignment);
-  frame.scratch = seat_->scratch.get(code.scratchBytes());
-  frame.local = seat_->local.get(code.localBytes());
+  frame.shared = context_->shared.place(launch.totalSharedBytes, launch.sharedAlignment);
+  frame.scratch = context_->scratch.get(code.scratchBytes());
+  frame.local = context_->local.get(code.localBytes());
   frame.localBytes = code.localBytes();
   frame.streams = outgrowsCaches(launch, code);
   streams_ |= frame.streams != 0;
-  frame.device = launch.nested ? &seat_->device : nullptr;
+  frame.device = launch.nested ? &context_->device : nullptr;
   return frame.shared && frame.scratch && frame.local;
 }
 
@@ -133,28 +133,28 @@ void Worker::addCounters(SiteCounters& sites) const {
 }
 
 /// Runs the block that has the seat until it ends or is suspended and takes the seat with it.
-std::optional<Fault> Worker::runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat) {
-  Turn turn = Turn::Ended;
-  auto fault = runGuarded(*seat->code, seat->frame, &turn);
-  if (fault) nameThread(launch, seat->frame, *fault);
-  if (fault || turn == Turn::Ended) {
-    if (deadlock_ && !fault) deadlock_->ended(seat->frame);
-    seat->device.end();
+std::optional<Fault> Worker::runContext(const GridLaunch& launch, std::unique_ptr<BlockContext>& context) {
+  BlockStatus turn = BlockStatus::Ended;
+  auto fault = runGuarded(*context->code, context->frame, &turn);
+  if (fault) nameThread(launch, context->frame, *fault);
+  if (fault || turn == BlockStatus::Ended) {
+    if (deadlock_ && !fault) deadlock_->ended(context->frame);
+    context->device.end();
     return fault;
   }
-  if (deadlock_) deadlock_->suspended(seat->frame);
-  ++seat->frame.resumes;
-  waiting_.push_back(std::move(seat));
+  if (deadlock_) deadlock_->suspended(context->frame);
+  ++context->frame.resumes;
+  waiting_.push_back(std::move(context));
   return std::nullopt;
 }
 
 /// Goes on with the `count` blocks that have waited longest.
 std::optional<Fault> Worker::resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop) {
   for (count = std::min(count, waiting_.size()); count && !stop.load(std::memory_order_relaxed); --count) {
-    std::unique_ptr<Seat> seat = std::move(waiting_.front());
+    std::unique_ptr<BlockContext> context = std::move(waiting_.front());
     waiting_.pop_front();
-    auto fault = runSeat(launch, seat);
-    if (seat) free_.push_back(std::move(seat));
+    auto fault = runContext(launch, context);
+    if (context) free_.push_back(std::move(context));
     if (fault) return fault;
   }
   return std::nullopt;
@@ -167,11 +167,11 @@ std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first,
                     static_cast<uint32_t>(first / launch.grid.x / launch.grid.y)};
   for (uint64_t block = first; block < last; ++block) {
     if (stop.load(std::memory_order_relaxed)) return std::nullopt;
-    if (seat_ && seat_->code != &launch.executable->latest()) free_.push_back(std::move(seat_));
-    if (!seat_ && !takeSeat(launch)) return noMemory(launch);
-    std::copy(at, at + 3, seat_->frame.ctaid);
-    if (launch.nested) seat_->device.begin(*launch.nested);
-    if (auto fault = runSeat(launch, seat_)) return fault;
+    if (context_ && context_->code != &launch.executable->latest()) free_.push_back(std::move(context_));
+    if (!context_ && !takeContext(launch)) return noMemory(launch);
+    std::copy(at, at + 3, context_->frame.ctaid);
+    if (launch.nested) context_->device.begin(*launch.nested);
+    if (auto fault = runContext(launch, context_)) return fault;
     if (!waiting_.empty())
       if (auto fault = resume(launch, kTurnsPerStart, stop)) return fault;
     while (waiting_.size() >= kMostSuspended / frame_.nsmid && !stop.load(std::memory_order_relaxed))
@@ -207,11 +207,11 @@ std::optional<Fault> Worker::resumeAll(const GridLaunch& launch, const std::atom
 /// A launch that is stopped leaves suspended blocks behind.
 void Worker::abandonWaiting() {
   const bool isDeadlocked = deadlock_ && deadlock_->isThere();
-  for (auto& seat : waiting_) {
-    if (isDeadlocked) deadlock_->waits(seat->frame);
-    seat->code->abandon(seat->frame);
-    seat->device.end();
-    free_.push_back(std::move(seat));
+  for (auto& context : waiting_) {
+    if (isDeadlocked) deadlock_->waits(context->frame);
+    context->code->abandon(context->frame);
+    context->device.end();
+    free_.push_back(std::move(context));
   }
   waiting_.clear();
 }

@@ -58,7 +58,7 @@ class Worker {
 
  private:
   /// A block's memory, and its frame while it runs or waits.
-  struct Seat {
+  struct BlockContext {
     const Executable* code = nullptr;  // what the block runs on
     SharedWindow shared;
     GrowingBuffer scratch, local;
@@ -67,18 +67,18 @@ class Worker {
   };
 
   Worker();
-  bool takeSeat(const GridLaunch& launch);
+  bool takeContext(const GridLaunch& launch);
   uint64_t* countersOf(const Executable& code);
-  std::optional<Fault> runSeat(const GridLaunch& launch, std::unique_ptr<Seat>& seat);
+  std::optional<Fault> runContext(const GridLaunch& launch, std::unique_ptr<BlockContext>& context);
   std::optional<Fault> resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop);
   std::optional<Fault> resumeAll(const GridLaunch& launch, const std::atomic<bool>& stop);
   void abandonWaiting();
 
   const uint32_t number_;
-  BlockFrame frame_{};                         // what all blocks of the launch have in common
-  std::unique_ptr<Seat> seat_;                 // for the next block; may be null
-  std::vector<std::unique_ptr<Seat>> free_;    // used before
-  std::deque<std::unique_ptr<Seat>> waiting_;  // of suspended blocks, by when they last ran
+  BlockFrame frame_{};                                 // what all blocks of the launch have in common
+  std::unique_ptr<BlockContext> context_;              // for the next block; may be null
+  std::vector<std::unique_ptr<BlockContext>> free_;    // used before
+  std::deque<std::unique_ptr<BlockContext>> waiting_;  // of suspended blocks, by when they last ran
   GridDeadlock* deadlock_ = nullptr;
   bool streams_ = false;  // some block's stores may have gone round the caches
   /// What blocks count, by the code that they run on: a launch may go over to better code.

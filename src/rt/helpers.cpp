@@ -24,9 +24,9 @@
 #include "machine/wide_atomics.hpp"
 #include "rt/access_counts.hpp"
 #include "rt/bulk_copy.hpp"
+#include "rt/lane_scheduler.hpp"
 #include "rt/math_functions.hpp"
 #include "rt/mbarrier.hpp"
-#include "rt/parking.hpp"
 
 #pragma clang diagnostic ignored "-Wunknown-pragmas"
 #pragma STDC FENV_ACCESS ON
@@ -80,22 +80,24 @@ void checkWidening(const BlockFrame* frame, uint32_t line, const int64_t* bases,
     }
 }
 
-void parkBegin(ParkingLot* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live,
-               uint32_t* reduction) {
+void beginBlock(LaneScheduler* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live,
+                uint32_t* reduction) {
   lot->begin(frame, warps, threads, live, reduction);
 }
-void parkEnter(ParkingLot* lot, uint32_t point, uint32_t isWhole) { lot->enter(point, isWhole != 0); }
-uint32_t parkTakesBreak(ParkingLot* lot, uint32_t point) { return lot->takesBreak(point); }
-uint64_t parkNext(ParkingLot* lot) { return lot->next(); }
-void parkAtBarrier(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line, uint32_t flags, uint32_t number,
-                   uint32_t count, uint32_t isTrue) {
-  lot->atBarrier(lanes, point, line, flags, number, count, isTrue);
+void enterRegion(LaneScheduler* lot, uint32_t resumePoint, uint32_t isWhole) { lot->enter(resumePoint, isWhole != 0); }
+uint32_t takesBreak(LaneScheduler* lot, uint32_t resumePoint) { return lot->takesBreak(resumePoint); }
+uint64_t nextLanes(LaneScheduler* lot) { return lot->next(); }
+void waitAtBarrier(LaneScheduler* lot, uint32_t lanes, uint32_t resumePoint, uint32_t line, uint32_t flags,
+                   uint32_t number, uint32_t count, uint32_t isTrue) {
+  lot->atBarrier(lanes, resumePoint, line, flags, number, count, isTrue);
 }
-void parkForWarp(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members,
+void waitForWarp(LaneScheduler* lot, uint32_t lanes, uint32_t resumePoint, uint32_t line, const uint32_t* members,
                  uint32_t exchanges) {
-  lot->forWarp(lanes, point, line, members, exchanges);
+  lot->forWarp(lanes, resumePoint, line, members, exchanges);
 }
-void parkSpinning(ParkingLot* lot, uint32_t lanes, uint32_t point, uint32_t line) { lot->spinning(lanes, point, line); }
+void noteSpinning(LaneScheduler* lot, uint32_t lanes, uint32_t resumePoint, uint32_t line) {
+  lot->spinning(lanes, resumePoint, line);
+}
 
 int32_t devicePrintf(uint64_t format, uint64_t arguments) {
   return machine::devicePrintf(reinterpret_cast<const char*>(format), reinterpret_cast<const std::byte*>(arguments));
@@ -310,13 +312,13 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_misaligned", misaligned);
   add("ordito_no_barrier", noBarrier);
   add("ordito_check_widening", checkWidening);
-  add("ordito_park_begin", parkBegin);
-  add("ordito_park_enter", parkEnter);
-  add("ordito_park_takes_break", parkTakesBreak);
-  add("ordito_park_next", parkNext);
-  add("ordito_park_at_barrier", parkAtBarrier);
-  add("ordito_park_for_warp", parkForWarp);
-  add("ordito_park_spinning", parkSpinning);
+  add("ordito_schedule_begin", beginBlock);
+  add("ordito_schedule_enter", enterRegion);
+  add("ordito_schedule_takes_break", takesBreak);
+  add("ordito_schedule_next", nextLanes);
+  add("ordito_schedule_at_barrier", waitAtBarrier);
+  add("ordito_schedule_for_warp", waitForWarp);
+  add("ordito_schedule_spinning", noteSpinning);
   add("ordito_mbarrier", workOnMbarrier);
   add("ordito_bulk_copy", copyInBulk);
   add("ordito_exchange128", exchange128);

@@ -56,7 +56,7 @@ class Chooser {
   static constexpr Coarsening kOdd{1, "the block's warps cannot be shared out"};
 
   static ir::LaunchShape alone(ir::LaunchShape launch) {
-    launch.jam = 1;
+    launch.coarsening = 1;
     return launch;
   }
   bool divides(unsigned factor) const { return facts_.warps() % factor == 0; }
@@ -140,9 +140,9 @@ class Chooser {
 
 }  // namespace
 
-Coarsening chooseCoarsening(const ir::Function& f, const ir::Stops& stops, const Facts& facts) {
+Coarsening chooseCoarsening(const ir::Function& f, const ir::SyncPoints& syncPoints, const Facts& facts) {
   if (facts.baseline) return {1, "baseline code"};
-  if (stops.parks()) return {1, "threads get out of step"};
+  if (syncPoints.diverges()) return {1, "threads get out of step"};
   return Chooser(f, facts).choose();
 }
 

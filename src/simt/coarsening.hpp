@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/stops.hpp"
+#include "ir/sync_points.hpp"
 #include "simt/facts.hpp"
 
 namespace ordito::simt {
@@ -18,7 +18,7 @@ struct Coarsening {
 };
 
 /// For the launch, processor and counters of `facts`, whose own factor does not matter.
-Coarsening chooseCoarsening(const ir::Function& function, const ir::Stops& stops, const Facts& facts);
+Coarsening chooseCoarsening(const ir::Function& function, const ir::SyncPoints& syncPoints, const Facts& facts);
 
 std::string print(const Coarsening& coarsening);
 

@@ -33,7 +33,7 @@ inline constexpr size_t kPage = 4096;
 
 /// A kernel this short may be copied as it likes.
 inline constexpr size_t kSmallKernel = 300;
-/// Versions multiply with every divergent branch, and the regions of lanes out of step run to the kernel's end: so many
+/// Versions multiply with every divergent branch, and the regions of lanes diverged run to the kernel's end: so many
 /// times the whole kernel in all, not more.
 inline constexpr size_t kMostCopies = 3;
 /// Code under a divergent branch up to this length is worth a second copy without masks.
@@ -60,8 +60,8 @@ inline constexpr unsigned carriedRegisters(const Processor& p) { return p.avx512
 /// Registers that a warp's 32-bit value takes.
 inline constexpr unsigned registersPerWarp(const Processor& p) { return p.avx512 ? 2 : 4; }
 /// Contiguous loads in straight code from which warps are read side by side: that many streams are more than the host's
-/// prefetchers follow (ORDITO_JAM=1 bench_kernels --only reduce_best: 19 against 9 ms). The tiles of a transposition
-/// read four, and are slower together.
+/// prefetchers follow (ORDITO_COARSENING=1 bench_kernels --only reduce_best: 19 against 9 ms). The tiles of a
+/// transposition read four, and are slower together.
 inline constexpr unsigned kManyStreams = 6;
 /// A divergent loop of at most so many instructions is coarsened to share its cache lines (bench_kernels --only
 /// histogram, 1.5 times); a longer one half as far.

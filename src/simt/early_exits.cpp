@@ -11,11 +11,12 @@ namespace {
 using Kind = ir::Terminator::Kind;
 
 /// Branches that threads take differently, and behind one side of which a thread may end.
-std::vector<BlockId> partingBranches(const ir::Function& f, const ir::Stops& stops, const ir::Shapes& shapes) {
+std::vector<BlockId> partingBranches(const ir::Function& f, const ir::SyncPoints& syncPoints,
+                                     const ir::Shapes& shapes) {
   std::vector<BlockId> branches;
   for (BlockId b = 0; b < f.blocks.size(); ++b) {
     if (f.blocks[b].end.kind != Kind::Branch) continue;
-    if (!shapes.isDivergent(b) && !shapes.isWarpVarying(b) && !stops.differs[b]) continue;
+    if (!shapes.isDivergent(b) && !shapes.isWarpVarying(b) && !syncPoints.differs[b]) continue;
     const auto influence = shapes.influence(b);
     if (std::ranges::any_of(influence, [&](BlockId n) { return f.blocks[n].end.kind == Kind::Exit; }))
       branches.push_back(b);
@@ -42,19 +43,19 @@ bool EarlyExits::mayMissLater() const {
   return std::any_of(mayMiss.begin() + 1, mayMiss.end(), [](char m) { return m != 0; });
 }
 
-EarlyExits findEarlyExits(const ir::Function& f, const ir::Stops& stops, const ir::Shapes& shapes,
+EarlyExits findEarlyExits(const ir::Function& f, const ir::SyncPoints& syncPoints, const ir::Shapes& shapes,
                           const Regions& regions) {
   EarlyExits e;
   const auto& block = shapes.launch().block;
   e.partialBlock = uint64_t{block[0]} * block[1] * block[2] % kLanes != 0;
-  const auto branches = partingBranches(f, stops, shapes);
+  const auto branches = partingBranches(f, syncPoints, shapes);
   for (BlockId b : branches) e.needsLive |= shapes.isDivergent(b);
   const auto behind = blocksBehind(f, branches);
-  for (BlockId point : regions.points) {
-    e.mayMiss.push_back(e.partialBlock || behind[point]);
+  for (BlockId resumePoint : regions.resumePoints) {
+    e.mayMiss.push_back(e.partialBlock || behind[resumePoint]);
     e.needsLive |= e.mayMiss.back() != 0;
   }
-  e.needsLive |= stops.stepping == ir::Stops::Stepping::Lanes;
+  e.needsLive |= syncPoints.stepping == ir::SyncPoints::Stepping::Lanes;
   return e;
 }
 
@@ -69,7 +70,8 @@ std::string print(const EarlyExits& e, const Regions& regions) {
   std::string text = fmt::format("live masks: {}\n", e.needsLive ? "kept" : "not needed");
   if (e.partialBlock) text += "the last warp is not full\n";
   for (uint32_t p = 0; p < e.mayMiss.size(); ++p)
-    text += fmt::format("B{}: {}\n", regions.points[p], e.mayMiss[p] ? "threads may be missing" : "all threads come");
+    text +=
+        fmt::format("B{}: {}\n", regions.resumePoints[p], e.mayMiss[p] ? "threads may be missing" : "all threads come");
   return text;
 }
 

@@ -18,7 +18,7 @@ struct EarlyExits {
   bool mayMissLater() const;
 };
 
-EarlyExits findEarlyExits(const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
+EarlyExits findEarlyExits(const ir::Function& function, const ir::SyncPoints& syncPoints, const ir::Shapes& shapes,
                           const Regions& regions);
 
 /// The side of a branch that does nothing but end threads, or 2.

@@ -15,16 +15,16 @@ using ir::kLanes;
 using ir::ValueId;
 
 struct Facts {
-  ir::LaunchShape launch;  // `jam`: the coarsening factor, see coarsening.hpp
+  ir::LaunchShape launch;  // `coarsening`: the coarsening factor, see coarsening.hpp
   Processor processor;
   bool counters = false;           // the code counts what it does
   bool baseline = false;           // as little code as possible, soon
   uint32_t staticSharedBytes = 0;  // that the kernel can reach
-  size_t schedulerBytes = 0;       // that the lane scheduler needs, should threads get out of step
+  size_t schedulerBytes = 0;       // that the lane scheduler needs, should threads get diverged
 
   unsigned warps() const { return launch.warps(); }
   /// Groups of warps that advance together.
-  unsigned groups() const { return launch.warps() / launch.jam; }
+  unsigned groups() const { return launch.warps() / launch.coarsening; }
 };
 
 /// `bytes` rounded up to a multiple of `unit`.

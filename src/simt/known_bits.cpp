@@ -73,10 +73,11 @@ unsigned KnownBits::zeroBits(const Symbol& s) const {
   }
 }
 
-ValueId KnownBits::root(ValueId v, unsigned bits, const Liveness& liveness, const std::vector<uint32_t>& points) const {
+ValueId KnownBits::root(ValueId v, unsigned bits, const Liveness& liveness,
+                        const std::vector<uint32_t>& resumePoints) const {
   /// Is there a point where `v` is still known and `from` no more?
   auto outlives = [&](ValueId from) {
-    return std::ranges::any_of(points,
+    return std::ranges::any_of(resumePoints,
                                [&](uint32_t p) { return liveness.isLiveAt(v, p) && !liveness.isLiveAt(from, p); });
   };
   for (;;) {

@@ -22,7 +22,7 @@ class KnownBits {
   unsigned zeroBits(const ptx::Symbol& symbol) const;
   /// The value that decides the low `bits` bits of `v`: what is left when multiples of 2^bits are taken away. In code
   /// that is entered at `points`, the value that `v` is made from may be known no more where `v` is.
-  ValueId root(ValueId v, unsigned bits, const Liveness& liveness, const std::vector<uint32_t>& points) const;
+  ValueId root(ValueId v, unsigned bits, const Liveness& liveness, const std::vector<uint32_t>& resumePoints) const;
 
  private:
   unsigned ofDefinition(const Instruction& i) const;

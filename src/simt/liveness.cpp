@@ -33,11 +33,13 @@ std::vector<char> findCrossingBlocks(const ir::Function& f, const ir::Definition
 
 }  // namespace
 
-bool Liveness::isLiveAt(ValueId v, uint32_t point) const { return std::ranges::binary_search(at[point], v); }
+bool Liveness::isLiveAt(ValueId v, uint32_t resumePoint) const {
+  return std::ranges::binary_search(at[resumePoint], v);
+}
 
 Liveness findLiveness(const ir::Function& f, const ir::Definitions& definitions, const Regions& regions) {
   Liveness l;
-  l.at = ir::liveIns(f, regions.points);
+  l.at = ir::liveIns(f, regions.resumePoints);
   l.crossesResume.assign(f.values.size(), 0);
   for (const auto& live : l.at)
     for (ValueId v : live) l.crossesResume[v] = 1;
@@ -48,7 +50,7 @@ Liveness findLiveness(const ir::Function& f, const ir::Definitions& definitions,
 std::string print(const Liveness& l, const ir::Function& f, const Regions& regions) {
   std::string text;
   for (uint32_t p = 0; p < l.at.size(); ++p) {
-    text += fmt::format("B{}:", regions.points[p]);
+    text += fmt::format("B{}:", regions.resumePoints[p]);
     for (ValueId v : l.at[p]) text += " " + ir::valueName(f, v);
     text += "\n";
   }

@@ -14,7 +14,7 @@ struct Liveness {
   std::vector<char> crossesResume;       // by value
   std::vector<char> crossesBlock;        // by value; phis always do, since edges assign them
 
-  bool isLiveAt(ValueId v, uint32_t point) const;
+  bool isLiveAt(ValueId v, uint32_t resumePoint) const;
 };
 
 Liveness findLiveness(const ir::Function& function, const ir::Definitions& definitions, const Regions& regions);

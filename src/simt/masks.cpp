@@ -15,7 +15,7 @@ class Finder {
   Finder(const ir::Shapes& shapes, const Versions& versions, const Regions& regions, const Region& region,
          const std::vector<BlockId>& assumed)
       : f_(*regions.function),
-        stops_(*regions.stops),
+        syncPoints_(*regions.syncPoints),
         shapes_(shapes),
         versions_(versions),
         graph_(regions.graph),
@@ -88,7 +88,7 @@ class Finder {
       if (f_.blocks[p].end.kind != Kind::Barrier) visit(p);
     // A lane that stops is gone for this region, as one that ends is for good.
     const Kind end = f_.blocks[n].end.kind;
-    c.loses |= end == Kind::Exit || end == Kind::Barrier || stops_.spinAt(n) != nullptr;
+    c.loses |= end == Kind::Exit || end == Kind::Barrier || syncPoints_.spinAt(n) != nullptr;
   }
 
   /// Lanes that went into a component and did not end there are together again at the join of the branch that parted
@@ -102,7 +102,7 @@ class Finder {
   }
 
   const ir::Function& f_;
-  const ir::Stops& stops_;
+  const ir::SyncPoints& syncPoints_;
   const ir::Shapes& shapes_;
   const Versions& versions_;
   const ir::Graph& graph_;
@@ -118,7 +118,7 @@ class Finder {
 std::string print(const Region& region, const Masks& masks, const Regions& regions) {
   std::string text;
   for (const Masks::Component& c : masks.components) {
-    text += fmt::format("from B{}: masked", regions.points[region.points()[0]]);
+    text += fmt::format("from B{}: masked", regions.resumePoints[region.resumePoints()[0]]);
     for (BlockId b : c.blocks) text += fmt::format(" B{}", b);
     if (c.loses) text += ", lanes may end or stop";
     text += c.next == ir::kNoBlock ? ", never together again\n" : fmt::format(", together again at B{}\n", c.next);
@@ -135,7 +135,7 @@ Masks findMasks(const ir::Shapes& shapes, const Versions& versions, const Region
 
 std::string printMasks(const ir::Shapes& shapes, const Versions& versions, const Regions& regions) {
   std::string text;
-  for (uint32_t p = 0; p < regions.points.size(); ++p) {
+  for (uint32_t p = 0; p < regions.resumePoints.size(); ++p) {
     const Region region = regions.at(p);
     text += print(region, findMasks(shapes, versions, regions, region, {}), regions);
   }

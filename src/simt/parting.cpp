@@ -32,9 +32,11 @@ bool leavesNoTrace(const ir::Function& f, BlockId b) {
 
 }  // namespace
 
-Parting findParting(const ir::Function& f, const ir::Stops& stops, const ir::Shapes& shapes, const Facts& facts) {
+Parting findParting(const ir::Function& f, const ir::SyncPoints& syncPoints, const ir::Shapes& shapes,
+                    const Facts& facts) {
   Parting p;
-  p.isAllowed = facts.launch.jam > 1 && stops.points.size() == 1 && !stops.parks() && !facts.counters;
+  p.isAllowed =
+      facts.launch.coarsening > 1 && syncPoints.resumePoints.size() == 1 && !syncPoints.diverges() && !facts.counters;
   p.startsAnew.assign(f.blocks.size(), 0);
   for (BlockId b = 0; p.isAllowed && b < f.blocks.size(); ++b)
     p.startsAnew[b] = shapes.isDivergent(b) && exitSide(f, f.blocks[b].end) < 2 && leavesNoTrace(f, b);

@@ -7,19 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "ir/stops.hpp"
+#include "ir/sync_points.hpp"
 #include "simt/facts.hpp"
 
 namespace ordito::simt {
 
 struct Parting {
-  /// May the kernel have such a function? It has one region, no counters, and threads that stay in step.
+  /// May the kernel have such a function? It has one region, no counters, and threads that stay converged.
   bool isAllowed = false;
   /// By block: it ends at a branch that ends some lanes, and nothing is seen of what came before.
   std::vector<char> startsAnew;
 };
 
-Parting findParting(const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes, const Facts& facts);
+Parting findParting(const ir::Function& function, const ir::SyncPoints& syncPoints, const ir::Shapes& shapes,
+                    const Facts& facts);
 
 std::string print(const Parting& parting);
 

@@ -1,17 +1,17 @@
 // See plan.hpp.
 #include "simt/plan.hpp"
 
-#include "ir/hoisted.hpp"
+#include "ir/speculated.hpp"
 
 namespace ordito::simt {
 
 Plan makePlan(const Kernel& k) {
-  const auto& [f, stops, facts, shapes, definitions] = k;
-  Regions regions = findRegions(f, stops, facts);
-  EarlyExits exits = findEarlyExits(f, stops, shapes, regions);
-  Parting parting = findParting(f, stops, shapes, facts);
+  const auto& [f, syncPoints, facts, shapes, definitions] = k;
+  Regions regions = findRegions(f, syncPoints, facts);
+  EarlyExits exits = findEarlyExits(f, syncPoints, shapes, regions);
+  Parting parting = findParting(f, syncPoints, shapes, facts);
   Liveness liveness = findLiveness(f, definitions, regions);
-  std::vector<char> speculated = ir::hoistedValues(f);
+  std::vector<char> speculated = ir::speculatedValues(f);
   KnownBits knownBits(f, shapes, definitions);
   NanPlan nans(f);
   Versions versions = findVersions(f, shapes);
@@ -19,11 +19,11 @@ Plan makePlan(const Kernel& k) {
   Prefetches prefetches = findPrefetches(f, shapes, definitions);
   NonTemporal nonTemporal = findNonTemporal(f, definitions, facts);
   PrivateSlots privateSlots = findPrivateSlots(f, regions);
-  PrivatisedCounters counters = findPrivatisedCounters(f, stops, definitions, facts);
-  std::vector<char> rematerialised = findRematerialised(f, stops, shapes, definitions, liveness);
-  SpillSlots spills({f, stops, shapes, liveness, rematerialised, counters, facts});
+  PrivatisedCounters counters = findPrivatisedCounters(f, syncPoints, definitions, facts);
+  std::vector<char> rematerialised = findRematerialised(f, syncPoints, shapes, definitions, liveness);
+  SpillSlots spills({f, syncPoints, shapes, liveness, rematerialised, counters, facts});
   return {f,
-          stops,
+          syncPoints,
           facts,
           shapes,
           definitions,

@@ -25,7 +25,7 @@ namespace ordito::simt {
 
 struct Plan {
   const ir::Function& function;
-  const ir::Stops& stops;
+  const ir::SyncPoints& syncPoints;
   const Facts facts;
   const ir::Shapes& shapes;
   const ir::Definitions& definitions;
@@ -34,7 +34,7 @@ struct Plan {
   const EarlyExits exits;
   const Parting parting;
   const Liveness liveness;
-  const std::vector<char> speculated;  // by value: see ir/hoisted.hpp
+  const std::vector<char> speculated;  // by value: see ir/speculated.hpp
   const KnownBits knownBits;
   const NanPlan nans;
   const Versions versions;
@@ -49,10 +49,14 @@ struct Plan {
 
 /// What a plan is made of; it must outlive the plan.
 struct Kernel {
-  Kernel(const ir::Function& function, const ir::Stops& stops, const Facts& facts)
-      : function(function), stops(stops), facts(facts), shapes(function, facts.launch, &stops), definitions(function) {}
+  Kernel(const ir::Function& function, const ir::SyncPoints& syncPoints, const Facts& facts)
+      : function(function),
+        syncPoints(syncPoints),
+        facts(facts),
+        shapes(function, facts.launch, &syncPoints),
+        definitions(function) {}
   const ir::Function& function;
-  const ir::Stops& stops;
+  const ir::SyncPoints& syncPoints;
   const Facts facts;
   const ir::Shapes shapes;
   const ir::Definitions definitions;

@@ -71,11 +71,11 @@ std::vector<char> liveBlocks(const ir::Function& f, const std::vector<char>& fir
 /// By variable: does it live across a resume point?
 std::vector<char> variablesAcross(const ir::Function& f, const Regions& regions) {
   std::vector<char> across(f.variables.size(), 0);
-  if (regions.points.size() < 2) return across;
+  if (regions.resumePoints.size() < 2) return across;
   const FirstAccesses accesses(f);
   for (const auto& [key, first] : accesses.all()) {
     const auto live = liveBlocks(f, first);
-    for (size_t p = 1; p < regions.points.size(); ++p) across[key.first] |= live[regions.points[p]];
+    for (size_t p = 1; p < regions.resumePoints.size(); ++p) across[key.first] |= live[regions.resumePoints[p]];
   }
   return across;
 }

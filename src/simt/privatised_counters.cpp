@@ -56,15 +56,17 @@ bool isCount(const Instruction& i, const ir::Definitions& definitions) {
          i.mods.name(isa::ModifierKind::AtomOp) == "add";
 }
 
-PrivatisedCounters findPrivatisedCounters(const ir::Function& f, const ir::Stops& stops,
+PrivatisedCounters findPrivatisedCounters(const ir::Function& f, const ir::SyncPoints& syncPoints,
                                           const ir::Definitions& definitions, const Facts& facts) {
   PrivatisedCounters c;
-  c.regions.assign(stops.points.size(), 0);
+  c.regions.assign(syncPoints.resumePoints.size(), 0);
   const uint32_t bytes = facts.staticSharedBytes;
-  if (facts.baseline || stops.parks() || stops.points.size() < 2 || bytes == 0 || bytes > cost::kMostPrivatised)
+  if (facts.baseline || syncPoints.diverges() || syncPoints.resumePoints.size() < 2 || bytes == 0 ||
+      bytes > cost::kMostPrivatised)
     return c;
-  const ir::Graph graph = ir::graphBetweenStops(f);
-  for (size_t p = 0; p < stops.points.size(); ++p) c.regions[p] = isSuited(f, graph, stops.points[p], definitions);
+  const ir::Graph graph = ir::graphBetweenSyncPoints(f);
+  for (size_t p = 0; p < syncPoints.resumePoints.size(); ++p)
+    c.regions[p] = isSuited(f, graph, syncPoints.resumePoints[p], definitions);
   if (std::ranges::none_of(c.regions, [](char is) { return is != 0; })) return c;
   c.bytes = static_cast<uint32_t>(roundedUp(bytes, 16));
   c.copies = copiesOf(c.bytes);
@@ -76,7 +78,7 @@ std::string print(const PrivatisedCounters& c, const Regions& regions) {
   if (!c.any()) return "nothing\n";
   std::string text = fmt::format("{} copies of {} bytes, one every {}\n", c.copies, c.bytes, c.pitch);
   for (uint32_t p = 0; p < c.regions.size(); ++p)
-    if (c.regions[p]) text += fmt::format("region at B{} counts in copies\n", regions.points[p]);
+    if (c.regions[p]) text += fmt::format("region at B{} counts in copies\n", regions.resumePoints[p]);
   return text;
 }
 

@@ -27,9 +27,9 @@ struct PrivatisedCounters {
 };
 
 /// A region counts in copies if it adds in a loop and does nothing else with shared memory: all that an addition
-/// changes is then what is there in the end. None in kernels whose threads get out of step, that have one region only,
+/// changes is then what is there in the end. None in kernels whose threads get diverged, that have one region only,
 /// or whose shared memory is large or sized at the launch.
-PrivatisedCounters findPrivatisedCounters(const ir::Function& function, const ir::Stops& stops,
+PrivatisedCounters findPrivatisedCounters(const ir::Function& function, const ir::SyncPoints& syncPoints,
                                           const ir::Definitions& definitions, const Facts& facts);
 
 std::string print(const PrivatisedCounters& counters, const Regions& regions);

@@ -25,23 +25,24 @@ std::string names(const std::vector<BlockId>& blocks) {
 
 }  // namespace
 
-Region::Region(const ir::Function& f, const ir::Stops& stops, const ir::Graph& graph, std::vector<uint32_t> points)
-    : points_(std::move(points)), position_(f.blocks.size(), 0), role_(f.blocks.size(), 0) {
-  if (points_.size() == 1) {
-    order_ = ir::reversePostOrder(graph, stops.points[points_[0]]);
+Region::Region(const ir::Function& f, const ir::SyncPoints& syncPoints, const ir::Graph& graph,
+               std::vector<uint32_t> resumePoints)
+    : resumePoints_(std::move(resumePoints)), position_(f.blocks.size(), 0), role_(f.blocks.size(), 0) {
+  if (resumePoints_.size() == 1) {
+    order_ = ir::reversePostOrder(graph, syncPoints.resumePoints[resumePoints_[0]]);
   } else {
     std::vector<char> reached(f.blocks.size(), 0);
-    for (uint32_t point : points_)
-      for (BlockId b : ir::reversePostOrder(graph, stops.points[point])) reached[b] = 1;
+    for (uint32_t resumePoint : resumePoints_)
+      for (BlockId b : ir::reversePostOrder(graph, syncPoints.resumePoints[resumePoint])) reached[b] = 1;
     order_ = kernelOrder(f, reached);
   }
   for (uint32_t i = 0; i < order_.size(); ++i) role_[order_[i]] |= kInside, position_[order_[i]] = i;
   for (BlockId b : order_)
     if (f.blocks[b].end.kind == Kind::Barrier) role_[f.blocks[b].end.target[0]] |= kPhisAssigned;
-  // Where threads get out of step, every group keeps the result of a barrier itself.
-  if (!stops.parks()) return;
-  for (uint32_t point : points_)
-    for (BlockId from : f.blocks[stops.points[point]].predecessors)
+  // Where threads get diverged, every group keeps the result of a barrier itself.
+  if (!syncPoints.diverges()) return;
+  for (uint32_t resumePoint : resumePoints_)
+    for (BlockId from : f.blocks[syncPoints.resumePoints[resumePoint]].predecessors)
       if (f.blocks[from].end.kind == Kind::Barrier) role_[from] |= kResultReceived;
 }
 
@@ -55,23 +56,23 @@ bool Region::defines(const ir::Definition& d) const {
   return false;
 }
 
-Regions findRegions(const ir::Function& f, const ir::Stops& stops, const Facts& facts) {
+Regions findRegions(const ir::Function& f, const ir::SyncPoints& syncPoints, const Facts& facts) {
   Regions r;
-  r.function = &f, r.stops = &stops;
-  r.points = stops.points;
-  r.pointOf.assign(f.blocks.size(), Regions::kNoPoint);
-  for (uint32_t p = 0; p < r.points.size(); ++p) r.pointOf[r.points[p]] = p;
+  r.function = &f, r.syncPoints = &syncPoints;
+  r.resumePoints = syncPoints.resumePoints;
+  r.pointOf.assign(f.blocks.size(), Regions::kNoResumePoint);
+  for (uint32_t p = 0; p < r.resumePoints.size(); ++p) r.pointOf[r.resumePoints[p]] = p;
   for (const ir::Block& block : f.blocks) r.instructions += block.code.size();
-  r.graph = ir::graphBetweenStops(f);
+  r.graph = ir::graphBetweenSyncPoints(f);
   size_t scheduled = 0;
-  for (uint32_t p = 0; p < r.points.size(); ++p) {
-    const BlockId start = r.points[p];
-    Regions::Entry entry{start == 0, stops.spinAt(start) != nullptr, false};
+  for (uint32_t p = 0; p < r.resumePoints.size(); ++p) {
+    const BlockId start = r.resumePoints[p];
+    Regions::Entry entry{start == 0, syncPoints.spinAt(start) != nullptr, false};
     for (BlockId from : f.blocks[start].predecessors)
-      if (f.blocks[from].end.kind == Kind::Barrier) (stops.meets[from] ? entry.inStep : entry.outOfStep) = true;
+      if (f.blocks[from].end.kind == Kind::Barrier) (syncPoints.meets[from] ? entry.converged : entry.diverged) = true;
     size_t instructions = 0;
     for (BlockId b : ir::reversePostOrder(r.graph, start)) {
-      entry.isIndependent |= stops.spinAt(b) || stops.isLoose(f, b);
+      entry.isIndependent |= syncPoints.spinAt(b) || syncPoints.isIndependent(f, b);
       instructions += f.blocks[b].code.size();
     }
     r.entries.push_back(entry);
@@ -85,11 +86,11 @@ Regions findRegions(const ir::Function& f, const ir::Stops& stops, const Facts& 
 
 std::string print(const Regions& r) {
   std::string text;
-  for (uint32_t p = 0; p < r.points.size(); ++p) {
+  for (uint32_t p = 0; p < r.resumePoints.size(); ++p) {
     const Regions::Entry& e = r.entries[p];
     text +=
-        fmt::format("region {} at B{}:{}{}{}, blocks{}\n", p, r.points[p], e.inStep ? " in step" : "",
-                    e.inStep && e.outOfStep ? " and" : "", e.outOfStep ? " out of step" : "", names(r.at(p).order()));
+        fmt::format("region {} at B{}:{}{}{}, blocks{}\n", p, r.resumePoints[p], e.converged ? " in step" : "",
+                    e.converged && e.diverged ? " and" : "", e.diverged ? " out of step" : "", names(r.at(p).order()));
     if (e.isIndependent) text += fmt::format("region {}: independently scheduled\n", p);
   }
   if (r.sharesScheduled && !r.scheduled.empty())

@@ -56,11 +56,11 @@ unsigned stepsFromPlace(const ir::Definitions& definitions, const ir::Shapes& sh
 
 }  // namespace
 
-std::vector<char> findRematerialised(const ir::Function& f, const ir::Stops& stops, const ir::Shapes& shapes,
+std::vector<char> findRematerialised(const ir::Function& f, const ir::SyncPoints& syncPoints, const ir::Shapes& shapes,
                                      const ir::Definitions& definitions, const Liveness& liveness) {
   constexpr unsigned kMost = cost::kRematerialisedSteps;
   std::vector<char> result(f.values.size(), 0);
-  if (stops.parks()) return result;
+  if (syncPoints.diverges()) return result;
   for (ValueId v = 0; v < f.values.size(); ++v)
     result[v] =
         liveness.crossesResume[v] && shapes[v].warpVarying && stepsFromPlace(definitions, shapes, v, kMost) <= kMost;

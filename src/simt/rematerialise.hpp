@@ -9,10 +9,11 @@
 
 namespace ordito::simt {
 
-/// By value: is it made again where a region that reads it begins? In a kernel whose threads can get out of step, what
+/// By value: is it made again where a region that reads it begins? In a kernel whose threads can get diverged, what
 /// is kept is kept for each group and lane, and nothing is.
-std::vector<char> findRematerialised(const ir::Function& function, const ir::Stops& stops, const ir::Shapes& shapes,
-                                     const ir::Definitions& definitions, const Liveness& liveness);
+std::vector<char> findRematerialised(const ir::Function& function, const ir::SyncPoints& syncPoints,
+                                     const ir::Shapes& shapes, const ir::Definitions& definitions,
+                                     const Liveness& liveness);
 
 std::string printRematerialised(const std::vector<char>& rematerialised, const ir::Function& function);
 

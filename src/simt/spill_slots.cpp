@@ -53,10 +53,10 @@ bool areAlike(const SpillSlots& slots, const ir::Function& f, const ir::Shapes& 
 void joinPhis(Classes& classes, const SpillSlots& slots, const SpillSlots::Inputs& in) {
   const ir::Function& f = in.function;
   std::vector<std::set<uint32_t>> starts(f.values.size());  // of a class, at its leader: where one of it is live
-  for (uint32_t point = 0; point < in.liveness.at.size(); ++point)
-    for (ValueId v : in.liveness.at[point]) starts[v].insert(point);
+  for (uint32_t resumePoint = 0; resumePoint < in.liveness.at.size(); ++resumePoint)
+    for (ValueId v : in.liveness.at[resumePoint]) starts[v].insert(resumePoint);
   auto meet = [&](const std::set<uint32_t>& a, const std::set<uint32_t>& b) {
-    return std::ranges::any_of(a, [&](uint32_t point) { return b.contains(point); });
+    return std::ranges::any_of(a, [&](uint32_t resumePoint) { return b.contains(resumePoint); });
   };
   for (const ir::Block& block : f.blocks)
     for (const ir::Phi& phi : block.phis)
@@ -76,7 +76,7 @@ constexpr size_t kWord = 8, kVector = kWord * kLanes;
 }  // namespace
 
 unsigned partsOf(const ir::Shapes& shapes, ValueId v) {
-  return shapes[v].isGrouped() && !shapes[v].warpVarying ? 1 : shapes.launch().jam;
+  return shapes[v].isGrouped() && !shapes[v].warpVarying ? 1 : shapes.launch().coarsening;
 }
 
 size_t SpillSlots::stride(size_t bytesPerGroup) {
@@ -90,15 +90,15 @@ SpillSlots::SpillSlots(const Inputs& in) : dual_(findDual(in.function, in.shapes
   kept_.assign(count, 0), bytes_.assign(count, 0), offset_.assign(count, 0);
   for (ValueId v = 0; v < count; ++v) {
     const ir::Shape& s = in.shapes[v];
-    // What all warps share stays in its place, unless warps can be out of step.
+    // What all warps share stays in its place, unless warps can be diverged.
     kept_[v] = in.liveness.crossesResume[v] && !in.rematerialised[v] &&
-               (!s.isGrouped() || s.warpVarying || dual_[v] || in.stops.parks());
+               (!s.isGrouped() || s.warpVarying || dual_[v] || in.syncPoints.diverges());
     if (kept_[v]) bytes_[v] = bytesOf(in, v);
   }
   dummy = allocate(kLine, 1);
-  liveBytes = size_t{4} * in.facts.launch.jam;
+  liveBytes = size_t{4} * in.facts.launch.coarsening;
   live = allocate(liveBytes, groups);
-  if (in.stops.parks()) scheduler = allocate(in.facts.schedulerBytes, 1);
+  if (in.syncPoints.diverges()) scheduler = allocate(in.facts.schedulerBytes, 1);
   reduction = allocate(kLine, 1);
   if (in.counters.any()) counters = allocate(in.counters.scratchBytes(), 1);
   allocateSlots(in);
@@ -106,7 +106,7 @@ SpillSlots::SpillSlots(const Inputs& in) : dual_(findDual(in.function, in.shapes
 
 void SpillSlots::allocateSlots(const Inputs& in) {
   Classes classes(kept_.size());
-  if (!in.stops.parks()) joinPhis(classes, *this, in);
+  if (!in.syncPoints.diverges()) joinPhis(classes, *this, in);
   std::vector<size_t> allocated(kept_.size(), 0);  // by leader; 0 is the dummy's place
   for (ValueId v = 0; v < kept_.size(); ++v) {
     if (!kept_[v]) continue;
@@ -119,7 +119,7 @@ void SpillSlots::allocateSlots(const Inputs& in) {
 /// Bases a double word each, vectors a full register width.
 size_t SpillSlots::bytesOf(const Inputs& in, ValueId v) const {
   const ir::Shape& s = in.shapes[v];
-  const size_t vectors = kVector * in.facts.launch.jam;
+  const size_t vectors = kVector * in.facts.launch.coarsening;
   const size_t bases = kWord * partsOf(in.shapes, v) * s.groups;
   return !s.isGrouped() ? vectors : dual_[v] ? roundedUp(bases, cost::kCacheLine) + vectors : bases;
 }

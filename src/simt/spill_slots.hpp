@@ -18,7 +18,7 @@ class SpillSlots {
  public:
   struct Inputs {
     const ir::Function& function;
-    const ir::Stops& stops;
+    const ir::SyncPoints& syncPoints;
     const ir::Shapes& shapes;
     const Liveness& liveness;
     const std::vector<char>& rematerialised;

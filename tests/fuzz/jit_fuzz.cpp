@@ -37,11 +37,11 @@ struct Configuration {
 const Configuration kConfigurations[] = {
     {"host", {}},
     {"counters", {}, true},
-    {"jam 1", {.jam = 1}},
-    {"jam 2", {.jam = 2}},
+    {"coarsening 1", {.coarsening = 1}},
+    {"coarsening 2", {.coarsening = 2}},
     {"x86-64-v3", {.cpu = "x86-64-v3"}},
     {"x86-64-v2", {.cpu = "x86-64-v2"}},
-    {"quick", {.quick = jit::QuickCode::Only}},
+    {"baseline", {.baseline = jit::BaselineCode::Only}},
 };
 
 bool sameSteps(const Outcome& a, const Outcome& b) {

@@ -70,7 +70,7 @@ class Enumeration {
     Form f;
     f.op = now_.op;
     f.instruction = now_;
-    f.opcode = ptx::spellOpcode({now_.op, now_.mods, {now_.type[0], now_.type[1], now_.type[2], now_.type[3]}});
+    f.opcode = ptx::spellOpcode(now_);
     found_.push_back(std::move(f));
   }
 };

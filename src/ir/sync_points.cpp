@@ -1,11 +1,11 @@
-// Four questions: which loops spin, which stops take threads out of step, how far, and which values are not steady.
-// Whether threads reach a barrier together depends on the shapes of conditions, and these on what threads out of step
+// Four questions: which loops spin, which stops take threads diverged, how far, and which values are not steady.
+// Whether threads reach a barrier together depends on the shapes of conditions, and these on what threads diverged
 // compute, so the answers are taken again until they stay.
 //
 // A loop may spin if the condition of one of its exits can depend on a load or an atomic inside it whose answer another
 // thread may change. A retry loop around compare-and-swap is no such loop, since a failure means that somebody else
 // succeeded; nor is a counter from which every turn takes a number.
-#include "ir/stops.hpp"
+#include "ir/sync_points.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -24,43 +24,44 @@ using isa::ModifierKind;
 using isa::Op;
 using Kind = Terminator::Kind;
 using OperandKind = ptx::Operand::Kind;
-using Stepping = Stops::Stepping;
+using Stepping = SyncPoints::Stepping;
 
 bool isFence(Op op) { return op == Op::Membar || op == Op::Fence || op == Op::Nanosleep; }
 
-class StopFinder {
+class SyncPointFinder {
  public:
-  StopFinder(const Function& f, const LaunchShape& launch)
+  SyncPointFinder(const Function& f, const LaunchShape& launch)
       : f_(f), launch_{launch.block, 1}, graph_(controlFlow(f)), definitions_(f) {}
 
-  Stops run() {
-    Stops stops;
-    stops.points.push_back(0);
+  SyncPoints run() {
+    SyncPoints syncPoints;
+    syncPoints.resumePoints.push_back(0);
     auto add = [&](BlockId b) {
-      if (std::find(stops.points.begin(), stops.points.end(), b) == stops.points.end()) stops.points.push_back(b);
+      if (std::find(syncPoints.resumePoints.begin(), syncPoints.resumePoints.end(), b) == syncPoints.resumePoints.end())
+        syncPoints.resumePoints.push_back(b);
     };
     for (const Block& block : f_.blocks)
       if (block.end.kind == Kind::Barrier) add(block.end.target[0]);
-    findSpins(stops);
+    findSpins(syncPoints);
     const size_t blocks = f_.blocks.size();
-    stops.zone.assign(blocks, Stepping::Together);
-    stops.meets.assign(blocks, 0);
-    stops.differs.assign(blocks, 0);
-    for (BlockId b = 0; b < blocks; ++b) stops.meets[b] = f_.blocks[b].end.kind == Kind::Barrier;
-    const bool hasStops = stops.points.size() > 1 || !stops.spins.empty();
-    if (!hasStops && !hasWarpOperations()) return stops;
-    for (const Loop& spin : stops.spins) add(spin.header);
+    syncPoints.independentRegion.assign(blocks, Stepping::Together);
+    syncPoints.meets.assign(blocks, 0);
+    syncPoints.differs.assign(blocks, 0);
+    for (BlockId b = 0; b < blocks; ++b) syncPoints.meets[b] = f_.blocks[b].end.kind == Kind::Barrier;
+    const bool hasSyncPoints = syncPoints.resumePoints.size() > 1 || !syncPoints.spins.empty();
+    if (!hasSyncPoints && !hasWarpOperations()) return syncPoints;
+    for (const Loop& spin : syncPoints.spins) add(spin.header);
     auto shapes = std::make_unique<Shapes>(f_, launch_);
-    while (classify(stops, *shapes) && stops.parks()) {
-      findUnsteady(stops);
-      shapes = std::make_unique<Shapes>(f_, launch_, &stops);
+    while (classify(syncPoints, *shapes) && syncPoints.diverges()) {
+      findScheduleVariant(syncPoints);
+      shapes = std::make_unique<Shapes>(f_, launch_, &syncPoints);
     }
-    findApart(stops, *shapes);
-    return stops;
+    findApart(syncPoints, *shapes);
+    return syncPoints;
   }
 
  private:
-  void findSpins(Stops& stops) {
+  void findSpins(SyncPoints& syncPoints) {
     const LoopNest nest(graph_);
     for (const Loop& loop : nest.loops()) {
       bool waits = false;
@@ -69,15 +70,15 @@ class StopFinder {
           if (loop.members[b] && f_.blocks[b].end.target[k] == loop.header) waits |= mayWait(around(b, loop));
       if (!waits) continue;
       // Where every turn has a barrier in it, the others have theirs anyhow.
-      if (turnsWithoutBarrier(loop))
-        stops.spins.push_back(loop);
+      if (iterationsWithoutBarrier(loop))
+        syncPoints.spins.push_back(loop);
       else
-        stops.polls = true;
+        syncPoints.polls = true;
     }
   }
 
   /// Can threads go round the loop without passing a barrier?
-  bool turnsWithoutBarrier(const Loop& loop) const {
+  bool iterationsWithoutBarrier(const Loop& loop) const {
     std::vector<char> seen(f_.blocks.size(), 0);
     std::vector<BlockId> work{loop.header};
     while (!work.empty()) {
@@ -186,19 +187,20 @@ class StopFinder {
     return own;
   }
 
-  /// Where threads that may be out of step can part.
+  /// Where threads that may be diverged can part.
   struct Parting {
     std::vector<char> byLanes, byWarps;  // by block: only some lanes, or warps, may come here
   };
 
-  Parting findParting(const Stops& stops, const Shapes& shapes) const {
+  Parting findParting(const SyncPoints& syncPoints, const Shapes& shapes) const {
     Parting parting{std::vector<char>(f_.blocks.size(), 0), std::vector<char>(f_.blocks.size(), 0)};
     for (BlockId b = 0; b < f_.blocks.size(); ++b) {
       if (f_.blocks[b].end.kind != Kind::Branch) continue;
-      const bool lanes = shapes.isDivergent(b) || (stops.differs[b] && stops.zone[b] == Stepping::Lanes);
-      if (!lanes && !shapes.isWarpVarying(b) && !stops.differs[b]) continue;
+      const bool lanes =
+          shapes.isDivergent(b) || (syncPoints.differs[b] && syncPoints.independentRegion[b] == Stepping::Lanes);
+      if (!lanes && !shapes.isWarpVarying(b) && !syncPoints.differs[b]) continue;
       auto region = shapes.influence(b);
-      if (waitsBeforeExit(stops, region)) region = reachableFrom(b);
+      if (waitsBeforeExit(syncPoints, region)) region = reachableFrom(b);
       for (BlockId n : region) (lanes ? parting.byLanes : parting.byWarps)[n] = 1;
     }
     return parting;
@@ -206,11 +208,11 @@ class StopFinder {
 
   /// The others do not wait at the join of a branch for threads that end on the way. If these have to wait somewhere
   /// before, they are still there when the others go on.
-  bool waitsBeforeExit(const Stops& stops, const std::vector<BlockId>& region) const {
+  bool waitsBeforeExit(const SyncPoints& syncPoints, const std::vector<BlockId>& region) const {
     bool exits = false, waits = false;
     for (BlockId n : region) {
       exits |= f_.blocks[n].end.kind == Kind::Exit;
-      waits |= f_.blocks[n].end.kind == Kind::Barrier || stops.spinAt(n);
+      waits |= f_.blocks[n].end.kind == Kind::Barrier || syncPoints.spinAt(n);
     }
     return exits && waits;
   }
@@ -227,31 +229,33 @@ class StopFinder {
     return found;
   }
 
-  /// Which barriers all threads reach together, and the zones behind the other stops. Returns whether anything has
-  /// changed; barriers only stop meeting, and zones only grow.
-  bool classify(Stops& stops, const Shapes& shapes) {
-    const Stops before = stops;
-    findDiffering(stops, shapes);
-    const Parting parting = findParting(stops, shapes);
-    auto grow = [&](BlockId b, Stepping to) { stops.zone[b] = std::max(stops.zone[b], to); };
+  /// Which barriers all threads reach together, and the independently scheduled regions behind the other stops. Returns
+  /// whether anything has changed; barriers only stop meeting, and independently scheduled regions only grow.
+  bool classify(SyncPoints& syncPoints, const Shapes& shapes) {
+    const SyncPoints before = syncPoints;
+    findDiffering(syncPoints, shapes);
+    const Parting parting = findParting(syncPoints, shapes);
+    auto grow = [&](BlockId b, Stepping to) {
+      syncPoints.independentRegion[b] = std::max(syncPoints.independentRegion[b], to);
+    };
     for (BlockId b = 0; b < f_.blocks.size(); ++b) {
       if (f_.blocks[b].end.kind != Kind::Barrier) continue;
       const Stepping here = std::max(steppingOf(f_.blocks[b].end.barrier, shapes),
                                      parting.byLanes[b]                          ? Stepping::Lanes
                                      : parting.byWarps[b] && launch_.warps() > 1 ? Stepping::Warps
                                                                                  : Stepping::Together);
-      stops.meets[b] &= here == Stepping::Together;
-      if (!stops.meets[b]) grow(f_.blocks[b].end.target[0], std::max(here, Stepping::Warps));
+      syncPoints.meets[b] &= here == Stepping::Together;
+      if (!syncPoints.meets[b]) grow(f_.blocks[b].end.target[0], std::max(here, Stepping::Warps));
     }
-    for (BlockId b : sharedWithOthers(stops)) {
-      stops.meets[b] = 0;
+    for (BlockId b : sharedWithOthers(syncPoints)) {
+      syncPoints.meets[b] = 0;
       grow(f_.blocks[b].end.target[0], Stepping::Warps);
     }
-    for (const Loop& spin : stops.spins)
+    for (const Loop& spin : syncPoints.spins)
       grow(spin.header, parting.byLanes[spin.header] ? Stepping::Lanes : Stepping::Warps);
-    floodZones(stops);
-    return stops.meets != before.meets || stops.zone != before.zone || stops.differs != before.differs ||
-           before.unsteady.empty();
+    floodIndependentRegions(syncPoints);
+    return syncPoints.meets != before.meets || syncPoints.independentRegion != before.independentRegion ||
+           syncPoints.differs != before.differs || before.scheduleVariant.empty();
   }
 
   /// The number of the barrier that ends block `b`, or nothing where it varies. A cluster's barrier has none.
@@ -267,18 +271,18 @@ class StopFinder {
 
   /// Barriers that all threads would reach together but for others that wait in another place for a barrier of the
   /// same number: those count as arrived.
-  std::vector<BlockId> sharedWithOthers(const Stops& stops) const {
+  std::vector<BlockId> sharedWithOthers(const SyncPoints& syncPoints) const {
     std::set<uint64_t> numbers;
     bool isAny = false;
     for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-      if (!stops.isLoose(f_, b) || f_.blocks[b].end.barrier.op == Op::BarWarpSync) continue;
+      if (!syncPoints.isIndependent(f_, b) || f_.blocks[b].end.barrier.op == Op::BarWarpSync) continue;
       const auto number = numberOf(b);
       isAny |= !number;
       if (number) numbers.insert(*number);
     }
     std::vector<BlockId> shared;
     for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-      if (!stops.meets[b]) continue;
+      if (!syncPoints.meets[b]) continue;
       const auto number = numberOf(b);
       if (isAny || (number ? numbers.count(*number) != 0 : !numbers.empty())) shared.push_back(b);
     }
@@ -286,25 +290,27 @@ class StopFinder {
   }
 
   /// Zones reach as far as control does without passing a barrier where all meet.
-  void floodZones(Stops& stops) const {
+  void floodIndependentRegions(SyncPoints& syncPoints) const {
     std::vector<BlockId> work;
     for (BlockId b = 0; b < f_.blocks.size(); ++b)
-      if (stops.zone[b] != Stepping::Together) work.push_back(b);
+      if (syncPoints.independentRegion[b] != Stepping::Together) work.push_back(b);
     while (!work.empty()) {
       const BlockId b = work.back();
       work.pop_back();
-      stops.stepping = std::max(stops.stepping, stops.zone[b]);
-      if (stops.meets[b]) continue;
+      syncPoints.stepping = std::max(syncPoints.stepping, syncPoints.independentRegion[b]);
+      if (syncPoints.meets[b]) continue;
       for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) {
-        Stepping& next = stops.zone[f_.blocks[b].end.target[k]];
-        if (next < stops.zone[b]) next = stops.zone[b], work.push_back(f_.blocks[b].end.target[k]);
+        Stepping& next = syncPoints.independentRegion[f_.blocks[b].end.target[k]];
+        if (next < syncPoints.independentRegion[b])
+          next = syncPoints.independentRegion[b], work.push_back(f_.blocks[b].end.target[k]);
       }
     }
   }
 
-  /// Values that threads out of step may see differently, although their shape says that they are the same: what was
-  /// read from memory in a zone, and what depends on it. Marks the branches of zones that such a value decides.
-  void findDiffering(Stops& stops, const Shapes& shapes) {
+  /// Values that threads diverged may see differently, although their shape says that they are the same: what was
+  /// read from memory in a independently scheduled region, and what depends on it. Marks the branches of independently
+  /// scheduled regions that such a value decides.
+  void findDiffering(SyncPoints& syncPoints, const Shapes& shapes) {
     differs_.assign(f_.values.size(), 0);
     std::vector<char> joins(f_.blocks.size(), 0);
     for (bool changed = true; changed;) {
@@ -318,14 +324,16 @@ class StopFinder {
           if (any) mark(differs_[phi.value]);
         }
         for (const Instruction& i : block.code) {
-          bool any = maySeeOthers(i, stops.zone[b]);
+          bool any = maySeeOthers(i, syncPoints.independentRegion[b]);
           forEachUse(i, [&](ValueId u) { any |= differs_[u] != 0; });
           if (any) forEachDefinition(i, [&](ValueId v, unsigned) { mark(differs_[v]); });
         }
-        if (stops.isLoose(f_, b)) forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) { mark(differs_[v]); });
-        if (block.end.kind != Kind::Branch || stops.zone[b] == Stepping::Together || !differs_[block.end.condition])
+        if (syncPoints.isIndependent(f_, b))
+          forEachDefinition(block.end.barrier, [&](ValueId v, unsigned) { mark(differs_[v]); });
+        if (block.end.kind != Kind::Branch || syncPoints.independentRegion[b] == Stepping::Together ||
+            !differs_[block.end.condition])
           continue;
-        if (!stops.differs[b]) mark(stops.differs[b]);
+        if (!syncPoints.differs[b]) mark(syncPoints.differs[b]);
         for (BlockId n : shapes.influence(b)) joins[n] = 1;
         if (shapes.joinOf(b) != kNoBlock) joins[shapes.joinOf(b)] = 1;
       }
@@ -333,11 +341,11 @@ class StopFinder {
   }
 
   /// Can the instruction's answer depend on when a thread gets there?
-  static bool maySeeOthers(const Instruction& i, Stepping zone) {
+  static bool maySeeOthers(const Instruction& i, Stepping independentRegion) {
     const Effect effect = i.info().effect;
-    if (zone == Stepping::Together) return false;
+    if (independentRegion == Stepping::Together) return false;
     if (effect == Effect::Load) return !isConstantLoad(i);
-    if (effect == Effect::Warp) return zone == Stepping::Lanes;
+    if (effect == Effect::Warp) return independentRegion == Stepping::Lanes;
     if (effect != Effect::Pure) return true;
     return std::any_of(i.operands.begin(), i.operands.end(), readsClock);
   }
@@ -350,7 +358,7 @@ class StopFinder {
   }
 
   /// Warp operations on both sides of a branch at which lanes part may be meant to meet.
-  void findApart(Stops& stops, const Shapes& shapes) const {
+  void findApart(SyncPoints& syncPoints, const Shapes& shapes) const {
     for (BlockId b = 0; b < f_.blocks.size(); ++b) {
       if (f_.blocks[b].end.kind != Kind::Branch || !shapes.isDivergent(b)) continue;
       auto region = shapes.influence(b);
@@ -367,7 +375,7 @@ class StopFinder {
       for (BlockId n = 0; n < f_.blocks.size(); ++n)
         if (first[n] != second[n])
           for (const Instruction& i : f_.blocks[n].code)
-            if (lanesNamedBy(i)) stops.apart.insert(i.line);
+            if (lanesNamedBy(i)) syncPoints.apart.insert(i.line);
     }
   }
 
@@ -425,33 +433,35 @@ class StopFinder {
   }
 
   /// Where all threads meet they come for the same time, so there only what they saw differently may differ.
-  void findUnsteady(Stops& stops) {
-    stops.unsteady.assign(f_.values.size(), Stepping::Together);
-    std::vector<char> isLoose(stops.points.size(), 0), known(f_.values.size(), 0);
-    for (size_t p = 0; p < stops.points.size(); ++p) {
-      isLoose[p] = stops.spinAt(stops.points[p]) != nullptr;
-      for (BlockId from : f_.blocks[stops.points[p]].predecessors) isLoose[p] |= stops.isLoose(f_, from);
+  void findScheduleVariant(SyncPoints& syncPoints) {
+    syncPoints.scheduleVariant.assign(f_.values.size(), Stepping::Together);
+    std::vector<char> isIndependent(syncPoints.resumePoints.size(), 0), known(f_.values.size(), 0);
+    for (size_t p = 0; p < syncPoints.resumePoints.size(); ++p) {
+      isIndependent[p] = syncPoints.spinAt(syncPoints.resumePoints[p]) != nullptr;
+      for (BlockId from : f_.blocks[syncPoints.resumePoints[p]].predecessors)
+        isIndependent[p] |= syncPoints.isIndependent(f_, from);
     }
-    const auto live = liveIns(f_, stops.points);
-    for (size_t p = 0; p < stops.points.size(); ++p)
+    const auto live = liveIns(f_, syncPoints.resumePoints);
+    for (size_t p = 0; p < syncPoints.resumePoints.size(); ++p)
       for (ValueId v : live[p])
-        if (differs_[v] || (isLoose[p] && !isSteady(v, known)))
-          stops.unsteady[v] = std::max(stops.unsteady[v], stops.zone[definitions_[v].block]);
+        if (differs_[v] || (isIndependent[p] && !isScheduleInvariant(v, known)))
+          syncPoints.scheduleVariant[v] =
+              std::max(syncPoints.scheduleVariant[v], syncPoints.independentRegion[definitions_[v].block]);
   }
 
   /// Would every execution of its definition give a thread the same value? `known`: 0 not looked at, 1 no, 2 yes. A
   /// value on which the answer is still being worked out depends on itself and counts as unsteady.
-  bool isSteady(ValueId v, std::vector<char>& known) const {
+  bool isScheduleInvariant(ValueId v, std::vector<char>& known) const {
     if (definitions_[v].block == kNoBlock) return true;  // read before it is written
     if (known[v]) return known[v] == 2;
     known[v] = 1;
     const Instruction* i = definitions_.instruction(v);
     if (!i) return false;
-    bool steady = i->info().effect == Effect::Pure || isConstantLoad(*i);
-    forEachUse(*i, [&](ValueId u) { steady = steady && isSteady(u, known); });
-    for (const ptx::Operand& o : i->operands) steady = steady && !readsClock(o);
-    known[v] = steady ? 2 : 1;
-    return steady;
+    bool scheduleInvariant = i->info().effect == Effect::Pure || isConstantLoad(*i);
+    forEachUse(*i, [&](ValueId u) { scheduleInvariant = scheduleInvariant && isScheduleInvariant(u, known); });
+    for (const ptx::Operand& o : i->operands) scheduleInvariant = scheduleInvariant && !readsClock(o);
+    known[v] = scheduleInvariant ? 2 : 1;
+    return scheduleInvariant;
   }
 
   static bool isConstantLoad(const Instruction& i) {
@@ -484,7 +494,7 @@ class StopFinder {
 
 }  // namespace
 
-Graph graphBetweenStops(const Function& f) {
+Graph graphBetweenSyncPoints(const Function& f) {
   Graph graph(f.blocks.size());
   for (BlockId b = 0; b < f.blocks.size(); ++b)
     if (f.blocks[b].end.kind != Kind::Barrier)
@@ -492,15 +502,17 @@ Graph graphBetweenStops(const Function& f) {
   return graph;
 }
 
-Stops findStops(const Function& function, const LaunchShape& launch) { return StopFinder(function, launch).run(); }
+SyncPoints findSyncPoints(const Function& function, const LaunchShape& launch) {
+  return SyncPointFinder(function, launch).run();
+}
 
-bool addWarpStops(const Function& function, const Stops& stops, std::set<uint32_t>& lines) {
+bool addWarpSyncPoints(const Function& function, const SyncPoints& syncPoints, std::set<uint32_t>& lines) {
   const size_t before = lines.size();
   for (BlockId b = 0; b < function.blocks.size(); ++b)
-    if (stops.zone[b] == Stepping::Lanes)
+    if (syncPoints.independentRegion[b] == Stepping::Lanes)
       for (const Instruction& i : function.blocks[b].code)
         if (i.info().form.memberMask >= 0) lines.insert(i.line);
-  lines.insert(stops.apart.begin(), stops.apart.end());
+  lines.insert(syncPoints.apart.begin(), syncPoints.apart.end());
   return lines.size() != before;
 }
 

@@ -1,5 +1,5 @@
-// See hoisted.hpp.
-#include "ir/hoisted.hpp"
+// See speculated.hpp.
+#include "ir/speculated.hpp"
 
 #include "ir/definitions.hpp"
 
@@ -23,17 +23,17 @@ std::vector<BlockId> straightLines(const Function& f) {
 
 }  // namespace
 
-std::vector<char> hoistedValues(const Function& f) {
+std::vector<char> speculatedValues(const Function& f) {
   const std::vector<BlockId> name = straightLines(f);
   const Definitions definitions(f);
   auto isElsewhere = [&](ValueId v, BlockId b) {
     return !definitions.instruction(v) || name[definitions[v].block] != name[b];
   };
-  std::vector<char> hoisted(f.values.size(), 0);
+  std::vector<char> speculated(f.values.size(), 0);
   for (BlockId b = 0; b < f.blocks.size(); ++b) {
     for (const Phi& phi : f.blocks[b].phis)
-      for (ValueId v : phi.incoming) hoisted[v] = 1;
-    for (const Instruction& i : f.blocks[b].code) forEachUse(i, [&](ValueId v) { hoisted[v] |= isElsewhere(v, b); });
+      for (ValueId v : phi.incoming) speculated[v] = 1;
+    for (const Instruction& i : f.blocks[b].code) forEachUse(i, [&](ValueId v) { speculated[v] |= isElsewhere(v, b); });
   }
   // What a hoisted value is computed from is used where that is.
   for (bool changed = true; changed;) {
@@ -41,15 +41,15 @@ std::vector<char> hoistedValues(const Function& f) {
     for (const Block& block : f.blocks)
       for (auto i = block.code.rbegin(); i != block.code.rend(); ++i) {
         bool result = false;
-        forEachDefinition(*i, [&](ValueId v, unsigned) { result |= hoisted[v] != 0; });
+        forEachDefinition(*i, [&](ValueId v, unsigned) { result |= speculated[v] != 0; });
         if (!result) continue;
         forEachUse(*i, [&](ValueId v) {
-          changed |= !hoisted[v];
-          hoisted[v] = 1;
+          changed |= !speculated[v];
+          speculated[v] = 1;
         });
       }
   }
-  return hoisted;
+  return speculated;
 }
 
 }  // namespace ordito::ir

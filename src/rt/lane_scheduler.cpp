@@ -1,9 +1,10 @@
-// See parking.hpp. PTX ISA, "Parallel Synchronization and Communication Instructions": bar, barrier, bar.warp.sync.
+// See lane_scheduler.hpp. PTX ISA, "Parallel Synchronization and Communication Instructions": bar, barrier,
+// bar.warp.sync.
 //
 // A barrier without a thread count is complete when every thread that has not ended has arrived. With one, arrivals are
 // added up: a warp that has arrived with all its live lanes counts as 32 threads, of any other its lanes count, unless
 // the instruction is .aligned.
-#include "rt/parking.hpp"
+#include "rt/lane_scheduler.hpp"
 
 #include <emmintrin.h>
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ constexpr uint32_t kMostRounds = 256;
 uint32_t lowest(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(lanes)); }
 
 /// The threads of `warp` that count at a barrier where `arrived` wait.
-uint32_t counted(const ParkedWarp& warp, uint32_t arrived) {
+uint32_t counted(const ScheduledWarp& warp, uint32_t arrived) {
   if (!arrived) return 0;
   if (arrived == warp.live) return machine::kWarpSize;
   return warp.flags[lowest(arrived)] & kByWarp ? 0 : static_cast<uint32_t>(std::popcount(arrived));
@@ -59,7 +60,7 @@ uint32_t lanesWith(const uint16_t (&values)[32], uint16_t value) {
   return lanes;
 }
 
-uint32_t waitingAt(const ParkedWarp& warp, uint32_t barrier) {
+uint32_t waitingAt(const ScheduledWarp& warp, uint32_t barrier) {
   return warp.atBarrier ? lanesWith(warp.barrier, static_cast<uint8_t>(barrier)) & warp.atBarrier : 0;
 }
 
@@ -68,11 +69,11 @@ uint32_t waitingAt(const ParkedWarp& warp, uint32_t barrier) {
 void noBarrier(const machine::BlockFrame* frame, uint32_t line, uint32_t number) {
   machine::raiseFault(
       *frame, machine::FaultKind::IllegalInstruction, line, 0,
-      fmt::format("barrier {}; a block has barriers 0 to {}", number, ParkingLot::kBarriers - 1).c_str());
+      fmt::format("barrier {}; a block has barriers 0 to {}", number, LaneScheduler::kBarriers - 1).c_str());
 }
 
-void ParkingLot::begin(const machine::BlockFrame* f, uint32_t count, uint32_t blockThreads, std::byte* liveLanes,
-                       uint32_t* reductionCounts) {
+void LaneScheduler::begin(const machine::BlockFrame* f, uint32_t count, uint32_t blockThreads, std::byte* liveLanes,
+                          uint32_t* reductionCounts) {
   *this = {};
   frame = f;
   warps = count;
@@ -81,10 +82,10 @@ void ParkingLot::begin(const machine::BlockFrame* f, uint32_t count, uint32_t bl
   reduction = reductionCounts;
 }
 
-void ParkingLot::enter(uint32_t point, bool isWhole) {
+void LaneScheduler::enter(uint32_t resumePoint, bool isWhole) {
   alive = 0;
   for (uint32_t w = 0; w < warps; ++w) {
-    ParkedWarp& warp = all()[w];
+    ScheduledWarp& warp = all()[w];
     const uint32_t lanes = std::min<uint32_t>(threads - w * 32, 32);
     if (isWhole)
       warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
@@ -93,28 +94,28 @@ void ParkingLot::enter(uint32_t point, bool isWhole) {
     warp.ready = warp.live;
     alive += static_cast<uint32_t>(std::popcount(warp.live));
     warp.atBarrier = warp.atWarp = warp.isTrue = 0;
-    std::fill(std::begin(warp.point), std::end(warp.point), static_cast<uint16_t>(point));
+    std::fill(std::begin(warp.resumePoint), std::end(warp.resumePoint), static_cast<uint16_t>(resumePoint));
   }
   current = running = progress = 0;
   left = all()[0].ready;
-  met = resumeAt = kParked;
+  met = resumeAt = kScheduled;
 }
 
-/// All that have not ended go on in step.
-uint64_t ParkingLot::leave() {
+/// All that have not ended go on converged.
+uint64_t LaneScheduler::leave() {
   for (uint32_t w = 0; w < warps; ++w) std::memcpy(live + w * kLiveStride, &all()[w].live, sizeof(uint32_t));
   return uint64_t{met} << 32;
 }
 
-bool ParkingLot::takesBreak(uint32_t point) {
-  resumeAt = point;
+bool LaneScheduler::takesBreak(uint32_t resumePoint) {
+  resumeAt = resumePoint;
   if (++rounds < kMostRounds) return false;
   rounds = 0;
   return true;
 }
 
 /// Lanes of the last region that have not parked have ended.
-void ParkingLot::settle() {
+void LaneScheduler::settle() {
   if (!running) return;
   all()[current].live &= ~running;
   alive -= static_cast<uint32_t>(std::popcount(running));
@@ -122,17 +123,17 @@ void ParkingLot::settle() {
   progress = 1;
 }
 
-uint64_t ParkingLot::next() {
+uint64_t LaneScheduler::next() {
   settle();
   for (;;) {
-    if (met != kParked) return leave();
-    ParkedWarp& warp = all()[current];
+    if (met != kScheduled) return leave();
+    ScheduledWarp& warp = all()[current];
     if (const uint32_t lanes = left & warp.ready) {
-      const uint16_t point = warp.point[lowest(lanes)];
-      running = lanes & lanesWith(warp.point, point);
+      const uint16_t resumePoint = warp.resumePoint[lowest(lanes)];
+      running = lanes & lanesWith(warp.resumePoint, resumePoint);
       warp.ready &= ~running;
       left &= ~running;
-      return uint64_t{current} << 48 | uint64_t{point} << 32 | running;
+      return uint64_t{current} << 48 | uint64_t{resumePoint} << 32 | running;
     }
     uint32_t outcome = 0;
     if (++current == warps) {
@@ -145,7 +146,7 @@ uint64_t ParkingLot::next() {
 }
 
 /// kEnded or kWaits, or 0 where somebody can go on.
-uint32_t ParkingLot::endRound() {
+uint32_t LaneScheduler::endRound() {
   uint32_t alive = 0, ready = 0;
   for (uint32_t w = 0; w < warps; ++w) alive |= all()[w].live, ready |= all()[w].ready;
   if (!alive) return kEnded;
@@ -153,13 +154,13 @@ uint32_t ParkingLot::endRound() {
   // Those that ended may have been the last for whom others waited.
   if (!onlySpins && !releaseAll() && !ready) reportDeadlock();
   progress = 0;
-  if (met != kParked || (!onlySpins && ++rounds < kMostRounds)) return 0;
+  if (met != kScheduled || (!onlySpins && ++rounds < kMostRounds)) return 0;
   rounds = 0;
   notePlace();
   return kWaits;
 }
 
-bool ParkingLot::releaseAll() {
+bool LaneScheduler::releaseAll() {
   uint32_t barriers = 0;
   bool any = false;
   for (uint32_t w = 0; w < warps; ++w) {
@@ -170,8 +171,8 @@ bool ParkingLot::releaseAll() {
   return any;
 }
 
-void ParkingLot::atBarrier(uint32_t lanes, uint32_t point, uint32_t line, uint32_t flags, uint32_t number,
-                           uint32_t count, uint32_t isTrue) {
+void LaneScheduler::atBarrier(uint32_t lanes, uint32_t resumePoint, uint32_t line, uint32_t flags, uint32_t number,
+                              uint32_t count, uint32_t isTrue) {
   if (!lanes) return;
   auto refuse = [&](const std::string& what) {
     machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, line, 0, what.c_str());
@@ -181,10 +182,10 @@ void ParkingLot::atBarrier(uint32_t lanes, uint32_t point, uint32_t line, uint32
   if (count % machine::kWarpSize)
     refuse(fmt::format("barrier with {} threads, which is no multiple of the warp size", count));
   if (flags & kArriveOnly && !count) refuse("bar.arrive with a count of 0 threads");
-  ParkedWarp& warp = all()[current];
+  ScheduledWarp& warp = all()[current];
   running &= ~lanes;
   progress = 1;
-  assign(warp.point, lanes, static_cast<uint16_t>(point));
+  assign(warp.resumePoint, lanes, static_cast<uint16_t>(resumePoint));
   assign(warp.line, lanes, line);
   assign(warp.barrier, lanes, static_cast<uint8_t>(number));
   assign(warp.threads, lanes, count);
@@ -201,11 +202,11 @@ void ParkingLot::atBarrier(uint32_t lanes, uint32_t point, uint32_t line, uint32
 }
 
 /// Lets the waiting lanes go on if the barrier is complete.
-bool ParkingLot::releaseBarrier(uint32_t barrier) {
+bool LaneScheduler::releaseBarrier(uint32_t barrier) {
   uint32_t expected = 0, arrived = arrivals[barrier], present = 0, isTrue = 0;
   bool everyone = true;
   for (uint32_t w = 0; w < warps; ++w) {
-    const ParkedWarp& warp = all()[w];
+    const ScheduledWarp& warp = all()[w];
     const uint32_t here = waitingAt(warp, barrier);
     everyone &= here == warp.live;
     arrived += counted(warp, here);
@@ -218,11 +219,11 @@ bool ParkingLot::releaseBarrier(uint32_t barrier) {
   return true;
 }
 
-void ParkingLot::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived) {
+void LaneScheduler::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived) {
   arrivals[barrier] = waiting[barrier] = 0;
   bool everyone = true;
   for (uint32_t w = 0; w < warps; ++w) {
-    ParkedWarp& warp = all()[w];
+    ScheduledWarp& warp = all()[w];
     const uint32_t here = waitingAt(warp, barrier);
     everyone &= here == warp.live;
     warp.atBarrier &= ~here;
@@ -235,22 +236,23 @@ void ParkingLot::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived) {
       forEachLane(here, [&](uint32_t l) {
         warp.result[l] = warp.flags[l] & kAll ? isTrue == arrived : warp.flags[l] & kAny ? isTrue != 0 : isTrue;
       });
-    if (flags & kMeets) met = warp.point[lowest(here)];
+    if (flags & kMeets) met = warp.resumePoint[lowest(here)];
   }
-  if (met != kParked && !everyone)
+  if (met != kScheduled && !everyone)
     machine::raiseFault(*frame, machine::FaultKind::BarrierDeadlock, 0, 0,
                         "internal error: a barrier that all threads were to reach together was passed by some");
   reduction[0] = isTrue;
   reduction[1] = arrived;
 }
 
-void ParkingLot::forWarp(uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members, uint32_t exchanges) {
+void LaneScheduler::forWarp(uint32_t lanes, uint32_t resumePoint, uint32_t line, const uint32_t* members,
+                            uint32_t exchanges) {
   if (!lanes) return;
-  ParkedWarp& warp = all()[current];
+  ScheduledWarp& warp = all()[current];
   running &= ~lanes;
   progress = 1;
   forEachLane(lanes, [&](uint32_t l) {
-    warp.point[l] = static_cast<uint16_t>(point);
+    warp.resumePoint[l] = static_cast<uint16_t>(resumePoint);
     warp.line[l] = line;
     warp.flags[l] = static_cast<uint8_t>(exchanges ? kExchanges : 0);
     warp.members[l] = members[l] | 1u << l;
@@ -260,7 +262,7 @@ void ParkingLot::forWarp(uint32_t lanes, uint32_t point, uint32_t line, const ui
 }
 
 /// Lets groups of lanes go on that name one another and have all come.
-bool ParkingLot::releaseWarp(ParkedWarp& warp) {
+bool LaneScheduler::releaseWarp(ScheduledWarp& warp) {
   bool any = false;
   for (uint32_t waiting = warp.atWarp; waiting;) {
     const uint32_t members = warp.members[lowest(waiting)];
@@ -277,12 +279,12 @@ bool ParkingLot::releaseWarp(ParkedWarp& warp) {
 }
 
 /// Compiled code works with the lanes that are at one place.
-void ParkingLot::refuseExchange(const ParkedWarp& warp, uint32_t lanes) {
+void LaneScheduler::refuseExchange(const ScheduledWarp& warp, uint32_t lanes) {
   const uint32_t first = lowest(lanes);
   uint32_t exchanges = 0, other = first;
   forEachLane(lanes, [&](uint32_t l) {
     exchanges |= warp.flags[l] & kExchanges;
-    if (warp.point[l] != warp.point[first]) other = l;
+    if (warp.resumePoint[l] != warp.resumePoint[first]) other = l;
   });
   if (!exchanges || other == first) return;
   const std::string text = fmt::format(
@@ -292,31 +294,31 @@ void ParkingLot::refuseExchange(const ParkedWarp& warp, uint32_t lanes) {
   machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, warp.line[first], 0, text.c_str());
 }
 
-void ParkingLot::spinning(uint32_t lanes, uint32_t point, uint32_t line) {
-  ParkedWarp& warp = all()[current];
+void LaneScheduler::spinning(uint32_t lanes, uint32_t resumePoint, uint32_t line) {
+  ScheduledWarp& warp = all()[current];
   running &= ~lanes;
   warp.ready |= lanes;
-  assign(warp.point, lanes, static_cast<uint16_t>(point));
+  assign(warp.resumePoint, lanes, static_cast<uint16_t>(resumePoint));
   assign(warp.line, lanes, line);
 }
 
 /// Where the block waits, should anybody ask: where its first thread spins.
-void ParkingLot::notePlace() {
+void LaneScheduler::notePlace() {
   for (uint32_t w = 0; w < warps; ++w)
-    if (const ParkedWarp& warp = all()[w]; warp.ready) {
+    if (const ScheduledWarp& warp = all()[w]; warp.ready) {
       frame->waitsAt = warp.line[lowest(warp.ready)];
       return;
     }
 }
 
 /// Names the first thread that waits, where, and how many others do.
-void ParkingLot::reportDeadlock() {
+void LaneScheduler::reportDeadlock() {
   uint32_t waiting = 0, first = 0;
   for (uint32_t w = warps; w-- > 0;) {
     if (all()[w].live) first = w;
     waiting += static_cast<uint32_t>(std::popcount(all()[w].live));
   }
-  const ParkedWarp& warp = all()[first];
+  const ScheduledWarp& warp = all()[first];
   const uint32_t lane = lowest(warp.live), thread = first * 32 + lane;
   const std::string what = warp.atBarrier >> lane & 1
                                ? fmt::format("at barrier {}", warp.barrier[lane])

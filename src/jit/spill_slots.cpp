@@ -38,7 +38,7 @@ LlvmValue Emitter::scratchOfGroup(size_t offset, size_t bytesPerGroup) {
 bool Emitter::isWhereItWas(ValueId v) const {
   const ir::Definition& definition = plan_.definitions[v];
   const ir::Phi* phi = definition.phi;
-  if (!phi || parks_) return false;
+  if (!phi || diverges_) return false;
   const auto& predecessors = f_.blocks[definition.block].predecessors;
   for (size_t p = 0; p < predecessors.size(); ++p) {
     const ValueId from = phi->incoming[p];
@@ -51,31 +51,31 @@ bool Emitter::isWhereItWas(ValueId v) const {
   return true;
 }
 
-LlvmValue Emitter::homeOf(ValueId v) { return scratchOfGroup(plan_.spills.offset(v), plan_.spills.bytes(v)); }
+LlvmValue Emitter::spillSlotOf(ValueId v) { return scratchOfGroup(plan_.spills.offset(v), plan_.spills.bytes(v)); }
 
 /// Keeps what the region at `point` will read, for this group. With a mask, each of its lanes keeps its own; bases are
-/// then the same for all lanes, whenever they come (ir/stops.hpp).
-void Emitter::spillForBarrier(uint32_t point, const Parts& mask) {
-  for (ValueId v : plan_.liveness.at[point]) {
+/// then the same for all lanes, whenever they come (ir/sync_points.hpp).
+void Emitter::spillForBarrier(uint32_t resumePoint, const Parts& mask) {
+  for (ValueId v : plan_.liveness.at[resumePoint]) {
     if (!isDefinedHere(v) || !plan_.spills.isKept(v) || isWhereItWas(v)) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
-      keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset),
+      keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlotOf(v), offset),
                 mask.empty() || !value->getType()->isVectorTy() ? nullptr : mask[0]);
     });
   }
 }
 
-void Emitter::reloadAfterBarrier(uint32_t point) {
-  for (ValueId v : plan_.liveness.at[point]) {
+void Emitter::reloadAfterBarrier(uint32_t resumePoint) {
+  for (ValueId v : plan_.liveness.at[resumePoint]) {
     if (plan_.rematerialised[v]) {
       rematerialise(v);
       continue;
     }
     if (!plan_.spills.isKept(v)) continue;
     forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      LlvmValue home = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), homeOf(v), offset);
-      b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), home, llvm::Align(8)), slot);
+      LlvmValue spillSlot = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlotOf(v), offset);
+      b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), spillSlot, llvm::Align(8)), slot);
     });
   }
 }

@@ -5,7 +5,7 @@
 // run it. At its end every one of them has parked (at a barrier, for other lanes of its warp, or because it spins), or
 // it has ended. A round goes through all warps; in it each lane gets at most one turn, so that lanes which spin cannot
 // keep others from theirs. It is over when all that have not ended have met at a barrier, and the compiled code goes
-// on in step.
+// on converged.
 #pragma once
 
 #include <cstddef>
@@ -28,27 +28,27 @@ enum BarrierFlags : uint32_t {
 };
 
 /// The lanes of one warp. Compiled code reads `result`.
-struct ParkedWarp {
+struct ScheduledWarp {
   uint32_t result[32];  // of the bar.red behind which a lane goes on
   uint32_t members[32];
   uint32_t threads[32];  // that the lane's barrier asks for; 0 = all
   uint32_t line[32];
-  uint16_t point[32];
+  uint16_t resumePoint[32];
   uint8_t barrier[32];
   uint8_t flags[32];
   uint32_t live, ready, atBarrier, atWarp, isTrue;
 };
 
-/// The lanes of one block: plain memory in the block's scratch, followed by a ParkedWarp for each warp.
-struct ParkingLot {
+/// The lanes of one block: plain memory in the block's scratch, followed by a ScheduledWarp for each warp.
+struct LaneScheduler {
   static constexpr unsigned kBarriers = 16, kClusterBarrier = kBarriers;
-  /// In place of a point: all threads have ended; the block can only wait for others; lanes are out of step.
-  static constexpr uint32_t kEnded = 0xFFFF, kWaits = 0xFFFE, kParked = 0xFFFD;
-  /// Bytes from one warp's word of lanes that have not ended to the next one's, where regions in step keep them.
+  /// In place of a point: all threads have ended; the block can only wait for others; lanes are diverged.
+  static constexpr uint32_t kEnded = 0xFFFF, kWaits = 0xFFFE, kScheduled = 0xFFFD;
+  /// Bytes from one warp's word of lanes that have not ended to the next one's, where regions converged keep them.
   static constexpr unsigned kLiveStride = 4;
 
   const machine::BlockFrame* frame;
-  std::byte* live;                   // lanes that have not ended, as regions in step keep them
+  std::byte* live;                   // lanes that have not ended, as regions converged keep them
   uint32_t* reduction;               // where those look for what a bar.red counted: true values, threads
   uint32_t warps, threads;           // of the block
   uint32_t current;                  // the warp whose turn it is
@@ -56,41 +56,41 @@ struct ParkingLot {
   uint32_t running;                  // lanes given out by next() that have not parked
   uint32_t progress;                 // in this round a lane has ended or arrived somewhere
   uint32_t rounds;                   // since the block was last suspended
-  uint32_t met;                      // the point behind the barrier where all have met, or kParked
-  uint32_t resumeAt;                 // where a suspended block goes on: a point in step, or kParked
+  uint32_t met;                      // the point behind the barrier where all have met, or kScheduled
+  uint32_t resumeAt;                 // where a suspended block goes on: a point converged, or kScheduled
   uint32_t alive;                    // threads that have not ended
   uint32_t waiting[kBarriers + 1];   // threads at each barrier
   uint32_t arrivals[kBarriers + 1];  // bar.arrive, since the barrier was last complete
 
-  static size_t bytes(uint32_t warps) { return sizeof(ParkingLot) + warps * sizeof(ParkedWarp); }
-  static size_t resultOffset() { return sizeof(ParkingLot) + offsetof(ParkedWarp, result); }
+  static size_t bytes(uint32_t warps) { return sizeof(LaneScheduler) + warps * sizeof(ScheduledWarp); }
+  static size_t resultOffset() { return sizeof(LaneScheduler) + offsetof(ScheduledWarp, result); }
 
   /// When a block starts.
   void begin(const machine::BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live, uint32_t* reduction);
   /// All threads are at `point`: all of the block if `isWhole`, else those that have not ended.
-  void enter(uint32_t point, bool isWhole);
+  void enter(uint32_t resumePoint, bool isWhole);
   /// Lanes in the low word, then 16 bits each of point and warp. Without lanes: where all have met, kEnded or kWaits.
   uint64_t next();
   /// Lanes of the running warp that will go on at `point` when the barrier is complete.
-  void atBarrier(uint32_t lanes, uint32_t point, uint32_t line, uint32_t flags, uint32_t number, uint32_t count,
+  void atBarrier(uint32_t lanes, uint32_t resumePoint, uint32_t line, uint32_t flags, uint32_t number, uint32_t count,
                  uint32_t isTrue);
   /// … when the lanes that `members` names have come too.
   /// If they are to exchange something (`exchanges`), all must come to this very place.
-  void forWarp(uint32_t lanes, uint32_t point, uint32_t line, const uint32_t* members, uint32_t exchanges);
+  void forWarp(uint32_t lanes, uint32_t resumePoint, uint32_t line, const uint32_t* members, uint32_t exchanges);
   /// … in the next round.
-  void spinning(uint32_t lanes, uint32_t point, uint32_t line);
-  /// Before the region in step at `point`: shall the block be suspended instead?
-  bool takesBreak(uint32_t point);
+  void spinning(uint32_t lanes, uint32_t resumePoint, uint32_t line);
+  /// Before the region converged at `point`: shall the block be suspended instead?
+  bool takesBreak(uint32_t resumePoint);
 
  private:
-  ParkedWarp* all() { return reinterpret_cast<ParkedWarp*>(this + 1); }
+  ScheduledWarp* all() { return reinterpret_cast<ScheduledWarp*>(this + 1); }
   uint64_t leave();
   void settle();
   uint32_t endRound();
   void complete(uint32_t barrier, uint32_t isTrue, uint32_t threads);
   bool releaseBarrier(uint32_t barrier);
-  bool releaseWarp(ParkedWarp& warp);
-  void refuseExchange(const ParkedWarp& warp, uint32_t lanes);
+  bool releaseWarp(ScheduledWarp& warp);
+  void refuseExchange(const ScheduledWarp& warp, uint32_t lanes);
   bool releaseAll();
   void notePlace();
   [[noreturn]] void reportDeadlock();

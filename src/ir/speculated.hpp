@@ -12,6 +12,6 @@ namespace ordito::ir {
 
 /// For each value: is it, or a value computed from it, used in a block that is not joined to the one that defines it by
 /// jumps alone?
-std::vector<char> hoistedValues(const Function& function);
+std::vector<char> speculatedValues(const Function& function);
 
 }  // namespace ordito::ir

@@ -1,4 +1,4 @@
-// Code made in a hurry gives the same results as good code, and gives way to it, in the process and on the disk.
+// Code made in a hurry gives the same results as optimised code, and gives way to it, in the process and on the disk.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ std::vector<uint32_t> expected() {
   return sums;
 }
 
-class QuickCodeTest : public testing::Test {
+class BaselineCodeTest : public testing::Test {
  protected:
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "ordito-quick-XXXXXX").string();
@@ -97,15 +97,15 @@ class QuickCodeTest : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(QuickCodeTest, ComputesTheSame) {
-  auto engine = makeJit({.quick = QuickCode::Only});
+TEST_F(BaselineCodeTest, ComputesTheSame) {
+  auto engine = makeJit({.baseline = BaselineCode::Only});
   const Code code = compile(*engine);
   ASSERT_TRUE(code);
   EXPECT_EQ(run(*code), expected());
 }
 
-TEST_F(QuickCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
-  auto engine = makeJit({.caches = true, .cacheFolder = folder_, .quick = QuickCode::First, .largeKernel = 0});
+TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
+  auto engine = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0});
   const Code code = compile(*engine);
   ASSERT_TRUE(code);
   for (int k = 0; k < 6000 && &code->latest() == code.get(); ++k) {
@@ -116,7 +116,7 @@ TEST_F(QuickCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   EXPECT_EQ(run(*code), expected());
   for (int k = 0; k < 1000 && files() != 1; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(files(), 1u) << "what was quick is gone from the disk";
-  auto second = makeJit({.caches = true, .cacheFolder = folder_, .quick = QuickCode::First, .largeKernel = 0});
+  auto second = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0});
   const Code kept = compile(*second);
   ASSERT_TRUE(kept);
   EXPECT_EQ(run(*kept), expected());
@@ -124,10 +124,10 @@ TEST_F(QuickCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   EXPECT_EQ(files(), 1u) << "the good code was found";
 }
 
-TEST_F(QuickCodeTest, TheNextProcessFindsTheQuickCodeOfOneThatEndedTooSoon) {
+TEST_F(BaselineCodeTest, TheNextProcessFindsTheQuickCodeOfOneThatEndedTooSoon) {
   const Options slow = {.caches = true,
                         .cacheFolder = folder_,
-                        .quick = QuickCode::First,
+                        .baseline = BaselineCode::First,
                         .largeKernel = 0,
                         .delay = std::chrono::milliseconds(400)};
   auto engine = makeJit(slow);
@@ -140,20 +140,20 @@ TEST_F(QuickCodeTest, TheNextProcessFindsTheQuickCodeOfOneThatEndedTooSoon) {
   EXPECT_EQ(run(*kept), expected());
 }
 
-TEST_F(QuickCodeTest, SmallKernelsAreCompiledWellAtOnce) {
-  auto engine = makeJit({.caches = true, .cacheFolder = folder_, .quick = QuickCode::First});
+TEST_F(BaselineCodeTest, SmallKernelsAreCompiledWellAtOnce) {
+  auto engine = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First});
   const Code code = compile(*engine);
   ASSERT_TRUE(code);
   EXPECT_EQ(files(), 1u);
 }
 
-using QuickCodeDeathTest = QuickCodeTest;
+using BaselineCodeDeathTest = BaselineCodeTest;
 
-TEST_F(QuickCodeDeathTest, AProcessEndsWhileGoodCodeIsMade) {
+TEST_F(BaselineCodeDeathTest, AProcessEndsWhileGoodCodeIsMade) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
-        auto engine = makeJit({.quick = QuickCode::First, .largeKernel = 0});
+        auto engine = makeJit({.baseline = BaselineCode::First, .largeKernel = 0});
         for (int kernel = 0; kernel < 3; ++kernel)
           if (run(*compile(*engine)) != expected()) std::exit(1);
         std::exit(0);
@@ -161,7 +161,7 @@ TEST_F(QuickCodeDeathTest, AProcessEndsWhileGoodCodeIsMade) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST_F(QuickCodeDeathTest, AProcessEndsWhileACompilationHangs) {
+TEST_F(BaselineCodeDeathTest, AProcessEndsWhileACompilationHangs) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EXIT(
@@ -205,7 +205,7 @@ std::string longKernel(int n) {
   std::exit(0);
 }
 
-TEST_F(QuickCodeDeathTest, AProcessEndsInTheMiddleOfLlvm) {
+TEST_F(BaselineCodeDeathTest, AProcessEndsInTheMiddleOfLlvm) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   for (const int milliseconds : {300, 700, 1500}) {
     const auto start = std::chrono::steady_clock::now();

@@ -2,7 +2,7 @@
 // smallest shapes: a branch around one block, or to two blocks that meet at once. What a lane computes on the side that
 // it does not take has no effect, since only instructions without effects are moved and PTX defines their results for
 // all operands.
-#include "ir/selection.hpp"
+#include "ir/if_convert.hpp"
 
 #include <algorithm>
 #include <map>
@@ -151,8 +151,9 @@ class Converter {
     Block& join = f_.blocks[d.join];
     const bool isOnlyWay = join.predecessors.size() == 2;
     for (Phi& phi : join.phis) {
-      const ValueId ways[2] = {phi.incoming[edges[0]], phi.incoming[edges[1]]};
-      phi.incoming[edges[0]] = ways[0] == ways[1] ? ways[0] : select(block, branch, phi.value, ways, isOnlyWay);
+      const ValueId entries[2] = {phi.incoming[edges[0]], phi.incoming[edges[1]]};
+      phi.incoming[edges[0]] =
+          entries[0] == entries[1] ? entries[0] : select(block, branch, phi.value, entries, isOnlyWay);
       phi.incoming.erase(phi.incoming.begin() + static_cast<std::ptrdiff_t>(edges[1]));
     }
     // A selection has taken the place of such a phi.
@@ -167,7 +168,7 @@ class Converter {
   }
 
   /// The value that `phi` has behind the branch: its own name where there is no other way to it.
-  ValueId select(Block& block, const Terminator& branch, ValueId phi, const ValueId (&ways)[2], bool isOnlyWay) {
+  ValueId select(Block& block, const Terminator& branch, ValueId phi, const ValueId (&entries)[2], bool isOnlyWay) {
     const Type type = *selectedAs(f_.values[phi].type);
     const ValueId result = isOnlyWay ? phi : newValue(f_.values[phi]);
     auto add = [&](Op op, std::vector<ptx::Operand> operands) {
@@ -175,12 +176,12 @@ class Converter {
     };
     if (type == Type::pred) {
       const ValueId taken = newValue(f_.values[phi]), other = newValue(f_.values[phi]);
-      add(Op::And, {value(taken), value(ways[0]), value(branch.condition, branch.negated)});
-      add(Op::And, {value(other), value(ways[1]), value(branch.condition, !branch.negated)});
+      add(Op::And, {value(taken), value(entries[0]), value(branch.condition, branch.negated)});
+      add(Op::And, {value(other), value(entries[1]), value(branch.condition, !branch.negated)});
       add(Op::Or, {value(result), value(taken), value(other)});
     } else {
       add(Op::Selp,
-          {value(result), value(ways[branch.negated]), value(ways[!branch.negated]), value(branch.condition)});
+          {value(result), value(entries[branch.negated]), value(entries[!branch.negated]), value(branch.condition)});
     }
     return result;
   }
@@ -229,6 +230,6 @@ class Converter {
 
 }  // namespace
 
-void selectForBranches(Function& function, const LaunchShape& launch) { Converter(function, launch).run(); }
+void ifConvert(Function& function, const LaunchShape& launch) { Converter(function, launch).run(); }
 
 }  // namespace ordito::ir

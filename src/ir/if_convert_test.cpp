@@ -1,5 +1,5 @@
 // Which branches become selections.
-#include "ir/selection.hpp"
+#include "ir/if_convert.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@
 namespace ordito::ir {
 namespace {
 
-/// Blocks of a kernel with this body, behind `selectForBranches`; %t is threadIdx.x.
+/// Blocks of a kernel with this body, behind `ifConvert`; %t is threadIdx.x.
 size_t blocksOf(const std::string& body) {
   size_t blocks = 0;
   const std::string declarations =
       ".reg .b32 %t, %a, %b;\n.reg .b64 %o, %w;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nld.param.u64 %o, [out];\n";
   withKernel(".param .u64 out", declarations + body + "\nst.global.u32 [%o], %a;\nret;", [&](Function& function) {
-    selectForBranches(function, {{64, 1, 1}});
+    ifConvert(function, {{64, 1, 1}});
     const auto ok = verify(function);
     EXPECT_TRUE(ok) << ok.error().message;
     blocks = function.blocks.size();
