@@ -183,6 +183,15 @@ const Thread& leaderOf(const Warp& warp, uint32_t ready) {
   return inside ? leaderOf(warp, inside) : *leader;
 }
 
+/// A lane, of those that are ready, which only has to end: it waits for nobody. Null if there is none.
+const Thread* endingLane(const Warp& warp, uint32_t ready) {
+  for (uint32_t lane : Lanes(ready)) {
+    const Thread& thread = warp.threads[lane];
+    if (thread.stack.size() == 1 && thread.top().plan->endsKernel[thread.top().pc]) return &thread;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 /// The lanes that stand at the same instruction as the leader or, if one has waited for long, as that one.
@@ -195,7 +204,8 @@ uint32_t Block::selectGroup(Warp& warp) const {
     --warp.focusSteps;
   } else {
     warp.focus = -1;
-    leader = &leaderOf(warp, ready);
+    leader = endingLane(warp, ready);
+    if (!leader) leader = &leaderOf(warp, ready);
   }
   uint32_t group = 0;
   for (uint32_t lane : Lanes(ready))

@@ -71,13 +71,13 @@ void Executor::raiseIssue(uint32_t group, uint32_t lanes) const {
   if (instruction->op == Op::Bra && instruction->guard) raiseBranch(group, lanes);
 }
 
-/// Not a branch that leads on whether it is taken or not, nor one of whose ways leads straight to the end of the kernel
-/// (machine/counters.hpp).
+/// Not a branch that leads on whether it is taken or not, nor a predicated exit (machine/counters.hpp).
 void Executor::raiseBranch(uint32_t group, uint32_t lanes) const {
   const FunctionPlan& plan = *thread->top().plan;
   const size_t next = static_cast<size_t>(instruction - plan.source->instructions.data()) + 1;
   const size_t target = plan.source->labels[instruction->operands[0].label].instruction;
-  if (target == next || plan.endsKernel[next] || plan.endsKernel[target]) return;
+  const bool goesBack = target < next;
+  if (target == next || plan.endsKernel[target] || (plan.endsKernel[next] && !goesBack)) return;
   siteCounters()[size_t(Counter::Branches)] += 1;
   if (lanes != 0 && lanes != group) siteCounters()[size_t(Counter::DivergentBranches)] += 1;
 }

@@ -85,8 +85,18 @@ void Emitter::raiseGuardedIssue(const Instruction& i) {
   if (counting_ && i.guard && i.raisesIssue) countLanes(Counter::ThreadInstructions, guardedMask(i));
 }
 
-/// A conditional branch counts; one of whose sides only ends the thread is a predicated exit and does not, like on a
-/// GPU.
+namespace {
+
+/// To the end of the kernel, or forwards around it; not a loop's branch back, behind which the kernel ends.
+bool isPredicatedExit(const ir::Function& f, const ir::Terminator& end) {
+  const unsigned side = simt::exitSide(f, end);
+  const bool goesBack = f.blocks[end.target[0]].line <= end.line;
+  return side == 0 || (side == 1 && !goesBack);
+}
+
+}  // namespace
+
+/// A conditional branch counts, a predicated exit does not.
 void Emitter::raiseEnd(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
   if (!counting_) return;
   using Kind = ir::Terminator::Kind;
@@ -99,7 +109,7 @@ void Emitter::raiseEnd(const ir::Terminator& end, const Parts& mask, bool diverg
     count(Counter::ThreadInstructions,
           b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {taken}), b_.getInt64Ty()));
   }
-  if (simt::exitSide(f_, end) < 2) return;
+  if (isPredicatedExit(f_, end)) return;
   countWarps(Counter::Branches, 1, mask);
   if (!divergent) return;
   for (unsigned p = 0; p < coarsening_; ++p) {

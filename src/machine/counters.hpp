@@ -13,9 +13,9 @@ namespace ordito::machine {
 enum class Counter : uint8_t {
   WarpInstructions,    // an instruction issued once for a warp with at least one active lane
   ThreadInstructions,  // the same times its active (guard true) lanes
-  Branches,  // conditional branches executed by a warp, uniform or not; neither plain jumps nor a branch one of whose
-             // ways only ends the kernel (on a GPU that is a predicated exit). See docs/lab.md for the check against a
-             // real profiler.
+  Branches,  // conditional branches executed by a warp, uniform or not; neither plain jumps nor a branch to the end of
+             // the kernel or forwards around it (on a GPU that is a predicated exit; but the branch back of a loop
+             // behind which the kernel ends is one). See docs/lab.md for the check against a real profiler.
   DivergentBranches,   // … whose active lanes did not all go the same way
   GlobalLoadRequests,  // warp-level global (or generic that hit global) load instructions
   GlobalLoadSectors,   // distinct 32-byte sectors that they touched

@@ -51,6 +51,7 @@ bool isExcluded(Op op) {
     case Op::Tanh:
     case Op::Rsqrt:
     case Op::Isspacep:
+    case Op::Istypep:
     case Op::Cvta: return true;
     default: return isa::info(op).effect != isa::Effect::Pure;
   }

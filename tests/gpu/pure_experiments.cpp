@@ -28,6 +28,7 @@ bool makesCarry(const Form& f) { return f.has(ModifierKind::Carry); }
 bool isPrivateToTheMachine(Op op) {
   switch (op) {
     case Op::Isspacep:
+    case Op::Istypep:
     case Op::Cvta:
     case Op::Mapa:
     case Op::GetCtaRank:
