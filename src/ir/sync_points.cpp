@@ -403,7 +403,7 @@ class SyncPointFinder {
   /// The lanes that a warp operation may wait for although they are not active: all those that are not known. What
   /// activemask said is active.
   uint32_t lanesNamedBy(const Instruction& i) const {
-    const int k = i.info().form.memberMask;
+    const int8_t k = i.info().form.memberMask;
     if (k < 0) return 0;
     const ptx::Operand& members = i.operands[static_cast<size_t>(k)];
     if (members.kind == OperandKind::Integer) return static_cast<uint32_t>(members.bits);
