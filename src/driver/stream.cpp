@@ -146,7 +146,7 @@ void Stream::runFront(Lock& lock) {
   bool dropped = leaving || (group_.error() != CUDA_SUCCESS && !operation.evenAfterError);
   if (operation.run && !dropped) {
     std::string message;
-    const uint64_t begin = now();
+    const uint64_t begin = machine::hasListeners() ? now() : 0;
     CUresult result = operation.run(message);
     if (result != CUDA_SUCCESS) group_.fail(result, std::move(message));
     raiseEnd(operation.what, begin);
