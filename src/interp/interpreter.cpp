@@ -22,12 +22,12 @@ class Interpretation : public machine::Executable {
     static thread_local std::unique_ptr<Block> block;
     block.reset(frame.resumes ? suspended(frame) : new Block(program, frame));
     block->betterCode = std::exchange(machine::betterCode().place, nullptr);
-    const machine::BlockStatus turn = block->run();
-    if (turn == machine::BlockStatus::Suspended)
+    const machine::BlockStatus status = block->run();
+    if (status == machine::BlockStatus::Suspended)
       suspended(frame) = block.release();
     else
       block.reset();
-    return turn;
+    return status;
   }
 
   bool canSuspend() const override { return true; }

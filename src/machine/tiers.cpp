@@ -34,9 +34,9 @@ class Restarted {
 
   BlockStatus run(const BlockFrame& original) {
     frame_.resumes = original.resumes - resumesBefore_;
-    const BlockStatus turn = code_.runBlock(frame_);
+    const BlockStatus status = code_.runBlock(frame_);
     original.waitsAt = frame_.waitsAt;
-    return turn;
+    return status;
   }
   void abandon() const { code_.abandon(frame_); }
 
@@ -77,17 +77,17 @@ class TieredKernel final : public Executable {
     if (restarted == nullptr) {
       // What is counted cannot be taken back.
       betterCode() = {frame.counters ? nullptr : &published_, false};
-      const BlockStatus turn = interpretation_->runBlock(frame);
-      if (!std::exchange(betterCode().isTaken, false)) return turn;
+      const BlockStatus status = interpretation_->runBlock(frame);
+      if (!std::exchange(betterCode().isTaken, false)) return status;
       restarted = Restarted::make(latest(), frame).release();
       if (restarted == nullptr) return interpretation_->runBlock(frame);
     }
     // A fault leaves by longjmp: then the next block of this thread frees it.
     static thread_local std::unique_ptr<Restarted> running;
     running.reset(restarted);
-    const BlockStatus turn = running->run(frame);
-    turn == BlockStatus::Suspended ? (void)running.release() : running.reset();
-    return turn;
+    const BlockStatus status = running->run(frame);
+    status == BlockStatus::Suspended ? (void)running.release() : running.reset();
+    return status;
   }
   void abandon(const BlockFrame& frame) const override {
     const std::unique_ptr<Restarted> restarted(restartedAt(frame));

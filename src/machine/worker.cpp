@@ -134,10 +134,10 @@ void Worker::addCounters(SiteCounters& sites) const {
 
 /// Runs the block that has the seat until it ends or is suspended and takes the seat with it.
 std::optional<Fault> Worker::runContext(const GridLaunch& launch, std::unique_ptr<BlockContext>& context) {
-  BlockStatus turn = BlockStatus::Ended;
-  auto fault = runGuarded(*context->code, context->frame, &turn);
+  BlockStatus status = BlockStatus::Ended;
+  auto fault = runGuarded(*context->code, context->frame, &status);
   if (fault) nameThread(launch, context->frame, *fault);
-  if (fault || turn == BlockStatus::Ended) {
+  if (fault || status == BlockStatus::Ended) {
     if (deadlock_ && !fault) deadlock_->ended(context->frame);
     context->device.end();
     return fault;

@@ -32,10 +32,10 @@ inline Run::Kind classify(const ir::Pattern& p, unsigned first, unsigned width, 
 /// The widest run length (a power of two, at least 4) that cuts each group into runs.
 inline unsigned runWidth(const ir::Pattern& p, unsigned groups, int64_t step) {
   for (unsigned width = kLanes / groups; width >= 4; width /= 2) {
-    bool optimised = true;
+    bool fits = true;
     for (unsigned first = 0; first < kLanes; first += width)
-      optimised &= classify(p, first, width, step) != Run::Kind::Scattered;
-    if (optimised) return width;
+      fits &= classify(p, first, width, step) != Run::Kind::Scattered;
+    if (fits) return width;
   }
   return 0;
 }
