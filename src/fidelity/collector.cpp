@@ -1,14 +1,10 @@
 // See collector.hpp.
 #include "fidelity/collector.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-#include <fstream>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/environment.hpp"
-#include "ptx/opcode.hpp"
 #include "ptx/source_lines.hpp"
 
 namespace ordito::fidelity {
@@ -19,11 +15,9 @@ using Json = nlohmann::ordered_json;
 using machine::Counter;
 
 Place placeAt(const machine::LaunchEvent& launch, uint32_t line) {
-  Place place{launch.kernel, line, {}, ptx::sourceOf(launch.module, launch.function, line), {}, 0};
-  if (const ptx::Instruction* i = ptx::instructionAt(launch.module, launch.function, line)) {
-    place.instruction = ptx::spellOpcode(*i);
-    place.judgement = judge(launch.module, *i);
-  }
+  Place place{machine::kernelLine(launch, line), {}, 0};
+  if (const ptx::Located at = ptx::instructionAt(launch.module, launch.function, line))
+    place.judgement = judge(launch.module, *at.function, *at.instruction);
   return place;
 }
 
@@ -31,10 +25,11 @@ Place placeAt(const machine::LaunchEvent& launch, uint32_t line) {
 
 void Collector::launchEnded(const machine::LaunchEvent& launch) {
   std::lock_guard lock(mutex_);
+  auto& places = places_.of(launch);
   for (const auto& [line, counters] : launch.sites) {
     const uint64_t executions = counters[static_cast<size_t>(Counter::WarpInstructions)];
     if (!executions) continue;
-    auto [it, isNew] = places_.try_emplace({launch.mangled, line});
+    auto [it, isNew] = places.try_emplace(line);
     if (isNew) it->second = placeAt(launch, line);
     it->second.executions += executions;
   }
@@ -43,7 +38,7 @@ void Collector::launchEnded(const machine::LaunchEvent& launch) {
 std::vector<Place> Collector::places() const {
   std::lock_guard lock(mutex_);
   std::vector<Place> result;
-  for (const auto& [key, place] : places_) result.push_back(place);
+  places_.forEach([&](const Place& place) { result.push_back(place); });
   return result;
 }
 
@@ -73,17 +68,8 @@ std::string toJson(const std::vector<Place>& places) {
   return Json{{"kinds", kinds}, {"places", list}}.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void Collector::flush() {
-  if (path_.empty()) return;
-  std::ofstream out(path_);
-  out << toJson(places());
-  if (!out.flush()) fmt::print(stderr, "ordito: ORDITO_FIDELITY: cannot write {}\n", path_);
-}
+std::string Collector::report() const { return toJson(places()); }
 
-machine::Listener* listener() {
-  const std::string path = readEnvironment().fidelity;
-  static auto* instance = !path.empty() ? new Collector(path) : nullptr;  // written until the process ends
-  return instance;
-}
+machine::Listener* listener() { return machine::reportListener<Collector>(readEnvironment().fidelity); }
 
 }  // namespace ordito::fidelity

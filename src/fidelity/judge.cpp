@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "ptx/opcode.hpp"
+#include "ptx/reads.hpp"
 #include "rt/math_error.hpp"
 
 namespace ordito::fidelity {
@@ -15,6 +16,8 @@ namespace {
 
 using isa::Op;
 using isa::Special;
+
+constexpr std::string_view kAtom = "atom";
 
 struct Rule {
   const char* opcode;  // * stands for anything
@@ -25,6 +28,7 @@ struct Rule {
 constexpr std::string_view kPayload = "a NaN in f64 can have another payload than on a GPU";
 constexpr std::string_view kSums = "floats are added in the order in which threads come, on a GPU in another";
 constexpr std::string_view kOld = "which thread sees which old value is up to the order in which threads come";
+constexpr std::string_view kLast = "what stands there in the end is up to the order in which threads come";
 constexpr std::string_view kProducts = "sums of products are made as an H200 makes them; other GPUs round otherwise";
 constexpr std::string_view kVideo = "GPUs since Volta leave out a clamp or take another sign; the manual is followed";
 constexpr std::string_view kFiltered =
@@ -47,6 +51,10 @@ constexpr Rule kRules[] = {
     {"red*.add*.f32", Kind::Order, kSums},
     {"red.*add*.f64", Kind::Order, kSums},
     {"red.*add*f16*", Kind::Order, kSums},
+    {"red.*exch*", Kind::Order, kLast},
+    {"red.*cas*", Kind::Order, kLast},
+    {"red.*inc*", Kind::Order, kLast},
+    {"red.*dec*", Kind::Order, kLast},
     {"sured*", Kind::Exact, ""},
     {"atom*", Kind::Order, kOld},
     {"activemask*", Kind::Order, "which lanes run together is the scheduler's choice"},
@@ -117,14 +125,17 @@ Judgement judgeOpcode(Op op, const std::string& opcode) {
   return {};
 }
 
-Judgement judge(const ptx::Module& module, const ptx::Instruction& i) {
+Judgement judge(const ptx::Module& module, const ptx::Function& function, const ptx::Instruction& i) {
   if (std::ranges::any_of(i.operands, tellsOfTheMachine))
     return {Kind::Machine, "the value is the machine's: on a GPU it differs from run to run"};
   if (i.op == Op::Call && i.operands[1].symbol.kind == ptx::Symbol::Kind::Function) {
     const ptx::Function& callee = module.functions[i.operands[1].symbol.index];
     return callee.hasBody ? Judgement{} : judgeFunction(callee.name);
   }
-  return judgeOpcode(i.op, ptx::spellOpcode(i));
+  const std::string opcode = ptx::spellOpcode(i);
+  if (opcode.starts_with(kAtom) && ptx::isReduction(i, ptx::readRegisters(function)))
+    return judgeOpcode(i.op, "red" + opcode.substr(kAtom.size()));  // as a GPU's compiler makes of it
+  return judgeOpcode(i.op, opcode);
 }
 
 }  // namespace ordito::fidelity

@@ -15,8 +15,8 @@ struct Judgement {
   std::string reason;  // empty for Exact
 };
 
-/// Of one instruction of `module` in compiled code; the interpreter is never worse.
-Judgement judge(const ptx::Module& module, const ptx::Instruction& instruction);
+/// Of one instruction of `function` in compiled code; the interpreter is never worse.
+Judgement judge(const ptx::Module& module, const ptx::Function& function, const ptx::Instruction& instruction);
 
 /// Of an instruction by its opcode alone, as PTX spells it with all modifiers: "atom.global.add.f32".
 Judgement judgeOpcode(isa::Op op, const std::string& opcode);

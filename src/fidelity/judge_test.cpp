@@ -69,15 +69,22 @@ std::vector<Kind> kindsOf(const std::string& body) {
     return {};
   }
   std::vector<Kind> kinds;
-  for (const ptx::Instruction& i : module->functions.back().instructions) kinds.push_back(judge(*module, i).kind);
+  const ptx::Function& kernel = module->functions.back();
+  for (const ptx::Instruction& i : kernel.instructions) kinds.push_back(judge(*module, kernel, i).kind);
   kinds.pop_back();  // ret
   return kinds;
 }
 
 TEST(Fidelity, FloatingAtomicsDependOnAnOrder) {
   EXPECT_EQ(kindsOf("red.global.add.f32 [%rd1], %f1; red.global.add.u32 [%rd1], %r1; red.global.max.s32 [%rd1], %r1;"
-                    "atom.global.add.u32 %r1, [%rd1], %r2;"),
-            (std::vector{Kind::Order, Kind::Exact, Kind::Exact, Kind::Order}));
+                    "atom.global.add.u32 %r1, [%rd1], %r2; st.global.u32 [%rd1], %r1;"),
+            (std::vector{Kind::Order, Kind::Exact, Kind::Exact, Kind::Order, Kind::Exact}));
+}
+
+TEST(Fidelity, AnAtomWhoseResultNobodyReadsIsAReduction) {
+  EXPECT_EQ(kindsOf("atom.global.add.u32 %r1, [%rd1], %r2; atom.global.add.f32 %f1, [%rd1], %f2;"
+                    "atom.global.exch.b32 %r3, [%rd1], %r2;"),
+            (std::vector{Kind::Exact, Kind::Order, Kind::Order}));
 }
 
 TEST(Fidelity, DoublesHavePayloadsOfTheirOwn) {

@@ -1,17 +1,11 @@
 // See hotspots.hpp.
 #include "hotspots/hotspots.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "base/environment.hpp"
-#include "ptx/opcode.hpp"
-#include "ptx/source_lines.hpp"
 
 namespace ordito::hotspots {
 
@@ -21,11 +15,6 @@ using Json = nlohmann::ordered_json;
 using machine::Counter;
 
 uint64_t at(const machine::CounterValues& counters, Counter c) { return counters[static_cast<size_t>(c)]; }
-
-std::string opcodeAt(const machine::LaunchEvent& launch, uint32_t line) {
-  const ptx::Instruction* i = ptx::instructionAt(launch.module, launch.function, line);
-  return i ? ptx::spellOpcode(*i) : "";
-}
 
 struct Shown {
   const char* key;
@@ -67,11 +56,11 @@ uint64_t Site::transactions() const {
 
 void Collector::launchEnded(const machine::LaunchEvent& launch) {
   std::lock_guard lock(mutex_);
+  auto& sites = sites_.of(launch);
   for (const auto& [line, counters] : launch.sites) {
-    auto [it, isNew] = sites_.try_emplace({launch.kernel, line});
+    auto [it, isNew] = sites.try_emplace(line);
     Site& site = it->second;
-    if (isNew)
-      site = {launch.kernel, line, opcodeAt(launch, line), ptx::sourceOf(launch.module, launch.function, line)};
+    if (isNew) site = {machine::kernelLine(launch, line)};
     for (size_t c = 0; c < counters.size(); ++c) site.counters[c] += counters[c];
   }
 }
@@ -80,8 +69,9 @@ std::vector<Site> Collector::sites() const {
   std::vector<Site> result;
   {
     std::lock_guard lock(mutex_);
-    for (const auto& [key, site] : sites_)
+    sites_.forEach([&](const Site& site) {
       if (site.transactions()) result.push_back(site);
+    });
   }
   std::sort(result.begin(), result.end(), [](const Site& a, const Site& b) {
     if (a.transactions() != b.transactions()) return a.transactions() > b.transactions();
@@ -107,17 +97,8 @@ std::string toJson(const std::vector<Site>& sites) {
   return Json{{"transactions", all}, {"sites", list}}.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void Collector::flush() {
-  if (path_.empty()) return;
-  std::ofstream out(path_);
-  out << toJson(sites());
-  if (!out.flush()) fmt::print(stderr, "ordito: ORDITO_HOTSPOTS: cannot write {}\n", path_);
-}
+std::string Collector::report() const { return toJson(sites()); }
 
-machine::Listener* listener() {
-  const std::string path = readEnvironment().hotspots;
-  static auto* instance = !path.empty() ? new Collector(path) : nullptr;  // written until the process ends
-  return instance;
-}
+machine::Listener* listener() { return machine::reportListener<Collector>(readEnvironment().hotspots); }
 
 }  // namespace ordito::hotspots

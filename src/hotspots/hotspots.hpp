@@ -3,21 +3,16 @@
 // On when ORDITO_HOTSPOTS names a file (`ordito profile --hotspots` sets it), which is written when the process ends.
 #pragma once
 
-#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "machine/listener.hpp"
+#include "machine/report_listener.hpp"
 
 namespace ordito::hotspots {
 
-struct Site {
-  std::string kernel;  // demangled
-  uint32_t ptxLine = 0;
-  std::string instruction;  // as PTX spells it
-  std::string source;       // "a.cu:12"; empty if the module does not say
+struct Site : machine::KernelLine {
   machine::CounterValues counters{};
 
   /// What memory had to do for it: sectors of global memory, passes over the banks of shared memory, and for all else
@@ -25,25 +20,24 @@ struct Site {
   uint64_t transactions() const;
 };
 
-class Collector : public machine::Listener {
+class Collector : public machine::ReportListener {
  public:
-  explicit Collector(std::string path) : path_(std::move(path)) {}
-  bool wantsSites() const override { return true; }
+  explicit Collector(std::string path) : ReportListener("ORDITO_HOTSPOTS", std::move(path)) {}
   void launchEnded(const machine::LaunchEvent& launch) override;
-  void flush() override;
   /// All that touched memory, the one that moved most first.
   std::vector<Site> sites() const;
 
  private:
-  const std::string path_;
+  std::string report() const override;
+
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, uint32_t>, Site> sites_;
+  machine::KernelLines<Site> sites_;
 };
 
 /// The process's collector; null when nobody asked for it.
 machine::Listener* listener();
 
-/// The JSON text that flush() writes.
+/// The JSON text of the report.
 std::string toJson(const std::vector<Site>& sites);
 
 }  // namespace ordito::hotspots

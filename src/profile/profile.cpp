@@ -2,8 +2,6 @@
 #include "profile/profile.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/environment.hpp"
@@ -79,18 +77,11 @@ void Recorder::launchEnded(const machine::LaunchEvent& launch) {
   add(std::move(record), launch.gpu);
 }
 
-void Recorder::flush() {
-  if (path_.empty()) return;
+std::string Recorder::report() const {
   std::lock_guard lock(mutex_);
-  std::ofstream out(path_);
-  out << toJson(records_, gpuName_);
-  if (!out.flush()) fmt::print(stderr, "ordito: ORDITO_PROFILE: cannot write {}\n", path_);
+  return toJson(records_, gpuName_);
 }
 
-machine::Listener* listener() {
-  const std::string path = readEnvironment().profile;
-  static auto* instance = !path.empty() ? new Recorder(path) : nullptr;  // written until the process ends
-  return instance;
-}
+machine::Listener* listener() { return machine::reportListener<Recorder>(readEnvironment().profile); }
 
 }  // namespace ordito::profile

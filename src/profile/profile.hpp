@@ -12,8 +12,8 @@
 #include "machine/counters.hpp"
 #include "machine/gpu.hpp"
 #include "machine/kernel.hpp"
-#include "machine/listener.hpp"
 #include "machine/occupancy.hpp"
+#include "machine/report_listener.hpp"
 
 namespace ordito::profile {
 
@@ -39,20 +39,17 @@ struct Metric {
 /// All metrics, in the order of output.
 const std::vector<Metric>& metrics();
 
-class Recorder : public machine::Listener {
+class Recorder : public machine::ReportListener {
  public:
-  /// `path` empty: off.
-  explicit Recorder(std::string path) : path_(std::move(path)) {}
+  explicit Recorder(std::string path) : ReportListener("ORDITO_PROFILE", std::move(path)) {}
 
-  bool wantsSites() const override { return true; }
   void launchEnded(const machine::LaunchEvent& launch) override;
   void add(LaunchRecord record, const machine::GpuDescription& gpu);
-  /// Writes everything so far to the file.
-  void flush() override;
 
  private:
-  const std::string path_;
-  std::mutex mutex_;
+  std::string report() const override;
+
+  mutable std::mutex mutex_;
   std::vector<LaunchRecord> records_;
   std::string gpuName_;
 };
@@ -60,7 +57,7 @@ class Recorder : public machine::Listener {
 /// The process's recorder; null when nobody asked for a profile.
 machine::Listener* listener();
 
-/// The JSON text that flush() writes.
+/// The JSON text of the report.
 std::string toJson(const std::vector<LaunchRecord>& records, const std::string& gpuName);
 
 }  // namespace ordito::profile

@@ -28,16 +28,16 @@ std::optional<SourceLocation> locationIn(const Module& module, const Function& f
   return std::nullopt;
 }
 
-const Instruction* instructionIn(const Function& function, uint32_t ptxLine) {
+Located instructionIn(const Function& function, uint32_t ptxLine) {
   for (const Instruction& i : function.instructions)
-    if (i.line == ptxLine) return &i;
-  return nullptr;
+    if (i.line == ptxLine) return {&function, &i};
+  return {};
 }
 
 }  // namespace
 
-const Instruction* instructionAt(const Module& module, const Function& first, uint32_t ptxLine) {
-  const Instruction* found = instructionIn(first, ptxLine);
+Located instructionAt(const Module& module, const Function& first, uint32_t ptxLine) {
+  Located found = instructionIn(first, ptxLine);
   for (size_t f = 0; !found && f < module.functions.size(); ++f) found = instructionIn(module.functions[f], ptxLine);
   return found;
 }

@@ -11,8 +11,15 @@ namespace ordito::ptx {
 /// that were linked have lines of the same number: those of `first` come first.
 std::string sourceOf(const Module& module, const Function& first, uint32_t ptxLine);
 
-/// The instruction at a line of PTX, of `first` or of another function; null if there is none.
-const Instruction* instructionAt(const Module& module, const Function& first, uint32_t ptxLine);
+/// An instruction and the function that it stands in.
+struct Located {
+  const Function* function = nullptr;
+  const Instruction* instruction = nullptr;
+  explicit operator bool() const { return instruction != nullptr; }
+};
+
+/// The instruction at a line of PTX, of `first` or of another function; nothing if there is none.
+Located instructionAt(const Module& module, const Function& first, uint32_t ptxLine);
 
 /// The text with the source behind each "PTX line N" in it.
 std::string withSources(const Module& module, const Function& first, const std::string& text);
