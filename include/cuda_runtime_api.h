@@ -34,6 +34,8 @@ cudaError_t cudaDeviceSynchronize(void);
 // A parent cannot wait for its children since CUDA 12.
 __device__ cudaError_t cudaDeviceSynchronize(void) __attribute__((
     error("CUDA 12 removed it from device code; launch what comes after the child grids into cudaStreamTailLaunch")));
+// The same under the name that Thrust and CUB 1.17 use. They never get there; a kernel that does is told.
+__device__ cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void);
 #endif
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 __cudart_builtin__ cudaError_t cudaDeviceGetLimit(size_t* value, enum cudaLimit limit);

@@ -159,9 +159,19 @@ class Place {
 
   bool isDevice() const { return !open_.empty() && open_.back(); }
 
+  /// Whether the function around a launch declares its kernel, as a parameter or a variable: a pointer.
+  bool declaresLocal(const Launch& launch) const {
+    if (launch.open != launch.first + 1) return false;  // qualified, or with template arguments
+    const std::string_view name = tokens_[launch.first].text;
+    for (size_t i = function_ + 1; i + 1 < launch.first; ++i)
+      if (tokens_[i].is(name) && isDeclared(i)) return true;
+    return false;
+  }
+
   void pass(size_t i) {
     const CxxToken& token = tokens_[i];
     if (token.is("{")) {
+      if (!isDevice() && declared_) function_ = mark_;
       open_.push_back(isDevice() || declared_);
       declared_ = false;
     } else if (token.is("}")) {
@@ -172,15 +182,26 @@ class Place {
     } else if (token.is(";")) {
       declared_ = false;
     } else if (words_.marksDevice(tokens_, i)) {
+      if (!declared_) mark_ = i;
       declared_ = true;
     }
   }
 
  private:
+  /// Behind a type, a `*` or a `&`, and in front of what may follow a declared name.
+  bool isDeclared(size_t i) const {
+    const CxxToken &before = tokens_[i - 1], &behind = tokens_[i + 1];
+    const bool isType = before.kind == Kind::Word && !before.is("return") && !before.is("else") && !before.is("do");
+    if (!isType && !before.is("*") && !before.is("&") && !before.is(">")) return false;
+    return behind.is("=") || behind.is(";") || behind.is(",") || behind.is(")") || behind.is("{");
+  }
+
   const Tokens& tokens_;
   const DeviceWords& words_;
   std::vector<bool> open_;  // by brace
   bool declared_ = false;   // the next brace opens a function of the device's
+  size_t mark_ = 0;         // what says so
+  size_t function_ = 0;     // and said so of the function that is open
 };
 
 /// A macro, so that the compiler's messages show little more than what the programmer wrote. The kernel's name comes
@@ -264,9 +285,15 @@ class Rewriter {
     std::replace(name.begin(), name.end(), '\n', ' ');  // it moves behind the rest
     const std::string grid = configuration(launch);
     const std::vector<std::string> values = argumentValues(launch);
-    const std::string arguments = inside(launch.arguments, launch.end);
-    return fmt::format("__ORDITO_LAUNCH(({}), ({}), {}, ({}), {})", grid, arguments, values.size(),
-                       fmt::join(values, ", "), name);
+    std::string arguments = inside(launch.arguments, launch.end);
+    size_t count = values.size();
+    if (place_.declaresLocal(launch)) {
+      // A local class cannot name it, so the pointer comes with the arguments, behind them.
+      arguments += (count > 0 ? ", " : "") + name;
+      name = fmt::format("::ordito_launch::get<{}>(*this)", count++);
+    }
+    return fmt::format("__ORDITO_LAUNCH(({}), ({}), {}, ({}), {})", grid, arguments, count, fmt::join(values, ", "),
+                       name);
   }
 
   /// How the kernel gets its arguments inside the local class.

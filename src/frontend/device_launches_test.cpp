@@ -66,6 +66,19 @@ TEST(DeviceLaunches, TheConfigurationEndsWhereArgumentsBegin) {
   EXPECT_NE(launched("k<<<(n + 31) / 32, n >> 3>>>(p);"), "unchanged");
 }
 
+TEST(DeviceLaunches, ALocalPointerComesWithTheArguments) {
+  const std::string through = "(1, 2), (p, f), 2, (" + value(0) + "), " + value(1);
+  EXPECT_EQ(launched("auto f = k; f<<<1, 2>>>(p);"), through);
+  EXPECT_EQ(launched("void (*f)(int*) = k; f<<<1, 2>>>(p);"), through);
+  EXPECT_EQ(launched("Kernel f{k}; f<<<1, 2>>>();"), "(1, 2), (f), 1, (), " + value(0));
+  // No declarations: a use, and a name that is qualified.
+  EXPECT_EQ(launched("g(f); f<<<1, 2>>>(p);"), "(1, 2), (p), 1, (" + value(0) + "), f");
+  EXPECT_EQ(launched("int f = 1; a::f<<<1, 2>>>(p);"), "(1, 2), (p), 1, (" + value(0) + "), a::f");
+  const std::string parameter =
+      rewritten("__attribute__((device)) void g(void (*f)(int*), int* p) { if (p) { f<<<1, 2>>>(p); } }");
+  EXPECT_NE(parameter.find(through), std::string::npos) << parameter;
+}
+
 TEST(DeviceLaunches, LinesStay) {
   const std::string text = inKernel("\n k<<<1,\n 2>>>(p,\n 3);\n\n");
   const std::string changed = rewritten(text);

@@ -18,6 +18,7 @@ using Kind = CxxToken::Kind;
 
 constexpr std::string_view kSharedInitialiser = "initialization is not supported for __shared__ variables";
 constexpr std::string_view kDeviceAddress = "reference to __device__ function";
+constexpr std::string_view kKernelAddress = "reference to __global__ function";
 constexpr std::string_view kVariableArray = "variable-sized object may not be initialized";
 constexpr std::string_view kAttribute = "an attribute list cannot appear here";
 constexpr std::string_view kTemplate = "use 'template' keyword to treat '";
@@ -91,6 +92,7 @@ class Mender {
       if (at == tokens_.size()) continue;
       if (message.text.starts_with(kSharedInitialiser)) mendShared(at);
       if (message.text.starts_with(kDeviceAddress)) mendAddress(at);
+      if (message.text.starts_with(kKernelAddress)) mendKernelAddress(at);
       if (message.text.starts_with(kVariableArray)) mendArray(at);
       if (message.text.starts_with(kGuide)) mendGuide(at);
       if (message.text.starts_with(kAttribute)) mendAttribute(at);
@@ -241,6 +243,19 @@ class Mender {
                         hash(function)));
   }
 
+  /// The name of a kernel in device code, or the & in front of it, as a value. A local class may name it where clang
+  /// resolves names with no function around (device_launches.cpp).
+  void mendKernelAddress(size_t at) {
+    const size_t name = tokens_[at].is("&") ? at + 1 : at;
+    const size_t last = endOfName(name);
+    if (last == name || last >= tokens_.size() || tokens_[last].is("(") || tokens_[last].is("<")) return;
+    replace(at, last,
+            fmt::format("(__extension__({{ struct __ordito_named {{ decltype(&{0}) __ordito_pointer; unsigned long "
+                        "__ordito_done = sizeof(char[(this->__ordito_pointer = &{0}, 1)]); }}; "
+                        "__ordito_named().__ordito_pointer; }}))",
+                        source(name, last)));
+  }
+
   /// FNV-1a: the same in every file that names the function.
   static unsigned long long hash(std::string_view text) {
     unsigned long long value = 14695981039346656037ull;
@@ -312,7 +327,7 @@ class Mender {
 }  // namespace
 
 bool mayBeMended(std::string_view messages) {
-  constexpr std::string_view kAll[] = {kHostGuide,     kSharedInitialiser, kDeviceAddress,
+  constexpr std::string_view kAll[] = {kHostGuide,     kSharedInitialiser, kDeviceAddress, kKernelAddress,
                                        kVariableArray, kAttribute,         kTemplate};
   return std::any_of(std::begin(kAll), std::end(kAll),
                      [&](std::string_view one) { return messages.find(one) != std::string_view::npos; });

@@ -86,7 +86,7 @@ int runNvcc(const std::vector<std::string>& arguments) {
   if (options->action == Action::Help) return printHelp(), 0;
   options->unit = invocation(all);
   printNotes(*options);
-  auto tools = findToolchain();
+  auto tools = findToolchain(*options);
   if (!tools) {
     fmt::print(stderr, "ordito nvcc: {}\n", tools.error().message);
     return 1;

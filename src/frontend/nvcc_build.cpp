@@ -18,6 +18,7 @@
 #include "base/digest.hpp"
 #include "driver/fatbin.hpp"
 #include "frontend/asm_registers.hpp"
+#include "frontend/cccl.hpp"
 #include "frontend/device_launches.hpp"
 #include "frontend/language_repairs.hpp"
 #include "frontend/nvcc_libraries.hpp"
@@ -237,7 +238,8 @@ class Build {
       if (!needsMending) return print(messages), status;
     }
     const std::string text = scratch(source, suffix);
-    if (const int status = execute(command(source, text, Pass::Preprocess))) return status;
+    if (const int status = executeQuietly(command(source, text, Pass::Preprocess), messages))
+      return print(messages), status;
     bool changed = rewrite(text);
     if (needsMending) changed |= mend(source, text, command);
     const Command again = changed ? command(text, "", Pass::Preprocessed) : whole;
@@ -268,7 +270,11 @@ class Build {
     return status;
   }
 
-  static void print(const std::string& messages) { std::fwrite(messages.data(), 1, messages.size(), stderr); }
+  static void print(const std::string& messages) {
+    std::fwrite(messages.data(), 1, messages.size(), stderr);
+    const std::string advice = adviceOnMissingCccl(messages);
+    if (!advice.empty()) complain(advice);
+  }
 
   /// Mends preprocessed text until clang names nothing more to mend; false if it never did.
   template <class MakeCommand>

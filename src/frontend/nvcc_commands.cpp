@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/environment.hpp"
+#include "frontend/cccl.hpp"
 #include "frontend/nvcc_warnings.hpp"
 #include "frontend/prefix.hpp"
 
@@ -23,10 +24,18 @@ void add(Command& command, const std::vector<std::string>& more) {
 /// What nvcc tolerates and clang makes an error or a warning of.
 const std::vector<std::string> kTolerance = {"-Wno-register",
                                              "-Wno-error=c++11-narrowing",
+                                             "-Wno-missing-template-arg-list-after-template-kw",
                                              "-Wno-unknown-warning-option",
                                              "-Wno-unused-command-line-argument",
                                              "-Wno-unknown-cuda-version",
                                              "-Wno-ignored-optimization-argument"};
+
+/// Behind the user's own folders. clang looks into its toolkit last, after /usr/local/include, where another toolkit's
+/// headers may lie.
+void addSystemFolders(Command& command, const Toolchain& tools) {
+  for (const fs::path& folder : tools.cccl) add(command, {"-isystem", folder.string()});
+  add(command, {"-isystem", (tools.toolkit / "include").string()});
+}
 
 /// Both passes over a .cu file must see the same program, so they share everything that can change its meaning.
 Command cudaBase(const Toolchain& tools, const NvccOptions& options, Pass pass = Pass::Whole) {
@@ -49,8 +58,7 @@ Command cudaBase(const Toolchain& tools, const NvccOptions& options, Pass pass =
   for (const auto& option : options.preprocessor) {
     if (!isDelayedMacro(option)) command.push_back(option);
   }
-  // clang looks into its toolkit last, behind /usr/local/include, where another toolkit's headers may lie.
-  add(command, {"-isystem", (tools.toolkit / "include").string()});
+  addSystemFolders(command, tools);
   return command;
 }
 
@@ -79,7 +87,7 @@ void addDependencyFlags(Command& command, const NvccOptions& options) {
 
 }  // namespace
 
-Expected<Toolchain> findToolchain() {
+Expected<Toolchain> findToolchain(const NvccOptions& options) {
   Toolchain tools;
   tools.toolkit = toolkitFolder();
   if (!fs::exists(tools.toolkit / "include" / "cuda_runtime.h")) {
@@ -92,6 +100,9 @@ Expected<Toolchain> findToolchain() {
   } else {
     return fail("clang++-19 is not in PATH: install it (on Debian: apt install clang-19) or name one in ORDITO_CLANG");
   }
+  auto cccl = ccclFolders(tools.toolkit, options.cccl);
+  if (!cccl) return tl::unexpected(cccl.error());
+  tools.cccl = std::move(*cccl);
   for (const char* name : {"llvm-objcopy-19", "llvm-objcopy", "objcopy"}) {
     if (tools.objcopy.empty() && findInPath(name)) tools.objcopy = name;
   }
@@ -178,7 +189,7 @@ Command plainCommand(const Toolchain& tools, const NvccOptions& options, Languag
   if (!options.standard.empty() && language == Language::Cxx) command.push_back("-std=" + options.standard);
   if (options.perThreadStream) command.emplace_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
   add(command, options.preprocessor);
-  add(command, {"-isystem", (tools.toolkit / "include").string()});
+  addSystemFolders(command, tools);
   addHostFlags(command, options);
   addDependencyFlags(command, options);
   add(command, {source, "-o", object});
@@ -194,7 +205,7 @@ Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, co
   } else {
     command = {tools.clang, "-x", language == Language::C ? "c" : "c++", "-D__NVCC__"};
     add(command, options.preprocessor);
-    add(command, {"-isystem", (tools.toolkit / "include").string()});
+    addSystemFolders(command, tools);
   }
   add(command, options.host);
   if (options.action == NvccOptions::Action::Preprocess) command.emplace_back("-E");

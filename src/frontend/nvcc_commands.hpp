@@ -15,9 +15,10 @@ struct Toolchain {
   std::string clang;    ///< clang++-19
   std::string objcopy;  ///< Empty if there is none: needed for separate compilation only.
   std::filesystem::path toolkit;
+  std::vector<std::filesystem::path> cccl;  ///< Folders of headers of Thrust, CUB and libcu++; the system's if empty.
 };
 
-Expected<Toolchain> findToolchain();
+Expected<Toolchain> findToolchain(const NvccOptions& options);
 
 /// What the options need and this machine lacks.
 std::optional<std::string> missingPart(const Toolchain& tools, const NvccOptions& options);

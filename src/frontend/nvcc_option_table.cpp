@@ -286,6 +286,8 @@ constexpr Row kRows[] = {
      [](NvccOptions& o, const std::string& v) { return addPaths(o, v, "-I"); }},
     {"system-include", "isystem", Takes::List, false, "where headers are whose warnings do not matter",
      [](NvccOptions& o, const std::string& v) { return addPaths(o, v, "-isystem"); }},
+    {"cccl", "cccl", Takes::Value, false, "a copy of Thrust, CUB and libcu++ (Ordito's own option)",
+     setText<&NvccOptions::cccl>},
     {"library", "l", Takes::List, true, "link a library", addLibraries},
     {"library-path", "L", Takes::List, true, "where libraries are",
      [](NvccOptions& o, const std::string& v) -> Result {

@@ -38,6 +38,7 @@ struct NvccOptions {
   std::string outputFolder;
   std::string language;  ///< -x: cu, c++ or c for all inputs; empty: by suffix.
 
+  std::string cccl;                       ///< --cccl: a copy of Thrust, CUB and libcu++.
   std::vector<std::string> preprocessor;  ///< -D -U -I -isystem -include, as clang takes them.
   std::vector<std::string> host;          ///< -Xcompiler and what only host code obeys.
   std::vector<std::string> linker;        ///< -L and -Xlinker options that clang's driver takes.

@@ -39,10 +39,10 @@ class RowMatcher {
     return slot.optional && match(slotIndex + 1, wordIndex);
   }
 
-  /// The same with the modifiers in any order. nvcc writes atom.global.sys.add and libcu++ atom.add.acq_rel.sys where
-  /// the manual has atom.sys.global.add, CUB vote.ballot.sync where it has vote.sync.ballot, CUTLASS ld.global.acquire
-  /// and fma.rn.f16x2.relu; ldmatrix comes as .m8n8.x4 and .x4.m8n8. ptxas takes them all. Slots of these rows that
-  /// share words (the layouts and types of matrices) keep their own order.
+  /// The same with the modifiers in any order. nvcc writes atom.global.sys.add, libcu++ atom.add.acq_rel.sys and
+  /// fence.cta.sc where the manual has atom.sys.global.add and fence.sc.cta, CUB vote.ballot.sync where it has
+  /// vote.sync.ballot, CUTLASS ld.global.acquire and fma.rn.f16x2.relu; ldmatrix comes as .m8n8.x4 and .x4.m8n8. ptxas
+  /// takes them all. Slots of these rows that share words (the layouts and types of matrices) keep their own order.
   bool matchInAnyOrder() {
     std::vector<bool> used(words_.size());
     for (const isa::Slot& slot : row_.form.slotList()) {
@@ -128,8 +128,8 @@ Expected<Opcode> findOpcode(std::string_view mnemonic, std::span<const std::stri
   for (isa::Op op : rows->second) {
     using isa::Effect;
     const Effect effect = isa::info(op).effect;
-    const bool effects =
-        effect == Effect::Atomic || effect == Effect::Warp || effect == Effect::Load || effect == Effect::Store;
+    const bool effects = effect == Effect::Atomic || effect == Effect::Warp || effect == Effect::Load ||
+                         effect == Effect::Store || effect == Effect::Fence;
     if (!effects && op != isa::Op::FmaF) continue;
     RowMatcher matcher(op, words);
     if (matcher.matchInAnyOrder()) return matcher.result;

@@ -77,6 +77,7 @@ TEST(Parser, FindsRowModifiersAndTypes) {
             first("atom.sys.global.add.u32 %r1, [%rd1], %r2;").mods);
   EXPECT_EQ(first("atom.cas.acquire.sys.b32 %r1, [%rd1], %r2, %r3;").op, Op::AtomCas);
   EXPECT_EQ(first("red.add.release.gpu.s32 [%rd1], %r2;").op, Op::Red);
+  EXPECT_EQ(first("fence.cta.sc;").mods, first("fence.sc.cta;").mods);
 }
 
 TEST(Parser, KeepsOptionalOperandsInPlace) {
