@@ -90,7 +90,7 @@ void check(const ir::Function& f, std::string_view when) {
 bool isPrinted(std::string_view name) { return ir::findAnalysis(name) || simt::findPart(name); }
 
 /// What the plan of a kernel is made from, as the compiler would have it.
-simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPoints& stops,
+simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPoints& syncPoints,
                     const ir::LaunchShape& launch) {
   simt::Facts facts;
   facts.launch = launch;
@@ -99,15 +99,16 @@ simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPo
   facts.baseline = o.baseline;
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
   facts.schedulerBytes = rt::LaneScheduler::bytes(launch.warps());
-  facts.launch.coarsening = o.together ? o.together : simt::chooseCoarsening(f, stops, facts).factor;
+  facts.launch.coarsening = o.together ? o.together : simt::chooseCoarsening(f, syncPoints, facts).factor;
   return facts;
 }
 
 /// The analyses and the parts of the plan that were asked for.
 void describe(const OptOptions& o, const ir::Function& f, const ir::LaunchShape& launch) {
   const bool plans = std::ranges::any_of(o.print, [](const auto& name) { return simt::findPart(name) != nullptr; });
-  const ir::SyncPoints stops = plans ? ir::findSyncPoints(f, launch) : ir::SyncPoints();
-  const auto kernel = plans ? std::make_unique<simt::Kernel>(f, stops, factsOf(o, f, stops, launch)) : nullptr;
+  const ir::SyncPoints syncPoints = plans ? ir::findSyncPoints(f, launch) : ir::SyncPoints();
+  const auto kernel =
+      plans ? std::make_unique<simt::Kernel>(f, syncPoints, factsOf(o, f, syncPoints, launch)) : nullptr;
   const auto plan = plans ? std::make_unique<simt::Plan>(simt::makePlan(*kernel)) : nullptr;
   for (const std::string& name : o.print) {
     const simt::Part* part = simt::findPart(name);

@@ -11,6 +11,7 @@
 #include "base/environment.hpp"
 #include "driver/api.hpp"
 #include "driver/device.hpp"
+#include "driver/extensions.hpp"
 #include "driver/listeners.hpp"
 #include "machine/listener.hpp"
 
@@ -52,6 +53,10 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
   *name = resultName(error);
   return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
+
+void orditoTellOnce(const char* subject, const char* text) { tellOnce(subject, text); }
+
+int orditoExplainsAll() { return ordito::readEnvironment().explain != 0; }
 
 CUresult cuInit(unsigned int flags) {
   if (flags) return CUDA_ERROR_INVALID_VALUE;

@@ -61,6 +61,13 @@ struct CUarray_st {
 CUresult orditoTextureBind(CUdeviceptr place, const CUDA_RESOURCE_DESC* resource, const CUDA_TEXTURE_DESC* reading);
 CUresult orditoSurfaceBind(CUdeviceptr place, const CUDA_RESOURCE_DESC* resource);
 
+/// Prints `text` on stderr after Ordito's name, unless something was said about `subject` before or ORDITO_QUIET is
+/// set.
+void orditoTellOnce(const char* subject, const char* text);
+
+/// Whether ORDITO_EXPLAIN asks for the explanation of every failed call.
+int orditoExplainsAll(void);
+
 /// Writes what profiling has gathered so far (nothing unless ORDITO_PROFILE is set). The driver also does so on a
 /// device reset and at exit.
 void orditoProfileFlush(void);

@@ -1,7 +1,7 @@
 // Graphs: work written down once, as nodes with dependencies, and launched many times.
 //
 // A node holds its parameters, as the program gave them and may ask for them again, and its work: a function that does
-// it now. Whatever a stream can run has been checked and compiled when the function is made (prepareLaunch,
+// it now. Whatever a stream can run has been checked and compiled when the function is made (PreparedLaunch,
 // prepareCopy …), so building a node by hand and capturing it from a stream end in the same place. An instantiated
 // graph is the list of its nodes' works in an order that keeps the dependencies; a launch is one operation of a stream
 // that runs through the list. Branches that could run side by side run one after the other: the blocks of each kernel

@@ -19,10 +19,11 @@ CUresult kernelTask(const CUDA_KERNEL_NODE_PARAMS& p, NodeTask& task) {
   if (!gathered) return remember(gathered.error());
   request.parameters = std::move(*gathered);
   pointToParameters(request);
-  std::shared_ptr<const LaunchRequest> flight;
-  if (CUresult bad = prepareLaunch(std::move(request), flight, task.work)) return bad;
+  std::shared_ptr<const PreparedLaunch> prepared;
+  if (CUresult bad = prepareForHost(std::move(request), prepared)) return bad;
   task.type = CU_GRAPH_NODE_TYPE_KERNEL;
-  task.parameters = std::move(flight);
+  task.parameters = std::shared_ptr<const LaunchRequest>(prepared, &prepared->request());
+  task.work = [prepared](std::string& message) { return prepared->run(message); };
   return CUDA_SUCCESS;
 }
 

@@ -100,18 +100,6 @@ uint32_t totalShared(const LaunchRequest& request) {
   return static_cast<uint32_t>(layout.dynamicSharedOffset + request.sharedBytes);
 }
 
-CUresult fly(const Flight& flight, std::string& message) {
-  machine::GridLaunch grid = gridOf(flight);
-  alignas(64) std::byte workspace[64] = {};
-  if (grid.cooperative) grid.gridWorkspace = workspace;
-  auto start = std::chrono::steady_clock::now();
-  machine::GridResult result =
-      flight.module->usesDeviceRuntime() ? runNested(flight, grid) : machine::scheduler().run(grid);
-  auto wall = std::chrono::steady_clock::now() - start;
-  raiseLaunch(flight, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
-  return launchResult(flight, result.fault, message);
-}
-
 CUresult refused(const Function& function, CUresult result, const std::string& why) {
   std::string message = fmt::format("kernel '{}' was not launched: {}", function.displayName, why);
   tell(message);
@@ -120,69 +108,59 @@ CUresult refused(const Function& function, CUresult result, const std::string& w
 
 }  // namespace
 
-machine::GridLaunch gridOf(const Flight& flight) {
-  const LaunchRequest& request = flight.request;
-  const Function& function = *request.function;
+machine::GridLaunch PreparedLaunch::grid() const {
+  const Function& function = *request_.function;
   machine::GridLaunch grid;
-  grid.executable = flight.compiled.executable.get();
+  grid.executable = compiled_.executable.get();
   grid.kernelName = function.displayName.c_str();
-  grid.grid = request.grid;
-  grid.block = request.block;
-  grid.parameters = request.parameters.data();
-  grid.globals = flight.module->globals();
-  grid.functions = flight.module->parsed().functions.data();
-  grid.dynamicSharedBytes = static_cast<uint32_t>(request.sharedBytes);
-  grid.totalSharedBytes = totalShared(request);
+  grid.grid = request_.grid;
+  grid.block = request_.block;
+  grid.parameters = request_.parameters.data();
+  grid.globals = module_->globals();
+  grid.functions = module_->parsed().functions.data();
+  grid.dynamicSharedBytes = static_cast<uint32_t>(request_.sharedBytes);
+  grid.totalSharedBytes = totalShared(request_);
   grid.sharedAlignment = function.sharedAlignment;
-  grid.counters = flight.counters;
+  grid.counters = counters_;
   grid.mayAwaitBlocks = function.layout.mayAwaitBlocks;
-  grid.cooperative = request.cooperative;
-  grid.witness = [&flight] {
-    const LaunchRequest& r = flight.request;
-    return engine().witness(flight.module->parsed(), r.function->kernel, {r.block});
-  };
+  grid.cooperative = request_.cooperative;
+  grid.witness = [this] { return engine().witness(module_->parsed(), request_.function->kernel, {request_.block}); };
   return grid;
 }
 
-void raiseLaunch(const Flight& flight, const machine::GridResult& result, uint64_t wallNs,
-                 const std::string& launcher) {
+CUresult PreparedLaunch::run(std::string& message) const {
+  machine::GridLaunch launch = grid();
+  alignas(64) std::byte workspace[64] = {};
+  if (launch.cooperative) launch.gridWorkspace = workspace;
+  const auto start = std::chrono::steady_clock::now();
+  const machine::GridResult result =
+      module_->usesDeviceRuntime() ? runNested(*this, launch) : machine::scheduler().run(launch);
+  const auto wall = std::chrono::steady_clock::now() - start;
+  raiseEnd(result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
+  if (!result.fault) return CUDA_SUCCESS;
+  message = ptx::withSources(module_->parsed(), request_.function->kernel, result.fault->message);
+  tell(message);
+  return static_cast<CUresult>(machine::cudaResult(result.fault->kind));
+}
+
+void PreparedLaunch::raiseEnd(const machine::GridResult& result, uint64_t wallNs, const std::string& launcher) const {
   if (!machine::hasListeners()) return;
-  const LaunchRequest& request = flight.request;
-  const Function& function = *request.function;
+  const Function& function = *request_.function;
   machine::raise(machine::LaunchEvent{.kernel = function.displayName.c_str(),
                                       .mangled = function.kernel.name.c_str(),
                                       .launcher = launcher.c_str(),
-                                      .grid = request.grid,
-                                      .block = request.block,
+                                      .grid = request_.grid,
+                                      .block = request_.block,
                                       .staticShared = function.layout.staticSharedBytes,
-                                      .dynamicShared = static_cast<uint32_t>(request.sharedBytes),
+                                      .dynamicShared = static_cast<uint32_t>(request_.sharedBytes),
                                       .registers = function.registers(),
                                       .wallNs = wallNs,
-                                      .compileNs = flight.compiled.compileNs,
+                                      .compileNs = compiled_.compileNs,
                                       .sites = result.sites,
                                       .counters = result.counters,
-                                      .module = flight.module->parsed(),
+                                      .module = module_->parsed(),
                                       .function = function.kernel,
                                       .gpu = function.module.context.device.gpu});
-}
-
-CUresult launchResult(const Flight& flight, const std::optional<machine::Fault>& fault, std::string& message) {
-  if (!fault) return CUDA_SUCCESS;
-  message = ptx::withSources(flight.module->parsed(), flight.request.function->kernel, fault->message);
-  tell(message);
-  return static_cast<CUresult>(machine::cudaResult(fault->kind));
-}
-
-Expected<std::shared_ptr<Flight>> makeFlight(LaunchRequest request) {
-  auto flight = std::make_shared<Flight>();
-  flight->counters = machine::areSitesWanted();
-  auto compiled = request.function->compile({request.block, flight->counters});
-  if (!compiled) return tl::unexpected(compiled.error());
-  flight->compiled = std::move(*compiled);
-  flight->module = request.function->module.shared_from_this();
-  flight->request = std::move(request);
-  flight->request.stream = nullptr;  // the stream owns the operation, not the other way round
-  return flight;
 }
 
 LaunchRefusal checkLaunch(const LaunchRequest& request) {
@@ -192,38 +170,53 @@ LaunchRefusal checkLaunch(const LaunchRequest& request) {
   return checkCooperative(request);
 }
 
-CUresult prepareLaunch(LaunchRequest request, std::shared_ptr<const LaunchRequest>& prepared, Work& work,
-                       bool* badConfiguration) {
-  LaunchRefusal refusal = checkLaunch(request);
-  if (badConfiguration) *badConfiguration = refusal.configuration;
-  if (refusal.result != CUDA_SUCCESS) return refused(*request.function, refusal.result, refusal.message);
-  Function& function = *request.function;
-  auto made = makeFlight(std::move(request));
-  if (!made) {
-    int code = made.error().code;
-    return refused(function, code ? static_cast<CUresult>(code) : CUDA_ERROR_NOT_SUPPORTED,
-                   ptx::withSources(function.module.parsed(), function.kernel, made.error().message));
-  }
-  std::shared_ptr<const Flight> flight = std::move(*made);
-  prepared = {flight, &flight->request};
-  work = [flight](std::string& message) { return fly(*flight, message); };
-  return CUDA_SUCCESS;
+Expected<std::shared_ptr<const PreparedLaunch>> prepareLaunch(LaunchRequest request) {
+  auto prepared = std::make_shared<PreparedLaunch>();
+  prepared->counters_ = machine::areSitesWanted();
+  auto compiled = request.function->compile({request.block, prepared->counters_});
+  if (!compiled) return tl::unexpected(compiled.error());
+  prepared->compiled_ = std::move(*compiled);
+  prepared->module_ = request.function->module.shared_from_this();
+  prepared->request_ = std::move(request);
+  prepared->request_.stream = nullptr;  // the stream owns the operation, not the other way round
+  return prepared;
 }
 
-CUresult launch(LaunchRequest request, bool* badConfiguration) {
-  std::shared_ptr<Stream> stream = request.stream;
-  std::shared_ptr<const LaunchRequest> flight;
+CUresult submitLaunch(const std::shared_ptr<const PreparedLaunch>& launch, const std::shared_ptr<Stream>& stream) {
   Operation operation;
-  if (CUresult bad = prepareLaunch(std::move(request), flight, operation.run, badConfiguration)) return bad;
+  operation.run = [launch](std::string& message) { return launch->run(message); };
   auto node = [&] {
-    auto described = std::make_shared<LaunchRequest>(*flight);
+    auto described = std::make_shared<LaunchRequest>(launch->request());
     pointToParameters(*described);
     return NodeTask{CU_GRAPH_NODE_TYPE_KERNEL, std::shared_ptr<const LaunchRequest>(described), operation.run};
   };
   if (auto captured = capture(stream, node)) return *captured;
-  operation.what = {.kind = machine::StreamEvent::Kind::Kernel, .name = flight->function->displayName.c_str()};
+  operation.what = {.kind = machine::StreamEvent::Kind::Kernel,
+                    .name = launch->request().function->displayName.c_str()};
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
+}
+
+CUresult prepareForHost(LaunchRequest request, std::shared_ptr<const PreparedLaunch>& launch, bool* badConfiguration) {
+  const LaunchRefusal refusal = checkLaunch(request);
+  if (badConfiguration) *badConfiguration = refusal.configuration;
+  if (refusal.result != CUDA_SUCCESS) return refused(*request.function, refusal.result, refusal.message);
+  const Function& function = *request.function;
+  auto prepared = prepareLaunch(std::move(request));
+  if (!prepared) {
+    const int code = prepared.error().code;
+    return refused(function, code ? static_cast<CUresult>(code) : CUDA_ERROR_NOT_SUPPORTED,
+                   ptx::withSources(function.module.parsed(), function.kernel, prepared.error().message));
+  }
+  launch = std::move(*prepared);
+  return CUDA_SUCCESS;
+}
+
+CUresult launch(LaunchRequest request, bool* badConfiguration) {
+  const std::shared_ptr<Stream> stream = request.stream;
+  std::shared_ptr<const PreparedLaunch> prepared;
+  if (CUresult bad = prepareForHost(std::move(request), prepared, badConfiguration)) return bad;
+  return submitLaunch(prepared, stream);
 }
 
 Expected<std::vector<std::byte>> gatherParameters(const Function& function, void** parameters, void** extra) {

@@ -1,4 +1,5 @@
-// Launching kernels: the checks that a real driver makes, and the operation that a stream runs.
+// Launching kernels, in three steps: check (the rules of a real driver), prepare (compile; what has been prepared can
+// run at any time) and submit (to a stream, or to the graph that is being captured from it).
 #pragma once
 
 #include <cstddef>
@@ -32,27 +33,39 @@ struct LaunchRefusal {
 /// The first rule that the request breaks; result CUDA_SUCCESS when it breaks none.
 LaunchRefusal checkLaunch(const LaunchRequest& request);
 
-/// Everything that a launch needs until it has run.
-struct Flight {
-  LaunchRequest request;
-  std::shared_ptr<Module> module;  // may be unloaded before the kernel runs
-  Function::Compiled compiled;
-  bool counters = false;
+/// A launch that has been checked and whose kernel is compiled: everything that it needs until it has run, which it may
+/// do any number of times.
+class PreparedLaunch {
+ public:
+  const LaunchRequest& request() const { return request_; }
+  const std::shared_ptr<Module>& module() const { return module_; }
+  /// Points into this object.
+  machine::GridLaunch grid() const;
+  /// Runs the grid and waits for it, on the calling thread among others; in `message` it says why it failed.
+  CUresult run(std::string& message) const;
+  /// Tells the listeners that it has ended; `launcher` is the kernel that launched it, empty for the host.
+  void raiseEnd(const machine::GridResult& result, uint64_t wallNs, const std::string& launcher) const;
+
+ private:
+  friend Expected<std::shared_ptr<const PreparedLaunch>> prepareLaunch(LaunchRequest request);
+
+  LaunchRequest request_;
+  std::shared_ptr<Module> module_;  // may be unloaded before the kernel runs
+  Function::Compiled compiled_;
+  bool counters_ = false;
 };
 
 /// Compiles if need be; the request has been checked.
-Expected<std::shared_ptr<Flight>> makeFlight(LaunchRequest request);
-/// Points into `flight`.
-machine::GridLaunch gridOf(const Flight& flight);
-/// Tells the listeners that it has ended; `launcher` is the kernel that launched it, empty for the host.
-void raiseLaunch(const Flight& flight, const machine::GridResult& result, uint64_t wallNs, const std::string& launcher);
-CUresult launchResult(const Flight& flight, const std::optional<machine::Fault>& fault, std::string& message);
+Expected<std::shared_ptr<const PreparedLaunch>> prepareLaunch(LaunchRequest request);
 
-/// Checks and compiles if need be; then `flight` holds the request and `work` runs it, as often as it is called.
-/// Refusals are told on stderr and remembered.
-CUresult prepareLaunch(LaunchRequest request, std::shared_ptr<const LaunchRequest>& flight, Work& work,
-                       bool* badConfiguration = nullptr);
-/// The same and into the stream.
+/// Puts it into the stream, or into the graph that the stream is captured for.
+CUresult submitLaunch(const std::shared_ptr<const PreparedLaunch>& launch, const std::shared_ptr<Stream>& stream);
+
+/// Checks and prepares what the host asks for. Refusals are told on stderr and remembered; `badConfiguration` as in
+/// LaunchRefusal.
+CUresult prepareForHost(LaunchRequest request, std::shared_ptr<const PreparedLaunch>& launch,
+                        bool* badConfiguration = nullptr);
+/// Check, prepare, submit to the request's stream.
 CUresult launch(LaunchRequest request, bool* badConfiguration = nullptr);
 
 /// Gathers a launch's parameters from one pointer per parameter (or, when that is null, from `extra`).

@@ -36,19 +36,18 @@ class ModuleHost : public machine::LaunchHost {
       explain(name, refusal.message);
       return refusal.configuration ? static_cast<int>(cudaErrorInvalidConfiguration) : refusal.result;
     }
-    auto made = makeFlight(std::move(request));
-    if (!made) {
-      explain(name, made.error().message);
-      return made.error().code ? made.error().code : static_cast<int>(cudaErrorNotSupported);
+    auto prepared = prepareLaunch(std::move(request));
+    if (!prepared) {
+      explain(name, prepared.error().message);
+      return prepared.error().code ? prepared.error().code : static_cast<int>(cudaErrorNotSupported);
     }
-    std::shared_ptr<Flight> flight = std::move(*made);
-    child.launch = gridOf(*flight);
+    child.launch = (*prepared)->grid();
     child.parameters.resize((*function)->kernel.parameterBytes);
     if (machine::hasListeners())
-      child.ended = [flight, launcher = launcher_](const machine::GridResult& result, uint64_t wallNs) {
-        raiseLaunch(*flight, result, wallNs, launcher);
+      child.ended = [launch = *prepared, launcher = launcher_](const machine::GridResult& result, uint64_t wallNs) {
+        launch->raiseEnd(result, wallNs, launcher);
       };
-    child.keeps = std::move(flight);
+    child.keeps = std::move(*prepared);
     return cudaSuccess;
   }
 
@@ -126,9 +125,9 @@ size_t pendingLimit(Context& context) {
 
 }  // namespace
 
-machine::GridResult runNested(const Flight& flight, const machine::GridLaunch& grid) {
-  ModuleHost host(flight.module, flight.request.function->displayName);
-  auto nest = std::make_shared<machine::Nest>(machine::scheduler(), host, pendingLimit(flight.module->context));
+machine::GridResult runNested(const PreparedLaunch& launch, const machine::GridLaunch& grid) {
+  ModuleHost host(launch.module(), launch.request().function->displayName);
+  auto nest = std::make_shared<machine::Nest>(machine::scheduler(), host, pendingLimit(launch.module()->context));
   return nest->run(grid);
 }
 

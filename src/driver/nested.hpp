@@ -6,6 +6,6 @@
 namespace ordito::driver {
 
 /// Runs the grid and everything that it and its descendants launch.
-machine::GridResult runNested(const Flight& flight, const machine::GridLaunch& grid);
+machine::GridResult runNested(const PreparedLaunch& launch, const machine::GridLaunch& grid);
 
 }  // namespace ordito::driver

@@ -64,11 +64,13 @@ void tell(const std::string& text) {
   if (!quiet) fmt::print(stderr, "ordito: {}\n", text);
 }
 
-void tellOnce(const std::string& text) {
+void tellOnce(const std::string& subject, const std::string& text) {
   static std::mutex mutex;
   static auto* told = new std::set<std::string>;
   std::lock_guard lock(mutex);
-  if (told->insert(text).second) tell(text);
+  if (told->insert(subject).second) tell(text);
 }
+
+void tellOnce(const std::string& text) { tellOnce(text, text); }
 
 }  // namespace ordito::driver

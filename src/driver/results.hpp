@@ -19,7 +19,8 @@ const std::string& lastMessage();
 
 /// Prints one line to stderr, "ordito: …", unless ORDITO_QUIET is set.
 void tell(const std::string& message);
-/// The same, but each text only once.
+/// The same, but each text only once, or only the first one about a subject.
 void tellOnce(const std::string& message);
+void tellOnce(const std::string& subject, const std::string& message);
 
 }  // namespace ordito::driver

@@ -117,10 +117,10 @@ std::string describeSpeculated(const Function& f, const LaunchShape&) {
 
 constexpr Analysis kAnalyses[] = {
     {"shapes", "how each value varies between lanes and warps, and which branches diverge", describeShapes},
-    {"stops", "where threads wait for one another, and who may be out of step", describeSyncPoints},
+    {"sync-points", "where threads wait for one another, and who may be diverged", describeSyncPoints},
     {"loops", "loops and how they are nested", describeLoops},
     {"live", "the values that are live where control enters a block", describeLiveIns},
-    {"hoisted", "values that are used where other lanes may be active", describeSpeculated},
+    {"speculated", "values that are used where other lanes may be active", describeSpeculated},
 };
 
 }  // namespace

@@ -10,9 +10,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "ir/graph.hpp"
+#include "ir/call_graph.hpp"
 #include "ir/ir.hpp"
 #include "ir/recursion.hpp"
 #include "ir/stack.hpp"
@@ -26,7 +25,8 @@ using ptx::Symbol;
 
 class Inliner {
  public:
-  Inliner(const ptx::Module& module, bool announces) : module_(module), announces_(announces) {}
+  Inliner(const ptx::Module& module, bool announces)
+      : module_(module), announces_(announces), calls_(callGraph(module)) {}
 
   Expected<Inlined> run(const ptx::Function& kernel) {
     kernel_ = &kernel;
@@ -35,8 +35,6 @@ class Inliner {
     out_.labels.clear();
     out_.variables.clear();
     out_.registers.clear();
-    findTargets();
-    findRecursion();
     Scope scope{&kernel, {}, {}, ptx::kNoRegister};
     if (auto ok = copyBody(scope); !ok) return tl::unexpected(ok.error());
     if (!needed_.empty()) out_.instructions.push_back(plain(isa::Op::Ret, kernel.line));
@@ -185,7 +183,7 @@ class Inliner {
     const uint32_t after = newLabel("after_call");
     if (inst.guard) out_.instructions.push_back(branch(inst.guard, true, after, inst));
     const Operand& proto = inst.operands[3];
-    for (uint32_t f : targets_) {
+    for (uint32_t f : calls_.targets) {
       if (proto.kind == Operand::Kind::Integer && !matches(caller.prototypes[proto.bits], module_.functions[f]))
         continue;
       const auto isTarget = compare(inst.operands[1], isa::Type::u64, addressOf(f, inst.line), inst.line);
@@ -298,7 +296,7 @@ class Inliner {
       }
     for (size_t k = 0; k < results.size(); ++k)
       if (!isVariable(results[k])) call.operands[0].elements[k] = newVariable(callee.returns[k]);
-    if (recursive_.count(target.symbol.index)) {
+    if (calls_.recursive.count(target.symbol.index)) {
       if (std::find(needed_.begin(), needed_.end(), target.symbol.index) == needed_.end())
         needed_.push_back(target.symbol.index);
       out_.instructions.push_back(call);
@@ -408,49 +406,6 @@ class Inliner {
     return body;
   }
 
-  /// Functions that an indirect call can mean: those whose address somebody takes.
-  void findTargets() {
-    std::set<uint32_t> found;
-    auto note = [&](const Symbol& s) {
-      if (s.kind == Symbol::Kind::Function && module_.functions[s.index].hasBody && !module_.functions[s.index].isEntry)
-        found.insert(s.index);
-    };
-    for (const ptx::Variable& v : module_.variables)
-      for (const ptx::Relocation& r : v.relocations) note(r.symbol);
-    for (const ptx::Function& f : module_.functions)
-      for (const ptx::Instruction& i : f.instructions)
-        if (i.op != isa::Op::Call)
-          for (const Operand& o : i.operands) note(o.symbol);
-    targets_.assign(found.begin(), found.end());
-  }
-
-  std::vector<uint32_t> callees(uint32_t function) const {
-    std::vector<uint32_t> result;
-    for (const ptx::Instruction& i : module_.functions[function].instructions) {
-      if (i.op != isa::Op::Call) continue;
-      if (i.operands[1].kind == Operand::Kind::Symbol)
-        result.push_back(i.operands[1].symbol.index);
-      else
-        result.insert(result.end(), targets_.begin(), targets_.end());
-    }
-    return result;
-  }
-
-  /// Functions that can reach themselves.
-  void findRecursion() {
-    Graph graph(module_.functions.size());
-    std::vector<uint32_t> all;
-    for (uint32_t f = 0; f < module_.functions.size(); ++f) {
-      all.push_back(f);
-      for (uint32_t to : callees(f)) graph.edge(f, to);
-    }
-    for (const auto& group : components(graph, all)) {
-      const auto& next = graph.successors[group[0]];
-      if (group.size() > 1 || std::find(next.begin(), next.end(), group[0]) != next.end())
-        recursive_.insert(group.begin(), group.end());
-    }
-  }
-
   static ptx::Instruction made(ptx::Instruction i) {
     i.raisesIssue = i.raisesAccess = false;
     return i;
@@ -501,9 +456,8 @@ class Inliner {
   const ptx::Function* kernel_ = nullptr;
   ptx::Function out_;
   std::vector<std::pair<uint32_t, uint32_t>> origin_;
-  std::vector<uint32_t> targets_;  // see findTargets
-  std::set<uint32_t> recursive_;   // functions that can reach themselves
-  std::vector<uint32_t> needed_;   // those of them that the kernel calls
+  const CallGraph calls_;
+  std::vector<uint32_t> needed_;  // recursive functions that the kernel calls
 };
 
 }  // namespace

@@ -55,7 +55,8 @@ struct Terminator {
   ValueId condition = kNoValue;
   std::array<BlockId, 2> target = {kNoBlock, kNoBlock};
   uint32_t line = 0;
-  Instruction barrier;  // Kind::Barrier: the bar.sync / bar.red / bar.arrive, or bar.warp.sync at a stop
+  Instruction
+      barrier;  // Kind::Barrier: the bar.sync / bar.red / bar.arrive, or bar.warp.sync at a synchronisation point
   bool operator==(const Terminator&) const = default;
 
   unsigned targetCount() const {
@@ -137,10 +138,10 @@ void fillPredecessors(Function& function);
 
 /// Builds the CFG of a kernel: direct calls of functions with a body are inlined, unreachable blocks dropped, guarded
 /// control flow made explicit. In the PTX lines `warpSyncPoints`, an
-/// instruction that names the lanes it works with (shfl.sync …) begins a block behind a stop, bar.warp.sync, where
-/// these lanes meet.
-/// `announces`: an instruction of the program that the graph has no instruction for (a call that is inlined, a guard
-/// that became a branch) is announced by a `pmevent` in its place, which does nothing but be counted.
+/// instruction that names the lanes it works with (shfl.sync …) begins a block behind a synchronisation point,
+/// bar.warp.sync, where these lanes meet. `announces`: an instruction of the program that the graph has no instruction
+/// for (a call that is inlined, a guard that became a branch) is announced by a `pmevent` in its place, which does
+/// nothing but be counted.
 Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
                             const std::set<uint32_t>& warpSyncPoints = {}, bool announces = false);
 

@@ -365,7 +365,7 @@ Shape Shapes::transferPhi(BlockId b, const Phi& phi) const {
 
 void Shapes::findAddressOnly() { addressOnly_ = ShapeTransfer::addressOnly(f_); }
 
-/// What threads that are diverged may have in an unsteady value is known for each warp or each lane only.
+/// What threads that are diverged may have in a schedule-variant value is known for each warp or each lane only.
 Shape Shapes::acrossSyncPoints(ValueId v, Shape s) const {
   if (!syncPoints_ || syncPoints_->scheduleVariant[v] == SyncPoints::Stepping::Together || !s.isGrouped()) return s;
   if (syncPoints_->scheduleVariant[v] == SyncPoints::Stepping::Lanes) return general();

@@ -55,7 +55,7 @@ struct SyncPoints;
 
 class Shapes {
  public:
-  /// With `stops`, values that live across them are as their threads may be diverged there.
+  /// With `syncPoints`, values that live across them are as their threads may be diverged there.
   Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints = nullptr);
 
   const Shape& operator[](ValueId v) const { return shapes_[v]; }

@@ -35,7 +35,7 @@ std::vector<char> speculatedValues(const Function& f) {
       for (ValueId v : phi.incoming) speculated[v] = 1;
     for (const Instruction& i : f.blocks[b].code) forEachUse(i, [&](ValueId v) { speculated[v] |= isElsewhere(v, b); });
   }
-  // What a hoisted value is computed from is used where that is.
+  // What a speculated value is computed from is used where that is.
   for (bool changed = true; changed;) {
     changed = false;
     for (const Block& block : f.blocks)

@@ -1,10 +1,6 @@
-// Four questions: which loops spin, which stops take threads diverged, how far, and which values are not steady.
-// Whether threads reach a barrier together depends on the shapes of conditions, and these on what threads diverged
-// compute, so the answers are taken again until they stay.
-//
-// A loop may spin if the condition of one of its exits can depend on a load or an atomic inside it whose answer another
-// thread may change. A retry loop around compare-and-swap is no such loop, since a failure means that somebody else
-// succeeded; nor is a counter from which every turn takes a number.
+// Four questions: which loops spin (spin_loops.cpp), which synchronisation points let threads diverge, how far, and
+// which values vary with the schedule. Whether threads reach a barrier together depends on the shapes of conditions,
+// and these on what threads diverged compute, so the answers are taken again until they stay.
 #include "ir/sync_points.hpp"
 
 #include <algorithm>
@@ -15,6 +11,7 @@
 #include "ir/definitions.hpp"
 #include "ir/graph.hpp"
 #include "ir/liveness.hpp"
+#include "ir/spin_loops.hpp"
 
 namespace ordito::ir {
 namespace {
@@ -25,8 +22,6 @@ using isa::Op;
 using Kind = Terminator::Kind;
 using OperandKind = ptx::Operand::Kind;
 using Stepping = SyncPoints::Stepping;
-
-bool isFence(Op op) { return op == Op::Membar || op == Op::Fence || op == Op::Nanosleep; }
 
 class SyncPointFinder {
  public:
@@ -42,7 +37,9 @@ class SyncPointFinder {
     };
     for (const Block& block : f_.blocks)
       if (block.end.kind == Kind::Barrier) add(block.end.target[0]);
-    findSpins(syncPoints);
+    SpinLoops found = findSpinLoops(f_, graph_, definitions_);
+    syncPoints.spins = std::move(found.spins);
+    syncPoints.polls = found.polls;
     const size_t blocks = f_.blocks.size();
     syncPoints.independentRegion.assign(blocks, Stepping::Together);
     syncPoints.meets.assign(blocks, 0);
@@ -61,132 +58,6 @@ class SyncPointFinder {
   }
 
  private:
-  void findSpins(SyncPoints& syncPoints) {
-    const LoopNest nest(graph_);
-    for (const Loop& loop : nest.loops()) {
-      bool waits = false;
-      for (BlockId b = 0; b < f_.blocks.size(); ++b)
-        for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k)
-          if (loop.members[b] && f_.blocks[b].end.target[k] == loop.header) waits |= mayWait(around(b, loop));
-      if (!waits) continue;
-      // Where every turn has a barrier in it, the others have theirs anyhow.
-      if (iterationsWithoutBarrier(loop))
-        syncPoints.spins.push_back(loop);
-      else
-        syncPoints.polls = true;
-    }
-  }
-
-  /// Can threads go round the loop without passing a barrier?
-  bool iterationsWithoutBarrier(const Loop& loop) const {
-    std::vector<char> seen(f_.blocks.size(), 0);
-    std::vector<BlockId> work{loop.header};
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
-      if (f_.blocks[b].end.kind == Kind::Barrier && f_.blocks[b].end.barrier.op != Op::BarWarpSync) continue;
-      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) {
-        const BlockId to = f_.blocks[b].end.target[k];
-        if (to == loop.header) return true;
-        if (loop.members[to] && !seen[to]) seen[to] = 1, work.push_back(to);
-      }
-    }
-    return false;
-  }
-
-  /// The part of the loop that lies on ways round through `latch`: two loops may share a header, and the inner one
-  /// spin.
-  Loop around(BlockId latch, const Loop& loop) const {
-    Loop part{loop.header, std::vector<char>(f_.blocks.size(), 0)};
-    part.members[loop.header] = 1;
-    std::vector<BlockId> work{latch};
-    while (!work.empty()) {
-      const BlockId b = work.back();
-      work.pop_back();
-      if (part.members[b] || !loop.members[b]) continue;
-      part.members[b] = 1;
-      for (BlockId p : f_.blocks[b].predecessors) work.push_back(p);
-    }
-    return part;
-  }
-
-  bool mayWait(const Loop& loop) {
-    bool hasFence = false, looks = false;
-    for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-      if (!loop.members[b]) continue;
-      for (const Instruction& i : f_.blocks[b].code) hasFence |= isFence(i.op);
-    }
-    for (BlockId b = 0; b < f_.blocks.size(); ++b)
-      if (loop.members[b])
-        for (const Instruction& i : f_.blocks[b].code) looks |= observes(i, loop, hasFence);
-    if (!looks) return false;
-    for (BlockId b = 0; b < f_.blocks.size(); ++b) {
-      const Terminator& end = f_.blocks[b].end;
-      if (!loop.members[b] || end.kind != Kind::Branch) continue;
-      if (loop.members[end.target[0]] && loop.members[end.target[1]]) continue;
-      if (dependsOnObserver(end.condition, loop, hasFence)) return true;
-    }
-    return false;
-  }
-
-  /// Calls visit(instruction) for each instruction of the loop on which `v` depends; through a phi also for those that
-  /// decide which of its values is taken.
-  template <class F>
-  void forEachSource(ValueId v, const Loop& loop, F&& visit) {
-    std::vector<char> seen(f_.values.size(), 0);
-    std::vector<ValueId> work{v};
-    bool controls = false;
-    while (!work.empty()) {
-      v = work.back();
-      work.pop_back();
-      if (v == kNoValue || seen[v] || definitions_[v].block == kNoBlock || !loop.members[definitions_[v].block])
-        continue;
-      seen[v] = 1;
-      if (const Phi* phi = definitions_.phi(v)) {
-        for (ValueId in : phi->incoming) work.push_back(in);
-        if (phi->incoming.size() < 2 || definitions_[v].block == loop.header || controls) continue;
-        controls = true;
-        for (BlockId b = 0; b < f_.blocks.size(); ++b)
-          if (loop.members[b] && f_.blocks[b].end.kind == Kind::Branch) work.push_back(f_.blocks[b].end.condition);
-        continue;
-      }
-      if (!definitions_.instruction(v)) continue;  // a barrier's result
-      visit(*definitions_.instruction(v));
-      forEachUse(*definitions_.instruction(v), [&](ValueId u) { work.push_back(u); });
-    }
-  }
-
-  bool dependsOnObserver(ValueId condition, const Loop& loop, bool hasFence) {
-    bool found = false;
-    forEachSource(condition, loop, [&](const Instruction& i) { found |= observes(i, loop, hasFence); });
-    return found;
-  }
-
-  /// Can the instruction's answer change because of another thread, without this one making progress?
-  bool observes(const Instruction& i, const Loop& loop, bool hasFence) {
-    const auto space = i.mods.name(ModifierKind::Space);
-    if (space == "local" || space.starts_with("param") || space == "const") return false;
-    if (i.info().effect == Effect::Load) {
-      if (i.op != Op::Ld) return false;
-      const auto order = i.mods.name(ModifierKind::Semantics), cache = i.mods.name(ModifierKind::CacheOp);
-      return hasFence || (!order.empty() && order != "weak") || cache == "cv" || cache == "cg";
-    }
-    if (i.info().effect != Effect::Atomic || i.op == Op::Red) return false;
-    if (i.op == Op::AtomCas) return !isRetry(i, loop);
-    if (i.op != Op::Atom) return true;
-    const auto operation = i.mods.name(ModifierKind::AtomOp);
-    if (operation != "add" && operation != "inc" && operation != "dec") return true;
-    return i.operands[2].kind == OperandKind::Integer && i.operands[2].bits == 0;
-  }
-
-  /// Does the compare-and-swap compare with what it, or a load before the loop, has read?
-  bool isRetry(const Instruction& cas, const Loop& loop) {
-    if (cas.operands[2].kind != OperandKind::Register) return false;
-    bool own = false;
-    forEachSource(cas.operands[2].reg, loop, [&](const Instruction& i) { own |= &i == &cas; });
-    return own;
-  }
-
   /// Where threads that may be diverged can part.
   struct Parting {
     std::vector<char> byLanes, byWarps;  // by block: only some lanes, or warps, may come here
@@ -229,8 +100,9 @@ class SyncPointFinder {
     return found;
   }
 
-  /// Which barriers all threads reach together, and the independently scheduled regions behind the other stops. Returns
-  /// whether anything has changed; barriers only stop meeting, and independently scheduled regions only grow.
+  /// Which barriers all threads reach together, and the independently scheduled regions behind the other
+  /// synchronisation points. Returns whether anything has changed; barriers only stop meeting, and independently
+  /// scheduled regions only grow.
   bool classify(SyncPoints& syncPoints, const Shapes& shapes) {
     const SyncPoints before = syncPoints;
     findDiffering(syncPoints, shapes);
@@ -289,7 +161,7 @@ class SyncPointFinder {
     return shared;
   }
 
-  /// Zones reach as far as control does without passing a barrier where all meet.
+  /// Independently scheduled regions reach as far as control does without passing a barrier where all meet.
   void floodIndependentRegions(SyncPoints& syncPoints) const {
     std::vector<BlockId> work;
     for (BlockId b = 0; b < f_.blocks.size(); ++b)
@@ -450,7 +322,7 @@ class SyncPointFinder {
   }
 
   /// Would every execution of its definition give a thread the same value? `known`: 0 not looked at, 1 no, 2 yes. A
-  /// value on which the answer is still being worked out depends on itself and counts as unsteady.
+  /// value on which the answer is still being worked out depends on itself and counts as schedule-variant.
   bool isScheduleInvariant(ValueId v, std::vector<char>& known) const {
     if (definitions_[v].block == kNoBlock) return true;  // read before it is written
     if (known[v]) return known[v] == 2;

@@ -3,25 +3,11 @@
 //
 // Declared without parameters: callers pass theirs, nobody reads them. So this file must not include the library's
 // header.
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
-#include <set>
-#include <string>
+extern "C" void orditoTellOnce(const char* subject, const char* text);
 
-namespace {
-
-int refuse(const char* name) {
-  static std::mutex mutex;
-  static auto* told = new std::set<std::string>;
-  const std::scoped_lock lock(mutex);
-  const bool quiet = std::getenv("ORDITO_QUIET") != nullptr;
-  if (told->insert(name).second && !quiet) std::fprintf(stderr, "ordito: %s is not supported\n", name);
-  return ORDITO_NOT_SUPPORTED;
-}
-
-}  // namespace
-
-#define REFUSED(name) \
-  extern "C" int name() { return refuse(#name); }
+#define REFUSED(name)                                 \
+  extern "C" int name() {                             \
+    orditoTellOnce(#name, #name " is not supported"); \
+    return ORDITO_NOT_SUPPORTED;                      \
+  }
 #include ORDITO_REFUSED_LIST

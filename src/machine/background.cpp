@@ -30,11 +30,11 @@ constexpr std::chrono::milliseconds kPatience{2000};
 /// A line of jobs and the threads that do them.
 class Line {
  public:
-  Line(const std::atomic<bool>& stops, unsigned mostThreads) : syncPoints_(stops), mostThreads_(mostThreads) {}
+  Line(const std::atomic<bool>& stops, unsigned mostThreads) : stops_(stops), mostThreads_(mostThreads) {}
 
   bool add(BackgroundJob job) {
     std::lock_guard lock(mutex_);
-    if (syncPoints_) return false;
+    if (stops_) return false;
     if (idle_ <= jobs_.size() && threads_.size() < mostThreads_ && !addThread() && threads_.empty()) return false;
     jobs_.push_back(std::move(job));
     changed_.notify_one();
@@ -92,9 +92,9 @@ class Line {
     std::unique_lock lock(mutex_);
     for (;;) {
       ++idle_;
-      changed_.wait(lock, [this] { return syncPoints_ || !jobs_.empty(); });
+      changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
       --idle_;
-      if (syncPoints_) break;
+      if (stops_) break;
       BackgroundJob job = std::move(jobs_.front());
       jobs_.pop_front();
       lock.unlock();
@@ -105,7 +105,7 @@ class Line {
     member.hasEnded = true;
   }
 
-  const std::atomic<bool>& syncPoints_;
+  const std::atomic<bool>& stops_;
   const unsigned mostThreads_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -125,12 +125,12 @@ class Background {
   }
 
   void stop() {
-    if (getpid() != owner_ || syncPoints_.exchange(true)) return;
+    if (getpid() != owner_ || stops_.exchange(true)) return;
     const bool first = improvements_.stop(), second = awaited_.stop();
     hasHalted_ = first || second;
   }
 
-  bool processEnds() const { return syncPoints_; }
+  bool processEnds() const { return stops_; }
   bool hasHalted() const { return hasHalted_; }
 
  private:
@@ -140,9 +140,9 @@ class Background {
   static void stopWithThisThread();
 
   const pid_t owner_ = getpid();
-  std::atomic<bool> syncPoints_{false}, hasHalted_{false};
+  std::atomic<bool> stops_{false}, hasHalted_{false};
   std::atomic<int> handlers_{0};
-  Line awaited_{syncPoints_, mostAwaited()}, improvements_{syncPoints_, 1};
+  Line awaited_{stops_, mostAwaited()}, improvements_{stops_, 1};
 };
 
 Background& background() {

@@ -61,19 +61,6 @@ std::map<uintptr_t, CodeRange>& codeRanges() {
   return *ranges;
 }
 
-uint32_t lineOf(uintptr_t programCounter) {
-  std::shared_ptr<const LineLookup> lookup;
-  {
-    std::shared_lock lock(codeMutex);
-    auto it = codeRanges().upper_bound(programCounter);
-    if (it == codeRanges().begin()) return 0;
-    --it;
-    if (programCounter >= it->second.end) return 0;
-    lookup = it->second.lookup;
-  }
-  return *lookup ? (*lookup)(programCounter) : 0;
-}
-
 /// The line of the innermost call in generated code. A helper that it called (printf with a bad format, a math function
 /// with a bad pointer) faults outside of it; its return address lies above the stack pointer.
 uint32_t callingLine(const Pending& pending) {
@@ -247,7 +234,7 @@ Fault makeFault(const BlockFrame& frame, const Pending& pending) {
 
 }  // namespace
 
-std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, BlockStatus* turn) {
+std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, BlockStatus* status) {
   static thread_local bool prepared = (prepareThread(), true);
   (void)prepared;
   Guard guard;
@@ -257,7 +244,7 @@ std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& 
     currentGuard = &guard;
     const BlockStatus left = executable.runBlock(frame);
     currentGuard = nullptr;
-    if (turn) *turn = left;
+    if (status) *status = left;
     return std::nullopt;
   }
   currentGuard = nullptr;
@@ -282,6 +269,19 @@ void raiseFault(const BlockFrame&, FaultKind kind, uint32_t ptxLine, uint64_t ad
   auto end = fmt::format_to_n(pending.detail, sizeof pending.detail - 1, "{}", detail ? detail : "").out;
   *end = 0;
   siglongjmp(guard->jump, 1);
+}
+
+uint32_t lineOf(uintptr_t programCounter) {
+  std::shared_ptr<const LineLookup> lookup;
+  {
+    std::shared_lock lock(codeMutex);
+    auto it = codeRanges().upper_bound(programCounter);
+    if (it == codeRanges().begin()) return 0;
+    --it;
+    if (programCounter >= it->second.end) return 0;
+    lookup = it->second.lookup;
+  }
+  return *lookup ? (*lookup)(programCounter) : 0;
 }
 
 void registerCodeRange(uintptr_t begin, uintptr_t end, LineLookup lookup) {

@@ -39,8 +39,8 @@ struct Fault {
 
 /// Runs one block; returns the fault that stopped it, if one did. Must be called on a worker thread (installs the
 /// signal handlers once per process and an alternate stack once per thread).
-/// `turn`, where given, gets how a block without a fault left.
-std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, BlockStatus* turn = nullptr);
+/// `status`, where given, gets how a block without a fault left.
+std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, BlockStatus* status = nullptr);
 
 /// Leaves the block that runs on this thread with a fault. `detail` may be null. Only valid inside runGuarded.
 [[noreturn]] void raiseFault(const BlockFrame& frame, FaultKind kind, uint32_t ptxLine, uint64_t address,
@@ -53,6 +53,9 @@ using LineLookup = std::function<uint32_t(uintptr_t programCounter)>;
 /// and the second before it frees that code.
 void registerCodeRange(uintptr_t begin, uintptr_t end, LineLookup lookup);
 void unregisterCodeRange(uintptr_t begin);
+
+/// The line of PTX behind an address in generated code of any engine; 0 = unknown. For a listener that takes samples.
+uint32_t lineOf(uintptr_t programCounter);
 
 /// Where this thread is, for engines that know it only while they interpret: a hardware fault outside any registered
 /// code reports this. Reset before each block.

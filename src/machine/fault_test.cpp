@@ -80,6 +80,17 @@ TEST(Fault, AnEngineMapsItsCodeToLines) {
   EXPECT_NE(fault->message.find("a null pointer plus 16"), std::string::npos) << fault->message;
 }
 
+TEST(Fault, AnyoneMayAskForTheLineOfGeneratedCode) {
+  static const char code[64] = {};
+  const auto begin = reinterpret_cast<uintptr_t>(code);
+  registerCodeRange(begin, begin + 64, [=](uintptr_t pc) { return static_cast<uint32_t>(pc - begin) + 1; });
+  EXPECT_EQ(lineOf(begin), 1u);
+  EXPECT_EQ(lineOf(begin + 63), 64u);
+  EXPECT_EQ(lineOf(begin + 64), 0u);
+  unregisterCodeRange(begin);
+  EXPECT_EQ(lineOf(begin), 0u);
+}
+
 TEST(Fault, ManyInARowAreCaught) {
   SKIP_UNDER_THREAD_SANITIZER();
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(run([](const BlockFrame&) { poke(16); }));

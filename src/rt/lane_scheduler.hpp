@@ -23,7 +23,7 @@ enum BarrierFlags : uint32_t {
   kAll = 8,         // bar.red.and
   kAny = 16,        // bar.red.or
   kMeets = 32,      // all threads of the block come to this very barrier
-  kExchanges = 64,  // at a stop of a warp: an operation in which lanes see each other's values follows
+  kExchanges = 64,  // at a synchronisation point of a warp: an operation in which lanes see each other's values follows
   kCluster = 128,   // the cluster's barrier, which has no number
 };
 

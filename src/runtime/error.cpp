@@ -1,9 +1,6 @@
 // The last error of each thread, names and descriptions of the codes, and what the user reads on stderr.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,19 +17,12 @@ thread_local cudaError_t lastError = cudaSuccess;
 /// probing (is there enough memory? is this pointer ours?), so their explanation is for those who ask:
 /// ORDITO_EXPLAIN=1.
 bool everyFailureExplained() {
-  static const char* const setting = std::getenv("ORDITO_EXPLAIN");
-  return setting != nullptr && *setting == '1';
+  static const bool all = orditoExplainsAll() != 0;
+  return all;
 }
 
-/// Prints `text` unless something was said about `subject` before: a sticky error comes back from every later call.
-void sayOnce(const std::string& subject, const std::string& text) {
-  static const bool quiet = std::getenv("ORDITO_QUIET") != nullptr;
-  if (quiet) return;
-  static std::mutex mutex;
-  static std::set<std::string>& said = *new std::set<std::string>;
-  const std::scoped_lock lock(mutex);
-  if (said.insert(subject).second) std::fprintf(stderr, "ordito: %s\n", text.c_str());
-}
+/// A sticky error comes back from every later call.
+void sayOnce(const std::string& subject, const std::string& text) { orditoTellOnce(subject.c_str(), text.c_str()); }
 
 /// Failed launches that their threads have not asked about.
 struct SilentFailures {

@@ -86,13 +86,13 @@ class Finder {
     }
     for (BlockId p : f_.blocks[n].predecessors)
       if (f_.blocks[p].end.kind != Kind::Barrier) visit(p);
-    // A lane that stops is gone for this region, as one that ends is for good.
+    // A lane that waits is gone for this region, as one that ends is for good.
     const Kind end = f_.blocks[n].end.kind;
     c.loses |= end == Kind::Exit || end == Kind::Barrier || syncPoints_.spinAt(n) != nullptr;
   }
 
   /// Lanes that went into a component and did not end there are together again at the join of the branch that parted
-  /// them. A join behind a stop is none of this region's: nobody gets there.
+  /// them. A join behind a synchronisation point is none of this region's: nobody gets there.
   void joinBehind(BlockId b) {
     const BlockId join = shapes_.joinOf(b);
     if (join == ir::kNoBlock || !region_.contains(join) || masks_.masked[join]) return;
