@@ -136,7 +136,7 @@ struct Settings {
   std::string cpu = "x86-64-v3";
   std::vector<uint32_t> block = {256, 1, 1};
   std::vector<std::string> blockOf, files;
-  bool digests = false, counters = false;
+  bool digests = false, unoptimised = false, counters = false;
 
   machine::Dim3 blockFor(const std::string& kernel) const {
     machine::Dim3 chosen{block[0], block[1], block[2]};
@@ -157,8 +157,9 @@ Json figures(const ptx::Module& module, const ptx::Function& kernel, const Setti
       orStop(jit::analyse(module, kernel, {s.blockFor(kernel.name), s.counters}, /*dump=*/false));
   jit::Emission emission = orStop(jit::emit(analysed, 0, target, "kernel", jit::Effort::Optimised));
   Json row;
-  if (s.digests)
+  if (s.digests || s.unoptimised)
     row = {{"ir", Digest().add(ir::print(analysed.function)).hex().substr(0, 16)}, {"llvm", digestOf(*emission.code)}};
+  if (s.unoptimised) return row;
   const size_t in = emission.code->getInstructionCount();
   const std::string object = orStop(jit::compileToObject(*emission.code, target, {}));
   if (s.digests) {
@@ -188,6 +189,7 @@ int main(int argc, char** argv) {
   app.add_option("--block", s.block, "threads in x, y and z")->delimiter(',')->expected(3);
   app.add_option("--block-of", s.blockOf, "NAME=X,Y,Z: of kernels with NAME in their name");
   app.add_flag("--digests", s.digests, "of our IR, LLVM's IR and the object, and no figures");
+  app.add_flag("--unoptimised", s.unoptimised, "digests of our IR and of LLVM's before its passes, and nothing else");
   app.add_flag("--counters", s.counters, "with profiling compiled in");
   CLI11_PARSE(app, argc, argv);
 
