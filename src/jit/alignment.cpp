@@ -3,12 +3,12 @@
 //
 // Most addresses are a pointer plus multiples of the size, so only the pointer is tested: one scalar test, and LLVM
 // drops those that repeat one that is passed anyway. An address of which nothing is known is tested lane by lane.
+#include "jit/alignment.hpp"
+
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
 #include <bit>
-
-#include "jit/emitter.hpp"
 
 namespace ordito::jit {
 
@@ -17,7 +17,7 @@ using ptx::Symbol;
 using OperandKind = ptx::Operand::Kind;
 
 /// Ends the launch if operand `k` of `i` is no multiple of `bytes` in an active lane.
-void Emitter::checkAlignment(const Instruction& i, size_t k, unsigned bytes, const Parts& mask) {
+void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Parts& mask) {
   const ptx::Operand& o = i.operands[k];
   const unsigned bits = static_cast<unsigned>(std::countr_zero(bytes));
   if (bits == 0 || i.mods.name(ModifierKind::Space).starts_with("param")) return;
@@ -28,13 +28,13 @@ void Emitter::checkAlignment(const Instruction& i, size_t k, unsigned bytes, con
     if (plan_.knownBits.zeroBits(o.symbol) >= bits && offset == 0) return;
     ptx::Operand name = o;
     name.kind = OperandKind::Symbol;
-    return failIfMisaligned(b_.CreateAnd(symbolAddress(name, 64), b_.getInt64(low)), i, mask);
+    return failIfMisaligned(b_.CreateAnd(operands_.symbolAddress(name, 64), b_.getInt64(low)), i, mask);
   }
   if (plan_.knownBits.zeroBits(o.reg) >= bits) {
     if (offset) failIfMisaligned(b_.getInt64(offset), i, mask);
     return;
   }
-  const ValueId root = plan_.knownBits.root(o.reg, bits, plan_.liveness, region_->resumePoints());
+  const ValueId root = plan_.knownBits.root(o.reg, bits, plan_.liveness, c_.at.region->resumePoints());
   if (isa::isFloat(f_.values[root].type)) return;
   if (!checkedRoots_.insert({root, bits, offset}).second && !i.guard) return;
   const ir::Shape& shape = shapes_[root];
@@ -49,35 +49,36 @@ void Emitter::checkAlignment(const Instruction& i, size_t k, unsigned bytes, con
     return true;
   }();
   if (samePattern && mask.empty() && offset == 0) {  // one test of all bases together
-    LlvmValue all = baseOf(root, 0, 0);
-    for (unsigned p = 0; p < partsOf(root); ++p)
-      for (unsigned g = 0; g < shape.groups; ++g) all = b_.CreateOr(all, baseOf(root, p, g));
+    LlvmValue all = values_.baseOf(root, 0, 0);
+    for (unsigned p = 0; p < values_.partsOf(root); ++p)
+      for (unsigned g = 0; g < shape.groups; ++g) all = b_.CreateOr(all, values_.baseOf(root, p, g));
     return failIfMisaligned(lowBits(all), i, mask);
   }
   if (samePattern && (shape.groups == 1 || mask.empty())) {
-    for (unsigned p = 0; p < partsOf(root); ++p)
+    for (unsigned p = 0; p < values_.partsOf(root); ++p)
       for (unsigned g = 0; g < shape.groups; ++g)
-        failIfMisaligned(lowBits(baseOf(root, p, g)), i,
-                         mask.empty() || partsOf(root) < coarsening_ ? mask : Parts{mask[p]});
+        failIfMisaligned(lowBits(values_.baseOf(root, p, g)), i,
+                         mask.empty() || values_.partsOf(root) < coarsening_ ? mask : Parts{mask[p]});
     return;
   }
-  for (unsigned p = 0; p < partsOf(root); ++p) {
-    LlvmValue bad = b_.CreateICmpNE(lowBits(vectorOf(root, p)), constant(f_.values[root].type, 0, true));
+  for (unsigned p = 0; p < values_.partsOf(root); ++p) {
+    LlvmValue bad =
+        b_.CreateICmpNE(lowBits(values_.vectorOf(root, p)), values_.constant(f_.values[root].type, 0, true));
     if (!mask.empty()) bad = b_.CreateAnd(bad, mask[p]);
-    failIfMisaligned(laneBits(bad), i, {});
+    failIfMisaligned(masks_.laneBits(bad), i, {});
   }
 }
 
 /// Ends the launch if `bad` is not zero and a lane of the mask is active.
-void Emitter::failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask) {
+void Alignment::failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask) {
   LlvmValue fails = b_.CreateICmpNE(bad, llvm::Constant::getNullValue(bad->getType()));
-  if (!mask.empty() && (i.guard || coarsening_ > 1)) fails = b_.CreateAnd(fails, anyLane(mask));
-  auto* fault = newBlock("misaligned");
-  auto* on = newBlock("aligned");
-  llvm::MDBuilder weights(context_);
+  if (!mask.empty() && (i.guard || coarsening_ > 1)) fails = b_.CreateAnd(fails, masks_.anyLane(mask));
+  auto* fault = c_.newBlock("misaligned");
+  auto* on = c_.newBlock("aligned");
+  llvm::MDBuilder weights(b_.getContext());
   b_.CreateCondBr(fails, fault, on, weights.createUnlikelyBranchWeights());
   b_.SetInsertPoint(fault);
-  helper("ordito_misaligned", b_.getVoidTy(), {frame_, b_.getInt32(i.line)}, true);
+  c_.helper("ordito_misaligned", b_.getVoidTy(), {c_.frame, b_.getInt32(i.line)}, true);
   b_.CreateUnreachable();
   b_.SetInsertPoint(on);
 }

@@ -3,7 +3,7 @@
 // bytes when the instruction ends. Nothing is counted: on a GPU these copies bypass the units whose counters we have.
 #include "rt/bulk_copy.hpp"
 
-#include "jit/emitter.hpp"
+#include "jit/async_copies.hpp"
 
 namespace ordito::jit {
 
@@ -12,27 +12,30 @@ using isa::Type;
 using rt::kSharedSource;
 using rt::kSharedTarget;
 
-void Emitter::emitBulkCopy(const Instruction& i) {
+void AsyncCopies::emitBulk(const Instruction& i) {
   const bool completes = i.op != Op::CpBulkStore;
   const uint32_t shared = i.op == Op::CpBulkShared ? kSharedTarget | kSharedSource
                           : completes              ? kSharedTarget
                                                    : kSharedSource;
-  const Parts mask = guardedMask(i), outer = mask_;
-  if (completes) checkAlignment(i, 3, 8, mask);
-  const Address to = addressOf(i, 0), from = addressOf(i, 1), barrier = completes ? addressOf(i, 3) : to;
-  mask_ = mask;
+  const Parts mask = values_.guardedMask(i), outer = c_.at.mask;
+  if (completes) alignment_.check(i, 3, 8, mask);
+  const Address to = addresses_.addressOf(i, 0), from = addresses_.addressOf(i, 1),
+                barrier = completes ? addresses_.addressOf(i, 3) : to;
+  c_.at.mask = mask;
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    LlvmValue bytes = b_.CreateZExt(operand(i, 2, Type::u32, s), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
-    callLanes("ordito_bulk_copy", nullptr,
-              {splat(b_.CreatePtrToInt(frame_, b_.getInt64Ty())), constant(Type::u32, i.line, true),
-               constant(Type::u32, shared, true), addressVector(to, p, i.operands[0].offset),
-               addressVector(from, p, i.operands[1].offset), bytes,
-               addressVector(barrier, p, i.operands[completes ? 3 : 0].offset)},
-              p);
+    LlvmValue bytes =
+        b_.CreateZExt(operands_.operand(i, 2, Type::u32, s), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
+    calls_.callLanes(
+        "ordito_bulk_copy", nullptr,
+        {values_.splat(b_.CreatePtrToInt(c_.frame, b_.getInt64Ty())), values_.constant(Type::u32, i.line, true),
+         values_.constant(Type::u32, shared, true), addresses_.addressVector(to, p, i.operands[0].offset),
+         addresses_.addressVector(from, p, i.operands[1].offset), bytes,
+         addresses_.addressVector(barrier, p, i.operands[completes ? 3 : 0].offset)},
+        p);
   }
-  mask_ = outer;
+  c_.at.mask = outer;
 }
 
 }  // namespace ordito::jit

@@ -48,7 +48,7 @@ LlvmValue Lower::compare(LlvmValue x, LlvmValue y, Type t) {
     if (p == kNone) break;
     return isa::isFloat(t) ? b.CreateFCmp(p, x, y) : b.CreateICmp(p, x, y);
   }
-  e.refuse(i, "this comparison does not apply to the type");
+  context.refuse(i, "this comparison does not apply to the type");
 }
 
 /// `(threadIdx.x & m) == 0` and its like: the warp decides once about its base, and what is asked of the lanes is the
@@ -56,14 +56,14 @@ LlvmValue Lower::compare(LlvmValue x, LlvmValue y, Type t) {
 LlvmValue Lower::compareChosenBits(size_t x, size_t y, Type t) {
   const auto operation = i.mods.name(ModifierKind::Compare);
   if ((operation != "eq" && operation != "ne") || i.operands[y].kind != ptx::Operand::Kind::Integer) return nullptr;
-  const auto bits = e.chosenBits(i, x, t, s);
+  const auto bits = comparisons.chosenBits(i, x, t, s);
   if (!bits) return nullptr;
   const uint64_t wanted = ptx::immediateBits(i.operands[y], t), low = (uint64_t{1} << bits->patternBits) - 1;
   auto is = [&](LlvmValue v, uint64_t number) {
     return b.CreateICmpEQ(v, llvm::ConstantInt::get(v->getType(), number));
   };
   LlvmValue open = is(bits->ofBase, wanted & ~low), lanes = is(bits->ofPattern, wanted & low);
-  e.noteComparison(i, open, lanes, operation == "ne");
+  comparisons.note(i, open, lanes, operation == "ne");
   LlvmValue equal = b.CreateSelect(open, lanes, llvm::Constant::getNullValue(lanes->getType()));
   return operation == "eq" ? equal : b.CreateNot(equal);
 }

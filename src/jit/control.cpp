@@ -600,4 +600,11 @@ void Emitter::emitTrap(const ir::Terminator& end, const Parts&) {
   b_.CreateUnreachable();
 }
 
+Parts Emitter::liveMask(uint32_t version) {
+  if (versions_[version].full) return {};
+  Parts r;
+  for (unsigned p = 0; p < coarsening_; ++p) r.push_back(fromStorage(b_.CreateLoad(storageType(), live_[p])));
+  return r;
+}
+
 }  // namespace ordito::jit

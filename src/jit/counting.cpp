@@ -1,6 +1,6 @@
 // The events of instructions, branches and barriers: what their only listener here, the counters, makes of them,
 // compiled in on request. Definitions are in machine/counters.hpp, the contract in docs/events.md.
-#include "jit/emitter.hpp"
+#include "jit/counting.hpp"
 
 namespace ordito::jit {
 
@@ -8,50 +8,50 @@ using isa::ModifierKind;
 using machine::Counter;
 
 /// A word that counts how often the code from here on runs.
-uint32_t Emitter::openWord() {
-  blockWord_ = result_.counters.words++;
+uint32_t Counting::openWord() {
+  blockWord_ = c_.result.counters.words++;
   addToWord(blockWord_, b_.getInt64(1));
   return blockWord_;
 }
 
-void Emitter::addToWord(uint32_t word, LlvmValue amount) {
+void Counting::addToWord(uint32_t word, LlvmValue amount) {
   LlvmValue at = b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), counters_, word);
   b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), at), amount), at);
 }
 
 /// Adds to the counter of the site being emitted. What is the same each time needs no code: the block's word stands for
 /// it.
-void Emitter::count(Counter c, LlvmValue amount) {
+void Counting::count(Counter c, LlvmValue amount) {
   if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(amount)) {
     const auto factor = static_cast<uint32_t>(constant->getZExtValue());
-    if (factor) result_.counters.terms.push_back({blockWord_, currentLine_, factor, c});
+    if (factor) c_.result.counters.terms.push_back({blockWord_, c_.at.line, factor, c});
     return;
   }
-  result_.counters.terms.push_back({result_.counters.words, currentLine_, 1, c});
-  addToWord(result_.counters.words++, amount);
+  c_.result.counters.terms.push_back({c_.result.counters.words, c_.at.line, 1, c});
+  addToWord(c_.result.counters.words++, amount);
 }
 
 /// Adds `times` for every active lane of all parts.
-void Emitter::countLanes(Counter c, const Parts& mask, uint64_t times) {
+void Counting::countLanes(Counter c, const Parts& mask, uint64_t times) {
   if (times == 0) return;
   if (mask.empty()) return count(c, b_.getInt64(times * kLanes * coarsening_));
   for (LlvmValue m : mask) {
-    LlvmValue lanes = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, laneBits(m));
+    LlvmValue lanes = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, masks_.laneBits(m));
     count(c, b_.CreateMul(b_.CreateZExt(lanes, b_.getInt64Ty()), b_.getInt64(times)));
   }
 }
 
 /// Adds `times` for every part with an active lane.
-void Emitter::countWarps(Counter c, uint64_t times, const Parts& mask) {
+void Counting::countWarps(Counter c, uint64_t times, const Parts& mask) {
   if (times == 0) return;
   if (mask.empty()) return count(c, b_.getInt64(times * coarsening_));
-  if (maskHasLane_ && coarsening_ == 1 && mask == mask_) return count(c, b_.getInt64(times));
-  for (LlvmValue m : mask) count(c, b_.CreateSelect(anyLane(m), b_.getInt64(times), b_.getInt64(0)));
+  if (c_.at.hasLane && coarsening_ == 1 && mask == c_.at.mask) return count(c, b_.getInt64(times));
+  for (LlvmValue m : mask) count(c, b_.CreateSelect(masks_.anyLane(m), b_.getInt64(times), b_.getInt64(0)));
 }
 
 /// All instructions of the block, but for the lanes of guarded ones and of its conditional branch.
-void Emitter::raiseIssues(const ir::Block& block) {
-  if (!counting_) return;
+void Counting::raiseIssues(const ir::Block& block) {
+  if (!plan_.facts.counters) return;
   std::vector<uint32_t> issued, unguarded;  // lines
   for (const Instruction& i : block.code) {
     if (i.raisesIssue) issued.push_back(i.line);
@@ -60,29 +60,29 @@ void Emitter::raiseIssues(const ir::Block& block) {
   if (block.end.isInstruction) issued.push_back(block.end.line);
   if (block.end.isInstruction && block.end.kind != ir::Terminator::Kind::Branch) unguarded.push_back(block.end.line);
   openWord();
-  countLines(Counter::WarpInstructions, issued, [&] { countWarps(Counter::WarpInstructions, 1, mask_); });
-  countLines(Counter::ThreadInstructions, unguarded, [&] { countLanes(Counter::ThreadInstructions, mask_); });
+  countLines(Counter::WarpInstructions, issued, [&] { countWarps(Counter::WarpInstructions, 1, c_.at.mask); });
+  countLines(Counter::ThreadInstructions, unguarded, [&] { countLanes(Counter::ThreadInstructions, c_.at.mask); });
 }
 
 /// What `once` counts for one line holds for all `lines`.
-void Emitter::countLines(Counter c, const std::vector<uint32_t>& lines, llvm::function_ref<void()> once) {
+void Counting::countLines(Counter c, const std::vector<uint32_t>& lines, llvm::function_ref<void()> once) {
   if (lines.empty()) return;
-  const size_t first = result_.counters.terms.size();
-  const uint32_t line = std::exchange(currentLine_, lines[0]);
+  const size_t first = c_.result.counters.terms.size();
+  const uint32_t line = std::exchange(c_.at.line, lines[0]);
   once();
-  currentLine_ = line;
-  const std::vector<CounterTerm> terms(result_.counters.terms.begin() + static_cast<ptrdiff_t>(first),
-                                       result_.counters.terms.end());
+  c_.at.line = line;
+  const std::vector<CounterTerm> terms(c_.result.counters.terms.begin() + static_cast<ptrdiff_t>(first),
+                                       c_.result.counters.terms.end());
   for (size_t k = 1; k < lines.size(); ++k)
     for (CounterTerm term : terms) {
       term.line = lines[k];
       term.counter = c;
-      result_.counters.terms.push_back(term);
+      c_.result.counters.terms.push_back(term);
     }
 }
 
-void Emitter::raiseGuardedIssue(const Instruction& i) {
-  if (counting_ && i.guard && i.raisesIssue) countLanes(Counter::ThreadInstructions, guardedMask(i));
+void Counting::raiseGuardedIssue(const Instruction& i) {
+  if (plan_.facts.counters && i.guard && i.raisesIssue) countLanes(Counter::ThreadInstructions, values_.guardedMask(i));
 }
 
 namespace {
@@ -97,15 +97,15 @@ bool isPredicatedExit(const ir::Function& f, const ir::Terminator& end) {
 }  // namespace
 
 /// A conditional branch counts, a predicated exit does not.
-void Emitter::raiseEnd(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
-  if (!counting_) return;
+void Counting::raiseEnd(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
+  if (!plan_.facts.counters) return;
   using Kind = ir::Terminator::Kind;
   if (end.kind == Kind::Barrier && end.barrier.op == isa::Op::BarWarpSync) return;
   if (end.kind == Kind::Barrier) return countWarps(Counter::Barriers, 1, mask);
   if (end.kind != Kind::Branch || !end.isInstruction) return;
   for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue taken = laneBits(conditionMask(condition, end.negated)[p]);
-    if (!mask.empty()) taken = b_.CreateAnd(taken, laneBits(mask[p]));
+    LlvmValue taken = masks_.laneBits(values_.conditionMask(condition, end.negated)[p]);
+    if (!mask.empty()) taken = b_.CreateAnd(taken, masks_.laneBits(mask[p]));
     count(Counter::ThreadInstructions,
           b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {taken}), b_.getInt64Ty()));
   }
@@ -113,16 +113,16 @@ void Emitter::raiseEnd(const ir::Terminator& end, const Parts& mask, bool diverg
   countWarps(Counter::Branches, 1, mask);
   if (!divergent) return;
   for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue active = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[p]);
-    LlvmValue taken = b_.CreateAnd(laneBits(vectorOf(condition, p)), active);
+    LlvmValue active = mask.empty() ? b_.getInt32(~0u) : masks_.laneBits(mask[p]);
+    LlvmValue taken = b_.CreateAnd(masks_.laneBits(values_.vectorOf(condition, p)), active);
     LlvmValue mixed = b_.CreateAnd(b_.CreateICmpNE(taken, b_.getInt32(0)), b_.CreateICmpNE(taken, active));
     count(Counter::DivergentBranches, b_.CreateZExt(mixed, b_.getInt64Ty()));
   }
 }
 
 /// Lanes end at the exit `end`, of which no code is emitted.
-void Emitter::raiseExit(const ir::Terminator& end, const Parts& mask) {
-  if (!counting_ || !end.isInstruction) return;
+void Counting::raiseExit(const ir::Terminator& end, const Parts& mask) {
+  if (!plan_.facts.counters || !end.isInstruction) return;
   const uint32_t block = blockWord_;
   openWord();
   countLines(Counter::WarpInstructions, {end.line}, [&] { countWarps(Counter::WarpInstructions, 1, mask); });
@@ -131,24 +131,24 @@ void Emitter::raiseExit(const ir::Terminator& end, const Parts& mask) {
 }
 
 /// Hands the counters over; the block may go on later.
-void Emitter::flushCounters() {
-  if (!counting_) return;
+void Counting::flush() {
+  if (!plan_.facts.counters) return;
   LlvmValue out = b_.CreateLoad(
-      b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), frame_, offsetof(machine::BlockFrame, counters)));
+      b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c_.frame, offsetof(machine::BlockFrame, counters)));
   auto* call =
-      llvm::cast<llvm::CallInst>(helper("ordito_add_counters", b_.getVoidTy(), {out, counters_, b_.getInt64(0)}));
+      llvm::cast<llvm::CallInst>(c_.helper("ordito_add_counters", b_.getVoidTy(), {out, counters_, b_.getInt64(0)}));
   call->addParamAttr(1, llvm::Attribute::NoCapture);  // so that LLVM knows that no other pointer leads to them
   counterFlushes_.push_back(call);
 }
 
 /// Now it is known how many there are.
-void Emitter::finishCounters() {
-  if (!counting_) return;
-  LlvmValue words = b_.getInt64(std::max(1u, result_.counters.words));
+void Counting::finish() {
+  if (!plan_.facts.counters) return;
+  LlvmValue words = b_.getInt64(std::max(1u, c_.result.counters.words));
   counters_->setOperand(0, words);
   for (llvm::CallInst* call : counterFlushes_) call->setArgOperand(2, words);
-  llvm::IRBuilder<>(entry_).CreateMemSet(counters_, b_.getInt8(0), uint64_t{8} * std::max(1u, result_.counters.words),
-                                         llvm::MaybeAlign(8));
+  llvm::IRBuilder<>(c_.entry).CreateMemSet(counters_, b_.getInt8(0),
+                                           uint64_t{8} * std::max(1u, c_.result.counters.words), llvm::MaybeAlign(8));
 }
 
 }  // namespace ordito::jit

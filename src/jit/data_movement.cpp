@@ -28,7 +28,7 @@ Results Lower::Mov() {
     LlvmValue whole = number(t, 0);
     whole = b.CreateBitCast(whole, type(bits));
     for (unsigned k = 0; k < from.elements.size(); ++k) {
-      LlvmValue part = b.CreateZExt(e.operand(from.elements[k], unsignedOf(width), s), whole->getType());
+      LlvmValue part = b.CreateZExt(operands.operand(from.elements[k], unsignedOf(width), s), whole->getType());
       whole = b.CreateOr(whole, b.CreateShl(part, uint64_t{k} * width));
     }
     return {whole};
@@ -39,7 +39,7 @@ Results Lower::Mov() {
 /// Operand `k`, which the result is made of unchanged; see NanPlan.
 LlvmValue Lower::passIn(size_t k) {
   const auto& d = i.operands[0];
-  const bool mixed = i.type[0] == Type::f32 && d.kind == Kind::Register && e.nans().isMixed(d.reg);
+  const bool mixed = i.type[0] == Type::f32 && d.kind == Kind::Register && context.plan.nans.isMixed(d.reg);
   return mixed ? b.CreateBitCast(in(k, Type::u32), type(Type::f32)) : in(k);
 }
 
@@ -48,21 +48,21 @@ Results Lower::Cvta() {
   const Type t = i.type[0];
   const auto space = i.mods.name(ModifierKind::Space);
   LlvmValue a = in(1);
-  if (space == "local") return {e.localGeneric(a, i, s)};
+  if (space == "local") return {addresses.localGeneric(a, i, s)};
   if (!space.starts_with("shared")) return {a};
-  LlvmValue window = e.convertScalar(e.sharedBase(), t, s);
+  LlvmValue window = operands.convertScalar(context.sharedBase(), t, s);
   return {i.has(ModifierKind::To) ? b.CreateSub(a, window) : b.CreateAdd(a, window)};
 }
 
 Results Lower::Isspacep() {
   const auto space = i.mods.name(ModifierKind::Space);
   LlvmValue a = in(1, Type::u64);
-  if (space.starts_with("shared")) return {e.isSharedAddress(a, s)};
-  if (space == "local") return {e.isLocalAddress(a, s)};
-  if (space == "const") return {e.isConstantAddress(a, s)};
-  if (space.starts_with("param")) return {e.isParameterAddress(a, s)};
-  LlvmValue other = b.CreateOr(b.CreateOr(e.isSharedAddress(a, s), e.isLocalAddress(a, s)),
-                               b.CreateOr(e.isConstantAddress(a, s), e.isParameterAddress(a, s)));
+  if (space.starts_with("shared")) return {addresses.isSharedAddress(a, s)};
+  if (space == "local") return {addresses.isLocalAddress(a, s)};
+  if (space == "const") return {addresses.isConstantAddress(a, s)};
+  if (space.starts_with("param")) return {addresses.isParameterAddress(a, s)};
+  LlvmValue other = b.CreateOr(b.CreateOr(addresses.isSharedAddress(a, s), addresses.isLocalAddress(a, s)),
+                               b.CreateOr(addresses.isConstantAddress(a, s), addresses.isParameterAddress(a, s)));
   return {b.CreateNot(other)};
 }
 
@@ -119,7 +119,7 @@ LlvmValue Lower::convertIntToFloat(LlvmValue v, Type from, Type to) {
     LlvmValue wide = isa::isSigned(from) ? b.CreateSExt(v, type(Type::s64)) : b.CreateZExt(v, type(Type::u64));
     const std::string name = fmt::format("ordito_from_{}_{}_{}", isa::isSigned(from) ? "s64" : "u64",
                                          i.mods.name(ModifierKind::Rounding), isa::name(to));
-    return e.perLane(name.c_str(), type(to)->getScalarType(), {wide}, s);
+    return calls.perLane(name.c_str(), type(to)->getScalarType(), {wide}, s);
   }
   return isa::isSigned(from) ? b.CreateSIToFP(v, type(to)) : b.CreateUIToFP(v, type(to));
 }
@@ -158,7 +158,7 @@ LlvmValue Lower::halfBits(LlvmValue v, Type to) {
   LlvmValue nan = isDouble ? narrowNan(v, to) : number(Type::u16, 0x7FFF), bits;
   if (to == Type::f16 && !isNearest()) {
     const std::string name = fmt::format("ordito_narrow_{}_f16", i.mods.name(ModifierKind::Rounding));
-    bits = e.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))}, s);
+    bits = calls.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))}, s);
   } else {
     LlvmValue narrow = isDouble ? narrowToOdd(v) : v;
     bits = to == Type::bf16 ? roundToBfloat(narrow)
@@ -181,8 +181,8 @@ LlvmValue Lower::convertFloatToFloat(LlvmValue v, Type, Type to) {
   if (have < want) return b.CreateFPExt(v, type(to));
   auto narrow = [&](LlvmValue x) -> LlvmValue {
     if (isNearest()) return b.CreateFPTrunc(x, type(to));
-    return e.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(),
-                     type(to)->getScalarType(), {x}, s);
+    return calls.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(),
+                         type(to)->getScalarType(), {x}, s);
   };
   return flushTiny(narrow(v), [&] { return narrow(scaleUp(v)); });
 }
@@ -410,7 +410,7 @@ Results Lower::Istypep() {
   const auto wanted = i.mods.name(ModifierKind::Opaque);
   if (wanted == "samplerref") return {number(Type::pred, 0)};
   LlvmValue is =
-      e.perLane("ordito_is_image", b.getInt32Ty(), {in(1, Type::u64), number(Type::u32, wanted == "surfref")}, s);
+      calls.perLane("ordito_is_image", b.getInt32Ty(), {in(1, Type::u64), number(Type::u32, wanted == "surfref")}, s);
   return {b.CreateICmpNE(is, number(Type::u32, 0))};
 }
 

@@ -28,7 +28,8 @@ constexpr uint32_t kDone = ~0u;
 
 Emitter::Emitter(llvm::Module& module, const simt::Plan& plan, const machine::KernelLayout& layout,
                  const Target& target)
-    : context_(module.getContext()),
+    : t_(module, plan, layout, target),
+      context_(module.getContext()),
       module_(module),
       plan_(plan),
       f_(plan.function),
@@ -41,13 +42,7 @@ Emitter::Emitter(llvm::Module& module, const simt::Plan& plan, const machine::Ke
       coarsening_(plan.facts.launch.coarsening),
       warps_(plan.facts.warps()),
       groups_(plan.facts.groups()),
-      b_(module.getContext()),
       diverges_(plan.syncPoints.diverges()) {}
-
-void Emitter::refuse(const Instruction& i, const std::string& what) {
-  throw Refusal{fmt::format("kernel '{}', PTX line {}: {} ({}); run with ORDITO_ENGINE=interp, or see 'ordito isa'",
-                            f_.kernel->name, i.line, what, isa::manualSyntax(i.info()))};
-}
 
 EmittedKernel Emitter::emit(const std::string& name) {
   function_ = declare(name, {b_.getPtrTy()});
@@ -114,12 +109,6 @@ void Emitter::beginLines(const std::string& name) {
 void Emitter::setLine(uint32_t line) {
   currentLine_ = line;
   b_.SetCurrentDebugLocation(llvm::DILocation::get(context_, line, 0, lines_));
-}
-
-LlvmValue Emitter::frameField(size_t offset, llvm::Type* type, const char* name) {
-  auto* load = b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), frame_, offset), name);
-  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
-  return load;
 }
 
 void Emitter::emitPrologue() {
@@ -222,6 +211,7 @@ void Emitter::emitReturn(machine::BlockStatus status) {
 void Emitter::beginRegion(simt::Region region) {
   blocks_.clear(), components_.clear(), masks_.clear();
   region_ = std::move(region);
+  c_.at.region = &*region_;
 }
 
 /// One region: a loop over the groups of warps.

@@ -127,7 +127,7 @@ Results Lower::packed(llvm::function_ref<LlvmValue(llvm::function_ref<LlvmValue(
 /// An operation with a directed rounding, through the runtime.
 LlvmValue Lower::directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, Type t) {
   const std::string name = fmt::format("ordito_{}_{}_{}", operation, i.mods.name(ModifierKind::Rounding), isa::name(t));
-  return e.perLane(name.c_str(), type(t)->getScalarType(), arguments, s);
+  return calls.perLane(name.c_str(), type(t)->getScalarType(), arguments, s);
 }
 
 Results Lower::floatBinary(unsigned opcode) {
@@ -197,7 +197,7 @@ Results Lower::pairs(size_t sources, llvm::function_ref<LlvmValue(llvm::ArrayRef
       LlvmValue word = b.CreateTrunc(b.CreateLShr(in(k, Type::u64), uint64_t{32} * half), type(Type::u32));
       v.push_back(flush(b.CreateBitCast(word, type(Type::f32)), Type::f32));
     }
-    LlvmValue bits = b.CreateBitCast(e.canonicalNan(floatOut(f(v), Type::f32)[0]), type(Type::u32));
+    LlvmValue bits = b.CreateBitCast(operands.canonicalNan(floatOut(f(v), Type::f32)[0]), type(Type::u32));
     result = b.CreateOr(result, b.CreateShl(b.CreateZExt(bits, result->getType()), uint64_t{32} * half));
   }
   return {result};
@@ -318,7 +318,7 @@ Results Lower::floatMinMax(bool isMax) {
   // .xorsign takes the sign of a NaN, too.
   auto read = [&](size_t k) {
     const bool seesBits = i.has(ModifierKind::XorSign) && i.type[0] == Type::f32;
-    return seesBits ? flush(e.exactBits(i.operands[k], Type::f32, s), Type::f32) : floatIn(k);
+    return seesBits ? flush(operands.exactBits(i.operands[k], Type::f32, s), Type::f32) : floatIn(k);
   };
   return floatOut(minMaxElement(read(1), read(2), isMax), i.type[0]);
 }
@@ -345,7 +345,7 @@ Results Lower::Testp() {
   for (auto [name, test] : kTests)
     if (i.mods.name(ModifierKind::TestOp) == name)
       return {b.CreateIntrinsic(llvm::Intrinsic::is_fpclass, {type(i.type[0])}, {in(1), b.getInt32(test)})};
-  e.refuse(i, "unknown test");
+  context.refuse(i, "unknown test");
 }
 
 }  // namespace ordito::jit

@@ -48,7 +48,7 @@ LlvmValue Lower::carryIn() {
   ptx::Operand carry;
   carry.kind = ptx::Operand::Kind::Register;
   carry.reg = i.carryIn;
-  return b.CreateZExt(e.operand(carry, Type::pred, s), type(unsignedOf(isa::bits(i.type[0]))));
+  return b.CreateZExt(operands.operand(carry, Type::pred, s), type(unsignedOf(isa::bits(i.type[0]))));
 }
 
 Results Lower::carryAdd(LlvmValue x, LlvmValue y, LlvmValue carry) {
@@ -165,9 +165,10 @@ LlvmValue Lower::divide(LlvmValue x, LlvmValue y, bool remainder) {
                         : isSigned()                                     ? b.CreateSDiv(x, safe)
                                                                          : b.CreateUDiv(x, safe));
   const auto& divisor = i.operands[2];
-  const bool uniform = s.vector() && divisor.kind == ptx::Operand::Kind::Register && e.isUniformValue(divisor.reg);
+  const bool uniform =
+      s.vector() && divisor.kind == ptx::Operand::Kind::Register && context.plan.shapes[divisor.reg].isUniform();
   if (!uniform) return b.CreateSelect(isZero, atZero, plain());
-  return b.CreateSelect(isZero, atZero, e.divideByUniform(x, divisor.reg, s.part, isSigned(), remainder, plain));
+  return b.CreateSelect(isZero, atZero, pure.divideByUniform(x, divisor.reg, s.part, isSigned(), remainder, plain));
 }
 
 Results Lower::Div() { return {divide(in(1), in(2), false)}; }
@@ -210,7 +211,7 @@ Results Lower::Bfind() {
 }
 
 Results Lower::Fns() {
-  return {e.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)}, s)};
+  return {calls.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)}, s)};
 }
 Results Lower::Brev() { return {intrinsic(llvm::Intrinsic::bitreverse, {in(1)})}; }
 

@@ -1,13 +1,13 @@
 // Accesses whose lanes neither share an address nor fill a vector in order, but stand to each other as known when the
 // kernel is compiled: vectors of .v2 and .v4 in neighbouring lanes, columns of a tile, and rows of which a mask leaves
 // few lanes. Shuffles and accesses of single lanes at constant offsets replace gathers, scatters and masked stores.
-#include "jit/emitter.hpp"
+#include "jit/lane_access.hpp"
 
 namespace ordito::jit {
 
 /// Lanes that are apart by constants, like a column of a tile: single loads put together, 2.4 times faster than a
 /// gather on Zen 4 (4.3 against 10.6 ns).
-LlvmValue Emitter::loadStrided(const Address& a, unsigned part, int64_t offset, llvm::Type* element) {
+LlvmValue LaneAccess::loadStrided(const Address& a, unsigned part, int64_t offset, llvm::Type* element) {
   LlvmValue v = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes));
   for (unsigned l = 0; l < kLanes; ++l)
     v = b_.CreateInsertElement(
@@ -15,29 +15,29 @@ LlvmValue Emitter::loadStrided(const Address& a, unsigned part, int64_t offset, 
   return v;
 }
 
-void Emitter::storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value) {
+void LaneAccess::storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value) {
   const llvm::Align align(std::max(1u, value->getType()->getScalarSizeInBits() / 8));
   for (unsigned l = 0; l < kLanes; ++l)
     b_.CreateAlignedStore(b_.CreateExtractElement(value, uint64_t{l}),
-                          pointer(a.bases[part][l * a.groups / kLanes], a.pattern[l] + offset), align);
+                          c_.pointer(a.bases[part][l * a.groups / kLanes], a.pattern[l] + offset), align);
 }
 
 /// A function of the module that stores the lanes named by a bit mask: few of them one by one, many by a store each
 /// that the mask sends to its place or to a dummy, with no branch on single lanes.
-llvm::Function* Emitter::sparseStore(llvm::Type* element) {
+llvm::Function* LaneAccess::sparseStore(llvm::Type* element) {
   const std::string name = fmt::format("sparse_store_{}", element->getScalarSizeInBits());
-  if (auto* f = module_.getFunction(name)) return f;
+  if (auto* f = c_.module.getFunction(name)) return f;
   constexpr unsigned kChunk = 8, kFew = 16;
   llvm::Type* bits = b_.getIntNTy(element->getScalarSizeInBits());
   auto* vector = llvm::FixedVectorType::get(element, kLanes);
   auto* f =
       llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), vector, b_.getInt32Ty()}, false),
-                             llvm::Function::InternalLinkage, name, module_);
-  f->addFnAttr("target-cpu", target_.cpu);
-  f->addFnAttr("target-features", target_.features);
+                             llvm::Function::InternalLinkage, name, c_.module);
+  f->addFnAttr("target-cpu", c_.target.cpu);
+  f->addFnAttr("target-features", c_.target.features);
   f->addFnAttr(llvm::Attribute::NoInline);
   f->addFnAttr(llvm::Attribute::NoUnwind);
-  auto block = [&](const char* label) { return llvm::BasicBlock::Create(context_, label, f); };
+  auto block = [&](const char* label) { return llvm::BasicBlock::Create(b_.getContext(), label, f); };
   auto *entry = block("entry"), *loop = block("lane"), *many = block("many"), *done = block("done");
   llvm::IRBuilder<> b(entry);
   LlvmValue to = f->getArg(0), value = f->getArg(1), lanes = f->getArg(2);
@@ -89,22 +89,22 @@ llvm::Function* Emitter::sparseStore(llvm::Type* element) {
   return f;
 }
 
-LlvmValue Emitter::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes) {
+LlvmValue LaneAccess::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes) {
   return b_.CreateShuffleVector(a, b, llvm::ArrayRef<int>(lanes));
 }
 
 /// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles; empty if the addresses
 /// are not like that.
-std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
-                                                LlvmValue mask) {
+std::vector<LlvmValue> LaneAccess::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
+                                                   LlvmValue mask) {
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  if (!a.isGrouped() || a.groups != 1 || (mask && !canMask(element)) ||
+  if (!a.isGrouped() || a.groups != 1 || (mask && !general_.canMask(element)) ||
       classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous)
     return {};
-  const unsigned chunk = target_.avx512 ? 16 : 8;
+  const unsigned chunk = c_.target.avx512 ? 16 : 8;
   auto* type = llvm::FixedVectorType::get(element, chunk);
   auto load = [&](unsigned n) -> LlvmValue {  // the n-th chunk of elements
-    LlvmValue p = pointer(a.bases[part][0], a.pattern[0] + int64_t{n} * chunk * bytes);
+    LlvmValue p = c_.pointer(a.bases[part][0], a.pattern[0] + int64_t{n} * chunk * bytes);
     if (!mask) return b_.CreateAlignedLoad(type, p, llvm::Align(bytes));
     std::vector<int> lanes;
     for (unsigned k = 0; k < chunk; ++k) lanes.push_back(static_cast<int>((n * chunk + k) / count));
@@ -115,7 +115,7 @@ std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part,
   for (unsigned first = 0; first < kLanes; first += chunk) {
     std::vector<LlvmValue> r;
     for (unsigned k = 0; k < count; ++k) r.push_back(load(first / chunk * count + k));
-    const std::vector<LlvmValue> out = target_.avx512 ? shareOut16(r) : shareOut8(r);
+    const std::vector<LlvmValue> out = c_.target.avx512 ? shareOut16(r) : shareOut8(r);
     for (unsigned k = 0; k < count; ++k)
       result[k] = b_.CreateInsertVector(result[k]->getType(), result[k], out[k], b_.getInt64(first));
   }
@@ -124,7 +124,7 @@ std::vector<LlvmValue> Emitter::loadInterleaved(const Address& a, unsigned part,
 
 /// From `r`, two or four vectors of interleaved elements, one vector for each element. With 512 bits a permutation
 /// takes any lanes of two vectors, so that a step gathers the lanes of two elements at once: x y x y … becomes x … y ….
-std::vector<LlvmValue> Emitter::shareOut16(const std::vector<LlvmValue>& r) {
+std::vector<LlvmValue> LaneAccess::shareOut16(const std::vector<LlvmValue>& r) {
   constexpr unsigned kHalf = 8;
   const unsigned count = static_cast<unsigned>(r.size());
   auto pick = [&](LlvmValue a, LlvmValue b, auto source) {
@@ -146,7 +146,7 @@ std::vector<LlvmValue> Emitter::shareOut16(const std::vector<LlvmValue>& r) {
 
 /// The same with 256 bits, written as the sequences that such hosts have single instructions for (exchange halves, then
 /// unpack).
-std::vector<LlvmValue> Emitter::shareOut8(const std::vector<LlvmValue>& r) {
+std::vector<LlvmValue> LaneAccess::shareOut8(const std::vector<LlvmValue>& r) {
   if (r.size() == 2) {
     LlvmValue t0 = shuffle8(r[0], r[1], {0, 1, 2, 3, 8, 9, 10, 11}),
               t1 = shuffle8(r[0], r[1], {4, 5, 6, 7, 12, 13, 14, 15});
@@ -166,17 +166,17 @@ std::vector<LlvmValue> Emitter::shareOut8(const std::vector<LlvmValue>& r) {
 /// Lanes that read few different places, or neighbouring ones in any order: each place once, and permutations that
 /// share it out. A register tile of a matrix product reads so (a row of lanes wants the same four numbers), and so does
 /// a swizzled row. Empty if words one by one are as good.
-std::vector<LlvmValue> Emitter::loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element) {
+std::vector<LlvmValue> LaneAccess::loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element) {
   const unsigned bits = element->getScalarSizeInBits(), bytes = bits / 8;
-  if (!a.isGrouped() || !target_.avx2 || (bits != 32 && bits != 64)) return {};
-  const unsigned perVector = (target_.avx512 ? 512 : 256) / bits;
+  if (!a.isGrouped() || !c_.target.avx2 || (bits != 32 && bits != 64)) return {};
+  const unsigned perVector = (c_.target.avx512 ? 512 : 256) / bits;
   const Places places = placesOf(a.pattern, a.groups, count, bytes, perVector);
   const size_t most = count == 1 ? kLanes / 2 : kLanes;
   if (places.pieces.empty() || places.pieces.size() > most || places.length > 2 * perVector) return {};
   auto* type = llvm::FixedVectorType::get(element, 2 * perVector);
   LlvmValue table = llvm::PoisonValue::get(type);
   for (const Places::Piece& piece : places.pieces) {
-    LlvmValue from = pointer(a.bases[part][piece.group], piece.offset);
+    LlvmValue from = c_.pointer(a.bases[part][piece.group], piece.offset);
     llvm::Type* loaded = piece.length == 1 ? element : llvm::FixedVectorType::get(element, piece.length);
     LlvmValue x = b_.CreateAlignedLoad(loaded, from, llvm::Align(bytes));
     table = piece.length == 1 ? b_.CreateInsertElement(table, x, uint64_t{piece.first})
@@ -191,7 +191,8 @@ std::vector<LlvmValue> Emitter::loadPlaces(const Address& a, unsigned part, unsi
   return result;
 }
 
-bool Emitter::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask) {
+bool LaneAccess::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values,
+                                  LlvmValue mask) {
   llvm::Type* element = values[0]->getType()->getScalarType();
   const unsigned count = static_cast<unsigned>(values.size()), bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   if (!a.isGrouped() || a.groups != 1 || mask ||
@@ -208,7 +209,7 @@ bool Emitter::storeInterleaved(const Address& a, unsigned part, const std::vecto
   std::vector<int> order;
   for (unsigned l = 0; l < kLanes; ++l)
     for (unsigned k = 0; k < count; ++k) order.push_back(static_cast<int>(k * kLanes + l));
-  b_.CreateAlignedStore(b_.CreateShuffleVector(joined[0], order), pointer(a.bases[part][0], a.pattern[0]),
+  b_.CreateAlignedStore(b_.CreateShuffleVector(joined[0], order), c_.pointer(a.bases[part][0], a.pattern[0]),
                         llvm::Align(bytes));
   return true;
 }

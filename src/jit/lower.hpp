@@ -2,14 +2,24 @@
 // 32-lane vectors or scalars (when all lanes of a group agree), and is written once for both.
 #pragma once
 
-#include "jit/emitter.hpp"
+#include "jit/pure.hpp"
 
 namespace ordito::jit {
 
 class Lower {
  public:
-  using Results = Emitter::Results;
-  Lower(Emitter& e, const Instruction& i, const Emitter::Source& s) : e(e), b(e.ir()), i(i), s(s) {}
+  using Results = PureResults;
+  Lower(PureInstructions& pure, const Instruction& i, const Source& s)
+      : pure(pure),
+        context(pure.c_),
+        values(pure.values_),
+        operands(pure.operands_),
+        addresses(pure.addresses_),
+        calls(pure.calls_),
+        comparisons(pure.comparisons_),
+        b(context.b),
+        i(i),
+        s(s) {}
   Results run();
 
   // One body for each pure row; a missing one does not link.
@@ -28,11 +38,11 @@ class Lower {
 #include "isa/ptx.def"
 
  private:
-  LlvmValue in(size_t k, isa::Type t) { return e.operand(i, k, t, s); }
+  LlvmValue in(size_t k, isa::Type t) { return operands.operand(i, k, t, s); }
   LlvmValue in(size_t k) { return in(k, i.type[0]); }
   LlvmValue passIn(size_t k);
-  LlvmValue number(isa::Type t, uint64_t bits) { return e.number(t, bits, s); }
-  llvm::Type* type(isa::Type t) { return e.type(t, s); }
+  LlvmValue number(isa::Type t, uint64_t bits) { return values.constant(t, bits, s.vector()); }
+  llvm::Type* type(isa::Type t) { return values.typeOf(t, s.vector()); }
   /// The unsigned integer type of `bits` bits.
   static isa::Type unsignedOf(unsigned bits);
   static isa::Type signedOf(unsigned bits);
@@ -130,10 +140,16 @@ class Lower {
   Results unpackSmall();
   Results packIntegers(bool hasC);
 
-  Emitter& e;
+  PureInstructions& pure;
+  EmissionContext& context;
+  Values& values;
+  Operands& operands;
+  Addresses& addresses;
+  RuntimeCalls& calls;
+  Comparisons& comparisons;
   llvm::IRBuilder<>& b;
   const Instruction& i;
-  const Emitter::Source& s;
+  const Source& s;
 };
 
 }  // namespace ordito::jit

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "jit/emitter.hpp"
+#include "jit/gather_scatter.hpp"
 
 namespace ordito::jit {
 
@@ -15,18 +15,19 @@ constexpr unsigned kWord = 4, kWordBits = 32;
 }  // namespace
 
 /// For each of `count` words from the lanes' addresses on, a vector of the lanes'.
-std::vector<LlvmValue> Emitter::loadWords(LlvmValue addresses, unsigned count, LlvmValue mask) {
-  if (mask) addresses = b_.CreateSelect(mask, addresses, splat(dummyAddress()));
+std::vector<LlvmValue> GatherScatter::loadWords(LlvmValue addresses, unsigned count, LlvmValue mask) {
+  if (mask) addresses = b_.CreateSelect(mask, addresses, values_.splat(c_.dummyAddress()));
   auto* words = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
   if (count == 2) {
     auto* pairs = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
     LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
-    LlvmValue both = b_.CreateMaskedGather(pairs, pointers, llvm::Align(kWord), allOnes());
+    LlvmValue both = b_.CreateMaskedGather(pairs, pointers, llvm::Align(kWord), masks_.allOnes());
     return {b_.CreateTrunc(both, words), b_.CreateTrunc(b_.CreateLShr(both, kWordBits), words)};
   }
   auto* four = llvm::FixedVectorType::get(b_.getInt32Ty(), 4);
   auto lane = [&](unsigned l) -> LlvmValue {
-    return b_.CreateAlignedLoad(four, pointer(b_.CreateExtractElement(addresses, uint64_t{l}), 0), llvm::Align(kWord));
+    return b_.CreateAlignedLoad(four, c_.pointer(b_.CreateExtractElement(addresses, uint64_t{l}), 0),
+                                llvm::Align(kWord));
   };
   auto join = [&](LlvmValue a, LlvmValue b, unsigned width) {
     std::vector<int> all(2 * width);
@@ -59,7 +60,7 @@ std::vector<LlvmValue> Emitter::loadWords(LlvmValue addresses, unsigned count, L
 }
 
 /// The elements of a vector load at general addresses; none where it would gain nothing.
-std::vector<LlvmValue> Emitter::loadVectorGeneral(LlvmValue addresses, unsigned count, llvm::Type* element,
+std::vector<LlvmValue> GatherScatter::loadVectors(LlvmValue addresses, unsigned count, llvm::Type* element,
                                                   LlvmValue mask) {
   const unsigned bits = element->getScalarSizeInBits();
   auto* type = llvm::FixedVectorType::get(element, kLanes);
@@ -76,28 +77,6 @@ std::vector<LlvmValue> Emitter::loadVectorGeneral(LlvmValue addresses, unsigned 
     return b_.CreateBitCast(b_.CreateOr(high, b_.CreateZExt(words[low], wide)), type);
   };
   return {pair(0), pair(2)};
-}
-
-/// Is the load done, by itself for its neighbours or by one of them?
-bool Emitter::emitNeighbouringLoads(const Instruction& i) {
-  const auto& groups = plan_.mergedLoads.groups;
-  const auto leads = groups.find(&i);
-  if (leads == groups.end()) return plan_.mergedLoads.members.contains(&i);
-  const auto& group = leads->second;
-  const Address a = addressOf(i, 1);
-  const Parts mask = guardedMask(i);
-  checkAlignment(i, 1, kWord, mask);
-  std::vector<Parts> loaded(group.size());
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    const auto words = loadWords(addressVector(a, p, group[0]->operands[1].offset), static_cast<unsigned>(group.size()),
-                                 maskOf(mask, p));
-    for (size_t k = 0; k < group.size(); ++k) {
-      LlvmValue element = b_.CreateBitCast(words[k], llvm::FixedVectorType::get(memoryType(group[k]->type[0]), kLanes));
-      loaded[k].push_back(extendLoaded(element, *group[k], group[k]->operands[0].reg, true));
-    }
-  }
-  for (size_t k = 0; k < group.size(); ++k) defineVector(group[k]->operands[0].reg, loaded[k]);
-  return true;
 }
 
 }  // namespace ordito::jit

@@ -27,7 +27,7 @@ LlvmValue Lower::bitsOf(LlvmValue x) {
 /// after.
 LlvmValue Lower::withSubnormals(std::string_view function, LlvmValue x) {
   auto scaled = [&](LlvmValue condition, double scale, llvm::function_ref<LlvmValue(LlvmValue)> restore) {
-    LlvmValue r = e.multifunction(function, b.CreateSelect(condition, b.CreateFMul(x, real(x, scale)), x));
+    LlvmValue r = calls.multifunction(function, b.CreateSelect(condition, b.CreateFMul(x, real(x, scale)), x));
     return b.CreateSelect(condition, restore(r), r);
   };
   auto times = [&](double scale) { return [this, scale](LlvmValue r) { return b.CreateFMul(r, real(r, scale)); }; };
@@ -35,7 +35,7 @@ LlvmValue Lower::withSubnormals(std::string_view function, LlvmValue x) {
     LlvmValue large = b.CreateFCmpOGT(intrinsic(llvm::Intrinsic::fabs, {x}), real(x, 0x1p126));
     LlvmValue scale = b.CreateSelect(isSmaller(x, kSmallestNormal), real(x, 0x1p24),
                                      b.CreateSelect(large, real(x, 0.25), real(x, 1)));
-    return b.CreateFMul(e.multifunction(function, b.CreateFMul(x, scale)), scale);
+    return b.CreateFMul(calls.multifunction(function, b.CreateFMul(x, scale)), scale);
   }
   if (function == "rsqrt") return scaled(isSmaller(x, kSmallestNormal), 0x1p24, times(0x1p12));
   if (function == "sqrt") return scaled(isSmaller(x, kSmallestNormal), 0x1p24, times(0x1p-12));
@@ -43,7 +43,7 @@ LlvmValue Lower::withSubnormals(std::string_view function, LlvmValue x) {
     return scaled(isSmaller(x, kSmallestNormal), 0x1p24, [&](LlvmValue r) { return b.CreateFSub(r, real(r, 24)); });
   if (function == "ex2")
     return scaled(b.CreateFCmpOLT(x, real(x, -126)), 0.5, [&](LlvmValue r) { return b.CreateFMul(r, r); });
-  return e.multifunction(function, x);
+  return calls.multifunction(function, x);
 }
 
 /// An f32 cut, not rounded, to what f16 or bf16 can hold.
@@ -60,9 +60,9 @@ Results Lower::approximate(std::string_view function) {
   const Type t = i.type[0], element = isa::element(t);
   if (element == Type::f32) {
     LlvmValue x = in(1);
-    return floatOut(i.has(ModifierKind::Flush) ? e.multifunction(function, x) : withSubnormals(function, x), t);
+    return floatOut(i.has(ModifierKind::Flush) ? calls.multifunction(function, x) : withSubnormals(function, x), t);
   }
-  auto half = [&](LlvmValue x) { return cutToHalf(e.multifunction(function, x), element); };
+  auto half = [&](LlvmValue x) { return cutToHalf(calls.multifunction(function, x), element); };
   if (isa::isPacked(t)) return packed([&](const auto& read) { return half(read(1)); });
   return floatOut(half(floatIn(1)), t);
 }
@@ -74,7 +74,7 @@ Results Lower::approximateQuotient(bool full) {
     scale =
         b.CreateSelect(b.CreateFCmpOGT(intrinsic(llvm::Intrinsic::fabs, {y}), real(y, 0x1p126)), real(y, 0.25), scale);
   if (!i.has(ModifierKind::Flush)) scale = b.CreateSelect(isSmaller(y, kSmallestNormal), real(y, 0x1p24), scale);
-  LlvmValue dividend = b.CreateFMul(x, scale), reciprocal = e.multifunction("rcp", b.CreateFMul(y, scale));
+  LlvmValue dividend = b.CreateFMul(x, scale), reciprocal = calls.multifunction("rcp", b.CreateFMul(y, scale));
   if (i.has(ModifierKind::Flush)) dividend = flush(dividend, Type::f32);
   return floatOut(
       flushTiny(b.CreateFMul(reciprocal, dividend), [&] { return b.CreateFMul(reciprocal, scaleUp(dividend)); }),
@@ -94,7 +94,7 @@ LlvmValue Lower::approximateDouble(std::string_view function, LlvmValue x) {
   LlvmValue power = b.CreateNeg(isRoot ? b.CreateAShr(exponent, constant(1)) : exponent);
   LlvmValue argument =
       b.CreateOr(b.CreateShl(b.CreateAdd(constant(127), odd), constant(23)), b.CreateShl(fraction, constant(3)));
-  LlvmValue answer = bitsOf(e.multifunction(function, b.CreateBitCast(argument, type(Type::f32))));
+  LlvmValue answer = bitsOf(calls.multifunction(function, b.CreateBitCast(argument, type(Type::f32))));
   LlvmValue place = b.CreateAdd(b.CreateAdd(b.CreateLShr(answer, constant(23)), power), constant(1023 - 127));
   LlvmValue digits = b.CreateAnd(b.CreateLShr(answer, constant(3)), constant(0xFFFFF));
   LlvmValue result = b.CreateSelect(b.CreateICmpSGT(place, constant(0)),

@@ -1,8 +1,8 @@
 // What lives across a barrier, for each group of warps in the block's scratch memory: its home.
+#include "jit/spill_slots.hpp"
+
 #include <algorithm>
 #include <set>
-
-#include "jit/emitter.hpp"
 
 namespace ordito::jit {
 
@@ -22,27 +22,15 @@ void forEachSlot(const Slots& slots, F&& f) {
 
 }  // namespace
 
-/// Address of the first group's copy. All copies of one value lie together, so that neighbouring groups share pages and
-/// prefetch streams.
-LlvmValue Emitter::scratchAddress(size_t offset) {
-  return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), scratch_, offset);
-}
-
-/// That of the current group, whose copy has `bytesPerGroup`.
-LlvmValue Emitter::scratchOfGroup(size_t offset, size_t bytesPerGroup) {
-  const auto stride = static_cast<uint32_t>(simt::SpillSlots::stride(bytesPerGroup));
-  return b_.CreateInBoundsGEP(b_.getInt8Ty(), scratchAddress(offset), b_.CreateMul(group_, b_.getInt32(stride)));
-}
-
 /// Has this region done no more to the phi `v` than to give it the value that it found in the same home?
-bool Emitter::isWhereItWas(ValueId v) const {
+bool SpillSlots::isWhereItWas(ValueId v) const {
   const ir::Definition& definition = plan_.definitions[v];
   const ir::Phi* phi = definition.phi;
-  if (!phi || diverges_) return false;
+  if (!phi || plan_.syncPoints.diverges()) return false;
   const auto& predecessors = f_.blocks[definition.block].predecessors;
   for (size_t p = 0; p < predecessors.size(); ++p) {
     const ValueId from = phi->incoming[p];
-    if (!region_->contains(predecessors[p]) || from == v) continue;
+    if (!c_.at.region->contains(predecessors[p]) || from == v) continue;
     if (from == ir::kNoValue || isDefinedHere(from) || !plan_.spills.isKept(from) ||
         plan_.spills.offset(from) != plan_.spills.offset(v))
       return false;
@@ -51,33 +39,41 @@ bool Emitter::isWhereItWas(ValueId v) const {
   return true;
 }
 
-LlvmValue Emitter::spillSlotOf(ValueId v) { return scratchOfGroup(plan_.spills.offset(v), plan_.spills.bytes(v)); }
+LlvmValue SpillSlots::addressOf(ValueId v) { return c_.scratchOfGroup(plan_.spills.offset(v), plan_.spills.bytes(v)); }
 
 /// Keeps what the region at `point` will read, for this group. With a mask, each of its lanes keeps its own; bases are
 /// then the same for all lanes, whenever they come (ir/sync_points.hpp).
-void Emitter::spillForBarrier(uint32_t resumePoint, const Parts& mask) {
+void SpillSlots::spill(uint32_t resumePoint, const Parts& mask) {
   for (ValueId v : plan_.liveness.at[resumePoint]) {
     if (!isDefinedHere(v) || !plan_.spills.isKept(v) || isWhereItWas(v)) continue;
-    forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
+    forEachSlot(values_.slots()[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
-      keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlotOf(v), offset),
+      keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addressOf(v), offset),
                 mask.empty() || !value->getType()->isVectorTy() ? nullptr : mask[0]);
     });
   }
 }
 
-void Emitter::reloadAfterBarrier(uint32_t resumePoint) {
+void SpillSlots::reload(uint32_t resumePoint) {
   for (ValueId v : plan_.liveness.at[resumePoint]) {
     if (plan_.rematerialised[v]) {
-      rematerialise(v);
+      instructions_.rematerialise(v);
       continue;
     }
     if (!plan_.spills.isKept(v)) continue;
-    forEachSlot(slots_[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      LlvmValue spillSlot = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlotOf(v), offset);
+    forEachSlot(values_.slots()[v], [&](llvm::AllocaInst* slot, size_t offset) {
+      LlvmValue spillSlot = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addressOf(v), offset);
       b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), spillSlot, llvm::Align(8)), slot);
     });
   }
+}
+
+/// Writes the lanes of `mask` to memory and leaves the others' values there.
+void SpillSlots::keepLanes(LlvmValue value, LlvmValue spillSlot, LlvmValue mask) {
+  llvm::Type* type = value->getType();
+  const llvm::Align align(8);
+  b_.CreateAlignedStore(mask ? b_.CreateSelect(mask, value, b_.CreateAlignedLoad(type, spillSlot, align)) : value,
+                        spillSlot, align);
 }
 
 }  // namespace ordito::jit

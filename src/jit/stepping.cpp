@@ -165,14 +165,6 @@ void Emitter::takeBarrierResults(uint32_t resumePoint, LlvmValue lanes) {
   }
 }
 
-/// Writes the lanes of `mask` to memory and leaves the others' values there.
-void Emitter::keepLanes(LlvmValue value, LlvmValue spillSlot, LlvmValue mask) {
-  llvm::Type* type = value->getType();
-  const llvm::Align align(8);
-  b_.CreateAlignedStore(mask ? b_.CreateSelect(mask, value, b_.CreateAlignedLoad(type, spillSlot, align)) : value,
-                        spillSlot, align);
-}
-
 /// The operand of a barrier that is called `name`; null if it has none.
 const ptx::Operand* Emitter::barrierOperand(const Instruction& i, std::string_view name) {
   const auto forms = i.info().form.operandList();

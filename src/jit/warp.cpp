@@ -1,6 +1,6 @@
 // PTX ISA, warp-level instructions: shfl, vote, match, redux, activemask, bar.warp.sync. A warp is one vector, so they
 // are permutations and reductions of it.
-#include "jit/emitter.hpp"
+#include "jit/warp.hpp"
 
 namespace ordito::jit {
 
@@ -8,27 +8,24 @@ using isa::ModifierKind;
 using isa::Op;
 using isa::Type;
 
-void Emitter::emitWarp(const Instruction& i) {
+void WarpInstructions::emit(const Instruction& i) {
   switch (i.op) {
     case Op::Shfl:
-    case Op::ShflOld: return emitShuffle(i);
+    case Op::ShflOld: return shuffle(i);
     case Op::Vote:
     case Op::VoteOld:
-    case Op::Activemask: return emitVote(i);
-    case Op::Match: return emitMatch(i);
-    case Op::Redux: return emitRedux(i);
-    case Op::Elect: return emitElect(i);
-    case Op::BarWarpSync: return compilerFence();  // a warp runs in lock-step
-    default: refuse(i, "this warp instruction is not supported by the JIT");
+    case Op::Activemask: return vote(i);
+    case Op::Match: return match(i);
+    case Op::Redux: return redux(i);
+    case Op::Elect: return elect(i);
+    case Op::BarWarpSync: return c_.compilerFence();  // a warp runs in lock-step
+    default: c_.refuse(i, "this warp instruction is not supported by the JIT");
   }
 }
 
-/// Source lanes as the manual's pseudo-code computes them; a lane outside its segment reads itself.
-void Emitter::emitShuffle(const Instruction& i) {
-  const auto mode = i.mods.name(ModifierKind::ShflMode);
-  const auto& bOperand = i.operands[3];
-  const auto& cOperand = i.operands[4];
-  const bool known = bOperand.kind == ptx::Operand::Kind::Integer && cOperand.kind == ptx::Operand::Kind::Integer;
+void WarpInstructions::shuffle(const Instruction& i) {
+  const bool known =
+      i.operands[3].kind == ptx::Operand::Kind::Integer && i.operands[4].kind == ptx::Operand::Kind::Integer;
   std::vector<ValueId> results;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { results.push_back(v); });
   const bool hasValue = i.operands[0].kind == ptx::Operand::Kind::Register;
@@ -36,52 +33,62 @@ void Emitter::emitShuffle(const Instruction& i) {
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    LlvmValue value = operand(i, 2, Type::b32, s), shuffled, inside;
-    if (known) {
-      std::vector<int> lanes;
-      std::vector<llvm::Constant*> flags;
-      const unsigned bv = bOperand.bits & 31, c = cOperand.bits & 31, segment = cOperand.bits >> 8 & 31;
-      for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const int low = static_cast<int>(lane & segment),
-                  high = static_cast<int>((lane & segment) | (c & ~segment & 31));
-        const int j = mode == "up"     ? static_cast<int>(lane) - static_cast<int>(bv)
-                      : mode == "down" ? static_cast<int>(lane + bv)
-                      : mode == "bfly" ? static_cast<int>(lane ^ bv)
-                                       : low | static_cast<int>(bv & ~segment & 31);
-        const bool in = mode == "up" ? j >= high : j <= high;
-        lanes.push_back(in ? j & 31 : static_cast<int>(lane));
-        flags.push_back(b_.getInt1(in));
-      }
-      shuffled = b_.CreateShuffleVector(value, lanes);
-      inside = llvm::ConstantVector::get(flags);
-    } else {
-      auto number = [&](uint64_t n) { return constant(Type::u32, n, true); };
-      ir::Pattern ids;
-      for (unsigned l = 0; l < kLanes; ++l) ids[l] = l;
-      LlvmValue lane = patternVector(ids, b_.getInt32Ty());
-      LlvmValue bv = b_.CreateAnd(operand(i, 3, Type::u32, s), number(31)), c = operand(i, 4, Type::u32, s);
-      LlvmValue segment = b_.CreateAnd(b_.CreateLShr(c, 8), number(31)), clamp = b_.CreateAnd(c, number(31));
-      LlvmValue low = b_.CreateAnd(lane, segment), outside = b_.CreateXor(segment, number(31));
-      LlvmValue high = b_.CreateOr(low, b_.CreateAnd(clamp, outside));
-      LlvmValue j = mode == "up"     ? b_.CreateSub(lane, bv)
-                    : mode == "down" ? b_.CreateAdd(lane, bv)
-                    : mode == "bfly" ? b_.CreateXor(lane, bv)
-                                     : b_.CreateOr(low, b_.CreateAnd(bv, outside));
-      inside = mode == "up" ? b_.CreateICmpSGE(j, high) : b_.CreateICmpSLE(j, high);
-      LlvmValue from = b_.CreateAnd(b_.CreateSelect(inside, j, lane), number(31));
-      auto* stack = llvm::IRBuilder<>(entry_).CreateAlloca(value->getType());
-      b_.CreateStore(value, stack);
-      LlvmValue base = splat(b_.CreatePtrToInt(stack, b_.getInt64Ty()));
-      LlvmValue offsets = b_.CreateShl(b_.CreateZExt(from, base->getType()), 2);
-      shuffled = gather(b_.CreateAdd(base, offsets), b_.getInt32Ty(), nullptr);
-    }
+    LlvmValue value = operands_.operand(i, 2, Type::b32, s);
+    const Shuffled shuffled = known ? shuffleByTable(i, value) : shuffleByNumbers(i, value, s);
     for (size_t k = 0; k < results.size(); ++k) {
-      LlvmValue v = convertBits(k == 0 && hasValue ? shuffled : inside, valueType(results[k], true));
-      if (i.guard) v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[k], p));
+      LlvmValue v = values_.convertBits(k == 0 && hasValue ? shuffled.values : shuffled.inside,
+                                        values_.valueType(results[k], true));
+      if (i.guard)
+        v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[k], p));
       out[k].push_back(v);
     }
   }
-  for (size_t k = 0; k < results.size(); ++k) defineVector(results[k], out[k]);
+  for (size_t k = 0; k < results.size(); ++k) values_.defineVector(results[k], out[k]);
+}
+
+/// Source lanes as the manual's pseudo-code computes them, known when the kernel is compiled: a permute table. A lane
+/// outside its segment reads itself.
+WarpInstructions::Shuffled WarpInstructions::shuffleByTable(const Instruction& i, LlvmValue value) {
+  const auto mode = i.mods.name(ModifierKind::ShflMode);
+  const auto &bOperand = i.operands[3], &cOperand = i.operands[4];
+  std::vector<int> lanes;
+  std::vector<llvm::Constant*> flags;
+  const unsigned bv = bOperand.bits & 31, c = cOperand.bits & 31, segment = cOperand.bits >> 8 & 31;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const int low = static_cast<int>(lane & segment), high = static_cast<int>((lane & segment) | (c & ~segment & 31));
+    const int j = mode == "up"     ? static_cast<int>(lane) - static_cast<int>(bv)
+                  : mode == "down" ? static_cast<int>(lane + bv)
+                  : mode == "bfly" ? static_cast<int>(lane ^ bv)
+                                   : low | static_cast<int>(bv & ~segment & 31);
+    const bool in = mode == "up" ? j >= high : j <= high;
+    lanes.push_back(in ? j & 31 : static_cast<int>(lane));
+    flags.push_back(b_.getInt1(in));
+  }
+  LlvmValue shuffled = b_.CreateShuffleVector(value, lanes);
+  return {shuffled, llvm::ConstantVector::get(flags)};
+}
+
+/// The same with numbers from registers, through memory.
+WarpInstructions::Shuffled WarpInstructions::shuffleByNumbers(const Instruction& i, LlvmValue value, const Source& s) {
+  const auto mode = i.mods.name(ModifierKind::ShflMode);
+  auto number = [&](uint64_t n) { return values_.constant(Type::u32, n, true); };
+  ir::Pattern ids;
+  for (unsigned l = 0; l < kLanes; ++l) ids[l] = l;
+  LlvmValue lane = values_.patternVector(ids, b_.getInt32Ty());
+  LlvmValue bv = b_.CreateAnd(operands_.operand(i, 3, Type::u32, s), number(31)),
+            c = operands_.operand(i, 4, Type::u32, s);
+  LlvmValue segment = b_.CreateAnd(b_.CreateLShr(c, 8), number(31)), clamp = b_.CreateAnd(c, number(31));
+  LlvmValue low = b_.CreateAnd(lane, segment), outside = b_.CreateXor(segment, number(31));
+  LlvmValue high = b_.CreateOr(low, b_.CreateAnd(clamp, outside));
+  LlvmValue j = mode == "up"     ? b_.CreateSub(lane, bv)
+                : mode == "down" ? b_.CreateAdd(lane, bv)
+                : mode == "bfly" ? b_.CreateXor(lane, bv)
+                                 : b_.CreateOr(low, b_.CreateAnd(bv, outside));
+  LlvmValue inside = mode == "up" ? b_.CreateICmpSGE(j, high) : b_.CreateICmpSLE(j, high);
+  LlvmValue from = b_.CreateAnd(b_.CreateSelect(inside, j, lane), number(31));
+  LlvmValue base = values_.splat(b_.CreatePtrToInt(c_.inMemory(value), b_.getInt64Ty()));
+  LlvmValue offsets = b_.CreateShl(b_.CreateZExt(from, base->getType()), 2);
+  return {general_.gather(b_.CreateAdd(base, offsets), b_.getInt32Ty(), nullptr), inside};
 }
 
 namespace {
@@ -93,56 +100,57 @@ size_t memberOperand(Op op) { return op == Op::Match ? 3 : 2; }
 
 /// Gives `i`'s result: one value for the warp where the analysis says so, else `vectors`; under a guard, the other
 /// lanes keep what they had.
-void Emitter::defineWarpResult(const Instruction& i, ValueId result, const Parts& answers) {
+void WarpInstructions::defineResult(const Instruction& i, ValueId result, const Parts& answers) {
   CachedValue h;
   Parts vectors;
   for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue v = answers[p];
     if (shapes_[result].isGrouped()) {
-      h.bases.push_back({convertBits(v, valueType(result, false))});
+      h.bases.push_back({values_.convertBits(v, values_.valueType(result, false))});
       continue;
     }
-    v = convertBits(v->getType()->isVectorTy() ? v : splat(v), valueType(result, true));
-    if (i.guard) v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[0], p));
+    v = values_.convertBits(v->getType()->isVectorTy() ? v : values_.splat(v), values_.valueType(result, true));
+    if (i.guard)
+      v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[0], p));
     vectors.push_back(v);
   }
   if (shapes_[result].isGrouped())
-    define(result, std::move(h));
+    values_.define(result, std::move(h));
   else
-    defineVector(result, vectors);
+    values_.defineVector(result, vectors);
 }
 
 /// The member mask of `i`: a scalar where all lanes name the same lanes, else (tiles of cooperative groups) a vector.
-LlvmValue Emitter::memberMask(const Instruction& i, unsigned part) {
+LlvmValue WarpInstructions::memberMask(const Instruction& i, unsigned part) {
   Source s;
   s.part = part;
   const auto& m = i.operands[memberOperand(i.op)];
   if (m.kind != ptx::Operand::Kind::Register || shapes_[m.reg].isUniform()) s.group = 0;
-  return operand(m, Type::u32, s);
+  return operands_.operand(m, Type::u32, s);
 }
 
 /// vote and activemask give every active lane of a warp, or of a tile, the same answer.
-void Emitter::emitVote(const Instruction& i) {
+void WarpInstructions::vote(const Instruction& i) {
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   if (result == ir::kNoValue) return;
   const auto mode = i.mods.name(ModifierKind::VoteMode);
-  const Parts active = guardedMask(i);
+  const Parts active = values_.guardedMask(i);
   Parts answers;
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]);
+    LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]);
     if (i.op == Op::Activemask) {
       answers.push_back(lanes);
       continue;
     }
-    LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 1, Type::pred, s)), lanes);
+    LlvmValue holds = b_.CreateAnd(masks_.laneBits(operands_.operand(i, 1, Type::pred, s)), lanes);
     if (i.op == Op::Vote) {
       LlvmValue members = memberMask(i, p);
       const bool tiles = members->getType()->isVectorTy();
-      holds = b_.CreateAnd(tiles ? splat(holds) : holds, members);
-      lanes = b_.CreateAnd(tiles ? splat(lanes) : lanes, members);
+      holds = b_.CreateAnd(tiles ? values_.splat(holds) : holds, members);
+      lanes = b_.CreateAnd(tiles ? values_.splat(lanes) : lanes, members);
     }
     LlvmValue all = b_.CreateICmpEQ(holds, lanes),
               any = b_.CreateICmpNE(holds, llvm::Constant::getNullValue(holds->getType()));
@@ -151,43 +159,44 @@ void Emitter::emitVote(const Instruction& i) {
                       : mode == "any"  ? any
                                        : b_.CreateOr(all, b_.CreateNot(any)));
   }
-  defineWarpResult(i, result, answers);
+  defineResult(i, result, answers);
 }
 
 /// Lane masks of equal values, by the runtime: 32 × 32 comparisons.
-void Emitter::emitMatch(const Instruction& i) {
+void WarpInstructions::match(const Instruction& i) {
   const bool all = i.mods.name(ModifierKind::MatchMode) == "all";
   const Type t = isa::bits(i.type[0]) == 32 ? Type::u32 : Type::u64;
   std::vector<ValueId> results;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { results.push_back(v); });
   const bool hasMask = i.operands[0].kind == ptx::Operand::Kind::Register;
-  const Parts active = guardedMask(i);
+  const Parts active = values_.guardedMask(i);
   std::vector<Parts> out(results.size());
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    llvm::IRBuilder<> entry(entry_);
+    llvm::IRBuilder<> entry(c_.entry);
     auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
     auto* masks = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
     auto* values = entry.CreateAlloca(wide);
     auto* members = entry.CreateAlloca(masks);
     auto* found = entry.CreateAlloca(masks);
-    b_.CreateStore(b_.CreateZExt(operand(i, 2, t, s), wide), values);
-    b_.CreateStore(operand(i, memberOperand(i.op), Type::u32, s), members);
-    LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]);
-    helper(all ? "ordito_match_all" : "ordito_match_any", b_.getVoidTy(), {values, lanes, members, found});
+    b_.CreateStore(b_.CreateZExt(operands_.operand(i, 2, t, s), wide), values);
+    b_.CreateStore(operands_.operand(i, memberOperand(i.op), Type::u32, s), members);
+    LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]);
+    c_.helper(all ? "ordito_match_all" : "ordito_match_any", b_.getVoidTy(), {values, lanes, members, found});
     LlvmValue mask = b_.CreateLoad(masks, found);
     for (size_t k = 0; k < results.size(); ++k) {
-      LlvmValue v = k == 0 && hasMask ? mask : b_.CreateICmpNE(mask, constant(Type::u32, 0, true));
-      v = convertBits(v, valueType(results[k], true));
-      if (i.guard) v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[k], p));
+      LlvmValue v = k == 0 && hasMask ? mask : b_.CreateICmpNE(mask, values_.constant(Type::u32, 0, true));
+      v = values_.convertBits(v, values_.valueType(results[k], true));
+      if (i.guard)
+        v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[k], p));
       out[k].push_back(v);
     }
   }
-  for (size_t k = 0; k < results.size(); ++k) defineVector(results[k], out[k]);
+  for (size_t k = 0; k < results.size(); ++k) values_.defineVector(results[k], out[k]);
 }
 
-void Emitter::emitRedux(const Instruction& i) {
+void WarpInstructions::redux(const Instruction& i) {
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   if (result == ir::kNoValue) return;
@@ -204,20 +213,20 @@ void Emitter::emitRedux(const Instruction& i) {
                   : op == "min"
                       ? (isSigned ? llvm::Intrinsic::vector_reduce_smin : llvm::Intrinsic::vector_reduce_umin)
                       : (isSigned ? llvm::Intrinsic::vector_reduce_smax : llvm::Intrinsic::vector_reduce_umax);
-  const Parts active = guardedMask(i);
+  const Parts active = values_.guardedMask(i);
   Parts answers;
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    LlvmValue v = operand(i, 1, Type::u32, s), members = memberMask(i, p);
-    LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : laneBits(active[p]);
+    LlvmValue v = operands_.operand(i, 1, Type::u32, s), members = memberMask(i, p);
+    LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]);
     if (members->getType()->isVectorTy()) {
-      llvm::IRBuilder<> entry(entry_);
+      llvm::IRBuilder<> entry(c_.entry);
       llvm::AllocaInst* arrays[3] = {entry.CreateAlloca(v->getType()), entry.CreateAlloca(v->getType()),
                                      entry.CreateAlloca(v->getType())};
       b_.CreateStore(v, arrays[0]);
       b_.CreateStore(members, arrays[1]);
-      helper(
+      c_.helper(
           "ordito_redux", b_.getVoidTy(),
           {arrays[0], lanes, arrays[1], b_.getInt32(i.mods[ModifierKind::ReduxOp]), b_.getInt32(isSigned), arrays[2]});
       answers.push_back(b_.CreateLoad(v->getType(), arrays[2]));
@@ -225,10 +234,39 @@ void Emitter::emitRedux(const Instruction& i) {
     }
     LlvmValue inside =
         b_.CreateBitCast(b_.CreateAnd(lanes, members), llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
-    v = b_.CreateSelect(inside, v, constant(Type::u32, identity, true));
+    v = b_.CreateSelect(inside, v, values_.constant(Type::u32, identity, true));
     answers.push_back(b_.CreateIntrinsic(id, {v->getType()}, {v}));
   }
-  defineWarpResult(i, result, answers);
+  defineResult(i, result, answers);
+}
+
+/// The lowest lane of the member mask leads.
+void WarpInstructions::elect(const Instruction& i) {
+  const Parts active = values_.guardedMask(i);
+  std::vector<Parts> results(2);
+  ir::Pattern ids;
+  for (unsigned l = 0; l < kLanes; ++l) ids[l] = l;
+  for (unsigned p = 0; p < coarsening_; ++p) {
+    LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]), members = memberMask(i, p);
+    LlvmValue both = b_.CreateAnd(members->getType()->isVectorTy() ? values_.splat(lanes) : lanes, members);
+    LlvmValue leader = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {both->getType()}, {both, b_.getFalse()});
+    if (!leader->getType()->isVectorTy()) leader = values_.splat(leader);
+    results[0].push_back(leader);
+    results[1].push_back(b_.CreateICmpEQ(values_.patternVector(ids, b_.getInt32Ty()), leader));
+  }
+  unsigned definition = 0;
+  for (unsigned k = 0; k < 2; ++k) {
+    if (i.operands[k].kind != ptx::Operand::Kind::Register) continue;
+    for (unsigned p = 0; p < coarsening_; ++p) {
+      LlvmValue& v = results[k][p];
+      v = values_.convertBits(v, values_.valueType(i.operands[k].reg, true));
+      if (i.guard)
+        v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v,
+                            values_.vectorOf(i.prior[definition], p));
+    }
+    values_.defineVector(i.operands[k].reg, results[k]);
+    ++definition;
+  }
 }
 
 }  // namespace ordito::jit

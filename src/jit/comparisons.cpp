@@ -1,35 +1,28 @@
 // Code that is made again where its operands have the values that it saw: what a region rematerialises, and comparisons
 // that the bases of values decide.
+#include "jit/comparisons.hpp"
+
 #include <algorithm>
 #include <functional>
-
-#include "jit/emitter.hpp"
 
 namespace ordito::jit {
 
 using isa::Op;
 using isa::Type;
 
-/// The value of one that the plan rematerialises.
-void Emitter::rematerialise(ValueId v) {
-  const Instruction& i = *plan_.definitions.instruction(v);
-  for (size_t k = 1; k < i.operands.size(); ++k)
-    if (i.operands[k].kind == ptx::Operand::Kind::Register) rematerialise(i.operands[k].reg);
-  emitInstruction(i);
-}
-
 /// Its operands have then the values that it saw.
-bool Emitter::isMadeHere(const Instruction& i) const {
-  const auto& code = emitted_->code;
+bool Comparisons::isMadeHere(const Instruction& i) const {
+  const auto& code = c_.at.block->code;
   return std::less_equal<>{}(code.data(), &i) && std::less<>{}(&i, code.data() + code.size());
 }
 
-void Emitter::noteComparison(const Instruction& i, LlvmValue open, LlvmValue lanes, bool negated) {
+void Comparisons::note(const Instruction& i, LlvmValue open, LlvmValue lanes, bool negated) {
   if (i.op == Op::Setp && !i.guard && coarsening_ == 1 && i.operands[0].kind == ptx::Operand::Kind::Register)
     comparisons_[i.operands[0].reg] = {open, lanes, negated};
 }
 
-std::optional<Emitter::ChosenBits> Emitter::chosenBits(const Instruction& i, size_t k, isa::Type t, const Source& s) {
+std::optional<Comparisons::ChosenBits> Comparisons::chosenBits(const Instruction& i, size_t k, isa::Type t,
+                                                               const Source& s) {
   const ptx::Operand& o = i.operands[k];
   if (!s.vector() || o.kind != ptx::Operand::Kind::Register || o.negated) return std::nullopt;
   const Instruction* made = plan_.definitions.instruction(o.reg);
@@ -47,9 +40,10 @@ std::optional<Emitter::ChosenBits> Emitter::chosenBits(const Instruction& i, siz
     Source ofBase = s;
     ofBase.group = 0;
     const Type bits = made->type[0];
-    LlvmValue chosen = operand(made->operands[3 - place], bits, ofBase);
-    return ChosenBits{b_.CreateAnd(operand(made->operands[place], bits, ofBase), chosen),
-                      b_.CreateAnd(patternVector(pattern, chosen->getType()), splat(chosen)), shape.alignment};
+    LlvmValue chosen = operands_.operand(made->operands[3 - place], bits, ofBase);
+    return ChosenBits{b_.CreateAnd(operands_.operand(made->operands[place], bits, ofBase), chosen),
+                      b_.CreateAnd(values_.patternVector(pattern, chosen->getType()), values_.splat(chosen)),
+                      shape.alignment};
   }
   return std::nullopt;
 }

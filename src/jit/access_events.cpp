@@ -10,13 +10,16 @@
 //   ascending, all lanes on        global: the lanes at which the sector changes
 //
 // Everything else calls the runtime's counting functions, lane by lane (rt/access_counts.cpp).
-#include "jit/emitter.hpp"
+#include "jit/access_events.hpp"
+
 #include "rt/access_counts.hpp"
 
 namespace ordito::jit {
 
 using machine::AccessKind;
 using machine::Counter;
+using simt::classify;
+using simt::Run;
 
 namespace {
 
@@ -48,7 +51,8 @@ SpaceCounters countersOf(AccessKind kind, ptx::Space space) {
 }  // namespace
 
 /// Distinct sectors of `width` unmasked lanes with the known pattern from `first`, at the scalar address `base`.
-LlvmValue Emitter::sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width, unsigned bytes) {
+LlvmValue AccessEvents::sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width,
+                                       unsigned bytes) {
   LlvmValue start = b_.CreateAdd(base, b_.getInt64(static_cast<uint64_t>(a.pattern[first])));
   const Run::Kind kind = classify(a.pattern, first, width, bytes);
   if (kind == Run::Kind::Same) return b_.getInt64(1);  // addresses are multiples of the size
@@ -64,14 +68,14 @@ LlvmValue Emitter::sectorsOfGroup(const Address& a, LlvmValue base, unsigned fir
     const uint32_t lanes = (width == kLanes ? ~0u : (1u << width) - 1) << first;
     table.push_back(static_cast<uint8_t>(rt::countSectors(moved.data(), lanes, bytes)));
   }
-  auto* data = llvm::ConstantDataArray::get(context_, table);
-  auto* global = new llvm::GlobalVariable(module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+  auto* data = llvm::ConstantDataArray::get(b_.getContext(), table);
+  auto* global = new llvm::GlobalVariable(c_.module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
   LlvmValue entry = b_.CreateInBoundsGEP(b_.getInt8Ty(), global, b_.CreateAnd(start, b_.getInt64(kSector - 1)));
   return b_.CreateZExt(b_.CreateLoad(b_.getInt8Ty(), entry), b_.getInt64Ty());
 }
 
 /// Do the groups' addresses lie in different sectors, whatever the lanes?
-LlvmValue Emitter::groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset) {
+LlvmValue AccessEvents::groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset) {
   const unsigned width = kLanes / a.groups;
   std::vector<LlvmValue> low, high;
   for (unsigned g = 0; g < a.groups; ++g) {
@@ -89,7 +93,7 @@ LlvmValue Emitter::groupsLieApart(const Address& a, unsigned part, unsigned byte
 }
 
 /// Distinct sectors of the lanes that are on, neighbours of `bytes` each from `start`.
-LlvmValue Emitter::sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes) {
+LlvmValue AccessEvents::sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes) {
   const unsigned perSector = kSector / bytes;
   LlvmValue place = b_.CreateUDiv(b_.CreateAnd(start, b_.getInt64(kSector - 1)), b_.getInt64(bytes));
   LlvmValue bits = b_.CreateShl(b_.CreateZExt(lanes, b_.getInt64Ty()), place);
@@ -99,27 +103,22 @@ LlvmValue Emitter::sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned byte
   return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateAnd(bits, b_.getInt64(firsts)));
 }
 
-LlvmValue Emitter::inMemory(LlvmValue vector) {
-  auto* place = llvm::IRBuilder<>(entry_).CreateAlloca(vector->getType());
-  b_.CreateStore(vector, place);
-  return place;
+LlvmValue AccessEvents::sectorsByLane(const AccessEvent& e, unsigned part) {
+  return c_.helper("ordito_count_sectors", b_.getInt64Ty(),
+                   {c_.inMemory(addresses_.addressVector(e.at, part, e.offset)), masks_.lanesOrAll(e.mask, part),
+                    b_.getInt32(e.bytes)});
 }
 
-LlvmValue Emitter::sectorsByLane(const AccessEvent& e, unsigned part) {
-  return helper("ordito_count_sectors", b_.getInt64Ty(),
-                {inMemory(addressVector(e.at, part, e.offset)), lanesOrAll(e.mask, part), b_.getInt32(e.bytes)});
-}
-
-LlvmValue Emitter::sharedByLane(const AccessEvent& e, unsigned part) {
-  return helper("ordito_count_shared", b_.getInt64Ty(),
-                {inMemory(addressVector(e.at, part, e.offset)), lanesOrAll(e.mask, part), b_.getInt32(e.bytes),
-                 b_.getInt32(static_cast<uint32_t>(e.kind))});
+LlvmValue AccessEvents::sharedByLane(const AccessEvent& e, unsigned part) {
+  return c_.helper("ordito_count_shared", b_.getInt64Ty(),
+                   {c_.inMemory(addresses_.addressVector(e.at, part, e.offset)), masks_.lanesOrAll(e.mask, part),
+                    b_.getInt32(e.bytes), b_.getInt32(static_cast<uint32_t>(e.kind))});
 }
 
 /// `fast` where `condition` holds, else what `slow` computes.
-LlvmValue Emitter::unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow) {
+LlvmValue AccessEvents::unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow) {
   auto* from = b_.GetInsertBlock();
-  auto *otherwise = newBlock("bylane"), *join = newBlock("counted");
+  auto *otherwise = c_.newBlock("bylane"), *join = c_.newBlock("counted");
   b_.CreateCondBr(condition, join, otherwise);
   b_.SetInsertPoint(otherwise);
   LlvmValue x = slow();
@@ -134,9 +133,9 @@ LlvmValue Emitter::unless(LlvmValue condition, LlvmValue fast, llvm::function_re
 
 /// Wavefronts and conflicts of several groups in all parts, packed as the runtime does: one answer is kept for as long
 /// as the groups keep their distances, since banks are relative.
-LlvmValue Emitter::sharedOfGroups(const AccessEvent& e, unsigned parts) {
+LlvmValue AccessEvents::sharedOfGroups(const AccessEvent& e, unsigned parts) {
   const Address& a = e.at;
-  llvm::IRBuilder<> entry(entry_);
+  llvm::IRBuilder<> entry(c_.entry);
   auto* answer = entry.CreateAlloca(b_.getInt64Ty(), nullptr, "wavefronts");
   entry.CreateStore(b_.getInt64(0), answer);  // no access takes none
   LlvmValue kept = b_.CreateLoad(b_.getInt64Ty(), answer);
@@ -165,7 +164,7 @@ LlvmValue Emitter::sharedOfGroups(const AccessEvent& e, unsigned parts) {
 
 /// Each half of a warp reads one place, as blocks 16 wide do from a matrix: two sectors, unless the places are close.
 /// How far they are apart is the same for all offsets from one register, so it is asked once for all of them.
-LlvmValue Emitter::sectorsOfPairs(const Address& a, unsigned parts, int64_t offset) {
+LlvmValue AccessEvents::sectorsOfPairs(const Address& a, unsigned parts, int64_t offset) {
   LlvmValue allApart = b_.getTrue();
   for (unsigned p = 0; p < parts; ++p) {
     LlvmValue distance = b_.CreateSub(a.bases[p][1], a.bases[p][0]);
@@ -187,23 +186,23 @@ LlvmValue Emitter::sectorsOfPairs(const Address& a, unsigned parts, int64_t offs
 
 /// The one place that a chapter tells of an access to memory. Parameters, constants and mbarriers have units of their
 /// own, of which nothing is counted.
-void Emitter::raise(const Instruction& i, const AccessEvent& e) {
+void AccessEvents::raise(const Instruction& i, const AccessEvent& e) {
   using ptx::Space;
-  if (!counting_ || !i.raisesAccess || e.kind == AccessKind::Mbarrier) return;
+  if (!plan_.facts.counters || !i.raisesAccess || e.kind == AccessKind::Mbarrier) return;
   if (i.mods.name(isa::ModifierKind::Space).starts_with("param")) return;
   if (e.at.space == Space::Generic) return countGeneric(e);
   if (e.at.space != Space::Global && e.at.space != Space::Shared && e.at.space != Space::Local) return;
   const SpaceCounters counters = countersOf(e.kind, e.at.space);
-  if (counters.requests != Counter::Count) countWarps(counters.requests, 1, e.mask);
+  if (counters.requests != Counter::Count) counting_.countWarps(counters.requests, 1, e.mask);
   if (counters.units == Counter::Count) return;
   LlvmValue sum = unitsOf(i, e);
-  if (counters.conflicts == Counter::Count) return count(counters.units, sum);
-  count(counters.units, b_.CreateAnd(sum, b_.getInt64(UINT32_MAX)));
-  count(counters.conflicts, b_.CreateLShr(sum, 32));
+  if (counters.conflicts == Counter::Count) return counting_.count(counters.units, sum);
+  counting_.count(counters.units, b_.CreateAnd(sum, b_.getInt64(UINT32_MAX)));
+  counting_.count(counters.conflicts, b_.CreateLShr(sum, 32));
 }
 
 /// Sectors, or packed wavefronts, of all parts.
-LlvmValue Emitter::unitsOf(const Instruction& i, const AccessEvent& e) {
+LlvmValue AccessEvents::unitsOf(const Instruction& i, const AccessEvent& e) {
   const Address& a = e.at;
   const bool shared = a.space == ptx::Space::Shared;
   // Warps with one address and all lanes on need one look.
@@ -224,19 +223,19 @@ LlvmValue Emitter::unitsOf(const Instruction& i, const AccessEvent& e) {
 }
 
 /// Lanes of one warp may go to different spaces, and each of these has a request of its own.
-void Emitter::countGeneric(const AccessEvent& e) {
+void AccessEvents::countGeneric(const AccessEvent& e) {
   using ptx::Space;
   constexpr unsigned kWords = sizeof(rt::GenericCount) / sizeof(uint64_t);
-  auto* out = llvm::IRBuilder<>(entry_).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), kWords));
+  auto* out = llvm::IRBuilder<>(c_.entry).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), kWords));
   for (unsigned p = 0; p < coarsening_; ++p) {
-    helper("ordito_count_generic", b_.getVoidTy(),
-           {frame_, inMemory(addressVector(e.at, p, e.offset)), lanesOrAll(e.mask, p), b_.getInt32(e.bytes),
-            b_.getInt32(static_cast<uint32_t>(e.kind)), out});
+    c_.helper("ordito_count_generic", b_.getVoidTy(),
+              {c_.frame, c_.inMemory(addresses_.addressVector(e.at, p, e.offset)), masks_.lanesOrAll(e.mask, p),
+               b_.getInt32(e.bytes), b_.getInt32(static_cast<uint32_t>(e.kind)), out});
     auto word = [&](size_t offset) {
       return b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), out, offset));
     };
     auto add = [&](Counter c, LlvmValue n) {
-      if (c != Counter::Count) count(c, n);
+      if (c != Counter::Count) counting_.count(c, n);
     };
     const SpaceCounters global = countersOf(e.kind, Space::Global), shared = countersOf(e.kind, Space::Shared);
     add(global.requests, word(offsetof(rt::GenericCount, globalRequests)));
@@ -251,40 +250,41 @@ void Emitter::countGeneric(const AccessEvent& e) {
 
 /// cp.async. To a GPU it is a load whose sectors depend on the banks that it writes to; lanes that want no bytes make
 /// no request.
-void Emitter::raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask,
-                        unsigned bytes) {
-  if (!counting_ || !i.raisesAccess) return;
+void AccessEvents::raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask,
+                             unsigned bytes, llvm::function_ref<LlvmValue(unsigned part)> wanted) {
+  if (!plan_.facts.counters || !i.raisesAccess) return;
   Parts copying = mask;
   for (unsigned p = 0; p < coarsening_; ++p) {
-    if (LlvmValue wanted = wantedBytes(i, bytes, p)) {
-      LlvmValue some = b_.CreateICmpNE(wanted, constant(isa::Type::u32, 0, true));
+    if (LlvmValue some = wanted(p)) {
+      some = b_.CreateICmpNE(some, values_.constant(isa::Type::u32, 0, true));
       if (mask.empty()) copying.resize(coarsening_);
       copying[p] = mask.empty() ? some : b_.CreateAnd(mask[p], some);
     }
-    count(Counter::GlobalLoadSectors,
-          helper("ordito_count_copied_sectors", b_.getInt64Ty(),
-                 {inMemory(addressVector(from, p, i.operands[1].offset)),
-                  inMemory(addressVector(to, p, i.operands[0].offset)), lanesOrAll(copying, p), b_.getInt32(bytes)}));
+    counting_.count(Counter::GlobalLoadSectors,
+                    c_.helper("ordito_count_copied_sectors", b_.getInt64Ty(),
+                              {c_.inMemory(addresses_.addressVector(from, p, i.operands[1].offset)),
+                               c_.inMemory(addresses_.addressVector(to, p, i.operands[0].offset)),
+                               masks_.lanesOrAll(copying, p), b_.getInt32(bytes)}));
   }
-  countWarps(Counter::GlobalLoadRequests, 1, copying);
+  counting_.countWarps(Counter::GlobalLoadRequests, 1, copying);
 }
 
 /// A texture or surface: what it touches depends on the texture unit, so requests alone are counted.
-void Emitter::raiseImageAccess(const Instruction& i, Counter requests) {
-  if (counting_ && i.raisesAccess) countWarps(requests, 1, guardedMask(i));
+void AccessEvents::raiseImage(const Instruction& i, Counter requests) {
+  if (plan_.facts.counters && i.raisesAccess) counting_.countWarps(requests, 1, values_.guardedMask(i));
 }
 
 /// The sectors of one warp's access to global memory.
-LlvmValue Emitter::sectorsOf(const AccessEvent& e, unsigned part) {
+LlvmValue AccessEvents::sectorsOf(const AccessEvent& e, unsigned part) {
   const Address& a = e.at;
-  LlvmValue mask = maskOf(e.mask, part);
+  LlvmValue mask = masks_.maskOf(e.mask, part);
   auto byLane = [&] { return sectorsByLane(e, part); };
   if (e.bytes > kSector) return byLane();
   if (!a.isGrouped()) return mask ? byLane() : sectorsOfAscending(e, part);
   auto base = [&](unsigned g) { return b_.CreateAdd(a.bases[part][g], b_.getInt64(static_cast<uint64_t>(e.offset))); };
   if (a.groups == 1 && !mask) return sectorsOfGroup(a, base(0), 0, kLanes, e.bytes);
   if (a.groups == 1) {
-    LlvmValue lanes = laneBits(mask);
+    LlvmValue lanes = masks_.laneBits(mask);
     const Run::Kind kind = classify(a.pattern, 0, kLanes, e.bytes);
     LlvmValue start = b_.CreateAdd(base(0), b_.getInt64(static_cast<uint64_t>(a.pattern[0])));
     if (kind == Run::Kind::Contiguous) return sectorsOfMask(start, lanes, e.bytes);
@@ -301,26 +301,26 @@ LlvmValue Emitter::sectorsOf(const AccessEvent& e, unsigned part) {
 
 /// Where no lane's address is below that of the lane before it, a new sector begins at each lane whose sector differs
 /// from the one before. Addresses are multiples of the size, so a lane touches one sector.
-LlvmValue Emitter::sectorsOfAscending(const AccessEvent& e, unsigned part) {
+LlvmValue AccessEvents::sectorsOfAscending(const AccessEvent& e, unsigned part) {
   std::vector<int> before(kLanes, 0);
   for (unsigned lane = 1; lane < kLanes; ++lane) before[lane] = static_cast<int>(lane) - 1;
-  LlvmValue sector = b_.CreateLShr(addressVector(e.at, part, e.offset), 5);
+  LlvmValue sector = b_.CreateLShr(addresses_.addressVector(e.at, part, e.offset), 5);
   LlvmValue last = b_.CreateShuffleVector(sector, before);
-  LlvmValue ascends = b_.CreateICmpEQ(laneBits(b_.CreateICmpUGE(sector, last)), b_.getInt32(~0u));
-  LlvmValue begins = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, laneBits(b_.CreateICmpNE(sector, last)));
+  LlvmValue ascends = b_.CreateICmpEQ(masks_.laneBits(b_.CreateICmpUGE(sector, last)), b_.getInt32(~0u));
+  LlvmValue begins = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, masks_.laneBits(b_.CreateICmpNE(sector, last)));
   LlvmValue sum = b_.CreateAdd(b_.CreateZExt(begins, b_.getInt64Ty()), b_.getInt64(1));
   return unless(ascends, sum, [&] { return sectorsByLane(e, part); });
 }
 
 /// Wavefronts of one warp's access to shared memory in the low half, those that conflicts added in the high half.
-LlvmValue Emitter::wavefrontsOf(const AccessEvent& e, unsigned part) {
+LlvmValue AccessEvents::wavefrontsOf(const AccessEvent& e, unsigned part) {
   const Address& a = e.at;
   if (!a.isGrouped() || a.groups > 1) return sharedByLane(e, part);
   // Banks are relative: shifting all addresses alike by whole words changes nothing.
   if (e.mask.empty()) return b_.getInt64(rt::countShared(a.pattern.data(), ~0u, e.bytes, e.kind).packed());
   const Run::Kind kind = classify(a.pattern, 0, kLanes, e.bytes);
   if (e.bytes <= 4 && kind != Run::Kind::Scattered)
-    return b_.CreateZExt(b_.CreateICmpNE(laneBits(e.mask[part]), b_.getInt32(0)), b_.getInt64Ty());
+    return b_.CreateZExt(b_.CreateICmpNE(masks_.laneBits(e.mask[part]), b_.getInt32(0)), b_.getInt64Ty());
   return sharedByLane(e, part);
 }
 

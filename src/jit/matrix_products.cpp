@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-#include "jit/emitter.hpp"
+#include "jit/matrix.hpp"
 #include "ptx/opcode.hpp"
 
 namespace ordito::jit {
@@ -302,40 +302,25 @@ class Product {
   std::map<std::pair<LlvmValue, std::vector<int>>, LlvmValue> shuffles_;
 };
 
-const Operand& registerOf(const Operand& o, unsigned r) { return o.kind == Operand::Kind::Vector ? o.elements[r] : o; }
-
 }  // namespace
 
-void Emitter::emitMatrix(const Instruction& i) {
-  switch (i.op) {
-    case Op::LdMatrix: return emitTileLoad(i);
-    case Op::StMatrix: return emitTileStore(i);
-    case Op::MovMatrix: return emitTileMove(i);
-    default: break;
-  }
-  const auto work = i.mods.name(ModifierKind::WmmaOp);
-  if (work == "load") return emitFragmentLoad(i);
-  if (work == "store") return emitFragmentStore(i);
-  emitMatrixProduct(i);
-}
-
 /// The function of the module for this form of multiplication.
-llvm::Function* Emitter::matrixFunction(const Instruction& i, llvm::ArrayRef<llvm::Type*> parameters,
-                                        unsigned results) {
+llvm::Function* MatrixProducts::functionFor(const Instruction& i, llvm::ArrayRef<llvm::Type*> parameters,
+                                            unsigned results) {
   const bool isSparse = i.has(ModifierKind::Sparse);
   std::string name = ptx::spellOpcode(i);
   if (isSparse) name += fmt::format(" {}", i.operands[5].bits);
-  if (auto* known = module_.getFunction(name)) return known;
-  llvm::Type* one = typeOf(ptx::fragmentOf(i, 0).registerType(), true);
-  auto* result = llvm::StructType::get(context_, std::vector<llvm::Type*>(results, one));
+  if (auto* known = c_.module.getFunction(name)) return known;
+  llvm::Type* one = values_.typeOf(ptx::fragmentOf(i, 0).registerType(), true);
+  auto* result = llvm::StructType::get(b_.getContext(), std::vector<llvm::Type*>(results, one));
   auto* f = llvm::Function::Create(llvm::FunctionType::get(result, parameters, false), llvm::Function::InternalLinkage,
-                                   name, module_);
-  f->copyAttributesFrom(function_);
+                                   name, c_.module);
+  f->copyAttributesFrom(c_.function);
   f->setVisibility(llvm::GlobalValue::DefaultVisibility);
   f->setDSOLocal(true);
   f->removeParamAttr(0, llvm::Attribute::NoAlias);
   f->addFnAttr(llvm::Attribute::NoInline);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "entry", f));
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(b_.getContext(), "entry", f));
   std::vector<LlvmValue> registers[3];
   unsigned next = 0;
   for (unsigned k = 0; k < 3; ++k)
@@ -348,7 +333,7 @@ llvm::Function* Emitter::matrixFunction(const Instruction& i, llvm::ArrayRef<llv
   return f;
 }
 
-void Emitter::emitMatrixProduct(const Instruction& i) {
+void MatrixProducts::emit(const Instruction& i) {
   const Fragment d = ptx::fragmentOf(i, 0);
   std::vector<Parts> results(d.registers);
   for (unsigned p = 0; p < coarsening_; ++p) {
@@ -359,274 +344,18 @@ void Emitter::emitMatrixProduct(const Instruction& i) {
     for (unsigned k = 1; k < 4; ++k) {
       const Fragment f = ptx::fragmentOf(i, k);
       for (unsigned r = 0; r < f.registers; ++r) {
-        arguments.push_back(exactBits(registerOf(i.operands[k], r), f.registerType(), s));
+        arguments.push_back(operands_.exactBits(elementOf(i.operands[k], r), f.registerType(), s));
         types.push_back(arguments.back()->getType());
       }
     }
     if (i.has(ModifierKind::Sparse)) {
-      arguments.push_back(exactBits(i.operands[4], Type::b32, s));
+      arguments.push_back(operands_.exactBits(i.operands[4], Type::b32, s));
       types.push_back(arguments.back()->getType());
     }
-    auto* call = b_.CreateCall(matrixFunction(i, types, d.registers), arguments);
+    auto* call = b_.CreateCall(functionFor(i, types, d.registers), arguments);
     for (unsigned r = 0; r < d.registers; ++r) results[r].push_back(b_.CreateExtractValue(call, r));
   }
-  defineElements(i, results);
-}
-
-/// Defines the elements of the vector that is operand 0, or that operand itself; `values` has an entry for each, which
-/// has one value for each part.
-void Emitter::defineElements(const Instruction& i, const std::vector<Parts>& values) {
-  unsigned definition = 0;
-  for (unsigned k = 0; k < values.size(); ++k) {
-    const Operand& to = registerOf(i.operands[0], k);
-    if (to.kind != Operand::Kind::Register) continue;
-    Parts parts;
-    for (unsigned p = 0; p < coarsening_; ++p) {
-      LlvmValue v = convertBits(values[k][p], valueType(to.reg, true));
-      if (i.guard)
-        v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[definition], p));
-      parts.push_back(v);
-    }
-    defineVector(to.reg, parts);
-    ++definition;
-  }
-}
-
-// 8×8 matrices of 16 bits. A row is 16 bytes; its four words are the registers of a quad, so the eight rows of a matrix
-// one after the other are a register of the warp.
-
-/// The addresses of the rows that lanes name: the first 8 lanes for each matrix. Rows must be aligned.
-LlvmValue Emitter::rowAddresses(const Instruction& i, size_t k, unsigned part, unsigned matrices) {
-  LlvmValue v = addressVector(addressOf(i, k), part, i.operands[k].offset);
-  const Parts mask = guardedMask(i);
-  ir::Pattern used{};
-  for (unsigned lane = 0; lane < kLanes; ++lane) used[lane] = lane < matrices * 8;
-  LlvmValue bad = b_.CreateICmpNE(b_.CreateAnd(v, constant(Type::u64, 15, true)), constant(Type::u64, 0, true));
-  bad = b_.CreateAnd(bad, patternVector(used, b_.getInt1Ty()));
-  if (!mask.empty()) bad = b_.CreateAnd(bad, mask[part]);
-  failIfMisaligned(laneBits(bad), i, {});
-  return mask.empty() ? v : b_.CreateSelect(mask[part], v, splat(dummyAddress()));
-}
-
-LlvmValue Emitter::loadRows(llvm::ArrayRef<LlvmValue> rows) {
-  auto* row = llvm::FixedVectorType::get(b_.getInt32Ty(), 4);
-  LlvmValue all = llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes));
-  for (unsigned r = 0; r < rows.size(); ++r)
-    all = b_.CreateInsertVector(all->getType(), all, b_.CreateAlignedLoad(row, pointer(rows[r]), llvm::Align(1)),
-                                b_.getInt64(uint64_t{r} * 4));
-  return all;
-}
-
-void Emitter::storeRows(llvm::ArrayRef<LlvmValue> rows, LlvmValue words) {
-  for (unsigned r = 0; r < rows.size(); ++r)
-    b_.CreateAlignedStore(lanesOf(words, r * 4, 4), pointer(rows[r]), llvm::Align(1));
-}
-
-/// A matrix in a register, transposed: both halves of each word come from other lanes.
-LlvmValue Emitter::transposed(LlvmValue words) {
-  auto* halves = llvm::FixedVectorType::get(b_.getInt16Ty(), 2 * kLanes);
-  std::vector<int> from;
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    for (unsigned half = 0; half < 2; ++half) {
-      const unsigned row = lane % 4 * 2 + half, column = lane / 4;
-      from.push_back(static_cast<int>(row * 8 + column));
-    }
-  return b_.CreateBitCast(b_.CreateShuffleVector(b_.CreateBitCast(words, halves), from), words->getType());
-}
-
-/// ldmatrix and stmatrix: the lanes that name a row move it.
-void Emitter::raiseTileAccess(const Instruction& i, size_t address, unsigned matrices, machine::AccessKind kind) {
-  if (!counting_) return;
-  ir::Pattern named{};
-  for (unsigned lane = 0; lane < kLanes; ++lane) named[lane] = lane < matrices * 8;
-  Parts mask = guardedMask(i);
-  if (matrices * 8 < kLanes) {
-    LlvmValue names = patternVector(named, b_.getInt1Ty());
-    mask = mask.empty() ? Parts(coarsening_, names) : both(mask, Parts(coarsening_, names));
-  }
-  raise(i, {kind, addressOf(i, address), i.operands[address].offset, mask, 16});
-}
-
-void Emitter::emitTileLoad(const Instruction& i) {
-  const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
-  raiseTileAccess(i, 1, count, machine::AccessKind::MatrixLoad);
-  std::vector<Parts> results(count);
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue addresses = rowAddresses(i, 1, p, count);
-    for (unsigned m = 0; m < count; ++m) {
-      std::vector<LlvmValue> rows;
-      for (unsigned r = 0; r < 8; ++r) rows.push_back(b_.CreateExtractElement(addresses, uint64_t{m} * 8 + r));
-      LlvmValue words = loadRows(rows);
-      results[m].push_back(i.has(ModifierKind::Transposed) ? transposed(words) : words);
-    }
-  }
-  defineElements(i, results);
-}
-
-void Emitter::emitTileStore(const Instruction& i) {
-  const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
-  raiseTileAccess(i, 0, count, machine::AccessKind::MatrixStore);
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue addresses = rowAddresses(i, 0, p, count);
-    Source s;
-    s.part = p;
-    for (unsigned m = 0; m < count; ++m) {
-      LlvmValue words = exactBits(registerOf(i.operands[1], m), Type::u32, s);
-      std::vector<LlvmValue> rows;
-      for (unsigned r = 0; r < 8; ++r) rows.push_back(b_.CreateExtractElement(addresses, uint64_t{m} * 8 + r));
-      storeRows(rows, i.has(ModifierKind::Transposed) ? transposed(words) : words);
-    }
-  }
-}
-
-void Emitter::emitTileMove(const Instruction& i) {
-  std::vector<Parts> results(1);
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    Source s;
-    s.part = p;
-    results[0].push_back(transposed(exactBits(i.operands[1], Type::u32, s)));
-  }
-  defineElements(i, results);
-}
-
-// wmma.load and wmma.store. All lanes name one address and one stride.
-
-namespace {
-
-/// Where an element lies in memory: major · stride + minor elements from the start.
-struct Where {
-  unsigned major, minor;
-};
-
-Where whereOf(const Fragment& f, unsigned lane, unsigned e, bool byColumns) {
-  const MatrixPlace p = ptx::placeOf(f, lane, e);
-  return byColumns ? Where{p.column, p.row} : Where{p.row, p.column};
-}
-
-/// Do the elements of register `r` follow each other in memory?
-bool isContiguous(const Fragment& f, unsigned r, bool byColumns) {
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const Where first = whereOf(f, lane, r * f.perRegister(), byColumns);
-    for (unsigned k = 1; k < f.perRegister(); ++k) {
-      const Where next = whereOf(f, lane, r * f.perRegister() + k, byColumns);
-      if (next.major != first.major || next.minor != first.minor + k) return false;
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
-LlvmValue Emitter::elementAddresses(const FragmentMemory& m, unsigned e) {
-  ir::Pattern major, minor;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const Where w = whereOf(m.fragment, lane, e, m.byColumns);
-    major[lane] = w.major;
-    minor[lane] = static_cast<int64_t>(w.minor) * isa::bits(m.fragment.element) / 8;
-  }
-  LlvmValue rows = b_.CreateMul(patternVector(major, b_.getInt64Ty()), splat(m.strideBytes));
-  return b_.CreateAdd(splat(m.base), b_.CreateAdd(rows, patternVector(minor, b_.getInt64Ty())));
-}
-
-Emitter::FragmentMemory Emitter::fragmentMemory(const Instruction& i, size_t registers, size_t address, unsigned part) {
-  FragmentMemory m;
-  m.fragment = ptx::fragmentOf(i, registers);
-  m.byColumns = i.mods.name(ModifierKind::Layout) == "col";
-  m.base = b_.CreateExtractElement(addressVector(addressOf(i, address), part, i.operands[address].offset), uint64_t{0});
-  Source s;
-  s.part = part;
-  LlvmValue stride = b_.getInt64(m.byColumns ? m.fragment.rows : m.fragment.columns);
-  if (i.operands[2].kind != Operand::Kind::None)
-    stride = b_.CreateZExt(b_.CreateExtractElement(operand(i.operands[2], Type::u32, s), uint64_t{0}), b_.getInt64Ty());
-  m.strideBytes = b_.CreateLShr(b_.CreateMul(stride, b_.getInt64(isa::bits(m.fragment.element))), 3);
-  return m;
-}
-
-namespace {
-
-/// Registers behind these repeat them.
-unsigned distinctRegisters(const Fragment& f) {
-  return std::min(f.registers, std::max(1u, f.rows * f.columns / kLanes / f.perRegister()));
-}
-
-}  // namespace
-
-/// Each run of elements that are neighbours in memory for every lane is an access of its own, of 16 bytes at most, as
-/// the GPU's compiler makes of it (tests/gpu/memory_instructions.json).
-void Emitter::raiseFragmentAccess(const Instruction& i, size_t registers, size_t address, machine::AccessKind kind) {
-  if (!counting_) return;
-  const Fragment f = ptx::fragmentOf(i, registers);
-  const bool byColumns = i.mods.name(ModifierKind::Layout) == "col";
-  auto follows = [&](unsigned e) {
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      const Where before = whereOf(f, lane, e - 1, byColumns), here = whereOf(f, lane, e, byColumns);
-      if (here.major != before.major || here.minor != before.minor + 1) return false;
-    }
-    return true;
-  };
-  const unsigned count = distinctRegisters(f) * f.perRegister(), bits = isa::bits(f.element);
-  for (unsigned first = 0, next; first < count; first = next) {
-    for (next = first + 1; next < count && (next - first) * bits < 128 && follows(next);) ++next;
-    Address a;
-    a.space = addressOf(i, address).space;
-    for (unsigned p = 0; p < coarsening_; ++p)
-      a.vectors.push_back(elementAddresses(fragmentMemory(i, registers, address, p), first));
-    raise(i, {kind, a, 0, guardedMask(i), std::max(1u, (next - first) * bits / 8)});
-  }
-}
-
-void Emitter::emitFragmentLoad(const Instruction& i) {
-  const Fragment f = ptx::fragmentOf(i, 0);
-  llvm::Type* word = typeOf(f.registerType(), false);
-  const unsigned distinct = distinctRegisters(f);
-  raiseFragmentAccess(i, 0, 1, machine::AccessKind::Load);
-  std::vector<Parts> results(f.registers);
-  const Parts mask = guardedMask(i);
-  checkAlignment(i, 1, std::max(1u, isa::bytes(f.element)), mask);
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    const FragmentMemory m = fragmentMemory(i, 0, 1, p);
-    for (unsigned r = 0; r < f.registers; ++r) {
-      if (r >= distinct) {
-        results[r].push_back(results[r - distinct][p]);
-      } else if (isContiguous(f, r, m.byColumns)) {
-        results[r].push_back(gather(elementAddresses(m, r * f.perRegister()), word, maskOf(mask, p)));
-      } else {
-        LlvmValue all = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes));
-        for (unsigned k = 0; k < f.perRegister(); ++k) {
-          LlvmValue one =
-              gather(elementAddresses(m, r * f.perRegister() + k), b_.getIntNTy(isa::bits(f.element)), maskOf(mask, p));
-          all = b_.CreateOr(all, b_.CreateShl(b_.CreateZExt(one, all->getType()), uint64_t{k} * isa::bits(f.element)));
-        }
-        results[r].push_back(all);
-      }
-    }
-  }
-  defineElements(i, results);
-}
-
-void Emitter::emitFragmentStore(const Instruction& i) {
-  const Fragment f = ptx::fragmentOf(i, 1);
-  const Parts mask = guardedMask(i);
-  checkAlignment(i, 0, std::max(1u, isa::bytes(f.element)), mask);
-  raiseFragmentAccess(i, 1, 0, machine::AccessKind::Store);
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    const FragmentMemory m = fragmentMemory(i, 1, 0, p);
-    Source s;
-    s.part = p;
-    for (unsigned r = 0; r < f.registers; ++r) {
-      LlvmValue word = exactBits(registerOf(i.operands[1], r), f.registerType(), s);
-      if (isContiguous(f, r, m.byColumns)) {
-        scatter(elementAddresses(m, r * f.perRegister()), word, maskOf(mask, p));
-        continue;
-      }
-      for (unsigned k = 0; k < f.perRegister(); ++k) {
-        const unsigned bits = isa::bits(f.element);
-        LlvmValue one = b_.CreateTrunc(b_.CreateLShr(word, uint64_t{k} * bits),
-                                       llvm::FixedVectorType::get(b_.getIntNTy(bits), kLanes));
-        scatter(elementAddresses(m, r * f.perRegister() + k), one, maskOf(mask, p));
-      }
-    }
-  }
+  values_.defineElements(i, results);
 }
 
 }  // namespace ordito::jit

@@ -1,10 +1,10 @@
 // PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier": calls of rt/mbarrier.cpp, lane after
 // lane. A wait is a test in a loop that spins (ir/sync_points.hpp).
-#include "rt/mbarrier.hpp"
+#include "jit/mbarriers.hpp"
 
 #include <optional>
 
-#include "jit/emitter.hpp"
+#include "rt/mbarrier.hpp"
 
 namespace ordito::jit {
 
@@ -44,42 +44,45 @@ std::optional<Form> formOf(Op op) {
 
 }  // namespace
 
-void Emitter::emitMbarrier(const Instruction& i) {
+void Mbarriers::emit(const Instruction& i) {
   const auto form = formOf(i.op);
-  if (!form) refuse(i, "this instruction is not supported by the JIT");
+  if (!form) c_.refuse(i, "this instruction is not supported by the JIT");
   // Copies are done when they are asked for. Their arrival was counted in advance, or it changes nothing.
   if (i.op == Op::CpAsyncMbarrierArrive && !i.has(ModifierKind::NoIncrement)) return;
-  const Parts mask = guardedMask(i), outer = mask_;
-  checkAlignment(i, form->address, 8, mask);
-  const Address a = addressOf(i, form->address);
-  raise(i, {machine::AccessKind::Mbarrier, a, i.operands[form->address].offset, mask, 8});
+  const Parts mask = values_.guardedMask(i), outer = c_.at.mask;
+  alignment_.check(i, form->address, 8, mask);
+  const Address a = addresses_.addressOf(i, form->address);
+  events_.raise(i, {machine::AccessKind::Mbarrier, a, i.operands[form->address].offset, mask, 8});
   const bool hasOperand =
       form->operand < i.operands.size() && i.operands[form->operand].kind != ptx::Operand::Kind::None;
   Parts results;
-  mask_ = mask;
+  c_.at.mask = mask;
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    LlvmValue operandValue = hasOperand ? operand(i, form->operand, form->type, s) : constant(Type::u32, 1, true);
+    LlvmValue operandValue =
+        hasOperand ? operands_.operand(i, form->operand, form->type, s) : values_.constant(Type::u32, 1, true);
     operandValue = b_.CreateZExt(operandValue, llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
-    results.push_back(callLanes("ordito_mbarrier", b_.getInt64Ty(),
-                                {splat(b_.CreatePtrToInt(frame_, b_.getInt64Ty())), constant(Type::u32, i.line, true),
-                                 constant(Type::u32, static_cast<uint32_t>(form->work), true),
-                                 addressVector(a, p, i.operands[form->address].offset), operandValue},
-                                p));
+    results.push_back(calls_.callLanes(
+        "ordito_mbarrier", b_.getInt64Ty(),
+        {values_.splat(b_.CreatePtrToInt(c_.frame, b_.getInt64Ty())), values_.constant(Type::u32, i.line, true),
+         values_.constant(Type::u32, static_cast<uint32_t>(form->work), true),
+         addresses_.addressVector(a, p, i.operands[form->address].offset), operandValue},
+        p));
   }
-  mask_ = outer;
+  c_.at.mask = outer;
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   if (result == ir::kNoValue) return;
   for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue v = results[p];
     if (f_.values[result].type == Type::pred) v = b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
-    v = convertBits(v, valueType(result, true));
-    if (i.guard) v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[0], p));
+    v = values_.convertBits(v, values_.valueType(result, true));
+    if (i.guard)
+      v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[0], p));
     results[p] = v;
   }
-  defineVector(result, results);
+  values_.defineVector(result, results);
 }
 
 }  // namespace ordito::jit

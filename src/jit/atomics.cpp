@@ -1,31 +1,14 @@
-// PTX ISA, "Parallel Synchronization and Communication Instructions": atomics and reductions in memory, and the
-// reductions of a barrier.
+// See atomics.hpp.
 //
 // A block runs on one host thread, so its shared memory has one owner and needs no locked instructions (2.2 times
 // faster, measured on a histogram).
-#include "jit/emitter.hpp"
+#include "jit/atomics.hpp"
 
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
 using RMW = llvm::AtomicRMWInst;
-
-void Emitter::forEachLane(LlvmValue mask, llvm::function_ref<void(LlvmValue lane)> body) {
-  auto* before = b_.GetInsertBlock();
-  auto* loop = newBlock("lane");
-  auto* after = newBlock("lanesdone");
-  LlvmValue bits = mask ? laneBits(mask) : b_.getInt32(~0u);
-  b_.CreateCondBr(b_.CreateICmpNE(bits, b_.getInt32(0)), loop, after);
-  b_.SetInsertPoint(loop);
-  auto* left = b_.CreatePHI(b_.getInt32Ty(), 2, "left");
-  left->addIncoming(bits, before);
-  body(b_.CreateIntrinsic(llvm::Intrinsic::cttz, {b_.getInt32Ty()}, {left, b_.getTrue()}));
-  LlvmValue rest = b_.CreateAnd(left, b_.CreateSub(left, b_.getInt32(1)));
-  left->addIncoming(rest, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt32(0)), loop, after);
-  b_.SetInsertPoint(after);
-}
 
 namespace {
 
@@ -70,7 +53,7 @@ LlvmValue apply(llvm::IRBuilder<>& b, RMW::BinOp op, LlvmValue old, LlvmValue x)
 }  // namespace
 
 /// old + x as the GPU's atomic units add f32: on global memory (`flushes`) they turn subnormal numbers into zeros.
-LlvmValue Emitter::sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes) {
+LlvmValue Atomics::sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes) {
   llvm::Type* t = old->getType();
   if (t->isDoubleTy()) return b_.CreateFAdd(old, x);
   auto flush = [&](LlvmValue v) {
@@ -79,15 +62,15 @@ LlvmValue Emitter::sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes) {
     LlvmValue zero = b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(t, 0), v);
     return b_.CreateSelect(b_.CreateAnd(small, flushes), zero, v);
   };
-  return canonicalNan(flush(b_.CreateFAdd(flush(old), flush(x))));
+  return operands_.canonicalNan(flush(b_.CreateFAdd(flush(old), flush(x))));
 }
 
-LlvmValue Emitter::loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes) {
+LlvmValue Atomics::loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes) {
   const llvm::Align align(4);
   auto* bits = b_.getInt32Ty();
   auto* before = b_.GetInsertBlock();
-  auto* loop = newBlock("atomicadd");
-  auto* done = newBlock("added");
+  auto* loop = c_.newBlock("atomicadd");
+  auto* done = c_.newBlock("added");
   LlvmValue first = b_.CreateAlignedLoad(bits, p, align);
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
@@ -103,11 +86,10 @@ LlvmValue Emitter::loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes) {
 }
 
 /// One lane's atomic; returns the old value. Shared memory is touched by no other host thread.
-LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue x, LlvmValue compare,
-                              ptx::Space space) {
+LlvmValue Atomics::once(const Instruction& i, LlvmValue address, LlvmValue x, LlvmValue compare, ptx::Space space) {
   const bool owned = space == ptx::Space::Shared;
   const Type t = i.type[0];
-  LlvmValue p = pointer(address);
+  LlvmValue p = c_.pointer(address);
   llvm::Type* type = x->getType();
   const llvm::Align align(type->getScalarSizeInBits() / 8);
   if (compare) {
@@ -122,10 +104,10 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
   }
   const auto name = i.mods.name(ModifierKind::AtomOp);
   if (isa::isFloat(isa::element(t)) && isa::bits(isa::element(t)) == 16)
-    return helper(fmt::format("ordito_atomic_{}_{}", name, isa::name(t)).c_str(), type, {address, x});
+    return c_.helper(fmt::format("ordito_atomic_{}_{}", name, isa::name(t)).c_str(), type, {address, x});
   const auto op = operationOf(name, i.type[0]);
   if (op == RMW::BAD_BINOP || (isa::isFloat(i.type[0]) && op != RMW::FAdd))
-    refuse(i, "this atomic is not supported by the JIT");
+    c_.refuse(i, "this atomic is not supported by the JIT");
   if (owned) {
     LlvmValue old = b_.CreateAlignedLoad(type, p, align);
     b_.CreateAlignedStore(op == RMW::FAdd ? sumOnce(old, x, b_.getFalse()) : apply(b_, op, old, x), p, align);
@@ -135,7 +117,7 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
     Source s;
     s.group = 0;
     return loopAtomicAdd(p, x,
-                         space == ptx::Space::Generic ? b_.CreateNot(isSharedAddress(address, s))
+                         space == ptx::Space::Generic ? b_.CreateNot(addresses_.isSharedAddress(address, s))
                                                       : static_cast<LlvmValue>(b_.getTrue()));
   }
   return b_.CreateAtomicRMW(op, p, x, align, llvm::AtomicOrdering::SequentiallyConsistent);
@@ -143,24 +125,24 @@ LlvmValue Emitter::atomicOnce(const Instruction& i, LlvmValue address, LlvmValue
 
 /// The lanes' offsets into shared memory of the address that is operand `k`. (LLVM sees how large the index can be
 /// only if nothing is added to it and taken off again.)
-LlvmValue Emitter::sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part) {
+LlvmValue Atomics::sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part) {
   auto* type = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
   const ptx::Operand& o = i.operands[k];
   if (!a.isGrouped() && o.symbol.kind == ptx::Symbol::Kind::None && o.reg != ir::kNoValue) {
-    LlvmValue offset = constant(Type::u32, static_cast<uint64_t>(o.offset), true);
-    return b_.CreateAdd(b_.CreateZExtOrTrunc(vectorOf(o.reg, part), type), offset);
+    LlvmValue offset = values_.constant(Type::u32, static_cast<uint64_t>(o.offset), true);
+    return b_.CreateAdd(b_.CreateZExtOrTrunc(values_.vectorOf(o.reg, part), type), offset);
   }
-  LlvmValue origin = splat(b_.CreateTrunc(sharedBase(), b_.getInt32Ty()));
-  return b_.CreateSub(b_.CreateTrunc(addressVector(a, part, o.offset), type), origin);
+  LlvmValue origin = values_.splat(b_.CreateTrunc(c_.sharedBase(), b_.getInt32Ty()));
+  return b_.CreateSub(b_.CreateTrunc(addresses_.addressVector(a, part, o.offset), type), origin);
 }
 
 /// The address of each lane, as scalars; lanes take turns among `copies` of the memory. They leave the vector registers
 /// as pairs of 32-bit offsets: single 64-bit addresses arrive so unevenly that Zen 4 takes later updates for
 /// independent of earlier ones and starts over (10 times slower on a histogram).
-std::vector<LlvmValue> Emitter::sharedAddresses(LlvmValue offsets, unsigned copies) {
+std::vector<LlvmValue> Atomics::sharedAddresses(LlvmValue offsets, unsigned copies) {
   LlvmValue pairs = b_.CreateBitCast(offsets, llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes / 2));
   std::vector<LlvmValue> addresses, bases;
-  for (unsigned copy = 0; copy < copies; ++copy) bases.push_back(privateCopy(copy));
+  for (unsigned copy = 0; copy < copies; ++copy) bases.push_back(copies_.address(copy));
   auto add = [&](LlvmValue offset) { addresses.push_back(b_.CreateAdd(bases[addresses.size() % copies], offset)); };
   for (unsigned pair = 0; pair < kLanes / 2; ++pair) {
     LlvmValue both = b_.CreateExtractElement(pairs, uint64_t{pair});
@@ -170,27 +152,20 @@ std::vector<LlvmValue> Emitter::sharedAddresses(LlvmValue offsets, unsigned copi
   return addresses;
 }
 
-/// The operands of an atomic for one part of the group; of a compare-and-swap `first` is what memory is compared with.
-struct Emitter::AtomicOperands {
-  LlvmValue first, second;
-  ptx::Space space;
-  bool compares;
-};
-
 /// An atomic whose old value nobody reads, on shared memory and by all lanes: addresses and values come straight from
 /// registers, without a round trip through the stack (2 times faster, measured).
-void Emitter::emitUnreadAtomic(const Instruction& i, const AtomicOperands& o, LlvmValue offsets, unsigned copies) {
+void Atomics::emitUnread(const Instruction& i, const AtomicOperands& o, LlvmValue offsets, unsigned copies) {
   const std::vector<LlvmValue> addresses = sharedAddresses(offsets, copies);
   for (unsigned lane = 0; lane < kLanes; ++lane)
-    atomicOnce(i, addresses[lane], b_.CreateExtractElement(o.compares ? o.second : o.first, uint64_t{lane}),
-               o.compares ? b_.CreateExtractElement(o.first, uint64_t{lane}) : nullptr, o.space);
+    once(i, addresses[lane], b_.CreateExtractElement(o.compares ? o.second : o.first, uint64_t{lane}),
+         o.compares ? b_.CreateExtractElement(o.first, uint64_t{lane}) : nullptr, o.space);
 }
 
 /// One lane after the other, of those in `lanes` (null: all). Returns the old values, and `before` where a lane is off;
 /// null if `before` is.
-LlvmValue Emitter::emitAtomicByLanes(const Instruction& i, const AtomicOperands& o, LlvmValue addresses,
-                                     LlvmValue lanes, LlvmValue before) {
-  llvm::IRBuilder<> entry(entry_);
+LlvmValue Atomics::emitByLanes(const Instruction& i, const AtomicOperands& o, LlvmValue addresses, LlvmValue lanes,
+                               LlvmValue before) {
+  llvm::IRBuilder<> entry(c_.entry);
   auto inMemory = [&](LlvmValue v) {
     auto* array = entry.CreateAlloca(v->getType());
     b_.CreateStore(v, array);
@@ -201,54 +176,54 @@ LlvmValue Emitter::emitAtomicByLanes(const Instruction& i, const AtomicOperands&
   auto* firstArray = inMemory(o.first);
   auto* secondArray = o.compares ? inMemory(o.second) : nullptr;
   auto* old = before ? inMemory(before) : nullptr;
-  forEachLane(lanes, [&](LlvmValue lane) {
+  calls_.forEachLane(lanes, [&](LlvmValue lane) {
     auto at = [&](llvm::Type* type, LlvmValue array) { return b_.CreateInBoundsGEP(type, array, lane); };
     LlvmValue address = b_.CreateLoad(b_.getInt64Ty(), at(b_.getInt64Ty(), addressArray));
     LlvmValue x = b_.CreateLoad(element, at(element, firstArray));
     LlvmValue y = o.compares ? b_.CreateLoad(element, at(element, secondArray)) : nullptr;
-    LlvmValue found = atomicOnce(i, address, o.compares ? y : x, o.compares ? x : nullptr, o.space);
+    LlvmValue found = once(i, address, o.compares ? y : x, o.compares ? x : nullptr, o.space);
     if (old) b_.CreateStore(found, at(element, old));
   });
   return old ? b_.CreateLoad(before->getType(), old) : nullptr;
 }
 
 /// Counting by all lanes, in a region that has copies of shared memory.
-void Emitter::emitCounts(const Instruction& i, size_t at, const Address& a) {
-  auto *inside = newBlock("inside"), *outside = newBlock("outside"), *on = newBlock("counted");
+void Atomics::emitCounts(const Instruction& i, size_t at, const Address& a) {
+  auto *inside = c_.newBlock("inside"), *outside = c_.newBlock("outside"), *on = c_.newBlock("counted");
   std::vector<AtomicOperands> operands;
   Parts offsets;
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    operands.push_back({operand(i, at + 1, i.type[0], s), nullptr, a.space, false});
+    operands.push_back({operands_.operand(i, at + 1, i.type[0], s), nullptr, a.space, false});
     offsets.push_back(sharedOffsets(i, at, a, p));
   }
-  b_.CreateCondBr(arePrivatised(offsets), inside, outside);
+  b_.CreateCondBr(copies_.contain(offsets), inside, outside);
   b_.SetInsertPoint(inside);
-  for (unsigned p = 0; p < coarsening_; ++p) emitUnreadAtomic(i, operands[p], offsets[p], plan_.counters.copies);
+  for (unsigned p = 0; p < coarsening_; ++p) emitUnread(i, operands[p], offsets[p], plan_.counters.copies);
   b_.CreateBr(on);
   b_.SetInsertPoint(outside);
   for (unsigned p = 0; p < coarsening_; ++p)
-    emitAtomicByLanes(i, operands[p], addressVector(a, p, i.operands[at].offset), nullptr, nullptr);
+    emitByLanes(i, operands[p], addresses_.addressVector(a, p, i.operands[at].offset), nullptr, nullptr);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
 }
 
-void Emitter::emitAtomic(const Instruction& i) {
+void Atomics::emit(const Instruction& i) {
   const bool returns = i.op != isa::Op::Red;
   const size_t at = returns ? 1 : 0;
   const Type t = i.type[0];
-  Address a = addressOf(i, at);
-  const Parts mask = guardedMask(i);
-  checkAlignment(i, at, isa::bytes(t), mask);
+  Address a = addresses_.addressOf(i, at);
+  const Parts mask = values_.guardedMask(i);
+  alignment_.check(i, at, isa::bytes(t), mask);
   const auto kind = returns && !i.isReduction ? machine::AccessKind::Atomic : machine::AccessKind::Reduction;
-  raise(i, {kind, a, i.operands[at].offset, mask, isa::bytes(t)});
-  if (plan_.counters.regions[currentResumePoint_] && mask.empty() && simt::isCount(i, plan_.definitions))
+  events_.raise(i, {kind, a, i.operands[at].offset, mask, isa::bytes(t)});
+  if (plan_.counters.regions[c_.at.resumePoint] && mask.empty() && simt::isCount(i, plan_.definitions))
     return emitCounts(i, at, a);
   const bool isCas = i.op == isa::Op::AtomCas;
   llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64)
                             ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t)))
-                            : typeOf(t, false);
+                            : values_.typeOf(t, false);
   const unsigned width = isa::bits(t);
   const Type read = width == 16 ? Type::u16 : isCas ? (width == 32 ? Type::u32 : Type::u64) : t;
   ValueId result = ir::kNoValue;
@@ -260,72 +235,48 @@ void Emitter::emitAtomic(const Instruction& i) {
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    const AtomicOperands o{operand(i, at + 1, read, s), isCas ? operand(i, at + 2, read, s) : nullptr, a.space, isCas};
+    const AtomicOperands o{operands_.operand(i, at + 1, read, s),
+                           isCas ? operands_.operand(i, at + 2, read, s) : nullptr, a.space, isCas};
     const int64_t offset = i.operands[at].offset;
-    LlvmValue lanes = maskOf(mask, p);
+    LlvmValue lanes = masks_.maskOf(mask, p);
     if (result != ir::kNoValue) {
-      LlvmValue before = i.guard ? convertBits(vectorOf(i.prior[0], p), vector) : llvm::Constant::getNullValue(vector);
-      LlvmValue old = emitAtomicByLanes(i, o, addressVector(a, p, offset), lanes, before);
-      results.push_back(convertBits(old, valueType(result, true)));
+      LlvmValue before =
+          i.guard ? values_.convertBits(values_.vectorOf(i.prior[0], p), vector) : llvm::Constant::getNullValue(vector);
+      LlvmValue old = emitByLanes(i, o, addresses_.addressVector(a, p, offset), lanes, before);
+      results.push_back(values_.convertBits(old, values_.valueType(result, true)));
     } else if (lanes || a.space != ptx::Space::Shared) {
-      emitAtomicByLanes(i, o, addressVector(a, p, offset), lanes, nullptr);
+      emitByLanes(i, o, addresses_.addressVector(a, p, offset), lanes, nullptr);
     } else {
-      emitUnreadAtomic(i, o, sharedOffsets(i, at, a, p), 1);
+      emitUnread(i, o, sharedOffsets(i, at, a, p), 1);
     }
   }
-  if (result != ir::kNoValue) defineVector(result, results);
+  if (result != ir::kNoValue) values_.defineVector(result, results);
 }
 
-/// bar.red: the region before the barrier adds up arrivals and true values, group after group; the region behind it
-/// starts with the answer.
-void Emitter::arriveAtBarrierReduction(const Instruction& i, const Parts& mask) {
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    Source s;
-    s.part = p;
-    LlvmValue active = mask.empty() ? b_.getInt32(~0u) : laneBits(mask[p]);
-    LlvmValue holds = b_.CreateAnd(laneBits(operand(i, 3, Type::pred, s)), active);
-    auto addTo = [&](size_t offset, LlvmValue lanes) {
-      LlvmValue spillSlot = scratchAddress(plan_.spills.reduction + offset);
-      LlvmValue number = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes);
-      b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), spillSlot), number), spillSlot);
-    };
-    addTo(0, holds);
-    addTo(4, active);
-  }
-}
-
-/// What is being counted, and the last result.
-void Emitter::clearBarrierReduction() {
-  b_.CreateStore(b_.getInt64(0), scratchAddress(plan_.spills.reduction));
-  b_.CreateStore(b_.getInt64(0), scratchAddress(plan_.spills.reduction + 8));
-}
-
-/// At the start of the region at `point`: what the bar.red before it has counted becomes the last result.
-void Emitter::takeBarrierReduction(uint32_t resumePoint) {
-  for (BlockId from : f_.blocks[plan_.regions.resumePoints[resumePoint]].predecessors) {
-    const ir::Terminator& end = f_.blocks[from].end;
-    if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
-    b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), scratchAddress(plan_.spills.reduction)),
-                   scratchAddress(plan_.spills.reduction + 8));
-    b_.CreateStore(b_.getInt64(0), scratchAddress(plan_.spills.reduction));
-  }
-}
-
-/// Gives the result of the bar.red before the region at `point`, the same for all threads, to those who read it.
-void Emitter::deliverBarrierReduction(uint32_t resumePoint) {
-  for (BlockId from : f_.blocks[plan_.regions.resumePoints[resumePoint]].predecessors) {
-    const ir::Terminator& end = f_.blocks[from].end;
-    if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp) || !syncPoints_.meets[from])
-      continue;
-    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.reduction + 8)),
-              arrived = b_.CreateLoad(b_.getInt32Ty(), scratchAddress(plan_.spills.reduction + 12));
-    const auto op = end.barrier.mods.name(ModifierKind::RedOp);
-    LlvmValue answer = op == "popc"  ? holds
-                       : op == "and" ? b_.CreateICmpEQ(holds, arrived)
-                                     : b_.CreateICmpNE(holds, b_.getInt32(0));
-    ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
-      if (!slots_[v].bases.empty()) b_.CreateStore(convertBits(answer, valueType(v, false)), slots_[v].bases[0][0]);
-    });
+/// Each element of a vector is an atomic operation of its own.
+void Atomics::emitVector(const Instruction& i) {
+  const bool returns = i.op == isa::Op::AtomVector;
+  const size_t at = returns ? 1 : 0;
+  const auto& elements = i.operands[at + 1].elements;
+  const unsigned bytes = isa::bytes(i.type[0]) * static_cast<unsigned>(elements.size());
+  const Parts mask = values_.guardedMask(i);
+  alignment_.check(i, at, bytes, mask);
+  const auto kind = returns && !i.isReduction ? machine::AccessKind::Atomic : machine::AccessKind::Reduction;
+  if (events_.listens()) events_.raise(i, {kind, addresses_.addressOf(i, at), i.operands[at].offset, mask, bytes});
+  unsigned definition = 0;
+  for (size_t k = 0; k < elements.size(); ++k) {
+    Instruction one = i;
+    one.raisesAccess = false;
+    one.op = returns ? isa::Op::Atom : isa::Op::Red;
+    one.mods[ModifierKind::Vector] = 0;
+    if (returns) {
+      one.operands[0] = i.operands[0].elements[k];
+      if (i.guard && one.operands[0].kind == ptx::Operand::Kind::Register)
+        one.prior = {i.prior[definition++], ir::kNoValue};
+    }
+    one.operands[at].offset += static_cast<int64_t>(k * isa::bytes(i.type[0]));
+    one.operands[at + 1] = elements[k];
+    emit(one);
   }
 }
 

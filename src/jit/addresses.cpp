@@ -1,0 +1,150 @@
+// See addresses.hpp.
+#include "jit/addresses.hpp"
+
+#include "ptx/operands.hpp"
+
+namespace ordito::jit {
+
+using isa::ModifierKind;
+using isa::Type;
+using Operand = ptx::Operand;
+using ptx::Space;
+using ptx::Symbol;
+
+Address Addresses::addressOf(const Instruction& i, size_t k) {
+  const Operand& o = i.operands[k];
+  Address a;
+  a.space = ptx::spaceOf(i, k);
+  if (o.symbol.kind != Symbol::Kind::None) {
+    const bool isPrivate =
+        o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].space != Space::Shared;
+    const bool isShared = (o.symbol.kind == Symbol::Kind::ModuleVariable &&
+                           f_.module->variables[o.symbol.index].space == Space::Shared) ||
+                          (o.symbol.kind == Symbol::Kind::LocalVariable && !isPrivate);
+    Operand name = o;
+    name.offset = 0;
+    LlvmValue base = operands_.symbolAddress(name, 64);
+    if (isPrivate) {
+      a.space = Space::Local;
+      for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(localFrame(p, values_.splat(base)));
+      return a;
+    }
+    if (isShared) a.space = Space::Shared, base = b_.CreateAdd(c_.sharedBase(), base);
+    a.warpVarying = false;
+    a.bases.assign(coarsening_, {base});
+    return a;
+  }
+  if (o.reg == ir::kNoValue) {  // [immediate]
+    LlvmValue base = b_.getInt64(0);
+    if (a.space == Space::Shared) base = c_.sharedBase();
+    if (a.space == Space::Local) {
+      for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(localFrame(p, values_.splat(base)));
+      return a;
+    }
+    a.warpVarying = false;
+    a.bases.assign(coarsening_, {base});
+    return a;
+  }
+  const ir::Shape& shape = shapes_[o.reg];
+  auto extend = [&](LlvmValue v, bool vector) -> LlvmValue {
+    llvm::Type* to =
+        vector ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes)) : b_.getInt64Ty();
+    // A 32-bit offset into the shared window is taken as signed: offsets are small, and `x[tid - 1]` may pass through
+    // -1 in lanes that are off.
+    v = b_.CreateSExtOrTrunc(v, to);
+    if (a.space != Space::Shared) return v;
+    return b_.CreateAdd(vector ? values_.splat(c_.sharedBase()) : c_.sharedBase(), v);
+  };
+  if (a.space == Space::Local) {
+    for (unsigned p = 0; p < coarsening_; ++p)
+      a.vectors.push_back(localFrame(
+          p, b_.CreateZExtOrTrunc(values_.vectorOf(o.reg, p), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes))));
+    return a;
+  }
+  if (!shape.isGrouped()) {
+    for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(extend(values_.vectorOf(o.reg, p), true));
+    return a;
+  }
+  a.groups = shape.groups;
+  a.pattern = shapes_.pattern(shape.pattern);
+  a.warpVarying = shape.warpVarying;
+  const unsigned split = shapes_.groupsWithoutPattern(shape);
+  if (split > a.groups) a.groups = split, a.pattern = {};
+  for (unsigned p = 0; p < coarsening_; ++p) {
+    if (p > 0 && !a.warpVarying) {
+      a.bases.push_back(a.bases[0]);
+      continue;
+    }
+    Parts bases;
+    for (unsigned g = 0; g < a.groups; ++g)
+      bases.push_back(extend(values_.regroup(shape, values_.cached(o.reg).bases[p], a.groups, g, split != 0), false));
+    a.bases.push_back(bases);
+  }
+  return a;
+}
+
+LlvmValue Addresses::addressVector(const Address& a, unsigned part, int64_t offset) {
+  LlvmValue v;
+  if (!a.isGrouped()) {
+    v = a.vectors[part];
+  } else {
+    ir::Shape s;
+    s.kind = ir::Shape::Kind::Grouped;
+    s.groups = static_cast<uint8_t>(a.groups);
+    v = values_.fromBases(s, a.bases[part], b_.getInt64Ty());
+    if (!a.patternless()) v = b_.CreateAdd(v, values_.patternVector(a.pattern, b_.getInt64Ty()));
+  }
+  return offset ? b_.CreateAdd(v, values_.constant(Type::u64, static_cast<uint64_t>(offset), true)) : v;
+}
+
+/// Host addresses of offsets into each lane's local memory. A thread's local memory is contiguous; the block's threads
+/// follow each other.
+LlvmValue Addresses::localFrame(unsigned part, LlvmValue offsets) {
+  LlvmValue warp = b_.CreateAdd(b_.CreateMul(c_.at.group, b_.getInt32(coarsening_)), b_.getInt32(part));
+  LlvmValue first =
+      b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), b_.getInt64(uint64_t{kLanes} * plan_.privateSlots.localBytes));
+  LlvmValue base = b_.CreateAdd(b_.CreatePtrToInt(c_.memory.local, b_.getInt64Ty()), first);
+  ir::Pattern lanes;
+  for (unsigned l = 0; l < kLanes; ++l) lanes[l] = static_cast<int64_t>(l * plan_.privateSlots.localBytes);
+  return b_.CreateAdd(b_.CreateAdd(values_.splat(base), values_.patternVector(lanes, b_.getInt64Ty())), offsets);
+}
+
+LlvmValue Addresses::localGeneric(LlvmValue a, const Instruction& i, const Source& s) {
+  if (!s.vector()) c_.refuse(i, "a uniform local address");
+  LlvmValue zero = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
+  LlvmValue frame = b_.CreateTrunc(localFrame(s.part, zero), a->getType());
+  return i.has(ModifierKind::To) ? b_.CreateSub(a, frame) : b_.CreateAdd(a, frame);
+}
+
+LlvmValue Addresses::isSharedAddress(LlvmValue a, const Source& s) {
+  return b_.CreateICmpULT(b_.CreateSub(a, operands_.convertScalar(c_.sharedBase(), Type::u64, s)),
+                          operands_.convertScalar(c_.sharedBytes(), Type::u64, s));
+}
+
+LlvmValue Addresses::isLocalAddress(LlvmValue a, const Source& s) {
+  const uint64_t bytes = uint64_t{plan_.facts.warps()} * kLanes * plan_.privateSlots.localBytes;
+  LlvmValue offset =
+      b_.CreateSub(a, operands_.convertScalar(b_.CreatePtrToInt(c_.memory.local, b_.getInt64Ty()), Type::u64, s));
+  return b_.CreateICmpULT(offset, values_.constant(Type::u64, bytes, s.vector()));
+}
+
+LlvmValue Addresses::isConstantAddress(LlvmValue a, const Source& s) {
+  LlvmValue inside = values_.constant(Type::pred, 0, s.vector());
+  for (uint32_t v = 0; v < f_.module->variables.size(); ++v) {
+    if (f_.module->variables[v].space != Space::Const) continue;
+    Operand name;
+    name.kind = Operand::Kind::Symbol;
+    name.symbol = {Symbol::Kind::ModuleVariable, v};
+    LlvmValue offset = b_.CreateSub(a, operands_.convertScalar(operands_.symbolAddress(name, 64), Type::u64, s));
+    inside = b_.CreateOr(
+        inside, b_.CreateICmpULT(offset, values_.constant(Type::u64, f_.module->variables[v].size, s.vector())));
+  }
+  return inside;
+}
+
+LlvmValue Addresses::isParameterAddress(LlvmValue a, const Source& s) {
+  LlvmValue base = operands_.convertScalar(b_.CreatePtrToInt(c_.memory.parameters, b_.getInt64Ty()), Type::u64, s);
+  return b_.CreateICmpULT(b_.CreateSub(a, base), values_.constant(Type::u64, f_.kernel->parameterBytes, s.vector()));
+}
+
+}  // namespace ordito::jit

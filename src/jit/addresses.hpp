@@ -1,0 +1,41 @@
+// Memory operands as host addresses. A grouped address is a scalar base and a pattern that is known when the kernel is
+// compiled; only a general one is a vector.
+#pragma once
+
+#include "jit/operands.hpp"
+
+namespace ordito::jit {
+
+/// A memory operand as host addresses.
+struct Address {
+  unsigned groups = 1;
+  ir::Pattern pattern{};     // bytes
+  std::vector<Parts> bases;  // grouped: [part][group], i64
+  Parts vectors;             // general: <32 x i64>
+  bool warpVarying = true;
+  ptx::Space space = ptx::Space::Generic;
+  bool isGrouped() const { return vectors.empty(); }
+  bool patternless() const { return pattern == ir::Pattern{}; }
+};
+
+class Addresses : private Emitting {
+ public:
+  Addresses(EmissionContext& context, Values& values, Operands& operands)
+      : Emitting(context), values_(values), operands_(operands) {}
+
+  Address addressOf(const Instruction& i, size_t k);
+  LlvmValue addressVector(const Address& a, unsigned part, int64_t offset);
+  LlvmValue localFrame(unsigned part, LlvmValue offsets);
+  /// cvta(.to).local: the generic address of an offset into the thread's local memory, or back.
+  LlvmValue localGeneric(LlvmValue a, const Instruction& i, const Source& s);
+  LlvmValue isLocalAddress(LlvmValue a, const Source& s);
+  LlvmValue isSharedAddress(LlvmValue a, const Source& s);
+  LlvmValue isConstantAddress(LlvmValue a, const Source& s);
+  LlvmValue isParameterAddress(LlvmValue a, const Source& s);
+
+ private:
+  Values& values_;
+  Operands& operands_;
+};
+
+}  // namespace ordito::jit

@@ -1,0 +1,31 @@
+// Misaligned accesses. A GPU refuses an access whose address is no multiple of its size (PTX ISA, "Operand Type
+// Checking" of ld and st; cuda: "misaligned address"), a host does it.
+#pragma once
+
+#include <set>
+#include <tuple>
+
+#include "jit/operands.hpp"
+
+namespace ordito::jit {
+
+class Alignment : private Emitting {
+ public:
+  Alignment(EmissionContext& context, Masks& masks, Values& values, Operands& operands)
+      : Emitting(context), masks_(masks), values_(values), operands_(operands) {}
+
+  void check(const Instruction& i, size_t k, unsigned bytes, const Parts& mask);
+  void failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask);
+
+  using Root = std::tuple<ValueId, unsigned, uint64_t>;  // value, low bits, offset
+  /// Those that are checked already in the PTX block being emitted.
+  std::set<Root>& checkedRoots() { return checkedRoots_; }
+
+ private:
+  Masks& masks_;
+  Values& values_;
+  Operands& operands_;
+  std::set<Root> checkedRoots_;
+};
+
+}  // namespace ordito::jit

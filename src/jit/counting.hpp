@@ -1,0 +1,41 @@
+// The events of instructions, branches and barriers (machine/events.hpp): what their only listener here, the counters,
+// makes of them, compiled in on request. Who listens is known here and in access_events.hpp alone; without listeners
+// nothing is emitted.
+#pragma once
+
+#include "jit/values.hpp"
+#include "machine/counters.hpp"
+
+namespace ordito::jit {
+
+class Counting : private Emitting {
+ public:
+  Counting(EmissionContext& context, Masks& masks, Values& values)
+      : Emitting(context), masks_(masks), values_(values) {}
+
+  bool listens() const { return plan_.facts.counters; }
+  void raiseIssues(const ir::Block& block);
+  void raiseGuardedIssue(const Instruction& i);
+  void raiseEnd(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition);
+  void raiseExit(const ir::Terminator& end, const Parts& mask);
+
+  void count(machine::Counter c, LlvmValue amount);  // i64
+  void countWarps(machine::Counter c, uint64_t times, const Parts& mask);
+  void flush();
+  void finish();
+  llvm::AllocaInst*& words() { return counters_; }
+
+ private:
+  void countLanes(machine::Counter c, const Parts& mask, uint64_t times = 1);
+  void countLines(machine::Counter c, const std::vector<uint32_t>& lines, llvm::function_ref<void()> once);
+  uint32_t openWord();
+  void addToWord(uint32_t word, LlvmValue amount);
+
+  Masks& masks_;
+  Values& values_;
+  llvm::AllocaInst* counters_ = nullptr;         // EmittedKernel::counters.words of them
+  std::vector<llvm::CallInst*> counterFlushes_;  // told how many when all is emitted
+  uint32_t blockWord_ = 0;                       // counts how often the code being emitted runs
+};
+
+}  // namespace ordito::jit

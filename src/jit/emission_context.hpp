@@ -1,0 +1,119 @@
+// What all classes that emit code for one kernel share: LLVM's function that is being made, the plan that it follows,
+// and where in the kernel the code being emitted is.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "ir/ir.hpp"
+#include "jit/counter_term.hpp"
+#include "jit/target.hpp"
+#include "machine/kernel.hpp"
+#include "machine/layout.hpp"
+#include "simt/plan.hpp"
+
+namespace ordito::jit {
+
+using ir::BlockId;
+using ir::Instruction;
+using ir::kLanes;
+using ir::ValueId;
+using simt::NanPlan;
+using LlvmValue = llvm::Value*;
+/// One entry per part (warp of the group); for masks an empty vector means "all lanes".
+using Parts = std::vector<LlvmValue>;
+
+/// What the emitted function tells the Executable.
+struct EmittedKernel {
+  size_t scratchBytes = 0;
+  size_t localBytes = 0;
+  size_t nonTemporalBytes = 0;
+  CounterTerms counters;
+  std::vector<std::string> sleefNames;  // declared math functions, to be resolved at link time
+};
+
+/// A refusal met while emitting; caught at the boundary of emitKernel and turned into an Error (bodies stay free of
+/// plumbing).
+struct Refusal {
+  std::string message;
+};
+
+/// The block's memory, as BlockFrame names it.
+struct BlockMemory {
+  LlvmValue parameters = nullptr, shared = nullptr, scratch = nullptr, local = nullptr, globals = nullptr;
+  LlvmValue ctaid[3] = {}, nctaid[3] = {};
+};
+
+/// Of the code that is being emitted.
+struct Position {
+  const simt::Region* region = nullptr;
+  uint32_t resumePoint = 0;   // where the region begins
+  LlvmValue group = nullptr;  // number of the group of warps
+  const ir::Block* block = nullptr;
+  uint32_t line = 0;
+  Parts mask;            // who runs it
+  bool hasLane = false;  // it is skipped where `mask` is empty
+};
+
+struct EmissionContext {
+  EmissionContext(llvm::Module& module, const simt::Plan& plan, const machine::KernelLayout& layout,
+                  const Target& target)
+      : module(module), plan(plan), layout(layout), target(target), b(module.getContext()) {}
+
+  llvm::BasicBlock* newBlock(const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, function); }
+  /// Calls a function of the runtime.
+  LlvmValue helper(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, bool noReturn = false);
+  LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
+  LlvmValue pointer(LlvmValue address, int64_t offset = 0);
+  LlvmValue scratchAddress(size_t offset);
+  LlvmValue scratchOfGroup(size_t offset, size_t bytesPerGroup);
+  LlvmValue dummyAddress();
+  LlvmValue sharedBase() { return b.CreatePtrToInt(memory.shared, b.getInt64Ty()); }
+  LlvmValue sharedBytes();
+  /// Number in the block of the warp that is this part of the group.
+  LlvmValue warp(unsigned part);
+  LlvmValue inMemory(LlvmValue vector);
+  llvm::AllocaInst* laneArrays(llvm::Type* element, unsigned count);
+  LlvmValue laneArray(llvm::AllocaInst* arrays, unsigned k);
+  void compilerFence();
+  [[noreturn]] void refuse(const Instruction& i, const std::string& what);
+  /// Where no instruction is at hand: of the line being emitted.
+  [[noreturn]] void refuse(const std::string& what);
+
+  llvm::Module& module;
+  const simt::Plan& plan;
+  const machine::KernelLayout& layout;
+  const Target& target;
+  llvm::IRBuilder<> b;
+  llvm::Function* function = nullptr;
+  llvm::BasicBlock* entry = nullptr;  // of the allocas
+  LlvmValue frame = nullptr;
+  BlockMemory memory;
+  Position at;
+  EmittedKernel result;
+};
+
+/// A class that emits code: the context, and what is asked for most in it.
+class Emitting {
+ protected:
+  explicit Emitting(EmissionContext& context)
+      : c_(context),
+        b_(context.b),
+        plan_(context.plan),
+        f_(context.plan.function),
+        shapes_(context.plan.shapes),
+        coarsening_(context.plan.facts.launch.coarsening) {}
+
+  EmissionContext& c_;
+  llvm::IRBuilder<>& b_;
+  const simt::Plan& plan_;
+  const ir::Function& f_;
+  const ir::Shapes& shapes_;
+  const unsigned coarsening_;
+};
+
+}  // namespace ordito::jit

@@ -1,0 +1,131 @@
+// See gather_scatter.hpp.
+#include "jit/gather_scatter.hpp"
+
+#include <algorithm>
+
+namespace ordito::jit {
+
+/// Does the host load and store vectors of this element under a mask?
+bool GatherScatter::canMask(llvm::Type* element) const {
+  const unsigned bits = element->getScalarSizeInBits();
+  return c_.target.avx512 ? true : c_.target.avx2 && bits >= 32 && bits <= 64;
+}
+
+/// Lanes that are off get zero: a poison there would make every later branch on a mask undefined.
+LlvmValue GatherScatter::gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
+  auto* type = llvm::FixedVectorType::get(element, kLanes);
+  const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+  LlvmValue on = masks_.allOnes();
+  if (mask && c_.target.avx512)
+    on = mask;
+  else if (mask)
+    addresses = b_.CreateSelect(mask, addresses, values_.splat(c_.dummyAddress()));
+  LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
+  return b_.CreateMaskedGather(type, pointers, align, on, llvm::Constant::getNullValue(type));
+}
+
+void GatherScatter::scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
+  const llvm::Align align(std::max(1u, value->getType()->getScalarSizeInBits() / 8));
+  LlvmValue on = masks_.allOnes();
+  if (mask && c_.target.avx512)
+    on = mask;
+  else if (mask)
+    addresses = b_.CreateSelect(mask, addresses, values_.splat(c_.dummyAddress()));
+  LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
+  b_.CreateMaskedScatter(value, pointers, align, on);
+}
+
+/// Are the addresses of the lanes that are on neighbours after all, `bytes` apart from lane 0 on? The analysis cannot
+/// see through a distance given at run time or an index out of a table; a few comparisons cost a tenth of a gather.
+LlvmValue GatherScatter::areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask) {
+  ir::Pattern places;
+  for (unsigned l = 0; l < kLanes; ++l) places[l] = int64_t{l} * bytes;
+  LlvmValue expected = b_.CreateAdd(values_.splat(b_.CreateExtractElement(addresses, uint64_t{0})),
+                                    values_.patternVector(places, b_.getInt64Ty()));
+  LlvmValue apart = b_.CreateICmpNE(addresses, expected);
+  if (mask) apart = b_.CreateAnd(apart, mask);
+  return b_.CreateICmpEQ(masks_.laneBits(apart), b_.getInt32(0));
+}
+
+/// `near` where the lanes' addresses turn out to be neighbours, `far` where not.
+void GatherScatter::byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask,
+                                    const std::function<void()>& near, const std::function<void()>& far) {
+  auto *nearBlock = c_.newBlock("neighbours"), *farBlock = c_.newBlock("apart"), *on = c_.newBlock("accessed");
+  b_.CreateCondBr(areNeighbours(addresses, bytes, mask), nearBlock, farBlock);
+  b_.SetInsertPoint(nearBlock);
+  near();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(farBlock);
+  far();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+/// Each test makes two accesses out of one. A kernel with so many (compiled without optimisation, it keeps all it has
+/// in local memory) gets them for the first: the others would take seconds to compile.
+bool GatherScatter::isWorthTesting() { return ++neighbourTests_ <= simt::cost::kMostContiguityTests; }
+
+LlvmValue GatherScatter::load(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
+  const unsigned bytes = element->getScalarSizeInBits() / 8;
+  if (bytes == 0 || (mask && !canMask(element)) || !isWorthTesting()) return gather(addresses, element, mask);
+  addresses = b_.CreateFreeze(addresses);  // lanes that are off may hold anything
+  auto* type = llvm::FixedVectorType::get(element, kLanes);
+  LlvmValue together = nullptr, each = nullptr;
+  llvm::BasicBlock *togetherEnd = nullptr, *eachEnd = nullptr;
+  byNeighbourhood(
+      addresses, bytes, mask,
+      [&] {
+        LlvmValue from = c_.pointer(b_.CreateExtractElement(addresses, uint64_t{0}), 0);
+        together = mask ? LlvmValue(b_.CreateMaskedLoad(type, from, llvm::Align(bytes), mask,
+                                                        llvm::Constant::getNullValue(type)))
+                        : b_.CreateAlignedLoad(type, from, llvm::Align(bytes));
+        togetherEnd = b_.GetInsertBlock();
+      },
+      [&] {
+        each = gather(addresses, element, mask);
+        eachEnd = b_.GetInsertBlock();
+      });
+  auto* loaded = b_.CreatePHI(type, 2);
+  loaded->addIncoming(together, togetherEnd);
+  loaded->addIncoming(each, eachEnd);
+  return loaded;
+}
+
+void GatherScatter::store(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
+  llvm::Type* element = value->getType()->getScalarType();
+  const unsigned bytes = element->getScalarSizeInBits() / 8;
+  if (bytes == 0 || (mask && (!canMask(element) || c_.target.slowMaskedStores)) || !isWorthTesting())
+    return scatter(addresses, value, mask);
+  addresses = b_.CreateFreeze(addresses);
+  byNeighbourhood(
+      addresses, bytes, mask,
+      [&] {
+        LlvmValue to = c_.pointer(b_.CreateExtractElement(addresses, uint64_t{0}), 0);
+        if (mask)
+          b_.CreateMaskedStore(value, to, llvm::Align(bytes), mask);
+        else
+          b_.CreateAlignedStore(value, to, llvm::Align(bytes));
+      },
+      [&] { scatter(addresses, value, mask); });
+}
+
+/// A vector (.v2, .v4) for each lane, wherever it belongs: lane by lane, a whole vector at a time.
+void GatherScatter::storeVectors(LlvmValue addresses, const std::vector<LlvmValue>& values, LlvmValue mask) {
+  llvm::Type* element = values[0]->getType()->getScalarType();
+  const unsigned count = static_cast<unsigned>(values.size());
+  auto* type = llvm::FixedVectorType::get(element, count);
+  constexpr unsigned kAddresses = 4;  // behind the elements of the longest vector
+  if (!vectorStores_) vectorStores_ = c_.laneArrays(b_.getInt64Ty(), kAddresses + 1);
+  for (unsigned k = 0; k < count; ++k) b_.CreateStore(values[k], c_.laneArray(vectorStores_, k));
+  b_.CreateStore(addresses, c_.laneArray(vectorStores_, kAddresses));
+  calls_.forEachLane(mask, [&](LlvmValue lane) {
+    auto load = [&](llvm::Type* t, unsigned k) {
+      return b_.CreateLoad(t, b_.CreateInBoundsGEP(t, c_.laneArray(vectorStores_, k), lane));
+    };
+    LlvmValue vector = llvm::PoisonValue::get(type);
+    for (unsigned k = 0; k < count; ++k) vector = b_.CreateInsertElement(vector, load(element, k), uint64_t{k});
+    b_.CreateAlignedStore(vector, c_.pointer(load(b_.getInt64Ty(), kAddresses)), llvm::Align(1));
+  });
+}
+
+}  // namespace ordito::jit

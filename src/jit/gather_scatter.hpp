@@ -1,0 +1,39 @@
+// Accesses at addresses of which nothing is known when the kernel is compiled: gathers and scatters, and what is
+// quicker where lanes turn out to be neighbours or read vectors. Lanes that are masked off must not touch memory: where
+// the host's instructions take no mask, those lanes go to a dummy word of the block's scratch memory.
+#pragma once
+
+#include <functional>
+
+#include "jit/runtime_calls.hpp"
+
+namespace ordito::jit {
+
+class GatherScatter : private Emitting {
+ public:
+  GatherScatter(EmissionContext& context, Masks& masks, Values& values, RuntimeCalls& calls)
+      : Emitting(context), masks_(masks), values_(values), calls_(calls) {}
+
+  LlvmValue gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
+  void scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask);
+  LlvmValue load(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
+  void store(LlvmValue addresses, LlvmValue value, LlvmValue mask);
+  std::vector<LlvmValue> loadWords(LlvmValue addresses, unsigned count, LlvmValue mask);
+  std::vector<LlvmValue> loadVectors(LlvmValue addresses, unsigned count, llvm::Type* element, LlvmValue mask);
+  void storeVectors(LlvmValue addresses, const std::vector<LlvmValue>& values, LlvmValue mask);
+  bool canMask(llvm::Type* element) const;
+
+ private:
+  bool isWorthTesting();
+  LlvmValue areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask);
+  void byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,
+                       const std::function<void()>& far);
+
+  Masks& masks_;
+  Values& values_;
+  RuntimeCalls& calls_;
+  unsigned neighbourTests_ = 0;               // see isWorthTesting
+  llvm::AllocaInst* vectorStores_ = nullptr;  // what storeVectors stores: elements, addresses
+};
+
+}  // namespace ordito::jit

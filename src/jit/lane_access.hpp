@@ -1,0 +1,48 @@
+// Loads and stores of all lanes of a warp, by the pattern of their addresses: scalar loads, broadcasts, contiguous
+// vectors, vectors put together by shuffles, and only for general addresses gathers and scatters.
+#pragma once
+
+#include "jit/addresses.hpp"
+#include "jit/gather_scatter.hpp"
+#include "simt/access_pattern.hpp"
+
+namespace ordito::jit {
+
+using simt::classify;
+using simt::Places;
+using simt::placesOf;
+using simt::Run;
+using simt::runWidth;
+
+class LaneAccess : private Emitting {
+ public:
+  LaneAccess(EmissionContext& context, Masks& masks, Values& values, Addresses& addresses, GatherScatter& general)
+      : Emitting(context), masks_(masks), values_(values), addresses_(addresses), general_(general) {}
+
+  LlvmValue loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any);
+  LlvmValue load(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask);
+  /// `isNonTemporal`: it may go round the caches.
+  void store(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask,
+             bool isNonTemporal = false);
+  std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
+                                         LlvmValue mask);
+  bool storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);
+  std::vector<LlvmValue> loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element);
+
+ private:
+  LlvmValue loadStrided(const Address& a, unsigned part, int64_t offset, llvm::Type* element);
+  void storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value);
+  void storeSame(LlvmValue p, LlvmValue run, LlvmValue lanes);
+  void storeWhole(LlvmValue address, LlvmValue value);
+  llvm::Function* sparseStore(llvm::Type* element);
+  std::vector<LlvmValue> shareOut8(const std::vector<LlvmValue>& r);
+  std::vector<LlvmValue> shareOut16(const std::vector<LlvmValue>& r);
+  LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
+
+  Masks& masks_;
+  Values& values_;
+  Addresses& addresses_;
+  GatherScatter& general_;
+};
+
+}  // namespace ordito::jit

@@ -1,0 +1,35 @@
+// ld and st: PTX ISA, "Data Movement and Conversion Instructions".
+#pragma once
+
+#include "jit/wide_accesses.hpp"
+
+namespace ordito::jit {
+
+class LoadsAndStores : private Chapter {
+ public:
+  LoadsAndStores(Tools& tools, WideAccesses& wide) : Chapter(tools), wide_(wide) {}
+
+  void load(const Instruction& i);
+  void store(const Instruction& i);
+
+ private:
+  /// A load: its elements' registers, and what is the same for all of them.
+  struct Load {
+    const Instruction& i;
+    const Address& address;
+    const Parts& mask;
+    std::vector<ptx::Operand> targets;
+    llvm::Type* element;
+    unsigned bytes;  // of an element
+    int64_t offset(size_t k) const { return i.operands[1].offset + static_cast<int64_t>(k) * bytes; }
+  };
+  void loadBases(const Load& l, unsigned k);
+  void loadVectors(const Load& l);
+  std::vector<LlvmValue> loadTogether(const Load& l, unsigned part);
+  void prefetchNext(const Instruction& i, const Address& a, unsigned bytes);
+  bool loadNeighbours(const Instruction& i);
+
+  WideAccesses& wide_;
+};
+
+}  // namespace ordito::jit

@@ -1,0 +1,16 @@
+// PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier": calls of rt/mbarrier.cpp, lane after
+// lane. A wait is a test in a loop that spins (ir/sync_points.hpp).
+#pragma once
+
+#include "jit/tools.hpp"
+
+namespace ordito::jit {
+
+class Mbarriers : private Chapter {
+ public:
+  explicit Mbarriers(Tools& tools) : Chapter(tools) {}
+
+  void emit(const Instruction& i);
+};
+
+}  // namespace ordito::jit

@@ -1,0 +1,259 @@
+// See pure.hpp.
+#include "jit/pure.hpp"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "ir/shape_transfer.hpp"
+#include "jit/lower.hpp"
+
+namespace ordito::jit {
+
+using isa::Op;
+
+PureResults PureInstructions::body(const Instruction& i, const Source& s) { return Lower(*this, i, s).run(); }
+
+void PureInstructions::emit(const Instruction& i) {
+  const Definitions d = definitionsOf(i);
+  if (d.values.empty()) return;
+  const ir::Shape shape = shapes_[d.values[0]];
+  if (shape.isGrouped() && shape.inexact && ir::isWidening(i)) return emitWidening(i);
+  // Of two results, only one may be kept lane by lane across a stop.
+  const bool isGrouped = std::ranges::all_of(d.values, [&](ValueId v) { return shapes_[v].isGrouped(); });
+  isGrouped ? emitBases(i, d) : emitVectors(i, d);
+}
+
+/// Carries come last, and absent destinations are skipped.
+PureInstructions::Definitions PureInstructions::definitionsOf(const Instruction& i) {
+  Definitions d;
+  ir::forEachDefinition(i, [&](ValueId v, unsigned) { d.values.push_back(v); });
+  const auto forms = i.info().form.operandList();
+  unsigned position = 0;
+  for (size_t k = 0; k < i.operands.size() && k < forms.size(); ++k) {
+    if (forms[k].kind != isa::OperandForm::Kind::Destination) continue;
+    const unsigned count =
+        i.operands[k].kind == ptx::Operand::Kind::Vector ? static_cast<unsigned>(i.operands[k].elements.size()) : 1;
+    for (unsigned element = 0; element < count; ++element, ++position)
+      if (elementOf(i.operands[k], element).kind == ptx::Operand::Kind::Register) d.source.push_back(position);
+  }
+  if (i.carryOut != ir::kNoValue) d.source.push_back(PureResults{}.size() - 1);
+  return d;
+}
+
+/// What the body has computed for definition `k`, as the value of its register; where the guard does not hold, what
+/// that has been before.
+LlvmValue PureInstructions::result(const Instruction& i, const Definitions& d, size_t k, LlvmValue v, const Source& s) {
+  const ValueId defined = d.values[k];
+  llvm::Type* want = values_.valueType(defined, s.vector());
+  const bool extends = isa::isSigned(i.type[0]) && v->getType()->isIntOrIntVectorTy() &&
+                       want->getScalarSizeInBits() > v->getType()->getScalarSizeInBits();
+  v = extends && want->isIntOrIntVectorTy() ? b_.CreateSExt(v, want) : values_.convertBits(v, want);
+  const bool mixed = plan_.nans.isMixed(defined);
+  if (mixed && NanPlan::isArithmetic(i)) v = operands_.canonicalNan(v);
+  if (!i.guard || k >= i.prior.size() || i.prior[k] == ir::kNoValue) return v;
+  auto valueOf = [&](ValueId x) {
+    return s.vector() ? values_.vectorOf(x, s.part)
+                      : values_.regroup(shapes_[x], values_.cached(x).bases[s.part], s.groups,
+                                        static_cast<unsigned>(s.group), true);
+  };
+  LlvmValue guard = valueOf(i.guard.reg), prior = valueOf(i.prior[k]);
+  if (mixed) prior = operands_.mended(i.prior[k], prior);
+  return i.guard.negated ? b_.CreateSelect(guard, prior, v) : b_.CreateSelect(guard, v, prior);
+}
+
+void PureInstructions::emitVectors(const Instruction& i, const Definitions& d) {
+  std::vector<Parts> vectors(d.values.size());
+  for (unsigned p = 0; p < coarsening_; ++p) {
+    Source s;
+    s.part = p;
+    const PureResults r = body(i, s);
+    for (size_t k = 0; k < vectors.size(); ++k) vectors[k].push_back(result(i, d, k, r[d.source[k]], s));
+  }
+  for (size_t k = 0; k < vectors.size(); ++k) values_.defineVector(d.values[k], std::move(vectors[k]));
+}
+
+void PureInstructions::emitBases(const Instruction& i, const Definitions& d) {
+  const ir::Shape shape = shapes_[d.values[0]];
+  const bool elementwise = isElementwise(i, shape);
+  std::vector<CachedValue> cached(d.values.size());
+  for (unsigned p = 0; p < coarsening_; ++p) {
+    if (p >= values_.partsOf(d.values[0])) {
+      for (CachedValue& h : cached) h.bases.push_back(h.bases[0]);
+      continue;
+    }
+    for (CachedValue& h : cached) h.bases.emplace_back();
+    for (unsigned g = 0; g < shape.groups; ++g) {
+      Source s;
+      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups, s.addPattern = elementwise;
+      const PureResults r = body(i, s);
+      for (size_t k = 0; k < cached.size(); ++k) cached[k].bases[p].push_back(result(i, d, k, r[d.source[k]], s));
+    }
+  }
+  for (size_t k = 0; k < cached.size(); ++k) values_.define(d.values[k], std::move(cached[k]));
+}
+
+/// Are the operands' patterns added to their bases? Where the result keeps a pattern, the rule for its bases is the
+/// linear one, whatever the operands could be split into: with their patterns added here too, those would count twice.
+bool PureInstructions::isElementwise(const Instruction& i, const ir::Shape& shape) const {
+  const auto forms = i.info().form.operandList();
+  bool elementwise = shape.pattern == 0;
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    if (k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Destination) continue;
+    const unsigned g = shapes_.groupsWithoutPattern(shapes_.shapeOf(i.operands[k]));
+    elementwise &= g != 0 && g <= shape.groups;
+  }
+  return elementwise;
+}
+
+/// One branch and one cold call for all groups of all warps: the call spills what is live, which is much code.
+void PureInstructions::checkWidening(const std::vector<Parts>& bases, LlvmValue wraps, const ir::Pattern& pattern,
+                                     bool isSigned) {
+  auto* cold = c_.newBlock("wraps");
+  auto* on = c_.newBlock("widened");
+  b_.CreateCondBr(wraps, cold, on, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(cold);
+  if (!widened_)  // room for the bases of all warps and the active lanes of each
+    widened_ =
+        llvm::IRBuilder<>(c_.entry).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), coarsening_ * (kLanes + 1)));
+  unsigned slot = 0;
+  auto keep = [&](LlvmValue v) { b_.CreateStore(v, b_.CreateConstGEP1_32(b_.getInt64Ty(), widened_, slot++)); };
+  for (const Parts& part : bases)
+    for (LlvmValue base : part) keep(base);
+  for (unsigned p = 0; p < bases.size(); ++p) {
+    LlvmValue lanes = b_.getInt32(~0u);
+    if (!c_.at.mask.empty()) {
+      lanes = masks_.laneBits(c_.at.mask[p]);
+      // A base that all warps have in common is right if it is for the lanes of each.
+      for (unsigned q = bases.size(); q < c_.at.mask.size(); ++q)
+        lanes = b_.CreateOr(lanes, masks_.laneBits(c_.at.mask[q]));
+    }
+    keep(b_.CreateZExt(lanes, b_.getInt64Ty()));
+  }
+  auto* table = new llvm::GlobalVariable(
+      c_.module, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true, llvm::GlobalValue::PrivateLinkage,
+      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<int64_t>(pattern)));
+  c_.helper("ordito_check_widening", b_.getVoidTy(),
+            {c_.frame, b_.getInt32(c_.at.line), widened_, b_.getInt32(static_cast<uint32_t>(bases.size())),
+             b_.getInt32(static_cast<uint32_t>(bases[0].size())), table, b_.getInt32(isSigned)});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+/// A 32-bit value with a pattern becomes 64 bits wide. base + pattern may have wrapped around at 32 bits in some lane,
+/// so the wide base is chosen to be right for lanes that did not: zero-extended where nothing carries, else
+/// sign-extended (`tid - 1` as unsigned, whose lane 0 is then masked off). Where an active lane would still get a wrong
+/// address, the cold call stops the kernel with an explanation; not so where the value is used in another place, where
+/// the lanes in question may be off. Readers other than addresses get an exact vector.
+void PureInstructions::emitWidening(const Instruction& i) {
+  ValueId result = ir::kNoValue;
+  ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
+  const bool isMul = i.op != Op::Cvt;
+  const isa::Type narrow = isMul ? i.type[0] : i.type[1];
+  const bool isSigned = isa::isSigned(narrow);
+  const isa::Type wide = isSigned ? isa::Type::s64 : isa::Type::u64;
+  size_t a = 1, factor = 2;
+  if (isMul && shapes_.shapeOf(i.operands[1]).pattern == 0) std::swap(a, factor);
+  const ir::Shape narrowShape = shapes_.shapeOf(i.operands[a]);
+  const ir::Pattern pattern = shapes_.pattern(narrowShape.pattern);
+  const ir::Shape& shape = shapes_[result];
+  const unsigned width = kLanes / shape.groups;
+  std::vector<Parts> wideBases(values_.partsOf(result));
+  LlvmValue anyWraps = nullptr;
+  for (unsigned p = 0; p < values_.partsOf(result); ++p)
+    for (unsigned g = 0; g < shape.groups; ++g) {
+      Source s;
+      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups;
+      LlvmValue base = operands_.operand(i, a, narrow, s);
+      const auto [low, high] = std::minmax_element(pattern.begin() + g * width, pattern.begin() + (g + 1) * width);
+      LlvmValue sext = b_.CreateSExt(base, b_.getInt64Ty()), zext = b_.CreateZExt(base, b_.getInt64Ty());
+      LlvmValue first = b_.CreateAdd(isSigned ? sext : zext, b_.getInt64(static_cast<uint64_t>(*low)));
+      LlvmValue last = b_.CreateAdd(isSigned ? sext : zext, b_.getInt64(static_cast<uint64_t>(*high)));
+      LlvmValue wraps;
+      if (isSigned) {
+        wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(static_cast<uint64_t>(INT64_C(-2147483648)))),
+                            b_.CreateICmpSGT(last, b_.getInt64(INT64_C(2147483647))));
+      } else {
+        wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(0)), b_.CreateICmpSGT(last, b_.getInt64(UINT32_MAX)));
+      }
+      anyWraps = anyWraps ? b_.CreateOr(anyWraps, wraps) : wraps;
+      wideBases[p].push_back(isSigned ? sext : b_.CreateSelect(wraps, sext, zext));
+    }
+  if (!plan_.speculated[result]) checkWidening(wideBases, anyWraps, pattern, isSigned);
+  CachedValue h;
+  for (unsigned p = 0; p < coarsening_; ++p) {
+    if (p >= values_.partsOf(result)) {
+      h.bases.push_back(h.bases[0]);
+      continue;
+    }
+    h.bases.emplace_back();
+    for (unsigned g = 0; g < shape.groups; ++g) {
+      Source s;
+      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups;
+      LlvmValue wideBase = wideBases[p][g];
+      if (isMul)
+        wideBase =
+            b_.CreateMul(wideBase, isSigned ? b_.CreateSExt(operands_.operand(i, factor, narrow, s), b_.getInt64Ty())
+                                            : b_.CreateZExt(operands_.operand(i, factor, narrow, s), b_.getInt64Ty()));
+      if (i.op == Op::Mad) wideBase = b_.CreateAdd(wideBase, operands_.operand(i, 3, wide, s));
+      h.bases[p].push_back(wideBase);
+    }
+  }
+  if (plan_.spills.isDual(result))
+    for (unsigned p = 0; p < coarsening_; ++p) {
+      Source s;
+      s.part = p;
+      h.vectors.push_back(body(i, s)[0]);
+    }
+  values_.define(result, std::move(h));
+}
+
+LlvmValue PureInstructions::divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder,
+                                            llvm::function_ref<LlvmValue()> general) {
+  llvm::Type* scalarType = x->getType()->getScalarType();
+  const unsigned bits = scalarType->getScalarSizeInBits();
+  LlvmValue divisor = values_.convertBits(values_.baseOf(d, part, 0), scalarType);
+  LlvmValue low = b_.CreateSub(divisor, llvm::ConstantInt::get(scalarType, 1));
+  LlvmValue isPower = b_.CreateAnd(b_.CreateICmpEQ(b_.CreateAnd(divisor, low), llvm::ConstantInt::get(scalarType, 0)),
+                                   b_.CreateICmpSGT(divisor, llvm::ConstantInt::get(scalarType, 0)));
+  auto* power = c_.newBlock("powerof2");
+  auto* other = c_.newBlock("anydivisor");
+  auto* on = c_.newBlock("divided");
+  b_.CreateCondBr(isPower, power, other);
+  b_.SetInsertPoint(power);
+  LlvmValue mask = values_.splat(low);
+  LlvmValue log = values_.splat(b_.CreateIntrinsic(llvm::Intrinsic::cttz, {scalarType}, {divisor, b_.getTrue()}));
+  // Signed division rounds toward zero: negative dividends get d - 1 added first.
+  LlvmValue biased = isSigned ? b_.CreateAdd(x, b_.CreateAnd(b_.CreateAShr(x, bits - 1), mask)) : x;
+  LlvmValue fast;
+  if (remainder)
+    fast = isSigned ? b_.CreateSub(x, b_.CreateAnd(biased, b_.CreateNot(mask))) : b_.CreateAnd(x, mask);
+  else
+    fast = isSigned ? b_.CreateAShr(biased, log) : b_.CreateLShr(biased, log);
+  auto* powerEnd = b_.GetInsertBlock();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(other);
+  LlvmValue slow = general();
+  auto* otherEnd = b_.GetInsertBlock();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+  auto* result = b_.CreatePHI(x->getType(), 2);
+  result->addIncoming(fast, powerEnd);
+  result->addIncoming(slow, otherEnd);
+  return result;
+}
+
+Lower::Results Lower::run() {
+  switch (i.op) {
+#undef ORDITO_PURE
+#undef ORDITO_OTHER
+#define ORDITO_PURE(name) \
+  case Op::name: return name();
+#define ORDITO_OTHER(name)
+#define PTX(name, syntax, types, effect, ...) ORDITO_EFFECT_##effect(name)
+#include "isa/ptx.def"
+    default: context.refuse(i, "this instruction is not pure");
+  }
+}
+
+}  // namespace ordito::jit
