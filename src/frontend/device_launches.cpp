@@ -340,15 +340,28 @@ class Scan {
 
   bool run(const fs::path& source) {
     visit(source);
+    return found();
+  }
+
+  /// Of texts that are no files; what they include may be.
+  bool run(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) look(fs::path("."), text);
+    return found();
+  }
+
+ private:
+  bool found() const {
     if (hasPragmaInMacro_) return true;
     return std::any_of(texts_.begin(), texts_.end(), [&](const std::string& text) { return hasLaunch(text); });
   }
 
- private:
   void visit(const fs::path& path) {
     std::error_code ignored;
     if (!seen_.insert(fs::weakly_canonical(path, ignored).string()).second) return;
-    std::string text = readFile(path);
+    look(path, readFile(path));
+  }
+
+  void look(const fs::path& path, std::string text) {
     for (size_t at = text.find('#'); at != std::string::npos; at = text.find('#', at + 1))
       directive(path, text, at + 1);
     auto has = [&](const char* what) { return text.find(what) != std::string::npos; };
@@ -424,6 +437,10 @@ std::optional<std::string> rewriteLaunches(std::string_view preprocessed) { retu
 
 bool mayNeedRewriting(const fs::path& source, const std::vector<fs::path>& folders) {
   return Scan(folders).run(source);
+}
+
+bool mayNeedRewriting(const std::vector<std::string>& texts, const std::vector<fs::path>& folders) {
+  return Scan(folders).run(texts);
 }
 
 }  // namespace ordito::frontend

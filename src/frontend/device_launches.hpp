@@ -18,5 +18,7 @@ std::optional<std::string> rewriteLaunches(std::string_view preprocessed);
 /// moveSharedAlignment or doubleRegisterPercents changes, or a macro that becomes a #pragma? A quick look that errs on
 /// the side of yes.
 bool mayNeedRewriting(const std::filesystem::path& source, const std::vector<std::filesystem::path>& folders);
+/// The same of a source and headers that are no files.
+bool mayNeedRewriting(const std::vector<std::string>& texts, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace ordito::frontend

@@ -8,6 +8,7 @@
 
 #include "base/digest.hpp"
 #include "frontend/nvcc_build.hpp"
+#include "frontend/prefix.hpp"
 
 namespace ordito::frontend {
 namespace fs = std::filesystem;
@@ -86,7 +87,7 @@ int runNvcc(const std::vector<std::string>& arguments) {
   if (options->action == Action::Help) return printHelp(), 0;
   options->unit = invocation(all);
   printNotes(*options);
-  auto tools = findToolchain(*options);
+  auto tools = findToolchain(toolkitFolder(), options->cccl);
   if (!tools) {
     fmt::print(stderr, "ordito nvcc: {}\n", tools.error().message);
     return 1;

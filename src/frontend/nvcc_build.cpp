@@ -12,20 +12,17 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <set>
+#include <memory>
 #include <utility>
 
 #include "base/digest.hpp"
 #include "driver/fatbin.hpp"
-#include "frontend/asm_registers.hpp"
 #include "frontend/cccl.hpp"
-#include "frontend/device_launches.hpp"
-#include "frontend/language_repairs.hpp"
+#include "frontend/compile.hpp"
 #include "frontend/nvcc_libraries.hpp"
 #include "frontend/phase_times.hpp"
 #include "frontend/process.hpp"
 #include "frontend/resource_usage.hpp"
-#include "frontend/shared_alignment.hpp"
 #include "ptx/parser.hpp"
 
 namespace ordito::frontend {
@@ -40,17 +37,15 @@ std::string readFile(const fs::path& path) {
 }
 
 /// One run of the tool: what it was asked, what it has, and the folder for what lies between.
-class Build {
+class Build : public CommandRunner {
  public:
   Build(NvccOptions options, Toolchain tools)
       : options_(std::move(options)), tools_(std::move(tools)), invocation_(options_.unit) {
-    const std::string macros = delayedMacros(options_);
-    if (macros.empty()) return;
-    options_.macroFile = scratch(".h");
-    std::ofstream(options_.macroFile) << macros;
+    options_.colours = isatty(STDERR_FILENO) != 0;
   }
 
   int run() {
+    writeMacros();
     const int status = act();
     if (!options_.timeFile.empty() && !times_.append(options_.timeFile))
       return complain("cannot write " + options_.timeFile);
@@ -58,6 +53,14 @@ class Build {
   }
 
  private:
+  /// For the commands that only preprocess.
+  void writeMacros() {
+    const std::string macros = delayedMacros(options_);
+    if (macros.empty()) return;
+    macros_.push_back(std::make_shared<const MemoryFile>(macros));
+    options_.macroFile = macros_.back()->path();
+  }
+
   int act() {
     if (options_.keep) makeKeepFolder();
     if (options_.clean) return clean();
@@ -68,13 +71,16 @@ class Build {
       case Action::Dependencies:
         return eachSource([&](const std::string& source) { return printDependencies(source); });
       case Action::Ptx:
-        return eachSource([&](const std::string& source) { return compilePtx(source, named(source, ".ptx")); });
+        return eachSource([&](const std::string& source) { return writePtx(source, named(source, ".ptx")); });
       case Action::Fatbin:
         return eachSource([&](const std::string& source) { return compileFatbin(source, named(source, ".fatbin")); });
       case Action::Cubin:
         return eachSource([&](const std::string& source) { return compileFatbin(source, named(source, ".cubin")); });
       case Action::Syntax:
-        return eachSource([&](const std::string& source) { return compilePtx(source, scratch(source, ".ptx")); });
+        return eachSource([&](const std::string& source) {
+          std::string ignored;
+          return compilePtx(source, ignored);
+        });
       case Action::Compile:
         return eachSource([&](const std::string& source) { return compileObject(source, named(source, ".o")); });
       case Action::DeviceLink: return linkDevice(deviceLinkOutput());
@@ -84,7 +90,7 @@ class Build {
 
   int execute(const Command& command) {
     if (options_.verbose || options_.dryRun) fmt::print(stderr, "#$ {}\n", shellLine(command));
-    return options_.dryRun ? 0 : timed(command, [&] { return runProcess(command); });
+    return options_.dryRun ? 0 : timed(command, [&] { return runProcess(command, macros_); });
   }
 
   /// A phase for -time.
@@ -205,134 +211,71 @@ class Build {
 
   void nameUnit(const std::string& source) { options_.unit = Digest().add(invocation_).add(source).hex(); }
 
-  int compilePtx(const std::string& source, const std::string& ptx) {
+  // The commands of CudaCompiler.
+  ProcessResult run(const Command& command, std::string_view input, const MemoryFiles& files) override {
+    if (options_.verbose || options_.dryRun) fmt::print(stderr, "#$ {}\n", shellLine(command));
+    ProcessResult result;
+    if (!options_.dryRun) timed(command, [&] { return (result = runCaught(command, input, files)).status; });
+    return result;
+  }
+  bool pretends() const override { return options_.dryRun; }
+  void keep(const char* suffix, const std::string& text) override {
+    if (options_.keep && !options_.dryRun) std::ofstream(scratch(current_, suffix), std::ios::binary) << text;
+  }
+
+  CudaCompiler& compilerOf(const std::string& source) {
+    current_ = source;
+    auto& compiler = compilers_[source];
+    if (!compiler) compiler = std::make_unique<CudaCompiler>(tools_, options_, CudaSource{source, {}, {}}, *this);
+    return *compiler;
+  }
+
+  static int finish(const ProcessResult& result) {
+    std::fwrite(result.messages.data(), 1, result.messages.size(), stderr);
+    const std::string advice = adviceOnMissingCccl(result.messages);
+    if (!advice.empty()) complain(advice);
+    return result.status;
+  }
+
+  /// The kernels of a source; what clang says is shown.
+  int compilePtx(const std::string& source, std::string& ptx) {
     if (languageOf(options_, source) != Language::Cuda) return complain(source + ": only .cu files compile to PTX");
     nameUnit(source);
-    return compileCuda(source, ".cpp1.ii", [&](const std::string& input, const std::string& output, Pass pass) {
-      return deviceCommand(tools_, options_, input, output.empty() ? ptx : output, pass);
-    });
+    ProcessResult result = compilerOf(source).toPtx();
+    ptx = std::move(result.output);
+    return finish(result);
+  }
+
+  int writePtx(const std::string& source, const std::string& file) {
+    std::string ptx;
+    if (const int status = compilePtx(source, ptx)) return status;
+    return options_.dryRun || write(file, ptx) ? 0 : complain("cannot write " + file);
+  }
+
+  /// `-` is standard output, as clang has it.
+  static bool write(const std::string& path, std::string_view text) {
+    if (path == "-") return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    return bool(file.flush());
   }
 
   int compileHost(const NvccOptions& options, const std::string& source, const std::string& fatbin,
                   const std::string& object) {
-    return compileCuda(source, ".cpp4.ii", [&](const std::string& input, const std::string& output, Pass pass) {
-      const bool isObject = output.empty();
-      NvccOptions now = options;
-      now.bringsFunctional = options_.bringsFunctional;
-      return hostCommand(tools_, now, input, isObject ? fatbin : "", isObject ? object : output, pass);
-    });
-  }
-
-  /// Compiles one side of a .cu file: as it is, or preprocessed and rewritten if it holds, or clang says that it holds,
-  /// what clang refuses and nvcc takes. `command` makes the command for an input, an output (empty: what is wanted) and
-  /// a pass.
-  template <class MakeCommand>
-  int compileCuda(const std::string& source, const char* suffix, const MakeCommand& command) {
-    const Command whole = command(source, "", Pass::Whole);
-    std::string messages;
-    bool needsMending = mended_.count(source) > 0;  // on the other side
-    if (!needsMending && !needsRewriting(source)) {
-      const int status = executeQuietly(whole, messages);
-      if (status != 0 && bringFunctional()) return compileCuda(source, suffix, command);
-      needsMending = status != 0 && mayBeMended(messages);
-      if (!needsMending) return print(messages), status;
-    }
-    const std::string text = scratch(source, suffix);
-    if (const int status = executeQuietly(command(source, text, Pass::Preprocess), messages))
-      return print(messages), status;
-    bool changed = rewrite(text);
-    if (needsMending) changed |= mend(source, text, command);
-    const Command again = changed ? command(text, "", Pass::Preprocessed) : whole;
-    const int status = executeQuietly(again, messages);
-    if (status != 0 && bringFunctional()) return compileCuda(source, suffix, command);
-    if (status == 0 || needsMending || !mayBeMended(messages) || !mend(source, text, command))
-      return print(messages), status;
-    return execute(command(text, "", Pass::Preprocessed));
-  }
-
-  /// What a program with extended lambdas may use without including it; false if that was there already.
-  bool bringFunctional() {
-    const auto& defined = options_.preprocessor;
-    const bool may = std::any_of(defined.begin(), defined.end(), [](const std::string& option) {
-      return option.find("__CUDACC_EXTENDED_LAMBDA__") != std::string::npos;
-    });
-    return may && !std::exchange(options_.bringsFunctional, true);
-  }
-
-  /// Runs a compiler whose messages are to be read before they are shown.
-  int executeQuietly(Command command, std::string& messages) {
-    if (options_.dryRun) return execute(command);
-    if (options_.verbose) fmt::print(stderr, "#$ {}\n", shellLine(command));
-    if (isatty(STDERR_FILENO) != 0) command.emplace_back("-fcolor-diagnostics");
-    const fs::path file = folder_.path() / "messages";
-    const int status = timed(command, [&] { return runProcess(command, file); });
-    messages = readFile(file);
-    return status;
-  }
-
-  static void print(const std::string& messages) {
-    std::fwrite(messages.data(), 1, messages.size(), stderr);
-    const std::string advice = adviceOnMissingCccl(messages);
-    if (!advice.empty()) complain(advice);
-  }
-
-  /// Mends preprocessed text until clang names nothing more to mend; false if it never did.
-  template <class MakeCommand>
-  bool mend(const std::string& source, const std::string& file, const MakeCommand& command) {
-    bool changed = false;
-    for (int round = 0; round < 8; ++round) {
-      const std::string text = readFile(file);
-      const std::string plain = scratch(".cu");
-      std::ofstream(plain, std::ios::binary) << withoutLineMarkers(text);
-      Command check = command(plain, "/dev/null", Pass::Preprocessed);
-      for (const char* option : {"-fsyntax-only", "-w", "-ferror-limit=0", "-fno-color-diagnostics"})
-        check.emplace_back(option);
-      std::string messages;
-      if (executeQuietly(check, messages) == 0) break;
-      const auto next = mended(text, messages);
-      if (!next) break;
-      std::ofstream(file, std::ios::binary) << *next;
-      changed = true;
-    }
-    if (changed) mended_.insert(source);
-    return changed;
-  }
-
-  bool needsRewriting(const std::string& source) {
-    auto [known, isNew] = needsRewriting_.try_emplace(source, false);
-    if (isNew) known->second = mayNeedRewriting(source, includeFolders(options_));
-    return known->second;
-  }
-
-  /// Of a preprocessed file; false if it can stay as it is.
-  bool rewrite(const std::string& file) const {
-    if (options_.dryRun) return true;
-    std::string text = readFile(file);
-    bool changed = false;
-    for (const auto& change : {moveSharedAlignment, doubleRegisterPercents, rewriteLaunches}) {
-      auto next = change(text);
-      if (next) text = std::move(*next);
-      changed |= next.has_value();
-    }
-    if (changed) std::ofstream(file, std::ios::binary) << text;
-    return changed || hasPragmaOfMacro(text);
-  }
-
-  /// A macro became a pragma, which counts once the text is read again. The preprocessor begins lines with those that
-  /// it has seen itself.
-  static bool hasPragmaOfMacro(const std::string& text) {
-    for (size_t at = text.find(" #pragma"); at != std::string::npos; at = text.find(" #pragma", at + 1)) {
-      const size_t before = text.find_last_not_of(' ', at);
-      if (before == std::string::npos || text[before] == '\n') return true;
-    }
-    return false;
+    return finish(compilerOf(source).toObject(
+        [&](const CompileOptions& now, const std::string& input, const std::string& output, Pass pass) {
+          NvccOptions all = options;
+          static_cast<CompileOptions&>(all) = now;
+          const bool isObject = output.empty();
+          return hostCommand(tools_, all, input, isObject ? fatbin : "", isObject ? object : output, pass);
+        }));
   }
 
   int compileFatbin(const std::string& source, const std::string& fatbin) {
-    const std::string ptx = scratch(source, ".ptx");
-    if (const int status = compilePtx(source, ptx)) return status;
+    std::string text;
+    if (const int status = compilePtx(source, text)) return status;
     if (options_.dryRun) return 0;
-    const std::string text = readFile(ptx);
+    if (options_.keep) write(scratch(source, ".ptx"), text);
     if (options_.resourceUsage)
       if (const int status = printResourceUsage(text)) return status;
     // Small PTX stays readable in the executable; template libraries make megabytes of it.
@@ -340,9 +283,8 @@ class Build {
     const driver::FatbinImage image = {driver::FatbinEntry::Kind::Ptx, architecture(), source, text,
                                        large ? driver::FatbinPacking::Zstd : driver::FatbinPacking::Plain};
     const auto bytes = driver::writeFatbin({&image, 1});
-    std::ofstream file(fatbin, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return file.flush() ? 0 : complain("cannot write " + fatbin);
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return write(fatbin, all) ? 0 : complain("cannot write " + fatbin);
   }
 
   /// What ptxas says under -v.
@@ -455,8 +397,9 @@ class Build {
   std::string invocation_;
   TemporaryFolder folder_;
   int scratchFiles_ = 0;
-  std::map<std::string, bool> needsRewriting_;  // by source
-  std::set<std::string> mended_;                // sources
+  MemoryFiles macros_;
+  std::map<std::string, std::unique_ptr<CudaCompiler>> compilers_;  // by source
+  std::string current_;                                             // source
   PhaseTimes times_;
 };
 

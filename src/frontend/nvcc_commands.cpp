@@ -11,7 +11,6 @@
 #include "base/environment.hpp"
 #include "frontend/cccl.hpp"
 #include "frontend/nvcc_warnings.hpp"
-#include "frontend/prefix.hpp"
 
 namespace ordito::frontend {
 namespace fs = std::filesystem;
@@ -38,7 +37,7 @@ void addSystemFolders(Command& command, const Toolchain& tools) {
 }
 
 /// Both passes over a .cu file must see the same program, so they share everything that can change its meaning.
-Command cudaBase(const Toolchain& tools, const NvccOptions& options, Pass pass = Pass::Whole) {
+Command cudaBase(const Toolchain& tools, const CompileOptions& options, Pass pass = Pass::Whole) {
   Command command = {tools.clang, "-x", "cuda", "--cuda-path=" + tools.toolkit.string(),
                      "--cuda-gpu-arch=" + clangArch(options)};
   add(command, {"-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=3", "-D__CUDACC_VER_BUILD__=0"});
@@ -87,9 +86,9 @@ void addDependencyFlags(Command& command, const NvccOptions& options) {
 
 }  // namespace
 
-Expected<Toolchain> findToolchain(const NvccOptions& options) {
+Expected<Toolchain> findToolchain(const fs::path& toolkit, const std::string& chosenCccl) {
   Toolchain tools;
-  tools.toolkit = toolkitFolder();
+  tools.toolkit = toolkit;
   if (!fs::exists(tools.toolkit / "include" / "cuda_runtime.h")) {
     return fail("{} has no CUDA headers; is the installation complete?", tools.toolkit.string());
   }
@@ -100,7 +99,7 @@ Expected<Toolchain> findToolchain(const NvccOptions& options) {
   } else {
     return fail("clang++-19 is not in PATH: install it (on Debian: apt install clang-19) or name one in ORDITO_CLANG");
   }
-  auto cccl = ccclFolders(tools.toolkit, options.cccl);
+  auto cccl = ccclFolders(tools.toolkit, chosenCccl);
   if (!cccl) return tl::unexpected(cccl.error());
   tools.cccl = std::move(*cccl);
   for (const char* name : {"llvm-objcopy-19", "llvm-objcopy", "objcopy"}) {
@@ -130,12 +129,13 @@ Language languageOf(const NvccOptions& options, const std::string& file) {
   return suffix == ".c" ? Language::C : Language::None;
 }
 
-Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
+Command deviceCommand(const Toolchain& tools, const CompileOptions& options, const std::string& source,
                       const std::string& ptx, Pass pass) {
   Command command = cudaBase(tools, options, pass);
   // Line numbers always: they cost nothing at run time, and every message about a kernel can name its source. Warnings
   // come from the host pass, which reads the same text.
-  add(command, {"--cuda-device-only", pass == Pass::Preprocess ? "-E" : "-S", "-O3", "-gline-tables-only", "-w"});
+  add(command, {"--cuda-device-only", pass == Pass::Preprocess ? "-E" : "-S", "-O3", "-gline-tables-only"});
+  if (!options.warns) command.emplace_back("-w");
   // Kernels hand values to shuffles that only one lane has set. C++ calls that undefined, and clang would conclude that
   // the other lanes do not exist.
   add(command, {"-Xclang", "-no-enable-noundef-analysis"});
@@ -170,7 +170,7 @@ Command hostCommand(const Toolchain& tools, const NvccOptions& options, const st
   return command;
 }
 
-std::vector<fs::path> includeFolders(const NvccOptions& options) {
+std::vector<fs::path> includeFolders(const CompileOptions& options) {
   std::vector<fs::path> folders;
   for (size_t i = 0; i < options.preprocessor.size(); ++i) {
     const std::string& option = options.preprocessor[i];

@@ -18,7 +18,9 @@ struct Toolchain {
   std::vector<std::filesystem::path> cccl;  ///< Folders of headers of Thrust, CUB and libcu++; the system's if empty.
 };
 
-Expected<Toolchain> findToolchain(const NvccOptions& options);
+/// In our folder that looks like a toolkit, in PATH, and where the environment says (ORDITO_CLANG, CCCL_ROOT). `cccl`
+/// names a copy of Thrust, CUB and libcu++ if it is not empty.
+Expected<Toolchain> findToolchain(const std::filesystem::path& toolkit, const std::string& cccl);
 
 /// What the options need and this machine lacks.
 std::optional<std::string> missingPart(const Toolchain& tools, const NvccOptions& options);
@@ -33,7 +35,7 @@ Language languageOf(const NvccOptions& options, const std::string& file);
 enum class Pass { Whole, Preprocess, Preprocessed };
 
 /// Kernels to PTX.
-Command deviceCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,
+Command deviceCommand(const Toolchain& tools, const CompileOptions& options, const std::string& source,
                       const std::string& ptx, Pass pass = Pass::Whole);
 
 /// Host code of a .cu file to an object, with the fat binary embedded (none if empty).
@@ -41,7 +43,7 @@ Command hostCommand(const Toolchain& tools, const NvccOptions& options, const st
                     const std::string& fatbin, const std::string& object, Pass pass = Pass::Whole);
 
 /// Where a source's quoted includes are looked for, beside its own folder.
-std::vector<std::filesystem::path> includeFolders(const NvccOptions& options);
+std::vector<std::filesystem::path> includeFolders(const CompileOptions& options);
 
 /// A plain C or C++ file to an object.
 Command plainCommand(const Toolchain& tools, const NvccOptions& options, Language language, const std::string& source,

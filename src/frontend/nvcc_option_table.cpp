@@ -17,7 +17,7 @@ Expected<bool> readBool(const std::string& value) {
   return fail("'{}' is neither true nor false", value);
 }
 
-template <bool NvccOptions::* Member>
+template <auto Member>
 Result setBool(NvccOptions& options, const std::string& value) {
   auto flag = readBool(value);
   if (!flag) return tl::unexpected(flag.error());
@@ -25,7 +25,7 @@ Result setBool(NvccOptions& options, const std::string& value) {
   return {};
 }
 
-template <bool NvccOptions::* Member>
+template <auto Member>
 Result setTrue(NvccOptions& options, const std::string&) {
   options.*Member = true;
   return {};
@@ -37,7 +37,7 @@ Result setAction(NvccOptions& options, const std::string&) {
   return {};
 }
 
-template <std::string NvccOptions::* Member>
+template <auto Member>
 Result setText(NvccOptions& options, const std::string& value) {
   options.*Member = value;
   return {};

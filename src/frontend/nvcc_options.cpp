@@ -2,7 +2,6 @@
 #include "frontend/nvcc_options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <fstream>
 #include <iterator>
@@ -145,48 +144,13 @@ Expected<NvccOptions> parseNvccOptions(const std::vector<std::string>& arguments
   return std::move(reader.options);
 }
 
-namespace {
-constexpr std::array kArchitectures = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90};
-}
-
-std::string clangArch(const NvccOptions& options) {
-  if (options.arch == 0) return "sm_80";
-  int best = kArchitectures.front();
-  for (const int known : kArchitectures) {
-    if (known <= options.arch) best = known;
-  }
-  return "sm_" + std::to_string(best) + (best == 90 && options.arch == 90 && options.archIsSpecific ? "a" : "");
-}
-
 std::string gpuList(const NvccOptions& options) {
   std::string text;
-  for (const int arch : kArchitectures) {
+  for (const int arch : clangArchitectures()) {
     if (options.listArch && options.listCode)
       text += fmt::format("arch=compute_{},code=sm_{}\n", arch, arch);
     else
       text += fmt::format("{}_{}\n", options.listArch ? "compute" : "sm", arch);
-  }
-  return text;
-}
-
-bool isDelayedMacro(std::string_view option) {
-  if (!option.starts_with("-D") && !option.starts_with("-U")) return false;
-  const std::string_view name = option.substr(2);
-  return !name.starts_with("_") && !name.starts_with("CUDA") && !name.starts_with("NDEBUG");
-}
-
-std::string delayedMacros(const NvccOptions& options) {
-  std::string text;
-  for (const auto& option : options.preprocessor) {
-    if (!isDelayedMacro(option)) continue;
-    const std::string definition = option.substr(2);
-    if (option[1] == 'U') {
-      text += "#undef " + definition + "\n";
-      continue;
-    }
-    const auto equals = definition.find('=');
-    const std::string value = equals == std::string::npos ? "1" : definition.substr(equals + 1);
-    text += "#define " + definition.substr(0, equals) + " " + value + "\n";
   }
   return text;
 }

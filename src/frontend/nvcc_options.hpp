@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "frontend/compile_options.hpp"
 
 namespace ordito::frontend {
 
-struct NvccOptions {
+struct NvccOptions : CompileOptions {
   enum class Action {
     Link,
     Compile,
@@ -38,22 +39,16 @@ struct NvccOptions {
   std::string outputFolder;
   std::string language;  ///< -x: cu, c++ or c for all inputs; empty: by suffix.
 
-  std::string cccl;                       ///< --cccl: a copy of Thrust, CUB and libcu++.
-  std::vector<std::string> preprocessor;  ///< -D -U -I -isystem -include, as clang takes them.
-  std::vector<std::string> host;          ///< -Xcompiler and what only host code obeys.
-  std::vector<std::string> linker;        ///< -L and -Xlinker options that clang's driver takes.
-  std::string macroFile;                  ///< Where the build wrote delayedMacros(); empty: there are none.
-  std::string standard;
-  std::string optimization;  ///< The digit after -O; host code only.
+  std::string cccl;                 ///< --cccl: a copy of Thrust, CUB and libcu++.
+  std::vector<std::string> host;    ///< -Xcompiler and what only host code obeys.
+  std::vector<std::string> linker;  ///< -L and -Xlinker options that clang's driver takes.
+  std::string optimization;         ///< The digit after -O; host code only.
   bool hostDebug = false;
   bool deviceDebug = false;
-  bool relocatable = false;
-  std::string unit;  ///< Tells translation units apart under -rdc=true; see nvcc_commands.cpp.
   bool shared = false;
   bool noWarnings = false;
   bool linkRuntime = true;
   bool sharedRuntime = false;  ///< asked for by name
-  bool perThreadStream = false;
   bool verbose = false;
   bool dryRun = false;
   bool forwardUnknown = false;
@@ -62,23 +57,14 @@ struct NvccOptions {
   std::vector<std::string> runArguments;
   bool keep = false;  ///< Intermediate files, in keepFolder.
   std::string keepFolder;
-  bool bringsFunctional = false;  ///< cuda_runtime.h includes <functional>: a program has failed without.
-  bool resourceUsage = false;     ///< Say what each kernel takes.
-  std::string timeFile;           ///< Where the phases' times are added; `-` is standard output.
+  bool resourceUsage = false;  ///< Say what each kernel takes.
+  std::string timeFile;        ///< Where the phases' times are added; `-` is standard output.
   bool listArch = false, listCode = false;
-
-  bool flushToZero = false;
-  bool preciseDivision = true;
-  bool preciseSqrt = true;
-  bool contract = true;
-  bool fastMath = false;
 
   std::string dependencyMode;  ///< M, MM, MD or MMD.
   std::string dependencyFile;
   std::vector<std::string> dependencyTargets;
 
-  int arch = 0;                       ///< The highest architecture asked for; 0: none.
-  bool archIsSpecific = false;        ///< sm_90a
   std::vector<std::string> notes;     ///< Options accepted without effect; shown under -v.
   std::vector<std::string> warnings;  ///< The same where the user may be surprised; always shown.
 };
@@ -87,19 +73,8 @@ struct NvccOptions {
 /// error, as is one that nvcc does not have.
 Expected<NvccOptions> parseNvccOptions(const std::vector<std::string>& arguments);
 
-/// The architecture that clang-19 compiles PTX for, closest to what was asked: `sm_80`.
-std::string clangArch(const NvccOptions& options);
-
 /// What --list-gpu-arch and --list-gpu-code print: the architectures that clang-19 knows.
 std::string gpuList(const NvccOptions& options);
-
-/// Whether a .cu file may see this -D or -U only after the headers that come with the language. Programs are built with
-/// -DN=1024 and the like, and clang's own headers have a parameter N. Reserved names may be meant for those headers and
-/// stay where they are.
-bool isDelayedMacro(std::string_view preprocessorOption);
-
-/// The delayed macros as a file to include: `#define N 1024`.
-std::string delayedMacros(const NvccOptions& options);
 
 /// One line for each option, for --help.
 std::string nvccOptionHelp();

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,33 +22,111 @@ namespace fs = std::filesystem;
 
 namespace {
 
-int run(const Command& command, const posix_spawn_file_actions_t* actions) {
+/// What a program finds open when it starts. Nothing else that we open here is inherited.
+class Descriptors {
+ public:
+  Descriptors() { posix_spawn_file_actions_init(&actions_); }
+  ~Descriptors() { posix_spawn_file_actions_destroy(&actions_); }
+  Descriptors(const Descriptors&) = delete;
+  Descriptors& operator=(const Descriptors&) = delete;
+
+  void give(int descriptor, int as) { posix_spawn_file_actions_adddup2(&actions_, descriptor, as); }
+  /// Under their own numbers: duplicating a descriptor to itself clears its close-on-exec flag.
+  void give(const MemoryFiles& files) {
+    for (const auto& file : files) give(file->descriptor(), file->descriptor());
+  }
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+/// In `why` it says what went wrong if the program did not run, or nobody can know how it ended.
+int run(const Command& command, const Descriptors& descriptors, std::string& why) {
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&child, arguments[0], descriptors.actions(), nullptr, arguments.data(), environ);
   if (error != 0) {
-    fmt::print(stderr, "ordito: cannot run {}: {}\n", command[0], std::strerror(error));
+    why = fmt::format("ordito: cannot run {}: {}\n", command[0], std::strerror(error));
     return 127;
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  do {
+    ended = waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  if (ended < 0) {
+    why = fmt::format("ordito: cannot tell how {} ended: this program ignores SIGCHLD, or waits for any child\n",
+                      command[0]);
+    return 127;
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 }  // namespace
 
-int runProcess(const Command& command) { return run(command, nullptr); }
+MemoryFile::MemoryFile(std::string_view text) : descriptor_(memfd_create("ordito", MFD_CLOEXEC)) {
+  // A program that closed its standard input must not get the file in its place.
+  if (descriptor_ >= 0 && descriptor_ < 3) {
+    const int low = descriptor_;
+    descriptor_ = fcntl(low, F_DUPFD_CLOEXEC, 3);
+    close(low);
+  }
+  if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");
+  for (size_t written = 0; written < text.size();) {
+    const ssize_t more = write(descriptor_, text.data() + written, text.size() - written);
+    if (more < 0) {
+      const int error = errno;
+      close(descriptor_);
+      throw std::system_error(error, std::generic_category(), "writing a file in memory");
+    }
+    written += static_cast<size_t>(more);
+  }
+  lseek(descriptor_, 0, SEEK_SET);
+}
 
-int runProcess(const Command& command, const fs::path& messages) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  const int status = run(command, &actions);
-  posix_spawn_file_actions_destroy(&actions);
+MemoryFile::~MemoryFile() { close(descriptor_); }
+
+std::string MemoryFile::text() const {
+  struct stat found = {};
+  fstat(descriptor_, &found);
+  std::string text(static_cast<size_t>(found.st_size), '\0');
+  size_t got = 0;
+  while (got < text.size()) {
+    const ssize_t more = pread(descriptor_, text.data() + got, text.size() - got, static_cast<off_t>(got));
+    if (more <= 0) break;
+    got += static_cast<size_t>(more);
+  }
+  text.resize(got);
+  return text;
+}
+
+int runProcess(const Command& command, const MemoryFiles& files) {
+  Descriptors descriptors;
+  descriptors.give(files);
+  std::string why;
+  const int status = run(command, descriptors, why);
+  fmt::print(stderr, "{}", why);
   return status;
+}
+
+int runProcess(const Command& command) { return runProcess(command, {}); }
+
+ProcessResult runCaught(const Command& command, std::string_view input, const MemoryFiles& files) {
+  const MemoryFile in(input), out, err;
+  Descriptors descriptors;
+  descriptors.give(in.descriptor(), STDIN_FILENO);
+  descriptors.give(out.descriptor(), STDOUT_FILENO);
+  descriptors.give(err.descriptor(), STDERR_FILENO);
+  descriptors.give(files);
+  ProcessResult result;
+  std::string why;
+  result.status = run(command, descriptors, why);
+  result.output = out.text();
+  result.messages = err.text() + why;
+  return result;
 }
 
 std::string shellLine(const Command& command) {

@@ -1,0 +1,46 @@
+// What decides how CUDA C++ becomes PTX: the options that both sides of a compilation obey, without files and without
+// what a command line is for. A compiler at run time fills them in as `ordito nvcc` does.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ordito::frontend {
+
+struct CompileOptions {
+  std::vector<std::string> preprocessor;  ///< -D -U -I -isystem -include, as clang takes them.
+  std::string standard;
+  int arch = 0;                 ///< The highest architecture asked for; 0: none.
+  bool archIsSpecific = false;  ///< sm_90a
+
+  bool flushToZero = false;
+  bool preciseDivision = true;
+  bool preciseSqrt = true;
+  bool contract = true;
+  bool fastMath = false;
+
+  bool relocatable = false;
+  std::string unit;  ///< Tells translation units apart under -rdc=true; see nvcc_commands.cpp.
+  bool perThreadStream = false;
+  bool bringsFunctional = false;  ///< cuda_runtime.h includes <functional>: a program has failed without.
+  bool warns = false;     ///< Warnings about device code; nvcc's come with the host code, which is the same text.
+  bool colours = false;   ///< in messages
+  std::string macroFile;  ///< Where delayedMacros() were written; empty: there are none.
+};
+
+/// The architecture that clang-19 compiles PTX for, closest to what was asked: `sm_80`.
+std::string clangArch(const CompileOptions& options);
+
+/// The architectures that clang-19 knows, by number, in ascending order.
+const std::vector<int>& clangArchitectures();
+
+/// Whether a .cu file may see this -D or -U only after the headers that come with the language. Programs are built with
+/// -DN=1024 and the like, and clang's own headers have a parameter N. Reserved names may be meant for those headers and
+/// stay where they are.
+bool isDelayedMacro(std::string_view preprocessorOption);
+
+/// The delayed macros as a file to include: `#define N 1024`.
+std::string delayedMacros(const CompileOptions& options);
+
+}  // namespace ordito::frontend

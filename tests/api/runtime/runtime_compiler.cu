@@ -1,0 +1,182 @@
+// Kernels compiled at run time (NVRTC), loaded by the driver and launched: names, headers given as text, options,
+// errors by the lines of the text, several threads at once, and no files left.
+#include <cuda.h>
+#include <nvrtc.h>
+#include <stdlib.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "expect.hpp"
+
+static std::string logOf(nvrtcProgram program) {
+  size_t bytes = 0;
+  EXPECT(nvrtcGetProgramLogSize(program, &bytes) == NVRTC_SUCCESS && bytes > 0);
+  std::string log(bytes, '?');
+  EXPECT(nvrtcGetProgramLog(program, log.data()) == NVRTC_SUCCESS && log.back() == '\0');
+  return log.c_str();
+}
+
+static std::string ptxOf(nvrtcProgram program) {
+  size_t bytes = 0;
+  if (nvrtcGetPTXSize(program, &bytes) != NVRTC_SUCCESS) return "";
+  std::string ptx(bytes, '?');
+  EXPECT(nvrtcGetPTX(program, ptx.data()) == NVRTC_SUCCESS);
+  return ptx.c_str();
+}
+
+static bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+struct Compiled {
+  nvrtcResult result;
+  std::string ptx, log;
+};
+
+static Compiled compile(const char* text, const char* name, std::vector<const char*> options,
+                        const std::vector<const char*>& headers = {}, const std::vector<const char*>& names = {}) {
+  nvrtcProgram program = nullptr;
+  EXPECT(nvrtcCreateProgram(&program, text, name, static_cast<int>(headers.size()), headers.data(), names.data()) ==
+         NVRTC_SUCCESS);
+  Compiled out;
+  out.result = nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
+  out.log = logOf(program);
+  out.ptx = ptxOf(program);
+  EXPECT(nvrtcDestroyProgram(&program) == NVRTC_SUCCESS && program == nullptr);
+  return out;
+}
+
+/// Runs kernel(int* out) with 32 threads and gives out[5].
+static int launched(const std::string& ptx, const char* kernel) {
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr out = 0;
+  int result[32] = {};
+  EXPECT(cuModuleLoadData(&module, ptx.c_str()) == CUDA_SUCCESS);
+  EXPECT(cuModuleGetFunction(&function, module, kernel) == CUDA_SUCCESS);
+  EXPECT(cuMemAlloc(&out, sizeof result) == CUDA_SUCCESS);
+  void* parameters[] = {&out};
+  EXPECT(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuMemcpyDtoH(result, out, sizeof result) == CUDA_SUCCESS);
+  EXPECT(cuMemFree(out) == CUDA_SUCCESS);
+  EXPECT(cuModuleUnload(module) == CUDA_SUCCESS);
+  return result[5];
+}
+
+static void headersAndMacros() {
+  const Compiled got = compile(
+      "#include \"scale.h\"\n#include <deep/er.h>\n#include <cstdint>\n"
+      "extern \"C\" __global__ void k(int* out) {\n"
+      "  out[threadIdx.x] = scale(threadIdx.x) + DEEPER + N + (int)sizeof(std::uint8_t);\n}\n",
+      "k.cu", {"--gpu-architecture=compute_80", "-DN=1000", "--std=c++17"},
+      {"#include \"factor.h\"\n__device__ inline int scale(int x) { return x * FACTOR; }\n", "#define FACTOR 7\n",
+       "#include \"er2.h\"\n", "#define DEEPER 100000\n", "#error this one would hide the language's own\n"},
+      {"scale.h", "factor.h", "deep/er.h", "deep/er2.h", "cstdint"});
+  EXPECT(got.result == NVRTC_SUCCESS);
+  std::printf("%s", got.log.c_str());
+  EXPECT(launched(got.ptx, "k") == 35 + 100000 + 1000 + 1);
+  EXPECT(has(got.ptx, "k.cu") && !has(got.ptx, "ordito-source"));
+}
+
+static void loweredNames() {
+  nvrtcProgram program = nullptr;
+  const char* text =
+      "template <typename T, int N> __global__ void fill(T* out) { out[threadIdx.x] = N + threadIdx.x; }\n"
+      "namespace deep { __constant__ int table[4]; template <class T> struct In {}; }\n"
+      "template <typename T> __global__ void wide(deep::In<T>*, int) {}\n";
+  EXPECT(nvrtcCreateProgram(&program, text, nullptr, 0, nullptr, nullptr) == NVRTC_SUCCESS);
+  const char* name = "";
+  EXPECT(nvrtcGetLoweredName(program, "fill<int, 3>", &name) == NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+  for (const char* expression : {"fill<int, 3>", "&deep::table", "wide<deep::In<float> >"})
+    EXPECT(nvrtcAddNameExpression(program, expression) == NVRTC_SUCCESS);
+  for (const char* standard : {"--std=c++11", "--std=c++17"}) {
+    EXPECT(nvrtcCompileProgram(program, 1, &standard) == NVRTC_SUCCESS);
+    std::printf("%s", logOf(program).c_str());
+    EXPECT(nvrtcGetLoweredName(program, "fill<int, 3>", &name) == NVRTC_SUCCESS);
+    EXPECT(launched(ptxOf(program), name) == 8);
+    EXPECT(nvrtcGetLoweredName(program, "&deep::table", &name) == NVRTC_SUCCESS);
+    EXPECT(std::strcmp(name, "_ZN4deep5tableE") == 0);
+    EXPECT(nvrtcGetLoweredName(program, "wide<deep::In<float> >", &name) == NVRTC_SUCCESS && has(name, "wide"));
+    EXPECT(!has(ptxOf(program), "__ordito_name"));
+  }
+  EXPECT(nvrtcGetLoweredName(program, "fill<int, 4>", &name) == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
+  EXPECT(nvrtcAddNameExpression(program, "fill<int, 4>") == NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
+  EXPECT(nvrtcDestroyProgram(&program) == NVRTC_SUCCESS);
+}
+
+static void errors() {
+  Compiled got = compile("__global__ void k(int* out) {\n  *out = 1;\n  *out = unknown;\n}\n", "faulty.cu", {});
+  EXPECT(got.result == NVRTC_ERROR_COMPILATION && got.ptx.empty());
+  EXPECT(has(got.log, "faulty.cu:3:10: error:") && has(got.log, "unknown"));
+  got = compile("#include \"h.h\"\n__global__ void k() {}\n", "a.cu", {}, {"\nint broken = ;\n"}, {"h.h"});
+  EXPECT(has(got.log, "h.h:2:14: error:") && has(got.log, "included from a.cu:1:"));
+  got = compile("__global__ void k() {}", nullptr, {"--what-is-this"});
+  EXPECT(got.result == NVRTC_ERROR_INVALID_OPTION && has(got.log, "--what-is-this"));
+  got = compile("#include \"missing.h\"\n", nullptr, {});
+  EXPECT(got.result == NVRTC_ERROR_COMPILATION && has(got.log, "default_program:1:10: fatal error: 'missing.h'"));
+  nvrtcProgram program = nullptr;
+  EXPECT(nvrtcCreateProgram(&program, nullptr, nullptr, 0, nullptr, nullptr) == NVRTC_ERROR_INVALID_INPUT);
+  EXPECT(nvrtcCompileProgram(program, 0, nullptr) == NVRTC_ERROR_INVALID_PROGRAM);
+  EXPECT(std::strcmp(nvrtcGetErrorString(NVRTC_ERROR_COMPILATION), "NVRTC_ERROR_COMPILATION") == 0);
+}
+
+static void defaultDevice() {
+  const char* text =
+      "int twice(int x) { return 2 * x; }\nextern \"C\" __global__ void k(int* out) { out[threadIdx.x] = "
+      "twice(threadIdx.x); }\n";
+  EXPECT(compile(text, "d.cu", {}).result == NVRTC_ERROR_COMPILATION);
+  const Compiled got = compile(text, "d.cu", {"--device-as-default-execution-space"});
+  std::printf("%s", got.log.c_str());
+  EXPECT(got.result == NVRTC_SUCCESS && launched(got.ptx, "k") == 10);
+}
+
+static void machineCode() {
+  nvrtcProgram program = nullptr;
+  const char* text = "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = __CUDA_ARCH__; }\n";
+  EXPECT(nvrtcCreateProgram(&program, text, "m.cu", 0, nullptr, nullptr) == NVRTC_SUCCESS);
+  const char *virtualGpu = "--gpu-architecture=compute_75", *realGpu = "--gpu-architecture=sm_75";
+  size_t bytes = 1;
+  EXPECT(nvrtcCompileProgram(program, 1, &virtualGpu) == NVRTC_SUCCESS);
+  EXPECT(nvrtcGetCUBINSize(program, &bytes) == NVRTC_SUCCESS && bytes == 0);
+  EXPECT(nvrtcCompileProgram(program, 1, &realGpu) == NVRTC_SUCCESS);
+  EXPECT(nvrtcGetCUBINSize(program, &bytes) == NVRTC_SUCCESS && bytes > 0);
+  std::string cubin(bytes, '\0');
+  EXPECT(nvrtcGetCUBIN(program, cubin.data()) == NVRTC_SUCCESS && launched(cubin, "k") == 750);
+  EXPECT(nvrtcGetLTOIRSize(program, &bytes) == NVRTC_SUCCESS && bytes == 0);
+  EXPECT(nvrtcDestroyProgram(&program) == NVRTC_SUCCESS);
+}
+
+static void threads() {
+  std::vector<std::thread> all;
+  std::vector<Compiled> got(4);
+  for (int i = 0; i < 4; ++i)
+    all.emplace_back([i, &got] {
+      const std::string value = "#define VALUE " + std::to_string(i);
+      got[i] = compile("#include \"value.h\"\nextern \"C\" __global__ void k(int* out) { out[threadIdx.x] = VALUE; }\n",
+                       "thread.cu", {"-arch=compute_70"}, {value.c_str()}, {"value.h"});
+    });
+  for (auto& thread : all) thread.join();
+  for (int i = 0; i < 4; ++i) EXPECT(got[i].result == NVRTC_SUCCESS && launched(got[i].ptx, "k") == i);
+}
+
+int main() {
+  std::string temporary = (std::filesystem::temp_directory_path() / "ordito-test-XXXXXX").string();
+  EXPECT(mkdtemp(temporary.data()) != nullptr && setenv("TMPDIR", temporary.c_str(), 1) == 0);
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  int major = 0, minor = 0, count = 0;
+  EXPECT(cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS);
+  EXPECT(cuCtxCreate(&context, 0, device) == CUDA_SUCCESS);
+  EXPECT(nvrtcVersion(&major, &minor) == NVRTC_SUCCESS && major >= 12);
+  EXPECT(nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0);
+  headersAndMacros();
+  loweredNames();
+  errors();
+  defaultDevice();
+  machineCode();
+  threads();
+  EXPECT(std::filesystem::is_empty(temporary) && std::filesystem::remove(temporary));
+  return finish();
+}
