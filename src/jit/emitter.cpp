@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "jit/code_lowering.hpp"
+
 namespace ordito::jit {
 
 using Kind = ir::Terminator::Kind;
@@ -126,7 +128,6 @@ void Emitter::emitPrologue() {
 
 /// Which lanes have not ended, where the block goes on, and how often a loop has spun.
 void Emitter::makeState() {
-  outlivesIteration_.assign(f_.values.size(), 0);
   for (unsigned p = 0; p < coarsening_; ++p)
     live_.push_back(llvm::IRBuilder<>(entry_).CreateAlloca(storageType(), nullptr, "live"));
   nextState_ = llvm::IRBuilder<>(entry_).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
@@ -207,17 +208,18 @@ void Emitter::emitReturn(machine::BlockStatus status) {
   b_.CreateRet(b_.getInt32(static_cast<uint32_t>(status)));
 }
 
-/// What follows is code of this region.
-void Emitter::beginRegion(simt::Region region) {
-  blocks_.clear(), components_.clear(), masks_.clear();
-  region_ = std::move(region);
-  c_.at.region = &*region_;
+/// The code for threads that come to the region converged.
+const simt::RegionCode& Emitter::codeOf(uint32_t resumePoint) const {
+  for (const simt::RegionCode& code : plan_.code.regions)
+    if (!code.isScheduled && code.entries[0].resumePoint == resumePoint) return code;
+  llvm_unreachable("a region without code");
 }
 
 /// One region: a loop over the groups of warps.
 void Emitter::emitRegion(uint32_t resumePoint) {
   auto* head = b_.GetInsertBlock();
-  beginRegion(plan_.regions.at(resumePoint));
+  const simt::RegionCode& code = codeOf(resumePoint);
+  region_ = &code.region;
   b_.CreateStore(b_.getInt32(kDone), nextState_);
   takeBarrierReduction(resumePoint);
   if (!diverges_) deliverBarrierReduction(resumePoint);
@@ -249,43 +251,9 @@ void Emitter::emitRegion(uint32_t resumePoint) {
   reloadAfterBarrier(resumePoint);
   if (diverges_) deliverBarrierReduction(resumePoint);
 
-  llvm::BasicBlock* start = nullptr;
-  if (!plan_.exits.mayMiss[resumePoint]) {
-    if (plan_.exits.needsLive)
-      for (auto* slot : live_) b_.CreateStore(toStorage(allOnes()), slot);
-    start = blockFor(plan_.regions.resumePoints[resumePoint], versionNumber({hasFullVersion(), {}}));
-    b_.CreateBr(start);
-  } else {
-    Parts live;
-    if (resumePoint == 0) {
-      live = initialLive();
-    } else {
-      LlvmValue spillSlot = scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
-      for (unsigned p = 0; p < coarsening_; ++p) {
-        LlvmValue bits =
-            b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlot, 4 * p));
-        live.push_back(b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes)));
-      }
-    }
-    LlvmValue all = nullptr;
-    for (unsigned p = 0; p < coarsening_; ++p) {
-      b_.CreateStore(toStorage(live[p]), live_[p]);
-      LlvmValue full = b_.CreateICmpEQ(laneBits(live[p]), b_.getInt32(~0u));
-      all = all ? b_.CreateAnd(all, full) : full;
-    }
-    auto* partial = llvm::BasicBlock::Create(context_, "partial", function_);
-    if (hasFullVersion())
-      b_.CreateCondBr(all, blockFor(plan_.regions.resumePoints[resumePoint], versionNumber({true, {}})), partial);
-    else
-      b_.CreateBr(partial);
-    b_.SetInsertPoint(partial);
-    if (!apartName_.empty())
-      runApart(), b_.CreateBr(latch);
-    else
-      b_.CreateCondBr(anyLane(live), blockFor(plan_.regions.resumePoints[resumePoint], versionNumber({false, {}})),
-                      latch);
-  }
-  drainWork();
+  CodeLowering lowering(*this, code);
+  lowering.enterHere(resumePoint);
+  lowering.lower();
 
   b_.SetInsertPoint(latch);
   if (plan_.exits.mayMissLater()) {

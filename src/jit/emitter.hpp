@@ -22,47 +22,34 @@ class Emitter {
   /// The plan must outlive the emitter, which reads it only.
   Emitter(llvm::Module& module, const simt::Plan& plan, const machine::KernelLayout& layout, const Target& target);
   EmittedKernel emit(const std::string& name);
-  /// From now on, groups of warps some of whose lanes end at once run one warp at a time, in a function of their own:
-  /// the coarsened code of a warp that is not whole is as long as that of a whole one, and hardly ever runs. To be
-  /// called before `emit`; only for kernels of one region, without counters.
-  void partWarps(const std::string& name) { apartName_ = name; }
-  /// Has `emit` called that function?
-  bool hasParted() const { return apart_ != nullptr; }
-  /// Emits it, from this Emitter's shapes, which are those of single warps: f(frame, first warp) runs `warps` warps.
+  /// Emits the function that `run-apart` calls (simt/parting.hpp), from the plan of a single warp: f(frame, first warp)
+  /// runs `warps` warps. It is called `name` in the code of the group; see nameOfApart.
   EmittedKernel emitApart(const std::string& name, unsigned warps);
 
+  static std::string nameOfApart(const std::string& name) { return name + "_apart"; }
+
  private:
+  friend class CodeLowering;
   // ---- emitter.cpp: the skeleton
   // -------------------------------------------------------------------------------------------------------
   llvm::Function* declare(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters);
   void emitFunction(unsigned groups);
   void emitPrologue();
   void emitRegions();
-  void beginRegion(simt::Region region);
+  const simt::RegionCode& codeOf(uint32_t resumePoint) const;
   void emitRegion(uint32_t resumePoint);
   void emitReturn(machine::BlockStatus status);
   void makeState();
   void beginLines(const std::string& name);
   void setLine(uint32_t line);
-  /// May code be compiled for warps all of whose lanes are there, besides that for any warp? Not what a block of a
-  /// large kernel runs once.
-  bool hasFullVersion() const {
-    const simt::Regions& regions = plan_.regions;
-    const bool runsOnce =
-        currentResumePoint_ == 0 && regions.resumePoints.size() > 1 && regions.instructions > simt::cost::kLargeKernel;
-    return !plan_.exits.needsLive || (!baseline_ && !runsOnce);
-  }
   Parts initialLive();
 
   // ---- stepping.cpp: blocks whose threads can get diverged
   // ----------------------------------------------------------------------------------------------------
-  struct SpinIterations {
-    llvm::AllocaInst *before, *count;  // who went round last time, and how often nobody has left since
-  };
   void emitScheduledStart(llvm::BasicBlock* round, llvm::PHINode* state);
   void emitScheduledRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done);
   void enterScheduledRegion(uint32_t resumePoint, LlvmValue lanes);
-  bool comesInPart(uint32_t resumePoint) const;
+  void emitScheduledRegion(const simt::RegionCode& code, LlvmValue lanes, llvm::SwitchInst* choice);
   void enterScheduled(uint32_t resumePoint);
   void emitBreak(uint32_t resumePoint);
   LlvmValue laneScheduler();
@@ -70,56 +57,16 @@ class Emitter {
   void emitSyncPoint(BlockId b, const Parts& mask);
   static const ptx::Operand* barrierOperand(const Instruction& i, std::string_view name);
   void checkBarrierNumber(const Instruction& i, uint32_t line);
-  void noteSpin(BlockId header, uint32_t version);
-  SpinIterations beginSpinIterations();
-  void endSpinIteration(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
-                        const SpinIterations& turns);
+  void noteSpin(BlockId header, const Parts& lanes, uint32_t limit);
+  void stopSpinning(BlockId header, LlvmValue bits, const Parts& lanes);
 
-  // ---- control.cpp: blocks, branches, masks
+  // ---- control.cpp: what the lowering of SIMT code (code_lowering.hpp) is made of
   // ----------------------------------------------------------------------------------------------
-  /// How a piece of code is specialised: `full` = no lane of the group has ended; `assumed` = divergent branches on
-  /// which all lanes agreed.
-  struct Version {
-    bool full = true;
-    std::vector<BlockId> assumed;
-    auto operator<=>(const Version&) const = default;
-  };
-  using BlockKey = std::pair<uint32_t, BlockId>;  // version number, block
-  uint32_t versionNumber(const Version& v);
-  const simt::Masks& masksOf(uint32_t version);
-  uint32_t versionAt(uint32_t version, BlockId block);
-  llvm::BasicBlock* blockFor(BlockId b, uint32_t version);
-  llvm::BasicBlock* componentFor(uint32_t component, uint32_t version);
-  void drainWork();
-  void emitUniformBlock(BlockId b, uint32_t version);
-  void emitUniformEnd(BlockId b, uint32_t version);
-  void emitDivergentEnd(BlockId b, uint32_t version);
-  void emitRetire(BlockId b, uint32_t version, unsigned side);
-  void endRetiring(llvm::BasicBlock* die);
-  bool canPartAt(BlockId b) const;
-  void branchOnBase(const ir::Terminator& end, llvm::BasicBlock* const all[2]);
   void runApart();
-  void goTo(BlockId from, BlockId to, uint32_t version);
-  void emitComponent(uint32_t component, uint32_t version);
-  ir::Graph graphWithSyncPoints(const std::vector<BlockId>& nodes, BlockId cut) const;
-  void emitSequence(const std::vector<BlockId>& nodes, uint32_t version, BlockId cut);
-  void emitMaskedBlock(BlockId b, uint32_t version);
-  void emitMaskedEnd(BlockId b, uint32_t version, const Parts& mask);
-  bool emitUniformLoop(const std::vector<BlockId>& loop, uint32_t version);
-  void noteWhatOutlivesIterations(const std::vector<BlockId>& loop, BlockId header);
-  void forgetDefinitions(const std::vector<BlockId>& loop);
   void assignPhis(BlockId from, BlockId to, const Parts& mask);
-  void addPending(BlockId b, const Parts& mask);
-  Parts takePending(BlockId b);
-  void endRegion(uint32_t nextState, bool isWhole = false);
-  void arrive(BlockId to, uint32_t version);
-  void clearPending(uint32_t component, uint32_t version);
-  bool isWorthSpecialising(BlockId b, uint32_t version) const;
-  uint32_t optimisticVersion(BlockId to, uint32_t version);
   std::vector<llvm::AllocaInst*>& pendingSlots(BlockId b);
-  void emitTrap(const ir::Terminator& end, const Parts& mask);
+  void emitTrap(const ir::Terminator& end);
   void emitCode(BlockId b);
-  Parts liveMask(uint32_t version);
 
   // ---- what the skeleton and the control flow take from the classes below, by short names
   // ----------------------------------------------------------------------------------------------------------------
@@ -221,7 +168,6 @@ class Emitter {
   uint32_t& currentResumePoint_ = c_.at.resumePoint;
   std::vector<Slots>& slots_ = t_.values.slots();
   std::map<ValueId, CachedValue>& valueCache_ = t_.values.cache();
-  std::vector<char>& outlivesIteration_ = t_.values.outlivesIteration();  // see noteWhatOutlivesIterations
   std::set<Alignment::Root>& checkedRoots_ = t_.alignment.checkedRoots();
   std::map<AccessEvents::Groups, LlvmValue>& countedGroups_ = t_.events.countedGroups();
   Parts& mask_ = c_.at.mask;
@@ -230,12 +176,10 @@ class Emitter {
   llvm::AllocaInst*& counters_ = t_.counting.words();
 
   LlvmValue firstGroup_ = nullptr, groupsEnd_ = nullptr;  // of those that the function runs
-  std::string apartName_;  // of a function for single warps, if the kernel may have one: see partWarps
-  llvm::Function* apart_ = nullptr;
   llvm::AllocaInst* nextState_ = nullptr;
   std::vector<llvm::AllocaInst*> live_;  // per part
 
-  bool inScheduled_ = false;  // the code being emitted is that of lanes diverged
+  const std::vector<ValueId>*& keeping_ = t_.values.keeping();
   llvm::BasicBlock *scheduledIteration_ = nullptr, *suspend_ = nullptr;
   llvm::BasicBlock* regionLatch_ = nullptr;
   /// A value of all warps that the region changes: where it is, what it was before the region, and what it is behind
@@ -251,14 +195,7 @@ class Emitter {
   const bool diverges_;                // threads can get diverged somewhere: see stepping.cpp
   llvm::AllocaInst* spins_ = nullptr;  // turns of spinning loops in the running region
 
-  std::vector<Version> versions_;
-  std::map<Version, uint32_t> versionNumbers_;
-  std::map<uint32_t, simt::Masks> masks_;  // of the region, by version
-  std::map<BlockKey, llvm::BasicBlock*> blocks_;
-  std::map<BlockKey, llvm::BasicBlock*> components_;
-  std::vector<std::function<void()>> work_;
-  size_t asked_ = 0;                    // instructions of the versions of blocks that are or will be emitted
-  std::optional<simt::Region> region_;  // whose code is being emitted
+  const simt::Region*& region_ = c_.at.region;
   std::map<BlockId, std::vector<llvm::AllocaInst*>> pending_;
   llvm::DISubprogram* lines_ = nullptr;  // debug information that maps machine code to PTX lines
 };

@@ -98,19 +98,20 @@ Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& 
   made.symbol = std::move(symbol);
   made.threads = threadsOf({kernel.launch.block[0], kernel.launch.block[1], kernel.launch.block[2]});
   auto kernelFor = [&](unsigned warps) {
-    return simt::Kernel(kernel.function, kernel.syncPoints, factsOf(kernel, warps, target, effort));
+    simt::Facts facts = factsOf(kernel, warps, target, effort);
+    facts.dropsBarriers = joined.has_value();
+    return simt::Kernel(kernel.function, kernel.syncPoints, facts);
   };
-  const std::string apart = made.symbol + "_apart";
   try {
     const simt::Kernel coarsened = kernelFor(coarsening);
     const simt::Plan plan = simt::makePlan(coarsened);
     Emitter together(*made.code, plan, kernel.layout, target);
-    if (plan.parting.isAllowed && !joined) together.partWarps(apart);
     made.emitted = together.emit(made.symbol);
-    if (together.hasParted()) {
+    if (plan.code.runsApart) {
       const simt::Kernel single = kernelFor(1);
       const simt::Plan planOfOne = simt::makePlan(single);
-      const EmittedKernel needs = Emitter(*made.code, planOfOne, kernel.layout, target).emitApart(apart, coarsening);
+      const EmittedKernel needs = Emitter(*made.code, planOfOne, kernel.layout, target)
+                                      .emitApart(Emitter::nameOfApart(made.symbol), coarsening);
       made.emitted.scratchBytes = std::max(made.emitted.scratchBytes, needs.scratchBytes);
       made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
     }

@@ -7,7 +7,7 @@
 // blocks, the function returns, and is called again when those have had a turn.
 #include <algorithm>
 
-#include "jit/emitter.hpp"
+#include "jit/code_lowering.hpp"
 #include "rt/lane_scheduler.hpp"
 
 namespace ordito::jit {
@@ -15,12 +15,6 @@ namespace ordito::jit {
 using isa::ModifierKind;
 using isa::Type;
 using Kind = ir::Terminator::Kind;
-
-namespace {
-/// Turns of a loop after which a warp that spins lets the others go on, and after which lanes do so for the other lanes
-/// of their warp. (Of the same order as the cost of a stop.)
-constexpr uint32_t kSpinsForOthers = 64, kSpinsForLanes = 4;
-}  // namespace
 
 LlvmValue Emitter::laneScheduler() { return scratchAddress(plan_.spills.scheduler); }
 
@@ -54,7 +48,6 @@ void Emitter::emitScheduledStart(llvm::BasicBlock* round, llvm::PHINode* state) 
 
 /// The loop over regions while lanes can be diverged.
 void Emitter::emitScheduledRegions(llvm::BasicBlock* round, llvm::PHINode* state, llvm::BasicBlock* done) {
-  inScheduled_ = true;
   auto* select = newBlock("select");
   auto* together = newBlock("together");
   b_.SetInsertPoint(scheduledIteration_);
@@ -73,22 +66,27 @@ void Emitter::emitScheduledRegions(llvm::BasicBlock* round, llvm::PHINode* state
   auto* choice = b_.CreateSwitch(resumePoint, nowhere, static_cast<unsigned>(plan_.regions.resumePoints.size()));
   llvm::IRBuilder<>(nowhere).CreateUnreachable();
   regionLatch_ = scheduledIteration_, regionAdvance_ = nullptr;
-  if (plan_.regions.sharesScheduled) beginRegion(plan_.regions.shared());
-  for (uint32_t p : plan_.regions.scheduled) {
-    auto* head = newBlock("parked");
-    choice->addCase(b_.getInt32(p), head);
-    currentResumePoint_ = p;
-    b_.SetInsertPoint(head);
-    if (!plan_.regions.sharesScheduled) beginRegion(plan_.regions.at(p));
-    enterScheduledRegion(p, lanes);
-    if (!plan_.regions.sharesScheduled) drainWork();
-  }
-  drainWork();
-  inScheduled_ = false;
+  for (const simt::RegionCode& code : plan_.code.regions)
+    if (code.isScheduled) emitScheduledRegion(code, lanes, choice);
 }
 
-/// The lanes of a warp begin the region at `point`. Where regions share their code, what they compute themselves must
-/// not seem to come from the turn before.
+void Emitter::emitScheduledRegion(const simt::RegionCode& code, LlvmValue lanes, llvm::SwitchInst* choice) {
+  region_ = &code.region;
+  CodeLowering lowering(*this, code);
+  lowering.give(lanes);
+  for (const simt::CodeEntry& entry : code.entries) {
+    auto* head = newBlock("parked");
+    choice->addCase(b_.getInt32(entry.resumePoint), head);
+    currentResumePoint_ = entry.resumePoint;
+    b_.SetInsertPoint(head);
+    enterScheduledRegion(entry.resumePoint, lanes);
+    lowering.enterHere(entry.resumePoint);
+  }
+  lowering.lower();
+}
+
+/// The lanes of a warp begin the region at a resume point. Where regions share their code, what they compute themselves
+/// must not seem to come from the iteration before.
 void Emitter::enterScheduledRegion(uint32_t resumePoint, LlvmValue lanes) {
   if (plan_.regions.sharesScheduled)
     for (ValueId v = 0; v < f_.values.size(); ++v)
@@ -97,34 +95,6 @@ void Emitter::enterScheduledRegion(uint32_t resumePoint, LlvmValue lanes) {
   takeBarrierResults(resumePoint, lanes);
   reloadAfterBarrier(resumePoint);
   deliverBarrierReduction(resumePoint);
-  LlvmValue live = b_.CreateBitCast(lanes, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes));
-  b_.CreateStore(toStorage(live), live_[0]);
-  auto start = [&](bool full) {
-    valueCache_.clear();
-    arrive(plan_.regions.resumePoints[resumePoint], versionNumber({full, {}}));
-  };
-  if (plan_.regions.sharesScheduled || !comesInPart(resumePoint)) {
-    start(hasFullVersion() && !comesInPart(resumePoint));
-  } else {
-    auto* whole = newBlock("whole");
-    auto* part = newBlock("part");
-    b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(~0u)), whole, part);
-    b_.SetInsertPoint(whole);
-    start(true);
-    b_.SetInsertPoint(part);
-    start(false);
-  }
-}
-
-/// May lanes of a warp be missing where the region at `point`, or any that shares its code, begins?
-bool Emitter::comesInPart(uint32_t resumePoint) const {
-  auto mayMiss = [&](uint32_t p) {
-    return plan_.exits.mayMiss[p] ||
-           (plan_.regions.entries[p].diverged &&
-            syncPoints_.independentRegion[plan_.regions.resumePoints[p]] == ir::SyncPoints::Stepping::Lanes);
-  };
-  if (!plan_.regions.sharesScheduled) return mayMiss(resumePoint);
-  return std::ranges::any_of(plan_.regions.scheduled, mayMiss);
 }
 
 /// All threads are at `point`, behind which they may get diverged.
@@ -239,58 +209,26 @@ void Emitter::emitSyncPoint(BlockId b, const Parts& mask) {
   spillForBarrier(resumePoint, mask);
 }
 
-/// Counts a turn of the loop with `header`, in code that all running lanes go through together; after many, they stop
-/// so that others can go on.
-void Emitter::noteSpin(BlockId header, uint32_t version) {
-  LlvmValue turns = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), spins_), b_.getInt32(1));
-  b_.CreateStore(turns, spins_);
+/// Counts an iteration of the loop with `header`, in code that all running lanes go through together; after `limit`,
+/// they stop so that others can go on.
+void Emitter::noteSpin(BlockId header, const Parts& lanes, uint32_t limit) {
+  LlvmValue iterations = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), spins_), b_.getInt32(1));
+  b_.CreateStore(iterations, spins_);
   auto* tired = newBlock("tired");
   auto* on = newBlock("spinon");
-  b_.CreateCondBr(b_.CreateICmpUGE(turns, b_.getInt32(kSpinsForOthers)), tired, on);
+  b_.CreateCondBr(b_.CreateICmpUGE(iterations, b_.getInt32(limit)), tired, on);
   b_.SetInsertPoint(tired);
-  const Parts live = liveMask(version);
-  helper("ordito_schedule_spinning", b_.getVoidTy(),
-         {laneScheduler(), live.empty() ? b_.getInt32(~0u) : laneBits(live[0]),
-          b_.getInt32(plan_.regions.pointOf[header]), b_.getInt32(f_.blocks[header].line)});
-  spillForBarrier(plan_.regions.pointOf[header], live);
+  stopSpinning(header, lanes.empty() ? b_.getInt32(~0u) : laneBits(lanes[0]), lanes);
   b_.CreateBr(regionLatch_);
   b_.SetInsertPoint(on);
 }
 
-/// The end of a turn of a masked loop that spins: `waiting` is who goes round again. If for some turns nobody has left,
-/// they stop, and the lanes that did leave go on. Ends in a branch to `loop` or `after`.
-void Emitter::endSpinIteration(BlockId header, LlvmValue waiting, llvm::BasicBlock* loop, llvm::BasicBlock* after,
-                               const SpinIterations& turns) {
-  LlvmValue bits = laneBits(waiting);
-  LlvmValue same = b_.CreateICmpEQ(bits, b_.CreateLoad(b_.getInt32Ty(), turns.before));
-  LlvmValue count = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), turns.count), b_.getInt32(1));
-  count = b_.CreateSelect(same, count, b_.getInt32(0));
-  b_.CreateStore(bits, turns.before);
-  b_.CreateStore(count, turns.count);
-  LlvmValue live = fromStorage(b_.CreateLoad(storageType(), live_[0]));
-  LlvmValue others = b_.CreateICmpNE(b_.CreateAnd(laneBits(live), b_.CreateNot(bits)), b_.getInt32(0));
-  LlvmValue limit = b_.CreateSelect(others, b_.getInt32(kSpinsForLanes), b_.getInt32(kSpinsForOthers));
-  auto* again = newBlock("again");
-  auto* tired = newBlock("tired");
-  b_.CreateCondBr(b_.CreateICmpEQ(bits, b_.getInt32(0)), after, again);
-  b_.SetInsertPoint(again);
-  b_.CreateCondBr(b_.CreateICmpUGE(count, limit), tired, loop);
-  b_.SetInsertPoint(tired);
+/// The lanes, also given as `bits`, stop in front of the loop's next iteration.
+void Emitter::stopSpinning(BlockId header, LlvmValue bits, const Parts& lanes) {
+  const uint32_t resumePoint = plan_.regions.pointOf[header];
   helper("ordito_schedule_spinning", b_.getVoidTy(),
-         {laneScheduler(), bits, b_.getInt32(plan_.regions.pointOf[header]), b_.getInt32(f_.blocks[header].line)});
-  spillForBarrier(plan_.regions.pointOf[header], {waiting});
-  b_.CreateStore(toStorage(b_.CreateAnd(live, b_.CreateNot(waiting))), live_[0]);
-  for (auto* slot : pendingSlots(header)) b_.CreateStore(llvm::Constant::getNullValue(storageType()), slot);
-  b_.CreateBr(after);
-}
-
-Emitter::SpinIterations Emitter::beginSpinIterations() {
-  llvm::IRBuilder<> at(entry_);
-  SpinIterations turns{at.CreateAlloca(b_.getInt32Ty(), nullptr, "before"),
-                       at.CreateAlloca(b_.getInt32Ty(), nullptr, "turns")};
-  b_.CreateStore(b_.getInt32(0), turns.before);
-  b_.CreateStore(b_.getInt32(0), turns.count);
-  return turns;
+         {laneScheduler(), bits, b_.getInt32(resumePoint), b_.getInt32(f_.blocks[header].line)});
+  spillForBarrier(resumePoint, lanes);
 }
 
 }  // namespace ordito::jit

@@ -3,6 +3,8 @@
 // block may be emitted several times.
 #include "jit/values.hpp"
 
+#include <algorithm>
+
 #include "ir/shape_transfer.hpp"
 
 namespace ordito::jit {
@@ -139,7 +141,8 @@ LlvmValue Values::vectorOf(ValueId v, unsigned part) {
 /// Gives `v` its value, in the block being emitted and, where others read it, in its slots.
 void Values::define(ValueId v, CachedValue value) {
   value.vectors.resize(coarsening_, nullptr);
-  store(v, value, outlivesIteration_[v] ? c_.at.mask : Parts{});
+  const bool keeps = keeping_ && std::ranges::find(*keeping_, v) != keeping_->end();
+  store(v, value, keeps ? c_.at.mask : Parts{});
   valueCache_[v] = std::move(value);
 }
 

@@ -19,6 +19,7 @@ struct Facts {
   Processor processor;
   bool counters = false;           // the code counts what it does
   bool baseline = false;           // as little code as possible, soon
+  bool dropsBarriers = false;      // the kernel has lost barriers for which all its warps advance together
   uint32_t staticSharedBytes = 0;  // that the kernel can reach
   size_t schedulerBytes = 0;       // that the lane scheduler needs, should threads get diverged
 

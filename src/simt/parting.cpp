@@ -35,8 +35,8 @@ bool leavesNoTrace(const ir::Function& f, BlockId b) {
 Parting findParting(const ir::Function& f, const ir::SyncPoints& syncPoints, const ir::Shapes& shapes,
                     const Facts& facts) {
   Parting p;
-  p.isAllowed =
-      facts.launch.coarsening > 1 && syncPoints.resumePoints.size() == 1 && !syncPoints.diverges() && !facts.counters;
+  p.isAllowed = facts.launch.coarsening > 1 && syncPoints.resumePoints.size() == 1 && !syncPoints.diverges() &&
+                !facts.counters && !facts.dropsBarriers;
   p.startsAnew.assign(f.blocks.size(), 0);
   for (BlockId b = 0; p.isAllowed && b < f.blocks.size(); ++b)
     p.startsAnew[b] = shapes.isDivergent(b) && exitSide(f, f.blocks[b].end) < 2 && leavesNoTrace(f, b);

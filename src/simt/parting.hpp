@@ -13,7 +13,8 @@
 namespace ordito::simt {
 
 struct Parting {
-  /// May the kernel have such a function? It has one region, no counters, and threads that stay converged.
+  /// May the kernel have such a function? It has one region, as the program has it, no counters, and
+  /// threads that stay converged.
   bool isAllowed = false;
   /// By block: it ends at a branch that ends some lanes, and nothing is seen of what came before.
   std::vector<char> startsAnew;

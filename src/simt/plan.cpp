@@ -2,6 +2,7 @@
 #include "simt/plan.hpp"
 
 #include "ir/speculated.hpp"
+#include "simt/code_passes.hpp"
 
 namespace ordito::simt {
 
@@ -22,6 +23,7 @@ Plan makePlan(const Kernel& k) {
   PrivatisedCounters counters = findPrivatisedCounters(f, syncPoints, definitions, facts);
   std::vector<char> rematerialised = findRematerialised(f, syncPoints, shapes, definitions, liveness);
   SpillSlots spills({f, syncPoints, shapes, liveness, rematerialised, counters, facts});
+  Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions});
   return {f,
           syncPoints,
           facts,
@@ -41,7 +43,8 @@ Plan makePlan(const Kernel& k) {
           std::move(privateSlots),
           std::move(counters),
           std::move(rematerialised),
-          std::move(spills)};
+          std::move(spills),
+          std::move(code)};
 }
 
 }  // namespace ordito::simt

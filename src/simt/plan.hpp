@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ir/definitions.hpp"
+#include "simt/code.hpp"
 #include "simt/early_exits.hpp"
 #include "simt/facts.hpp"
 #include "simt/known_bits.hpp"
@@ -45,6 +46,7 @@ struct Plan {
   const PrivatisedCounters counters;
   const std::vector<char> rematerialised;  // by value
   const SpillSlots spills;
+  const Code code;
 };
 
 /// What a plan is made of; it must outlive the plan.

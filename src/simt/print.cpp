@@ -5,6 +5,7 @@
 
 #include "simt/accesses.hpp"
 #include "simt/coarsening.hpp"
+#include "simt/code_passes.hpp"
 
 namespace ordito::simt {
 
@@ -13,6 +14,13 @@ std::string instructionName(const ir::Instruction& i) {
 }
 
 namespace {
+
+/// The code as a pass leaves it.
+template <size_t kPass>
+std::string codeBehind(const Plan& p) {
+  const CodeInputs inputs{p.function, p.syncPoints, p.facts, p.shapes, p.regions, p.exits, p.parting, p.versions};
+  return print(makeCode(inputs, codePasses()[kPass].name), p.regions);
+}
 
 constexpr Part kParts[] = {
     {"cost", "the processor and the limits at which the plan decides",
@@ -44,6 +52,9 @@ constexpr Part kParts[] = {
     {"rematerialise", "values that are made again behind resume points",
      [](const Plan& p) { return printRematerialised(p.rematerialised, p.function); }},
     {"spill-slots", "where values lie across resume points", [](const Plan& p) { return print(p.spills, p.function); }},
+    {"build-code", "SIMT code: control flow with masks and versions, and all events", codeBehind<0>},
+    {"drop-events", "the same without the events that nobody listens to", codeBehind<1>},
+    {"dead-masks", "the same without masks that nobody reads: what is lowered to LLVM", codeBehind<2>},
 };
 
 }  // namespace

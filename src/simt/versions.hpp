@@ -2,8 +2,8 @@
 // be emitted once more for the case that they do, without masks: `if (i < n)` costs a test per warp and not a mask on
 // every access.
 //
-// How many of these copies are made is decided while code is emitted (Emitter::isWorthSpecialising), since a version
-// begins where another ends and each spends of what the kernel may grow.
+// How many of these copies are made is decided where code is written (build_code.hpp), since a version begins where
+// another ends and each spends of what the kernel may grow.
 #pragma once
 
 #include <string>

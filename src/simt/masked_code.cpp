@@ -1,0 +1,237 @@
+// See masked_code.hpp.
+#include "simt/masked_code.hpp"
+
+#include <algorithm>
+
+#include "ir/liveness.hpp"
+
+namespace ordito::simt {
+
+using ir::kNoBlock;
+using Kind = ir::Terminator::Kind;
+
+namespace {
+
+bool contains(const std::vector<BlockId>& blocks, BlockId b) { return std::ranges::find(blocks, b) != blocks.end(); }
+
+}  // namespace
+
+void runBlock(CodeWriter& writer, const CodeInputs& in, const OutlivingValues& outliving, BlockId b, MaskId lanes,
+              bool hasLane) {
+  CodeOperation& run = writer.addFor(CodeOp::Run, b, lanes);
+  run.isWhole = hasLane;
+  for (const Instruction& i : in.function.blocks[b].code)
+    ir::forEachDefinition(i, [&](ValueId v, unsigned) {
+      if (outliving[v]) run.values.push_back(v);
+    });
+  writer.addFor(CodeOp::EndEvent, b, lanes);
+}
+
+/// Where the iterations of a masked loop begin: where lanes come in first, which is in its middle if a region starts
+/// there. One that spins has iterations from its own header on, where its lanes can stop.
+BlockId MaskedCode::headerOf(const std::vector<BlockId>& loop) const {
+  for (BlockId n : loop)
+    if (const auto* spin = in_.syncPoints.spinAt(n);
+        spin && std::ranges::all_of(loop, [&](BlockId m) { return spin->members[m] != 0; }))
+      return n;
+  return *std::ranges::min_element(loop, {}, [&](BlockId b) { return place_.region.position(b); });
+}
+
+bool MaskedCode::repeats(const std::vector<BlockId>& component, BlockId header) const {
+  return std::ranges::any_of(component, [&](BlockId n) { return contains(in_.regions.graph.successors[n], header); });
+}
+
+/// The region's graph, in which the synchronisation points among `nodes` lead to where their lanes will come back to
+/// one of `nodes`. So such a point belongs to the loops around it, as in the kernel, also if the way back leads over
+/// the region's start, `cut`; and lanes reach it in the iteration in which they set out for it: at its end, what they
+/// have computed dies.
+ir::Graph MaskedCode::graphWithSyncPoints(const std::vector<BlockId>& nodes, BlockId cut) const {
+  ir::Graph graph = in_.regions.graph;
+  std::vector<char> isNode(f_.blocks.size(), 0);
+  for (BlockId n : nodes) isNode[n] = 1;
+  for (BlockId b : nodes) {
+    if (f_.blocks[b].end.kind != Kind::Barrier) continue;
+    std::vector<char> seen(f_.blocks.size(), 0);
+    std::vector<BlockId> work{b};
+    while (!work.empty()) {
+      const ir::Terminator& end = f_.blocks[work.back()].end;
+      work.pop_back();
+      for (unsigned k = 0; k < end.targetCount(); ++k) {
+        const BlockId to = end.target[k];
+        if (seen[to]) continue;
+        seen[to] = 1;
+        if (isNode[to] && to != cut)
+          graph.edge(b, to);
+        else
+          work.push_back(to);
+      }
+    }
+  }
+  return graph;
+}
+
+/// Masked blocks in topological order, loops as loops. Edges into `cut`, the header of the loop around `nodes`, do not
+/// count.
+void MaskedCode::writeSequence(const std::vector<BlockId>& nodes, BlockId cut) {
+  const bool stops = std::ranges::any_of(nodes, [&](BlockId n) { return f_.blocks[n].end.kind == Kind::Barrier; });
+  const ir::Graph& graph = in_.regions.graph;
+  for (const auto& component : ir::components(stops ? graphWithSyncPoints(nodes, cut) : graph, nodes, cut)) {
+    const BlockId header = headerOf(component);
+    const bool isLoop = header != cut && repeats(component, header);
+    if (!isLoop && component.size() == 1)
+      writeBlock(component[0]);
+    else if (!isLoop)
+      writeSequence(component, header);  // who comes back to the header has stopped on the way
+    else if (!writeUniformLoop(component))
+      writeLoop(component, header);
+  }
+}
+
+void MaskedCode::writeLoop(const std::vector<BlockId>& loop, BlockId header) {
+  if (place_.isScheduled) noteOutliving(loop, header);
+  const CodeBlockId first = w_.newBlock("loop"), after = w_.newBlock("afterloop");
+  const bool spins = in_.syncPoints.spinAt(header) != nullptr;
+  if (spins) w_.add(CodeOp::BeginSpin, header);
+  w_.branch(first);
+  w_.continueAt(first);
+  writeSequence(loop, header);
+  w_.add(CodeOp::Forget).values = deadAtEndOf(loop);
+  const MaskId again = w_.waiting(header);
+  if (spins) {
+    CodeOperation& end = w_.addFor(CodeOp::BranchSpin, header, again);
+    end.targets[0] = first, end.targets[1] = after;
+  } else {
+    w_.branchAny(again, first, after);
+  }
+  w_.continueAt(after);
+}
+
+/// In a natural loop a value reaches other iterations, and code behind the loop, through phis only, which each lane is
+/// given for itself. Around synchronisation points a loop need not be natural: it may begin in the middle of one of the
+/// kernel's loops, and some lanes are already in that one's next iteration while others still wait, in front of the
+/// loop's header or behind it, to read what they have computed in the last. Such values are written under masks, and
+/// kept.
+void MaskedCode::noteOutliving(const std::vector<BlockId>& loop, BlockId header) {
+  std::vector<BlockId> waits{header};
+  for (BlockId b : loop)
+    for (BlockId s : in_.regions.graph.successors[b])
+      if (!contains(loop, s) && !contains(waits, s)) waits.push_back(s);
+  std::vector<char> isComputed(f_.values.size(), 0);
+  for (BlockId b : loop)
+    for (const Instruction& i : f_.blocks[b].code)
+      ir::forEachDefinition(i, [&](ValueId v, unsigned) { isComputed[v] = 1; });
+  for (const auto& live : ir::liveIns(f_, waits))
+    for (ValueId v : live)
+      if (isComputed[v]) outliving_[v] = 1;
+}
+
+/// What an instruction of the loop computed, no block reads in the next iteration, or behind the loop, but through a
+/// phi, or it is known to be read. Unless it is said that it dies, LLVM would carry the old values of all skipped
+/// blocks around the loop, more than there are registers.
+std::vector<ValueId> MaskedCode::deadAtEndOf(const std::vector<BlockId>& loop) const {
+  std::vector<ValueId> dead;
+  for (BlockId b : loop)
+    for (const Instruction& i : f_.blocks[b].code)
+      ir::forEachDefinition(i, [&](ValueId v, unsigned) {
+        if (!outliving_[v]) dead.push_back(v);
+      });
+  return dead;
+}
+
+void MaskedCode::writeBlock(BlockId b) {
+  const CodeBlockId body = w_.newBlock("body"), skip = w_.newBlock("skip");
+  const MaskId lanes = w_.waiting(b);
+  w_.branchAny(lanes, body, skip);
+  w_.continueAt(body);
+  w_.add(CodeOp::ClearWaiting, b);
+  runBlock(w_, in_, outliving_, b, lanes, true);
+  writeEnd(b, lanes);
+  if (!w_.isEnded()) w_.branch(skip);
+  w_.continueAt(skip);
+}
+
+/// The lanes go on at `to`.
+void MaskedCode::leave(BlockId from, BlockId to, MaskId lanes) {
+  if (ir::isExitOnly(f_.blocks[to])) {
+    w_.addFor(CodeOp::ExitEvent, to, lanes);
+    w_.addFor(CodeOp::Retire, lanes);
+    return;
+  }
+  w_.assign(from, to, lanes);
+  if (place_.masks.masked[to]) w_.addFor(CodeOp::Wait, to, lanes);
+}
+
+void MaskedCode::writeEnd(BlockId b, MaskId lanes) {
+  const ir::Terminator& end = f_.blocks[b].end;
+  switch (end.kind) {
+    case Kind::Jump: return leave(b, end.target[0], lanes);
+    case Kind::Exit: w_.addFor(CodeOp::Retire, lanes); return;
+    case Kind::Trap: w_.add(CodeOp::Trap, b); return;
+    case Kind::Barrier:
+      w_.addFor(CodeOp::Park, b, lanes);
+      w_.addFor(CodeOp::Retire, lanes);
+      return;
+    case Kind::Branch: break;
+  }
+  const MaskId holds = w_.condition(end, end.negated);
+  const MaskId taken = w_.both(lanes, holds), other = w_.butNot(lanes, holds);
+  leave(b, end.target[0], taken);
+  leave(b, end.target[1], other);
+}
+
+/// The header of a loop that lanes which enter it together leave together; none if they may part.
+BlockId MaskedCode::uniformHeader(const std::vector<BlockId>& loop) const {
+  BlockId header = kNoBlock;
+  for (BlockId n : loop) {
+    const ir::Terminator& end = f_.blocks[n].end;
+    if (in_.syncPoints.spinAt(n) || (end.kind != Kind::Jump && end.kind != Kind::Branch) || in_.shapes.isDivergent(n) ||
+        exitSide(f_, end) < 2)
+      return kNoBlock;
+    for (BlockId p : f_.blocks[n].predecessors) {
+      if (contains(loop, p)) continue;
+      if (header != kNoBlock && header != n) return kNoBlock;
+      header = n;
+    }
+  }
+  return header;
+}
+
+/// A loop under a mask whose own branches all lanes take alike stays a plain loop: the mask is tested once, before it.
+bool MaskedCode::writeUniformLoop(const std::vector<BlockId>& loop) {
+  const BlockId header = uniformHeader(loop);
+  if (header == kNoBlock) return false;
+  const CodeBlockId after = w_.newBlock("afterloop");
+  std::vector<CodeBlockId> at(f_.blocks.size(), kNoCodeBlock);
+  for (BlockId n : loop) at[n] = w_.newBlock("uniformloop");
+  const MaskId lanes = w_.waiting(header);
+  w_.add(CodeOp::ClearWaiting, header);
+  w_.branchAny(lanes, at[header], after);
+  for (BlockId n : loop) writeUniformIteration(n, loop, lanes, at, after);
+  w_.continueAt(after);
+  return true;
+}
+
+void MaskedCode::writeUniformIteration(BlockId b, const std::vector<BlockId>& loop, MaskId lanes,
+                                       const std::vector<CodeBlockId>& at, CodeBlockId after) {
+  w_.continueAt(at[b]);
+  runBlock(w_, in_, outliving_, b, lanes, true);
+  const ir::Terminator& end = f_.blocks[b].end;
+  auto goTo = [&](BlockId to) {
+    if (contains(loop, to)) {
+      w_.assign(b, to, kAllLanes);
+      return w_.branch(at[to]);
+    }
+    w_.assign(b, to, lanes);
+    if (place_.masks.masked[to]) w_.addFor(CodeOp::Wait, to, lanes);
+    w_.branch(after);
+  };
+  if (end.kind == Kind::Jump) return goTo(end.target[0]);
+  const CodeBlockId side[2] = {w_.newBlock("taken", w_.here()), w_.newBlock("other", w_.here())};
+  w_.branchUniform(end, side[0], side[1]);
+  for (unsigned k = 0; k < 2; ++k) {
+    w_.continueAt(side[k]);
+    goTo(end.target[k]);
+  }
+}
+
+}  // namespace ordito::simt
