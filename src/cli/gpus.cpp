@@ -69,8 +69,8 @@ void describe(const GpuDescription& g) {
 
 void chooseGpu(const char* command, const std::string& name) {
   if (name.empty()) return;
-  if (const auto gpu = machine::findGpu(name); !gpu) {
-    fmt::print(stderr, "ordito {}: {}\n", command, gpu.error().message);
+  if (const auto gpus = machine::findGpus(name); !gpus) {
+    fmt::print(stderr, "ordito {}: {}\n", command, gpus.error().message);
     std::exit(2);
   }
   setenv("ORDITO_GPU", name.c_str(), 1);

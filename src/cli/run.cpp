@@ -47,7 +47,8 @@ void addRunCommand(CLI::App& app) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* run = app.add_subcommand("run", "Run a program with Ordito's CUDA libraries");
-  run->add_option("--gpu", options->gpu, "The GPU to show to the program (see ordito gpus)");
+  run->add_option("--gpu", options->gpu,
+                  "The GPU to show to the program (see ordito gpus); several with commas between them");
   run->add_flag("--fidelity", options->fidelity.wanted,
                 "Afterwards, say which executed instructions gave a GPU's very bits, and which need not");
   run->add_option("--fidelity-json", options->fidelity.json, "Write that report to a file, as JSON");

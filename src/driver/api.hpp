@@ -11,6 +11,12 @@
   ::ordito::driver::Context* context = nullptr; \
   if (CUresult unusable = ::ordito::driver::currentContext(context)) return unusable
 
+/// Declares `device`, the one with a number, or returns CUDA_ERROR_INVALID_DEVICE.
+#define ORDITO_DEVICE(device, ordinal)                                            \
+  if (!::ordito::driver::initialised) return CUDA_ERROR_NOT_INITIALIZED;          \
+  ::ordito::driver::Device* const device = ::ordito::driver::findDevice(ordinal); \
+  if (!device) return CUDA_ERROR_INVALID_DEVICE
+
 /// Declares `stream`, what a handle means, or returns CUDA_ERROR_INVALID_HANDLE.
 #define ORDITO_STREAM(stream, context, handle) \
   auto stream = (context)->stream(handle);     \

@@ -10,15 +10,9 @@ using namespace ordito::driver;
 
 namespace {
 
-CUresult checkDevice(CUdevice ordinal) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  return ordinal >= 0 && ordinal < kDeviceCount ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
 std::mutex primaryMutex;
 
-CUresult endPrimary() {
-  Context& primary = *device().primary;
+CUresult endPrimary(Context& primary) {
   primary.retained = 0;
   if (primary.alive) primary.destroy();
   ordito::machine::flushListeners();
@@ -28,10 +22,10 @@ CUresult endPrimary() {
 }  // namespace
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice ordinal) {
-  if (CUresult bad = checkDevice(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!context) return CUDA_ERROR_INVALID_VALUE;
   std::lock_guard lock(primaryMutex);
-  Context& primary = *device().primary;
+  Context& primary = *device->primary;
   primary.revive();
   ++primary.retained;
   *context = primary.handle();
@@ -39,37 +33,37 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice ordinal) {
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice ordinal) {
-  if (CUresult bad = checkDevice(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   std::lock_guard lock(primaryMutex);
-  Context& primary = *device().primary;
+  Context& primary = *device->primary;
   if (primary.retained == 0) return CUDA_ERROR_INVALID_CONTEXT;
-  return --primary.retained == 0 ? endPrimary() : CUDA_SUCCESS;
+  return --primary.retained == 0 ? endPrimary(primary) : CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice ordinal) {
-  if (CUresult bad = checkDevice(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   std::lock_guard lock(primaryMutex);
-  return endPrimary();
+  return endPrimary(*device->primary);
 }
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned int flags) {
-  if (CUresult bad = checkDevice(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)) return CUDA_ERROR_INVALID_VALUE;
-  device().primary->flags = flags;
+  device->primary->flags = flags;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int* flags, int* active) {
-  if (CUresult bad = checkDevice(ordinal)) return bad;
-  if (flags) *flags = device().primary->flags;
-  if (active) *active = device().primary->retained > 0;
+  ORDITO_DEVICE(device, ordinal);
+  if (flags) *flags = device->primary->flags;
+  if (active) *active = device->primary->retained > 0;
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice ordinal) {
-  if (CUresult bad = checkDevice(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!context) return CUDA_ERROR_INVALID_VALUE;
-  auto* made = new Context(device());  // lives for ever, see context.hpp
+  auto* made = new Context(*device);  // lives for ever, see context.hpp
   made->flags = flags;
   contextStack().push_back(made);
   *context = made->handle();
@@ -85,7 +79,7 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsig
 CUresult cuCtxDestroy(CUcontext handle) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
   Context* context = Context::from(handle);
-  if (!context || context == device().primary) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!context || context == context->device.primary) return CUDA_ERROR_INVALID_CONTEXT;
   context->destroy();
   auto& stack = contextStack();
   if (!stack.empty() && stack.back() == context) stack.pop_back();
@@ -140,7 +134,7 @@ CUresult cuCtxGetDevice(CUdevice* ordinal) {
   Context* context = nullptr;
   if (CUresult bad = currentContextEvenBroken(context)) return bad;
   if (!ordinal) return CUDA_ERROR_INVALID_VALUE;
-  *ordinal = 0;
+  *ordinal = context->device.ordinal;
   return CUDA_SUCCESS;
 }
 
@@ -247,15 +241,20 @@ CUresult cuCtxResetPersistingL2Cache() {
   return CUDA_SUCCESS;
 }
 
-CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int) {
+// All memory is the process's, so a kernel reaches that of every device; what is kept is what a GPU would answer.
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
   ORDITO_CONTEXT(context);
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
   Context* other = Context::from(peer);
-  if (!other) return CUDA_ERROR_INVALID_CONTEXT;
-  return &other->device == &context->device ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+  if (!other || &other->device == &context->device) return CUDA_ERROR_INVALID_CONTEXT;
+  std::lock_guard lock(context->settingsMutex);
+  return context->peers.insert(other).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer) {
   ORDITO_CONTEXT(context);
-  (void)context;
-  return Context::from(peer) ? CUDA_ERROR_PEER_ACCESS_NOT_ENABLED : CUDA_ERROR_INVALID_CONTEXT;
+  Context* other = Context::from(peer);
+  if (!other) return CUDA_ERROR_INVALID_CONTEXT;
+  std::lock_guard lock(context->settingsMutex);
+  return context->peers.erase(other) ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }

@@ -19,11 +19,6 @@ using namespace ordito::driver;
 
 namespace {
 
-CUresult check(CUdevice ordinal) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  return ordinal >= 0 && ordinal < kDeviceCount ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
 /// Ordito's environment variables have values that they can have; says once what is wrong if one has not.
 bool isEnvironmentRight() {
   static const bool isRight = [] {
@@ -33,6 +28,8 @@ bool isEnvironmentRight() {
   }();
   return isRight;
 }
+
+constexpr unsigned kFirstBus = 1;  // on the PCI bus that programs are told of
 
 void atProcessEnd() {
   abandonAllStreams();
@@ -61,7 +58,7 @@ int orditoExplainsAll() { return ordito::readEnvironment().explain != 0; }
 CUresult cuInit(unsigned int flags) {
   if (flags) return CUDA_ERROR_INVALID_VALUE;
   static const bool hasDevice = [] {
-    const auto known = ordito::machine::checkSelectedGpu();
+    const auto known = ordito::machine::checkSelectedGpus();
     if (!known) fmt::print(stderr, "ordito: {}\n", known.error().message);
     return known.has_value();
   }();
@@ -70,7 +67,7 @@ CUresult cuInit(unsigned int flags) {
   static std::once_flag once;
   std::call_once(once, [] {
     addListeners();
-    device();
+    devices();
     std::atexit(atProcessEnd);
     initialised = true;
   });
@@ -86,62 +83,64 @@ CUresult cuDriverGetVersion(int* version) {
 
 CUresult cuDeviceGet(CUdevice* result, int ordinal) {
   if (!result) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = check(ordinal)) return bad;
-  *result = ordinal;
+  ORDITO_DEVICE(device, ordinal);
+  *result = device->ordinal;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int* count) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (!count) return CUDA_ERROR_INVALID_VALUE;
-  *count = kDeviceCount;
+  *count = static_cast<int>(devices().size());
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetName(char* name, int length, CUdevice ordinal) {
-  if (CUresult bad = check(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!name || length <= 0) return CUDA_ERROR_INVALID_VALUE;
-  std::snprintf(name, static_cast<size_t>(length), "%s", device().gpu.name.c_str());
+  std::snprintf(name, static_cast<size_t>(length), "%s", device->gpu.name.c_str());
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice ordinal) {
-  if (CUresult bad = check(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!uuid) return CUDA_ERROR_INVALID_VALUE;
   // Stable for a GPU description, and recognisably ours.
   std::memcpy(uuid->bytes, "ordito\0\0", 8);
-  uint64_t hash = std::hash<std::string>{}(device().gpu.id);
+  uuid->bytes[7] = static_cast<char>(device->ordinal);
+  uint64_t hash = std::hash<std::string>{}(device->gpu.id);
   std::memcpy(uuid->bytes + 8, &hash, 8);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceTotalMem(size_t* bytes, CUdevice ordinal) {
-  if (CUresult bad = check(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!bytes) return CUDA_ERROR_INVALID_VALUE;
-  *bytes = device().gpu.memoryBytes;
+  *bytes = device->gpu.memoryBytes;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetLuid(char* luid, unsigned int* nodeMask, CUdevice ordinal) {
-  if (CUresult bad = check(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
+  (void)device;
   (void)luid;
   (void)nodeMask;
   return CUDA_ERROR_NOT_SUPPORTED;  // Windows only
 }
 
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice ordinal) {
-  if (CUresult bad = check(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!value) return CUDA_ERROR_INVALID_VALUE;
-  auto found = deviceAttribute(device().gpu, attribute);
+  auto found = device->attribute(attribute);
   if (!found) return CUDA_ERROR_INVALID_VALUE;
   *value = *found;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetProperties(CUdevprop* p, CUdevice ordinal) {
-  if (CUresult bad = check(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  auto get = [](CUdevice_attribute attribute) { return deviceAttribute(device().gpu, attribute).value_or(0); };
+  auto get = [&](CUdevice_attribute attribute) { return device->attribute(attribute).value_or(0); };
   p->maxThreadsPerBlock = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   p->maxThreadsDim[0] = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
   p->maxThreadsDim[1] = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
@@ -160,17 +159,18 @@ CUresult cuDeviceGetProperties(CUdevprop* p, CUdevice ordinal) {
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice ordinal) {
-  if (CUresult bad = check(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
-  *major = static_cast<int>(device().gpu.computeMajor);
-  *minor = static_cast<int>(device().gpu.computeMinor);
+  *major = static_cast<int>(device->gpu.computeMajor);
+  *minor = static_cast<int>(device->gpu.computeMinor);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetPCIBusId(char* busId, int length, CUdevice ordinal) {
-  if (CUresult bad = check(ordinal)) return bad;
+  ORDITO_DEVICE(device, ordinal);
   if (!busId || length < 13) return CUDA_ERROR_INVALID_VALUE;
-  std::snprintf(busId, static_cast<size_t>(length), "0000:01:00.0");
+  std::snprintf(busId, static_cast<size_t>(length), "0000:%02x:00.0",
+                kFirstBus + static_cast<unsigned>(device->ordinal));
   return CUDA_SUCCESS;
 }
 
@@ -180,24 +180,32 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* result, const char* busId) {
   unsigned domain = 0, bus = 0, slot = 0, function = 0;
   bool known = std::sscanf(busId, "%x:%x:%x.%x", &domain, &bus, &slot, &function) >= 3 ||
                (domain = 0, std::sscanf(busId, "%x:%x.%x", &bus, &slot, &function) >= 2);
-  if (!known || domain != 0 || bus != 1 || slot != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *result = 0;
+  const bool isOurs = known && domain == 0 && slot == 0 && bus >= kFirstBus && bus - kFirstBus < devices().size();
+  if (!isOurs) return CUDA_ERROR_INVALID_DEVICE;
+  *result = static_cast<CUdevice>(bus - kFirstBus);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceCanAccessPeer(int* canAccess, CUdevice ordinal, CUdevice peer) {
-  if (CUresult bad = check(ordinal)) return bad;
-  if (CUresult bad = check(peer)) return bad;
+  ORDITO_DEVICE(device, ordinal);
+  ORDITO_DEVICE(other, peer);
   if (!canAccess) return CUDA_ERROR_INVALID_VALUE;
-  *canAccess = ordinal != peer;
+  *canAccess = device != other;
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute, CUdevice from, CUdevice to) {
-  if (CUresult bad = check(from)) return bad;
-  if (CUresult bad = check(to)) return bad;
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to) {
+  ORDITO_DEVICE(first, from);
+  ORDITO_DEVICE(second, to);
   if (!value) return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_ERROR_INVALID_DEVICE;  // a device is no peer of itself, and there is only one
+  if (first == second) return CUDA_ERROR_INVALID_DEVICE;  // a device is no peer of itself
+  switch (attribute) {
+    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK: return *value = 0, CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
+    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+    case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED: return *value = 1, CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
 }
 
 CUresult cuProfilerStart() { return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED; }

@@ -25,6 +25,8 @@ CUresult start(CUfunction handle, const Shape& shape, CUstream streamHandle, voi
   Function* function = functionFrom(handle);
   if (!function) return CUDA_ERROR_INVALID_HANDLE;
   ORDITO_STREAM(stream, context, streamHandle);
+  // CUDA C++ guide, "Stream and Event Behavior": a launch into another device's stream fails.
+  if (&stream->group() != &context->group) return CUDA_ERROR_INVALID_HANDLE;
   LaunchRequest request;
   request.function = function;
   request.grid = shape.grid;

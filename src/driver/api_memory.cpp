@@ -22,9 +22,9 @@ CUresult take(const ordito::Expected<uint64_t>& address, CUdeviceptr* pointer) {
   return CUDA_SUCCESS;
 }
 
-CUresult allocateDevice(Context& context, CUdeviceptr* pointer, size_t bytes) {
+CUresult allocateDevice(Device& device, CUdeviceptr* pointer, size_t bytes) {
   if (!pointer || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  return take(context.device.memory.allocate(bytes), pointer);
+  return take(device.memory.allocate(bytes), pointer);
 }
 
 CUresult allocateHostMemory(void** pointer, size_t bytes, MemoryKind kind, unsigned flags) {
@@ -37,12 +37,21 @@ CUresult allocateHostMemory(void** pointer, size_t bytes, MemoryKind kind, unsig
   return CUDA_SUCCESS;
 }
 
+/// Host memory is every device's; it counts as the first one's.
+Device& deviceOf(const Allocation& allocation) {
+  Device* const owner = findDevice(allocation.device);
+  return owner ? *owner : *devices().front();
+}
+
 std::optional<Allocation> find(const void* pointer) { return allocations().find(reinterpret_cast<uint64_t>(pointer)); }
 
 bool isHost(const Allocation& a) { return a.kind == MemoryKind::Host || a.kind == MemoryKind::Registered; }
 
 /// What memory pools keep. All pools draw from the device's memory directly; freed memory is returned at once.
 struct Pool {
+  explicit Pool(Device& owner) : device(owner) {}
+
+  Device& device;
   cuuint64_t releaseThreshold = 0;
   int reuse[3] = {1, 1, 1};
   std::mutex mutex;
@@ -57,12 +66,20 @@ struct Pool {
 
 struct Pools {
   HandleTable<Pool> table;
-  CUmemoryPool standard;
-  std::atomic<CUmemoryPool> current;
+  std::vector<CUmemoryPool> standard;              // by device
+  std::vector<std::atomic<CUmemoryPool>> current;  // by device
   std::mutex mutex;
   std::map<uint64_t, std::shared_ptr<Pool>> owner;  // by allocation
 
-  Pools() : standard(static_cast<CUmemoryPool>(table.add(std::make_shared<Pool>()))), current(standard) {}
+  Pools() : current(devices().size()) {
+    for (Device* device : devices()) {
+      standard.push_back(static_cast<CUmemoryPool>(table.add(std::make_shared<Pool>(*device))));
+      current[static_cast<size_t>(device->ordinal)] = standard.back();
+    }
+  }
+
+  std::atomic<CUmemoryPool>& currentOf(const Device& device) { return current[static_cast<size_t>(device.ordinal)]; }
+  CUmemoryPool standardOf(const Device& device) const { return standard[static_cast<size_t>(device.ordinal)]; }
 
   void leave(uint64_t address, uint64_t bytes) {
     std::lock_guard lock(mutex);
@@ -84,9 +101,9 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
   ORDITO_STREAM(stream, context, streamHandle);
   auto pool = pools().table.find(handle);
   if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = allocateDevice(*context, pointer, bytes)) return bad;
+  if (CUresult bad = allocateDevice(pool->device, pointer, bytes)) return bad;
   auto node = [&] {
-    auto memory = std::make_shared<GraphMemory>(context->device, *pointer, bytes);
+    auto memory = std::make_shared<GraphMemory>(pool->device, *pointer, bytes);
     return NodeTask{CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(memory), nullptr};
   };
   if (auto captured = capture(stream, node)) return *captured;
@@ -96,12 +113,14 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
   return CUDA_SUCCESS;
 }
 
-/// Frees device or managed memory; waits are the caller's business.
-CUresult release(Device& device, CUdeviceptr pointer) {
+/// Frees device or managed memory of any device; waits are the caller's business.
+CUresult release(CUdeviceptr pointer) {
   if (ownedByGraph(pointer)) return CUDA_SUCCESS;
   auto allocation = allocations().find(pointer);
   if (allocation) pools().leave(pointer, allocation->bytes);
-  if (device.memory.free(pointer) || ordito::machine::freeHost(pointer, MemoryKind::Managed)) return CUDA_SUCCESS;
+  if ((allocation && deviceOf(*allocation).memory.free(pointer)) ||
+      ordito::machine::freeHost(pointer, MemoryKind::Managed))
+    return CUDA_SUCCESS;
   return remember(CUDA_ERROR_INVALID_VALUE, fmt::format("{:#x} was not allocated or is freed already: {}", pointer,
                                                         ordito::machine::describeAddress(pointer)));
 }
@@ -118,7 +137,7 @@ unsigned memoryType(const Allocation& a) {
 
 CUresult pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer, const Allocation& a) {
   switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT: return answer(data, device().primary->handle());
+    case CU_POINTER_ATTRIBUTE_CONTEXT: return answer(data, deviceOf(a).primary->handle());
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return answer(data, memoryType(a));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return answer(data, pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -152,7 +171,7 @@ CUresult cuMemGetInfo(size_t* free, size_t* total) {
 
 CUresult cuMemAlloc(CUdeviceptr* pointer, size_t bytes) {
   ORDITO_CONTEXT(context);
-  return allocateDevice(*context, pointer, bytes);
+  return allocateDevice(context->device, pointer, bytes);
 }
 
 CUresult cuMemAllocPitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size_t height, unsigned int elementBytes) {
@@ -162,7 +181,7 @@ CUresult cuMemAllocPitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size
   size_t rows = (width + 511) / 512 * 512;
   if (rows < width || height > ~size_t{0} / rows) return CUDA_ERROR_INVALID_VALUE;
   *pitch = rows;
-  return allocateDevice(*context, pointer, rows * height);
+  return allocateDevice(context->device, pointer, rows * height);
 }
 
 CUresult cuMemFree(CUdeviceptr pointer) {
@@ -170,7 +189,9 @@ CUresult cuMemFree(CUdeviceptr pointer) {
   if (pointer == 0) return CUDA_SUCCESS;
   // Freeing waits for whatever may still use the memory, as a real driver does.
   context->group.synchronizeAll();
-  return release(context->device, pointer);
+  if (auto allocation = allocations().find(pointer); allocation && &deviceOf(*allocation) != &context->device)
+    deviceOf(*allocation).primary->group.synchronizeAll();
+  return release(pointer);
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr pointer) {
@@ -250,7 +271,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* pointer, size_t bytes, unsigned int flag
 CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice to, CUstream handle) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
-  if (to != CU_DEVICE_CPU && (to < 0 || to >= kDeviceCount)) return CUDA_ERROR_INVALID_DEVICE;
+  if (to != CU_DEVICE_CPU && !findDevice(to)) return CUDA_ERROR_INVALID_DEVICE;
   auto allocation = allocations().find(pointer);
   if (!allocation || allocation->kind != MemoryKind::Managed) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > allocation->address + allocation->bytes - pointer) return CUDA_ERROR_INVALID_VALUE;
@@ -320,7 +341,11 @@ int orditoPointerSides(const void* pointer) { return pointerSides(reinterpret_ca
 // --- stream-ordered allocation
 
 CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
-  return allocateFrom(pools().current, pointer, bytes, stream);
+  ORDITO_CONTEXT(context);
+  const auto found = context->stream(stream);
+  if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  const Context* const owner = Context::of(*found);
+  return allocateFrom(pools().currentOf(owner ? owner->device : context->device), pointer, bytes, stream);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
@@ -335,8 +360,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   if (!allocation || allocation->address != pointer || allocation->kind != MemoryKind::Device)
     return CUDA_ERROR_INVALID_VALUE;
   Operation operation;
-  Device& owner = context->device;
-  operation.run = [&owner, pointer](std::string&) { return release(owner, pointer); };
+  operation.run = [pointer](std::string&) { return release(pointer); };
   auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEM_FREE, pointer, operation.run}; };
   if (auto captured = capture(stream, node)) return *captured;
   stream->submit(std::move(operation));
@@ -344,40 +368,44 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice ordinal) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
+  ORDITO_DEVICE(device, ordinal);
   if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  *pool = pools().standard;
+  *pool = pools().standardOf(*device);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice ordinal) {
-  if (CUresult bad = cuDeviceGetDefaultMemPool(pool, ordinal)) return bad;
-  *pool = pools().current;
+  ORDITO_DEVICE(device, ordinal);
+  if (!pool) return CUDA_ERROR_INVALID_VALUE;
+  *pool = pools().currentOf(*device);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
-  if (!pools().table.find(pool)) return CUDA_ERROR_INVALID_VALUE;
-  pools().current = pool;
+  ORDITO_DEVICE(device, ordinal);
+  const auto found = pools().table.find(pool);
+  if (!found || &found->device != device) return CUDA_ERROR_INVALID_VALUE;
+  pools().currentOf(*device) = pool;
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (!pool || !properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->location.id != 0)
-    return CUDA_ERROR_INVALID_VALUE;
-  *pool = static_cast<CUmemoryPool>(pools().table.add(std::make_shared<Pool>()));
+  Device* const device = findDevice(properties->location.id);
+  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || !device) return CUDA_ERROR_INVALID_VALUE;
+  *pool = static_cast<CUmemoryPool>(pools().table.add(std::make_shared<Pool>(*device)));
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  if (pool == pools().standard || !pools().table.remove(pool)) return CUDA_ERROR_INVALID_VALUE;
-  if (pools().current == pool) pools().current = pools().standard;
+  const auto& standard = pools().standard;
+  if (std::find(standard.begin(), standard.end(), pool) != standard.end()) return CUDA_ERROR_INVALID_VALUE;
+  const auto removed = pools().table.remove(pool);
+  if (!removed) return CUDA_ERROR_INVALID_VALUE;
+  auto& current = pools().currentOf(removed->device);
+  if (current == pool) current = pools().standardOf(removed->device);
   return CUDA_SUCCESS;
 }
 

@@ -92,6 +92,9 @@ CUresult functionAttribute(const Function& function, CUfunction_attribute attrib
 
 /// The parts that a linker was given, each PTX text.
 struct Link {
+  explicit Link(const Device& gpu) : device(gpu) {}
+
+  const Device& device;
   std::vector<std::string> parts;
   std::vector<std::byte> result;
 };
@@ -106,7 +109,7 @@ CUresult addToLink(Link& link, const void* data, size_t bytes) {
   }
   auto entries = readFatbin(image);
   if (!entries) return remember({entries.error().message, CUDA_ERROR_INVALID_IMAGE});
-  uint32_t capability = device().gpu.computeCapability();
+  uint32_t capability = link.device.gpu.computeCapability();
   const FatbinEntry* best = nullptr;
   for (const FatbinEntry& entry : *entries) {
     if (entry.kind != FatbinEntry::Kind::Ptx) continue;
@@ -367,9 +370,8 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 
 CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState* state) {
   ORDITO_CONTEXT(context);
-  (void)context;
   if (!state) return CUDA_ERROR_INVALID_VALUE;
-  *state = static_cast<CUlinkState>(links().add(std::make_shared<Link>()));
+  *state = static_cast<CUlinkState>(links().add(std::make_shared<Link>(context->device)));
   return CUDA_SUCCESS;
 }
 

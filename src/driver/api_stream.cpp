@@ -11,7 +11,7 @@ namespace {
 
 CUresult findEvent(CUevent handle, std::shared_ptr<Event>& event) {
   ORDITO_CONTEXT(context);
-  event = context->events.find(handle);
+  event = context->event(handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   return event->captured() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
 }
@@ -33,8 +33,10 @@ CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned int flags, int pr
 CUresult cuStreamDestroy(CUstream handle) {
   Context* context = nullptr;
   if (CUresult bad = currentContextEvenBroken(context)) return bad;
-  auto stream = context->streams.remove(handle);
-  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  auto stream = handle ? context->stream(handle) : nullptr;
+  Context* const owner = stream ? Context::of(*stream) : nullptr;
+  if (owner) stream = owner->streams.remove(handle);  // not a special one
+  if (!owner || !stream) return CUDA_ERROR_INVALID_HANDLE;
   stream->close();
   return CUDA_SUCCESS;
 }
@@ -67,14 +69,16 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext* result) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
   if (!result) return CUDA_ERROR_INVALID_VALUE;
-  *result = context->handle();
+  Context* const owner = Context::of(*stream);
+  if (!owner) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  *result = owner->handle();
   return CUDA_SUCCESS;
 }
 
 CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned int) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
-  auto event = context->events.find(eventHandle);
+  auto event = context->event(eventHandle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   if (auto captured = captureWait(stream, event)) return *captured;
   Point point = event->point();
@@ -93,8 +97,8 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
   if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   Operation operation;
   operation.evenAfterError = true;
-  operation.run = [=](std::string&) {
-    callback(handle, context->group.error(), data);
+  operation.run = [=, group = &stream->group()](std::string&) {
+    callback(handle, group->error(), data);
     return CUDA_SUCCESS;
   };
   stream->submit(std::move(operation));
@@ -122,7 +126,7 @@ CUresult cuStreamQuery(CUstream handle) {
   ORDITO_STREAM(stream, context, handle);
   if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   if (!stream->idle()) return CUDA_ERROR_NOT_READY;
-  return currentContext(context);
+  return stream->group().error();
 }
 
 CUresult cuStreamSynchronize(CUstream handle) {
@@ -130,7 +134,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
   ORDITO_STREAM(stream, context, handle);
   if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   stream->synchronize();
-  return currentContext(context);
+  return stream->group().error();
 }
 
 CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, size_t, unsigned int) {
@@ -148,21 +152,23 @@ CUresult cuEventCreate(CUevent* handle, unsigned int flags) {
   constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
   if (!handle || flags & ~kKnown) return CUDA_ERROR_INVALID_VALUE;
   if (flags & CU_EVENT_INTERPROCESS) return CUDA_ERROR_NOT_SUPPORTED;
-  *handle = static_cast<CUevent>(context->events.add(std::make_shared<Event>(flags)));
+  *handle = static_cast<CUevent>(context->events.add(std::make_shared<Event>(flags, &context->group)));
   return CUDA_SUCCESS;
 }
 
 CUresult cuEventDestroy(CUevent handle) {
   Context* context = nullptr;
   if (CUresult bad = currentContextEvenBroken(context)) return bad;
-  return context->events.remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  const auto event = context->event(handle);
+  Context* const owner = event ? Context::of(*event->group()) : nullptr;
+  return owner && owner->events.remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, streamHandle);
-  auto event = context->events.find(handle);
-  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  auto event = context->event(handle);
+  if (!event || event->group() != &stream->group()) return CUDA_ERROR_INVALID_HANDLE;
   if (auto captured = captureRecord(stream, event)) return *captured;
   event->record(stream);
   return CUDA_SUCCESS;
@@ -191,6 +197,7 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent startHandle, CUevent en
   if (CUresult bad = findEvent(startHandle, start)) return bad;
   if (CUresult bad = findEvent(endHandle, end)) return bad;
   if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
+  if (start->group() != end->group()) return CUDA_ERROR_INVALID_HANDLE;
   if (!start->recorded() || !end->recorded() || !start->timed() || !end->timed()) return CUDA_ERROR_INVALID_HANDLE;
   if (!start->reached() || !end->reached()) return CUDA_ERROR_NOT_READY;
   *milliseconds = std::chrono::duration<float, std::milli>(end->time() - start->time()).count();

@@ -80,7 +80,7 @@ CUresult invalid(std::string message) { return remember(CUDA_ERROR_INVALID_VALUE
 CUresult checkLocation(const CUmemLocation& location) {
   if (location.type != CU_MEM_LOCATION_TYPE_DEVICE)
     return remember(CUDA_ERROR_NOT_SUPPORTED, "memory to be mapped can only be the device's, not the host's");
-  return location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  return findDevice(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult checkProperties(const CUmemAllocationProp* properties) {
@@ -138,7 +138,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
   if (CUresult bad = checkProperties(properties)) return bad;
   if (bytes == 0 || !isGranular(bytes))
     return invalid(fmt::format("{} bytes of memory are no multiple of {}", bytes, kMappingGranularity));
-  auto memory = PhysicalMemory::create(device().memory, bytes);
+  auto memory = PhysicalMemory::create(findDevice(properties->location.id)->memory, bytes);
   if (!memory) return remember(memory.error());
   CUmemAllocationProp kept = *properties;
   kept.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;

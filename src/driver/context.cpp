@@ -13,7 +13,7 @@ namespace {
 
 struct KnownContexts {
   std::mutex mutex;
-  std::set<const Context*> all;
+  std::set<Context*> all;
 };
 KnownContexts& known() {
   static auto* contexts = new KnownContexts;
@@ -23,6 +23,17 @@ KnownContexts& known() {
 uint64_t nextContextId() {
   static std::atomic<uint64_t> next{1};
   return next++;
+}
+
+/// The first that `find` finds in a context that is alive.
+template <class Find>
+auto findInOthers(const Find& find) -> decltype(find(std::declval<const Context&>())) {
+  KnownContexts& contexts = known();
+  std::lock_guard lock(contexts.mutex);
+  for (const Context* context : contexts.all)
+    if (context->alive)
+      if (auto found = find(*context)) return found;
+  return nullptr;
 }
 
 /// The defaults of a real device, as cuCtxGetLimit answers them.
@@ -62,7 +73,21 @@ Context* Context::from(CUcontext handle) {
 std::shared_ptr<Stream> Context::stream(CUstream handle) {
   if (handle == nullptr || handle == CU_STREAM_LEGACY) return group.legacy();
   if (handle == CU_STREAM_PER_THREAD) return perThreadStream();
-  return streams.find(handle);
+  if (auto own = streams.find(handle)) return own;
+  return findInOthers([&](const Context& other) { return other.streams.find(handle); });
+}
+
+std::shared_ptr<Event> Context::event(CUevent handle) {
+  if (auto own = events.find(handle)) return own;
+  return findInOthers([&](const Context& other) { return other.events.find(handle); });
+}
+
+Context* Context::of(const StreamGroup& wanted) {
+  KnownContexts& contexts = known();
+  std::lock_guard lock(contexts.mutex);
+  for (Context* context : contexts.all)
+    if (&context->group == &wanted && context->alive) return context;
+  return nullptr;
 }
 
 std::shared_ptr<Stream> Context::perThreadStream() {
@@ -77,6 +102,10 @@ void Context::destroy() {
   for (auto& stream : streams.takeAll()) stream->close();
   events.takeAll();
   modules.takeAll();
+  {
+    std::lock_guard lock(settingsMutex);
+    peers.clear();
+  }
   if (this == device.primary) device.memory.freeAll();
 }
 

@@ -64,8 +64,15 @@ class Context {
   /// Null if the handle is no context, dead ones included.
   static Context* from(CUcontext handle);
 
-  /// The stream that a handle means for the calling thread, special ones included; null for a bad handle.
+  /// The context that a stream belongs to; null if that is gone.
+  static Context* of(const StreamGroup& group);
+  static Context* of(const Stream& stream) { return of(stream.group()); }
+
+  /// The stream that a handle means for the calling thread: the special ones are this context's, others may be of any.
+  /// Null for a bad handle.
   std::shared_ptr<Stream> stream(CUstream handle);
+  /// An event of this context or another; null for a bad handle.
+  std::shared_ptr<Event> event(CUevent handle);
   std::shared_ptr<Stream> perThreadStream();
 
   /// Ends everything that belongs to the context: waits, then frees memory (primary context only, which owns it),
@@ -84,6 +91,7 @@ class Context {
   std::atomic<int> retained{0};  // primary context: cuDevicePrimaryCtxRetain calls
   std::mutex settingsMutex;
   std::map<int, size_t> limits;
+  std::set<const Context*> peers;  // whose memory its kernels may use
   CUfunc_cache cacheConfig = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig sharedConfig = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
 };

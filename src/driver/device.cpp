@@ -52,7 +52,6 @@ void addHardware(const GpuDescription& g, Attributes& a) {
   a[CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO] = static_cast<int>(g.singleToDoubleRatio);
   a[CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED] = g.computeMajor >= 2;
   a[CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED] = g.computeMajor >= 2;
-  a[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = 1;
   a[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = 0;
   a[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = 0;
   a[CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT] = 512;
@@ -126,7 +125,8 @@ constexpr TextureLimit kTextureLimits[] = {
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS, 2046, 2046},
 };
 
-Attributes allAttributes(const GpuDescription& gpu) {
+Attributes allAttributes(const Device& device) {
+  const GpuDescription& gpu = device.gpu;
   Attributes a;
   for (int i = 1; i < CU_DEVICE_ATTRIBUTE_MAX; ++i) a[i] = 0;  // known, and "no"
   addLimits(gpu, a);
@@ -134,33 +134,36 @@ Attributes allAttributes(const GpuDescription& gpu) {
   addAbilities(a);
   for (const TextureLimit& limit : kTextureLimits)
     a[limit.attribute] = gpu.computeMajor < 5 ? limit.before5 : limit.from5;
+  a[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = 1 + device.ordinal;
   a[CU_DEVICE_ATTRIBUTE_NUMA_ID] = -1;
   return a;
 }
 
 }  // namespace
 
-Device::Device(const GpuDescription& description) : gpu(description), memory(0, description.memoryBytes) {}
+Device::Device(int number, const GpuDescription& description)
+    : ordinal(number), gpu(description), memory(number, description.memoryBytes), attributes_(allAttributes(*this)) {}
 
-Device& device() {
-  static Device* only = [] {
-    auto* made = new Device(machine::selectedGpu());
-    made->primary = new Context(*made);
-    return made;
-  }();
-  return *only;
+std::optional<int> Device::attribute(CUdevice_attribute attribute) const {
+  const auto found = attributes_.find(attribute);
+  return found == attributes_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<int> deviceAttribute(const GpuDescription& gpu, CUdevice_attribute attribute) {
-  static const Attributes known = allAttributes(machine::selectedGpu());
-  if (&gpu != &machine::selectedGpu()) {
-    Attributes other = allAttributes(gpu);
-    auto it = other.find(attribute);
-    return it == other.end() ? std::nullopt : std::optional(it->second);
-  }
-  auto it = known.find(attribute);
-  if (it == known.end()) return std::nullopt;
-  return it->second;
+const std::vector<Device*>& devices() {
+  static const auto* all = [] {
+    auto* made = new std::vector<Device*>;
+    for (const GpuDescription& gpu : machine::selectedGpus()) {
+      made->push_back(new Device(static_cast<int>(made->size()), gpu));
+      made->back()->primary = new Context(*made->back());
+    }
+    return made;
+  }();
+  return *all;
+}
+
+Device* findDevice(CUdevice ordinal) {
+  const auto& all = devices();
+  return ordinal >= 0 && static_cast<size_t>(ordinal) < all.size() ? all[static_cast<size_t>(ordinal)] : nullptr;
 }
 
 unsigned maxOptInShared(const GpuDescription& gpu) { return std::max(gpu.sharedPerBlockOptin, kDefaultShared); }

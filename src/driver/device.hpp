@@ -1,7 +1,9 @@
-// The virtual GPU and its attributes.
+// The virtual GPUs of the process and their attributes.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "cuda.h"
 #include "machine/gpu.hpp"
@@ -11,20 +13,27 @@ namespace ordito::driver {
 
 class Context;
 
+/// Each has memory and contexts of its own. The threads of the host that run kernels are everybody's.
 struct Device {
-  explicit Device(const machine::GpuDescription& description);
+  Device(int number, const machine::GpuDescription& description);
 
+  /// What cuDeviceGetAttribute answers; nothing for an unknown attribute.
+  std::optional<int> attribute(CUdevice_attribute attribute) const;
+
+  const int ordinal;
   const machine::GpuDescription& gpu;
   machine::DeviceMemory memory;
-  Context* primary = nullptr;  // never null after device(): made with the device
+  Context* primary = nullptr;  // never null after devices(): made with the device
+
+ private:
+  const std::map<int, int> attributes_;
 };
 
-/// The only device, number 0. The first call chooses the GPU (ORDITO_GPU).
-Device& device();
-inline constexpr int kDeviceCount = 1;
+/// All of them, by ordinal: the GPUs that ORDITO_GPU lists. The first call makes them.
+const std::vector<Device*>& devices();
 
-/// What cuDeviceGetAttribute answers; nothing for an unknown attribute.
-std::optional<int> deviceAttribute(const machine::GpuDescription& gpu, CUdevice_attribute attribute);
+/// Null if there is none with this number.
+Device* findDevice(CUdevice ordinal);
 
 // Limits that launches are checked against. They are those of every GPU since compute capability 3.0, whichever GPU is
 // shown: choosing an older one must not make programs fail.

@@ -108,7 +108,7 @@ CUresult childTask(CUgraph handle, NodeTask& task) {
 }
 
 CUresult eventTask(Context& context, CUgraphNodeType type, CUevent handle, NodeTask& task) {
-  auto event = context.events.find(handle);
+  auto event = context.event(handle);
   if (!event) return CUDA_ERROR_INVALID_VALUE;
   task.type = type;
   task.parameters = std::move(event);

@@ -53,8 +53,8 @@ class ModuleHost : public machine::LaunchHost {
 
   void refused(const Child& child, std::string_view why) override { explain(child.launch.kernelName, why); }
 
-  int device() override { return 0; }
-  int deviceCount() override { return 1; }
+  int device() override { return module_->context.device.ordinal; }
+  int deviceCount() override { return static_cast<int>(devices().size()); }
 
   int attribute(int* value, int attribute, int device) override {
     return cuDeviceGetAttribute(value, static_cast<CUdevice_attribute>(attribute), device);

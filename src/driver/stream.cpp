@@ -24,7 +24,24 @@ uint64_t nextStreamId() {
 
 // --- group
 
-StreamGroup::StreamGroup() : legacy_(std::make_shared<Stream>(*this, 0, 0, nextStreamId())) {}
+namespace {
+
+struct AllGroups {
+  std::mutex mutex;
+  std::condition_variable progress;
+};
+
+AllGroups& allGroups() {
+  static auto* all = new AllGroups;  // streams run until the process ends
+  return *all;
+}
+
+}  // namespace
+
+StreamGroup::StreamGroup()
+    : mutex(allGroups().mutex),
+      progress(allGroups().progress),
+      legacy_(std::make_shared<Stream>(*this, 0, 0, nextStreamId())) {}
 
 CUresult StreamGroup::error() const { return error_.load(std::memory_order_acquire); }
 

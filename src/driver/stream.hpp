@@ -7,7 +7,7 @@
 // cuStreamSynchronize runs the queue itself when the stream's own thread has not started yet, which makes "launch,
 // synchronize" cost no hand-over.
 //
-// One mutex per context guards all of it; operations run outside the mutex.
+// One mutex guards the streams of all contexts, since one may wait for another's; operations run outside the mutex.
 #pragma once
 
 #include <atomic>
@@ -39,8 +39,8 @@ class StreamGroup {
  public:
   StreamGroup();
 
-  std::mutex mutex;
-  std::condition_variable progress;  // some operation has completed
+  std::mutex& mutex;                  // everybody's
+  std::condition_variable& progress;  // some operation has completed, of any group
 
   /// The first failure of an operation; later operations are dropped.
   CUresult error() const;
@@ -94,7 +94,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   unsigned flags() const { return flags_; }
   int priority() const { return priority_; }
   uint64_t id() const { return id_; }
-  StreamGroup& group() { return group_; }
+  StreamGroup& group() const { return group_; }
   bool blocking() const { return !(flags_ & CU_STREAM_NON_BLOCKING); }
 
  private:
@@ -113,7 +113,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const unsigned flags_;
   const int priority_;
   const uint64_t id_;
-  // Guarded by the group's mutex:
+  // Guarded by the mutex:
   std::deque<Operation> queue_;
   uint64_t submitted_ = 0, completed_ = 0;
   bool executing_ = false, threadRuns_ = false, closed_ = false;
@@ -130,7 +130,7 @@ class Event {
     std::chrono::steady_clock::time_point time;
   };
 
-  explicit Event(unsigned flags) : flags_(flags) {}
+  explicit Event(unsigned flags, const StreamGroup* group = nullptr) : flags_(flags), group_(group) {}
 
   void record(const std::shared_ptr<Stream>& stream);
   /// The event is recorded by an operation of somebody else's, which sets the record's time.
@@ -144,6 +144,8 @@ class Event {
   void wait();
   /// Where the last record stands; a null stream if there is none.
   Point point() const;
+  /// Of the context that it was made in; null if it was made outside of all.
+  const StreamGroup* group() const { return group_; }
   bool timed() const { return !(flags_ & CU_EVENT_DISABLE_TIMING); }
   /// Valid once reached.
   std::chrono::steady_clock::time_point time() const;
@@ -152,6 +154,7 @@ class Event {
   std::shared_ptr<Record> last() const;
 
   const unsigned flags_;
+  const StreamGroup* const group_;
   mutable std::mutex mutex_;
   std::shared_ptr<Record> record_;
   std::shared_ptr<const CapturedPoint> captured_;

@@ -1,6 +1,7 @@
 // Reads GPU descriptions. See gpu.hpp.
 #include "machine/gpu.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <iterator>
@@ -115,23 +116,41 @@ Expected<GpuDescription> findGpu(std::string_view name) {
   return fail("no GPU is called '{}'; known are {}", name, known);
 }
 
+Expected<std::vector<GpuDescription>> findGpus(std::string_view names) {
+  constexpr size_t kMost = 64;  // as many as a program can make out in a mask of devices
+  std::vector<GpuDescription> found;
+  for (size_t at = 0; at <= names.size();) {
+    const size_t end = std::min(names.find(',', at), names.size());
+    auto gpu = findGpu(names.substr(at, end - at));
+    if (!gpu) return tl::unexpected(gpu.error());
+    found.push_back(std::move(*gpu));
+    at = end + 1;
+  }
+  if (found.size() > kMost) return fail("{} GPUs are more than the {} that there can be", found.size(), kMost);
+  return found;
+}
+
 namespace {
 
-const Expected<GpuDescription>& selection() {
+const Expected<std::vector<GpuDescription>>& selection() {
   static const auto* selected = [] {
-    const std::string name = readEnvironment().gpu;
-    return new Expected<GpuDescription>(name.empty() ? knownGpus().front() : findGpu(name));
+    const std::string names = readEnvironment().gpu;
+    return new Expected<std::vector<GpuDescription>>(names.empty() ? std::vector{knownGpus().front()}
+                                                                   : findGpus(names));
   }();
   return *selected;
 }
 
 }  // namespace
 
-Expected<void> checkSelectedGpu() {
+Expected<void> checkSelectedGpus() {
   if (!selection()) return fail("ORDITO_GPU: {}", selection().error().message);
   return {};
 }
 
-const GpuDescription& selectedGpu() { return selection() ? *selection() : knownGpus().front(); }
+const std::vector<GpuDescription>& selectedGpus() {
+  static const std::vector<GpuDescription> otherwise = {knownGpus().front()};
+  return selection() ? *selection() : otherwise;
+}
 
 }  // namespace ordito::machine

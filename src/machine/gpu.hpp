@@ -2,8 +2,8 @@
 // from.
 //
 // One JSON file each in machine/gpus/, compiled in. Choosing a description never changes what a kernel computes.
-// ORDITO_GPU names one, forgivingly
-// ("rtx3090", "RTX 3090", "GeForce RTX 3090"), or is the path of a JSON file of the user's own.
+// ORDITO_GPU names one, forgivingly ("rtx3090", "RTX 3090", "GeForce RTX 3090"), or is the path of a JSON file of the
+// user's own. Several with commas between them are as many devices.
 #pragma once
 
 #include <cstdint>
@@ -44,11 +44,14 @@ const std::vector<GpuDescription>& knownGpus();
 /// The description that `name` means. The error lists the known ones.
 Expected<GpuDescription> findGpu(std::string_view name);
 
-/// An error that lists the known ones if ORDITO_GPU names none of them: then there is no device.
-Expected<void> checkSelectedGpu();
+/// An error that lists the known ones if ORDITO_GPU names another: then there is no device.
+Expected<void> checkSelectedGpus();
 
-/// What ORDITO_GPU asks for, the RTX 3090 when it is unset.
-const GpuDescription& selectedGpu();
+/// The GPUs that `names` lists, with commas between them. The error is that of the first that is none.
+Expected<std::vector<GpuDescription>> findGpus(std::string_view names);
+
+/// What ORDITO_GPU asks for, an RTX 3090 when it is unset or wrong. There is always one.
+const std::vector<GpuDescription>& selectedGpus();
 
 Expected<GpuDescription> parseGpu(std::string_view json, std::string id);
 

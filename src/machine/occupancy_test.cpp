@@ -89,6 +89,19 @@ TEST(Gpus, AreFoundForgivingly) {
   EXPECT_EQ(knownGpus().front().id, "rtx3090");
 }
 
+TEST(Gpus, AListHasOneForEachName) {
+  const auto gpus = findGpus("h200,RTX 3090,h200").value();
+  ASSERT_EQ(gpus.size(), 3u);
+  EXPECT_EQ(gpus[0].id, "h200");
+  EXPECT_EQ(gpus[1].id, "rtx3090");
+  EXPECT_EQ(gpus[2].id, "h200");
+  EXPECT_FALSE(findGpus("h200,"));
+  EXPECT_FALSE(findGpus("h200,voodoo2"));
+  std::string many = "h200";
+  for (int i = 0; i < 64; ++i) many += ",h200";
+  EXPECT_EQ(findGpus(many).error().message, "65 GPUs are more than the 64 that there can be");
+}
+
 TEST(Gpus, AnUnknownNameListsTheKnownOnes) {
   auto found = findGpu("voodoo2");
   ASSERT_FALSE(found);
