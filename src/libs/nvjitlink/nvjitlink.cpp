@@ -1,0 +1,269 @@
+// libnvJitLink: joins parts of a program that were compiled one by one. The parts are PTX, alone or in fat binaries.
+// The product is a fat binary of them all, which the driver links by name when it loads it, as it does those of an
+// executable (driver/link.cpp); that two parts define the same name, or that none does, is found out then.
+#include "nvJitLink.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/fatbin.hpp"
+#include "ptx/parser.hpp"
+
+namespace {
+
+using ordito::driver::FatbinEntry;
+using ordito::driver::FatbinImage;
+
+class Linker {
+ public:
+  nvJitLinkResult readOptions(std::span<const char* const> words) {
+    for (const char* word : words)
+      if (const nvJitLinkResult bad = readOption(word ? word : "")) return bad;
+    if (arch_ == 0) return report(NVJITLINK_ERROR_MISSING_ARCH, "there is no -arch=sm_N among the options");
+    return NVJITLINK_SUCCESS;
+  }
+
+  nvJitLinkResult add(nvJitLinkInputType type, std::string bytes, const std::string& name) {
+    const std::scoped_lock lock(mutex_);
+    const std::span image(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
+    const bool mayBePtx = type == NVJITLINK_INPUT_PTX || type == NVJITLINK_INPUT_CUBIN || type == NVJITLINK_INPUT_ANY;
+    if (type == NVJITLINK_INPUT_LTOIR)
+      return report(NVJITLINK_ERROR_INCORRECT_INPUT_TYPE,
+                    name + ": there is no intermediate code for linking here, only PTX");
+    if (ordito::driver::isFatbin(image)) return addFatbin(image, name);
+    if (!mayBePtx)
+      return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": no fat binary, and PTX in no other form");
+    bytes.resize(std::min(bytes.find('\0'), bytes.size()));
+    return addPtx(std::move(bytes), name);
+  }
+
+  nvJitLinkResult complete() {
+    const std::scoped_lock lock(mutex_);
+    if (parts_.empty()) return report(NVJITLINK_ERROR_INVALID_INPUT, "there is nothing to link");
+    std::vector<FatbinImage> images;
+    for (const auto& [name, ptx] : parts_)
+      images.push_back({FatbinEntry::Kind::Ptx, kOneProgram, name, ptx, ordito::driver::FatbinPacking::Plain});
+    linked_ = ordito::driver::writeFatbin(images);
+    return NVJITLINK_SUCCESS;
+  }
+
+  std::vector<std::byte> linked() const {
+    const std::scoped_lock lock(mutex_);
+    return linked_;
+  }
+
+  std::string errors() const {
+    const std::scoped_lock lock(mutex_);
+    return errors_;
+  }
+
+ private:
+  /// The driver takes images of one architecture for parts of one program, and others for alternatives.
+  static constexpr uint32_t kOneProgram = 10;
+
+  nvJitLinkResult report(nvJitLinkResult result, const std::string& message) {
+    errors_ += "error: " + message + "\n";
+    return result;
+  }
+
+  nvJitLinkResult readOption(std::string_view word) {
+    constexpr std::array kWithoutEffect = {"-maxrregcount",
+                                           "-time",
+                                           "-verbose",
+                                           "-O",
+                                           "-g",
+                                           "-lineinfo",
+                                           "-ftz",
+                                           "-prec-div",
+                                           "-prec-sqrt",
+                                           "-fma",
+                                           "-kernels-used",
+                                           "-variables-used",
+                                           "-optimize-unused-variables",
+                                           "-Xptxas",
+                                           "-split-compile",
+                                           "-no-cache",
+                                           "-jump-table-density"};
+    const std::string_view name = word.substr(0, word.find('='));
+    if (name == "-arch" || name == "--gpu-architecture")
+      return readArch(word.substr(std::min(name.size() + 1, word.size())));
+    if (name == "-lto" || name == "-ptx" || name == "-Xnvvm")
+      return report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
+                    fmt::format("{}: there is no link-time optimisation here; parts are PTX and stay so", word));
+    const bool isKnown = std::any_of(kWithoutEffect.begin(), kWithoutEffect.end(), [&](std::string_view known) {
+      return name == known || (known == "-O" && name.starts_with("-O"));
+    });
+    return isKnown ? NVJITLINK_SUCCESS
+                   : report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION, fmt::format("unrecognized option {}", word));
+  }
+
+  nvJitLinkResult readArch(std::string_view text) {
+    const std::string digits(text.substr(std::min(text.find_first_of("0123456789"), text.size())));
+    if (!(text.starts_with("sm_") || text.starts_with("compute_")) || digits.empty() || digits.size() > 4)
+      return report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION, fmt::format("-arch={}: no architecture", text));
+    arch_ = static_cast<uint32_t>(std::stoul(digits));
+    return NVJITLINK_SUCCESS;
+  }
+
+  /// Of a part that is there for several architectures, the best one for ours.
+  nvJitLinkResult addFatbin(std::span<const std::byte> image, const std::string& name) {
+    auto entries = ordito::driver::readFatbin(image);
+    if (!entries) return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": " + entries.error().message);
+    std::erase_if(*entries, [&](const FatbinEntry& entry) { return entry.kind != FatbinEntry::Kind::Ptx; });
+    if (entries->empty()) return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": holds no PTX");
+    const bool areParts = std::all_of(entries->begin(), entries->end(),
+                                      [](const FatbinEntry& entry) { return entry.arch == kOneProgram; });
+    if (areParts) {
+      for (FatbinEntry& entry : *entries)
+        if (const nvJitLinkResult bad = addPtx(std::move(entry.ptx), name)) return bad;
+      return NVJITLINK_SUCCESS;
+    }
+    FatbinEntry* best = nullptr;
+    for (FatbinEntry& entry : *entries)
+      if (entry.arch <= arch_ && (!best || entry.arch > best->arch)) best = &entry;
+    if (!best)
+      return report(NVJITLINK_ERROR_ARCH_MISMATCH, fmt::format("{}: is for GPUs younger than sm_{}", name, arch_));
+    return addPtx(std::move(best->ptx), name);
+  }
+
+  nvJitLinkResult addPtx(std::string ptx, const std::string& name) {
+    if (auto module = ordito::ptx::parse(ptx, name); !module)
+      return report(NVJITLINK_ERROR_PTX_COMPILE, module.error().message);
+    parts_.emplace_back(name, std::move(ptx));
+    return NVJITLINK_SUCCESS;
+  }
+
+  mutable std::mutex mutex_;
+  uint32_t arch_ = 0;
+  std::vector<std::pair<std::string, std::string>> parts_;  // name, PTX
+  std::vector<std::byte> linked_;
+  std::string errors_;
+};
+
+struct Linkers {
+  std::mutex mutex;
+  std::map<nvJitLinkHandle, std::shared_ptr<Linker>> all;
+};
+
+Linkers& linkers() {
+  static auto* table = new Linkers;
+  return *table;
+}
+
+std::shared_ptr<Linker> find(nvJitLinkHandle handle) {
+  const std::scoped_lock lock(linkers().mutex);
+  const auto found = linkers().all.find(handle);
+  return found == linkers().all.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+#define LINKER(linker, handle)      \
+  const auto linker = find(handle); \
+  if (!linker) return NVJITLINK_ERROR_INVALID_INPUT
+
+/// The handle is there also after an error, so that its log can be read.
+nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle* handle, uint32_t count, const char** options) {
+  if (!handle || (count > 0 && !options)) return NVJITLINK_ERROR_INVALID_INPUT;
+  auto linker = std::make_shared<Linker>();
+  *handle = reinterpret_cast<nvJitLinkHandle>(linker.get());
+  const nvJitLinkResult result = linker->readOptions({options, count});
+  const std::scoped_lock lock(linkers().mutex);
+  linkers().all[*handle] = std::move(linker);
+  return result;
+}
+
+nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle* handle) {
+  if (!handle) return NVJITLINK_ERROR_INVALID_INPUT;
+  const std::scoped_lock lock(linkers().mutex);
+  if (linkers().all.erase(*handle) == 0) return NVJITLINK_ERROR_INVALID_INPUT;
+  *handle = nullptr;
+  return NVJITLINK_SUCCESS;
+}
+
+nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type, const void* data, size_t bytes,
+                                 const char* name) {
+  LINKER(linker, handle);
+  if (!data || bytes == 0) return NVJITLINK_ERROR_INVALID_INPUT;
+  return linker->add(type, std::string(static_cast<const char*>(data), bytes), name && *name ? name : "a part");
+}
+
+nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputType type, const char* path) {
+  LINKER(linker, handle);
+  if (!path) return NVJITLINK_ERROR_INVALID_INPUT;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NVJITLINK_ERROR_INVALID_INPUT;
+  return linker->add(type, {std::istreambuf_iterator<char>(file), {}}, path);
+}
+
+nvJitLinkResult nvJitLinkComplete(nvJitLinkHandle handle) {
+  LINKER(linker, handle);
+  return linker->complete();
+}
+
+nvJitLinkResult nvJitLinkGetLinkedCubinSize(nvJitLinkHandle handle, size_t* bytes) {
+  LINKER(linker, handle);
+  const auto linked = linker->linked();
+  if (!bytes || linked.empty()) return NVJITLINK_ERROR_INVALID_INPUT;
+  *bytes = linked.size();
+  return NVJITLINK_SUCCESS;
+}
+
+nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void* cubin) {
+  LINKER(linker, handle);
+  const auto linked = linker->linked();
+  if (!cubin || linked.empty()) return NVJITLINK_ERROR_INVALID_INPUT;
+  std::memcpy(cubin, linked.data(), linked.size());
+  return NVJITLINK_SUCCESS;
+}
+
+// Only link-time optimisation makes one PTX of many parts.
+nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle, size_t*) { return NVJITLINK_ERROR_LTO_NOT_ENABLED; }
+nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle, char*) { return NVJITLINK_ERROR_LTO_NOT_ENABLED; }
+
+nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t* bytes) {
+  LINKER(linker, handle);
+  if (!bytes) return NVJITLINK_ERROR_INVALID_INPUT;
+  *bytes = linker->errors().size() + 1;
+  return NVJITLINK_SUCCESS;
+}
+
+nvJitLinkResult nvJitLinkGetErrorLog(nvJitLinkHandle handle, char* log) {
+  LINKER(linker, handle);
+  if (!log) return NVJITLINK_ERROR_INVALID_INPUT;
+  const std::string errors = linker->errors();
+  std::memcpy(log, errors.c_str(), errors.size() + 1);
+  return NVJITLINK_SUCCESS;
+}
+
+nvJitLinkResult nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t* bytes) {
+  LINKER(linker, handle);
+  if (!bytes) return NVJITLINK_ERROR_INVALID_INPUT;
+  *bytes = 1;
+  return NVJITLINK_SUCCESS;
+}
+
+nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char* log) {
+  LINKER(linker, handle);
+  if (!log) return NVJITLINK_ERROR_INVALID_INPUT;
+  *log = '\0';
+  return NVJITLINK_SUCCESS;
+}
+
+nvJitLinkResult nvJitLinkVersion(unsigned int* major, unsigned int* minor) {
+  if (!major || !minor) return NVJITLINK_ERROR_INVALID_INPUT;
+  *major = 12;
+  *minor = 3;
+  return NVJITLINK_SUCCESS;
+}
