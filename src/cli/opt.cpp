@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@
 #include "ptx/verifier.hpp"
 #include "rt/lane_scheduler.hpp"
 #include "simt/coarsening.hpp"
+#include "simt/code_passes.hpp"
+#include "simt/parse_code.hpp"
 #include "simt/print.hpp"
 
 namespace ordito::cli {
@@ -69,11 +72,46 @@ ir::Document fromPtx(const std::string& text, const std::string& path, bool cont
   return document;
 }
 
-ir::Document read(const std::string& path, bool contracts) {
+/// SIMT code in a file: that of one kernel.
+struct CodeText {
+  std::string text;
+  uint32_t line = 0;  // of the file, where it begins
+};
+
+/// What was read: kernels, and in a file of SIMT code the code of each.
+struct Input {
+  ir::Document document;
+  std::vector<CodeText> code;
+};
+
+/// Separates the kernels' IR from the code behind each of them, which a comment with a pass's name begins: "//
+/// build-code". Lines keep their numbers.
+Input fromCode(const std::string& text, const std::string& path) {
+  Input input;
+  std::string kernels;
+  std::istringstream lines(text);
+  bool inCode = false;
+  uint32_t number = 1;
+  for (std::string line; std::getline(lines, line); ++number) {
+    const bool begins = line.starts_with("// ") && simt::findCodePass(std::string_view(line).substr(3));
+    if (begins) input.code.push_back({{}, number});
+    inCode = begins || (inCode && !line.starts_with(".visible") && !line.starts_with(".entry"));
+    if (inCode) input.code.back().text += line + "\n";
+    kernels += (inCode ? "" : line) + "\n";
+  }
+  input.document = orRefuse(ir::parse(kernels, path));
+  if (input.code.size() != input.document.functions.size())
+    refuse(fmt::format("{}: {} kernels, but SIMT code of {} (a line such as '// build-code' begins each)", path,
+                       input.document.functions.size(), input.code.size()));
+  return input;
+}
+
+Input read(const std::string& path, bool contracts) {
   const std::string text = contents(path);
-  if (path.ends_with(".ptx")) return fromPtx(text, path, contracts);
-  if (path.ends_with(".ir")) return orRefuse(ir::parse(text, path));
-  refuse(fmt::format("{}: expected a file whose name ends in .ptx or .ir", path));
+  if (path.ends_with(".ptx")) return {fromPtx(text, path, contracts), {}};
+  if (path.ends_with(".ir")) return {orRefuse(ir::parse(text, path)), {}};
+  if (path.ends_with(".simt")) return fromCode(text, path);
+  refuse(fmt::format("{}: expected a file whose name ends in .ptx, .ir or .simt", path));
 }
 
 template <class T>
@@ -126,6 +164,23 @@ void show(const OptOptions& o, ir::Function& f, const ir::LaunchShape& launch) {
   describe(o, f, launch);
 }
 
+/// The SIMT code that was read, as it is and behind each pass.
+void showCode(const OptOptions& o, const ir::Function& f, const CodeText& text, const ir::LaunchShape& launch) {
+  const ir::SyncPoints syncPoints = ir::findSyncPoints(f, launch);
+  const simt::Kernel kernel(f, syncPoints, factsOf(o, f, syncPoints, launch));
+  const simt::Plan plan = simt::makePlan(kernel);
+  const simt::CodeInputs inputs = simt::codeInputsOf(plan);
+  simt::Code code = orRefuse(simt::parseCode(text.text, o.file, text.line, inputs));
+  fmt::print("{}", ir::print(f));
+  if (o.print.empty()) fmt::print("{}\n{}", text.text.substr(0, text.text.find('\n')), print(code, plan.regions));
+  for (const std::string& name : o.print) {
+    const simt::CodePass* pass = simt::findCodePass(name);
+    if (!pass) refuse(fmt::format("'{}' does not work on SIMT code; there are {}", name, names(simt::codePasses())));
+    pass->run(code, inputs);
+    fmt::print("// {}\n{}", name, print(code, plan.regions));
+  }
+}
+
 /// Refuses names that nobody has; what only looks at the kernel is printed behind the passes, whichever option names
 /// it.
 void sortNames(OptOptions& o) {
@@ -151,13 +206,14 @@ void run(OptOptions o) {
   ir::LaunchShape launch;
   if (o.together) launch.coarsening = o.together;
   for (size_t d = 0; d < o.block.size() && d < 3; ++d) launch.block[d] = o.block[d];
-  ir::Document document = read(o.file, o.contracts);
+  auto [document, code] = read(o.file, o.contracts);
   fmt::print("{}", ptx::printDeclarations(*document.module));
   bool found = o.kernel.empty();
-  for (ir::Function& f : document.functions) {
+  for (size_t k = 0; k < document.functions.size(); ++k) {
+    ir::Function& f = document.functions[k];
     if (!o.kernel.empty() && f.kernel->name != o.kernel) continue;
     found = true;
-    show(o, f, launch);
+    code.empty() ? show(o, f, launch) : showCode(o, f, code[k], launch);
   }
   if (!found) refuse(fmt::format("{}: no kernel '{}'", o.file, o.kernel));
 }
@@ -167,7 +223,9 @@ void run(OptOptions o) {
 void addOptCommand(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();
   auto* opt = app.add_subcommand("opt", "Print the IR of kernels behind any of the compiler's passes");
-  opt->add_option("file", options->file, "kernels: PTX (.ptx), or the IR as this command prints it (.ir)")->required();
+  opt->add_option("file", options->file,
+                  "kernels: PTX (.ptx), or as this command prints them, the IR (.ir) or SIMT code (.simt)")
+      ->required();
   opt->add_option("--passes", options->passes,
                   "passes to run, in this order: " + names(ir::passes()) +
                       "; or parts of the plan to print: " + names(simt::parts()))

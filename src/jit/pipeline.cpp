@@ -107,7 +107,7 @@ Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& 
     const simt::Plan plan = simt::makePlan(coarsened);
     Emitter together(*made.code, plan, kernel.layout, target);
     made.emitted = together.emit(made.symbol);
-    if (plan.code.runsApart) {
+    if (simt::runsApart(plan.code)) {
       const simt::Kernel single = kernelFor(1);
       const simt::Plan planOfOne = simt::makePlan(single);
       const EmittedKernel needs = Emitter(*made.code, planOfOne, kernel.layout, target)

@@ -77,7 +77,7 @@ class CodeBuilder {
       w_.branch(partial);
     w_.continueAt(partial);
     if (in_.parting.isAllowed) {
-      runApart();
+      w_.add(CodeOp::RunApart);
       w_.branch(kRegionEnd);
     } else {
       w_.branchAny(lanes, codeFor(first, versions_.number({false, {}})), kRegionEnd);
@@ -157,10 +157,6 @@ class CodeBuilder {
   void endAll() {
     if (in_.exits.needsLive) w_.add(CodeOp::EndAll);
     w_.branch(kRegionEnd);
-  }
-  void runApart() {
-    w_.add(CodeOp::RunApart);
-    code_.runsApart = true;
   }
 
   void writeBlock(BlockId b, uint32_t version) {
@@ -300,7 +296,7 @@ class CodeBuilder {
       goTo(b, onward, version);
       w_.continueAt(some);
       if (in_.parting.startsAnew[b]) {
-        runApart();
+        w_.add(CodeOp::RunApart);
         w_.branch(die);
         w_.continueAt(die);
         return endAll();

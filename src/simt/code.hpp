@@ -8,7 +8,9 @@
 // verify_code.hpp says what holds of it.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simt/regions.hpp"
@@ -88,7 +90,7 @@ struct CodeOperation {
 };
 
 struct CodeBlock {
-  const char* label = "";
+  std::string label;
   /// The block at whose end the values that registers hold are those at the start of this one; else it reads them from
   /// their slots.
   CodeBlockId inherits = kNoCodeBlock;
@@ -111,11 +113,14 @@ struct RegionCode {
 
 struct Code {
   std::vector<RegionCode> regions;
-  bool runsApart = false;  // somewhere the group's warps start anew
 };
+
+/// Do the group's warps start anew somewhere, in a function for single warps?
+bool runsApart(const Code& code);
 
 /// How the operation is called.
 const char* nameOf(CodeOp op);
+std::optional<CodeOp> codeOpNamed(std::string_view name);
 
 std::string print(const Code& code, const Regions& regions);
 

@@ -62,7 +62,21 @@ void dropDeadMasks(Code& code, const CodeInputs&) {
   for (RegionCode& region : code.regions) dropDeadMasks(region);
 }
 
+bool runsApart(const Code& code) {
+  for (const RegionCode& region : code.regions)
+    for (const CodeBlock& block : region.blocks)
+      for (const CodeOperation& o : block.operations)
+        if (o.op == CodeOp::RunApart) return true;
+  return false;
+}
+
 std::span<const CodePass> codePasses() { return kPasses; }
+
+const CodePass* findCodePass(std::string_view name) {
+  for (const CodePass& pass : kPasses)
+    if (pass.name == name) return &pass;
+  return nullptr;
+}
 
 Code makeCode(const CodeInputs& inputs, std::string_view last) {
   Code code;

@@ -17,6 +17,9 @@ struct CodePass {
 /// In the order in which they run.
 std::span<const CodePass> codePasses();
 
+/// The pass with this name, or null.
+const CodePass* findCodePass(std::string_view name);
+
 /// What all of them make; or, if `last` names one, those as far as that.
 Code makeCode(const CodeInputs& inputs, std::string_view last = {});
 

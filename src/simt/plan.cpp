@@ -47,4 +47,8 @@ Plan makePlan(const Kernel& k) {
           std::move(code)};
 }
 
+CodeInputs codeInputsOf(const Plan& p) {
+  return {p.function, p.syncPoints, p.facts, p.shapes, p.regions, p.exits, p.parting, p.versions};
+}
+
 }  // namespace ordito::simt

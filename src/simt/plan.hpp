@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ir/definitions.hpp"
-#include "simt/code.hpp"
+#include "simt/build_code.hpp"
 #include "simt/early_exits.hpp"
 #include "simt/facts.hpp"
 #include "simt/known_bits.hpp"
@@ -65,5 +65,8 @@ struct Kernel {
 };
 
 Plan makePlan(const Kernel& kernel);
+
+/// What the plan's code is made from.
+CodeInputs codeInputsOf(const Plan& plan);
 
 }  // namespace ordito::simt

@@ -18,8 +18,7 @@ namespace {
 /// The code as a pass leaves it.
 template <size_t kPass>
 std::string codeBehind(const Plan& p) {
-  const CodeInputs inputs{p.function, p.syncPoints, p.facts, p.shapes, p.regions, p.exits, p.parting, p.versions};
-  return print(makeCode(inputs, codePasses()[kPass].name), p.regions);
+  return print(makeCode(codeInputsOf(p), codePasses()[kPass].name), p.regions);
 }
 
 constexpr Part kParts[] = {

@@ -74,7 +74,7 @@ std::string print(const CodeOperation& o, const ir::Function& f, const std::vect
   for (ValueId v : o.values) text += " " + ir::valueName(f, v);
   for (unsigned k = 0; k < o.targetCount(); ++k)
     text += o.targets[k] == kRegionEnd ? (k ? ", end" : " end") : fmt::format("{} .{}", k ? "," : "", o.targets[k]);
-  if (o.isWhole && o.op == CodeOp::NextRegion) text += ", whole";
+  if (o.isWhole) text += o.op == CodeOp::Run ? ", not empty" : ", whole";
   return text;
 }
 
@@ -83,6 +83,12 @@ std::string print(const CodeOperation& o, const ir::Function& f, const std::vect
 unsigned CodeOperation::targetCount() const { return syntaxOf(op).targets; }
 
 const char* nameOf(CodeOp op) { return syntaxOf(op).name; }
+
+std::optional<CodeOp> codeOpNamed(std::string_view name) {
+  for (const Syntax& syntax : kSyntax)
+    if (syntax.name == name) return syntax.op;
+  return std::nullopt;
+}
 
 std::string print(const Code& code, const Regions& regions) {
   const ir::Function& f = *regions.function;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The IR of real programs, printed, is read again as the same: the lab's kernels as `ordito nvcc` compiles them.
+# The IR and the SIMT code of real programs, printed, are read again as the same: the lab's kernels as `ordito nvcc` compiles them.
 # usage: round_trip.sh <ordito> <folder of the lab's sources> <scratch folder>
 set -eu
 ordito=$1 lab=$2 scratch=$3
@@ -11,6 +11,9 @@ for source in "$lab"/*/*.cu; do
   "$ordito" opt "$scratch/$name.ptx" > "$scratch/$name.ir"
   "$ordito" opt "$scratch/$name.ir" > "$scratch/again.ir"
   cmp "$scratch/$name.ir" "$scratch/again.ir"
+  "$ordito" opt "$scratch/$name.ptx" --block 48 --passes build-code > "$scratch/$name.simt"
+  "$ordito" opt "$scratch/$name.simt" --block 48 > "$scratch/again.simt"
+  cmp "$scratch/$name.simt" "$scratch/again.simt"
   kernels=$((kernels + $(grep -c '^[^;]*\.entry .*{$' "$scratch/$name.ir" || true)))
 done
 echo "$kernels kernels"
