@@ -32,9 +32,8 @@ class AccessEvents : private Emitting {
                  llvm::function_ref<LlvmValue(unsigned part)> wanted);
   void raiseImage(const Instruction& i, machine::Counter requests);
 
-  using Groups = std::tuple<ValueId, unsigned, int64_t>;  // address, bytes, place in a word
-  /// Accesses by several groups to shared memory, in the block being emitted: how many wavefronts they took.
-  std::map<Groups, LlvmValue>& countedGroups() { return countedGroups_; }
+  /// What follows is another block of the kernel.
+  void beginBlock() { countedGroups_.clear(); }
 
  private:
   void countGeneric(const AccessEvent& e);
@@ -55,6 +54,8 @@ class AccessEvents : private Emitting {
   Values& values_;
   Addresses& addresses_;
   Counting& counting_;
+  using Groups = std::tuple<ValueId, unsigned, int64_t>;  // address, bytes, place in a word
+  /// Accesses by several groups to shared memory, in the block being emitted: how many wavefronts they took.
   std::map<Groups, LlvmValue> countedGroups_;
 };
 

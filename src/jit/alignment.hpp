@@ -17,15 +17,15 @@ class Alignment : private Emitting {
   void check(const Instruction& i, size_t k, unsigned bytes, const Parts& mask);
   void failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask);
 
-  using Root = std::tuple<ValueId, unsigned, uint64_t>;  // value, low bits, offset
-  /// Those that are checked already in the PTX block being emitted.
-  std::set<Root>& checkedRoots() { return checkedRoots_; }
+  /// What follows is another block of the kernel.
+  void beginBlock() { checkedRoots_.clear(); }
 
  private:
   Masks& masks_;
   Values& values_;
   Operands& operands_;
-  std::set<Root> checkedRoots_;
+  using Root = std::tuple<ValueId, unsigned, uint64_t>;  // value, low bits, offset
+  std::set<Root> checkedRoots_;                          // in the block being emitted
 };
 
 }  // namespace ordito::jit

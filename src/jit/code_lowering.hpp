@@ -4,14 +4,14 @@
 
 #include <map>
 
-#include "jit/emitter.hpp"
+#include "jit/scheduled_regions.hpp"
 
 namespace ordito::jit {
 
 /// Lowers the code of one region.
-class CodeLowering {
+class CodeLowering : private Chapter {
  public:
-  CodeLowering(Emitter& emitter, const simt::RegionCode& region);
+  CodeLowering(KernelParts& parts, ScheduledRegions& scheduled, const simt::RegionCode& region);
   /// The entry for `resumePoint` begins where LLVM instructions are being inserted now.
   void enterHere(uint32_t resumePoint);
   /// Lanes that the scheduler brings to the entries, as 32 bits.
@@ -43,21 +43,30 @@ class CodeLowering {
   void branchWhole(const Operation& o);
   Spin beginSpin();
   void branchSpin(const Operation& o);
+  // ---- block_lowering.cpp: what the operations are made of
+  Parts launched();
+  void emitCode(BlockId b);
+  void runApart();
+  void assignPhis(BlockId from, BlockId to, const Parts& mask);
+  std::vector<llvm::AllocaInst*>& waitingSlots(BlockId b);
+  void emitTrap(const ir::Terminator& end);
+
   llvm::BasicBlock* at(simt::CodeBlockId b);
   llvm::BasicBlock* target(const Operation& o, unsigned k);
-  const Parts& maskOf(simt::MaskId m) const { return m == simt::kAllLanes ? allLanes_ : masks_[m]; }
+  const Parts& maskFor(simt::MaskId m) const { return m == simt::kAllLanes ? allLanes_ : lanes_[m]; }
 
-  Emitter& e_;
-  llvm::IRBuilder<>& b_;
-  const simt::RegionCode& region_;
+  KernelParts& parts_;
+  RegionState& state_;
+  ScheduledRegions& scheduled_;
+  const simt::RegionCode& code_;
   simt::CodeBlockId block_ = 0;
   LlvmValue given_ = nullptr;
   const Parts allLanes_;      // empty
-  std::vector<Parts> masks_;  // by number
+  std::vector<Parts> lanes_;  // by number
   std::vector<llvm::BasicBlock*> blocks_;
   std::vector<std::vector<simt::CodeBlockId>> heirs_;  // by block: those that inherit its values
   std::map<simt::CodeBlockId, std::map<ValueId, CachedValue>> starts_;
-  std::map<BlockId, Spin> spins_;  // by header
+  std::map<BlockId, Spin> spinning_;  // by header
 };
 
 }  // namespace ordito::jit

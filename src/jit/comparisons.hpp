@@ -29,15 +29,20 @@ class Comparisons : private Emitting {
   /// Is that the value of operand `k` of `i`, made in the block that is being emitted?
   std::optional<ChosenBits> chosenBits(const Instruction& i, size_t k, isa::Type t, const Source& s);
   void note(const Instruction& i, LlvmValue open, LlvmValue lanes, bool negated);
-  /// Of the block being emitted, by their results.
-  std::map<ValueId, Comparison>& all() { return comparisons_; }
+  /// The one of the block being emitted that gives `v`; null if it is no such comparison.
+  const Comparison* find(ValueId v) const {
+    const auto found = comparisons_.find(v);
+    return found == comparisons_.end() ? nullptr : &found->second;
+  }
+  /// What follows is another block of the kernel.
+  void beginBlock() { comparisons_.clear(); }
 
  private:
   bool isMadeHere(const Instruction& i) const;
 
   Values& values_;
   Operands& operands_;
-  std::map<ValueId, Comparison> comparisons_;
+  std::map<ValueId, Comparison> comparisons_;  // by result
 };
 
 }  // namespace ordito::jit

@@ -130,6 +130,11 @@ void Counting::raiseExit(const ir::Terminator& end, const Parts& mask) {
   blockWord_ = block;
 }
 
+/// Room for the words; how many there are is known at the end.
+void Counting::begin() {
+  if (listens()) counters_ = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt64Ty(), b_.getInt64(1), "counters");
+}
+
 /// Hands the counters over; the block may go on later.
 void Counting::flush() {
   if (!plan_.facts.counters) return;

@@ -21,9 +21,9 @@ class Counting : private Emitting {
 
   void count(machine::Counter c, LlvmValue amount);  // i64
   void countWarps(machine::Counter c, uint64_t times, const Parts& mask);
+  void begin();
   void flush();
   void finish();
-  llvm::AllocaInst*& words() { return counters_; }
 
  private:
   void countLanes(machine::Counter c, const Parts& mask, uint64_t times = 1);

@@ -1,6 +1,9 @@
 // See emission_context.hpp.
 #include "jit/emission_context.hpp"
 
+#include <llvm/IR/DIBuilder.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+
 namespace ordito::jit {
 
 LlvmValue EmissionContext::helper(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments,
@@ -71,6 +74,31 @@ llvm::AllocaInst* EmissionContext::laneArrays(llvm::Type* element, unsigned coun
 
 LlvmValue EmissionContext::laneArray(llvm::AllocaInst* arrays, unsigned k) {
   return b.CreateConstInBoundsGEP2_64(arrays->getAllocatedType(), arrays, 0, k);
+}
+
+llvm::Function* EmissionContext::declare(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(b.getInt32Ty(), parameters, false);
+  return llvm::cast<llvm::Function>(module.getOrInsertFunction(name, type).getCallee());
+}
+
+/// Line tables, so that a fault in the machine code can name its line of PTX.
+void EmissionContext::beginLines(const std::string& name) {
+  llvm::DIBuilder di(module);
+  if (!module.getModuleFlag("Debug Info Version"))
+    module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  auto* file = di.createFile("kernel.ptx", ".");
+  di.createCompileUnit(llvm::dwarf::DW_LANG_C, file, "ordito", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
+  auto* lines = di.createFunction(file, name, name, file, 1, di.createSubroutineType(di.getOrCreateTypeArray({})), 1,
+                                  llvm::DINode::FlagZero,
+                                  llvm::DISubprogram::SPFlagDefinition | llvm::DISubprogram::SPFlagOptimized);
+  function->setSubprogram(lines);
+  di.finalize();
+  setLine(plan.function.kernel->line);
+}
+
+void EmissionContext::setLine(uint32_t line) {
+  at.line = line;
+  b.SetCurrentDebugLocation(llvm::DILocation::get(b.getContext(), line, 0, function->getSubprogram()));
 }
 
 }  // namespace ordito::jit

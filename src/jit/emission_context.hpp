@@ -57,6 +57,8 @@ struct Position {
   uint32_t line = 0;
   Parts mask;            // who runs it
   bool hasLane = false;  // it is skipped where `mask` is empty
+  /// Values that it writes under the mask: lanes that do not take part still read theirs. Null: none.
+  const std::vector<ValueId>* keeping = nullptr;
 };
 
 struct EmissionContext {
@@ -64,6 +66,10 @@ struct EmissionContext {
                   const Target& target)
       : module(module), plan(plan), layout(layout), target(target), b(module.getContext()) {}
 
+  /// A function that gives an i32, declared in the module.
+  llvm::Function* declare(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters);
+  void beginLines(const std::string& name);
+  void setLine(uint32_t line);
   llvm::BasicBlock* newBlock(const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, function); }
   /// Calls a function of the runtime.
   LlvmValue helper(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, bool noReturn = false);
@@ -74,15 +80,11 @@ struct EmissionContext {
   LlvmValue dummyAddress();
   LlvmValue sharedBase() { return b.CreatePtrToInt(memory.shared, b.getInt64Ty()); }
   LlvmValue sharedBytes();
-  /// Number in the block of the warp that is this part of the group.
-  LlvmValue warp(unsigned part);
   LlvmValue inMemory(LlvmValue vector);
   llvm::AllocaInst* laneArrays(llvm::Type* element, unsigned count);
   LlvmValue laneArray(llvm::AllocaInst* arrays, unsigned k);
   void compilerFence();
   [[noreturn]] void refuse(const Instruction& i, const std::string& what);
-  /// Where no instruction is at hand: of the line being emitted.
-  [[noreturn]] void refuse(const std::string& what);
 
   llvm::Module& module;
   const simt::Plan& plan;

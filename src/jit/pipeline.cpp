@@ -12,6 +12,7 @@
 #include "ir/passes.hpp"
 #include "ir/print.hpp"
 #include "ir/single_group.hpp"
+#include "jit/emitter.hpp"
 #include "rt/lane_scheduler.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/plan.hpp"
@@ -105,13 +106,13 @@ Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& 
   try {
     const simt::Kernel coarsened = kernelFor(coarsening);
     const simt::Plan plan = simt::makePlan(coarsened);
-    Emitter together(*made.code, plan, kernel.layout, target);
-    made.emitted = together.emit(made.symbol);
+    KernelParts parts(*made.code, plan, kernel.layout, target);
+    made.emitted = Emitter(parts).emit(made.symbol);
     if (simt::runsApart(plan.code)) {
       const simt::Kernel single = kernelFor(1);
       const simt::Plan planOfOne = simt::makePlan(single);
-      const EmittedKernel needs = Emitter(*made.code, planOfOne, kernel.layout, target)
-                                      .emitApart(Emitter::nameOfApart(made.symbol), coarsening);
+      KernelParts partsOfOne(*made.code, planOfOne, kernel.layout, target);
+      const EmittedKernel needs = Emitter(partsOfOne).emitApart(nameOfApart(made.symbol), coarsening);
       made.emitted.scratchBytes = std::max(made.emitted.scratchBytes, needs.scratchBytes);
       made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
     }

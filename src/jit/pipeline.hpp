@@ -12,7 +12,7 @@
 #include "ir/ir.hpp"
 #include "ir/sync_points.hpp"
 #include "jit/compile.hpp"
-#include "jit/emitter.hpp"
+#include "jit/emission_context.hpp"
 #include "jit/target.hpp"
 #include "machine/kernel.hpp"
 #include "machine/layout.hpp"

@@ -43,6 +43,7 @@ class Chapter : protected Emitting {
         alignment_(t.alignment),
         general_(t.general),
         access_(t.access),
+        counting_(t.counting),
         events_(t.events),
         privates_(t.privates) {}
 
@@ -54,6 +55,7 @@ class Chapter : protected Emitting {
   Alignment& alignment_;
   GatherScatter& general_;
   LaneAccess& access_;
+  Counting& counting_;
   AccessEvents& events_;
   PrivateVariables& privates_;
 };

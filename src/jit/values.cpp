@@ -141,7 +141,7 @@ LlvmValue Values::vectorOf(ValueId v, unsigned part) {
 /// Gives `v` its value, in the block being emitted and, where others read it, in its slots.
 void Values::define(ValueId v, CachedValue value) {
   value.vectors.resize(coarsening_, nullptr);
-  const bool keeps = keeping_ && std::ranges::find(*keeping_, v) != keeping_->end();
+  const bool keeps = c_.at.keeping && std::ranges::find(*c_.at.keeping, v) != c_.at.keeping->end();
   store(v, value, keeps ? c_.at.mask : Parts{});
   valueCache_[v] = std::move(value);
 }

@@ -65,14 +65,11 @@ class Values : private Emitting {
   void makeSlots();
   std::vector<Slots>& slots() { return slots_; }
   std::map<ValueId, CachedValue>& cache() { return valueCache_; }
-  /// Values that the code being emitted writes under its mask: lanes that do not take part still read theirs.
-  const std::vector<ValueId>*& keeping() { return keeping_; }
 
  private:
   Masks& masks_;
   std::vector<Slots> slots_;
   std::map<ValueId, CachedValue> valueCache_;
-  const std::vector<ValueId>* keeping_ = nullptr;
 };
 
 }  // namespace ordito::jit
