@@ -39,6 +39,11 @@ CUresult orditoLaunchKernel(CUfunction function, const unsigned int grid[3], con
                             size_t shared_bytes, CUstream stream, void** parameters, int cooperative,
                             int* bad_configuration);
 
+/// Puts a library's call into a stream: run(data) in the stream's order, or at every launch of the graph that the
+/// stream is captured into. The profiler and faults name it `name`. destroy(data) comes once, after the last run, also
+/// when the call fails; it may be null.
+CUresult orditoLaunchTask(CUstream stream, const char* name, void (*run)(void*), void* data, void (*destroy)(void*));
+
 /// The full message of the calling thread's last failed call, or of the fault that broke the current context: kernel,
 /// block, address, what to do. Empty when there is none. Valid until the calling thread's next driver call.
 const char* orditoLastErrorMessage(void);

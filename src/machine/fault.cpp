@@ -238,16 +238,17 @@ std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& 
   static thread_local bool prepared = (prepareThread(), true);
   (void)prepared;
   Guard guard;
+  Guard* const outer = currentGuard;  // of a library's call, which has brought in this thread to run its loop
   guard.pending.detail[0] = 0;
   currentHint = {};
   if (sigsetjmp(guard.jump, 0) == 0) {
     currentGuard = &guard;
     const BlockStatus left = executable.runBlock(frame);
-    currentGuard = nullptr;
+    currentGuard = outer;
     if (status) *status = left;
     return std::nullopt;
   }
-  currentGuard = nullptr;
+  currentGuard = outer;
   return makeFault(frame, guard.pending);
 }
 

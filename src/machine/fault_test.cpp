@@ -80,6 +80,18 @@ TEST(Fault, AnEngineMapsItsCodeToLines) {
   EXPECT_NE(fault->message.find("a null pointer plus 16"), std::string::npos) << fault->message;
 }
 
+TEST(Fault, ABlockInsideOfAnotherLeavesItItsOwn) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  std::optional<Fault> inner;
+  auto outer = run([&](const BlockFrame&) {
+    inner = run([](const BlockFrame&) { poke(16); });
+    poke(24);
+  });
+  ASSERT_TRUE(inner && outer);
+  EXPECT_EQ(inner->address, 16u);
+  EXPECT_EQ(outer->address, 24u);
+}
+
 TEST(Fault, AnyoneMayAskForTheLineOfGeneratedCode) {
   static const char code[64] = {};
   const auto begin = reinterpret_cast<uintptr_t>(code);

@@ -1,0 +1,88 @@
+// Calls of libraries in streams: their order, who owns what they are made of, and their faults.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/extensions.hpp"
+#include "driver/test_kernels.hpp"
+#include "machine/test_sanitizer.hpp"
+
+namespace ordito::driver {
+namespace {
+
+class LibraryTasks : public DriverTest {
+ protected:
+  void SetUp() override {
+    DriverTest::SetUp();
+    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  }
+
+  struct Call {
+    int* runs;
+    int* ends;
+    volatile int* reads = nullptr;
+  };
+  /// Not instrumented: the thread sanitizer would look up its shadow of a bad address first, and fail there.
+  __attribute__((no_sanitize("thread", "address"))) static void run(void* data) {
+    auto* call = static_cast<Call*>(data);
+    if (call->reads) *call->runs += *call->reads;
+    ++*call->runs;
+  }
+  static void end(void* data) {
+    const std::unique_ptr<Call> call(static_cast<Call*>(data));
+    ++*call->ends;
+  }
+  CUresult launch(volatile int* reads = nullptr) {
+    return orditoLaunchTask(stream, "libraryCall", run, new Call{&runs, &ends, reads}, end);
+  }
+
+  CUstream stream = nullptr;
+  int runs = 0, ends = 0;
+};
+
+TEST_F(LibraryTasks, RunOnceInOrderAndAreGone) {
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(launch(), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(runs, 10);
+  EXPECT_EQ(ends, 10);
+}
+
+TEST_F(LibraryTasks, AreGoneAlsoWhereTheStreamIsNone) {
+  const auto bad = reinterpret_cast<CUstream>(this);
+  EXPECT_EQ(orditoLaunchTask(bad, "libraryCall", run, new Call{&runs, &ends}, end), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(runs, 0);
+  EXPECT_EQ(ends, 1);
+}
+
+TEST_F(LibraryTasks, BelongToTheGraphThatTheyAreCapturedInto) {
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ASSERT_EQ(launch(), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+  EXPECT_EQ(runs, 0);
+  ASSERT_EQ(cuGraphInstantiate(&executable, graph, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  for (int i = 1; i <= 3; ++i) {
+    ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    EXPECT_EQ(runs, i);
+    EXPECT_EQ(ends, 0);
+  }
+  ASSERT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(ends, 1);
+}
+
+TEST_F(LibraryTasks, HaveFaultsOfTheirOwn) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  ASSERT_EQ(launch(reinterpret_cast<volatile int*>(16)), CUDA_SUCCESS);
+  ASSERT_EQ(launch(), CUDA_SUCCESS);  // comes too late
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(std::string(orditoLastErrorMessage()),
+            "libraryCall: an illegal memory access at address 0x10: a null pointer plus 16");
+  EXPECT_EQ(runs, 0);
+  EXPECT_EQ(ends, 2);
+}
+
+}  // namespace
+}  // namespace ordito::driver
