@@ -37,7 +37,7 @@ struct OptOptions {
   std::vector<std::string> passes, print;
   std::vector<uint32_t> block;
   unsigned together = 0;  // 0: as the plan chooses
-  bool contracts = false, counters = false, baseline = false;
+  bool contracts = false, counters = false, baseline = false, times = false;
 };
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -154,8 +154,21 @@ void describe(const OptOptions& o, const ir::Function& f, const ir::LaunchShape&
   }
 }
 
+/// How long the compiler's passes take over the kernel, before LLVM's.
+void showTimes(const OptOptions& o, const ir::Function& ssa, const ir::LaunchShape& launch) {
+  PassTimes times;
+  ir::Function f = ssa;
+  for (const ir::Pass& pass : ir::passes()) times.time(pass.name, [&] { ir::runPass(pass, f, launch); });
+  const auto syncPoints = times.time("sync-points", [&] { return ir::findSyncPoints(f, launch); });
+  const auto facts = times.time("coarsening", [&] { return factsOf(o, f, syncPoints, launch); });
+  const auto kernel = times.time("shapes", [&] { return simt::Kernel(f, syncPoints, facts); });
+  makePlan(kernel, &times);
+  fmt::print("// times of {}\n{}", f.kernel->name, times.print());
+}
+
 void show(const OptOptions& o, ir::Function& f, const ir::LaunchShape& launch) {
   check(f, o.file);
+  if (o.times) return showTimes(o, f, launch);
   for (const std::string& name : o.passes) {
     ir::findPass(name)->run(f, launch);
     check(f, "internal error: behind " + name);
@@ -236,6 +249,8 @@ void addOptCommand(CLI::App& app) {
   opt->add_option("--warps", options->together, "warps that advance together")->check(CLI::Range(1, 32));
   opt->add_option("--cpu", options->cpu, "the processor to plan for: " + simt::processorNames());
   opt->add_flag("--counters", options->counters, "plan for code that counts what it does");
+  opt->add_flag("--times", options->times,
+                "print how long each of Ordito's passes takes instead (ORDITO_DUMP=times prints those of LLVM)");
   opt->add_flag("--baseline", options->baseline, "plan for as little code as possible");
   opt->add_option("--kernel", options->kernel, "this kernel only");
   opt->callback([options] { run(*options); });

@@ -78,10 +78,12 @@ const CodePass* findCodePass(std::string_view name) {
   return nullptr;
 }
 
-Code makeCode(const CodeInputs& inputs, std::string_view last) {
+Code makeCode(const CodeInputs& inputs, std::string_view last, PassTimes* asked) {
   Code code;
+  PassTimes own;
+  PassTimes& times = asked ? *asked : own;
   for (const CodePass& pass : kPasses) {
-    pass.run(code, inputs);
+    times.time(pass.name, [&] { pass.run(code, inputs); });
     checkBehind(pass, code, inputs);
     if (pass.name == last) break;
   }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/pass_times.hpp"
 #include "simt/build_code.hpp"
 
 namespace ordito::simt {
@@ -20,8 +21,8 @@ std::span<const CodePass> codePasses();
 /// The pass with this name, or null.
 const CodePass* findCodePass(std::string_view name);
 
-/// What all of them make; or, if `last` names one, those as far as that.
-Code makeCode(const CodeInputs& inputs, std::string_view last = {});
+/// What all of them make; or, if `last` names one, those as far as that. `times` learns how long each takes.
+Code makeCode(const CodeInputs& inputs, std::string_view last = {}, PassTimes* times = nullptr);
 
 /// Where nobody listens, nothing is told.
 void dropEvents(Code& code, const CodeInputs& inputs);

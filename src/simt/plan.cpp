@@ -6,24 +6,29 @@
 
 namespace ordito::simt {
 
-Plan makePlan(const Kernel& k) {
+Plan makePlan(const Kernel& k, PassTimes* asked) {
   const auto& [f, syncPoints, facts, shapes, definitions] = k;
-  Regions regions = findRegions(f, syncPoints, facts);
-  EarlyExits exits = findEarlyExits(f, syncPoints, shapes, regions);
-  Parting parting = findParting(f, syncPoints, shapes, facts);
-  Liveness liveness = findLiveness(f, definitions, regions);
-  std::vector<char> speculated = ir::speculatedValues(f);
-  KnownBits knownBits(f, shapes, definitions);
-  NanPlan nans(f);
-  Versions versions = findVersions(f, shapes);
-  MergedLoads mergedLoads = findMergedLoads(f, shapes, facts);
-  Prefetches prefetches = findPrefetches(f, shapes, definitions);
-  NonTemporal nonTemporal = findNonTemporal(f, definitions, facts);
-  PrivateSlots privateSlots = findPrivateSlots(f, regions);
-  PrivatisedCounters counters = findPrivatisedCounters(f, syncPoints, definitions, facts);
-  std::vector<char> rematerialised = findRematerialised(f, syncPoints, shapes, definitions, liveness);
-  SpillSlots spills({f, syncPoints, shapes, liveness, rematerialised, counters, facts});
-  Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions});
+  PassTimes own;
+  PassTimes& times = asked ? *asked : own;
+  Regions regions = times.time("regions", [&] { return findRegions(f, syncPoints, facts); });
+  EarlyExits exits = times.time("early-exits", [&] { return findEarlyExits(f, syncPoints, shapes, regions); });
+  Parting parting = times.time("parting", [&] { return findParting(f, syncPoints, shapes, facts); });
+  Liveness liveness = times.time("liveness", [&] { return findLiveness(f, definitions, regions); });
+  std::vector<char> speculated = times.time("speculated", [&] { return ir::speculatedValues(f); });
+  KnownBits knownBits = times.time("known-bits", [&] { return KnownBits(f, shapes, definitions); });
+  NanPlan nans = times.time("nan", [&] { return NanPlan(f); });
+  Versions versions = times.time("versions", [&] { return findVersions(f, shapes); });
+  MergedLoads mergedLoads = times.time("merged-loads", [&] { return findMergedLoads(f, shapes, facts); });
+  Prefetches prefetches = times.time("prefetch", [&] { return findPrefetches(f, shapes, definitions); });
+  NonTemporal nonTemporal = times.time("non-temporal", [&] { return findNonTemporal(f, definitions, facts); });
+  PrivateSlots privateSlots = times.time("private-slots", [&] { return findPrivateSlots(f, regions); });
+  PrivatisedCounters counters =
+      times.time("privatised-counters", [&] { return findPrivatisedCounters(f, syncPoints, definitions, facts); });
+  std::vector<char> rematerialised =
+      times.time("rematerialise", [&] { return findRematerialised(f, syncPoints, shapes, definitions, liveness); });
+  SpillSlots spills = times.time(
+      "spill-slots", [&] { return SpillSlots({f, syncPoints, shapes, liveness, rematerialised, counters, facts}); });
+  Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions}, {}, &times);
   return {f,
           syncPoints,
           facts,

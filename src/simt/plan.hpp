@@ -3,6 +3,7 @@
 // it. docs/engine.md describes the parts in the order in which makePlan computes them.
 #pragma once
 
+#include "base/pass_times.hpp"
 #include "ir/definitions.hpp"
 #include "simt/build_code.hpp"
 #include "simt/early_exits.hpp"
@@ -64,7 +65,8 @@ struct Kernel {
   const ir::Definitions definitions;
 };
 
-Plan makePlan(const Kernel& kernel);
+/// `times`, if not null, learns how long each part takes.
+Plan makePlan(const Kernel& kernel, PassTimes* times = nullptr);
 
 /// What the plan's code is made from.
 CodeInputs codeInputsOf(const Plan& plan);
