@@ -45,15 +45,20 @@ namespace ordito_atomic {
 template <thread_scope Scope>
 struct Words;
 
+// A plain C++ file has no kernels, and its compiler does not know PTX's registers.
+#ifdef __CUDA__
+#define ORDITO_ATOMIC_PTX(...) asm volatile(__VA_ARGS__)
+#else
+#define ORDITO_ATOMIC_PTX(...) __builtin_trap()
+#endif
+
 // One row of PTX for each scope; the types are bits (b), unsigned (u) and signed (s) numbers.
-#define ORDITO_WORD_UPDATE(ptx_scope, name, operation, type, register_class) \
-  static __device__ inline type name(type* at, type value) {                 \
-    type old;                                                                \
-    asm volatile("atom.relaxed." ptx_scope "." operation " %0, [%1], %2;"    \
-                 : register_class(old)                                       \
-                 : "l"(at), ORDITO_INPUT_##type(value)                       \
-                 : "memory");                                                \
-    return old;                                                              \
+#define ORDITO_WORD_UPDATE(ptx_scope, name, operation, type, register_class)                                    \
+  static __device__ inline type name(type* at, type value) {                                                    \
+    type old;                                                                                                   \
+    ORDITO_ATOMIC_PTX("atom.relaxed." ptx_scope "." operation " %0, [%1], %2;" : register_class(old) : "l"(at), \
+                      ORDITO_INPUT_##type(value) : "memory");                                                   \
+    return old;                                                                                                 \
   }
 #define ORDITO_INPUT_uint32_t(value) "r"(value)
 #define ORDITO_INPUT_int32_t(value) "r"(value)
@@ -61,49 +66,47 @@ struct Words;
 #define ORDITO_INPUT_int64_t(value) "l"(value)
 #define ORDITO_INPUT_float(value) "f"(value)
 #define ORDITO_INPUT_double(value) "d"(value)
-#define ORDITO_WORD_ACCESS(ptx_scope, type, bits, in, out)                                          \
-  static __device__ inline type load(const type* at) {                                              \
-    type value;                                                                                     \
-    asm volatile("ld.relaxed." ptx_scope ".b" bits " %0, [%1];" : out(value) : "l"(at) : "memory"); \
-    return value;                                                                                   \
-  }                                                                                                 \
-  static __device__ inline void store(type* at, type value) {                                       \
-    asm volatile("st.relaxed." ptx_scope ".b" bits " [%0], %1;" ::"l"(at), in(value) : "memory");   \
-  }                                                                                                 \
-  static __device__ inline type compareExchange(type* at, type expected, type desired) {            \
-    type old;                                                                                       \
-    asm volatile("atom.relaxed." ptx_scope ".cas.b" bits " %0, [%1], %2, %3;"                       \
-                 : out(old)                                                                         \
-                 : "l"(at), in(expected), in(desired)                                               \
-                 : "memory");                                                                       \
-    return old;                                                                                     \
-  }                                                                                                 \
-  ORDITO_WORD_UPDATE(ptx_scope, exchange, "exch.b" bits, type, out)                                 \
-  ORDITO_WORD_UPDATE(ptx_scope, add, "add.u" bits, type, out)                                       \
-  ORDITO_WORD_UPDATE(ptx_scope, bitAnd, "and.b" bits, type, out)                                    \
-  ORDITO_WORD_UPDATE(ptx_scope, bitOr, "or.b" bits, type, out)                                      \
+#define ORDITO_WORD_ACCESS(ptx_scope, type, bits, in, out)                                                             \
+  static __device__ inline type load(const type* at) {                                                                 \
+    type value;                                                                                                        \
+    ORDITO_ATOMIC_PTX("ld.relaxed." ptx_scope ".b" bits " %0, [%1];" : out(value) : "l"(at) : "memory");               \
+    return value;                                                                                                      \
+  }                                                                                                                    \
+  static __device__ inline void store(type* at, type value) {                                                          \
+    ORDITO_ATOMIC_PTX("st.relaxed." ptx_scope ".b" bits " [%0], %1;" ::"l"(at), in(value) : "memory");                 \
+  }                                                                                                                    \
+  static __device__ inline type compareExchange(type* at, type expected, type desired) {                               \
+    type old;                                                                                                          \
+    ORDITO_ATOMIC_PTX("atom.relaxed." ptx_scope ".cas.b" bits " %0, [%1], %2, %3;" : out(old) : "l"(at), in(expected), \
+                      in(desired) : "memory");                                                                         \
+    return old;                                                                                                        \
+  }                                                                                                                    \
+  ORDITO_WORD_UPDATE(ptx_scope, exchange, "exch.b" bits, type, out)                                                    \
+  ORDITO_WORD_UPDATE(ptx_scope, add, "add.u" bits, type, out)                                                          \
+  ORDITO_WORD_UPDATE(ptx_scope, bitAnd, "and.b" bits, type, out)                                                       \
+  ORDITO_WORD_UPDATE(ptx_scope, bitOr, "or.b" bits, type, out)                                                         \
   ORDITO_WORD_UPDATE(ptx_scope, bitXor, "xor.b" bits, type, out)
-#define ORDITO_WORDS(scope, ptx_scope)                                \
-  template <>                                                         \
-  struct Words<scope> {                                               \
-    ORDITO_WORD_ACCESS(ptx_scope, uint32_t, "32", "r", "=r")          \
-    ORDITO_WORD_ACCESS(ptx_scope, uint64_t, "64", "l", "=l")          \
-    ORDITO_WORD_UPDATE(ptx_scope, add, "add.f32", float, "=f")        \
-    ORDITO_WORD_UPDATE(ptx_scope, add, "add.f64", double, "=d")       \
-    ORDITO_WORD_UPDATE(ptx_scope, smaller, "min.u32", uint32_t, "=r") \
-    ORDITO_WORD_UPDATE(ptx_scope, smaller, "min.u64", uint64_t, "=l") \
-    ORDITO_WORD_UPDATE(ptx_scope, smaller, "min.s32", int32_t, "=r")  \
-    ORDITO_WORD_UPDATE(ptx_scope, smaller, "min.s64", int64_t, "=l")  \
-    ORDITO_WORD_UPDATE(ptx_scope, larger, "max.u32", uint32_t, "=r")  \
-    ORDITO_WORD_UPDATE(ptx_scope, larger, "max.u64", uint64_t, "=l")  \
-    ORDITO_WORD_UPDATE(ptx_scope, larger, "max.s32", int32_t, "=r")   \
-    ORDITO_WORD_UPDATE(ptx_scope, larger, "max.s64", int64_t, "=l")   \
-    static __device__ inline void fence(bool total) {                 \
-      if (total)                                                      \
-        asm volatile("fence.sc." ptx_scope ";" ::: "memory");         \
-      else                                                            \
-        asm volatile("fence.acq_rel." ptx_scope ";" ::: "memory");    \
-    }                                                                 \
+#define ORDITO_WORDS(scope, ptx_scope)                                   \
+  template <>                                                            \
+  struct Words<scope> {                                                  \
+    ORDITO_WORD_ACCESS(ptx_scope, uint32_t, "32", "r", "=r")             \
+    ORDITO_WORD_ACCESS(ptx_scope, uint64_t, "64", "l", "=l")             \
+    ORDITO_WORD_UPDATE(ptx_scope, add, "add.f32", float, "=f")           \
+    ORDITO_WORD_UPDATE(ptx_scope, add, "add.f64", double, "=d")          \
+    ORDITO_WORD_UPDATE(ptx_scope, smaller, "min.u32", uint32_t, "=r")    \
+    ORDITO_WORD_UPDATE(ptx_scope, smaller, "min.u64", uint64_t, "=l")    \
+    ORDITO_WORD_UPDATE(ptx_scope, smaller, "min.s32", int32_t, "=r")     \
+    ORDITO_WORD_UPDATE(ptx_scope, smaller, "min.s64", int64_t, "=l")     \
+    ORDITO_WORD_UPDATE(ptx_scope, larger, "max.u32", uint32_t, "=r")     \
+    ORDITO_WORD_UPDATE(ptx_scope, larger, "max.u64", uint64_t, "=l")     \
+    ORDITO_WORD_UPDATE(ptx_scope, larger, "max.s32", int32_t, "=r")      \
+    ORDITO_WORD_UPDATE(ptx_scope, larger, "max.s64", int64_t, "=l")      \
+    static __device__ inline void fence(bool total) {                    \
+      if (total)                                                         \
+        ORDITO_ATOMIC_PTX("fence.sc." ptx_scope ";" :: : "memory");      \
+      else                                                               \
+        ORDITO_ATOMIC_PTX("fence.acq_rel." ptx_scope ";" :: : "memory"); \
+    }                                                                    \
   };
 ORDITO_WORDS(thread_scope_system, "sys")
 ORDITO_WORDS(thread_scope_device, "gpu")

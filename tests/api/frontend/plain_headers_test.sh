@@ -2,14 +2,14 @@
 # Every header that plain C and C++ programs may include, in several standards, with all warnings as errors.
 set -eu
 c=$1 cxx=$2 include=$3
-for header in cuda_runtime_api.h cuda_device_runtime_api.h driver_types.h vector_types.h cuda.h library_types.h cuda_profiler_api.h cudaTypedefs.h nvml.h cupti.h nvToolsExt.h cuComplex.h; do
+for header in cuda_runtime_api.h cuda_device_runtime_api.h driver_types.h vector_types.h cuda.h library_types.h cuda_profiler_api.h cudaTypedefs.h nvml.h cupti.h nvToolsExt.h cuComplex.h nvrtc.h nvJitLink.h; do
   for standard in c99 c11; do
     echo "#include <$header>" | $c -x c -std=$standard -Wall -Wextra -pedantic -Werror -I"$include" -fsyntax-only -
   done
 done
 for header in cuda_runtime.h cuda_runtime_api.h cuda_device_runtime_api.h vector_functions.h cuda.h cuda_fp16.h cuda_bf16.h cooperative_groups.h math_constants.h \
     device_launch_parameters.h builtin_types.h channel_descriptor.h cuComplex.h nvToolsExt.h texture_fetch_functions.h \
-    cuda_fp8.h cuda_fp6.h cuda_fp4.h cuda_pipeline.h cuda_awbarrier.h nvml.h cupti.h cudaTypedefs.h curand_kernel.h; do
+    cuda_fp8.h cuda_fp6.h cuda_fp4.h cuda_pipeline.h cuda_awbarrier.h nvml.h cupti.h cudaTypedefs.h curand_kernel.h nvrtc.h nvJitLink.h; do
   for standard in c++11 c++17 c++20; do
     echo "#include <$header>" | $cxx -x c++ -std=$standard -Wall -Wextra -Werror -isystem "$include" -fsyntax-only -
   done
