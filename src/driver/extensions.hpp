@@ -73,6 +73,12 @@ void orditoTellOnce(const char* subject, const char* text);
 /// Whether ORDITO_EXPLAIN asks for the explanation of every failed call.
 int orditoExplainsAll(void);
 
+/// Calls body(data, i) for each i below `count` on the threads that run blocks, the calling one among them, and returns
+/// when all are done: for the libraries, so that they have no threads of their own.
+void orditoParallelFor(unsigned count, void (*body)(void*, unsigned), void* data);
+/// How many threads that are.
+unsigned orditoParallelThreads(void);
+
 /// Writes what profiling has gathered so far (nothing unless ORDITO_PROFILE is set). The driver also does so on a
 /// device reset and at exit.
 void orditoProfileFlush(void);

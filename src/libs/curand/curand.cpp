@@ -3,12 +3,11 @@
 #include "curand.h"
 
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <mutex>
 
-#include "cuda.h"
 #include "libs/curand/sequences.hpp"
+#include "libs/stream_task.hpp"
 
 namespace {
 
@@ -57,19 +56,6 @@ curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool o
   return CURAND_STATUS_SUCCESS;
 }
 
-void runWork(void* data) {
-  const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(data));
-  (*work)();
-}
-
-/// The driver rather than the runtime, so that programs of CUDA 12 and 13 find the same library. Like the runtime this
-/// takes the device's primary context if the thread has none.
-bool hasContext() {
-  CUcontext context = nullptr;
-  if (cuInit(0) != CUDA_SUCCESS || cuCtxGetCurrent(&context) != CUDA_SUCCESS) return false;
-  return context || (cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS && cuCtxSetCurrent(context) == CUDA_SUCCESS);
-}
-
 /// Generates now or, for a generator of the device, behind what its stream has to do.
 template <class Fill>
 curandStatus_t generate(curandGenerator_t generator, const Fill& fill) {
@@ -77,11 +63,8 @@ curandStatus_t generate(curandGenerator_t generator, const Fill& fill) {
   const std::scoped_lock lock(generator->mutex);
   auto filler = fillerOf(generator);
   if (generator->onHost) return fill(*filler), CURAND_STATUS_SUCCESS;
-  auto work = std::make_unique<std::function<void()>>([filler, fill] { fill(*filler); });
-  if (!hasContext() || cuLaunchHostFunc(generator->stream, runWork, work.get()) != CUDA_SUCCESS)
-    return CURAND_STATUS_LAUNCH_FAILURE;
-  work.release();
-  return CURAND_STATUS_SUCCESS;
+  const CUresult result = ordito::libs::enqueue(generator->stream, [filler, fill] { fill(*filler); });
+  return result == CUDA_SUCCESS ? CURAND_STATUS_SUCCESS : CURAND_STATUS_LAUNCH_FAILURE;
 }
 
 template <class Change>

@@ -1,0 +1,37 @@
+// The block scheduler's threads for the libraries' own loops, so that kernels and library calls share one pool.
+#include "driver/extensions.hpp"
+#include "machine/scheduler.hpp"
+
+namespace {
+
+/// A loop as a kernel: an iteration is a block of one thread.
+class LoopBody : public ordito::machine::Executable {
+ public:
+  LoopBody(void (*body)(void*, unsigned), void* data) : body_(body), data_(data) {}
+  ordito::machine::BlockStatus runBlock(const ordito::machine::BlockFrame& frame) const override {
+    body_(data_, frame.ctaid[0]);
+    return ordito::machine::BlockStatus::Ended;
+  }
+  size_t scratchBytes() const override { return 0; }
+  size_t localBytes() const override { return 0; }
+
+ private:
+  void (*body_)(void*, unsigned);
+  void* data_;
+};
+
+}  // namespace
+
+unsigned orditoParallelThreads(void) { return ordito::machine::scheduler().threads(); }
+
+void orditoParallelFor(unsigned count, void (*body)(void*, unsigned), void* data) {
+  if (count == 1) return body(data, 0);
+  if (count == 0) return;
+  const LoopBody loop(body, data);
+  ordito::machine::GridLaunch launch;
+  launch.executable = &loop;
+  launch.kernelName = "a library's loop";
+  launch.grid = {count, 1, 1};
+  launch.mayAwaitBlocks = false;
+  ordito::machine::scheduler().run(launch);
+}

@@ -1,0 +1,136 @@
+// Products of matrices in the types of BLAS: one, and many at once.
+#include "libs/cublas/gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ordito::cublas {
+
+template <class T>
+void multiplyHere(const Product& p, T alpha, const T* a, const T* b, T beta, T* c) {
+  if (p.k == 0 || alpha == T(0)) return scaleMatrix(p.m, p.n, beta, c, p.ldc);
+  const int m = asInt(p.m), n = asInt(p.n), k = asInt(p.k), lda = asInt(p.lda), ldb = asInt(p.ldb), ldc = asInt(p.ldc);
+  if (beta == T(0)) scaleMatrix(p.m, p.n, beta, c, p.ldc);
+  openBlas<T>().gemm(letter(p.opA), letter(p.opB), &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+
+/// OpenBLAS packs what it multiplies, so a thread does best with one tile that is nearly square.
+template <class T>
+void multiplyInTiles(const Product& p, T alpha, const T* a, const T* b, T beta, T* c) {
+  constexpr double kWorthwhile = 1e6;
+  const auto threads = static_cast<int64_t>(libs::parallelThreads());
+  if (threads == 1 || p.operations() < kWorthwhile) return multiplyHere(p, alpha, a, b, beta, c);
+  const double aspect = static_cast<double>(p.m) / static_cast<double>(p.n);
+  int64_t rows = std::clamp<int64_t>(std::llround(std::sqrt(static_cast<double>(threads) * aspect)), 1, threads);
+  while (threads % rows != 0) --rows;
+  const int64_t columns = std::min(threads / rows, p.n);
+  rows = std::min(rows, p.m);
+  libs::parallelFor(static_cast<unsigned>(rows * columns), [&](unsigned tile) {
+    const int64_t row = tile % rows, column = tile / rows;
+    const int64_t i = p.m * row / rows, j = p.n * column / columns;
+    Product part = p;
+    part.m = p.m * (row + 1) / rows - i, part.n = p.n * (column + 1) / columns - j;
+    const T* from = p.opA == CUBLAS_OP_N ? a + i : a + i * p.lda;
+    const T* by = p.opB == CUBLAS_OP_N ? b + j * p.ldb : b + j;
+    multiplyHere(part, alpha, from, by, beta, c + i + j * p.ldc);
+  });
+}
+
+#define INSTANTIATE(T)                                                      \
+  template void multiplyHere(const Product&, T, const T*, const T*, T, T*); \
+  template void multiplyInTiles(const Product&, T, const T*, const T*, T, T*);
+INSTANTIATE(Float)
+INSTANTIATE(Double)
+INSTANTIATE(ComplexFloat)
+INSTANTIATE(ComplexDouble)
+#undef INSTANTIATE
+
+namespace {
+
+template <class T>
+cublasStatus_t gemm(cublasHandle_t handle, const Product& p, const T* alpha, const T* a, const T* b, const T* beta,
+                    T* c) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(p.isRight() && alpha && beta);
+  if (p.isEmpty()) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(c && (p.k == 0 || (a && b)));
+  const Scalar<T> one(handle, alpha), other(handle, beta);
+  return submit(handle, [=] { multiplyInTiles(p, one.get(), a, b, other.get(), c); });
+}
+
+/// The arrays of pointers are the device's, and may be written by a kernel before: they are read in the task.
+template <class T>
+cublasStatus_t gemmBatched(cublasHandle_t handle, const Product& p, const T* alpha, const T* const* a,
+                           const T* const* b, const T* beta, T* const* c, int64_t count) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(p.isRight() && alpha && beta && count >= 0 && areCountable(count));
+  if (p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(a && b && c);
+  const Scalar<T> one(handle, alpha), other(handle, beta);
+  return submit(handle, [=] {
+    multiplyMany(p, count, [&, first = one.get(), second = other.get()](int64_t i, bool large) {
+      (large ? multiplyInTiles<T> : multiplyHere<T>)(p, first, a[i], b[i], second, c[i]);
+    });
+  });
+}
+
+template <class T>
+cublasStatus_t gemmStrided(cublasHandle_t handle, const Product& p, const T* alpha, const T* a, int64_t strideA,
+                           const T* b, int64_t strideB, const T* beta, T* c, int64_t strideC, int64_t count) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(p.isRight() && alpha && beta && count >= 0 && areCountable(count));
+  if (p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(c && (p.k == 0 || (a && b)));
+  const Scalar<T> one(handle, alpha), other(handle, beta);
+  return submit(handle, [=] {
+    multiplyMany(p, count, [&, first = one.get(), second = other.get()](int64_t i, bool large) {
+      (large ? multiplyInTiles<T> : multiplyHere<T>)(p, first, a + i * strideA, b + i * strideB, second,
+                                                     c + i * strideC);
+    });
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+#define DEFINE(L, T, suffix, Int)                                                                                    \
+  cublasStatus_t cublas##L##gemm##suffix(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, Int m, Int n, \
+                                         Int k, const T* alpha, const T* A, Int lda, const T* B, Int ldb,            \
+                                         const T* beta, T* C, Int ldc) {                                             \
+    return gemm(h, {ta, tb, m, n, k, lda, ldb, ldc}, in(alpha), in(A), in(B), in(beta), in(C));                      \
+  }
+ORDITO_FOR_ALL_V2(DEFINE)
+#undef DEFINE
+// Three products of real matrices instead of four are a way to be faster, not another result.
+#define DEFINE(L, T, suffix, Int)                                                                                      \
+  cublasStatus_t cublas##L##gemm3m##suffix(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, Int m, Int n, \
+                                           Int k, const T* alpha, const T* A, Int lda, const T* B, Int ldb,            \
+                                           const T* beta, T* C, Int ldc) {                                             \
+    return gemm(h, {ta, tb, m, n, k, lda, ldb, ldc}, in(alpha), in(A), in(B), in(beta), in(C));                        \
+  }
+ORDITO_FOR_COMPLEX(DEFINE)
+#undef DEFINE
+
+#define DEFINE_MANY(name, T, suffix, Int)                                                                           \
+  cublasStatus_t cublas##name##Batched##suffix(                                                                     \
+      cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, Int m, Int n, Int k, const T* alpha,            \
+      const T* const A[], Int lda, const T* const B[], Int ldb, const T* beta, T* const C[], Int ldc, Int count) {  \
+    return gemmBatched<Inner<T>>(h, {ta, tb, m, n, k, lda, ldb, ldc}, in(alpha), inArray(A), inArray(B), in(beta),  \
+                                 inArray(C), count);                                                                \
+  }                                                                                                                 \
+  cublasStatus_t cublas##name##StridedBatched##suffix(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, \
+                                                      Int m, Int n, Int k, const T* alpha, const T* A, Int lda,     \
+                                                      long long strideA, const T* B, Int ldb, long long strideB,    \
+                                                      const T* beta, T* C, Int ldc, long long strideC, Int count) { \
+    return gemmStrided<Inner<T>>(h, {ta, tb, m, n, k, lda, ldb, ldc}, in(alpha), in(A), strideA, in(B), strideB,    \
+                                 in(beta), in(C), strideC, count);                                                  \
+  }
+#define DEFINE(L, T, suffix, Int) DEFINE_MANY(L##gemm, T, suffix, Int)
+ORDITO_FOR_ALL(DEFINE)
+#undef DEFINE
+ORDITO_FORMS(DEFINE_MANY, Cgemm3m, cuComplex, , _64)
+#undef DEFINE_MANY
+
+}  // extern "C"
+}  // namespace ordito::cublas

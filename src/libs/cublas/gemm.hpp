@@ -1,0 +1,48 @@
+// The product of matrices: C = alpha op(A) op(B) + beta C, on all threads.
+#pragma once
+
+#include "libs/cublas/handle.hpp"
+
+namespace ordito::cublas {
+
+/// The sizes of one product.
+struct Product {
+  cublasOperation_t opA, opB;
+  int64_t m, n, k, lda, ldb, ldc;
+
+  bool isRight() const {
+    const int64_t rowsA = opA == CUBLAS_OP_N ? m : k, rowsB = opB == CUBLAS_OP_N ? k : n;
+    return isOperation(opA) && isOperation(opB) && m >= 0 && n >= 0 && k >= 0 && lda >= std::max<int64_t>(1, rowsA) &&
+           ldb >= std::max<int64_t>(1, rowsB) && ldc >= std::max<int64_t>(1, m) && areCountable(m, n, k, lda, ldb, ldc);
+  }
+  bool isEmpty() const { return m == 0 || n == 0; }
+  double operations() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+};
+
+/// On the calling thread.
+template <class T>
+void multiplyHere(const Product& p, T alpha, const T* a, const T* b, T beta, T* c);
+
+/// In tiles on all threads, if it is large.
+template <class T>
+void multiplyInTiles(const Product& p, T alpha, const T* a, const T* b, T beta, T* c);
+
+/// Many products: the i-th one on operands(i), small ones side by side, large ones one after another.
+template <class Multiply>
+void multiplyMany(const Product& p, int64_t count, const Multiply& one) {
+  constexpr double kLarge = 64e6;
+  if (p.operations() > kLarge || count == 1)
+    for (int64_t i = 0; i < count; ++i) one(i, true);
+  else
+    libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) { one(i, false); });
+}
+
+/// C = beta C, which is not read if beta is 0.
+template <class T>
+void scaleMatrix(int64_t m, int64_t n, T beta, T* c, int64_t ldc) {
+  if (beta == T(1)) return;
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t i = 0; i < m; ++i) c[i + j * ldc] = beta == T(0) ? T(0) : beta * c[i + j * ldc];
+}
+
+}  // namespace ordito::cublas

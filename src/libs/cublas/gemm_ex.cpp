@@ -1,0 +1,272 @@
+// Products whose matrices are of types that BLAS does not have: half, bfloat16, int8. Factors are widened to float
+// (int8 whose sums need more to double), in which their products are exact; sums are rounded once, when they are
+// stored.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "cuda_fp16.h"
+#include "libs/cublas/elements.hpp"
+#include "libs/cublas/gemm.hpp"
+#include "ordito/cublas_overloads.h"
+
+namespace ordito::cublas {
+namespace {
+
+/// alpha or beta, of a type that is known at run time.
+class AnyScalar {
+ public:
+  AnyScalar(cublasHandle_t handle, const void* place, cudaDataType type) : type_(type) {
+    if (handle->pointerMode == CUBLAS_POINTER_MODE_DEVICE)
+      place_ = place;
+    else
+      std::memcpy(value_.data(), place, sizeOf(type));
+  }
+  template <class T>
+  T as() const {
+    const void* from = place_ ? place_ : value_.data();
+    T value{};
+    withElement(type_, [&](auto element) {
+      std::memcpy(&element, from, sizeof(element));
+      value = converted<T>(element);
+    });
+    return value;
+  }
+
+ private:
+  template <class T, class E>
+  static T converted(E element) {
+    if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16>)
+      return static_cast<T>(widen(element));
+    else if constexpr (kIsComplex<E> && !kIsComplex<T>)
+      return static_cast<T>(element.real());
+    else if constexpr (kIsComplex<E>)
+      return T(static_cast<Real<T>>(element.real()), static_cast<Real<T>>(element.imag()));
+    else
+      return static_cast<T>(static_cast<Real<T>>(element));
+  }
+
+  cudaDataType type_;
+  const void* place_ = nullptr;
+  std::array<std::byte, 16> value_{};
+};
+
+struct TypedProduct {
+  Product p;
+  cudaDataType typeA, typeB, typeC;
+  cublasComputeType_t compute;
+
+  bool isComplex() const { return typeC == CUDA_C_32F || typeC == CUDA_C_64F; }
+
+  cudaDataType scaleType() const {
+    switch (compute) {
+      case CUBLAS_COMPUTE_16F:
+      case CUBLAS_COMPUTE_16F_PEDANTIC: return CUDA_R_16F;
+      case CUBLAS_COMPUTE_32I:
+      case CUBLAS_COMPUTE_32I_PEDANTIC: return CUDA_R_32I;
+      case CUBLAS_COMPUTE_64F:
+      case CUBLAS_COMPUTE_64F_PEDANTIC:
+      case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT: return isComplex() ? CUDA_C_64F : CUDA_R_64F;
+      default: return isComplex() ? CUDA_C_32F : CUDA_R_32F;
+    }
+  }
+
+  /// The combinations of the manual's table for cublasGemmEx.
+  bool isSupported() const {
+    if (typeA != typeB) return false;
+    switch (scaleType()) {
+      case CUDA_R_16F: return typeA == CUDA_R_16F && typeC == CUDA_R_16F;
+      case CUDA_R_32I: return typeA == CUDA_R_8I && typeC == CUDA_R_32I;
+      case CUDA_R_64F: return typeA == CUDA_R_64F && typeC == CUDA_R_64F;
+      case CUDA_C_64F: return typeA == CUDA_C_64F && typeC == CUDA_C_64F;
+      case CUDA_C_32F: return typeA == CUDA_C_32F && typeC == CUDA_C_32F;
+      default: break;
+    }
+    const bool isSmall = typeA == CUDA_R_16F || typeA == CUDA_R_16BF;
+    if (typeC == CUDA_R_32F) return isSmall || typeA == CUDA_R_32F || typeA == CUDA_R_8I;
+    return isSmall && typeC == typeA;
+  }
+};
+
+/// A copy of a matrix with its elements widened, column behind column.
+template <class I, class E>
+void widenMatrix(const E* from, int64_t rows, int64_t columns, int64_t leading, I* to) {
+  const auto parts = static_cast<unsigned>(std::clamp<int64_t>(rows * columns >> 16, 1, libs::parallelThreads()));
+  libs::parallelFor(parts, [&](unsigned part) {
+    for (int64_t j = columns * part / parts; j < columns * (part + 1) / parts; ++j)
+      for (int64_t i = 0; i < rows; ++i) to[i + j * rows] = static_cast<I>(widen(from[i + j * leading]));
+  });
+}
+
+/// C = alpha P + beta C, rounded to C's type.
+template <class I, class E>
+void storeProduct(const Product& p, I alpha, const I* product, I beta, E* c) {
+  for (int64_t j = 0; j < p.n; ++j)
+    for (int64_t i = 0; i < p.m; ++i) {
+      E& place = c[i + j * p.ldc];
+      I value = alpha * product[i + j * p.m];
+      if (beta != I(0)) {
+        if constexpr (std::is_same_v<E, int32_t>)
+          value += beta * static_cast<I>(place);
+        else
+          value += beta * widen(place);
+      }
+      narrow(value, place);
+    }
+}
+
+template <class I, class E>
+void multiplyWidened(Product p, I alpha, const E* a, const E* b, I beta, void* c, cudaDataType typeC) {
+  const int64_t rowsA = p.opA == CUBLAS_OP_N ? p.m : p.k, columnsA = p.opA == CUBLAS_OP_N ? p.k : p.m;
+  const int64_t rowsB = p.opB == CUBLAS_OP_N ? p.k : p.n, columnsB = p.opB == CUBLAS_OP_N ? p.n : p.k;
+  // Not a vector: its elements need no first values.
+  const auto wideA = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(rowsA * columnsA));
+  const auto wideB = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(rowsB * columnsB));
+  widenMatrix(a, rowsA, columnsA, p.lda, wideA.get());
+  widenMatrix(b, rowsB, columnsB, p.ldb, wideB.get());
+  Product wide = p;
+  wide.lda = std::max<int64_t>(1, rowsA), wide.ldb = std::max<int64_t>(1, rowsB);
+  if constexpr (std::is_same_v<I, float>)
+    if (typeC == CUDA_R_32F)
+      return multiplyInTiles(wide, alpha, wideA.get(), wideB.get(), beta, static_cast<float*>(c));
+  const auto product = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(p.m * p.n));
+  wide.ldc = p.m;
+  multiplyInTiles(wide, I(1), wideA.get(), wideB.get(), I(0), product.get());
+  if constexpr (std::is_same_v<I, double>)
+    storeProduct(p, alpha, product.get(), beta, static_cast<int32_t*>(c));
+  else if (typeC == CUDA_R_16F)
+    storeProduct(p, alpha, product.get(), beta, static_cast<Half*>(c));
+  else
+    storeProduct(p, alpha, product.get(), beta, static_cast<Bfloat16*>(c));
+}
+
+template <class T>
+void multiplyPlain(const TypedProduct& t, const AnyScalar& alpha, const void* a, const void* b, const AnyScalar& beta,
+                   void* c) {
+  multiplyInTiles(t.p, alpha.as<T>(), static_cast<const T*>(a), static_cast<const T*>(b), beta.as<T>(),
+                  static_cast<T*>(c));
+}
+
+void multiplyTyped(const TypedProduct& t, const AnyScalar& alpha, const void* a, const void* b, const AnyScalar& beta,
+                   void* c) {
+  switch (t.typeA) {
+    case CUDA_R_32F: return multiplyPlain<Float>(t, alpha, a, b, beta, c);
+    case CUDA_R_64F: return multiplyPlain<Double>(t, alpha, a, b, beta, c);
+    case CUDA_C_32F: return multiplyPlain<ComplexFloat>(t, alpha, a, b, beta, c);
+    case CUDA_C_64F: return multiplyPlain<ComplexDouble>(t, alpha, a, b, beta, c);
+    case CUDA_R_16F:
+      return multiplyWidened(t.p, alpha.as<float>(), static_cast<const Half*>(a), static_cast<const Half*>(b),
+                             beta.as<float>(), c, t.typeC);
+    case CUDA_R_16BF:
+      return multiplyWidened(t.p, alpha.as<float>(), static_cast<const Bfloat16*>(a), static_cast<const Bfloat16*>(b),
+                             beta.as<float>(), c, t.typeC);
+    default: break;
+  }
+  const auto *x = static_cast<const int8_t*>(a), *y = static_cast<const int8_t*>(b);
+  if (t.typeC == CUDA_R_32F) return multiplyWidened(t.p, alpha.as<float>(), x, y, beta.as<float>(), c, t.typeC);
+  multiplyWidened(t.p, alpha.as<double>(), x, y, beta.as<double>(), c, t.typeC);
+}
+
+bool isMultipleOf4(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 4 == 0; }
+
+cublasStatus_t refusal(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* beta,
+                       int64_t count) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(t.p.isRight() && alpha && beta && count >= 0 && areCountable(count));
+  if (!t.isSupported()) return CUBLAS_STATUS_NOT_SUPPORTED;
+  // The manual wants words of four int8.
+  const bool isWords = t.p.lda % 4 == 0 && t.p.ldb % 4 == 0;
+  return t.typeC == CUDA_R_32I && !isWords ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t gemmEx(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* a, const void* b,
+                      const void* beta, void* c, int64_t strideA = 0, int64_t strideB = 0, int64_t strideC = 0,
+                      int64_t count = 1) {
+  if (const cublasStatus_t status = refusal(handle, t, alpha, beta, count)) return status;
+  if (t.p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(a && b && c);
+  if (t.typeC == CUDA_R_32I && !(isMultipleOf4(a) && isMultipleOf4(b))) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
+  const auto bytesA = static_cast<int64_t>(sizeOf(t.typeA)), bytesC = static_cast<int64_t>(sizeOf(t.typeC));
+  return submit(handle, [=] {
+    multiplyMany(t.p, count, [&](int64_t i, bool) {
+      multiplyTyped(t, one, static_cast<const char*>(a) + i * strideA * bytesA,
+                    static_cast<const char*>(b) + i * strideB * bytesA, other,
+                    static_cast<char*>(c) + i * strideC * bytesC);
+    });
+  });
+}
+
+cublasStatus_t gemmBatchedEx(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* const* a,
+                             const void* const* b, const void* beta, void* const* c, int64_t count) {
+  if (const cublasStatus_t status = refusal(handle, t, alpha, beta, count)) return status;
+  if (t.p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(a && b && c);
+  const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
+  return submit(handle, [=] {
+    multiplyMany(t.p, count, [&](int64_t i, bool) { multiplyTyped(t, one, a[i], b[i], other, c[i]); });
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+#define PRODUCT_PARAMETERS(Int, S) \
+  cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, Int m, Int n, Int k, const S *alpha
+#define DEFINE(suffix, Int)                                                                                           \
+  cublasStatus_t cublasGemmEx##suffix(PRODUCT_PARAMETERS(Int, void), const void* A, cudaDataType tA, Int lda,         \
+                                      const void* B, cudaDataType tB, Int ldb, const void* beta, void* C,             \
+                                      cudaDataType tC, Int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {      \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute}, alpha, A, B, beta, C);                  \
+  }                                                                                                                   \
+  cublasStatus_t cublasGemmBatchedEx##suffix(PRODUCT_PARAMETERS(Int, void), const void* const A[], cudaDataType tA,   \
+                                             Int lda, const void* const B[], cudaDataType tB, Int ldb,                \
+                                             const void* beta, void* const C[], cudaDataType tC, Int ldc, Int count,  \
+                                             cublasComputeType_t compute, cublasGemmAlgo_t) {                         \
+    return gemmBatchedEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute}, alpha, A, B, beta, C, count);    \
+  }                                                                                                                   \
+  cublasStatus_t cublasGemmStridedBatchedEx##suffix(                                                                  \
+      PRODUCT_PARAMETERS(Int, void), const void* A, cudaDataType tA, Int lda, long long strideA, const void* B,       \
+      cudaDataType tB, Int ldb, long long strideB, const void* beta, void* C, cudaDataType tC, Int ldc,               \
+      long long strideC, Int count, cublasComputeType_t compute, cublasGemmAlgo_t) {                                  \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute}, alpha, A, B, beta, C, strideA, strideB, \
+                  strideC, count);                                                                                    \
+  }                                                                                                                   \
+  cublasStatus_t cublasSgemmEx##suffix(PRODUCT_PARAMETERS(Int, float), const void* A, cudaDataType tA, Int lda,       \
+                                       const void* B, cudaDataType tB, Int ldb, const float* beta, void* C,           \
+                                       cudaDataType tC, Int ldc) {                                                    \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, CUBLAS_COMPUTE_32F}, alpha, A, B, beta, C);       \
+  }                                                                                                                   \
+  cublasStatus_t cublasCgemmEx##suffix(PRODUCT_PARAMETERS(Int, cuComplex), const void* A, cudaDataType tA, Int lda,   \
+                                       const void* B, cudaDataType tB, Int ldb, const cuComplex* beta, void* C,       \
+                                       cudaDataType tC, Int ldc) {                                                    \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, CUBLAS_COMPUTE_32F}, alpha, A, B, beta, C);       \
+  }                                                                                                                   \
+  cublasStatus_t cublasHgemm##suffix(PRODUCT_PARAMETERS(Int, __half), const __half* A, Int lda, const __half* B,      \
+                                     Int ldb, const __half* beta, __half* C, Int ldc) {                               \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, kHalf, kHalf, kHalf, CUBLAS_COMPUTE_16F}, alpha, A, B, beta,  \
+                  C);                                                                                                 \
+  }                                                                                                                   \
+  cublasStatus_t cublasHgemmBatched##suffix(PRODUCT_PARAMETERS(Int, __half), const __half* const A[], Int lda,        \
+                                            const __half* const B[], Int ldb, const __half* beta, __half* const C[],  \
+                                            Int ldc, Int count) {                                                     \
+    return gemmBatchedEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, kHalf, kHalf, kHalf, CUBLAS_COMPUTE_16F}, alpha,       \
+                         reinterpret_cast<const void* const*>(A), reinterpret_cast<const void* const*>(B), beta,      \
+                         reinterpret_cast<void* const*>(C), count);                                                   \
+  }                                                                                                                   \
+  cublasStatus_t cublasHgemmStridedBatched##suffix(                                                                   \
+      PRODUCT_PARAMETERS(Int, __half), const __half* A, Int lda, long long strideA, const __half* B, Int ldb,         \
+      long long strideB, const __half* beta, __half* C, Int ldc, long long strideC, Int count) {                      \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, kHalf, kHalf, kHalf, CUBLAS_COMPUTE_16F}, alpha, A, B, beta,  \
+                  C, strideA, strideB, strideC, count);                                                               \
+  }
+static constexpr cudaDataType kHalf = CUDA_R_16F;
+DEFINE(, int)
+DEFINE(_64, int64_t)
+#undef DEFINE
+
+}  // extern "C"
+}  // namespace ordito::cublas

@@ -1,0 +1,376 @@
+// cuBLAS level 2: a matrix and vectors, by OpenBLAS's routines. What is symmetric of complex numbers, for which BLAS
+// has no routines, is computed here.
+#include <algorithm>
+
+#include "libs/cublas/handle.hpp"
+#include "libs/cublas/vectors.hpp"
+
+namespace ordito::cublas {
+namespace {
+
+/// y = 0 for a beta of 0: then y is not read, whatever is in it. True if a y of zeros is all that there is.
+template <class T>
+T startWith(T beta, T* y, int64_t n, int64_t incy) {
+  if (beta != T(0)) return beta;
+  const Vector<T> to(y, n, incy);
+  for (int64_t i = 0; i < n; ++i) to[i] = T(0);
+  return T(1);
+}
+
+template <class T>
+struct MatrixVector {
+  cublasHandle_t handle;
+  const T *alpha, *a;
+  int64_t lda;
+  const T* x;
+  int64_t incx;
+  const T* beta;
+  T* y;
+  int64_t incy;
+
+  bool isComplete() const { return alpha && beta && a && x && y && incx != 0 && incy != 0; }
+};
+
+/// total += A x for `count` rows from `a` on: four columns at a time, so that the totals stay near.
+template <class T>
+void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const Vector<const T>& x, T* total) {
+  int64_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const T *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    const T x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
+    for (int64_t i = 0; i < count; ++i)
+      total[i] += (multiply(x0, a0[i]) + multiply(x1, a1[i])) + (multiply(x2, a2[i]) + multiply(x3, a3[i]));
+  }
+  for (; j < n; ++j) {
+    const T *column = a + j * lda, factor = x[j];
+    for (int64_t i = 0; i < count; ++i) total[i] += multiply(factor, column[i]);
+  }
+}
+
+/// The product of a column, or its conjugate, and x.
+template <bool Conjugate, class T>
+T columnTimes(int64_t m, const T* column, const Vector<const T>& x) {
+  constexpr int kLanes = 16;
+  T lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= m; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane)
+      lanes[lane] += multiply(conjugateIf<Conjugate>(column[i + lane]), x[i + lane]);
+  for (; i < m; ++i) lanes[0] += multiply(conjugateIf<Conjugate>(column[i]), x[i]);
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+  return lanes[0];
+}
+
+/// Rows of op(A) on all threads: each has its part of y. Not by OpenBLAS, whose cgemv reads past the end of x, where
+/// device memory may end.
+template <class T>
+void gemvParts(cublasOperation_t op, int64_t m, int64_t n, T alpha, const MatrixVector<T>& v, T beta) {
+  constexpr int64_t kRows = 256;
+  const int64_t rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;
+  const Vector<const T> x(v.x, columns, v.incx);
+  const Vector<T> y(v.y, rows, v.incy);
+  auto store = [&](int64_t i, T total) {
+    y[i] = (beta == T(0) ? T(0) : multiply(beta, y[i])) + multiply(alpha, total);
+  };
+  auto part = [&](unsigned index) {
+    const int64_t first = index * kRows, count = std::min(kRows, rows - first);
+    T totals[kRows] = {};
+    if (op == CUBLAS_OP_N) {
+      addColumns(count, n, v.a + first, v.lda, x, totals);
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        const T* column = v.a + (first + i) * v.lda;
+        totals[i] = op == CUBLAS_OP_C ? columnTimes<true>(m, column, x) : columnTimes<false>(m, column, x);
+      }
+    }
+    for (int64_t i = 0; i < count; ++i) store(first + i, totals[i]);
+  };
+  const auto parts = static_cast<unsigned>((rows + kRows - 1) / kRows);
+  if (m * n < (1 << 16)) {
+    for (unsigned index = 0; index < parts; ++index) part(index);
+  } else {
+    libs::parallelFor(parts, part);
+  }
+}
+
+template <class T>
+cublasStatus_t gemv(cublasOperation_t op, int64_t m, int64_t n, MatrixVector<T> v) {
+  ORDITO_HANDLE(v.handle);
+  ORDITO_CHECK(isOperation(op) && m >= 0 && n >= 0 && v.lda >= std::max<int64_t>(1, m) && areCountable(m, n, v.lda));
+  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(v.isComplete());
+  const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
+  return submit(v.handle, [=] { gemvParts(op, m, n, alpha.get(), v, beta.get()); });
+}
+
+template <class T>
+cublasStatus_t gbmv(cublasOperation_t op, int64_t m, int64_t n, int64_t kl, int64_t ku, MatrixVector<T> v) {
+  ORDITO_HANDLE(v.handle);
+  ORDITO_CHECK(isOperation(op) && m >= 0 && n >= 0 && kl >= 0 && ku >= 0 && v.lda >= kl + ku + 1);
+  ORDITO_CHECK(areCountable(m, n, v.lda));
+  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(v.isComplete());
+  const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
+  return submit(v.handle, [=] {
+    const int mm = asInt(m), nn = asInt(n), l = asInt(kl), u = asInt(ku), lda = asInt(v.lda);
+    const int incx = asInt(v.incx), incy = asInt(v.incy);
+    const T a = alpha.get(), b = startWith(beta.get(), v.y, op == CUBLAS_OP_N ? m : n, v.incy);
+    openBlas<T>().gbmv(letter(op), &mm, &nn, &l, &u, &a, v.a, &lda, v.x, &incx, &b, v.y, &incy);
+  });
+}
+
+enum class Storage { Full, Band, Packed };
+
+/// y = alpha A x + beta y with a Hermitian A, which is symmetric if T is real.
+template <Storage Kind, class T>
+cublasStatus_t hermitian(cublasFillMode_t fill, int64_t n, int64_t k, MatrixVector<T> v) {
+  ORDITO_HANDLE(v.handle);
+  ORDITO_CHECK(isFill(fill) && n >= 0 && k >= 0 && areCountable(n, v.lda));
+  ORDITO_CHECK(Kind == Storage::Packed || v.lda >= (Kind == Storage::Full ? std::max<int64_t>(1, n) : k + 1));
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(v.isComplete());
+  const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
+  return submit(v.handle, [=] {
+    const int nn = asInt(n), kk = asInt(k), lda = asInt(v.lda), incx = asInt(v.incx), incy = asInt(v.incy);
+    const T a = alpha.get(), b = startWith(beta.get(), v.y, n, v.incy);
+    const Routines<T>& blas = openBlas<T>();
+    if constexpr (Kind == Storage::Full)
+      blas.hemv(letter(fill), &nn, &a, v.a, &lda, v.x, &incx, &b, v.y, &incy);
+    else if constexpr (Kind == Storage::Band)
+      blas.hbmv(letter(fill), &nn, &kk, &a, v.a, &lda, v.x, &incx, &b, v.y, &incy);
+    else
+      blas.hpmv(letter(fill), &nn, &a, v.a, v.x, &incx, &b, v.y, &incy);
+  });
+}
+
+/// The same with a symmetric A of complex numbers.
+template <class T>
+cublasStatus_t symmetric(cublasFillMode_t fill, int64_t n, MatrixVector<T> v) {
+  ORDITO_HANDLE(v.handle);
+  ORDITO_CHECK(isFill(fill) && n >= 0 && v.lda >= std::max<int64_t>(1, n));
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(v.isComplete());
+  const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
+  return submit(v.handle, [=] {
+    const T b = startWith(beta.get(), v.y, n, v.incy), a = alpha.get();
+    const Vector<const T> x(v.x, n, v.incx);
+    const Vector<T> y(v.y, n, v.incy);
+    for (int64_t i = 0; i < n; ++i) {
+      T total{};
+      for (int64_t j = 0; j < n; ++j) {
+        const bool isStored = (fill == CUBLAS_FILL_MODE_LOWER) == (i >= j);
+        total += multiply(isStored ? v.a[i + j * v.lda] : v.a[j + i * v.lda], x[j]);
+      }
+      y[i] = multiply(b, y[i]) + multiply(a, total);
+    }
+  });
+}
+
+template <bool Conjugate, class T>
+cublasStatus_t ger(cublasHandle_t handle, int64_t m, int64_t n, const T* alpha, const T* x, int64_t incx, const T* y,
+                   int64_t incy, T* a, int64_t lda) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(m >= 0 && n >= 0 && incx != 0 && incy != 0 && lda >= std::max<int64_t>(1, m) && alpha);
+  ORDITO_CHECK(areCountable(m, n, lda));
+  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(x && y && a);
+  const Scalar<T> scale(handle, alpha);
+  return submit(handle, [=] {
+    const int mm = asInt(m), nn = asInt(n), ix = asInt(incx), iy = asInt(incy), l = asInt(lda);
+    const T s = scale.get();
+    (Conjugate ? openBlas<T>().gerc : openBlas<T>().ger)(&mm, &nn, &s, x, &ix, y, &iy, a, &l);
+  });
+}
+
+/// A += alpha x x^H, full or packed; the symmetric one of complex numbers is in updateSymmetric.
+template <Storage Kind, class T>
+cublasStatus_t her(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, const Real<T>* alpha, const T* x,
+                   int64_t incx, T* a, int64_t lda) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && alpha && areCountable(n, lda));
+  ORDITO_CHECK(Kind == Storage::Packed || lda >= std::max<int64_t>(1, n));
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(x && a);
+  const Scalar<Real<T>> scale(handle, alpha);
+  return submit(handle, [=] {
+    const int nn = asInt(n), ix = asInt(incx), l = asInt(lda);
+    const Real<T> s = scale.get();
+    if constexpr (Kind == Storage::Full)
+      openBlas<T>().her(letter(fill), &nn, &s, x, &ix, a, &l);
+    else
+      openBlas<T>().hpr(letter(fill), &nn, &s, x, &ix, a);
+  });
+}
+
+template <Storage Kind, class T>
+cublasStatus_t her2(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, const T* alpha, const T* x, int64_t incx,
+                    const T* y, int64_t incy, T* a, int64_t lda) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && incy != 0 && alpha && areCountable(n, lda));
+  ORDITO_CHECK(Kind == Storage::Packed || lda >= std::max<int64_t>(1, n));
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(x && y && a);
+  const Scalar<T> scale(handle, alpha);
+  return submit(handle, [=] {
+    const int nn = asInt(n), ix = asInt(incx), iy = asInt(incy), l = asInt(lda);
+    const T s = scale.get();
+    if constexpr (Kind == Storage::Full)
+      openBlas<T>().her2(letter(fill), &nn, &s, x, &ix, y, &iy, a, &l);
+    else
+      openBlas<T>().hpr2(letter(fill), &nn, &s, x, &ix, y, &iy, a);
+  });
+}
+
+/// A += alpha x x^T, or alpha (x y^T + y x^T) if there is a y.
+template <class T>
+cublasStatus_t updateSymmetric(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, const T* alpha, const T* x,
+                               int64_t incx, const T* y, int64_t incy, T* a, int64_t lda) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && incy != 0 && alpha && lda >= std::max<int64_t>(1, n));
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(x && a);
+  const Scalar<T> scale(handle, alpha);
+  return submit(handle, [=] {
+    const Vector<const T> u(x, n, incx), w(y ? y : x, n, y ? incy : incx);
+    const T s = scale.get();
+    for (int64_t j = 0; j < n; ++j) {
+      const int64_t first = fill == CUBLAS_FILL_MODE_LOWER ? j : 0, last = fill == CUBLAS_FILL_MODE_LOWER ? n : j + 1;
+      for (int64_t i = first; i < last; ++i) {
+        const T product = multiply(u[i], w[j]);
+        a[i + j * lda] += multiply(s, y ? product + multiply(w[i], u[j]) : product);
+      }
+    }
+  });
+}
+
+/// x = op(A) x or op(A)^-1 x with a triangular A, in each kind of storage.
+template <Storage Kind, class T>
+cublasStatus_t triangular(bool solve, cublasHandle_t handle, cublasFillMode_t fill, cublasOperation_t op,
+                          cublasDiagType_t diag, int64_t n, int64_t k, const T* a, int64_t lda, T* x, int64_t incx) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(isFill(fill) && isOperation(op) && isDiagonal(diag) && n >= 0 && k >= 0 && incx != 0);
+  ORDITO_CHECK(Kind == Storage::Packed || lda >= (Kind == Storage::Full ? std::max<int64_t>(1, n) : k + 1));
+  ORDITO_CHECK(areCountable(n, k, lda));
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(a && x);
+  return submit(handle, [=] {
+    const int nn = asInt(n), kk = asInt(k), l = asInt(lda), ix = asInt(incx);
+    const Word u = letter(fill), t = letter(op), d = letter(diag);
+    const Routines<T>& blas = openBlas<T>();
+    if constexpr (Kind == Storage::Full)
+      (solve ? blas.trsv : blas.trmv)(u, t, d, &nn, a, &l, x, &ix);
+    else if constexpr (Kind == Storage::Band)
+      (solve ? blas.tbsv : blas.tbmv)(u, t, d, &nn, &kk, a, &l, x, &ix);
+    else
+      (solve ? blas.tpsv : blas.tpmv)(u, t, d, &nn, a, x, &ix);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+#define DEFINE(L, T, suffix, Int)                                                                                    \
+  cublasStatus_t cublas##L##gemv##suffix(cublasHandle_t h, cublasOperation_t op, Int m, Int n, const T* alpha,       \
+                                         const T* A, Int lda, const T* x, Int incx, const T* beta, T* y, Int incy) { \
+    return gemv<Inner<T>>(op, m, n, {h, in(alpha), in(A), lda, in(x), incx, in(beta), in(y), incy});                 \
+  }                                                                                                                  \
+  cublasStatus_t cublas##L##gbmv##suffix(cublasHandle_t h, cublasOperation_t op, Int m, Int n, Int kl, Int ku,       \
+                                         const T* alpha, const T* A, Int lda, const T* x, Int incx, const T* beta,   \
+                                         T* y, Int incy) {                                                           \
+    return gbmv<Inner<T>>(op, m, n, kl, ku, {h, in(alpha), in(A), lda, in(x), incx, in(beta), in(y), incy});         \
+  }
+ORDITO_FOR_ALL_V2(DEFINE)
+#undef DEFINE
+
+// Multiplication and solving differ by a letter.
+#define DEFINE_BOTH(L, T, suffix, Int, verb, solve)                                                               \
+  cublasStatus_t cublas##L##tr##verb##suffix(cublasHandle_t h, cublasFillMode_t fill, cublasOperation_t op,       \
+                                             cublasDiagType_t diag, Int n, const T* A, Int lda, T* x, Int incx) { \
+    return triangular<Storage::Full>(solve, h, fill, op, diag, n, 0, in(A), lda, in(x), incx);                    \
+  }                                                                                                               \
+  cublasStatus_t cublas##L##tb##verb##suffix(cublasHandle_t h, cublasFillMode_t fill, cublasOperation_t op,       \
+                                             cublasDiagType_t diag, Int n, Int k, const T* A, Int lda, T* x,      \
+                                             Int incx) {                                                          \
+    return triangular<Storage::Band>(solve, h, fill, op, diag, n, k, in(A), lda, in(x), incx);                    \
+  }                                                                                                               \
+  cublasStatus_t cublas##L##tp##verb##suffix(cublasHandle_t h, cublasFillMode_t fill, cublasOperation_t op,       \
+                                             cublasDiagType_t diag, Int n, const T* A, T* x, Int incx) {          \
+    return triangular<Storage::Packed>(solve, h, fill, op, diag, n, 0, in(A), 1, in(x), incx);                    \
+  }
+#define DEFINE(L, T, suffix, Int) DEFINE_BOTH(L, T, suffix, Int, mv, false) DEFINE_BOTH(L, T, suffix, Int, sv, true)
+ORDITO_FOR_ALL_V2(DEFINE)
+#undef DEFINE
+#undef DEFINE_BOTH
+
+// Symmetric for real numbers, Hermitian for complex ones: two letters, the same arguments.
+#define DEFINE_HERMITIAN(L, T, suffix, Int, sy, sb, sp)                                                                \
+  cublasStatus_t cublas##L##sy##mv##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* A, \
+                                           Int lda, const T* x, Int incx, const T* beta, T* y, Int incy) {             \
+    return hermitian<Storage::Full, Inner<T>>(fill, n, 0,                                                              \
+                                              {h, in(alpha), in(A), lda, in(x), incx, in(beta), in(y), incy});         \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##sb##mv##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, Int k, const T* alpha,      \
+                                           const T* A, Int lda, const T* x, Int incx, const T* beta, T* y, Int incy) { \
+    return hermitian<Storage::Band, Inner<T>>(fill, n, k,                                                              \
+                                              {h, in(alpha), in(A), lda, in(x), incx, in(beta), in(y), incy});         \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##sp##mv##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* A, \
+                                           const T* x, Int incx, const T* beta, T* y, Int incy) {                      \
+    return hermitian<Storage::Packed, Inner<T>>(fill, n, 0,                                                            \
+                                                {h, in(alpha), in(A), 1, in(x), incx, in(beta), in(y), incy});         \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##sy##r##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const Real<Inner<T>>* alpha, \
+                                          const T* x, Int incx, T* A, Int lda) {                                       \
+    return her<Storage::Full>(h, fill, n, alpha, in(x), incx, in(A), lda);                                             \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##sp##r##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const Real<Inner<T>>* alpha, \
+                                          const T* x, Int incx, T* A) {                                                \
+    return her<Storage::Packed>(h, fill, n, alpha, in(x), incx, in(A), 1);                                             \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##sy##r2##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* x, \
+                                           Int incx, const T* y, Int incy, T* A, Int lda) {                            \
+    return her2<Storage::Full>(h, fill, n, in(alpha), in(x), incx, in(y), incy, in(A), lda);                           \
+  }                                                                                                                    \
+  cublasStatus_t cublas##L##sp##r2##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* x, \
+                                           Int incx, const T* y, Int incy, T* A) {                                     \
+    return her2<Storage::Packed>(h, fill, n, in(alpha), in(x), incx, in(y), incy, in(A), 1);                           \
+  }
+#define DEFINE(L, T, suffix, Int)                                                                             \
+  DEFINE_HERMITIAN(L, T, suffix, Int, sy, sb, sp)                                                             \
+  cublasStatus_t cublas##L##ger##suffix(cublasHandle_t h, Int m, Int n, const T* alpha, const T* x, Int incx, \
+                                        const T* y, Int incy, T* A, Int lda) {                                \
+    return ger<false>(h, m, n, alpha, x, incx, y, incy, A, lda);                                              \
+  }
+ORDITO_FOR_REAL_V2(DEFINE)
+#undef DEFINE
+#define DEFINE(L, T, suffix, Int)                                                                                    \
+  DEFINE_HERMITIAN(L, T, suffix, Int, he, hb, hp)                                                                    \
+  cublasStatus_t cublas##L##geru##suffix(cublasHandle_t h, Int m, Int n, const T* alpha, const T* x, Int incx,       \
+                                         const T* y, Int incy, T* A, Int lda) {                                      \
+    return ger<false>(h, m, n, in(alpha), in(x), incx, in(y), incy, in(A), lda);                                     \
+  }                                                                                                                  \
+  cublasStatus_t cublas##L##gerc##suffix(cublasHandle_t h, Int m, Int n, const T* alpha, const T* x, Int incx,       \
+                                         const T* y, Int incy, T* A, Int lda) {                                      \
+    return ger<true>(h, m, n, in(alpha), in(x), incx, in(y), incy, in(A), lda);                                      \
+  }                                                                                                                  \
+  cublasStatus_t cublas##L##symv##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* A, \
+                                         Int lda, const T* x, Int incx, const T* beta, T* y, Int incy) {             \
+    return symmetric<Inner<T>>(fill, n, {h, in(alpha), in(A), lda, in(x), incx, in(beta), in(y), incy});             \
+  }                                                                                                                  \
+  cublasStatus_t cublas##L##syr##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* x,  \
+                                        Int incx, T* A, Int lda) {                                                   \
+    return updateSymmetric<Inner<T>>(h, fill, n, in(alpha), in(x), incx, nullptr, 1, in(A), lda);                    \
+  }                                                                                                                  \
+  cublasStatus_t cublas##L##syr2##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* x, \
+                                         Int incx, const T* y, Int incy, T* A, Int lda) {                            \
+    ORDITO_CHECK(n <= 0 || y);                                                                                       \
+    return updateSymmetric<Inner<T>>(h, fill, n, in(alpha), in(x), incx, in(y), incy, in(A), lda);                   \
+  }
+ORDITO_FOR_COMPLEX_V2(DEFINE)
+#undef DEFINE
+#undef DEFINE_HERMITIAN
+
+}  // extern "C"
+}  // namespace ordito::cublas

@@ -1,0 +1,110 @@
+// Vectors with steps, and loops over them: in chunks on all threads if they are long.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "libs/cublas/openblas.hpp"
+#include "libs/stream_task.hpp"
+
+namespace ordito::cublas {
+
+/// With a negative step the first element is the last in memory.
+template <class T>
+class Vector {
+ public:
+  Vector(T* data, int64_t n, int64_t step) : first_(step < 0 ? data - (n - 1) * step : data), step_(step) {}
+  T& operator[](int64_t i) const { return first_[i * step_]; }
+
+ private:
+  T* first_;
+  int64_t step_;
+};
+
+/// Without the detours that the language wants for infinities.
+template <class A, class B>
+auto multiply(A a, B b) {
+  if constexpr (kIsComplex<A> && kIsComplex<B>)
+    return B(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  else if constexpr (kIsComplex<B>)
+    return B(a * b.real(), a * b.imag());
+  else
+    return a * b;
+}
+
+template <bool Conjugate, class T>
+T conjugateIf(T value) {
+  if constexpr (Conjugate && kIsComplex<T>)
+    return std::conj(value);
+  else
+    return value;
+}
+
+/// The size that amax and asum mean: of a complex number the sum of its parts'.
+template <class T>
+Real<T> size1(T value) {
+  if constexpr (kIsComplex<T>)
+    return std::abs(value.real()) + std::abs(value.imag());
+  else
+    return std::abs(value);
+}
+
+inline constexpr int64_t kChunk = 1 << 15;
+
+template <class Body>
+void inChunks(int64_t n, const Body& body) {
+  if (n <= 2 * kChunk) return body(int64_t{0}, n);
+  libs::parallelFor(static_cast<unsigned>((n + kChunk - 1) / kChunk), [&](unsigned chunk) {
+    const int64_t first = static_cast<int64_t>(chunk) * kChunk;
+    body(first, std::min(n, first + kChunk));
+  });
+}
+
+/// The sum of term(i): lanes that the compiler can make vectors of, in chunks whose sums are added in order.
+template <class R, class Term>
+R sum(int64_t n, const Term& term) {
+  if (n <= 0) return R{};
+  std::vector<R> sums(static_cast<size_t>((n + kChunk - 1) / kChunk));
+  inChunks(n, [&](int64_t from, int64_t to) {
+    for (int64_t first = from; first < to; first += kChunk) {
+      constexpr int kLanes = 16;
+      R lanes[kLanes] = {};
+      const int64_t last = std::min(to, first + kChunk);
+      int64_t i = first;
+      for (; i + kLanes <= last; i += kLanes)
+        for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
+      for (; i < last; ++i) lanes[0] += term(i);
+      for (int half = kLanes / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+      sums[static_cast<size_t>(first / kChunk)] = lanes[0];
+    }
+  });
+  R total{};
+  for (const R& one : sums) total += one;
+  return total;
+}
+
+/// The Euclidean length; squares that are too large or too small for the type are scaled.
+template <class T>
+Real<T> norm(int64_t n, const T* x, int64_t incx) {
+  auto scaled = [&](double by) {
+    return std::sqrt(sum<double>(n,
+                                 [&](int64_t i) {
+                                   const double a = std::real(x[i * incx]) * by, b = std::imag(x[i * incx]) * by;
+                                   return a * a + b * b;
+                                 })) /
+           by;
+  };
+  const double length = scaled(1);
+  constexpr bool kIsWider = sizeof(Real<T>) < sizeof(double);
+  if (kIsWider || std::isnan(length) || (length < 1e150 && length > 1e-140)) return static_cast<Real<T>>(length);
+  double largest = 0;
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, static_cast<double>(size1(x[i * incx])));
+  if (largest == 0 || std::isinf(largest)) return static_cast<Real<T>>(largest);
+  return static_cast<Real<T>>(scaled(1 / largest));
+}
+
+}  // namespace ordito::cublas
