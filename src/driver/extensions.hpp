@@ -74,7 +74,8 @@ void orditoTellOnce(const char* subject, const char* text);
 int orditoExplainsAll(void);
 
 /// Calls body(data, i) for each i below `count` on the threads that run blocks, the calling one among them, and returns
-/// when all are done: for the libraries, so that they have no threads of their own.
+/// when all are done: for tasks of orditoLaunchTask, so that libraries have no threads of their own. Not to be called
+/// elsewhere: a bad address in an iteration is a fault of the task.
 void orditoParallelFor(unsigned count, void (*body)(void*, unsigned), void* data);
 /// How many threads that are.
 unsigned orditoParallelThreads(void);

@@ -1,5 +1,6 @@
 // The block scheduler's threads for the libraries' own loops, so that kernels and library calls share one pool.
 #include "driver/extensions.hpp"
+#include "machine/fault.hpp"
 #include "machine/scheduler.hpp"
 
 namespace {
@@ -33,5 +34,10 @@ void orditoParallelFor(unsigned count, void (*body)(void*, unsigned), void* data
   launch.kernelName = "a library's loop";
   launch.grid = {count, 1, 1};
   launch.mayAwaitBlocks = false;
-  ordito::machine::scheduler().run(launch);
+  const auto fault = ordito::machine::scheduler().run(launch).fault;
+  if (!fault) return;
+  // What an iteration did wrong is the fault of the library's call that this loop is part of.
+  ordito::machine::BlockFrame frame{};
+  frame.kernelName = launch.kernelName;
+  ordito::machine::raiseFault(frame, fault->kind, 0, fault->address, nullptr);
 }

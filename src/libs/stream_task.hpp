@@ -12,8 +12,8 @@ namespace ordito::libs {
 bool hasContext();
 
 /// Puts the task behind what the stream has to do. If the stream is being captured it becomes a node, runs at every
-/// launch and belongs to the graph.
-CUresult enqueue(CUstream stream, std::function<void()> task);
+/// launch and belongs to the graph. The profiler and faults name it `name`.
+CUresult enqueue(CUstream stream, const char* name, std::function<void()> task);
 
 /// Waits for what the stream has to do; an error, which ends the capture, if it is being captured.
 CUresult await(CUstream stream);

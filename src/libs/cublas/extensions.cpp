@@ -39,7 +39,7 @@ cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t opA, cublasOperatio
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(c && (c != a || (opA == CUBLAS_OP_N && lda == ldc)) && (c != b || (opB == CUBLAS_OP_N && ldb == ldc)));
   const Scalar<T> one(handle, alpha), other(handle, beta);
-  return submit(handle, [=] {
+  return submit(handle, "cublas geam", [=] {
     const T first = one.get(), second = other.get();
     eachColumn(m, n, [&](int64_t j) {
       for (int64_t i = 0; i < m; ++i) {
@@ -59,7 +59,7 @@ cublasStatus_t dgmm(cublasHandle_t handle, cublasSideMode_t side, int64_t m, int
   ORDITO_CHECK(isSide(side) && m >= 0 && n >= 0 && lda >= std::max<int64_t>(1, m) && ldc >= std::max<int64_t>(1, m));
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && x && c);
-  return submit(handle, [=] {
+  return submit(handle, "cublas dgmm", [=] {
     const bool left = side == CUBLAS_SIDE_LEFT;
     const Vector<const T> diagonal(x, left ? m : n, incx);
     eachColumn(m, n, [&](int64_t j) {
@@ -82,7 +82,7 @@ template <class T>
 cublasStatus_t unpack(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, const T* packed, T* a, int64_t lda) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(isFill(fill) && n >= 0 && lda >= std::max<int64_t>(1, n) && (n == 0 || (packed && a)));
-  return submit(handle,
+  return submit(handle, "cublas tpttr",
                 [=] { eachPacked(fill, n, [&](int64_t at, int64_t i, int64_t j) { a[i + j * lda] = packed[at]; }); });
 }
 
@@ -90,7 +90,7 @@ template <class T>
 cublasStatus_t pack(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, const T* a, int64_t lda, T* packed) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(isFill(fill) && n >= 0 && lda >= std::max<int64_t>(1, n) && (n == 0 || (packed && a)));
-  return submit(handle,
+  return submit(handle, "cublas trttp",
                 [=] { eachPacked(fill, n, [&](int64_t at, int64_t i, int64_t j) { packed[at] = a[i + j * lda]; }); });
 }
 
@@ -103,7 +103,7 @@ cublasStatus_t gemvMany(cublasHandle_t handle, cublasOperation_t op, int64_t m, 
   ORDITO_CHECK(alpha && beta && count >= 0 && areCountable(m, n, lda, incx, incy, count));
   if (m == 0 || n == 0 || count == 0) return CUBLAS_STATUS_SUCCESS;
   const Scalar<T> one(handle, alpha), other(handle, beta);
-  return submit(handle, [=] {
+  return submit(handle, "cublas gemvBatched", [=] {
     const T first = one.get(), second = other.get();
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned index) {
       const auto [a, x, y] = operands(index);

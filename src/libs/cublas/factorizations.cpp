@@ -45,7 +45,7 @@ template <class T>
 cublasStatus_t getrf(cublasHandle_t handle, int n, T* const* a, int lda, int* pivots, int* info, int count) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(n >= 0 && lda >= std::max(1, n) && count >= 0 && (count == 0 || (a && info)));
-  return submit(handle, [=] {
+  return submit(handle, "cublas getrfBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       info[i] = lu(n, a[i], lda, pivots ? pivots + static_cast<size_t>(i) * static_cast<size_t>(n) : nullptr);
     });
@@ -69,7 +69,7 @@ cublasStatus_t getrs(cublasHandle_t handle, cublasOperation_t op, int n, int col
                                            : 0;
   *info = -wrong;
   ORDITO_CHECK(wrong == 0);
-  return submit(handle, [=] {
+  return submit(handle, "cublas getrsBatched", [=] {
     const std::vector<int> none = pivots ? std::vector<int>() : inOrder(n);
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       int ignored = 0;
@@ -97,7 +97,7 @@ cublasStatus_t getri(cublasHandle_t handle, int n, const T* const* a, int lda, c
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(n >= 0 && lda >= std::max(1, n) && ldc >= std::max(1, n) && count >= 0);
   ORDITO_CHECK(count == 0 || (a && c && info));
-  return submit(handle, [=] {
+  return submit(handle, "cublas getriBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       const int* own = pivots ? pivots + static_cast<size_t>(i) * static_cast<size_t>(n) : nullptr;
       info[i] = invert(n, a[i], lda, own, c[i], ldc);
@@ -112,7 +112,7 @@ cublasStatus_t matinv(cublasHandle_t handle, int n, const T* const* a, int lda, 
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(n >= 0 && n <= 32 && lda >= std::max(1, n) && ldc >= std::max(1, n) && count >= 0);
   ORDITO_CHECK(count == 0 || (a && c && info));
-  return submit(handle, [=] {
+  return submit(handle, "cublas matinvBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       std::vector<T> factors(static_cast<size_t>(n) * static_cast<size_t>(n));
       std::vector<int> pivots(static_cast<size_t>(n));
@@ -130,7 +130,7 @@ cublasStatus_t geqrf(cublasHandle_t handle, int m, int n, T* const* a, int lda, 
   const int wrong = m < 0 ? 1 : n < 0 ? 2 : !a && count > 0 ? 3 : lda < std::max(1, m) ? 4 : count < 0 ? 7 : 0;
   *info = -wrong;
   ORDITO_CHECK(wrong == 0 && (count == 0 || tau));
-  return submit(handle, [=] {
+  return submit(handle, "cublas geqrfBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       const int size = std::max(1, n * 64);
       std::vector<T> work(static_cast<size_t>(size));
@@ -157,7 +157,7 @@ cublasStatus_t gels(cublasHandle_t handle, cublasOperation_t op, int m, int n, i
   *info = -wrong;
   ORDITO_CHECK(wrong == 0 && (count == 0 || (a && c)));
   if (m < n) return CUBLAS_STATUS_NOT_SUPPORTED;
-  return submit(handle, [=] {
+  return submit(handle, "cublas gelsBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       const int size = std::max(1, (std::min(m, n) + std::max({m, n, columns})) * 64);
       std::vector<T> work(static_cast<size_t>(size));

@@ -190,7 +190,7 @@ cublasStatus_t gemmEx(cublasHandle_t handle, const TypedProduct& t, const void* 
   if (t.typeC == CUDA_R_32I && !(isMultipleOf4(a) && isMultipleOf4(b))) return CUBLAS_STATUS_NOT_SUPPORTED;
   const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
   const auto bytesA = static_cast<int64_t>(sizeOf(t.typeA)), bytesC = static_cast<int64_t>(sizeOf(t.typeC));
-  return submit(handle, [=] {
+  return submit(handle, "cublas GemmEx", [=] {
     multiplyMany(t.p, count, [&](int64_t i, bool) {
       multiplyTyped(t, one, static_cast<const char*>(a) + i * strideA * bytesA,
                     static_cast<const char*>(b) + i * strideB * bytesA, other,
@@ -205,7 +205,7 @@ cublasStatus_t gemmBatchedEx(cublasHandle_t handle, const TypedProduct& t, const
   if (t.p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && b && c);
   const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
-  return submit(handle, [=] {
+  return submit(handle, "cublas GemmBatchedEx", [=] {
     multiplyMany(t.p, count, [&](int64_t i, bool) { multiplyTyped(t, one, a[i], b[i], other, c[i]); });
   });
 }

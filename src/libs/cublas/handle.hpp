@@ -42,16 +42,17 @@ class Scalar {
   T value_{};
 };
 
+/// The profiler and faults call the task `name`.
 template <class Task>
-cublasStatus_t submit(cublasHandle_t handle, Task task) {
-  return statusOf(libs::enqueue(handle->stream, std::function<void()>(std::move(task))));
+cublasStatus_t submit(cublasHandle_t handle, const char* name, Task task) {
+  return statusOf(libs::enqueue(handle->stream, name, std::function<void()>(std::move(task))));
 }
 
 /// A call whose results go through pointers: those of the host are there when it returns. In a capture nobody can wait,
 /// so the wait ends it with an error.
 template <class Task>
-cublasStatus_t submitAndAwait(cublasHandle_t handle, Task task) {
-  const cublasStatus_t status = submit(handle, std::move(task));
+cublasStatus_t submitAndAwait(cublasHandle_t handle, const char* name, Task task) {
+  const cublasStatus_t status = submit(handle, name, std::move(task));
   if (status != CUBLAS_STATUS_SUCCESS || handle->pointerMode == CUBLAS_POINTER_MODE_DEVICE) return status;
   return statusOf(libs::await(handle->stream));
 }

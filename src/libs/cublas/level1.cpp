@@ -18,7 +18,7 @@ cublasStatus_t axpy(cublasHandle_t handle, int64_t n, const T* alpha, const T* x
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && y);
   const Scalar<T> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas axpy", [=] {
     const T a = scale.get();
     const Vector<const T> from(x, n, incx);
     const Vector<T> to(y, n, incy);
@@ -36,7 +36,7 @@ cublasStatus_t copy(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, 
   ORDITO_HANDLE(handle);
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && y);
-  return submit(handle, [=] {
+  return submit(handle, "cublas copy", [=] {
     const Vector<const T> from(x, n, incx);
     const Vector<T> to(y, n, incy);
     inChunks(n, [&](int64_t first, int64_t last) {
@@ -50,7 +50,7 @@ cublasStatus_t swap(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, 
   ORDITO_HANDLE(handle);
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && y);
-  return submit(handle, [=] {
+  return submit(handle, "cublas swap", [=] {
     const Vector<T> a(x, n, incx), b(y, n, incy);
     inChunks(n, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) std::swap(a[i], b[i]);
@@ -65,7 +65,7 @@ cublasStatus_t scal(cublasHandle_t handle, int64_t n, const A* alpha, T* x, int6
   if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x);
   const Scalar<A> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas scal", [=] {
     const A a = scale.get();
     inChunks(n, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) x[i * incx] = multiply(a, x[i * incx]);
@@ -78,7 +78,7 @@ cublasStatus_t dot(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, c
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(result);
   ORDITO_CHECK(n <= 0 || (x && y));
-  return submitAndAwait(handle, [=] {
+  return submitAndAwait(handle, "cublas dot", [=] {
     const Vector<const T> a(x, n, incx), b(y, n, incy);
     *result = sum<T>(n, [&](int64_t i) { return multiply(conjugateIf<Conjugate>(a[i]), b[i]); });
   });
@@ -89,7 +89,7 @@ cublasStatus_t asum(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, 
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(result);
   ORDITO_CHECK(n <= 0 || incx <= 0 || x);
-  return submitAndAwait(handle, [=] {
+  return submitAndAwait(handle, "cublas asum", [=] {
     *result = incx > 0 ? sum<Real<T>>(n, [&](int64_t i) { return size1(x[i * incx]); }) : Real<T>(0);
   });
 }
@@ -99,7 +99,7 @@ cublasStatus_t nrm2(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, 
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(result);
   ORDITO_CHECK(n <= 0 || incx <= 0 || x);
-  return submitAndAwait(handle, [=] { *result = norm(incx > 0 ? n : 0, x, incx); });
+  return submitAndAwait(handle, "cublas nrm2", [=] { *result = norm(incx > 0 ? n : 0, x, incx); });
 }
 
 /// The first of the largest, or smallest, counted from 1.
@@ -108,7 +108,7 @@ cublasStatus_t extreme(cublasHandle_t handle, int64_t n, const T* x, int64_t inc
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(result);
   ORDITO_CHECK(n <= 0 || incx <= 0 || x);
-  return submitAndAwait(handle, [=] {
+  return submitAndAwait(handle, "cublas amax or amin", [=] {
     int64_t best = 0;
     if (n <= 0 || incx <= 0) return void(*result = 0);
     for (int64_t i = 1; i < n; ++i) {
@@ -128,7 +128,7 @@ cublasStatus_t rot(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, i
   ORDITO_CHECK(x && y);
   const Scalar<C> cosine(handle, c);
   const Scalar<S> sine(handle, s);
-  return submit(handle, [=] {
+  return submit(handle, "cublas rot", [=] {
     const C cc = cosine.get();
     const S ss = sine.get();
     const Vector<T> a(x, n, incx), b(y, n, incy);
@@ -164,7 +164,7 @@ template <class T, class C>
 cublasStatus_t rotg(cublasHandle_t handle, T* a, T* b, C* c, T* s) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(a && b && c && s);
-  return submitAndAwait(handle, [=] { makeRotation(a, b, c, s); });
+  return submitAndAwait(handle, "cublas rotg", [=] { makeRotation(a, b, c, s); });
 }
 
 /// The matrix of a modified rotation, by its flag: -2 the unit, -1 full, 0 and 1 with ones where the flag says.
@@ -190,7 +190,7 @@ cublasStatus_t rotm(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, 
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && y);
   const Scalar<Five<T>> scalars(handle, parameters);
-  return submit(handle, [=] {
+  return submit(handle, "cublas rotm", [=] {
     const Modified<T> h(scalars.get().values);
     const Vector<T> a(x, n, incx), b(y, n, incy);
     for (int64_t i = 0; i < n; ++i) {
@@ -251,7 +251,7 @@ template <class T>
 cublasStatus_t rotmg(cublasHandle_t handle, T* d1, T* d2, T* x1, const T* y1, T* parameters) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(d1 && d2 && x1 && y1 && parameters);
-  return submitAndAwait(handle, [=] { makeModified(d1, d2, x1, *y1, parameters); });
+  return submitAndAwait(handle, "cublas rotmg", [=] { makeModified(d1, d2, x1, *y1, parameters); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // cuBLAS level 2: a matrix and vectors, by OpenBLAS's routines. What is symmetric of complex numbers, for which BLAS
 // has no routines, is computed here.
 #include <algorithm>
+#include <vector>
 
 #include "libs/cublas/handle.hpp"
 #include "libs/cublas/vectors.hpp"
@@ -30,6 +31,29 @@ struct MatrixVector {
 
   bool isComplete() const { return alpha && beta && a && x && y && incx != 0 && incy != 0; }
 };
+
+/// A vector's elements one behind the other, with room behind them: OpenBLAS's kernels for complex numbers read past
+/// the end of x, where device memory may end.
+template <class T>
+class Padded {
+ public:
+  Padded(const T* x, int64_t n, int64_t incx) : elements_(static_cast<size_t>(n + kRoom)) {
+    const Vector<const T> from(x, n, incx);
+    for (int64_t i = 0; i < n; ++i) elements_[static_cast<size_t>(i)] = from[i];
+  }
+  T* data() { return elements_.data(); }
+  void copyTo(T* x, int64_t n, int64_t incx) const {
+    const Vector<T> to(x, n, incx);
+    for (int64_t i = 0; i < n; ++i) to[i] = elements_[static_cast<size_t>(i)];
+  }
+
+ private:
+  static constexpr int64_t kRoom = 32;
+  std::vector<T> elements_;
+};
+
+/// The step in a Padded.
+constexpr int kOne = 1;
 
 /// total += A x for `count` rows from `a` on: four columns at a time, so that the totals stay near.
 template <class T>
@@ -101,7 +125,7 @@ cublasStatus_t gemv(cublasOperation_t op, int64_t m, int64_t n, MatrixVector<T> 
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(v.isComplete());
   const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
-  return submit(v.handle, [=] { gemvParts(op, m, n, alpha.get(), v, beta.get()); });
+  return submit(v.handle, "cublas gemv", [=] { gemvParts(op, m, n, alpha.get(), v, beta.get()); });
 }
 
 template <class T>
@@ -112,15 +136,48 @@ cublasStatus_t gbmv(cublasOperation_t op, int64_t m, int64_t n, int64_t kl, int6
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(v.isComplete());
   const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
-  return submit(v.handle, [=] {
+  return submit(v.handle, "cublas gbmv", [=] {
     const int mm = asInt(m), nn = asInt(n), l = asInt(kl), u = asInt(ku), lda = asInt(v.lda);
-    const int incx = asInt(v.incx), incy = asInt(v.incy);
+    const int incy = asInt(v.incy);
     const T a = alpha.get(), b = startWith(beta.get(), v.y, op == CUBLAS_OP_N ? m : n, v.incy);
-    openBlas<T>().gbmv(letter(op), &mm, &nn, &l, &u, &a, v.a, &lda, v.x, &incx, &b, v.y, &incy);
+    Padded<T> x(v.x, op == CUBLAS_OP_N ? n : m, v.incx);
+    openBlas<T>().gbmv(letter(op), &mm, &nn, &l, &u, &a, v.a, &lda, x.data(), &kOne, &b, v.y, &incy);
   });
 }
 
 enum class Storage { Full, Band, Packed };
+
+/// y = alpha A x + beta y with a symmetric or Hermitian A. For the former of complex numbers BLAS has no routine, and
+/// OpenBLAS's others read past the end of A.
+template <bool Hermitian, class T>
+void triangleTimes(cublasFillMode_t fill, int64_t n, T alpha, const MatrixVector<T>& v, T beta) {
+  const Vector<const T> x(v.x, n, v.incx);
+  const Vector<T> y(v.y, n, v.incy);
+  std::vector<T> totals(static_cast<size_t>(n));
+  for (int64_t j = 0; j < n; ++j) {
+    const T* column = v.a + j * v.lda;
+    const int64_t first = fill == CUBLAS_FILL_MODE_LOWER ? j + 1 : 0, last = fill == CUBLAS_FILL_MODE_LOWER ? n : j;
+    const T factor = x[j], middle = Hermitian ? T(std::real(column[j])) : column[j];
+    T total = multiply(middle, factor);
+    for (int64_t i = first; i < last; ++i) {
+      totals[static_cast<size_t>(i)] += multiply(factor, column[i]);
+      total += multiply(conjugateIf<Hermitian>(column[i]), x[i]);
+    }
+    totals[static_cast<size_t>(j)] += total;
+  }
+  for (int64_t i = 0; i < n; ++i) y[i] = multiply(beta, y[i]) + multiply(alpha, totals[static_cast<size_t>(i)]);
+}
+
+template <class T>
+cublasStatus_t symmetric(cublasFillMode_t fill, int64_t n, MatrixVector<T> v) {
+  ORDITO_HANDLE(v.handle);
+  ORDITO_CHECK(isFill(fill) && n >= 0 && v.lda >= std::max<int64_t>(1, n));
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(v.isComplete());
+  const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
+  return submit(v.handle, "cublas symv",
+                [=] { triangleTimes<false>(fill, n, alpha.get(), v, startWith(beta.get(), v.y, n, v.incy)); });
+}
 
 /// y = alpha A x + beta y with a Hermitian A, which is symmetric if T is real.
 template <Storage Kind, class T>
@@ -131,39 +188,17 @@ cublasStatus_t hermitian(cublasFillMode_t fill, int64_t n, int64_t k, MatrixVect
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(v.isComplete());
   const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
-  return submit(v.handle, [=] {
-    const int nn = asInt(n), kk = asInt(k), lda = asInt(v.lda), incx = asInt(v.incx), incy = asInt(v.incy);
+  return submit(v.handle, "cublas symv or hemv", [=] {
+    const int nn = asInt(n), kk = asInt(k), lda = asInt(v.lda), incy = asInt(v.incy);
     const T a = alpha.get(), b = startWith(beta.get(), v.y, n, v.incy);
+    Padded<T> x(v.x, n, v.incx);
     const Routines<T>& blas = openBlas<T>();
     if constexpr (Kind == Storage::Full)
-      blas.hemv(letter(fill), &nn, &a, v.a, &lda, v.x, &incx, &b, v.y, &incy);
+      triangleTimes<kIsComplex<T>>(fill, n, a, v, b);
     else if constexpr (Kind == Storage::Band)
-      blas.hbmv(letter(fill), &nn, &kk, &a, v.a, &lda, v.x, &incx, &b, v.y, &incy);
+      blas.hbmv(letter(fill), &nn, &kk, &a, v.a, &lda, x.data(), &kOne, &b, v.y, &incy);
     else
-      blas.hpmv(letter(fill), &nn, &a, v.a, v.x, &incx, &b, v.y, &incy);
-  });
-}
-
-/// The same with a symmetric A of complex numbers.
-template <class T>
-cublasStatus_t symmetric(cublasFillMode_t fill, int64_t n, MatrixVector<T> v) {
-  ORDITO_HANDLE(v.handle);
-  ORDITO_CHECK(isFill(fill) && n >= 0 && v.lda >= std::max<int64_t>(1, n));
-  if (n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(v.isComplete());
-  const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
-  return submit(v.handle, [=] {
-    const T b = startWith(beta.get(), v.y, n, v.incy), a = alpha.get();
-    const Vector<const T> x(v.x, n, v.incx);
-    const Vector<T> y(v.y, n, v.incy);
-    for (int64_t i = 0; i < n; ++i) {
-      T total{};
-      for (int64_t j = 0; j < n; ++j) {
-        const bool isStored = (fill == CUBLAS_FILL_MODE_LOWER) == (i >= j);
-        total += multiply(isStored ? v.a[i + j * v.lda] : v.a[j + i * v.lda], x[j]);
-      }
-      y[i] = multiply(b, y[i]) + multiply(a, total);
-    }
+      blas.hpmv(letter(fill), &nn, &a, v.a, x.data(), &kOne, &b, v.y, &incy);
   });
 }
 
@@ -176,7 +211,7 @@ cublasStatus_t ger(cublasHandle_t handle, int64_t m, int64_t n, const T* alpha, 
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && y && a);
   const Scalar<T> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas ger", [=] {
     const int mm = asInt(m), nn = asInt(n), ix = asInt(incx), iy = asInt(incy), l = asInt(lda);
     const T s = scale.get();
     (Conjugate ? openBlas<T>().gerc : openBlas<T>().ger)(&mm, &nn, &s, x, &ix, y, &iy, a, &l);
@@ -193,7 +228,7 @@ cublasStatus_t her(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, cons
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && a);
   const Scalar<Real<T>> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas syr or her", [=] {
     const int nn = asInt(n), ix = asInt(incx), l = asInt(lda);
     const Real<T> s = scale.get();
     if constexpr (Kind == Storage::Full)
@@ -212,7 +247,7 @@ cublasStatus_t her2(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, con
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && y && a);
   const Scalar<T> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas syr2 or her2", [=] {
     const int nn = asInt(n), ix = asInt(incx), iy = asInt(incy), l = asInt(lda);
     const T s = scale.get();
     if constexpr (Kind == Storage::Full)
@@ -231,7 +266,7 @@ cublasStatus_t updateSymmetric(cublasHandle_t handle, cublasFillMode_t fill, int
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && a);
   const Scalar<T> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas syr or syr2", [=] {
     const Vector<const T> u(x, n, incx), w(y ? y : x, n, y ? incy : incx);
     const T s = scale.get();
     for (int64_t j = 0; j < n; ++j) {
@@ -254,16 +289,18 @@ cublasStatus_t triangular(bool solve, cublasHandle_t handle, cublasFillMode_t fi
   ORDITO_CHECK(areCountable(n, k, lda));
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && x);
-  return submit(handle, [=] {
-    const int nn = asInt(n), kk = asInt(k), l = asInt(lda), ix = asInt(incx);
+  return submit(handle, "cublas trmv or trsv", [=] {
+    const int nn = asInt(n), kk = asInt(k), l = asInt(lda);
+    Padded<T> values(x, n, incx);
     const Word u = letter(fill), t = letter(op), d = letter(diag);
     const Routines<T>& blas = openBlas<T>();
     if constexpr (Kind == Storage::Full)
-      (solve ? blas.trsv : blas.trmv)(u, t, d, &nn, a, &l, x, &ix);
+      (solve ? blas.trsv : blas.trmv)(u, t, d, &nn, a, &l, values.data(), &kOne);
     else if constexpr (Kind == Storage::Band)
-      (solve ? blas.tbsv : blas.tbmv)(u, t, d, &nn, &kk, a, &l, x, &ix);
+      (solve ? blas.tbsv : blas.tbmv)(u, t, d, &nn, &kk, a, &l, values.data(), &kOne);
     else
-      (solve ? blas.tpsv : blas.tpmv)(u, t, d, &nn, a, x, &ix);
+      (solve ? blas.tpsv : blas.tpmv)(u, t, d, &nn, a, values.data(), &kOne);
+    values.copyTo(x, n, incx);
   });
 }
 

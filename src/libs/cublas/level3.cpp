@@ -55,7 +55,7 @@ cublasStatus_t symm(cublasHandle_t handle, const Sided& s, const T* alpha, const
   if (s.m == 0 || s.n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && b && c);
   const Scalar<T> one(handle, alpha), other(handle, beta);
-  return submit(handle, [=] {
+  return submit(handle, "cublas symm or hemm", [=] {
     const T first = one.get(), second = other.get();
     s.eachPart([&](const Sided& part, int64_t atB, int64_t atC) {
       const int m = asInt(part.m), n = asInt(part.n), lda = asInt(s.lda), ldb = asInt(s.ldb), ldc = asInt(s.ldc);
@@ -84,7 +84,7 @@ cublasStatus_t trsm(cublasHandle_t handle, const Sided& s, cublasOperation_t op,
   if (s.m == 0 || s.n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && b);
   const Scalar<T> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas trsm", [=] {
     s.eachPart(
         [&](const Sided& part, int64_t at, int64_t) { triangularHere(true, part, op, diag, scale.get(), a, b + at); });
   });
@@ -98,7 +98,7 @@ cublasStatus_t trsmBatched(cublasHandle_t handle, const Sided& s, cublasOperatio
   if (s.m == 0 || s.n == 0 || count == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && b);
   const Scalar<T> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas trsmBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count),
                       [&](unsigned i) { triangularHere(true, s, op, diag, scale.get(), a[i], b[i]); });
   });
@@ -113,7 +113,7 @@ cublasStatus_t trmm(cublasHandle_t handle, const Sided& s, cublasOperation_t op,
   if (s.m == 0 || s.n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && b && c && (b != c || s.ldb == s.ldc));
   const Scalar<T> scale(handle, alpha);
-  return submit(handle, [=] {
+  return submit(handle, "cublas trmm", [=] {
     s.eachPart([&](Sided part, int64_t atB, int64_t atC) {
       if (b != c)
         for (int64_t j = 0; j < part.n; ++j) std::copy_n(b + atB + j * s.ldb, part.m, c + atC + j * s.ldc);
@@ -178,7 +178,7 @@ cublasStatus_t rankK(cublasHandle_t handle, const Rank& r, const S* alpha, const
   if (r.n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(c && (a || r.k == 0));
   const Scalar<S> one(handle, alpha), other(handle, beta);
-  return submit(handle, [=] {
+  return submit(handle, "cublas syrk or herk", [=] {
     const S first = one.get(), second = other.get();
     const bool turns = Hermitian && kIsComplex<T>;
     inParts(r.n, r.operations(), [&](int64_t at, int64_t count) {
@@ -209,7 +209,7 @@ cublasStatus_t rank2K(cublasHandle_t handle, const Rank& r, const T* alpha, cons
   ORDITO_CHECK(c && ((a && b) || r.k == 0));
   const Scalar<T> one(handle, alpha);
   const Scalar<S> other(handle, beta);
-  return submit(handle, [=] {
+  return submit(handle, "cublas syr2k or her2k", [=] {
     const T first = one.get();
     const S second = other.get();
     const bool turns = Hermitian && kIsComplex<T>;
@@ -246,7 +246,7 @@ cublasStatus_t rankKx(cublasHandle_t handle, const Rank& r, const T* alpha, cons
   ORDITO_CHECK(c && ((a && b) || r.k == 0));
   const Scalar<T> one(handle, alpha);
   const Scalar<S> other(handle, beta);
-  return submit(handle, [=] {
+  return submit(handle, "cublas syrkx or herkx", [=] {
     std::vector<T> product(static_cast<size_t>(r.n * r.n));
     Product p = r.beside(r.n, r.n, r.lda, r.ldb, Hermitian && kIsComplex<T>);
     p.ldc = r.n;

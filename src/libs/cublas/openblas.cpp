@@ -73,7 +73,7 @@ Routines<T> routines() {
   Routines<T> r{};
   find<T>(r.gbmv, "gbmv");
   find<T>(r.ger, named<T>("ger", "geru")), find<T>(r.gerc, named<T>("ger", "gerc"));
-  find<T>(r.hemv, named<T>("symv", "hemv")), find<T>(r.hbmv, named<T>("sbmv", "hbmv"));
+  find<T>(r.hbmv, named<T>("sbmv", "hbmv"));
   find<T>(r.hpmv, named<T>("spmv", "hpmv")), find<T>(r.her, named<T>("syr", "her"));
   find<T>(r.hpr, named<T>("spr", "hpr")), find<T>(r.her2, named<T>("syr2", "her2"));
   find<T>(r.hpr2, named<T>("spr2", "hpr2"));

@@ -41,7 +41,6 @@ struct Routines {
   void (*gbmv)(Word, Count, Count, Count, Count, const T*, const T*, Count, const T*, Count, const T*, T*, Count);
   void (*ger)(Count, Count, const T*, const T*, Count, const T*, Count, T*, Count);
   void (*gerc)(Count, Count, const T*, const T*, Count, const T*, Count, T*, Count);
-  void (*hemv)(Word, Count, const T*, const T*, Count, const T*, Count, const T*, T*, Count);
   void (*hbmv)(Word, Count, Count, const T*, const T*, Count, const T*, Count, const T*, T*, Count);
   void (*hpmv)(Word, Count, const T*, const T*, const T*, Count, const T*, T*, Count);
   void (*her)(Word, Count, const Real<T>*, const T*, Count, T*, Count);

@@ -63,7 +63,7 @@ curandStatus_t generate(curandGenerator_t generator, const Fill& fill) {
   const std::scoped_lock lock(generator->mutex);
   auto filler = fillerOf(generator);
   if (generator->onHost) return fill(*filler), CURAND_STATUS_SUCCESS;
-  const CUresult result = ordito::libs::enqueue(generator->stream, [filler, fill] { fill(*filler); });
+  const CUresult result = ordito::libs::enqueue(generator->stream, "curandGenerate", [filler, fill] { fill(*filler); });
   return result == CUDA_SUCCESS ? CURAND_STATUS_SUCCESS : CURAND_STATUS_LAUNCH_FAILURE;
 }
 
