@@ -57,7 +57,8 @@ void Recorder::add(LaunchRecord record, const machine::GpuDescription& gpu) {
   record.occupancy = machine::occupancy(
       gpu, {static_cast<uint32_t>(record.block.count()), record.registers, record.staticShared + record.dynamicShared});
   std::lock_guard lock(mutex_);
-  gpuName_ = gpu.name;
+  // A program may use several.
+  if (gpuName_.find(gpu.name) == std::string::npos) gpuName_ += (gpuName_.empty() ? "" : ", ") + gpu.name;
   records_.push_back(std::move(record));
 }
 
