@@ -361,6 +361,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
     return CUDA_ERROR_INVALID_VALUE;
   Operation operation;
   operation.run = [pointer](std::string&) { return release(pointer); };
+  operation.what = {.kind = ordito::machine::StreamEvent::Kind::Free, .to = pointer, .bytes = allocation->bytes};
   auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEM_FREE, pointer, operation.run}; };
   if (auto captured = capture(stream, node)) return *captured;
   stream->submit(std::move(operation));

@@ -85,6 +85,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned int) {
   if (!point.stream || point.stream == stream) return CUDA_SUCCESS;  // never recorded, or in order anyway
   Operation operation;
   operation.quick = true;
+  operation.what.kind = ordito::machine::StreamEvent::Kind::EventWait;
   operation.after.push_back(std::move(point));
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
@@ -97,6 +98,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
   if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   Operation operation;
   operation.evenAfterError = true;
+  operation.what.kind = ordito::machine::StreamEvent::Kind::HostFunction;
   operation.run = [=, group = &stream->group()](std::string&) {
     callback(handle, group->error(), data);
     return CUDA_SUCCESS;

@@ -4,6 +4,7 @@
 #include "base/environment.hpp"
 #include "driver/results.hpp"
 #include "interp/interpreter.hpp"
+#include "machine/listener.hpp"
 #include "machine/tiers.hpp"
 #if ORDITO_HAVE_JIT
 #include "jit/jit.hpp"
@@ -39,7 +40,8 @@ machine::TierRules tierRules() {
 
 std::unique_ptr<machine::Engine> makeEngine() {
   const std::string name = readEnvironment().engine;
-  if (name == "interp") return interp::makeInterpreter();
+  // Only the interpreter tells of single accesses as yet.
+  if (name == "interp" || machine::areAccessesWanted()) return interp::makeInterpreter();
 #if ORDITO_HAVE_JIT
   if (name != "jit") return machine::makeTiers(makeJit(), interp::makeInterpreter(), tierRules());
   return makeJit();

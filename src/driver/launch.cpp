@@ -111,6 +111,7 @@ CUresult refused(const Function& function, CUresult result, const std::string& w
 machine::GridLaunch PreparedLaunch::grid() const {
   const Function& function = *request_.function;
   machine::GridLaunch grid;
+  grid.number = machine::nextGridNumber();
   grid.executable = compiled_.executable.get();
   grid.kernelName = function.displayName.c_str();
   grid.grid = request_.grid;
@@ -132,35 +133,50 @@ CUresult PreparedLaunch::run(std::string& message) const {
   machine::GridLaunch launch = grid();
   alignas(64) std::byte workspace[64] = {};
   if (launch.cooperative) launch.gridWorkspace = workspace;
+  raiseBegin(launch, {});
   const auto start = std::chrono::steady_clock::now();
   const machine::GridResult result =
       module_->usesDeviceRuntime() ? runNested(*this, launch) : machine::scheduler().run(launch);
   const auto wall = std::chrono::steady_clock::now() - start;
-  raiseEnd(result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
+  raiseEnd(launch, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
   if (!result.fault) return CUDA_SUCCESS;
   message = ptx::withSources(module_->parsed(), request_.function->kernel, result.fault->message);
   tell(message);
   return static_cast<CUresult>(machine::cudaResult(result.fault->kind));
 }
 
-void PreparedLaunch::raiseEnd(const machine::GridResult& result, uint64_t wallNs, const std::string& launcher) const {
-  if (!machine::hasListeners()) return;
+machine::LaunchEvent PreparedLaunch::event(const machine::GridLaunch& grid, const machine::GridResult& result,
+                                           const std::string& launcher) const {
   const Function& function = *request_.function;
-  machine::raise(machine::LaunchEvent{.kernel = function.displayName.c_str(),
-                                      .mangled = function.kernel.name.c_str(),
-                                      .launcher = launcher.c_str(),
-                                      .grid = request_.grid,
-                                      .block = request_.block,
-                                      .staticShared = function.layout.staticSharedBytes,
-                                      .dynamicShared = static_cast<uint32_t>(request_.sharedBytes),
-                                      .registers = function.registers(),
-                                      .wallNs = wallNs,
-                                      .compileNs = compiled_.compileNs,
-                                      .sites = result.sites,
-                                      .counters = result.counters,
-                                      .module = module_->parsed(),
-                                      .function = function.kernel,
-                                      .gpu = function.module.context.device.gpu});
+  return {.kernel = function.displayName.c_str(),
+          .mangled = function.kernel.name.c_str(),
+          .launcher = launcher.c_str(),
+          .grid = request_.grid,
+          .block = request_.block,
+          .launch = grid.number,
+          .parameters = grid.parameters,
+          .failure = result.fault ? result.fault->message.c_str() : nullptr,
+          .staticShared = function.layout.staticSharedBytes,
+          .dynamicShared = static_cast<uint32_t>(request_.sharedBytes),
+          .registers = function.registers(),
+          .compileNs = compiled_.compileNs,
+          .sites = result.sites,
+          .counters = result.counters,
+          .module = module_->parsed(),
+          .function = function.kernel,
+          .gpu = function.module.context.device.gpu};
+}
+
+void PreparedLaunch::raiseBegin(const machine::GridLaunch& grid, const std::string& launcher) const {
+  if (machine::hasListeners()) machine::raiseBegan(event(grid, {}, launcher));
+}
+
+void PreparedLaunch::raiseEnd(const machine::GridLaunch& grid, const machine::GridResult& result, uint64_t wallNs,
+                              const std::string& launcher) const {
+  if (!machine::hasListeners()) return;
+  machine::LaunchEvent ended = event(grid, result, launcher);
+  ended.wallNs = wallNs;
+  machine::raise(ended);
 }
 
 LaunchRefusal checkLaunch(const LaunchRequest& request) {

@@ -43,11 +43,17 @@ class PreparedLaunch {
   machine::GridLaunch grid() const;
   /// Runs the grid and waits for it, on the calling thread among others; in `message` it says why it failed.
   CUresult run(std::string& message) const;
-  /// Tells the listeners that it has ended; `launcher` is the kernel that launched it, empty for the host.
-  void raiseEnd(const machine::GridResult& result, uint64_t wallNs, const std::string& launcher) const;
+  /// Tell the listeners that `grid`, one of grid(), begins and that it has ended; `launcher` is the kernel that
+  /// launched it, empty for the host.
+  void raiseBegin(const machine::GridLaunch& grid, const std::string& launcher) const;
+  void raiseEnd(const machine::GridLaunch& grid, const machine::GridResult& result, uint64_t wallNs,
+                const std::string& launcher) const;
 
  private:
   friend Expected<std::shared_ptr<const PreparedLaunch>> prepareLaunch(LaunchRequest request);
+
+  machine::LaunchEvent event(const machine::GridLaunch& grid, const machine::GridResult& result,
+                             const std::string& launcher) const;
 
   LaunchRequest request_;
   std::shared_ptr<Module> module_;  // may be unloaded before the kernel runs

@@ -161,7 +161,8 @@ Expected<> Module::place(size_t index) {
     machine::allocations().add({.address = reinterpret_cast<uint64_t>(it->second),
                                 .bytes = variable.size,
                                 .kind = machine::MemoryKind::Managed,
-                                .flags = CU_MEM_ATTACH_GLOBAL});
+                                .flags = CU_MEM_ATTACH_GLOBAL,
+                                .isModules = true});
     return {};
   }
   if (variable.linkage == ptx::Linkage::Extern)
@@ -169,8 +170,8 @@ Expected<> Module::place(size_t index) {
                     image_.origin, variable.name);
   if (variable.size == 0) return {};
   auto address = variable.managed
-                     ? machine::allocateHost(variable.size, machine::MemoryKind::Managed, CU_MEM_ATTACH_GLOBAL)
-                     : context.device.memory.allocate(variable.size);
+                     ? machine::allocateHost(variable.size, machine::MemoryKind::Managed, CU_MEM_ATTACH_GLOBAL, true)
+                     : context.device.memory.allocate(variable.size, true);
   if (!address) return failWith(address.error().code, "variable '{}': {}", variable.name, address.error().message);
   (variable.managed ? ownedManaged_ : owned_).push_back(*address);
   addresses_[index] = reinterpret_cast<std::byte*>(*address);

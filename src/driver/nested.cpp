@@ -43,10 +43,15 @@ class ModuleHost : public machine::LaunchHost {
     }
     child.launch = (*prepared)->grid();
     child.parameters.resize((*function)->kernel.parameterBytes);
-    if (machine::hasListeners())
-      child.ended = [launch = *prepared, launcher = launcher_](const machine::GridResult& result, uint64_t wallNs) {
-        launch->raiseEnd(result, wallNs, launcher);
+    if (machine::hasListeners()) {
+      child.begun = [launch = *prepared, launcher = launcher_](const machine::GridLaunch& grid) {
+        launch->raiseBegin(grid, launcher);
       };
+      child.ended = [launch = *prepared, launcher = launcher_, grid = child.launch](const machine::GridResult& result,
+                                                                                    uint64_t wallNs) {
+        launch->raiseEnd(grid, result, wallNs, launcher);
+      };
+    }
     child.keeps = std::move(*prepared);
     return cudaSuccess;
   }

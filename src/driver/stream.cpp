@@ -79,7 +79,10 @@ void StreamGroup::synchronizeAll() {
   all = live();
   std::vector<uint64_t> targets;
   for (const auto& stream : all) targets.push_back(stream->submitted_);
-  for (size_t i = 0; i < all.size(); ++i) all[i]->waitLocked(lock, targets[i]);
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i]->waitLocked(lock, targets[i]);
+    all[i]->raiseHostWaited(targets[i]);
+  }
 }
 
 bool StreamGroup::idle() {
@@ -114,12 +117,42 @@ bool Stream::ready(const Operation& operation) const {
                      [](const Point& point) { return point.stream->completed_ >= point.number; });
 }
 
+namespace {
+
+uint64_t now() {
+  const auto time = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
+}
+
+}  // namespace
+
+// These and runFront are the only places that tell of a stream's operations.
+
+machine::StreamEvent Stream::described(machine::StreamEvent event, uint64_t number) const {
+  event.stream = id_;
+  event.correlation = number;
+  return event;
+}
+
+/// Under the lock: listeners hear of the operations of a context in the order in which they were submitted.
+void Stream::raiseSubmitted(const Operation& operation) const {
+  if (!machine::hasListeners()) return;
+  std::vector<machine::StreamPoint> after;
+  for (const Point& point : operation.after) after.push_back({point.stream->id_, point.number});
+  machine::raiseSubmitted(described(operation.what, submitted_), after);
+}
+
+void Stream::raiseHostWaited(uint64_t number) const {
+  if (number && machine::hasListeners()) machine::raiseHostWaited({id_, number});
+}
+
 Point Stream::submit(Operation operation, bool willWait) {
   Lock lock(group_.mutex);
   addImplicitOrder(operation);
   bool runNow = operation.quick && queue_.empty() && !executing_ && ready(operation);
-  queue_.push_back(std::move(operation));
   Point point{shared_from_this(), ++submitted_};
+  raiseSubmitted(operation);
+  queue_.push_back(std::move(operation));
   if (runNow) {
     runFront(lock);
   } else if (!willWait) {
@@ -134,25 +167,6 @@ void Stream::run(Operation operation) {
   wait(point.number);
 }
 
-namespace {
-
-uint64_t now() {
-  const auto time = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::nanoseconds(time).count());
-}
-
-}  // namespace
-
-/// The one place that tells of a stream's operations. Only one at a time is executed, so `completed_` is its own.
-void Stream::raiseEnd(machine::StreamEvent event, uint64_t begin) const {
-  if (!machine::hasListeners()) return;
-  event.stream = id_;
-  event.correlation = completed_ + 1;
-  event.beginNs = begin;
-  event.endNs = now();
-  machine::raise(event);
-}
-
 /// Runs the front operation, which is ready, outside the lock.
 void Stream::runFront(Lock& lock) {
   executing_ = true;
@@ -163,10 +177,13 @@ void Stream::runFront(Lock& lock) {
   bool dropped = leaving || (group_.error() != CUDA_SUCCESS && !operation.evenAfterError);
   if (operation.run && !dropped) {
     std::string message;
-    const uint64_t begin = machine::hasListeners() ? now() : 0;
+    const bool isHeard = machine::hasListeners();
+    // Only one operation at a time is executed, so `completed_` is its own.
+    machine::StreamEvent event = isHeard ? described(operation.what, completed_ + 1) : machine::StreamEvent{};
+    if (isHeard) event.beginNs = now(), machine::raiseBegan(event);
     CUresult result = operation.run(message);
     if (result != CUDA_SUCCESS) group_.fail(result, std::move(message));
-    raiseEnd(operation.what, begin);
+    if (isHeard) event.endNs = now(), machine::raise(event);
   }
   operation = {};  // what it owns goes before others see it completed
   --executingNow;
@@ -199,21 +216,28 @@ void Stream::waitLocked(Lock& lock, uint64_t number) {
 void Stream::wait(uint64_t number) {
   Lock lock(group_.mutex);
   waitLocked(lock, number);
+  raiseHostWaited(number);
 }
 
 void Stream::synchronize() {
   Lock lock(group_.mutex);
-  waitLocked(lock, submitted_);
+  const uint64_t number = submitted_;
+  waitLocked(lock, number);
+  raiseHostWaited(number);
 }
 
 bool Stream::reached(uint64_t number) {
   Lock lock(group_.mutex);
-  return completed_ >= number;
+  const bool isThere = completed_ >= number;
+  if (isThere) raiseHostWaited(number);
+  return isThere;
 }
 
 bool Stream::idle() {
   Lock lock(group_.mutex);
-  return completed_ >= submitted_;
+  const bool isThere = completed_ >= submitted_;
+  if (isThere) raiseHostWaited(submitted_);
+  return isThere;
 }
 
 void Stream::close() {
@@ -253,6 +277,7 @@ void Event::record(const std::shared_ptr<Stream>& stream) {
   Operation operation;
   operation.quick = true;
   operation.evenAfterError = true;
+  operation.what.kind = machine::StreamEvent::Kind::EventRecord;
   operation.run = [record](std::string&) {
     record->time = std::chrono::steady_clock::now();
     return CUDA_SUCCESS;

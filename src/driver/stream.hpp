@@ -104,7 +104,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void addImplicitOrder(Operation& operation);
   bool ready(const Operation& operation) const;
   void runFront(Lock& lock);
-  void raiseEnd(machine::StreamEvent event, uint64_t begin) const;
+  machine::StreamEvent described(machine::StreamEvent event, uint64_t number) const;
+  void raiseSubmitted(const Operation& operation) const;
+  void raiseHostWaited(uint64_t number) const;
   void waitLocked(Lock& lock, uint64_t number);
   void serve();
   void startThread();

@@ -12,6 +12,7 @@ namespace ordito::interp {
 using isa::mod;
 using isa::ModifierKind;
 using isa::Type;
+using machine::AccessKind;
 using ptx::Operand;
 using ptx::Space;
 
@@ -30,16 +31,16 @@ __attribute__((no_sanitize("nonnull-attribute"))) void Executor::CpAsync() {
   if (wanted > bytes)
     fault(machine::FaultKind::IllegalInstruction, 0, fmt::format("cp.async of {} bytes reads {}", bytes, wanted));
   std::byte buffer[16]{};
-  Place from = locate(1, bytes);
+  Place from = locate(1, bytes, {AccessKind::Load, unsigned(wanted)});
   if (wanted != 0) std::memcpy(buffer, from.pointer, wanted);
-  const Place to = locateIn(Space::Shared, 0, bytes);
-  if (wanted != 0) accesses.addCopy(thread->lane, from.address, to.address, bytes);
+  const Place to = locateIn(Space::Shared, 0, bytes, {AccessKind::Store});
+  accesses.addCopy(thread->lane, from.address, to.address, bytes, unsigned(wanted));
   std::memcpy(to.pointer, buffer, bytes);
 }
 
-void Executor::CpAsyncCommit() {}
-void Executor::CpAsyncWait() {}
-void Executor::CpAsyncWaitAll() {}
+void Executor::CpAsyncCommit() { raiseSync({.kind = SyncKind::CopyCommit}); }
+void Executor::CpAsyncWait() { raiseSync({.kind = SyncKind::CopyWait, .number = uint32_t(read(0, Type::u32))}); }
+void Executor::CpAsyncWaitAll() { raiseSync({.kind = SyncKind::CopyWaitAll}); }
 
 namespace {
 
@@ -70,7 +71,7 @@ struct Mbarrier {
 /// change(barrier) on the object at operand `address`; gives its old bits.
 template <class F>
 uint64_t Executor::mbarrier(size_t address, F change) {
-  return changeMbarrier(locate(address, 8), change);
+  return changeMbarrier(locate(address, 8, {AccessKind::Mbarrier}), change);
 }
 
 template <class F>
@@ -94,10 +95,12 @@ void Executor::MbarrierInit() {
     b.transactions = 0;
     b.phase = 0;
   });
+  raiseMbarrier(SyncKind::MbarrierInit, 0, uint32_t(count));
 }
 
 void Executor::MbarrierInval() {
   mbarrier(0, [](Mbarrier& b) { b = Mbarrier(0); });
+  raiseMbarrier(SyncKind::MbarrierInvalidate, 0, 0);
 }
 
 void Executor::MbarrierExpectTx() {
@@ -118,11 +121,13 @@ unsigned Executor::bulkCopy(Space to, Space from) {
   if (bytes % kUnit != 0)
     fault(machine::FaultKind::IllegalInstruction, 0,
           fmt::format("cp.async.bulk of {} bytes, which is no multiple of {}", bytes, kUnit));
-  const Place target = locateIn(to, 0, bytes, false), source = locateIn(from, 1, bytes, false);
+  const Place target = locateIn(to, 0, bytes, {AccessKind::Store, bytes, false}),
+              source = locateIn(from, 1, bytes, {AccessKind::Load, bytes, false});
   for (const Place& place : {target, source})
     if (place.address % kUnit != 0)
       fault(machine::FaultKind::MisalignedAddress, place.address,
             fmt::format("cp.async.bulk at {:#x}, which is no multiple of {}", place.address, kUnit));
+  raiseBulkCopy(target, source, bytes);
   if (mayChange(target)) std::memmove(target.pointer, source.pointer, bytes);
   return bytes;
 }
@@ -130,7 +135,7 @@ unsigned Executor::bulkCopy(Space to, Space from) {
 /// The barrier learns of the bytes at once. A cluster has one block, so .shared::cluster is the block's own memory.
 void Executor::bulkCopyToShared(Space from) {
   const unsigned bytes = bulkCopy(Space::Shared, from);
-  changeMbarrier(locateIn(Space::Shared, 3, 8), [&](Mbarrier& b) {
+  changeMbarrier(locateIn(Space::Shared, 3, 8, {AccessKind::Mbarrier}), [&](Mbarrier& b) {
     b.transactions -= int64_t(bytes);
     b.advance();
   });
@@ -155,6 +160,7 @@ void Executor::mbarrierArrive(uint64_t count, uint64_t expects, bool drops) {
     if (drops) b.expected -= count;
     b.advance();
   });
+  raiseMbarrier(SyncKind::MbarrierArrive, 1, uint32_t(count));
   write(0, Type::b64, state);
 }
 
@@ -167,6 +173,7 @@ void Executor::MbarrierDropExpectTx() { mbarrierArrive(1, read(2, Type::u32), tr
 
 /// Without .noinc the arrival was not counted in advance, so it changes nothing.
 void Executor::CpAsyncMbarrierArrive() {
+  raiseMbarrier(SyncKind::MbarrierCopies, 0, 1);
   if (!has(ModifierKind::NoIncrement)) return;
   mbarrier(0, [](Mbarrier& b) {
     --b.pending;
@@ -178,14 +185,18 @@ void Executor::CpAsyncMbarrierArrive() {
 void Executor::mbarrierTest() {
   uint64_t now = 0;
   mbarrier(1, [&](Mbarrier& b) { now = b.phase; });
-  writePredicate(0, Mbarrier(read(2, Type::b64)).phase != now);
+  const bool isOver = Mbarrier(read(2, Type::b64)).phase != now;
+  if (isOver) raiseMbarrier(SyncKind::MbarrierPassed, 1, 0);
+  writePredicate(0, isOver);
 }
 
 /// True when the phase of that parity is over, that is when the current one has the other.
 void Executor::mbarrierTestParity() {
   uint64_t now = 0;
   mbarrier(1, [&](Mbarrier& b) { now = b.phase; });
-  writePredicate(0, (now & 1) != (read(2, Type::u32) & 1));
+  const bool isOver = (now & 1) != (read(2, Type::u32) & 1);
+  if (isOver) raiseMbarrier(SyncKind::MbarrierPassed, 1, 0);
+  writePredicate(0, isOver);
 }
 
 void Executor::MbarrierTestWait() { mbarrierTest(); }

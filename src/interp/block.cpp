@@ -12,6 +12,7 @@
 
 #include "interp/executor.hpp"
 #include "machine/fault.hpp"
+#include "machine/listener.hpp"
 #include "machine/restart.hpp"
 
 namespace ordito::interp {
@@ -72,7 +73,8 @@ uint32_t Warp::lanesIn(Thread::State state) const {
   return mask;
 }
 
-Block::Block(const Program& program, const machine::BlockFrame& frame) : program(program), frame(frame) {
+Block::Block(const Program& program, const machine::BlockFrame& frame)
+    : program(program), frame(frame), isHeard(!program.isWitness && machine::areAccessesWanted()) {
   uint64_t count = program.specialisation.block.count();
   for (uint32_t index = 0; index < count; ++index) {
     if (index % machine::kWarpSize == 0) {
@@ -95,6 +97,7 @@ machine::BlockStatus Block::run() {
   const auto start = Clock::now();
   auto changed = start;
   int idleRounds = 0;
+  if (isHeard && frame.resumes == 0) raise(machine::BlockEvent::Kind::Begin);
   auto isLive = [](const Warp& warp) { return warp.live() != 0; };
   while (std::any_of(warps.begin(), warps.end(), isLive)) {
     bool progress = false;
@@ -112,6 +115,7 @@ machine::BlockStatus Block::run() {
     if (!program.isWitness && (idleRounds >= kIdleRounds || now > changed + kLongestIdleness))
       return notePlace(), machine::BlockStatus::Suspended;
   }
+  if (isHeard) raise(machine::BlockEvent::Kind::End);
   return machine::BlockStatus::Ended;
 }
 
@@ -285,6 +289,7 @@ void Block::release(uint32_t barrier) {
     ++arrived;
     trueValues += thread.barrierValue;
   });
+  if (isHeard) raiseBarrierDone(barrier);
   forEachWaiting([&](Warp& warp, Thread& thread) {
     Executor(*this, warp).finishBarrier(thread, arrived, trueValues);
     thread.state = Thread::State::Ready;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "interp/program.hpp"
+#include "machine/events.hpp"
 #include "machine/fault.hpp"
 
 namespace ordito::interp {
@@ -104,6 +105,7 @@ class Block {
   std::vector<Warp> warps;
   /// Where compiled code will be, if the block may be begun again on it: see machine/restart.hpp.
   const std::atomic<const machine::Executable*>* betterCode = nullptr;
+  const bool isHeard;       // listeners want to know what its threads do (events.cpp)
   bool hasActed = false;    // something outside of the block may have become another value
   bool hasChanged = false;  // in this round something in memory has become another value, or may have
   /// By barrier: threads that arrived without waiting (bar.arrive), since it was last complete.
@@ -119,6 +121,8 @@ class Block {
   bool releaseBarriers();
   bool isComplete(uint32_t barrier) const;
   void release(uint32_t barrier);
+  void raise(machine::BlockEvent::Kind kind) const;
+  void raiseBarrierDone(uint32_t barrier) const;
   [[noreturn]] void reportDeadlock() const;
 };
 

@@ -18,6 +18,8 @@ constexpr uint64_t kBankBytes = 4;
 
 uint64_t& at(uint64_t* counters, Counter counter) { return counters[static_cast<size_t>(counter)]; }
 
+bool isEmptyCopy(const AccessLog::Entry& e) { return e.kind == machine::AccessKind::Copy && e.copied == 0; }
+
 }  // namespace
 
 /// The lanes that went to `space`.
@@ -136,8 +138,15 @@ void AccessLog::addRequest(uint64_t* counters) const {
   }
 }
 
-/// Parameters, constants and mbarriers have units of their own, of which nothing is counted.
+/// Parameters, constants and mbarriers have units of their own, of which nothing is counted; a copy of which nothing is
+/// read is no request.
 void AccessLog::addTo(uint64_t* counters) const {
+  if (std::ranges::any_of(entries(), isEmptyCopy)) {
+    AccessLog rest;
+    for (const Entry& e : entries())
+      if (!isEmptyCopy(e)) rest.entries_[rest.count_++] = e;
+    return rest.addTo(counters);
+  }
   if (count_ && entries_[0].kind == Kind::Mbarrier) return;
   for (Space space : {Space::Global, Space::Shared, Space::Local, Space::Texture, Space::Surface})
     if (const AccessLog lanes = in(space); lanes.count_) lanes.addRequest(counters);

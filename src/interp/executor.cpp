@@ -60,7 +60,7 @@ bool Executor::step(uint32_t group) {
   return wentBackwards;
 }
 
-/// One of the three places in which this engine tells its listeners something (machine/events.hpp): `lanes` of `group`
+/// What is counted of an instruction as such; events.cpp has the other events (machine/events.hpp). `lanes` of `group`
 /// execute the instruction, the guard has switched off the others.
 void Executor::raiseIssue(uint32_t group, uint32_t lanes) const {
   uint64_t* counters = siteCounters();
@@ -82,11 +82,6 @@ void Executor::raiseBranch(uint32_t group, uint32_t lanes) const {
   if (lanes != 0 && lanes != group) siteCounters()[size_t(Counter::DivergentBranches)] += 1;
 }
 
-void Executor::raiseAccess(const AccessLog& log) const {
-  if (!log.isEmpty())
-    if (uint64_t* counters = siteCounters()) log.addTo(counters);
-}
-
 /// Those of the instruction, or null.
 uint64_t* Executor::siteCounters() const {
   if (!block.frame.counters) return nullptr;
@@ -101,7 +96,10 @@ void Executor::runLanes(uint32_t lanes) {
   for (uint32_t lane : Lanes(lanes)) {
     select(lane);
     ++thread->top().pc;
-    (this->*kBodies[static_cast<size_t>(instruction->op)])();
+    if (block.isHeard)
+      runHeard();
+    else
+      (this->*kBodies[static_cast<size_t>(instruction->op)])();
   }
   raiseAccess(accesses);
 }
@@ -113,7 +111,10 @@ void Executor::runTogether(uint32_t lanes) {
   active = lanes;
   accesses.clear();
   select(*Lanes(lanes).begin());
-  (this->*kBodies[static_cast<size_t>(instruction->op)])();
+  if (block.isHeard)
+    runHeard();
+  else
+    (this->*kBodies[static_cast<size_t>(instruction->op)])();
   raiseAccess(accesses);
   for (uint32_t lane : Lanes(lanes)) ++warp.threads[lane].top().pc;
 }
@@ -145,6 +146,7 @@ bool Executor::completeWarpOperations() {
     waiting &= ~(1u << first);
     if (arrived != members) continue;
     for (uint32_t lane : Lanes(arrived)) warp.threads[lane].state = Thread::State::Ready;
+    raiseMeeting(arrived, leader.memberMask);
     runTogether(arrived);
     waiting &= ~arrived;
     any = true;

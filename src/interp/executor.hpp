@@ -23,6 +23,8 @@ struct Surface;
 
 namespace ordito::interp {
 
+machine::AccessSpace accessSpace(ptx::Space space);
+
 class Executor {
  public:
   Executor(Block& block, Warp& warp) : block(block), warp(warp) {}
@@ -70,25 +72,59 @@ class Executor {
   void write(const ptx::Operand& operand, isa::Type type, Slot value);
   void writeVector(const ptx::Operand& operand, isa::Type type, Slot value);
 
-  // Events (executor.cpp)
-  void raiseIssue(uint32_t group, uint32_t lanes) const;
-  void raiseBranch(uint32_t group, uint32_t lanes) const;
-  void raiseAccess(const AccessLog& log) const;
-  uint64_t* siteCounters() const;
-
-  // Memory (memory.cpp)
+  /// Where an access leads.
   struct Place {
-    ptx::Space space;    // where the address leads, generic addresses resolved
+    ptx::Space space;    // generic addresses resolved
     uint64_t address;    // as the program sees it
     std::byte* pointer;  // in the host
   };
+  /// What an address is wanted for.
+  static constexpr uint32_t kAll = ~0u;
+  struct Intent {
+    machine::AccessKind kind;
+    uint32_t bytes = kAll;  // of those that the instruction names
+    bool checksAlignment = true;
+  };
+
+  // Events (executor.cpp)
+  void raiseIssue(uint32_t group, uint32_t lanes) const;
+  void raiseBranch(uint32_t group, uint32_t lanes) const;
+  uint64_t* siteCounters() const;
+
+  // Events that listeners hear one by one (events.cpp)
+  using SyncKind = machine::SyncEvent::Kind;
+  struct Sync {
+    SyncKind kind;
+    machine::MemoryOrder order = machine::MemoryOrder::Weak;
+    machine::MemoryScope scope = machine::MemoryScope::Block;
+    uint32_t number = 0, threads = 0;
+    uint64_t address = 0;
+  };
+  struct RefusedAccess {};  // thrown by askListeners
+  void runHeard();
+  void raiseAccess(const AccessLog& log) const;
+  void raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes) const;
+  void askListeners(ptx::Space space, uint64_t address, uint32_t bytes, machine::AccessKind kind) const;
+  void raiseSync(const Sync& sync) const;
+  void raiseBarrier(SyncKind kind, int barrierOperand, int countOperand);
+  void raiseMbarrier(SyncKind kind, size_t address, uint32_t number);
+  void raiseMeeting(uint32_t lanes, uint32_t mask);
+  uint64_t window() const;
+  std::pair<uint64_t, uint64_t> localObject(uint64_t address) const;
+  machine::WarpSite site(uint32_t lanes) const;
+  machine::MemoryOrder memoryOrder() const;
+  machine::MemoryOrder fenceOrder() const;
+  machine::MemoryScope memoryScope() const;
+
+  // Memory (memory.cpp)
+  machine::AccessKind atomicKind() const;
   void touch(machine::AccessKind kind, const Place& place, unsigned bytes);
   void touchAtomically(const Place& place, unsigned bytes);
   void touchImage(machine::AccessKind kind, machine::AccessSpace space) {
     accesses.add(kind, space, thread->lane, 0, 0);
   }
-  Place locate(size_t operandIndex, unsigned bytes, bool checkAlignment = true);
-  Place locateIn(ptx::Space space, size_t operandIndex, unsigned bytes, bool checkAlignment = true);
+  Place locate(size_t operandIndex, unsigned bytes, Intent intent);
+  Place locateIn(ptx::Space space, size_t operandIndex, unsigned bytes, Intent intent);
   void checkShared(uint64_t address, unsigned bytes) const;
   ptx::Space genericSpace(uint64_t address) const;
   bool inShared(uint64_t address) const;
@@ -212,8 +248,8 @@ class Executor {
   Block& block;
   Warp& warp;
   Thread* thread = nullptr;
-  const ptx::Instruction* instruction = nullptr;
-  uint32_t active = 0;  // lanes that execute the current instruction
+  const ptx::Instruction* instruction = nullptr;  // of the thread
+  uint32_t active = 0;                            // lanes that execute the current instruction
   AccessLog accesses;
   bool wentBackwards = false;
 };

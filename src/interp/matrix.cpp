@@ -314,7 +314,8 @@ void Executor::eachMatrixElement(size_t registers, size_t address, F body) {
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     const uint64_t stride = present(2) ? read(2, Type::u32) : byColumns ? f.rows : f.columns;
-    const Place start = locate(address, std::max(1u, width / 8));
+    const auto kind = registers == 0 ? machine::AccessKind::Load : machine::AccessKind::Store;
+    const Place start = locate(address, std::max(1u, width / 8), {kind});
     std::vector<uint64_t> values(f.registers);
     for (unsigned r = 0; r < f.registers; ++r)
       if (registers == 1) values[r] = read(registerOf(operand(1), r), f.registerType()).lo;
@@ -414,9 +415,10 @@ constexpr unsigned kRowBytes = 16;
 /// Lane 8·m + r names where row r of matrix m lies.
 Executor::Place Executor::rowOfTile(size_t address, unsigned matrix, unsigned row) {
   select(matrix * 8 + row);
-  const Place place = locate(address, kRowBytes);
-  touch(instruction->op == Op::LdMatrix ? machine::AccessKind::MatrixLoad : machine::AccessKind::MatrixStore, place,
-        kRowBytes);
+  const auto kind =
+      instruction->op == Op::LdMatrix ? machine::AccessKind::MatrixLoad : machine::AccessKind::MatrixStore;
+  const Place place = locate(address, kRowBytes, {kind});
+  touch(kind, place, kRowBytes);
   return place;
 }
 

@@ -16,6 +16,7 @@ namespace ordito::interp {
 using isa::mod;
 using isa::ModifierKind;
 using isa::Type;
+using machine::AccessKind;
 using machine::FaultKind;
 using ptx::Operand;
 using ptx::Space;
@@ -59,8 +60,6 @@ Space Executor::genericSpace(uint64_t address) const {
   return Space::Global;
 }
 
-namespace {
-
 machine::AccessSpace accessSpace(Space space) {
   using machine::AccessSpace;
   switch (space) {
@@ -73,22 +72,22 @@ machine::AccessSpace accessSpace(Space space) {
   }
 }
 
-}  // namespace
+/// What an atomic operation is called in events.
+AccessKind Executor::atomicKind() const {
+  return ptx::isReduction(*instruction, thread->top().plan->isRead) ? AccessKind::Reduction : AccessKind::Atomic;
+}
 
 /// The current thread's part in the instruction's access.
 void Executor::touch(machine::AccessKind kind, const Place& place, unsigned bytes) {
   accesses.add(kind, accessSpace(place.space), thread->lane, place.address, bytes);
 }
 
-void Executor::touchAtomically(const Place& place, unsigned bytes) {
-  const bool isReduction = ptx::isReduction(*instruction, thread->top().plan->isRead);
-  touch(isReduction ? machine::AccessKind::Reduction : machine::AccessKind::Atomic, place, bytes);
-}
+void Executor::touchAtomically(const Place& place, unsigned bytes) { touch(atomicKind(), place, bytes); }
 
-Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, bool checkAlignment) {
+Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, Intent intent) {
   const Space space = isa::spaceOf(instruction->mods);
   const bool isLocal = space == Space::Param && isParameterAddress(operandIndex);
-  return locateIn(isLocal ? Space::Local : space, operandIndex, bytes, checkAlignment);
+  return locateIn(isLocal ? Space::Local : space, operandIndex, bytes, intent);
 }
 
 /// `bytes` of shared memory from `address` on must exist.
@@ -99,7 +98,7 @@ void Executor::checkShared(uint64_t address, unsigned bytes) const {
                       instruction->info().form.mnemonic, bytes, address, block.frame.totalSharedBytes));
 }
 
-Executor::Place Executor::locateIn(Space space, size_t operandIndex, unsigned bytes, bool checkAlignment) {
+Executor::Place Executor::locateIn(Space space, size_t operandIndex, unsigned bytes, Intent intent) {
   // Should the host refuse the address, the fault says where it happened.
   machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
   const Operand& o = operand(operandIndex);
@@ -111,7 +110,8 @@ Executor::Place Executor::locateIn(Space space, size_t operandIndex, unsigned by
   } else if (o.symbol.kind != ptx::Symbol::Kind::None) {
     address = symbolAddress(o);
   }
-  if (checkAlignment && space != Space::Param && address % bytes != 0)
+  askListeners(space, address, intent.bytes == kAll ? bytes : intent.bytes, intent.kind);
+  if (intent.checksAlignment && space != Space::Param && address % bytes != 0)
     fault(FaultKind::MisalignedAddress, address,
           fmt::format("{} of {} bytes at the misaligned address {:#x}", instruction->info().form.mnemonic, bytes,
                       address));
@@ -184,7 +184,7 @@ void Executor::loadInstruction() {
   const Operand& d = operand(0);
   unsigned each = isa::bytes(type());
   unsigned count = d.is(Operand::Kind::Vector) ? unsigned(d.elements.size()) : 1;
-  Place place = locate(1, each * count);
+  Place place = locate(1, each * count, {AccessKind::Load});
   touch(machine::AccessKind::Load, place, each * count);
   std::array<Slot, 8> values;  // all are read before one is written: the address register may be a destination
   for (unsigned i = 0; i < count; ++i) values[i] = load({place.space, place.address, place.pointer + i * each}, each);
@@ -196,7 +196,7 @@ void Executor::storeInstruction() {
   const Operand& b = operand(1);
   unsigned each = isa::bytes(type());
   unsigned count = b.is(Operand::Kind::Vector) ? unsigned(b.elements.size()) : 1;
-  Place place = locate(0, each * count);
+  Place place = locate(0, each * count, {AccessKind::Store});
   touch(machine::AccessKind::Store, place, each * count);
   for (unsigned i = 0; i < count; ++i)
     store({place.space, place.address, place.pointer + i * each}, each,
@@ -262,7 +262,7 @@ uint64_t exchangeLoop(std::byte* pointer, F update) {
 
 /// exch and cas of 128 bits.
 void Executor::atomic128(bool compares) {
-  Place place = locate(1, 16);
+  Place place = locate(1, 16, {atomicKind()});
   touchAtomically(place, 16);
   const Slot wanted = read(operand(2), Type::b128), value = compares ? read(operand(3), Type::b128) : wanted;
   if (!mayChange(place)) return tryToWrite(place.pointer, 16), write(operand(0), Type::b128, load(place, 16));
@@ -278,7 +278,7 @@ void Executor::vectorAtomic(bool wantsResult) {
   const size_t address = wantsResult ? 1 : 0;
   const std::vector<Operand>& elements = operand(address + 1).elements;
   const unsigned each = isa::bytes(type());
-  Place place = locate(address, each * unsigned(elements.size()));
+  Place place = locate(address, each * unsigned(elements.size()), {atomicKind()});
   touchAtomically(place, each * unsigned(elements.size()));
   std::array<uint64_t, 8> values{};
   for (size_t k = 0; k < elements.size(); ++k) values[k] = read(elements[k], type()).lo;
@@ -305,7 +305,7 @@ uint64_t Executor::atomicUpdate(const Place& place, unsigned bytes, uint64_t b, 
 void Executor::atomicInstruction(bool wantsResult) {
   size_t address = wantsResult ? 1 : 0;
   unsigned bytes = isa::bytes(type());
-  Place place = locate(address, bytes);
+  Place place = locate(address, bytes, {atomicKind()});
   touchAtomically(place, bytes);
   bool isCas = instruction->op == isa::Op::AtomCas;
   uint64_t compare = isCas ? read(address + 1, type()) : 0;

@@ -37,6 +37,7 @@ uint32_t Executor::barrierThreads(size_t operand) {
 /// bar.arrive: the threads are counted and go on. A whole warp counts as 32 threads even if some of its lanes do not
 /// exist.
 void Executor::arriveOnly() {
+  raiseBarrier(SyncKind::BarrierArrive, 0, 1);
   const bool whole = active == warp.live();
   bool counted = false;
   for (uint32_t lane : Lanes(active)) {
@@ -55,6 +56,7 @@ void Executor::arriveOnly() {
 /// The lanes stop until Block finds the barrier complete. Negative operand numbers mean that the instruction has no
 /// such operand.
 void Executor::arrive(uint32_t barrierOperand, int countOperand, int valueOperand) {
+  raiseBarrier(SyncKind::BarrierWait, int(barrierOperand), countOperand);
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     thread->barrier = barrierNumber(barrierOperand);
@@ -84,8 +86,11 @@ void Executor::finishBarrier(Thread& waiting, uint64_t arrived, uint64_t trueVal
   }
 }
 
-void Executor::Membar() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-void Executor::Fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void Executor::Membar() { Fence(); }
+void Executor::Fence() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  raiseSync({.kind = SyncKind::Fence, .order = fenceOrder(), .scope = memoryScope()});
+}
 
 // One block sees its own writes in order, whatever proxy they go through.
 void Executor::FenceProxy() { Fence(); }
@@ -98,6 +103,7 @@ void Executor::FenceMbarrierInit() { Fence(); }
 // A cluster is one block: arriving only announces, and waiting is a barrier of its own number behind the others.
 void Executor::BarrierClusterArrive() { Fence(); }
 void Executor::BarrierClusterWait() {
+  raiseBarrier(SyncKind::BarrierWait, -1, -1);
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     thread->barrier = kBarriers;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "machine/counters.hpp"
 #include "machine/kernel.hpp"
@@ -11,6 +12,7 @@
 namespace ordito::machine {
 
 struct Allocation;
+struct BlockFrame;
 struct GpuDescription;
 
 /// MatrixLoad, MatrixStore: ldmatrix and stmatrix. Reduction: an atomic operation that returns nothing (red, or an atom
@@ -22,12 +24,94 @@ enum class AccessKind : uint8_t { Load, Store, MatrixLoad, MatrixStore, Atomic, 
 /// Where an access leads. An instruction may leave it open (Generic); what its lanes touch is never generic.
 enum class AccessSpace : uint8_t { Generic, Global, Shared, Local, Constant, Parameter, Texture, Surface };
 
-/// A kernel's launch, told when it has ended, with what its blocks have told on the way: the events of instructions,
-/// branches, barriers and accesses, counted by site.
+/// What an instruction promises about the order of memory accesses (PTX ISA, "Memory Consistency Model").
+enum class MemoryOrder : uint8_t { Weak, Volatile, Relaxed, Acquire, Release, AcquireRelease, Sequential };
+
+/// Among whom it promises that.
+enum class MemoryScope : uint8_t { Block, Cluster, Gpu, System };
+
+/// Who does something, and where in the program: `lanes` of a warp of the block that `frame` belongs to, at a line of
+/// PTX. The block's number is frame.ctaid, its launch's frame.gridid.
+struct WarpSite {
+  const BlockFrame& frame;
+  const ptx::Function& function;
+  uint32_t line, warp, lanes;
+};
+
+/// The lanes of one warp touch memory with one instruction. Addresses in shared memory are offsets into the block's
+/// window, all others are addresses of the process.
+struct AccessEvent {
+  WarpSite at;
+  AccessKind kind;
+  AccessSpace space;
+  MemoryOrder order = MemoryOrder::Weak;
+  MemoryScope scope = MemoryScope::System;
+  uint32_t bytes = 0;                   // of each lane
+  const uint64_t* addresses = nullptr;  // by lane, valid for those in at.lanes; null: base + lane × stride
+  uint64_t base = 0;
+  int64_t stride = 0;
+  // The other side of a copy: where it writes what it has read. Of each lane's bytes only the first `copied` are read,
+  // the rest are zeros.
+  AccessSpace toSpace = AccessSpace::Generic;
+  const uint64_t* targets = nullptr;
+  const uint32_t* copied = nullptr;
+  // Of a store, by lane, what it has stored: the bytes as a number, of more than 8 a digest.
+  const uint64_t* stored = nullptr;
+  // Of local memory, when listeners are asked: the variable that the address lies in. No bytes: it lies in none.
+  uint64_t objectBegin = 0, objectBytes = 0;
+
+  uint64_t addressOf(uint32_t lane) const {
+    return addresses ? addresses[lane] : base + static_cast<uint64_t>(static_cast<int64_t>(lane) * stride);
+  }
+};
+
+/// Threads of a block meet or order what they do.
+struct SyncEvent {
+  enum class Kind : uint8_t {
+    BarrierArrive,  // bar.arrive: counted, go on
+    BarrierWait,    // bar.sync, bar.red: come and wait
+    BarrierDone,    // the barrier is complete; `met` are those that waited and now go on
+    WarpSync,       // lanes have met at a warp operation (bar.warp.sync, shfl, vote …); `mask` is what they named
+    Fence,          // with order and scope
+    CopyCommit,     // cp.async.commit_group
+    CopyWait,       // cp.async.wait_group: all but the last `number` groups of the thread have arrived
+    CopyWaitAll,    // cp.async.wait_all
+    MbarrierInit,   // for `number` arrivals. Mbarriers: one lane, `address` in shared memory
+    MbarrierInvalidate,
+    MbarrierArrive,  // `number` arrivals
+    MbarrierCopies,  // the thread's copies so far are an arrival (cp.async.mbarrier.arrive)
+    MbarrierPassed,  // a test or a wait finds its phase over
+  };
+  WarpSite at;  // of BarrierDone the last that came; of WarpSync all that met
+  Kind kind;
+  MemoryOrder order = MemoryOrder::Weak;
+  MemoryScope scope = MemoryScope::Block;
+  uint32_t number = 0;   // of the barrier, or as the kind says
+  uint32_t threads = 0;  // that a barrier waits for; 0: all
+  uint32_t mask = 0;
+  bool ordersMemory = false;           // of WarpSync: bar.warp.sync
+  uint64_t address = 0;                // of the mbarrier
+  std::span<const uint32_t> met = {};  // lanes, by warp
+};
+
+/// A block starts, or ends (each of its threads has exited).
+struct BlockEvent {
+  enum class Kind : uint8_t { Begin, End };
+  Kind kind;
+  const BlockFrame& frame;
+  const ptx::Module& module;
+  const ptx::Function& kernel;
+};
+
+/// A kernel's launch, told when it begins (then all numbers are 0 as yet) and when it has ended, with what its blocks
+/// have told on the way: the events of instructions, branches, barriers and accesses, counted by site.
 struct LaunchEvent {
   const char *kernel, *mangled;
   const char* launcher;  // the kernel that launched it; empty: the host did
   Dim3 grid, block;
+  uint64_t launch = 0;                    // its number, that of BlockFrame::gridid
+  const std::byte* parameters = nullptr;  // its parameter block
+  const char* failure = nullptr;          // the message of the fault that stopped it
   uint32_t staticShared = 0, dynamicShared = 0, registers = 0;
   uint64_t wallNs = 0, compileNs = 0;
   const SiteCounters& sites;
@@ -37,9 +121,14 @@ struct LaunchEvent {
   const GpuDescription& gpu;
 };
 
-/// An operation of a stream: told when it has ended.
+/// Operation `number` of a stream.
+struct StreamPoint {
+  uint64_t stream = 0, number = 0;
+};
+
+/// An operation of a stream: told when it is submitted, when it begins and when it has ended.
 struct StreamEvent {
-  enum class Kind : uint8_t { Other, Kernel, Copy, Fill, HostFunction, Graph };
+  enum class Kind : uint8_t { Other, Kernel, Copy, Fill, HostFunction, Graph, Free, EventRecord, EventWait };
   Kind kind = Kind::Other;
   const char* name = "";  // of a kernel
   uint64_t to = 0, from = 0, bytes = 0;

@@ -21,11 +21,43 @@ bool areSitesWanted() {
   return std::any_of(listeners().begin(), listeners().end(), [](const Listener* l) { return l->wantsSites(); });
 }
 
+bool areAccessesWanted() {
+  return std::any_of(listeners().begin(), listeners().end(), [](const Listener* l) { return l->wantsAccesses(); });
+}
+
+/// Each of them is asked.
+bool areAllowed(const AccessEvent& event) {
+  bool all = true;
+  for (Listener* l : listeners()) all &= l->allows(event);
+  return all;
+}
+void raise(const AccessEvent& event) {
+  for (Listener* l : listeners()) l->accessed(event);
+}
+void raise(const SyncEvent& event) {
+  for (Listener* l : listeners()) l->synchronised(event);
+}
+void raise(const BlockEvent& event) {
+  for (Listener* l : listeners()) l->blockChanged(event);
+}
+
+void raiseBegan(const LaunchEvent& event) {
+  for (Listener* l : listeners()) l->launchBegan(event);
+}
 void raise(const LaunchEvent& event) {
   for (Listener* l : listeners()) l->launchEnded(event);
 }
+void raiseSubmitted(const StreamEvent& event, std::span<const StreamPoint> after) {
+  for (Listener* l : listeners()) l->operationSubmitted(event, after);
+}
+void raiseBegan(const StreamEvent& event) {
+  for (Listener* l : listeners()) l->operationBegan(event);
+}
 void raise(const StreamEvent& event) {
   for (Listener* l : listeners()) l->operationEnded(event);
+}
+void raiseHostWaited(StreamPoint point) {
+  for (Listener* l : listeners()) l->hostWaited(point);
 }
 void raiseAllocated(const Allocation& allocation) {
   for (Listener* l : listeners()) l->allocated(allocation);

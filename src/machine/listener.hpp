@@ -12,8 +12,24 @@ class Listener {
   virtual ~Listener() = default;
   /// Are kernels to be compiled so that they tell what they do? Else LaunchEvent::sites are empty.
   virtual bool wantsSites() const { return false; }
+  /// Does it want to hear of every single access, synchronisation and block? Then kernels run in the interpreter.
+  virtual bool wantsAccesses() const { return false; }
+
+  /// Asked before the lane in `event.at.lanes` touches memory. False: it does not. A load gives 0, a store and an
+  /// atomic change nothing, and the thread goes on.
+  virtual bool allows(const AccessEvent&) { return true; }
+  virtual void accessed(const AccessEvent&) {}
+  virtual void synchronised(const SyncEvent&) {}
+  virtual void blockChanged(const BlockEvent&) {}
+
+  virtual void launchBegan(const LaunchEvent&) {}
   virtual void launchEnded(const LaunchEvent&) {}
+  /// `after`: what else it waits for, beside the operations before it in its stream.
+  virtual void operationSubmitted(const StreamEvent&, std::span<const StreamPoint> /*after*/) {}
+  virtual void operationBegan(const StreamEvent&) {}
   virtual void operationEnded(const StreamEvent&) {}
+  /// The host knows that this operation, and so all before it in its stream, has ended.
+  virtual void hostWaited(StreamPoint) {}
   virtual void allocated(const Allocation&) {}
   virtual void freed(const Allocation&) {}
   /// The process ends, or the program asks for what is known so far.
@@ -24,10 +40,19 @@ class Listener {
 void addListener(Listener& listener);
 bool hasListeners();
 bool areSitesWanted();
+bool areAccessesWanted();
 
 /// Tell all listeners.
+bool areAllowed(const AccessEvent& event);
+void raise(const AccessEvent& event);
+void raise(const SyncEvent& event);
+void raise(const BlockEvent& event);
+void raiseBegan(const LaunchEvent& event);
 void raise(const LaunchEvent& event);
+void raiseSubmitted(const StreamEvent& event, std::span<const StreamPoint> after);
+void raiseBegan(const StreamEvent& event);
 void raise(const StreamEvent& event);
+void raiseHostWaited(StreamPoint point);
 void raiseAllocated(const Allocation& allocation);
 void raiseFreed(const Allocation& allocation);
 void flushListeners();

@@ -207,7 +207,7 @@ void DeviceMemory::discharge(uint64_t bytes) {
   charged_ -= bytes;
 }
 
-Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes) {
+Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes, bool isModules) {
   std::lock_guard lock(mutex_);
   if (auto room = checkRoom(bytes); !room) return tl::unexpected(room.error());
   uint64_t size = roundUp(bytes, kAlignment), pages = roundUp(size, kPage) / kPage;
@@ -223,7 +223,8 @@ Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes) {
   uint64_t address = *begin + pages * kPage - size;
   live_[address] = {*begin, pages};
   used_ += size;
-  allocations().add({.address = address, .bytes = bytes, .kind = MemoryKind::Device, .device = device_});
+  allocations().add(
+      {.address = address, .bytes = bytes, .kind = MemoryKind::Device, .device = device_, .isModules = isModules});
   return address;
 }
 
@@ -260,7 +261,7 @@ uint64_t DeviceMemory::freeBytes() const {
 
 // --- host memory
 
-Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags) {
+Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags, bool isModules) {
   uint64_t size = roundUp(bytes, kPage);
   if (bytes == 0 || size < bytes || !hostCanCommit(size, 0))
     return failWith(kOutOfMemory,
@@ -271,7 +272,7 @@ Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags)
   auto address = reinterpret_cast<uint64_t>(begin);
   mprotect(pointer(address + size), kPage, PROT_NONE);
   adviseHuge(address, size);
-  allocations().add({.address = address, .bytes = bytes, .kind = kind, .flags = flags});
+  allocations().add({.address = address, .bytes = bytes, .kind = kind, .flags = flags, .isModules = isModules});
   return address;
 }
 

@@ -32,7 +32,8 @@ struct Allocation {
   MemoryKind kind{};
   uint32_t flags = 0;  // the flags that it was made with
   int device = 0;
-  uint64_t id = 0;  // counts up over the process: tells a reused address from the old one
+  uint64_t id = 0;         // counts up over the process: tells a reused address from the old one
+  bool isModules = false;  // a variable of a module: the program does not free it
 
   bool contains(uint64_t pointer) const { return pointer - address < bytes; }
 };
@@ -71,7 +72,7 @@ class DeviceMemory {
 
   /// 512-byte aligned, zero-filled memory. Fails with CUDA_ERROR_OUT_OF_MEMORY when the virtual GPU or the host has too
   /// little.
-  Expected<uint64_t> allocate(uint64_t bytes);
+  Expected<uint64_t> allocate(uint64_t bytes, bool isModules = false);
   /// False if no allocation starts at `address`.
   bool free(uint64_t address);
   /// Frees everything (device reset).
@@ -106,7 +107,7 @@ class DeviceMemory {
 };
 
 /// Pinned or managed memory: page-aligned start, inaccessible page behind. Registers itself in allocations().
-Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags);
+Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags, bool isModules = false);
 bool freeHost(uint64_t address, MemoryKind kind);
 
 /// Whether the host can back `bytes` more without running out of memory; `promised` is what we have handed out already.

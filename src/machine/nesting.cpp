@@ -30,6 +30,7 @@ class Nest::Started : public StartedGrid {
   void begun() override {
     start_ = std::chrono::steady_clock::now();
     hasBegun_ = true;
+    if (child_.begun) child_.begun(launch);
     grid_->nest().begun();
   }
 

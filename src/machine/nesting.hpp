@@ -38,7 +38,8 @@ struct Child {
   GridLaunch launch;
   std::vector<std::byte> parameters;
   std::shared_ptr<const void> keeps;  // owns what the launch points to
-  /// Told once the blocks have run; null: nobody wants to know.
+  /// Told before the first block runs and once all have run; null: nobody wants to know.
+  std::function<void(const GridLaunch&)> begun;
   std::function<void(const GridResult& result, uint64_t wallNs)> ended;
 };
 

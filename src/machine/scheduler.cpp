@@ -94,7 +94,7 @@ class Scheduler::Pool {
   unsigned threads() const { return threads_; }
 
   GridResult run(const GridLaunch& launch) {
-    Running grid(launch, nextGrid_.fetch_add(1));
+    Running grid(launch, launch.number ? launch.number : nextGridNumber());
     chooseChunk(grid);
     bool shared = grid.blocks > 1 && threads_ > 1;
     std::vector<std::thread> crowd;
@@ -114,7 +114,7 @@ class Scheduler::Pool {
   }
 
   void start(std::unique_ptr<StartedGrid> what) {
-    auto grid = std::make_unique<Running>(what->launch, nextGrid_.fetch_add(1));
+    auto grid = std::make_unique<Running>(what->launch, what->launch.number ? what->launch.number : nextGridNumber());
     grid->started = std::move(what);
     chooseChunk(*grid);
     publish(*grid.release());  // finish() deletes it
@@ -312,7 +312,6 @@ class Scheduler::Pool {
   }
 
   const unsigned threads_;
-  std::atomic<uint64_t> nextGrid_{1};
   std::mutex mutex_;
   std::condition_variable wake_, watch_;
   std::condition_variable startedChanged_;  // a started grid is there or has finished
@@ -325,6 +324,11 @@ class Scheduler::Pool {
   std::vector<std::thread> helpers_;
   std::thread watcher_;
 };
+
+uint64_t nextGridNumber() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
 
 Scheduler::Scheduler(unsigned threads) : pool_(std::make_unique<Pool>(threads)) {}
 Scheduler::~Scheduler() = default;

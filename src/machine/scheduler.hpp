@@ -24,6 +24,7 @@ class NestedGrid;
 
 /// One grid to run. Everything it points to stays valid until run() returns.
 struct GridLaunch {
+  uint64_t number = 0;  // what the kernel sees as %gridid; 0: the next one
   const Executable* executable = nullptr;
   const char* kernelName = nullptr;
   Dim3 grid, block;
@@ -40,6 +41,9 @@ struct GridLaunch {
   NestedGrid* nested = nullptr;  // what the grid's kernel launches belongs to; null: it launches nothing
   std::function<std::shared_ptr<const Executable>()> witness;  // who is asked about a fault; may be empty
 };
+
+/// For GridLaunch::number.
+uint64_t nextGridNumber();
 
 struct GridResult {
   std::optional<Fault> fault;

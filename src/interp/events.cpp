@@ -1,0 +1,248 @@
+// What listeners that want every access hear from this engine (machine/events.hpp): the accesses of each instruction,
+// the threads' synchronisation, and the blocks. Counters are in executor.cpp and counting.cpp.
+//
+// Listeners are asked for each lane before it touches memory. If they refuse, the lane's instruction is abandoned by an
+// exception: bodies own nothing that would be left half done, since all of them find their places first.
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "interp/executor.hpp"
+#include "machine/listener.hpp"
+
+namespace ordito::interp {
+
+using isa::mod;
+using isa::ModifierKind;
+using isa::Type;
+using machine::AccessKind;
+using machine::AccessSpace;
+using machine::MemoryOrder;
+using machine::MemoryScope;
+using ptx::Space;
+
+machine::WarpSite Executor::site(uint32_t lanes) const {
+  return {block.frame, *thread->top().plan->source, instruction->line, warp.index, lanes};
+}
+
+/// PTX ISA, "Memory Consistency Model": atomic operations without a word are relaxed, loads and stores are weak.
+MemoryOrder Executor::memoryOrder() const {
+  switch (instruction->mods[ModifierKind::Semantics]) {
+    case mod<ModifierKind::Semantics>("volatile").value: return MemoryOrder::Volatile;
+    case mod<ModifierKind::Semantics>("relaxed").value: return MemoryOrder::Relaxed;
+    case mod<ModifierKind::Semantics>("acquire").value: return MemoryOrder::Acquire;
+    case mod<ModifierKind::Semantics>("release").value: return MemoryOrder::Release;
+    case mod<ModifierKind::Semantics>("acq_rel").value: return MemoryOrder::AcquireRelease;
+    default: break;
+  }
+  return instruction->info().effect == isa::Effect::Atomic ? MemoryOrder::Relaxed : MemoryOrder::Weak;
+}
+
+/// membar is fence.sc, and a fence without a word is acq_rel.
+MemoryOrder Executor::fenceOrder() const {
+  if (instruction->op == isa::Op::Membar) return MemoryOrder::Sequential;
+  const MemoryOrder said = memoryOrder();
+  return instruction->mods.name(ModifierKind::Semantics) == "sc" ? MemoryOrder::Sequential
+         : said == MemoryOrder::Weak                             ? MemoryOrder::AcquireRelease
+                                                                 : said;
+}
+
+/// Without a word an atomic is .gpu; a volatile access acts as one of .sys.
+MemoryScope Executor::memoryScope() const {
+  const std::string_view level = instruction->mods.name(ModifierKind::MembarLevel);
+  const std::string_view said = level.empty() ? instruction->mods.name(ModifierKind::Scope) : level;
+  if (said == "cta") return MemoryScope::Block;
+  if (said == "cluster") return MemoryScope::Cluster;
+  if (said == "gpu" || said == "gl") return MemoryScope::Gpu;
+  if (said.empty() && instruction->info().effect == isa::Effect::Atomic) return MemoryScope::Gpu;
+  return MemoryScope::System;
+}
+
+namespace {
+
+/// What AccessEvent::stored says of bytes.
+uint64_t digestOf(const std::byte* bytes, uint32_t count) {
+  uint64_t digest = 0;
+  for (uint32_t first = 0; first < count; first += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + first, std::min(count - first, 8u));
+    digest = digest * 0x9E3779B97F4A7C15 + word;
+  }
+  return digest;
+}
+
+}  // namespace
+
+/// Lanes follow each other, so what a lane has stored is looked at before the next one stores.
+void Executor::runHeard() {
+  try {
+    const size_t before = accesses.entries().size();
+    (this->*kBodies[static_cast<size_t>(instruction->op)])();
+    accesses.forEachStore(before, [&](AccessLog::Entry& e) {
+      const bool isImage = e.space == AccessSpace::Texture || e.space == AccessSpace::Surface;
+      const auto* at = reinterpret_cast<const std::byte*>(e.address + (e.space == AccessSpace::Shared ? window() : 0));
+      if (!isImage) e.stored = digestOf(at, e.bytes);
+    });
+  } catch (const RefusedAccess&) {
+    const ptx::Operand& d = operand(0);
+    const isa::Effect effect = instruction->info().effect;
+    if (effect != isa::Effect::Load && effect != isa::Effect::Atomic) return;
+    if (d.is(ptx::Operand::Kind::Vector))
+      for (const ptx::Operand& element : d.elements) write(element, type(), {});
+    else if (d.is(ptx::Operand::Kind::Register))
+      write(d, type(), {});
+  }
+}
+
+void Executor::askListeners(Space space, uint64_t address, uint32_t bytes, AccessKind kind) const {
+  if (!block.isHeard || bytes == 0) return;
+  if (space == Space::Generic) space = genericSpace(address), address -= space == Space::Shared ? window() : 0;
+  machine::AccessEvent event{.at = site(1u << thread->lane),
+                             .kind = kind,
+                             .space = accessSpace(space),
+                             .order = memoryOrder(),
+                             .scope = memoryScope(),
+                             .bytes = bytes,
+                             .base = address};
+  if (space == Space::Local) std::tie(event.objectBegin, event.objectBytes) = localObject(address);
+  if (!machine::areAllowed(event)) throw RefusedAccess{};
+}
+
+/// The variable in the thread's local memory that the address lies in: begin and bytes.
+std::pair<uint64_t, uint64_t> Executor::localObject(uint64_t address) const {
+  for (const Activation& a : thread->stack) {
+    const auto memory = reinterpret_cast<uint64_t>(a.memory.get());
+    if (address - memory >= a.plan->memoryBytes) continue;
+    const auto& variables = a.plan->source->variables;
+    for (size_t i = 0; i < variables.size(); ++i)
+      if (const uint64_t begin = memory + a.plan->variableOffset[i];
+          variables[i].space != Space::Shared && address - begin < variables[i].size)
+        return {begin, variables[i].size};
+    return {memory, a.plan->memoryBytes};
+  }
+  if (!thread->allocated) return {0, 0};
+  const uint64_t end = reinterpret_cast<uint64_t>(thread->allocated.get()) + kAllocaBytes, taken = thread->allocatedTop;
+  return address - taken < end - taken ? std::pair{taken, end - taken} : std::pair<uint64_t, uint64_t>{0, 0};
+}
+
+uint64_t Executor::window() const { return reinterpret_cast<uint64_t>(block.frame.shared); }
+
+/// One event for the lanes that did the same in the same space. A matrix operation's lanes come more than once.
+void Executor::raiseAccess(const AccessLog& log) const {
+  if (log.isEmpty()) return;
+  if (uint64_t* counters = siteCounters()) log.addTo(counters);
+  if (!block.isHeard) return;
+  uint64_t addresses[32], targets[32], stored[32];
+  uint32_t copied[32];
+  std::vector<AccessLog::Entry> rest(log.entries().begin(), log.entries().end());
+  while (!rest.empty()) {
+    const AccessLog::Entry first = rest.front();
+    uint32_t lanes = 0;
+    std::erase_if(rest, [&](const AccessLog::Entry& e) {
+      const bool isSame = e.kind == first.kind && e.space == first.space && e.bytes == first.bytes;
+      if (!isSame || (lanes >> e.lane & 1)) return false;
+      lanes |= 1u << e.lane;
+      addresses[e.lane] = e.address, targets[e.lane] = e.to, copied[e.lane] = e.copied, stored[e.lane] = e.stored;
+      return true;
+    });
+    machine::AccessEvent event{.at = site(lanes),
+                               .kind = first.kind,
+                               .space = first.space,
+                               .order = memoryOrder(),
+                               .scope = memoryScope(),
+                               .bytes = first.bytes,
+                               .addresses = addresses};
+    if (first.kind == AccessKind::Copy)
+      event.toSpace = AccessSpace::Shared, event.targets = targets, event.copied = copied;
+    if (instruction->op == isa::Op::St) event.stored = stored;
+    machine::raise(event);
+  }
+}
+
+void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes) const {
+  if (!block.isHeard) return;
+  uint64_t targets[32];
+  uint32_t copied[32];
+  targets[thread->lane] = to.address, copied[thread->lane] = bytes;
+  machine::raise(machine::AccessEvent{.at = site(1u << thread->lane),
+                                      .kind = AccessKind::Copy,
+                                      .space = accessSpace(from.space),
+                                      .bytes = bytes,
+                                      .base = from.address,
+                                      .toSpace = accessSpace(to.space),
+                                      .targets = targets,
+                                      .copied = copied});
+}
+
+/// Of the current lane.
+void Executor::raiseSync(const Sync& sync) const {
+  if (!block.isHeard) return;
+  machine::raise(machine::SyncEvent{.at = site(1u << thread->lane),
+                                    .kind = sync.kind,
+                                    .order = sync.order,
+                                    .scope = sync.scope,
+                                    .number = sync.number,
+                                    .threads = sync.threads,
+                                    .address = sync.address});
+}
+
+/// The lanes may name different barriers; each barrier hears of its own.
+void Executor::raiseBarrier(SyncKind kind, int barrierOperand, int countOperand) {
+  if (!block.isHeard) return;
+  for (uint32_t rest = active; rest;) {
+    uint32_t lanes = 0, number = 0, threads = 0;
+    for (uint32_t lane : Lanes(rest)) {
+      select(lane);
+      const uint32_t barrier = barrierOperand < 0 ? 16 : barrierNumber(size_t(barrierOperand));
+      const uint32_t count =
+          countOperand >= 0 && present(size_t(countOperand)) ? barrierThreads(size_t(countOperand)) : 0;
+      if (!lanes) number = barrier, threads = count;
+      if (number == barrier && threads == count) lanes |= 1u << lane;
+    }
+    select(*Lanes(lanes).begin());
+    machine::raise(machine::SyncEvent{.at = site(lanes), .kind = kind, .number = number, .threads = threads});
+    rest &= ~lanes;
+  }
+}
+
+void Executor::raiseMbarrier(SyncKind kind, size_t address, uint32_t number) {
+  if (!block.isHeard) return;
+  const Place place = locate(address, 8, {AccessKind::Mbarrier, 0});
+  raiseSync({.kind = kind, .number = number, .address = place.address});
+}
+
+/// `lanes` have met at a warp operation, and have not executed it yet.
+void Executor::raiseMeeting(uint32_t lanes, uint32_t mask) {
+  if (!block.isHeard) return;
+  select(*Lanes(lanes).begin());
+  machine::raise(machine::SyncEvent{.at = site(lanes),
+                                    .kind = SyncKind::WarpSync,
+                                    .mask = mask,
+                                    .ordersMemory = instruction->op == isa::Op::BarWarpSync});
+}
+
+void Block::raise(machine::BlockEvent::Kind kind) const {
+  machine::raise(machine::BlockEvent{kind, frame, *program.module, program.module->functions[program.kernel]});
+}
+
+/// Each thread that waited stands behind the instruction.
+void Block::raiseBarrierDone(uint32_t barrier) const {
+  std::vector<uint32_t> met(warps.size());
+  const Thread* last = nullptr;
+  for (const Warp& warp : warps)
+    for (const Thread& thread : warp.threads)
+      if (thread.state == Thread::State::AtBarrier && thread.barrier == barrier) {
+        met[warp.index] |= 1u << thread.lane;
+        last = &thread;
+      }
+  const ptx::Function& function = *last->top().plan->source;
+  const uint32_t warpIndex = last->index / machine::kWarpSize;
+  machine::raise(machine::SyncEvent{
+      .at = {frame, function, function.instructions[last->top().pc - 1].line, warpIndex, met[warpIndex]},
+      .kind = machine::SyncEvent::Kind::BarrierDone,
+      .number = barrier,
+      .threads = last->barrierThreads,
+      .met = met});
+}
+
+}  // namespace ordito::interp
