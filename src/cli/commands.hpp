@@ -13,6 +13,10 @@ namespace ordito::cli {
 /// list. Empty: nothing.
 void chooseGpu(const char* command, const std::string& name);
 
+/// The programs that this process starts load our CUDA libraries.
+void findOurLibraries();
+
+void addCheckCommand(CLI::App& app);
 void addGpusCommand(CLI::App& app);
 void addIsaCommand(CLI::App& app);
 void addOptCommand(CLI::App& app);

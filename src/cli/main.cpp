@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   app.add_subcommand("nvcc", "Compile CUDA programs: takes nvcc's options (see ordito nvcc --help)");
   app.add_subcommand("lab", "The courses' programs beside their published figures (see ordito lab --help)");
   addRunCommand(app);
+  addCheckCommand(app);
   addProfileCommand(app);
   addGpusCommand(app);
   addIsaCommand(app);

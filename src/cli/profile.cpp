@@ -27,9 +27,7 @@ struct Options {
 };
 
 void setUpEnvironment(const Options& options, const std::string& profile) {
-  std::string libraries = (frontend::toolkitFolder() / "lib64").string();
-  const char* old = std::getenv("LD_LIBRARY_PATH");
-  setenv("LD_LIBRARY_PATH", old && *old ? fmt::format("{}:{}", libraries, old).c_str() : libraries.c_str(), 1);
+  findOurLibraries();
   setenv(options.hotspots ? "ORDITO_HOTSPOTS" : "ORDITO_PROFILE", profile.c_str(), 1);
   chooseGpu("profile", options.gpu);
 }

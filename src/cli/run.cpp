@@ -22,11 +22,6 @@
 namespace ordito::cli {
 namespace {
 
-void prependPath(const char* variable, const std::string& folder) {
-  const char* old = std::getenv(variable);
-  setenv(variable, old && *old ? fmt::format("{}:{}", folder, old).c_str() : folder.c_str(), 1);
-}
-
 [[noreturn]] void replaceBy(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -39,6 +34,12 @@ void prependPath(const char* variable, const std::string& folder) {
 }
 
 }  // namespace
+
+void findOurLibraries() {
+  const std::string folder = (frontend::toolkitFolder() / "lib64").string();
+  const char* old = std::getenv("LD_LIBRARY_PATH");
+  setenv("LD_LIBRARY_PATH", old && *old ? fmt::format("{}:{}", folder, old).c_str() : folder.c_str(), 1);
+}
 
 void addRunCommand(CLI::App& app) {
   struct Options {
@@ -64,7 +65,7 @@ void addRunCommand(CLI::App& app) {
       fmt::print(stderr, "ordito run: no program given\n{}", run->help());
       std::exit(2);
     }
-    prependPath("LD_LIBRARY_PATH", (frontend::toolkitFolder() / "lib64").string());
+    findOurLibraries();
     chooseGpu("run", options->gpu);
     const FidelityOptions& f = options->fidelity;
     if (f.wanted || !f.json.empty() || !f.failOn.empty()) std::exit(runWithFidelity(f, command));

@@ -1,0 +1,219 @@
+// See checker.hpp. The rules about memory stand here: an access must lie in the object that its address was made from,
+// and be aligned. (PTX ISA, "Addresses as Operands".) The rules about order are in races.cpp.
+#include "check/checker.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "base/environment.hpp"
+#include "machine/device_heap.hpp"
+
+namespace ordito::check {
+
+using machine::AccessEvent;
+using machine::AccessKind;
+using machine::AccessSpace;
+using Lock = std::lock_guard<std::mutex>;
+
+namespace {
+
+constexpr const char* kSpaces[] = {"memory",          "global memory",    "shared memory", "local memory",
+                                   "constant memory", "parameter memory", "a texture",     "a surface"};
+
+const char* spaceOf(const AccessEvent& access) { return kSpaces[static_cast<size_t>(access.space)]; }
+
+/// "12 bytes past the end of", "before the start of".
+std::string placeIn(const Object& object, uint64_t address) {
+  if (address < object.begin) return fmt::format("{} bytes before the start of", object.begin - address);
+  const uint64_t end = object.begin + object.bytes;
+  if (address < end) return fmt::format("at the last {} bytes of", end - address);
+  return address == end ? "just past the end of" : fmt::format("{} bytes past the end of", address - end);
+}
+
+bool hasPlaces(AccessSpace space) {
+  return space == AccessSpace::Global || space == AccessSpace::Shared || space == AccessSpace::Local ||
+         space == AccessSpace::Constant;
+}
+
+uint32_t laneOf(const AccessEvent& access) { return static_cast<uint32_t>(__builtin_ctz(access.at.lanes)); }
+uint32_t threadOf(const AccessEvent& access) { return access.at.warp * machine::kWarpSize + laneOf(access); }
+
+Side sideOf(const Launch& launch, const AccessEvent& access) {
+  return launch.side(access.at.function, access.at.line, numberOf(access.at.frame), threadOf(access),
+                     wordOf(access.kind), access.bytes);
+}
+
+}  // namespace
+
+Checker::Running* Checker::running(const machine::BlockFrame& frame) {
+  const auto it = running_.find(frame.gridid);
+  return it == running_.end() ? nullptr : it->second.get();
+}
+
+bool Checker::wasFreed(uint64_t address) const {
+  auto it = freed_.upper_bound(address);
+  return it != freed_.begin() && (--it)->second.contains(address);
+}
+
+/// `object`: what the address was made from, if that is known.
+void Checker::addOutside(Running& r, const AccessEvent& access, const Object* object) {
+  const uint64_t address = access.addressOf(laneOf(access));
+  const bool isFreed = access.space != AccessSpace::Shared && wasFreed(address);
+  const Rule rule = isFreed ? Rule::Freed : Rule::Bounds;
+  findings_.add(r.launch.key(rule, access.at.line, 0), [&] {
+    Finding f = r.launch.finding(rule);
+    const char* what = wordOf(access.kind);
+    f.sides.push_back(sideOf(r.launch, access));
+    if (isFreed) {
+      const machine::Allocation& gone = std::prev(freed_.upper_bound(address))->second;
+      f.message = fmt::format("{} of memory that was freed", what);
+      f.object = fmt::format("byte {} of an allocation of {} bytes", address - gone.address, gone.bytes);
+    } else if (object) {
+      f.message = fmt::format("{} of {} bytes outside of its object", what, access.bytes);
+      f.object = fmt::format("{} {}", placeIn(*object, address), object->name);
+    } else {
+      f.message = fmt::format("{} of {} bytes of {} that do not exist", what, access.bytes, spaceOf(access));
+      f.object = access.space == AccessSpace::Shared ? fmt::format("byte {} of the block's {} bytes of shared memory",
+                                                                   address, access.at.frame.totalSharedBytes)
+                                                     : machine::describeAddress(address);
+    }
+    return f;
+  });
+}
+
+bool Checker::isInside(Running& r, const AccessEvent& access) {
+  const uint64_t address = access.base;
+  std::optional<Object> object;
+  if (access.space == AccessSpace::Local) {
+    if (access.objectBytes) object = Object{access.objectBegin, access.objectBytes, "a variable in local memory"};
+    if (object && object->contains(address, access.bytes)) return true;
+    return addOutside(r, access, object ? &*object : nullptr), false;
+  }
+  object = r.launch.objectOf(access);
+  if (object) {
+    const bool isFine = object->contains(address, access.bytes);
+    if (!isFine) addOutside(r, access, &*object);
+    return isFine;
+  }
+  if (access.space == AccessSpace::Shared) {
+    const uint64_t all = access.at.frame.totalSharedBytes;
+    const bool isFine = address <= all && access.bytes <= all - address;
+    if (!isFine) addOutside(r, access, nullptr);
+    return isFine;
+  }
+  if (machine::allocations().bytesFrom(address) >= access.bytes || r.launch.isItsOwn(access.at.frame, address))
+    return true;
+  return addOutside(r, access, nullptr), false;
+}
+
+/// A bulk copy has units of its own, and the engine refuses what breaks them.
+bool Checker::isAligned(Running& r, const AccessEvent& access) {
+  const bool isPower = access.bytes && (access.bytes & (access.bytes - 1)) == 0;
+  if (!isPower || access.bytes > 32 || access.base % access.bytes == 0) return true;
+  findings_.add(r.launch.key(Rule::Misaligned, access.at.line, 0), [&] {
+    Finding f = r.launch.finding(Rule::Misaligned);
+    f.message = fmt::format("{} of {} bytes of {} at an address that is no multiple of {}", wordOf(access.kind),
+                            access.bytes, spaceOf(access), access.bytes);
+    f.sides.push_back(sideOf(r.launch, access));
+    f.object = access.space == AccessSpace::Shared ? fmt::format("byte {} of shared memory", access.base)
+                                                   : machine::describeAddress(access.base);
+    return f;
+  });
+  return false;
+}
+
+bool Checker::allows(const AccessEvent& access) {
+  if (!hasPlaces(access.space)) return true;
+  Lock lock(mutex_);
+  Running* r = running(access.at.frame);
+  return !r || (isAligned(*r, access) && isInside(*r, access));
+}
+
+void Checker::accessed(const AccessEvent& access) {
+  if (!hasPlaces(access.space)) return;
+  Lock lock(mutex_);
+  if (Running* r = running(access.at.frame)) r->races.accessed(access, findings_);
+}
+
+void Checker::synchronised(const machine::SyncEvent& sync) {
+  Lock lock(mutex_);
+  if (Running* r = running(sync.at.frame)) r->races.synchronised(sync);
+}
+
+void Checker::blockChanged(const machine::BlockEvent& block) {
+  Lock lock(mutex_);
+  if (Running* r = running(block.frame)) r->races.blockChanged(block);
+}
+
+void Checker::launchBegan(const machine::LaunchEvent& launch) {
+  auto made = std::make_unique<Running>(launch);
+  Lock lock(mutex_);
+  running_[launch.launch] = std::move(made);
+}
+
+void Checker::launchEnded(const machine::LaunchEvent& launch) {
+  Lock lock(mutex_);
+  const auto it = running_.find(launch.launch);
+  if (it == running_.end()) return;
+  const Launch& known = it->second->launch;
+  if (launch.failure)
+    findings_.add(known.key(Rule::LaunchFailed, 0, 0), [&] {
+      Finding f = known.finding(Rule::LaunchFailed);
+      f.message = launch.failure;
+      return f;
+    });
+  running_.erase(it);
+}
+
+void Checker::allocated(const machine::Allocation& a) {
+  Lock lock(mutex_);
+  live_[a.address] = a;
+  for (auto it = freed_.lower_bound(a.address); it != freed_.end() && it->first < a.address + a.bytes;)
+    it = freed_.erase(it);
+}
+
+void Checker::freed(const machine::Allocation& a) {
+  Lock lock(mutex_);
+  live_.erase(a.address);
+  freed_[a.address] = a;
+}
+
+std::vector<Finding> Checker::findings() const {
+  Lock lock(mutex_);
+  return findings_.all();
+}
+
+/// Device memory that the program has not freed, but for that of modules.
+void Checker::addLeaks() {
+  for (const auto& [address, a] : live_) {
+    if (a.kind == machine::MemoryKind::Registered || a.isModules) continue;
+    findings_.add({Rule::Leak, fmt::format("{}", a.bytes), 0, 0}, [&, allocation = a] {
+      Finding f;
+      f.rule = Rule::Leak;
+      f.message = fmt::format("{} bytes were allocated and never freed", allocation.bytes);
+      return f;
+    });
+  }
+}
+
+void Checker::flush() {
+  {
+    Lock lock(mutex_);
+    if (options_.wantsLeaks) addLeaks();
+  }
+  std::ofstream out(options_.path);
+  out << toJson(findings());
+  if (!out.flush()) fmt::print(stderr, "ordito: ORDITO_CHECK: cannot write {}\n", options_.path);
+}
+
+machine::Listener* listener() {
+  const Environment environment = readEnvironment();
+  if (environment.check.empty()) return nullptr;
+  // Never destroyed: streams may run while the process ends.
+  static auto* const instance = new Checker({environment.check, environment.checkLeaks != 0});
+  return instance;
+}
+
+}  // namespace ordito::check

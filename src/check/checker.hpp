@@ -1,0 +1,64 @@
+// The listener behind `ordito check`: hears of every access, asks each rule, and writes what they found when the
+// process ends. On when ORDITO_CHECK names a file.
+//
+// One mutex guards everything. The command runs kernels on one host thread, so that events come in the order in which
+// memory changed.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "check/launch.hpp"
+#include "check/races.hpp"
+#include "machine/listener.hpp"
+#include "machine/memory.hpp"
+
+namespace ordito::check {
+
+struct Options {
+  std::string path;
+  bool wantsLeaks = false;
+};
+
+class Checker : public machine::Listener {
+ public:
+  explicit Checker(Options options) : options_(std::move(options)) {}
+
+  bool wantsAccesses() const override { return true; }
+  bool allows(const machine::AccessEvent& access) override;
+  void accessed(const machine::AccessEvent& access) override;
+  void synchronised(const machine::SyncEvent& sync) override;
+  void blockChanged(const machine::BlockEvent& block) override;
+  void launchBegan(const machine::LaunchEvent& launch) override;
+  void launchEnded(const machine::LaunchEvent& launch) override;
+  void allocated(const machine::Allocation& allocation) override;
+  void freed(const machine::Allocation& allocation) override;
+  void flush() override;
+
+  std::vector<Finding> findings() const;
+
+ private:
+  struct Running {
+    explicit Running(const machine::LaunchEvent& event) : launch(event), races(launch) {}
+    Launch launch;
+    Races races;
+  };
+  Running* running(const machine::BlockFrame& frame);
+  bool isInside(Running& running, const machine::AccessEvent& access);
+  bool isAligned(Running& running, const machine::AccessEvent& access);
+  void addOutside(Running& running, const machine::AccessEvent& access, const Object* object);
+  bool wasFreed(uint64_t address) const;
+  void addLeaks();
+
+  const Options options_;
+  mutable std::mutex mutex_;
+  Findings findings_;
+  std::unordered_map<uint64_t, std::unique_ptr<Running>> running_;  // by the launch's number
+  std::map<uint64_t, machine::Allocation> live_, freed_;            // by address
+};
+
+/// The process's checker; null when nobody asked for it.
+machine::Listener* listener();
+
+}  // namespace ordito::check

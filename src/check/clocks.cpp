@@ -1,0 +1,99 @@
+// See clocks.hpp.
+#include "check/clocks.hpp"
+
+#include <algorithm>
+
+namespace ordito::check {
+
+namespace {
+
+constexpr uint32_t kWarp = 32;
+
+}  // namespace
+
+void join(Knowledge& into, const Knowledge& from) {
+  if (into.size() < from.size()) into.resize(from.size());
+  for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+}
+
+/// Clocks begin at 1, so that 0 is before everything.
+Clocks::Clocks(uint32_t threads)
+    : threads_(threads), clock_(2 * threads, 1), base_(2 * threads), warp_(threads), all_(threads) {}
+
+Clock Clocks::known(uint32_t thread, ActorId other) const {
+  Clock best = base_[other];
+  if (!all_[thread].empty()) best = std::max(best, all_[thread][other]);
+  const uint32_t of = other % threads_;
+  if (of / kWarp == thread / kWarp && !warp_[thread].empty())
+    best = std::max(best, warp_[thread][of % kWarp + (other < threads_ ? 0 : kWarp)]);
+  return best;
+}
+
+/// An agent knows what its thread knew when it started the copy, which is when it is asked.
+bool Clocks::knows(ActorId self, ActorId other, Clock at) const {
+  const uint32_t thread = self % threads_;
+  if (other == thread) return true;
+  return at <= known(thread, other);
+}
+
+/// The base of each thread is its clock now; clocks go on behind it.
+void Clocks::meetAll() {
+  for (uint32_t t = 0; t < threads_; ++t) {
+    base_[agentOf(t)] = known(t, agentOf(t));
+    base_[t] = clock_[t]++;
+    all_[t].clear();
+  }
+}
+
+void Clocks::learn(uint32_t thread, const Knowledge& from) {
+  if (from.empty()) return;
+  if (all_[thread].empty()) all_[thread].resize(2 * threads_);
+  join(all_[thread], from);
+}
+
+Knowledge Clocks::release(uint32_t thread) {
+  Knowledge knowledge(2 * threads_);
+  for (ActorId other = 0; other < 2 * threads_; ++other) knowledge[other] = known(thread, other);
+  knowledge[thread] = clock_[thread]++;
+  return knowledge;
+}
+
+void Clocks::acquire(uint32_t thread, const Knowledge& released) { learn(thread, released); }
+
+/// Lanes of one warp that know nothing of other warps need no more than the clocks of the warp.
+void Clocks::meet(std::span<const uint32_t> threads, const Knowledge& also) {
+  const bool isOneWarp = also.empty() && std::ranges::all_of(threads, [&](uint32_t t) {
+                           return t / kWarp == threads[0] / kWarp && all_[t].empty();
+                         });
+  if (!isOneWarp) {
+    Knowledge together = also;
+    for (uint32_t t : threads) join(together, release(t));
+    for (uint32_t t : threads) learn(t, together);
+    return;
+  }
+  Knowledge together(2 * kWarp);
+  for (uint32_t t : threads) {
+    if (warp_[t].empty()) warp_[t].resize(2 * kWarp);
+    join(together, warp_[t]);
+    together[t % kWarp] = clock_[t]++;
+  }
+  for (uint32_t t : threads) warp_[t] = together;
+}
+
+void Clocks::commit(uint32_t thread) { ++clock_[agentOf(thread)]; }
+
+void Clocks::waitForCopies(uint32_t thread, uint32_t open) {
+  const Clock begun = clock_[agentOf(thread)] - 1;  // groups that are closed
+  if (open >= begun) return;
+  if (warp_[thread].empty()) warp_[thread].resize(2 * kWarp);
+  Clock& known = warp_[thread][kWarp + thread % kWarp];
+  known = std::max(known, begun - open);
+}
+
+Knowledge Clocks::releaseCopies(uint32_t thread) {
+  Knowledge knowledge = release(thread);
+  knowledge[agentOf(thread)] = clock_[agentOf(thread)]++;
+  return knowledge;
+}
+
+}  // namespace ordito::check

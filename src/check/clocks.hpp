@@ -1,0 +1,63 @@
+// Logical time of the threads of one block: who knows what of whom.
+//
+// Each thread has a clock that counts its synchronisations, and knows of each other thread up to which of that one's
+// clocks its actions have become visible. A full barrier lets all know everything, so it only moves a common base;
+// lanes of a warp that synchronise need the 32 clocks of their warp; what goes from warp to warp otherwise (barriers of
+// some warps, flags, locks, mbarriers) takes a clock for each thread of the block, made when it is first needed.
+//
+// The asynchronous copies of a thread are done by an agent of its own: number `threads + t`. Its clock counts groups of
+// copies, and the thread knows of it what it has waited for. Agents never come to barriers, so the base of each is what
+// was known to its thread when all met.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ordito::check {
+
+using Clock = uint32_t;
+using ActorId = uint32_t;  // a thread of the block by its index, or its agent
+
+/// What somebody knows of all actors; empty: nothing beyond the base.
+using Knowledge = std::vector<Clock>;
+
+class Clocks {
+ public:
+  explicit Clocks(uint32_t threads);
+
+  uint32_t threads() const { return threads_; }
+  ActorId agentOf(uint32_t thread) const { return threads_ + thread; }
+  Clock now(ActorId actor) const { return clock_[actor]; }
+  /// Has what `other` did at its time `at` happened before what `self` does now?
+  bool knows(ActorId self, ActorId other, Clock at) const;
+
+  /// All threads have met.
+  void meetAll();
+  /// These threads know what each of them knows, and what `also` says; then their clocks go on.
+  void meet(std::span<const uint32_t> threads, const Knowledge& also = {});
+  /// What the thread makes known with a release; its clock goes on.
+  Knowledge release(uint32_t thread);
+  void acquire(uint32_t thread, const Knowledge& released);
+
+  // Asynchronous copies
+  void commit(uint32_t thread);
+  /// All groups but the last `open` have arrived.
+  void waitForCopies(uint32_t thread, uint32_t open);
+  /// As release(), and the thread's copies so far are part of it.
+  Knowledge releaseCopies(uint32_t thread);
+
+ private:
+  Clock known(uint32_t thread, ActorId other) const;
+  void learn(uint32_t thread, const Knowledge& from);
+
+  const uint32_t threads_;
+  std::vector<Clock> clock_;     // of each actor
+  std::vector<Clock> base_;      // known to all, by actor
+  std::vector<Knowledge> warp_;  // by thread: of the actors of its warp, 32 threads and 32 agents
+  std::vector<Knowledge> all_;   // by thread: of all actors, if it was needed since the last meetAll
+};
+
+void join(Knowledge& into, const Knowledge& from);
+
+}  // namespace ordito::check

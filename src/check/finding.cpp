@@ -1,0 +1,68 @@
+// See finding.hpp.
+#include "check/finding.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ordito::check {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RuleText {
+  const char* name;
+  Severity severity;
+};
+
+// By Rule.
+constexpr RuleText kRules[] = {
+    {"memory.bounds", Severity::Error}, {"memory.misaligned", Severity::Error}, {"memory.freed", Severity::Error},
+    {"memory.leak", Severity::Warning}, {"launch.failed", Severity::Error},     {"race.shared", Severity::Error},
+    {"race.warp", Severity::Error},     {"race.global", Severity::Error},       {"race.atomic_load", Severity::Warning},
+    {"race.copy", Severity::Error},     {"race.same_value", Severity::Note},
+};
+constexpr const char* kSeverities[] = {"note", "warning", "error"};
+
+Json numbers(const uint32_t (&three)[3]) { return {three[0], three[1], three[2]}; }
+Json numbers(const machine::Dim3& d) { return {d.x, d.y, d.z}; }
+
+Json jsonOf(const Side& side) {
+  return {{"kind", side.what},
+          {"bytes", side.bytes},
+          {"thread", numbers(side.thread)},
+          {"block", numbers(side.block)},
+          {"warp", side.warp},
+          {"lane", side.lane},
+          {"ptx_line", side.ptxLine},
+          {"source", side.source.empty() ? Json() : Json(side.source)}};
+}
+
+}  // namespace
+
+const char* nameOf(Rule rule) { return kRules[static_cast<size_t>(rule)].name; }
+const char* nameOf(Severity severity) { return kSeverities[static_cast<size_t>(severity)]; }
+Severity severityOf(Rule rule) { return kRules[static_cast<size_t>(rule)].severity; }
+
+std::string toJson(const std::vector<Finding>& findings) {
+  Json list = Json::array();
+  for (const Finding& f : findings) {
+    Json sides = Json::array();
+    for (const Side& side : f.sides) sides.push_back(jsonOf(side));
+    Json one = {{"rule", nameOf(f.rule)},
+                {"severity", nameOf(severityOf(f.rule))},
+                {"message", f.message},
+                {"kernel", f.kernel},
+                {"grid", numbers(f.grid)},
+                {"block", numbers(f.block)},
+                {"accesses", std::move(sides)},
+                {"object", f.object},
+                {"help", f.help},
+                {"count", f.count}};
+    list.push_back(std::move(one));
+  }
+  return Json{{"schema", "ordito.check.1"}, {"findings", std::move(list)}}.dump(1, ' ', false,
+                                                                                Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace ordito::check

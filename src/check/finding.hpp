@@ -1,0 +1,80 @@
+// What the checker has found: one finding for each rule, kernel and pair of lines, with its first instance and a count.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "machine/kernel.hpp"
+
+namespace ordito::check {
+
+enum class Rule : uint8_t {
+  Bounds,
+  Misaligned,
+  Freed,
+  Leak,
+  LaunchFailed,
+  RaceShared,
+  RaceWarp,
+  RaceGlobal,
+  RaceAtomic,
+  RaceCopy,
+  SameValue,
+};
+
+enum class Severity : uint8_t { Note, Warning, Error };
+
+const char* nameOf(Rule rule);
+const char* nameOf(Severity severity);
+Severity severityOf(Rule rule);
+
+/// One access of a finding.
+struct Side {
+  std::string what;  // "write"
+  uint32_t bytes = 0;
+  uint32_t thread[3] = {}, block[3] = {};
+  uint32_t warp = 0, lane = 0;
+  uint32_t ptxLine = 0;
+  std::string source;  // "a.cu:12"; empty if the module does not say
+};
+
+struct Finding {
+  Rule rule{};
+  std::string message, kernel;
+  machine::Dim3 grid, block;
+  std::vector<Side> sides;
+  std::string object;  // what memory it is about
+  std::string help;
+  uint64_t count = 1;
+};
+
+class Findings {
+ public:
+  /// Where a finding belongs: one rule, one kernel, two lines.
+  using Key = std::tuple<Rule, std::string, uint32_t, uint32_t>;
+
+  /// Counts one more; `describe` makes the text of the first.
+  template <class F>
+  void add(const Key& key, F describe) {
+    const auto it = index_.find(key);
+    if (it != index_.end()) {
+      ++all_[it->second].count;
+      return;
+    }
+    index_[key] = all_.size();
+    all_.push_back(describe());
+  }
+  const std::vector<Finding>& all() const { return all_; }
+
+ private:
+  std::map<Key, size_t> index_;
+  std::vector<Finding> all_;
+};
+
+/// The report as JSON (docs/check.md).
+std::string toJson(const std::vector<Finding>& findings);
+
+}  // namespace ordito::check

@@ -1,0 +1,171 @@
+// See launch.hpp.
+#include "check/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "machine/memory.hpp"
+#include "ptx/source_lines.hpp"
+
+namespace ordito::check {
+
+using machine::AccessSpace;
+using ptx::Space;
+
+namespace {
+
+constexpr uint32_t kModule = machine::KernelLayout::kModule;
+constexpr uint64_t kGridWorkspaceBytes = 64;
+
+/// Does an instruction order blocks, or wait for what other blocks write?
+bool ordersBlocks(const ptx::Instruction& i) {
+  using isa::ModifierKind;
+  if (i.op == isa::Op::Fence || i.op == isa::Op::Membar) return true;
+  const std::string_view order = i.mods.name(ModifierKind::Semantics);
+  return !order.empty() && order != "weak" && !(order == "relaxed" && i.info().effect == isa::Effect::Atomic);
+}
+
+/// A kernel that calls may reach all functions that are no kernels.
+bool hasUnorderedBlocks(const ptx::Module& module, const ptx::Function& kernel) {
+  const auto orders = [](const ptx::Function& f) { return std::ranges::any_of(f.instructions, ordersBlocks); };
+  const bool calls =
+      std::ranges::any_of(kernel.instructions, [](const ptx::Instruction& i) { return i.op == isa::Op::Call; });
+  if (orders(kernel)) return false;
+  return !calls ||
+         std::ranges::none_of(module.functions, [&](const ptx::Function& f) { return !f.isEntry && orders(f); });
+}
+
+/// Does the program get memory from the runtime's own heap: for itself or for the parameters of kernels that it
+/// launches?
+bool takesHeap(const ptx::Module& module) {
+  constexpr const char* kGivers[] = {"malloc", "cudaMalloc", "cudaGetParameterBuffer", "cudaGetParameterBufferV2"};
+  return std::ranges::any_of(kGivers, [&](const char* name) { return module.findFunction(name) != nullptr; });
+}
+
+}  // namespace
+
+uint64_t numberOf(const machine::BlockFrame& frame) {
+  return frame.ctaid[0] + uint64_t{frame.nctaid[0]} * (frame.ctaid[1] + uint64_t{frame.nctaid[1]} * frame.ctaid[2]);
+}
+
+Launch::Launch(const machine::LaunchEvent& event)
+    : module_(event.module),
+      kernel_(event.function),
+      name_(event.kernel),
+      mangled_(event.mangled),
+      grid_(event.grid),
+      block_(event.block),
+      layout_(machine::layoutKernel(event.module, event.function)),
+      hasUnorderedBlocks_(check::hasUnorderedBlocks(event.module, event.function)),
+      takesHeap_(takesHeap(event.module)) {}
+
+uint32_t Launch::functionIndex(const ptx::Function& function) const {
+  return static_cast<uint32_t>(&function - module_.functions.data());
+}
+
+std::optional<Object> Launch::variable(const machine::BlockFrame& frame, const ptx::Function& function,
+                                       const Root& root, AccessSpace space) const {
+  const bool isModules = root.kind == Root::Kind::ModuleVariable;
+  const ptx::Variable& v = isModules ? module_.variables[root.index] : function.variables[root.index];
+  if ((v.space == Space::Shared) != (space == AccessSpace::Shared)) return std::nullopt;
+  if (v.space == Space::Shared) {
+    const auto at = layout_.sharedOffset.find({isModules ? kModule : functionIndex(function), root.index});
+    if (at == layout_.sharedOffset.end()) return std::nullopt;
+    if (v.count == 0) return Object{at->second, frame.totalSharedBytes - at->second, "dynamic shared memory"};
+    return Object{at->second, v.size, fmt::format("the shared array '{}' of {} bytes", v.name, v.size)};
+  }
+  const bool isStored = v.space == Space::Global || v.space == Space::Const;
+  if (!isModules || !isStored || space == AccessSpace::Local || v.size == 0) return std::nullopt;
+  return Object{reinterpret_cast<uint64_t>(frame.globals[root.index]), v.size,
+                fmt::format("the variable '{}' of {} bytes", v.name, v.size)};
+}
+
+/// The allocation that a pointer parameter leads to; nothing if it is no such pointer.
+std::optional<Object> Launch::parameter(const machine::BlockFrame& frame, uint32_t offset) const {
+  if (offset + sizeof(uint64_t) > kernel_.parameterBytes) return std::nullopt;
+  uint64_t pointer = 0;
+  std::memcpy(&pointer, frame.parameters + offset, sizeof pointer);
+  const auto found = machine::allocations().find(pointer);
+  if (!found) return std::nullopt;
+  const uint64_t bytes = pointer - found->address + machine::allocations().bytesFrom(pointer);
+  const auto is = [&](const ptx::Parameter& p) { return offset - p.offset < p.size; };
+  const auto named = std::ranges::find_if(kernel_.parameters, is);
+  return Object{found->address, bytes,
+                fmt::format("the allocation of {} bytes at {:#x} that parameter {} of the kernel points to", bytes,
+                            found->address, named - kernel_.parameters.begin() + 1)};
+}
+
+std::optional<Object> Launch::objectOf(const machine::AccessEvent& access) {
+  const ptx::Function& function = access.at.function;
+  const auto it = roots_.try_emplace(&function, function).first;
+  std::optional<Object> only;
+  for (const Root& root : it->second.at(access.at.line)) {
+    if (root.kind == Root::Kind::Unknown) return std::nullopt;
+    const bool isParameter = root.kind == Root::Kind::Parameter;
+    if (isParameter && access.space != AccessSpace::Global) continue;
+    const auto object =
+        isParameter ? parameter(access.at.frame, root.index) : variable(access.at.frame, function, root, access.space);
+    if (!object) continue;
+    if (only && only->begin != object->begin) return std::nullopt;
+    only = object;
+  }
+  return only;
+}
+
+std::optional<Object> Launch::sharedAt(const machine::WarpSite& at, uint64_t offset) const {
+  for (const auto& [key, begin] : layout_.sharedOffset) {
+    const Root root{key.first == kModule ? Root::Kind::ModuleVariable : Root::Kind::FunctionVariable, key.second};
+    const ptx::Function& owner = key.first == kModule ? kernel_ : module_.functions[key.first];
+    const auto object = variable(at.frame, owner, root, AccessSpace::Shared);
+    if (object && object->contains(offset, 1)) return object;
+  }
+  return std::nullopt;
+}
+
+bool Launch::isItsOwn(const machine::BlockFrame& frame, uint64_t address) const {
+  if (takesHeap_) return true;
+  if (address - reinterpret_cast<uint64_t>(frame.parameters) < kernel_.parameterBytes) return true;
+  if (frame.gridWorkspace && address - reinterpret_cast<uint64_t>(frame.gridWorkspace) < kGridWorkspaceBytes)
+    return true;
+  for (size_t i = 0; i < module_.variables.size(); ++i)
+    if (frame.globals[i] && address - reinterpret_cast<uint64_t>(frame.globals[i]) < module_.variables[i].size)
+      return true;
+  return false;
+}
+
+Side Launch::side(const ptx::Function& function, uint32_t line, uint64_t block, uint32_t thread, const char* what,
+                  uint32_t bytes) const {
+  Side side{.what = what,
+            .bytes = bytes,
+            .warp = thread / machine::kWarpSize,
+            .lane = thread % machine::kWarpSize,
+            .ptxLine = line,
+            .source = ptx::sourceOf(module_, function, line)};
+  const auto set = [](uint32_t(&to)[3], uint64_t number, const machine::Dim3& size) {
+    to[0] = static_cast<uint32_t>(number % size.x);
+    to[1] = static_cast<uint32_t>(number / size.x % size.y);
+    to[2] = static_cast<uint32_t>(number / size.x / size.y);
+  };
+  set(side.thread, thread, block_);
+  set(side.block, block, grid_);
+  return side;
+}
+
+std::string Launch::describe(uint64_t address) { return machine::describeAddress(address); }
+
+Finding Launch::finding(Rule rule) const {
+  Finding f;
+  f.rule = rule;
+  f.kernel = name_;
+  f.grid = grid_;
+  f.block = block_;
+  return f;
+}
+
+Findings::Key Launch::key(Rule rule, uint32_t line, uint32_t other) const {
+  return {rule, module_.source.digest.hex() + mangled_, std::min(line, other), std::max(line, other)};
+}
+
+}  // namespace ordito::check

@@ -1,0 +1,63 @@
+// What the checker knows of a launch while it runs: its kernel, where its variables lie, and the words for reports.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "check/finding.hpp"
+#include "check/roots.hpp"
+#include "machine/events.hpp"
+#include "machine/layout.hpp"
+
+namespace ordito::check {
+
+/// Bytes that belong together: an allocation, a variable. `name` is for reports.
+struct Object {
+  uint64_t begin = 0, bytes = 0;
+  std::string name;
+  bool contains(uint64_t address, uint64_t size) const {
+    return address - begin <= bytes && size <= bytes - (address - begin);
+  }
+};
+
+/// A block's number in its grid.
+uint64_t numberOf(const machine::BlockFrame& frame);
+
+class Launch {
+ public:
+  explicit Launch(const machine::LaunchEvent& event);
+
+  /// What the address of the access was made from; nothing if that is not known or ambiguous.
+  std::optional<Object> objectOf(const machine::AccessEvent& access);
+  /// The shared variable at an offset of the window.
+  std::optional<Object> sharedAt(const machine::WarpSite& at, uint64_t offset) const;
+  /// May the address be of something that only the launch itself knows: a parameter, a constant, grid.sync()'s words,
+  /// the heap of malloc()?
+  bool isItsOwn(const machine::BlockFrame& frame, uint64_t address) const;
+  /// Are all its accesses plain or relaxed atomics, so that nothing orders its blocks?
+  bool hasUnorderedBlocks() const { return hasUnorderedBlocks_; }
+
+  Side side(const ptx::Function& function, uint32_t line, uint64_t block, uint32_t thread, const char* what,
+            uint32_t bytes) const;
+  /// Where a global address lies.
+  static std::string describe(uint64_t address);
+  Finding finding(Rule rule) const;
+  Findings::Key key(Rule rule, uint32_t line, uint32_t other) const;
+
+ private:
+  std::optional<Object> variable(const machine::BlockFrame& frame, const ptx::Function& function, const Root& root,
+                                 machine::AccessSpace space) const;
+  std::optional<Object> parameter(const machine::BlockFrame& frame, uint32_t offset) const;
+  uint32_t functionIndex(const ptx::Function& function) const;
+
+  const ptx::Module& module_;
+  const ptx::Function& kernel_;
+  std::string name_, mangled_;
+  machine::Dim3 grid_, block_;
+  machine::KernelLayout layout_;
+  bool hasUnorderedBlocks_ = false, takesHeap_ = false;
+  std::map<const ptx::Function*, FunctionRoots> roots_;
+};
+
+}  // namespace ordito::check

@@ -1,0 +1,237 @@
+// See races.hpp.
+#include "check/races.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/launch.hpp"
+
+namespace ordito::check {
+
+using machine::AccessEvent;
+using machine::AccessKind;
+using machine::AccessSpace;
+using machine::MemoryOrder;
+using machine::MemoryScope;
+using machine::SyncEvent;
+
+namespace {
+
+constexpr uint32_t kWordBytes = 4;
+constexpr size_t kForeignReads = 2;  // of other blocks: whoever writes is in another block than one of two
+
+constexpr const char* kWords[] = {
+    "read", "write", "read", "write", "atomic operation", "atomic operation", "copy", "mbarrier operation"};
+
+bool isAtomic(AccessKind kind) { return kind == AccessKind::Atomic || kind == AccessKind::Reduction; }
+bool doesWrite(AccessKind kind) {
+  return kind == AccessKind::Store || kind == AccessKind::MatrixStore || isAtomic(kind);
+}
+bool acquires(MemoryOrder o) {
+  return o == MemoryOrder::Acquire || o == MemoryOrder::AcquireRelease || o == MemoryOrder::Sequential;
+}
+bool releases(MemoryOrder o) {
+  return o == MemoryOrder::Release || o == MemoryOrder::AcquireRelease || o == MemoryOrder::Sequential;
+}
+
+/// Does what it does reach the other blocks?
+bool isWide(MemoryScope scope) { return scope == MemoryScope::Gpu || scope == MemoryScope::System; }
+
+uint64_t keyOf(AccessSpace space, uint64_t address) {
+  return address / kWordBytes * 2 + (space == AccessSpace::Shared ? 1 : 0);
+}
+
+uint32_t threadsOf(const machine::BlockFrame& frame) { return frame.ntid[0] * frame.ntid[1] * frame.ntid[2]; }
+
+/// Calls visit(thread) for each lane of the site.
+template <class F>
+void forEachThread(const machine::WarpSite& at, F visit) {
+  for (uint32_t rest = at.lanes; rest; rest &= rest - 1)
+    visit(at.warp * machine::kWarpSize + static_cast<uint32_t>(__builtin_ctz(rest)));
+}
+
+}  // namespace
+
+const char* wordOf(AccessKind kind) { return kWords[static_cast<size_t>(kind)]; }
+
+Races::Block& Races::blockOf(const machine::BlockFrame& frame) {
+  std::unique_ptr<Block>& block = blocks_[numberOf(frame)];
+  if (!block) block = std::make_unique<Block>(threadsOf(frame));
+  return *block;
+}
+
+void Races::blockChanged(const machine::BlockEvent& event) {
+  if (event.kind == machine::BlockEvent::Kind::End) blocks_.erase(numberOf(event.frame));
+}
+
+/// Bulk copies are not looked at: who may rely on them is a matter of the mbarrier's transactions.
+void Races::accessed(const AccessEvent& access, Findings& findings) {
+  if (access.kind == AccessKind::Mbarrier) return;
+  const bool isCopy = access.kind == AccessKind::Copy;
+  if (isCopy && (access.bytes > 16 || access.toSpace != AccessSpace::Shared)) return;
+  Block& block = blockOf(access.at.frame);
+  const uint64_t number = numberOf(access.at.frame);
+  forEachThread(access.at, [&](uint32_t thread) {
+    const uint32_t lane = thread % machine::kWarpSize;
+    const ActorId actor = isCopy ? block.clocks.agentOf(thread) : thread;
+    Touch touch{.block = number,
+                .actor = actor,
+                .at = block.clocks.now(actor),
+                .line = access.at.line,
+                .kind = access.kind,
+                .bytes = 0,
+                .writes = doesWrite(access.kind),
+                .isStrong = access.order != MemoryOrder::Weak || isAtomic(access.kind),
+                .scope = access.scope,
+                .hasValue = access.stored != nullptr,
+                .address = access.addressOf(lane),
+                .value = access.stored ? access.stored[lane] : 0,
+                .size = access.bytes,
+                .function = &access.at.function};
+    if (!isCopy) return this->touch(access, access.space, touch.address, access.bytes, touch, findings);
+    this->touch(access, access.space, touch.address, access.copied[lane], touch, findings);
+    touch.writes = true;
+    this->touch(access, access.toSpace, access.targets[lane], access.bytes, touch, findings);
+  });
+  followOrder(access);
+}
+
+/// One access of one lane, word by word.
+void Races::touch(const AccessEvent& access, AccessSpace space, uint64_t address, uint32_t bytes, Touch touch,
+                  Findings& findings) {
+  if (space != AccessSpace::Shared && space != AccessSpace::Global) return;
+  Words& words = space == AccessSpace::Shared ? blockOf(access.at.frame).shared : global_;
+  for (uint64_t first = address, end = address + bytes; first < end;) {
+    const uint64_t word = first / kWordBytes, last = std::min(end, (word + 1) * kWordBytes);
+    touch.bytes = 0;
+    for (uint64_t byte = first; byte < last; ++byte) touch.bytes |= static_cast<uint8_t>(1u << byte % kWordBytes);
+    compare(access, words[word], touch, space, findings);
+    first = last;
+  }
+}
+
+bool Races::areOrdered(const Block& block, const Touch& earlier, const Touch& later) const {
+  if (earlier.block != later.block) return !launch_.hasUnorderedBlocks();
+  return block.clocks.knows(later.actor, earlier.actor, earlier.at);
+}
+
+void Races::compare(const AccessEvent& access, Word& word, const Touch& touch, AccessSpace space, Findings& findings) {
+  const Block& block = blockOf(access.at.frame);
+  size_t foreignReads = 0;
+  std::erase_if(word.touches, [&](const Touch& earlier) {
+    // What races with the earlier one then races with this one too, so the earlier one may be forgotten.
+    const bool isCovered = (earlier.bytes & ~touch.bytes) == 0 && (touch.writes || !earlier.writes) &&
+                           (earlier.isStrong || !touch.isStrong);
+    if (!earlier.writes && !touch.writes && earlier.block != touch.block)
+      return isCovered && ++foreignReads > kForeignReads;
+    const bool conflict = (earlier.writes || touch.writes) && (earlier.bytes & touch.bytes);
+    if (!conflict && !isCovered) return false;
+    if (areOrdered(block, earlier, touch)) return isCovered && earlier.block == touch.block;
+    const bool isNarrow = earlier.block != touch.block && !(isWide(earlier.scope) && isWide(touch.scope));
+    if (conflict && !(earlier.isStrong && touch.isStrong && !isNarrow)) report(access, space, earlier, touch, findings);
+    return false;
+  });
+  word.touches.push_back(touch);
+}
+
+void Races::report(const AccessEvent& access, AccessSpace space, const Touch& earlier, const Touch& later,
+                   Findings& findings) {
+  const uint32_t threads = threadsOf(access.at.frame);
+  const uint32_t one = earlier.actor % threads, two = later.actor % threads;
+  const bool isOfCopy = earlier.actor >= threads || later.actor >= threads;
+  const bool isOfBlock = earlier.block == later.block;
+  const bool isSame = earlier.hasValue && later.hasValue && earlier.value == later.value &&
+                      earlier.address == later.address && earlier.size == later.size;
+  const bool isLoadOfAtomic = (isAtomic(earlier.kind) && !later.writes) || (isAtomic(later.kind) && !earlier.writes);
+  const bool isOfWarp = isOfBlock && one / machine::kWarpSize == two / machine::kWarpSize;
+  const Rule rule = isSame                         ? Rule::SameValue
+                    : isLoadOfAtomic               ? Rule::RaceAtomic
+                    : isOfCopy                     ? Rule::RaceCopy
+                    : isOfWarp                     ? Rule::RaceWarp
+                    : space == AccessSpace::Shared ? Rule::RaceShared
+                                                   : Rule::RaceGlobal;
+  findings.add(launch_.key(rule, earlier.line, later.line), [&] {
+    Finding f = launch_.finding(rule);
+    const char* who = isOfCopy    ? "an asynchronous copy and an access"
+                      : isOfWarp  ? "two lanes of a warp"
+                      : isOfBlock ? "two threads of a block"
+                                  : "two blocks";
+    f.message = fmt::format("{} use the same bytes and nothing orders them", who);
+    f.sides = {launch_.side(*earlier.function, earlier.line, earlier.block, one, wordOf(earlier.kind), earlier.size),
+               launch_.side(*later.function, later.line, later.block, two, wordOf(later.kind), later.size)};
+    if (space == AccessSpace::Shared) {
+      const uint64_t at = isOfCopy ? access.targets ? access.targets[two % machine::kWarpSize] : later.address
+                                   : std::max(earlier.address, later.address);
+      const auto object = launch_.sharedAt(access.at, at);
+      f.object = object ? fmt::format("byte {} of {}", at - object->begin, object->name)
+                        : fmt::format("byte {} of shared memory", at);
+    } else {
+      f.object = launch_.describe(std::max(earlier.address, later.address));
+    }
+    return f;
+  });
+}
+
+/// What strong accesses and fences order inside a block (PTX ISA, "Release and Acquire Patterns").
+void Races::followOrder(const AccessEvent& access) {
+  if (access.order == MemoryOrder::Weak) return;
+  Block& block = blockOf(access.at.frame);
+  const bool isRead = access.kind == AccessKind::Load || isAtomic(access.kind);
+  forEachThread(access.at, [&](uint32_t thread) {
+    const uint64_t key = keyOf(access.space, access.addressOf(thread % machine::kWarpSize));
+    if (const auto it = block.released.find(key); isRead && it != block.released.end()) {
+      if (acquires(access.order))
+        block.clocks.acquire(thread, it->second);
+      else
+        join(block.seen[thread], it->second);
+    }
+    if (!doesWrite(access.kind)) return;
+    const Knowledge made = releases(access.order) ? block.clocks.release(thread) : block.fences[thread];
+    if (isAtomic(access.kind))
+      join(block.released[key], made);
+    else
+      block.released[key] = made;
+  });
+}
+
+void Races::synchroniseBarrier(Block& block, const SyncEvent& sync) {
+  const bool isFull = sync.threads == 0 || sync.threads >= block.clocks.threads();
+  const Knowledge arrived = std::exchange(block.arrived[sync.number], {});
+  if (isFull) return block.clocks.meetAll();
+  std::vector<uint32_t> threads;
+  for (size_t warp = 0; warp < sync.met.size(); ++warp)
+    for (uint32_t rest = sync.met[warp]; rest; rest &= rest - 1)
+      threads.push_back(static_cast<uint32_t>(warp * machine::kWarpSize) + static_cast<uint32_t>(__builtin_ctz(rest)));
+  block.clocks.meet(threads, arrived);
+}
+
+void Races::synchronised(const SyncEvent& sync) {
+  Block& block = blockOf(sync.at.frame);
+  Clocks& clocks = block.clocks;
+  const uint64_t key = keyOf(AccessSpace::Shared, sync.address);
+  const uint32_t thread = sync.at.warp * machine::kWarpSize + static_cast<uint32_t>(__builtin_ctz(sync.at.lanes));
+  std::vector<uint32_t> threads;
+  switch (sync.kind) {
+    case SyncEvent::Kind::BarrierDone: return synchroniseBarrier(block, sync);
+    case SyncEvent::Kind::BarrierArrive:
+      return forEachThread(sync.at, [&](uint32_t t) { join(block.arrived[sync.number], clocks.release(t)); });
+    case SyncEvent::Kind::WarpSync:
+      if (!sync.ordersMemory) return;
+      forEachThread(sync.at, [&](uint32_t t) { threads.push_back(t); });
+      return clocks.meet(threads);
+    case SyncEvent::Kind::Fence:
+      clocks.acquire(thread, std::exchange(block.seen[thread], {}));
+      block.fences[thread] = clocks.release(thread);
+      return;
+    case SyncEvent::Kind::CopyCommit: return clocks.commit(thread);
+    case SyncEvent::Kind::CopyWait: return clocks.waitForCopies(thread, sync.number);
+    case SyncEvent::Kind::CopyWaitAll: return clocks.commit(thread), clocks.waitForCopies(thread, 0);
+    case SyncEvent::Kind::MbarrierArrive: return join(block.released[key], clocks.release(thread));
+    case SyncEvent::Kind::MbarrierCopies: return join(block.released[key], clocks.releaseCopies(thread));
+    case SyncEvent::Kind::MbarrierPassed: return clocks.acquire(thread, block.released[key]);
+    default: return;
+  }
+}
+
+}  // namespace ordito::check

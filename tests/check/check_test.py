@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""What `ordito check` says of small programs, wrong ones and right ones that look like them.
+
+usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+# The rules that convict each case, by program. All others must be clean.
+WRONG = {
+    "memory": {
+        "past_end": {"memory.bounds"}, "before_start": {"memory.bounds"}, "into_neighbour": {"memory.bounds"},
+        "no_guard": {"memory.bounds"}, "shared_next_array": {"memory.bounds"}, "shared_outside": {"memory.bounds"},
+        "symbol": {"memory.bounds"}, "constant": {"memory.bounds"}, "null": {"memory.bounds"},
+        "atomic": {"memory.bounds"}, "row": {"memory.bounds"}, "misaligned": {"memory.misaligned"},
+        "freed": {"memory.freed"}, "freed_in_stream": {"memory.freed"}, "leak": {"memory.leak"},
+    },
+    "races": {
+        "no_barrier": {"race.shared"}, "second_barrier": {"race.shared"}, "no_syncwarp": {"race.warp"},
+        "tree": {"race.warp"}, "bins": {"race.shared", "race.warp", "race.same_value"}, "late_zero": {"race.shared", "race.warp"},
+        "other_half": {"race.shared"}, "no_arrival": {"race.shared"}, "message": {"race.shared"},
+        "copy_no_wait": {"race.copy"}, "copy_no_barrier": {"race.copy"}, "same_word": {"race.global"},
+        "same_flag": {"race.same_value"}, "neighbours": {"race.global", "race.warp"}, "edges": {"race.global"},
+        "total_plain": {"race.global"},
+    },
+}
+RIGHT = {
+    "memory": ["ok_none", "ok_shift", "ok_middle", "ok_guard", "ok_shared", "ok_dynamic", "ok_symbol", "ok_constant",
+               "ok_aligned", "ok_local", "ok_heap", "ok_reused", "ok_pinned", "ok_managed", "ok_row"],
+    "races": ["ok_barrier", "ok_two_barriers", "ok_syncwarp", "ok_volatile_tree", "ok_bins", "ok_bytes", "ok_halves",
+              "ok_arrival", "ok_message", "ok_copy", "ok_copy_barrier", "ok_total", "ok_apart", "ok_in_turn"],
+}
+RANK = {"note": 0, "warning": 1, "error": 2}
+
+
+def judge(ordito, program, case, report):
+    report.unlink(missing_ok=True)
+    options = ["--leaks"] if case in ("leak", "ok_none") else []
+    run = subprocess.run([ordito, "check", "--json", report, *options, program, case], capture_output=True, text=True)
+    if not report.exists():
+        return None, run
+    return json.loads(report.read_text())["findings"], run
+
+
+def main():
+    ordito, scratch, name = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    scratch.mkdir(parents=True, exist_ok=True)
+    program = scratch / name
+    subprocess.run([ordito, "nvcc", "-lineinfo", "-arch=sm_80", HERE / f"{name}.cu", "-o", program], check=True)
+    wrong = 0
+    for case, rules in [*WRONG[name].items(), *((case, set()) for case in RIGHT[name])]:
+        findings, run = judge(ordito, program, case, scratch / "report.json")
+        if findings is None:
+            print(f"{case}: no report\n{run.stderr}")
+            wrong += 1
+            continue
+        found = {f["rule"] for f in findings}
+        worst = max((RANK[f["severity"]] for f in findings), default=0)
+        places = all(a["source"] and f"{name}.cu" in a["source"] for f in findings for a in f["accesses"])
+        # Each of the rules must be found and no other; the status says what the worst one was.
+        if found != rules or not places or (run.returncode == 99) != (worst == 2):
+            print(f"{case}: {sorted(found)}, expected {sorted(rules)}; status {run.returncode}\n{run.stderr}")
+            wrong += 1
+    sys.exit(1 if wrong else 0)
+
+
+main()
