@@ -13,38 +13,30 @@ using ptx::Symbol;
 
 Address Addresses::addressOf(const Instruction& i, size_t k) {
   const Operand& o = i.operands[k];
-  Address a;
-  a.space = ptx::spaceOf(i, k);
+  Address a{simt::addressForm(f_, shapes_, i, k), {}, {}, ptx::spaceOf(i, k)};
+  // The same for all lanes, but in each thread's local memory its own.
+  auto same = [&](LlvmValue base) {
+    for (unsigned p = 0; p < (a.isGrouped() ? 0 : coarsening_); ++p)
+      a.vectors.push_back(localFrame(p, values_.splat(base)));
+    if (a.isGrouped()) a.bases.assign(coarsening_, {base});
+    return a;
+  };
   if (o.symbol.kind != Symbol::Kind::None) {
-    const bool isPrivate =
-        o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].space != Space::Shared;
-    const bool isShared = (o.symbol.kind == Symbol::Kind::ModuleVariable &&
-                           f_.module->variables[o.symbol.index].space == Space::Shared) ||
-                          (o.symbol.kind == Symbol::Kind::LocalVariable && !isPrivate);
+    const bool isVariable =
+        o.symbol.kind == Symbol::Kind::ModuleVariable || o.symbol.kind == Symbol::Kind::LocalVariable;
+    const bool isShared =
+        isVariable &&
+        (o.symbol.kind == Symbol::Kind::ModuleVariable ? f_.module->variables : f_.variables)[o.symbol.index].space ==
+            Space::Shared;
     Operand name = o;
     name.offset = 0;
     LlvmValue base = operands_.symbolAddress(name, 64);
-    if (isPrivate) {
-      a.space = Space::Local;
-      for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(localFrame(p, values_.splat(base)));
-      return a;
-    }
+    if (!a.isGrouped()) a.space = Space::Local;
     if (isShared) a.space = Space::Shared, base = b_.CreateAdd(c_.sharedBase(), base);
-    a.warpVarying = false;
-    a.bases.assign(coarsening_, {base});
-    return a;
+    return same(base);
   }
-  if (o.reg == ir::kNoValue) {  // [immediate]
-    LlvmValue base = b_.getInt64(0);
-    if (a.space == Space::Shared) base = c_.sharedBase();
-    if (a.space == Space::Local) {
-      for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(localFrame(p, values_.splat(base)));
-      return a;
-    }
-    a.warpVarying = false;
-    a.bases.assign(coarsening_, {base});
-    return a;
-  }
+  if (o.reg == ir::kNoValue)  // [immediate]
+    return same(a.space == Space::Shared ? c_.sharedBase() : b_.getInt64(0));
   const ir::Shape& shape = shapes_[o.reg];
   auto extend = [&](LlvmValue v, bool vector) -> LlvmValue {
     llvm::Type* to =
@@ -65,11 +57,6 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
     for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(extend(values_.vectorOf(o.reg, p), true));
     return a;
   }
-  a.groups = shape.groups;
-  a.pattern = shapes_.pattern(shape.pattern);
-  a.warpVarying = shape.warpVarying;
-  const unsigned split = shapes_.groupsWithoutPattern(shape);
-  if (split > a.groups) a.groups = split, a.pattern = {};
   for (unsigned p = 0; p < coarsening_; ++p) {
     if (p > 0 && !a.warpVarying) {
       a.bases.push_back(a.bases[0]);
@@ -77,7 +64,8 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
     }
     Parts bases;
     for (unsigned g = 0; g < a.groups; ++g)
-      bases.push_back(extend(values_.regroup(shape, values_.cached(o.reg).bases[p], a.groups, g, split != 0), false));
+      bases.push_back(
+          extend(values_.regroup(shape, values_.cached(o.reg).bases[p], a.groups, g, a.addsPattern), false));
     a.bases.push_back(bases);
   }
   return a;

@@ -7,15 +7,10 @@
 namespace ordito::jit {
 
 /// A memory operand as host addresses.
-struct Address {
-  unsigned groups = 1;
-  ir::Pattern pattern{};     // bytes
+struct Address : simt::AddressForm {
   std::vector<Parts> bases;  // grouped: [part][group], i64
   Parts vectors;             // general: <32 x i64>
-  bool warpVarying = true;
   ptx::Space space = ptx::Space::Generic;
-  bool isGrouped() const { return vectors.empty(); }
-  bool patternless() const { return pattern == ir::Pattern{}; }
 };
 
 class Addresses : private Emitting {

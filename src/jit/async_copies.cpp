@@ -25,6 +25,7 @@ void AsyncCopies::emit(const Instruction& i) {
   const unsigned bytes = static_cast<unsigned>(i.operands[2].bits), count = bytes / 4;
   const Address to = addresses_.addressOf(i, 0), from = addresses_.addressOf(i, 1);
   const Parts mask = values_.guardedMask(i);
+  const simt::Access &target = plan_.accesses.at(i, 0), &source = plan_.accesses.at(i, 1);
   for (size_t k : {size_t{0}, size_t{1}}) alignment_.check(i, k, bytes, mask);
   events_.raiseCopy(i, from, to, mask, bytes, [&](unsigned p) { return wantedBytes(i, bytes, p); });
   auto shifted = [&](const Address& a, int64_t offset) {
@@ -37,7 +38,7 @@ void AsyncCopies::emit(const Instruction& i) {
   for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue wanted = wantedBytes(i, bytes, p);
     std::vector<LlvmValue> words;
-    if (!wanted && count > 1)
+    if (!wanted && source.way(!mask.empty()).way == simt::Way::Interleaved)
       words = access_.loadInterleaved(shifted(from, i.operands[1].offset), p, count, b_.getInt32Ty(),
                                       masks_.maskOf(mask, p));
     for (unsigned k = words.empty() ? 0 : count; k < count; ++k) {
@@ -46,7 +47,7 @@ void AsyncCopies::emit(const Instruction& i) {
         LlvmValue some = b_.CreateICmpUGT(wanted, number(4 * k));
         lanes = lanes ? b_.CreateAnd(lanes, some) : some;
       }
-      LlvmValue word = access_.load(from, p, i.operands[1].offset + 4 * int64_t{k}, b_.getInt32Ty(), lanes);
+      LlvmValue word = access_.load(from, p, i.operands[1].offset + 4 * int64_t{k}, b_.getInt32Ty(), lanes, source);
       if (wanted) {
         // What lies beyond the wanted bytes is zero.
         LlvmValue left = b_.CreateSub(wanted, number(4 * k)), whole = b_.CreateICmpUGE(left, number(4));
@@ -57,10 +58,12 @@ void AsyncCopies::emit(const Instruction& i) {
       }
       words.push_back(word);
     }
-    if (count > 1 && access_.storeInterleaved(shifted(to, i.operands[0].offset), p, words, masks_.maskOf(mask, p)))
+    if (target.way(!mask.empty()).way == simt::Way::Interleaved) {
+      access_.storeInterleaved(shifted(to, i.operands[0].offset), p, words);
       continue;
+    }
     for (unsigned k = 0; k < count; ++k)
-      access_.store(to, p, i.operands[0].offset + 4 * int64_t{k}, words[k], masks_.maskOf(mask, p));
+      access_.store(to, p, i.operands[0].offset + 4 * int64_t{k}, words[k], masks_.maskOf(mask, p), target);
   }
 }
 

@@ -7,8 +7,8 @@
 //         reload what the group kept; run; keep what the next region reads
 //
 // Where the threads of a block can get diverged, the run time says which region which lanes of a warp run next,
-// until all meet again: stepping.cpp. A kernel with such places may be left in the middle (machine::Turn) and called
-// again: all that its regions share then lies in scratch memory.
+// until all meet again: scheduled_regions.cpp. A kernel with such places may be left in the middle
+// (machine::BlockStatus) and called again: all that its regions share then lies in scratch memory.
 #include "jit/emitter.hpp"
 
 #include <algorithm>

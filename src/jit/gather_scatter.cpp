@@ -5,12 +5,6 @@
 
 namespace ordito::jit {
 
-/// Does the host load and store vectors of this element under a mask?
-bool GatherScatter::canMask(llvm::Type* element) const {
-  const unsigned bits = element->getScalarSizeInBits();
-  return c_.target.avx512 ? true : c_.target.avx2 && bits >= 32 && bits <= 64;
-}
-
 /// Lanes that are off get zero: a poison there would make every later branch on a mask undefined.
 LlvmValue GatherScatter::gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
   auto* type = llvm::FixedVectorType::get(element, kLanes);
@@ -61,13 +55,8 @@ void GatherScatter::byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmVal
   b_.SetInsertPoint(on);
 }
 
-/// Each test makes two accesses out of one. A kernel with so many (compiled without optimisation, it keeps all it has
-/// in local memory) gets them for the first: the others would take seconds to compile.
-bool GatherScatter::isWorthTesting() { return ++neighbourTests_ <= simt::cost::kMostContiguityTests; }
-
-LlvmValue GatherScatter::load(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
+LlvmValue GatherScatter::loadTested(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
   const unsigned bytes = element->getScalarSizeInBits() / 8;
-  if (bytes == 0 || (mask && !canMask(element)) || !isWorthTesting()) return gather(addresses, element, mask);
   addresses = b_.CreateFreeze(addresses);  // lanes that are off may hold anything
   auto* type = llvm::FixedVectorType::get(element, kLanes);
   LlvmValue together = nullptr, each = nullptr;
@@ -91,11 +80,9 @@ LlvmValue GatherScatter::load(LlvmValue addresses, llvm::Type* element, LlvmValu
   return loaded;
 }
 
-void GatherScatter::store(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
+void GatherScatter::storeTested(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
   llvm::Type* element = value->getType()->getScalarType();
   const unsigned bytes = element->getScalarSizeInBits() / 8;
-  if (bytes == 0 || (mask && (!canMask(element) || c_.target.slowMaskedStores)) || !isWorthTesting())
-    return scatter(addresses, value, mask);
   addresses = b_.CreateFreeze(addresses);
   byNeighbourhood(
       addresses, bytes, mask,

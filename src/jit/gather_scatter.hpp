@@ -16,15 +16,14 @@ class GatherScatter : private Emitting {
 
   LlvmValue gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
   void scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask);
-  LlvmValue load(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
-  void store(LlvmValue addresses, LlvmValue value, LlvmValue mask);
+  /// The same, contiguous where the lanes turn out to be neighbours.
+  LlvmValue loadTested(LlvmValue addresses, llvm::Type* element, LlvmValue mask);
+  void storeTested(LlvmValue addresses, LlvmValue value, LlvmValue mask);
   std::vector<LlvmValue> loadWords(LlvmValue addresses, unsigned count, LlvmValue mask);
   std::vector<LlvmValue> loadVectors(LlvmValue addresses, unsigned count, llvm::Type* element, LlvmValue mask);
   void storeVectors(LlvmValue addresses, const std::vector<LlvmValue>& values, LlvmValue mask);
-  bool canMask(llvm::Type* element) const;
 
  private:
-  bool isWorthTesting();
   LlvmValue areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask);
   void byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,
                        const std::function<void()>& far);
@@ -32,7 +31,6 @@ class GatherScatter : private Emitting {
   Masks& masks_;
   Values& values_;
   RuntimeCalls& calls_;
-  unsigned neighbourTests_ = 0;               // see isWorthTesting
   llvm::AllocaInst* vectorStores_ = nullptr;  // what storeVectors stores: elements, addresses
 };
 

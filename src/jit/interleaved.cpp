@@ -93,14 +93,10 @@ LlvmValue LaneAccess::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<i
   return b_.CreateShuffleVector(a, b, llvm::ArrayRef<int>(lanes));
 }
 
-/// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles; empty if the addresses
-/// are not like that.
+/// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles.
 std::vector<LlvmValue> LaneAccess::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                                    LlvmValue mask) {
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  if (!a.isGrouped() || a.groups != 1 || (mask && !general_.canMask(element)) ||
-      classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous)
-    return {};
   const unsigned chunk = c_.target.avx512 ? 16 : 8;
   auto* type = llvm::FixedVectorType::get(element, chunk);
   auto load = [&](unsigned n) -> LlvmValue {  // the n-th chunk of elements
@@ -165,14 +161,11 @@ std::vector<LlvmValue> LaneAccess::shareOut8(const std::vector<LlvmValue>& r) {
 
 /// Lanes that read few different places, or neighbouring ones in any order: each place once, and permutations that
 /// share it out. A register tile of a matrix product reads so (a row of lanes wants the same four numbers), and so does
-/// a swizzled row. Empty if words one by one are as good.
+/// a swizzled row.
 std::vector<LlvmValue> LaneAccess::loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element) {
   const unsigned bits = element->getScalarSizeInBits(), bytes = bits / 8;
-  if (!a.isGrouped() || !c_.target.avx2 || (bits != 32 && bits != 64)) return {};
   const unsigned perVector = (c_.target.avx512 ? 512 : 256) / bits;
   const Places places = placesOf(a.pattern, a.groups, count, bytes, perVector);
-  const size_t most = count == 1 ? kLanes / 2 : kLanes;
-  if (places.pieces.empty() || places.pieces.size() > most || places.length > 2 * perVector) return {};
   auto* type = llvm::FixedVectorType::get(element, 2 * perVector);
   LlvmValue table = llvm::PoisonValue::get(type);
   for (const Places::Piece& piece : places.pieces) {
@@ -191,13 +184,9 @@ std::vector<LlvmValue> LaneAccess::loadPlaces(const Address& a, unsigned part, u
   return result;
 }
 
-bool LaneAccess::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values,
-                                  LlvmValue mask) {
+void LaneAccess::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values) {
   llvm::Type* element = values[0]->getType()->getScalarType();
   const unsigned count = static_cast<unsigned>(values.size()), bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  if (!a.isGrouped() || a.groups != 1 || mask ||
-      classify(a.pattern, 0, kLanes, int64_t{bytes} * count) != Run::Kind::Contiguous)
-    return false;
   std::vector<LlvmValue> joined = values;
   for (unsigned width = kLanes; joined.size() > 1; width *= 2) {
     std::vector<LlvmValue> next;
@@ -211,7 +200,6 @@ bool LaneAccess::storeInterleaved(const Address& a, unsigned part, const std::ve
     for (unsigned k = 0; k < count; ++k) order.push_back(static_cast<int>(k * kLanes + l));
   b_.CreateAlignedStore(b_.CreateShuffleVector(joined[0], order), c_.pointer(a.bases[part][0], a.pattern[0]),
                         llvm::Align(bytes));
-  return true;
 }
 
 }  // namespace ordito::jit

@@ -13,13 +13,20 @@ LlvmValue LaneAccess::loadScalar(LlvmValue address, int64_t offset, llvm::Type* 
   return b_.CreateAlignedLoad(element, p, llvm::Align(std::max(1u, element->getScalarSizeInBits() / 8)));
 }
 
-LlvmValue LaneAccess::load(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask) {
+LlvmValue LaneAccess::load(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask,
+                           const simt::Access& access) {
+  const simt::ElementWay w =
+      simt::elementWay(a, element->getScalarSizeInBits(), /*isStore=*/false, mask != nullptr, plan_.facts.processor);
+  if (w.way == Way::Runs) return loadRuns(a, part, offset, element, mask, w.width);
+  if (w.way == Way::Strided) return loadStrided(a, part, offset, element);
+  LlvmValue addresses = addresses_.addressVector(a, part, offset);
+  return w.way == Way::Tested && access.isTested ? general_.loadTested(addresses, element, mask)
+                                                 : general_.gather(addresses, element, mask);
+}
+
+LlvmValue LaneAccess::loadRuns(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask,
+                               unsigned width) {
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
-  if (!a.isGrouped()) return general_.load(addresses_.addressVector(a, part, offset), element, mask);
-  if (!width && !mask) return loadStrided(a, part, offset, element);
-  if (!width || (mask && !general_.canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same))
-    return general_.gather(addresses_.addressVector(a, part, offset), element, mask);
   const llvm::Align align(bytes);
   LlvmValue result = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes));
   std::map<std::pair<LlvmValue, int64_t>, LlvmValue> loaded;  // two halves of a warp often read the same row
@@ -46,14 +53,22 @@ LlvmValue LaneAccess::load(const Address& a, unsigned part, int64_t offset, llvm
 }
 
 void LaneAccess::store(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask,
-                       bool isNonTemporal) {
+                       const simt::Access& access) {
+  const unsigned bits = value->getType()->getScalarSizeInBits();
+  const simt::ElementWay w = simt::elementWay(a, bits, /*isStore=*/true, mask != nullptr, plan_.facts.processor);
+  if (w.way == Way::Runs) return storeRuns(a, part, offset, value, mask, w.width, access.isNonTemporal);
+  if (w.way == Way::Strided) return storeStrided(a, part, offset, value);
+  LlvmValue addresses = addresses_.addressVector(a, part, offset);
+  if (w.way == Way::Tested && access.isTested)
+    general_.storeTested(addresses, value, mask);
+  else
+    general_.scatter(addresses, value, mask);
+}
+
+void LaneAccess::storeRuns(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask,
+                           unsigned width, bool isNonTemporal) {
   llvm::Type* element = value->getType()->getScalarType();
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
-  const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
-  if (!a.isGrouped()) return general_.store(addresses_.addressVector(a, part, offset), value, mask);
-  if (!width && !mask) return storeStrided(a, part, offset, value);
-  if (!width || (mask && !general_.canMask(element) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same))
-    return general_.scatter(addresses_.addressVector(a, part, offset), value, mask);
   const llvm::Align align(bytes);
   for (unsigned first = 0; first < kLanes; first += width) {
     LlvmValue base = a.bases[part][first * a.groups / kLanes];

@@ -12,7 +12,7 @@ using simt::classify;
 using simt::Places;
 using simt::placesOf;
 using simt::Run;
-using simt::runWidth;
+using simt::Way;
 
 class LaneAccess : private Emitting {
  public:
@@ -20,16 +20,21 @@ class LaneAccess : private Emitting {
       : Emitting(context), masks_(masks), values_(values), addresses_(addresses), general_(general) {}
 
   LlvmValue loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any);
-  LlvmValue load(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask);
-  /// `isNonTemporal`: it may go round the caches.
+  /// An element for each lane; `access` is what the plan says of the instruction.
+  LlvmValue load(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask,
+                 const simt::Access& access);
   void store(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask,
-             bool isNonTemporal = false);
+             const simt::Access& access);
   std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                          LlvmValue mask);
-  bool storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);
+  void storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values);
   std::vector<LlvmValue> loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element);
 
  private:
+  LlvmValue loadRuns(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask,
+                     unsigned width);
+  void storeRuns(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask, unsigned width,
+                 bool isNonTemporal);
   LlvmValue loadStrided(const Address& a, unsigned part, int64_t offset, llvm::Type* element);
   void storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value);
   void storeSame(LlvmValue p, LlvmValue run, LlvmValue lanes);

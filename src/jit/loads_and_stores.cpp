@@ -40,13 +40,16 @@ void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsign
 }
 
 void LoadsAndStores::load(const Instruction& i) {
-  if (privates_.load(i) || loadNeighbours(i)) return;
+  const simt::Access& access = plan_.accesses.at(i, 1);
+  if (access.whole.way == Way::Slot) return privates_.load(i);
+  if (access.whole.way == Way::Merged) return loadNeighbours(i);
   const Address a = addresses_.addressOf(i, 1);
   const Operand& to = i.operands[0];
   const Parts mask = values_.guardedMask(i);
   const bool isVector = to.kind == Operand::Kind::Vector;
   const Load l{i,
                a,
+               access,
                mask,
                isVector ? to.elements : std::vector<Operand>{to},
                values_.memoryType(i.type[0]),
@@ -56,15 +59,9 @@ void LoadsAndStores::load(const Instruction& i) {
   if (isOrdered(i)) c_.compilerFence();
   events_.raise(i, {machine::AccessKind::Load, a, i.operands[1].offset, mask, bytes});
   prefetchNext(i, a, bytes);
-  bool anyGeneral = false;
-  for (unsigned k = 0; k < l.targets.size(); ++k) {
-    if (l.targets[k].kind != Operand::Kind::Register) continue;
-    if (shapes_[l.targets[k].reg].isGrouped())
-      loadBases(l, k);
-    else
-      anyGeneral = true;
-  }
-  if (!anyGeneral) return;
+  for (unsigned k = 0; k < l.targets.size(); ++k)
+    if (l.targets[k].kind == Operand::Kind::Register && shapes_[l.targets[k].reg].isGrouped()) loadBases(l, k);
+  if (access.whole.way == Way::None || access.whole.way == Way::Scalars) return;
   if (isa::bits(i.type[0]) > 64) return wide_.load(i, a, mask);
   loadVectors(l);
 }
@@ -106,8 +103,9 @@ void LoadsAndStores::loadVectors(const Load& l) {
     const std::vector<LlvmValue> together = loadTogether(l, p);
     for (unsigned k = 0; k < l.targets.size(); ++k) {
       if (!isGeneral(l.targets[k])) continue;
-      LlvmValue x =
-          together.empty() ? access_.load(l.address, p, l.offset(k), l.element, masks_.maskOf(l.mask, p)) : together[k];
+      LlvmValue x = together.empty()
+                        ? access_.load(l.address, p, l.offset(k), l.element, masks_.maskOf(l.mask, p), l.access)
+                        : together[k];
       x = values_.extendLoaded(x, i, l.targets[k].reg, true);
       if (i.guard && k < i.prior.size() && i.prior[k] != ir::kNoValue) {
         LlvmValue guard = values_.vectorOf(i.guard.reg, p), prior = values_.vectorOf(i.prior[k], p);
@@ -120,59 +118,65 @@ void LoadsAndStores::loadVectors(const Load& l) {
     if (!vectors[k].empty()) values_.defineVector(l.targets[k].reg, vectors[k]);
 }
 
-/// All elements of a vector, or the places that lanes share, at once; none where words one by one are as good.
+/// All elements of a vector, or the places that lanes share, at once; none where words go one by one.
 std::vector<LlvmValue> LoadsAndStores::loadTogether(const Load& l, unsigned part) {
   const unsigned count = static_cast<unsigned>(l.targets.size());
-  const Address& a = l.address;
+  const Way way = l.access.way(!l.mask.empty()).way;
   LlvmValue mask = masks_.maskOf(l.mask, part);
-  Address shifted = a;
-  for (auto& lane : shifted.pattern) lane += a.isGrouped() ? l.offset(0) : 0;
-  std::vector<LlvmValue> all;
-  if (count > 1)
-    all = a.isGrouped() ? access_.loadInterleaved(shifted, part, count, l.element, mask)
-                        : general_.loadVectors(addresses_.addressVector(a, part, l.offset(0)), count, l.element, mask);
-  if (all.empty() && l.mask.empty() && (count > 1 || !runWidth(shifted.pattern, a.groups, l.bytes)))
-    all = access_.loadPlaces(shifted, part, count, l.element);
-  return all;
+  if (way == Way::Words)
+    return general_.loadVectors(addresses_.addressVector(l.address, part, l.offset(0)), count, l.element, mask);
+  if (way != Way::Interleaved && way != Way::Places) return {};
+  Address shifted = l.address;
+  for (auto& lane : shifted.pattern) lane += l.offset(0);
+  return way == Way::Places ? access_.loadPlaces(shifted, part, count, l.element)
+                            : access_.loadInterleaved(shifted, part, count, l.element, mask);
 }
 
 void LoadsAndStores::store(const Instruction& i) {
-  if (privates_.store(i)) return;
+  const simt::Access& access = plan_.accesses.at(i, 0);
+  if (access.whole.way == Way::Slot) return privates_.store(i);
   if (isa::bits(i.type[0]) > 64) return wide_.store(i);
   const Address a = addresses_.addressOf(i, 0);
-  const bool isNonTemporal = plan_.nonTemporal.stores.contains(&i);
   const Operand& from = i.operands[1];
   const unsigned bytes = isa::bytes(i.type[0]);
   const Parts mask = values_.guardedMask(i);
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
-  alignment_.check(i, 0, bytes * static_cast<unsigned>(sources.size()), mask);
-  events_.raise(
-      i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, bytes * static_cast<unsigned>(sources.size())});
+  const unsigned all = bytes * static_cast<unsigned>(sources.size());
+  alignment_.check(i, 0, all, mask);
+  events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, all});
+  auto* type = llvm::FixedVectorType::get(values_.memoryType(i.type[0]), kLanes);
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    std::vector<LlvmValue> values;
+    std::vector<LlvmValue> elements;
     for (const Operand& o : sources)
-      values.push_back(values_.convertBits(operands_.exactBits(o, i.type[0], s),
-                                           llvm::FixedVectorType::get(values_.memoryType(i.type[0]), kLanes)));
-    Address shifted = a;
-    for (auto& base : shifted.pattern) base += a.isGrouped() ? i.operands[0].offset : 0;
-    if (values.size() > 1 && access_.storeInterleaved(shifted, p, values, masks_.maskOf(mask, p))) continue;
-    if (values.size() > 1 && !a.isGrouped()) {
-      general_.storeVectors(addresses_.addressVector(a, p, i.operands[0].offset), values, masks_.maskOf(mask, p));
-      continue;
-    }
-    for (unsigned k = 0; k < values.size(); ++k)
-      access_.store(a, p, i.operands[0].offset + int64_t{k} * bytes, values[k], masks_.maskOf(mask, p), isNonTemporal);
+      elements.push_back(values_.convertBits(operands_.exactBits(o, i.type[0], s), type));
+    storeElements(i, a, access, p, elements, mask);
   }
   if (isOrdered(i)) c_.compilerFence();
 }
 
-/// Is the load done, by itself for its neighbours or by one of them?
-bool LoadsAndStores::loadNeighbours(const Instruction& i) {
-  const auto& groups = plan_.mergedLoads.groups;
-  const auto leads = groups.find(&i);
-  if (leads == groups.end()) return plan_.mergedLoads.members.contains(&i);
+void LoadsAndStores::storeElements(const Instruction& i, const Address& a, const simt::Access& access, unsigned part,
+                                   const std::vector<LlvmValue>& elements, const Parts& masks) {
+  const int64_t offset = i.operands[0].offset;
+  LlvmValue mask = masks_.maskOf(masks, part);
+  switch (access.way(!masks.empty()).way) {
+    case Way::Interleaved: {
+      Address shifted = a;
+      for (auto& lane : shifted.pattern) lane += offset;
+      return access_.storeInterleaved(shifted, part, elements);
+    }
+    case Way::Vectors: return general_.storeVectors(addresses_.addressVector(a, part, offset), elements, mask);
+    default: break;
+  }
+  for (unsigned k = 0; k < elements.size(); ++k)
+    access_.store(a, part, offset + int64_t{k} * access.bytes, elements[k], mask, access);
+}
+
+/// A load that is merged with others: the first of them does it for all.
+void LoadsAndStores::loadNeighbours(const Instruction& i) {
+  const auto leads = plan_.mergedLoads.groups.find(&i);
+  if (leads == plan_.mergedLoads.groups.end()) return;
   const auto& group = leads->second;
   const Address a = addresses_.addressOf(i, 1);
   const Parts mask = values_.guardedMask(i);
@@ -188,7 +192,6 @@ bool LoadsAndStores::loadNeighbours(const Instruction& i) {
     }
   }
   for (size_t k = 0; k < group.size(); ++k) values_.defineVector(group[k]->operands[0].reg, loaded[k]);
-  return true;
 }
 
 }  // namespace ordito::jit

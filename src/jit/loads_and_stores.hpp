@@ -17,6 +17,7 @@ class LoadsAndStores : private Chapter {
   struct Load {
     const Instruction& i;
     const Address& address;
+    const simt::Access& access;
     const Parts& mask;
     std::vector<ptx::Operand> targets;
     llvm::Type* element;
@@ -27,7 +28,9 @@ class LoadsAndStores : private Chapter {
   void loadVectors(const Load& l);
   std::vector<LlvmValue> loadTogether(const Load& l, unsigned part);
   void prefetchNext(const Instruction& i, const Address& a, unsigned bytes);
-  bool loadNeighbours(const Instruction& i);
+  void loadNeighbours(const Instruction& i);
+  void storeElements(const Instruction& i, const Address& a, const simt::Access& access, unsigned part,
+                     const std::vector<LlvmValue>& elements, const Parts& masks);
 
   WideAccesses& wide_;
 };

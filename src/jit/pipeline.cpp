@@ -25,7 +25,7 @@ simt::Facts factsOf(const Analysed& kernel, unsigned coarsening, const Target& t
   simt::Facts facts;
   facts.launch = kernel.launch;
   facts.launch.coarsening = coarsening;
-  facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512};
+  facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512, .slowMaskedStores = target.slowMaskedStores};
   facts.counters = kernel.counters;
   facts.baseline = effort == Effort::Baseline;
   facts.staticSharedBytes = kernel.layout.staticSharedBytes;

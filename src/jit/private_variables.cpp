@@ -15,9 +15,8 @@ void PrivateVariables::makeSlots() {
   }
 }
 
-bool PrivateVariables::load(const Instruction& i) {
-  auto key = simt::privateKey(f_, i.operands[1]);
-  if (!key || !plan_.privateSlots.isPrivate[key->first]) return false;
+void PrivateVariables::load(const Instruction& i) {
+  const auto key = simt::privateKey(f_, i.operands[1]);
   Address a;
   a.space = f_.variables[key->first].space;
   if (events_.listens())
@@ -41,12 +40,10 @@ bool PrivateVariables::load(const Instruction& i) {
     }
     values_.defineVector(targets[k].reg, parts);
   }
-  return true;
 }
 
-bool PrivateVariables::store(const Instruction& i) {
-  auto key = simt::privateKey(f_, i.operands[0]);
-  if (!key || !plan_.privateSlots.isPrivate[key->first]) return false;
+void PrivateVariables::store(const Instruction& i) {
+  const auto key = simt::privateKey(f_, i.operands[0]);
   const Operand& from = i.operands[1];
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
   const Parts mask = values_.guardedMask(i);
@@ -64,7 +61,6 @@ bool PrivateVariables::store(const Instruction& i) {
       b_.CreateStore(x, slot.parts[p]);
     }
   }
-  return true;
 }
 
 }  // namespace ordito::jit

@@ -13,9 +13,8 @@ class PrivateVariables : private Emitting {
       : Emitting(context), values_(values), operands_(operands), events_(events) {}
 
   void makeSlots();
-  /// Does the load, if it is of such a variable.
-  bool load(const Instruction& i);
-  bool store(const Instruction& i);
+  void load(const Instruction& i);
+  void store(const Instruction& i);
 
   struct Slot {
     llvm::Type* type;

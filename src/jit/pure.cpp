@@ -140,6 +140,16 @@ void PureInstructions::checkWidening(const std::vector<Parts>& bases, LlvmValue 
   b_.SetInsertPoint(on);
 }
 
+/// Is there no 32-bit number that is `wide` plus `low`, or plus `high`?
+LlvmValue PureInstructions::wrapsAround(LlvmValue wide, bool isSigned, int64_t low, int64_t high) {
+  LlvmValue first = b_.CreateAdd(wide, b_.getInt64(static_cast<uint64_t>(low)));
+  LlvmValue last = b_.CreateAdd(wide, b_.getInt64(static_cast<uint64_t>(high)));
+  if (isSigned)
+    return b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(static_cast<uint64_t>(INT64_C(-2147483648)))),
+                       b_.CreateICmpSGT(last, b_.getInt64(INT64_C(2147483647))));
+  return b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(0)), b_.CreateICmpSGT(last, b_.getInt64(UINT32_MAX)));
+}
+
 /// A 32-bit value with a pattern becomes 64 bits wide. base + pattern may have wrapped around at 32 bits in some lane,
 /// so the wide base is chosen to be right for lanes that did not: zero-extended where nothing carries, else
 /// sign-extended (`tid - 1` as unsigned, whose lane 0 is then masked off). Where an active lane would still get a wrong
@@ -167,15 +177,7 @@ void PureInstructions::emitWidening(const Instruction& i) {
       LlvmValue base = operands_.operand(i, a, narrow, s);
       const auto [low, high] = std::minmax_element(pattern.begin() + g * width, pattern.begin() + (g + 1) * width);
       LlvmValue sext = b_.CreateSExt(base, b_.getInt64Ty()), zext = b_.CreateZExt(base, b_.getInt64Ty());
-      LlvmValue first = b_.CreateAdd(isSigned ? sext : zext, b_.getInt64(static_cast<uint64_t>(*low)));
-      LlvmValue last = b_.CreateAdd(isSigned ? sext : zext, b_.getInt64(static_cast<uint64_t>(*high)));
-      LlvmValue wraps;
-      if (isSigned) {
-        wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(static_cast<uint64_t>(INT64_C(-2147483648)))),
-                            b_.CreateICmpSGT(last, b_.getInt64(INT64_C(2147483647))));
-      } else {
-        wraps = b_.CreateOr(b_.CreateICmpSLT(first, b_.getInt64(0)), b_.CreateICmpSGT(last, b_.getInt64(UINT32_MAX)));
-      }
+      LlvmValue wraps = wrapsAround(isSigned ? sext : zext, isSigned, *low, *high);
       anyWraps = anyWraps ? b_.CreateOr(anyWraps, wraps) : wraps;
       wideBases[p].push_back(isSigned ? sext : b_.CreateSelect(wraps, sext, zext));
     }

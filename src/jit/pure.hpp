@@ -36,12 +36,8 @@ class PureInstructions : private Chapter {
   void emitVectors(const Instruction& i, const Definitions& d);
   void emitBases(const Instruction& i, const Definitions& d);
   bool isElementwise(const Instruction& i, const ir::Shape& shape) const;
-  /// A base before and after it has become wide, and whether base + pattern wraps in some lane.
-  struct Widened {
-    LlvmValue base, wraps;
-  };
   void emitWidening(const Instruction& i);
-  Widened widen(LlvmValue base, bool isSigned, int64_t low, int64_t high);
+  LlvmValue wrapsAround(LlvmValue wide, bool isSigned, int64_t low, int64_t high);
   void checkWidening(const std::vector<Parts>& bases, LlvmValue wraps, const ir::Pattern& pattern, bool isSigned);
 
   Comparisons comparisons_;

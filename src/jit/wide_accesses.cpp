@@ -22,7 +22,8 @@ void WideAccesses::load(const Instruction& i, const Address& a, const Parts& mas
   for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue half[2];
     for (unsigned k = 0; k < 2; ++k)
-      half[k] = access_.load(a, p, i.operands[1].offset + 8 * int64_t{k}, b_.getInt64Ty(), masks_.maskOf(mask, p));
+      half[k] = access_.load(a, p, i.operands[1].offset + 8 * int64_t{k}, b_.getInt64Ty(), masks_.maskOf(mask, p),
+                             plan_.accesses.at(i, 1));
     LlvmValue v = values_.convertBits(join(half[0], half[1]), values_.valueType(to, true));
     if (i.guard)
       v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[0], p));
@@ -41,7 +42,8 @@ void WideAccesses::store(const Instruction& i) {
     s.part = p;
     LlvmValue v = operands_.operand(i, 1, Type::b128, s);
     for (unsigned k = 0; k < 2; ++k)
-      access_.store(a, p, i.operands[0].offset + 8 * int64_t{k}, half(v, k), masks_.maskOf(mask, p));
+      access_.store(a, p, i.operands[0].offset + 8 * int64_t{k}, half(v, k), masks_.maskOf(mask, p),
+                    plan_.accesses.at(i, 0));
   }
   if (isOrdered(i)) c_.compilerFence();
 }

@@ -12,8 +12,9 @@ namespace ordito::simt {
 
 /// The processor that the code is for, as far as a plan depends on it.
 struct Processor {
-  bool avx2 = false;    // 16 registers of 32 bytes, gathers, masked accesses of 4 and 8 bytes
-  bool avx512 = false;  // 32 registers of 64 bytes, mask registers, scatters
+  bool avx2 = false;              // 16 registers of 32 bytes, gathers, masked accesses of 4 and 8 bytes
+  bool avx512 = false;            // 32 registers of 64 bytes, mask registers, scatters
+  bool slowMaskedStores = false;  // by microcode; no level of the psABI says so
 };
 
 /// One of the levels that the x86-64 psABI defines ("x86-64-v3"), which say all that a plan depends on; null for other

@@ -29,6 +29,9 @@ Plan makePlan(const Kernel& k, PassTimes* asked) {
   SpillSlots spills = times.time(
       "spill-slots", [&] { return SpillSlots({f, syncPoints, shapes, liveness, rematerialised, counters, facts}); });
   Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions}, {}, &times);
+  AccessPlan accesses = times.time("access-plan", [&] {
+    return findAccesses({f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, code});
+  });
   return {f,
           syncPoints,
           facts,
@@ -49,7 +52,8 @@ Plan makePlan(const Kernel& k, PassTimes* asked) {
           std::move(counters),
           std::move(rematerialised),
           std::move(spills),
-          std::move(code)};
+          std::move(code),
+          std::move(accesses)};
 }
 
 CodeInputs codeInputsOf(const Plan& p) {

@@ -5,7 +5,9 @@
 
 #include "base/pass_times.hpp"
 #include "ir/definitions.hpp"
+#include "simt/access_plan.hpp"
 #include "simt/build_code.hpp"
+#include "simt/code.hpp"
 #include "simt/early_exits.hpp"
 #include "simt/facts.hpp"
 #include "simt/known_bits.hpp"
@@ -48,6 +50,7 @@ struct Plan {
   const std::vector<char> rematerialised;  // by value
   const SpillSlots spills;
   const Code code;
+  const AccessPlan accesses;
 };
 
 /// What a plan is made of; it must outlive the plan.

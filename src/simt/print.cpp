@@ -51,6 +51,7 @@ constexpr Part kParts[] = {
     {"rematerialise", "values that are made again behind resume points",
      [](const Plan& p) { return printRematerialised(p.rematerialised, p.function); }},
     {"spill-slots", "where values lie across resume points", [](const Plan& p) { return print(p.spills, p.function); }},
+    {"access-plan", "how each access to memory is done", [](const Plan& p) { return print(p.accesses, p.function); }},
     {"build-code", "SIMT code: control flow with masks and versions, and all events", codeBehind<0>},
     {"drop-events", "the same without the events that nobody listens to", codeBehind<1>},
     {"dead-masks", "the same without masks that nobody reads: what is lowered to LLVM", codeBehind<2>},

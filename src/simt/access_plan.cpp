@@ -1,0 +1,258 @@
+// See access_plan.hpp.
+#include "simt/access_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "ptx/operands.hpp"
+#include "simt/accesses.hpp"
+
+namespace ordito::simt {
+namespace {
+
+using isa::Effect;
+using isa::Op;
+using ptx::MemoryAccess;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Symbol;
+
+AddressForm uniformAddress() {
+  AddressForm a;
+  a.groups = 1, a.warpVarying = false;
+  return a;
+}
+
+size_t elementsOf(const Operand& o) { return o.kind == Operand::Kind::Vector ? o.elements.size() : 1; }
+
+}  // namespace
+
+AddressForm addressForm(const ir::Function& f, const ir::Shapes& shapes, const Instruction& i, size_t k) {
+  const Operand& o = i.operands[k];
+  if (o.symbol.kind != Symbol::Kind::None) {
+    const bool isPrivate =
+        o.symbol.kind == Symbol::Kind::LocalVariable && f.variables[o.symbol.index].space != Space::Shared;
+    return isPrivate ? AddressForm{} : uniformAddress();
+  }
+  if (ptx::spaceOf(i, k) == Space::Local) return {};  // each thread's lies apart
+  if (o.reg == ir::kNoValue) return uniformAddress();
+  const ir::Shape& shape = shapes[o.reg];
+  if (!shape.isGrouped()) return {};
+  const unsigned split = shapes.groupsWithoutPattern(shape);
+  AddressForm a;
+  a.warpVarying = shape.warpVarying;
+  a.addsPattern = split != 0;
+  a.groups = shape.groups;
+  a.pattern = shapes.pattern(shape.pattern);
+  if (split > a.groups) a.groups = split, a.pattern = {};
+  return a;
+}
+
+bool hasMaskedVectors(const Processor& p, unsigned bits) { return p.avx512 || (p.avx2 && bits >= 32 && bits <= 64); }
+
+ElementWay elementWay(const AddressForm& a, unsigned bits, bool isStore, bool isMasked, const Processor& p) {
+  const unsigned bytes = std::max(1u, bits / 8);
+  if (!a.isGrouped()) {
+    const bool cannotMask = isMasked && (!hasMaskedVectors(p, bits) || (isStore && p.slowMaskedStores));
+    return {bits < 8 || cannotMask ? Way::Lanes : Way::Tested, 0};
+  }
+  const unsigned width = runWidth(a.pattern, a.groups, bytes);
+  if (!width) return {isMasked ? Way::Lanes : Way::Strided, 0};
+  if (isMasked && !hasMaskedVectors(p, bits) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same)
+    return {Way::Lanes, 0};
+  return {Way::Runs, width};
+}
+
+namespace {
+
+/// Are the lanes' vectors of `count` elements next to each other?
+bool isInterleaved(const AddressForm& a, unsigned count, unsigned bytes) {
+  return a.groups == 1 && classify(a.pattern, 0, kLanes, int64_t{bytes} * count) == Run::Kind::Contiguous;
+}
+
+/// Few places, each read once: cheaper than words one by one?
+bool arePlaces(const AddressForm& a, unsigned count, unsigned bits, const Processor& p) {
+  if (!a.isGrouped() || !p.avx2 || (bits != 32 && bits != 64)) return false;
+  const unsigned perVector = (p.avx512 ? 512 : 256) / bits;
+  const Places places = placesOf(a.pattern, a.groups, count, bits / 8, perVector);
+  const size_t most = count == 1 ? kLanes / 2 : kLanes;
+  return !places.pieces.empty() && places.pieces.size() <= most && places.length <= 2 * perVector;
+}
+
+/// Vectors that a transposition of 32-bit words brings.
+bool areWords(unsigned count, unsigned bits) {
+  return (bits == 32 && (count == 2 || count == 4)) || (bits == 64 && count == 2);
+}
+
+ElementWay loadWay(const AddressForm& a, unsigned count, unsigned bits, bool isMasked, const Processor& p) {
+  const unsigned bytes = std::max(1u, bits / 8);
+  const bool canMask = !isMasked || hasMaskedVectors(p, bits);
+  if (count > 1 && canMask && isInterleaved(a, count, bytes)) return {Way::Interleaved, 0};
+  if (count > 1 && !a.isGrouped() && areWords(count, bits)) return {Way::Words, 0};
+  const bool seeksPlaces = count > 1 || !a.isGrouped() || !runWidth(a.pattern, a.groups, bytes);
+  if (!isMasked && seeksPlaces && arePlaces(a, count, bits, p)) return {Way::Places, 0};
+  return elementWay(a, bits, false, isMasked, p);
+}
+
+ElementWay storeWay(const AddressForm& a, unsigned count, unsigned bits, bool isMasked, const Processor& p) {
+  if (count > 1 && !isMasked && isInterleaved(a, count, std::max(1u, bits / 8))) return {Way::Interleaved, 0};
+  if (count > 1 && !a.isGrouped()) return {Way::Vectors, 0};
+  return elementWay(a, bits, true, isMasked, p);
+}
+
+class Finder {
+ public:
+  explicit Finder(const AccessInputs& in) : in_(in) {}
+
+  AccessPlan run() {
+    for (const ir::Block& block : in_.function.blocks)
+      for (const Instruction& i : block.code)
+        for (const MemoryAccess& m : ptx::MemoryAccesses(i)) plan_.accesses[{&i, m.operand}] = accessOf(i, m);
+    giveTests();
+    return std::move(plan_);
+  }
+
+ private:
+  Access accessOf(const Instruction& i, const MemoryAccess& m) const {
+    Access a;
+    a.address = addressForm(in_.function, in_.shapes, i, m.operand);
+    a.bytes = m.bytes;
+    a.isAligned = isAligned(i, m);
+    if (const auto fixed = fixedWay(i, m)) {
+      a.whole = a.masked = {*fixed, 0};
+      return a;
+    }
+    const bool isStore = i.info().effect == Effect::Store || (i.op == Op::CpAsync && m.operand == 0);
+    const unsigned bits = elementBits(i);
+    a.count = i.op == Op::CpAsync         ? m.bytes / 4
+              : isa::bits(i.type[0]) > 64 ? 2
+                                          : static_cast<unsigned>(elementsOf(i.operands[isStore ? 1 : 0]));
+    a.bytes = std::max(1u, bits / 8);
+    a.isNonTemporal = in_.nonTemporal.stores.contains(&i);
+    for (bool isMasked : {false, true}) (isMasked ? a.masked : a.whole) = wayOf(i, a, bits, isStore, isMasked);
+    return a;
+  }
+
+  ElementWay wayOf(const Instruction& i, const Access& a, unsigned bits, bool isStore, bool isMasked) const {
+    const Processor& p = in_.facts.processor;
+    if (isa::bits(i.type[0]) > 64) return elementWay(a.address, bits, isStore, isMasked, p);  // half after half
+    const ElementWay way = (isStore ? storeWay : loadWay)(a.address, a.count, bits, isMasked, p);
+    // A copy goes by words where it does not by whole vectors.
+    const bool byElements = i.op == Op::CpAsync && way.way != Way::Interleaved;
+    return byElements ? elementWay(a.address, bits, isStore, isMasked, p) : way;
+  }
+
+  /// Where the addresses' pattern has no say.
+  std::optional<Way> fixedWay(const Instruction& i, const MemoryAccess& m) const {
+    if (m.pattern == MemoryAccess::Pattern::Rows) return Way::Rows;
+    if (m.pattern == MemoryAccess::Pattern::Matrix) return Way::Fragment;
+    if (m.pattern == MemoryAccess::Pattern::Image) return Way::Image;
+    const bool isPlain = i.info().effect == Effect::Load || i.info().effect == Effect::Store;
+    const bool isBulk = i.op == Op::CpBulkLoad || i.op == Op::CpBulkShared || i.op == Op::CpBulkStore;
+    if (i.op == Op::CpAsync) return std::nullopt;
+    if (!isPlain || isBulk) return Way::OneByOne;
+    if (const auto key = privateKey(in_.function, i.operands[m.operand]); key && in_.privateSlots.isPrivate[key->first])
+      return Way::Slot;
+    if (in_.mergedLoads.members.contains(&i)) return Way::Merged;
+    if (i.info().effect == Effect::Load) return wayOfTargets(i.operands[0]);
+    return std::nullopt;
+  }
+
+  /// A load none of whose results is a vector of lanes.
+  std::optional<Way> wayOfTargets(const Operand& to) const {
+    Way way = Way::None;
+    for (size_t k = 0; k < elementsOf(to); ++k) {
+      const Operand& o = to.kind == Operand::Kind::Vector ? to.elements[k] : to;
+      if (o.kind != Operand::Kind::Register) continue;
+      if (!in_.shapes[o.reg].isGrouped()) return std::nullopt;
+      way = Way::Scalars;
+    }
+    return way;
+  }
+
+  static unsigned elementBits(const Instruction& i) {
+    if (i.op == Op::CpAsync) return 32;
+    return std::min(64u, isa::bits(i.type[0]));
+  }
+
+  bool isAligned(const Instruction& i, const MemoryAccess& m) const {
+    const Operand& o = i.operands[m.operand];
+    const unsigned bits = m.bytes ? static_cast<unsigned>(std::countr_zero(m.bytes)) : 0;
+    if (bits == 0 || m.space == Space::Param) return true;
+    if ((static_cast<uint64_t>(o.offset) & (m.bytes - 1)) != 0) return false;
+    if (o.reg != ir::kNoValue) return in_.knownBits.zeroBits(o.reg) >= bits;
+    return o.symbol.kind == Symbol::Kind::None || in_.knownBits.zeroBits(o.symbol) >= bits;
+  }
+
+  /// Each test makes two accesses of one, in each version of the block and for each warp of a group: those that come
+  /// first in the code get them, as far as there is room for all tests of an access.
+  void giveTests() {
+    std::vector<AccessPlan::Key> order;
+    std::map<AccessPlan::Key, unsigned> tests;
+    for (const RegionCode& region : in_.code.regions)
+      for (const CodeBlock& block : region.blocks)
+        for (const CodeOperation& o : block.operations)
+          if (o.op == CodeOp::Run) countTests(o, order, tests);
+    unsigned left = cost::kMostContiguityTests;
+    for (const AccessPlan::Key& key : order) {
+      Access& a = plan_.accesses.at(key);
+      a.isTested = tests[key] <= left;
+      if (a.isTested) left -= tests[key];
+    }
+  }
+
+  void countTests(const CodeOperation& run, std::vector<AccessPlan::Key>& order,
+                  std::map<AccessPlan::Key, unsigned>& tests) {
+    for (const Instruction& i : in_.function.blocks[run.block].code)
+      for (const MemoryAccess& m : ptx::MemoryAccesses(i)) {
+        const AccessPlan::Key key{&i, m.operand};
+        const Access& a = plan_.accesses.at(key);
+        if (a.way(run.a != kAllLanes || i.guard).way != Way::Tested) continue;
+        unsigned& count = tests[key];
+        if (count == 0) order.push_back(key);
+        count += a.count * in_.facts.launch.coarsening;
+      }
+  }
+
+  const AccessInputs& in_;
+  AccessPlan plan_;
+};
+
+const char* nameOf(Way way) {
+  constexpr const char* kNames[] = {"none",        "slot",   "merged",   "scalars", "runs",   "strided",
+                                    "interleaved", "places", "words",    "vectors", "tested", "lanes",
+                                    "one by one",  "rows",   "fragment", "image"};
+  return kNames[static_cast<size_t>(way)];
+}
+
+std::string describe(const ElementWay& w, const Access& a) {
+  if (w.way == Way::Tested && !a.isTested) return nameOf(Way::Lanes);
+  if (w.way != Way::Runs) return nameOf(w.way);
+  if (w.width < kLanes) return fmt::format("runs of {}", w.width);
+  return classify(a.address.pattern, 0, kLanes, a.bytes) == Run::Kind::Same ? "broadcast" : "contiguous";
+}
+
+}  // namespace
+
+AccessPlan findAccesses(const AccessInputs& inputs) { return Finder(inputs).run(); }
+
+std::string print(const AccessPlan& plan, const ir::Function& f) {
+  std::string text;
+  for (const ir::Block& block : f.blocks)
+    for (const Instruction& i : block.code)
+      for (const MemoryAccess& m : ptx::MemoryAccesses(i)) {
+        const Access& a = plan.at(i, m.operand);
+        const std::string whole = describe(a.whole, a), masked = describe(a.masked, a);
+        text += fmt::format("{}: {}", instructionName(i), whole);
+        if (whole != masked) text += ", masked " + masked;
+        if (a.isNonTemporal) text += ", non-temporal";
+        if (!a.isAligned) text += ", checks alignment";
+        text += "\n";
+      }
+  return text.empty() ? "nothing\n" : text;
+}
+
+}  // namespace ordito::simt

@@ -1,0 +1,101 @@
+// How each access to memory is done: one decision for each instruction, from what is known of its lanes' addresses.
+//
+// A grouped address is a base for each group of lanes and a pattern that is known when the kernel is compiled. The
+// pattern decides: a scalar, vectors of neighbouring lanes, lanes one by one at constant distances, few places and a
+// permute table. Only where nothing is known are lanes gathered and scattered; there a few comparisons can still find
+// that they are neighbours after all. A lane that is off must not touch memory, and not every instruction of the host
+// takes a mask: so there are two ways for each access, one for code without a mask and one for code with.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simt/access_pattern.hpp"
+#include "simt/code.hpp"
+#include "simt/known_bits.hpp"
+#include "simt/merged_loads.hpp"
+#include "simt/non_temporal.hpp"
+#include "simt/private_slots.hpp"
+
+namespace ordito::simt {
+
+/// What is known of the addresses of a warp's lanes.
+struct AddressForm {
+  unsigned groups = 0;       // of lanes that share a base; 0: nothing is known
+  ir::Pattern pattern{};     // bytes from the base
+  bool warpVarying = true;   // the bases are not the same for all warps
+  bool addsPattern = false;  // the bases include the pattern of their groups
+  bool isGrouped() const { return groups != 0; }
+  bool patternless() const { return pattern == ir::Pattern{}; }
+};
+
+/// Of the address that is operand `k` of `i`.
+AddressForm addressForm(const ir::Function& function, const ir::Shapes& shapes, const Instruction& i, size_t k);
+
+enum class Way : uint8_t {
+  None,         // no lane's value is moved: nobody reads it
+  Slot,         // a private variable that has no memory (private_slots.hpp)
+  Merged,       // with the loads of its neighbours (merged_loads.hpp)
+  Scalars,      // the lanes of each group read one place: a scalar
+  Runs,         // runs of `width` lanes, each at one place or contiguous: a scalar or a vector
+  Strided,      // lanes that are apart by constants, one by one
+  Interleaved,  // vectors (.v2, .v4) of neighbouring lanes: contiguous, and shuffles
+  Places,       // each of few places once, and a permute table
+  Words,        // loads of vectors: each lane's as a whole, and a transposition
+  Vectors,      // stores of vectors: each lane's as a whole
+  Tested,       // contiguous where the lanes turn out to be neighbours, else as Lanes
+  Lanes,        // a gather or a scatter
+  OneByOne,     // a loop over the lanes: atomics, calls of the runtime
+  Rows,         // rows of 8×8 matrices (ldmatrix, stmatrix)
+  Fragment,     // elements of a wmma fragment
+  Image,        // by the texture unit
+};
+
+/// How elements of `bits` are moved, one for each lane.
+struct ElementWay {
+  Way way = Way::Lanes;
+  unsigned width = 0;  // of runs
+};
+ElementWay elementWay(const AddressForm& address, unsigned bits, bool isStore, bool isMasked, const Processor& p);
+/// Does the host load and store vectors of elements of `bits` under a mask?
+bool hasMaskedVectors(const Processor& p, unsigned bits);
+
+/// One access: an instruction, and the operand that is its address.
+struct Access {
+  AddressForm address;
+  unsigned count = 1, bytes = 4;       // elements of each lane, and their size
+  ElementWay whole = {}, masked = {};  // where all lanes are on, and under a mask
+  bool isTested = true;                // of Tested: there is room for the test
+  bool isNonTemporal = false;          // whole contiguous stores may go round the caches
+  bool isAligned = false;              // no test of the address is needed
+
+  const ElementWay& way(bool isMasked) const { return isMasked ? masked : whole; }
+};
+
+class AccessPlan {
+ public:
+  using Key = std::pair<const Instruction*, size_t>;
+  /// Of the access at operand `k` of `i`, an instruction of the function.
+  const Access& at(const Instruction& i, size_t k) const { return accesses.at({&i, k}); }
+  std::map<Key, Access> accesses;
+};
+
+/// The parts of the plan that accesses depend on.
+struct AccessInputs {
+  const ir::Function& function;
+  const Facts& facts;
+  const ir::Shapes& shapes;
+  const KnownBits& knownBits;
+  const MergedLoads& mergedLoads;
+  const NonTemporal& nonTemporal;
+  const PrivateSlots& privateSlots;
+  const Code& code;
+};
+
+AccessPlan findAccesses(const AccessInputs& inputs);
+
+std::string print(const AccessPlan& plan, const ir::Function& function);
+
+}  // namespace ordito::simt
