@@ -38,10 +38,12 @@ bool hasUnorderedBlocks(const ptx::Module& module, const ptx::Function& kernel) 
 }
 
 /// Does the program get memory from the runtime's own heap: for itself or for the parameters of kernels that it
-/// launches?
+/// launches? The device runtime's functions have prefixes that depend on the compiler.
 bool takesHeap(const ptx::Module& module) {
-  constexpr const char* kGivers[] = {"malloc", "cudaMalloc", "cudaGetParameterBuffer", "cudaGetParameterBufferV2"};
-  return std::ranges::any_of(kGivers, [&](const char* name) { return module.findFunction(name) != nullptr; });
+  return std::ranges::any_of(module.functions, [](const ptx::Function& f) {
+    const auto says = [&](const char* word) { return f.name.find(word) != std::string::npos; };
+    return !f.hasBody && (f.name == "malloc" || says("Malloc") || says("GetParameterBuffer"));
+  });
 }
 
 }  // namespace
