@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 
 #include "base/environment.hpp"
 #include "machine/device_heap.hpp"
@@ -54,7 +55,7 @@ Checker::Running* Checker::running(const machine::BlockFrame& frame) {
 
 bool Checker::wasFreed(uint64_t address) const {
   auto it = freed_.upper_bound(address);
-  return it != freed_.begin() && (--it)->second.contains(address);
+  return it != freed_.begin() && std::prev(it)->second.contains(address);
 }
 
 /// `object`: what the address was made from, if that is known.
