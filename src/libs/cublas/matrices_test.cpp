@@ -50,7 +50,10 @@ TYPED_TEST(Typed, Gemm) {
         [&](int i, int j) {
           Wide sum = 0;
           for (int l = 0; l < k; ++l) sum += operated(a, opA, i, l) * operated(b, opB, l, j);
-          return alpha * sum + (beta == 0.0 ? Wide(0) : beta * before[static_cast<size_t>(i + j * m)]);
+          return alpha * sum +
+                 (beta == 0.0
+                      ? Wide(0)
+                      : beta * before[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(m)]);
         },
         always);
   }
@@ -165,7 +168,10 @@ TYPED_TEST(Typed, SymmetricTimesMatrix) {
           for (int l = 0; l < (left ? m : n); ++l)
             sum += left ? symmetric(a, fill, hermitian, i, l) * b.get(l, j)
                         : b.get(i, l) * symmetric(a, fill, hermitian, l, j);
-          return alpha * sum + (beta == 0.0 ? Wide(0) : beta * before[static_cast<size_t>(i + j * m)]);
+          return alpha * sum +
+                 (beta == 0.0
+                      ? Wide(0)
+                      : beta * before[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(m)]);
         },
         always);
   }
@@ -228,7 +234,9 @@ TYPED_TEST(Typed, RankUpdates) {
           Wide sum = kind == 0 ? alpha * product(a, a, i, j) : alpha * product(a, b, i, j);
           if (kind == 1) sum += (hermitian ? std::conj(alpha) : alpha) * product(b, a, i, j);
           if (hermitian && i == j) sum = sum.real();
-          return sum + (beta == 0.0 ? Wide(0) : beta * before[static_cast<size_t>(i + j * n)]);
+          return sum + (beta == 0.0
+                            ? Wide(0)
+                            : beta * before[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(n)]);
         },
         isStored);
   }
@@ -279,7 +287,8 @@ TYPED_TEST(Typed, Triangular) {
     this->wait();
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < m; ++i)
-        ASSERT_LE(std::abs(reference(c, i, j) - alpha * given[static_cast<size_t>(i + j * m)]),
+        ASSERT_LE(std::abs(reference(c, i, j) -
+                           alpha * given[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(m)]),
                   8 * tolerance<T>(order));
     const int step = random(1, 2) * (random(0, 1) ? 1 : -1);
     Array<T> x(1, order, std::abs(step));
@@ -353,14 +362,17 @@ TYPED_TEST(Typed, FactorsInvertAndSolve) {
     EXPECT_EQ(hostInfo, 0);
     auto times = [&](const Array<T>& with, int i, int j) {
       Wide sum = 0;
-      for (int l = 0; l < n; ++l) sum += values[static_cast<size_t>(i + l * n)] * with.get(l, j);
+      for (int l = 0; l < n; ++l)
+        sum += values[static_cast<size_t>(i) + static_cast<size_t>(l) * static_cast<size_t>(n)] * with.get(l, j);
       return sum;
     };
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) ASSERT_LE(std::abs(times(inverse, i, j) - (i == j ? 1.0 : 0.0)), 4 * tolerance<T>(n));
     for (int j = 0; j < columns; ++j)
       for (int i = 0; i < n; ++i)
-        ASSERT_LE(std::abs(times(b, i, j) - right[static_cast<size_t>(i + j * n)]), 8 * tolerance<T>(n));
+        ASSERT_LE(
+            std::abs(times(b, i, j) - right[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(n)]),
+            8 * tolerance<T>(n));
     cuMemFree(memory);
   }
 }

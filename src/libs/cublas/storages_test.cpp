@@ -176,7 +176,7 @@ TYPED_TEST(Level2, UpdatesByVectors) {
     auto xAt = [&](int i) { return x.get(0, incx > 0 ? i : rows - 1 - i); };
     auto yAt = [&](int i) { return y.get(0, i); };
     auto reference = [&](int i, int j) {
-      const Wide start = before[static_cast<size_t>(i + j * rows)];
+      const Wide start = before[static_cast<size_t>(i) + static_cast<size_t>(j) * static_cast<size_t>(rows)];
       if (kind == 0) return start + alpha * xAt(i) * (conjugate ? std::conj(yAt(j)) : yAt(j));
       if (kind == 1) return start + alpha * xAt(i) * std::conj(xAt(j));
       if (kind == 2) return start + alpha * xAt(i) * std::conj(yAt(j)) + std::conj(alpha) * yAt(i) * std::conj(xAt(j));
