@@ -11,8 +11,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "cli/commands.hpp"
-#include "frontend/process.hpp"
+#include "cli/program.hpp"
 
 namespace ordito::cli {
 namespace {
@@ -89,17 +88,6 @@ Expected<std::vector<Suppression>> readSuppressions(const std::string& path) {
   return all;
 }
 
-Expected<Json> readReport(const std::string& path) {
-  std::ifstream in(path);
-  if (!in)
-    return fail(
-        "the program used no kernel with Ordito's libraries, or died before it could report "
-        "(is it linked with -cudart static?)");
-  Json report = Json::parse(in, nullptr, false);
-  if (report.is_discarded()) return fail("the report is damaged");
-  return report;
-}
-
 int complain(const std::string& message) {
   fmt::print(stderr, "ordito check: {}\n", message);
   return kToolFailed;
@@ -128,14 +116,10 @@ int conclude(const Json& report, const CheckOptions& options, const std::vector<
 int check(const CheckOptions& options, const std::vector<std::string>& command) {
   auto suppressions = readSuppressions(options.suppressions);
   if (!suppressions) return complain(suppressions.error().message);
-  frontend::TemporaryFolder folder;
-  const std::string path = options.json.empty() ? (folder.path() / "check.json").string() : options.json;
-  setenv("ORDITO_CHECK", path.c_str(), 1);
   setenv("ORDITO_THREADS", "1", 1);  // events come in the order in which memory changes
   if (options.wantsLeaks) setenv("ORDITO_CHECK_LEAKS", "1", 1);
-  const int status = frontend::runProcess(command);
+  const auto [status, report] = runForReport("ORDITO_CHECK", options.json, command);
   if (status == 127) return status;
-  auto report = readReport(path);
   if (!report) return complain(report.error().message);
   return conclude(*report, options, *suppressions, status);
 }
@@ -154,11 +138,7 @@ void addCheckCommand(CLI::App& app) {
   command->add_flag("--notes", options->wantsNotes, "Print notes too");
   command->prefix_command();
   command->callback([command, options] {
-    const std::vector<std::string> program = command->remaining();
-    if (program.empty()) {
-      fmt::print(stderr, "ordito check: no program given\n{}", command->help());
-      std::exit(2);
-    }
+    const std::vector<std::string> program = programBehind(*command);
     findOurLibraries();
     chooseGpu("check", options->gpu);
     std::exit(check(*options, program));

@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
+#include "cli/program.hpp"
 #include "fidelity/kind.hpp"
-#include "frontend/process.hpp"
 
 namespace ordito::cli {
 namespace {
@@ -20,15 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kAnotherKind = 3, kMisuse = 2;
-
-Expected<Json> read(const std::string& path) {
-  std::ifstream in(path);
-  if (!in)
-    return fail("the program has launched no kernel with Ordito's libraries (is it linked with -cudart static?)");
-  Json report = Json::parse(in, nullptr, false);
-  if (report.is_discarded()) return fail("the report is damaged");
-  return report;
-}
 
 std::string summary(const Json& report) {
   std::string text;
@@ -74,12 +63,8 @@ int runWithFidelity(const FidelityOptions& options, const std::vector<std::strin
   for (const std::string& kind : options.failOn)
     if (!fidelity::kindOf(kind))
       return complain(fmt::format("--fail-on: no kind '{}'; there are {}", kind, fidelity::allKinds()), kMisuse);
-  frontend::TemporaryFolder folder;
-  const std::string path = options.json.empty() ? (folder.path() / "fidelity.json").string() : options.json;
-  setenv("ORDITO_FIDELITY", path.c_str(), 1);
-  const int status = frontend::runProcess(command);
+  const auto [status, report] = runForReport("ORDITO_FIDELITY", options.json, command);
   if (status == 127) return status;
-  auto report = read(path);
   if (!report) return complain(report.error().message, status ? status : 1);
   fmt::print(stderr, "\nAgainst a GPU's results:\n{}{}", summary(*report), listing(*report));
   return status == 0 && someRan(*report, options.failOn) ? kAnotherKind : status;

@@ -12,10 +12,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.hpp"
 #include "cli/profile_sheet.hpp"
-#include "frontend/prefix.hpp"
-#include "frontend/process.hpp"
+#include "cli/program.hpp"
 
 namespace ordito::cli {
 namespace {
@@ -25,12 +23,6 @@ struct Options {
   size_t hotspots = 0;  // how many; 0: a row for each launch
   std::string gpu, output;
 };
-
-void setUpEnvironment(const Options& options, const std::string& profile) {
-  findOurLibraries();
-  setenv(options.hotspots ? "ORDITO_HOTSPOTS" : "ORDITO_PROFILE", profile.c_str(), 1);
-  chooseGpu("profile", options.gpu);
-}
 
 report::Style styleFor(const Options& options) {
   return options.output.empty() ? report::styleForStdout() : report::Style::plain;
@@ -45,11 +37,7 @@ Expected<std::string> renderHotspots(const Options& options, nlohmann::ordered_j
                      hotspots.at("sites").size(), sheet->table(styleFor(options)));
 }
 
-Expected<std::string> render(const Options& options, const std::string& path) {
-  std::ifstream in(path);
-  if (!in)
-    return fail("the program has launched no kernel with Ordito's libraries (is it linked with -cudart static?)");
-  auto profile = nlohmann::ordered_json::parse(in, nullptr, false);
+Expected<std::string> render(const Options& options, nlohmann::ordered_json& profile) {
   if (options.hotspots) return renderHotspots(options, profile);
   if (options.json) return profile.dump(1) + "\n";
   auto sheet = profileSheet(profile);
@@ -71,12 +59,11 @@ bool write(const Options& options, const std::string& text) {
 }
 
 int profileProgram(const Options& options, const std::vector<std::string>& command) {
-  frontend::TemporaryFolder folder;
-  std::string path = (folder.path() / "profile.json").string();
-  setUpEnvironment(options, path);
-  int status = frontend::runProcess(command);
+  findOurLibraries();
+  chooseGpu("profile", options.gpu);
+  auto [status, report] = runForReport(options.hotspots ? "ORDITO_HOTSPOTS" : "ORDITO_PROFILE", {}, command);
   if (status == 127) return status;
-  auto text = render(options, path);
+  const auto text = report ? render(options, *report) : tl::unexpected(report.error());
   if (!text) {
     fmt::print(stderr, "ordito profile: {}\n", text.error().message);
     return status ? status : 1;
@@ -99,14 +86,7 @@ void addProfileCommand(CLI::App& app) {
   profile->add_option("--gpu", options->gpu, "The GPU to show to the program (see ordito gpus)");
   profile->add_option("-o,--output", options->output, "Write the result to a file");
   profile->prefix_command();
-  profile->callback([profile, options] {
-    const std::vector<std::string> command = profile->remaining();
-    if (command.empty()) {
-      fmt::print(stderr, "ordito profile: no program given\n{}", profile->help());
-      std::exit(2);
-    }
-    std::exit(profileProgram(*options, command));
-  });
+  profile->callback([profile, options] { std::exit(profileProgram(*options, programBehind(*profile))); });
 }
 
 }  // namespace ordito::cli

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <memory>
 
-#include "cli/commands.hpp"
 #include "cli/fidelity.hpp"
+#include "cli/program.hpp"
 #include "fidelity/kind.hpp"
 #include "frontend/prefix.hpp"
 
@@ -60,11 +60,7 @@ void addRunCommand(CLI::App& app) {
   // From the program's name on, everything is the program's.
   run->prefix_command();
   run->callback([run, options] {
-    const std::vector<std::string> command = run->remaining();
-    if (command.empty()) {
-      fmt::print(stderr, "ordito run: no program given\n{}", run->help());
-      std::exit(2);
-    }
+    const std::vector<std::string> command = programBehind(*run);
     findOurLibraries();
     chooseGpu("run", options->gpu);
     const FidelityOptions& f = options->fidelity;

@@ -27,3 +27,8 @@ expect 2 --fail-on nearly
 grep -q "no kind 'nearly'; there are exact," report.txt
 expect 0 --fidelity-json report.json
 grep -q '"kind": "order"' report.json
+
+# The report of an earlier run is not taken for that of a program which makes none.
+if "$ordito" run --fidelity-json report.json true 2>report.txt; then echo "an old report was taken"; exit 1; fi
+grep -q "launched no kernel" report.txt
+[ ! -e report.json ]
