@@ -53,24 +53,25 @@ Checker::Running* Checker::running(const machine::BlockFrame& frame) {
   return it == running_.end() ? nullptr : it->second.get();
 }
 
-bool Checker::wasFreed(uint64_t address) const {
-  auto it = freed_.upper_bound(address);
-  return it != freed_.begin() && std::prev(it)->second.contains(address);
+const machine::Allocation* Checker::freedAt(uint64_t address) const {
+  const auto behind = freed_.upper_bound(address);
+  if (behind == freed_.begin()) return nullptr;
+  const machine::Allocation& freed = std::prev(behind)->second;
+  return freed.contains(address) ? &freed : nullptr;
 }
 
 /// `object`: what the address was made from, if that is known.
 void Checker::addOutside(Running& r, const AccessEvent& access, const Object* object) {
   const uint64_t address = access.addressOf(laneOf(access));
-  const bool isFreed = access.space != AccessSpace::Shared && wasFreed(address);
-  const Rule rule = isFreed ? Rule::Freed : Rule::Bounds;
+  const machine::Allocation* const gone = access.space == AccessSpace::Shared ? nullptr : freedAt(address);
+  const Rule rule = gone ? Rule::Freed : Rule::Bounds;
   findings_.add(r.launch.key(rule, access.at.line, 0), [&] {
     Finding f = r.launch.finding(rule);
     const char* what = wordOf(access.kind);
     f.sides.push_back(sideOf(r.launch, access));
-    if (isFreed) {
-      const machine::Allocation& gone = std::prev(freed_.upper_bound(address))->second;
+    if (gone) {
       f.message = fmt::format("{} of memory that was freed", what);
-      f.object = fmt::format("byte {} of an allocation of {} bytes", address - gone.address, gone.bytes);
+      f.object = fmt::format("byte {} of an allocation of {} bytes", address - gone->address, gone->bytes);
     } else if (object) {
       f.message = fmt::format("{} of {} bytes outside of its object", what, access.bytes);
       f.object = fmt::format("{} {}", placeIn(*object, address), object->name);

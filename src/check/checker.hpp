@@ -48,7 +48,8 @@ class Checker : public machine::Listener {
   bool isInside(Running& running, const machine::AccessEvent& access);
   bool isAligned(Running& running, const machine::AccessEvent& access);
   void addOutside(Running& running, const machine::AccessEvent& access, const Object* object);
-  bool wasFreed(uint64_t address) const;
+  /// The allocation that was there; null if memory there was never freed, or is in use again.
+  const machine::Allocation* freedAt(uint64_t address) const;
   void addLeaks();
 
   const Options options_;

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 
+#include "machine/kernel.hpp"
+
 namespace ordito::check {
 
-namespace {
-
-constexpr uint32_t kWarp = 32;
-
-}  // namespace
+using machine::kWarpSize;
 
 void join(Knowledge& into, const Knowledge& from) {
   if (into.size() < from.size()) into.resize(from.size());
@@ -24,8 +22,8 @@ Clock Clocks::known(uint32_t thread, ActorId other) const {
   Clock best = base_[other];
   if (!all_[thread].empty()) best = std::max(best, all_[thread][other]);
   const uint32_t of = other % threads_;
-  if (of / kWarp == thread / kWarp && !warp_[thread].empty())
-    best = std::max(best, warp_[thread][of % kWarp + (other < threads_ ? 0 : kWarp)]);
+  if (of / kWarpSize == thread / kWarpSize && !warp_[thread].empty())
+    best = std::max(best, warp_[thread][of % kWarpSize + (other < threads_ ? 0 : kWarpSize)]);
   return best;
 }
 
@@ -63,7 +61,7 @@ void Clocks::acquire(uint32_t thread, const Knowledge& released) { learn(thread,
 /// Lanes of one warp that know nothing of other warps need no more than the clocks of the warp.
 void Clocks::meet(std::span<const uint32_t> threads, const Knowledge& also) {
   const bool isOneWarp = also.empty() && std::ranges::all_of(threads, [&](uint32_t t) {
-                           return t / kWarp == threads[0] / kWarp && all_[t].empty();
+                           return t / kWarpSize == threads[0] / kWarpSize && all_[t].empty();
                          });
   if (!isOneWarp) {
     Knowledge together = also;
@@ -71,11 +69,11 @@ void Clocks::meet(std::span<const uint32_t> threads, const Knowledge& also) {
     for (uint32_t t : threads) learn(t, together);
     return;
   }
-  Knowledge together(2 * kWarp);
+  Knowledge together(2 * kWarpSize);
   for (uint32_t t : threads) {
-    if (warp_[t].empty()) warp_[t].resize(2 * kWarp);
+    if (warp_[t].empty()) warp_[t].resize(2 * kWarpSize);
     join(together, warp_[t]);
-    together[t % kWarp] = clock_[t]++;
+    together[t % kWarpSize] = clock_[t]++;
   }
   for (uint32_t t : threads) warp_[t] = together;
 }
@@ -85,8 +83,8 @@ void Clocks::commit(uint32_t thread) { ++clock_[agentOf(thread)]; }
 void Clocks::waitForCopies(uint32_t thread, uint32_t open) {
   const Clock begun = clock_[agentOf(thread)] - 1;  // groups that are closed
   if (open >= begun) return;
-  if (warp_[thread].empty()) warp_[thread].resize(2 * kWarp);
-  Clock& known = warp_[thread][kWarp + thread % kWarp];
+  if (warp_[thread].empty()) warp_[thread].resize(2 * kWarpSize);
+  Clock& known = warp_[thread][kWarpSize + thread % kWarpSize];
   known = std::max(known, begun - open);
 }
 
