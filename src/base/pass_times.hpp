@@ -56,4 +56,10 @@ class PassTimes {
   std::vector<std::pair<std::string, Clock::duration>> times_;
 };
 
+/// The result of `pass`; `times`, if not null, learns how long it took.
+template <class F>
+auto timed(PassTimes* times, std::string_view name, F&& pass) {
+  return times ? times->time(name, std::forward<F>(pass)) : std::forward<F>(pass)();
+}
+
 }  // namespace ordito

@@ -23,12 +23,6 @@ constexpr Pass kPasses[] = {
     {"drop-barriers", "barriers of a block whose warps all run side by side become jumps", dropBarriers},
 };
 
-#ifdef ORDITO_VERIFY_PASSES
-constexpr bool kVerifies = true;
-#else
-constexpr bool kVerifies = false;
-#endif
-
 }  // namespace
 
 std::span<const Pass> passes() { return kPasses; }
@@ -41,10 +35,20 @@ const Pass* findPass(std::string_view name) {
 
 void runPass(const Pass& pass, Function& function, const LaunchShape& launch) {
   pass.run(function, launch);
-  if (!kVerifies) return;
-  const auto ok = verify(function);
-  if (ok) return;
-  fmt::print(stderr, "internal error: behind the pass {}: {}\n{}", pass.name, ok.error().message, print(function));
+  if (!verifiesPasses()) return;
+  if (const auto ok = verify(function); !ok) failBehind(pass.name, ok.error().message, print(function));
+}
+
+bool verifiesPasses() {
+#ifdef ORDITO_VERIFY_PASSES
+  return true;
+#else
+  return false;
+#endif
+}
+
+void failBehind(std::string_view pass, std::string_view problem, std::string_view text) {
+  fmt::print(stderr, "internal error: behind the pass {}: {}\n{}", pass, problem, text);
   std::abort();
 }
 

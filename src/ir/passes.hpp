@@ -25,4 +25,9 @@ const Pass* findPass(std::string_view name);
 /// where an invariant is broken.
 void runPass(const Pass& pass, Function& function, const LaunchShape& launch);
 
+/// Do debug builds, of which this is one, verify what every pass leaves?
+bool verifiesPasses();
+/// What a pass left is wrong, which is our own mistake: says so and ends the process. `text` is the code.
+[[noreturn]] void failBehind(std::string_view pass, std::string_view problem, std::string_view text);
+
 }  // namespace ordito::ir

@@ -1,12 +1,9 @@
 // See code_passes.hpp.
 #include "simt/code_passes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
+#include "ir/passes.hpp"
 #include "simt/verify_code.hpp"
 
 namespace ordito::simt {
@@ -19,18 +16,9 @@ constexpr CodePass kPasses[] = {
     {"dead-masks", "masks go that nobody reads", dropDeadMasks},
 };
 
-#ifdef ORDITO_VERIFY_PASSES
-constexpr bool kVerifies = true;
-#else
-constexpr bool kVerifies = false;
-#endif
-
 void checkBehind(const CodePass& pass, const Code& code, const CodeInputs& inputs) {
-  if (!kVerifies) return;
-  const auto problem = verify(code, inputs);
-  if (!problem) return;
-  fmt::print(stderr, "internal error: behind the pass {}: {}\n{}", pass.name, *problem, print(code, inputs.regions));
-  std::abort();
+  if (!ir::verifiesPasses()) return;
+  if (const auto problem = verify(code, inputs)) ir::failBehind(pass.name, *problem, print(code, inputs.regions));
 }
 
 bool isEvent(const CodeOperation& o) { return o.op == CodeOp::EndEvent || o.op == CodeOp::ExitEvent; }
@@ -78,12 +66,10 @@ const CodePass* findCodePass(std::string_view name) {
   return nullptr;
 }
 
-Code makeCode(const CodeInputs& inputs, std::string_view last, PassTimes* asked) {
+Code makeCode(const CodeInputs& inputs, std::string_view last, PassTimes* times) {
   Code code;
-  PassTimes own;
-  PassTimes& times = asked ? *asked : own;
   for (const CodePass& pass : kPasses) {
-    times.time(pass.name, [&] { pass.run(code, inputs); });
+    timed(times, pass.name, [&] { pass.run(code, inputs); });
     checkBehind(pass, code, inputs);
     if (pass.name == last) break;
   }

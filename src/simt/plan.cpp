@@ -6,30 +6,29 @@
 
 namespace ordito::simt {
 
-Plan makePlan(const Kernel& k, PassTimes* asked) {
+Plan makePlan(const Kernel& k, PassTimes* times) {
   const auto& [f, syncPoints, facts, shapes, definitions] = k;
-  PassTimes own;
-  PassTimes& times = asked ? *asked : own;
-  Regions regions = times.time("regions", [&] { return findRegions(f, syncPoints, facts); });
-  EarlyExits exits = times.time("early-exits", [&] { return findEarlyExits(f, syncPoints, shapes, regions); });
-  Parting parting = times.time("parting", [&] { return findParting(f, syncPoints, shapes, facts); });
-  Liveness liveness = times.time("liveness", [&] { return findLiveness(f, definitions, regions); });
-  std::vector<char> speculated = times.time("speculated", [&] { return ir::speculatedValues(f); });
-  KnownBits knownBits = times.time("known-bits", [&] { return KnownBits(f, shapes, definitions); });
-  NanPlan nans = times.time("nan", [&] { return NanPlan(f); });
-  Versions versions = times.time("versions", [&] { return findVersions(f, shapes); });
-  MergedLoads mergedLoads = times.time("merged-loads", [&] { return findMergedLoads(f, shapes, facts); });
-  Prefetches prefetches = times.time("prefetch", [&] { return findPrefetches(f, shapes, definitions); });
-  NonTemporal nonTemporal = times.time("non-temporal", [&] { return findNonTemporal(f, definitions, facts); });
-  PrivateSlots privateSlots = times.time("private-slots", [&] { return findPrivateSlots(f, regions); });
+  Regions regions = timed(times, "regions", [&] { return findRegions(f, syncPoints, facts); });
+  EarlyExits exits = timed(times, "early-exits", [&] { return findEarlyExits(f, syncPoints, shapes, regions); });
+  Parting parting = timed(times, "parting", [&] { return findParting(f, syncPoints, shapes, facts); });
+  Liveness liveness = timed(times, "liveness", [&] { return findLiveness(f, definitions, regions); });
+  std::vector<char> speculated = timed(times, "speculated", [&] { return ir::speculatedValues(f); });
+  KnownBits knownBits = timed(times, "known-bits", [&] { return KnownBits(f, shapes, definitions); });
+  NanPlan nans = timed(times, "nan", [&] { return NanPlan(f); });
+  Versions versions = timed(times, "versions", [&] { return findVersions(f, shapes); });
+  MergedLoads mergedLoads = timed(times, "merged-loads", [&] { return findMergedLoads(f, shapes, facts); });
+  Prefetches prefetches = timed(times, "prefetch", [&] { return findPrefetches(f, shapes, definitions); });
+  NonTemporal nonTemporal = timed(times, "non-temporal", [&] { return findNonTemporal(f, definitions, facts); });
+  PrivateSlots privateSlots = timed(times, "private-slots", [&] { return findPrivateSlots(f, regions); });
   PrivatisedCounters counters =
-      times.time("privatised-counters", [&] { return findPrivatisedCounters(f, syncPoints, definitions, facts); });
+      timed(times, "privatised-counters", [&] { return findPrivatisedCounters(f, syncPoints, definitions, facts); });
   std::vector<char> rematerialised =
-      times.time("rematerialise", [&] { return findRematerialised(f, syncPoints, shapes, definitions, liveness); });
-  SpillSlots spills = times.time(
-      "spill-slots", [&] { return SpillSlots({f, syncPoints, shapes, liveness, rematerialised, counters, facts}); });
-  Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions}, {}, &times);
-  AccessPlan accesses = times.time("access-plan", [&] {
+      timed(times, "rematerialise", [&] { return findRematerialised(f, syncPoints, shapes, definitions, liveness); });
+  SpillSlots spills = timed(times, "spill-slots", [&] {
+    return SpillSlots({f, syncPoints, shapes, liveness, rematerialised, counters, facts});
+  });
+  Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions}, {}, times);
+  AccessPlan accesses = timed(times, "access-plan", [&] {
     return findAccesses({f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, code});
   });
   return {f,
