@@ -5,27 +5,27 @@
 
 namespace ordito::jit {
 
-/// Lanes that are off get zero: a poison there would make every later branch on a mask undefined.
-LlvmValue GatherScatter::gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
-  auto* type = llvm::FixedVectorType::get(element, kLanes);
-  const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+/// Where lanes go, and which: a host without masked accesses of lanes sends those that are off to a dummy word.
+GatherScatter::Pointers GatherScatter::pointersOf(LlvmValue addresses, LlvmValue mask) {
   LlvmValue on = masks_.allOnes();
   if (mask && c_.target.avx512)
     on = mask;
   else if (mask)
     addresses = b_.CreateSelect(mask, addresses, values_.splat(c_.dummyAddress()));
-  LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
+  return {b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes)), on};
+}
+
+/// Lanes that are off get zero: a poison there would make every later branch on a mask undefined.
+LlvmValue GatherScatter::gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
+  auto* type = llvm::FixedVectorType::get(element, kLanes);
+  const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+  const auto [pointers, on] = pointersOf(addresses, mask);
   return b_.CreateMaskedGather(type, pointers, align, on, llvm::Constant::getNullValue(type));
 }
 
 void GatherScatter::scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
   const llvm::Align align(std::max(1u, value->getType()->getScalarSizeInBits() / 8));
-  LlvmValue on = masks_.allOnes();
-  if (mask && c_.target.avx512)
-    on = mask;
-  else if (mask)
-    addresses = b_.CreateSelect(mask, addresses, values_.splat(c_.dummyAddress()));
-  LlvmValue pointers = b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes));
+  const auto [pointers, on] = pointersOf(addresses, mask);
   b_.CreateMaskedScatter(value, pointers, align, on);
 }
 

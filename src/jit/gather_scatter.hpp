@@ -24,6 +24,10 @@ class GatherScatter : private Emitting {
   void storeVectors(LlvmValue addresses, const std::vector<LlvmValue>& values, LlvmValue mask);
 
  private:
+  struct Pointers {
+    LlvmValue pointers, on;
+  };
+  Pointers pointersOf(LlvmValue addresses, LlvmValue mask);
   LlvmValue areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask);
   void byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,
                        const std::function<void()>& far);

@@ -1,6 +1,7 @@
 // cuBLAS level 3 beyond the general product: symmetric, Hermitian and triangular matrices. Each call is cut into parts
 // that do not depend on each other, columns or rows of the result, and each part is OpenBLAS's affair.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "libs/cublas/gemm.hpp"
@@ -170,13 +171,21 @@ void clearTriangle(const Rank& r, int64_t first, int64_t count, T* c) {
 /// The letter by which the routine for real numbers turns.
 inline const char* turn(const Rank& r, bool hermitian) { return r.op == CUBLAS_OP_N ? "N" : hermitian ? "C" : "T"; }
 
-/// C = alpha op(A) op(A)^T + beta C, or ^H: S is the type of alpha and beta.
-template <bool Hermitian, class T, class S>
-cublasStatus_t rankK(cublasHandle_t handle, const Rank& r, const S* alpha, const T* a, const S* beta, T* c) {
+/// What the arguments of a rank update are answered with when they are wrong, or leave nothing to do.
+template <bool Hermitian, class T>
+std::optional<cublasStatus_t> answerAtOnce(cublasHandle_t handle, const Rank& r, const void* alpha, const T* a,
+                                           const T* b, const void* beta, const T* c) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(r.isRight() && r.fits<T>(Hermitian) && alpha && beta);
   if (r.n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(c && (a || r.k == 0));
+  ORDITO_CHECK(c && ((a && b) || r.k == 0));
+  return std::nullopt;
+}
+
+/// C = alpha op(A) op(A)^T + beta C, or ^H: S is the type of alpha and beta.
+template <bool Hermitian, class T, class S>
+cublasStatus_t rankK(cublasHandle_t handle, const Rank& r, const S* alpha, const T* a, const S* beta, T* c) {
+  if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, a, a, beta, c)) return *answer;
   const Scalar<S> one(handle, alpha), other(handle, beta);
   return submit(handle, "cublas syrk or herk", [=] {
     const S first = one.get(), second = other.get();
@@ -203,10 +212,7 @@ cublasStatus_t rankK(cublasHandle_t handle, const Rank& r, const S* alpha, const
 template <bool Hermitian, class T, class S>
 cublasStatus_t rank2K(cublasHandle_t handle, const Rank& r, const T* alpha, const T* a, const T* b, const S* beta,
                       T* c) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(r.isRight() && r.fits<T>(Hermitian) && alpha && beta);
-  if (r.n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(c && ((a && b) || r.k == 0));
+  if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, a, b, beta, c)) return *answer;
   const Scalar<T> one(handle, alpha);
   const Scalar<S> other(handle, beta);
   return submit(handle, "cublas syr2k or her2k", [=] {
@@ -240,10 +246,7 @@ cublasStatus_t rank2K(cublasHandle_t handle, const Rank& r, const T* alpha, cons
 template <bool Hermitian, class T, class S>
 cublasStatus_t rankKx(cublasHandle_t handle, const Rank& r, const T* alpha, const T* a, const T* b, const S* beta,
                       T* c) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(r.isRight() && r.fits<T>(Hermitian) && alpha && beta);
-  if (r.n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(c && ((a && b) || r.k == 0));
+  if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, a, b, beta, c)) return *answer;
   const Scalar<T> one(handle, alpha);
   const Scalar<S> other(handle, beta);
   return submit(handle, "cublas syrkx or herkx", [=] {

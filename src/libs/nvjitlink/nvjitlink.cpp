@@ -167,6 +167,18 @@ std::shared_ptr<Linker> find(nvJitLinkHandle handle) {
   return found == linkers().all.end() ? nullptr : found->second;
 }
 
+nvJitLinkResult answerSize(const std::string& text, size_t* bytes) {
+  if (!bytes) return NVJITLINK_ERROR_INVALID_INPUT;
+  *bytes = text.size() + 1;
+  return NVJITLINK_SUCCESS;
+}
+
+nvJitLinkResult answerText(const std::string& text, char* to) {
+  if (!to) return NVJITLINK_ERROR_INVALID_INPUT;
+  std::memcpy(to, text.c_str(), text.size() + 1);
+  return NVJITLINK_SUCCESS;
+}
+
 }  // namespace
 
 #define LINKER(linker, handle)      \
@@ -234,31 +246,23 @@ nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle, char*) { return NVJITLINK
 
 nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t* bytes) {
   LINKER(linker, handle);
-  if (!bytes) return NVJITLINK_ERROR_INVALID_INPUT;
-  *bytes = linker->errors().size() + 1;
-  return NVJITLINK_SUCCESS;
+  return answerSize(linker->errors(), bytes);
 }
 
 nvJitLinkResult nvJitLinkGetErrorLog(nvJitLinkHandle handle, char* log) {
   LINKER(linker, handle);
-  if (!log) return NVJITLINK_ERROR_INVALID_INPUT;
-  const std::string errors = linker->errors();
-  std::memcpy(log, errors.c_str(), errors.size() + 1);
-  return NVJITLINK_SUCCESS;
+  return answerText(linker->errors(), log);
 }
 
+// There is nothing to tell but errors.
 nvJitLinkResult nvJitLinkGetInfoLogSize(nvJitLinkHandle handle, size_t* bytes) {
   LINKER(linker, handle);
-  if (!bytes) return NVJITLINK_ERROR_INVALID_INPUT;
-  *bytes = 1;
-  return NVJITLINK_SUCCESS;
+  return answerSize({}, bytes);
 }
 
 nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char* log) {
   LINKER(linker, handle);
-  if (!log) return NVJITLINK_ERROR_INVALID_INPUT;
-  *log = '\0';
-  return NVJITLINK_SUCCESS;
+  return answerText({}, log);
 }
 
 nvJitLinkResult nvJitLinkVersion(unsigned int* major, unsigned int* minor) {
