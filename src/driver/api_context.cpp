@@ -13,7 +13,6 @@ namespace {
 std::mutex primaryMutex;
 
 CUresult endPrimary(Context& primary) {
-  primary.retained = 0;
   if (primary.alive) primary.destroy();
   ordito::machine::flushListeners();
   return CUDA_SUCCESS;
@@ -56,7 +55,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned int flags) {
 CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int* flags, int* active) {
   ORDITO_DEVICE(device, ordinal);
   if (flags) *flags = device->primary->flags;
-  if (active) *active = device->primary->retained > 0;
+  if (active) *active = device->primary->alive && device->primary->retained > 0;
   return CUDA_SUCCESS;
 }
 

@@ -1,7 +1,9 @@
 // Driver API: errors, initialisation, version, devices.
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,7 +33,16 @@ bool isEnvironmentRight() {
 
 constexpr unsigned kFirstBus = 1;  // on the PCI bus that programs are told of
 
+/// A child of fork has none of the threads that serve streams and blocks. As on a GPU it is told that nothing is
+/// initialised, for good.
+std::atomic<bool> isForked{false};
+
+void inForkedChild() {
+  if (initialised.exchange(false)) isForked = true;
+}
+
 void atProcessEnd() {
+  if (isForked) return;
   abandonAllStreams();
   ordito::machine::flushListeners();
   std::fflush(stdout);
@@ -64,11 +75,15 @@ CUresult cuInit(unsigned int flags) {
   }();
   if (!hasDevice) return CUDA_ERROR_NO_DEVICE;
   if (!isEnvironmentRight()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (isForked)
+    return remember(CUDA_ERROR_NOT_INITIALIZED,
+                    "the process was forked by one that uses CUDA: start it anew (in Python: multiprocessing's spawn)");
   static std::once_flag once;
   std::call_once(once, [] {
     addListeners();
     devices();
     std::atexit(atProcessEnd);
+    pthread_atfork(nullptr, nullptr, inForkedChild);
     initialised = true;
   });
   return CUDA_SUCCESS;

@@ -224,3 +224,39 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handl
   *bytes = share > taken ? std::min(share - taken, most) : 0;
   return CUDA_SUCCESS;
 }
+
+namespace {
+
+/// Blocks of a cluster of a launch; 0 if it has no sense.
+unsigned clusterBlocks(const CUlaunchConfig& config) {
+  for (unsigned i = 0; config.attrs && i < config.numAttrs; ++i)
+    if (config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      const auto& size = config.attrs[i].value.clusterDim;
+      return size.x * size.y * size.z;
+    }
+  return 1;
+}
+
+}  // namespace
+
+// Clusters have one block here. So many are active as blocks are.
+CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction handle, const CUlaunchConfig* config) {
+  if (!functionFrom(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!blocks || !config) return CUDA_ERROR_INVALID_VALUE;
+  *blocks = 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle, const CUlaunchConfig* config) {
+  Function* function = functionFrom(handle);
+  if (!function) return CUDA_ERROR_INVALID_HANDLE;
+  if (!clusters || !config || clusterBlocks(*config) == 0) return CUDA_ERROR_INVALID_VALUE;
+  *clusters = 0;
+  if (clusterBlocks(*config) > 1) return CUDA_SUCCESS;
+  const auto blockSize = static_cast<int>(config->blockDimX * config->blockDimY * config->blockDimZ);
+  int blocks = 0;
+  if (CUresult bad = cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, handle, blockSize, config->sharedMemBytes))
+    return bad;
+  *clusters = blocks * static_cast<int>(gpuOf(*function).multiprocessors);
+  return CUDA_SUCCESS;
+}

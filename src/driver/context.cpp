@@ -67,7 +67,14 @@ Context* Context::from(CUcontext handle) {
   auto* context = reinterpret_cast<Context*>(handle);
   KnownContexts& contexts = known();
   std::lock_guard lock(contexts.mutex);
-  return contexts.all.contains(context) && context->alive ? context : nullptr;
+  return contexts.all.contains(context) && context->usable() ? context : nullptr;
+}
+
+// The driver's manual, cuDevicePrimaryCtxReset: "Resetting the primary context does not release it", so who retained it
+// may make it current again.
+bool Context::usable() {
+  if (!alive && this == device.primary && retained > 0) revive();
+  return alive;
 }
 
 std::shared_ptr<Stream> Context::stream(CUstream handle) {

@@ -79,6 +79,8 @@ class Context {
   /// modules, streams, events.
   void destroy();
   void revive();
+  /// Alive, or brought back: a primary context that was reset may be made current by those who retained it.
+  bool usable();
 
   Device& device;
   const uint64_t id;
@@ -105,6 +107,7 @@ CUresult currentContext(Context*& context);
 /// The same without the sticky error: for calls that work on a broken context (destroying things).
 CUresult currentContextEvenBroken(Context*& context);
 
+/// cuInit has succeeded, in this very process: not in the one that forked it.
 extern std::atomic<bool> initialised;
 
 }  // namespace ordito::driver

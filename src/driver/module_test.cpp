@@ -204,17 +204,5 @@ TEST_F(Modules, AnUnresolvedVariableIsNamed) {
       << orditoLastErrorMessage();
 }
 
-TEST_F(Modules, MissingEntriesSaySo) {
-  void* entry = nullptr;
-  CUdriverProcAddressQueryResult status{};
-  ASSERT_EQ(cuGetProcAddress("cuMemPoolExportToShareableHandle", &entry, 12030, 0, &status), CUDA_SUCCESS);
-  ASSERT_NE(entry, nullptr);
-  EXPECT_EQ(reinterpret_cast<CUresult (*)()>(entry)(), CUDA_ERROR_NOT_SUPPORTED);
-  ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &entry, 12030, 0, &status), CUDA_SUCCESS);
-  EXPECT_EQ(entry, reinterpret_cast<void*>(&cuMemAlloc));
-  EXPECT_EQ(cuGetProcAddress("cuNonsense", &entry, 12030, 0, &status), CUDA_SUCCESS);
-  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
-}
-
 }  // namespace
 }  // namespace ordito::driver

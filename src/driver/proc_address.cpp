@@ -2,6 +2,8 @@
 #include <dlfcn.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "driver/api.hpp"
 #include "driver/missing.hpp"
@@ -26,20 +28,38 @@ void* self() {
   return handle;
 }
 
-/// The newest version of `name` that is more than a placeholder; with `perThread` its per-thread variant first.
-void* find(const std::string& name, bool perThread, bool missingToo) {
-  static constexpr const char* kOwn[] = {"_v2_ptsz", "_v2_ptds", "_ptsz", "_ptds"};
-  static constexpr const char* kPlain[] = {"_v2", ""};
-  auto look = [&](const char* suffix) -> void* {
-    std::string full = name + suffix;
-    if (isMissing(full) && !missingToo) return nullptr;
-    return dlsym(self(), full.c_str());
-  };
+/// Calls that take other arguments since a version of CUDA.
+struct Version {
+  std::string_view name;
+  int since;
+  const char* ending;
+};
+constexpr Version kVersions[] = {
+#define VERSION(name, since, ending) {#name, since, ending},
+#include "driver/versions.def"
+};
+
+/// The ending of the form that a version of CUDA means by `name`; null where all forms take the same.
+const char* endingAt(std::string_view name, int version) {
+  const char* ending = nullptr;
+  for (const Version& known : kVersions)
+    if (known.name == name && known.since <= version) ending = known.ending;
+  return ending;
+}
+
+/// An entry that is more than a placeholder, or null.
+void* look(const std::string& symbol) { return isMissing(symbol) ? nullptr : dlsym(self(), symbol.c_str()); }
+
+void* find(const std::string& name, int version, bool perThread) {
+  const char* ending = endingAt(name, version);
+  const std::vector<std::string> forms =
+      ending ? std::vector<std::string>{name + ending} : std::vector<std::string>{name + "_v2", name};
   if (perThread)
-    for (const char* suffix : kOwn)
-      if (void* found = look(suffix)) return found;
-  for (const char* suffix : kPlain)
-    if (void* found = look(suffix)) return found;
+    for (const std::string& form : forms)
+      for (const char* own : {"_ptsz", "_ptds"})
+        if (void* found = look(form + own)) return found;
+  for (const std::string& form : forms)
+    if (void* found = look(form)) return found;
   return nullptr;
 }
 
@@ -49,12 +69,12 @@ void* find(const std::string& name, bool perThread, bool missingToo) {
 
 using namespace ordito::driver;
 
-CUresult cuGetProcAddress(const char* symbol, void** function, int, cuuint64_t flags,
+// A call that Ordito refuses is not found: a program that asks before it uses one can do without. The placeholder stays
+// for programs that are linked to it.
+CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult* status) {
   if (!symbol || !function) return CUDA_ERROR_INVALID_VALUE;
-  bool perThread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-  void* found = find(symbol, perThread, false);
-  if (!found) found = find(symbol, false, true);
+  void* const found = find(symbol, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
   *function = found;
   if (status) *status = found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return found || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;

@@ -48,7 +48,7 @@ CUresult startDriver() {
     });
     return result;
   }();
-  return started;
+  return started == CUDA_SUCCESS ? cuInit(0) : started;  // again: a forked process is no longer initialised
 }
 
 CUresult primaryContext(int device, CUcontext* context) {
@@ -178,6 +178,7 @@ cudaError_t cudaDeviceReset() {
     const std::scoped_lock lock(all.mutex);
     cuCtxSetCurrent(nullptr);
     const CUresult reset = cuDevicePrimaryCtxReset(device);
+    cuDevicePrimaryCtxRelease(device);
     all.contexts[static_cast<size_t>(device)] = nullptr;
     all.generation.fetch_add(1);
     return reset;

@@ -1,0 +1,130 @@
+// What callers find who look for functions by name: versions of calls, calls that are refused, and the calls as such
+// callers make them; the primary context over a reset; a process that was forked.
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver/test_kernels.hpp"
+
+namespace ordito::driver {
+namespace {
+
+class Versions : public DriverTest {
+ protected:
+  static void* find(const char* name, int version) {
+    void* entry = nullptr;
+    CUdriverProcAddressQueryResult status{};
+    EXPECT_EQ(cuGetProcAddress(name, &entry, version, 0, &status), CUDA_SUCCESS);
+    EXPECT_EQ(entry != nullptr, status == CU_GET_PROC_ADDRESS_SUCCESS);
+    return entry;
+  }
+};
+
+TEST_F(Versions, ARefusedCallIsNotFoundButExported) {
+  EXPECT_EQ(find("cuMemPoolExportToShareableHandle", 13000), nullptr);
+  EXPECT_EQ(find("cuMulticastCreate", 13000), nullptr);
+  EXPECT_EQ(find("cuNonsense", 13000), nullptr);
+  void* entry = &entry;
+  EXPECT_EQ(cuGetProcAddress("cuGreenCtxCreate", &entry, 13000, 0, nullptr), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(entry, nullptr);
+  auto* exported = reinterpret_cast<CUresult (*)()>(dlsym(RTLD_DEFAULT, "cuMulticastCreate"));
+  ASSERT_NE(exported, nullptr);
+  EXPECT_EQ(exported(), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+TEST_F(Versions, TheFormIsThatOfTheVersionAskedFor) {
+  EXPECT_EQ(find("cuMemAlloc", 12030), reinterpret_cast<void*>(&cuMemAlloc));
+  EXPECT_EQ(find("cuGraphAddDependencies", 12020), reinterpret_cast<void*>(&cuGraphAddDependencies));
+  EXPECT_EQ(find("cuGraphAddDependencies", 12030), reinterpret_cast<void*>(&cuGraphAddDependencies_v2));
+  EXPECT_EQ(find("cuStreamGetCaptureInfo", 12030), reinterpret_cast<void*>(&cuStreamGetCaptureInfo_v3));
+  EXPECT_EQ(find("cuCtxSynchronize", 12090), reinterpret_cast<void*>(&cuCtxSynchronize));
+  EXPECT_EQ(find("cuCtxSynchronize", 13000), reinterpret_cast<void*>(&cuCtxSynchronize_v2));
+  EXPECT_EQ(find("cuCtxCreate", 11040), nullptr) << "with execution affinity: refused";
+  EXPECT_EQ(find("cuCtxCreate", 12050), reinterpret_cast<void*>(&cuCtxCreate_v4));
+}
+
+TEST_F(Versions, NoContextMeansTheCurrentOne) {
+  CUdevice device = -1;
+  EXPECT_EQ(cuCtxGetDevice_v2(&device, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(device, 0);
+  device = -1;
+  EXPECT_EQ(cuCtxGetDevice_v2(&device, reinterpret_cast<CUcontext>(&device)), CUDA_SUCCESS);
+  EXPECT_EQ(device, 0);
+  EXPECT_EQ(cuCtxSynchronize_v2(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize_v2(reinterpret_cast<CUcontext>(&device)), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize_v2(context), CUDA_SUCCESS);
+  CUcontext other = nullptr;
+  ASSERT_EQ(cuCtxCreate(&other, 0, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize_v2(context), CUDA_SUCCESS);
+  CUcontext current = nullptr;
+  EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+  EXPECT_EQ(current, other);
+  EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
+}
+
+TEST_F(Versions, EdgesOfGraphsArePlain) {
+  CUgraph graph = nullptr;
+  ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  CUgraphNode a = nullptr, b = nullptr;
+  ASSERT_EQ(cuGraphAddEmptyNode(&a, graph, nullptr, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEmptyNode(&b, graph, nullptr, 0), CUDA_SUCCESS);
+  CUgraphEdgeData edge{};
+  edge.from_port = 1;
+  EXPECT_EQ(cuGraphAddDependencies_v2(graph, &a, &b, &edge, 1), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuGraphAddDependencies_v2(graph, &a, &b, nullptr, 1), CUDA_SUCCESS);
+  CUgraphNode from = nullptr, to = nullptr;
+  size_t count = 1;
+  EXPECT_EQ(cuGraphGetEdges_v2(graph, &from, &to, &edge, &count), CUDA_SUCCESS);
+  EXPECT_TRUE(count == 1 && from == a && to == b && edge.from_port == 0);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+TEST_F(Versions, ClustersHaveOneBlock) {
+  CUlaunchConfig config{};
+  config.blockDimX = 256;
+  config.blockDimY = config.blockDimZ = 1;
+  int clusters = 0;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&clusters, kernel("iota"), &config), CUDA_SUCCESS);
+  EXPECT_EQ(clusters, 6 * 82) << "blocks of an RTX 3090";
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attribute.value.clusterDim = {2, 1, 1};
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&clusters, kernel("iota"), &config), CUDA_SUCCESS);
+  EXPECT_EQ(clusters, 0);
+}
+
+TEST_F(Versions, AResetDoesNotReleaseThePrimaryContext) {
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(cuMemAlloc(&memory, 64), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  int active = -1;
+  EXPECT_EQ(cuDevicePrimaryCtxGetState(0, nullptr, &active), CUDA_SUCCESS);
+  EXPECT_EQ(active, 0);
+  EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS) << "who retained it may use it again";
+  EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE) << "what it held is gone";
+  EXPECT_EQ(cuMemAlloc(&memory, 64), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS) << "safe after a reset, says the manual";
+}
+
+TEST_F(Versions, AForkedProcessIsNotInitialised) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int count = 0;
+    CUdeviceptr memory = 0;
+    const bool isTold = cuInit(0) == CUDA_ERROR_NOT_INITIALIZED &&
+                        cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED &&
+                        cuMemAlloc(&memory, 4) == CUDA_ERROR_NOT_INITIALIZED;
+    std::exit(isTold ? 0 : 1);  // not _exit: what the driver has left to atexit must not hang
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  int count = 0;
+  EXPECT_EQ(cuDeviceGetCount(&count), CUDA_SUCCESS) << "the parent goes on";
+}
+
+}  // namespace
+}  // namespace ordito::driver
