@@ -1,5 +1,6 @@
 // A stand-in for fatbinary, for people who call clang with --cuda-path set to our toolkit folder: packs the PTX that
 // ptxas passed on. Takes `--create out --image=profile=sm_80,file=in` and clang 19's `--image3=kind=elf,sm=80,file=in`.
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -42,7 +43,8 @@ bool addImage(std::vector<FatbinImage>& images, std::string_view description) {
   image.bytes.assign(std::istreambuf_iterator<char>(file), {});
   image.arch = archOf(field(description, "profile=") + field(description, "sm="));
   image.kind = image.bytes.starts_with("\177ELF") ? FatbinEntry::Kind::Elf : FatbinEntry::Kind::Ptx;
-  // Clang hands over the same PTX as machine code and as PTX.
+  // Our ptxas ends its PTX with a NUL. Clang hands over the same PTX as machine code and as PTX.
+  if (image.kind == FatbinEntry::Kind::Ptx) image.bytes.resize(std::min(image.bytes.find('\0'), image.bytes.size()));
   for (const auto& other : images) {
     if (other.bytes == image.bytes) return true;
   }

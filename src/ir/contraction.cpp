@@ -390,4 +390,11 @@ void contractProducts(ptx::Module& module) {
   for (ptx::Function& function : module.functions) contractProducts(function);
 }
 
+void roundEachProduct(ptx::Module& module) {
+  for (ptx::Function& function : module.functions)
+    for (ptx::Instruction& i : function.instructions)
+      if ((i.op == Op::MulF || i.op == Op::AddF || i.op == Op::SubF) && mayFuse(i))
+        i.mods[ModifierKind::Rounding] = isa::modifierValue(ModifierKind::Rounding, "rn");
+}
+
 }  // namespace ordito::ir

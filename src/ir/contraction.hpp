@@ -11,4 +11,7 @@ namespace ordito::ir {
 void contractProducts(ptx::Module& module);
 void contractProducts(ptx::Function& function);
 
+/// Writes a rounding modifier wherever there is none, so that nothing will be contracted: what -fmad=false means.
+void roundEachProduct(ptx::Module& module);
+
 }  // namespace ordito::ir

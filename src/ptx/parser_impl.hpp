@@ -123,7 +123,7 @@ class Parser {
   void guardedInstruction();
   void instruction(const Token& mnemonic, Guard guard);
   const Opcode* opcode(const Token& mnemonic);
-  void unwrapSurfaceData(Instruction& i);
+  void unwrapVectorOfOne(Instruction& i);
   void operands(Instruction& i);
   void unifiedAttribute(const Instruction& i);
   void spaceFromSymbol(Instruction& i) const;
@@ -138,6 +138,8 @@ class Parser {
   Operand special(const Token& at);
   Operand fromConstant(const Constant& c);
   void labelOperand(uint32_t index);
+  Operand arrayElement();
+  int64_t elementOffset(const Symbol& symbol);
   int64_t offset();
   uint32_t locationIndex();
   RegisterId use(Entity& entity, std::string_view name);

@@ -56,7 +56,7 @@ void Parser::instruction(const Token& mnemonic, Guard guard) {
   if (i.op == isa::Op::Call)
     callOperands(i);
   else
-    operands(i), spaceFromSymbol(i), unwrapSurfaceData(i);
+    operands(i), spaceFromSymbol(i), unwrapVectorOfOne(i);
   if (!failed() && !accept(';'))
     error(token_, "expected ';' after '{}', found {}", isa::manualSyntax(i.info()), this->found());
 }
@@ -70,9 +70,10 @@ uint32_t Parser::locationIndex() {
   return found->second;
 }
 
-/// nvcc writes the one register of a surface access in braces.
-void Parser::unwrapSurfaceData(Instruction& i) {
-  if (i.info().unit != isa::Unit::Texture || i.has(isa::ModifierKind::Vector)) return;
+/// A vector of one is its element: nvcc writes so the one register of a surface access, Triton that of a load or store.
+void Parser::unwrapVectorOfOne(Instruction& i) {
+  const bool mayBe = i.info().unit == isa::Unit::Texture || i.op == isa::Op::Ld || i.op == isa::Op::St;
+  if (!mayBe || i.has(isa::ModifierKind::Vector)) return;
   for (Operand& o : i.operands) {
     if (o.kind != Operand::Kind::Vector || o.elements.size() != 1) continue;
     Operand only = std::move(o.elements[0]);
@@ -106,7 +107,7 @@ void Parser::operands(Instruction& i) {
     if (position.kind == isa::OperandForm::Kind::Label)
       labelOperand(k);
     else if (position.kind == isa::OperandForm::Kind::Address && !token_.is('['))
-      return error(token_, "expected an address in brackets, found {}", found());
+      i.operands[k] = arrayElement();
     else if (position.kind == isa::OperandForm::Kind::Image)
       i.operands[k] = image();
     else if (token_.is('-') && i.op == isa::Op::Vmad)
@@ -277,7 +278,7 @@ Operand Parser::named() {
     case Entity::Kind::Symbol:
       o.kind = Operand::Kind::Symbol;
       o.symbol = entity->symbol;
-      o.offset = offset();
+      o.offset = elementOffset(o.symbol) + offset();
       break;
     default: error(at, "label '{}' cannot be an operand here", at.text);
   }
@@ -347,6 +348,34 @@ Operand Parser::address() {
   }
   expect(']', "the address");
   return o;
+}
+
+/// `ld.u32 s, a[2]`: PTX ISA, "Arrays as Operands": an element of an array is an address without brackets around it.
+Operand Parser::arrayElement() {
+  const Token at = token_;
+  const Entity* entity = at.kind == TokenKind::Word ? names_.find(at.text) : nullptr;
+  Operand o;
+  if (!entity || entity->kind != Entity::Kind::Symbol)
+    return error(at, "expected an address in brackets, found {}", found()), o;
+  advance();
+  if (!token_.is('[')) return error(at, "expected an address in brackets, found '{}'", at.text), o;
+  o.kind = Operand::Kind::Address;
+  o.symbol = entity->symbol;
+  o.offset = elementOffset(o.symbol);
+  return o;
+}
+
+/// The bytes that `[2]` behind the name of an array means, 0 without one.
+int64_t Parser::elementOffset(const Symbol& symbol) {
+  const Token at = token_;
+  if (!accept('[')) return 0;
+  const Constant index = constant();
+  expect(']', "the index");
+  const bool ofModule = symbol.kind == Symbol::Kind::ModuleVariable;
+  if (!ofModule && symbol.kind != Symbol::Kind::LocalVariable) return error(at, "only a variable has elements"), 0;
+  if (index.isFloat) return error(at, "an index is an integer"), 0;
+  const Variable& array = ofModule ? module_.variables[symbol.index] : function_.variables[symbol.index];
+  return static_cast<int64_t>(index.bits * isa::bytes(array.type));
 }
 
 /// The `+4`, `-8` or `+-4` behind an address, 0 if there is none.
