@@ -42,9 +42,18 @@ class Finder {
   }
 
   /// The two sides of a branch wait for each other at its join, so they belong together although no edge connects them.
+  /// One side may be nothing but the join, which is then reached from the other side over a synchronisation point only,
+  /// and is masked if a branch further out has parted lanes: so the targets themselves belong to the sides.
   void markSides(BlockId b) {
     const auto& influence = versions_.influence[b];
+    const ir::Terminator& end = f_.blocks[b].end;
     std::vector<BlockId> sides;
+    for (unsigned k = 0; k < end.targetCount(); ++k) {
+      const BlockId to = end.target[k];
+      if (influence[to] || !region_.contains(to) || ir::isExitOnly(f_.blocks[to])) continue;
+      sides.push_back(to);
+      sidesOf_[to].push_back(static_cast<uint32_t>(together_.size()));
+    }
     for (BlockId n : region_.order()) {
       if (!influence[n] || ir::isExitOnly(f_.blocks[n])) continue;
       masks_.masked[n] = 1;

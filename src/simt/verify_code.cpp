@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ordito::simt {
@@ -26,6 +27,10 @@ class Verifier {
       inherits();
       for (at_ = 0; at_ < operations().size(); ++at_) operation(operations()[at_]);
     }
+    for (block_ = 0; block_ < region_.blocks.size() && !problem_; ++block_)
+      for (at_ = 0; at_ < operations().size(); ++at_)
+        if (operations()[at_].op == CodeOp::Wait && !isServed(operations()[at_].block))
+          error("nobody looks for lanes that wait at B{}", operations()[at_].block);
     return problem_;
   }
 
@@ -106,6 +111,25 @@ class Verifier {
     if (o.resumePoint >= in_.regions.resumePoints.size()) error("{} names no resume point", nameOf(o.op));
     for (ValueId v : o.values)
       if (v >= in_.function.values.size()) error("{} names no value", nameOf(o.op));
+  }
+
+  /// Is there a way from here to where the lanes that wait at `b` are taken up? Such as there is none for are lost.
+  bool isServed(BlockId b) const {
+    std::vector<char> isSeen(region_.blocks.size(), 0);
+    std::vector<CodeBlockId> work{block_};
+    for (size_t first = at_ + 1; !work.empty(); first = 0) {
+      const CodeBlockId n = work.back();
+      work.pop_back();
+      const auto& ops = region_.blocks[n].operations;
+      const auto it = std::find_if(ops.begin() + static_cast<std::ptrdiff_t>(first), ops.end(), [&](const auto& o) {
+        return o.block == b && (o.op == CodeOp::Waiting || o.op == CodeOp::ClearWaiting);
+      });
+      if (it != ops.end() && it->op == CodeOp::Waiting) return true;
+      if (it != ops.end()) continue;
+      for (CodeBlockId next : graph_.successors[n])
+        if (!isSeen[next]) isSeen[next] = 1, work.push_back(next);
+    }
+    return false;
   }
 
   const RegionCode& region_;
