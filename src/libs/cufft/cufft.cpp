@@ -1,0 +1,385 @@
+// cuFFT's interface: handles, the arguments of plans, and executions as tasks in the handle's stream. A task owns the
+// plan that it executes, so the handle may go before it runs.
+#include <map>
+#include <mutex>
+#include <new>
+
+#include "cufftXt.h"
+#include "libs/cufft/plan.hpp"
+#include "libs/stream_task.hpp"
+
+namespace ordito::cufft {
+namespace {
+
+struct Handle {
+  cudaStream_t stream = nullptr;
+  std::shared_ptr<const Plan> plan;  // null: created, but not made
+};
+
+/// The handles of the process, by their numbers.
+class Handles {
+ public:
+  static Handles& all() {
+    static Handles handles;
+    return handles;
+  }
+  cufftHandle add() {
+    const std::scoped_lock lock(mutex_);
+    handles_[++last_] = {};
+    return last_;
+  }
+  /// Calls use(handle) if there is such a handle.
+  template <class Use>
+  cufftResult with(cufftHandle number, const Use& use) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = handles_.find(number);
+    return found == handles_.end() ? CUFFT_INVALID_PLAN : use(found->second);
+  }
+  cufftResult remove(cufftHandle number) {
+    const std::scoped_lock lock(mutex_);
+    return handles_.erase(number) ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<cufftHandle, Handle> handles_;
+  cufftHandle last_ = 0;
+};
+
+struct Type {
+  Form form;
+  Precision precision;
+};
+
+std::optional<Type> typeOf(cufftType type) {
+  switch (type) {
+    case CUFFT_C2C: return Type{Form::Complex, Precision::Single};
+    case CUFFT_R2C: return Type{Form::RealToComplex, Precision::Single};
+    case CUFFT_C2R: return Type{Form::ComplexToReal, Precision::Single};
+    case CUFFT_Z2Z: return Type{Form::Complex, Precision::Double};
+    case CUFFT_D2Z: return Type{Form::RealToComplex, Precision::Double};
+    case CUFFT_Z2D: return Type{Form::ComplexToReal, Precision::Double};
+  }
+  return std::nullopt;
+}
+
+/// What one of CUDA's types of numbers means here, and whether they are complex.
+struct Element {
+  Precision precision;
+  bool isComplex;
+};
+std::optional<Element> elementOf(cudaDataType type) {
+  switch (type) {
+    case CUDA_R_16F: return Element{Precision::Half, false};
+    case CUDA_C_16F: return Element{Precision::Half, true};
+    case CUDA_R_16BF: return Element{Precision::Bfloat16, false};
+    case CUDA_C_16BF: return Element{Precision::Bfloat16, true};
+    case CUDA_R_32F: return Element{Precision::Single, false};
+    case CUDA_C_32F: return Element{Precision::Single, true};
+    case CUDA_R_64F: return Element{Precision::Double, false};
+    case CUDA_C_64F: return Element{Precision::Double, true};
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Type> typeOf(cudaDataType input, cudaDataType output, cudaDataType execution) {
+  const auto in = elementOf(input), out = elementOf(output), inside = elementOf(execution);
+  if (!in || !out || !inside || in->precision != out->precision || in->precision != inside->precision)
+    return std::nullopt;
+  if (!in->isComplex && !out->isComplex) return std::nullopt;
+  return Type{in->isComplex && out->isComplex ? Form::Complex
+              : in->isComplex                 ? Form::ComplexToReal
+                                              : Form::RealToComplex,
+              in->precision};
+}
+
+/// One side's layout as the caller says it; none without sizes of the array, when the stride does not count either.
+template <class Int>
+cufftResult readLayout(int rank, const Int* embed, Int stride, Int distance, std::optional<Layout>& layout) {
+  if (!embed) return CUFFT_SUCCESS;
+  layout.emplace();
+  for (int d = 0; d < rank; ++d) {
+    if (embed[d] < 0 || (d > 0 && embed[d] == 0)) return CUFFT_INVALID_VALUE;
+    layout->embed[static_cast<size_t>(d)] = embed[d];
+  }
+  if (stride <= 0 || distance < 0) return CUFFT_INVALID_VALUE;
+  layout->stride = stride;
+  layout->distance = distance;
+  return CUFFT_SUCCESS;
+}
+
+template <class Int>
+struct Request {
+  int rank;
+  const Int* n;
+  const Int* inembed;
+  Int istride, idist;
+  const Int* onembed;
+  Int ostride, odist;
+  Int batch;
+};
+
+bool isPowerOfTwo(int64_t n) { return (n & (n - 1)) == 0; }
+
+template <class Int>
+cufftResult describe(const Request<Int>& request, std::optional<Type> type, Description& what) {
+  if (!type) return CUFFT_INVALID_TYPE;
+  if (request.rank < 1 || request.rank > 3 || !request.n) return CUFFT_INVALID_VALUE;
+  what.rank = request.rank;
+  what.form = type->form;
+  what.precision = type->precision;
+  what.batch = request.batch;
+  if (request.batch <= 0) return CUFFT_INVALID_SIZE;
+  __int128 elements = request.batch;
+  for (int d = 0; d < request.rank; ++d) {
+    const int64_t size = request.n[d];
+    if (size <= 0) return CUFFT_INVALID_SIZE;
+    // As on a GPU; the manual's section on half precision.
+    if ((type->precision == Precision::Half || type->precision == Precision::Bfloat16) && !isPowerOfTwo(size))
+      return CUFFT_INVALID_SIZE;
+    what.size[static_cast<size_t>(d)] = size;
+    elements *= size;
+    if (elements > (int64_t{1} << 40)) return CUFFT_INVALID_SIZE;
+  }
+  // Without both arrays' sizes the layout is the packed one, says the manual of cufftPlanMany.
+  if (!request.inembed || !request.onembed) return CUFFT_SUCCESS;
+  const cufftResult result = readLayout(request.rank, request.inembed, request.istride, request.idist, what.input);
+  return result != CUFFT_SUCCESS
+             ? result
+             : readLayout(request.rank, request.onembed, request.ostride, request.odist, what.output);
+}
+
+/// Only looks at the arguments. No transform here needs a work area of the caller's.
+template <class Int>
+cufftResult size(const Request<Int>& request, std::optional<Type> type, size_t* work) {
+  Description what;
+  if (!work) return CUFFT_INVALID_VALUE;
+  const cufftResult result = describe(request, type, what);
+  if (result == CUFFT_SUCCESS) *work = 0;
+  return result;
+}
+
+template <class Int>
+cufftResult make(cufftHandle number, const Request<Int>& request, std::optional<Type> type, size_t* work) {
+  Description what;
+  const cufftResult unmade = Handles::all().with(number, [](const Handle& handle) {
+    // A plan is made once.
+    return handle.plan ? CUFFT_INVALID_PLAN : CUFFT_SUCCESS;
+  });
+  if (unmade != CUFFT_SUCCESS) return unmade;
+  if (const cufftResult result = describe(request, type, what); result != CUFFT_SUCCESS) return result;
+  if (!libs::hasContext()) return CUFFT_SETUP_FAILED;
+  try {
+    std::shared_ptr<const Plan> plan = makePlan(what);
+    if (work) *work = 0;
+    return Handles::all().with(number, [&](Handle& handle) {
+      handle.plan = std::move(plan);
+      return CUFFT_SUCCESS;
+    });
+  } catch (const std::bad_alloc&) {
+    return CUFFT_ALLOC_FAILED;
+  }
+}
+
+template <class Make>
+cufftResult createAndMake(cufftHandle* handle, const Make& makeIt) {
+  if (!handle) return CUFFT_INVALID_VALUE;
+  const cufftHandle number = Handles::all().add();
+  const cufftResult result = makeIt(number);
+  if (result == CUFFT_SUCCESS)
+    *handle = number;
+  else
+    Handles::all().remove(number);
+  return result;
+}
+
+auto packedRequest(const int* n, int rank, int batch) {
+  return Request<int>{rank, n, nullptr, 1, 0, nullptr, 1, 0, batch};
+}
+
+/// `type` is what the function's name says; none: whatever the plan is for.
+cufftResult execute(const char* name, cufftHandle number, std::optional<Type> type, const void* from, void* to,
+                    int direction) {
+  Handle handle;
+  const cufftResult found = Handles::all().with(number, [&](const Handle& it) {
+    handle = it;
+    return it.plan ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+  });
+  if (found != CUFFT_SUCCESS) return found;
+  const Description& what = handle.plan->description();
+  if (type && (type->form != what.form || type->precision != what.precision)) return CUFFT_INVALID_PLAN;
+  if (!from || !to) return CUFFT_INVALID_VALUE;
+  if (what.form == Form::Complex && direction != CUFFT_FORWARD && direction != CUFFT_INVERSE)
+    return CUFFT_INVALID_VALUE;
+  const bool isInverse = direction == CUFFT_INVERSE;
+  const CUresult result = libs::enqueue(
+      handle.stream, name, [plan = handle.plan, from, to, isInverse] { plan->transform(from, to, isInverse); });
+  return result == CUDA_SUCCESS ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
+}
+
+}  // namespace
+}  // namespace ordito::cufft
+
+using namespace ordito::cufft;
+
+extern "C" {
+
+cufftResult cufftCreate(cufftHandle* handle) {
+  if (!handle) return CUFFT_INVALID_VALUE;
+  *handle = Handles::all().add();
+  return CUFFT_SUCCESS;
+}
+cufftResult cufftDestroy(cufftHandle plan) { return Handles::all().remove(plan); }
+
+cufftResult cufftMakePlan1d(cufftHandle plan, int nx, cufftType type, int batch, size_t* workSize) {
+  return make(plan, packedRequest(&nx, 1, batch), typeOf(type), workSize);
+}
+cufftResult cufftMakePlan2d(cufftHandle plan, int nx, int ny, cufftType type, size_t* workSize) {
+  const int n[] = {nx, ny};
+  return make(plan, packedRequest(n, 2, 1), typeOf(type), workSize);
+}
+cufftResult cufftMakePlan3d(cufftHandle plan, int nx, int ny, int nz, cufftType type, size_t* workSize) {
+  const int n[] = {nx, ny, nz};
+  return make(plan, packedRequest(n, 3, 1), typeOf(type), workSize);
+}
+cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
+                              int ostride, int odist, cufftType type, int batch, size_t* workSize) {
+  return make(plan, Request<int>{rank, n, inembed, istride, idist, onembed, ostride, odist, batch}, typeOf(type),
+              workSize);
+}
+cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* n, long long* inembed, long long istride,
+                                long long idist, long long* onembed, long long ostride, long long odist, cufftType type,
+                                long long batch, size_t* workSize) {
+  return make(plan, Request<long long>{rank, n, inembed, istride, idist, onembed, ostride, odist, batch}, typeOf(type),
+              workSize);
+}
+cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long* n, long long* inembed, long long istride,
+                                long long idist, cudaDataType inputtype, long long* onembed, long long ostride,
+                                long long odist, cudaDataType outputtype, long long batch, size_t* workSize,
+                                cudaDataType executiontype) {
+  return make(plan, Request<long long>{rank, n, inembed, istride, idist, onembed, ostride, odist, batch},
+              typeOf(inputtype, outputtype, executiontype), workSize);
+}
+
+cufftResult cufftPlan1d(cufftHandle* plan, int nx, cufftType type, int batch) {
+  return createAndMake(plan, [&](cufftHandle handle) { return cufftMakePlan1d(handle, nx, type, batch, nullptr); });
+}
+cufftResult cufftPlan2d(cufftHandle* plan, int nx, int ny, cufftType type) {
+  return createAndMake(plan, [&](cufftHandle handle) { return cufftMakePlan2d(handle, nx, ny, type, nullptr); });
+}
+cufftResult cufftPlan3d(cufftHandle* plan, int nx, int ny, int nz, cufftType type) {
+  return createAndMake(plan, [&](cufftHandle handle) { return cufftMakePlan3d(handle, nx, ny, nz, type, nullptr); });
+}
+cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
+                          int ostride, int odist, cufftType type, int batch) {
+  return createAndMake(plan, [&](cufftHandle handle) {
+    return cufftMakePlanMany(handle, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, nullptr);
+  });
+}
+
+cufftResult cufftEstimate1d(int nx, cufftType type, int batch, size_t* workSize) {
+  return size(packedRequest(&nx, 1, batch), typeOf(type), workSize);
+}
+cufftResult cufftEstimate2d(int nx, int ny, cufftType type, size_t* workSize) {
+  const int n[] = {nx, ny};
+  return size(packedRequest(n, 2, 1), typeOf(type), workSize);
+}
+cufftResult cufftEstimate3d(int nx, int ny, int nz, cufftType type, size_t* workSize) {
+  const int n[] = {nx, ny, nz};
+  return size(packedRequest(n, 3, 1), typeOf(type), workSize);
+}
+cufftResult cufftEstimateMany(int rank, int* n, int* inembed, int istride, int idist, int* onembed, int ostride,
+                              int odist, cufftType type, int batch, size_t* workSize) {
+  return size(Request<int>{rank, n, inembed, istride, idist, onembed, ostride, odist, batch}, typeOf(type), workSize);
+}
+
+/// The sizes for a handle are those for none.
+#define FOR_HANDLE(estimate)                                                                          \
+  const cufftResult known = Handles::all().with(handle, [](const Handle&) { return CUFFT_SUCCESS; }); \
+  return known == CUFFT_SUCCESS ? (estimate) : known
+cufftResult cufftGetSize1d(cufftHandle handle, int nx, cufftType type, int batch, size_t* workSize) {
+  FOR_HANDLE(cufftEstimate1d(nx, type, batch, workSize));
+}
+cufftResult cufftGetSize2d(cufftHandle handle, int nx, int ny, cufftType type, size_t* workSize) {
+  FOR_HANDLE(cufftEstimate2d(nx, ny, type, workSize));
+}
+cufftResult cufftGetSize3d(cufftHandle handle, int nx, int ny, int nz, cufftType type, size_t* workSize) {
+  FOR_HANDLE(cufftEstimate3d(nx, ny, nz, type, workSize));
+}
+cufftResult cufftGetSizeMany(cufftHandle handle, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
+                             int ostride, int odist, cufftType type, int batch, size_t* workArea) {
+  FOR_HANDLE(cufftEstimateMany(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, workArea));
+}
+cufftResult cufftGetSizeMany64(cufftHandle handle, int rank, long long* n, long long* inembed, long long istride,
+                               long long idist, long long* onembed, long long ostride, long long odist, cufftType type,
+                               long long batch, size_t* workSize) {
+  FOR_HANDLE(size(Request<long long>{rank, n, inembed, istride, idist, onembed, ostride, odist, batch}, typeOf(type),
+                  workSize));
+}
+cufftResult cufftXtGetSizeMany(cufftHandle handle, int rank, long long* n, long long* inembed, long long istride,
+                               long long idist, cudaDataType inputtype, long long* onembed, long long ostride,
+                               long long odist, cudaDataType outputtype, long long batch, size_t* workSize,
+                               cudaDataType executiontype) {
+  FOR_HANDLE(size(Request<long long>{rank, n, inembed, istride, idist, onembed, ostride, odist, batch},
+                  typeOf(inputtype, outputtype, executiontype), workSize));
+}
+cufftResult cufftGetSize(cufftHandle handle, size_t* workSize) {
+  if (!workSize) return CUFFT_INVALID_VALUE;
+  return Handles::all().with(handle, [&](const Handle& it) {
+    *workSize = 0;
+    return it.plan ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+  });
+}
+
+/// Nothing here needs a work area of the program's.
+cufftResult cufftSetWorkArea(cufftHandle plan, void*) {
+  return Handles::all().with(plan, [](const Handle&) { return CUFFT_SUCCESS; });
+}
+cufftResult cufftXtSetWorkArea(cufftHandle plan, void**) { return cufftSetWorkArea(plan, nullptr); }
+cufftResult cufftXtSetWorkAreaPolicy(cufftHandle plan, cufftXtWorkAreaPolicy, size_t* workSize) {
+  if (workSize) *workSize = 0;
+  return cufftSetWorkArea(plan, nullptr);
+}
+cufftResult cufftSetAutoAllocation(cufftHandle plan, int) { return cufftSetWorkArea(plan, nullptr); }
+
+cufftResult cufftSetStream(cufftHandle plan, cudaStream_t stream) {
+  return Handles::all().with(plan, [&](Handle& handle) {
+    handle.stream = stream;
+    return CUFFT_SUCCESS;
+  });
+}
+
+cufftResult cufftExecC2C(cufftHandle plan, cufftComplex* idata, cufftComplex* odata, int direction) {
+  return execute("cufftExecC2C", plan, typeOf(CUFFT_C2C), idata, odata, direction);
+}
+cufftResult cufftExecR2C(cufftHandle plan, cufftReal* idata, cufftComplex* odata) {
+  return execute("cufftExecR2C", plan, typeOf(CUFFT_R2C), idata, odata, CUFFT_FORWARD);
+}
+cufftResult cufftExecC2R(cufftHandle plan, cufftComplex* idata, cufftReal* odata) {
+  return execute("cufftExecC2R", plan, typeOf(CUFFT_C2R), idata, odata, CUFFT_INVERSE);
+}
+cufftResult cufftExecZ2Z(cufftHandle plan, cufftDoubleComplex* idata, cufftDoubleComplex* odata, int direction) {
+  return execute("cufftExecZ2Z", plan, typeOf(CUFFT_Z2Z), idata, odata, direction);
+}
+cufftResult cufftExecD2Z(cufftHandle plan, cufftDoubleReal* idata, cufftDoubleComplex* odata) {
+  return execute("cufftExecD2Z", plan, typeOf(CUFFT_D2Z), idata, odata, CUFFT_FORWARD);
+}
+cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex* idata, cufftDoubleReal* odata) {
+  return execute("cufftExecZ2D", plan, typeOf(CUFFT_Z2D), idata, odata, CUFFT_INVERSE);
+}
+cufftResult cufftXtExec(cufftHandle plan, void* input, void* output, int direction) {
+  return execute("cufftXtExec", plan, std::nullopt, input, output, direction);
+}
+
+cufftResult cufftGetVersion(int* version) {
+  if (!version) return CUFFT_INVALID_VALUE;
+  *version = CUFFT_VERSION;
+  return CUFFT_SUCCESS;
+}
+cufftResult cufftGetProperty(libraryPropertyType type, int* value) {
+  if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL) return CUFFT_INVALID_VALUE;
+  *value = type == MAJOR_VERSION ? CUFFT_VER_MAJOR : type == MINOR_VERSION ? CUFFT_VER_MINOR : CUFFT_VER_PATCH;
+  return CUFFT_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,255 @@
+// See kernels.hpp. Compiled once for each instruction set, into a namespace of its own (ORDITO_FFT_ISA); nothing of the
+// standard library is used here, since an inline function of it, compiled for AVX-512, could become everybody's.
+#include "libs/cufft/kernels.hpp"
+
+#include "libs/cufft/butterflies.hpp"
+
+namespace ordito::cufft::ORDITO_FFT_ISA {
+namespace {
+
+template <class Real>
+struct Bundle {
+  static constexpr int W = kLanes<Real>;
+  typedef Real Vector __attribute__((vector_size(64)));
+  typedef Real Unaligned __attribute__((vector_size(64), aligned(alignof(Real))));
+  using Number = Complex<Vector>;
+
+  static ORDITO_INLINE Number get(const Real* bundle, int64_t i) {
+    const auto* at = reinterpret_cast<const Vector*>(bundle) + 2 * i;
+    return {at[0], at[1]};
+  }
+  static ORDITO_INLINE void put(Real* bundle, int64_t i, Number value) {
+    auto* at = reinterpret_cast<Vector*>(bundle) + 2 * i;
+    at[0] = value.re, at[1] = value.im;
+  }
+  static ORDITO_INLINE Vector read(const Real* from) { return *reinterpret_cast<const Unaligned*>(from); }
+  static ORDITO_INLINE void write(Real* to, Vector value) { *reinterpret_cast<Unaligned*>(to) = value; }
+
+  // Two vectors, element by element in turn, and back.
+  static ORDITO_INLINE Vector mergedLow(Vector a, Vector b) {
+    if constexpr (W == 16)
+      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    else
+      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  }
+  static ORDITO_INLINE Vector mergedHigh(Vector a, Vector b) {
+    if constexpr (W == 16)
+      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    else
+      return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  static ORDITO_INLINE Vector even(Vector a, Vector b) {
+    if constexpr (W == 16)
+      return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    else
+      return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+  }
+  static ORDITO_INLINE Vector odd(Vector a, Vector b) {
+    if constexpr (W == 16)
+      return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    else
+      return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+  }
+  /// W rows become W columns: each merging of row i with row i + W/2 moves one bit of the row's number to the column's.
+  static ORDITO_INLINE void transpose(Vector* rows) {
+    Vector other[W];
+#pragma clang loop unroll(full)
+    for (int bit = 1; bit < W; bit *= 2) {
+#pragma clang loop unroll(full)
+      for (int i = 0; i < W / 2; ++i) {
+        other[2 * i] = mergedLow(rows[i], rows[i + W / 2]);
+        other[2 * i + 1] = mergedHigh(rows[i], rows[i + W / 2]);
+      }
+#pragma clang loop unroll(full)
+      for (int i = 0; i < W; ++i) rows[i] = other[i];
+    }
+  }
+};
+
+/// Lines that lie side by side: their elements i are one run of complex numbers.
+template <class Real>
+bool areAdjacent(const ptrdiff_t* offsets, Step step) {
+  if (step.imaginary != 1) return false;
+  for (int lane = 1; lane < kLanes<Real>; ++lane)
+    if (offsets[lane] != offsets[0] + 2 * lane) return false;
+  return true;
+}
+
+template <class Real>
+void loadAny(Real* bundle, const Real* from, const ptrdiff_t* offsets, Step step, int64_t first, int64_t count,
+             bool isSwapped) {
+  constexpr int W = kLanes<Real>;
+  Real* re = bundle + (isSwapped ? W : 0);
+  Real* im = bundle + (isSwapped ? 0 : W);
+  for (int64_t i = first; i < count; ++i)
+    for (int lane = 0; lane < W; ++lane) {
+      const Real* at = from + offsets[lane] + i * step.stride;
+      re[2 * W * i + lane] = *at;
+      im[2 * W * i + lane] = step.imaginary ? at[step.imaginary] : 0;
+    }
+}
+
+template <class Real>
+void storeAny(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, int64_t first, int64_t count,
+              int lines, bool isSwapped) {
+  constexpr int W = kLanes<Real>;
+  const Real* re = bundle + (isSwapped ? W : 0);
+  const Real* im = bundle + (isSwapped ? 0 : W);
+  for (int64_t i = first; i < count; ++i)
+    for (int lane = 0; lane < lines; ++lane) {
+      Real* at = to + offsets[lane] + i * step.stride;
+      *at = re[2 * W * i + lane];
+      if (step.imaginary) at[step.imaginary] = im[2 * W * i + lane];
+    }
+}
+
+template <class Real>
+void load(Real* bundle, const Real* from, const ptrdiff_t* offsets, Step step, int64_t count, bool isSwapped) {
+  using B = Bundle<Real>;
+  constexpr int W = B::W;
+  if (areAdjacent<Real>(offsets, step)) {
+    for (int64_t i = 0; i < count; ++i) {
+      const Real* at = from + offsets[0] + i * step.stride;
+      const auto a = B::read(at), b = B::read(at + W);
+      const typename B::Number number{B::even(a, b), B::odd(a, b)};
+      B::put(bundle, i, isSwapped ? swapped(number) : number);
+    }
+    return;
+  }
+  int64_t done = 0;
+  if (step.stride == 2 && step.imaginary == 1)
+    for (; done + W / 2 <= count; done += W / 2) {
+      typename B::Vector rows[W];
+      for (int lane = 0; lane < W; ++lane) rows[lane] = B::read(from + offsets[lane] + 2 * done);
+      B::transpose(rows);
+      for (int i = 0; i < W / 2; ++i)
+        B::put(bundle, done + i, {rows[2 * i + (isSwapped ? 1 : 0)], rows[2 * i + (isSwapped ? 0 : 1)]});
+    }
+  loadAny(bundle, from, offsets, step, done, count, isSwapped);
+}
+
+template <class Real>
+void store(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, int64_t count, int lines,
+           bool isSwapped) {
+  using B = Bundle<Real>;
+  constexpr int W = B::W;
+  if (lines == W && areAdjacent<Real>(offsets, step)) {
+    for (int64_t i = 0; i < count; ++i) {
+      Real* at = to + offsets[0] + i * step.stride;
+      const auto number = isSwapped ? swapped(B::get(bundle, i)) : B::get(bundle, i);
+      B::write(at, B::mergedLow(number.re, number.im));
+      B::write(at + W, B::mergedHigh(number.re, number.im));
+    }
+    return;
+  }
+  int64_t done = 0;
+  if (step.stride == 2 && step.imaginary == 1)
+    for (; done + W / 2 <= count; done += W / 2) {
+      typename B::Vector rows[W];
+      for (int i = 0; i < W / 2; ++i) {
+        const auto number = B::get(bundle, done + i);
+        rows[2 * i] = isSwapped ? number.im : number.re;
+        rows[2 * i + 1] = isSwapped ? number.re : number.im;
+      }
+      B::transpose(rows);
+      for (int lane = 0; lane < lines; ++lane) B::write(to + offsets[lane] + 2 * done, rows[lane]);
+    }
+  storeAny(bundle, to, offsets, step, done, count, lines, isSwapped);
+}
+
+template <int R, class Real>
+void passOf(const Real* in, Real* out, int64_t rest, int64_t stride, const Real* factors) {
+  using B = Bundle<Real>;
+  for (int64_t p = 0; p < rest; ++p) {
+    const Real* w = factors + 2 * (R - 1) * p;
+    for (int64_t q = 0; q < stride; ++q) {
+      typename B::Number a[R];
+#pragma clang loop unroll(full)
+      for (int j = 0; j < R; ++j) a[j] = B::get(in, q + stride * (p + rest * j));
+      Small<R, Real, typename B::Vector>::transform(a);
+      if (p > 0) {
+#pragma clang loop unroll(full)
+        for (int k = 1; k < R; ++k) a[k] = times(a[k], w[2 * k - 2], w[2 * k - 1]);
+      }
+#pragma clang loop unroll(full)
+      for (int k = 0; k < R; ++k) B::put(out, q + stride * (R * p + k), a[k]);
+    }
+  }
+}
+
+template <class Real>
+void pass(int radix, const Real* in, Real* out, int64_t rest, int64_t stride, const Real* factors) {
+  switch (radix) {
+    case 2: return passOf<2>(in, out, rest, stride, factors);
+    case 3: return passOf<3>(in, out, rest, stride, factors);
+    case 4: return passOf<4>(in, out, rest, stride, factors);
+    case 5: return passOf<5>(in, out, rest, stride, factors);
+    case 7: return passOf<7>(in, out, rest, stride, factors);
+    case 8: return passOf<8>(in, out, rest, stride, factors);
+    case 11: return passOf<11>(in, out, rest, stride, factors);
+    case 13: return passOf<13>(in, out, rest, stride, factors);
+    default: __builtin_trap();
+  }
+}
+
+template <class Real>
+void multiply(Real* bundle, int64_t count, const Real* factors, bool readsSwapped, bool writesSwapped) {
+  using B = Bundle<Real>;
+  for (int64_t i = 0; i < count; ++i) {
+    auto value = B::get(bundle, i);
+    if (readsSwapped) value = swapped(value);
+    value = times(value, factors[2 * i], factors[2 * i + 1]);
+    B::put(bundle, i, writesSwapped ? swapped(value) : value);
+  }
+}
+
+template <class Real>
+void multiplyRows(Real* bundle, int64_t count, const Real* factors, ptrdiff_t pitch) {
+  using B = Bundle<Real>;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto a = B::read(factors + 2 * i * pitch), b = B::read(factors + 2 * i * pitch + B::W);
+    B::put(bundle, i, times(B::get(bundle, i), B::even(a, b), B::odd(a, b)));
+  }
+}
+
+template <class Real>
+void untangle(Real* bundle, int64_t half, const Real* factors) {
+  using B = Bundle<Real>;
+  const auto first = B::get(bundle, 0);
+  const typename B::Vector zero{};
+  B::put(bundle, 0, {first.re + first.im, zero});
+  B::put(bundle, half, {first.re - first.im, zero});
+  for (int64_t k = 1; k <= half - k; ++k) {
+    auto low = B::get(bundle, k), high = B::get(bundle, half - k);
+    untangled(low, high, factors[2 * k], factors[2 * k + 1]);
+    B::put(bundle, half - k, high);
+    B::put(bundle, k, low);
+  }
+}
+
+template <class Real>
+void tangle(Real* bundle, int64_t half, const Real* factors) {
+  using B = Bundle<Real>;
+  // The first and the last element of a real sequence's transform are real; what else they hold does not count.
+  const auto first = B::get(bundle, 0).re, last = B::get(bundle, half).re;
+  B::put(bundle, 0, {first - last, first + last});
+  for (int64_t k = 1; k <= half - k; ++k) {
+    auto low = B::get(bundle, k), high = B::get(bundle, half - k);
+    tangled(low, high, factors[2 * k], factors[2 * k + 1]);
+    B::put(bundle, half - k, swapped(high));
+    B::put(bundle, k, swapped(low));
+  }
+}
+
+template <class Real>
+constexpr Kernels<Real> kAll{load<Real>,         store<Real>,    pass<Real>,  multiply<Real>,
+                             multiplyRows<Real>, untangle<Real>, tangle<Real>};
+
+}  // namespace
+
+extern const Kernels<float>& floats;
+extern const Kernels<double>& doubles;
+const Kernels<float>& floats = kAll<float>;
+const Kernels<double>& doubles = kAll<double>;
+
+}  // namespace ordito::cufft::ORDITO_FFT_ISA

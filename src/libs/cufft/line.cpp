@@ -1,0 +1,221 @@
+// See line.hpp.
+#include "libs/cufft/line.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "libs/cufft/bundles.hpp"
+#include "libs/cufft/complex.hpp"
+
+namespace ordito::cufft {
+namespace {
+
+bool hasOnlySmallFactors(int64_t n) {
+  for (const int factor : {2, 3, 5, 7, 11, 13})
+    while (n % factor == 0) n /= factor;
+  return n == 1;
+}
+
+/// The least length from `n` on of factors 2, 3 and 5.
+int64_t easyLength(int64_t n) {
+  for (;; ++n) {
+    int64_t rest = n;
+    for (const int factor : {2, 3, 5})
+      while (rest % factor == 0) rest /= factor;
+    if (rest == 1) return n;
+  }
+}
+
+/// The largest divisor of n up to its root and `limit`.
+int64_t middleDivisor(int64_t n, int64_t limit) {
+  int64_t best = 1;
+  for (int64_t d = 2; d <= limit && d * d <= n; ++d)
+    if (n % d == 0) best = d;
+  return best;
+}
+
+}  // namespace
+
+template <class Real>
+void turn(Real* to, int64_t k, int64_t n) {
+  const double angle = -2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n);
+  to[0] = static_cast<Real>(std::cos(angle));
+  to[1] = static_cast<Real>(std::sin(angle));
+}
+
+template <class Real>
+Line<Real>::Line(int64_t length) : length_(length) {
+  const int64_t divisor = middleDivisor(length, kBundled);
+  // Also what the convolution of a bundled length needs, which is less than three times as long.
+  if (length <= 3 * kBundled && hasOnlySmallFactors(length))
+    planPasses();
+  else if (isBundled() || divisor == 1)
+    planConvolution();
+  if (divisor >= 4 || (divisor > 1 && !isBundled())) planMatrix();
+}
+
+template <class Real>
+Line<Real>::~Line() = default;
+
+template <class Real>
+void Line<Real>::planPasses() {
+  int64_t rest = length_, stride = 1;
+  for (const int radix : kRadices)
+    while (rest % radix == 0 && rest > 1) {
+      // 16 is better 4 x 4 than 8 x 2.
+      if (radix == 8 && rest % 16 == 0 && rest % 64 != 0 && rest % 32 != 0) break;
+      rest /= radix;
+      Pass pass{radix, rest, stride, std::vector<Real>(static_cast<size_t>(2 * (radix - 1) * rest))};
+      for (int64_t p = 0; p < rest; ++p)
+        for (int k = 1; k < radix; ++k)
+          turn(&pass.factors[static_cast<size_t>(2 * ((radix - 1) * p + k - 1))], p * k, radix * rest);
+      passes_.push_back(std::move(pass));
+      stride *= radix;
+    }
+}
+
+template <class Real>
+void Line<Real>::planConvolution() {
+  convolution_ = std::make_unique<Line>(easyLength(2 * length_ - 1));
+  const int64_t size = convolution_->length();
+  chirp_.resize(static_cast<size_t>(2 * length_));
+  std::vector<Real> filter(static_cast<size_t>(2 * size));
+  for (int64_t j = 0; j < length_; ++j) {
+    // exp(-pi i j^2 / n); j^2 stays exact.
+    Real* c = &chirp_[static_cast<size_t>(2 * j)];
+    turn(c, static_cast<int64_t>(static_cast<__int128>(j) * j % (2 * length_)), 2 * length_);
+    for (const int64_t at : {j, (size - j) % size}) {
+      filter[static_cast<size_t>(2 * at)] = c[0] / static_cast<Real>(size);
+      filter[static_cast<size_t>(2 * at + 1)] = -c[1] / static_cast<Real>(size);
+    }
+  }
+  spectrum_.resize(filter.size());
+  convolution_->transformAlone({filter.data(), kPacked}, {spectrum_.data(), kPacked});
+}
+
+template <class Real>
+void Line<Real>::planMatrix() {
+  const int64_t n1 = middleDivisor(length_, kBundled), n2 = length_ / n1;
+  columns_ = std::make_unique<Line>(n1);
+  rows_ = std::make_unique<Line>(n2);
+  // A bundle's factors are read as a whole, also beyond the last line.
+  turns_.resize(static_cast<size_t>(2 * (length_ + kLanes<Real>)));
+  inParts(n1, length_, [&](int64_t first, int64_t last) {
+    for (int64_t k = first; k < last; ++k)
+      for (int64_t j = 0; j < n2; ++j) turn(&turns_[static_cast<size_t>(2 * (k * n2 + j))], k * j, length_);
+  });
+}
+
+template <class Real>
+Real* Line<Real>::transform(Real* a, Real* b) const {
+  if (convolution_) return convolve(a, b);
+  for (const Pass& pass : passes_) {
+    kernels<Real>().pass(pass.radix, a, b, pass.rest, pass.stride, pass.factors.data());
+    std::swap(a, b);
+  }
+  return a;
+}
+
+/// The inverse transform in the middle is a transform of swapped numbers.
+template <class Real>
+Real* Line<Real>::convolve(Real* a, Real* b) const {
+  const auto& loops = kernels<Real>();
+  const int64_t size = convolution_->length();
+  loops.multiply(a, length_, chirp_.data(), false, false);
+  std::fill(a + length_ * 2 * kLanes<Real>, a + size * 2 * kLanes<Real>, Real(0));
+  Real* spectrum = convolution_->transform(a, b);
+  loops.multiply(spectrum, size, spectrum_.data(), false, true);
+  Real* result = convolution_->transform(spectrum, spectrum == a ? b : a);
+  loops.multiply(result, length_, chirp_.data(), true, false);
+  return result;
+}
+
+template <class Real>
+void Line<Real>::transformAlone(From<Real> from, To<Real> to) const {
+  if (isMatrix()) {
+    Buffer<Real> matrix(2 * length_);
+    transformColumns(from, matrix.data());
+    transformRows(matrix.data(), to);
+  } else if (!passes_.empty() || length_ == 1) {
+    const Workspace<Real> workspace(length_);
+    const Offsets<Real> offsets(0, 1, [](int64_t) { return ptrdiff_t{0}; });
+    kernels<Real>().load(workspace.first, from.data, offsets.of, from.step, length_, from.isSwapped);
+    const Real* result = transform(workspace.first, workspace.second);
+    kernels<Real>().store(result, to.data, offsets.of, to.step, length_, 1, to.isSwapped);
+  } else {
+    convolveAlone(from, to);
+  }
+}
+
+template <class Real>
+void Line<Real>::convolveAlone(From<Real> from, To<Real> to) const {
+  const int64_t size = convolution_->length();
+  Buffer<Real> buffer(2 * size);
+  Real* x = buffer.data();
+  auto chirp = [&](int64_t j) { return get(chirp_.data(), kPacked, j); };
+  inParts(size, size, [&](int64_t first, int64_t last) {
+    for (int64_t j = first; j < last; ++j) {
+      const Complex<Real> value = j < length_
+                                      ? times(get(from.data, from.step, j, from.isSwapped), chirp(j).re, chirp(j).im)
+                                      : Complex<Real>{0, 0};
+      put(x, kPacked, j, value);
+    }
+  });
+  convolution_->transformAlone({x, kPacked}, {x, kPacked});
+  inParts(size, size, [&](int64_t first, int64_t last) {
+    for (int64_t j = first; j < last; ++j) {
+      const Complex<Real> factor = get(spectrum_.data(), kPacked, j);
+      put(x, kPacked, j, times(get(x, kPacked, j), factor.re, factor.im));
+    }
+  });
+  convolution_->transformAlone({x, kPacked, true}, {x, kPacked, true});
+  inParts(length_, length_, [&](int64_t first, int64_t last) {
+    for (int64_t k = first; k < last; ++k)
+      put(to.data, to.step, k, times(get(x, kPacked, k), chirp(k).re, chirp(k).im), to.isSwapped);
+  });
+}
+
+/// Column j2 has the elements j1 * n2 + j2; element k1 of its transform goes back to its place, times
+/// exp(-2 pi i j2 k1 / n).
+template <class Real>
+void Line<Real>::transformColumns(From<Real> from, Real* matrix) const {
+  const auto& loops = kernels<Real>();
+  const int64_t n1 = columns_->length(), n2 = rows_->length();
+  const Step down{from.step.stride * n2, from.step.imaginary};
+  inBundles<Real>(n2, columns_->bufferLength(), [&](const Workspace<Real>& workspace, int64_t first, int lines) {
+    const Offsets<Real> in(first, lines, [&](int64_t j) { return j * from.step.stride; });
+    const Offsets<Real> out(first, lines, [](int64_t j) { return 2 * j; });
+    loops.load(workspace.first, from.data, in.of, down, n1, from.isSwapped);
+    Real* result = columns_->transform(workspace.first, workspace.second);
+    loops.multiplyRows(result, n1, turns_.data() + 2 * first, n2);
+    loops.store(result, matrix, out.of, {2 * n2, 1}, n1, lines, false);
+  });
+}
+
+/// Row k1 gives the elements k1 + n1 * k2 of the result.
+template <class Real>
+void Line<Real>::transformRows(const Real* matrix, To<Real> to) const {
+  const auto& loops = kernels<Real>();
+  const int64_t n1 = columns_->length(), n2 = rows_->length();
+  const Step across{to.step.stride * n1, to.step.imaginary};
+  if (!rows_->isBundled()) {
+    for (int64_t k = 0; k < n1; ++k)
+      rows_->transformAlone({matrix + 2 * k * n2, kPacked}, {to.data + k * to.step.stride, across, to.isSwapped});
+    return;
+  }
+  inBundles<Real>(n1, rows_->bufferLength(), [&](const Workspace<Real>& workspace, int64_t first, int lines) {
+    const Offsets<Real> in(first, lines, [&](int64_t k) { return 2 * n2 * k; });
+    const Offsets<Real> out(first, lines, [&](int64_t k) { return k * to.step.stride; });
+    loops.load(workspace.first, matrix, in.of, kPacked, n2, false);
+    const Real* result = rows_->transform(workspace.first, workspace.second);
+    loops.store(result, to.data, out.of, across, n2, lines, to.isSwapped);
+  });
+}
+
+#define INSTANTIATE(Real)    \
+  template class Line<Real>; \
+  template void turn(Real*, int64_t, int64_t);
+INSTANTIATE(float)
+INSTANTIATE(double)
+
+}  // namespace ordito::cufft

@@ -1,0 +1,87 @@
+// The transform of one line of n complex numbers, planned once and used for many.
+//
+// A length up to kBundled is done bundle by bundle (kernels.hpp): Stockham's passes for lengths of factors up to 13,
+// Bluestein's convolution for others. A longer one, or one that comes alone, is taken as a matrix n1 x n2: transforms
+// of its columns, a factor for each element, transforms of its rows. Both of these are many short lines side by side,
+// which fill bundles, so a lone long transform is as well vectorised as a batch. A long prime is a convolution of long
+// lines.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "libs/cufft/kernels.hpp"
+
+namespace ordito::cufft {
+
+/// Where a line begins, its steps, and whether real and imaginary parts change places on the way.
+template <class Real>
+struct From {
+  const Real* data;
+  Step step;
+  bool isSwapped = false;
+};
+template <class Real>
+struct To {
+  Real* data;
+  Step step;
+  bool isSwapped = false;
+};
+
+/// Complex numbers one behind the other.
+constexpr Step kPacked{2, 1};
+
+/// The longest length that is done in bundles: its two buffers stay in a core's cache.
+constexpr int64_t kBundled = 1024;
+
+template <class Real>
+class Line {
+ public:
+  explicit Line(int64_t length);
+  ~Line();
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  int64_t length() const { return length_; }
+  bool isBundled() const { return length_ <= kBundled; }
+  /// Whether n1 x n2 makes sense.
+  bool isMatrix() const { return columns_ != nullptr; }
+
+  /// Elements that each of `transform`'s two buffers must have.
+  int64_t bufferLength() const { return convolution_ ? convolution_->bufferLength() : length_; }
+  /// A bundle in place of `a`, with `b` to work in; answers where the result is: one of both. Only if isBundled.
+  Real* transform(Real* a, Real* b) const;
+
+  /// One line by itself, on all threads. `from` and `to` may be the same. With both swapped it is the inverse.
+  void transformAlone(From<Real> from, To<Real> to) const;
+
+ private:
+  void planPasses();
+  void planConvolution();
+  void planMatrix();
+  Real* convolve(Real* a, Real* b) const;
+  void convolveAlone(From<Real> from, To<Real> to) const;
+  void transformColumns(From<Real> from, Real* matrix) const;
+  void transformRows(const Real* matrix, To<Real> to) const;
+
+  struct Pass {
+    int radix;
+    int64_t rest, stride;
+    std::vector<Real> factors;
+  };
+
+  int64_t length_;
+  std::vector<Pass> passes_;
+  // Bluestein: x[j] c[j], convolved with 1 / c, times c; c[j] = exp(-pi i j^2 / n).
+  std::unique_ptr<Line> convolution_;
+  std::vector<Real> chirp_, spectrum_;
+  // The matrix, if there is one: n2 columns of n1 elements.
+  std::unique_ptr<Line> columns_, rows_;
+  std::vector<Real> turns_;
+};
+
+/// exp(-2 pi i k / n), rounded once.
+template <class Real>
+void turn(Real* to, int64_t k, int64_t n);
+
+}  // namespace ordito::cufft

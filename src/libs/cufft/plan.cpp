@@ -1,0 +1,185 @@
+// See plan.hpp. A transform in several dimensions is one along each of them: real numbers become complex along the last
+// dimension, first of all or, the other way, last of all.
+#include "libs/cufft/plan.hpp"
+
+#include <cmath>
+
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#include "libs/cufft/bundles.hpp"
+
+namespace ordito::cufft {
+namespace {
+
+/// The strides of one side in units of Real, of the batch and of each dimension.
+struct Strides {
+  ptrdiff_t batch = 0;
+  std::array<ptrdiff_t, 3> of{};
+};
+
+Strides stridesOf(const Layout& layout, int rank, ptrdiff_t unit) {
+  Strides strides;
+  strides.batch = layout.distance * unit;
+  ptrdiff_t stride = layout.stride * unit;
+  for (int d = rank - 1; d >= 0; --d) {
+    strides.of[static_cast<size_t>(d)] = stride;
+    stride *= layout.embed[static_cast<size_t>(d)];
+  }
+  return strides;
+}
+
+/// One behind the other, with `last` elements in the last dimension.
+Layout packed(const Description& what, int64_t last) {
+  Layout layout;
+  layout.embed = what.size;
+  layout.embed[static_cast<size_t>(what.rank - 1)] = last;
+  layout.distance = what.rows() * last;
+  return layout;
+}
+
+Strides packedComplex(const Description& what) { return stridesOf(packed(what, what.lastComplex()), what.rank, 2); }
+
+template <class Real>
+class PlanOf final : public Plan {
+ public:
+  explicit PlanOf(const Description& what) : Plan(what) {
+    for (int d = 0; d + 1 < what.rank; ++d)
+      axes_.push_back(std::make_unique<Lines<Real>>(what.size[static_cast<size_t>(d)], Form::Complex));
+    axes_.push_back(std::make_unique<Lines<Real>>(what.last(), what.form));
+  }
+
+  void transform(const void* from, void* to, bool isInverse) const override {
+    const bool isInPlace = from == to;
+    const Strides in = strides(description_.input, description_.form == Form::RealToComplex, isInPlace);
+    const Strides out = strides(description_.output, description_.form == Form::ComplexToReal, isInPlace);
+    const auto* source = static_cast<const Real*>(from);
+    auto* target = static_cast<Real*>(to);
+    const int last = description_.rank - 1;
+    if (description_.form == Form::ComplexToReal) return toReal(source, in, target, out);
+    along(last, source, in, target, out, isInverse);
+    for (int d = last - 1; d >= 0; --d) along(d, target, out, target, out, isInverse);
+  }
+
+ private:
+  /// The input of several dimensions stays as it is: all but the last one are done beside it.
+  void toReal(const Real* from, const Strides& in, Real* to, const Strides& out) const {
+    const int last = description_.rank - 1;
+    if (last == 0) return along(0, from, in, to, out, true);
+    const Strides middle = packedComplex(description_);
+    Buffer<Real> buffer(2 * description_.batch * description_.rows() * description_.lastComplex());
+    along(0, from, in, buffer.data(), middle, true);
+    for (int d = 1; d < last; ++d) along(d, buffer.data(), middle, buffer.data(), middle, true);
+    along(last, buffer.data(), middle, to, out, true);
+  }
+
+  Strides strides(const std::optional<Layout>& layout, bool isReal, bool isInPlace) const {
+    const int rank = description_.rank;
+    if (layout) return stridesOf(*layout, rank, isReal ? 1 : 2);
+    if (!isReal) return packedComplex(description_);
+    return stridesOf(packed(description_, isInPlace ? 2 * description_.lastComplex() : description_.last()), rank, 1);
+  }
+
+  void along(int d, const Real* from, const Strides& in, Real* to, const Strides& out, bool isInverse) const {
+    const int last = description_.rank - 1;
+    Loops loops;
+    size_t next = 0;
+    loops.loops[next++] = {description_.batch, in.batch, out.batch};
+    for (int other = 0; other <= last; ++other) {
+      const auto at = static_cast<size_t>(other);
+      if (other == d) continue;
+      loops.loops[next++] = {other == last ? description_.lastComplex() : description_.size[at], in.of[at], out.of[at]};
+    }
+    // The dimension whose elements lie next to each other comes last.
+    std::sort(loops.loops.begin(), loops.loops.end(), [](const auto& a, const auto& b) { return reach(a) > reach(b); });
+    const auto axis = static_cast<size_t>(d);
+    axes_[axis]->transform({from, {in.of[axis], 1}}, {to, {out.of[axis], 1}}, loops, isInverse);
+  }
+  static ptrdiff_t reach(const Loops::Loop& loop) { return loop.count == 1 ? PTRDIFF_MAX : std::abs(loop.from); }
+
+  std::vector<std::unique_ptr<Lines<Real>>> axes_;
+};
+
+/// Elements of 16 bits: widened to packed floats, transformed, and rounded once.
+template <class Small>
+class NarrowPlan final : public Plan {
+ public:
+  explicit NarrowPlan(const Description& what) : Plan(what), wide_(asPacked(what)) {}
+
+  void transform(const void* from, void* to, bool isInverse) const override {
+    const Description& what = description_;
+    const bool fromReal = what.form == Form::RealToComplex, toReal = what.form == Form::ComplexToReal;
+    const bool isInPlace = from == to;
+    Buffer<float> in(2 * elements(fromReal)), out(2 * elements(toReal));
+    forEach(what.input, fromReal, isInPlace,
+            [&](int64_t i, int64_t at) { in.data()[i] = static_cast<float>(static_cast<const Small*>(from)[at]); });
+    wide_.transform(in.data(), out.data(), isInverse);
+    forEach(what.output, toReal, isInPlace,
+            [&](int64_t i, int64_t at) { static_cast<Small*>(to)[at] = static_cast<Small>(out.data()[i]); });
+  }
+
+ private:
+  static Description asPacked(Description what) {
+    what.precision = Precision::Single;
+    what.input = what.output = std::nullopt;
+    return what;
+  }
+  int64_t elements(bool isReal) const {
+    return description_.batch * description_.rows() * (isReal ? description_.last() : description_.lastComplex());
+  }
+  /// Calls body(packed number, its place in the caller's layout).
+  template <class Body>
+  void forEach(const std::optional<Layout>& layout, bool isReal, bool isInPlace, const Body& body) const {
+    const Description& what = description_;
+    const int unit = isReal ? 1 : 2;
+    const int64_t last = isReal ? what.last() : what.lastComplex();
+    const Layout basic = packed(what, isReal && isInPlace ? 2 * what.lastComplex() : last);
+    const Strides strides = stridesOf(layout.value_or(basic), what.rank, unit);
+    std::array<int64_t, 3> size{1, 1, 1}, stride{};
+    for (int d = 0; d < what.rank; ++d) {
+      const auto from = static_cast<size_t>(d), to = 3 - static_cast<size_t>(what.rank) + from;
+      size[to] = d + 1 == what.rank ? last : what.size[from];
+      stride[to] = strides.of[from];
+    }
+    int64_t i = 0;
+    for (int64_t b = 0; b < what.batch; ++b)
+      for (int64_t x = 0; x < size[0]; ++x)
+        for (int64_t y = 0; y < size[1]; ++y)
+          for (int64_t z = 0; z < size[2]; ++z)
+            for (int part = 0; part < unit; ++part)
+              body(i++, b * strides.batch + x * stride[0] + y * stride[1] + z * stride[2] + part);
+  }
+
+  PlanOf<float> wide_;
+};
+
+}  // namespace
+
+int64_t Description::rows() const {
+  int64_t product = 1;
+  for (int d = 0; d + 1 < rank; ++d) product *= size[static_cast<size_t>(d)];
+  return product;
+}
+
+double Description::operations() const {
+  const auto all = static_cast<double>(rows() * last());
+  return (form == Form::Complex ? 5 : 2.5) * static_cast<double>(batch) * all * std::log2(std::max(all, 1.0));
+}
+
+double Description::bytes() const {
+  const double number = precision == Precision::Double ? 8 : precision == Precision::Single ? 4 : 2;
+  const double complexSide = 2 * static_cast<double>(lastComplex());
+  const double otherSide = form == Form::Complex ? complexSide : static_cast<double>(last());
+  return static_cast<double>(batch * rows()) * (complexSide + otherSide) * number;
+}
+
+std::unique_ptr<const Plan> makePlan(const Description& description) {
+  switch (description.precision) {
+    case Precision::Half: return std::make_unique<NarrowPlan<__half>>(description);
+    case Precision::Bfloat16: return std::make_unique<NarrowPlan<__nv_bfloat16>>(description);
+    case Precision::Single: return std::make_unique<PlanOf<float>>(description);
+    case Precision::Double: return std::make_unique<PlanOf<double>>(description);
+  }
+  return nullptr;
+}
+
+}  // namespace ordito::cufft
