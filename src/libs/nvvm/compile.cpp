@@ -1,0 +1,279 @@
+// See compile.hpp. LLVM reads the text and the bitcode of older releases, typed pointers included, and upgrades both.
+//
+// LLVM keeps three switches of its back end for all the process, and ends the process at input that it cannot lower. So
+// one compilation is under way at a time, and such an end is caught.
+#include "libs/nvvm/compile.hpp"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/Linker/Linker.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <csetjmp>
+#include <mutex>
+#include <set>
+
+#include "libs/nvvm/line_tables.hpp"
+#include "libs/nvvm/old_intrinsics.hpp"
+
+// In LLVM's shared library, whose header of targets lists more than we use.
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace ordito::nvvm {
+namespace {
+
+constexpr const char* kTriple = "nvptx64-nvidia-cuda";
+
+/// What LLVM says while it works on a context.
+class Diagnostics {
+ public:
+  explicit Diagnostics(llvm::LLVMContext& context) {
+    context.setDiagnosticHandlerCallBack(
+        [](const llvm::DiagnosticInfo* info, void* self) { static_cast<Diagnostics*>(self)->hear(*info); }, this);
+  }
+  const std::string& errors() const { return errors_; }
+
+ private:
+  void hear(const llvm::DiagnosticInfo& info) {
+    if (info.getSeverity() != llvm::DS_Error) return;
+    llvm::raw_string_ostream out(errors_);
+    llvm::DiagnosticPrinterRawOStream printer(out);
+    info.print(printer);
+    out << '\n';
+  }
+
+  std::string errors_;
+};
+
+using ModulePointer = std::unique_ptr<llvm::Module>;
+
+Expected<ModulePointer> parse(const Source& source, llvm::LLVMContext& context) {
+  llvm::SMDiagnostic problem;
+  const auto buffer = llvm::MemoryBuffer::getMemBufferCopy(source.bytes, source.name);
+  ModulePointer module = llvm::parseIR(*buffer, problem, context);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (!module) {
+    problem.print(nullptr, out, false);
+    return fail("{}", text);
+  }
+  if (auto replaced = replaceOldIntrinsics(*module); !replaced)
+    return fail("{}: {}", source.name, replaced.error().message);
+  if (llvm::verifyModule(*module, &out)) return fail("{}: {}", source.name, text);
+  return module;
+}
+
+std::unique_ptr<llvm::TargetMachine> targetMachine(const Options& options) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (!target) return nullptr;
+  // PTX for an older GPU runs on younger ones; LLVM 19 knows none after this.
+  constexpr unsigned kYoungest = 90;
+  llvm::TargetOptions llvmOptions;
+  llvmOptions.AllowFPOpFusion = options.contracts ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
+  const auto level = options.optimises ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None;
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(kTriple, fmt::format("sm_{}", std::min(options.capability, kYoungest)), "+ptx83",
+                                  llvmOptions, llvm::Reloc::PIC_, std::nullopt, level));
+}
+
+// --- linking
+
+std::set<std::string> definedIn(const llvm::Module& module) {
+  std::set<std::string> names;
+  for (const llvm::GlobalValue& value : module.global_values())
+    if (!value.isDeclaration()) names.insert(value.getName().str());
+  return names;
+}
+
+void makePrivate(llvm::Module& module, const std::set<std::string>& names) {
+  for (const std::string& name : names)
+    if (llvm::GlobalValue* value = module.getNamedValue(name); value && !value->isDeclaration())
+      value->setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
+/// The modules as one, with the layout of the target. NVVM's own leaves out what LLVM says.
+Expected<ModulePointer> link(const std::vector<Source>& sources, llvm::LLVMContext& context,
+                             const llvm::TargetMachine& machine, const Diagnostics& diagnostics) {
+  auto whole = std::make_unique<llvm::Module>("ordito", context);
+  const auto prepare = [&](llvm::Module& module) {
+    module.setTargetTriple(kTriple);
+    module.setDataLayout(machine.createDataLayout());
+  };
+  prepare(*whole);
+  for (const bool lazy : {false, true})
+    for (const Source& source : sources) {
+      if (source.isLazy != lazy) continue;
+      auto module = parse(source, context);
+      if (!module) return module;
+      prepare(**module);
+      const std::set<std::string> own = lazy ? definedIn(**module) : std::set<std::string>{};
+      const std::set<std::string> earlier = definedIn(*whole);
+      const unsigned how = lazy ? llvm::Linker::LinkOnlyNeeded : llvm::Linker::None;
+      if (llvm::Linker::linkModules(*whole, std::move(*module), how)) return fail("{}", diagnostics.errors());
+      std::set<std::string> brought;
+      for (const std::string& name : own)
+        if (!earlier.contains(name)) brought.insert(name);
+      makePrivate(*whole, brought);
+    }
+  return whole;
+}
+
+// --- options
+
+/// What the options mean for each function. Attributes that name a GPU would keep libdevice from being inlined.
+void setAttributes(llvm::Module& module, const Options& options) {
+  for (llvm::Function& function : module) {
+    function.removeFnAttr("target-cpu");
+    function.removeFnAttr("target-features");
+    if (options.flushesDenormals) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  }
+  module.setModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", options.flushesDenormals ? 1u : 0u);
+}
+
+/// -prec-sqrt=0. LLVM's switch for it is heard by its own intrinsic only.
+void approximateSquareRoots(llvm::Module& module, bool flushesDenormals) {
+  llvm::Function* precise = module.getFunction("llvm.sqrt.f32");
+  if (!precise) return;
+  const auto kind = flushesDenormals ? llvm::Intrinsic::nvvm_sqrt_approx_ftz_f : llvm::Intrinsic::nvvm_sqrt_approx_f;
+  precise->replaceAllUsesWith(llvm::Intrinsic::getDeclaration(&module, kind));
+}
+
+/// One of LLVM's own switches, as on its command line.
+void setSwitch(const char* name, const char* value) {
+  auto& all = llvm::cl::getRegisteredOptions();
+  const auto found = all.find(name);
+  if (found == all.end()) return;
+  found->second->reset();
+  found->second->addOccurrence(1, name, value);
+}
+
+/// -prec-div=0 is div.full, which errs by 2 units in the last place at most.
+void setSwitches(const Options& options) {
+  setSwitch("nvptx-prec-divf32", options.preciseDivision ? "2" : "1");
+  setSwitch("nvptx-prec-sqrtf32", options.preciseSquareRoot ? "true" : "false");
+  setSwitch("nvptx-fma-level", options.contracts ? "2" : "0");
+}
+
+// --- the back end
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes = options.optimises
+                                       ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+                                       : builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+  passes.run(module, modules);
+}
+
+Expected<std::string> emit(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallString<0> ptx;
+  llvm::raw_svector_ostream out(ptx);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return fail("LLVM {} has no back end for NVIDIA's GPUs", LLVM_VERSION_STRING);
+  passes.run(module);
+  return std::string(ptx);
+}
+
+/// LLVM's way to end at what it cannot lower, led back here, as its CrashRecoveryContext does. What was under way is
+/// lost, and only its memory with it.
+struct FatalError {
+  std::jmp_buf place;
+  std::string message;
+
+  FatalError() {
+    llvm::install_fatal_error_handler(
+        [](void* self, const char* reason, bool) {
+          static_cast<FatalError*>(self)->message = reason;
+          std::longjmp(static_cast<FatalError*>(self)->place, 1);
+        },
+        this);
+  }
+  ~FatalError() { llvm::remove_fatal_error_handler(); }
+};
+
+Expected<std::string> compileUnguarded(const std::vector<Source>& sources, const Options& options) {
+  llvm::LLVMContext context;
+  const Diagnostics diagnostics(context);
+  const auto machine = targetMachine(options);
+  if (!machine) return fail("LLVM {} was built without NVIDIA's GPUs", LLVM_VERSION_STRING);
+  auto module = link(sources, context, *machine, diagnostics);
+  if (!module) return tl::unexpected(module.error());
+  if (!options.isDebug) keepLines(**module, options.hasLines);
+  setAttributes(**module, options);
+  if (!options.preciseSquareRoot) approximateSquareRoots(**module, options.flushesDenormals);
+  setSwitches(options);
+  optimise(**module, *machine, options);
+  auto ptx = emit(**module, *machine);
+  if (ptx && !diagnostics.errors().empty()) return fail("{}", diagnostics.errors());
+  return ptx;
+}
+
+std::mutex& compilerMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+Expected<> verify(const std::vector<Source>& sources) {
+  const std::scoped_lock lock(compilerMutex());
+  llvm::LLVMContext context;
+  const Diagnostics diagnostics(context);
+  for (const Source& source : sources) {
+    auto module = parse(source, context);
+    if (!module) return tl::unexpected(module.error());
+    const std::string& triple = (*module)->getTargetTriple();
+    if (!llvm::Triple(triple).isNVPTX())
+      return fail("{}: Invalid target triple: it is '{}', and must begin with nvptx64", source.name, triple);
+  }
+  return {};
+}
+
+Expected<std::string> compile(const std::vector<Source>& sources, const Options& options) {
+  const std::scoped_lock lock(compilerMutex());
+  auto fatal = std::make_unique<FatalError>();
+  if (setjmp(fatal->place) != 0) return fail("LLVM cannot compile this: {}", fatal->message);
+  return compileUnguarded(sources, options);
+}
+
+}  // namespace ordito::nvvm

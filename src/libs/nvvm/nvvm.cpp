@@ -1,0 +1,189 @@
+// libnvvm: NVVM IR in, PTX out, over LLVM 19. Numba and other compilers of Python make such IR.
+#include "nvvm.h"
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "libs/nvvm/compile.hpp"
+
+namespace {
+
+using ordito::nvvm::Source;
+
+/// A program's mutex is held while it compiles.
+struct Program {
+  std::mutex mutex;
+  std::vector<Source> sources;
+  std::string result, log;
+  bool isCompiled = false;
+};
+
+struct Programs {
+  std::mutex mutex;
+  std::map<nvvmProgram, std::shared_ptr<Program>> all;
+};
+
+Programs& programs() {
+  static auto* table = new Programs;  // programs compile until the process ends
+  return *table;
+}
+
+std::shared_ptr<Program> find(nvvmProgram handle) {
+  const std::scoped_lock lock(programs().mutex);
+  const auto found = programs().all.find(handle);
+  return found == programs().all.end() ? nullptr : found->second;
+}
+
+nvvmResult add(nvvmProgram handle, const char* buffer, size_t size, const char* name, bool isLazy) {
+  const auto program = find(handle);
+  if (!program) return NVVM_ERROR_INVALID_PROGRAM;
+  if (!buffer || size == 0) return NVVM_ERROR_INVALID_INPUT;
+  const std::scoped_lock lock(program->mutex);
+  program->sources.push_back({{buffer, size}, name && *name ? name : "<unnamed>", isLazy});
+  return NVVM_SUCCESS;
+}
+
+/// Reads the options and hands them on with the modules; what goes wrong is for the log.
+template <class Work>
+nvvmResult work(nvvmProgram handle, int count, const char** words, nvvmResult failure, Work&& withOptions) {
+  const auto program = find(handle);
+  if (!program) return NVVM_ERROR_INVALID_PROGRAM;
+  if (count < 0 || (count > 0 && !words)) return NVVM_ERROR_INVALID_OPTION;
+  const std::scoped_lock lock(program->mutex);
+  program->log.clear();
+  const auto answer = [&](nvvmResult result, const ordito::Error& error) {
+    program->log = "error: " + error.message + "\n";
+    return result;
+  };
+  const auto options = ordito::nvvm::readOptions({words, static_cast<size_t>(count)});
+  if (!options) return answer(NVVM_ERROR_INVALID_OPTION, options.error());
+  if (program->sources.empty()) return NVVM_ERROR_NO_MODULE_IN_PROGRAM;
+  const auto done = withOptions(*program, *options);
+  return done ? NVVM_SUCCESS : answer(failure, done.error());
+}
+
+/// Texts are counted and copied with the zero at their end.
+nvvmResult sizeOf(const std::string& text, size_t* size) {
+  if (!size) return NVVM_ERROR_INVALID_INPUT;
+  *size = text.size() + 1;
+  return NVVM_SUCCESS;
+}
+
+nvvmResult copyOf(const std::string& text, char* to) {
+  if (!to) return NVVM_ERROR_INVALID_INPUT;
+  std::memcpy(to, text.c_str(), text.size() + 1);
+  return NVVM_SUCCESS;
+}
+
+template <class Answer>
+nvvmResult withProgram(nvvmProgram handle, Answer&& answer) {
+  const auto program = find(handle);
+  if (!program) return NVVM_ERROR_INVALID_PROGRAM;
+  const std::scoped_lock lock(program->mutex);
+  return answer(*program);
+}
+
+}  // namespace
+
+const char* nvvmGetErrorString(nvvmResult result) {
+  constexpr const char* kNames[] = {"NVVM_SUCCESS",
+                                    "NVVM_ERROR_OUT_OF_MEMORY",
+                                    "NVVM_ERROR_PROGRAM_CREATION_FAILURE",
+                                    "NVVM_ERROR_IR_VERSION_MISMATCH",
+                                    "NVVM_ERROR_INVALID_INPUT",
+                                    "NVVM_ERROR_INVALID_PROGRAM",
+                                    "NVVM_ERROR_INVALID_IR",
+                                    "NVVM_ERROR_INVALID_OPTION",
+                                    "NVVM_ERROR_NO_MODULE_IN_PROGRAM",
+                                    "NVVM_ERROR_COMPILATION",
+                                    "NVVM_ERROR_CANCELLED"};
+  const auto number = static_cast<size_t>(result);
+  return number < std::size(kNames) ? kNames[number] : "NVVM_ERROR_UNKNOWN";
+}
+
+nvvmResult nvvmVersion(int* major, int* minor) {
+  if (!major || !minor) return NVVM_ERROR_INVALID_INPUT;
+  *major = 2;
+  *minor = 0;
+  return NVVM_SUCCESS;
+}
+
+nvvmResult nvvmIRVersion(int* majorIR, int* minorIR, int* majorDbg, int* minorDbg) {
+  if (!majorIR || !minorIR || !majorDbg || !minorDbg) return NVVM_ERROR_INVALID_INPUT;
+  *majorIR = 2;
+  *minorIR = 0;
+  *majorDbg = 3;
+  *minorDbg = 1;
+  return NVVM_SUCCESS;
+}
+
+nvvmResult nvvmLLVMVersion(const char* arch, int* major) {
+  if (!arch || !major) return NVVM_ERROR_INVALID_INPUT;
+  *major = 19;
+  return NVVM_SUCCESS;
+}
+
+nvvmResult nvvmCreateProgram(nvvmProgram* handle) {
+  if (!handle) return NVVM_ERROR_INVALID_INPUT;
+  auto program = std::make_shared<Program>();
+  *handle = reinterpret_cast<nvvmProgram>(program.get());
+  const std::scoped_lock lock(programs().mutex);
+  programs().all[*handle] = std::move(program);
+  return NVVM_SUCCESS;
+}
+
+nvvmResult nvvmDestroyProgram(nvvmProgram* handle) {
+  if (!handle) return NVVM_ERROR_INVALID_PROGRAM;
+  const std::scoped_lock lock(programs().mutex);
+  if (programs().all.erase(*handle) == 0) return NVVM_ERROR_INVALID_PROGRAM;
+  *handle = nullptr;
+  return NVVM_SUCCESS;
+}
+
+nvvmResult nvvmAddModuleToProgram(nvvmProgram handle, const char* buffer, size_t size, const char* name) {
+  return add(handle, buffer, size, name, false);
+}
+
+nvvmResult nvvmLazyAddModuleToProgram(nvvmProgram handle, const char* buffer, size_t size, const char* name) {
+  return add(handle, buffer, size, name, true);
+}
+
+nvvmResult nvvmCompileProgram(nvvmProgram handle, int count, const char** options) {
+  return work(handle, count, options, NVVM_ERROR_COMPILATION,
+              [](Program& program, const ordito::nvvm::Options& read) -> ordito::Expected<> {
+                auto ptx = ordito::nvvm::compile(program.sources, read);
+                program.isCompiled = ptx.has_value();
+                if (!ptx) return tl::unexpected(ptx.error());
+                program.result = std::move(*ptx);
+                return {};
+              });
+}
+
+nvvmResult nvvmVerifyProgram(nvvmProgram handle, int count, const char** options) {
+  return work(handle, count, options, NVVM_ERROR_INVALID_IR, [](const Program& program, const ordito::nvvm::Options&) {
+    return ordito::nvvm::verify(program.sources);
+  });
+}
+
+nvvmResult nvvmGetCompiledResultSize(nvvmProgram handle, size_t* size) {
+  return withProgram(handle, [&](const Program& program) {
+    return program.isCompiled ? sizeOf(program.result, size) : NVVM_ERROR_INVALID_PROGRAM;
+  });
+}
+
+nvvmResult nvvmGetCompiledResult(nvvmProgram handle, char* buffer) {
+  return withProgram(handle, [&](const Program& program) {
+    return program.isCompiled ? copyOf(program.result, buffer) : NVVM_ERROR_INVALID_PROGRAM;
+  });
+}
+
+nvvmResult nvvmGetProgramLogSize(nvvmProgram handle, size_t* size) {
+  return withProgram(handle, [&](const Program& program) { return sizeOf(program.log, size); });
+}
+
+nvvmResult nvvmGetProgramLog(nvvmProgram handle, char* buffer) {
+  return withProgram(handle, [&](const Program& program) { return copyOf(program.log, buffer); });
+}

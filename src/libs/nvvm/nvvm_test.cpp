@@ -1,0 +1,192 @@
+// libnvvm as a compiler of Python calls it.
+#include "nvvm.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "ptx/parser.hpp"
+#include "ptx/verifier.hpp"
+
+namespace ordito {
+namespace {
+
+/// As llvmlite writes it: typed pointers, and a layout that is not quite LLVM's.
+std::string module(const std::string& body, const std::string& declarations = "") {
+  return "target triple = \"nvptx64-nvidia-cuda\"\n"
+         "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-f32:32:32-f64:64:64-"
+         "v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\n" +
+         declarations + "\ndefine void @kernel(float* %out, float %a, float %b) {\n" + body +
+         "  ret void\n}\n"
+         "!nvvm.annotations = !{!0}\n!0 = !{void (float*, float, float)* @kernel, !\"kernel\", i32 1}\n";
+}
+
+const std::string kQuotient = "  %q = fdiv float %a, %b\n  store float %q, float* %out\n";
+
+class Nvvm : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(nvvmCreateProgram(&program_), NVVM_SUCCESS); }
+  void TearDown() override { EXPECT_EQ(nvvmDestroyProgram(&program_), NVVM_SUCCESS); }
+
+  void add(const std::string& text) {
+    EXPECT_EQ(nvvmAddModuleToProgram(program_, text.data(), text.size(), "main"), NVVM_SUCCESS);
+  }
+  void addLazily(const std::string& text) {
+    EXPECT_EQ(nvvmLazyAddModuleToProgram(program_, text.data(), text.size(), "lazy"), NVVM_SUCCESS);
+  }
+  nvvmResult compile(std::vector<const char*> options = {}) {
+    return nvvmCompileProgram(program_, static_cast<int>(options.size()), options.data());
+  }
+  /// What the program compiles to: PTX that our own reader finds right.
+  std::string ptx(std::vector<const char*> options = {}) {
+    EXPECT_EQ(compile(std::move(options)), NVVM_SUCCESS) << log();
+    size_t size = 0;
+    EXPECT_EQ(nvvmGetCompiledResultSize(program_, &size), NVVM_SUCCESS);
+    if (size == 0) return {};
+    std::string text(size, 'x');
+    EXPECT_EQ(nvvmGetCompiledResult(program_, text.data()), NVVM_SUCCESS);
+    EXPECT_EQ(text.back(), '\0');
+    text.pop_back();
+    const auto parsed = ptx::parse(text);
+    EXPECT_TRUE(parsed) << parsed.error().message << text;
+    if (parsed) EXPECT_TRUE(ptx::verify(*parsed)) << text;
+    return text;
+  }
+  std::string log() {
+    size_t size = 0;
+    EXPECT_EQ(nvvmGetProgramLogSize(program_, &size), NVVM_SUCCESS);
+    std::string text(size, 'x');
+    EXPECT_EQ(nvvmGetProgramLog(program_, text.data()), NVVM_SUCCESS);
+    return text.substr(0, text.find('\0'));
+  }
+  static bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+  nvvmProgram program_ = nullptr;
+};
+
+TEST_F(Nvvm, AnswersVersions) {
+  int a = 0, b = 0, c = 0, d = 0;
+  EXPECT_EQ(nvvmVersion(&a, &b), NVVM_SUCCESS);
+  EXPECT_EQ(a, 2);
+  EXPECT_EQ(nvvmIRVersion(&a, &b, &c, &d), NVVM_SUCCESS);
+  EXPECT_GE(a * 10 + b, 16) << "the IR of LLVM 7 and later";
+  EXPECT_STREQ(nvvmGetErrorString(NVVM_ERROR_INVALID_IR), "NVVM_ERROR_INVALID_IR");
+  EXPECT_EQ(nvvmVersion(nullptr, &b), NVVM_ERROR_INVALID_INPUT);
+}
+
+TEST_F(Nvvm, TypedPointersAndTheArchitecture) {
+  add(module(kQuotient));
+  const std::string text = ptx({"-arch=compute_86"});
+  EXPECT_TRUE(has(text, ".visible .entry kernel(") && has(text, ".target sm_86") && has(text, "div.rn.f32")) << text;
+}
+
+TEST_F(Nvvm, OptionsOfArithmetic) {
+  add(
+      module("  %p = fmul float %a, %b\n  %s = fadd float %p, %a\n  %q = fdiv float %s, %b\n"
+             "  %r = call float @llvm.sqrt.f32(float %q)\n  store float %r, float* %out\n",
+             "declare float @llvm.sqrt.f32(float)"));
+  const std::string precise = ptx({"-fma=0"});
+  EXPECT_TRUE(has(precise, "mul.rn.f32") && has(precise, "div.rn.f32") && has(precise, "sqrt.rn.f32")) << precise;
+  const std::string fast = ptx({"-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=1"});
+  EXPECT_TRUE(has(fast, "fma.rn.ftz.f32") && has(fast, "div.full.ftz.f32") && has(fast, "sqrt.approx.ftz.f32")) << fast;
+  EXPECT_EQ(ptx({"-fma=0"}), precise) << "options of one compilation do not stay for the next";
+}
+
+TEST_F(Nvvm, LibdeviceIsLinkedAsFarAsItIsCalled) {
+  std::ifstream file(ORDITO_LIBDEVICE, std::ios::binary);
+  const std::string libdevice{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_TRUE(libdevice.starts_with("BC\xc0\xde"));
+  add(
+      module("  %m = call float @__nv_fmaf_rz(float %a, float %b, float %a)\n"
+             "  %e = call float @__nv_expf(float %m)\n  store float %e, float* %out\n",
+             "declare float @__nv_fmaf_rz(float, float, float)\ndeclare float @__nv_expf(float)"));
+  addLazily(libdevice);
+  const std::string text = ptx();
+  EXPECT_TRUE(has(text, "fma.rz.f32") && has(text, ".extern .func") && has(text, "__nv_expf")) << text;
+  EXPECT_FALSE(has(text, "__nv_popc")) << text;
+  const std::string slow = ptx({"-opt=0"});
+  EXPECT_TRUE(has(slow, "fma.rz.f32")) << slow;
+  EXPECT_FALSE(has(slow, ".visible .func")) << slow;
+}
+
+TEST_F(Nvvm, ShufflesAndVotesOfTheSpecification) {
+  const std::string declarations =
+      "declare {i32, i1} @llvm.nvvm.shfl.sync.i32(i32, i32, i32, i32, i32)\n"
+      "declare {i32, i1} @llvm.nvvm.vote.sync(i32, i32, i1)\n";
+  add(
+      module("  %s = call {i32, i1} @llvm.nvvm.shfl.sync.i32(i32 -1, i32 2, i32 7, i32 1, i32 31)\n"
+             "  %x = extractvalue {i32, i1} %s, 0\n"
+             "  %v = call {i32, i1} @llvm.nvvm.vote.sync(i32 -1, i32 3, i1 true)\n"
+             "  %y = extractvalue {i32, i1} %v, 0\n"
+             "  %w = call {i32, i1} @llvm.nvvm.vote.sync(i32 -1, i32 1, i1 true)\n"
+             "  %z = extractvalue {i32, i1} %w, 1\n"
+             "  %o = zext i1 %z to i32\n"
+             "  %t = add i32 %x, %y\n  %u = add i32 %t, %o\n  %f = bitcast i32 %u to float\n"
+             "  store float %f, float* %out\n",
+             declarations));
+  const std::string text = ptx();
+  EXPECT_TRUE(has(text, "shfl.sync.down.b32") && has(text, "vote.sync.ballot.b32") && has(text, "vote.sync.any.pred"))
+      << text;
+}
+
+TEST_F(Nvvm, LinesAndDebugInformation) {
+  std::string text = module("  store float %a, float* %out, !dbg !9\n");
+  text.replace(text.find(" {\n"), 3, " !dbg !5 {\n");
+  add(text +
+      "!llvm.dbg.cu = !{!2}\n!llvm.module.flags = !{!4}\n"
+      "!2 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !3, producer: \"test\", emissionKind: "
+      "FullDebug)\n"
+      "!3 = !DIFile(filename: \"a.py\", directory: \"/tmp\")\n"
+      "!4 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+      "!5 = distinct !DISubprogram(name: \"kernel\", file: !3, line: 3, type: !6, unit: !2, spFlags: "
+      "DISPFlagDefinition)\n"
+      "!6 = !DISubroutineType(types: !7)\n!7 = !{null}\n!9 = !DILocation(line: 4, column: 1, scope: !5)\n");
+  const std::string plain = ptx(), lines = ptx({"-generate-line-info"}), debug = ptx({"-g", "-opt=0"});
+  EXPECT_FALSE(has(plain, ".loc")) << plain;
+  EXPECT_TRUE(has(lines, ".loc") && has(lines, "a.py") && !has(lines, ".debug_info")) << lines;
+  EXPECT_TRUE(has(debug, ".debug_info") && has(debug, ", debug")) << debug;
+}
+
+TEST_F(Nvvm, MistakesAreNamed) {
+  EXPECT_EQ(compile(), NVVM_ERROR_NO_MODULE_IN_PROGRAM);
+  size_t size = 0;
+  EXPECT_EQ(nvvmGetCompiledResultSize(program_, &size), NVVM_ERROR_INVALID_PROGRAM);
+  add(module(kQuotient));
+  EXPECT_EQ(compile({"-arch=sm_80"}), NVVM_ERROR_INVALID_OPTION);
+  EXPECT_TRUE(has(log(), "-arch=sm_80")) << log();
+  EXPECT_EQ(compile({"-numba-debug"}), NVVM_ERROR_INVALID_OPTION);
+  EXPECT_EQ(compile({"-opt=9"}), NVVM_ERROR_INVALID_OPTION);
+  EXPECT_EQ(nvvmAddModuleToProgram(program_, nullptr, 4, "x"), NVVM_ERROR_INVALID_INPUT);
+  EXPECT_EQ(nvvmVerifyProgram(program_, 0, nullptr), NVVM_SUCCESS) << log();
+  add("define void @f( {\n");
+  EXPECT_EQ(nvvmVerifyProgram(program_, 0, nullptr), NVVM_ERROR_INVALID_IR);
+  EXPECT_EQ(compile(), NVVM_ERROR_COMPILATION);
+  EXPECT_TRUE(has(log(), "main:2:1: error")) << log();
+}
+
+TEST_F(Nvvm, WhatLlvmCannotLowerIsAnError) {
+  add(
+      module("  %c = call i32 @llvm.x86.sse42.crc32.32.8(i32 1, i8 2)\n  %f = bitcast i32 %c to float\n"
+             "  store float %f, float* %out\n",
+             "declare i32 @llvm.x86.sse42.crc32.32.8(i32, i8)"));
+  EXPECT_EQ(compile(), NVVM_ERROR_COMPILATION);
+  EXPECT_FALSE(log().empty());
+}
+
+TEST_F(Nvvm, AnUnknownIntrinsicIsNamed) {
+  add(module("  call void @llvm.nvvm.frobnicate()\n", "declare void @llvm.nvvm.frobnicate()"));
+  EXPECT_EQ(compile(), NVVM_ERROR_COMPILATION);
+  EXPECT_TRUE(has(log(), "llvm.nvvm.frobnicate")) << log();
+}
+
+TEST_F(Nvvm, AModuleForAnotherMachineIsNotVerified) {
+  add("target triple = \"x86_64-linux-gnu\"\ndefine void @f() {\n  ret void\n}\n");
+  EXPECT_EQ(nvvmVerifyProgram(program_, 0, nullptr), NVVM_ERROR_INVALID_IR);
+  EXPECT_TRUE(has(log(), "Invalid target triple")) << log();
+}
+
+}  // namespace
+}  // namespace ordito

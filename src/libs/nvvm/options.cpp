@@ -1,0 +1,60 @@
+// See options.hpp. libNVVM API, "nvvmCompileProgram", lists them.
+#include "libs/nvvm/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace ordito::nvvm {
+namespace {
+
+/// `-ftz=1`: a flag with its value.
+struct Flag {
+  std::string_view name;
+  bool Options::* value;
+};
+constexpr Flag kFlags[] = {{"-ftz", &Options::flushesDenormals},
+                           {"-prec-sqrt", &Options::preciseSquareRoot},
+                           {"-prec-div", &Options::preciseDivision},
+                           {"-fma", &Options::contracts}};
+
+bool readArch(std::string_view text, unsigned& capability) {
+  if (!text.starts_with("compute_")) return false;
+  text.remove_prefix(std::string_view("compute_").size());
+  // compute_90a and compute_100f: code for one GPU or a family; PTX for all of them does here.
+  if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), capability);
+  return error == std::errc{} && end == text.data() + text.size() && capability >= 30 && capability < 200;
+}
+
+bool readFlag(std::string_view name, std::string_view value, Options& options) {
+  for (const Flag& flag : kFlags)
+    if (name == flag.name && (value == "0" || value == "1")) return options.*flag.value = value == "1", true;
+  return false;
+}
+
+bool read(std::string_view word, Options& options) {
+  const size_t equals = std::min(word.find('='), word.size());
+  const std::string_view name = word.substr(0, equals), value = word.substr(std::min(equals + 1, word.size()));
+  if (word == "-g") return options.isDebug = true;
+  if (word == "-generate-line-info") return options.hasLines = true;
+  if (name == "-opt" && (value == "0" || value == "3")) return options.optimises = value == "3", true;
+  if (name == "-arch") return readArch(value, options.capability);
+  if (name == "-split-compile") return true;  // how many threads may compile: one does
+  return readFlag(name, value, options);
+}
+
+}  // namespace
+
+Expected<Options> readOptions(std::span<const char* const> words) {
+  Options options;
+  for (const char* word : words) {
+    const std::string_view text = word ? word : "";
+    if (text == "-gen-lto")
+      return fail("-gen-lto: there is no intermediate code for linking here; leave the option out to get PTX");
+    if (!read(text, options)) return fail("{}: no option of libNVVM, or no value of it", text);
+  }
+  return options;
+}
+
+}  // namespace ordito::nvvm

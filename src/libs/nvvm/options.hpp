@@ -1,0 +1,23 @@
+// The options of nvvmCompileProgram and nvvmVerifyProgram.
+#pragma once
+
+#include <span>
+
+#include "base/error.hpp"
+
+namespace ordito::nvvm {
+
+struct Options {
+  unsigned capability = 75;  // of -arch=compute_75
+  bool optimises = true;     // -opt=3
+  bool isDebug = false;      // -g
+  bool hasLines = false;     // -generate-line-info
+  bool flushesDenormals = false;
+  bool preciseSquareRoot = true, preciseDivision = true;
+  bool contracts = true;  // -fma=1
+};
+
+/// An option that the library does not have, or a value that it cannot have, is an error that names it.
+Expected<Options> readOptions(std::span<const char* const> words);
+
+}  // namespace ordito::nvvm
