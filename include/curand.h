@@ -3,6 +3,7 @@
 #define CURAND_H_
 
 #include "cuda_runtime.h"
+#include "library_types.h"
 
 #define CURAND_VERSION 10304
 #define CURAND_VER_MAJOR 10
@@ -52,6 +53,17 @@ enum curandOrdering {
 };
 typedef enum curandOrdering curandOrdering_t;
 
+enum curandDirectionVectorSet {
+  CURAND_DIRECTION_VECTORS_32_JOEKUO6 = 101,
+  CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6 = 102,
+  CURAND_DIRECTION_VECTORS_64_JOEKUO6 = 103,
+  CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6 = 104
+};
+typedef enum curandDirectionVectorSet curandDirectionVectorSet_t;
+/* The vectors of one dimension. */
+typedef unsigned int curandDirectionVectors32_t[32];
+typedef unsigned long long curandDirectionVectors64_t[64];
+
 typedef struct curandGenerator_st* curandGenerator_t;
 
 #if defined(__cplusplus)
@@ -62,13 +74,16 @@ curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType
 curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type);
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator);
 curandStatus_t curandGetVersion(int* version);
+curandStatus_t curandGetProperty(libraryPropertyType type, int* value);
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream);
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed);
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset);
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t ordering);
+curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions);
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator);
 
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int* numbers, size_t count);
+curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long* numbers, size_t count);
 curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* numbers, size_t count);
 curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* numbers, size_t count);
 curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* numbers, size_t count, float mean,
@@ -79,6 +94,12 @@ curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* numbe
                                        float deviation);
 curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* numbers, size_t count, double mean,
                                              double deviation);
+curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* numbers, size_t count, double lambda);
+
+curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t* vectors[], curandDirectionVectorSet_t set);
+curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t* vectors[], curandDirectionVectorSet_t set);
+curandStatus_t curandGetScrambleConstants32(unsigned int** constants);
+curandStatus_t curandGetScrambleConstants64(unsigned long long** constants);
 
 #if defined(__cplusplus)
 }

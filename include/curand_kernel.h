@@ -1,5 +1,5 @@
 // Random numbers in kernels: the generators XORWOW, Philox4x32-10 and MRG32k3a with the sequences of NVIDIA's library
-// of that name, and uniform, normal and log-normal numbers from them.
+// of that name, Sobol's quasirandom sequences, and uniform, normal, log-normal and Poisson's numbers from them.
 #ifndef CURAND_KERNEL_H_
 #define CURAND_KERNEL_H_
 
@@ -10,9 +10,11 @@
 
 #include "ordito/curand_mrg32k3a.h"
 #include "ordito/curand_philox.h"
+#include "ordito/curand_sobol.h"
 #include "ordito/curand_xorwow.h"
 // Over these:
 #include "ordito/curand_distributions.h"
+#include "ordito/curand_poisson.h"
 
 #endif
 #endif

@@ -6,25 +6,37 @@
 #include <memory>
 #include <mutex>
 
+#include "libs/curand/directions.hpp"
+#include "libs/curand/mersenne.hpp"
+#include "libs/curand/poisson.hpp"
+#include "libs/curand/quasi.hpp"
 #include "libs/curand/sequences.hpp"
 #include "libs/stream_task.hpp"
 
 namespace {
 
-using ordito::curand::Filler;
-using ordito::curand::Sequences;
+using namespace ordito::curand;
 
-std::unique_ptr<Filler> makeFiller(curandRngType_t type, unsigned long long seed, unsigned long long offset) {
-  switch (type) {
-    case CURAND_RNG_PSEUDO_MRG32K3A: return std::make_unique<Sequences<curandStateMRG32k3a_t>>(seed, offset);
-    case CURAND_RNG_PSEUDO_PHILOX4_32_10: return std::make_unique<Sequences<curandStatePhilox4_32_10_t>>(seed, offset);
-    default: return std::make_unique<Sequences<curandStateXORWOW_t>>(seed, offset);
-  }
+bool isQuasi(curandRngType_t type) { return type >= CURAND_RNG_QUASI_DEFAULT; }
+/// Sobol's numbers of 64 bits.
+bool isLong(curandRngType_t type) {
+  return type == CURAND_RNG_QUASI_SOBOL64 || type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64;
 }
 
 bool isKnown(curandRngType_t type) {
-  return type == CURAND_RNG_PSEUDO_DEFAULT || type == CURAND_RNG_PSEUDO_XORWOW || type == CURAND_RNG_PSEUDO_MRG32K3A ||
-         type == CURAND_RNG_PSEUDO_PHILOX4_32_10;
+  switch (type) {
+    case CURAND_RNG_PSEUDO_DEFAULT:
+    case CURAND_RNG_PSEUDO_XORWOW:
+    case CURAND_RNG_PSEUDO_MRG32K3A:
+    case CURAND_RNG_PSEUDO_MT19937:
+    case CURAND_RNG_PSEUDO_PHILOX4_32_10:
+    case CURAND_RNG_QUASI_DEFAULT:
+    case CURAND_RNG_QUASI_SOBOL32:
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
+    case CURAND_RNG_QUASI_SOBOL64:
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64: return true;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -33,6 +45,7 @@ struct curandGenerator_st {
   curandRngType_t type;
   bool onHost;
   unsigned long long seed = 0, offset = 0;
+  unsigned int dimensions = 1;
   cudaStream_t stream = nullptr;
   std::mutex mutex;
   std::shared_ptr<Filler> filler;  // null: to be started
@@ -40,16 +53,43 @@ struct curandGenerator_st {
 
 namespace {
 
+const unsigned long long* asLongs(const uint64_t* words) { return reinterpret_cast<const unsigned long long*>(words); }
+
+std::shared_ptr<Filler> makeFiller(const curandGenerator_st& g) {
+  switch (g.type) {
+    case CURAND_RNG_PSEUDO_MRG32K3A: return std::make_shared<Sequences<curandStateMRG32k3a_t>>(g.seed, g.offset);
+    case CURAND_RNG_PSEUDO_PHILOX4_32_10:
+      return std::make_shared<Sequences<curandStatePhilox4_32_10_t>>(g.seed, g.offset);
+    case CURAND_RNG_PSEUDO_MT19937: return std::make_shared<Mersenne>(g.seed, g.offset);
+    case CURAND_RNG_QUASI_DEFAULT:
+    case CURAND_RNG_QUASI_SOBOL32:
+      return std::make_shared<Quasi<curandStateSobol32_t>>(directions32(false), nullptr, g.dimensions, g.offset);
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
+      return std::make_shared<Quasi<curandStateScrambledSobol32_t>>(directions32(true), constants32(), g.dimensions,
+                                                                    g.offset);
+    case CURAND_RNG_QUASI_SOBOL64:
+      return std::make_shared<Quasi<curandStateSobol64_t>>(asLongs(directions64(false)), nullptr, g.dimensions,
+                                                           g.offset);
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64:
+      return std::make_shared<Quasi<curandStateScrambledSobol64_t>>(asLongs(directions64(true)), asLongs(constants64()),
+                                                                    g.dimensions, g.offset);
+    default: return std::make_shared<Sequences<curandStateXORWOW_t>>(g.seed, g.offset);
+  }
+}
+
 std::shared_ptr<Filler> fillerOf(curandGenerator_t generator) {
-  if (!generator->filler) generator->filler = makeFiller(generator->type, generator->seed, generator->offset);
+  if (!generator->filler) generator->filler = makeFiller(*generator);
   return generator->filler;
 }
 
 curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool onHost) {
   if (!generator) return CURAND_STATUS_TYPE_ERROR;
   if (!isKnown(type)) {
-    std::fprintf(stderr, "ordito: curandCreateGenerator: there are XORWOW, MRG32K3A and PHILOX4_32_10, not type %d\n",
-                 static_cast<int>(type));
+    std::fprintf(
+        stderr,
+        "ordito: curandCreateGenerator: there are XORWOW, MRG32K3A, MT19937, PHILOX4_32_10 and SOBOL32 and 64, "
+        "plain and scrambled, not type %d\n",
+        static_cast<int>(type));
     return CURAND_STATUS_TYPE_ERROR;
   }
   *generator = new curandGenerator_st{.type = type, .onHost = onHost, .mutex = {}, .filler = nullptr};
@@ -58,12 +98,13 @@ curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool o
 
 /// Generates now or, for a generator of the device, behind what its stream has to do.
 template <class Fill>
-curandStatus_t generate(curandGenerator_t generator, const Fill& fill) {
+curandStatus_t generate(curandGenerator_t generator, const char* name, size_t count, const Fill& fill) {
   if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+  if (count % generator->dimensions != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
   const std::scoped_lock lock(generator->mutex);
   auto filler = fillerOf(generator);
   if (generator->onHost) return fill(*filler), CURAND_STATUS_SUCCESS;
-  const CUresult result = ordito::libs::enqueue(generator->stream, "curandGenerate", [filler, fill] { fill(*filler); });
+  const CUresult result = ordito::libs::enqueue(generator->stream, name, [filler, fill] { fill(*filler); });
   return result == CUDA_SUCCESS ? CURAND_STATUS_SUCCESS : CURAND_STATUS_LAUNCH_FAILURE;
 }
 
@@ -76,11 +117,12 @@ curandStatus_t change(curandGenerator_t generator, const Change& how) {
 }
 
 template <class Type>
-curandStatus_t generateNormal(curandGenerator_t generator, Type* numbers, size_t count, Type mean, Type deviation,
-                              bool exponential) {
+curandStatus_t generateNormal(curandGenerator_t generator, const char* name, Type* numbers, size_t count, Type mean,
+                              Type deviation, bool exponential) {
   if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
-  if (count % 2 && generator->type != CURAND_RNG_PSEUDO_PHILOX4_32_10) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
-  return generate(generator, [=](Filler& filler) {
+  const bool isInPairs = generator->type != CURAND_RNG_PSEUDO_PHILOX4_32_10 && !isQuasi(generator->type);
+  if (count % 2 && isInPairs) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+  return generate(generator, name, count, [=](Filler& filler) {
     filler.normal(numbers, count);
     for (size_t i = 0; i < count; ++i) {
       numbers[i] = mean + deviation * numbers[i];
@@ -112,10 +154,17 @@ curandStatus_t curandGetVersion(int* version) {
   return CURAND_STATUS_SUCCESS;
 }
 
+curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
+  if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL) return CURAND_STATUS_OUT_OF_RANGE;
+  *value = type == MAJOR_VERSION ? CURAND_VER_MAJOR : type == MINOR_VERSION ? CURAND_VER_MINOR : CURAND_VER_PATCH;
+  return CURAND_STATUS_SUCCESS;
+}
+
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
   return change(generator, [&] { generator->stream = stream; });
 }
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed) {
+  if (generator && isQuasi(generator->type)) return CURAND_STATUS_TYPE_ERROR;
   return change(generator, [&] { generator->seed = seed, generator->filler = nullptr; });
 }
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
@@ -123,38 +172,88 @@ curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned lo
 }
 /// The orders that there are give the same numbers here.
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t ordering) {
-  if (ordering == CURAND_ORDERING_PSEUDO_SEEDED || ordering == CURAND_ORDERING_QUASI_DEFAULT)
+  if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+  const bool isForQuasi = ordering == CURAND_ORDERING_QUASI_DEFAULT;
+  if (ordering == CURAND_ORDERING_PSEUDO_SEEDED || isForQuasi != isQuasi(generator->type))
     return CURAND_STATUS_OUT_OF_RANGE;
-  return change(generator, [] {});
+  return CURAND_STATUS_SUCCESS;
+}
+curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions) {
+  if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+  if (!isQuasi(generator->type)) return CURAND_STATUS_TYPE_ERROR;
+  if (dimensions > kDimensions && dimensions <= 20000)
+    std::fprintf(stderr, "ordito: curandSetQuasiRandomGeneratorDimensions: there are %u dimensions, not %u\n",
+                 kDimensions, dimensions);
+  if (dimensions == 0 || dimensions > kDimensions) return CURAND_STATUS_OUT_OF_RANGE;
+  return change(generator, [&] { generator->dimensions = dimensions, generator->filler = nullptr; });
 }
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
   return change(generator, [&] { fillerOf(generator); });
 }
 
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int* numbers, size_t count) {
-  return generate(generator, [=](Filler& filler) { filler.bits(numbers, count); });
+  if (generator && isLong(generator->type)) return CURAND_STATUS_TYPE_ERROR;
+  return generate(generator, "curandGenerate", count, [=](Filler& filler) { filler.bits(numbers, count); });
+}
+curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long* numbers, size_t count) {
+  if (generator && !isLong(generator->type)) return CURAND_STATUS_TYPE_ERROR;
+  return generate(generator, "curandGenerateLongLong", count,
+                  [=](Filler& filler) { filler.longs(reinterpret_cast<uint64_t*>(numbers), count); });
 }
 curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* numbers, size_t count) {
-  return generate(generator, [=](Filler& filler) { filler.uniform(numbers, count); });
+  return generate(generator, "curandGenerateUniform", count, [=](Filler& filler) { filler.uniform(numbers, count); });
 }
 curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* numbers, size_t count) {
-  return generate(generator, [=](Filler& filler) { filler.uniform(numbers, count); });
+  return generate(generator, "curandGenerateUniformDouble", count,
+                  [=](Filler& filler) { filler.uniform(numbers, count); });
 }
 curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* numbers, size_t count, float mean,
                                     float deviation) {
-  return generateNormal(generator, numbers, count, mean, deviation, false);
+  return generateNormal(generator, "curandGenerateNormal", numbers, count, mean, deviation, false);
 }
 curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* numbers, size_t count, double mean,
                                           double deviation) {
-  return generateNormal(generator, numbers, count, mean, deviation, false);
+  return generateNormal(generator, "curandGenerateNormalDouble", numbers, count, mean, deviation, false);
 }
 curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* numbers, size_t count, float mean,
                                        float deviation) {
-  return generateNormal(generator, numbers, count, mean, deviation, true);
+  return generateNormal(generator, "curandGenerateLogNormal", numbers, count, mean, deviation, true);
 }
 curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* numbers, size_t count, double mean,
                                              double deviation) {
-  return generateNormal(generator, numbers, count, mean, deviation, true);
+  return generateNormal(generator, "curandGenerateLogNormalDouble", numbers, count, mean, deviation, true);
+}
+curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* numbers, size_t count, double lambda) {
+  if (!(lambda > 0 && lambda < 4e9)) return CURAND_STATUS_OUT_OF_RANGE;
+  return generate(generator, "curandGeneratePoisson", count,
+                  [numbers, count, distribution = std::make_shared<const Poisson>(lambda)](Filler& filler) {
+                    std::vector<double> uniform(count);
+                    filler.uniform(uniform.data(), count);
+                    for (size_t i = 0; i < count; ++i) numbers[i] = (*distribution)(uniform[i]);
+                  });
+}
+
+curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t* vectors[], curandDirectionVectorSet_t set) {
+  const bool isScrambled = set == CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6;
+  if (!vectors || (set != CURAND_DIRECTION_VECTORS_32_JOEKUO6 && !isScrambled)) return CURAND_STATUS_OUT_OF_RANGE;
+  *vectors = reinterpret_cast<curandDirectionVectors32_t*>(const_cast<uint32_t*>(directions32(isScrambled)));
+  return CURAND_STATUS_SUCCESS;
+}
+curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t* vectors[], curandDirectionVectorSet_t set) {
+  const bool isScrambled = set == CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6;
+  if (!vectors || (set != CURAND_DIRECTION_VECTORS_64_JOEKUO6 && !isScrambled)) return CURAND_STATUS_OUT_OF_RANGE;
+  *vectors = reinterpret_cast<curandDirectionVectors64_t*>(const_cast<uint64_t*>(directions64(isScrambled)));
+  return CURAND_STATUS_SUCCESS;
+}
+curandStatus_t curandGetScrambleConstants32(unsigned int** constants) {
+  if (!constants) return CURAND_STATUS_OUT_OF_RANGE;
+  *constants = const_cast<uint32_t*>(constants32());
+  return CURAND_STATUS_SUCCESS;
+}
+curandStatus_t curandGetScrambleConstants64(unsigned long long** constants) {
+  if (!constants) return CURAND_STATUS_OUT_OF_RANGE;
+  *constants = const_cast<unsigned long long*>(asLongs(constants64()));
+  return CURAND_STATUS_SUCCESS;
 }
 
 }  // extern "C"

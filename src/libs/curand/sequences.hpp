@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "libs/curand/filler.hpp"
 #include "libs/curand/host_side.hpp"
 
 namespace ordito::curand {
@@ -26,17 +27,6 @@ template <>
 struct Shape<curandStatePhilox4_32_10_t> {
   static constexpr size_t sequences = 65536;
   static constexpr unsigned words = 4, doubles = 4, normals = 4;
-};
-
-/// A generator that fills arrays.
-class Filler {
- public:
-  virtual ~Filler() = default;
-  virtual void bits(uint32_t* out, size_t count) = 0;
-  virtual void uniform(float* out, size_t count) = 0;
-  virtual void uniform(double* out, size_t count) = 0;
-  virtual void normal(float* out, size_t count) = 0;
-  virtual void normal(double* out, size_t count) = 0;
 };
 
 template <class State>

@@ -1,0 +1,120 @@
+// See directions.hpp. A dimension has a primitive polynomial and its first direction numbers; a recurrence gives the
+// others (Bratley and Fox, "Algorithm 659", 1988). Those of Joe and Kuo (2008) come with Boost.
+#include "libs/curand/directions.hpp"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <boost/random/detail/sobol_table.hpp>
+#include <new>
+
+namespace ordito::curand {
+namespace {
+
+using Known = boost::random::detail::qrng_tables::sobol;
+static_assert(Known::max_dimension == kDimensions);
+
+template <class Word>
+constexpr unsigned kBits = sizeof(Word) * 8;
+
+/// `count` words that end where memory that nobody may read begins.
+template <class Word>
+Word* allocate(size_t count) {
+  constexpr size_t kPage = 4096;
+  const size_t pages = (count * sizeof(Word) + kPage - 1) / kPage;
+  void* memory = mmap(nullptr, (pages + 1) * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED || mprotect(memory, pages * kPage, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  return reinterpret_cast<Word*>(static_cast<char*>(memory) + pages * kPage) - count;
+}
+
+/// A known sequence of random words (splitmix64, Steele and others, 2014).
+uint64_t random(uint64_t& state) {
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// The vectors of one dimension: the number m[j] of j + 1 bits, shifted to the top. In these terms the recurrence
+/// m[j] = m[j-d] ^ 2^d m[j-d] ^ (sum of 2^s m[j-s] over the polynomial's other coefficients) loses its powers of two.
+template <class Word>
+void fill(Word* vectors, unsigned dimension) {
+  const unsigned polynomial = dimension == 0 ? 1 : Known::polynomial(dimension - 1);
+  const unsigned degree = static_cast<unsigned>(std::bit_width(polynomial)) - 1;
+  for (unsigned j = 0; j < kBits<Word>; ++j) {
+    const unsigned place = kBits<Word> - 1 - j;
+    if (dimension == 0) {
+      vectors[j] = Word{1} << place;
+    } else if (j < degree) {
+      vectors[j] = Word{Known::minit(dimension - 1, j)} << place;
+    } else {
+      vectors[j] = vectors[j - degree] >> degree;
+      for (unsigned k = 0; k < degree; ++k)
+        if (polynomial >> k & 1) vectors[j] ^= vectors[j - (degree - k)];
+    }
+  }
+}
+
+/// Row r of a lower triangular matrix with ones on its diagonal says of which bits, counted from the highest one, the
+/// new bit r is the sum.
+template <class Word>
+void scramble(Word* vectors, uint64_t& state) {
+  constexpr unsigned kCount = kBits<Word>;
+  Word rows[kCount];
+  for (unsigned r = 0; r < kCount; ++r) {
+    const Word diagonal = Word{1} << (kCount - 1 - r);
+    const Word before = r == 0 ? Word{0} : static_cast<Word>(~Word{0} << (kCount - r));
+    rows[r] = diagonal | (static_cast<Word>(random(state)) & before);
+  }
+  for (unsigned j = 0; j < kCount; ++j) {
+    Word mixed = 0;
+    for (unsigned r = 0; r < kCount; ++r)
+      mixed |= static_cast<Word>(std::popcount(static_cast<Word>(vectors[j] & rows[r])) & 1) << (kCount - 1 - r);
+    vectors[j] = mixed;
+  }
+}
+
+template <class Word>
+const Word* make(bool isScrambled) {
+  Word* all = allocate<Word>(size_t{kDimensions} * kBits<Word>);
+  uint64_t state = kBits<Word>;
+  for (unsigned dimension = 0; dimension < kDimensions; ++dimension) {
+    Word* vectors = all + size_t{dimension} * kBits<Word>;
+    fill(vectors, dimension);
+    if (isScrambled) scramble(vectors, state);
+  }
+  return all;
+}
+
+template <class Word>
+const Word* makeConstants() {
+  Word* all = allocate<Word>(kDimensions);
+  uint64_t state = 0x5eed + kBits<Word>;
+  for (unsigned dimension = 0; dimension < kDimensions; ++dimension) all[dimension] = static_cast<Word>(random(state));
+  return all;
+}
+
+template <class Word>
+const Word* directions(bool isScrambled) {
+  if (isScrambled) {
+    static const Word* const scrambled = make<Word>(true);
+    return scrambled;
+  }
+  static const Word* const plain = make<Word>(false);
+  return plain;
+}
+
+}  // namespace
+
+const uint32_t* directions32(bool isScrambled) { return directions<uint32_t>(isScrambled); }
+const uint64_t* directions64(bool isScrambled) { return directions<uint64_t>(isScrambled); }
+const uint32_t* constants32() {
+  static const uint32_t* const constants = makeConstants<uint32_t>();
+  return constants;
+}
+const uint64_t* constants64() {
+  static const uint64_t* const constants = makeConstants<uint64_t>();
+  return constants;
+}
+
+}  // namespace ordito::curand

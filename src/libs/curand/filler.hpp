@@ -1,0 +1,21 @@
+// A generator that fills arrays, whatever its kind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ordito::curand {
+
+class Filler {
+ public:
+  virtual ~Filler() = default;
+  virtual void bits(uint32_t* out, size_t count) = 0;
+  /// Words of 64 bits; only of generators that make such.
+  virtual void longs(uint64_t*, size_t) {}
+  virtual void uniform(float* out, size_t count) = 0;
+  virtual void uniform(double* out, size_t count) = 0;
+  virtual void normal(float* out, size_t count) = 0;
+  virtual void normal(double* out, size_t count) = 0;
+};
+
+}  // namespace ordito::curand
