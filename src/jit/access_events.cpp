@@ -7,9 +7,9 @@
 //   several groups, all lanes on   global: their sums, if they lie apart
 //                                  shared: depends on the distances of the groups alone, which seldom change, so the
 //                                  last answer is kept with the distances that it is for
-//   ascending, all lanes on        global: the lanes at which the sector changes
+//   ascending                      global: the lanes at which the sector changes
 //
-// Everything else calls the runtime's counting functions, lane by lane (rt/access_counts.cpp).
+// Everything else calls the runtime's counting functions (rt/access_counts.cpp).
 #include "jit/access_events.hpp"
 
 #include "rt/access_counts.hpp"
@@ -58,6 +58,10 @@ LlvmValue AccessEvents::sectorsOfGroup(const Address& a, LlvmValue base, unsigne
   if (kind == Run::Kind::Same) return b_.getInt64(1);  // addresses are multiples of the size
   if (kind != Run::Kind::Scattered) {
     const uint64_t length = uint64_t{bytes} * width;
+    if (length % kSector == 0) {  // one more if it begins within a sector
+      LlvmValue within = b_.CreateICmpNE(b_.CreateAnd(start, b_.getInt64(kSector - 1)), b_.getInt64(0));
+      return b_.CreateAdd(b_.CreateZExt(within, b_.getInt64Ty()), b_.getInt64(length / kSector));
+    }
     LlvmValue last = b_.CreateAdd(start, b_.getInt64(length - 1));
     return b_.CreateAdd(b_.CreateSub(b_.CreateLShr(last, 5), b_.CreateLShr(start, 5)), b_.getInt64(1));
   }
@@ -112,7 +116,16 @@ LlvmValue AccessEvents::sectorsByLane(const AccessEvent& e, unsigned part) {
 LlvmValue AccessEvents::sharedByLane(const AccessEvent& e, unsigned part) {
   return c_.helper("ordito_count_shared", b_.getInt64Ty(),
                    {c_.inMemory(addresses_.addressVector(e.at, part, e.offset)), masks_.lanesOrAll(e.mask, part),
-                    b_.getInt32(e.bytes), b_.getInt32(static_cast<uint32_t>(e.kind))});
+                    b_.getInt32(e.bytes), b_.getInt32(static_cast<uint32_t>(e.kind)), lastPattern()});
+}
+
+/// Where the runtime keeps the last answer of this access.
+LlvmValue AccessEvents::lastPattern() {
+  llvm::IRBuilder<> entry(c_.entry);
+  auto* last = entry.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), sizeof(rt::SharedPattern)), nullptr, "pattern");
+  last->setAlignment(llvm::Align(alignof(rt::SharedPattern)));
+  entry.CreateMemSet(last, b_.getInt8(0), sizeof(rt::SharedPattern), last->getAlign());
+  return last;
 }
 
 /// `fast` where `condition` holds, else what `slow` computes.
@@ -280,7 +293,7 @@ LlvmValue AccessEvents::sectorsOf(const AccessEvent& e, unsigned part) {
   LlvmValue mask = masks_.maskOf(e.mask, part);
   auto byLane = [&] { return sectorsByLane(e, part); };
   if (e.bytes > kSector) return byLane();
-  if (!a.isGrouped()) return mask ? byLane() : sectorsOfAscending(e, part);
+  if (!a.isGrouped()) return sectorsOfAscending(e, part);
   auto base = [&](unsigned g) { return b_.CreateAdd(a.bases[part][g], b_.getInt64(static_cast<uint64_t>(e.offset))); };
   if (a.groups == 1 && !mask) return sectorsOfGroup(a, base(0), 0, kLanes, e.bytes);
   if (a.groups == 1) {
@@ -299,17 +312,29 @@ LlvmValue AccessEvents::sectorsOf(const AccessEvent& e, unsigned part) {
   return unless(groupsLieApart(a, part, e.bytes, e.offset), sum, byLane);
 }
 
-/// Where no lane's address is below that of the lane before it, a new sector begins at each lane whose sector differs
-/// from the one before. Addresses are multiples of the size, so a lane touches one sector.
+/// Where no lane's address is below that of the lane before it, the lanes of a sector are neighbours. Addresses are
+/// multiples of the size, so a lane touches one sector. Lanes that are off need not be in order, but often are: they
+/// left a loop, or a condition does not hold for what they would access.
 LlvmValue AccessEvents::sectorsOfAscending(const AccessEvent& e, unsigned part) {
   std::vector<int> before(kLanes, 0);
   for (unsigned lane = 1; lane < kLanes; ++lane) before[lane] = static_cast<int>(lane) - 1;
-  LlvmValue sector = b_.CreateLShr(addresses_.addressVector(e.at, part, e.offset), 5);
-  LlvmValue last = b_.CreateShuffleVector(sector, before);
+  LlvmValue addresses = addresses_.addressVector(e.at, part, e.offset);
+  if (!e.mask.empty()) addresses = b_.CreateFreeze(addresses);  // lanes that are off may hold anything
+  LlvmValue sector = b_.CreateLShr(addresses, 5), last = b_.CreateShuffleVector(sector, before);
   LlvmValue ascends = b_.CreateICmpEQ(masks_.laneBits(b_.CreateICmpUGE(sector, last)), b_.getInt32(~0u));
-  LlvmValue begins = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, masks_.laneBits(b_.CreateICmpNE(sector, last)));
-  LlvmValue sum = b_.CreateAdd(b_.CreateZExt(begins, b_.getInt64Ty()), b_.getInt64(1));
+  LlvmValue begins = masks_.laneBits(b_.CreateICmpNE(sector, last));
+  LlvmValue sectors =
+      e.mask.empty() ? b_.CreateOr(begins, b_.getInt32(1)) : runsWith(begins, masks_.laneBits(e.mask[part]));
+  LlvmValue sum = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, sectors), b_.getInt64Ty());
   return unless(ascends, sum, [&] { return sectorsByLane(e, part); });
+}
+
+/// A bit for each run of lanes in which one of `lanes` is; runs begin at the bits of `begins`, and at the first lane.
+/// Added to a run that is all ones but for its last lane, a lane that is on carries into the last, and not beyond.
+LlvmValue AccessEvents::runsWith(LlvmValue begins, LlvmValue lanes) {
+  LlvmValue lasts = b_.CreateOr(b_.CreateLShr(begins, 1), b_.getInt32(1u << 31)), others = b_.CreateNot(lasts);
+  LlvmValue carried = b_.CreateAdd(b_.CreateAnd(lanes, others), others);
+  return b_.CreateAnd(b_.CreateOr(carried, lanes), lasts);
 }
 
 /// Wavefronts of one warp's access to shared memory in the low half, those that conflicts added in the high half.

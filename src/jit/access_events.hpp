@@ -43,9 +43,11 @@ class AccessEvents : private Emitting {
   LlvmValue sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes);
   LlvmValue sectorsByLane(const AccessEvent& e, unsigned part);
   LlvmValue sharedByLane(const AccessEvent& e, unsigned part);
+  LlvmValue lastPattern();
   LlvmValue unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow);
   LlvmValue sectorsOfPairs(const Address& a, unsigned parts, int64_t offset);
   LlvmValue sectorsOfAscending(const AccessEvent& e, unsigned part);
+  LlvmValue runsWith(LlvmValue begins, LlvmValue lanes);
   LlvmValue sharedOfGroups(const AccessEvent& e, unsigned parts);
   LlvmValue sectorsOf(const AccessEvent& e, unsigned part);
   LlvmValue wavefrontsOf(const AccessEvent& e, unsigned part);

@@ -113,11 +113,9 @@ bool CodeLowering::lowerState(const Operation& o) {
     case Op::Forget:
       for (ValueId v : o.values) values_.forget(v);
       break;
-    case Op::EndEvent: {
-      const ir::Terminator& end = f_.blocks[o.block].end;
-      counting_.raiseEnd(end, maskFor(o.a), shapes_.isDivergent(o.block), end.condition);
-      break;
-    }
+    case Op::EndEvent: counting_.raiseEnd(f_.blocks[o.block].end, maskFor(o.a)); break;
+    case Op::TakenEvent: counting_.raiseTaken(f_.blocks[o.block].end, maskFor(o.a)); break;
+    case Op::PartEvent: counting_.raiseParted(f_.blocks[o.block].end, maskFor(o.a), maskFor(o.b)); break;
     case Op::ExitEvent: counting_.raiseExit(f_.blocks[o.block].end, maskFor(o.a)); break;
     default: return false;
   }

@@ -31,14 +31,17 @@ void Counting::count(Counter c, LlvmValue amount) {
   addToWord(c_.result.counters.words++, amount);
 }
 
-/// Adds `times` for every active lane of all parts.
-void Counting::countLanes(Counter c, const Parts& mask, uint64_t times) {
-  if (times == 0) return;
-  if (mask.empty()) return count(c, b_.getInt64(times * kLanes * coarsening_));
-  for (LlvmValue m : mask) {
-    LlvmValue lanes = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, masks_.laneBits(m));
-    count(c, b_.CreateMul(b_.CreateZExt(lanes, b_.getInt64Ty()), b_.getInt64(times)));
-  }
+LlvmValue Counting::lanesIn(LlvmValue mask) {
+  return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, masks_.laneBits(mask)), b_.getInt64Ty());
+}
+
+/// Adds the active lanes of all parts: their sum is made in registers, since each addition to a word costs a load and a
+/// store.
+void Counting::countLanes(Counter c, const Parts& mask) {
+  if (mask.empty()) return count(c, b_.getInt64(uint64_t{kLanes} * coarsening_));
+  LlvmValue sum = b_.getInt64(0);
+  for (LlvmValue m : mask) sum = b_.CreateAdd(sum, lanesIn(m));
+  count(c, sum);
 }
 
 /// Adds `times` for every part with an active lane.
@@ -46,7 +49,10 @@ void Counting::countWarps(Counter c, uint64_t times, const Parts& mask) {
   if (times == 0) return;
   if (mask.empty()) return count(c, b_.getInt64(times * coarsening_));
   if (c_.at.hasLane && coarsening_ == 1 && mask == c_.at.mask) return count(c, b_.getInt64(times));
-  for (LlvmValue m : mask) count(c, b_.CreateSelect(masks_.anyLane(m), b_.getInt64(times), b_.getInt64(0)));
+  LlvmValue sum = b_.getInt64(0);
+  for (LlvmValue m : mask)
+    sum = b_.CreateAdd(sum, b_.CreateSelect(masks_.anyLane(m), b_.getInt64(times), b_.getInt64(0)));
+  count(c, sum);
 }
 
 /// All instructions of the block, but for the lanes of guarded ones and of its conditional branch.
@@ -96,28 +102,38 @@ bool isPredicatedExit(const ir::Function& f, const ir::Terminator& end) {
 
 }  // namespace
 
-/// A conditional branch counts, a predicated exit does not.
-void Counting::raiseEnd(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition) {
+/// A barrier and a conditional branch count, a predicated exit does not.
+void Counting::raiseEnd(const ir::Terminator& end, const Parts& mask) {
   if (!plan_.facts.counters) return;
   using Kind = ir::Terminator::Kind;
   if (end.kind == Kind::Barrier && end.barrier.op == isa::Op::BarWarpSync) return;
   if (end.kind == Kind::Barrier) return countWarps(Counter::Barriers, 1, mask);
-  if (end.kind != Kind::Branch || !end.isInstruction) return;
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue taken = masks_.laneBits(values_.conditionMask(condition, end.negated)[p]);
-    if (!mask.empty()) taken = b_.CreateAnd(taken, masks_.laneBits(mask[p]));
-    count(Counter::ThreadInstructions,
-          b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::ctpop, {b_.getInt32Ty()}, {taken}), b_.getInt64Ty()));
-  }
-  if (isPredicatedExit(f_, end)) return;
+  if (end.kind != Kind::Branch || !end.isInstruction || isPredicatedExit(f_, end)) return;
   countWarps(Counter::Branches, 1, mask);
-  if (!divergent) return;
+}
+
+/// Lanes that take a branch execute it, as those of an instruction whose guard holds. Where all take it, a word says
+/// how often.
+void Counting::raiseTaken(const ir::Terminator& end, const Parts& mask) {
+  if (!plan_.facts.counters || end.kind != ir::Terminator::Kind::Branch || !end.isInstruction) return;
+  const uint32_t block = blockWord_;
+  if (mask.empty()) openWord();
+  countLanes(Counter::ThreadInstructions, mask);
+  blockWord_ = block;
+}
+
+/// Of the lanes of `mask`, those of `taken` take the branch.
+void Counting::raiseParted(const ir::Terminator& end, const Parts& mask, const Parts& taken) {
+  if (!plan_.facts.counters || !end.isInstruction) return;
+  countLanes(Counter::ThreadInstructions, taken);
+  if (isPredicatedExit(f_, end)) return;
+  LlvmValue sum = b_.getInt64(0);
   for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue active = mask.empty() ? b_.getInt32(~0u) : masks_.laneBits(mask[p]);
-    LlvmValue taken = b_.CreateAnd(masks_.laneBits(values_.vectorOf(condition, p)), active);
-    LlvmValue mixed = b_.CreateAnd(b_.CreateICmpNE(taken, b_.getInt32(0)), b_.CreateICmpNE(taken, active));
-    count(Counter::DivergentBranches, b_.CreateZExt(mixed, b_.getInt64Ty()));
+    LlvmValue lanes = masks_.laneBits(taken[p]), some = b_.CreateICmpNE(lanes, b_.getInt32(0));
+    LlvmValue mixed = b_.CreateAnd(some, b_.CreateICmpNE(lanes, masks_.lanesOrAll(mask, p)));
+    sum = b_.CreateAdd(sum, b_.CreateZExt(mixed, b_.getInt64Ty()));
   }
+  count(Counter::DivergentBranches, sum);
 }
 
 /// Lanes end at the exit `end`, of which no code is emitted.

@@ -16,7 +16,9 @@ class Counting : private Emitting {
   bool listens() const { return plan_.facts.counters; }
   void raiseIssues(const ir::Block& block);
   void raiseGuardedIssue(const Instruction& i);
-  void raiseEnd(const ir::Terminator& end, const Parts& mask, bool divergent, ValueId condition);
+  void raiseEnd(const ir::Terminator& end, const Parts& mask);
+  void raiseTaken(const ir::Terminator& end, const Parts& mask);
+  void raiseParted(const ir::Terminator& end, const Parts& mask, const Parts& taken);
   void raiseExit(const ir::Terminator& end, const Parts& mask);
 
   void count(machine::Counter c, LlvmValue amount);  // i64
@@ -26,7 +28,8 @@ class Counting : private Emitting {
   void finish();
 
  private:
-  void countLanes(machine::Counter c, const Parts& mask, uint64_t times = 1);
+  void countLanes(machine::Counter c, const Parts& mask);
+  LlvmValue lanesIn(LlvmValue mask);
   void countLines(machine::Counter c, const std::vector<uint32_t>& lines, llvm::function_ref<void()> once);
   uint32_t openWord();
   void addToWord(uint32_t word, LlvmValue amount);

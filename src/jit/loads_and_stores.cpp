@@ -173,8 +173,11 @@ void LoadsAndStores::storeElements(const Instruction& i, const Address& a, const
     access_.store(a, part, offset + int64_t{k} * access.bytes, elements[k], mask, access);
 }
 
-/// A load that is merged with others: the first of them does it for all.
+/// A load that is merged with others: the first of them does it for all, and each tells of itself.
 void LoadsAndStores::loadNeighbours(const Instruction& i) {
+  if (events_.listens())
+    events_.raise(i, {machine::AccessKind::Load, addresses_.addressOf(i, 1), i.operands[1].offset,
+                      values_.guardedMask(i), isa::bytes(i.type[0])});
   const auto leads = plan_.mergedLoads.groups.find(&i);
   if (leads == plan_.mergedLoads.groups.end()) return;
   const auto& group = leads->second;

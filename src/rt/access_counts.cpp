@@ -32,10 +32,15 @@ class SectorSet {
   uint64_t slots_[2 * kMost];
 };
 
+/// So few are quicker looked at one by one.
+constexpr int kFewLanes = 4;
+
 }  // namespace
 
 uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
   if (!lanes) return 0;
+  if (std::popcount(lanes) > kFewLanes)
+    if (const uint32_t sectors = sectorsTogether(addresses, lanes, bytes)) return sectors;
   SectorSet sectors(2 * uint32_t(std::popcount(lanes)));
   for (; lanes; lanes &= lanes - 1) {
     const auto a = static_cast<uint64_t>(addresses[std::countr_zero(lanes)]);
@@ -110,6 +115,14 @@ SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes
   return result;
 }
 
+SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes, AccessKind kind,
+                        SharedPattern& last) {
+  if (!lanes) return {};
+  if (bytes > 4) return countShared(addresses, lanes, bytes, kind);
+  if (const uint32_t wavefronts = wordsOfBank(addresses, lanes, bytes, last)) return {wavefronts, 1};
+  return countShared(addresses, lanes, bytes, kind);
+}
+
 void addCounters(uint64_t* to, const uint64_t* from, uint64_t count) {
   for (uint64_t k = 0; k < count; ++k) to[k] += from[k];
 }
@@ -118,8 +131,8 @@ uint64_t sectorsOfLanes(const int64_t* addresses, uint32_t lanes, uint32_t bytes
   return countSectors(addresses, lanes, bytes);
 }
 
-uint64_t sharedOfLanes(const int64_t* addresses, uint32_t lanes, uint32_t bytes, uint32_t kind) {
-  return countShared(addresses, lanes, bytes, static_cast<AccessKind>(kind)).packed();
+uint64_t sharedOfLanes(const int64_t* addresses, uint32_t lanes, uint32_t bytes, uint32_t kind, SharedPattern* last) {
+  return countShared(addresses, lanes, bytes, static_cast<AccessKind>(kind), *last).packed();
 }
 
 uint64_t copiedSectorsOfLanes(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes) {
@@ -139,7 +152,7 @@ void genericOfLanes(const machine::BlockFrame* frame, const int64_t* addresses, 
   *out = {global != 0, 0, shared != 0, 0, local != 0};
   if (kind >= uint32_t(AccessKind::Atomic)) return;  // of atomics, requests are counted alone
   out->globalSectors = countSectors(addresses, global, bytes);
-  if (shared) out->sharedPacked = sharedOfLanes(addresses, shared, bytes, kind);
+  if (shared) out->sharedPacked = countShared(addresses, shared, bytes, static_cast<AccessKind>(kind)).packed();
 }
 
 }  // namespace ordito::rt

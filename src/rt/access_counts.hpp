@@ -6,6 +6,7 @@
 
 #include "machine/events.hpp"
 #include "machine/kernel.hpp"
+#include "rt/lane_counts.hpp"
 
 namespace ordito::rt {
 
@@ -25,6 +26,10 @@ struct SharedCount {
 /// that of l ^ 2 (measured on an H200, tests/gpu/access_patterns.cu).
 SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes, machine::AccessKind kind);
 
+/// The same, and what is learnt of the pattern of addresses is kept in `last` for the next access of the instruction.
+SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes, machine::AccessKind kind,
+                        SharedPattern& last);
+
 /// Sectors that a copy from global to shared memory (cp.async) fetches. Its lanes go in groups that move 128 bytes, and
 /// each group in passes: a lane whose words in shared memory meet others in a bank waits for the next pass, and every
 /// pass fetches its sectors for itself (likewise measured).
@@ -38,7 +43,7 @@ struct GenericCount {
 // Called by compiled code. `kind` is a machine::AccessKind.
 void addCounters(uint64_t* to, const uint64_t* from, uint64_t count);
 uint64_t sectorsOfLanes(const int64_t* addresses, uint32_t lanes, uint32_t bytes);
-uint64_t sharedOfLanes(const int64_t* addresses, uint32_t lanes, uint32_t bytes, uint32_t kind);
+uint64_t sharedOfLanes(const int64_t* addresses, uint32_t lanes, uint32_t bytes, uint32_t kind, SharedPattern* last);
 uint64_t copiedSectorsOfLanes(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes);
 void genericOfLanes(const machine::BlockFrame* frame, const int64_t* addresses, uint32_t lanes, uint32_t bytes,
                     uint32_t kind, GenericCount* out);

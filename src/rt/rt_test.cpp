@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
 #include <set>
 
 #include "machine/kernel.hpp"
@@ -42,6 +44,42 @@ TEST(Runtime, CountsWavefronts) {
   EXPECT_EQ(countShared(addresses, ~0u, 4, machine::AccessKind::Load).wavefronts, 32u);
   for (int64_t& address : addresses) address = 64;
   EXPECT_EQ(countShared(addresses, ~0u, 4, machine::AccessKind::Load).wavefronts, 1u);
+}
+
+/// Addresses as kernels have them: anywhere, in a few lines, in order, one for all, at strides that meet in banks.
+std::array<int64_t, 32> someAddresses(std::mt19937& random) {
+  const int64_t base = 0x7F0000000000 + 4 * (random() % 64), places = int64_t{1} << random() % 24;
+  const int64_t stride = int64_t{4} << random() % 8;
+  const unsigned kind = random() % 3;
+  std::array<int64_t, 32> addresses;
+  for (int64_t lane = 0; lane < 32; ++lane)
+    addresses[static_cast<size_t>(lane)] = base + (kind == 0   ? 4 * static_cast<int64_t>(random() % places)
+                                                   : kind == 1 ? stride * lane
+                                                               : stride * (lane ^ places));
+  return addresses;
+}
+
+uint32_t sectorsOneByOne(const std::array<int64_t, 32>& addresses, uint32_t lanes) {
+  std::set<int64_t> sectors;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (lanes >> lane & 1) sectors.insert(addresses[lane] >> 5);
+  return static_cast<uint32_t>(sectors.size());
+}
+
+/// What vectors tell of all lanes is what a look at each lane tells, also of a pattern that comes back.
+TEST(Runtime, CountsLanesTogetherAsOneByOne) {
+  std::mt19937 random(1);
+  SharedPattern last{};
+  std::array<int64_t, 32> addresses = someAddresses(random);
+  for (int round = 0; round < 20000; ++round) {
+    if (random() % 3 == 0) addresses = someAddresses(random);
+    const uint32_t lanes = random() % 3 == 0 ? ~0u : static_cast<uint32_t>(random() & (random() % 2 ? ~0u : random()));
+    ASSERT_EQ(countSectors(addresses.data(), lanes, 4), sectorsOneByOne(addresses, lanes)) << round;
+    const auto kind = machine::AccessKind::Store;
+    ASSERT_EQ(countShared(addresses.data(), lanes, 4, kind, last).packed(),
+              countShared(addresses.data(), lanes, 4, kind).packed())
+        << round;
+  }
 }
 
 /// PTX ISA, "mbarrier": a phase is over when as many arrived as were announced, and the next one begins.

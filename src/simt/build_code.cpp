@@ -177,6 +177,7 @@ class CodeBuilder {
     w_.branchUniform(end, side[0], side[1]);
     for (unsigned k = 0; k < 2; ++k) {
       w_.continueAt(side[k]);
+      if (k == 0) w_.addFor(CodeOp::TakenEvent, b, lanes);
       goTo(b, end.target[k], version);
     }
   }
@@ -255,10 +256,12 @@ class CodeBuilder {
       w_.branchAny(side[0], mixed, all[1]);
       for (unsigned k = 0; k < 2; ++k) {
         w_.continueAt(all[k]);
+        if (k == 0) w_.addFor(CodeOp::TakenEvent, b, lanes);
         goTo(b, end.target[k], versions_.agreeing(version, b));
       }
       w_.continueAt(mixed);
     }
+    w_.addPart(b, lanes, side[0]);
     const uint32_t masked = versions_.parting(version, b);
     const Masks& masks = versions_.masks(masked);
     const uint32_t component = masks.component[masks.masked[end.target[0]] ? end.target[0] : end.target[1]];
@@ -276,8 +279,10 @@ class CodeBuilder {
     const CodeBlockId die = w_.newBlock("die", w_.here()), on = w_.newBlock("goon", w_.here());
     w_.branchUniform(end, side == 0 ? die : on, side == 0 ? on : die);
     w_.continueAt(on);
+    if (side == 1) w_.addFor(CodeOp::TakenEvent, b, lanes);
     goTo(b, end.target[1 - side], version);
     w_.continueAt(die);
+    if (side == 0) w_.addFor(CodeOp::TakenEvent, b, lanes);
     w_.addFor(CodeOp::ExitEvent, end.target[side], lanes);
     endAll();
   }
@@ -287,12 +292,12 @@ class CodeBuilder {
     const ir::Terminator& end = f_.blocks[b].end;
     const BlockId onward = end.target[1 - side];
     const MaskId retiring = w_.condition(end, (side == 0) == end.negated);
-    w_.addFor(CodeOp::ExitEvent, end.target[side], w_.both(lanes, retiring));
     const CodeBlockId die = w_.newBlock("die");
     if (versions_[version].full) {
       const CodeBlockId some = w_.newBlock("someend", w_.here()), none = w_.newBlock("noneends", w_.here());
       w_.branchAny(retiring, some, none);
       w_.continueAt(none);
+      if (side == 1) w_.addFor(CodeOp::TakenEvent, b, lanes);
       goTo(b, onward, version);
       w_.continueAt(some);
       if (in_.parting.startsAnew[b]) {
@@ -302,7 +307,9 @@ class CodeBuilder {
         return endAll();
       }
     }
-    const MaskId left = w_.butNot(lanes, retiring);
+    const MaskId ended = w_.both(lanes, retiring), left = w_.butNot(lanes, retiring);
+    w_.addPart(b, lanes, side == 0 ? ended : left);
+    w_.addFor(CodeOp::ExitEvent, end.target[side], ended);
     w_.addFor(CodeOp::SetLive, left);
     const CodeBlockId on = w_.newBlock("goon", w_.here());
     w_.branchAny(left, on, die);

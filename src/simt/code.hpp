@@ -59,8 +59,10 @@ enum class CodeOp : uint8_t {
   CountSpin,      // one more, by the lanes %a together; after many they stop, and the region is over for them
   RunApart,       // the group's warps start anew, one by one, in a function for single warps
   // ---- events (machine/events.hpp)
-  EndEvent,   // the lanes %a come to the end of B
-  ExitEvent,  // the lanes %a run B, an exit of which there is no other code
+  EndEvent,    // the lanes %a come to the end of B
+  TakenEvent,  // the lanes %a take the branch that ends B, no others do, and none are parted there
+  PartEvent,   // of the lanes %a, the lanes %b take the branch that ends B
+  ExitEvent,   // the lanes %a run B, an exit of which there is no other code
   // ---- ends of blocks
   Branch,         // to targets[0]
   BranchUniform,  // to targets[0] if the predicate, the same for all lanes, holds, else to targets[1]

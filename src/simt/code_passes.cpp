@@ -21,7 +21,7 @@ void checkBehind(const CodePass& pass, const Code& code, const CodeInputs& input
   if (const auto problem = verify(code, inputs)) ir::failBehind(pass.name, *problem, print(code, inputs.regions));
 }
 
-bool isEvent(const CodeOperation& o) { return o.op == CodeOp::EndEvent || o.op == CodeOp::ExitEvent; }
+bool isEvent(const CodeOperation& o) { return o.op >= CodeOp::EndEvent && o.op <= CodeOp::ExitEvent; }
 
 /// Removes the masks that nothing read behind them needs. Blocks are in an order in which uses follow definitions, so
 /// one walk from the end to the start sees all uses before the definition.

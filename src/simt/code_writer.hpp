@@ -27,6 +27,10 @@ class CodeWriter {
   CodeOperation& addFor(CodeOp op, BlockId block, MaskId lanes) {
     return append({.op = op, .a = lanes, .block = block});
   }
+  /// The event of a branch at which lanes part.
+  void addPart(BlockId block, MaskId lanes, MaskId taken) {
+    append({.op = CodeOp::PartEvent, .a = lanes, .b = taken, .block = block});
+  }
   /// Nothing where `to` has no phis.
   void assign(BlockId from, BlockId to, MaskId lanes);
 

@@ -175,6 +175,10 @@ void MaskedCode::writeEnd(BlockId b, MaskId lanes) {
   }
   const MaskId holds = w_.condition(end, end.negated);
   const MaskId taken = w_.both(lanes, holds), other = w_.butNot(lanes, holds);
+  if (in_.shapes.isDivergent(b))
+    w_.addPart(b, lanes, taken);
+  else
+    w_.addFor(CodeOp::TakenEvent, b, taken);
   leave(b, end.target[0], taken);
   leave(b, end.target[1], other);
 }
@@ -230,6 +234,7 @@ void MaskedCode::writeUniformIteration(BlockId b, const std::vector<BlockId>& lo
   w_.branchUniform(end, side[0], side[1]);
   for (unsigned k = 0; k < 2; ++k) {
     w_.continueAt(side[k]);
+    if (k == 0) w_.addFor(CodeOp::TakenEvent, b, lanes);
     goTo(end.target[k]);
   }
 }

@@ -52,9 +52,8 @@ void group(std::vector<const Instruction*> loads, MergedLoads& result) {
 
 }  // namespace
 
-MergedLoads findMergedLoads(const ir::Function& f, const ir::Shapes& shapes, const Facts& facts) {
+MergedLoads findMergedLoads(const ir::Function& f, const ir::Shapes& shapes) {
   MergedLoads result;
-  if (facts.counters) return result;
   for (const ir::Block& block : f.blocks) {
     std::map<std::pair<ValueId, std::string_view>, std::vector<const Instruction*>> open;
     auto close = [&] {

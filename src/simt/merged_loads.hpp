@@ -22,8 +22,7 @@ struct MergedLoads {
   std::set<const Instruction*> members;
 };
 
-/// None where counters count, since each is counted on its own.
-MergedLoads findMergedLoads(const ir::Function& function, const ir::Shapes& shapes, const Facts& facts);
+MergedLoads findMergedLoads(const ir::Function& function, const ir::Shapes& shapes);
 
 std::string print(const MergedLoads& loads, const ir::Function& function);
 

@@ -16,7 +16,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   KnownBits knownBits = timed(times, "known-bits", [&] { return KnownBits(f, shapes, definitions); });
   NanPlan nans = timed(times, "nan", [&] { return NanPlan(f); });
   Versions versions = timed(times, "versions", [&] { return findVersions(f, shapes); });
-  MergedLoads mergedLoads = timed(times, "merged-loads", [&] { return findMergedLoads(f, shapes, facts); });
+  MergedLoads mergedLoads = timed(times, "merged-loads", [&] { return findMergedLoads(f, shapes); });
   Prefetches prefetches = timed(times, "prefetch", [&] { return findPrefetches(f, shapes, definitions); });
   NonTemporal nonTemporal = timed(times, "non-temporal", [&] { return findNonTemporal(f, definitions, facts); });
   PrivateSlots privateSlots = timed(times, "private-slots", [&] { return findPrivateSlots(f, regions); });

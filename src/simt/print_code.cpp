@@ -41,6 +41,8 @@ constexpr Syntax kSyntax[] = {
     {CodeOp::CountSpin, "count-spin", 0},
     {CodeOp::RunApart, "run-apart", 0},
     {CodeOp::EndEvent, "end-event", 0},
+    {CodeOp::TakenEvent, "taken-event", 0},
+    {CodeOp::PartEvent, "part-event", 0},
     {CodeOp::ExitEvent, "exit-event", 0},
     {CodeOp::Branch, "branch", 1},
     {CodeOp::BranchUniform, "branch-uniform", 2},
@@ -67,7 +69,8 @@ std::string print(const CodeOperation& o, const ir::Function& f, const std::vect
   if (o.to != ir::kNoBlock) text += fmt::format(" -> B{}", o.to);
   if (o.op == CodeOp::Spill || o.op == CodeOp::NextRegion) text += fmt::format(" B{}", resumePoints[o.resumePoint]);
   if (o.predicate != ir::kNoValue) text += fmt::format(" {}{}", o.negated ? "not " : "", ir::valueName(f, o.predicate));
-  if ((o.op == CodeOp::AndNot || o.op == CodeOp::SetLive) && o.a == kAllLanes) text += " all";
+  if ((o.op == CodeOp::AndNot || o.op == CodeOp::PartEvent || o.op == CodeOp::SetLive) && o.a == kAllLanes)
+    text += " all";
   for (MaskId mask : {o.a, o.b})
     if (mask != kAllLanes) text += fmt::format(" m{}", mask);
   if (!o.values.empty()) text += o.op == CodeOp::Run ? " keeping" : "";
