@@ -139,7 +139,7 @@ void addCheckCommand(CLI::App& app) {
   command->prefix_command();
   command->callback([command, options] {
     const std::vector<std::string> program = programBehind(*command);
-    findOurLibraries();
+    findOurLibraries(program);
     chooseGpu("check", options->gpu);
     std::exit(check(*options, program));
   });

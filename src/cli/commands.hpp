@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -13,8 +14,8 @@ namespace ordito::cli {
 /// list. Empty: nothing.
 void chooseGpu(const char* command, const std::string& name);
 
-/// The programs that this process starts load our CUDA libraries.
-void findOurLibraries();
+/// The program that this process will start, and those that it starts, load our CUDA libraries.
+void findOurLibraries(const std::vector<std::string>& command);
 
 void addCheckCommand(CLI::App& app);
 void addGpusCommand(CLI::App& app);

@@ -59,7 +59,7 @@ bool write(const Options& options, const std::string& text) {
 }
 
 int profileProgram(const Options& options, const std::vector<std::string>& command) {
-  findOurLibraries();
+  findOurLibraries(command);
   chooseGpu("profile", options.gpu);
   auto [status, report] = runForReport(options.hotspots ? "ORDITO_HOTSPOTS" : "ORDITO_PROFILE", {}, command);
   if (status == 127) return status;

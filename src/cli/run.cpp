@@ -16,6 +16,7 @@
 
 #include "cli/fidelity.hpp"
 #include "cli/program.hpp"
+#include "cli/python_environment.hpp"
 #include "fidelity/kind.hpp"
 #include "frontend/prefix.hpp"
 
@@ -35,10 +36,11 @@ namespace {
 
 }  // namespace
 
-void findOurLibraries() {
+void findOurLibraries(const std::vector<std::string>& command) {
   const std::string folder = (frontend::toolkitFolder() / "lib64").string();
   const char* old = std::getenv("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", old && *old ? fmt::format("{}:{}", folder, old).c_str() : folder.c_str(), 1);
+  if (mayRunPython(command)) preparePython();
 }
 
 void addRunCommand(CLI::App& app) {
@@ -61,7 +63,7 @@ void addRunCommand(CLI::App& app) {
   run->prefix_command();
   run->callback([run, options] {
     const std::vector<std::string> command = programBehind(*run);
-    findOurLibraries();
+    findOurLibraries(command);
     chooseGpu("run", options->gpu);
     const FidelityOptions& f = options->fidelity;
     if (f.wanted || !f.json.empty() || !f.failOn.empty()) std::exit(runWithFidelity(f, command));

@@ -1,0 +1,92 @@
+// See python_environment.hpp.
+//
+// Each package has its own way to its tools: Numba takes the driver by a variable and NVVM from a toolkit's folder,
+// Triton runs a ptxas and links to libcuda when it first compiles, XLA runs a ptxas out of a folder of flags.
+#include "cli/python_environment.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "frontend/prefix.hpp"
+
+namespace ordito::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a shell would find the program; empty if nowhere.
+fs::path findProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  for (std::string_view rest = path ? path : ""; !rest.empty();) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    std::error_code error;
+    fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+    if (fs::is_regular_file(candidate, error)) return candidate;
+  }
+  return {};
+}
+
+bool isScript(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::array<char, 2> begin{};
+  return in.read(begin.data(), begin.size()) && begin[0] == '#' && begin[1] == '!';
+}
+
+/// Programs that start others.
+bool isLauncher(std::string_view name) {
+  constexpr std::array kLaunchers = {"bash", "dash", "env", "make", "nice", "sh", "time", "timeout", "uv", "zsh"};
+  return std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end();
+}
+
+void setUnlessSet(const char* variable, const fs::path& value) {
+  const char* old = std::getenv(variable);
+  if (!old || !*old) setenv(variable, value.c_str(), 1);
+}
+
+/// A folder of a toolkit that the user's profile names and that has no compiler for Python is as good as none.
+void setToolkit(const char* variable, const fs::path& toolkit) {
+  const char* old = std::getenv(variable);
+  std::error_code error;
+  if (!old || !*old || !fs::exists(fs::path(old) / "nvvm/lib64", error)) setenv(variable, toolkit.c_str(), 1);
+}
+
+void addToList(const char* variable, const std::string& value, const char* separator) {
+  const char* old = std::getenv(variable);
+  setenv(variable, old && *old ? (value + separator + old).c_str() : value.c_str(), 1);
+}
+
+void setXlaFlags(const fs::path& toolkit) {
+  const char* flags = std::getenv("XLA_FLAGS");
+  if (flags && std::string_view(flags).find("--xla_gpu_cuda_data_dir") != std::string_view::npos) return;
+  addToList("XLA_FLAGS", "--xla_gpu_cuda_data_dir=" + toolkit.string(), " ");
+}
+
+}  // namespace
+
+bool mayRunPython(const std::vector<std::string>& command) {
+  const std::string name = fs::path(command.front()).filename().string();
+  return name.starts_with("python") || name.starts_with("pypy") || isLauncher(name) ||
+         isScript(findProgram(command.front()));
+}
+
+void preparePython() {
+  const fs::path toolkit = frontend::toolkitFolder(), libraries = toolkit / "lib64";
+  addToList("LD_AUDIT", (libraries / "ordito_library_audit.so").string(), ":");
+  setToolkit("CUDA_HOME", toolkit);
+  setToolkit("CUDA_PATH", toolkit);
+  setUnlessSet("NUMBA_CUDA_DRIVER", libraries / "libcuda.so.1");
+  setUnlessSet("TRITON_PTXAS_PATH", toolkit / "bin/ptxas");
+  setUnlessSet("TRITON_PTXAS_BLACKWELL_PATH", toolkit / "bin/ptxas");
+  setUnlessSet("TRITON_LIBCUDA_PATH", libraries);
+  setUnlessSet("TRITON_LIBDEVICE_PATH", toolkit / "nvvm/libdevice/libdevice.10.bc");
+  setUnlessSet("CUPY_COMPILE_WITH_PTX", "1");
+  setXlaFlags(toolkit);
+}
+
+}  // namespace ordito::cli

@@ -1,0 +1,51 @@
+#!/bin/sh
+# `ordito run` of programs that bring NVIDIA's libraries with them, as Python's wheels do: libraries of the same names
+# stand in for those here, so nothing of NVIDIA's is needed.
+# usage: run_test.sh <ordito> <python> <C compiler> <toolkit folder> <scratch folder>
+set -u
+ordito=$1 python=$2 compiler=$3 toolkit=$4 scratch=$5
+rm -rf "$scratch" && mkdir -p "$scratch/wheel" && cd "$scratch" || exit 1
+unset CUDA_HOME CUDA_PATH NUMBA_CUDA_DRIVER TRITON_PTXAS_PATH XLA_FLAGS LD_AUDIT ORDITO_QUIET
+failures=0
+# expect <what> <pattern> <command...>: what the command prints on either stream has the pattern
+expect() {
+  what=$1 pattern=$2; shift 2
+  "$@" > out 2>&1
+  if ! grep -Eq -- "$pattern" out; then echo "FAILED: $what: $*"; sed 's/^/    /' out | head -20; failures=$((failures + 1)); fi
+}
+
+echo 'int of_the_wheel(void) { return 1; }' > fake.c
+for name in libcuda.so.1 libcudnn.so.9; do
+  "$compiler" -shared -fPIC -Wl,-soname,$name fake.c -o wheel/$name || exit 1
+done
+echo 'extern int cuInit(unsigned); int extension(void) { return cuInit(0); }' > extension.c
+"$compiler" -shared -fPIC extension.c -o extension.so -Wl,--disable-new-dtags,-rpath,"$scratch/wheel" -Wl,--no-as-needed wheel/libcuda.so.1 || exit 1
+
+cat > loads.py <<'PYTHON'
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+print(sys.argv[2], getattr(library, sys.argv[2])(*map(int, sys.argv[3:])))
+PYTHON
+expect 'an absolute name leads to ours' 'cuInit 0' "$ordito" run "$python" loads.py "$scratch/wheel/libcuda.so.1" cuInit 0
+expect 'the path of a wheel leads to ours' 'extension 0' "$ordito" run "$python" loads.py "$scratch/extension.so" extension
+expect 'a library that Ordito lacks is named' 'libcudnn.so.9 is NVIDIA.s' "$ordito" run "$python" loads.py "$scratch/wheel/libcudnn.so.9" of_the_wheel
+expect 'and used, without a word if quiet' '^of_the_wheel 1$' env ORDITO_QUIET=1 "$ordito" run "$python" loads.py "$scratch/wheel/libcudnn.so.9" of_the_wheel
+
+cat > child.py <<'PYTHON'
+import subprocess, sys
+subprocess.run([sys.executable, "loads.py", sys.argv[1], "cuInit", "0"], check=True)
+PYTHON
+expect 'children inherit it' 'cuInit 0' "$ordito" run "$python" child.py "$scratch/wheel/libcuda.so.1"
+printf '#!%s\nimport ctypes\nprint("script", ctypes.CDLL("%s").cuInit(0))\n' "$python" "$scratch/wheel/libcuda.so.1" > tool
+chmod +x tool
+expect 'scripts like pytest' 'script 0' "$ordito" run ./tool
+expect 'shells' 'script 0' "$ordito" run sh -c ./tool
+
+show='import os; print([os.environ.get(n) for n in ("CUDA_HOME", "TRITON_PTXAS_PATH", "XLA_FLAGS")])'
+expect 'variables' "'$toolkit', '$toolkit/bin/ptxas', '--xla_gpu_cuda_data_dir=$toolkit'" "$ordito" run "$python" -c "$show"
+expect 'those of the user stay' "'mine', '--xla_gpu_cuda_data_dir=x'" env TRITON_PTXAS_PATH=mine XLA_FLAGS=--xla_gpu_cuda_data_dir=x "$ordito" run "$python" -c "$show"
+expect 'flags are added' "'--xla_gpu_cuda_data_dir=$toolkit --xla_dump_to=x'" env XLA_FLAGS=--xla_dump_to=x "$ordito" run "$python" -c "$show"
+expect 'other programs are left alone' '^none$' "$ordito" run awk 'BEGIN { print ("LD_AUDIT" in ENVIRON) ? "set" : "none" }'
+
+[ $failures -eq 0 ] && echo "all as expected"
+exit $failures
