@@ -149,6 +149,16 @@ void Checker::blockChanged(const machine::BlockEvent& block) {
   if (Running* r = running(block.frame)) r->races.blockChanged(block);
 }
 
+void Checker::usedUndefined(const machine::UndefinedEvent& use) {
+  Lock lock(mutex_);
+  if (Running* r = running(use.at.frame)) initialisation_.used(r->launch, use, findings_);
+}
+
+void Checker::rowsMove(const machine::RowsEvent& rows) {
+  Lock lock(mutex_);
+  initialisation_.rowsMove(rows, findings_);
+}
+
 void Checker::launchBegan(const machine::LaunchEvent& launch) {
   auto made = std::make_unique<Running>(launch);
   Lock lock(mutex_);
@@ -172,6 +182,7 @@ void Checker::launchEnded(const machine::LaunchEvent& launch) {
 void Checker::allocated(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_[a.address] = a;
+  initialisation_.allocated(a);
   for (auto it = freed_.lower_bound(a.address); it != freed_.end() && it->first < a.address + a.bytes;)
     it = freed_.erase(it);
 }
@@ -179,6 +190,7 @@ void Checker::allocated(const machine::Allocation& a) {
 void Checker::freed(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_.erase(a.address);
+  initialisation_.freed(a);
   freed_[a.address] = a;
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "check/initialisation.hpp"
 #include "check/launch.hpp"
 #include "check/races.hpp"
 #include "machine/listener.hpp"
@@ -30,6 +31,8 @@ class Checker : public machine::Listener {
   void accessed(const machine::AccessEvent& access) override;
   void synchronised(const machine::SyncEvent& sync) override;
   void blockChanged(const machine::BlockEvent& block) override;
+  void usedUndefined(const machine::UndefinedEvent& use) override;
+  void rowsMove(const machine::RowsEvent& rows) override;
   void launchBegan(const machine::LaunchEvent& launch) override;
   void launchEnded(const machine::LaunchEvent& launch) override;
   void allocated(const machine::Allocation& allocation) override;
@@ -55,6 +58,7 @@ class Checker : public machine::Listener {
   const Options options_;
   mutable std::mutex mutex_;
   Findings findings_;
+  Initialisation initialisation_;
   std::unordered_map<uint64_t, std::unique_ptr<Running>> running_;  // by the launch's number
   std::map<uint64_t, machine::Allocation> live_, freed_;            // by address
 };

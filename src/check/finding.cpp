@@ -16,10 +16,19 @@ struct RuleText {
 
 // By Rule.
 constexpr RuleText kRules[] = {
-    {"memory.bounds", Severity::Error}, {"memory.misaligned", Severity::Error}, {"memory.freed", Severity::Error},
-    {"memory.leak", Severity::Warning}, {"launch.failed", Severity::Error},     {"race.shared", Severity::Error},
-    {"race.warp", Severity::Error},     {"race.global", Severity::Error},       {"race.atomic_load", Severity::Warning},
-    {"race.copy", Severity::Error},     {"race.same_value", Severity::Note},
+    {"memory.bounds", Severity::Error},
+    {"memory.misaligned", Severity::Error},
+    {"memory.freed", Severity::Error},
+    {"memory.leak", Severity::Warning},
+    {"memory.uninitialised", Severity::Error},
+    {"memory.uninitialised_copy", Severity::Warning},
+    {"launch.failed", Severity::Error},
+    {"race.shared", Severity::Error},
+    {"race.warp", Severity::Error},
+    {"race.global", Severity::Error},
+    {"race.atomic_load", Severity::Warning},
+    {"race.copy", Severity::Error},
+    {"race.same_value", Severity::Note},
 };
 constexpr const char* kSeverities[] = {"note", "warning", "error"};
 

@@ -16,6 +16,8 @@ enum class Rule : uint8_t {
   Misaligned,
   Freed,
   Leak,
+  Uninitialised,
+  UninitialisedCopy,
   LaunchFailed,
   RaceShared,
   RaceWarp,

@@ -52,11 +52,22 @@ std::string textOfFinding(const Json& f) {
   return text;
 }
 
-/// `*` stands for any text.
+/// `*` stands for any text. What stands between two of them is looked for once, from the left: if the first place does
+/// not do, none behind it does better.
 bool matches(std::string_view pattern, std::string_view text) {
-  if (pattern.empty()) return text.empty();
-  if (pattern[0] == '*') return matches(pattern.substr(1), text) || (!text.empty() && matches(pattern, text.substr(1)));
-  return !text.empty() && pattern[0] == text[0] && matches(pattern.substr(1), text.substr(1));
+  size_t p = 0, t = 0, star = std::string_view::npos, behindStar = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++, behindStar = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p, ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1, t = ++behindStar;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 /// A line of the file of suppressions: rule, kernel, place; all may hold `*`.

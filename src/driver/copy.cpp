@@ -9,6 +9,7 @@
 #include "driver/capture.hpp"
 #include "driver/context.hpp"
 #include "driver/results.hpp"
+#include "machine/listener.hpp"
 #include "machine/memory.hpp"
 
 namespace ordito::driver {
@@ -47,8 +48,11 @@ SideCheck check(const Region& region, Side side, const Extent& extent, const cha
   return {CUDA_SUCCESS, true};
 }
 
+machine::RowsEvent::Side rowsOf(const Region& region) { return {region.base, region.pitch, region.slice}; }
+
 void copyRows(const CopyRequest& r) {
   const Extent& e = r.extent;
+  machine::raise(machine::RowsEvent{rowsOf(r.to), rowsOf(r.from), e.width, e.height, e.depth});
   bool flat = e.depth == 1 && (e.height == 1 || (r.to.pitch == e.width && r.from.pitch == e.width));
   if (flat) {
     std::memmove(at(r.to.base), at(r.from.base), e.width * e.height);
@@ -67,6 +71,7 @@ void fillRow(std::byte* row, uint64_t bytes, uint32_t value) {
 }
 
 void fillRows(const Region& to, const Extent& extent, uint32_t value, unsigned elementBytes) {
+  machine::raise(machine::RowsEvent{rowsOf(to), {}, extent.width, extent.height, 1});
   for (uint64_t y = 0; y < extent.height; ++y) {
     std::byte* row = at(to.base + y * to.pitch);
     if (elementBytes == 1) std::memset(row, static_cast<int>(value & 0xff), extent.width);

@@ -7,6 +7,7 @@
 #include "driver/capture.hpp"
 #include "driver/extensions.hpp"
 #include "machine/fault.hpp"
+#include "machine/undefined.hpp"
 
 namespace ordito::driver {
 namespace {
@@ -45,6 +46,7 @@ class LibraryTask {
     explicit Body(const LibraryTask& task) : task_(task) {}
     machine::BlockStatus runBlock(const machine::BlockFrame&) const override {
       task_.run_(task_.data_);
+      machine::noteWrittenAnywhere();  // it does not say where its results are
       return machine::BlockStatus::Ended;
     }
     size_t scratchBytes() const override { return 0; }

@@ -6,6 +6,7 @@
 
 #include "driver/results.hpp"
 #include "machine/memory.hpp"
+#include "machine/undefined.hpp"
 
 namespace ordito::driver {
 namespace {
@@ -29,6 +30,7 @@ void waitFor(CUdeviceptr from, T wanted, unsigned flags) {
 
 template <class T>
 void store(CUdeviceptr to, T value) {
+  ordito::machine::noteWritten(to, sizeof value);
   std::atomic_ref(*reinterpret_cast<T*>(to)).store(value, std::memory_order_release);
 }
 

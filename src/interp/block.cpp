@@ -97,7 +97,7 @@ machine::BlockStatus Block::run() {
   const auto start = Clock::now();
   auto changed = start;
   int idleRounds = 0;
-  if (isHeard && frame.resumes == 0) raise(machine::BlockEvent::Kind::Begin);
+  if (isHeard && frame.resumes == 0) undefineMemory(), raise(machine::BlockEvent::Kind::Begin);
   auto isLive = [](const Warp& warp) { return warp.live() != 0; };
   while (std::any_of(warps.begin(), warps.end(), isLive)) {
     bool progress = false;

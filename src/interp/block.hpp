@@ -30,6 +30,21 @@ struct Slot {
   uint64_t lo = 0, hi = 0;
 };
 
+/// What is undefined of a register: made of memory that nobody has written.
+struct Undefined {
+  Slot bits;                // a 1 for each such bit
+  uint32_t origin = 0;      // the load: an index into Block::origins
+  bool isComputed = false;  // not only moved
+};
+
+/// A load that has found undefined bytes, with its first instance.
+struct UndefinedOrigin {
+  const ptx::Function* function;
+  uint32_t line, bytes;
+  machine::AccessSpace space;
+  uint64_t address;
+};
+
 struct FreeAligned {
   void operator()(std::byte* memory) const;
 };
@@ -42,6 +57,7 @@ struct Activation {
   const FunctionPlan* plan = nullptr;
   uint32_t pc = 0;
   std::vector<Slot> registers;
+  std::vector<Undefined> undefined;                  // by register; empty: all are defined
   std::unique_ptr<std::byte[], FreeAligned> memory;  // laid out as the plan says
   uint64_t stackTop = 0;  // of the thread's alloca memory when the function first took some; 0 if it took none
 
@@ -91,6 +107,9 @@ struct Warp {
 class Block {
  public:
   Block(const Program& program, const machine::BlockFrame& frame);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
 
   /// Runs until every thread has exited, or all wait for what other blocks do.
   machine::BlockStatus run();
@@ -108,6 +127,8 @@ class Block {
   const bool isHeard;       // listeners want to know what its threads do (events.cpp)
   bool hasActed = false;    // something outside of the block may have become another value
   bool hasChanged = false;  // in this round something in memory has become another value, or may have
+  /// Loads of undefined bytes.
+  std::vector<UndefinedOrigin> origins;
   /// By barrier: threads that arrived without waiting (bar.arrive), since it was last complete.
   std::array<uint32_t, 17> arrivals{};  // the last is a cluster's
 
@@ -122,9 +143,14 @@ class Block {
   bool isComplete(uint32_t barrier) const;
   void release(uint32_t barrier);
   void raise(machine::BlockEvent::Kind kind) const;
+  void undefineMemory() const;
   void raiseBarrierDone(uint32_t barrier) const;
   [[noreturn]] void reportDeadlock() const;
 };
+
+/// Of a function that begins, or has ended: nobody has written its variables in local memory; no longer.
+void undefineVariables(const Activation& activation);
+void forgetVariables(const Activation& activation);
 
 /// The members of a lane mask in ascending order.
 class Lanes {

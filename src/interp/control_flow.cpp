@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "interp/executor.hpp"
+#include "machine/undefined.hpp"
 
 namespace ordito::interp {
 
@@ -58,6 +59,10 @@ const FunctionPlan& Executor::callee() {
   return *plan;
 }
 
+void Executor::copyUndefined(const std::byte* to, const std::byte* from, uint64_t bytes) const {
+  machine::undefinedMemory()->copy(reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from), bytes);
+}
+
 void Executor::storeParameter(const ptx::Parameter& parameter, uint32_t base, Activation& target,
                               const Operand& argument) {
   Slot value;
@@ -65,6 +70,7 @@ void Executor::storeParameter(const ptx::Parameter& parameter, uint32_t base, Ac
     auto* source = reinterpret_cast<const std::byte*>(symbolAddress(argument));
     if (!parameter.isRegister) {
       std::memcpy(target.memory.get() + base + parameter.offset, source, parameter.size);
+      if (block.isHeard) copyUndefined(target.memory.get() + base + parameter.offset, source, parameter.size);
       return;
     }
     std::memcpy(&value, source, std::min<size_t>(parameter.size, sizeof value));
@@ -96,6 +102,7 @@ void Executor::Call() {
   if (thread->stack.size() >= kMaxDepth)
     fault(FaultKind::StackOverflow, 0, fmt::format("call of {} at a depth of {} calls", plan.source->name, kMaxDepth));
   Activation target(plan);
+  if (block.isHeard) undefineVariables(target);
   passArguments(plan, target);
   thread->stack.push_back(std::move(target));
 }
@@ -117,6 +124,7 @@ void Executor::callExternal(const FunctionPlan& plan) {
   block.hasActed |= plan.external->watch != nullptr;
   const bool isSilent = block.program.isWitness && plan.external->watch;
   (isSilent ? plan.external->watch : plan.external->run)(call);
+  if (block.isHeard) forgetVariables(target);
   returnWord(plan, target, call.result);
 }
 
@@ -151,6 +159,7 @@ void Executor::callDeviceRuntime(const FunctionPlan& plan) {
   }
   const uint32_t(&size)[3] = block.frame.ntid;
   const uint32_t number = thread->tid[0] + size[0] * (thread->tid[1] + size[1] * thread->tid[2]);
+  if (block.isHeard) forgetVariables(target);
   const auto isLocal = [](const void* self, uint64_t address) {
     return static_cast<const Executor*>(self)->inLocalMemory(address);
   };
@@ -173,8 +182,11 @@ void Executor::fetchResults(const FunctionPlan& plan, const Activation& finished
     else if (result.isRegister)
       std::memcpy(reinterpret_cast<std::byte*>(symbolAddress(wanted[i])), &value,
                   std::min<size_t>(result.size, sizeof value));
-    else
-      std::memcpy(reinterpret_cast<std::byte*>(symbolAddress(wanted[i])), memory, result.size);
+    else {
+      auto* to = reinterpret_cast<std::byte*>(symbolAddress(wanted[i]));
+      std::memcpy(to, memory, result.size);
+      if (block.isHeard) copyUndefined(to, memory, result.size);
+    }
   }
 }
 
@@ -190,6 +202,7 @@ void Executor::leave() {
   const Activation& caller = thread->top();
   instruction = &caller.plan->source->instructions[caller.pc - 1];
   fetchResults(*finished.plan, finished);
+  if (block.isHeard) forgetVariables(finished);
 }
 
 // alloca: the stack grows downwards; what a function takes it gives back when it returns.
@@ -210,6 +223,7 @@ void Executor::Alloca() {
   top = (top - size) & ~(alignment - 1);
   if (top < reinterpret_cast<uint64_t>(thread->allocated.get()))
     fault(FaultKind::StackOverflow, 0, fmt::format("alloca of {} bytes, of {} in all", size, kAllocaBytes));
+  if (block.isHeard) machine::undefinedMemory()->undefine(top, size);
   write(0, Type::u64, top);
 }
 

@@ -9,6 +9,7 @@
 
 #include "interp/executor.hpp"
 #include "machine/listener.hpp"
+#include "machine/undefined.hpp"
 
 namespace ordito::interp {
 
@@ -75,23 +76,29 @@ uint64_t digestOf(const std::byte* bytes, uint32_t count) {
 
 /// Lanes follow each other, so what a lane has stored is looked at before the next one stores.
 void Executor::runHeard() {
+  const size_t before = accesses.entries().size();
+  const std::vector<Result> results = undefinedResults();
+  const isa::Effect effect = instruction->info().effect;
   try {
-    const size_t before = accesses.entries().size();
     (this->*kBodies[static_cast<size_t>(instruction->op)])();
-    accesses.forEachStore(before, [&](AccessLog::Entry& e) {
-      const bool isImage = e.space == AccessSpace::Texture || e.space == AccessSpace::Surface;
-      const auto* at = reinterpret_cast<const std::byte*>(e.address + (e.space == AccessSpace::Shared ? window() : 0));
-      if (!isImage) e.stored = digestOf(at, e.bytes);
-    });
   } catch (const RefusedAccess&) {
-    const ptx::Operand& d = operand(0);
-    const isa::Effect effect = instruction->info().effect;
     if (effect != isa::Effect::Load && effect != isa::Effect::Atomic) return;
+    const ptx::Operand& d = operand(0);
+    keepUndefined(results);
     if (d.is(ptx::Operand::Kind::Vector))
       for (const ptx::Operand& element : d.elements) write(element, type(), {});
     else if (d.is(ptx::Operand::Kind::Register))
       write(d, type(), {});
+    return;
   }
+  if (effect == isa::Effect::Control || effect == isa::Effect::Call) return;  // the thread may be elsewhere
+  keepUndefined(results);
+  followAccesses(before);
+  accesses.forEachStore(before, [&](AccessLog::Entry& e) {
+    const bool isImage = e.space == AccessSpace::Texture || e.space == AccessSpace::Surface;
+    const auto* at = reinterpret_cast<const std::byte*>(e.address + (e.space == AccessSpace::Shared ? window() : 0));
+    if (!isImage) e.stored = digestOf(at, e.bytes);
+  });
 }
 
 void Executor::askListeners(Space space, uint64_t address, uint32_t bytes, AccessKind kind) const {
@@ -161,6 +168,8 @@ void Executor::raiseAccess(const AccessLog& log) const {
 
 void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes) const {
   if (!block.isHeard) return;
+  machine::undefinedMemory()->copy(reinterpret_cast<uint64_t>(to.pointer), reinterpret_cast<uint64_t>(from.pointer),
+                                   bytes);
   uint64_t targets[32];
   uint32_t copied[32];
   targets[thread->lane] = to.address, copied[thread->lane] = bytes;

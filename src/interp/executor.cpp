@@ -48,6 +48,7 @@ bool Executor::step(uint32_t group) {
     return false;
   }
   const ptx::Instruction& current = *instruction;
+  if (block.isHeard && current.guard) judgeGuard(group);
   uint32_t lanes = guardedLanes(group);
   for (uint32_t lane : Lanes(group & ~lanes)) ++warp.threads[lane].top().pc;
   raiseIssue(group, lanes);

@@ -116,6 +116,37 @@ class Executor {
   machine::MemoryOrder fenceOrder() const;
   machine::MemoryScope memoryScope() const;
 
+  // What is made of memory that nobody has written (undefined.cpp)
+  struct Result {
+    ptx::RegisterId reg;
+    Undefined undefined;
+  };
+  using UndefinedUse = machine::UndefinedEvent::Use;
+  const Undefined* undefinedIn(ptx::RegisterId reg) const;
+  template <class F>
+  void forEachUndefinedSource(F visit) const;
+  std::vector<ptx::RegisterId> resultRegisters() const;
+  void setUndefined(ptx::RegisterId reg, const Undefined& undefined);
+  void useUndefined(const Undefined& undefined, UndefinedUse use) const;
+  void judgeGuard(uint32_t group);
+  void judgeOperands();
+  std::vector<Result> undefinedResults();
+  std::vector<Result> computedResults() const;
+  std::vector<Result> movedResults(const std::vector<ptx::RegisterId>& sources);
+  bool isDecidedBy(const ptx::Operand& predicate) const;
+  void keepUndefined(const std::vector<Result>& results);
+  void followAccesses(size_t first);
+  void followLoad(uint64_t at, const AccessLog::Entry& entry);
+  void followStore(uint64_t at, const AccessLog::Entry& entry);
+  void followAtomic(uint64_t at, const AccessLog::Entry& entry);
+  uint32_t originOf(const AccessLog::Entry& entry) const;
+  bool isAnySourceUndefined(uint32_t lanes);
+  void defineResults(uint32_t lanes);
+  void taintResults(uint32_t lanes);
+  void moveUndefined(size_t to, size_t from, const std::array<uint32_t, 32>& sources);
+  void copyUndefined(const std::byte* to, const std::byte* from, uint64_t bytes) const;
+  uint64_t hostAddress(const AccessLog::Entry& entry) const;
+
   // Memory (memory.cpp)
   machine::AccessKind atomicKind() const;
   void touch(machine::AccessKind kind, const Place& place, unsigned bytes);

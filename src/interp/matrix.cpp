@@ -358,6 +358,7 @@ void Executor::raiseFragment(const Fragment& f, machine::AccessKind kind, const 
       select(p.lane);
       touch(kind, p.place, std::max(1u, (next - first) * bits / 8));
     }
+    if (block.isHeard) followAccesses(0);
     raiseAccess(accesses);
   }
   accesses.clear();

@@ -14,6 +14,7 @@ using isa::Type;
 void Executor::shuffle() {
   std::array<uint64_t, 32> values{}, results{};
   std::array<bool, 32> inRange{};
+  std::array<uint32_t, 32> sources{};
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     values[lane] = read(2, Type::b32);
@@ -30,8 +31,10 @@ void Executor::shuffle() {
       default: source = lowest | (b & ~segment & 31), inRange[lane] = source <= highest; break;
     }
     bool participates = inRange[lane] && (active >> source & 1);
-    results[lane] = values[participates ? source : self];
+    sources[lane] = uint32_t(participates ? source : self);
+    results[lane] = values[sources[lane]];
   }
+  if (block.isHeard) moveUndefined(0, 2, sources);
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     write(0, Type::b32, results[lane]);

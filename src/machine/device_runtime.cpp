@@ -10,6 +10,7 @@
 
 #include "machine/device_functions.hpp"
 #include "machine/device_heap.hpp"
+#include "machine/undefined.hpp"
 
 namespace ordito::machine {
 
@@ -175,6 +176,7 @@ uint64_t memcpyAsync(const Caller& caller, Words w) {
   if (int error = checkCopy(caller, w[0], w[1], w[3])) return finish(caller, error);
   return submitWork(caller, "cudaMemcpyAsync", w[4], [to = w[0], from = w[1], bytes = w[2]] {
     std::memcpy(pointer<void>(to), pointer<void>(from), bytes);
+    noteWritten(to, bytes);
   });
 }
 
@@ -194,7 +196,10 @@ uint64_t copyBox(const Caller& caller, const char* name, const Rows& to, const R
   if (box.width > to.pitch || box.width > from.pitch) return finish(caller, kInvalidValue);
   return submitWork(caller, name, stream, [=] {
     for (uint64_t z = 0; z < box.depth; ++z)
-      for (uint64_t y = 0; y < box.height; ++y) std::memcpy(to.row(y, z), from.row(y, z), box.width);
+      for (uint64_t y = 0; y < box.height; ++y) {
+        std::memcpy(to.row(y, z), from.row(y, z), box.width);
+        noteWritten(reinterpret_cast<uint64_t>(to.row(y, z)), box.width);
+      }
   });
 }
 
@@ -202,7 +207,10 @@ uint64_t fillBox(const Caller& caller, const char* name, const Rows& to, int val
   if (isOwn(caller, to.address) || (box.width > to.pitch && box.height > 1)) return finish(caller, kInvalidValue);
   return submitWork(caller, name, stream, [=] {
     for (uint64_t z = 0; z < box.depth; ++z)
-      for (uint64_t y = 0; y < box.height; ++y) std::memset(to.row(y, z), value, box.width);
+      for (uint64_t y = 0; y < box.height; ++y) {
+        std::memset(to.row(y, z), value, box.width);
+        noteWritten(reinterpret_cast<uint64_t>(to.row(y, z)), box.width);
+      }
   });
 }
 

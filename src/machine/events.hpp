@@ -94,6 +94,34 @@ struct SyncEvent {
   std::span<const uint32_t> met = {};  // lanes, by warp
 };
 
+/// A lane uses a value that was made of bytes nobody has written, so that what it does depends on them. Moving such a
+/// value is no use of it: memory keeps what was written with it apart (machine/undefined.hpp).
+struct UndefinedEvent {
+  enum class Use : uint8_t {
+    Branch,   // it decides which instructions are executed
+    Address,  // it is, or makes, an address
+    Result,   // what was computed from it is stored in global memory
+    Atomic,   // an atomic operation takes it, or finds it in memory
+  };
+  WarpSite at;
+  Use use;
+  // The load that it came from.
+  const ptx::Function* readIn;
+  uint32_t readLine, readBytes;
+  AccessSpace space;
+  uint64_t address;  // in shared memory an offset into the window
+};
+
+/// A copy of `depth` slices of `height` rows of `width` bytes, or a fill of them, is about to be made; of a fill there
+/// is no source.
+struct RowsEvent {
+  struct Side {
+    uint64_t base = 0, pitch = 0, slice = 0;
+  };
+  Side to, from;
+  uint64_t width = 0, height = 1, depth = 1;
+};
+
 /// A block starts, or ends (each of its threads has exited).
 struct BlockEvent {
   enum class Kind : uint8_t { Begin, End };
@@ -119,6 +147,14 @@ struct LaunchEvent {
   const ptx::Module& module;
   const ptx::Function& function;
   const GpuDescription& gpu;
+  std::span<void* const> stack = {};  // return addresses of the host's call, the innermost first, where known
+};
+
+/// A call of the program that has failed. Told only to listeners that want every access.
+struct FailedCallEvent {
+  int error;
+  const char *name, *message;  // of the error; why, may be empty
+  std::span<void* const> stack;
 };
 
 /// Operation `number` of a stream.

@@ -40,6 +40,12 @@ void raise(const SyncEvent& event) {
 void raise(const BlockEvent& event) {
   for (Listener* l : listeners()) l->blockChanged(event);
 }
+void raise(const UndefinedEvent& event) {
+  for (Listener* l : listeners()) l->usedUndefined(event);
+}
+void raise(const RowsEvent& event) {
+  for (Listener* l : listeners()) l->rowsMove(event);
+}
 
 void raiseBegan(const LaunchEvent& event) {
   for (Listener* l : listeners()) l->launchBegan(event);
@@ -58,6 +64,12 @@ void raise(const StreamEvent& event) {
 }
 void raiseHostWaited(StreamPoint point) {
   for (Listener* l : listeners()) l->hostWaited(point);
+}
+void raise(const FailedCallEvent& event) {
+  for (Listener* l : listeners()) l->callFailed(event);
+}
+void raiseLastErrorRead() {
+  for (Listener* l : listeners()) l->lastErrorRead();
 }
 void raiseAllocated(const Allocation& allocation) {
   for (Listener* l : listeners()) l->allocated(allocation);

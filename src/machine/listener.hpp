@@ -21,6 +21,9 @@ class Listener {
   virtual void accessed(const AccessEvent&) {}
   virtual void synchronised(const SyncEvent&) {}
   virtual void blockChanged(const BlockEvent&) {}
+  virtual void usedUndefined(const UndefinedEvent&) {}
+  /// On the thread that makes the copy or the fill.
+  virtual void rowsMove(const RowsEvent&) {}
 
   virtual void launchBegan(const LaunchEvent&) {}
   virtual void launchEnded(const LaunchEvent&) {}
@@ -30,6 +33,9 @@ class Listener {
   virtual void operationEnded(const StreamEvent&) {}
   /// The host knows that this operation, and so all before it in its stream, has ended.
   virtual void hostWaited(StreamPoint) {}
+  virtual void callFailed(const FailedCallEvent&) {}
+  /// The calling thread asks for its last error.
+  virtual void lastErrorRead() {}
   virtual void allocated(const Allocation&) {}
   virtual void freed(const Allocation&) {}
   /// The process ends, or the program asks for what is known so far.
@@ -47,12 +53,16 @@ bool areAllowed(const AccessEvent& event);
 void raise(const AccessEvent& event);
 void raise(const SyncEvent& event);
 void raise(const BlockEvent& event);
+void raise(const UndefinedEvent& event);
+void raise(const RowsEvent& event);
 void raiseBegan(const LaunchEvent& event);
 void raise(const LaunchEvent& event);
 void raiseSubmitted(const StreamEvent& event, std::span<const StreamPoint> after);
 void raiseBegan(const StreamEvent& event);
 void raise(const StreamEvent& event);
 void raiseHostWaited(StreamPoint point);
+void raise(const FailedCallEvent& event);
+void raiseLastErrorRead();
 void raiseAllocated(const Allocation& allocation);
 void raiseFreed(const Allocation& allocation);
 void flushListeners();

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "machine/undefined.hpp"
+
 namespace ordito::machine {
 namespace {
 
@@ -113,6 +115,7 @@ bool AddressSpace::map(uint64_t address, uint64_t bytes, std::shared_ptr<Physica
     return false;
   mapped_.emplace(address, Mapping{bytes, std::move(memory)});
   allocations().add({.address = address, .bytes = bytes, .kind = MemoryKind::Device});
+  noteWritten(address, bytes);  // the same memory may have been mapped elsewhere
   return true;
 }
 

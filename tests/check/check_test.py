@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `ordito check` says of small programs, wrong ones and right ones that look like them.
 
-usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races
+usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races|initialisation
 """
 import json
 import pathlib
@@ -26,12 +26,23 @@ WRONG = {
         "same_flag": {"race.same_value"}, "neighbours": {"race.global", "race.warp"}, "edges": {"race.global"},
         "total_plain": {"race.global"},
     },
+    "initialisation": {
+        **{case: {"memory.uninitialised"} for case in (
+            "sum", "half_copied", "branch", "index", "counter", "moved", "tree_tail", "halo", "local", "reused",
+            "device_copy", "member", "wrong_byte", "thrown_away", "warp")},
+        **{case: {"memory.uninitialised_copy"} for case in (
+            "copy_none", "copy_word", "copy_tail", "copy_last", "copy_rows", "copy_moved")},
+    },
 }
 RIGHT = {
     "memory": ["ok_none", "ok_shift", "ok_middle", "ok_guard", "ok_shared", "ok_dynamic", "ok_symbol", "ok_constant",
                "ok_aligned", "ok_local", "ok_heap", "ok_reused", "ok_pinned", "ok_managed", "ok_row"],
     "races": ["ok_barrier", "ok_two_barriers", "ok_syncwarp", "ok_volatile_tree", "ok_bins", "ok_bytes", "ok_halves",
               "ok_arrival", "ok_message", "ok_copy", "ok_copy_barrier", "ok_total", "ok_apart", "ok_in_turn"],
+    "initialisation": ["ok_sum", "ok_copied", "ok_guarded", "ok_exchange", "ok_moved", "ok_tree", "ok_halo", "ok_local",
+                       "ok_symbol", "ok_device_copy", "ok_member", "ok_call", "ok_fields", "ok_top_byte",
+                       "ok_thrown_away", "ok_warp", "ok_copy", "ok_copy_rows", "ok_holes", "ok_moved_holes",
+                       "ok_written_here"],
 }
 RANK = {"note": 0, "warning": 1, "error": 2}
 
