@@ -61,7 +61,10 @@ void StreamGroup::clearError() {
 std::shared_ptr<Stream> StreamGroup::create(unsigned flags, int priority) {
   auto stream = std::make_shared<Stream>(*this, flags, priority, nextStreamId());
   std::lock_guard lock(mutex);
-  std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
+  if (streams_.size() >= pruneAt_) {
+    std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
+    pruneAt_ = std::max<size_t>(64, 2 * streams_.size());
+  }
   streams_.push_back(stream);
   return stream;
 }
@@ -73,24 +76,33 @@ std::vector<std::shared_ptr<Stream>> StreamGroup::live() {
   return all;
 }
 
+void StreamGroup::becomesBusy(Stream& stream) {
+  stream.busyAt_ = busy_.size();
+  busy_.push_back(stream.weak_from_this());
+}
+
+void StreamGroup::becomesIdle(Stream& stream) {
+  const size_t at = stream.busyAt_;
+  std::swap(busy_[at], busy_.back());
+  if (const auto moved = busy_[at].lock()) moved->busyAt_ = at;
+  busy_.pop_back();
+}
+
 void StreamGroup::synchronizeAll() {
-  std::vector<std::shared_ptr<Stream>> all;
+  std::vector<std::shared_ptr<Stream>> all;  // before the lock: the last owner of a stream must not hold the mutex
   std::unique_lock lock(mutex);
-  all = live();
+  if (machine::hasListeners()) {
+    all = live();
+  } else {
+    for (const auto& weak : busy_)
+      if (auto stream = weak.lock()) all.push_back(std::move(stream));
+  }
   std::vector<uint64_t> targets;
   for (const auto& stream : all) targets.push_back(stream->submitted_);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i]->waitLocked(lock, targets[i]);
     all[i]->raiseHostWaited(targets[i]);
   }
-}
-
-bool StreamGroup::idle() {
-  std::vector<std::shared_ptr<Stream>>
-      all;  // declared before the lock: the last owner of a stream must not hold the mutex
-  std::lock_guard lock(mutex);
-  all = live();
-  return std::all_of(all.begin(), all.end(), [](const auto& s) { return s->submitted_ == s->completed_; });
 }
 
 // --- stream
@@ -108,8 +120,8 @@ void Stream::addImplicitOrder(Operation& operation) {
     if (blocking()) pending(legacy);
     return;
   }
-  for (const auto& weak : group_.streams_)
-    if (auto stream = weak.lock(); stream && stream->blocking()) pending(stream);
+  for (const auto& weak : group_.busy_)
+    if (auto stream = weak.lock(); stream && stream.get() != this && stream->blocking()) pending(stream);
 }
 
 bool Stream::ready(const Operation& operation) const {
@@ -150,6 +162,7 @@ Point Stream::submit(Operation operation, bool willWait) {
   Lock lock(group_.mutex);
   addImplicitOrder(operation);
   bool runNow = operation.quick && queue_.empty() && !executing_ && ready(operation);
+  if (submitted_ == completed_) group_.becomesBusy(*this);
   Point point{shared_from_this(), ++submitted_};
   raiseSubmitted(operation);
   queue_.push_back(std::move(operation));
@@ -189,7 +202,7 @@ void Stream::runFront(Lock& lock) {
   --executingNow;
   lock.lock();
   executing_ = false;
-  ++completed_;
+  if (++completed_ == submitted_) group_.becomesIdle(*this);
   group_.progress.notify_all();
   if (!queue_.empty() && threadRuns_) work_.notify_one();
 }

@@ -52,14 +52,18 @@ class StreamGroup {
   std::shared_ptr<Stream> create(unsigned flags, int priority);
   /// Waits until everything submitted to any stream so far has completed.
   void synchronizeAll();
-  /// True when no stream has anything to do.
-  bool idle();
 
  private:
   friend class Stream;
   std::vector<std::shared_ptr<Stream>> live();
+  void becomesBusy(Stream& stream);
+  void becomesIdle(Stream& stream);
 
   std::vector<std::weak_ptr<Stream>> streams_;
+  size_t pruneAt_ = 64;  // streams_ is rid of those that are gone when it has this many
+  // Those with something to do, the legacy stream among them: what an operation of the legacy stream has to wait for is
+  // found here, so that it does not cost more where thousands of streams are idle.
+  std::vector<std::weak_ptr<Stream>> busy_;
   std::shared_ptr<Stream> legacy_;
   std::atomic<CUresult> error_{CUDA_SUCCESS};
   std::string errorMessage_;
@@ -118,6 +122,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Guarded by the mutex:
   std::deque<Operation> queue_;
   uint64_t submitted_ = 0, completed_ = 0;
+  size_t busyAt_ = 0;  // its place in the group's list while it has something to do
   bool executing_ = false, threadRuns_ = false, closed_ = false;
   std::condition_variable work_;
 };

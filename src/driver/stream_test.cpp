@@ -1,5 +1,6 @@
 // CUDA's ordering rules. The tests hold a stream back with a host function, so that an order that only happens to come
 // out right fails.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -79,6 +80,29 @@ TEST_F(Streams, TheLegacyStreamWaitsForBlockingStreams) {
   freeGate.open = true;
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
   EXPECT_EQ(read(out, 1)[0], 2u);
+}
+
+// The busy streams are in a list that each leaves when it has nothing more to do, in whatever order.
+TEST_F(Streams, TheLegacyStreamWaitsForTheLastOfManyStreams) {
+  constexpr size_t kStreams = 7;
+  CUdeviceptr out = allocate(4);
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  std::array<CUstream, kStreams> streams{};
+  std::array<Gate, kStreams> gates;
+  for (size_t i = 0; i < kStreams; ++i) {
+    ASSERT_EQ(cuStreamCreate(&streams[i], CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    gates[i].hold(streams[i]);
+  }
+  for (const size_t next : {3, 0, 6, 1, 5, 2, 4}) {
+    ASSERT_EQ(start(kernel("increment"), 1, 1, 0, nullptr, out), CUDA_SUCCESS);
+    settle();
+    EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY) << "before stream " << next << " is done";
+    gates[next].open = true;
+    EXPECT_EQ(cuStreamSynchronize(streams[next]), CUDA_SUCCESS);
+  }
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(read(out, 1)[0], kStreams);
+  for (CUstream stream : streams) EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 
 TEST_F(Streams, ThePerThreadStreamIsTheThreadsOwn) {
