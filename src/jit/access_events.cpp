@@ -175,21 +175,57 @@ LlvmValue AccessEvents::sharedOfGroups(const AccessEvent& e, unsigned parts) {
   });
 }
 
+/// phi(start, phi + step): both bases take the same step. In a kernel of one region the phi has always got its value
+/// along an edge, so what is noted there holds.
+bool AccessEvents::hasFixedDistance(ValueId v) const {
+  const ir::Phi* phi = v == ir::kNoValue ? nullptr : plan_.definitions.phi(v);
+  return phi && shapes_[v].groups == 2 && shapes_[v].pattern == 0 && isa::bits(f_.values[v].type) == 64 &&
+         plan_.regions.resumePoints.size() == 1 && plan_.regions.scheduled.empty() &&
+         std::ranges::any_of(phi->incoming, [&](ValueId next) { return isAdvance(v, next); });
+}
+
+/// Is `next` the sum of `v` and what is the same for all lanes?
+bool AccessEvents::isAdvance(ValueId v, ValueId next) const {
+  const Instruction* add = plan_.definitions.decisive(next);
+  if (!add || add->op != isa::Op::Add) return false;
+  for (size_t k : {size_t{1}, size_t{2}})
+    if (add->operands[k].kind == ptx::Operand::Kind::Register && add->operands[k].reg == v)
+      return shapes_.shapeOf(add->operands[3 - k]).isUniform();
+  return false;
+}
+
+llvm::AllocaInst* AccessEvents::distance(ValueId v, unsigned part) {
+  llvm::AllocaInst*& slot = distances_[{v, part}];
+  if (!slot) slot = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt64Ty(), nullptr, "distance");
+  return slot;
+}
+
+/// Under a mask one base may keep what it was: nothing is said then of their distance.
+void AccessEvents::notePhi(ValueId v, ValueId incoming, const std::vector<Parts>& bases, const Parts& mask) {
+  if (!listens() || !hasFixedDistance(v) || (mask.empty() && isAdvance(v, incoming))) return;
+  for (unsigned p = 0; p < bases.size(); ++p)
+    b_.CreateStore(mask.empty() ? b_.CreateSub(bases[p][1], bases[p][0]) : b_.getInt64(0), distance(v, p));
+}
+
 /// Each half of a warp reads one place, as blocks 16 wide do from a matrix: two sectors, unless the places are close.
-/// How far they are apart is the same for all offsets from one register, so it is asked once for all of them.
-LlvmValue AccessEvents::sectorsOfPairs(const Address& a, unsigned parts, int64_t offset) {
+/// How far they are apart is the same for all offsets from one register, so it is asked once for all of them; and for
+/// all iterations of a loop in which both advance alike.
+LlvmValue AccessEvents::sectorsOfPairs(const Instruction& i, const AccessEvent& e, unsigned parts) {
+  const Address& a = e.at;
+  const ValueId v = i.operands[e.kind == machine::AccessKind::Load ? 1 : 0].reg;
   LlvmValue allApart = b_.getTrue();
   for (unsigned p = 0; p < parts; ++p) {
-    LlvmValue distance = b_.CreateSub(a.bases[p][1], a.bases[p][0]);
+    LlvmValue apart = distances_.contains({v, p}) ? b_.CreateLoad(b_.getInt64Ty(), distance(v, p))
+                                                  : b_.CreateSub(a.bases[p][1], a.bases[p][0]);
     allApart = b_.CreateAnd(
-        allApart, b_.CreateICmpUGE(b_.CreateAdd(distance, b_.getInt64(kSector - 1)), b_.getInt64(2 * kSector - 1)));
+        allApart, b_.CreateICmpUGE(b_.CreateAdd(apart, b_.getInt64(kSector - 1)), b_.getInt64(2 * kSector - 1)));
   }
   return unless(allApart, b_.getInt64(2 * uint64_t{parts}), [&] {
     LlvmValue sum = b_.getInt64(parts);
     for (unsigned p = 0; p < parts; ++p) {
       LlvmValue place[2];
       for (unsigned g = 0; g < 2; ++g)
-        place[g] = b_.CreateAdd(a.bases[p][g], b_.getInt64(static_cast<uint64_t>(offset)));
+        place[g] = b_.CreateAdd(a.bases[p][g], b_.getInt64(static_cast<uint64_t>(e.offset)));
       LlvmValue differ = b_.CreateICmpUGE(b_.CreateXor(place[0], place[1]), b_.getInt64(kSector));
       sum = b_.CreateAdd(sum, b_.CreateZExt(differ, b_.getInt64Ty()));
     }
@@ -228,7 +264,7 @@ LlvmValue AccessEvents::unitsOf(const Instruction& i, const AccessEvent& e) {
     if (!known) known = sharedOfGroups(e, parts);
     sum = known;
   } else if (!shared && a.isGrouped() && a.groups == 2 && a.patternless() && e.mask.empty()) {
-    sum = sectorsOfPairs(a, parts, e.offset);
+    sum = sectorsOfPairs(i, e, parts);
   } else {
     for (unsigned p = 0; p < parts; ++p) sum = b_.CreateAdd(sum, shared ? wavefrontsOf(e, p) : sectorsOf(e, p));
   }

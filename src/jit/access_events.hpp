@@ -32,6 +32,8 @@ class AccessEvents : private Emitting {
                  llvm::function_ref<LlvmValue(unsigned part)> wanted);
   void raiseImage(const Instruction& i, machine::Counter requests);
 
+  /// The phi `v` gets the value of `incoming`, `bases`, in the lanes of `mask`.
+  void notePhi(ValueId v, ValueId incoming, const std::vector<Parts>& bases, const Parts& mask);
   /// What follows is another block of the kernel.
   void beginBlock() { countedGroups_.clear(); }
 
@@ -45,7 +47,10 @@ class AccessEvents : private Emitting {
   LlvmValue sharedByLane(const AccessEvent& e, unsigned part);
   LlvmValue lastPattern();
   LlvmValue unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow);
-  LlvmValue sectorsOfPairs(const Address& a, unsigned parts, int64_t offset);
+  LlvmValue sectorsOfPairs(const Instruction& i, const AccessEvent& e, unsigned parts);
+  bool hasFixedDistance(ValueId v) const;
+  bool isAdvance(ValueId v, ValueId next) const;
+  llvm::AllocaInst* distance(ValueId v, unsigned part);
   LlvmValue sectorsOfAscending(const AccessEvent& e, unsigned part);
   LlvmValue runsWith(LlvmValue begins, LlvmValue lanes);
   LlvmValue sharedOfGroups(const AccessEvent& e, unsigned parts);
@@ -59,6 +64,8 @@ class AccessEvents : private Emitting {
   using Groups = std::tuple<ValueId, unsigned, int64_t>;  // address, bytes, place in a word
   /// Accesses by several groups to shared memory, in the block being emitted: how many wavefronts they took.
   std::map<Groups, LlvmValue> countedGroups_;
+  /// Of phis with two bases: how far these are apart.
+  std::map<std::pair<ValueId, unsigned>, llvm::AllocaInst*> distances_;
 };
 
 }  // namespace ordito::jit

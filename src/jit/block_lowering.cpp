@@ -55,7 +55,11 @@ void CodeLowering::assignPhis(BlockId from, BlockId to, const Parts& mask) {
     }
     values.push_back(std::move(h));
   }
-  for (size_t i = 0; i < values.size(); ++i) values_.store(block.phis[i].value, values[i], mask);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ir::Phi& phi = block.phis[i];
+    if (shapes_[phi.value].isGrouped()) events_.notePhi(phi.value, phi.incoming[edge], values[i].bases, mask);
+    values_.store(phi.value, values[i], mask);
+  }
 }
 
 std::vector<llvm::AllocaInst*>& CodeLowering::waitingSlots(BlockId b) {
