@@ -76,7 +76,8 @@ TEST_F(LibraryTasks, BelongToTheGraphThatTheyAreCapturedInto) {
 TEST_F(LibraryTasks, HaveFaultsOfTheirOwn) {
   SKIP_UNDER_THREAD_SANITIZER();
   ASSERT_EQ(launch(reinterpret_cast<volatile int*>(16)), CUDA_SUCCESS);
-  ASSERT_EQ(launch(), CUDA_SUCCESS);  // comes too late
+  const CUresult late = launch();  // dropped, or refused if the fault was quicker
+  EXPECT_TRUE(late == CUDA_SUCCESS || late == CUDA_ERROR_ILLEGAL_ADDRESS) << late;
   EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(std::string(orditoLastErrorMessage()),
             "libraryCall: an illegal memory access at address 0x10: a null pointer plus 16");
