@@ -44,8 +44,12 @@ Expected<std::string> render(const Options& options, nlohmann::ordered_json& pro
   if (!sheet) return tl::unexpected(sheet.error());
   if (options.csv) return sheet->csv();
   std::string gpu = profile.value("gpu", "");
-  return fmt::format("\n{} launches; occupancy as on a {}\n\n{}", sheet->rows().size(), gpu,
-                     sheet->table(styleFor(options)));
+  const auto calls = libraryCallSheet(profile);
+  if (!calls) return tl::unexpected(calls.error());
+  std::string text = fmt::format("\n{} launches; occupancy as on a {}\n\n{}", sheet->rows().size(), gpu,
+                                 sheet->table(styleFor(options)));
+  if (!calls->rows().empty()) text += "\nCalls of libraries\n\n" + calls->table(styleFor(options));
+  return text;
 }
 
 bool write(const Options& options, const std::string& text) {

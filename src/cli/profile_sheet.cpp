@@ -2,6 +2,7 @@
 // people has the main ones.
 #include "cli/profile_sheet.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace ordito::cli {
@@ -123,6 +124,30 @@ Expected<report::Sheet> profileSheet(const Json& profile) {
     report::Sheet sheet(columns(launches.empty() ? Json::object() : launches.at(0).at("metrics")));
     int64_t number = 0;
     for (const Json& launch : launches) sheet.add(row(++number, launch));
+    return sheet;
+  } catch (const Json::exception& e) {
+    return fail("the profile is damaged: {}", e.what());
+  }
+}
+
+Expected<report::Sheet> libraryCallSheet(const Json& profile) {
+  report::Sheet sheet({{"name", "library call"},
+                       {"count", "calls"},
+                       {"wall_ns", "time\nms", 1e-6, 3},
+                       {"operations", "million\noperations", 1e-6, 3},
+                       {"bytes", "MB\nmoved", 1e-6, 3},
+                       {"gflops", "GFLOP/s", 1, 2},
+                       {"gbytes", "GB/s", 1, 2}});
+  try {
+    for (const Json& call : profile.at("library_calls")) {
+      const auto ns = call.at("wall_ns").get<int64_t>();
+      const double operations = call.at("operations"), bytes = call.at("bytes");
+      // Operations per ns are 10^9 per second.
+      auto known = [](double value, double shown) { return value > 0 ? Cell(shown) : Cell(); };
+      const auto time = static_cast<double>(std::max<int64_t>(ns, 1));
+      sheet.add({call.at("name").get<std::string>(), call.at("count").get<int64_t>(), ns, known(operations, operations),
+                 known(bytes, bytes), known(operations, operations / time), known(bytes, bytes / time)});
+    }
     return sheet;
   } catch (const Json::exception& e) {
     return fail("the profile is damaged: {}", e.what());

@@ -1,5 +1,5 @@
-// A profile (the JSON that libcuda writes) as a sheet: one row for each launch, or for each instruction that moved
-// most.
+// A profile (the JSON that libcuda writes) as sheets: one row for each launch, for each library call's name, or for
+// each instruction that moved most.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,6 +11,7 @@ namespace ordito::cli {
 
 /// Fails when `profile` is not such a JSON.
 Expected<report::Sheet> profileSheet(const nlohmann::ordered_json& profile);
+Expected<report::Sheet> libraryCallSheet(const nlohmann::ordered_json& profile);
 Expected<report::Sheet> hotspotSheet(const nlohmann::ordered_json& hotspots, size_t most);
 
 }  // namespace ordito::cli

@@ -43,6 +43,9 @@ CUresult orditoLaunchKernel(CUfunction function, const unsigned int grid[3], con
 /// stream is captured into. The profiler and faults name it `name`. destroy(data) comes once, after the last run, also
 /// when the call fails; it may be null.
 CUresult orditoLaunchTask(CUstream stream, const char* name, void (*run)(void*), void* data, void (*destroy)(void*));
+/// The same, with what the profiler says of the call: operations on floating-point numbers, and bytes read and written.
+CUresult orditoLaunchWork(CUstream stream, const char* name, double operations, double bytes, void (*run)(void*),
+                          void* data, void (*destroy)(void*));
 
 /// The full message of the calling thread's last failed call, or of the fault that broke the current context: kernel,
 /// block, address, what to do. Empty when there is none. Valid until the calling thread's next driver call.

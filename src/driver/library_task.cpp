@@ -1,21 +1,28 @@
 // What a call of a library is to the driver: an operation of a stream, with a name and what it owns. It runs on a
 // thread of the host, on device memory as it is, and as often as the graph is launched that it was captured into. A bad
 // address in it is a fault of that call, as it would be of a kernel.
+#include <chrono>
 #include <memory>
 
 #include "driver/api.hpp"
 #include "driver/capture.hpp"
 #include "driver/extensions.hpp"
 #include "machine/fault.hpp"
+#include "machine/listener.hpp"
 #include "machine/undefined.hpp"
 
 namespace ordito::driver {
 namespace {
 
+/// What a call has to do, for the profiler.
+struct CallCost {
+  double operations = 0, bytes = 0;
+};
+
 class LibraryTask {
  public:
-  LibraryTask(const char* name, void (*run)(void*), void* data, void (*destroy)(void*))
-      : name_(name), run_(run), data_(data), destroy_(destroy) {}
+  LibraryTask(const char* name, CallCost cost, void (*run)(void*), void* data, void (*destroy)(void*))
+      : name_(name), cost_(cost), run_(run), data_(data), destroy_(destroy) {}
   ~LibraryTask() {
     if (destroy_) destroy_(data_);
   }
@@ -26,6 +33,17 @@ class LibraryTask {
   CUDA_HOST_NODE_PARAMS parameters() const { return {run_, data_}; }
 
   CUresult run(std::string& message) const {
+    if (!machine::hasListeners()) return runGuarded(message);
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const CUresult result = runGuarded(message);
+    const auto wall = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+    machine::raise(machine::LibraryCall{name(), static_cast<uint64_t>(wall), cost_.operations, cost_.bytes});
+    return result;
+  }
+
+ private:
+  CUresult runGuarded(std::string& message) const {
     static std::byte noSharedMemory[64];
     machine::BlockFrame frame{};
     frame.kernelName = name();
@@ -39,7 +57,6 @@ class LibraryTask {
     return static_cast<CUresult>(machine::cudaResult(fault->kind));
   }
 
- private:
   /// The task as a kernel of one block.
   class Body : public machine::Executable {
    public:
@@ -57,6 +74,7 @@ class LibraryTask {
   };
 
   const std::string name_;
+  const CallCost cost_;
   void (*const run_)(void*);
   void* const data_;
   void (*const destroy_)(void*);
@@ -68,7 +86,12 @@ class LibraryTask {
 using namespace ordito::driver;
 
 CUresult orditoLaunchTask(CUstream handle, const char* name, void (*run)(void*), void* data, void (*destroy)(void*)) {
-  const auto task = std::make_shared<const LibraryTask>(name, run, data, destroy);
+  return orditoLaunchWork(handle, name, 0, 0, run, data, destroy);
+}
+
+CUresult orditoLaunchWork(CUstream handle, const char* name, double operations, double bytes, void (*run)(void*),
+                          void* data, void (*destroy)(void*)) {
+  const auto task = std::make_shared<const LibraryTask>(name, CallCost{operations, bytes}, run, data, destroy);
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
   Operation operation;

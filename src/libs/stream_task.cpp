@@ -14,11 +14,11 @@ bool hasContext() {
   return context || (cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS && cuCtxSetCurrent(context) == CUDA_SUCCESS);
 }
 
-CUresult enqueue(CUstream stream, const char* name, std::function<void()> task) {
+CUresult enqueue(CUstream stream, const char* name, std::function<void()> task, Work work) {
   using Task = std::function<void()>;
   if (!hasContext()) return CUDA_ERROR_INVALID_CONTEXT;
-  return orditoLaunchTask(
-      stream, name, [](void* data) { (*static_cast<Task*>(data))(); },
+  return orditoLaunchWork(
+      stream, name, work.operations, work.bytes, [](void* data) { (*static_cast<Task*>(data))(); },
       std::make_unique<Task>(std::move(task)).release(), [](void* data) { delete static_cast<Task*>(data); });
 }
 

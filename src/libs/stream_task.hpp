@@ -11,9 +11,15 @@ namespace ordito::libs {
 /// Makes sure that the thread has a context: like the runtime, this takes the device's primary one if there is none.
 bool hasContext();
 
+/// What a call does, for `ordito profile`: operations on floating-point numbers, and bytes that it must read and write
+/// at least; 0 where there is no closed form.
+struct Work {
+  double operations = 0, bytes = 0;
+};
+
 /// Puts the task behind what the stream has to do. If the stream is being captured it becomes a node, runs at every
 /// launch and belongs to the graph. The profiler and faults name it `name`.
-CUresult enqueue(CUstream stream, const char* name, std::function<void()> task);
+CUresult enqueue(CUstream stream, const char* name, std::function<void()> task, Work work = {});
 
 /// Waits for what the stream has to do; an error, which ends the capture, if it is being captured.
 CUresult await(CUstream stream);

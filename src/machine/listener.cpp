@@ -62,6 +62,9 @@ void raiseBegan(const StreamEvent& event) {
 void raise(const StreamEvent& event) {
   for (Listener* l : listeners()) l->operationEnded(event);
 }
+void raise(const LibraryCall& call) {
+  for (Listener* l : listeners()) l->libraryCallEnded(call);
+}
 void raiseHostWaited(StreamPoint point) {
   for (Listener* l : listeners()) l->hostWaited(point);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "machine/events.hpp"
+#include "machine/library_call.hpp"
 
 namespace ordito::machine {
 
@@ -31,6 +32,7 @@ class Listener {
   virtual void operationSubmitted(const StreamEvent&, std::span<const StreamPoint> /*after*/) {}
   virtual void operationBegan(const StreamEvent&) {}
   virtual void operationEnded(const StreamEvent&) {}
+  virtual void libraryCallEnded(const LibraryCall&) {}
   /// The host knows that this operation, and so all before it in its stream, has ended.
   virtual void hostWaited(StreamPoint) {}
   virtual void callFailed(const FailedCallEvent&) {}
@@ -60,6 +62,7 @@ void raise(const LaunchEvent& event);
 void raiseSubmitted(const StreamEvent& event, std::span<const StreamPoint> after);
 void raiseBegan(const StreamEvent& event);
 void raise(const StreamEvent& event);
+void raise(const LibraryCall& call);
 void raiseHostWaited(StreamPoint point);
 void raise(const FailedCallEvent& event);
 void raiseLastErrorRead();

@@ -46,10 +46,17 @@ Json toJson(const LaunchRecord& record) {
 
 }  // namespace
 
-std::string toJson(const std::vector<LaunchRecord>& records, const std::string& gpuName) {
-  Json launches = Json::array();
+std::string toJson(const std::vector<LaunchRecord>& records, const LibraryRecords& libraryCalls,
+                   const std::string& gpuName) {
+  Json launches = Json::array(), calls = Json::array();
+  for (const auto& [name, record] : libraryCalls)
+    calls.push_back({{"name", name},
+                     {"count", record.count},
+                     {"wall_ns", record.wallNs},
+                     {"operations", record.operations},
+                     {"bytes", record.bytes}});
   for (const LaunchRecord& record : records) launches.push_back(toJson(record));
-  Json all = {{"gpu", gpuName}, {"launches", launches}};
+  Json all = {{"gpu", gpuName}, {"launches", launches}, {"library_calls", calls}};
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -78,9 +85,18 @@ void Recorder::launchEnded(const machine::LaunchEvent& launch) {
   add(std::move(record), launch.gpu);
 }
 
+void Recorder::libraryCallEnded(const machine::LibraryCall& call) {
+  std::lock_guard lock(mutex_);
+  LibraryRecord& record = libraryCalls_[call.name];
+  ++record.count;
+  record.wallNs += call.wallNs;
+  record.operations += call.operations;
+  record.bytes += call.bytes;
+}
+
 std::string Recorder::report() const {
   std::lock_guard lock(mutex_);
-  return toJson(records_, gpuName_);
+  return toJson(records_, libraryCalls_, gpuName_);
 }
 
 machine::Listener* listener() { return machine::reportListener<Recorder>(readEnvironment().profile); }

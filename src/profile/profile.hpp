@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -39,11 +40,19 @@ struct Metric {
 /// All metrics, in the order of output.
 const std::vector<Metric>& metrics();
 
+/// The calls of one name that libraries have done.
+struct LibraryRecord {
+  uint64_t count = 0, wallNs = 0;
+  double operations = 0, bytes = 0;  // 0: the library does not say
+};
+using LibraryRecords = std::map<std::string, LibraryRecord>;
+
 class Recorder : public machine::ReportListener {
  public:
   explicit Recorder(std::string path) : ReportListener("ORDITO_PROFILE", std::move(path)) {}
 
   void launchEnded(const machine::LaunchEvent& launch) override;
+  void libraryCallEnded(const machine::LibraryCall& call) override;
   void add(LaunchRecord record, const machine::GpuDescription& gpu);
 
  private:
@@ -51,6 +60,7 @@ class Recorder : public machine::ReportListener {
 
   mutable std::mutex mutex_;
   std::vector<LaunchRecord> records_;
+  LibraryRecords libraryCalls_;
   std::string gpuName_;
 };
 
@@ -58,6 +68,7 @@ class Recorder : public machine::ReportListener {
 machine::Listener* listener();
 
 /// The JSON text of the report.
-std::string toJson(const std::vector<LaunchRecord>& records, const std::string& gpuName);
+std::string toJson(const std::vector<LaunchRecord>& records, const LibraryRecords& libraryCalls,
+                   const std::string& gpuName);
 
 }  // namespace ordito::profile

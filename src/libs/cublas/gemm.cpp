@@ -48,6 +48,11 @@ INSTANTIATE(ComplexDouble)
 namespace {
 
 template <class T>
+libs::Work work(const Product& p, int64_t count = 1) {
+  return p.work(!std::is_arithmetic_v<T>, sizeof(T), sizeof(T), count);
+}
+
+template <class T>
 cublasStatus_t gemm(cublasHandle_t handle, const Product& p, const T* alpha, const T* a, const T* b, const T* beta,
                     T* c) {
   ORDITO_HANDLE(handle);
@@ -55,7 +60,7 @@ cublasStatus_t gemm(cublasHandle_t handle, const Product& p, const T* alpha, con
   if (p.isEmpty()) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(c && (p.k == 0 || (a && b)));
   const Scalar<T> one(handle, alpha), other(handle, beta);
-  return submit(handle, "cublas gemm", [=] { multiplyInTiles(p, one.get(), a, b, other.get(), c); });
+  return submit(handle, "cublas gemm", [=] { multiplyInTiles(p, one.get(), a, b, other.get(), c); }, work<T>(p));
 }
 
 /// The arrays of pointers are the device's, and may be written by a kernel before: they are read in the task.
@@ -67,11 +72,14 @@ cublasStatus_t gemmBatched(cublasHandle_t handle, const Product& p, const T* alp
   if (p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && b && c);
   const Scalar<T> one(handle, alpha), other(handle, beta);
-  return submit(handle, "cublas gemmBatched", [=] {
-    multiplyMany(p, count, [&, first = one.get(), second = other.get()](int64_t i, bool large) {
-      (large ? multiplyInTiles<T> : multiplyHere<T>)(p, first, a[i], b[i], second, c[i]);
-    });
-  });
+  return submit(
+      handle, "cublas gemmBatched",
+      [=] {
+        multiplyMany(p, count, [&, first = one.get(), second = other.get()](int64_t i, bool large) {
+          (large ? multiplyInTiles<T> : multiplyHere<T>)(p, first, a[i], b[i], second, c[i]);
+        });
+      },
+      work<T>(p, count));
 }
 
 template <class T>
@@ -82,12 +90,15 @@ cublasStatus_t gemmStrided(cublasHandle_t handle, const Product& p, const T* alp
   if (p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(c && (p.k == 0 || (a && b)));
   const Scalar<T> one(handle, alpha), other(handle, beta);
-  return submit(handle, "cublas gemmStridedBatched", [=] {
-    multiplyMany(p, count, [&, first = one.get(), second = other.get()](int64_t i, bool large) {
-      (large ? multiplyInTiles<T> : multiplyHere<T>)(p, first, a + i * strideA, b + i * strideB, second,
-                                                     c + i * strideC);
-    });
-  });
+  return submit(
+      handle, "cublas gemmStridedBatched",
+      [=] {
+        multiplyMany(p, count, [&, first = one.get(), second = other.get()](int64_t i, bool large) {
+          (large ? multiplyInTiles<T> : multiplyHere<T>)(p, first, a + i * strideA, b + i * strideB, second,
+                                                         c + i * strideC);
+        });
+      },
+      work<T>(p, count));
 }
 
 }  // namespace

@@ -17,6 +17,13 @@ struct Product {
   }
   bool isEmpty() const { return m == 0 || n == 0; }
   double operations() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+  /// For the profiler: four products and sums for a complex one, and each matrix moved once.
+  libs::Work work(bool isComplex, size_t sizeAB, size_t sizeC, int64_t count) const {
+    const auto rows = static_cast<double>(m), columns = static_cast<double>(n), inner = static_cast<double>(k);
+    const double bytes =
+        (rows + columns) * inner * static_cast<double>(sizeAB) + rows * columns * static_cast<double>(sizeC);
+    return {static_cast<double>(count) * operations() * (isComplex ? 4 : 1), static_cast<double>(count) * bytes};
+  }
 };
 
 /// On the calling thread.

@@ -60,6 +60,8 @@ struct TypedProduct {
 
   bool isComplex() const { return typeC == CUDA_C_32F || typeC == CUDA_C_64F; }
 
+  libs::Work work(int64_t count) const { return p.work(isComplex(), sizeOf(typeA), sizeOf(typeC), count); }
+
   cudaDataType scaleType() const {
     switch (compute) {
       case CUBLAS_COMPUTE_16F:
@@ -190,13 +192,16 @@ cublasStatus_t gemmEx(cublasHandle_t handle, const TypedProduct& t, const void* 
   if (t.typeC == CUDA_R_32I && !(isMultipleOf4(a) && isMultipleOf4(b))) return CUBLAS_STATUS_NOT_SUPPORTED;
   const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
   const auto bytesA = static_cast<int64_t>(sizeOf(t.typeA)), bytesC = static_cast<int64_t>(sizeOf(t.typeC));
-  return submit(handle, "cublas GemmEx", [=] {
-    multiplyMany(t.p, count, [&](int64_t i, bool) {
-      multiplyTyped(t, one, static_cast<const char*>(a) + i * strideA * bytesA,
-                    static_cast<const char*>(b) + i * strideB * bytesA, other,
-                    static_cast<char*>(c) + i * strideC * bytesC);
-    });
-  });
+  return submit(
+      handle, "cublas GemmEx",
+      [=] {
+        multiplyMany(t.p, count, [&](int64_t i, bool) {
+          multiplyTyped(t, one, static_cast<const char*>(a) + i * strideA * bytesA,
+                        static_cast<const char*>(b) + i * strideB * bytesA, other,
+                        static_cast<char*>(c) + i * strideC * bytesC);
+        });
+      },
+      t.work(count));
 }
 
 cublasStatus_t gemmBatchedEx(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* const* a,
@@ -205,9 +210,10 @@ cublasStatus_t gemmBatchedEx(cublasHandle_t handle, const TypedProduct& t, const
   if (t.p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && b && c);
   const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
-  return submit(handle, "cublas GemmBatchedEx", [=] {
-    multiplyMany(t.p, count, [&](int64_t i, bool) { multiplyTyped(t, one, a[i], b[i], other, c[i]); });
-  });
+  return submit(
+      handle, "cublas GemmBatchedEx",
+      [=] { multiplyMany(t.p, count, [&](int64_t i, bool) { multiplyTyped(t, one, a[i], b[i], other, c[i]); }); },
+      t.work(count));
 }
 
 }  // namespace

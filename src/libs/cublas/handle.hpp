@@ -44,8 +44,8 @@ class Scalar {
 
 /// The profiler and faults call the task `name`.
 template <class Task>
-cublasStatus_t submit(cublasHandle_t handle, const char* name, Task task) {
-  return statusOf(libs::enqueue(handle->stream, name, std::function<void()>(std::move(task))));
+cublasStatus_t submit(cublasHandle_t handle, const char* name, Task task, libs::Work work = {}) {
+  return statusOf(libs::enqueue(handle->stream, name, std::function<void()>(std::move(task)), work));
 }
 
 /// A call whose results go through pointers: those of the host are there when it returns. In a capture nobody can wait,

@@ -213,7 +213,8 @@ cufftResult execute(const char* name, cufftHandle number, std::optional<Type> ty
     return CUFFT_INVALID_VALUE;
   const bool isInverse = direction == CUFFT_INVERSE;
   const CUresult result = libs::enqueue(
-      handle.stream, name, [plan = handle.plan, from, to, isInverse] { plan->transform(from, to, isInverse); });
+      handle.stream, name, [plan = handle.plan, from, to, isInverse] { plan->transform(from, to, isInverse); },
+      {what.operations(), what.bytes()});
   return result == CUDA_SUCCESS ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
 }
 
