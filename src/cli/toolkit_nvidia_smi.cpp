@@ -229,8 +229,8 @@ void printTable(const std::vector<Gpu>& gpus) {
 }
 
 void printFull(const std::vector<Gpu>& gpus) {
-  auto row = [](int depth, std::string_view name, std::string_view value) {
-    const auto indent = static_cast<size_t>(4 * depth);
+  auto row = [](size_t depth, std::string_view name, std::string_view value) {
+    const size_t indent = 4 * depth;
     fmt::print("{}\n", fmt::format("{:{}}{:<{}} : {}", "", indent, name, 50 - indent, value));
   };
   fmt::print("\n==============NVSMI LOG==============\n\n");
