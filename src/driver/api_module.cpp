@@ -1,4 +1,5 @@
 // Driver API: modules, functions, libraries, and the linker calls.
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -6,6 +7,7 @@
 #include "driver/api.hpp"
 #include "driver/extensions.hpp"
 #include "driver/fatbin.hpp"
+#include "driver/grid_groups.hpp"
 #include "driver/module.hpp"
 
 using namespace ordito::driver;
@@ -98,6 +100,21 @@ struct Link {
   std::vector<std::string> parts;
   std::vector<std::byte> result;
 };
+
+/// libcudadevrt.a holds what is part of the driver here, and our own is an archive of nothing.
+bool isEmptyArchive(const void* data, size_t bytes) {
+  constexpr std::string_view kEmpty = "!<arch>\n";
+  return std::string_view(static_cast<const char*>(data), bytes) == kEmpty;
+}
+
+/// Do the parts call what the device runtime has (grid_groups.hpp)?
+bool needsGridGroups(const Link& link) {
+  const auto calls = [](const std::string& part) {
+    return part.find("cudaCGSynchronize") != std::string::npos ||
+           part.find("cudaCGGetIntrinsicHandle") != std::string::npos;
+  };
+  return std::any_of(link.parts.begin(), link.parts.end(), calls);
+}
 
 /// Adds the PTX of an image: all alternatives of one part, for the GPU at hand.
 CUresult addToLink(Link& link, const void* data, size_t bytes) {
@@ -380,6 +397,7 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_
   auto link = links().find(state);
   if (!link) return CUDA_ERROR_INVALID_HANDLE;
   if (!data) return CUDA_ERROR_INVALID_VALUE;
+  if (type == CU_JIT_INPUT_LIBRARY && isEmptyArchive(data, bytes)) return CUDA_SUCCESS;
   if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY && type != CU_JIT_INPUT_OBJECT)
     return remember(CUDA_ERROR_NO_BINARY_FOR_GPU,
                     fmt::format("{} cannot be linked: it is no PTX", name ? name : "a part"));
@@ -397,6 +415,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 CUresult cuLinkComplete(CUlinkState state, void** cubin, size_t* bytes) {
   auto link = links().find(state);
   if (!link) return CUDA_ERROR_INVALID_HANDLE;
+  if (needsGridGroups(*link)) link->parts.emplace_back(kGridGroups);
   std::vector<FatbinImage> images;
   for (const std::string& part : link->parts) {
     FatbinImage image;

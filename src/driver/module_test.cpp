@@ -197,6 +197,74 @@ TEST_F(Modules, SeparatePartsAreLinkedByName) {
   EXPECT_EQ(read(out, 1)[0], 42u);
 }
 
+// As Numba's cooperative groups do: block 0 reads what the other blocks wrote before the barrier.
+constexpr const char* kGridWaiter = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 error) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.visible .entry waiter(.param .u64 out) {
+  .reg .pred %p;
+  .reg .u32 %b, %n, %sum, %r;
+  .reg .u64 %a, %at, %h;
+  ld.param.u64 %a, [out];
+  mov.u32 %b, %ctaid.x;
+  mad.wide.u32 %at, %b, 4, %a;
+  add.u32 %r, %b, 1;
+  st.global.u32 [%at], %r;
+  {
+    .param .b32 scope;
+    .param .b64 handle;
+    st.param.b32 [scope], 1;
+    call (handle), cudaCGGetIntrinsicHandle, (scope);
+    ld.param.b64 %h, [handle];
+  }
+  {
+    .param .b64 handle;
+    .param .b32 flags;
+    .param .b32 error;
+    st.param.b64 [handle], %h;
+    st.param.b32 [flags], 0;
+    call (error), cudaCGSynchronize, (handle, flags);
+    ld.param.b32 %r, [error];
+  }
+  setp.ne.u32 %p, %b, 0;
+  @%p ret;
+  ld.global.u32 %sum, [%a+4];
+  ld.global.u32 %n, [%a+8];
+  add.u32 %sum, %sum, %n;
+  add.u32 %sum, %sum, %r;
+  st.global.u32 [%a], %sum;
+  ret;
+}
+)";
+
+TEST_F(Modules, TheLinkerBringsGridGroups) {
+  CUlinkState link = nullptr;
+  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  char archive[] = "!<arch>\n";
+  EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, archive, 8, "libcudadevrt.a", 0, nullptr, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, archive, 7, "broken.a", 0, nullptr, nullptr),
+            CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(kGridWaiter), std::strlen(kGridWaiter) + 1, "w", 0,
+                          nullptr, nullptr),
+            CUDA_SUCCESS);
+  void* image = nullptr;
+  ASSERT_EQ(cuLinkComplete(link, &image, nullptr), CUDA_SUCCESS);
+  CUmodule linked = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&linked, image), CUDA_SUCCESS) << orditoLastErrorMessage();
+  ASSERT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+  CUfunction waiter = nullptr;
+  ASSERT_EQ(cuModuleGetFunction(&waiter, linked, "waiter"), CUDA_SUCCESS);
+  CUdeviceptr out = allocate(12);
+  void* arguments[] = {&out};
+  ASSERT_EQ(cuLaunchCooperativeKernel(waiter, 3, 1, 1, 32, 1, 1, 0, nullptr, arguments), CUDA_SUCCESS);
+  EXPECT_EQ(read(out, 1)[0], 5u);
+  ASSERT_EQ(cuLaunchKernel(waiter, 3, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  EXPECT_GE(read(out, 1)[0], 1u) << "not cooperative: an error is answered, and nobody waits";
+}
+
 TEST_F(Modules, AnUnresolvedVariableIsNamed) {
   CUmodule alone = nullptr;
   EXPECT_NE(cuModuleLoadData(&alone, kCaller), CUDA_SUCCESS);
