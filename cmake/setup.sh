@@ -47,3 +47,14 @@ build() {
   say "Building ($preset); the first time takes some minutes"
   cmake --build "build/$preset" ${1:+--target "$@"}
 }
+
+# fill_python_venv FOLDER: a virtual environment of Debian's Python with the packages of tests/python/requirements.txt. Without a network
+# it stays empty, and the tests that want them are skipped.
+fill_python_venv() {
+  install_packages python
+  if [ "$1/filled" -nt tests/python/requirements.txt ]; then return; fi
+  say "Installing the Python packages of tests/python/requirements.txt"
+  rm -rf "$1"
+  /usr/bin/python3 -m venv "$1"
+  if "$1/bin/pip" install --quiet --disable-pip-version-check -r tests/python/requirements.txt; then touch "$1/filled"; fi
+}
