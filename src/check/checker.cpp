@@ -46,6 +46,9 @@ Side sideOf(const Launch& launch, const AccessEvent& access) {
                      wordOf(access.kind), access.bytes);
 }
 
+/// What the host called for the operation that the calling thread runs.
+thread_local std::optional<CallSite> current;
+
 }  // namespace
 
 Checker::Running* Checker::running(const machine::BlockFrame& frame) {
@@ -156,11 +159,38 @@ void Checker::usedUndefined(const machine::UndefinedEvent& use) {
 
 void Checker::rowsMove(const machine::RowsEvent& rows) {
   Lock lock(mutex_);
-  initialisation_.rowsMove(rows, findings_);
+  initialisation_.rowsMove(rows, current, findings_);
+}
+
+void Checker::operationSubmitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint>) {
+  auto site = callSiteHere();
+  if (!site) return;
+  Lock lock(mutex_);
+  submitted_[{event.stream, event.correlation}] = std::move(*site);
+}
+
+void Checker::operationBegan(const machine::StreamEvent& event) {
+  Lock lock(mutex_);
+  const auto it = submitted_.find({event.stream, event.correlation});
+  current.reset();
+  if (it == submitted_.end()) return;
+  current = std::move(it->second);
+  submitted_.erase(it);
+}
+
+void Checker::callFailed(const machine::FailedCallEvent& event) {
+  Lock lock(mutex_);
+  apiErrors_.failed(event, findings_);
+}
+
+void Checker::lastErrorRead() {
+  Lock lock(mutex_);
+  apiErrors_.read();
 }
 
 void Checker::launchBegan(const machine::LaunchEvent& launch) {
   auto made = std::make_unique<Running>(launch);
+  made->launch.setCall(current);
   Lock lock(mutex_);
   running_[launch.launch] = std::move(made);
 }
@@ -216,6 +246,7 @@ void Checker::flush() {
   {
     Lock lock(mutex_);
     if (options_.wantsLeaks) addLeaks();
+    apiErrors_.finish(findings_);
   }
   std::ofstream out(options_.path);
   out << toJson(findings());

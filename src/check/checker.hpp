@@ -9,6 +9,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "check/api_errors.hpp"
 #include "check/initialisation.hpp"
 #include "check/launch.hpp"
 #include "check/races.hpp"
@@ -37,6 +38,10 @@ class Checker : public machine::Listener {
   void launchEnded(const machine::LaunchEvent& launch) override;
   void allocated(const machine::Allocation& allocation) override;
   void freed(const machine::Allocation& allocation) override;
+  void operationSubmitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after) override;
+  void operationBegan(const machine::StreamEvent& event) override;
+  void callFailed(const machine::FailedCallEvent& event) override;
+  void lastErrorRead() override;
   void flush() override;
 
   std::vector<Finding> findings() const;
@@ -59,6 +64,8 @@ class Checker : public machine::Listener {
   mutable std::mutex mutex_;
   Findings findings_;
   Initialisation initialisation_;
+  ApiErrors apiErrors_;
+  std::map<std::pair<uint64_t, uint64_t>, CallSite> submitted_;     // by stream and number
   std::unordered_map<uint64_t, std::unique_ptr<Running>> running_;  // by the launch's number
   std::map<uint64_t, machine::Allocation> live_, freed_;            // by address
 };

@@ -22,6 +22,8 @@ constexpr RuleText kRules[] = {
     {"memory.leak", Severity::Warning},
     {"memory.uninitialised", Severity::Error},
     {"memory.uninitialised_copy", Severity::Warning},
+    {"memory.free", Severity::Error},
+    {"api.error", Severity::Warning},
     {"launch.failed", Severity::Error},
     {"race.shared", Severity::Error},
     {"race.warp", Severity::Error},
@@ -34,6 +36,14 @@ constexpr const char* kSeverities[] = {"note", "warning", "error"};
 
 Json numbers(const uint32_t (&three)[3]) { return {three[0], three[1], three[2]}; }
 Json numbers(const machine::Dim3& d) { return {d.x, d.y, d.z}; }
+
+Json jsonOf(const std::optional<CallSite>& call) {
+  if (!call) return {};
+  Json frames = Json::array();
+  for (const CallFrame& f : call->frames)
+    frames.push_back({{"function", f.function}, {"module", f.module}, {"offset", f.offset}});
+  return {{"name", call->call}, {"frames", std::move(frames)}};
+}
 
 Json jsonOf(const Side& side) {
   return {{"kind", side.what},
@@ -66,6 +76,7 @@ std::string toJson(const std::vector<Finding>& findings) {
                 {"accesses", std::move(sides)},
                 {"object", f.object},
                 {"help", f.help},
+                {"call", jsonOf(f.call)},
                 {"count", f.count}};
     list.push_back(std::move(one));
   }

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "check/call_site.hpp"
 #include "machine/kernel.hpp"
 
 namespace ordito::check {
@@ -18,6 +20,8 @@ enum class Rule : uint8_t {
   Leak,
   Uninitialised,
   UninitialisedCopy,
+  Free,
+  ApiError,
   LaunchFailed,
   RaceShared,
   RaceWarp,
@@ -50,6 +54,7 @@ struct Finding {
   std::vector<Side> sides;
   std::string object;  // what memory it is about
   std::string help;
+  std::optional<CallSite> call;  // of the host: what launched the kernel, or what failed
   uint64_t count = 1;
 };
 

@@ -50,7 +50,7 @@ bool isHosts(uint64_t address) {
   return !allocation || allocation->kind != machine::MemoryKind::Device;
 }
 
-void judgeRow(uint64_t from, uint64_t bytes, Findings& findings) {
+void judgeRow(uint64_t from, uint64_t bytes, const std::optional<CallSite>& call, Findings& findings) {
   const std::vector<Run> runs = undefinedMemory()->runs(from, bytes);
   const Run* first = missing(runs, bytes, undefinedMemory()->widestWrite(from, bytes));
   if (!first) return;
@@ -61,6 +61,7 @@ void judgeRow(uint64_t from, uint64_t bytes, Findings& findings) {
     f.rule = Rule::UninitialisedCopy;
     f.message = fmt::format("a copy to the host of {} bytes, of which nobody has written {}", bytes, total);
     f.object = fmt::format("the first is {}", machine::describeAddress(from + first->offset));
+    f.call = call;
     return f;
   });
 }
@@ -77,7 +78,7 @@ void Initialisation::allocated(const machine::Allocation& a) {
 
 void Initialisation::freed(const machine::Allocation& a) { undefinedMemory()->define(a.address, a.bytes); }
 
-void Initialisation::rowsMove(const RowsEvent& e, Findings& findings) {
+void Initialisation::rowsMove(const RowsEvent& e, const std::optional<CallSite>& call, Findings& findings) {
   const bool isFill = e.from.base == 0, isToHost = !isFill && isHosts(e.to.base),
              isFromHost = !isFill && isHosts(e.from.base);
   const bool isFlat = e.depth == 1 && (e.height == 1 || (e.to.pitch == e.width && (isFill || e.from.pitch == e.width)));
@@ -86,7 +87,7 @@ void Initialisation::rowsMove(const RowsEvent& e, Findings& findings) {
     for (uint64_t y = 0; y < height; ++y) {
       const uint64_t to = e.to.base + z * e.to.slice + y * e.to.pitch;
       const uint64_t from = e.from.base + z * e.from.slice + y * e.from.pitch;
-      if (isToHost && !isFromHost) judgeRow(from, width, findings);
+      if (isToHost && !isFromHost) judgeRow(from, width, call, findings);
       if (isFill || isFromHost)
         undefinedMemory()->define(to, width);
       else if (!isToHost)

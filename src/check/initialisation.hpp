@@ -14,7 +14,8 @@ class Initialisation {
  public:
   void allocated(const machine::Allocation& allocation);
   void freed(const machine::Allocation& allocation);
-  void rowsMove(const machine::RowsEvent& rows, Findings& findings);
+  /// `call`: what the host called for it, if that is known.
+  void rowsMove(const machine::RowsEvent& rows, const std::optional<CallSite>& call, Findings& findings);
   void used(const Launch& launch, const machine::UndefinedEvent& use, Findings& findings);
 };
 

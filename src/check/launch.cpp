@@ -163,6 +163,7 @@ Finding Launch::finding(Rule rule) const {
   f.kernel = name_;
   f.grid = grid_;
   f.block = block_;
+  f.call = call_;
   return f;
 }
 

@@ -42,6 +42,7 @@ class Launch {
             uint32_t bytes) const;
   /// Where a global address lies.
   static std::string describe(uint64_t address);
+  void setCall(std::optional<CallSite> call) { call_ = std::move(call); }
   Finding finding(Rule rule) const;
   Findings::Key key(Rule rule, uint32_t line, uint32_t other) const;
 
@@ -53,6 +54,7 @@ class Launch {
 
   const ptx::Module& module_;
   const ptx::Function& kernel_;
+  std::optional<CallSite> call_;
   std::string name_, mangled_;
   machine::Dim3 grid_, block_;
   machine::KernelLayout layout_;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/check.hpp"
 #include "cli/commands.hpp"
 #include "cli/lab.hpp"
 #include "frontend/nvcc.hpp"
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   // nvcc has an option syntax of its own, so its arguments go there as they are.
   if (argc > 1 && std::string(argv[1]) == "nvcc") return ordito::frontend::runNvcc({argv + 2, argv + argc});
   if (argc > 1 && std::string(argv[1]) == "lab") return runLab({argv + 2, argv + argc});
+  if (argc > 1 && std::string(argv[1]) == "compute-sanitizer") return runComputeSanitizer({argv + 2, argv + argc});
 
   CLI::App app("CUDA without the GPU: run, profile and check CUDA programs on a CPU.", "ordito");
   app.require_subcommand(1);

@@ -1,4 +1,5 @@
 // Driver API: errors, initialisation, version, devices.
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <pthread.h>
 
@@ -63,6 +64,20 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
 }
 
 void orditoTellOnce(const char* subject, const char* text) { tellOnce(subject, text); }
+
+void orditoNoteFailedCall(int error, const char* name) {
+  if (!ordito::machine::areAccessesWanted()) return;
+  constexpr int kDeepest = 64;
+  void* frames[kDeepest];
+  const int depth = backtrace(frames, kDeepest);
+  const std::string message = lastMessage();
+  ordito::machine::raise(ordito::machine::FailedCallEvent{
+      .error = error, .name = name, .message = message.c_str(), .stack = {frames, static_cast<size_t>(depth)}});
+}
+
+void orditoNoteErrorRead() {
+  if (ordito::machine::areAccessesWanted()) ordito::machine::raiseLastErrorRead();
+}
 
 int orditoExplainsAll() { return ordito::readEnvironment().explain != 0; }
 

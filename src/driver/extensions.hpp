@@ -73,6 +73,11 @@ CUresult orditoSurfaceBind(CUdeviceptr place, const CUDA_RESOURCE_DESC* resource
 /// set.
 void orditoTellOnce(const char* subject, const char* text);
 
+/// The runtime's call that the calling thread is in answers `error`, whose name is `name`; the calling thread asks for
+/// its last error. For `ordito check`.
+void orditoNoteFailedCall(int error, const char* name);
+void orditoNoteErrorRead(void);
+
 /// Whether ORDITO_EXPLAIN asks for the explanation of every failed call.
 int orditoExplainsAll(void);
 

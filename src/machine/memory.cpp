@@ -163,6 +163,15 @@ std::optional<uint64_t> DeviceMemory::takePages(uint64_t pages) {
     }
     return std::nullopt;
   };
+  // The range around the rover may begin with what has just been freed. A listener that judges accesses wants to see
+  // those that come too late, so its addresses are used again only when there are no others.
+  if (auto around = freePages_.upper_bound(rover_); areAccessesWanted() && around != freePages_.begin()) {
+    const auto [begin, length] = *--around;
+    if (begin < rover_ && rover_ < begin + length * kPage) {
+      freePages_[begin] = (rover_ - begin) / kPage;
+      freePages_[rover_] = length - (rover_ - begin) / kPage;
+    }
+  }
   auto middle = freePages_.lower_bound(rover_);
   if (auto found = tryFrom(middle, freePages_.end())) return found;
   return tryFrom(freePages_.begin(), freePages_.end());

@@ -38,6 +38,7 @@ int noDriver() { return kInsufficientDriver; }
 const char* noMessage() { return ""; }
 int unknownSides(const void*) { return 1; }
 void tellNothing(const char*, const char*) {}
+void noteNothing() {}
 int explainsNothing() { return 0; }
 
 void fillSlots(void* library) {
@@ -97,6 +98,8 @@ __attribute__((constructor(101))) void loadDriver() {
   ordito_slot_orditoLastErrorMessage = reinterpret_cast<void*>(noMessage);
   ordito_slot_orditoPointerSides = reinterpret_cast<void*>(unknownSides);
   ordito_slot_orditoTellOnce = reinterpret_cast<void*>(tellNothing);
+  ordito_slot_orditoNoteErrorRead = reinterpret_cast<void*>(noteNothing);
+  ordito_slot_orditoNoteFailedCall = reinterpret_cast<void*>(noteNothing);
   ordito_slot_orditoExplainsAll = reinterpret_cast<void*>(explainsNothing);
   std::fprintf(stderr, "ordito: this program needs Ordito's libcuda.so.1%s; start it with `ordito run PROGRAM`\n",
                another ? ", but another one was found first" : "");

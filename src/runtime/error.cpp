@@ -86,6 +86,7 @@ cudaError_t finish(cudaError_t error) {
   // Asking whether something is done is no error.
   if (error == cudaErrorNotReady) return error;
   lastError = error;
+  orditoNoteFailedCall(error, cudaGetErrorName(error));
   if (everyFailureExplained()) explain(error);
   return error;
 }
@@ -108,11 +109,13 @@ extern "C" {
 
 cudaError_t cudaPeekAtLastError() {
   forgetSilentFailures();
+  orditoNoteErrorRead();
   return lastError;
 }
 
 cudaError_t cudaGetLastError() {
   forgetSilentFailures();
+  orditoNoteErrorRead();
   const cudaError_t error = lastError;
   lastError = cudaSuccess;
   return error;

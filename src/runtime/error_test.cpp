@@ -12,6 +12,8 @@
 extern "C" {
 const char* orditoLastErrorMessage() { return ""; }
 int orditoExplainsAll() { return 0; }
+void orditoNoteFailedCall(int, const char*) {}
+void orditoNoteErrorRead() {}
 void orditoTellOnce(const char* subject, const char* text) {
   static std::set<std::string> told;
   if (told.insert(subject).second) std::fprintf(stderr, "ordito: %s\n", text);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `ordito check` says of small programs, wrong ones and right ones that look like them.
 
-usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races|initialisation
+usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races|initialisation|api
 """
 import json
 import pathlib
@@ -26,6 +26,14 @@ WRONG = {
         "same_flag": {"race.same_value"}, "neighbours": {"race.global", "race.warp"}, "edges": {"race.global"},
         "total_plain": {"race.global"},
     },
+    "api": {
+        **{case: {"memory.free"} for case in (
+            "free_twice", "free_inside", "free_host", "free_pinned_as_device", "free_device_as_pinned",
+            "free_async_twice")},
+        **{case: {"memory.freed"} for case in ("late_use", "late_use_of_many", "late_use_of_pool")},
+        **{case: {"api.error"} for case in (
+            "copy_past_end", "copy_direction", "fill_past_end", "pitch", "large_block", "too_much")},
+    },
     "initialisation": {
         **{case: {"memory.uninitialised"} for case in (
             "sum", "half_copied", "branch", "index", "counter", "moved", "tree_tail", "halo", "local", "reused",
@@ -39,6 +47,7 @@ RIGHT = {
                "ok_aligned", "ok_local", "ok_heap", "ok_reused", "ok_pinned", "ok_managed", "ok_row"],
     "races": ["ok_barrier", "ok_two_barriers", "ok_syncwarp", "ok_volatile_tree", "ok_bins", "ok_bytes", "ok_halves",
               "ok_arrival", "ok_message", "ok_copy", "ok_copy_barrier", "ok_total", "ok_apart", "ok_in_turn"],
+    "api": ["ok_free", "ok_free_async", "ok_new_pointer", "ok_copy", "ok_looked_at", "ok_query", "ok_registered"],
     "initialisation": ["ok_sum", "ok_copied", "ok_guarded", "ok_exchange", "ok_moved", "ok_tree", "ok_halo", "ok_local",
                        "ok_symbol", "ok_device_copy", "ok_member", "ok_call", "ok_fields", "ok_top_byte",
                        "ok_thrown_away", "ok_warp", "ok_copy", "ok_copy_rows", "ok_holes", "ok_moved_holes",

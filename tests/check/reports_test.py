@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""How `ordito check` tells its findings: in files for other programs, without those that are known, and by
+compute-sanitizer's name.
+
+usage: reports_test.py PATH/TO/ordito PATH/TO/compute-sanitizer SCRATCH_FOLDER
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+
+SOURCE = """#include <cstdio>
+__global__ void behind(int* out, int reach) { out[threadIdx.x + reach] = 1; }
+__global__ void race(int* out) { *out = threadIdx.x; }
+int main(int argc, char** argv) {
+  int* a;
+  cudaMalloc(&a, 64 * sizeof(int));
+  behind<<<1, 64>>>(a, argc > 1);
+  if (argc > 2) race<<<1, 64>>>(a);
+  cudaDeviceSynchronize();
+  if (argc > 3) cudaMemset(a, 0, 1 << 20);
+  cudaFree(a);
+}
+"""
+ordito, sanitizer, scratch = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+scratch.mkdir(parents=True, exist_ok=True)
+source, program = scratch / "program.cu", scratch / "program"
+wrong = 0
+
+
+def build(text):
+    source.write_text(text)
+    subprocess.run([ordito, "nvcc", "-g", "-lineinfo", "-arch=sm_80", source, "-o", program], check=True)
+
+
+def run(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True)
+
+
+def check(*options, arguments=("x",)):
+    return run(ordito, "check", *options, program, *arguments)
+
+
+def expect(holds, what, result=None):
+    global wrong
+    if not holds:
+        print(f"wrong: {what}")
+        if result:
+            print(f"status {result.returncode}\n{result.stdout}{result.stderr}")
+        wrong += 1
+
+
+build(SOURCE)
+plain = check()
+expect(plain.returncode == 99, "a finding is status 99", plain)
+expect("out[threadIdx.x + reach] = 1" in plain.stderr, "the text of the line", plain)
+if run("sh", "-c", "command -v llvm-symbolizer-19").returncode == 0:
+    expect("program.cu:7 in main" in plain.stderr, "the launch's place", plain)
+    failed = check(arguments="xyz")
+    expect("cudaMemset answers cudaErrorInvalidValue" in failed.stderr and "program.cu:10 in main" in failed.stderr,
+           "the failed call's place", failed)
+expect(check("--exit-code", 7).returncode == 7, "--exit-code")
+expect(check(arguments=()).returncode == 0, "nothing found: the program's status")
+
+# Files for other programs
+check("--sarif", scratch / "f.sarif", "--junit", scratch / "f.xml", arguments="xy")
+sarif = json.loads((scratch / "f.sarif").read_text())
+results = sarif["runs"][0]["results"]
+expect(sarif["version"] == "2.1.0" and {r["ruleId"] for r in results} >= {"memory.bounds"}, "SARIF")
+at = results[0]["locations"][0]["physicalLocation"]
+expect(at["region"]["startLine"] == 2 and at["artifactLocation"]["uri"].endswith("program.cu"), "SARIF's place")
+suite = ET.parse(scratch / "f.xml").getroot()
+expect(int(suite.get("failures")) >= 1 and suite.find("testcase/failure") is not None, "JUnit")
+github = check("--github")
+expect("::error file=" in github.stdout and ",line=2,title=memory.bounds::" in github.stdout, "GitHub", github)
+
+# What is known
+(scratch / "known").write_text("memory.bounds behind(int*, int) */program.cu:2 # known\n")
+quiet = check("--suppress", scratch / "known")
+expect(quiet.returncode == 0 and "1 suppressed" in quiet.stderr, "a file of suppressions", quiet)
+(scratch / "stars").write_text("*" + "a*" * 40 + "\n")
+start = time.monotonic()
+expect(check("--suppress", scratch / "stars").returncode == 99 and time.monotonic() - start < 30, "many stars")
+check("--write-baseline", scratch / "baseline")
+expect(check("--baseline", scratch / "baseline").returncode == 0, "a baseline")
+build("// a line above\n" + SOURCE)
+expect(check("--baseline", scratch / "baseline").returncode == 0, "a baseline when lines move")
+build(SOURCE.replace("reach] = 1", "reach] = 2"))
+expect(check("--baseline", scratch / "baseline").returncode == 99, "a finding that the baseline lacks")
+build(SOURCE.replace("{ out[threadIdx.x + reach] = 1; }", "{ out[threadIdx.x + reach] = 1; }  // ordito: ok memory.* (known)"))
+expect(check().returncode == 0, "a comment in the source")
+
+# By compute-sanitizer's name
+build(SOURCE)
+theirs = run(sanitizer, "--error-exitcode", 3, program, "x")
+expect(theirs.returncode == 3, "--error-exitcode", theirs)
+for line in ("========= Invalid __global__ write of size 4 bytes", "=========     at behind(int*, int) in ",
+             "=========     by thread (63,0,0) in block (0,0,0)", "========= ERROR SUMMARY: 1 errors"):
+    expect(line in theirs.stderr, line, theirs)
+expect(run(sanitizer, program, "x").returncode == 0, "without --error-exitcode the program's status")
+racecheck = run(sanitizer, "--tool=racecheck", "--error-exitcode=3", program, "x")
+expect(racecheck.returncode == 0, "another tool's rules", racecheck)
+log = run(sanitizer, "--log-file", scratch / "log", "--print-limit", 0, "--target-processes", "all", program, "x")
+expect(log.stderr == "" and "ERROR SUMMARY: 1" in (scratch / "log").read_text(), "--log-file", log)
+expect("Invalid" not in (scratch / "log").read_text(), "--print-limit")
+unknown = run(sanitizer, "--frobnicate", program)
+expect(unknown.returncode != 0 and "--frobnicate" in unknown.stderr, "an unknown option is named", unknown)
+sys.exit(1 if wrong else 0)
