@@ -1,0 +1,185 @@
+// The state behind cuSPARSE's handles and descriptors, and how a call becomes a task in the handle's stream.
+//
+// A task gets copies of the descriptors: a program may change or destroy them before it runs.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "cusparse.h"
+#include "libs/cublas/elements.hpp"
+#include "libs/stream_task.hpp"
+
+struct cusparseContext {
+  cudaStream_t stream = nullptr;
+  cusparsePointerMode_t pointerMode = CUSPARSE_POINTER_MODE_HOST;
+};
+
+struct cusparseMatDescr {
+  cusparseMatrixType_t type = CUSPARSE_MATRIX_TYPE_GENERAL;
+  cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
+  cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
+  cusparseIndexBase_t base = CUSPARSE_INDEX_BASE_ZERO;
+};
+
+struct cusparseSpVecDescr {
+  int64_t size, count;
+  void *indices, *values;
+  cusparseIndexType_t indexType;
+  cusparseIndexBase_t base;
+  cudaDataType type;
+};
+
+struct cusparseDnVecDescr {
+  int64_t size;
+  void* values;
+  cudaDataType type;
+};
+
+/// `offsets` are of rows (CSR) or columns (CSC), `indices` the other ones; COO has its rows in `offsets`. Of blocked
+/// ELLPACK `count` is the number of columns that a row stores, `indices` are columns of blocks.
+struct cusparseSpMatDescr {
+  cusparseFormat_t format;
+  int64_t rows, columns, count;
+  void *offsets, *indices, *values;
+  cusparseIndexType_t offsetType, indexType;
+  cusparseIndexBase_t base;
+  cudaDataType type;
+  cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
+  cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
+  int batches = 1;
+  int64_t offsetStep = 0, entryStep = 0, blockSize = 0;
+};
+
+struct cusparseDnMatDescr {
+  int64_t rows, columns, leading;
+  void* values;
+  cudaDataType type;
+  cusparseOrder_t order;
+  int batches = 1;
+  int64_t step = 0;
+};
+
+namespace ordito::cusparse {
+
+using cublas::Bfloat16;
+using cublas::ComplexDouble;
+using cublas::ComplexFloat;
+using cublas::Half;
+using cublas::kIsComplex;
+using cublas::Real;
+using cublas::sizeOf;
+using cublas::withElement;
+
+inline cusparseStatus_t statusOf(CUresult result) {
+  if (result == CUDA_SUCCESS) return CUSPARSE_STATUS_SUCCESS;
+  return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ? CUSPARSE_STATUS_INVALID_VALUE
+                                                                                     : CUSPARSE_STATUS_EXECUTION_FAILED;
+}
+
+/// The profiler and faults call the task `name`.
+template <class Task>
+cusparseStatus_t submit(cusparseHandle_t handle, const char* name, Task task) {
+  return statusOf(libs::enqueue(handle->stream, name, std::function<void()>(std::move(task))));
+}
+
+/// For results that the host needs when the call returns.
+template <class Task>
+cusparseStatus_t submitAndAwait(cusparseHandle_t handle, const char* name, Task task) {
+  const cusparseStatus_t status = submit(handle, name, std::move(task));
+  return status == CUSPARSE_STATUS_SUCCESS ? statusOf(libs::await(handle->stream)) : status;
+}
+
+inline bool isOperation(cusparseOperation_t op) {
+  return op >= CUSPARSE_OPERATION_NON_TRANSPOSE && op <= CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+}
+inline bool isBase(cusparseIndexBase_t base) {
+  return base == CUSPARSE_INDEX_BASE_ZERO || base == CUSPARSE_INDEX_BASE_ONE;
+}
+inline bool isIndex(cusparseIndexType_t type) { return type == CUSPARSE_INDEX_32I || type == CUSPARSE_INDEX_64I; }
+
+/// The number as one of type To; of a complex number that shall be real the real part.
+template <class To, class From>
+To converted(From value) {
+  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, Bfloat16>)
+    return To(static_cast<Real<To>>(cublas::widen(value)));
+  else if constexpr (kIsComplex<From> && !kIsComplex<To>)
+    return static_cast<To>(value.real());
+  else if constexpr (kIsComplex<From>)
+    return To(static_cast<Real<To>>(value.real()), static_cast<Real<To>>(value.imag()));
+  else
+    return To(static_cast<Real<To>>(value));
+}
+
+/// The element `i` of an array of a type that is known at run time.
+template <class To>
+To load(const void* array, cudaDataType type, int64_t i) {
+  To value{};
+  withElement(type, [&](auto element) { value = converted<To>(static_cast<const decltype(element)*>(array)[i]); });
+  return value;
+}
+template <class From>
+void store(void* array, cudaDataType type, int64_t i, From value) {
+  withElement(type, [&](auto element) {
+    using E = decltype(element);
+    E& to = static_cast<E*>(array)[i];
+    if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16>)
+      cublas::narrow(converted<float>(value), to);
+    else if constexpr (std::is_same_v<E, int32_t>)
+      cublas::narrow(converted<double>(value), to);
+    else
+      to = converted<E>(value);
+  });
+}
+
+/// A scalar argument: copied at the call if it is the host's, read in the task if it is the device's.
+class Scalar {
+ public:
+  Scalar(cusparseHandle_t handle, const void* place, cudaDataType type) : type_(type) {
+    if (handle->pointerMode == CUSPARSE_POINTER_MODE_DEVICE)
+      place_ = place;
+    else
+      std::memcpy(value_.data(), place, sizeOf(type));
+  }
+  template <class T>
+  T as() const {
+    return load<T>(place_ ? place_ : value_.data(), type_, 0);
+  }
+  bool isZeroOfHost() const { return !place_ && as<ComplexDouble>() == ComplexDouble(0); }
+
+ private:
+  cudaDataType type_;
+  const void* place_ = nullptr;
+  std::array<std::byte, 16> value_{};
+};
+
+/// Calls with a value of the type in which sums are made; false if the library has none such. Sums of bytes are exact
+/// in double.
+template <class Body>
+bool withCompute(cudaDataType type, const Body& body) {
+  switch (type) {
+    case CUDA_R_16F:
+    case CUDA_R_16BF:
+    case CUDA_R_32F: return body(float{}), true;
+    case CUDA_R_32I:
+    case CUDA_R_64F: return body(double{}), true;
+    case CUDA_C_32F: return body(ComplexFloat{}), true;
+    case CUDA_C_64F: return body(ComplexDouble{}), true;
+    default: return false;
+  }
+}
+inline bool isCompute(cudaDataType type) {
+  return withCompute(type, [](auto) {});
+}
+
+/// The first line of every call.
+#define ORDITO_HANDLE(handle) \
+  if (!(handle)) return CUSPARSE_STATUS_NOT_INITIALIZED
+#define ORDITO_CHECK(condition) \
+  if (!(condition)) return CUSPARSE_STATUS_INVALID_VALUE
+#define ORDITO_SUPPORTED(condition) \
+  if (!(condition)) return CUSPARSE_STATUS_NOT_SUPPORTED
+
+}  // namespace ordito::cusparse

@@ -1,0 +1,264 @@
+// cuSPARSE's products: sparse matrices times vectors, dense and sparse matrices, sampled dense products, and what there
+// is for sparse vectors.
+#include "libs/cusparse/rows.hpp"
+
+namespace ordito::cusparse {
+namespace {
+
+/// No call here needs a buffer of the program's, but some programs take a size of 0 for a failure.
+constexpr size_t kBuffer = 256;
+
+cusparseStatus_t tellBuffer(cusparseHandle_t handle, size_t* size) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(size);
+  *size = kBuffer;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+bool isTurned(cusparseOperation_t op) { return op != CUSPARSE_OPERATION_NON_TRANSPOSE; }
+
+/// to = alpha sum + beta to, which is not read if beta is 0.
+template <class T>
+void update(void* array, cudaDataType type, int64_t i, T alpha, T sum, T beta) {
+  const T before = beta == T(0) ? T(0) : multiply(beta, load<T>(array, type, i));
+  store(array, type, i, before + multiply(alpha, sum));
+}
+
+/// The rows of a CSR matrix in place.
+template <class T, class I>
+void multiplyInPlace(const cusparseSpMatDescr& a, const I* columns, const T* values, const T* x, T alpha, T beta,
+                     const cusparseDnVecDescr& y) {
+  const Indices offsets(a.offsets, a.offsetType, a.base);
+  const T* from = x - a.base;
+  eachRow(a.rows, a.count, [&](int64_t i) {
+    T sum{};
+    for (int64_t k = offsets[i], end = offsets[i + 1]; k < end; ++k) sum += multiply(values[k], from[columns[k]]);
+    update(y.values, y.type, i, alpha, sum, beta);
+  });
+}
+
+template <class T>
+void multiplyVector(const cusparseSpMatDescr& a, cusparseOperation_t op, const cusparseDnVecDescr& x, T alpha, T beta,
+                    const cusparseDnVecDescr& y) {
+  const Values<T> from(x.values, x.type, x.size);
+  if (a.format == CUSPARSE_FORMAT_CSR && !isTurned(op)) {
+    const Values<T> values(a.values, a.type, a.count);
+    if (a.indexType == CUSPARSE_INDEX_64I)
+      multiplyInPlace(a, static_cast<const int64_t*>(a.indices), values.data(), from.data(), alpha, beta, y);
+    else
+      multiplyInPlace(a, static_cast<const int32_t*>(a.indices), values.data(), from.data(), alpha, beta, y);
+    return;
+  }
+  const Rows<T> rows = rowsOf<T>(a, op);
+  eachRow(rows.rows, static_cast<int64_t>(rows.values.size()), [&](int64_t i) {
+    T sum{};
+    for (int64_t k = rows.begin(i); k < rows.end(i); ++k) sum += multiply(rows.value(k), from[rows.index(k)]);
+    update(y.values, y.type, i, alpha, sum, beta);
+  });
+}
+
+template <class T>
+void multiplyMatrix(const cusparseSpMatDescr& a, cusparseOperation_t opA, const cusparseDnMatDescr& b,
+                    cusparseOperation_t opB, T alpha, T beta, const cusparseDnMatDescr& c) {
+  const Rows<T> rows = rowsOf<T>(a, opA);
+  const Dense<T> factor(b, opB);
+  const Layout to(c);
+  eachRow(rows.rows, static_cast<int64_t>(rows.values.size()) * c.columns, [&](int64_t i) {
+    std::vector<T> sums(static_cast<size_t>(c.columns));
+    for (int64_t k = rows.begin(i); k < rows.end(i); ++k)
+      for (int64_t j = 0; j < c.columns; ++j)
+        sums[static_cast<size_t>(j)] += multiply(rows.value(k), factor.at(rows.index(k), j));
+    for (int64_t j = 0; j < c.columns; ++j)
+      update(c.values, c.type, to.at(i, j), alpha, sums[static_cast<size_t>(j)], beta);
+  });
+}
+
+/// C = alpha (op(A) op(B)) where C has entries + beta C.
+template <class T>
+void sample(const cusparseDnMatDescr& a, cusparseOperation_t opA, const cusparseDnMatDescr& b, cusparseOperation_t opB,
+            T alpha, T beta, const cusparseSpMatDescr& c) {
+  const Dense<T> left(a, opA), right(b, opB);
+  const int64_t inner = isTurned(opA) ? a.rows : a.columns;
+  eachEntry(c, [&](int64_t i, int64_t j, int64_t k) {
+    T sum{};
+    for (int64_t l = 0; l < inner; ++l) sum += multiply(left.at(i, l), right.at(l, j));
+    update(c.values, c.type, k, alpha, sum, beta);
+  });
+}
+
+template <class T>
+T dot(const cusparseSpVecDescr& x, cusparseOperation_t op, const cusparseDnVecDescr& y) {
+  const Indices at(x.indices, x.indexType, x.base);
+  T sum{};
+  for (int64_t k = 0; k < x.count; ++k) {
+    const T value = load<T>(x.values, x.type, k);
+    sum += multiply(op == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE ? cublas::conjugateIf<true>(value) : value,
+                    load<T>(y.values, y.type, at[k]));
+  }
+  return sum;
+}
+
+}  // namespace
+
+extern "C" {
+
+cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperation_t, const void*,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void*,
+                                         cusparseDnVecDescr_t y, cudaDataType, cusparseSpMVAlg_t, size_t* size) {
+  ORDITO_CHECK(a && x && y);
+  return tellBuffer(handle, size);
+}
+/// Nothing is prepared.
+cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t handle, cusparseOperation_t, const void*,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void*,
+                                         cusparseDnVecDescr_t y, cudaDataType, cusparseSpMVAlg_t, void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && x && y);
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
+                              cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void* beta,
+                              cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t, void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && x && y && alpha && beta && isOperation(op));
+  ORDITO_CHECK(x->size == (isTurned(op) ? a->rows : a->columns) && y->size == (isTurned(op) ? a->columns : a->rows));
+  ORDITO_SUPPORTED(isCompute(compute));
+  const Scalar one(handle, alpha, compute), other(handle, beta, compute);
+  return submit(handle, "cusparseSpMV", [=, a = *a, x = *x, y = *y] {
+    withCompute(compute, [&](auto zero) {
+      using T = decltype(zero);
+      multiplyVector<T>(a, op, x, one.as<T>(), other.as<T>(), y);
+    });
+  });
+}
+
+cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, const void*,
+                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t, size_t* size) {
+  ORDITO_CHECK(a && b && c);
+  return tellBuffer(handle, size);
+}
+cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, const void*,
+                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t, void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c);
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                              const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                              const void* beta, cusparseDnMatDescr_t c, cudaDataType compute, cusparseSpMMAlg_t,
+                              void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
+  ORDITO_CHECK((isTurned(opA) ? a->columns : a->rows) == c->rows);
+  ORDITO_CHECK((isTurned(opA) ? a->rows : a->columns) == (isTurned(opB) ? b->columns : b->rows));
+  ORDITO_CHECK((isTurned(opB) ? b->rows : b->columns) == c->columns);
+  ORDITO_CHECK((a->batches == 1 || a->batches == c->batches) && (b->batches == 1 || b->batches == c->batches));
+  ORDITO_SUPPORTED(isCompute(compute));
+  const Scalar one(handle, alpha, compute), other(handle, beta, compute);
+  return submit(handle, "cusparseSpMM", [=, a = *a, b = *b, c = *c] {
+    withCompute(compute, [&](auto zero) {
+      using T = decltype(zero);
+      for (int i = 0; i < c.batches; ++i)
+        multiplyMatrix<T>(ofBatch(a, i), opA, ofBatch(b, i), opB, one.as<T>(), other.as<T>(), ofBatch(c, i));
+    });
+  });
+}
+
+cusparseStatus_t cusparseSDDMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t,
+                                          const void*, cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                          const void*, cusparseSpMatDescr_t c, cudaDataType, cusparseSDDMMAlg_t,
+                                          size_t* size) {
+  ORDITO_CHECK(a && b && c);
+  return tellBuffer(handle, size);
+}
+cusparseStatus_t cusparseSDDMM_preprocess(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t,
+                                          const void*, cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                          const void*, cusparseSpMatDescr_t c, cudaDataType, cusparseSDDMMAlg_t,
+                                          void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c);
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                               const void* alpha, cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b,
+                               const void* beta, cusparseSpMatDescr_t c, cudaDataType compute, cusparseSDDMMAlg_t,
+                               void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
+  ORDITO_CHECK((isTurned(opA) ? a->columns : a->rows) == c->rows);
+  ORDITO_CHECK((isTurned(opA) ? a->rows : a->columns) == (isTurned(opB) ? b->columns : b->rows));
+  ORDITO_CHECK((isTurned(opB) ? b->rows : b->columns) == c->columns);
+  ORDITO_SUPPORTED(isCompute(compute));
+  const Scalar one(handle, alpha, compute), other(handle, beta, compute);
+  return submit(handle, "cusparseSDDMM", [=, a = *a, b = *b, c = *c] {
+    withCompute(compute, [&](auto zero) {
+      using T = decltype(zero);
+      for (int i = 0; i < c.batches; ++i)
+        sample<T>(ofBatch(a, i), opA, ofBatch(b, i), opB, one.as<T>(), other.as<T>(), ofBatch(c, i));
+    });
+  });
+}
+
+cusparseStatus_t cusparseSpVV_bufferSize(cusparseHandle_t handle, cusparseOperation_t, cusparseConstSpVecDescr_t x,
+                                         cusparseConstDnVecDescr_t y, const void*, cudaDataType, size_t* size) {
+  ORDITO_CHECK(x && y);
+  return tellBuffer(handle, size);
+}
+cusparseStatus_t cusparseSpVV(cusparseHandle_t handle, cusparseOperation_t op, cusparseConstSpVecDescr_t x,
+                              cusparseConstDnVecDescr_t y, void* result, cudaDataType compute, void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(x && y && result && x->size == y->size && isOperation(op));
+  ORDITO_SUPPORTED(isCompute(compute));
+  auto task = [=, x = *x, y = *y] {
+    withCompute(compute, [&](auto zero) { store(result, compute, 0, dot<decltype(zero)>(x, op, y)); });
+  };
+  if (handle->pointerMode == CUSPARSE_POINTER_MODE_DEVICE) return submit(handle, "cusparseSpVV", task);
+  return submitAndAwait(handle, "cusparseSpVV", task);
+}
+
+/// y = alpha x + beta y.
+cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void* alpha, cusparseConstSpVecDescr_t x,
+                               const void* beta, cusparseDnVecDescr_t y) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(alpha && beta && x && y && x->size == y->size);
+  const cudaDataType compute = y->type == CUDA_R_16F || y->type == CUDA_R_16BF ? CUDA_R_32F : y->type;
+  ORDITO_SUPPORTED(isCompute(compute));
+  const Scalar one(handle, alpha, compute), other(handle, beta, compute);
+  return submit(handle, "cusparseAxpby", [=, x = *x, y = *y] {
+    withCompute(compute, [&](auto zero) {
+      using T = decltype(zero);
+      const T first = one.as<T>(), second = other.as<T>();
+      if (second != T(1))
+        for (int64_t i = 0; i < y.size; ++i) update(y.values, y.type, i, T(1), T(0), second);
+      const Indices at(x.indices, x.indexType, x.base);
+      for (int64_t k = 0; k < x.count; ++k) update(y.values, y.type, at[k], first, load<T>(x.values, x.type, k), T(1));
+    });
+  });
+}
+cusparseStatus_t cusparseGather(cusparseHandle_t handle, cusparseConstDnVecDescr_t y, cusparseSpVecDescr_t x) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(x && y && x->size == y->size && x->type == y->type);
+  return submit(handle, "cusparseGather", [x = *x, y = *y] {
+    const Indices at(x.indices, x.indexType, x.base);
+    withElement(x.type, [&](auto element) {
+      using E = decltype(element);
+      for (int64_t k = 0; k < x.count; ++k) static_cast<E*>(x.values)[k] = static_cast<const E*>(y.values)[at[k]];
+    });
+  });
+}
+cusparseStatus_t cusparseScatter(cusparseHandle_t handle, cusparseConstSpVecDescr_t x, cusparseDnVecDescr_t y) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(x && y && x->size == y->size && x->type == y->type);
+  return submit(handle, "cusparseScatter", [x = *x, y = *y] {
+    const Indices at(x.indices, x.indexType, x.base);
+    withElement(x.type, [&](auto element) {
+      using E = decltype(element);
+      for (int64_t k = 0; k < x.count; ++k) static_cast<E*>(y.values)[at[k]] = static_cast<const E*>(x.values)[k];
+    });
+  });
+}
+
+}  // extern "C"
+}  // namespace ordito::cusparse

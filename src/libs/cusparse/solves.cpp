@@ -1,0 +1,134 @@
+// Solutions of sparse triangular systems: op(A) X = alpha op(B), row by row. Entries outside the triangle that the
+// matrix's attributes name are not read; nothing has to be analysed before.
+#include "libs/cusparse/rows.hpp"
+
+struct cusparseSpSVDescr {};
+struct cusparseSpSMDescr {};
+
+namespace ordito::cusparse {
+namespace {
+
+/// One right side; solution(i) and rightSide(i) are its parts. A diagonal without an entry is a division by 0, as it is
+/// on a GPU.
+template <class T, class Solution, class RightSide>
+void solve(const Rows<T>& a, bool isLower, bool isUnit, const RightSide& rightSide, const Solution& solution) {
+  std::vector<T> x(static_cast<size_t>(a.rows));
+  for (int64_t step = 0; step < a.rows; ++step) {
+    const int64_t i = isLower ? step : a.rows - 1 - step;
+    T sum = rightSide(i), diagonal{};
+    for (int64_t k = a.begin(i); k < a.end(i); ++k) {
+      const int64_t j = a.index(k);
+      if (j == i) diagonal += a.value(k);
+      if (isLower ? j < i : j > i) sum -= multiply(a.value(k), x[static_cast<size_t>(j)]);
+    }
+    x[static_cast<size_t>(i)] = isUnit ? sum : sum / diagonal;
+  }
+  for (int64_t i = 0; i < a.rows; ++i) solution(i, x[static_cast<size_t>(i)]);
+}
+
+bool isLowerOf(const cusparseSpMatDescr& a, cusparseOperation_t op) {
+  return (a.fill == CUSPARSE_FILL_MODE_LOWER) == (op == CUSPARSE_OPERATION_NON_TRANSPOSE);
+}
+
+template <class Descriptor>
+cusparseStatus_t makeDescriptor(Descriptor** place) {
+  ORDITO_CHECK(place);
+  *place = new Descriptor;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+cusparseStatus_t cusparseSpSV_createDescr(cusparseSpSVDescr_t* descriptor) { return makeDescriptor(descriptor); }
+cusparseStatus_t cusparseSpSV_destroyDescr(cusparseSpSVDescr_t descriptor) {
+  delete descriptor;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t handle, cusparseOperation_t, const void*,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x,
+                                         cusparseDnVecDescr_t y, cudaDataType, cusparseSpSVAlg_t,
+                                         cusparseSpSVDescr_t descriptor, size_t* size) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && x && y && descriptor && size);
+  *size = 256;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t handle, cusparseOperation_t, const void*,
+                                       cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y,
+                                       cudaDataType, cusparseSpSVAlg_t, cusparseSpSVDescr_t descriptor, void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && x && y && descriptor);
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
+                                    cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y,
+                                    cudaDataType compute, cusparseSpSVAlg_t, cusparseSpSVDescr_t descriptor) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && x && y && descriptor && alpha && isOperation(op));
+  ORDITO_CHECK(a->rows == a->columns && x->size == a->rows && y->size == a->rows);
+  ORDITO_SUPPORTED(isCompute(compute) && a->format != CUSPARSE_FORMAT_BLOCKED_ELL);
+  const Scalar scalar(handle, alpha, compute);
+  return submit(handle, "cusparseSpSV_solve", [=, a = *a, x = *x, y = *y] {
+    withCompute(compute, [&](auto zero) {
+      using T = decltype(zero);
+      const T factor = scalar.as<T>();
+      solve(
+          rowsOf<T>(a, op), isLowerOf(a, op), a.diagonal == CUSPARSE_DIAG_TYPE_UNIT,
+          [&](int64_t i) { return multiply(factor, load<T>(x.values, x.type, i)); },
+          [&](int64_t i, T value) { store(y.values, y.type, i, value); });
+    });
+  });
+}
+
+cusparseStatus_t cusparseSpSM_createDescr(cusparseSpSMDescr_t* descriptor) { return makeDescriptor(descriptor); }
+cusparseStatus_t cusparseSpSM_destroyDescr(cusparseSpSMDescr_t descriptor) {
+  delete descriptor;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpSM_bufferSize(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpSMAlg_t,
+                                         cusparseSpSMDescr_t descriptor, size_t* size) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c && descriptor && size);
+  *size = 256;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpSM_analysis(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
+                                       cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, cusparseDnMatDescr_t c,
+                                       cudaDataType, cusparseSpSMAlg_t, cusparseSpSMDescr_t descriptor, void*) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c && descriptor);
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                                    const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                    cusparseDnMatDescr_t c, cudaDataType compute, cusparseSpSMAlg_t,
+                                    cusparseSpSMDescr_t descriptor) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c && descriptor && alpha && isOperation(opA) && isOperation(opB) && a->rows == a->columns);
+  const Layout right(*b, opB);
+  ORDITO_CHECK(right.rows == a->rows && c->rows == a->rows && right.columns == c->columns);
+  ORDITO_SUPPORTED(isCompute(compute) && a->format != CUSPARSE_FORMAT_BLOCKED_ELL);
+  const Scalar scalar(handle, alpha, compute);
+  return submit(handle, "cusparseSpSM_solve", [=, a = *a, b = *b, c = *c] {
+    withCompute(compute, [&](auto zero) {
+      using T = decltype(zero);
+      const T factor = scalar.as<T>();
+      const Rows<T> rows = rowsOf<T>(a, opA);
+      const Dense<T> from(b, opB);
+      const Layout to(c);
+      eachRow(c.columns, static_cast<int64_t>(rows.values.size()) * c.columns, [&](int64_t j) {
+        solve(
+            rows, isLowerOf(a, opA), a.diagonal == CUSPARSE_DIAG_TYPE_UNIT,
+            [&](int64_t i) { return multiply(factor, from.at(i, j)); },
+            [&](int64_t i, T value) { store(c.values, c.type, to.at(i, j), value); });
+      });
+    });
+  });
+}
+
+}  // extern "C"
+}  // namespace ordito::cusparse
