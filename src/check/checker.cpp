@@ -10,6 +10,7 @@
 
 #include "base/environment.hpp"
 #include "machine/device_heap.hpp"
+#include "ptx/source_lines.hpp"
 
 namespace ordito::check {
 
@@ -144,7 +145,10 @@ void Checker::accessed(const AccessEvent& access) {
 
 void Checker::synchronised(const machine::SyncEvent& sync) {
   Lock lock(mutex_);
-  if (Running* r = running(sync.at.frame)) r->races.synchronised(sync);
+  Running* r = running(sync.at.frame);
+  if (!r) return;
+  r->races.synchronised(sync);
+  r->misuse.synchronised(sync, findings_);
 }
 
 void Checker::blockChanged(const machine::BlockEvent& block) {
@@ -203,7 +207,7 @@ void Checker::launchEnded(const machine::LaunchEvent& launch) {
   if (launch.failure)
     findings_.add(known.key(Rule::LaunchFailed, 0, 0), [&] {
       Finding f = known.finding(Rule::LaunchFailed);
-      f.message = launch.failure;
+      f.message = ptx::withSources(launch.module, launch.function, launch.failure);
       return f;
     });
   running_.erase(it);

@@ -12,6 +12,7 @@
 #include "check/api_errors.hpp"
 #include "check/initialisation.hpp"
 #include "check/launch.hpp"
+#include "check/misuse.hpp"
 #include "check/races.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory.hpp"
@@ -48,9 +49,10 @@ class Checker : public machine::Listener {
 
  private:
   struct Running {
-    explicit Running(const machine::LaunchEvent& event) : launch(event), races(launch) {}
+    explicit Running(const machine::LaunchEvent& event) : launch(event), races(launch), misuse(launch) {}
     Launch launch;
     Races races;
+    Misuse misuse;
   };
   Running* running(const machine::BlockFrame& frame);
   bool isInside(Running& running, const machine::AccessEvent& access);

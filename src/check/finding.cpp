@@ -31,6 +31,9 @@ constexpr RuleText kRules[] = {
     {"race.atomic_load", Severity::Warning},
     {"race.copy", Severity::Error},
     {"race.same_value", Severity::Note},
+    {"sync.mask", Severity::Error},
+    {"sync.divergent_barrier", Severity::Error},
+    {"sync.mixed_barrier", Severity::Warning},
 };
 constexpr const char* kSeverities[] = {"note", "warning", "error"};
 

@@ -29,6 +29,9 @@ enum class Rule : uint8_t {
   RaceAtomic,
   RaceCopy,
   SameValue,
+  SyncMask,       // of a warp operation
+  SyncDivergent,  // lanes of a warp at different barriers
+  SyncPlaces,     // warps of a block at different barriers
 };
 
 enum class Severity : uint8_t { Note, Warning, Error };

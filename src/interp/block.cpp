@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <map>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -308,6 +309,21 @@ void Block::fault(FaultKind kind, const Thread* thread, uint32_t line, uint64_t 
 
 void Block::giveUp() const { fault(FaultKind::Unsupported, nullptr, 0, 0, "a witness cannot go on here"); }
 
+/// How many threads wait at which line.
+std::string Block::waitingPlaces() const {
+  std::map<uint32_t, unsigned> threads;
+  for (const Warp& warp : warps)
+    for (const Thread& thread : warp.threads)
+      if (thread.state != Thread::State::Exited)
+        ++threads[thread.top()
+                      .plan->source->instructions[thread.top().pc - (thread.state == Thread::State::AtBarrier)]
+                      .line];
+  std::string text;
+  for (const auto& [line, count] : threads)
+    text += fmt::format("{} {} at PTX line {}", text.empty() ? ":" : ",", count, line);
+  return text;
+}
+
 /// Names the first thread that waits, where, and how many others do.
 void Block::reportDeadlock() const {
   const Thread* first = nullptr;
@@ -325,7 +341,8 @@ void Block::reportDeadlock() const {
   std::string what = atBarrier ? fmt::format("at barrier {}", first->barrier)
                                : fmt::format("for the lanes {:#010x} in a warp operation", first->memberMask);
   fault(FaultKind::BarrierDeadlock, first, line, 0,
-        fmt::format("waits {} and can never go on; {} threads of the block wait", what, waiting));
+        fmt::format("waits {} and can never go on; {} threads of the block wait{}", what, waiting,
+                    isHeard ? waitingPlaces() : std::string()));
 }
 
 }  // namespace ordito::interp

@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "interp/program.hpp"
@@ -145,6 +146,7 @@ class Block {
   void raise(machine::BlockEvent::Kind kind) const;
   void undefineMemory() const;
   void raiseBarrierDone(uint32_t barrier) const;
+  std::string waitingPlaces() const;
   [[noreturn]] void reportDeadlock() const;
 };
 

@@ -1,6 +1,8 @@
 // Dispatch: which lanes execute an instruction, one by one or together, and what is counted for it.
 #include "interp/executor.hpp"
 
+#include "machine/listener.hpp"
+
 namespace ordito::interp {
 
 using isa::Effect;
@@ -126,6 +128,9 @@ void Executor::park(uint32_t lanes) {
     select(lane);
     thread->state = Thread::State::AtWarpOperation;
     uint32_t named = uint32_t(read(size_t(instruction->info().form.memberMask), isa::Type::u32));
+    // Else undefined (PTX ISA, "bar.warp.sync", "shfl.sync"); here the lane takes part.
+    if (block.isHeard && !(named >> lane & 1))
+      machine::raise(machine::SyncEvent{.at = site(1u << lane), .kind = SyncKind::WarpSync, .mask = named});
     thread->memberMask = named | 1u << lane;
   }
   completeWarpOperations();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `ordito check` says of small programs, wrong ones and right ones that look like them.
 
-usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races|initialisation|api
+usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races|initialisation|api|synchronisation
 """
 import json
 import pathlib
@@ -41,6 +41,11 @@ WRONG = {
         **{case: {"memory.uninitialised_copy"} for case in (
             "copy_none", "copy_word", "copy_tail", "copy_last", "copy_rows", "copy_moved")},
     },
+    "synchronisation": {
+        **{case: {"sync.mask"} for case in ("syncwarp", "shuffle", "vote", "ballot", "match", "reduce")},
+        **{case: {"sync.divergent_barrier"} for case in ("branches", "early", "odd_lanes")},
+        **{case: {"sync.mixed_barrier"} for case in ("roles", "first_warp", "turns")},
+    },
 }
 RIGHT = {
     "memory": ["ok_none", "ok_shift", "ok_middle", "ok_guard", "ok_shared", "ok_dynamic", "ok_symbol", "ok_constant",
@@ -52,6 +57,8 @@ RIGHT = {
                        "ok_symbol", "ok_device_copy", "ok_member", "ok_call", "ok_fields", "ok_top_byte",
                        "ok_thrown_away", "ok_warp", "ok_copy", "ok_copy_rows", "ok_holes", "ok_moved_holes",
                        "ok_written_here"],
+    "synchronisation": ["ok_syncwarp", "ok_shuffle", "ok_vote", "ok_match", "ok_few", "ok_own", "ok_uniform",
+                        "ok_return", "ok_loop", "ok_halves", "ok_count"],
 }
 RANK = {"note": 0, "warning": 1, "error": 2}
 

@@ -1,0 +1,84 @@
+// See misuse.hpp.
+#include "check/misuse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/launch.hpp"
+#include "ptx/module.hpp"
+
+namespace ordito::check {
+
+using machine::SyncEvent;
+
+namespace {
+
+/// All threads of a warp must execute the same such instruction; barrier.sync without .aligned asks for less.
+/// (PTX ISA, "bar, barrier".)
+bool isAligned(const machine::WarpSite& at) {
+  const auto& all = at.function.instructions;
+  const auto it = std::ranges::find(all, at.line, &ptx::Instruction::line);
+  return it != all.end() && (!it->info().form.mnemonic.starts_with("barrier") || it->has(isa::ModifierKind::Aligned));
+}
+
+}  // namespace
+
+Side Misuse::sideOf(const machine::BlockFrame& frame, const Arrival& a) const {
+  const uint32_t thread = a.warp * machine::kWarpSize + static_cast<uint32_t>(__builtin_ctz(a.lanes));
+  return launch_.side(*a.function, a.line, numberOf(frame), thread, "wait", 0);
+}
+
+/// The engine tells of a lane that its own mask leaves out before the lane meets others.
+void Misuse::judgeMask(const SyncEvent& sync, Findings& findings) const {
+  if (!(sync.at.lanes & ~sync.mask)) return;
+  findings.add(launch_.key(Rule::SyncMask, sync.at.line, 0), [&] {
+    Finding f = launch_.finding(Rule::SyncMask);
+    f.message =
+        fmt::format("a thread calls a warp operation with the mask {:#010x}, which leaves the thread out", sync.mask);
+    f.sides.push_back(
+        sideOf(sync.at.frame, {&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes & ~sync.mask}));
+    f.sides.back().what = "warp operation";
+    return f;
+  });
+}
+
+/// One finding for each pair of neighbours in the order of warps that stand at different lines.
+void Misuse::judgeBarrier(const machine::BlockFrame& frame, const std::vector<Arrival>& arrivals,
+                          Findings& findings) const {
+  for (size_t i = 1; i < arrivals.size(); ++i) {
+    const Arrival &one = arrivals[i - 1], &two = arrivals[i];
+    if (one.function == two.function && one.line == two.line) continue;
+    const Side first = sideOf(frame, one), second = sideOf(frame, two);
+    if (first.source.empty() || first.source == second.source) continue;
+    const Rule rule = one.warp == two.warp ? Rule::SyncDivergent : Rule::SyncPlaces;
+    findings.add(launch_.key(rule, one.line, two.line), [&] {
+      Finding f = launch_.finding(rule);
+      f.message = fmt::format("threads of one {} wait at different __syncthreads()",
+                              rule == Rule::SyncDivergent ? "warp" : "block");
+      f.sides = {first, second};
+      return f;
+    });
+  }
+}
+
+void Misuse::synchronised(const SyncEvent& sync, Findings& findings) {
+  const BarrierId id{numberOf(sync.at.frame), sync.number};
+  switch (sync.kind) {
+    case SyncEvent::Kind::WarpSync: return judgeMask(sync, findings);
+    case SyncEvent::Kind::BarrierWait:
+      if (sync.number == 0 && sync.threads == 0 && isAligned(sync.at))
+        waiting_[id].push_back({&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes});
+      return;
+    case SyncEvent::Kind::BarrierDone:
+      if (const auto it = waiting_.find(id); it != waiting_.end()) {
+        std::ranges::sort(it->second, {}, [](const Arrival& a) { return std::pair(a.warp, a.line); });
+        judgeBarrier(sync.at.frame, it->second, findings);
+        waiting_.erase(it);
+      }
+      return;
+    default: return;
+  }
+}
+
+}  // namespace ordito::check
