@@ -281,6 +281,30 @@ TYPED_TEST(SparseTyped, ProductsOfSparseMatricesAndWhatTheyAreDense) {
 
 struct SparseTests : SparseTyped<float> {};
 
+// The result has places for the product's entries only.
+TEST_F(SparseTests, ProductsOfSparseMatricesAreAddedToNothing) {
+  const Sparse<float> a(5, 5, CUSPARSE_FORMAT_CSR), b(5, 5, CUSPARSE_FORMAT_CSR);
+  std::vector<int> offsets(6);
+  cusparseSpMatDescr_t c = nullptr;
+  ASSERT_EQ(cusparseCreateCsr(&c, 5, 5, 0, offsets.data(), nullptr, nullptr, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                              CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
+            kGood);
+  cusparseSpGEMMDescr_t plan = nullptr;
+  ASSERT_EQ(cusparseSpGEMM_createDescr(&plan), kGood);
+  for (const auto mode : {CUSPARSE_POINTER_MODE_HOST, CUSPARSE_POINTER_MODE_DEVICE}) {
+    ASSERT_EQ(cusparseSetPointerMode(sparse, mode), kGood);
+    for (const float beta : {0.0F, 1.0F}) {
+      const float alpha = 1.0F;
+      size_t size = 256;
+      std::vector<char> buffer(size);
+      EXPECT_EQ(cusparseSpGEMM_compute(sparse, kPlain, kPlain, &alpha, a.descriptor, b.descriptor, &beta, c, CUDA_R_32F,
+                                       CUSPARSE_SPGEMM_DEFAULT, plan, &size, buffer.data()),
+                beta == 0 ? kGood : CUSPARSE_STATUS_NOT_SUPPORTED);
+    }
+  }
+  cusparseDestroySpMat(c), cusparseSpGEMM_destroyDescr(plan);
+}
+
 TEST_F(SparseTests, ConversionsAndSorts) {
   for (int round = 0; round < kRounds; ++round) {
     const Sparse<float> a(random(1, 30), random(1, 30), CUSPARSE_FORMAT_CSR);

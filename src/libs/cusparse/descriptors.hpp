@@ -147,7 +147,7 @@ class Scalar {
   T as() const {
     return load<T>(place_ ? place_ : value_.data(), type_, 0);
   }
-  bool isZeroOfHost() const { return !place_ && as<ComplexDouble>() == ComplexDouble(0); }
+  bool isZero() const { return as<ComplexDouble>() == ComplexDouble(0); }
 
  private:
   cudaDataType type_;

@@ -59,8 +59,9 @@ cusparseStatus_t check(cusparseHandle_t handle, cusparseOperation_t opA, cuspars
   ORDITO_CHECK(alpha && beta && a && b && c && descriptor && fit(a, b, c));
   ORDITO_SUPPORTED(opA == CUSPARSE_OPERATION_NON_TRANSPOSE && opB == CUSPARSE_OPERATION_NON_TRANSPOSE);
   ORDITO_SUPPORTED(areCsr(a, b, c) && isCompute(compute));
-  // The result is allocated for the product's entries only, so there is nothing that could be added to them.
-  ORDITO_SUPPORTED(handle->pointerMode == CUSPARSE_POINTER_MODE_DEVICE || Scalar(handle, beta, compute).isZeroOfHost());
+  // The result is allocated for the product's entries only, so there is nothing that could be added to them. A beta in
+  // device memory is looked at by the task that multiplies.
+  ORDITO_SUPPORTED(handle->pointerMode == CUSPARSE_POINTER_MODE_DEVICE || Scalar(handle, beta, compute).isZero());
   return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -96,14 +97,19 @@ cusparseStatus_t cusparseSpGEMM_compute(cusparseHandle_t handle, cusparseOperati
   const cusparseStatus_t status = check(handle, opA, opB, alpha, a, b, beta, c, compute, descriptor);
   *size = 256;
   if (status != CUSPARSE_STATUS_SUCCESS || !buffer) return status;
-  const Scalar scalar(handle, alpha, compute);
+  const Scalar scalar(handle, alpha, compute), other(handle, beta, compute);
+  const auto adds = std::make_shared<bool>(false);
   const cusparseStatus_t done =
       submitAndAwait(handle, "cusparseSpGEMM_compute", [=, a = *a, b = *b, product = descriptor->product] {
+        *product = {};
+        *adds = !other.isZero();
+        if (*adds) return;
         withCompute(compute, [&](auto zero) {
           using T = decltype(zero);
           multiplySparse<T>(a, b, scalar.as<T>(), *product);
         });
       });
+  ORDITO_SUPPORTED(done != CUSPARSE_STATUS_SUCCESS || !*adds);
   if (done == CUSPARSE_STATUS_SUCCESS) c->count = static_cast<int64_t>(descriptor->product->columns.size());
   return done;
 }
