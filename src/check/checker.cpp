@@ -39,6 +39,14 @@ bool hasPlaces(AccessSpace space) {
          space == AccessSpace::Constant;
 }
 
+/// Atomics of one and two bytes are made of those of the aligned word around them, whose other bytes they leave as they
+/// are. At an object's edge the word hangs over; it is read and written in one piece, by strong accesses.
+bool hangsOver(const Object& object, const AccessEvent& access) {
+  const bool isStrong = access.kind == machine::AccessKind::Atomic || access.order != machine::MemoryOrder::Weak;
+  return isStrong && access.bytes == 4 && access.base % 4 == 0 && access.base < object.begin + object.bytes &&
+         access.base + 4 > object.begin;
+}
+
 uint32_t laneOf(const AccessEvent& access) { return static_cast<uint32_t>(__builtin_ctz(access.at.lanes)); }
 uint32_t threadOf(const AccessEvent& access) { return access.at.warp * machine::kWarpSize + laneOf(access); }
 
@@ -78,7 +86,7 @@ void Checker::addOutside(Running& r, const AccessEvent& access, const Object* ob
       f.object = fmt::format("byte {} of an allocation of {} bytes", address - gone->address, gone->bytes);
     } else if (object) {
       f.message = fmt::format("{} of {} bytes outside of its object", what, access.bytes);
-      f.object = fmt::format("{} {}", placeIn(*object, address), object->name);
+      f.object = fmt::format("{} {}", placeIn(*object, address), object->name());
     } else {
       f.message = fmt::format("{} of {} bytes of {} that do not exist", what, access.bytes, spaceOf(access));
       f.object = access.space == AccessSpace::Shared ? fmt::format("byte {} of the block's {} bytes of shared memory",
@@ -93,13 +101,14 @@ bool Checker::isInside(Running& r, const AccessEvent& access) {
   const uint64_t address = access.base;
   std::optional<Object> object;
   if (access.space == AccessSpace::Local) {
-    if (access.objectBytes) object = Object{access.objectBegin, access.objectBytes, "a variable in local memory"};
+    if (access.objectBytes)
+      object = Object{access.objectBegin, access.objectBytes, "a variable in local memory", nullptr, 0};
     if (object && object->contains(address, access.bytes)) return true;
     return addOutside(r, access, object ? &*object : nullptr), false;
   }
   object = r.launch.objectOf(access);
   if (object) {
-    const bool isFine = object->contains(address, access.bytes);
+    const bool isFine = object->contains(address, access.bytes) || hangsOver(*object, access);
     if (!isFine) addOutside(r, access, &*object);
     return isFine;
   }

@@ -106,7 +106,7 @@ void Initialisation::used(const Launch& launch, const UndefinedEvent& use, Findi
       f.sides.push_back(launch.side(use.at.function, use.at.line, block, thread, "use", use.readBytes));
     if (use.space == AccessSpace::Shared) {
       const auto object = launch.sharedAt(use.at, use.address);
-      f.object = object ? fmt::format("byte {} of {}", use.address - object->begin, object->name)
+      f.object = object ? fmt::format("byte {} of {}", use.address - object->begin, object->name())
                         : fmt::format("byte {} of shared memory", use.address);
     } else {
       f.object = use.space == AccessSpace::Local ? "a variable in local memory" : Launch::describe(use.address);

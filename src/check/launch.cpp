@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/kernel_name.hpp"
 #include "machine/memory.hpp"
 #include "ptx/source_lines.hpp"
 
@@ -67,6 +68,15 @@ uint32_t Launch::functionIndex(const ptx::Function& function) const {
   return static_cast<uint32_t>(&function - module_.functions.data());
 }
 
+std::string Object::name() const {
+  if (words) return words;
+  if (!variable)
+    return fmt::format("the allocation of {} bytes at {:#x} that parameter {} of the kernel points to", bytes, begin,
+                       parameter);
+  const char* const kind = variable->space == Space::Shared ? "shared array" : "variable";
+  return fmt::format("the {} '{}' of {} bytes", kind, kernelName(variable->name), bytes);
+}
+
 std::optional<Object> Launch::variable(const machine::BlockFrame& frame, const ptx::Function& function,
                                        const Root& root, AccessSpace space) const {
   const bool isModules = root.kind == Root::Kind::ModuleVariable;
@@ -75,13 +85,13 @@ std::optional<Object> Launch::variable(const machine::BlockFrame& frame, const p
   if (v.space == Space::Shared) {
     const auto at = layout_.sharedOffset.find({isModules ? kModule : functionIndex(function), root.index});
     if (at == layout_.sharedOffset.end()) return std::nullopt;
-    if (v.count == 0) return Object{at->second, frame.totalSharedBytes - at->second, "dynamic shared memory"};
-    return Object{at->second, v.size, fmt::format("the shared array '{}' of {} bytes", v.name, v.size)};
+    if (v.count == 0)
+      return Object{at->second, frame.totalSharedBytes - at->second, "dynamic shared memory", nullptr, 0};
+    return Object{at->second, v.size, nullptr, &v, 0};
   }
   const bool isStored = v.space == Space::Global || v.space == Space::Const;
   if (!isModules || !isStored || space == AccessSpace::Local || v.size == 0) return std::nullopt;
-  return Object{reinterpret_cast<uint64_t>(frame.globals[root.index]), v.size,
-                fmt::format("the variable '{}' of {} bytes", v.name, v.size)};
+  return Object{reinterpret_cast<uint64_t>(frame.globals[root.index]), v.size, nullptr, &v, 0};
 }
 
 /// The allocation that a pointer parameter leads to; nothing if it is no such pointer.
@@ -94,9 +104,7 @@ std::optional<Object> Launch::parameter(const machine::BlockFrame& frame, uint32
   const uint64_t bytes = pointer - found->address + machine::allocations().bytesFrom(pointer);
   const auto is = [&](const ptx::Parameter& p) { return offset - p.offset < p.size; };
   const auto named = std::ranges::find_if(kernel_.parameters, is);
-  return Object{found->address, bytes,
-                fmt::format("the allocation of {} bytes at {:#x} that parameter {} of the kernel points to", bytes,
-                            found->address, named - kernel_.parameters.begin() + 1)};
+  return Object{found->address, bytes, nullptr, nullptr, static_cast<size_t>(named - kernel_.parameters.begin() + 1)};
 }
 
 std::optional<Object> Launch::objectOf(const machine::AccessEvent& access) {

@@ -12,10 +12,13 @@
 
 namespace ordito::check {
 
-/// Bytes that belong together: an allocation, a variable. `name` is for reports.
+/// Bytes that belong together: an allocation, a variable. It is looked up at every access, and named in reports only.
 struct Object {
   uint64_t begin = 0, bytes = 0;
-  std::string name;
+  const char* words = nullptr;              // what it is; or else
+  const ptx::Variable* variable = nullptr;  // the variable that it is; or else
+  size_t parameter = 0;                     // the kernel's parameter, from 1, that leads to this allocation
+  std::string name() const;
   bool contains(uint64_t address, uint64_t size) const {
     return address - begin <= bytes && size <= bytes - (address - begin);
   }

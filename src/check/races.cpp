@@ -164,7 +164,7 @@ void Races::report(const AccessEvent& access, AccessSpace space, const Touch& ea
       const uint64_t at = isOfCopy ? access.targets ? access.targets[two % machine::kWarpSize] : later.address
                                    : std::max(earlier.address, later.address);
       const auto object = launch_.sharedAt(access.at, at);
-      f.object = object ? fmt::format("byte {} of {}", at - object->begin, object->name)
+      f.object = object ? fmt::format("byte {} of {}", at - object->begin, object->name())
                         : fmt::format("byte {} of shared memory", at);
     } else {
       f.object = launch_.describe(std::max(earlier.address, later.address));

@@ -15,7 +15,7 @@ WRONG = {
         "past_end": {"memory.bounds"}, "before_start": {"memory.bounds"}, "into_neighbour": {"memory.bounds"},
         "no_guard": {"memory.bounds"}, "shared_next_array": {"memory.bounds"}, "shared_outside": {"memory.bounds"},
         "symbol": {"memory.bounds"}, "constant": {"memory.bounds"}, "null": {"memory.bounds"},
-        "atomic": {"memory.bounds"}, "row": {"memory.bounds"}, "misaligned": {"memory.misaligned"},
+        "atomic": {"memory.bounds"}, "short_atomic": {"memory.bounds"}, "row": {"memory.bounds"}, "misaligned": {"memory.misaligned"},
         "freed": {"memory.freed"}, "freed_in_stream": {"memory.freed"}, "leak": {"memory.leak"},
     },
     "races": {
@@ -49,7 +49,8 @@ WRONG = {
 }
 RIGHT = {
     "memory": ["ok_none", "ok_shift", "ok_middle", "ok_guard", "ok_shared", "ok_dynamic", "ok_symbol", "ok_constant",
-               "ok_aligned", "ok_local", "ok_heap", "ok_reused", "ok_pinned", "ok_managed", "ok_row"],
+               "ok_aligned", "ok_local", "ok_heap", "ok_reused", "ok_pinned", "ok_managed", "ok_row",
+               "ok_short_atomic"],
     "races": ["ok_barrier", "ok_two_barriers", "ok_syncwarp", "ok_volatile_tree", "ok_bins", "ok_bytes", "ok_halves",
               "ok_arrival", "ok_message", "ok_copy", "ok_copy_barrier", "ok_total", "ok_apart", "ok_in_turn"],
     "api": ["ok_free", "ok_free_async", "ok_new_pointer", "ok_copy", "ok_looked_at", "ok_query", "ok_registered"],

@@ -2,6 +2,7 @@
 // cases; the test (check_test.py) has the verdicts. A case that begins with "ok" is right.
 #include <cstdio>
 #include <cstring>
+#include <cuda/atomic>
 
 constexpr int kThreads = 64;
 
@@ -50,6 +51,10 @@ __global__ void onHeap(int* out) {
   out[threadIdx.x] = own[3];
   free(own);
 }
+// Made of an atomic of the word around it, as on a GPU.
+__global__ void addToShort(unsigned short* sums, int at) {
+  cuda::atomic_ref<unsigned short, cuda::thread_scope_device>(sums[at]).fetch_add(1);
+}
 
 int main(int argc, char** argv) {
   const char* which = argc > 1 ? argv[1] : "";
@@ -84,7 +89,12 @@ int main(int argc, char** argv) {
     fill<<<1, n>>>(nullptr);
   else if (is("atomic"))
     addOne<<<1, 1>>>(a);
-  else if (is("freed")) {
+  else if (is("short_atomic") || is("ok_short_atomic")) {
+    unsigned short* sums;
+    cudaMalloc(&sums, 5 * sizeof *sums);
+    cudaMemset(sums, 0, 5 * sizeof *sums);
+    addToShort<<<1, n>>>(sums, is("short_atomic") ? 6 : 4);
+  } else if (is("freed")) {
     cudaFree(b);
     fill<<<1, n>>>(b);
   } else if (is("freed_in_stream")) {
