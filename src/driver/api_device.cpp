@@ -70,7 +70,7 @@ void orditoNoteFailedCall(int error, const char* name) {
   constexpr int kDeepest = 64;
   void* frames[kDeepest];
   const int depth = backtrace(frames, kDeepest);
-  const std::string message = lastMessage();
+  const std::string& message = lastMessage();
   ordito::machine::raise(ordito::machine::FailedCallEvent{
       .error = error, .name = name, .message = message.c_str(), .stack = {frames, static_cast<size_t>(depth)}});
 }

@@ -136,7 +136,8 @@ Wide operated(const Array<T>& a, cublasOperation_t op, int i, int j) {
   return op == CUBLAS_OP_C ? std::conj(v) : v;
 }
 
-struct Tests : testing::Test {
+/// Tests of a library on arrays.
+struct ArrayTests : testing::Test {
   static void SetUpTestSuite() {
     CUdevice device = 0;
     CUcontext context = nullptr;
@@ -144,12 +145,6 @@ struct Tests : testing::Test {
     ASSERT_EQ(cuDeviceGet(&device, 0), CUDA_SUCCESS);
     ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
     ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
-  }
-  void SetUp() override {
-    if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) GTEST_SKIP() << "no OpenBLAS (libopenblas0-pthread)";
-  }
-  void TearDown() override {
-    if (handle) cublasDestroy(handle);
   }
   void wait() { ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); }
 
@@ -168,14 +163,24 @@ struct Tests : testing::Test {
           ASSERT_EQ(c.get(i, j), before[at]) << i << "," << j << " was written";
       }
   }
+};
+
+/// Tests of cuBLAS.
+struct Tests : ArrayTests {
+  void SetUp() override {
+    if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) GTEST_SKIP() << "no OpenBLAS (libopenblas0-pthread)";
+  }
+  void TearDown() override {
+    if (handle) cublasDestroy(handle);
+  }
 
   cublasHandle_t handle = nullptr;
 };
 
 inline bool always(int, int) { return true; }
 
-template <class T>
-struct Typed : Tests {
+template <class T, class Base = Tests>
+struct Typed : Base {
   using Real = typename RealOf<T>::type;
   Wide randomScalar() {
     const Wide values[] = {0, 1, randomWide(kComplex<T>)};

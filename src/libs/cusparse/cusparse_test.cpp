@@ -86,7 +86,7 @@ cusparseDnMatDescr_t describe(const Array<T>& a, bool byRows = false) {
 }
 
 template <class T>
-struct SparseTyped : Typed<T> {
+struct SparseTyped : Typed<T, ArrayTests> {
   void SetUp() override { ASSERT_EQ(cusparseCreate(&sparse), kGood); }
   void TearDown() override { cusparseDestroy(sparse); }
   static int format() { return random(CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO); }
