@@ -8,3 +8,10 @@
 #else
 #define SKIP_UNDER_THREAD_SANITIZER() static_assert(true)
 #endif
+
+// LeakSanitizer is part of the address sanitizer, and counts what a test is meant to lose.
+#if defined(__has_feature) && __has_feature(address_sanitizer)
+#define SKIP_UNDER_LEAK_SANITIZER() GTEST_SKIP() << "something is left behind on purpose"
+#else
+#define SKIP_UNDER_LEAK_SANITIZER() static_assert(true)
+#endif

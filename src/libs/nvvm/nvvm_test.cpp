@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/test_sanitizer.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/verifier.hpp"
 
@@ -168,6 +169,7 @@ TEST_F(Nvvm, MistakesAreNamed) {
 }
 
 TEST_F(Nvvm, WhatLlvmCannotLowerIsAnError) {
+  SKIP_UNDER_LEAK_SANITIZER();  // LLVM's code generator is left where it gave up
   add(
       module("  %c = call i32 @llvm.x86.sse42.crc32.32.8(i32 1, i8 2)\n  %f = bitcast i32 %c to float\n"
              "  store float %f, float* %out\n",
