@@ -3,12 +3,12 @@
 // program made.
 #include "check/call_site.hpp"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 
-#include <cstdlib>
 #include <string_view>
+
+#include "base/kernel_name.hpp"
 
 namespace ordito::check {
 
@@ -20,15 +20,6 @@ bool isOurs(std::string_view module) {
 }
 
 constexpr size_t kFrames = 4;  // that are of interest
-
-std::string demangled(const char* name) {
-  if (!name) return "";
-  int status = 0;
-  char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-  std::string result = status == 0 && text ? text : name;
-  std::free(text);
-  return result;
-}
 
 }  // namespace
 
@@ -46,7 +37,8 @@ std::optional<CallSite> callSiteOf(std::span<void* const> stack) {
       continue;
     }
     if (!wasOurs) continue;
-    site.frames.push_back({info.dli_fname, demangled(info.dli_sname), at - reinterpret_cast<uint64_t>(info.dli_fbase)});
+    site.frames.push_back({info.dli_fname, info.dli_sname ? kernelName(info.dli_sname) : "",
+                           at - reinterpret_cast<uint64_t>(info.dli_fbase)});
     if (site.frames.size() == kFrames) break;
   }
   if (site.frames.empty()) return std::nullopt;

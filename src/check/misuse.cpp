@@ -16,9 +16,9 @@ namespace {
 
 /// All threads of a warp must execute the same such instruction; barrier.sync without .aligned asks for less.
 /// (PTX ISA, "bar, barrier".)
-bool isAligned(const machine::WarpSite& at) {
-  const auto& all = at.function.instructions;
-  const auto it = std::ranges::find(all, at.line, &ptx::Instruction::line);
+bool isAligned(const ptx::Function& function, uint32_t line) {
+  const auto& all = function.instructions;
+  const auto it = std::ranges::find(all, line, &ptx::Instruction::line);
   return it != all.end() && (!it->info().form.mnemonic.starts_with("barrier") || it->has(isa::ModifierKind::Aligned));
 }
 
@@ -44,8 +44,13 @@ void Misuse::judgeMask(const SyncEvent& sync, Findings& findings) const {
 }
 
 /// One finding for each pair of neighbours in the order of warps that stand at different lines.
-void Misuse::judgeBarrier(const machine::BlockFrame& frame, const std::vector<Arrival>& arrivals,
-                          Findings& findings) const {
+void Misuse::judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival> arrivals, Findings& findings) const {
+  const auto isElsewhere = [&](const Arrival& a) {
+    return a.function != arrivals[0].function || a.line != arrivals[0].line;
+  };
+  if (std::ranges::none_of(arrivals, isElsewhere)) return;
+  std::erase_if(arrivals, [](const Arrival& a) { return !isAligned(*a.function, a.line); });
+  std::ranges::sort(arrivals, {}, [](const Arrival& a) { return std::pair(a.warp, a.line); });
   for (size_t i = 1; i < arrivals.size(); ++i) {
     const Arrival &one = arrivals[i - 1], &two = arrivals[i];
     if (one.function == two.function && one.line == two.line) continue;
@@ -67,15 +72,11 @@ void Misuse::synchronised(const SyncEvent& sync, Findings& findings) {
   switch (sync.kind) {
     case SyncEvent::Kind::WarpSync: return judgeMask(sync, findings);
     case SyncEvent::Kind::BarrierWait:
-      if (sync.number == 0 && sync.threads == 0 && isAligned(sync.at))
+      if (sync.number == 0 && sync.threads == 0)
         waiting_[id].push_back({&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes});
       return;
     case SyncEvent::Kind::BarrierDone:
-      if (const auto it = waiting_.find(id); it != waiting_.end()) {
-        std::ranges::sort(it->second, {}, [](const Arrival& a) { return std::pair(a.warp, a.line); });
-        judgeBarrier(sync.at.frame, it->second, findings);
-        waiting_.erase(it);
-      }
+      if (auto arrivals = waiting_.extract(id)) judgeBarrier(sync.at.frame, std::move(arrivals.mapped()), findings);
       return;
     default: return;
   }

@@ -30,7 +30,7 @@ class Misuse {
 
   Side sideOf(const machine::BlockFrame& frame, const Arrival& arrival) const;
   void judgeMask(const machine::SyncEvent& sync, Findings& findings) const;
-  void judgeBarrier(const machine::BlockFrame& frame, const std::vector<Arrival>& arrivals, Findings& findings) const;
+  void judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival> arrivals, Findings& findings) const;
 
   const Launch& launch_;
   std::map<BarrierId, std::vector<Arrival>> waiting_;

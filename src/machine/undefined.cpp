@@ -14,6 +14,18 @@ using Lock = std::lock_guard<std::mutex>;
 /// The lowest `bits` bits.
 uint64_t lowest(uint64_t bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
 
+/// Calls body(address, done, count) for the pieces of these bytes whose bits lie in one word each; `done` bytes are in
+/// front of the piece.
+template <class Body>
+void forEachWord(uint64_t address, uint32_t bytes, const Body& body) {
+  for (uint32_t done = 0; done < bytes;) {
+    const uint64_t at = address + done;
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(bytes - done, 64 - at % 64));
+    body(at, done, count);
+    done += count;
+  }
+}
+
 }  // namespace
 
 /// Null if the page is defined and none is to be made.
@@ -29,61 +41,54 @@ UndefinedMemory::Page* UndefinedMemory::pageToChange(uint64_t number, bool makes
 
 UndefinedBytes UndefinedMemory::atUnlocked(uint64_t address, uint32_t bytes) const {
   UndefinedBytes all;
-  for (uint32_t done = 0; done < bytes;) {
-    const uint64_t at = address + done, inWord = at % 64;
-    const auto count = static_cast<uint32_t>(std::min<uint64_t>(bytes - done, 64 - inWord));
-    if (const auto it = pages_.find(at / kPage); it != pages_.end()) {
-      const uint64_t word = at % kPage / 64;
-      const uint64_t any = it->second ? it->second->any[word] : ~uint64_t{0};
-      const uint64_t computed = it->second ? it->second->computed[word] : 0;
-      all.any |= (any >> inWord & lowest(count)) << done;
-      all.computed |= (computed >> inWord & lowest(count)) << done;
-    }
-    done += count;
-  }
+  forEachWord(address, bytes, [&](uint64_t at, uint32_t done, uint32_t count) {
+    const auto it = pages_.find(at / kPage);
+    if (it == pages_.end()) return;
+    const uint64_t word = at % kPage / 64, inWord = at % 64;
+    const uint64_t any = it->second ? it->second->any[word] : ~uint64_t{0};
+    const uint64_t computed = it->second ? it->second->computed[word] : 0;
+    all.any |= (any >> inWord & lowest(count)) << done;
+    all.computed |= (computed >> inWord & lowest(count)) << done;
+  });
   return all;
 }
 
 void UndefinedMemory::writeUnlocked(uint64_t address, uint32_t bytes, UndefinedBytes undefined, uint32_t width) {
-  for (uint32_t done = 0; done < bytes;) {
-    const uint64_t at = address + done, inWord = at % 64;
-    const auto count = static_cast<uint32_t>(std::min<uint64_t>(bytes - done, 64 - inWord));
+  forEachWord(address, bytes, [&](uint64_t at, uint32_t done, uint32_t count) {
+    const uint64_t word = at % kPage / 64, inWord = at % 64;
     const uint64_t which = lowest(count) << inWord, any = undefined.any >> done << inWord & which;
-    if (Page* page = pageToChange(at / kPage, any != 0)) {
-      const uint64_t word = at % kPage / 64;
-      page->any[word] = (page->any[word] & ~which) | any;
-      page->computed[word] = (page->computed[word] & ~which) | (undefined.computed >> done << inWord & any);
-      page->widest = std::max(page->widest, width);
-    }
-    done += count;
+    Page* page = pageToChange(at / kPage, any != 0);
+    if (!page) return;
+    page->any[word] = (page->any[word] & ~which) | any;
+    page->computed[word] = (page->computed[word] & ~which) | (undefined.computed >> done << inWord & any);
+    page->widest = std::max(page->widest, width);
+  });
+}
+
+/// Calls change(number) for whole pages among these bytes, and writes `undefined` to what is left of others.
+template <class Change>
+void UndefinedMemory::changeUnlocked(uint64_t address, uint64_t bytes, const Change& change, UndefinedBytes undefined,
+                                     uint32_t width) {
+  for (uint64_t at = address, end = address + bytes; at < end;) {
+    const bool isWhole = at % kPage == 0 && end - at >= kPage;
+    const uint64_t count = isWhole ? kPage : std::min(end - at, 64 - at % 64);
+    if (isWhole)
+      change(at / kPage);
+    else
+      writeUnlocked(at, static_cast<uint32_t>(count), undefined, width);
+    at += count;
   }
 }
 
 void UndefinedMemory::define(uint64_t address, uint64_t bytes, uint32_t width) {
   Lock lock(mutex_);
   if (pages_.empty()) return;
-  for (uint64_t at = address, end = address + bytes; at < end;) {
-    const bool isWhole = at % kPage == 0 && end - at >= kPage;
-    const uint64_t count = isWhole ? kPage : std::min(end - at, 64 - at % 64);
-    if (isWhole)
-      pages_.erase(at / kPage);
-    else
-      writeUnlocked(at, static_cast<uint32_t>(count), {}, width);
-    at += count;
-  }
+  changeUnlocked(address, bytes, [&](uint64_t page) { pages_.erase(page); }, {}, width);
 }
 
 void UndefinedMemory::undefine(uint64_t address, uint64_t bytes) {
   Lock lock(mutex_);
-  for (uint64_t at = address, end = address + bytes; at < end;) {
-    const bool isWhole = at % kPage == 0 && end - at >= kPage;
-    const uint64_t count = isWhole ? kPage : std::min(end - at, 64 - at % 64);
-    if (isWhole)
-      pages_[at / kPage] = nullptr;
-    else
-      writeUnlocked(at, static_cast<uint32_t>(count), {~uint64_t{0}, 0}, 0);
-    at += count;
-  }
+  changeUnlocked(address, bytes, [&](uint64_t page) { pages_[page] = nullptr; }, {~uint64_t{0}, 0}, 0);
 }
 
 /// The two may overlap, as those of a memmove.

@@ -48,6 +48,8 @@ class UndefinedMemory {
   Page* pageToChange(uint64_t number, bool makesOne);
   UndefinedBytes atUnlocked(uint64_t address, uint32_t bytes) const;
   void writeUnlocked(uint64_t address, uint32_t bytes, UndefinedBytes undefined, uint32_t width);
+  template <class Change>
+  void changeUnlocked(uint64_t address, uint64_t bytes, const Change& change, UndefinedBytes undefined, uint32_t width);
 
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;  // null: nobody has written any of its bytes

@@ -36,9 +36,7 @@ CUresult usePrimary(int device) {
   return cuCtxSetCurrent(context);
 }
 
-}  // namespace
-
-CUresult startDriver() {
+CUresult startOnce() {
   // Functions given to atexit run backwards: this one before the driver's own, which gives up what is still waiting.
   static const CUresult started = [] {
     const CUresult result = cuInit(0);
@@ -48,6 +46,13 @@ CUresult startDriver() {
     });
     return result;
   }();
+  return started;
+}
+
+}  // namespace
+
+CUresult startDriver() {
+  const CUresult started = startOnce();
   return started == CUDA_SUCCESS ? cuInit(0) : started;  // again: a forked process is no longer initialised
 }
 
@@ -64,11 +69,12 @@ CUresult primaryContext(int device, CUcontext* context) {
 }
 
 CUresult useContext() {
-  if (const CUresult started = startDriver(); started != CUDA_SUCCESS) return started;
+  if (const CUresult started = startOnce(); started != CUDA_SUCCESS) return started;
   CUcontext current = nullptr;
   const bool unchanged =
       threadGeneration == 0 || threadGeneration == primaries().generation.load(std::memory_order_acquire);
   if (unchanged && cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != nullptr) return CUDA_SUCCESS;
+  if (const CUresult again = startDriver(); again != CUDA_SUCCESS) return again;
   return usePrimary(chosenDevice);
 }
 

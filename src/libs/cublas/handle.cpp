@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "libs/version_part.hpp"
+
 namespace ordito::cublas {
 namespace {
 
@@ -82,8 +84,7 @@ cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
-  ORDITO_CHECK(value && type >= MAJOR_VERSION && type <= PATCH_LEVEL);
-  *value = type == MAJOR_VERSION ? CUBLAS_VER_MAJOR : type == MINOR_VERSION ? CUBLAS_VER_MINOR : CUBLAS_VER_PATCH;
+  ORDITO_CHECK(libs::tellVersionPart(type, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH, value));
   return CUBLAS_STATUS_SUCCESS;
 }
 size_t cublasGetCudartVersion(void) { return CUDA_VERSION; }

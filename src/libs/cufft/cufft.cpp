@@ -7,6 +7,7 @@
 #include "cufftXt.h"
 #include "libs/cufft/plan.hpp"
 #include "libs/stream_task.hpp"
+#include "libs/version_part.hpp"
 
 namespace ordito::cufft {
 namespace {
@@ -378,9 +379,8 @@ cufftResult cufftGetVersion(int* version) {
   return CUFFT_SUCCESS;
 }
 cufftResult cufftGetProperty(libraryPropertyType type, int* value) {
-  if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL) return CUFFT_INVALID_VALUE;
-  *value = type == MAJOR_VERSION ? CUFFT_VER_MAJOR : type == MINOR_VERSION ? CUFFT_VER_MINOR : CUFFT_VER_PATCH;
-  return CUFFT_SUCCESS;
+  const bool isTold = ordito::libs::tellVersionPart(type, CUFFT_VER_MAJOR, CUFFT_VER_MINOR, CUFFT_VER_PATCH, value);
+  return isTold ? CUFFT_SUCCESS : CUFFT_INVALID_VALUE;
 }
 
 }  // extern "C"

@@ -12,6 +12,7 @@
 #include "libs/curand/quasi.hpp"
 #include "libs/curand/sequences.hpp"
 #include "libs/stream_task.hpp"
+#include "libs/version_part.hpp"
 
 namespace {
 
@@ -155,9 +156,8 @@ curandStatus_t curandGetVersion(int* version) {
 }
 
 curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
-  if (!value || type < MAJOR_VERSION || type > PATCH_LEVEL) return CURAND_STATUS_OUT_OF_RANGE;
-  *value = type == MAJOR_VERSION ? CURAND_VER_MAJOR : type == MINOR_VERSION ? CURAND_VER_MINOR : CURAND_VER_PATCH;
-  return CURAND_STATUS_SUCCESS;
+  const bool isTold = ordito::libs::tellVersionPart(type, CURAND_VER_MAJOR, CURAND_VER_MINOR, CURAND_VER_PATCH, value);
+  return isTold ? CURAND_STATUS_SUCCESS : CURAND_STATUS_OUT_OF_RANGE;
 }
 
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {

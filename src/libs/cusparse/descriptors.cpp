@@ -11,12 +11,6 @@ cusparseStatus_t make(Descriptor** place, Value value) {
   return CUSPARSE_STATUS_SUCCESS;
 }
 
-template <class Descriptor>
-cusparseStatus_t destroy(const Descriptor* descriptor) {
-  delete descriptor;
-  return CUSPARSE_STATUS_SUCCESS;
-}
-
 /// For those who ask for everything: null pointers are answers that nobody wants.
 template <class Place, class Value>
 void tell(Place* place, Value value) {
@@ -210,10 +204,10 @@ DEFINE(, )
 DEFINE(Const, const)
 #undef DEFINE
 
-cusparseStatus_t cusparseDestroySpVec(cusparseConstSpVecDescr_t v) { return destroy(v); }
-cusparseStatus_t cusparseDestroyDnVec(cusparseConstDnVecDescr_t v) { return destroy(v); }
-cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t a) { return destroy(a); }
-cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t a) { return destroy(a); }
+cusparseStatus_t cusparseDestroySpVec(cusparseConstSpVecDescr_t v) { return destroyDescriptor(v); }
+cusparseStatus_t cusparseDestroyDnVec(cusparseConstDnVecDescr_t v) { return destroyDescriptor(v); }
+cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t a) { return destroyDescriptor(a); }
+cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t a) { return destroyDescriptor(a); }
 cusparseStatus_t cusparseSpVecSetValues(cusparseSpVecDescr_t v, void* values) { return changeValues(v, values); }
 cusparseStatus_t cusparseDnVecSetValues(cusparseDnVecDescr_t v, void* values) { return changeValues(v, values); }
 cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t a, void* values) { return changeValues(a, values); }

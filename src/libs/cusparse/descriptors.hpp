@@ -182,4 +182,24 @@ inline bool isCompute(cudaDataType type) {
 #define ORDITO_SUPPORTED(condition) \
   if (!(condition)) return CUSPARSE_STATUS_NOT_SUPPORTED
 
+/// Of the kinds that hold a plan or settings, and nothing when they are made.
+template <class Descriptor>
+cusparseStatus_t makeDescriptor(Descriptor** place) {
+  ORDITO_CHECK(place);
+  *place = new Descriptor;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+template <class Descriptor>
+cusparseStatus_t destroyDescriptor(const Descriptor* descriptor) {
+  delete descriptor;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+/// No call here needs a buffer of the program's, but some programs take a size of 0 for a failure.
+inline cusparseStatus_t tellBufferSize(size_t* size) {
+  ORDITO_CHECK(size);
+  *size = 256;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
 }  // namespace ordito::cusparse

@@ -1,5 +1,6 @@
 // cuSPARSE's handles and their settings, the texts of status codes, and the matrix descriptors of the older interface.
 #include "libs/cusparse/descriptors.hpp"
+#include "libs/version_part.hpp"
 
 namespace ordito::cusparse {
 namespace {
@@ -39,8 +40,7 @@ cusparseStatus_t cusparseGetVersion(cusparseHandle_t handle, int* version) {
   return answer(handle, version, CUSPARSE_VERSION);
 }
 cusparseStatus_t cusparseGetProperty(libraryPropertyType type, int* value) {
-  ORDITO_CHECK(value && type >= MAJOR_VERSION && type <= PATCH_LEVEL);
-  *value = type == MAJOR_VERSION ? CUSPARSE_VER_MAJOR : type == MINOR_VERSION ? CUSPARSE_VER_MINOR : CUSPARSE_VER_PATCH;
+  ORDITO_CHECK(libs::tellVersionPart(type, CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH, value));
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream) {
@@ -95,15 +95,8 @@ const char* cusparseGetErrorString(cusparseStatus_t status) {
   return "unrecognized error code";
 }
 
-cusparseStatus_t cusparseCreateMatDescr(cusparseMatDescr_t* descriptor) {
-  ORDITO_CHECK(descriptor);
-  *descriptor = new cusparseMatDescr;
-  return CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t descriptor) {
-  delete descriptor;
-  return CUSPARSE_STATUS_SUCCESS;
-}
+cusparseStatus_t cusparseCreateMatDescr(cusparseMatDescr_t* descriptor) { return makeDescriptor(descriptor); }
+cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t descriptor) { return destroyDescriptor(descriptor); }
 cusparseStatus_t cusparseSetMatType(cusparseMatDescr_t descriptor, cusparseMatrixType_t type) {
   return change(descriptor, &cusparseMatDescr::type, type, CUSPARSE_MATRIX_TYPE_TRIANGULAR);
 }

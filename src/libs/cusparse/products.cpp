@@ -5,17 +5,10 @@
 namespace ordito::cusparse {
 namespace {
 
-/// No call here needs a buffer of the program's, but some programs take a size of 0 for a failure.
-constexpr size_t kBuffer = 256;
-
 cusparseStatus_t tellBuffer(cusparseHandle_t handle, size_t* size) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(size);
-  *size = kBuffer;
-  return CUSPARSE_STATUS_SUCCESS;
+  return tellBufferSize(size);
 }
-
-bool isTurned(cusparseOperation_t op) { return op != CUSPARSE_OPERATION_NON_TRANSPOSE; }
 
 /// to = alpha sum + beta to, which is not read if beta is 0.
 template <class T>
@@ -151,9 +144,7 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t opA, 
                               void*) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
-  ORDITO_CHECK((isTurned(opA) ? a->columns : a->rows) == c->rows);
-  ORDITO_CHECK((isTurned(opA) ? a->rows : a->columns) == (isTurned(opB) ? b->columns : b->rows));
-  ORDITO_CHECK((isTurned(opB) ? b->rows : b->columns) == c->columns);
+  ORDITO_CHECK(fitsProduct(*a, opA, *b, opB, *c));
   ORDITO_CHECK((a->batches == 1 || a->batches == c->batches) && (b->batches == 1 || b->batches == c->batches));
   ORDITO_SUPPORTED(isCompute(compute));
   const Scalar one(handle, alpha, compute), other(handle, beta, compute);
@@ -187,9 +178,7 @@ cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperation_t opA,
                                void*) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
-  ORDITO_CHECK((isTurned(opA) ? a->columns : a->rows) == c->rows);
-  ORDITO_CHECK((isTurned(opA) ? a->rows : a->columns) == (isTurned(opB) ? b->columns : b->rows));
-  ORDITO_CHECK((isTurned(opB) ? b->rows : b->columns) == c->columns);
+  ORDITO_CHECK(fitsProduct(*a, opA, *b, opB, *c));
   ORDITO_SUPPORTED(isCompute(compute));
   const Scalar one(handle, alpha, compute), other(handle, beta, compute);
   return submit(handle, "cusparseSDDMM", [=, a = *a, b = *b, c = *c] {

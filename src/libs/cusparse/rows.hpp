@@ -15,6 +15,16 @@ namespace ordito::cusparse {
 
 using cublas::multiply;
 
+inline bool isTurned(cusparseOperation_t op) { return op != CUSPARSE_OPERATION_NON_TRANSPOSE; }
+
+/// May C be op(A) op(B)?
+template <class A, class B, class C>
+bool fitsProduct(const A& a, cusparseOperation_t opA, const B& b, cusparseOperation_t opB, const C& c) {
+  return (isTurned(opA) ? a.columns : a.rows) == c.rows &&
+         (isTurned(opA) ? a.rows : a.columns) == (isTurned(opB) ? b.columns : b.rows) &&
+         (isTurned(opB) ? b.rows : b.columns) == c.columns;
+}
+
 /// Indices of 32 or 64 bits, less their base.
 class Indices {
  public:
@@ -108,7 +118,7 @@ inline int64_t storedCount(const cusparseSpMatDescr& a) {
 
 template <class T>
 Rows<T> rowsOf(const cusparseSpMatDescr& a, cusparseOperation_t op) {
-  const bool turned = op != CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const bool turned = isTurned(op);
   Rows<T> result;
   result.rows = turned ? a.columns : a.rows;
   result.columns = turned ? a.rows : a.columns;
@@ -134,7 +144,7 @@ struct Layout {
   Layout(const cusparseDnMatDescr& a, cusparseOperation_t op = CUSPARSE_OPERATION_NON_TRANSPOSE)
       : rows(a.rows), columns(a.columns), down(1), right(a.leading) {
     if (a.order == CUSPARSE_ORDER_ROW) std::swap(down, right);
-    if (op == CUSPARSE_OPERATION_NON_TRANSPOSE) return;
+    if (!isTurned(op)) return;
     std::swap(rows, columns), std::swap(down, right);
   }
   int64_t at(int64_t i, int64_t j) const { return i * down + j * right; }

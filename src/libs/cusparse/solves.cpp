@@ -27,14 +27,7 @@ void solve(const Rows<T>& a, bool isLower, bool isUnit, const RightSide& rightSi
 }
 
 bool isLowerOf(const cusparseSpMatDescr& a, cusparseOperation_t op) {
-  return (a.fill == CUSPARSE_FILL_MODE_LOWER) == (op == CUSPARSE_OPERATION_NON_TRANSPOSE);
-}
-
-template <class Descriptor>
-cusparseStatus_t makeDescriptor(Descriptor** place) {
-  ORDITO_CHECK(place);
-  *place = new Descriptor;
-  return CUSPARSE_STATUS_SUCCESS;
+  return (a.fill == CUSPARSE_FILL_MODE_LOWER) != isTurned(op);
 }
 
 }  // namespace
@@ -42,18 +35,14 @@ cusparseStatus_t makeDescriptor(Descriptor** place) {
 extern "C" {
 
 cusparseStatus_t cusparseSpSV_createDescr(cusparseSpSVDescr_t* descriptor) { return makeDescriptor(descriptor); }
-cusparseStatus_t cusparseSpSV_destroyDescr(cusparseSpSVDescr_t descriptor) {
-  delete descriptor;
-  return CUSPARSE_STATUS_SUCCESS;
-}
+cusparseStatus_t cusparseSpSV_destroyDescr(cusparseSpSVDescr_t descriptor) { return destroyDescriptor(descriptor); }
 cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t handle, cusparseOperation_t, const void*,
                                          cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x,
                                          cusparseDnVecDescr_t y, cudaDataType, cusparseSpSVAlg_t,
                                          cusparseSpSVDescr_t descriptor, size_t* size) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && x && y && descriptor && size);
-  *size = 256;
-  return CUSPARSE_STATUS_SUCCESS;
+  ORDITO_CHECK(a && x && y && descriptor);
+  return tellBufferSize(size);
 }
 cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t handle, cusparseOperation_t, const void*,
                                        cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y,
@@ -83,18 +72,14 @@ cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseOperation_t
 }
 
 cusparseStatus_t cusparseSpSM_createDescr(cusparseSpSMDescr_t* descriptor) { return makeDescriptor(descriptor); }
-cusparseStatus_t cusparseSpSM_destroyDescr(cusparseSpSMDescr_t descriptor) {
-  delete descriptor;
-  return CUSPARSE_STATUS_SUCCESS;
-}
+cusparseStatus_t cusparseSpSM_destroyDescr(cusparseSpSMDescr_t descriptor) { return destroyDescriptor(descriptor); }
 cusparseStatus_t cusparseSpSM_bufferSize(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
                                          cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
                                          cusparseDnMatDescr_t c, cudaDataType, cusparseSpSMAlg_t,
                                          cusparseSpSMDescr_t descriptor, size_t* size) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c && descriptor && size);
-  *size = 256;
-  return CUSPARSE_STATUS_SUCCESS;
+  ORDITO_CHECK(a && b && c && descriptor);
+  return tellBufferSize(size);
 }
 cusparseStatus_t cusparseSpSM_analysis(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
                                        cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, cusparseDnMatDescr_t c,

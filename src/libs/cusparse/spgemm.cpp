@@ -69,22 +69,14 @@ cusparseStatus_t check(cusparseHandle_t handle, cusparseOperation_t opA, cuspars
 
 extern "C" {
 
-cusparseStatus_t cusparseSpGEMM_createDescr(cusparseSpGEMMDescr_t* descriptor) {
-  ORDITO_CHECK(descriptor);
-  *descriptor = new cusparseSpGEMMDescr;
-  return CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseSpGEMM_destroyDescr(cusparseSpGEMMDescr_t descriptor) {
-  delete descriptor;
-  return CUSPARSE_STATUS_SUCCESS;
-}
+cusparseStatus_t cusparseSpGEMM_createDescr(cusparseSpGEMMDescr_t* descriptor) { return makeDescriptor(descriptor); }
+cusparseStatus_t cusparseSpGEMM_destroyDescr(cusparseSpGEMMDescr_t descriptor) { return destroyDescriptor(descriptor); }
 cusparseStatus_t cusparseSpGEMM_workEstimation(cusparseHandle_t handle, cusparseOperation_t opA,
                                                cusparseOperation_t opB, const void* alpha, cusparseConstSpMatDescr_t a,
                                                cusparseConstSpMatDescr_t b, const void* beta, cusparseSpMatDescr_t c,
                                                cudaDataType compute, cusparseSpGEMMAlg_t,
                                                cusparseSpGEMMDescr_t descriptor, size_t* size, void*) {
-  ORDITO_CHECK(size);
-  *size = 256;
+  if (const cusparseStatus_t bad = tellBufferSize(size)) return bad;
   return check(handle, opA, opB, alpha, a, b, beta, c, compute, descriptor);
 }
 /// Without a buffer this is a question for its size.
@@ -93,9 +85,8 @@ cusparseStatus_t cusparseSpGEMM_compute(cusparseHandle_t handle, cusparseOperati
                                         const void* beta, cusparseSpMatDescr_t c, cudaDataType compute,
                                         cusparseSpGEMMAlg_t, cusparseSpGEMMDescr_t descriptor, size_t* size,
                                         void* buffer) {
-  ORDITO_CHECK(size);
+  if (const cusparseStatus_t bad = tellBufferSize(size)) return bad;
   const cusparseStatus_t status = check(handle, opA, opB, alpha, a, b, beta, c, compute, descriptor);
-  *size = 256;
   if (status != CUSPARSE_STATUS_SUCCESS || !buffer) return status;
   const Scalar scalar(handle, alpha, compute), other(handle, beta, compute);
   const auto adds = std::make_shared<bool>(false);

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "driver/fatbin.hpp"
+#include "libs/handle_table.hpp"
 #include "ptx/parser.hpp"
 
 namespace {
@@ -151,20 +151,9 @@ class Linker {
   std::string errors_;
 };
 
-struct Linkers {
-  std::mutex mutex;
-  std::map<nvJitLinkHandle, std::shared_ptr<Linker>> all;
-};
-
-Linkers& linkers() {
-  static auto* table = new Linkers;
+auto& linkers() {
+  static auto* table = new ordito::libs::HandleTable<nvJitLinkHandle, Linker>;
   return *table;
-}
-
-std::shared_ptr<Linker> find(nvJitLinkHandle handle) {
-  const std::scoped_lock lock(linkers().mutex);
-  const auto found = linkers().all.find(handle);
-  return found == linkers().all.end() ? nullptr : found->second;
 }
 
 nvJitLinkResult answerSize(const std::string& text, size_t* bytes) {
@@ -181,25 +170,22 @@ nvJitLinkResult answerText(const std::string& text, char* to) {
 
 }  // namespace
 
-#define LINKER(linker, handle)      \
-  const auto linker = find(handle); \
+#define LINKER(linker, handle)                \
+  const auto linker = linkers().find(handle); \
   if (!linker) return NVJITLINK_ERROR_INVALID_INPUT
 
 /// The handle is there also after an error, so that its log can be read.
 nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle* handle, uint32_t count, const char** options) {
   if (!handle || (count > 0 && !options)) return NVJITLINK_ERROR_INVALID_INPUT;
   auto linker = std::make_shared<Linker>();
-  *handle = reinterpret_cast<nvJitLinkHandle>(linker.get());
   const nvJitLinkResult result = linker->readOptions({options, count});
-  const std::scoped_lock lock(linkers().mutex);
-  linkers().all[*handle] = std::move(linker);
+  *handle = linkers().add(std::move(linker));
   return result;
 }
 
 nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle* handle) {
   if (!handle) return NVJITLINK_ERROR_INVALID_INPUT;
-  const std::scoped_lock lock(linkers().mutex);
-  if (linkers().all.erase(*handle) == 0) return NVJITLINK_ERROR_INVALID_INPUT;
+  if (!linkers().remove(*handle)) return NVJITLINK_ERROR_INVALID_INPUT;
   *handle = nullptr;
   return NVJITLINK_SUCCESS;
 }

@@ -11,26 +11,16 @@
 #include <span>
 
 #include "frontend/compile_options.hpp"
+#include "libs/handle_table.hpp"
 #include "libs/nvrtc/program.hpp"
 
 namespace {
 
 using ordito::nvrtc::Program;
 
-struct Programs {
-  std::mutex mutex;
-  std::map<nvrtcProgram, std::shared_ptr<Program>> all;
-};
-
-Programs& programs() {
-  static auto* table = new Programs;  // programs compile until the process ends
+auto& programs() {
+  static auto* table = new ordito::libs::HandleTable<nvrtcProgram, Program>;  // programs compile until the process ends
   return *table;
-}
-
-std::shared_ptr<Program> find(nvrtcProgram handle) {
-  const std::scoped_lock lock(programs().mutex);
-  const auto found = programs().all.find(handle);
-  return found == programs().all.end() ? nullptr : found->second;
 }
 
 /// Texts are counted and copied with the zero at their end.
@@ -49,14 +39,14 @@ nvrtcResult copyOf(const std::string* text, char* to) {
 
 /// What Ordito never makes, of a program that may have been compiled.
 nvrtcResult noneOf(nvrtcProgram handle, size_t* bytes) {
-  if (!find(handle)) return NVRTC_ERROR_INVALID_PROGRAM;
+  if (!programs().find(handle)) return NVRTC_ERROR_INVALID_PROGRAM;
   return sizeOf(nullptr, bytes);
 }
 
 }  // namespace
 
-#define PROGRAM(program, handle)     \
-  const auto program = find(handle); \
+#define PROGRAM(program, handle)                \
+  const auto program = programs().find(handle); \
   if (!program) return NVRTC_ERROR_INVALID_PROGRAM
 
 const char* nvrtcGetErrorString(nvrtcResult result) {
@@ -97,17 +87,13 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* handle, const char* text, const cha
     if (!headers[i] || !includeNames[i]) return NVRTC_ERROR_INVALID_INPUT;
     source.headers.push_back({includeNames[i], headers[i]});
   }
-  auto program = std::make_shared<Program>(std::move(source));
-  *handle = reinterpret_cast<nvrtcProgram>(program.get());
-  const std::scoped_lock lock(programs().mutex);
-  programs().all[*handle] = std::move(program);
+  *handle = programs().add(std::make_shared<Program>(std::move(source)));
   return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* handle) {
   if (!handle) return NVRTC_ERROR_INVALID_PROGRAM;
-  const std::scoped_lock lock(programs().mutex);
-  if (programs().all.erase(*handle) == 0) return NVRTC_ERROR_INVALID_PROGRAM;
+  if (!programs().remove(*handle)) return NVRTC_ERROR_INVALID_PROGRAM;
   *handle = nullptr;
   return NVRTC_SUCCESS;
 }

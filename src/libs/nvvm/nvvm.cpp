@@ -2,11 +2,11 @@
 #include "nvvm.h"
 
 #include <cstring>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 
+#include "libs/handle_table.hpp"
 #include "libs/nvvm/compile.hpp"
 
 namespace {
@@ -21,24 +21,13 @@ struct Program {
   bool isCompiled = false;
 };
 
-struct Programs {
-  std::mutex mutex;
-  std::map<nvvmProgram, std::shared_ptr<Program>> all;
-};
-
-Programs& programs() {
-  static auto* table = new Programs;  // programs compile until the process ends
+auto& programs() {
+  static auto* table = new ordito::libs::HandleTable<nvvmProgram, Program>;  // programs compile until the process ends
   return *table;
 }
 
-std::shared_ptr<Program> find(nvvmProgram handle) {
-  const std::scoped_lock lock(programs().mutex);
-  const auto found = programs().all.find(handle);
-  return found == programs().all.end() ? nullptr : found->second;
-}
-
 nvvmResult add(nvvmProgram handle, const char* buffer, size_t size, const char* name, bool isLazy) {
-  const auto program = find(handle);
+  const auto program = programs().find(handle);
   if (!program) return NVVM_ERROR_INVALID_PROGRAM;
   if (!buffer || size == 0) return NVVM_ERROR_INVALID_INPUT;
   const std::scoped_lock lock(program->mutex);
@@ -49,7 +38,7 @@ nvvmResult add(nvvmProgram handle, const char* buffer, size_t size, const char* 
 /// Reads the options and hands them on with the modules; what goes wrong is for the log.
 template <class Work>
 nvvmResult work(nvvmProgram handle, int count, const char** words, nvvmResult failure, Work&& withOptions) {
-  const auto program = find(handle);
+  const auto program = programs().find(handle);
   if (!program) return NVVM_ERROR_INVALID_PROGRAM;
   if (count < 0 || (count > 0 && !words)) return NVVM_ERROR_INVALID_OPTION;
   const std::scoped_lock lock(program->mutex);
@@ -80,7 +69,7 @@ nvvmResult copyOf(const std::string& text, char* to) {
 
 template <class Answer>
 nvvmResult withProgram(nvvmProgram handle, Answer&& answer) {
-  const auto program = find(handle);
+  const auto program = programs().find(handle);
   if (!program) return NVVM_ERROR_INVALID_PROGRAM;
   const std::scoped_lock lock(program->mutex);
   return answer(*program);
@@ -128,17 +117,13 @@ nvvmResult nvvmLLVMVersion(const char* arch, int* major) {
 
 nvvmResult nvvmCreateProgram(nvvmProgram* handle) {
   if (!handle) return NVVM_ERROR_INVALID_INPUT;
-  auto program = std::make_shared<Program>();
-  *handle = reinterpret_cast<nvvmProgram>(program.get());
-  const std::scoped_lock lock(programs().mutex);
-  programs().all[*handle] = std::move(program);
+  *handle = programs().add(std::make_shared<Program>());
   return NVVM_SUCCESS;
 }
 
 nvvmResult nvvmDestroyProgram(nvvmProgram* handle) {
   if (!handle) return NVVM_ERROR_INVALID_PROGRAM;
-  const std::scoped_lock lock(programs().mutex);
-  if (programs().all.erase(*handle) == 0) return NVVM_ERROR_INVALID_PROGRAM;
+  if (!programs().remove(*handle)) return NVVM_ERROR_INVALID_PROGRAM;
   *handle = nullptr;
   return NVVM_SUCCESS;
 }
