@@ -20,6 +20,7 @@ void findOurLibraries(const std::vector<std::string>& command);
 void addCheckCommand(CLI::App& app);
 void addGpusCommand(CLI::App& app);
 void addIsaCommand(CLI::App& app);
+void addOccupancyCommand(CLI::App& app);
 void addOptCommand(CLI::App& app);
 void addProfileCommand(CLI::App& app);
 void addRunCommand(CLI::App& app);

@@ -8,10 +8,13 @@
 #include <optional>
 #include <vector>
 
+#include "report/svg.hpp"
+
 namespace ordito::cli {
 namespace {
 
 using nlohmann::json;
+using report::svg::text;
 
 // Geometry, in the units of the picture.
 constexpr int kWidth = 1160;
@@ -37,20 +40,6 @@ struct Panel {
   std::string colour;
   std::vector<std::optional<Bar>> bars;  // one for each row
 };
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 /// A title that does not fit beside the others ends in dots.
 std::string shortened(const std::string& text, std::size_t most) {
@@ -187,10 +176,6 @@ std::optional<Panel> recordedPanel(const LabCatalogue& catalogue, const LabProgr
   if (!enough(times)) return std::nullopt;
   return Panel{catalogue.recording().device + ", recorded " + catalogue.recording().date,
                "times as fast as its first row", "#5d8a3c", barsOfTimes(times)};
-}
-
-std::string text(double x, double y, const std::string& attributes, const std::string& content) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, escaped(content));
 }
 
 std::string drawPanel(const Panel& panel, int left, int width) {

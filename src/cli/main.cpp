@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   addCheckCommand(app);
   addProfileCommand(app);
   addGpusCommand(app);
+  addOccupancyCommand(app);
   addIsaCommand(app);
   addOptCommand(app);
 
