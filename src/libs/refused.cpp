@@ -5,9 +5,13 @@
 // header.
 extern "C" void orditoTellOnce(const char* subject, const char* text);
 
-#define REFUSED(name)                                 \
-  extern "C" int name() {                             \
+// The answer is wide: some calls answer with a size or a structure of two numbers where others have a number.
+#define REFUSED_WITH(type, name, answer)              \
+  extern "C" type name() {                            \
     orditoTellOnce(#name, #name " is not supported"); \
-    return ORDITO_NOT_SUPPORTED;                      \
+    return answer;                                    \
   }
+#define REFUSED(name) REFUSED_WITH(long long, name, ORDITO_NOT_SUPPORTED)
+#define REFUSED_POINTER(name) REFUSED_WITH(void*, name, nullptr)
+#define REFUSED_TEXT(name) REFUSED_WITH(const char*, name, "not supported by Ordito")
 #include ORDITO_REFUSED_LIST
