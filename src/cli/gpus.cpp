@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -74,6 +75,20 @@ void chooseGpu(const char* command, const std::string& name) {
     std::exit(2);
   }
   setenv("ORDITO_GPU", name.c_str(), 1);
+}
+
+void chooseGpus(const char* command, const std::string& name, int64_t count) {
+  const char* chosen = std::getenv("ORDITO_GPU");
+  const std::string one = !name.empty() ? name : chosen && *chosen ? chosen : machine::knownGpus().front().id;
+  if (count < 1 || one.find(',') != std::string::npos) {
+    fmt::print(stderr, "ordito {}: --gpus {} with '{}': at least one device, all like the one GPU that --gpu names\n",
+               command, count, one);
+    std::exit(2);
+  }
+  std::string names = one;
+  // One more than there can be is refused as such.
+  for (int64_t i = 1; i < std::min<int64_t>(count, 65); ++i) names += "," + one;
+  chooseGpu(command, names);
 }
 
 void addGpusCommand(CLI::App& app) {

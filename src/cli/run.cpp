@@ -1,5 +1,5 @@
-// `ordito run [--gpu NAME] [--fidelity] prog args...`: runs an executable with our CUDA libraries, however it was
-// built.
+// `ordito run [--gpu NAME] [--gpus N] [--fidelity] prog args...`: runs an executable with our CUDA libraries, however
+// it was built.
 //
 // Programs that nvcc linked have no path to any CUDA library, so the loader is told where ours are. The program
 // replaces this process: its exit status, its signals and its terminal are its own; unless there is a report to make
@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "cli/fidelity.hpp"
 #include "cli/program.hpp"
@@ -46,12 +47,14 @@ void findOurLibraries(const std::vector<std::string>& command) {
 void addRunCommand(CLI::App& app) {
   struct Options {
     std::string gpu;
+    std::optional<int64_t> gpus;
     FidelityOptions fidelity;
   };
   auto options = std::make_shared<Options>();
   CLI::App* run = app.add_subcommand("run", "Run a program with Ordito's CUDA libraries");
   run->add_option("--gpu", options->gpu,
                   "The GPU to show to the program (see ordito gpus); several with commas between them");
+  run->add_option("--gpus", options->gpus, "How many devices like that GPU to show");
   run->add_flag("--fidelity", options->fidelity.wanted,
                 "Afterwards, say which executed instructions gave a GPU's very bits, and which need not");
   run->add_option("--fidelity-json", options->fidelity.json, "Write that report to a file, as JSON");
@@ -64,7 +67,11 @@ void addRunCommand(CLI::App& app) {
   run->callback([run, options] {
     const std::vector<std::string> command = programBehind(*run);
     findOurLibraries(command);
-    chooseGpu("run", options->gpu);
+    if (options->gpus) {
+      chooseGpus("run", options->gpu, *options->gpus);
+    } else {
+      chooseGpu("run", options->gpu);
+    }
     const FidelityOptions& f = options->fidelity;
     if (f.wanted || !f.json.empty() || !f.failOn.empty()) std::exit(runWithFidelity(f, command));
     replaceBy(command);
