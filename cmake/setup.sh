@@ -48,13 +48,16 @@ build() {
   cmake --build "build/$preset" ${1:+--target "$@"}
 }
 
-# fill_python_venv FOLDER: a virtual environment of Debian's Python with the packages of tests/python/requirements.txt. Without a network
+# fill_python_venv FOLDER: a virtual environment of Debian's Python with the packages of tests/python/requirements*.txt. Without a network
 # it stays empty, and the tests that want them are skipped.
 fill_python_venv() {
   install_packages python
-  if [ "$1/filled" -nt tests/python/requirements.txt ]; then return; fi
-  say "Installing the Python packages of tests/python/requirements.txt"
+  if [ "$1/filled" -nt tests/python/requirements.txt ] && [ "$1/filled" -nt tests/python/requirements_torch.txt ]; then return; fi
+  say "Installing the Python packages of tests/python/requirements.txt and requirements_torch.txt"
   rm -rf "$1"
   /usr/bin/python3 -m venv "$1"
   if "$1/bin/pip" install --quiet --disable-pip-version-check -r tests/python/requirements.txt; then touch "$1/filled"; fi
+  # Tests of PyTorch skip themselves where it is missing.
+  "$1/bin/pip" install --quiet --disable-pip-version-check --no-deps -r tests/python/requirements_torch.txt ||
+    say "PyTorch could not be installed: its tests are skipped"
 }

@@ -77,6 +77,7 @@ bool mayRunPython(const std::vector<std::string>& command) {
 
 void preparePython() {
   const fs::path toolkit = frontend::toolkitFolder(), libraries = toolkit / "lib64";
+  addToList("PYTHONPATH", (frontend::installPrefix() / "python").string(), ":");  // ordito_torch
   addToList("LD_AUDIT", (libraries / "ordito_library_audit.so").string(), ":");
   setToolkit("CUDA_HOME", toolkit);
   setToolkit("CUDA_PATH", toolkit);

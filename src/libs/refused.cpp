@@ -3,6 +3,8 @@
 //
 // Declared without parameters: callers pass theirs, nobody reads them. So this file must not include the library's
 // header.
+#include <cstddef>
+
 extern "C" void orditoTellOnce(const char* subject, const char* text);
 
 // The answer is wide: some calls answer with a size or a structure of two numbers where others have a number.
@@ -14,4 +16,7 @@ extern "C" void orditoTellOnce(const char* subject, const char* text);
 #define REFUSED(name) REFUSED_WITH(long long, name, ORDITO_NOT_SUPPORTED)
 #define REFUSED_POINTER(name) REFUSED_WITH(void*, name, nullptr)
 #define REFUSED_TEXT(name) REFUSED_WITH(const char*, name, "not supported by Ordito")
+/// Asked by programs that only tell what there is.
+#define NO_VERSION(name) \
+  extern "C" std::size_t name() { return 0; }
 #include ORDITO_REFUSED_LIST

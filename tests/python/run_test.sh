@@ -15,7 +15,7 @@ expect() {
 }
 
 echo 'int of_the_wheel(void) { return 1; }' > fake.c
-for name in libcuda.so.1 libcudnn.so.9; do
+for name in libcuda.so.1 libcutensor.so.2; do
   "$compiler" -shared -fPIC -Wl,-soname,$name fake.c -o wheel/$name || exit 1
 done
 echo 'extern int cuInit(unsigned); int extension(void) { return cuInit(0); }' > extension.c
@@ -28,8 +28,8 @@ print(sys.argv[2], getattr(library, sys.argv[2])(*map(int, sys.argv[3:])))
 PYTHON
 expect 'an absolute name leads to ours' 'cuInit 0' "$ordito" run "$python" loads.py "$scratch/wheel/libcuda.so.1" cuInit 0
 expect 'the path of a wheel leads to ours' 'extension 0' "$ordito" run "$python" loads.py "$scratch/extension.so" extension
-expect 'a library that Ordito lacks is named' 'libcudnn.so.9 is NVIDIA.s' "$ordito" run "$python" loads.py "$scratch/wheel/libcudnn.so.9" of_the_wheel
-expect 'and used, without a word if quiet' '^of_the_wheel 1$' env ORDITO_QUIET=1 "$ordito" run "$python" loads.py "$scratch/wheel/libcudnn.so.9" of_the_wheel
+expect 'a library that Ordito lacks is named' 'libcutensor.so.2 is NVIDIA.s' "$ordito" run "$python" loads.py "$scratch/wheel/libcutensor.so.2" of_the_wheel
+expect 'and used, without a word if quiet' '^of_the_wheel 1$' env ORDITO_QUIET=1 "$ordito" run "$python" loads.py "$scratch/wheel/libcutensor.so.2" of_the_wheel
 
 cat > child.py <<'PYTHON'
 import subprocess, sys
@@ -45,6 +45,7 @@ show='import os; print([os.environ.get(n) for n in ("CUDA_HOME", "TRITON_PTXAS_P
 expect 'variables' "'$toolkit', '$toolkit/bin/ptxas', '--xla_gpu_cuda_data_dir=$toolkit'" "$ordito" run "$python" -c "$show"
 expect 'those of the user stay' "'mine', '--xla_gpu_cuda_data_dir=x'" env TRITON_PTXAS_PATH=mine XLA_FLAGS=--xla_gpu_cuda_data_dir=x "$ordito" run "$python" -c "$show"
 expect 'flags are added' "'--xla_gpu_cuda_data_dir=$toolkit --xla_dump_to=x'" env XLA_FLAGS=--xla_dump_to=x "$ordito" run "$python" -c "$show"
+expect 'our packages' '^ordito_torch$' "$ordito" run "$python" -c 'import importlib.metadata as m; print(*[e.value.split(":")[0] for e in m.entry_points(group="torch.backends")])'
 expect 'other programs are left alone' '^none$' "$ordito" run awk 'BEGIN { print ("LD_AUDIT" in ENVIRON) ? "set" : "none" }'
 
 [ $failures -eq 0 ] && echo "all as expected"

@@ -1,0 +1,77 @@
+"""Operators that PyTorch has for CUDA devices only, in terms of others: cells of recurrent networks and root mean square
+normalisation. Arguments and results are tensors of the CPU."""
+import torch
+
+
+def _sum(*gates):
+    total = None
+    for gate in gates:
+        if gate is not None:
+            total = gate if total is None else total + gate
+    return total
+
+
+def _or_zeros(gradient, like):
+    return torch.zeros_like(like) if gradient is None else gradient
+
+
+def lstm_cell(input_gates, hidden_gates, cell, input_bias=None, hidden_bias=None):
+    """The workspace keeps what the gates came to, for the gradient."""
+    in_, forget, new, out = _sum(input_gates, hidden_gates, input_bias, hidden_bias).chunk(4, 1)
+    in_, forget, new, out = in_.sigmoid(), forget.sigmoid(), new.tanh(), out.sigmoid()
+    next_cell = forget * cell + in_ * new
+    return out * next_cell.tanh(), next_cell, torch.cat((in_, forget, new, out), 1)
+
+
+def lstm_cell_backward(grad_hidden, grad_cell, cell, next_cell, workspace, has_bias):
+    if grad_hidden is None and grad_cell is None:
+        return None, None, None
+    in_, forget, new, out = workspace.chunk(4, 1)
+    grad_hidden = _or_zeros(grad_hidden, next_cell)
+    squashed = next_cell.tanh()
+    grad_cell = _or_zeros(grad_cell, next_cell) + grad_hidden * out * (1 - squashed * squashed)
+    gates = torch.cat((grad_cell * new * in_ * (1 - in_), grad_cell * cell * forget * (1 - forget),
+                       grad_cell * in_ * (1 - new * new), grad_hidden * squashed * out * (1 - out)), 1)
+    return gates, grad_cell * forget, gates.sum(0) if has_bias else None
+
+
+def gru_cell(input_gates, hidden_gates, hidden, input_bias=None, hidden_bias=None):
+    in_reset, in_update, in_new = _sum(input_gates, input_bias).chunk(3, 1)
+    reset, update, new = _sum(hidden_gates, hidden_bias).chunk(3, 1)
+    of_hidden = new
+    reset, update = (in_reset + reset).sigmoid(), (in_update + update).sigmoid()
+    new = (in_new + reset * of_hidden).tanh()
+    return new + update * (hidden - new), torch.cat((reset, update, new, hidden, of_hidden), 1)
+
+
+def gru_cell_backward(grad_hidden, workspace, has_bias):
+    reset, update, new, hidden, of_hidden = workspace.chunk(5, 1)
+    grad_new = grad_hidden * (1 - update) * (1 - new * new)
+    grad_update = grad_hidden * (hidden - new) * update * (1 - update)
+    grad_reset = grad_new * of_hidden * reset * (1 - reset)
+    in_gates = torch.cat((grad_reset, grad_update, grad_new), 1)
+    hidden_gates = torch.cat((grad_reset, grad_update, grad_new * reset), 1)
+    biases = (in_gates.sum(0), hidden_gates.sum(0)) if has_bias else (None, None)
+    return in_gates, hidden_gates, grad_hidden * update, *biases
+
+
+def rms_norm_backward(gradient, values, normalized_shape, scale, weight, output_mask):
+    """values * scale has a mean square of one over the last dimensions."""
+    last = tuple(range(-len(normalized_shape), 0))
+    first = tuple(range(values.dim() - len(normalized_shape)))
+    normal = values * scale
+    weighted = gradient if weight is None else gradient * weight
+    grad_values = (weighted - normal * (weighted * normal).mean(last, keepdim=True)) * scale
+    grad_weight = None
+    if weight is not None and output_mask[1]:
+        grad_weight = (gradient * normal).sum(first) if first else gradient * normal
+    return grad_values.to(values.dtype) if output_mask[0] else None, grad_weight
+
+
+FUNCTIONS = {
+    "aten::_thnn_fused_lstm_cell": lstm_cell,
+    "aten::_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward,
+    "aten::_thnn_fused_gru_cell": gru_cell,
+    "aten::_thnn_fused_gru_cell_backward": gru_cell_backward,
+    "aten::_fused_rms_norm_backward": rms_norm_backward,
+}

@@ -1,0 +1,246 @@
+"""The operators of CUDA devices: views of the device's bytes as tensors of the CPU, the CPU's operator on these, and its
+results copied into memory of the device.
+
+Ordito's device memory is memory of the process (docs/architecture.md), so a view costs no copy, and operators that write
+into their arguments write the device's memory. Below autograd: gradients, autocast and the rest above are PyTorch's own.
+"""
+import ctypes
+import warnings
+
+import torch
+
+from . import fused
+
+# What PyTorch's own code for CUDA does without a kernel. (Operators that give a view of their argument stay too.)
+_NATIVE = {"aten::empty.memory_format", "aten::empty_strided", "aten::_efficientzerotensor", "aten::_local_scalar_dense",
+           "aten::record_stream", "aten::resize_", "aten::set_", "aten::set_.source_Storage",
+           "aten::set_.source_Storage_storage_offset", "aten::set_.source_Tensor", "aten::is_set_to"}
+
+# Operators without a kernel of CUDA's of their own, below which PyTorch would choose among kernels for CUDA.
+_CHOOSERS = ("aten::convolution", "aten::convolution_backward")
+
+# These take tensors of both sides, or tell themselves.
+_MIXED = {"copy_", "index", "index_put_", "index_put", "_index_put_impl_", "_unsafe_index", "_foreach_copy_"}
+
+_TOLD = (b"operators of this program's tensors run on the CPU, by PyTorch's own operators: its wheel has no PTX. Their "
+         b"numbers are the CPU's, and nothing of them is counted, checked or timed")
+
+_driver = None
+
+
+def cpu_view(tensor):
+    """The tensor's bytes as a tensor of the CPU, for as long as the tensor lives."""
+    storage = tensor.untyped_storage()
+    bytes_ = torch._C._construct_storage_from_data_pointer(storage.data_ptr(), _CPU, storage.nbytes())
+    view = torch.empty(0, dtype=tensor.dtype, device=_CPU)
+    view.set_(bytes_, tensor.storage_offset(), tensor.size(), tensor.stride())
+    if tensor.is_conj():
+        view = torch._conj(view)
+    return torch._neg_view(view) if tensor.is_neg() else view
+
+
+def to_device(result, device):
+    """A tensor of the device with what the CPU's has."""
+    if result.layout is not torch.strided:
+        raise NotImplementedError(f"ordito_torch: a result of layout {result.layout} cannot be put on {device}")
+    if not torch.ops.aten.is_non_overlapping_and_dense.default(result):
+        result = result.contiguous()
+    made = torch.empty_strided(result.size(), result.stride(), dtype=result.dtype, device=device)
+    cpu_view(made).copy_(result)
+    return made
+
+
+def wait_for_stream(device):
+    """What is before it in the program's stream (copies, other kernels) must have run."""
+    stream = ctypes.c_void_p(torch._C._cuda_getCurrentRawStream(device.index))
+    capturing = ctypes.c_int(0)
+    _driver.cuStreamIsCapturing(stream, ctypes.byref(capturing))
+    if capturing.value:
+        raise RuntimeError("ordito_torch: operators run on the CPU and cannot be captured in a CUDA graph")
+    if _driver.cuStreamSynchronize(stream) != 0:
+        torch.cuda.current_stream(device).synchronize()  # it raises what PyTorch makes of the error
+
+
+_CPU = torch.device("cpu")
+
+
+class _Arguments:
+    """The arguments of a call as the CPU's operator gets them, and whose view each tensor is."""
+
+    def __init__(self, operator):
+        self.operator = operator
+        self.device = None
+        self.generator = None
+        self.owners = {}  # id of a view -> (the view, its tensor)
+        self.outs = []  # (a tensor to be given the result's shape and content, what the CPU writes)
+        self.cpu = None
+
+    def lower(self, value):
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, (list, tuple)):
+            return [self.lower(item) for item in value]
+        if isinstance(value, torch.device) and value.type == "cuda":
+            self._note_device(torch.device("cuda", torch.cuda.current_device()) if value.index is None else value)
+            return _CPU
+        if isinstance(value, torch.Generator):
+            self.generator = value
+            return None
+        return value
+
+    def lower_out(self, tensor):
+        """Results may have another shape than what they are to be written into, which the device's memory is then made for."""
+        self._note_device(tensor.device)
+        made = torch.empty(0, dtype=tensor.dtype, device=_CPU)
+        self.outs.append((tensor, made))
+        self.owners[id(made)] = (made, tensor)
+        return made
+
+    def _tensor(self, tensor):
+        if tensor.device.type != "cuda":
+            if tensor.dim() > 0:
+                self.cpu = tensor
+            return tensor
+        if tensor.layout is not torch.strided:
+            raise NotImplementedError(f"ordito_torch: {self.operator} with a tensor of layout {tensor.layout}")
+        self._note_device(tensor.device)
+        view = cpu_view(tensor)
+        self.owners[id(view)] = (view, tensor)
+        return view
+
+    def _note_device(self, device):
+        if self.device is None:
+            self.device = device
+        elif self.device != device:
+            self._refuse(self.device, device)
+
+    def check_devices(self):
+        if self.cpu is not None and self.operator.mixed is False:
+            self._refuse(self.device, self.cpu.device)
+
+    def _refuse(self, one, other):
+        if not self.operator.mixed:
+            raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices, "
+                               f"{one} and {other}! (when checking {self.operator})")
+
+
+class _OnCpu:
+    """An operator of CUDA devices. Called with what PyTorch's dispatcher hands over."""
+
+    def __init__(self, name, function=None):
+        base, _, overload = name.removeprefix("aten::").partition(".")
+        self.name = name
+        self.mixed = base in _MIXED
+        self.operator = getattr(getattr(torch.ops.aten, base), overload or "default")
+        self.packet = getattr(torch.ops.aten, base)
+        self.function = function
+        self.tensors = [index for index, argument in enumerate(self.operator._schema.arguments)
+                        if isinstance(argument.type, torch.TensorType)]
+        self.random = torch.Tag.nondeterministic_seeded in self.operator.tags
+        self.outs = {argument.name for argument in self.operator._schema.arguments if argument.is_out}
+
+    def __str__(self):
+        return self.name
+
+    def is_view(self):
+        return any(result.alias_info is not None and not result.alias_info.is_write
+                   for result in self.operator._schema.returns)
+
+    def __call__(self, *args, **kwargs):
+        arguments = _Arguments(self)
+        args = [arguments.lower(value) for value in args]
+        kwargs = {name: self._lower_named(arguments, name, value) for name, value in kwargs.items()}
+        arguments.check_devices()
+        if arguments.device is None:
+            arguments.device = torch.device("cuda", torch.cuda.current_device())
+        _driver.orditoTellOnce(b"ordito_torch", _TOLD)
+        wait_for_stream(arguments.device)
+        result = self._run(arguments, self._function(args), args, kwargs)
+        for tensor, written in arguments.outs:
+            if tensor.size() != written.size():
+                tensor.resize_(written.size())
+            cpu_view(tensor).copy_(written)
+        return self._raise_result(arguments, result)
+
+    def _lower_named(self, arguments, name, value):
+        if name in self.outs:
+            return [arguments.lower_out(item) for item in value] if isinstance(value, (list, tuple)) else arguments.lower_out(value)
+        return arguments.lower(value)
+
+    def _function(self, args):
+        """A number in a tensor's place came through a form of the operator that takes numbers: the CPU has it too."""
+        if self.function:
+            return self.function
+        of_numbers = any(isinstance(args[index], (bool, int, float, complex)) for index in self.tensors if index < len(args))
+        return self.packet if of_numbers else self.operator
+
+    def _run(self, arguments, function, args, kwargs):
+        try:
+            if self.random:
+                with _Randomness(arguments):
+                    return function(*args, **kwargs)
+            return function(*args, **kwargs)
+        except NotImplementedError as error:
+            raise NotImplementedError(f"ordito_torch: PyTorch has no {self.name} for the CPU, which would run in place of "
+                                      "the GPU's kernel") from error
+
+    def _raise_result(self, arguments, result):
+        if isinstance(result, torch.Tensor):
+            view_and_tensor = arguments.owners.get(id(result))
+            return view_and_tensor[1] if view_and_tensor else to_device(result, arguments.device)
+        if isinstance(result, (list, tuple)):
+            return type(result)(self._raise_result(arguments, item) for item in result) if type(result) in (list, tuple) \
+                else tuple(self._raise_result(arguments, item) for item in result)
+        return result
+
+
+class _Randomness:
+    """The CPU's generator, seeded for one operator by the device's generator, whose offset moves on as on a GPU.
+
+    So the device's seed and state (torch.cuda.manual_seed, get_rng_state) decide its numbers, and the CPU's own go on as
+    if nothing had been. The numbers are not a GPU's.
+    """
+    PER_OPERATOR = 4  # offsets are multiples of it
+
+    def __init__(self, arguments):
+        self.generator = arguments.generator or torch.cuda.default_generators[arguments.device.index]
+
+    def __enter__(self):
+        self.state = torch.default_generator.get_state()
+        offset = self.generator.get_offset()
+        torch.default_generator.manual_seed((self.generator.initial_seed() + offset * 0x9E3779B97F4A7C15) % 2**64)
+        self.generator.set_offset(offset + self.PER_OPERATOR)
+
+    def __exit__(self, *_):
+        torch.default_generator.set_state(self.state)
+
+
+class _Copy(_OnCpu):
+    """Copies of bytes stay what they are for the driver, in the program's stream; others go through views."""
+
+    def __call__(self, to, source, non_blocking=False):
+        if to.dtype == source.dtype and to.size() == source.size() and to.is_contiguous() and source.is_contiguous() and \
+                to.is_conj() == source.is_conj() and to.is_neg() == source.is_neg():
+            return self.operator.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), to, source, non_blocking)
+        return super().__call__(to, source, False)
+
+
+def install(driver):
+    """Puts the operators in the place of PyTorch's own for CUDA devices."""
+    global _driver
+    _driver = driver
+    library = torch.library.Library("aten", "IMPL")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there were others before is meant
+        _register(library)
+    install.library = library  # operators live as long as it does
+
+
+def _register(library):
+    names = torch._C._dispatch_get_registrations_for_dispatch_key("CUDA")
+    for name in sorted(set(names) | set(_CHOOSERS)):
+        if name.startswith("aten::") and name not in _NATIVE:
+            operator = _OnCpu(name, fused.FUNCTIONS.get(name))
+            if not operator.is_view():
+                library.impl(name, operator, "CUDA")
+    library.impl("aten::copy_", _Copy("aten::copy_"), "CUDA")
