@@ -177,6 +177,16 @@ void runNoGuard(Context& c, lab::Measurement& row) {
   });
 }
 
+/// Enough blocks for any size, and still no guard: the last block's threads behind the end use memory of nobody. An
+/// allocation is rounded up by more than that, so that without a checker nothing is seen of it.
+void runTail(Context& c, lab::Measurement& row) {
+  runDevice(c, row, "saxpyNoGuard", lab::ceilDiv(c.x.size(), 64), 64, 1, [&](unsigned grid, unsigned block) {
+    saxpyNoGuard<<<grid, block>>>(kFactor, c.deviceX.get(), c.deviceY.get());
+  });
+  row.verified = lab::Verified::notApplicable;
+  row.note = "wrong on purpose: " + std::to_string(row.grid.x * 64 - c.x.size()) + " threads behind the end";
+}
+
 void runAdd(Context& c, lab::Measurement& row) {
   runDevice(
       c, row, "vectorAdd", lab::ceilDiv(c.x.size(), 256), 256, 1,
@@ -315,6 +325,7 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"stride", "vec.saxpy", "Grid-stride loop, 1024 blocks of 256", true, runStride},
     {"host_steps", "vec.saxpy_host", "All six steps of the host", true, runHostSteps},
     {"no_guard", "vec.saxpy_noguard", "Without the guard, block 64", true, runNoGuard},
+    {"tail", "vec.saxpy_noguard", "Without the guard, any size (wrong)", false, runTail},
     {"add", "vec.add", "Sum of two vectors", true, runAdd},
     {"repeated", "vec.nsaxpy", "100 times, block 256", true, runRepeated},
     {"whole", "vec.nsaxpy", "100 times, with both copies", true, runWhole},

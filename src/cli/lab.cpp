@@ -63,6 +63,7 @@ struct Request {
   bool explain = false;
   bool trace = false;
   bool study = false;
+  bool check = false;
 };
 
 /// "1000" or "2^20", as the courses write sizes; the program itself knows what is too large for it.
@@ -74,7 +75,7 @@ bool isSize(std::string_view text) {
 }
 
 std::vector<std::string> programArguments(const Request& request, int rounds) {
-  std::vector<std::string> arguments = {"--json", "--progress", "--rounds", std::to_string(rounds)};
+  std::vector<std::string> arguments = {"--rounds", std::to_string(rounds)};
   auto add = [&](const char* option, const std::string& value) {
     if (value.empty()) return;
     arguments.emplace_back(option);
@@ -124,7 +125,7 @@ Expected<fs::path> executable(const LabProgram& program) {
   fs::create_directories(binary.parent_path(), error);
   if (error) return fail("cannot make {}: {}", binary.parent_path().string(), error.message());
   fmt::print(stderr, "compiling {}\n", source.string());
-  CapturedCommand command{{ourExecutable().string(), "nvcc", "-O3", "-std=c++17"}, {}};
+  CapturedCommand command{{ourExecutable().string(), "nvcc", "-O3", "-std=c++17", "-lineinfo"}, {}};
   command.arguments.insert(command.arguments.end(), program.options.begin(), program.options.end());
   command.arguments.insert(command.arguments.end(), {source.string(), "-o", binary.string()});
   const auto outcome = capture(command);
@@ -138,10 +139,10 @@ struct Run {
   json document;  // null if the program printed none
 };
 
-/// `ordito run` with the chosen GPU; the program's own options follow.
-CapturedCommand runCommand(const fs::path& binary, const Request& request) {
+/// `ordito run` or another such command with the chosen GPU; the program's own options follow.
+CapturedCommand runCommand(const fs::path& binary, const Request& request, const std::string& how) {
   CapturedCommand command;
-  command.arguments = {ourExecutable().string(), "run"};
+  command.arguments = {ourExecutable().string(), how};
   if (!request.gpu.empty()) command.arguments.insert(command.arguments.end(), {"--gpu", request.gpu});
   command.arguments.push_back(binary.string());
   return command;
@@ -149,7 +150,7 @@ CapturedCommand runCommand(const fs::path& binary, const Request& request) {
 
 /// The program's worked examples, as it prints them.
 int trace(const fs::path& binary, const Request& request) {
-  CapturedCommand command = runCommand(binary, request);
+  CapturedCommand command = runCommand(binary, request, "run");
   command.arguments.emplace_back("--trace");
   if (!request.size.empty()) command.arguments.insert(command.arguments.end(), {"--size", request.size});
   if (!request.file.empty()) command.arguments.insert(command.arguments.end(), {"--file", request.file});
@@ -159,8 +160,21 @@ int trace(const fs::path& binary, const Request& request) {
   return outcome->status;
 }
 
+/// The variants once under `ordito check`, which tells its findings on standard error and whose status is ours. Every
+/// access is looked at by itself, so the sizes are small.
+int check(const LabProgram& program, const fs::path& binary, Request request) {
+  if (request.size.empty() && request.file.empty()) request.size = std::to_string(program.checkedSize);
+  CapturedCommand command = runCommand(binary, request, "check");
+  for (std::string& argument : programArguments(request, 1)) command.arguments.push_back(std::move(argument));
+  const auto outcome = capture(command);
+  if (!outcome) return complain(kWrong, outcome.error().message);
+  fmt::print("{}", outcome->output);
+  return outcome->status;
+}
+
 Expected<Run> runProgram(const fs::path& binary, const Request& request, int rounds, const fs::path& profile) {
-  CapturedCommand command = runCommand(binary, request);
+  CapturedCommand command = runCommand(binary, request, "run");
+  command.arguments.insert(command.arguments.end(), {"--json", "--progress"});
   for (std::string& argument : programArguments(request, rounds)) command.arguments.push_back(std::move(argument));
   if (!profile.empty()) command.environment.emplace_back("ORDITO_PROFILE", profile.string());
   const auto outcome = capture(command);
@@ -405,6 +419,7 @@ int run(const LabCatalogue& catalogue, const Request& request) {
   const auto binary = executable(*program);
   if (!binary) return complain(kWrong, binary.error().message);
   if (request.trace) return trace(*binary, request);
+  if (request.check) return check(*program, *binary, request);
   if (request.study) return runStudy(catalogue, *program, *binary, request);
 
   auto timed = runProgram(*binary, request, request.rounds, {});
@@ -443,6 +458,7 @@ void describe(CLI::App& app, Request& request) {
   run->add_flag("--trace", request.trace, "The program's worked examples, step by step, instead of the table");
   run->add_flag("--study", request.study, "The published profile, metric by metric, instead of the table (matmul)")
       ->excludes(variant);
+  run->add_flag("--check", request.check, "Look for memory errors and races instead, at a small size");
   CLI::Option* csv = run->add_flag("--csv", request.csv, "Print CSV");
   run->add_flag("--json", request.json, "Print JSON")->excludes(csv);
 }

@@ -49,6 +49,7 @@ LabProgram readProgram(const json& from) {
   program.options = from.value("options", std::vector<std::string>());
   program.spec = from.at("spec").get<std::vector<std::string>>();
   program.size = from.at("size");
+  program.checkedSize = from.value("checked_size", std::uint64_t{1000});
   program.unit = from.at("unit");
   program.baseline = from.at("baseline");
   program.drawn = from.value("drawn", std::string());
