@@ -1,5 +1,6 @@
 // `ordito profile [--csv|--json] [--gpu NAME] [-o FILE] prog args…`: runs a program and then tells what each of its
-// launches did, in the terms of a GPU profiler; with --hotspots which of its instructions moved most through memory.
+// launches did, in the terms of a GPU profiler; with --hotspots which of its instructions moved most through memory,
+// with --caches what modelled caches would have answered.
 //
 // The program runs with our libraries and ORDITO_PROFILE or ORDITO_HOTSPOTS set; libcuda writes what it counted when
 // the program ends. This command ends with the program's own exit status.
@@ -12,6 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/cache_sheet.hpp"
 #include "cli/profile_sheet.hpp"
 #include "cli/program.hpp"
 
@@ -19,9 +21,9 @@ namespace ordito::cli {
 namespace {
 
 struct Options {
-  bool csv = false, json = false;
+  bool csv = false, json = false, caches = false;
   size_t hotspots = 0;  // how many; 0: a row for each launch
-  std::string gpu, output;
+  std::string gpu, output, l1;
 };
 
 report::Style styleFor(const Options& options) {
@@ -37,7 +39,17 @@ Expected<std::string> renderHotspots(const Options& options, nlohmann::ordered_j
                      hotspots.at("sites").size(), sheet->table(styleFor(options)));
 }
 
+Expected<std::string> renderCaches(const Options& options, const nlohmann::ordered_json& caches) {
+  auto sheet = cacheSheet(caches);
+  if (!sheet) return tl::unexpected(sheet.error());
+  if (options.json) return caches.dump(1) + "\n";
+  if (options.csv) return sheet->csv();
+  return fmt::format("\n{} launches; a model of the caches of a {}\n\n{}", sheet->rows().size(),
+                     caches.value("gpu", ""), sheet->table(styleFor(options)));
+}
+
 Expected<std::string> render(const Options& options, nlohmann::ordered_json& profile) {
+  if (options.caches) return renderCaches(options, profile);
   if (options.hotspots) return renderHotspots(options, profile);
   if (options.json) return profile.dump(1) + "\n";
   auto sheet = profileSheet(profile);
@@ -65,7 +77,10 @@ bool write(const Options& options, const std::string& text) {
 int profileProgram(const Options& options, const std::vector<std::string>& command) {
   findOurLibraries(command);
   chooseGpu("profile", options.gpu);
-  auto [status, report] = runForReport(options.hotspots ? "ORDITO_HOTSPOTS" : "ORDITO_PROFILE", {}, command);
+  if (options.caches) setenv("ORDITO_THREADS", "1", 1);  // so that blocks come one after the other, always alike
+  if (!options.l1.empty()) setenv("ORDITO_CACHES_L1", options.l1.c_str(), 1);
+  const char* variable = options.caches ? "ORDITO_CACHES" : options.hotspots ? "ORDITO_HOTSPOTS" : "ORDITO_PROFILE";
+  auto [status, report] = runForReport(variable, {}, command);
   if (status == 127) return status;
   const auto text = report ? render(options, *report) : tl::unexpected(report.error());
   if (!text) {
@@ -87,6 +102,10 @@ void addProfileCommand(CLI::App& app) {
   profile->add_flag("--json", options->json, "Print JSON");
   profile->add_flag("--hotspots{10}", options->hotspots,
                     "Print the 10 instructions (=N: N of them) that moved most through memory instead");
+  profile->add_flag("--caches", options->caches,
+                    "Print what modelled caches of the GPU would have answered instead (every access is interpreted)");
+  profile->add_option("--l1", options->l1, "With --caches: global loads go through the first cache, or not (on, off)")
+      ->check(CLI::IsMember({"on", "off"}));
   profile->add_option("--gpu", options->gpu, "The GPU to show to the program (see ordito gpus)");
   profile->add_option("-o,--output", options->output, "Write the result to a file");
   profile->prefix_command();

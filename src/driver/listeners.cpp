@@ -1,6 +1,7 @@
 // A listener is a folder of its own and a line here: a function that gives it, or null when nobody asked for it.
 #include "driver/listeners.hpp"
 
+#include "caches/collector.hpp"
 #include "check/checker.hpp"
 #include "fidelity/collector.hpp"
 #include "hotspots/hotspots.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr machine::Listener* (*kListeners[])() = {
     profile::listener,   // what each launch counted (ordito profile)
     hotspots::listener,  // the lines that moved most (ordito profile --hotspots)
+    caches::listener,    // hits of the caches (ordito profile --caches)
     check::listener,     // memory errors and races (ordito check)
     fidelity::listener,  // the instructions that do not give a GPU's bits (ordito run --fidelity)
 };

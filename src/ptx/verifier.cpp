@@ -378,8 +378,25 @@ class Verifier {
   std::string problem_;
 };
 
+/// PTX ISA, "Constant State Space": variables of a fixed size have 64 KB together.
+Expected<> constantsFit(const Module& module) {
+  constexpr uint64_t kMost = 65536;
+  uint64_t bytes = 0;
+  for (const Variable& v : module.variables) {
+    if (v.space != Space::Const || v.linkage == Linkage::Extern) continue;
+    bytes = (bytes + v.alignment - 1) / v.alignment * v.alignment + v.size;
+    if (bytes > kMost)
+      return ordito::fail("line {}: with '{}' the variables in constant memory take {} bytes, and there are {}", v.line,
+                          v.name, bytes, kMost);
+  }
+  return {};
+}
+
 }  // namespace
 
-Expected<> verify(const Module& module) { return Verifier(module).all(); }
+Expected<> verify(const Module& module) {
+  if (auto fit = constantsFit(module); !fit) return fit;
+  return Verifier(module).all();
+}
 
 }  // namespace ordito::ptx

@@ -225,6 +225,13 @@ TEST(Verifier, NamesKernelLineAndInstruction) {
             "kernel 'foo', line 9: register '%f1' of type .f32 where .s32 is expected, in 'add.s32 %f1, %r1, %r2;'");
 }
 
+TEST(Verifier, RefusesMoreThan64KilobytesOfConstants) {
+  const std::string kernel = ".entry k() { ret; }";
+  EXPECT_EQ(verdict(test::module(".const .b8 a[65535];\n.const .b8 b[1];\n" + kernel)), "");
+  expectContains(verdict(test::module(".const .b8 a[65535];\n.const .align 4 .b8 b[1];\n" + kernel)),
+                 "with 'b' the variables in constant memory take 65537 bytes, and there are 65536");
+}
+
 TEST(Verifier, ChecksCalls) {
   auto call = [](const char* body) {
     return verdict(test::module(
