@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/environment.hpp"
+#include "machine/memory.hpp"
 
 namespace ordito::caches {
 
@@ -64,7 +65,16 @@ const ptx::Instruction* Collector::Launch::instructionAt(const machine::WarpSite
   return it->second;
 }
 
+bool Collector::Launch::isHosts(uint64_t address) const {
+  const auto after = hosts.upper_bound(address + kSectorBytes - 1);
+  return after != hosts.begin() && address < std::prev(after)->second;
+}
+
 void Collector::Launch::readL2(uint64_t sector) {
+  if (isHosts(sector)) {
+    counts.hostRead += kSectorBytes;
+    return;
+  }
   ++counts.l2Reads.sectors;
   if (l2.read(sector))
     ++counts.l2Reads.hits;
@@ -73,6 +83,10 @@ void Collector::Launch::readL2(uint64_t sector) {
 }
 
 void Collector::Launch::writeL2(uint64_t sector) {
+  if (isHosts(sector)) {
+    counts.hostWritten += kSectorBytes;
+    return;
+  }
   ++counts.l2Writes.sectors;
   counts.l2Writes.hits += l2.write(sector);
 }
@@ -143,7 +157,18 @@ void Collector::launchBegan(const machine::LaunchEvent& launch) {
   counts.kernel = launch.kernel, counts.grid = launch.grid, counts.block = launch.block;
   Cache& l2 = l2_.try_emplace(&gpu, layout.l2Bytes, kSecondWays, false).first->second;
   counts.dramWritten = l2.writtenBack();  // until the end, what others had written
-  running_.try_emplace(launch.launch, Launch{counts, layout, l2, std::max(gpu.multiprocessors, 1u)});
+  running_.try_emplace(launch.launch, Launch{counts, layout, l2, std::max(gpu.multiprocessors, 1u), hosts_});
+}
+
+void Collector::allocated(const machine::Allocation& allocation) {
+  if (allocation.kind != machine::MemoryKind::Host && allocation.kind != machine::MemoryKind::Registered) return;
+  const std::lock_guard lock(mutex_);
+  hosts_[allocation.address] = allocation.address + allocation.bytes;
+}
+
+void Collector::freed(const machine::Allocation& allocation) {
+  const std::lock_guard lock(mutex_);
+  hosts_.erase(allocation.address);
 }
 
 void Collector::launchEnded(const machine::LaunchEvent& launch) {
@@ -195,7 +220,9 @@ Json jsonOf(const LaunchCounts& c) {
           {"local_requests", c.local},
           {"texture_requests", c.textures},
           {"dram_read_bytes", c.dramRead},
-          {"dram_written_bytes", c.dramWritten}};
+          {"dram_written_bytes", c.dramWritten},
+          {"host_read_bytes", c.hostRead},
+          {"host_written_bytes", c.hostWritten}};
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct LaunchCounts {
   uint64_t stores = 0;                     // sectors of stores and atomics
   uint64_t local = 0, textures = 0;        // requests, which the model does not follow
   uint64_t dramRead = 0, dramWritten = 0;  // bytes
+  uint64_t hostRead = 0, hostWritten = 0;  // bytes of the host's memory, over the link
 };
 
 class Collector : public machine::ReportListener {
@@ -45,6 +46,8 @@ class Collector : public machine::ReportListener {
   void launchBegan(const machine::LaunchEvent& launch) override;
   void launchEnded(const machine::LaunchEvent& launch) override;
   void accessed(const machine::AccessEvent& access) override;
+  void allocated(const machine::Allocation& allocation) override;
+  void freed(const machine::Allocation& allocation) override;
 
   /// All launches so far, in the order in which they began.
   std::vector<LaunchCounts> launches() const;
@@ -60,11 +63,14 @@ class Collector : public machine::ReportListener {
     Layout layout;
     Cache& l2;
     uint32_t multiprocessors;
+    const std::map<uint64_t, uint64_t>& hosts;
     std::map<uint32_t, Multiprocessor> used = {};
     std::map<std::pair<const ptx::Function*, uint32_t>, const ptx::Instruction*> instructions = {};
 
     Multiprocessor& at(const machine::BlockFrame& frame);
     const ptx::Instruction* instructionAt(const machine::WarpSite& site);
+    /// Pinned memory of the host is on the other side of the link, and no cache of the GPU keeps it here.
+    bool isHosts(uint64_t address) const;
     void readL2(uint64_t sector);
     void writeL2(uint64_t sector);
     void load(const machine::AccessEvent& access);
@@ -79,6 +85,7 @@ class Collector : public machine::ReportListener {
   std::string gpu_;
   std::deque<LaunchCounts> counts_;  // never moves what it holds
   std::map<const machine::GpuDescription*, Cache> l2_;
+  std::map<uint64_t, uint64_t> hosts_;  // pinned memory: end by begin
   std::map<uint64_t, Launch> running_;  // by the launch's number
 };
 

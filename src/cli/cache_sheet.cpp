@@ -33,12 +33,14 @@ Expected<report::Sheet> cacheSheet(const Json& caches) {
                        {"l2_write_sectors", "L2 write\nsectors"},
                        {"l2_write_hit_rate", "L2 write\nhits %", 100, 2},
                        {"dram_read_bytes", "DRAM read\nbytes"},
-                       {"dram_written_bytes", "DRAM\nwritten"}});
+                       {"dram_written_bytes", "DRAM\nwritten"},
+                       {"host_read_bytes", "link\nread"},
+                       {"host_written_bytes", "link\nwritten"}});
   for (const Json& launch : caches.at("launches")) {
     std::vector<Cell> row = {launch.at("kernel").get<std::string>()};
     for (const char* path : {"l1", "read_only", "constant", "l2_reads", "l2_writes"}) addPath(row, launch.at(path));
-    row.push_back(number(launch, "dram_read_bytes"));
-    row.push_back(number(launch, "dram_written_bytes"));
+    for (const char* bytes : {"dram_read_bytes", "dram_written_bytes", "host_read_bytes", "host_written_bytes"})
+      row.push_back(number(launch, bytes));
     sheet.add(std::move(row));
   }
   return sheet;

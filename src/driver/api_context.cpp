@@ -193,9 +193,14 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
   return CUDA_SUCCESS;
 }
 
-// Cache and bank configurations are hints on a GPU and have no meaning here: they are kept and answered.
+// Cache and bank configurations are hints on a GPU and have no meaning here: they are kept and answered. But a switch
+// of the split of L1 and shared memory waits for all that runs (CUDA C++ guide, "Implicit Synchronization").
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
   ORDITO_CONTEXT(context);
+  if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+  CUfunc_cache before;
+  cuCtxGetCacheConfig(&before);
+  if (before != config) context->group.synchronizeAll();
   std::lock_guard lock(context->settingsMutex);
   context->cacheConfig = config;
   return CUDA_SUCCESS;

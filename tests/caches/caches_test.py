@@ -29,7 +29,7 @@ def path(launch, key):
 
 
 def hopper(ordito, program):
-    first, again, read_only, sectors, large, update, same, lanes, add, fill = launches(ordito, program, "h200")
+    first, again, read_only, sectors, large, update, same, lanes, add, fill, mapped, changed = launches(ordito, program, "h200")
     # 128 sectors twice: the second time they are there. L1 begins empty in each launch, L2 does not.
     expect("L1 of a walk", path(first, "l1"), (256, 128))
     expect("L2 of a walk", path(first, "l2_reads"), (128, 0))
@@ -54,6 +54,12 @@ def hopper(ordito, program):
     expect("an atomic is L2's", (path(add, "l1"), path(add, "l2_reads"), path(add, "l2_writes")), ((0, 0), (1, 1), (1, 1)))
     expect("sectors of stores", fill["store_sectors"], 49152)
     expect("nothing is written back while L2 has room", fill["dram_written_bytes"], 0)
+
+
+    # Pinned memory of the host: 128 bytes come over the link once, L1 has them for the other two passes.
+    expect("read over the link", (mapped["host_read_bytes"], mapped["dram_read_bytes"], path(mapped, "l1")), (128, 0, (12, 8)))
+    expect("written over the link", (changed["host_read_bytes"], changed["host_written_bytes"]), (128, 128))
+    expect("and nothing else is", large["host_read_bytes"] + fill["host_written_bytes"], 0)
 
 
 def switched_off(ordito, program):

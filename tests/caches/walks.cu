@@ -79,5 +79,16 @@ int main() {
   constantLanes<<<1, 32>>>(out);
   add<<<1, 32>>>(out);
   fill<<<1, 1024>>>(out, wide);
+  // Without a copy: the host's memory, through its device address.
+  float *host, *mapped;
+  cudaHostAlloc(reinterpret_cast<void**>(&host), 1024, cudaHostAllocMapped);
+  cudaHostGetDevicePointer(reinterpret_cast<void**>(&mapped), host, 0);
+  for (int i = 0; i < 32; ++i) host[i] = i;
+  walk<<<1, 32>>>(mapped, out, 32, 3);
+  update<<<1, 32>>>(mapped);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 32; ++i)
+    if (host[i] != i + 1) std::printf("wrong\n");
+  cudaFreeHost(host);
   std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
