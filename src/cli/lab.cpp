@@ -111,9 +111,10 @@ bool upToDate(const fs::path& binary, const fs::path& sources) {
   return true;
 }
 
-/// The program's executable: the one that the build made, or one compiled from the installed source and kept.
+/// The program's executable: a script, the one that the build made, or one compiled from the installed source and kept.
 Expected<fs::path> executable(const LabProgram& program) {
   const fs::path folder = labFolder();
+  if (program.source.ends_with(".py")) return folder / program.source;
   const fs::path built = folder / "bin" / program.name;
   std::error_code error;
   if (fs::exists(built, error)) return built;

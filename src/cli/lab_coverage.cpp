@@ -11,8 +11,12 @@ namespace {
 using nlohmann::json;
 
 CoverageRow readRow(const json& from) {
-  return {from.at("id"), from.at("title"), from.value("program", std::string()),
-          from.value("tests", std::vector<std::string>()), from.value("missing", std::string())};
+  return {from.at("id"),
+          from.at("title"),
+          from.value("program", std::string()),
+          from.value("tests", std::vector<std::string>()),
+          from.value("missing", std::string()),
+          from.value("needs", std::string())};
 }
 
 CoverageGroup readGroup(const json& from) {
@@ -59,10 +63,11 @@ report::Sheet coverageSheet(const std::vector<CoverageGroup>& groups) {
                        {.key = "title", .title = "what it is"},
                        {.key = "program", .title = "program"},
                        {.key = "covered", .title = "", .audience = report::Audience::programs},
+                       {.key = "needs", .title = "needs"},
                        {.key = "shown_by", .title = "shown by"}});
   for (const CoverageGroup& group : groups) {
     for (const CoverageRow& row : group.rows) {
-      sheet.add({row.id, row.title, row.program, !row.tests.empty(), evidence(row)});
+      sheet.add({row.id, row.title, row.program, !row.tests.empty(), row.needs, evidence(row)});
     }
   }
   return sheet;

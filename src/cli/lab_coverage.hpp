@@ -16,6 +16,7 @@ struct CoverageRow {
   std::string program;             // of the lab; may be empty
   std::vector<std::string> tests;  // names that ctest knows; none if the row is not covered yet
   std::string missing;             // what is lacking, if something is there
+  std::string needs;               // from where else than Debian, for the tests not to be skipped
 };
 
 struct CoverageGroup {
