@@ -139,11 +139,21 @@ bool Checker::isAligned(Running& r, const AccessEvent& access) {
   return false;
 }
 
-bool Checker::allows(const AccessEvent& access) {
-  if (!hasPlaces(access.space)) return true;
+uint32_t Checker::allowed(const AccessEvent& access) {
+  if (!hasPlaces(access.space)) return access.at.lanes;
   Lock lock(mutex_);
   Running* r = running(access.at.frame);
-  return !r || (isAligned(*r, access) && isInside(*r, access));
+  if (!r) return access.at.lanes;
+  uint32_t lanes = 0;
+  for (uint32_t rest = access.at.lanes; rest; rest &= rest - 1) {
+    AccessEvent one{.at = access.at, .kind = access.kind, .space = access.space};
+    one.at.lanes = rest & -rest;
+    one.order = access.order, one.scope = access.scope, one.bytes = access.bytes;
+    one.base = access.addressOf(laneOf(one));
+    one.objectBegin = access.objectBegin, one.objectBytes = access.objectBytes;
+    if (isAligned(*r, one) && isInside(*r, one)) lanes |= one.at.lanes;
+  }
+  return lanes;
 }
 
 void Checker::accessed(const AccessEvent& access) {

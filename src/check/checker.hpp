@@ -29,7 +29,8 @@ class Checker : public machine::Listener {
   explicit Checker(Options options) : options_(std::move(options)) {}
 
   bool wantsAccesses() const override { return true; }
-  bool allows(const machine::AccessEvent& access) override;
+  bool wantsUndefined() const override { return true; }
+  uint32_t allowed(const machine::AccessEvent& access) override;
   void accessed(const machine::AccessEvent& access) override;
   void synchronised(const machine::SyncEvent& sync) override;
   void blockChanged(const machine::BlockEvent& block) override;

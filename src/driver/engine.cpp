@@ -31,7 +31,7 @@ machine::TierRules tierRules() {
   const std::string name = readEnvironment().baseline;
   machine::TierRules rules;
   rules.grace = name == "interp" ? std::chrono::milliseconds(0) : kGrace;
-  rules.waits = name == "never" || name == "only";
+  rules.waits = name == "never" || name == "only" || machine::areAccessesWanted();
   rules.agreeOn = [](const std::string& function) { return !jit::approximates(function); };
   rules.tell = [](const Error& error) { tell(fmt::format("{}; it runs in the interpreter, slowly", error.message)); };
   return rules;
@@ -40,8 +40,8 @@ machine::TierRules tierRules() {
 
 std::unique_ptr<machine::Engine> makeEngine() {
   const std::string name = readEnvironment().engine;
-  // Only the interpreter tells of single accesses as yet.
-  if (name == "interp" || machine::areAccessesWanted()) return interp::makeInterpreter();
+  // Only the interpreter follows values.
+  if (name == "interp" || machine::areUndefinedWanted()) return interp::makeInterpreter();
 #if ORDITO_HAVE_JIT
   if (name != "jit") return machine::makeTiers(makeJit(), interp::makeInterpreter(), tierRules());
   return makeJit();

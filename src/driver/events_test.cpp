@@ -63,8 +63,8 @@ constexpr const char* kOperations[] = {"other", "kernel", "copy",         "fill"
 class Recorder : public Listener {
  public:
   bool wantsAccesses() const override { return true; }
-  bool allows(const AccessEvent& e) override {
-    return !(refusesStores && e.kind == AccessKind::Store && e.space == AccessSpace::Global);
+  uint32_t allowed(const AccessEvent& e) override {
+    return refusesStores && e.kind == AccessKind::Store && e.space == AccessSpace::Global ? 0 : e.at.lanes;
   }
   void accessed(const AccessEvent& e) override {
     const auto first = static_cast<uint32_t>(__builtin_ctz(e.at.lanes));
@@ -156,7 +156,6 @@ class Recorder : public Listener {
     return fmt::format("line {} warp {} lanes {:x}", at.line, at.warp, at.lanes);
   }
   std::string place(AccessSpace space, uint64_t address) {
-    if (space == AccessSpace::Parameter) return "parameter";
     if (space != AccessSpace::Global) return fmt::format("{}", address);
     const auto found = machine::allocations().find(address);
     return found ? fmt::format("{}+{}", allocations_[found->address], address - found->address) : "?";
@@ -210,7 +209,6 @@ TEST_F(Events, OfAKernel) {
 operation 1.2 (kernel meet) begins
 launch 1 of meet begins: 1 x 4
 block 0 of meet begins
-line 9 warp 0 lanes f: parameter load of 8 bytes at parameter to parameter
 line 14 warp 0 lanes f: shared store of 4 bytes at 0 to 12, stored 0
 line 15 warp 0 lanes f: waits at barrier 0
 line 15 warp 0 lanes f: barrier done f

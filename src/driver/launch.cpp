@@ -189,7 +189,7 @@ LaunchRefusal checkLaunch(const LaunchRequest& request) {
 Expected<std::shared_ptr<const PreparedLaunch>> prepareLaunch(LaunchRequest request) {
   auto prepared = std::make_shared<PreparedLaunch>();
   prepared->counters_ = machine::areSitesWanted();
-  auto compiled = request.function->compile({request.block, prepared->counters_});
+  auto compiled = request.function->compile({request.block, prepared->counters_, machine::areAccessesWanted()});
   if (!compiled) return tl::unexpected(compiled.error());
   prepared->compiled_ = std::move(*compiled);
   prepared->module_ = request.function->module.shared_from_this();

@@ -9,54 +9,18 @@
 
 #include "interp/executor.hpp"
 #include "machine/listener.hpp"
+#include "machine/memory_order.hpp"
 #include "machine/undefined.hpp"
 
 namespace ordito::interp {
 
-using isa::mod;
-using isa::ModifierKind;
 using isa::Type;
 using machine::AccessKind;
 using machine::AccessSpace;
-using machine::MemoryOrder;
-using machine::MemoryScope;
 using ptx::Space;
 
 machine::WarpSite Executor::site(uint32_t lanes) const {
   return {block.frame, *thread->top().plan->source, instruction->line, warp.index, lanes};
-}
-
-/// PTX ISA, "Memory Consistency Model": atomic operations without a word are relaxed, loads and stores are weak.
-MemoryOrder Executor::memoryOrder() const {
-  switch (instruction->mods[ModifierKind::Semantics]) {
-    case mod<ModifierKind::Semantics>("volatile").value: return MemoryOrder::Volatile;
-    case mod<ModifierKind::Semantics>("relaxed").value: return MemoryOrder::Relaxed;
-    case mod<ModifierKind::Semantics>("acquire").value: return MemoryOrder::Acquire;
-    case mod<ModifierKind::Semantics>("release").value: return MemoryOrder::Release;
-    case mod<ModifierKind::Semantics>("acq_rel").value: return MemoryOrder::AcquireRelease;
-    default: break;
-  }
-  return instruction->info().effect == isa::Effect::Atomic ? MemoryOrder::Relaxed : MemoryOrder::Weak;
-}
-
-/// membar is fence.sc, and a fence without a word is acq_rel.
-MemoryOrder Executor::fenceOrder() const {
-  if (instruction->op == isa::Op::Membar) return MemoryOrder::Sequential;
-  const MemoryOrder said = memoryOrder();
-  return instruction->mods.name(ModifierKind::Semantics) == "sc" ? MemoryOrder::Sequential
-         : said == MemoryOrder::Weak                             ? MemoryOrder::AcquireRelease
-                                                                 : said;
-}
-
-/// Without a word an atomic is .gpu; a volatile access acts as one of .sys.
-MemoryScope Executor::memoryScope() const {
-  const std::string_view level = instruction->mods.name(ModifierKind::MembarLevel);
-  const std::string_view said = level.empty() ? instruction->mods.name(ModifierKind::Scope) : level;
-  if (said == "cta") return MemoryScope::Block;
-  if (said == "cluster") return MemoryScope::Cluster;
-  if (said == "gpu" || said == "gl") return MemoryScope::Gpu;
-  if (said.empty() && instruction->info().effect == isa::Effect::Atomic) return MemoryScope::Gpu;
-  return MemoryScope::System;
 }
 
 namespace {
@@ -102,17 +66,17 @@ void Executor::runHeard() {
 }
 
 void Executor::askListeners(Space space, uint64_t address, uint32_t bytes, AccessKind kind) const {
-  if (!block.isHeard || bytes == 0) return;
+  if (!block.isHeard || bytes == 0 || space == Space::Param) return;
   if (space == Space::Generic) space = genericSpace(address), address -= space == Space::Shared ? window() : 0;
   machine::AccessEvent event{.at = site(1u << thread->lane),
                              .kind = kind,
                              .space = accessSpace(space),
-                             .order = memoryOrder(),
-                             .scope = memoryScope(),
+                             .order = machine::memoryOrder(*instruction),
+                             .scope = machine::memoryScope(*instruction),
                              .bytes = bytes,
                              .base = address};
   if (space == Space::Local) std::tie(event.objectBegin, event.objectBytes) = localObject(address);
-  if (!machine::areAllowed(event)) throw RefusedAccess{};
+  if (!machine::allowedLanes(event)) throw RefusedAccess{};
 }
 
 /// The variable in the thread's local memory that the address lies in: begin and bytes.
@@ -142,6 +106,7 @@ void Executor::raiseAccess(const AccessLog& log) const {
   uint64_t addresses[32], targets[32], stored[32];
   uint32_t copied[32];
   std::vector<AccessLog::Entry> rest(log.entries().begin(), log.entries().end());
+  std::erase_if(rest, [](const AccessLog::Entry& e) { return e.space == AccessSpace::Parameter; });
   while (!rest.empty()) {
     const AccessLog::Entry first = rest.front();
     uint32_t lanes = 0;
@@ -155,8 +120,8 @@ void Executor::raiseAccess(const AccessLog& log) const {
     machine::AccessEvent event{.at = site(lanes),
                                .kind = first.kind,
                                .space = first.space,
-                               .order = memoryOrder(),
-                               .scope = memoryScope(),
+                               .order = machine::memoryOrder(*instruction),
+                               .scope = machine::memoryScope(*instruction),
                                .bytes = first.bytes,
                                .addresses = addresses};
     if (first.kind == AccessKind::Copy)
@@ -231,7 +196,7 @@ void Executor::raiseMeeting(uint32_t lanes, uint32_t mask) {
 }
 
 void Block::raise(machine::BlockEvent::Kind kind) const {
-  machine::raise(machine::BlockEvent{kind, frame, *program.module, program.module->functions[program.kernel]});
+  machine::raise(machine::BlockEvent{kind, frame, program.module->functions[program.kernel]});
 }
 
 /// Each thread that waited stands behind the instruction.

@@ -112,9 +112,6 @@ class Executor {
   uint64_t window() const;
   std::pair<uint64_t, uint64_t> localObject(uint64_t address) const;
   machine::WarpSite site(uint32_t lanes) const;
-  machine::MemoryOrder memoryOrder() const;
-  machine::MemoryOrder fenceOrder() const;
-  machine::MemoryScope memoryScope() const;
 
   // What is made of memory that nobody has written (undefined.cpp)
   struct Result {

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "interp/executor.hpp"
+#include "machine/memory_order.hpp"
 
 namespace ordito::interp {
 
@@ -89,7 +90,9 @@ void Executor::finishBarrier(Thread& waiting, uint64_t arrived, uint64_t trueVal
 void Executor::Membar() { Fence(); }
 void Executor::Fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  raiseSync({.kind = SyncKind::Fence, .order = fenceOrder(), .scope = memoryScope()});
+  raiseSync({.kind = SyncKind::Fence,
+             .order = machine::fenceOrder(*instruction),
+             .scope = machine::memoryScope(*instruction)});
 }
 
 // One block sees its own writes in order, whatever proxy they go through.

@@ -46,6 +46,7 @@ struct Shape {
 struct LaunchShape {
   std::array<uint32_t, 3> block = {1, 1, 1};
   unsigned coarsening = 1;  // warps of a block that advance together; a branch on which they can differ is divergent
+  bool isExact = false;     // an index of 32 bits may wrap around between lanes, and shapes must hold all the same
   unsigned warps() const {
     return static_cast<unsigned>((uint64_t{block[0]} * block[1] * block[2] + kLanes - 1) / kLanes);
   }

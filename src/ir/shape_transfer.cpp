@@ -150,8 +150,8 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
     if (auto l = linear(i)) result.alignment = l->alignment;
     result.width = static_cast<uint8_t>(widthOf(i));
   }
-  if (result.inexact && !isWidening(i) && !shapes_.isAddressOnly(value)) return general();
-  return result;
+  const bool mayBeInexact = !shapes_.launch().isExact && (isWidening(i) || shapes_.isAddressOnly(value));
+  return result.inexact && !mayBeInexact ? general() : result;
 }
 
 /// Is base + pattern known not to wrap around at 32 bits? Each base is the value of a lane of its group then.

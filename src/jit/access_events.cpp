@@ -1,4 +1,4 @@
-// The event of a memory access, and what its only listener here, the counters, makes of it: requests, 32-byte sectors,
+// The event of a memory access, and what the counters make of it: requests, 32-byte sectors,
 // wavefronts of shared memory. An access whose pattern is known is counted without looking at its lanes:
 //
 //   one group, all lanes on        shared: a constant
@@ -202,7 +202,7 @@ llvm::AllocaInst* AccessEvents::distance(ValueId v, unsigned part) {
 
 /// Under a mask one base may keep what it was: nothing is said then of their distance.
 void AccessEvents::notePhi(ValueId v, ValueId incoming, const std::vector<Parts>& bases, const Parts& mask) {
-  if (!listens() || !hasFixedDistance(v) || (mask.empty() && isAdvance(v, incoming))) return;
+  if (!counting_.listens() || !hasFixedDistance(v) || (mask.empty() && isAdvance(v, incoming))) return;
   for (unsigned p = 0; p < bases.size(); ++p)
     b_.CreateStore(mask.empty() ? b_.CreateSub(bases[p][1], bases[p][0]) : b_.getInt64(0), distance(v, p));
 }
@@ -235,10 +235,33 @@ LlvmValue AccessEvents::sectorsOfPairs(const Instruction& i, const AccessEvent& 
 
 /// The one place that a chapter tells of an access to memory. Parameters, constants and mbarriers have units of their
 /// own, of which nothing is counted.
-void AccessEvents::raise(const Instruction& i, const AccessEvent& e) {
+Allowance AccessEvents::raise(const Instruction& i, const AccessEvent& e) {
+  if (!i.raisesAccess || i.mods.name(isa::ModifierKind::Space).starts_with("param")) return {e.mask, {}};
+  if (plan_.facts.counters && e.kind != AccessKind::Mbarrier) count(i, e);
+  if (!calls_.listens() || e.at.space == ptx::Space::Param) return {e.mask, {}};
+  return allowed(e.mask, e.kind == AccessKind::Mbarrier
+                             ? calls_.askMbarrier(i, addresses_.addressVector(e.at, 0, e.offset), e.mask)
+                             : calls_.access(i, e));
+}
+
+Allowance AccessEvents::allowed(const Parts& mask, LlvmValue bits) {
+  const Parts may{b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes))};
+  return {may, mask.empty() ? Parts{b_.CreateNot(may[0])} : masks_.butNot(mask, may)};
+}
+
+Allowance AccessEvents::whole(const Parts& mask, const Allowance& allowance) {
+  if (allowance.refused.empty()) return {mask, {}};
+  const Parts none{values_.splat(masks_.anyLane(allowance.refused))};
+  return {masks_.butNot(mask, none), none};
+}
+
+LlvmValue AccessEvents::butRefused(const Allowance& allowance, unsigned part, LlvmValue x) {
+  if (allowance.refused.empty()) return x;
+  return b_.CreateSelect(allowance.refused[part], llvm::Constant::getNullValue(x->getType()), x);
+}
+
+void AccessEvents::count(const Instruction& i, const AccessEvent& e) {
   using ptx::Space;
-  if (!plan_.facts.counters || !i.raisesAccess || e.kind == AccessKind::Mbarrier) return;
-  if (i.mods.name(isa::ModifierKind::Space).starts_with("param")) return;
   if (e.at.space == Space::Generic) return countGeneric(e);
   if (e.at.space != Space::Global && e.at.space != Space::Shared && e.at.space != Space::Local) return;
   const SpaceCounters counters = countersOf(e.kind, e.at.space);
@@ -299,9 +322,15 @@ void AccessEvents::countGeneric(const AccessEvent& e) {
 
 /// cp.async. To a GPU it is a load whose sectors depend on the banks that it writes to; lanes that want no bytes make
 /// no request.
-void AccessEvents::raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask,
+Allowance AccessEvents::raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask,
+                                  unsigned bytes, llvm::function_ref<LlvmValue(unsigned part)> wanted) {
+  if (plan_.facts.counters && i.raisesAccess) countCopy(from, to, i, mask, bytes, wanted);
+  if (!calls_.listens()) return {mask, {}};
+  return allowed(mask, calls_.copy(i, from, to, mask, bytes, wanted(0)));
+}
+
+void AccessEvents::countCopy(const Address& from, const Address& to, const Instruction& i, const Parts& mask,
                              unsigned bytes, llvm::function_ref<LlvmValue(unsigned part)> wanted) {
-  if (!plan_.facts.counters || !i.raisesAccess) return;
   Parts copying = mask;
   for (unsigned p = 0; p < coarsening_; ++p) {
     if (LlvmValue some = wanted(p)) {

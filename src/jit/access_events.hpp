@@ -1,35 +1,40 @@
-// The events of memory accesses, and what their only listener here, the counters, makes of them: requests, 32-byte
-// sectors, wavefronts of shared memory.
+// The events of memory accesses, and what the counters make of them: requests, 32-byte sectors, wavefronts of shared
+// memory. Listeners that want each access hear of it through event_calls.hpp.
 #pragma once
 
 #include <map>
 #include <tuple>
 
-#include "jit/addresses.hpp"
 #include "jit/counting.hpp"
-#include "machine/events.hpp"
+#include "jit/event_calls.hpp"
 #include "simt/access_pattern.hpp"
 
 namespace ordito::jit {
 
-struct AccessEvent {
-  machine::AccessKind kind;
-  const Address& at;
-  int64_t offset;     // of all lanes, beside the address
-  const Parts& mask;  // who takes part
-  unsigned bytes;     // of a lane
+/// Who accesses memory after all.
+struct Allowance {
+  Parts mask;
+  Parts refused;  // lanes that listeners keep from it: their loads give 0; empty: none can be
 };
 
 class AccessEvents : private Emitting {
  public:
-  AccessEvents(EmissionContext& context, Masks& masks, Values& values, Addresses& addresses, Counting& counting)
-      : Emitting(context), masks_(masks), values_(values), addresses_(addresses), counting_(counting) {}
+  AccessEvents(EmissionContext& context, Masks& masks, Values& values, Addresses& addresses, Counting& counting,
+               EventCalls& calls)
+      : Emitting(context), masks_(masks), values_(values), addresses_(addresses), counting_(counting), calls_(calls) {}
 
-  bool listens() const { return counting_.listens(); }
-  void raise(const Instruction& i, const AccessEvent& e);
+  bool listens() const { return counting_.listens() || calls_.listens(); }
+  /// The access is made by the lanes that this gives.
+  Allowance raise(const Instruction& i, const AccessEvent& e);
+  /// `bits`: the lanes of `mask` that may.
+  Allowance allowed(const Parts& mask, LlvmValue bits);
+  /// Of an operation of all lanes of `mask` together: none makes it if one is refused.
+  Allowance whole(const Parts& mask, const Allowance& allowance);
+  /// `x`, and zeros in the lanes that were refused.
+  LlvmValue butRefused(const Allowance& allowance, unsigned part, LlvmValue x);
   /// `wanted`: how many bytes the lanes of a part want; null for all.
-  void raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask, unsigned bytes,
-                 llvm::function_ref<LlvmValue(unsigned part)> wanted);
+  Allowance raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask, unsigned bytes,
+                      llvm::function_ref<LlvmValue(unsigned part)> wanted);
   void raiseImage(const Instruction& i, machine::Counter requests);
 
   /// The phi `v` gets the value of `incoming`, `bases`, in the lanes of `mask`.
@@ -38,6 +43,9 @@ class AccessEvents : private Emitting {
   void beginBlock() { countedGroups_.clear(); }
 
  private:
+  void count(const Instruction& i, const AccessEvent& e);
+  void countCopy(const Address& from, const Address& to, const Instruction& i, const Parts& mask, unsigned bytes,
+                 llvm::function_ref<LlvmValue(unsigned part)> wanted);
   void countGeneric(const AccessEvent& e);
   LlvmValue unitsOf(const Instruction& i, const AccessEvent& e);
   LlvmValue sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width, unsigned bytes);
@@ -61,6 +69,7 @@ class AccessEvents : private Emitting {
   Values& values_;
   Addresses& addresses_;
   Counting& counting_;
+  EventCalls& calls_;
   using Groups = std::tuple<ValueId, unsigned, int64_t>;  // address, bytes, place in a word
   /// Accesses by several groups to shared memory, in the block being emitted: how many wavefronts they took.
   std::map<Groups, LlvmValue> countedGroups_;

@@ -36,7 +36,7 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
   }
   const ValueId root = plan_.knownBits.root(o.reg, bits, plan_.liveness, c_.at.region->resumePoints());
   if (isa::isFloat(f_.values[root].type)) return;
-  if (!checkedRoots_.insert({root, bits, offset}).second && !i.guard) return;
+  if (!checkedRoots_.insert({root, bits, offset}).second && !i.guard && !plan_.facts.accesses) return;
   const ir::Shape& shape = shapes_[root];
   auto lowBits = [&](LlvmValue v) {
     LlvmValue sum = offset ? b_.CreateAdd(v, llvm::ConstantInt::get(v->getType(), offset)) : v;
@@ -72,7 +72,8 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
 /// Ends the launch if `bad` is not zero and a lane of the mask is active.
 void Alignment::failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask) {
   LlvmValue fails = b_.CreateICmpNE(bad, llvm::Constant::getNullValue(bad->getType()));
-  if (!mask.empty() && (i.guard || coarsening_ > 1)) fails = b_.CreateAnd(fails, masks_.anyLane(mask));
+  if (!mask.empty() && (i.guard || coarsening_ > 1 || plan_.facts.accesses))
+    fails = b_.CreateAnd(fails, masks_.anyLane(mask));
   auto* fault = c_.newBlock("misaligned");
   auto* on = c_.newBlock("aligned");
   llvm::MDBuilder weights(b_.getContext());

@@ -21,13 +21,25 @@ LlvmValue AsyncCopies::wantedBytes(const Instruction& i, unsigned bytes, unsigne
                          values_.constant(Type::u32, bytes, true));
 }
 
+/// Groups of copies are complete when they are asked for.
+void AsyncCopies::order(const Instruction& i) {
+  using Kind = machine::SyncEvent::Kind;
+  if (i.op == isa::Op::CpAsyncCommit) return eventCalls_.copies(i, Kind::CopyCommit, 0);
+  const bool isAll = i.op == isa::Op::CpAsyncWaitAll;
+  eventCalls_.copies(i, isAll ? Kind::CopyWaitAll : Kind::CopyWait,
+                     isAll ? 0 : static_cast<uint32_t>(i.operands[0].bits));
+  c_.compilerFence();
+}
+
 void AsyncCopies::emit(const Instruction& i) {
   const unsigned bytes = static_cast<unsigned>(i.operands[2].bits), count = bytes / 4;
   const Address to = addresses_.addressOf(i, 0), from = addresses_.addressOf(i, 1);
-  const Parts mask = values_.guardedMask(i);
+  const Parts mask =
+      events_
+          .raiseCopy(i, from, to, values_.guardedMask(i), bytes, [&](unsigned p) { return wantedBytes(i, bytes, p); })
+          .mask;
   const simt::Access &target = plan_.accesses.at(i, 0), &source = plan_.accesses.at(i, 1);
   for (size_t k : {size_t{0}, size_t{1}}) alignment_.check(i, k, bytes, mask);
-  events_.raiseCopy(i, from, to, mask, bytes, [&](unsigned p) { return wantedBytes(i, bytes, p); });
   auto shifted = [&](const Address& a, int64_t offset) {
     Address moved = a;
     if (a.isGrouped())

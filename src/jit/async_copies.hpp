@@ -10,6 +10,8 @@ class AsyncCopies : private Chapter {
   explicit AsyncCopies(Tools& tools) : Chapter(tools) {}
 
   void emit(const Instruction& i);
+  /// cp.async.commit_group, cp.async.wait_group and wait_all.
+  void order(const Instruction& i);
   void emitBulk(const Instruction& i);
 
  private:

@@ -214,10 +214,10 @@ void Atomics::emit(const Instruction& i) {
   const size_t at = returns ? 1 : 0;
   const Type t = i.type[0];
   Address a = addresses_.addressOf(i, at);
-  const Parts mask = values_.guardedMask(i);
-  alignment_.check(i, at, isa::bytes(t), mask);
   const auto kind = returns && !i.isReduction ? machine::AccessKind::Atomic : machine::AccessKind::Reduction;
-  events_.raise(i, {kind, a, i.operands[at].offset, mask, isa::bytes(t)});
+  const Allowance allowance = events_.raise(i, {kind, a, i.operands[at].offset, values_.guardedMask(i), isa::bytes(t)});
+  const Parts& mask = allowance.mask;
+  alignment_.check(i, at, isa::bytes(t), mask);
   if (plan_.counters.regions[c_.at.resumePoint] && mask.empty() && simt::isCount(i, plan_.definitions))
     return emitCounts(i, at, a);
   const bool isCas = i.op == isa::Op::AtomCas;
@@ -242,6 +242,7 @@ void Atomics::emit(const Instruction& i) {
     if (result != ir::kNoValue) {
       LlvmValue before =
           i.guard ? values_.convertBits(values_.vectorOf(i.prior[0], p), vector) : llvm::Constant::getNullValue(vector);
+      before = events_.butRefused(allowance, p, before);
       LlvmValue old = emitByLanes(i, o, addresses_.addressVector(a, p, offset), lanes, before);
       results.push_back(values_.convertBits(old, values_.valueType(result, true)));
     } else if (lanes || a.space != ptx::Space::Shared) {
@@ -259,10 +260,12 @@ void Atomics::emitVector(const Instruction& i) {
   const size_t at = returns ? 1 : 0;
   const auto& elements = i.operands[at + 1].elements;
   const unsigned bytes = isa::bytes(i.type[0]) * static_cast<unsigned>(elements.size());
-  const Parts mask = values_.guardedMask(i);
-  alignment_.check(i, at, bytes, mask);
   const auto kind = returns && !i.isReduction ? machine::AccessKind::Atomic : machine::AccessKind::Reduction;
-  if (events_.listens()) events_.raise(i, {kind, addresses_.addressOf(i, at), i.operands[at].offset, mask, bytes});
+  Parts mask = values_.guardedMask(i), outer = c_.at.mask;
+  if (events_.listens())
+    mask = events_.raise(i, {kind, addresses_.addressOf(i, at), i.operands[at].offset, mask, bytes}).mask;
+  alignment_.check(i, at, bytes, mask);
+  if (eventCalls_.listens()) c_.at.mask = mask;  // lanes that were refused do none of the elements
   unsigned definition = 0;
   for (size_t k = 0; k < elements.size(); ++k) {
     Instruction one = i;
@@ -278,6 +281,7 @@ void Atomics::emitVector(const Instruction& i) {
     one.operands[at + 1] = elements[k];
     emit(one);
   }
+  c_.at.mask = outer;
 }
 
 }  // namespace ordito::jit

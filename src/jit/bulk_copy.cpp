@@ -17,23 +17,32 @@ void AsyncCopies::emitBulk(const Instruction& i) {
   const uint32_t shared = i.op == Op::CpBulkShared ? kSharedTarget | kSharedSource
                           : completes              ? kSharedTarget
                                                    : kSharedSource;
-  const Parts mask = values_.guardedMask(i), outer = c_.at.mask;
-  if (completes) alignment_.check(i, 3, 8, mask);
+  Parts mask = values_.guardedMask(i);
+  const Parts outer = c_.at.mask;
   const Address to = addresses_.addressOf(i, 0), from = addresses_.addressOf(i, 1),
                 barrier = completes ? addresses_.addressOf(i, 3) : to;
+  auto of = [&](const Address& a, size_t k, unsigned part) {
+    return addresses_.addressVector(a, part, i.operands[k].offset);
+  };
+  if (eventCalls_.listens()) {
+    auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
+    LlvmValue bits = eventCalls_.bulkCopy(i, shared, of(to, 0, 0), of(from, 1, 0),
+                                          b_.CreateZExt(operands_.operand(i, 2, Type::u32, {}), wide),
+                                          completes ? of(barrier, 3, 0) : nullptr, mask);
+    mask = events_.allowed(mask, bits).mask;
+  }
+  if (completes) alignment_.check(i, 3, 8, mask);
   c_.at.mask = mask;
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
     LlvmValue bytes =
         b_.CreateZExt(operands_.operand(i, 2, Type::u32, s), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
-    calls_.callLanes(
-        "ordito_bulk_copy", nullptr,
-        {values_.splat(b_.CreatePtrToInt(c_.frame, b_.getInt64Ty())), values_.constant(Type::u32, i.line, true),
-         values_.constant(Type::u32, shared, true), addresses_.addressVector(to, p, i.operands[0].offset),
-         addresses_.addressVector(from, p, i.operands[1].offset), bytes,
-         addresses_.addressVector(barrier, p, i.operands[completes ? 3 : 0].offset)},
-        p);
+    calls_.callLanes("ordito_bulk_copy", nullptr,
+                     {values_.splat(b_.CreatePtrToInt(c_.frame, b_.getInt64Ty())),
+                      values_.constant(Type::u32, i.line, true), values_.constant(Type::u32, shared, true),
+                      of(to, 0, p), of(from, 1, p), bytes, of(barrier, completes ? 3 : 0, p)},
+                     p);
   }
   c_.at.mask = outer;
 }

@@ -113,7 +113,10 @@ bool CodeLowering::lowerState(const Operation& o) {
     case Op::Forget:
       for (ValueId v : o.values) values_.forget(v);
       break;
-    case Op::EndEvent: counting_.raiseEnd(f_.blocks[o.block].end, maskFor(o.a)); break;
+    case Op::EndEvent:
+      counting_.raiseEnd(f_.blocks[o.block].end, maskFor(o.a));
+      eventCalls_.barrier(f_.blocks[o.block].end, maskFor(o.a), !code_.isScheduled);
+      break;
     case Op::TakenEvent: counting_.raiseTaken(f_.blocks[o.block].end, maskFor(o.a)); break;
     case Op::PartEvent: counting_.raiseParted(f_.blocks[o.block].end, maskFor(o.a), maskFor(o.b)); break;
     case Op::ExitEvent: counting_.raiseExit(f_.blocks[o.block].end, maskFor(o.a)); break;

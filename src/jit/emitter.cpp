@@ -93,6 +93,7 @@ void Emitter::makeState() {
 
 void Emitter::emitRegions() {
   parts_.copies.clear();
+  parts_.tools.eventCalls.beginBarriers();
   auto* done = c_.newBlock("done");
   auto* round = c_.newBlock("round");
   std::vector<llvm::BasicBlock*> heads;
@@ -206,6 +207,7 @@ void Emitter::emitRegion(uint32_t resumePoint) {
   group->addIncoming(next, advance);
   b_.CreateCondBr(b_.CreateICmpULT(next, groupsEnd_), loop, after);
   b_.SetInsertPoint(after);
+  parts_.tools.eventCalls.endBarriers();
   for (const SharedValue& v : state_.sharedValues)
     b_.CreateStore(b_.CreateLoad(v.slot->getAllocatedType(), v.after), v.slot);
 }

@@ -14,8 +14,9 @@ void Instructions::emit(const Instruction& i) {
     case Op::CpBulkLoad:
     case Op::CpBulkShared:
     case Op::CpBulkStore: return asyncCopies_.emitBulk(i);
+    case Op::CpAsyncCommit:
     case Op::CpAsyncWait:
-    case Op::CpAsyncWaitAll: return c_.compilerFence();
+    case Op::CpAsyncWaitAll: return asyncCopies_.order(i);
     case Op::AtomVector:
     case Op::RedVector: return atomics_.emitVector(i);
     case Op::AtomExch128:
@@ -37,8 +38,10 @@ void Instructions::emitByEffect(const Instruction& i) {
     case Effect::Fence:
       if (i.op == Op::Membar || i.op == Op::Fence || i.op == Op::FenceProxy || i.op == Op::FenceProxySpace ||
           i.op == Op::FenceProxyGeneric || i.op == Op::FenceRestricted || i.op == Op::MembarProxy ||
-          i.op == Op::FenceMbarrierInit || i.op == Op::BarrierClusterArrive)
+          i.op == Op::FenceMbarrierInit || i.op == Op::BarrierClusterArrive) {
         b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
+        eventCalls_.fence(i);
+      }
       return;  // prefetch, nanosleep and their like change no result
     case Effect::Barrier:
     case Effect::Control: return;  // terminators

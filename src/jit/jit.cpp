@@ -19,6 +19,7 @@
 #include "jit/compile.hpp"
 #include "jit/pipeline.hpp"
 #include "machine/background.hpp"
+#include "machine/listener.hpp"
 #include "rt/math_table.hpp"
 
 namespace ordito::jit {
@@ -53,13 +54,23 @@ class Kernel : public machine::Executable {
 
 class CompiledKernel : public Kernel {
  public:
-  CompiledKernel(BlockFunction f, const Needs& needs) : Kernel(needs), function_(f) {}
+  /// `heard`: the kernel's number in its module, where listeners hear of its blocks.
+  CompiledKernel(BlockFunction f, const Needs& needs, std::optional<size_t> heard)
+      : Kernel(needs), function_(f), heard_(heard) {}
   machine::BlockStatus runBlock(const machine::BlockFrame& frame) const override {
-    return static_cast<machine::BlockStatus>(function_(&frame));
+    using Kind = machine::BlockEvent::Kind;
+    if (heard_ && frame.resumes == 0) tell(Kind::Begin, frame);
+    const auto status = static_cast<machine::BlockStatus>(function_(&frame));
+    if (heard_ && status == machine::BlockStatus::Ended) tell(Kind::End, frame);
+    return status;
   }
 
  private:
+  void tell(machine::BlockEvent::Kind kind, const machine::BlockFrame& frame) const {
+    machine::raise(machine::BlockEvent{kind, frame, frame.functions[*heard_]});
+  }
   const BlockFunction function_;
+  const std::optional<size_t> heard_;
 };
 
 /// Baseline code, until there is optimised code.
@@ -92,6 +103,10 @@ struct Request {
   bool caches;  // the disk keeps its code
 
   size_t threads() const { return threadsOf(specialisation.block); }
+  std::optional<size_t> heard() const {
+    if (!specialisation.accesses) return std::nullopt;
+    return static_cast<size_t>(kernel - module->functions.data());
+  }
   Digest keyFor(Effort effort) const { return effort == Effort::Optimised ? key : Digest(key).add("quick"); }
   std::string symbolFor(Effort effort) const {
     return (effort == Effort::Optimised ? "ordito_" : "ordito_quick_") + key.hex();
@@ -214,7 +229,8 @@ class Jit final : public machine::Engine {
         .add(s.block.x)
         .add(s.block.y)
         .add(s.block.z)
-        .add(s.counters);
+        .add(s.counters)
+        .add(s.accesses);
   }
 
   /// The kernel's code if there is some already; else it is this thread's to make, and others wait for it.
@@ -233,19 +249,20 @@ class Jit final : public machine::Engine {
     made_.notify_all();
   }
 
-  static Expected<Code> executable(const Expected<Linked>& code) {
+  static Expected<Code> executable(const Request& request, const Expected<Linked>& code) {
     if (!code) return tl::unexpected(code.error());
-    return std::make_shared<const CompiledKernel>(code->function, code->needs);
+    return std::make_shared<const CompiledKernel>(code->function, code->needs, request.heard());
   }
 
   Expected<Code> produce(const Request& request) {
-    if (auto kept = maker_->find(request, Effort::Optimised)) return executable(*kept);
+    if (auto kept = maker_->find(request, Effort::Optimised)) return executable(request, *kept);
     if (options_.baseline == BaselineCode::First)
       if (auto kept = maker_->find(request, Effort::Baseline); kept && *kept)
         return tieringUp(request, **kept, nullptr);
     auto analysed = maker_->analyse(request);
     if (!analysed) return tl::unexpected(analysed.error());
-    if (options_.baseline == BaselineCode::Only) return executable(maker_->make(request, *analysed, Effort::Baseline));
+    if (options_.baseline == BaselineCode::Only)
+      return executable(request, maker_->make(request, *analysed, Effort::Baseline));
     return options_.baseline == BaselineCode::First
                ? makeInSteps(request, std::move(*analysed))
                : makeOptimised(request, *analysed, maker_->emit(request, *analysed, Effort::Optimised));
@@ -256,7 +273,7 @@ class Jit final : public machine::Engine {
     if (!optimised) return tl::unexpected(optimised.error());
     auto code = maker_->make(request, std::move(*optimised), Effort::Optimised);
     if (!code && code.error().code == kNotSupported) code = maker_->make(request, kernel, Effort::Baseline);
-    return executable(code);
+    return executable(request, code);
   }
 
   /// Of a large kernel, baseline code now and optimised code later.
@@ -274,13 +291,13 @@ class Jit final : public machine::Engine {
   /// Baseline code that gives way to optimised code, which a thread makes from now on. The disk keeps the optimised
   /// code only.
   Code tieringUp(const Request& request, const Linked& baseline, const std::shared_ptr<const Analysed>& kernel) {
-    auto code = std::make_shared<TieringKernel>(baseline.function, baseline.needs);
+    auto code = std::make_shared<TieringKernel>(baseline.function, baseline.needs, request.heard());
     machine::inBackground(
         [maker = maker_, request, kernel, code] {
           auto better =
               kernel ? maker->make(request, *kernel, Effort::Optimised) : maker->makeAnew(request, Effort::Optimised);
           if (!better) return;
-          code->tierUp(std::make_unique<const CompiledKernel>(better->function, better->needs));
+          code->tierUp(std::make_unique<const CompiledKernel>(better->function, better->needs, request.heard()));
           if (request.caches) maker->cache().remove(request.keyFor(Effort::Baseline));
         },
         machine::Urgency::Improvement);

@@ -45,24 +45,22 @@ void LoadsAndStores::load(const Instruction& i) {
   if (access.whole.way == Way::Merged) return loadNeighbours(i);
   const Address a = addresses_.addressOf(i, 1);
   const Operand& to = i.operands[0];
-  const Parts mask = values_.guardedMask(i);
   const bool isVector = to.kind == Operand::Kind::Vector;
-  const Load l{i,
-               a,
-               access,
-               mask,
-               isVector ? to.elements : std::vector<Operand>{to},
-               values_.memoryType(i.type[0]),
-               isa::bytes(i.type[0])};
-  const unsigned bytes = l.bytes * static_cast<unsigned>(l.targets.size());
-  alignment_.check(i, 1, l.bytes * std::max(1u, static_cast<unsigned>(to.elements.size())), mask);
+  const unsigned each = isa::bytes(i.type[0]);
+  const unsigned bytes = each * std::max(1u, static_cast<unsigned>(to.elements.size()));
+  const Allowance allowance =
+      events_.raise(i, {machine::AccessKind::Load, a, i.operands[1].offset, values_.guardedMask(i), bytes});
+  const Parts& mask = allowance.mask;
+  const Load l{
+      i,   a, access, allowance, mask, isVector ? to.elements : std::vector<Operand>{to}, values_.memoryType(i.type[0]),
+      each};
+  alignment_.check(i, 1, bytes, mask);
   if (isOrdered(i)) c_.compilerFence();
-  events_.raise(i, {machine::AccessKind::Load, a, i.operands[1].offset, mask, bytes});
   prefetchNext(i, a, bytes);
   for (unsigned k = 0; k < l.targets.size(); ++k)
     if (l.targets[k].kind == Operand::Kind::Register && shapes_[l.targets[k].reg].isGrouped()) loadBases(l, k);
   if (access.whole.way == Way::None || access.whole.way == Way::Scalars) return;
-  if (isa::bits(i.type[0]) > 64) return wide_.load(i, a, mask);
+  if (isa::bits(i.type[0]) > 64) return wide_.load(i, a, allowance);
   loadVectors(l);
 }
 
@@ -73,7 +71,9 @@ void LoadsAndStores::loadBases(const Load& l, unsigned k) {
   const bool invariant = l.address.space == Space::Param;
   const bool isOfAllWarps = values_.partsOf(v) == 1 && coarsening_ > 1;
   // A group whose lanes are all off may hold a wild address.
-  const bool mayBeOff = !l.mask.empty() && !invariant && (coarsening_ > 1 || groups > 1) && !isOfAllWarps;
+  const bool mayBeRefused = !l.allowance.refused.empty();
+  const bool mayBeOff =
+      mayBeRefused || (!l.mask.empty() && !invariant && (coarsening_ > 1 || groups > 1) && !isOfAllWarps);
   CachedValue h;
   for (unsigned p = 0; p < coarsening_; ++p) {
     if (p >= values_.partsOf(v)) {
@@ -88,6 +88,8 @@ void LoadsAndStores::loadBases(const Load& l, unsigned k) {
       if (invariant)
         llvm::cast<llvm::LoadInst>(x)->setMetadata(llvm::LLVMContext::MD_invariant_load,
                                                    llvm::MDNode::get(b_.getContext(), {}));
+      // Where lanes read the same, all of them are refused or none.
+      if (mayBeRefused) x = b_.CreateSelect(any, x, llvm::Constant::getNullValue(x->getType()));
       bases.push_back(values_.extendLoaded(x, l.i, v, false));
     }
     h.bases.push_back(bases);
@@ -106,7 +108,7 @@ void LoadsAndStores::loadVectors(const Load& l) {
       LlvmValue x = together.empty()
                         ? access_.load(l.address, p, l.offset(k), l.element, masks_.maskOf(l.mask, p), l.access)
                         : together[k];
-      x = values_.extendLoaded(x, i, l.targets[k].reg, true);
+      x = values_.extendLoaded(events_.butRefused(l.allowance, p, x), i, l.targets[k].reg, true);
       if (i.guard && k < i.prior.size() && i.prior[k] != ir::kNoValue) {
         LlvmValue guard = values_.vectorOf(i.guard.reg, p), prior = values_.vectorOf(i.prior[k], p);
         x = i.guard.negated ? b_.CreateSelect(guard, prior, x) : b_.CreateSelect(guard, x, prior);
@@ -139,20 +141,22 @@ void LoadsAndStores::store(const Instruction& i) {
   const Address a = addresses_.addressOf(i, 0);
   const Operand& from = i.operands[1];
   const unsigned bytes = isa::bytes(i.type[0]);
-  const Parts mask = values_.guardedMask(i);
   const std::vector<Operand> sources = from.kind == Operand::Kind::Vector ? from.elements : std::vector<Operand>{from};
   const unsigned all = bytes * static_cast<unsigned>(sources.size());
-  alignment_.check(i, 0, all, mask);
-  events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, all});
   auto* type = llvm::FixedVectorType::get(values_.memoryType(i.type[0]), kLanes);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  auto elementsOf = [&](unsigned part) {
     Source s;
-    s.part = p;
+    s.part = part;
     std::vector<LlvmValue> elements;
     for (const Operand& o : sources)
       elements.push_back(values_.convertBits(operands_.exactBits(o, i.type[0], s), type));
-    storeElements(i, a, access, p, elements, mask);
-  }
+    return elements;
+  };
+  const std::vector<LlvmValue> told = eventCalls_.listens() ? elementsOf(0) : std::vector<LlvmValue>();
+  const Parts mask =
+      events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, values_.guardedMask(i), all, told}).mask;
+  alignment_.check(i, 0, all, mask);
+  for (unsigned p = 0; p < coarsening_; ++p) storeElements(i, a, access, p, told.empty() ? elementsOf(p) : told, mask);
   if (isOrdered(i)) c_.compilerFence();
 }
 

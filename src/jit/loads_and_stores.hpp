@@ -18,6 +18,7 @@ class LoadsAndStores : private Chapter {
     const Instruction& i;
     const Address& address;
     const simt::Access& access;
+    const Allowance allowance;
     const Parts& mask;
     std::vector<ptx::Operand> targets;
     llvm::Type* element;

@@ -26,8 +26,8 @@ class MatrixTiles : private Chapter {
   void move(const Instruction& i);
 
  private:
-  void raise(const Instruction& i, size_t address, unsigned matrices, machine::AccessKind kind);
-  LlvmValue rowAddresses(const Instruction& i, size_t k, unsigned part, unsigned matrices);
+  Allowance raise(const Instruction& i, size_t address, unsigned matrices, machine::AccessKind kind);
+  LlvmValue rowAddresses(const Instruction& i, size_t k, unsigned part, unsigned matrices, const Parts& mask);
   LlvmValue loadRows(llvm::ArrayRef<LlvmValue> rows);
   void storeRows(llvm::ArrayRef<LlvmValue> rows, LlvmValue words);
   LlvmValue transposed(LlvmValue words);
@@ -47,7 +47,7 @@ class MatrixFragments : private Chapter {
     bool byColumns = false;
     LlvmValue base = nullptr, strideBytes = nullptr;
   };
-  void raise(const Instruction& i, size_t registers, size_t address, machine::AccessKind kind);
+  Allowance raise(const Instruction& i, size_t registers, size_t address, machine::AccessKind kind);
   FragmentMemory memoryOf(const Instruction& i, size_t registers, size_t address, unsigned part);
   LlvmValue elementAddresses(const FragmentMemory& m, unsigned element);
 };

@@ -76,8 +76,9 @@ MatrixFragments::FragmentMemory MatrixFragments::memoryOf(const Instruction& i, 
 
 /// Each run of elements that are neighbours in memory for every lane is an access of its own, of 16 bytes at most, as
 /// the GPU's compiler makes of it (tests/gpu/memory_instructions.json).
-void MatrixFragments::raise(const Instruction& i, size_t registers, size_t address, machine::AccessKind kind) {
-  if (!events_.listens()) return;
+Allowance MatrixFragments::raise(const Instruction& i, size_t registers, size_t address, machine::AccessKind kind) {
+  Allowance all{values_.guardedMask(i), {}};
+  if (!events_.listens()) return all;
   const Fragment f = ptx::fragmentOf(i, registers);
   const bool byColumns = i.mods.name(ModifierKind::Layout) == "col";
   auto follows = [&](unsigned e) {
@@ -94,17 +95,22 @@ void MatrixFragments::raise(const Instruction& i, size_t registers, size_t addre
     a.space = addresses_.addressOf(i, address).space;
     for (unsigned p = 0; p < coarsening_; ++p)
       a.vectors.push_back(elementAddresses(memoryOf(i, registers, address, p), first));
-    events_.raise(i, {kind, a, 0, values_.guardedMask(i), std::max(1u, (next - first) * bits / 8)});
+    const unsigned bytes = std::max(1u, (next - first) * bits / 8);
+    const Allowance one = events_.raise(i, {kind, a, 0, values_.guardedMask(i), bytes});
+    if (one.refused.empty()) continue;
+    all.mask = masks_.both(all.mask, one.mask);
+    all.refused = all.refused.empty() ? one.refused : Parts{b_.CreateOr(all.refused[0], one.refused[0])};
   }
+  return events_.whole(values_.guardedMask(i), all);
 }
 
 void MatrixFragments::load(const Instruction& i) {
   const Fragment f = ptx::fragmentOf(i, 0);
   llvm::Type* word = values_.typeOf(f.registerType(), false);
   const unsigned distinct = distinctRegisters(f);
-  raise(i, 0, 1, machine::AccessKind::Load);
+  const Allowance allowance = raise(i, 0, 1, machine::AccessKind::Load);
   std::vector<Parts> results(f.registers);
-  const Parts mask = values_.guardedMask(i);
+  const Parts& mask = allowance.mask;
   alignment_.check(i, 1, std::max(1u, isa::bytes(f.element)), mask);
   for (unsigned p = 0; p < coarsening_; ++p) {
     const FragmentMemory m = memoryOf(i, 0, 1, p);
@@ -112,7 +118,8 @@ void MatrixFragments::load(const Instruction& i) {
       if (r >= distinct) {
         results[r].push_back(results[r - distinct][p]);
       } else if (isContiguous(f, r, m.byColumns)) {
-        results[r].push_back(general_.gather(elementAddresses(m, r * f.perRegister()), word, masks_.maskOf(mask, p)));
+        LlvmValue x = general_.gather(elementAddresses(m, r * f.perRegister()), word, masks_.maskOf(mask, p));
+        results[r].push_back(events_.butRefused(allowance, p, x));
       } else {
         LlvmValue all = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes));
         for (unsigned k = 0; k < f.perRegister(); ++k) {
@@ -120,7 +127,7 @@ void MatrixFragments::load(const Instruction& i) {
                                           b_.getIntNTy(isa::bits(f.element)), masks_.maskOf(mask, p));
           all = b_.CreateOr(all, b_.CreateShl(b_.CreateZExt(one, all->getType()), uint64_t{k} * isa::bits(f.element)));
         }
-        results[r].push_back(all);
+        results[r].push_back(events_.butRefused(allowance, p, all));
       }
     }
   }
@@ -129,9 +136,8 @@ void MatrixFragments::load(const Instruction& i) {
 
 void MatrixFragments::store(const Instruction& i) {
   const Fragment f = ptx::fragmentOf(i, 1);
-  const Parts mask = values_.guardedMask(i);
+  const Parts mask = raise(i, 1, 0, machine::AccessKind::Store).mask;
   alignment_.check(i, 0, std::max(1u, isa::bytes(f.element)), mask);
-  raise(i, 1, 0, machine::AccessKind::Store);
   for (unsigned p = 0; p < coarsening_; ++p) {
     const FragmentMemory m = memoryOf(i, 1, 0, p);
     Source s;

@@ -8,9 +8,9 @@ using isa::ModifierKind;
 using isa::Type;
 
 /// The addresses of the rows that lanes name: the first 8 lanes for each matrix. Rows must be aligned.
-LlvmValue MatrixTiles::rowAddresses(const Instruction& i, size_t k, unsigned part, unsigned matrices) {
+LlvmValue MatrixTiles::rowAddresses(const Instruction& i, size_t k, unsigned part, unsigned matrices,
+                                    const Parts& mask) {
   LlvmValue v = addresses_.addressVector(addresses_.addressOf(i, k), part, i.operands[k].offset);
-  const Parts mask = values_.guardedMask(i);
   ir::Pattern used{};
   for (unsigned lane = 0; lane < kLanes; ++lane) used[lane] = lane < matrices * 8;
   LlvmValue bad =
@@ -47,30 +47,33 @@ LlvmValue MatrixTiles::transposed(LlvmValue words) {
   return b_.CreateBitCast(b_.CreateShuffleVector(b_.CreateBitCast(words, halves), from), words->getType());
 }
 
-/// ldmatrix and stmatrix: the lanes that name a row move it.
-void MatrixTiles::raise(const Instruction& i, size_t address, unsigned matrices, machine::AccessKind kind) {
-  if (!events_.listens()) return;
+/// ldmatrix and stmatrix: the lanes that name a row move it. Nothing is moved if one of them is refused.
+Allowance MatrixTiles::raise(const Instruction& i, size_t address, unsigned matrices, machine::AccessKind kind) {
+  const Parts all = values_.guardedMask(i);
+  if (!events_.listens()) return {all, {}};
   ir::Pattern named{};
   for (unsigned lane = 0; lane < kLanes; ++lane) named[lane] = lane < matrices * 8;
-  Parts mask = values_.guardedMask(i);
+  Parts mask = all;
   if (matrices * 8 < kLanes) {
     LlvmValue names = values_.patternVector(named, b_.getInt1Ty());
     mask = mask.empty() ? Parts(coarsening_, names) : masks_.both(mask, Parts(coarsening_, names));
   }
-  events_.raise(i, {kind, addresses_.addressOf(i, address), i.operands[address].offset, mask, 16});
+  return events_.whole(
+      all, events_.raise(i, {kind, addresses_.addressOf(i, address), i.operands[address].offset, mask, 16}));
 }
 
 void MatrixTiles::load(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
-  raise(i, 1, count, machine::AccessKind::MatrixLoad);
+  const Allowance allowance = raise(i, 1, count, machine::AccessKind::MatrixLoad);
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue addresses = rowAddresses(i, 1, p, count);
+    LlvmValue addresses = rowAddresses(i, 1, p, count, allowance.mask);
     for (unsigned m = 0; m < count; ++m) {
       std::vector<LlvmValue> rows;
       for (unsigned r = 0; r < 8; ++r) rows.push_back(b_.CreateExtractElement(addresses, uint64_t{m} * 8 + r));
       LlvmValue words = loadRows(rows);
-      results[m].push_back(i.has(ModifierKind::Transposed) ? transposed(words) : words);
+      results[m].push_back(
+          events_.butRefused(allowance, p, i.has(ModifierKind::Transposed) ? transposed(words) : words));
     }
   }
   values_.defineElements(i, results);
@@ -78,9 +81,9 @@ void MatrixTiles::load(const Instruction& i) {
 
 void MatrixTiles::store(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
-  raise(i, 0, count, machine::AccessKind::MatrixStore);
+  const Parts mask = raise(i, 0, count, machine::AccessKind::MatrixStore).mask;
   for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue addresses = rowAddresses(i, 0, p, count);
+    LlvmValue addresses = rowAddresses(i, 0, p, count, mask);
     Source s;
     s.part = p;
     for (unsigned m = 0; m < count; ++m) {

@@ -2,8 +2,6 @@
 // lane. A wait is a test in a loop that spins (ir/sync_points.hpp).
 #include "jit/mbarriers.hpp"
 
-#include <optional>
-
 #include "rt/mbarrier.hpp"
 
 namespace ordito::jit {
@@ -11,16 +9,15 @@ namespace ordito::jit {
 using isa::ModifierKind;
 using isa::Op;
 using isa::Type;
+using SyncKind = machine::SyncEvent::Kind;
 
-namespace {
-
-struct Form {
+struct Mbarriers::Form {
   rt::MbarrierWork work;
   size_t address, operand;  // positions; an absent operand counts 1
   Type type = Type::u32;    // of the operand
 };
 
-std::optional<Form> formOf(Op op) {
+std::optional<Mbarriers::Form> Mbarriers::formOf(Op op) {
   using Work = rt::MbarrierWork;
   switch (op) {
     case Op::MbarrierInit: return Form{Work::Init, 0, 1};
@@ -42,17 +39,59 @@ std::optional<Form> formOf(Op op) {
   }
 }
 
+namespace {
+
+/// What listeners hear of it.
+std::optional<SyncKind> told(rt::MbarrierWork work) {
+  using Work = rt::MbarrierWork;
+  switch (work) {
+    case Work::Init: return SyncKind::MbarrierInit;
+    case Work::Inval: return SyncKind::MbarrierInvalidate;
+    case Work::ExpectTx:
+    case Work::CompleteTx: return std::nullopt;
+    case Work::CopiesArrive: return SyncKind::MbarrierCopies;
+    case Work::Test:
+    case Work::TestParity: return SyncKind::MbarrierPassed;
+    default: return SyncKind::MbarrierArrive;
+  }
+}
+
+/// Does its operand say how many arrivals it counts, or expects?
+bool namesArrivals(rt::MbarrierWork work) {
+  return work == rt::MbarrierWork::Init || work == rt::MbarrierWork::Arrive || work == rt::MbarrierWork::Drop;
+}
+
 }  // namespace
+
+/// `results`: of a test, which lanes find the phase over; null where the mbarrier stays as it is.
+void Mbarriers::tell(const Instruction& i, const Form& form, const Address& a, const Parts& mask, LlvmValue results) {
+  if (!eventCalls_.listens()) return;
+  const auto kind = told(form.work);
+  LlvmValue addresses = addresses_.addressVector(a, 0, i.operands[form.address].offset);
+  auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
+  const bool hasOperand = form.operand < i.operands.size() && i.operands[form.operand].kind != ptx::Operand::Kind::None;
+  const bool isPassed = kind == SyncKind::MbarrierPassed, isCount = namesArrivals(form.work) && hasOperand;
+  const uint64_t otherwise = isPassed || kind == SyncKind::MbarrierInvalidate ? 0 : 1;
+  LlvmValue numbers = isCount ? b_.CreateZExt(operands_.operand(i, form.operand, Type::u32, {}), wide)
+                              : values_.constant(Type::u64, otherwise, true);
+  LlvmValue heard = !kind      ? static_cast<LlvmValue>(b_.getInt32(0))
+                    : isPassed ? masks_.laneBits(b_.CreateICmpNE(results, llvm::Constant::getNullValue(wide)))
+                               : b_.getInt32(~0u);
+  eventCalls_.mbarrier(i, kind.value_or(SyncKind::MbarrierArrive), addresses, numbers, mask, heard, results != nullptr);
+}
 
 void Mbarriers::emit(const Instruction& i) {
   const auto form = formOf(i.op);
   if (!form) c_.refuse(i, "this instruction is not supported by the JIT");
-  // Copies are done when they are asked for. Their arrival was counted in advance, or it changes nothing.
-  if (i.op == Op::CpAsyncMbarrierArrive && !i.has(ModifierKind::NoIncrement)) return;
-  const Parts mask = values_.guardedMask(i), outer = c_.at.mask;
-  alignment_.check(i, form->address, 8, mask);
   const Address a = addresses_.addressOf(i, form->address);
-  events_.raise(i, {machine::AccessKind::Mbarrier, a, i.operands[form->address].offset, mask, 8});
+  // Copies are done when they are asked for. Their arrival was counted in advance, or it changes nothing.
+  if (i.op == Op::CpAsyncMbarrierArrive && !i.has(ModifierKind::NoIncrement))
+    return tell(i, *form, a, values_.guardedMask(i), nullptr);
+  const Parts outer = c_.at.mask;
+  const Parts mask =
+      events_.raise(i, {machine::AccessKind::Mbarrier, a, i.operands[form->address].offset, values_.guardedMask(i), 8})
+          .mask;
+  alignment_.check(i, form->address, 8, mask);
   const bool hasOperand =
       form->operand < i.operands.size() && i.operands[form->operand].kind != ptx::Operand::Kind::None;
   Parts results;
@@ -71,6 +110,7 @@ void Mbarriers::emit(const Instruction& i) {
         p));
   }
   c_.at.mask = outer;
+  tell(i, *form, a, mask, results[0]);
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   if (result == ir::kNoValue) return;

@@ -13,6 +13,7 @@
 #include "ir/print.hpp"
 #include "ir/single_group.hpp"
 #include "jit/emitter.hpp"
+#include "rt/event_calls.hpp"
 #include "rt/lane_scheduler.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/plan.hpp"
@@ -27,15 +28,18 @@ simt::Facts factsOf(const Analysed& kernel, unsigned coarsening, const Target& t
   facts.launch.coarsening = coarsening;
   facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512, .slowMaskedStores = target.slowMaskedStores};
   facts.counters = kernel.counters;
+  facts.accesses = kernel.accesses;
   facts.baseline = effort == Effort::Baseline;
   facts.staticSharedBytes = kernel.layout.staticSharedBytes;
   facts.schedulerBytes = rt::LaneScheduler::bytes(kernel.launch.warps());
+  facts.arrivalBytes = rt::Arrivals::bytes(kernel.launch.warps());
   return facts;
 }
 
-/// The kernel for blocks whose warps run as one group; nothing where that makes no difference. Counters count barriers.
+/// The kernel for blocks whose warps run as one group; nothing where that makes no difference. Listeners hear of
+/// barriers.
 std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned coarsening, const Target& target) {
-  if (kernel.launch.warps() != coarsening || kernel.counters) return std::nullopt;
+  if (kernel.launch.warps() != coarsening || kernel.counters || kernel.accesses) return std::nullopt;
   // The end of a region is where counts from copies of shared memory are added up.
   const simt::Facts facts = factsOf(kernel, coarsening, target, Effort::Optimised);
   const ir::Definitions definitions(kernel.function);
@@ -45,11 +49,12 @@ std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned coarsen
   ir::SyncPoints syncPoints = ir::findSyncPoints(*function, kernel.launch);
   if (syncPoints.diverges())
     return std::nullopt;  // a loop that waits for other blocks, and was cut by a barrier so far
-  return Analysed{std::move(*function), std::move(syncPoints), kernel.launch, kernel.layout, false};
+  return Analysed{std::move(*function), std::move(syncPoints), kernel.launch, kernel.layout};
 }
 
 unsigned coarseningFor(const Analysed& kernel, unsigned asked, const Target& target, Effort effort) {
-  if (kernel.syncPoints.diverges() || effort == Effort::Baseline) return 1;
+  // What is told of a block is the same each time if its warps run one after the other.
+  if (kernel.syncPoints.diverges() || kernel.accesses || effort == Effort::Baseline) return 1;
   if (asked) return kernel.launch.warps() % asked == 0 ? asked : 1;
   return simt::chooseCoarsening(kernel.function, kernel.syncPoints, factsOf(kernel, 1, target, effort)).factor;
 }
@@ -62,13 +67,14 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
                            const machine::Specialisation& specialisation, bool dump) {
   ir::LaunchShape launch;
   launch.block = {specialisation.block.x, specialisation.block.y, specialisation.block.z};
+  launch.isExact = specialisation.accesses;
   // Lanes that are diverged have to meet before they can work together, and may be so in more places then.
   std::set<uint32_t> warpSyncPoints;
   auto function = ir::buildCfg(module, kernel, warpSyncPoints, specialisation.counters);
   if (!function) return tl::unexpected(function.error());
   const auto finish = [&] {
     ir::buildSsa(*function);
-    if (!specialisation.counters)
+    if (!specialisation.counters && !specialisation.accesses)
       ir::runPass(*ir::findPass("if-convert"), *function, launch);  // counters count the branches
   };
   finish();
@@ -80,8 +86,8 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   }
   if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
   if (dump) fmt::print(stderr, "{}", ir::print(*function));
-  return Analysed{std::move(*function), std::move(syncPoints), launch, machine::layoutKernel(module, kernel),
-                  specialisation.counters};
+  return Analysed{std::move(*function),    std::move(syncPoints),  launch, machine::layoutKernel(module, kernel),
+                  specialisation.counters, specialisation.accesses};
 }
 
 size_t instructionCount(const ir::Function& f) {

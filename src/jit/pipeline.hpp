@@ -28,7 +28,7 @@ struct Analysed {
   ir::SyncPoints syncPoints;
   ir::LaunchShape launch;
   machine::KernelLayout layout;
-  bool counters = false;
+  bool counters = false, accesses = false;
 };
 
 /// A kernel as LLVM wants it, on its own: nothing of the program's module is needed any more.

@@ -17,19 +17,11 @@ using isa::Type;
 
 namespace {
 
-/// The operand of a barrier that is called `name`; null if it has none.
-const ptx::Operand* barrierOperand(const Instruction& i, std::string_view name) {
-  const auto forms = i.info().form.operandList();
-  for (size_t k = 0; k < i.operands.size(); ++k)
-    if (forms[k].name == name && i.operands[k].kind != ptx::Operand::Kind::None) return &i.operands[k];
-  return nullptr;
-}
-
 /// How the lane scheduler has to take the barrier.
 uint32_t barrierFlags(const Instruction& i, bool meets) {
   const bool isOld = !i.info().form.mnemonic.starts_with("barrier");
   const auto reduction = i.mods.name(ModifierKind::RedOp);
-  return (meets ? uint32_t{rt::kMeets} : 0) | (barrierOperand(i, "a") ? 0 : uint32_t{rt::kCluster}) |
+  return (meets ? uint32_t{rt::kMeets} : 0) | (operandNamed(i, "a") ? 0 : uint32_t{rt::kCluster}) |
          (isOld || i.has(ModifierKind::Aligned) ? uint32_t{rt::kByWarp} : 0) |
          (i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive ? rt::kArriveOnly : 0) |
          (reduction == "popc"  ? rt::kPopcount
@@ -52,9 +44,10 @@ void ScheduledRegions::start(llvm::BasicBlock* round, llvm::PHINode* state) {
   b_.CreateCondBr(b_.CreateICmpEQ(resumes, b_.getInt32(0)), fresh, resumed);
   b_.SetInsertPoint(fresh);
   parts_.reductions.clear();
-  c_.helper("ordito_schedule_begin", b_.getVoidTy(),
-            {laneScheduler(), c_.frame, b_.getInt32(plan_.facts.warps()), b_.getInt32(block[0] * block[1] * block[2]),
-             c_.scratchAddress(plan_.spills.live), c_.scratchAddress(plan_.spills.reduction)});
+  c_.helper(
+      "ordito_schedule_begin", b_.getVoidTy(),
+      {laneScheduler(), c_.frame, b_.getInt32(plan_.facts.warps()), b_.getInt32(block[0] * block[1] * block[2]),
+       c_.scratchAddress(plan_.spills.live), c_.scratchAddress(plan_.spills.reduction), eventCalls_.functionLines()});
   state->addIncoming(b_.getInt32(0), fresh);
   b_.CreateBr(round);
   b_.SetInsertPoint(resumed);
@@ -163,7 +156,7 @@ void ScheduledRegions::takeBarrierResults(uint32_t resumePoint, LlvmValue lanes)
 /// Ends the launch if a number that is known at run time only names no barrier. (The verifier has seen constants;
 /// where threads are diverged, the lane scheduler looks.)
 void ScheduledRegions::checkBarrierNumber(const Instruction& i, uint32_t line) {
-  const ptx::Operand* number = barrierOperand(i, "a");
+  const ptx::Operand* number = operandNamed(i, "a");
   if (!number || number->kind != ptx::Operand::Kind::Register || !shapes_.shapeOf(*number).isUniform()) return;
   Source s;
   s.group = 0;
@@ -198,8 +191,7 @@ void ScheduledRegions::stopAtBarrier(BlockId b, const Parts& mask, LlvmValue lan
   const Instruction& i = end.barrier;
   Source vector, scalar;
   scalar.group = 0;
-  const ptx::Operand *number = barrierOperand(i, "a"), *count = barrierOperand(i, "b"),
-                     *predicate = barrierOperand(i, "c");
+  const ptx::Operand *number = operandNamed(i, "a"), *count = operandNamed(i, "b"), *predicate = operandNamed(i, "c");
   LlvmValue isTrue = predicate ? masks_.laneBits(operands_.operand(*predicate, Type::pred, vector)) : b_.getInt32(0);
   auto park = [&](LlvmValue which, LlvmValue barrier, LlvmValue threads) {
     c_.helper("ordito_schedule_at_barrier", b_.getVoidTy(),

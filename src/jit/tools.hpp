@@ -26,7 +26,8 @@ struct Tools {
   GatherScatter general{context, masks, values, calls};
   LaneAccess access{context, masks, values, addresses, general};
   Counting counting{context, masks, values};
-  AccessEvents events{context, masks, values, addresses, counting};
+  EventCalls eventCalls{context, masks, values, operands, addresses};
+  AccessEvents events{context, masks, values, addresses, counting, eventCalls};
   PrivateVariables privates{context, values, operands, events};
 };
 
@@ -44,6 +45,7 @@ class Chapter : protected Emitting {
         general_(t.general),
         access_(t.access),
         counting_(t.counting),
+        eventCalls_(t.eventCalls),
         events_(t.events),
         privates_(t.privates) {}
 
@@ -56,6 +58,7 @@ class Chapter : protected Emitting {
   GatherScatter& general_;
   LaneAccess& access_;
   Counting& counting_;
+  EventCalls& eventCalls_;
   AccessEvents& events_;
   PrivateVariables& privates_;
 };

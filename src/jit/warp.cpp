@@ -9,6 +9,7 @@ using isa::Op;
 using isa::Type;
 
 void WarpInstructions::emit(const Instruction& i) {
+  eventCalls_.meeting(i);
   switch (i.op) {
     case Op::Shfl:
     case Op::ShflOld: return shuffle(i);

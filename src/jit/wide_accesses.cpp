@@ -16,14 +16,15 @@ LlvmValue WideAccesses::join(LlvmValue low, LlvmValue high) {
   return b_.CreateOr(b_.CreateZExt(low, wide), b_.CreateShl(b_.CreateZExt(high, wide), 64));
 }
 
-void WideAccesses::load(const Instruction& i, const Address& a, const Parts& mask) {
+void WideAccesses::load(const Instruction& i, const Address& a, const Allowance& allowance) {
   const ValueId to = i.operands[0].reg;
   Parts results;
   for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue half[2];
     for (unsigned k = 0; k < 2; ++k)
-      half[k] = access_.load(a, p, i.operands[1].offset + 8 * int64_t{k}, b_.getInt64Ty(), masks_.maskOf(mask, p),
-                             plan_.accesses.at(i, 1));
+      half[k] = access_.load(a, p, i.operands[1].offset + 8 * int64_t{k}, b_.getInt64Ty(),
+                             masks_.maskOf(allowance.mask, p), plan_.accesses.at(i, 1));
+    for (LlvmValue& word : half) word = events_.butRefused(allowance, p, word);
     LlvmValue v = values_.convertBits(join(half[0], half[1]), values_.valueType(to, true));
     if (i.guard)
       v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[0], p));
@@ -34,9 +35,12 @@ void WideAccesses::load(const Instruction& i, const Address& a, const Parts& mas
 
 void WideAccesses::store(const Instruction& i) {
   const Address a = addresses_.addressOf(i, 0);
-  const Parts mask = values_.guardedMask(i);
+  std::vector<LlvmValue> told;
+  for (unsigned k = 0; eventCalls_.listens() && k < 2; ++k)
+    told.push_back(half(operands_.operand(i, 1, Type::b128, {}), k));
+  const Parts mask =
+      events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, values_.guardedMask(i), 16, told}).mask;
   alignment_.check(i, 0, 16, mask);
-  events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, mask, 16});
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
@@ -50,11 +54,11 @@ void WideAccesses::store(const Instruction& i) {
 
 void WideAccesses::atomic(const Instruction& i) {
   const bool compares = i.op == isa::Op::AtomCas128;
-  const Parts mask = values_.guardedMask(i);
-  alignment_.check(i, 1, 16, mask);
   const Address a = addresses_.addressOf(i, 1);
   const auto kind = i.isReduction ? machine::AccessKind::Reduction : machine::AccessKind::Atomic;
-  events_.raise(i, {kind, a, i.operands[1].offset, mask, 16});
+  const Allowance allowance = events_.raise(i, {kind, a, i.operands[1].offset, values_.guardedMask(i), 16});
+  const Parts& mask = allowance.mask;
+  alignment_.check(i, 1, 16, mask);
   auto* words = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
   auto* pair = llvm::ArrayType::get(b_.getInt64Ty(), 2);
   llvm::IRBuilder<> entry(c_.entry);
@@ -88,6 +92,7 @@ void WideAccesses::atomic(const Instruction& i) {
       if (i.guard)
         all = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], all,
                               values_.vectorOf(i.prior[0], p));
+      all = events_.butRefused(allowance, p, all);
     });
     results.push_back(all);
   }

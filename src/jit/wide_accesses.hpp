@@ -10,7 +10,7 @@ class WideAccesses : private Chapter {
  public:
   explicit WideAccesses(Tools& tools) : Chapter(tools) {}
 
-  void load(const Instruction& i, const Address& a, const Parts& mask);
+  void load(const Instruction& i, const Address& a, const Allowance& allowance);
   void store(const Instruction& i);
   void atomic(const Instruction& i);
 

@@ -127,7 +127,6 @@ struct BlockEvent {
   enum class Kind : uint8_t { Begin, End };
   Kind kind;
   const BlockFrame& frame;
-  const ptx::Module& module;
   const ptx::Function& kernel;
 };
 

@@ -59,6 +59,7 @@ struct BlockFrame {
 struct Specialisation {
   Dim3 block;             // exact block shape of every launch
   bool counters = false;  // count into BlockFrame::counters
+  bool accesses = false;  // tell listeners of each access, synchronisation and block
   bool operator==(const Specialisation&) const = default;
 };
 

@@ -25,12 +25,17 @@ bool areAccessesWanted() {
   return std::any_of(listeners().begin(), listeners().end(), [](const Listener* l) { return l->wantsAccesses(); });
 }
 
-/// Each of them is asked.
-bool areAllowed(const AccessEvent& event) {
-  bool all = true;
-  for (Listener* l : listeners()) all &= l->allows(event);
-  return all;
+bool areUndefinedWanted() {
+  return std::any_of(listeners().begin(), listeners().end(), [](const Listener* l) { return l->wantsUndefined(); });
 }
+
+/// Each of them is asked.
+uint32_t allowedLanes(const AccessEvent& event) {
+  uint32_t lanes = event.at.lanes;
+  for (Listener* l : listeners()) lanes &= l->allowed(event);
+  return lanes;
+}
+
 void raise(const AccessEvent& event) {
   for (Listener* l : listeners()) l->accessed(event);
 }

@@ -13,12 +13,14 @@ class Listener {
   virtual ~Listener() = default;
   /// Are kernels to be compiled so that they tell what they do? Else LaunchEvent::sites are empty.
   virtual bool wantsSites() const { return false; }
-  /// Does it want to hear of every single access, synchronisation and block? Then kernels run in the interpreter.
+  /// Does it want to hear of every single access, synchronisation and block?
   virtual bool wantsAccesses() const { return false; }
+  /// And of the uses of undefined values? Then kernels run in the interpreter, which follows values.
+  virtual bool wantsUndefined() const { return false; }
 
-  /// Asked before the lane in `event.at.lanes` touches memory. False: it does not. A load gives 0, a store and an
+  /// Asked before lanes touch memory: which of `event.at.lanes` may. For the others a load gives 0, a store and an
   /// atomic change nothing, and the thread goes on.
-  virtual bool allows(const AccessEvent&) { return true; }
+  virtual uint32_t allowed(const AccessEvent& event) { return event.at.lanes; }
   virtual void accessed(const AccessEvent&) {}
   virtual void synchronised(const SyncEvent&) {}
   virtual void blockChanged(const BlockEvent&) {}
@@ -49,9 +51,12 @@ void addListener(Listener& listener);
 bool hasListeners();
 bool areSitesWanted();
 bool areAccessesWanted();
+bool areUndefinedWanted();
+
+/// The lanes that all listeners allow.
+uint32_t allowedLanes(const AccessEvent& event);
 
 /// Tell all listeners.
-bool areAllowed(const AccessEvent& event);
 void raise(const AccessEvent& event);
 void raise(const SyncEvent& event);
 void raise(const BlockEvent& event);

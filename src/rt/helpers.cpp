@@ -24,6 +24,7 @@
 #include "machine/wide_atomics.hpp"
 #include "rt/access_counts.hpp"
 #include "rt/bulk_copy.hpp"
+#include "rt/event_calls.hpp"
 #include "rt/lane_scheduler.hpp"
 #include "rt/math_functions.hpp"
 #include "rt/mbarrier.hpp"
@@ -81,8 +82,8 @@ void checkWidening(const BlockFrame* frame, uint32_t line, const int64_t* bases,
 }
 
 void beginBlock(LaneScheduler* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live,
-                uint32_t* reduction) {
-  lot->begin(frame, warps, threads, live, reduction);
+                uint32_t* reduction, const FunctionLines* heard) {
+  lot->begin(frame, warps, threads, live, reduction, heard);
 }
 void enterRegion(LaneScheduler* lot, uint32_t resumePoint, uint32_t isWhole) { lot->enter(resumePoint, isWhole != 0); }
 uint32_t takesBreak(LaneScheduler* lot, uint32_t resumePoint) { return lot->takesBreak(resumePoint); }
@@ -355,6 +356,16 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_count_shared", sharedOfLanes);
   add("ordito_count_copied_sectors", copiedSectorsOfLanes);
   add("ordito_count_generic", genericOfLanes);
+  add("ordito_tell_affine", tellAffine);
+  add("ordito_tell_lanes", tellLanes);
+  add("ordito_tell_copy", tellCopy);
+  add("ordito_tell_bulk", tellBulk);
+  add("ordito_tell_sync", tellSync);
+  add("ordito_ask_mbarrier", askMbarrier);
+  add("ordito_tell_mbarrier", tellMbarrier);
+  add("ordito_tell_meeting", tellMeeting);
+  add("ordito_tell_barrier", tellBarrier);
+  add("ordito_tell_barrier_done", tellBarrierDone);
 #define DIRECTED(mode, MODE, type, T)                                   \
   add("ordito_add_" #mode "_" #type, &Directed<MODE, T>::add);          \
   add("ordito_sub_" #mode "_" #type, &Directed<MODE, T>::sub);          \

@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 #include "machine/fault.hpp"
 #include "machine/lanes.hpp"
+#include "machine/listener.hpp"
 
 namespace ordito::rt {
 namespace {
@@ -73,8 +75,9 @@ void noBarrier(const machine::BlockFrame* frame, uint32_t line, uint32_t number)
 }
 
 void LaneScheduler::begin(const machine::BlockFrame* f, uint32_t count, uint32_t blockThreads, std::byte* liveLanes,
-                          uint32_t* reductionCounts) {
+                          uint32_t* reductionCounts, const FunctionLines* functions) {
   *this = {};
+  heard = functions;
   frame = f;
   warps = count;
   threads = blockThreads;
@@ -220,6 +223,7 @@ bool LaneScheduler::releaseBarrier(uint32_t barrier) {
 }
 
 void LaneScheduler::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived) {
+  if (heard) tellComplete(barrier);
   arrivals[barrier] = waiting[barrier] = 0;
   bool everyone = true;
   for (uint32_t w = 0; w < warps; ++w) {
@@ -245,6 +249,38 @@ void LaneScheduler::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived
   reduction[1] = arrived;
 }
 
+/// Those that waited go on; the last of them stands for all.
+void LaneScheduler::tellComplete(uint32_t barrier) {
+  std::vector<uint32_t> lanes(warps);
+  uint32_t lastWarp = 0;
+  for (uint32_t w = 0; w < warps; ++w)
+    if ((lanes[w] = waitingAt(all()[w], barrier))) lastWarp = w;
+  const uint32_t last = 31 - static_cast<uint32_t>(std::countl_zero(lanes[lastWarp]));
+  const EventSite site = siteOf(heard, all()[lastWarp].line[last]);
+  machine::raise(
+      machine::SyncEvent{.at = {*frame, frame->functions[site.function], site.line, lastWarp, lanes[lastWarp]},
+                         .kind = machine::SyncEvent::Kind::BarrierDone,
+                         .number = barrier,
+                         .threads = all()[lastWarp].threads[last],
+                         .met = lanes});
+}
+
+/// A lane that its own mask leaves out.
+void LaneScheduler::tellStranger(uint32_t line, uint32_t lane, uint32_t mask) {
+  const EventSite site = siteOf(heard, line);
+  machine::raise(machine::SyncEvent{.at = {*frame, frame->functions[site.function], line, current, 1u << lane},
+                                    .kind = machine::SyncEvent::Kind::WarpSync,
+                                    .mask = mask});
+}
+
+/// A warp's barrier. Other operations are told of when they run.
+void LaneScheduler::tellMeeting(const ScheduledWarp& warp, uint32_t lanes) {
+  forEachLane(warp.atWarp & lanes, [&](uint32_t l) { lanes &= ~(uint32_t{(warp.flags[l] & kExchanges) != 0} << l); });
+  if (!lanes) return;
+  const EventSite site = siteOf(heard, warp.line[lowest(lanes)]);
+  rt::tellMeeting(frame, &site, static_cast<uint32_t>(&warp - all()), lanes, warp.members, true);
+}
+
 void LaneScheduler::forWarp(uint32_t lanes, uint32_t resumePoint, uint32_t line, const uint32_t* members,
                             uint32_t exchanges) {
   if (!lanes) return;
@@ -256,6 +292,7 @@ void LaneScheduler::forWarp(uint32_t lanes, uint32_t resumePoint, uint32_t line,
     warp.line[l] = line;
     warp.flags[l] = static_cast<uint8_t>(exchanges ? kExchanges : 0);
     warp.members[l] = members[l] | 1u << l;
+    if (heard && !exchanges && !(members[l] >> l & 1)) tellStranger(line, l, members[l]);
   });
   warp.atWarp |= lanes;
   releaseWarp(warp);
@@ -271,6 +308,7 @@ bool LaneScheduler::releaseWarp(ScheduledWarp& warp) {
     waiting &= ~same;
     if (members & warp.live & ~same) continue;
     refuseExchange(warp, same);
+    if (heard) tellMeeting(warp, same);
     warp.atWarp &= ~same;
     warp.ready |= same;
     any = true;

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "machine/kernel.hpp"
+#include "rt/event_calls.hpp"
 
 namespace ordito::rt {
 
@@ -49,6 +50,7 @@ struct LaneScheduler {
 
   const machine::BlockFrame* frame;
   std::byte* live;                   // lanes that have not ended, as regions converged keep them
+  const FunctionLines* heard;        // listeners hear of barriers and meetings; null: they do not
   uint32_t* reduction;               // where those look for what a bar.red counted: true values, threads
   uint32_t warps, threads;           // of the block
   uint32_t current;                  // the warp whose turn it is
@@ -66,7 +68,8 @@ struct LaneScheduler {
   static size_t resultOffset() { return sizeof(LaneScheduler) + offsetof(ScheduledWarp, result); }
 
   /// When a block starts.
-  void begin(const machine::BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live, uint32_t* reduction);
+  void begin(const machine::BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live, uint32_t* reduction,
+             const FunctionLines* heard);
   /// All threads are at `point`: all of the block if `isWhole`, else those that have not ended.
   void enter(uint32_t resumePoint, bool isWhole);
   /// Lanes in the low word, then 16 bits each of point and warp. Without lanes: where all have met, kEnded or kWaits.
@@ -89,6 +92,9 @@ struct LaneScheduler {
   uint32_t endRound();
   void complete(uint32_t barrier, uint32_t isTrue, uint32_t threads);
   bool releaseBarrier(uint32_t barrier);
+  void tellComplete(uint32_t barrier);
+  void tellStranger(uint32_t line, uint32_t lane, uint32_t mask);
+  void tellMeeting(const ScheduledWarp& warp, uint32_t lanes);
   bool releaseWarp(ScheduledWarp& warp);
   void refuseExchange(const ScheduledWarp& warp, uint32_t lanes);
   bool releaseAll();

@@ -41,7 +41,7 @@ void dropDeadMasks(RegionCode& region) {
 }  // namespace
 
 void dropEvents(Code& code, const CodeInputs& inputs) {
-  if (inputs.facts.counters) return;
+  if (inputs.facts.counters || inputs.facts.accesses) return;
   for (RegionCode& region : code.regions)
     for (CodeBlock& block : region.blocks) std::erase_if(block.operations, isEvent);
 }

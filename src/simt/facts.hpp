@@ -18,10 +18,12 @@ struct Facts {
   ir::LaunchShape launch;  // `coarsening`: the coarsening factor, see coarsening.hpp
   Processor processor;
   bool counters = false;           // the code counts what it does
+  bool accesses = false;           // it tells listeners of each access and synchronisation
   bool baseline = false;           // as little code as possible, soon
   bool dropsBarriers = false;      // the kernel has lost barriers for which all its warps advance together
   uint32_t staticSharedBytes = 0;  // that the kernel can reach
   size_t schedulerBytes = 0;       // that the lane scheduler needs, should threads get diverged
+  size_t arrivalBytes = 0;         // that telling of barriers needs
 
   unsigned warps() const { return launch.warps(); }
   /// Groups of warps that advance together.

@@ -52,8 +52,9 @@ void group(std::vector<const Instruction*> loads, MergedLoads& result) {
 
 }  // namespace
 
-MergedLoads findMergedLoads(const ir::Function& f, const ir::Shapes& shapes) {
+MergedLoads findMergedLoads(const ir::Function& f, const ir::Shapes& shapes, const Facts& facts) {
   MergedLoads result;
+  if (facts.accesses) return result;  // a listener may keep a lane from one of them
   for (const ir::Block& block : f.blocks) {
     std::map<std::pair<ValueId, std::string_view>, std::vector<const Instruction*>> open;
     auto close = [&] {

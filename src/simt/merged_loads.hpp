@@ -22,7 +22,7 @@ struct MergedLoads {
   std::set<const Instruction*> members;
 };
 
-MergedLoads findMergedLoads(const ir::Function& function, const ir::Shapes& shapes);
+MergedLoads findMergedLoads(const ir::Function& function, const ir::Shapes& shapes, const Facts& facts);
 
 std::string print(const MergedLoads& loads, const ir::Function& function);
 

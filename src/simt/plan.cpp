@@ -16,10 +16,10 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   KnownBits knownBits = timed(times, "known-bits", [&] { return KnownBits(f, shapes, definitions); });
   NanPlan nans = timed(times, "nan", [&] { return NanPlan(f); });
   Versions versions = timed(times, "versions", [&] { return findVersions(f, shapes); });
-  MergedLoads mergedLoads = timed(times, "merged-loads", [&] { return findMergedLoads(f, shapes); });
+  MergedLoads mergedLoads = timed(times, "merged-loads", [&] { return findMergedLoads(f, shapes, facts); });
   Prefetches prefetches = timed(times, "prefetch", [&] { return findPrefetches(f, shapes, definitions); });
   NonTemporal nonTemporal = timed(times, "non-temporal", [&] { return findNonTemporal(f, definitions, facts); });
-  PrivateSlots privateSlots = timed(times, "private-slots", [&] { return findPrivateSlots(f, regions); });
+  PrivateSlots privateSlots = timed(times, "private-slots", [&] { return findPrivateSlots(f, regions, facts); });
   PrivatisedCounters counters =
       timed(times, "privatised-counters", [&] { return findPrivatisedCounters(f, syncPoints, definitions, facts); });
   std::vector<char> rematerialised =

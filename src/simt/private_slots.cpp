@@ -139,10 +139,13 @@ std::optional<Key> privateKey(const ir::Function& f, const Operand& o) {
   return Key{o.symbol.index, o.offset};
 }
 
-PrivateSlots findPrivateSlots(const ir::Function& f, const Regions& regions) {
+PrivateSlots findPrivateSlots(const ir::Function& f, const Regions& regions, const Facts& facts) {
   PrivateSlots p;
   p.isPrivate = variablesAcross(f, regions);
   for (char& flag : p.isPrivate) flag = !flag;
+  // Listeners hear addresses; what is no .local variable holds parameters, of which they hear nothing.
+  for (size_t v = 0; facts.accesses && v < f.variables.size(); ++v)
+    p.isPrivate[v] &= f.variables[v].space != Space::Local;
   p.types = Accesses(f, p.isPrivate).types;
   std::erase_if(p.types, [&](const auto& slot) { return !p.isPrivate[slot.first.first]; });
   p.localOffset.assign(f.variables.size(), 0);

@@ -21,7 +21,7 @@ struct PrivateSlots {
   size_t localBytes = 0;                     // of a thread's local memory
 };
 
-PrivateSlots findPrivateSlots(const ir::Function& function, const Regions& regions);
+PrivateSlots findPrivateSlots(const ir::Function& function, const Regions& regions, const Facts& facts);
 
 /// The slot that a memory operand would name: a private variable and a constant offset.
 std::optional<PrivateSlots::Key> privateKey(const ir::Function& function, const ptx::Operand& operand);

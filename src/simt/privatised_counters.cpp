@@ -61,7 +61,7 @@ PrivatisedCounters findPrivatisedCounters(const ir::Function& f, const ir::SyncP
   PrivatisedCounters c;
   c.regions.assign(syncPoints.resumePoints.size(), 0);
   const uint32_t bytes = facts.staticSharedBytes;
-  if (facts.baseline || syncPoints.diverges() || syncPoints.resumePoints.size() < 2 || bytes == 0 ||
+  if (facts.baseline || facts.accesses || syncPoints.diverges() || syncPoints.resumePoints.size() < 2 || bytes == 0 ||
       bytes > cost::kMostPrivatised)
     return c;
   const ir::Graph graph = ir::graphBetweenSyncPoints(f);

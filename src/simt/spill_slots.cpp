@@ -101,6 +101,7 @@ SpillSlots::SpillSlots(const Inputs& in) : dual_(findDual(in.function, in.shapes
   if (in.syncPoints.diverges()) scheduler = allocate(in.facts.schedulerBytes, 1);
   reduction = allocate(kLine, 1);
   if (in.counters.any()) counters = allocate(in.counters.scratchBytes(), 1);
+  if (in.facts.accesses) arrivals = allocate(in.facts.arrivalBytes, 1);
   allocateSlots(in);
 }
 

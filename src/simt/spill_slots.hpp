@@ -45,6 +45,7 @@ class SpillSlots {
   size_t scheduler = 0;  // the lane scheduler's memory
   size_t reduction = 0;  // what a bar.red counts
   size_t counters = 0;   // privatised copies
+  size_t arrivals = 0;   // where threads are told of that wait at a barrier: rt::Arrivals
   size_t total = 0;
 
  private:

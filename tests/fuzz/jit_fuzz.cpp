@@ -31,12 +31,13 @@ using test::TextTest;
 struct Configuration {
   const char* name;
   jit::Options options;
-  bool counters = false;  // compare what both engines count at each line, too
+  test::Wanted wanted = test::Wanted::Nothing;  // what is compared of both engines, besides what they leave behind
 };
 
 const Configuration kConfigurations[] = {
     {"host", {}},
-    {"counters", {}, true},
+    {"counters", {}, test::Wanted::Counters},
+    {"events", {}, test::Wanted::Events},
     {"coarsening 1", {.coarsening = 1}},
     {"coarsening 2", {.coarsening = 2}},
     {"x86-64-v3", {.cpu = "x86-64-v3"}},
@@ -67,10 +68,11 @@ std::vector<std::string> differences(const Kernel& kernel, const std::string& te
   const Case c = caseOf(kernel.grid, kernel.block, seed);
   auto interpreter = interp::makeInterpreter();
   auto jit = jit::makeJit(jit::optionsFromEnvironment(configuration.options));
-  Outcome expected = test::runCase(*interpreter, test, c, configuration.counters);
-  Outcome actual = test::runCase(*jit, test, c, configuration.counters);
+  if (configuration.wanted == test::Wanted::Events) test::listenToEvents();
+  Outcome expected = test::runCase(*interpreter, test, c, configuration.wanted);
+  Outcome actual = test::runCase(*jit, test, c, configuration.wanted);
   // How often a lock's loop goes round and which lanes go on together behind a wait is the engine's choice.
-  if (kernel.isScheduled) expected.sites.clear(), actual.sites.clear();
+  if (kernel.isScheduled) expected.sites.clear(), actual.sites.clear(), expected.events.clear(), actual.events.clear();
   // Where lanes meet again is the engine's choice where a loop has several ways out; accesses are alike only if that
   // is.
   if (!sameSteps(expected, actual)) keepThreadCounts(expected.sites), keepThreadCounts(actual.sites);
@@ -197,7 +199,8 @@ bool replay(const std::string& file, size_t every) {
     for (bool compiled : {false, true}) {
       if (compiled && !isChosen) continue;
       auto engine = compiled ? jit::makeJit(jit::optionsFromEnvironment()) : interp::makeInterpreter();
-      const Outcome o = test::runCase(*engine, {"fuzz", r.text, {}}, caseOf(r.grid, r.block, r.seed), false);
+      const Outcome o =
+          test::runCase(*engine, {"fuzz", r.text, {}}, caseOf(r.grid, r.block, r.seed), test::Wanted::Nothing);
       if (o.error.empty() && !o.fault && resultOf(o) == r.result) continue;
       std::printf("FAIL seed %llu: %s differs from the GPU%s\n%s\n", static_cast<unsigned long long>(r.seed),
                   compiled ? "the JIT" : "the interpreter", o.error.c_str(), wrong++ ? "" : r.text.c_str());

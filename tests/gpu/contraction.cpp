@@ -37,7 +37,7 @@ int compare(const std::string& path, const std::string& engineName, uint64_t fir
   uint64_t compared = 0, known = 0, wrong = 0;
   for (uint64_t n = first; n < recorded.size(); n += every) {
     const ContractionKernel kernel = contractionKernel(n);
-    const test::Outcome o = test::runCase(*engine, kernel.test, kernel.launch, false);
+    const test::Outcome o = test::runCase(*engine, kernel.test, kernel.launch, test::Wanted::Nothing);
     const bool agrees = o.error.empty() && checksumOf(kernel, o.buffers.back()) == recorded[n].sum;
     ++compared;
     if (recorded[n].differs) ++known;

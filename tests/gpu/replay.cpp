@@ -126,7 +126,7 @@ class Replay {
       if (isThere && a->second.bytes.size() == i.bytes()) asked.emplace_back(&i, &a->second);
     }
     if (asked.empty()) return tally;
-    const test::Outcome o = test::runCase(*engine_, test, e.launch, false);
+    const test::Outcome o = test::runCase(*engine_, test, e.launch, test::Wanted::Nothing);
     if (!o.error.empty() || o.fault) {
       std::printf("FAIL %s: %s\n", e.name.c_str(), o.fault ? o.fault->message.c_str() : o.error.c_str());
       tally.failed += asked.size();

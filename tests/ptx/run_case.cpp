@@ -121,10 +121,11 @@ std::vector<uint64_t> fromMemory(const Buffer& b, const std::byte* memory) {
 }
 
 Outcome launch(machine::Engine& engine, const machine::ModulePtr& owner, const ptx::Function& kernel, const Case& c,
-               bool counters) {
+               Wanted wanted) {
   Outcome outcome;
   const ptx::Module& module = *owner;
-  auto executable = engine.compile(owner, kernel, {c.block, counters});
+  const bool counters = wanted == Wanted::Counters;
+  auto executable = engine.compile(owner, kernel, {c.block, counters, wanted == Wanted::Events});
   if (!executable) {
     outcome.error = executable.error().message;
     return outcome;
@@ -141,6 +142,13 @@ Outcome launch(machine::Engine& engine, const machine::ModulePtr& owner, const p
     std::memcpy(parameters.data() + p.offset, b.isScalar ? static_cast<const void*>(memory.data()) : &address,
                 b.isScalar ? p.size : 8);
   }
+  std::vector<std::pair<uint64_t, uint64_t>> memories;
+  for (size_t i = 0; i < module.variables.size(); ++i)
+    memories.emplace_back(reinterpret_cast<uint64_t>(globals.data()[i]), module.variables[i].size);
+  for (size_t i = 0; i < buffers.size(); ++i)
+    memories.emplace_back(reinterpret_cast<uint64_t>(buffers[i].data()),
+                          c.parameters[i].initial.size() * isa::bytes(c.parameters[i].type));
+  beginEvents(std::move(memories));
   machine::KernelLayout layout = machine::layoutKernel(module, kernel);
   machine::GridLaunch grid;
   grid.executable = executable->get();
@@ -157,6 +165,7 @@ Outcome launch(machine::Engine& engine, const machine::ModulePtr& owner, const p
   grid.witness = [&] { return engine.witness(module, kernel, {c.block}); };
   machine::GridResult result = machine::scheduler().run(grid);
   outcome.fault = result.fault;
+  outcome.events = takeEvents();
   for (size_t i = 0; i < c.parameters.size(); ++i)
     outcome.buffers.push_back(fromMemory(c.parameters[i], buffers[i].data()));
   if (counters) outcome.counters.assign(result.counters, result.counters + machine::kCounterCount);
@@ -237,7 +246,7 @@ void compareSites(const machine::SiteCounters& a, const machine::SiteCounters& b
 
 }  // namespace
 
-Outcome runCase(machine::Engine& engine, const TextTest& test, const Case& c, bool counters) {
+Outcome runCase(machine::Engine& engine, const TextTest& test, const Case& c, Wanted wanted) {
   Outcome outcome;
   auto module = ptx::parse(test.text, test.name);
   if (!module) {
@@ -257,7 +266,7 @@ Outcome runCase(machine::Engine& engine, const TextTest& test, const Case& c, bo
     outcome.error = fmt::format("kernel {} has {} parameters, the case gives {}", kernel->name,
                                 kernel->parameters.size(), c.parameters.size());
   else
-    outcome = launch(engine, kept, *kernel, c, counters);
+    outcome = launch(engine, kept, *kernel, c, wanted);
   return outcome;
 }
 
@@ -304,6 +313,8 @@ std::vector<std::string> compare(const Case& c, const Outcome& a, const Outcome&
                                           show(a.buffers[i][k], c.parameters[i].type),
                                           show(b.buffers[i][k], c.parameters[i].type)));
   compareSites(a.sites, b.sites, differences);
+  const auto ofEvents = compareEvents(a.events, b.events);
+  differences.insert(differences.end(), ofEvents.begin(), ofEvents.end());
   return differences;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "event_streams.hpp"
 #include "machine/counters.hpp"
 #include "machine/fault.hpp"
 #include "ptx/module.hpp"
@@ -18,10 +19,14 @@ struct Outcome {
   std::vector<std::vector<uint64_t>> buffers;  // by parameter
   std::vector<uint64_t> counters;              // empty unless they were asked for
   machine::SiteCounters sites;                 // what they are the sums of
+  EventStreams events;                         // likewise
 };
 
+/// What is asked for besides the results.
+enum class Wanted { Nothing, Counters, Events };
+
 /// Parses, verifies and compiles the test's text and runs `c` on `engine`.
-Outcome runCase(machine::Engine& engine, const TextTest& test, const Case& c, bool counters);
+Outcome runCase(machine::Engine& engine, const TextTest& test, const Case& c, Wanted wanted);
 
 /// The differences between an outcome and what the case expects, one per line; empty when there are none. `onGpu`: skip
 /// what only emulators promise.

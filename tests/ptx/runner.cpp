@@ -43,7 +43,7 @@ const std::map<std::string, std::function<std::unique_ptr<machine::Engine>()>> k
 
 struct Options {
   std::string engine = "interp";
-  bool compare = false;
+  bool compare = false, events = false;
   bool list = false;
   std::vector<std::string> files;
 };
@@ -62,16 +62,25 @@ bool report(const TextTest& test, const Case& c, const std::vector<std::string>&
 }
 
 std::vector<std::string> runOn(machine::Engine& engine, const TextTest& test, const Case& c) {
-  std::vector<std::string> differences = check(c, runCase(engine, test, c, false));
-  if (differences.empty() && !c.counts.empty()) differences = check(c, runCase(engine, test, c, true));
+  std::vector<std::string> differences = check(c, runCase(engine, test, c, Wanted::Nothing));
+  if (differences.empty() && !c.counts.empty()) differences = check(c, runCase(engine, test, c, Wanted::Counters));
   return differences;
 }
 
 std::vector<std::string> runBoth(machine::Engine& first, machine::Engine& second, const TextTest& test, const Case& c) {
-  std::vector<std::string> differences = compare(c, runCase(first, test, c, false), runCase(second, test, c, false));
-  if (differences.empty() && !c.error && !c.fault && !c.isScheduled)
-    differences = compare(c, runCase(first, test, c, true), runCase(second, test, c, true));
+  auto differencesOf = [&](Wanted wanted) {
+    return compare(c, runCase(first, test, c, wanted), runCase(second, test, c, wanted));
+  };
+  std::vector<std::string> differences = differencesOf(Wanted::Nothing);
+  if (differences.empty() && !c.error && !c.fault && !c.isScheduled) differences = differencesOf(Wanted::Counters);
   return differences;
+}
+
+/// What threads tell; of a case that ends in a fault it is not compared how far each has come.
+std::vector<std::string> compareStreams(machine::Engine& first, machine::Engine& second, const TextTest& test,
+                                        const Case& c) {
+  if (c.error || c.fault || c.isScheduled) return {};
+  return compare(c, runCase(first, test, c, Wanted::Events), runCase(second, test, c, Wanted::Events));
 }
 
 /// Runs a case in a process of its own, so that one that crashes or hangs takes no other with it.
@@ -151,6 +160,8 @@ std::function<std::vector<std::string>(const TextTest&, const Case&)> judge(cons
   };
   auto first = make(options.compare ? "interp" : options.engine), second = options.compare ? make("jit") : first;
   if (!first || !second) return nullptr;
+  if (options.events)
+    return [=](const TextTest& test, const Case& c) { return compareStreams(*first, *second, test, c); };
   if (options.compare) return [=](const TextTest& test, const Case& c) { return runBoth(*first, *second, test, c); };
   return [=](const TextTest& test, const Case& c) { return runOn(*first, test, c); };
 }
@@ -163,6 +174,8 @@ Options parse(int argc, char** argv) {
       options.engine = argv[++i];
     else if (word == "--compare")
       options.compare = true;
+    else if (word == "--events")
+      options.compare = options.events = true, listenToEvents();
     else if (word == "--list")
       options.list = true;
     else

@@ -1,0 +1,232 @@
+// See event_calls.hpp.
+#include "jit/event_calls.hpp"
+
+#include <algorithm>
+
+#include "machine/memory_order.hpp"
+#include "rt/event_calls.hpp"
+
+namespace ordito::jit {
+
+using isa::Type;
+using machine::AccessKind;
+using machine::AccessSpace;
+using SyncKind = machine::SyncEvent::Kind;
+
+namespace {
+
+AccessSpace accessSpace(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::Global: return AccessSpace::Global;
+    case ptx::Space::Shared: return AccessSpace::Shared;
+    case ptx::Space::Local: return AccessSpace::Local;
+    case ptx::Space::Const: return AccessSpace::Constant;
+    case ptx::Space::Param: return AccessSpace::Parameter;
+    default: return AccessSpace::Generic;
+  }
+}
+
+/// Is lane l's address that of lane 0 plus l × a stride?
+bool isAffine(const Address& a) {
+  if (a.groups != 1) return false;
+  const int64_t stride = a.pattern[1] - a.pattern[0];
+  for (unsigned l = 1; l < kLanes; ++l)
+    if (a.pattern[l] - a.pattern[l - 1] != stride) return false;
+  return true;
+}
+
+}  // namespace
+
+const ptx::Operand* operandNamed(const Instruction& i, std::string_view name) {
+  const auto forms = i.info().form.operandList();
+  for (size_t k = 0; k < i.operands.size(); ++k)
+    if (forms[k].name == name && i.operands[k].kind != ptx::Operand::Kind::None) return &i.operands[k];
+  return nullptr;
+}
+
+LlvmValue EventCalls::constants(llvm::Constant* data) {
+  auto* made = new llvm::GlobalVariable(c_.module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+  made->setAlignment(llvm::Align(8));
+  return made;
+}
+
+LlvmValue EventCalls::words(llvm::ArrayRef<uint32_t> words) {
+  return constants(llvm::ConstantDataArray::get(b_.getContext(), words));
+}
+
+LlvmValue EventCalls::ask(const char* name, llvm::ArrayRef<LlvmValue> arguments) {
+  std::vector<LlvmValue> all{c_.frame};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return c_.helper(name, b_.getInt32Ty(), all);
+}
+
+void EventCalls::tell(const char* name, llvm::ArrayRef<LlvmValue> arguments) {
+  std::vector<LlvmValue> all{c_.frame};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  c_.helper(name, b_.getVoidTy(), all);
+}
+
+/// Calls are inlined, and lines of modules that were linked can be the same: the kernel's own come first.
+uint32_t EventCalls::functionOf(const ptx::Instruction& i) const {
+  const auto& functions = f_.module->functions;
+  auto has = [&](const ptx::Function& f) {
+    auto at = std::ranges::lower_bound(f.instructions, i.line, {}, &ptx::Instruction::line);
+    while (at != f.instructions.end() && at->line == i.line && at->op != i.op) ++at;
+    return at != f.instructions.end() && at->line == i.line;
+  };
+  const auto kernel = static_cast<uint32_t>(f_.kernel - functions.data());
+  if (has(*f_.kernel)) return kernel;
+  const auto found = std::ranges::find_if(functions, has);
+  return found == functions.end() ? kernel : static_cast<uint32_t>(found - functions.begin());
+}
+
+LlvmValue EventCalls::accessSite(const Instruction& i, AccessKind kind, ptx::Space space, unsigned bytes) {
+  return words({i.line, functionOf(i), static_cast<uint32_t>(kind), static_cast<uint32_t>(accessSpace(space)),
+                static_cast<uint32_t>(machine::memoryOrder(i)), static_cast<uint32_t>(machine::memoryScope(i)), bytes});
+}
+
+LlvmValue EventCalls::syncSite(const Instruction& i, uint32_t line, SyncKind kind) {
+  const bool isFence = kind == SyncKind::Fence;
+  const auto order = isFence ? machine::fenceOrder(i) : machine::MemoryOrder::Weak;
+  const auto scope = isFence ? machine::memoryScope(i) : machine::MemoryScope::Block;
+  ptx::Instruction at = i;
+  at.line = line;
+  return words(
+      {line, functionOf(at), static_cast<uint32_t>(kind), static_cast<uint32_t>(order), static_cast<uint32_t>(scope)});
+}
+
+/// See rt::LocalVariables.
+LlvmValue EventCalls::localVariables() {
+  if (locals_) return locals_;
+  std::vector<uint64_t> table{plan_.privateSlots.localBytes, 0};
+  for (size_t v = 0; v < f_.variables.size(); ++v) {
+    if (f_.variables[v].space == ptx::Space::Shared || plan_.privateSlots.isPrivate[v]) continue;
+    table.push_back(plan_.privateSlots.localOffset[v]), table.push_back(f_.variables[v].size);
+    ++table[1];
+  }
+  return locals_ = constants(llvm::ConstantDataArray::get(b_.getContext(), table));
+}
+
+/// The bytes of the elements as a number; of more than 8 a digest, as the interpreter makes it (AccessEvent::stored).
+LlvmValue EventCalls::storedBy(llvm::ArrayRef<LlvmValue> elements) {
+  if (elements.empty()) return llvm::ConstantPointerNull::get(b_.getPtrTy());
+  auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
+  std::vector<LlvmValue> words;
+  unsigned bit = 0;
+  for (LlvmValue x : elements) {
+    const unsigned bits = x->getType()->getScalarSizeInBits();
+    x = b_.CreateBitCast(x, llvm::FixedVectorType::get(b_.getIntNTy(bits), kLanes));
+    x = b_.CreateShl(b_.CreateZExt(x, wide), bit % 64);
+    if (bit % 64 == 0)
+      words.push_back(x);
+    else
+      words.back() = b_.CreateOr(words.back(), x);
+    bit += bits;
+  }
+  LlvmValue digest = words[0];
+  for (size_t k = 1; k < words.size(); ++k)
+    digest = b_.CreateAdd(b_.CreateMul(digest, values_.constant(Type::u64, 0x9E3779B97F4A7C15, true)), words[k]);
+  return c_.inMemory(digest);
+}
+
+LlvmValue EventCalls::access(const Instruction& i, const AccessEvent& e) {
+  LlvmValue site = accessSite(i, e.kind, e.at.space, e.bytes), stored = storedBy(e.stored);
+  const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
+  if (isPlain && e.at.isGrouped() && isAffine(e.at)) {
+    LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
+    LlvmValue stride = b_.getInt64(static_cast<uint64_t>(e.at.pattern[1] - e.at.pattern[0]));
+    return ask("ordito_tell_affine", {site, c_.at.group, lanes(e.mask), base, stride, stored});
+  }
+  return ask("ordito_tell_lanes", {site, localVariables(), c_.at.group, lanes(e.mask),
+                                   c_.inMemory(addresses_.addressVector(e.at, 0, e.offset)), stored});
+}
+
+LlvmValue EventCalls::copy(const Instruction& i, const Address& from, const Address& to, const Parts& mask,
+                           unsigned bytes, LlvmValue wanted) {
+  if (!wanted) wanted = values_.constant(Type::u32, bytes, true);
+  return ask("ordito_tell_copy",
+             {accessSite(i, AccessKind::Copy, ptx::Space::Global, bytes), c_.at.group, lanes(mask),
+              c_.inMemory(addresses_.addressVector(from, 0, i.operands[1].offset)),
+              c_.inMemory(addresses_.addressVector(to, 0, i.operands[0].offset)), c_.inMemory(wanted)});
+}
+
+LlvmValue EventCalls::bulkCopy(const Instruction& i, uint32_t shared, LlvmValue to, LlvmValue from, LlvmValue bytes,
+                               LlvmValue barriers, const Parts& mask) {
+  return ask("ordito_tell_bulk", {accessSite(i, AccessKind::Copy, ptx::Space::Global, 0), c_.at.group, lanes(mask),
+                                  b_.getInt32(shared), c_.inMemory(to), c_.inMemory(from), c_.inMemory(bytes),
+                                  barriers ? c_.inMemory(barriers) : llvm::ConstantPointerNull::get(b_.getPtrTy())});
+}
+
+LlvmValue EventCalls::askMbarrier(const Instruction& i, LlvmValue addresses, const Parts& mask) {
+  return ask("ordito_ask_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.group,
+                                     lanes(mask), c_.inMemory(addresses)});
+}
+
+void EventCalls::mbarrier(const Instruction& i, SyncKind kind, LlvmValue addresses, LlvmValue numbers,
+                          const Parts& mask, LlvmValue told, bool touches) {
+  tell("ordito_tell_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.group, lanes(mask),
+                                b_.getInt32(static_cast<uint32_t>(kind)), c_.inMemory(addresses), c_.inMemory(numbers),
+                                told, b_.getInt32(touches)});
+}
+
+void EventCalls::fence(const Instruction& i) {
+  if (listens())
+    tell("ordito_tell_sync",
+         {syncSite(i, i.line, SyncKind::Fence), c_.at.group, lanes(values_.guardedMask(i)), b_.getInt32(0)});
+}
+
+void EventCalls::copies(const Instruction& i, SyncKind kind, uint32_t number) {
+  if (listens())
+    tell("ordito_tell_sync",
+         {syncSite(i, i.line, kind), c_.at.group, lanes(values_.guardedMask(i)), b_.getInt32(number)});
+}
+
+/// Lanes that run an operation which names lanes.
+void EventCalls::meeting(const Instruction& i) {
+  const int named = i.info().form.memberMask;
+  if (!listens() || named < 0) return;
+  LlvmValue members = operands_.operand(i, static_cast<size_t>(named), Type::u32, {});
+  tell("ordito_tell_meeting", {words({i.line, functionOf(i)}), c_.at.group, lanes(values_.guardedMask(i)),
+                               c_.inMemory(members), b_.getInt32(i.op == isa::Op::BarWarpSync)});
+}
+
+/// A barrier without a number is the cluster's.
+void EventCalls::barrier(const ir::Terminator& end, const Parts& mask, bool ends) {
+  if (!listens() || end.kind != ir::Terminator::Kind::Barrier || end.barrier.op == isa::Op::BarWarpSync) return;
+  const Instruction& i = end.barrier;
+  const bool isArrival = i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive;
+  auto valueOf = [&](const ptx::Operand* o, uint64_t otherwise) {
+    return c_.inMemory(o ? operands_.operand(*o, Type::u32, {}) : values_.constant(Type::u32, otherwise, true));
+  };
+  LlvmValue arrivals = ends ? c_.scratchAddress(plan_.spills.arrivals) : llvm::ConstantPointerNull::get(b_.getPtrTy());
+  tell("ordito_tell_barrier",
+       {syncSite(i, end.line, isArrival ? SyncKind::BarrierArrive : SyncKind::BarrierWait), c_.at.group, lanes(mask),
+        valueOf(operandNamed(i, "a"), 16), valueOf(operandNamed(i, "b"), 0), arrivals});
+}
+
+void EventCalls::beginBarriers() {
+  if (listens())
+    b_.CreateMemSet(c_.scratchAddress(plan_.spills.arrivals), b_.getInt8(0), plan_.facts.arrivalBytes, llvm::Align(4));
+}
+
+void EventCalls::endBarriers() {
+  if (listens())
+    tell("ordito_tell_barrier_done", {c_.scratchAddress(plan_.spills.arrivals), b_.getInt32(plan_.facts.warps())});
+}
+
+LlvmValue EventCalls::functionLines() {
+  if (!listens()) return llvm::ConstantPointerNull::get(b_.getPtrTy());
+  std::vector<uint32_t> table;
+  auto add = [&](const ptx::Function& f) {
+    if (!f.instructions.empty())
+      table.insert(table.end(), {f.instructions.front().line, f.instructions.back().line,
+                                 static_cast<uint32_t>(&f - f_.module->functions.data())});
+  };
+  add(*f_.kernel);
+  for (const ptx::Function& f : f_.module->functions)
+    if (&f != f_.kernel) add(f);
+  table.insert(table.end(), {0, 0, static_cast<uint32_t>(f_.kernel - f_.module->functions.data())});
+  return words(table);
+}
+
+}  // namespace ordito::jit

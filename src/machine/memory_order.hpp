@@ -1,0 +1,15 @@
+// What an instruction promises about the order of memory accesses, and among whom: from its words in the PTX to the
+// vocabulary of events (PTX ISA, "Memory Consistency Model").
+#pragma once
+
+#include "machine/events.hpp"
+
+namespace ordito::machine {
+
+/// Of an access.
+MemoryOrder memoryOrder(const ptx::Instruction& i);
+/// Of a fence.
+MemoryOrder fenceOrder(const ptx::Instruction& i);
+MemoryScope memoryScope(const ptx::Instruction& i);
+
+}  // namespace ordito::machine
