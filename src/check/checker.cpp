@@ -182,7 +182,7 @@ void Checker::usedUndefined(const machine::UndefinedEvent& use) {
 
 void Checker::rowsMove(const machine::RowsEvent& rows) {
   Lock lock(mutex_);
-  initialisation_.rowsMove(rows, current, findings_);
+  if (options_.followsValues) initialisation_.rowsMove(rows, current, findings_);
 }
 
 void Checker::operationSubmitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint>) {
@@ -235,7 +235,7 @@ void Checker::launchEnded(const machine::LaunchEvent& launch) {
 void Checker::allocated(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_[a.address] = a;
-  initialisation_.allocated(a);
+  if (options_.followsValues) initialisation_.allocated(a);
   for (auto it = freed_.lower_bound(a.address); it != freed_.end() && it->first < a.address + a.bytes;)
     it = freed_.erase(it);
 }
@@ -243,7 +243,7 @@ void Checker::allocated(const machine::Allocation& a) {
 void Checker::freed(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_.erase(a.address);
-  initialisation_.freed(a);
+  if (options_.followsValues) initialisation_.freed(a);
   freed_[a.address] = a;
 }
 
@@ -280,7 +280,8 @@ machine::Listener* listener() {
   const Environment environment = readEnvironment();
   if (environment.check.empty()) return nullptr;
   // Never destroyed: streams may run while the process ends.
-  static auto* const instance = new Checker({environment.check, environment.checkLeaks != 0});
+  static auto* const instance =
+      new Checker({environment.check, environment.checkLeaks != 0, environment.checkValues != 0});
   return instance;
 }
 

@@ -22,6 +22,7 @@ namespace ordito::check {
 struct Options {
   std::string path;
   bool wantsLeaks = false;
+  bool followsValues = true;  // else nothing is said of uninitialised memory
 };
 
 class Checker : public machine::Listener {
@@ -29,7 +30,7 @@ class Checker : public machine::Listener {
   explicit Checker(Options options) : options_(std::move(options)) {}
 
   bool wantsAccesses() const override { return true; }
-  bool wantsUndefined() const override { return true; }
+  bool wantsUndefined() const override { return options_.followsValues; }
   uint32_t allowed(const machine::AccessEvent& access) override;
   void accessed(const machine::AccessEvent& access) override;
   void synchronised(const machine::SyncEvent& sync) override;

@@ -99,6 +99,7 @@ int check(const CheckOptions& options, const std::vector<std::string>& program) 
   if (!known) return complain(known.error().message);
   setenv("ORDITO_THREADS", "1", 1);  // events come in the order in which memory changes
   if (options.wantsLeaks) setenv("ORDITO_CHECK_LEAKS", "1", 1);
+  if (options.skipsValues) setenv("ORDITO_CHECK_VALUES", "0", 1);
   const auto [status, report] = runForReport("ORDITO_CHECK", options.json, program);
   if (status == 127) return status;
   if (!report) return complain(report.error().message);
@@ -123,6 +124,8 @@ void addCheckCommand(CLI::App& app) {
   command->add_option("--write-baseline", options->newBaseline, "Write such a file of this run's findings");
   command->add_option("--log", options->log, "Write the text to a file");
   command->add_option("--limit", options->limit, "Print at most so many findings");
+  command->add_flag("--no-uninitialised", options->skipsValues,
+                    "Do not follow uninitialised values: kernels run as compiled code, much faster");
   command->add_flag("--leaks", options->wantsLeaks, "Memory that is never freed is a finding");
   command->add_flag("--notes", options->wantsNotes, "Print notes too");
   command->prefix_command();

@@ -12,6 +12,7 @@ struct CheckOptions {
   std::string log;              // where the text goes; empty: stderr
   std::string format = "text";  // or "compute-sanitizer"
   bool wantsLeaks = false, wantsNotes = false, isForGithub = false;
+  bool skipsValues = false;                            // without the rules that follow values: kernels are compiled
   int exitCode = 99;                                   // if there is a finding as bad as `failOn`
   size_t limit = 10'000;                               // findings that are printed
   std::function<bool(const std::string& rule)> takes;  // null: all rules

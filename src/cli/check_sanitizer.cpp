@@ -143,6 +143,7 @@ Parsed parse(const Words& words) {
       if (tool != "memcheck" && tool != "racecheck" && tool != "initcheck" && tool != "synccheck")
         refuse(fmt::format("--tool {}: there are memcheck, racecheck, initcheck and synccheck", tool));
       o.takes = [tool](const std::string& rule) { return belongsTo(tool, rule); };
+      o.skipsValues = tool != "initcheck";
     } else if (name == "--error-exitcode") {
       o.exitCode = number();
       o.failOn = "warning";

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What `ordito check` says of small programs, wrong ones and right ones that look like them.
 
-usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races|initialisation|api|synchronisation
+usage: check_test.py PATH/TO/ordito SCRATCH_FOLDER memory|races|initialisation|api|synchronisation [OPTION...]
+
+The options are those of `ordito check`: with --no-uninitialised kernels run as compiled code, and must be judged alike.
 """
 import json
 import pathlib
@@ -66,7 +68,7 @@ RANK = {"note": 0, "warning": 1, "error": 2}
 
 def judge(ordito, program, case, report):
     report.unlink(missing_ok=True)
-    options = ["--leaks"] if case in ("leak", "ok_none") else []
+    options = [*sys.argv[4:], *(["--leaks"] if case in ("leak", "ok_none") else [])]
     run = subprocess.run([ordito, "check", "--json", report, *options, program, case], capture_output=True, text=True)
     if not report.exists():
         return None, run
