@@ -215,7 +215,6 @@ void EventCalls::endBarriers() {
 }
 
 LlvmValue EventCalls::functionLines() {
-  if (!listens()) return llvm::ConstantPointerNull::get(b_.getPtrTy());
   std::vector<uint32_t> table;
   auto add = [&](const ptx::Function& f) {
     if (!f.instructions.empty())

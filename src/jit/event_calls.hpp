@@ -44,7 +44,7 @@ class EventCalls : private Emitting {
   void barrier(const ir::Terminator& end, const Parts& mask, bool ends);
   void beginBarriers();
   void endBarriers();
-  /// For the lane scheduler; null if nobody listens.
+  /// For the lane scheduler.
   LlvmValue functionLines();
 
  private:

@@ -44,10 +44,11 @@ void ScheduledRegions::start(llvm::BasicBlock* round, llvm::PHINode* state) {
   b_.CreateCondBr(b_.CreateICmpEQ(resumes, b_.getInt32(0)), fresh, resumed);
   b_.SetInsertPoint(fresh);
   parts_.reductions.clear();
-  c_.helper(
-      "ordito_schedule_begin", b_.getVoidTy(),
-      {laneScheduler(), c_.frame, b_.getInt32(plan_.facts.warps()), b_.getInt32(block[0] * block[1] * block[2]),
-       c_.scratchAddress(plan_.spills.live), c_.scratchAddress(plan_.spills.reduction), eventCalls_.functionLines()});
+  c_.helper("ordito_schedule_begin", b_.getVoidTy(),
+            {laneScheduler(), c_.frame, b_.getInt32(plan_.facts.warps()), b_.getInt32(block[0] * block[1] * block[2]),
+             c_.scratchAddress(plan_.spills.live), c_.scratchAddress(plan_.spills.reduction)});
+  if (eventCalls_.listens())
+    c_.helper("ordito_schedule_listen", b_.getVoidTy(), {laneScheduler(), eventCalls_.functionLines()});
   state->addIncoming(b_.getInt32(0), fresh);
   b_.CreateBr(round);
   b_.SetInsertPoint(resumed);

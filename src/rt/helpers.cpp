@@ -82,9 +82,10 @@ void checkWidening(const BlockFrame* frame, uint32_t line, const int64_t* bases,
 }
 
 void beginBlock(LaneScheduler* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live,
-                uint32_t* reduction, const FunctionLines* heard) {
-  lot->begin(frame, warps, threads, live, reduction, heard);
+                uint32_t* reduction) {
+  lot->begin(frame, warps, threads, live, reduction);
 }
+void listenToBlock(LaneScheduler* lot, const FunctionLines* functions) { lot->listen(functions); }
 void enterRegion(LaneScheduler* lot, uint32_t resumePoint, uint32_t isWhole) { lot->enter(resumePoint, isWhole != 0); }
 uint32_t takesBreak(LaneScheduler* lot, uint32_t resumePoint) { return lot->takesBreak(resumePoint); }
 uint64_t nextLanes(LaneScheduler* lot) { return lot->next(); }
@@ -314,6 +315,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_no_barrier", noBarrier);
   add("ordito_check_widening", checkWidening);
   add("ordito_schedule_begin", beginBlock);
+  add("ordito_schedule_listen", listenToBlock);
   add("ordito_schedule_enter", enterRegion);
   add("ordito_schedule_takes_break", takesBreak);
   add("ordito_schedule_next", nextLanes);

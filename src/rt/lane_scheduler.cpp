@@ -75,9 +75,8 @@ void noBarrier(const machine::BlockFrame* frame, uint32_t line, uint32_t number)
 }
 
 void LaneScheduler::begin(const machine::BlockFrame* f, uint32_t count, uint32_t blockThreads, std::byte* liveLanes,
-                          uint32_t* reductionCounts, const FunctionLines* functions) {
+                          uint32_t* reductionCounts) {
   *this = {};
-  heard = functions;
   frame = f;
   warps = count;
   threads = blockThreads;

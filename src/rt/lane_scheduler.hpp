@@ -68,8 +68,9 @@ struct LaneScheduler {
   static size_t resultOffset() { return sizeof(LaneScheduler) + offsetof(ScheduledWarp, result); }
 
   /// When a block starts.
-  void begin(const machine::BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live, uint32_t* reduction,
-             const FunctionLines* heard);
+  void begin(const machine::BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live, uint32_t* reduction);
+  /// Listeners are to hear of its barriers and meetings, too.
+  void listen(const FunctionLines* functions) { heard = functions; }
   /// All threads are at `point`: all of the block if `isWhole`, else those that have not ended.
   void enter(uint32_t resumePoint, bool isWhole);
   /// Lanes in the low word, then 16 bits each of point and warp. Without lanes: where all have met, kEnded or kWaits.
