@@ -1,12 +1,14 @@
 // What branches cost: warps whose lanes agree, and warps whose lanes part. A warp goes every way that one of its lanes
 // takes, one after the other; how many ways that were is counted by the kernels themselves. Besides: a choice without a
-// branch, a loop unrolled, and blocks that do not fill their warps.
+// branch, a loop unrolled, and blocks that do not fill their warps. --trace simulates a warp: its issue slots with the
+// lanes that idle, and what lanes with program counters of their own need that lanes in step did not.
 //
-//   divergence [--size N] [--variant NAME] [--rounds R] [--json]        N: threads
+//   divergence [--size N] [--variant NAME] [--rounds R] [--json] [--trace]        N: threads
 #include <cmath>
 
 #include "../common/output.hpp"
 #include "kernels.cuh"
+#include "simt.hpp"
 
 namespace {
 
@@ -138,13 +140,46 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"unrolled", "lang.pragma_unroll", "The same, unrolled by #pragma", true, runLoop<64>},
 };
 
+/// A line for each issue slot; X is a lane that idles.
+void printSlots(const char* title, const std::vector<simt::Slot>& slots) {
+  std::printf("%s: %zu issue slots\n", title, slots.size());
+  for (const simt::Slot& slot : slots) {
+    std::string lanes;
+    for (int lane = 0; lane < simt::kLanes; ++lane) lanes += (slot.lanes >> lane & 1u) != 0 ? '|' : 'X';
+    std::printf("  %-4s %s\n", slot.name.c_str(), lanes.c_str());
+  }
+}
+
+/// Of 0, 1, ... 31 and zeros behind them, the sum that lane 0 has at the end.
+int reduced(bool together, bool synchronises) {
+  simt::Warp warp;
+  for (int lane = 0; lane < simt::kLanes; ++lane) warp.shared[lane] = lane;
+  const simt::Program program = simt::lastWarp(synchronises);
+  together ? simt::runTogether(program, warp) : simt::runIndependent(program, warp);
+  return warp.shared[0];
+}
+
+int trace() {
+  simt::Warp warp;
+  printSlots("if (c) {I1 I2 I3} else {I4 I5} I6, lanes 2 and 31 false",
+             simt::runTogether(simt::ifElse([](int lane) { return lane != 2 && lane != 31; }), warp));
+  printSlots("all lanes true", simt::runTogether(simt::ifElse([](int) { return true; }), warp));
+  printSlots("all lanes false", simt::runTogether(simt::ifElse([](int) { return false; }), warp));
+  std::printf("the last warp of a reduction of 0 to 31, whose sum is 496\n");
+  std::printf("  lanes in step: %d without synchronisation, %d with it\n", reduced(true, false), reduced(true, true));
+  std::printf("  lanes on their own: %d without synchronisation, %d with it\n", reduced(false, false),
+              reduced(false, true));
+  return reduced(false, true) == 496 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   lab::Options options;
   options.size = std::size_t{1} << 16;
   options.block = kBlock;
-  options = lab::parse(argc, argv, options);
+  options = lab::parse(argc, argv, options, " [--trace]");
+  if (options.trace) return trace();
   if (options.size > kLargestSize) lab::usageError("--size: at most 2^24 threads");
   lab::mustFit(options.size, sizeof(int), sizeof(int));
   lab::Output output("divergence", options);

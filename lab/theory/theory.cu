@@ -6,6 +6,7 @@
 
 #include "../common/output.hpp"
 #include "host.hpp"
+#include "interleavings.hpp"
 #include "machines.hpp"
 #include "pram.hpp"
 
@@ -214,6 +215,20 @@ void runFalseSharing(Context& c, lab::Measurement& row) {
   });
 }
 
+/// Of the 70 orders of two times four steps only those are right in which one thread stores before the other loads: the
+/// other may have its index before that, at five places, and either may be first.
+void runInterleavings(Context&, lab::Measurement& row) {
+  runOnce(row, [&] {
+    Outcomes plain, atomic;
+    tryOrders(plainIncrement(), 0, 0, {}, plain);
+    tryOrders(atomicIncrement(), 0, 0, {}, atomic);
+    row.note = std::to_string(plain.lost) + " of " + std::to_string(plain.orders) + " orders lose an increment, " +
+               std::to_string(atomic.lost) + " of " + std::to_string(atomic.orders) + " with atomics";
+    return plain.orders == 70 && plain.lost == 60 && atomic.orders == 6 && atomic.lost == 0 && !plain.impossible &&
+           !atomic.impossible;
+  });
+}
+
 __global__ void theoryAdd(const long* in, long* out, unsigned n) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i] + 3;
@@ -314,6 +329,7 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"thread", "th.unix_thread", "A variable that a thread sets", true, runThread},
     {"states", "th.thread_states", "The states of a thread", true, runStates},
     {"false_sharing", "th.false_sharing", "Counters that share a cache line", true, runFalseSharing},
+    {"interleavings", "at.rmw", "All orders of two increments", true, runInterleavings},
     {"intermediate", "th.intermediate_on_gpu", "Intermediate results that stay", true, runIntermediate},
     {"batch", "xfer.batch", "One large copy instead of eight", true, runBatch},
 };
