@@ -19,4 +19,6 @@ extern "C" void orditoTellOnce(const char* subject, const char* text);
 /// Asked by programs that only tell what there is.
 #define NO_VERSION(name) \
   extern "C" std::size_t name() { return 0; }
+/// What programs read directly; wide enough for a number or a pointer.
+#define EMPTY_VARIABLE(name) extern "C" const long long name = 0;
 #include ORDITO_REFUSED_LIST

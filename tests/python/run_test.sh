@@ -46,6 +46,14 @@ expect 'variables' "'$toolkit', '$toolkit/bin/ptxas', '--xla_gpu_cuda_data_dir=$
 expect 'those of the user stay' "'mine', '--xla_gpu_cuda_data_dir=x'" env TRITON_PTXAS_PATH=mine XLA_FLAGS=--xla_gpu_cuda_data_dir=x "$ordito" run "$python" -c "$show"
 expect 'flags are added' "'--xla_gpu_cuda_data_dir=$toolkit --xla_dump_to=x'" env XLA_FLAGS=--xla_dump_to=x "$ordito" run "$python" -c "$show"
 expect 'our packages' '^ordito_torch$' "$ordito" run "$python" -c 'import importlib.metadata as m; print(*[e.value.split(":")[0] for e in m.entry_points(group="torch.backends")])'
+mkdir -p fake
+cat > fake/torch.py <<'PYTHON'
+from types import SimpleNamespace
+backends = SimpleNamespace(cuda=SimpleNamespace(is_built=lambda: False))
+PYTHON
+load='import sys; sys.path.insert(0, "fake"); import ordito_torch; ordito_torch.load(); print("loaded")'
+expect 'a PyTorch without CUDA is told where there is one' 'built without CUDA.*pip install --no-deps torch' "$ordito" run "$python" -c "$load"
+expect 'unless it is to be left alone' '^loaded$' env ORDITO_TORCH=0 "$ordito" run "$python" -c "$load"
 expect 'other programs are left alone' '^none$' "$ordito" run awk 'BEGIN { print ("LD_AUDIT" in ENVIRON) ? "set" : "none" }'
 
 [ $failures -eq 0 ] && echo "all as expected"
