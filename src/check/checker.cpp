@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/environment.hpp"
+#include "check/whole_access.hpp"
 #include "machine/device_heap.hpp"
 #include "ptx/source_lines.hpp"
 
@@ -143,7 +144,7 @@ uint32_t Checker::allowed(const AccessEvent& access) {
   if (!hasPlaces(access.space)) return access.at.lanes;
   Lock lock(mutex_);
   Running* r = running(access.at.frame);
-  if (!r) return access.at.lanes;
+  if (!r || isWhollyFine(r->launch, access)) return access.at.lanes;
   uint32_t lanes = 0;
   for (uint32_t rest = access.at.lanes; rest; rest &= rest - 1) {
     AccessEvent one{.at = access.at, .kind = access.kind, .space = access.space};

@@ -183,7 +183,7 @@ void EventCalls::copies(const Instruction& i, SyncKind kind, uint32_t number) {
 
 /// Lanes that run an operation which names lanes.
 void EventCalls::meeting(const Instruction& i) {
-  const int named = i.info().form.memberMask;
+  const int8_t named = i.info().form.memberMask;
   if (!listens() || named < 0) return;
   LlvmValue members = operands_.operand(i, static_cast<size_t>(named), Type::u32, {});
   tell("ordito_tell_meeting", {words({i.line, functionOf(i)}), c_.at.group, lanes(values_.guardedMask(i)),
