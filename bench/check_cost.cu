@@ -1,6 +1,6 @@
-// What ordito check costs (docs/check.md): the processor's time for four kernels of the courses, which the program takes
-// itself, so that it can be run alone and under the checker, in either engine. Each kernel has run once before, so that
-// no time is that of the compiler.
+// What ordito check costs (docs/check.md): the processor's time for four kernels of the courses, which the program
+// takes itself, so that it can be run alone and under the checker, in either engine. Each kernel has run once before,
+// so that no time is that of the compiler.
 #include <cstdio>
 #include <ctime>
 #include <initializer_list>
