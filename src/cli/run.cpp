@@ -1,5 +1,5 @@
-// `ordito run [--gpu NAME] [--gpus N] [--fidelity] prog args...`: runs an executable with our CUDA libraries, however
-// it was built.
+// `ordito run [--gpu NAME] [--gpus N] [--fidelity] [--timeline F] prog args...`: runs an executable with our CUDA
+// libraries, however it was built.
 //
 // Programs that nvcc linked have no path to any CUDA library, so the loader is told where ours are. The program
 // replaces this process: its exit status, its signals and its terminal are its own; unless there is a report to make
@@ -49,6 +49,7 @@ void addRunCommand(CLI::App& app) {
     std::string gpu;
     std::optional<int64_t> gpus;
     FidelityOptions fidelity;
+    std::string timeline;
   };
   auto options = std::make_shared<Options>();
   CLI::App* run = app.add_subcommand("run", "Run a program with Ordito's CUDA libraries");
@@ -62,6 +63,9 @@ void addRunCommand(CLI::App& app) {
                   "End with status 3 if an instruction of one of these kinds ran: " + fidelity::allKinds())
       ->delimiter(',')
       ->allow_extra_args(false);
+  run->add_option(
+      "--timeline", options->timeline,
+      "Write when each operation of each stream began and ended to a file, as trace viewers read it (JSON)");
   // From the program's name on, everything is the program's.
   run->prefix_command();
   run->callback([run, options] {
@@ -72,6 +76,7 @@ void addRunCommand(CLI::App& app) {
     } else {
       chooseGpu("run", options->gpu);
     }
+    if (!options->timeline.empty()) setenv("ORDITO_TIMELINE", options->timeline.c_str(), 1);
     const FidelityOptions& f = options->fidelity;
     if (f.wanted || !f.json.empty() || !f.failOn.empty()) std::exit(runWithFidelity(f, command));
     replaceBy(command);

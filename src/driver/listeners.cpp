@@ -7,6 +7,7 @@
 #include "hotspots/hotspots.hpp"
 #include "machine/listener.hpp"
 #include "profile/profile.hpp"
+#include "timeline/timeline.hpp"
 
 namespace ordito::driver {
 
@@ -18,6 +19,7 @@ constexpr machine::Listener* (*kListeners[])() = {
     caches::listener,    // hits of the caches (ordito profile --caches)
     check::listener,     // memory errors and races (ordito check)
     fidelity::listener,  // the instructions that do not give a GPU's bits (ordito run --fidelity)
+    timeline::listener,  // when the operations of streams ran (ordito run --timeline)
 };
 
 }  // namespace
