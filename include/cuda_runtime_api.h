@@ -74,7 +74,7 @@ cudaError_t cudaCtxResetPersistingL2Cache(void);
 
 // Removed in CUDA 13: devices by the name of the host thread.
 cudaError_t cudaThreadExit(void);
-cudaError_t cudaThreadSynchronize(void);
+cudaError_t cudaThreadSynchronize(void) __attribute__((deprecated("use cudaDeviceSynchronize()")));
 cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value);
 cudaError_t cudaThreadGetLimit(size_t* value, enum cudaLimit limit);
 cudaError_t cudaThreadGetCacheConfig(enum cudaFuncCache* config);

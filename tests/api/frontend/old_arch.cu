@@ -1,5 +1,5 @@
 // Programs guard their own atomicAdd(double) by the architecture; one that is too old for clang becomes the closest.
-// OPTIONS: -arch=sm_35
+// OPTIONS: -arch=sm_35 -Xcompiler -Wno-deprecated-declarations
 #include <cuda_runtime.h>
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
 __device__ double atomicAdd(double* address, double value) {

@@ -42,4 +42,9 @@ refused write_to_constant "const" <<'END'
 __constant__ int table[4];
 __global__ void kernel(const int* __restrict__ in) { in[0] = table[0]; }
 END
+# Not refused, but warned of.
+refused name_of_cuda_3 "'cudaThreadSynchronize' is deprecated: use cudaDeviceSynchronize" <<'END'
+#pragma clang diagnostic error "-Wdeprecated-declarations"
+int main() { return cudaThreadSynchronize(); }
+END
 exit $failed
