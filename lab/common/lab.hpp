@@ -150,9 +150,10 @@ struct Measurement {
   dim3 block = dim3(0, 0, 0);
   int launchFirst = 0;
   int launchCount = 0;
-  double kernelMs = 0;  // between two CUDA events around the launches
-  double totalMs = 0;   // wall clock around launches, copy back and host part
-  double bytes = 0;     // moved by the algorithm, for the bandwidth column; 0 if meaningless
+  double kernelMs = 0;               // between two CUDA events around the launches
+  double totalMs = 0;                // wall clock around launches, copy back and host part
+  long long beginNs = 0, endNs = 0;  // of the last round, on the steady clock, for who lays a timeline beside it
+  double bytes = 0;                  // moved by the algorithm, for the bandwidth column; 0 if meaningless
   double flops = 0;
   std::string result;
   Verified verified = Verified::no;
@@ -170,6 +171,7 @@ class WallClock {
   double ms() const {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
   }
+  long long startNs() const { return std::chrono::nanoseconds(start_.time_since_epoch()).count(); }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -195,6 +197,8 @@ void timeRounds(int rounds, Measurement& row, Prepare prepare, Deliver deliver, 
     LAB_CHECK(cudaEventSynchronize(end));
     finish();
     total.push_back(clock.ms());
+    row.beginNs = clock.startNs();
+    row.endNs = row.beginNs + static_cast<long long>(total.back() * 1e6);
     float elapsed = 0;
     LAB_CHECK(cudaEventElapsedTime(&elapsed, begin, end));
     kernel.push_back(elapsed);

@@ -151,7 +151,8 @@ class Output {
            ",\"grid\":" + jsonDim(row.grid) + ",\"block\":" + jsonDim(row.block) +
            ",\"launch_first\":" + std::to_string(row.launchFirst) +
            ",\"launch_count\":" + std::to_string(row.launchCount) + ",\"kernel_ms\":" + jsonNumber(row.kernelMs) +
-           ",\"total_ms\":" + jsonNumber(row.totalMs) + ",\"bytes\":" + jsonNumber(row.bytes) +
+           ",\"total_ms\":" + jsonNumber(row.totalMs) + ",\"begin_ns\":" + std::to_string(row.beginNs) +
+           ",\"end_ns\":" + std::to_string(row.endNs) + ",\"bytes\":" + jsonNumber(row.bytes) +
            ",\"flops\":" + jsonNumber(row.flops) + ",\"result\":" + jsonQuote(row.result) +
            ",\"verified\":" + verified + ",\"note\":" + jsonQuote(row.note) + "}";
   }

@@ -23,6 +23,7 @@
 #include "cli/lab_plot.hpp"
 #include "cli/lab_report.hpp"
 #include "cli/lab_study.hpp"
+#include "cli/lab_timeline.hpp"
 #include "frontend/prefix.hpp"
 #include "frontend/process.hpp"
 #include "machine/gpu.hpp"
@@ -173,11 +174,13 @@ int check(const LabProgram& program, const fs::path& binary, Request request) {
   return outcome->status;
 }
 
-Expected<Run> runProgram(const fs::path& binary, const Request& request, int rounds, const fs::path& profile) {
+/// `variable`: the one that names the file for what is recorded of the run, if anything is.
+Expected<Run> runProgram(const fs::path& binary, const Request& request, int rounds, const char* variable = nullptr,
+                         const fs::path& file = {}) {
   CapturedCommand command = runCommand(binary, request, "run");
   command.arguments.insert(command.arguments.end(), {"--json", "--progress"});
   for (std::string& argument : programArguments(request, rounds)) command.arguments.push_back(std::move(argument));
-  if (!profile.empty()) command.environment.emplace_back("ORDITO_PROFILE", profile.string());
+  if (variable) command.environment.emplace_back(variable, file.string());
   const auto outcome = capture(command);
   if (!outcome) return tl::unexpected(outcome.error());
   Run run;
@@ -187,18 +190,36 @@ Expected<Run> runProgram(const fs::path& binary, const Request& request, int rou
   return run;
 }
 
+struct Recorded {
+  json document, recording;
+};
+
+Expected<Recorded> runRecorded(const fs::path& binary, const Request& request, int rounds, const char* variable) {
+  const frontend::TemporaryFolder folder;
+  const fs::path file = folder.path() / "recording.json";
+  const auto run = runProgram(binary, request, rounds, variable, file);
+  if (!run) return tl::unexpected(run.error());
+  if (run->document.is_null() || run->status != 0) return fail("the recorded run ended with status {}", run->status);
+  std::ifstream stream(file);
+  if (!stream) return fail("the recorded run left no file for {}", variable);
+  json recording = json::parse(stream, nullptr, false);
+  if (recording.is_discarded()) return fail("what {} left is not JSON", variable);
+  return Recorded{run->document, std::move(recording)};
+}
+
 /// The second run, with counters. Whatever is wrong with it costs the counters, not the verified times.
 Expected<> count(const fs::path& binary, const Request& request, json& document) {
-  const frontend::TemporaryFolder folder;
-  const fs::path file = folder.path() / "profile.json";
-  const auto run = runProgram(binary, request, 1, file);
+  const auto run = runRecorded(binary, request, 1, "ORDITO_PROFILE");
   if (!run) return tl::unexpected(run.error());
-  if (run->document.is_null() || run->status != 0) return fail("the counted run ended with status {}", run->status);
-  std::ifstream stream(file);
-  if (!stream) return fail("the counted run left no profile");
-  const json profile = json::parse(stream, nullptr, false);
-  if (profile.is_discarded()) return fail("the profile is not JSON");
-  return addMetrics(document, run->document, profile);
+  return addMetrics(document, run->document, run->recording);
+}
+
+/// The second run of the programs that are drawn on a line of time. In its first round kernels are compiled, so the
+/// second one is shown.
+Expected<std::vector<LabTimeline>> timelines(const fs::path& binary, const Request& request) {
+  const auto run = runRecorded(binary, request, 2, "ORDITO_TIMELINE");
+  if (!run) return tl::unexpected(run.error());
+  return labTimelines(run->document, run->recording);
 }
 
 // ---------------------------------------------------------------------------------------------------------- output
@@ -312,10 +333,10 @@ bool canPlot(const Request& request) {
 }
 
 /// True if the chart could be written, or was not asked for.
-bool plot(const Request& request, const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+bool plot(const Request& request, const std::string& chart) {
   if (request.plot.empty()) return true;
   std::ofstream file(request.plot);
-  file << plotLadder(catalogue, program, document);
+  file << chart;
   file.close();
   if (!file) complain(kUsage, fmt::format("cannot write {}", request.plot));
   return static_cast<bool>(file);
@@ -388,7 +409,7 @@ int runStudy(const LabCatalogue& catalogue, const LabProgram& program, const fs:
   bool right = true;
   for (const LabStudy::Launch& launch : program.study->launches) {
     request.variant = launch.variant;
-    auto timed = runProgram(binary, request, request.rounds, {});
+    auto timed = runProgram(binary, request, request.rounds);
     if (!timed) return complain(kWrong, timed.error().message);
     if (timed->document.is_null()) return noDocument(program, *timed);
     timed->document.at("variants").at(0)["metrics"] = json::object();
@@ -403,6 +424,20 @@ int runStudy(const LabCatalogue& catalogue, const LabProgram& program, const fs:
   }
   printStudy(request, catalogue, program, std::move(all));
   return right ? kRight : kWrong;
+}
+
+/// The rest of `run` for a program that is drawn on a line of time. It has no counters: launches of several streams are
+/// made in one order and end in another, so nothing says which is whose.
+int runTimelines(const LabCatalogue& catalogue, const LabProgram& program, const fs::path& binary,
+                 const Request& request, Run& timed) {
+  fmt::print(stderr, "{}: recording its operations\n", program.name);
+  const auto all = timelines(binary, request);
+  if (!all) complain(kWrong, "no timeline: " + all.error().message);
+  if (all) timed.document["timeline"] = timelineJson(*all);
+  print(request, catalogue, program, timed.document);
+  if (all && !request.json && !request.csv) fmt::print("\n{}", timelineText(*all));
+  if (all && !plot(request, timelinePicture(program.title, *all))) return kUsage;
+  return timed.status == 0 && all ? kRight : kWrong;
 }
 
 int run(const LabCatalogue& catalogue, const Request& request) {
@@ -423,16 +458,17 @@ int run(const LabCatalogue& catalogue, const Request& request) {
   if (request.check) return check(*program, *binary, request);
   if (request.study) return runStudy(catalogue, *program, *binary, request);
 
-  auto timed = runProgram(*binary, request, request.rounds, {});
+  auto timed = runProgram(*binary, request, request.rounds);
   if (!timed) return complain(kWrong, timed.error().message);
   if (timed->document.is_null()) return noDocument(*program, *timed);
   json& document = timed->document;
   for (json& variant : document.at("variants")) variant["metrics"] = json::object();
+  if (program->drawn == "timeline") return runTimelines(catalogue, *program, *binary, request, *timed);
   fmt::print(stderr, "{}: counting\n", program->name);
   const auto counted = count(*binary, request, document);
   if (!counted) complain(kWrong, "no counters: " + counted.error().message);
   print(request, catalogue, *program, document);
-  if (!plot(request, catalogue, *program, document)) return kUsage;
+  if (!plot(request, plotLadder(catalogue, *program, document))) return kUsage;
   return timed->status == 0 && counted ? kRight : kWrong;
 }
 
@@ -454,7 +490,7 @@ void describe(CLI::App& app, Request& request) {
   run->add_option("--rounds", request.rounds, "Repetitions, the median is reported")->check(CLI::Range(1, 1000));
   CLI::Option* variant = run->add_option("--variant", request.variant, "Only this variant");
   run->add_flag("--all", request.all, "Also the variants left out by default")->excludes(variant);
-  run->add_option("--plot", request.plot, "Write the ladder as a bar chart (SVG) to this file");
+  run->add_option("--plot", request.plot, "Write the ladder as a bar chart, or a timeline, to this file (SVG)");
   run->add_flag("--explain", request.explain, "Say of each rung which counters changed");
   run->add_flag("--trace", request.trace, "The program's worked examples, step by step, instead of the table");
   run->add_flag("--study", request.study, "The published profile, metric by metric, instead of the table (matmul)")
