@@ -24,7 +24,7 @@ def compiler_arguments(entry):
     words = iter(shlex.split(entry["command"]))
     next(words)
     for word in words:
-        if word in ("-o", "-c", "-MF", "-MT"):
+        if word in ("-o", "-c", "-MF", "-MT", "-Xclang"):  # -Xclang: of precompiled headers, which the compiler alone reads
             next(words)
         elif word in ("-isystem", "-include"):
             yield from (word, next(words))
@@ -71,9 +71,12 @@ def main():
     known = {entry["file"]: entry for entry in json.loads((build / "compile_commands.json").read_text())}
     entries = [e for file, e in known.items() if (file in wanted if wanted else is_source(file))]
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("ORDITO_TEST_JOBS", "2"))) as pool:
-        found = "".join(pool.map(lambda batch: findings(batch, build), list(batches(entries))))
-    print(found or f"clang-tidy: {len(entries)} files, nothing found")
-    sys.exit(bool(found))
+        found = False
+        for text in pool.map(lambda batch: findings(batch, build), list(batches(entries))):
+            found |= bool(text)
+            print(text, end="", flush=True)
+    print(f"clang-tidy: {len(entries)} files, {'see above' if found else 'nothing found'}")
+    sys.exit(found)
 
 
 if __name__ == "__main__":

@@ -252,8 +252,10 @@ void LaneScheduler::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived
 void LaneScheduler::tellComplete(uint32_t barrier) {
   std::vector<uint32_t> lanes(warps);
   uint32_t lastWarp = 0;
-  for (uint32_t w = 0; w < warps; ++w)
-    if ((lanes[w] = waitingAt(all()[w], barrier))) lastWarp = w;
+  for (uint32_t w = 0; w < warps; ++w) {
+    lanes[w] = waitingAt(all()[w], barrier);
+    if (lanes[w]) lastWarp = w;
+  }
   const uint32_t last = 31 - static_cast<uint32_t>(std::countl_zero(lanes[lastWarp]));
   const EventSite site = siteOf(heard, all()[lastWarp].line[last]);
   machine::raise(
