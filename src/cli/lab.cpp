@@ -1,5 +1,5 @@
-// See lab.hpp. A program is run twice: once as it is, for the times, and once with counters on, for what a GPU profiler
-// would show. Both go through `ordito run`, which makes an executable find our libraries and gives it the chosen GPU.
+// See lab.hpp. A program is run twice (lab_runner.hpp): once as it is, for the times, and once with counters on, for what
+// a GPU profiler would show.
 #include "cli/lab.hpp"
 
 #include <fmt/format.h>
@@ -8,24 +8,21 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
 
-#include "cli/capture.hpp"
 #include "cli/lab_catalogue.hpp"
 #include "cli/lab_coverage.hpp"
 #include "cli/lab_explain.hpp"
 #include "cli/lab_order.hpp"
 #include "cli/lab_plot.hpp"
 #include "cli/lab_report.hpp"
+#include "cli/lab_runner.hpp"
 #include "cli/lab_study.hpp"
 #include "cli/lab_timeline.hpp"
-#include "frontend/prefix.hpp"
-#include "frontend/process.hpp"
 #include "machine/gpu.hpp"
 
 namespace ordito::cli {
@@ -43,183 +40,12 @@ int complain(int status, std::string_view message) {
   return status;
 }
 
-fs::path ourExecutable() { return frontend::installPrefix() / "bin" / "ordito"; }
-
-fs::path labFolder() { return frontend::installPrefix() / "share" / "ordito" / "lab"; }
-
-// ------------------------------------------------------------------------------------------------------- arguments
-
-struct Request {
-  std::string program;
-  std::string size;
-  std::string block;
-  std::string variant;
-  std::string gpu;
-  std::string file;
-  std::string plot;
-  int rounds = 3;
-  bool all = false;
-  bool csv = false;
-  bool json = false;
-  bool explain = false;
-  bool trace = false;
-  bool study = false;
-  bool check = false;
-};
-
 /// "1000" or "2^20", as the courses write sizes; the program itself knows what is too large for it.
 bool isSize(std::string_view text) {
   if (text.starts_with("2^")) text.remove_prefix(2);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
-}
-
-std::vector<std::string> programArguments(const Request& request, int rounds) {
-  std::vector<std::string> arguments = {"--rounds", std::to_string(rounds)};
-  auto add = [&](const char* option, const std::string& value) {
-    if (value.empty()) return;
-    arguments.emplace_back(option);
-    arguments.push_back(value);
-  };
-  add("--size", request.size);
-  add("--block", request.block);
-  add("--file", request.file);
-  add("--variant", request.all ? "all" : request.variant);
-  return arguments;
-}
-
-// -------------------------------------------------------------------------------------------------------- programs
-
-fs::path cacheFolder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
-    return fs::path(cache) / "ordito" / "lab";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    return fs::path(home) / ".cache" / "ordito" / "lab";
-  }
-  return fs::temp_directory_path() / "ordito-lab";
-}
-
-/// True if `binary` exists and no source file of the lab is newer.
-bool upToDate(const fs::path& binary, const fs::path& sources) {
-  std::error_code error;
-  const auto built = fs::last_write_time(binary, error);
-  if (error) return false;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(sources, error)) {
-    if (entry.is_regular_file(error) && entry.last_write_time(error) > built) return false;
-  }
-  return true;
-}
-
-/// The program's executable: a script, the one that the build made, or one compiled from the installed source and kept.
-Expected<fs::path> executable(const LabProgram& program) {
-  const fs::path folder = labFolder();
-  if (program.source.ends_with(".py")) return folder / program.source;
-  const fs::path built = folder / "bin" / program.name;
-  std::error_code error;
-  if (fs::exists(built, error)) return built;
-
-  const fs::path binary = cacheFolder() / program.name;
-  if (upToDate(binary, folder)) return binary;
-  const fs::path source = folder / program.source;
-  if (!fs::exists(source, error)) return fail("the source {} is missing: install Ordito again", source.string());
-  fs::create_directories(binary.parent_path(), error);
-  if (error) return fail("cannot make {}: {}", binary.parent_path().string(), error.message());
-  fmt::print(stderr, "compiling {}\n", source.string());
-  CapturedCommand command{{ourExecutable().string(), "nvcc", "-O3", "-std=c++17", "-lineinfo"}, {}};
-  command.arguments.insert(command.arguments.end(), program.options.begin(), program.options.end());
-  command.arguments.insert(command.arguments.end(), {source.string(), "-o", binary.string()});
-  const auto outcome = capture(command);
-  if (!outcome) return tl::unexpected(outcome.error());
-  if (outcome->status != 0) return fail("{} does not compile (see above)", source.string());
-  return binary;
-}
-
-struct Run {
-  int status = 0;
-  json document;  // null if the program printed none
-};
-
-/// `ordito run` or another such command with the chosen GPU; the program's own options follow.
-CapturedCommand runCommand(const fs::path& binary, const Request& request, const std::string& how) {
-  CapturedCommand command;
-  command.arguments = {ourExecutable().string(), how};
-  if (!request.gpu.empty()) command.arguments.insert(command.arguments.end(), {"--gpu", request.gpu});
-  command.arguments.push_back(binary.string());
-  return command;
-}
-
-/// The program's worked examples, as it prints them.
-int trace(const fs::path& binary, const Request& request) {
-  CapturedCommand command = runCommand(binary, request, "run");
-  command.arguments.emplace_back("--trace");
-  if (!request.size.empty()) command.arguments.insert(command.arguments.end(), {"--size", request.size});
-  if (!request.file.empty()) command.arguments.insert(command.arguments.end(), {"--file", request.file});
-  const auto outcome = capture(command);
-  if (!outcome) return complain(kWrong, outcome.error().message);
-  fmt::print("{}", outcome->output);
-  return outcome->status;
-}
-
-/// The variants once under `ordito check`, which tells its findings on standard error and whose status is ours. Every
-/// access is looked at by itself, so the sizes are small.
-int check(const LabProgram& program, const fs::path& binary, Request request) {
-  if (request.size.empty() && request.file.empty()) request.size = std::to_string(program.checkedSize);
-  CapturedCommand command = runCommand(binary, request, "check");
-  for (std::string& argument : programArguments(request, 1)) command.arguments.push_back(std::move(argument));
-  const auto outcome = capture(command);
-  if (!outcome) return complain(kWrong, outcome.error().message);
-  fmt::print("{}", outcome->output);
-  return outcome->status;
-}
-
-/// `variable`: the one that names the file for what is recorded of the run, if anything is.
-Expected<Run> runProgram(const fs::path& binary, const Request& request, int rounds, const char* variable = nullptr,
-                         const fs::path& file = {}) {
-  CapturedCommand command = runCommand(binary, request, "run");
-  command.arguments.insert(command.arguments.end(), {"--json", "--progress"});
-  for (std::string& argument : programArguments(request, rounds)) command.arguments.push_back(std::move(argument));
-  if (variable) command.environment.emplace_back(variable, file.string());
-  const auto outcome = capture(command);
-  if (!outcome) return tl::unexpected(outcome.error());
-  Run run;
-  run.status = outcome->status;
-  run.document = json::parse(outcome->output, nullptr, false);
-  if (run.document.is_discarded()) run.document = nullptr;
-  return run;
-}
-
-struct Recorded {
-  json document, recording;
-};
-
-Expected<Recorded> runRecorded(const fs::path& binary, const Request& request, int rounds, const char* variable) {
-  const frontend::TemporaryFolder folder;
-  const fs::path file = folder.path() / "recording.json";
-  const auto run = runProgram(binary, request, rounds, variable, file);
-  if (!run) return tl::unexpected(run.error());
-  if (run->document.is_null() || run->status != 0) return fail("the recorded run ended with status {}", run->status);
-  std::ifstream stream(file);
-  if (!stream) return fail("the recorded run left no file for {}", variable);
-  json recording = json::parse(stream, nullptr, false);
-  if (recording.is_discarded()) return fail("what {} left is not JSON", variable);
-  return Recorded{run->document, std::move(recording)};
-}
-
-/// The second run, with counters. Whatever is wrong with it costs the counters, not the verified times.
-Expected<> count(const fs::path& binary, const Request& request, json& document) {
-  const auto run = runRecorded(binary, request, 1, "ORDITO_PROFILE");
-  if (!run) return tl::unexpected(run.error());
-  return addMetrics(document, run->document, run->recording);
-}
-
-/// The second run of the programs that are drawn on a line of time. In its first round kernels are compiled, so the
-/// second one is shown.
-Expected<std::vector<LabTimeline>> timelines(const fs::path& binary, const Request& request) {
-  const auto run = runRecorded(binary, request, 2, "ORDITO_TIMELINE");
-  if (!run) return tl::unexpected(run.error());
-  return labTimelines(run->document, run->recording);
 }
 
 // ---------------------------------------------------------------------------------------------------------- output
@@ -302,7 +128,7 @@ void printJson(const LabProgram& program, json document, const report::Sheet& sh
   fmt::print("{}\n", document.dump(1));
 }
 
-void print(const Request& request, const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
+void print(const LabRequest& request, const LabCatalogue& catalogue, const LabProgram& program, const json& document) {
   const report::Sheet sheet = labSheet(catalogue, program, document);
   if (request.json) {
     printJson(program, document, sheet);
@@ -314,7 +140,7 @@ void print(const Request& request, const LabCatalogue& catalogue, const LabProgr
   }
 }
 
-void printStudy(const Request& request, const LabCatalogue& catalogue, const LabProgram& program, json document) {
+void printStudy(const LabRequest& request, const LabCatalogue& catalogue, const LabProgram& program, json document) {
   const report::Sheet sheet = studySheet(catalogue, program, document);
   if (request.csv) {
     fmt::print("{}", sheet.csv());
@@ -328,12 +154,12 @@ void printStudy(const Request& request, const LabCatalogue& catalogue, const Lab
 }
 
 /// True if the chart can be written, or was not asked for; found out before the program runs.
-bool canPlot(const Request& request) {
+bool canPlot(const LabRequest& request) {
   return request.plot.empty() || std::ofstream(request.plot, std::ios::app).good();
 }
 
 /// True if the chart could be written, or was not asked for.
-bool plot(const Request& request, const std::string& chart) {
+bool plot(const LabRequest& request, const std::string& chart) {
   if (request.plot.empty()) return true;
   std::ofstream file(request.plot);
   file << chart;
@@ -380,7 +206,7 @@ int list(const LabCatalogue& catalogue) {
   return kRight;
 }
 
-int coverage(const Request& request) {
+int coverage(const LabRequest& request) {
   const auto groups = loadCoverage(labFolder());
   if (!groups) return complain(kWrong, groups.error().message);
   const report::Sheet rows = coverageSheet(*groups);
@@ -395,25 +221,28 @@ int coverage(const Request& request) {
   return kRight;
 }
 
+/// What another command ended with; that it could not be run at all is said on standard error.
+int statusOf(const Expected<int>& status) { return status ? *status : complain(kWrong, status.error().message); }
+
 /// Says on standard error why a program left no document; it may have said so itself.
-int noDocument(const LabProgram& program, const Run& run) {
+int noDocument(const LabProgram& program, const LabRun& run) {
   if (run.status == kUsage) return kUsage;
   return complain(kWrong, fmt::format("{} ended with status {}", program.name, run.status));
 }
 
 /// Runs the variants of the program's study one by one, and lays what they count beside the published profile.
-int runStudy(const LabCatalogue& catalogue, const LabProgram& program, const fs::path& binary, Request request) {
+int runStudy(const LabCatalogue& catalogue, const LabProgram& program, const fs::path& binary, LabRequest request) {
   if (!program.study) return complain(kUsage, fmt::format("{} has no study; matmul has", program.name));
   if (request.gpu.empty()) request.gpu = program.study->gpu;
   json all;
   bool right = true;
   for (const LabStudy::Launch& launch : program.study->launches) {
     request.variant = launch.variant;
-    auto timed = runProgram(binary, request, request.rounds);
+    auto timed = runLabProgram(binary, request);
     if (!timed) return complain(kWrong, timed.error().message);
     if (timed->document.is_null()) return noDocument(program, *timed);
     timed->document.at("variants").at(0)["metrics"] = json::object();
-    const auto counted = count(binary, request, timed->document);
+    const auto counted = countLabProgram(binary, request, timed->document);
     if (!counted) complain(kWrong, "no counters: " + counted.error().message);
     right = right && timed->status == 0 && counted;
     if (all.is_null()) {
@@ -429,9 +258,9 @@ int runStudy(const LabCatalogue& catalogue, const LabProgram& program, const fs:
 /// The rest of `run` for a program that is drawn on a line of time. It has no counters: launches of several streams are
 /// made in one order and end in another, so nothing says which is whose.
 int runTimelines(const LabCatalogue& catalogue, const LabProgram& program, const fs::path& binary,
-                 const Request& request, Run& timed) {
+                 const LabRequest& request, LabRun& timed) {
   fmt::print(stderr, "{}: recording its operations\n", program.name);
-  const auto all = timelines(binary, request);
+  const auto all = labProgramTimelines(binary, request);
   if (!all) complain(kWrong, "no timeline: " + all.error().message);
   if (all) timed.document["timeline"] = timelineJson(*all);
   print(request, catalogue, program, timed.document);
@@ -440,7 +269,7 @@ int runTimelines(const LabCatalogue& catalogue, const LabProgram& program, const
   return timed.status == 0 && all ? kRight : kWrong;
 }
 
-int run(const LabCatalogue& catalogue, const Request& request) {
+int run(const LabCatalogue& catalogue, const LabRequest& request) {
   const LabProgram* program = catalogue.find(request.program);
   if (program == nullptr) {
     std::string names;
@@ -452,27 +281,27 @@ int run(const LabCatalogue& catalogue, const Request& request) {
     if (!gpu) return complain(kUsage, gpu.error().message);
   }
   if (!canPlot(request)) return complain(kUsage, fmt::format("cannot write {}", request.plot));
-  const auto binary = executable(*program);
+  const auto binary = labExecutable(*program);
   if (!binary) return complain(kWrong, binary.error().message);
-  if (request.trace) return trace(*binary, request);
-  if (request.check) return check(*program, *binary, request);
+  if (request.trace) return statusOf(traceLabProgram(*binary, request));
+  if (request.check) return statusOf(checkLabProgram(*program, *binary, request));
   if (request.study) return runStudy(catalogue, *program, *binary, request);
 
-  auto timed = runProgram(*binary, request, request.rounds);
+  auto timed = runLabProgram(*binary, request);
   if (!timed) return complain(kWrong, timed.error().message);
   if (timed->document.is_null()) return noDocument(*program, *timed);
   json& document = timed->document;
   for (json& variant : document.at("variants")) variant["metrics"] = json::object();
   if (program->drawn == "timeline") return runTimelines(catalogue, *program, *binary, request, *timed);
   fmt::print(stderr, "{}: counting\n", program->name);
-  const auto counted = count(*binary, request, document);
+  const auto counted = countLabProgram(*binary, request, document);
   if (!counted) complain(kWrong, "no counters: " + counted.error().message);
   print(request, catalogue, *program, document);
   if (!plot(request, plotLadder(catalogue, *program, document))) return kUsage;
   return timed->status == 0 && counted ? kRight : kWrong;
 }
 
-void describe(CLI::App& app, Request& request) {
+void describe(CLI::App& app, LabRequest& request) {
   app.require_subcommand(1);
   app.add_subcommand("list", "The programs of the lab");
   CLI::App* coverage = app.add_subcommand("coverage", "Which rows of the specification something shows to work");
@@ -504,7 +333,7 @@ void describe(CLI::App& app, Request& request) {
 
 int runLab(const std::vector<std::string>& arguments) {
   CLI::App app("The courses' programs beside their published figures", "ordito lab");
-  Request request;
+  LabRequest request;
   describe(app, request);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
