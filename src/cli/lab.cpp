@@ -1,5 +1,5 @@
-// See lab.hpp. A program is run twice (lab_runner.hpp): once as it is, for the times, and once with counters on, for what
-// a GPU profiler would show.
+// See lab.hpp. A program is run twice (lab_runner.hpp): once as it is, for the times, and once with counters on, for
+// what a GPU profiler would show.
 #include "cli/lab.hpp"
 
 #include <fmt/format.h>

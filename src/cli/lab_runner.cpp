@@ -1,5 +1,5 @@
-// See lab_runner.hpp. Everything goes through `ordito run` or `ordito check`, which make an executable find our libraries
-// and give it the chosen GPU.
+// See lab_runner.hpp. Everything goes through `ordito run` or `ordito check`, which make an executable find our
+// libraries and give it the chosen GPU.
 #include "cli/lab_runner.hpp"
 
 #include <fmt/format.h>
@@ -66,8 +66,8 @@ CapturedCommand runCommand(const fs::path& binary, const LabRequest& request, co
 }
 
 /// `variable`: the one that names the file for what is recorded of the run, if anything is.
-Expected<LabRun> runProgram(const fs::path& binary, const LabRequest& request, int rounds, const char* variable = nullptr,
-                         const fs::path& file = {}) {
+Expected<LabRun> runProgram(const fs::path& binary, const LabRequest& request, int rounds,
+                            const char* variable = nullptr, const fs::path& file = {}) {
   CapturedCommand command = runCommand(binary, request, "run");
   command.arguments.insert(command.arguments.end(), {"--json", "--progress"});
   for (std::string& argument : programArguments(request, rounds)) command.arguments.push_back(std::move(argument));
@@ -117,8 +117,8 @@ Expected<fs::path> labExecutable(const LabProgram& program) {
   if (error) return fail("cannot make {}: {}", binary.parent_path().string(), error.message());
   fmt::print(stderr, "compiling {}\n", source.string());
   CapturedCommand command{{ourExecutable().string(), "nvcc", "-O3", "-std=c++17", "-lineinfo"}, {}};
-  command.arguments.insert(command.arguments.end(), program.options.begin(), program.options.end());
   command.arguments.insert(command.arguments.end(), {source.string(), "-o", binary.string()});
+  command.arguments.insert(command.arguments.end(), program.options.begin(), program.options.end());
   const auto outcome = capture(command);
   if (!outcome) return tl::unexpected(outcome.error());
   if (outcome->status != 0) return fail("{} does not compile (see above)", source.string());

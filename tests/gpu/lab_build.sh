@@ -5,7 +5,7 @@ build() {
   options=$(python3 -c 'import json, sys
 for program in json.load(open("lab/catalogue.json"))["programs"]:
     if program["name"] == sys.argv[1]: print(*program.get("options", []))' "$1")
-  nvcc -O3 -std=c++17 -arch=$arch $options -Xcompiler -fopenmp "lab/$1/$1.cu" -o "$work/$1"
+  nvcc -O3 -std=c++17 -arch=$arch -Xcompiler -fopenmp "lab/$1/$1.cu" $options -o "$work/$1"
 }
 
 # build_all PROGRAM...: as many at a time as there are processors; ends the script if one does not compile

@@ -139,7 +139,35 @@ def queues(rows, _):
         expect(f"{name}: {row['result']}, published {row['published result']}", row["result"] == row["published result"])
 
 
+def montecarlo(rows, _):
+    """Each variant with kernels has counters of its own, and what should be pi is near it."""
+    for name in ("host", "device", "quasi", "subsequences"):
+        expect(f"{name}: instructions", rows[name][INSTRUCTIONS] > 0)
+    for name in ("loop", "host", "device", "quasi"):
+        found = rows[name]["note"].split(",")[0]
+        expect(f"{name}: {found} is near pi", abs(float(found) - 3.14159265) < 0.01)
+
+
+def dgemm(rows, document):
+    """The document's figures, and what was issued: one stream in a row, or panels in two and three streams."""
+    figures = {"host": 43, "serial": 125, "two_way": 177, "three_way": 262, "four_way": 282}
+    for name, gflops in figures.items():
+        expect(f"{name}: published {gflops}", rows[name]["published gflops_total"] == gflops)
+    lines = {t["variant"]: t for t in document["timeline"]}
+    expect("serial: one at a time", lines["serial"]["most_at_once"] == 1)
+    for name, streams, there, products in (("serial", 1, 3, 1), ("two_way", 2, 3, 16), ("three_way", 3, 33, 16),
+                                           ("four_way", 3, 29, 14)):
+        operations = lines[name]["operations"]
+        names = [o["name"] for o in operations]
+        expect(f"{name}: {streams} streams", {o["stream"] for o in operations} == set(range(1, streams + 1)))
+        expect(f"{name}: {there} copies there", names.count("copy to device") == there)
+        expect(f"{name}: {products} copies back", names.count("copy to host") == products)
+        expect(f"{name}: {products} products", len(names) == there + 2 * products)
+
+
 CHECKS = {
+    "dgemm": (dgemm, ["--size", "512"]),
+    "montecarlo": (montecarlo, ["--size", "2^18"]),
     "queues": (queues, []),
     "matmul": (study, ["--study", "--size", "64"]),
     "access": (access, []),
