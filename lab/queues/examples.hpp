@@ -36,6 +36,32 @@ inline std::vector<Operations> exampleE() {
   return streams;
 }
 
+/// Four chunks, each copied in, worked on by all of the device and copied out, issued step by step.
+inline Operations fourChunks(bool inOneStream, bool isPinned) {
+  Operations all;
+  for (const Kind kind : {Kind::toDevice, Kind::kernel, Kind::toHost}) {
+    for (int chunk = 1; chunk <= 4; ++chunk) {
+      const char* name = kind == Kind::toDevice ? "HD" : kind == Kind::kernel ? "K" : "DH";
+      all.push_back({name + std::to_string(chunk), inOneStream ? 1 : chunk, kind, 1, 1});
+      all.back().isAlone = !isPinned && kind != Kind::kernel;
+    }
+  }
+  return all;
+}
+
+/// Chunks of which each has two arrays copied in and one out, in one stream or step by step in two.
+inline Operations manyChunks(int chunks, int streams) {
+  Operations all;
+  for (int first = 0; first < chunks; first += streams) {
+    for (const Kind kind : {Kind::toDevice, Kind::toDevice, Kind::kernel, Kind::toHost}) {
+      for (int chunk = first; chunk < std::min(first + streams, chunks); ++chunk) {
+        all.push_back({"", chunk % streams, kind, 1, 1});
+      }
+    }
+  }
+  return all;
+}
+
 /// Nine small kernels in three streams.
 inline std::vector<Operations> nineKernels() {
   std::vector<Operations> streams;

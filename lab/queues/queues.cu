@@ -112,6 +112,23 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"orders_d", "sched.order_sensitivity", "The best order of D", true, ordersD},
 };
 
+/// What overlap needs, by taking one thing away at a time; then what two streams gain, and what they cannot.
+void traceRequirements() {
+  const Device none = {32, 32, 0}, one = {32, 32, 1};
+  std::printf("four chunks, all that overlap needs: %d\n", makespan(kHyperQ, fourChunks(false, true)));
+  std::printf("one engine for both directions:      %d\n", makespan(one, fourChunks(false, true)));
+  std::printf("no engine for copies:                %d\n", makespan(none, fourChunks(false, true)));
+  std::printf("one stream, or the default one:      %d\n", makespan(kHyperQ, fourChunks(true, true)));
+  std::printf("memory that is not pinned:           %d\n", makespan(kHyperQ, fourChunks(false, false)));
+  std::printf("100 chunks in one stream: %d, in two streams: %d\n", makespan(kHyperQ, manyChunks(100, 1)),
+              makespan(kHyperQ, manyChunks(100, 2)));
+  const Operations chain(12, kernel("K", 0));
+  Operations apart;
+  for (int k = 0; k < 12; ++k) apart.push_back(kernel("K", k));
+  std::printf("12 kernels that need one another: %d in the default stream; 12 that do not: %d, and %d in 12 streams\n",
+              makespan(kHyperQ, chain), makespan(kHyperQ, chain), makespan(kHyperQ, apart));
+}
+
 /// A line for each operation, its units of time marked.
 void draw(const char* title, const Device& device, const Operations& issued) {
   const std::vector<Run> runs = Simulator(device, issued).run();
@@ -142,6 +159,7 @@ void trace() {
   draw("E, depth first", kFermi, depthFirst(exampleE()));
   draw("nine kernels, one queue", kFermi, depthFirst(nineKernels()));
   draw("nine kernels, a queue for each stream", kHyperQ, depthFirst(nineKernels()));
+  traceRequirements();
   std::printf("grids at once by compute capability: 2.0 %d, 3.0 %d, 3.5 %d, 5.2 %d, 6.0 %d, 6.1 %d, 7.0 %d\n",
               mostGrids(2, 0), mostGrids(3, 0), mostGrids(3, 5), mostGrids(5, 2), mostGrids(6, 0), mostGrids(6, 1),
               mostGrids(7, 0));

@@ -3,7 +3,8 @@
 // Every operation enters a queue in the order in which the host issues it: copies to the device one queue, copies back
 // another, kernels one for all streams (Fermi) or one of 32 (Hyper-Q, stream modulo 32). The head of a queue is
 // dispatched when the operation before it in its stream has completed and there is room: the copy engine of its
-// direction is idle; the device has enough of itself left for a kernel, and not too many grids are running.
+// direction is idle; the device has enough of itself left for a kernel, and not too many grids are running. A device
+// with one copy engine has one queue for copies, and one without never copies while it computes.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +22,14 @@ struct Operation {
   Kind kind = Kind::kernel;
   int duration = 1;
   double share = 1.0 / 64;  // of the device, for a kernel
+  bool isAlone = false;     // overlaps nothing, as the courses say of copies of memory that is not pinned
 };
 using Operations = std::vector<Operation>;
 
 struct Device {
   int kernelQueues = 1;
   int grids = 16;
+  int copyEngines = 2;  // 1: for both directions; 0: the device copies or computes
 };
 
 constexpr Device kFermi = {1, 16};
@@ -58,7 +61,7 @@ class Simulator {
 
  private:
   std::size_t queueOf(const Operation& operation) const {
-    if (operation.kind == Kind::toDevice) return 0;
+    if (operation.kind == Kind::toDevice || (operation.kind == Kind::toHost && device_.copyEngines < 2)) return 0;
     if (operation.kind == Kind::toHost) return 1;
     return 2 + static_cast<std::size_t>(operation.stream % device_.kernelQueues);
   }
@@ -82,10 +85,16 @@ class Simulator {
 
   bool streamAllows(std::size_t i) const {
     for (std::size_t k = 0; k < i; ++k) {
-      const bool before = operations_[k].stream == operations_[i].stream;
+      const bool before =
+          operations_[k].stream == operations_[i].stream || operations_[k].isAlone || operations_[i].isAlone;
       if (before && (runs_[k].begin < 0 || runs_[k].end > now_)) return false;
     }
     return true;
+  }
+
+  bool shareAnEngine(Kind a, Kind b) const {
+    const bool areCopies = a != Kind::kernel && b != Kind::kernel;
+    return a == b || device_.copyEngines == 0 || (areCopies && device_.copyEngines == 1);
   }
 
   bool deviceAllows(std::size_t i) const {
@@ -93,7 +102,7 @@ class Simulator {
     double share = 0;
     for (std::size_t k = 0; k < operations_.size(); ++k) {
       if (!isRunning(k)) continue;
-      if (operations_[k].kind != operations_[i].kind) continue;
+      if (!shareAnEngine(operations_[k].kind, operations_[i].kind)) continue;
       if (operations_[i].kind != Kind::kernel) return false;
       ++grids;
       share += operations_[k].share;

@@ -4,6 +4,7 @@
 //
 //   streams [--size N] [--variant NAME] [--rounds R] [--json] [--trace]
 #include "chunked.hpp"
+#include "devices.hpp"
 #include "overlapping.hpp"
 
 namespace {
@@ -37,6 +38,7 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"battery", "sx.stream_battery", "32 streams in an array", true, runBattery},
     {"gates", "sx.event_cross", "Events as gates between streams", true, runGates},
     {"both_ways", "st.concurrent_copies", "Copies in and out at the same time", true, runBothWays},
+    {"devices", "st.concurrency_kinds", "A part for each device", true, runDevices},
     {"callbacks", "st.host_fn", "A host function behind each chunk", true, runCallbacks},
 };
 
@@ -89,5 +91,10 @@ int main(int argc, char** argv) {
   lab::Output output("streams", options);
   Context context(options);
   lab::runVariants(kVariants, options, context, output);
+  cudaDeviceProp device;
+  LAB_CHECK(cudaGetDeviceProperties(&device, 0));
+  output.note("compute capability " + std::to_string(device.major) + "." + std::to_string(device.minor) + ", " +
+              std::to_string(device.multiProcessorCount) + " multiprocessors, " +
+              std::to_string(device.asyncEngineCount) + " engines for copies");
   return output.finish("seq");
 }

@@ -1,9 +1,11 @@
-// Two threads increment the same counter. What a counter is afterwards depends on the order in which their steps come:
-// here all orders are tried.
+// What a program computes when nothing says in which order its threads take their steps. Two threads increment the same
+// counter: all orders are tried. Blocks of warps read what their neighbours wrote: many orders are drawn by chance, by
+// a scheduler that keeps only what CUDA promises.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <random>
 #include <vector>
 
 namespace theory {
@@ -55,6 +57,76 @@ inline void tryOrders(const ThreadSteps& steps, std::size_t first, std::size_t s
     steps[next](after, thread);
     tryOrders(steps, first + (thread == 0), second + (thread == 1), after, outcomes);
   }
+}
+
+// ------------------------------------------------------------------------------------------------- blocks and warps
+
+/// How a lane's neighbour is related to it.
+enum class Neighbour { inWarp, inBlock, inGrid };
+
+/// Runs [write own cell; barrier of the block, if there is one; read the neighbour's cell] on a grid of 2 blocks of 2
+/// warps of 4 lanes. The lanes of a warp step together; which warp steps next is drawn by chance. Returns whether every
+/// lane read what its neighbour wrote.
+class RandomSchedule {
+ public:
+  RandomSchedule(Neighbour neighbour, bool hasBarrier) : neighbour_(neighbour), hasBarrier_(hasBarrier) {}
+
+  bool run(std::mt19937& random) {
+    state_ = {};
+    while (true) {
+      std::vector<int> ready;
+      for (int warp = 0; warp < kWarps; ++warp) {
+        if (mayStep(warp)) ready.push_back(warp);
+      }
+      if (ready.empty()) return state_.isRight;
+      step(ready[random() % ready.size()]);
+    }
+  }
+
+ private:
+  static constexpr int kLanes = 4, kWarpsOfBlock = 2, kWarps = 4;
+  struct State {
+    int cells[kWarps * kLanes] = {};  // 0: not written yet
+    int steps[kWarps] = {};           // 0: to write, 1: at the barrier, 2: to read, 3: done
+    bool isRight = true;
+  };
+
+  /// A warp at the barrier goes on when all of its block have arrived.
+  bool mayStep(int warp) const {
+    if (state_.steps[warp] == 3) return false;
+    if (state_.steps[warp] != 1 || !hasBarrier_) return true;
+    const int first = warp / kWarpsOfBlock * kWarpsOfBlock;
+    for (int other = first; other < first + kWarpsOfBlock; ++other) {
+      if (state_.steps[other] == 0) return false;
+    }
+    return true;
+  }
+  int neighbourOf(int warp, int lane) const {
+    const int own = warp * kLanes + lane;
+    if (neighbour_ == Neighbour::inWarp) return warp * kLanes + (lane + 1) % kLanes;
+    const int distance = neighbour_ == Neighbour::inBlock ? kLanes : kLanes * kWarpsOfBlock;
+    return own / distance % 2 == 0 ? own + distance : own - distance;
+  }
+  void step(int warp) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (state_.steps[warp] == 0) state_.cells[warp * kLanes + lane] = 1 + lane;
+      if (state_.steps[warp] == 2 && state_.cells[neighbourOf(warp, lane)] == 0) state_.isRight = false;
+    }
+    ++state_.steps[warp];
+  }
+
+  Neighbour neighbour_;
+  bool hasBarrier_;
+  State state_;
+};
+
+/// How many of `schedules` random ones give the right result.
+inline int rightSchedules(Neighbour neighbour, bool hasBarrier, int schedules) {
+  std::mt19937 random(19);
+  RandomSchedule schedule(neighbour, hasBarrier);
+  int right = 0;
+  for (int k = 0; k < schedules; ++k) right += schedule.run(random) ? 1 : 0;
+  return right;
 }
 
 }  // namespace theory

@@ -313,6 +313,22 @@ void runBatch(Context& c, lab::Measurement& row) {
   });
 }
 
+/// Warps and blocks come in any order: a neighbour in the warp has always written, one in the block after a barrier,
+/// and nothing of a block helps against other blocks.
+void runLevels(Context&, lab::Measurement& row) {
+  runOnce(row, [&] {
+    constexpr int kSchedules = 1000;
+    const int inWarp = rightSchedules(Neighbour::inWarp, false, kSchedules);
+    const int inBlock = rightSchedules(Neighbour::inBlock, false, kSchedules);
+    const int behindBarrier = rightSchedules(Neighbour::inBlock, true, kSchedules);
+    const int inGrid = rightSchedules(Neighbour::inGrid, true, kSchedules);
+    row.note = "of 1000 orders right: in a warp " + std::to_string(inWarp) + ", in a block " + std::to_string(inBlock) +
+               ", behind a barrier " + std::to_string(behindBarrier) + ", across blocks " + std::to_string(inGrid);
+    auto isChance = [](int right) { return right > 0 && right < kSchedules; };
+    return inWarp == kSchedules && behindBarrier == kSchedules && isChance(inBlock) && isChance(inGrid);
+  });
+}
+
 const std::vector<lab::Variant<Context>> kVariants = {
     {"sisd", "th.flynn", "One unit, one number after the other", true, runSisd},
     {"simd", "th.flynn", "One program, a lane for each number", true, runSimd},
@@ -330,6 +346,7 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"states", "th.thread_states", "The states of a thread", true, runStates},
     {"false_sharing", "th.false_sharing", "Counters that share a cache line", true, runFalseSharing},
     {"interleavings", "at.rmw", "All orders of two increments", true, runInterleavings},
+    {"levels", "st.sync_levels_exec", "Neighbours in a warp, a block and a grid", true, runLevels},
     {"intermediate", "th.intermediate_on_gpu", "Intermediate results that stay", true, runIntermediate},
     {"batch", "xfer.batch", "One large copy instead of eight", true, runBatch},
 };
