@@ -62,7 +62,7 @@ def main():
     for name, kernels in (("multistream", 8), ("multi_legacy", 1), ("threads", 1), ("threads_own", 8), ("small", 4)):
         expect(f"{name}: {kernels} kernels at once", all_timelines[name]["most_kernels_at_once"] == kernels)
     expect("multi_own: eight kernels and the thread's own stream", all_timelines["multi_own"]["most_kernels_at_once"] >= 8)
-    expect("example_async: two copies beside two kernels", all_timelines["example_async"]["most_at_once"] == 4)
+    expect("example_async: a copy beside two kernels", all_timelines["example_async"]["most_at_once"] >= 3)
     expect("nine: three streams of three", names(all_timelines["nine"]).count("append") == 9)
     expect("battery: 32 streams", names(all_timelines["battery"]).count("append") == 32)
     expect("callbacks: a host function behind each chunk", names(all_timelines["callbacks"]).count("host function") == 8)
