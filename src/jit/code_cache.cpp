@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Header {
-  char magic[8] = {'O', 'R', 'D', 'I', 'T', 'O', 'K', '2'};
+  char magic[8] = {'O', 'R', 'D', 'I', 'T', 'O', 'K', '3'};
   uint64_t scratchBytes = 0, localBytes = 0, nonTemporalBytes = 0, objectBytes = 0;
-  uint64_t counterWords = 0, counterTerms = 0;
+  uint64_t counterWords = 0, counterTerms = 0, runsRanges = 0;
   Digest object;  // and of the terms
 };
 
@@ -55,7 +55,8 @@ std::optional<CompiledObject> CodeCache::find(const Digest& key) const {
                        header.scratchBytes,
                        header.localBytes,
                        header.nonTemporalBytes,
-                       {static_cast<uint32_t>(header.counterWords), {}}};
+                       {static_cast<uint32_t>(header.counterWords), {}},
+                       header.runsRanges != 0};
   found.counters.terms.resize(header.counterTerms);
   if (!file.read(found.object.data(), static_cast<std::streamsize>(header.objectBytes))) return std::nullopt;
   if (!file.read(reinterpret_cast<char*>(found.counters.terms.data()),
@@ -76,6 +77,7 @@ void CodeCache::add(const Digest& key, const CompiledObject& object) const {
   header.objectBytes = object.object.size();
   header.counterWords = object.counters.words;
   header.counterTerms = object.counters.terms.size();
+  header.runsRanges = object.runsRanges;
   const std::string_view terms = bytesOf(object.counters);
   header.object = Digest().add(object.object).add(terms);
   std::string temporary = (folder_ / "new-XXXXXX").string();

@@ -15,6 +15,7 @@ struct CompiledObject {
   std::string object;  // an ELF object file
   uint64_t scratchBytes = 0, localBytes = 0, nonTemporalBytes = 0;
   CounterTerms counters;
+  bool runsRanges = false;  // a call runs as many blocks as it is told
 };
 
 /// A folder of objects. Its files may vanish, be cut short or be written by several processes at once: what is not

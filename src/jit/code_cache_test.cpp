@@ -32,7 +32,7 @@ class CodeCacheTest : public testing::Test {
 
   fs::path folder_;
   const Digest key_ = Digest().add("a kernel");
-  const CompiledObject object_{std::string(1000, 'x'), 1, 2, 3, {1, {{0, 7, 2, machine::Counter::Branches}}}};
+  const CompiledObject object_{std::string(1000, 'x'), 1, 2, 3, {1, {{0, 7, 2, machine::Counter::Branches}}}, true};
 };
 
 TEST_F(CodeCacheTest, FindsWhatWasAdded) {
@@ -45,6 +45,7 @@ TEST_F(CodeCacheTest, FindsWhatWasAdded) {
   EXPECT_EQ(found->scratchBytes, 1u);
   EXPECT_EQ(found->localBytes, 2u);
   EXPECT_EQ(found->nonTemporalBytes, 3u);
+  EXPECT_TRUE(found->runsRanges);
   EXPECT_FALSE(cache.find(Digest().add("another")));
 }
 

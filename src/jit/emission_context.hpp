@@ -32,6 +32,7 @@ struct EmittedKernel {
   size_t scratchBytes = 0;
   size_t localBytes = 0;
   size_t nonTemporalBytes = 0;
+  bool runsRanges = false;  // a call runs as many blocks as it is told
   CounterTerms counters;
   std::vector<std::string> sleefNames;  // declared math functions, to be resolved at link time
 };

@@ -26,9 +26,10 @@ constexpr uint32_t kDone = ~0u;
 }  // namespace
 
 EmittedKernel Emitter::emit(const std::string& name) {
-  c_.function = c_.declare(name, {b_.getPtrTy()});
+  c_.function = c_.declare(name, {b_.getPtrTy(), b_.getInt32Ty()});
   firstGroup_ = b_.getInt32(0);
-  emitFunction(plan_.facts.groups());
+  c_.result.runsRanges = runsRanges(plan_);
+  emitFunction(plan_.facts.groups(), c_.result.runsRanges ? c_.function->getArg(1) : nullptr);
   return std::move(c_.result);
 }
 
@@ -37,12 +38,12 @@ EmittedKernel Emitter::emitApart(const std::string& name, unsigned warps) {
   c_.function->setLinkage(llvm::GlobalValue::InternalLinkage);
   c_.function->addFnAttr(llvm::Attribute::NoInline);
   firstGroup_ = c_.function->getArg(1);
-  emitFunction(warps);
+  emitFunction(warps, nullptr);
   return std::move(c_.result);
 }
 
 /// The body of `c_.function`, which runs the `groups` groups of warps from firstGroup_ on.
-void Emitter::emitFunction(unsigned groups) {
+void Emitter::emitFunction(unsigned groups, LlvmValue blocks) {
   c_.function->addFnAttr("target-cpu", c_.target.cpu);
   c_.function->addFnAttr("target-features", c_.target.features);
   // LLVM's tuning for server processors prefers 256-bit vectors; a warp is wider (measured: 1.4 times slower).
@@ -61,7 +62,12 @@ void Emitter::emitFunction(unsigned groups) {
   privates_.makeSlots();
   values_.makeSlots();
   emitPrologue();
+  BlockRange range(c_);
+  if (blocks) range.begin(blocks);
+  resetState();
   emitRegions();
+  if (blocks) range.end();
+  parts_.emitReturn(machine::BlockStatus::Ended);
   counting_.finish();
   llvm::IRBuilder<>(c_.entry).CreateBr(body);
   c_.result.scratchBytes = llvm::alignTo(plan_.spills.total + 64, 64);
@@ -87,8 +93,15 @@ void Emitter::makeState() {
     state_.live.push_back(llvm::IRBuilder<>(c_.entry).CreateAlloca(masks_.storageType(), nullptr, "live"));
   state_.next = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
   state_.spins = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt32Ty(), nullptr, "spins");
+}
+
+/// A block begins: it has nothing of the one before, whose values LLVM would carry along.
+void Emitter::resetState() {
   b_.CreateStore(b_.getInt32(0), state_.spins);
   for (unsigned p = 0; p < coarsening_; ++p) b_.CreateStore(masks_.toStorage(masks_.allOnes()), state_.live[p]);
+  for (ValueId v = 0; v < f_.values.size(); ++v)
+    if (plan_.liveness.crossesResume[v]) values_.forget(v);  // a region forgets the others
+  privates_.forget();
 }
 
 void Emitter::emitRegions() {
@@ -137,7 +150,6 @@ void Emitter::emitRegions() {
     }
   }
   b_.SetInsertPoint(done);
-  parts_.emitReturn(machine::BlockStatus::Ended);
 }
 
 /// The code for threads that come to the region converged.

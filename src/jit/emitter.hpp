@@ -1,11 +1,12 @@
-// Emits the LLVM function that runs one thread block of one kernel.
+// Emits the LLVM function that runs thread blocks of one kernel.
 //
-// The function is a loop over the regions between barriers; a region is a loop over groups of `coarsening` warps;
-// inside, every PTX instruction is done for a whole warp ("part" below) at a time. CodeLowering turns SIMT code, the
-// kernel's control flow, into LLVM blocks; Instructions holds the chapters; Values keeps SSA values in stack slots
-// (LLVM turns them into registers).
+// The function is a loop over blocks (block_range.hpp), in it one over the regions between barriers; a region is a loop
+// over groups of `coarsening` warps; inside, every PTX instruction is done for a whole warp ("part" below) at a time.
+// CodeLowering turns SIMT code, the kernel's control flow, into LLVM blocks; Instructions holds the chapters; Values
+// keeps SSA values in stack slots (LLVM turns them into registers).
 #pragma once
 
+#include "jit/block_range.hpp"
 #include "jit/kernel_parts.hpp"
 #include "jit/scheduled_regions.hpp"
 
@@ -15,15 +16,18 @@ class Emitter : private Chapter {
  public:
   explicit Emitter(KernelParts& parts) : Chapter(parts.tools), parts_(parts), state_(parts.state), scheduled_(parts) {}
 
+  /// f(frame, blocks) runs the block of the frame, and those behind it if `EmittedKernel::runsRanges`.
   EmittedKernel emit(const std::string& name);
   /// Emits the function that `run-apart` calls (simt/parting.hpp), from the plan of a single warp: f(frame, first warp)
   /// runs `warps` warps. It is called `name` in the code of the group; see nameOfApart.
   EmittedKernel emitApart(const std::string& name, unsigned warps);
 
  private:
-  void emitFunction(unsigned groups);
+  /// `blocks`: how many it runs; null for the frame's alone.
+  void emitFunction(unsigned groups, LlvmValue blocks);
   void emitPrologue();
   void makeState();
+  void resetState();
   void emitRegions();
   void emitRegion(uint32_t resumePoint);
   const simt::RegionCode& codeOf(uint32_t resumePoint) const;

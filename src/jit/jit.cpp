@@ -25,14 +25,19 @@
 namespace ordito::jit {
 namespace {
 
-using BlockFunction = uint32_t (*)(const machine::BlockFrame*);
+using BlockFunction = uint32_t (*)(const machine::BlockFrame*, uint32_t blocks);
 
 /// What one copy of a kernel's code asks for.
 struct Needs {
   size_t scratch, local, streamed;
   CounterTerms counters;
+  bool runsRanges;
   Needs(const CompiledObject& k, size_t threads)
-      : scratch(k.scratchBytes), local(k.localBytes * threads), streamed(k.nonTemporalBytes), counters(k.counters) {}
+      : scratch(k.scratchBytes),
+        local(k.localBytes * threads),
+        streamed(k.nonTemporalBytes),
+        counters(k.counters),
+        runsRanges(k.runsRanges) {}
 };
 
 /// A kernel's code, whatever runs it.
@@ -56,13 +61,18 @@ class CompiledKernel : public Kernel {
  public:
   /// `heard`: the kernel's number in its module, where listeners hear of its blocks.
   CompiledKernel(BlockFunction f, const Needs& needs, std::optional<size_t> heard)
-      : Kernel(needs), function_(f), heard_(heard) {}
+      : Kernel(needs), function_(f), heard_(heard), runsRanges_(needs.runsRanges) {}
   machine::BlockStatus runBlock(const machine::BlockFrame& frame) const override {
     using Kind = machine::BlockEvent::Kind;
     if (heard_ && frame.resumes == 0) tell(Kind::Begin, frame);
-    const auto status = static_cast<machine::BlockStatus>(function_(&frame));
+    const auto status = static_cast<machine::BlockStatus>(function_(&frame, 1));
     if (heard_ && status == machine::BlockStatus::Ended) tell(Kind::End, frame);
     return status;
+  }
+
+  machine::BlockStatus runBlocks(machine::BlockFrame& frame, uint32_t count) const override {
+    if (!runsRanges_) return Kernel::runBlocks(frame, count);
+    return static_cast<machine::BlockStatus>(function_(&frame, count));
   }
 
  private:
@@ -71,6 +81,7 @@ class CompiledKernel : public Kernel {
   }
   const BlockFunction function_;
   const std::optional<size_t> heard_;
+  const bool runsRanges_;
 };
 
 /// Baseline code, until there is optimised code.
@@ -144,8 +155,9 @@ class CodeMaker {
       kernel.abandon();
       return tl::unexpected(object.error());
     }
-    CompiledObject code{std::move(*object), kernel.emitted.scratchBytes, kernel.emitted.localBytes,
-                        kernel.emitted.nonTemporalBytes, kernel.emitted.counters};
+    CompiledObject code{std::move(*object),        kernel.emitted.scratchBytes,
+                        kernel.emitted.localBytes, kernel.emitted.nonTemporalBytes,
+                        kernel.emitted.counters,   kernel.emitted.runsRanges};
     if (r.caches) cache_.add(r.keyFor(effort), code);
     return link(r, std::move(code), effort);
   }

@@ -15,6 +15,11 @@ void PrivateVariables::makeSlots() {
   }
 }
 
+void PrivateVariables::forget() {
+  for (const auto& [key, slot] : privateSlots_)
+    for (llvm::AllocaInst* part : slot.parts) b_.CreateStore(llvm::UndefValue::get(part->getAllocatedType()), part);
+}
+
 void PrivateVariables::load(const Instruction& i) {
   const auto key = simt::privateKey(f_, i.operands[1]);
   Address a;

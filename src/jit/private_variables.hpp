@@ -13,6 +13,8 @@ class PrivateVariables : private Emitting {
       : Emitting(context), values_(values), operands_(operands), events_(events) {}
 
   void makeSlots();
+  /// A block begins, in which nothing is written yet.
+  void forget();
   void load(const Instruction& i);
   void store(const Instruction& i);
 

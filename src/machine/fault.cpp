@@ -234,7 +234,7 @@ Fault makeFault(const BlockFrame& frame, const Pending& pending) {
 
 }  // namespace
 
-std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, BlockStatus* status) {
+std::optional<Fault> runGuarded(const Executable& executable, BlockFrame& frame, uint32_t count, BlockStatus* status) {
   static thread_local bool prepared = (prepareThread(), true);
   (void)prepared;
   Guard guard;
@@ -243,7 +243,7 @@ std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& 
   currentHint = {};
   if (sigsetjmp(guard.jump, 0) == 0) {
     currentGuard = &guard;
-    const BlockStatus left = executable.runBlock(frame);
+    const BlockStatus left = executable.runBlocks(frame, count);
     currentGuard = outer;
     if (status) *status = left;
     return std::nullopt;

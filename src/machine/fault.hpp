@@ -37,10 +37,11 @@ struct Fault {
   bool namesThread = false;  // the message says which thread it was
 };
 
-/// Runs one block; returns the fault that stopped it, if one did. Must be called on a worker thread (installs the
-/// signal handlers once per process and an alternate stack once per thread).
-/// `status`, where given, gets how a block without a fault left.
-std::optional<Fault> runGuarded(const Executable& executable, const BlockFrame& frame, BlockStatus* status = nullptr);
+/// Runs `count` blocks (Executable::runBlocks); returns the fault that stopped them, if one did. Must be called on a
+/// worker thread (installs the signal handlers once per process and an alternate stack once per thread).
+/// `status`, where given, gets how the last block left without a fault.
+std::optional<Fault> runGuarded(const Executable& executable, BlockFrame& frame, uint32_t count = 1,
+                                BlockStatus* status = nullptr);
 
 /// Leaves the block that runs on this thread with a fault. `detail` may be null. Only valid inside runGuarded.
 [[noreturn]] void raiseFault(const BlockFrame& frame, FaultKind kind, uint32_t ptxLine, uint64_t address,

@@ -53,6 +53,16 @@ struct BlockFrame {
   DeviceBlock* device;       // the block's streams, events and errors; null when the module does not use them
   mutable uint32_t
       waitsAt;  // set by the engine when the block is suspended: the PTX line where a thread waits; 0 = unknown
+
+  /// The block's number: blockIdx in order, x fastest.
+  uint64_t block() const { return ctaid[0] + uint64_t{nctaid[0]} * (ctaid[1] + uint64_t{nctaid[1]} * ctaid[2]); }
+  void place(uint64_t block) {
+    ctaid[0] = static_cast<uint32_t>(block % nctaid[0]);
+    ctaid[1] = static_cast<uint32_t>(block / nctaid[0] % nctaid[1]);
+    ctaid[2] = static_cast<uint32_t>(block / nctaid[0] / nctaid[1]);
+  }
+  /// On to the next block.
+  void step() { place(block() + 1); }
 };
 
 /// What an Executable may rely on.
@@ -74,6 +84,14 @@ class Executable {
  public:
   virtual ~Executable() = default;
   virtual BlockStatus runBlock(const BlockFrame& frame) const = 0;
+  /// Runs the frame's block and those behind it, `count` in all, in the order of blockIdx, x fastest. `frame` names the
+  /// block that runs, and the last one in the end: one that is suspended is the last.
+  virtual BlockStatus runBlocks(BlockFrame& frame, uint32_t count) const {
+    for (;; frame.step()) {
+      const BlockStatus status = runBlock(frame);
+      if (status == BlockStatus::Suspended || --count == 0) return status;
+    }
+  }
   /// Are blocks that wait for others suspended? Else each needs a host thread of its own.
   virtual bool canSuspend() const { return false; }
   virtual size_t scratchBytes() const = 0;

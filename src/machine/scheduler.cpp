@@ -31,6 +31,7 @@ constexpr auto kStallTime =
     std::chrono::milliseconds(100);  // a grid that starts no block for so long gets more threads
 constexpr unsigned kMostExtraThreads = 4096;
 constexpr uint64_t kMostResidentBlocks = 8192;
+constexpr uint64_t kChunksPerThread = 16, kLargestChunk = 64;
 constexpr int kSpins = 200;  // a few microseconds: longer spinning would take the core from other processes
 
 /// One grid while it runs. Lives on the launching thread's stack or, if it was started, on the heap until it has
@@ -138,9 +139,11 @@ class Scheduler::Pool {
 
  private:
   void chooseChunk(Running& grid) const {
-    // Big grids are taken in chunks. Up to the number of blocks that a GPU can hold at once, one by one: such a grid
-    // may have a barrier across its blocks, and a block behind a waiting one in the same chunk would never run.
-    if (grid.blocks > kMostResidentBlocks) grid.chunk = std::clamp<uint64_t>(grid.blocks / (threads_ * 64), 1, 64);
+    // A grid whose blocks cannot be suspended is taken one by one, up to the number of blocks that a GPU can hold at
+    // once: it may have a barrier across its blocks, and a block behind a waiting one in the same chunk would never
+    // run.
+    if (grid.blocks <= kMostResidentBlocks && !grid.launch.executable->canSuspend()) return;
+    grid.chunk = std::clamp<uint64_t>(grid.blocks / (uint64_t{threads_} * kChunksPerThread), 1, kLargestChunk);
   }
 
   /// Takes blocks of `grid` until none is left, then adds this thread's counters to the result.

@@ -21,6 +21,8 @@ constexpr size_t kPage = 4096;
 constexpr size_t kMostFreeContexts = 256;
 /// Suspended blocks on all threads, more than a GPU can hold at once: a grid barrier among more would hang there.
 constexpr size_t kMostSuspended = 8192;
+constexpr uint64_t kTicksPerBatch = 20'000;  // of the processor's time stamp counter: up to ten microseconds
+constexpr uint32_t kMostBatched = 64;
 constexpr size_t kTurnsPerStart = 4;  // of suspended blocks, for each block that is started
 
 /// Bytes of the last cache, as the kernel reports it: what sysconf answers on virtual machines was seen to be ten times
@@ -86,6 +88,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, 
   frame_.globals = launch.globals;
   frame_.functions = launch.functions;
   counters_.clear();
+  batch_ = 1;
   const uint32_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
   const uint32_t block[3] = {launch.block.x, launch.block.y, launch.block.z};
   std::copy(grid, grid + 3, frame_.nctaid);
@@ -132,10 +135,26 @@ void Worker::addCounters(SiteCounters& sites) const {
   for (const auto& [code, words] : counters_) code->addCounters(words.data(), sites);
 }
 
-/// Runs the block that has the seat until it ends or is suspended and takes the seat with it.
-std::optional<Fault> Worker::runContext(const GridLaunch& launch, std::unique_ptr<BlockContext>& context) {
+/// How many of the next `blocks` blocks one call runs: a call has a price, and so short blocks run many at a time. One
+/// where something is due between blocks.
+uint32_t Worker::batchFor(const GridLaunch& launch, uint64_t blocks) const {
+  if (launch.nested || deadlock_ || !waiting_.empty()) return 1;
+  return static_cast<uint32_t>(std::min<uint64_t>(batch_, blocks));
+}
+
+/// Twice as many next time while they take a few microseconds: so a launch that is stopped, or has got better code,
+/// goes on with neither for long.
+void Worker::adaptBatch(uint32_t ran, uint64_t ticks) {
+  if (ticks < kTicksPerBatch && ran == batch_) batch_ = std::min(2 * batch_, kMostBatched);
+  if (ticks > 4 * kTicksPerBatch) batch_ = std::max(batch_ / 2, 1u);
+}
+
+/// Runs `count` blocks from that which has the context on, until they end or one is suspended and takes the context
+/// with it.
+std::optional<Fault> Worker::runContext(const GridLaunch& launch, std::unique_ptr<BlockContext>& context,
+                                        uint32_t count) {
   BlockStatus status = BlockStatus::Ended;
-  auto fault = runGuarded(*context->code, context->frame, &status);
+  auto fault = runGuarded(*context->code, context->frame, count, &status);
   if (fault) nameThread(launch, context->frame, *fault);
   if (fault || status == BlockStatus::Ended) {
     if (deadlock_ && !fault) deadlock_->ended(context->frame);
@@ -162,25 +181,22 @@ std::optional<Fault> Worker::resume(const GridLaunch& launch, size_t count, cons
 
 std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first, uint64_t last,
                                        const std::atomic<bool>& stop) {
-  uint32_t at[3] = {static_cast<uint32_t>(first % launch.grid.x),
-                    static_cast<uint32_t>(first / launch.grid.x % launch.grid.y),
-                    static_cast<uint32_t>(first / launch.grid.x / launch.grid.y)};
-  for (uint64_t block = first; block < last; ++block) {
+  for (uint64_t block = first; block < last;) {
     if (stop.load(std::memory_order_relaxed)) return std::nullopt;
     if (context_ && context_->code != &launch.executable->latest()) free_.push_back(std::move(context_));
     if (!context_ && !takeContext(launch)) return noMemory(launch);
-    std::copy(at, at + 3, context_->frame.ctaid);
+    BlockFrame& frame = context_->frame;
+    frame.place(block);
     if (launch.nested) context_->device.begin(*launch.nested);
-    if (auto fault = runContext(launch, context_)) return fault;
+    const uint32_t count = batchFor(launch, last - block);
+    const uint64_t start = __rdtsc();
+    if (auto fault = runContext(launch, context_, count)) return fault;
+    adaptBatch(count, __rdtsc() - start);
+    block = frame.block() + 1;
     if (!waiting_.empty())
       if (auto fault = resume(launch, kTurnsPerStart, stop)) return fault;
     while (waiting_.size() >= kMostSuspended / frame_.nsmid && !stop.load(std::memory_order_relaxed))
       if (auto fault = resume(launch, waiting_.size(), stop)) return fault;
-    if (++at[0] < launch.grid.x) continue;
-    at[0] = 0;
-    if (++at[1] < launch.grid.y) continue;
-    at[1] = 0;
-    ++at[2];
   }
   if (streams_) _mm_sfence();  // stores that went round the caches are in no order with the others
   return std::nullopt;

@@ -69,7 +69,9 @@ class Worker {
   Worker();
   bool takeContext(const GridLaunch& launch);
   uint64_t* countersOf(const Executable& code);
-  std::optional<Fault> runContext(const GridLaunch& launch, std::unique_ptr<BlockContext>& context);
+  std::optional<Fault> runContext(const GridLaunch& launch, std::unique_ptr<BlockContext>& context, uint32_t count = 1);
+  void adaptBatch(uint32_t ran, uint64_t ticks);
+  uint32_t batchFor(const GridLaunch& launch, uint64_t blocks) const;
   std::optional<Fault> resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop);
   std::optional<Fault> resumeAll(const GridLaunch& launch, const std::atomic<bool>& stop);
   void abandonWaiting();
@@ -80,6 +82,7 @@ class Worker {
   std::vector<std::unique_ptr<BlockContext>> free_;    // used before
   std::deque<std::unique_ptr<BlockContext>> waiting_;  // of suspended blocks, by when they last ran
   GridDeadlock* deadlock_ = nullptr;
+  uint32_t batch_ = 1;    // how many blocks one call runs
   bool streams_ = false;  // some block's stores may have gone round the caches
   /// What blocks count, by the code that they run on: a launch may go over to better code.
   std::vector<std::pair<const Executable*, std::vector<uint64_t>>> counters_;
