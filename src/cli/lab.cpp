@@ -16,6 +16,7 @@
 
 #include "cli/lab_catalogue.hpp"
 #include "cli/lab_coverage.hpp"
+#include "cli/lab_exercise.hpp"
 #include "cli/lab_explain.hpp"
 #include "cli/lab_order.hpp"
 #include "cli/lab_plot.hpp"
@@ -269,6 +270,17 @@ int runTimelines(const LabCatalogue& catalogue, const LabProgram& program, const
   return timed.status == 0 && all ? kRight : kWrong;
 }
 
+const Exercise* findExercise(const std::vector<Exercise>& exercises, const std::string& name) {
+  const auto found = std::ranges::find(exercises, name, &Exercise::name);
+  return found == exercises.end() ? nullptr : &*found;
+}
+
+int noExercise(const std::vector<Exercise>& exercises, const std::string& name) {
+  std::string names;
+  for (const Exercise& known : exercises) names += " " + known.name;
+  return complain(kUsage, fmt::format("no exercise '{}'; there are:{}", name, names));
+}
+
 int run(const LabCatalogue& catalogue, const LabRequest& request) {
   const LabProgram* program = catalogue.find(request.program);
   if (program == nullptr) {
@@ -301,12 +313,48 @@ int run(const LabCatalogue& catalogue, const LabRequest& request) {
   return timed->status == 0 && counted ? kRight : kWrong;
 }
 
+/// The exercises, or what a student begins one with.
+int exercise(const LabRequest& request) {
+  const auto exercises = loadExercises(labFolder());
+  if (!exercises) return complain(kWrong, exercises.error().message);
+  if (request.program.empty()) {
+    report::Sheet sheet({{.key = "name", .title = "name"}, {.key = "title", .title = "what it is"}});
+    for (const Exercise& one : *exercises) sheet.add({one.name, one.title});
+    fmt::print("{}\nordito lab exercise NAME > FILE.cu begins one; ordito lab check NAME FILE.cu judges it.\n",
+               sheet.table(report::styleForStdout()));
+    return kRight;
+  }
+  const Exercise* found = findExercise(*exercises, request.program);
+  if (found == nullptr) return noExercise(*exercises, request.program);
+  const auto start = exerciseStart(labFolder(), *found);
+  if (!start) return complain(kWrong, start.error().message);
+  fmt::print("{}", *start);
+  return kRight;
+}
+
+int checkSolution(const LabRequest& request) {
+  const auto exercises = loadExercises(labFolder());
+  if (!exercises) return complain(kWrong, exercises.error().message);
+  const Exercise* found = findExercise(*exercises, request.program);
+  if (found == nullptr) return noExercise(*exercises, request.program);
+  if (!fs::is_regular_file(request.file)) return complain(kUsage, fmt::format("cannot read {}", request.file));
+  const auto isPassed = checkExercise(labFolder(), *found, request.file);
+  if (!isPassed) return complain(kWrong, isPassed.error().message);
+  fmt::print("{}: {}\n", found->name, *isPassed ? "passed" : "not yet");
+  return *isPassed ? kRight : kWrong;
+}
+
 void describe(CLI::App& app, LabRequest& request) {
   app.require_subcommand(1);
   app.add_subcommand("list", "The programs of the lab");
   CLI::App* coverage = app.add_subcommand("coverage", "Which rows of the specification something shows to work");
   CLI::Option* coverageCsv = coverage->add_flag("--csv", request.csv, "Print CSV");
   coverage->add_flag("--json", request.json, "Print JSON")->excludes(coverageCsv);
+  CLI::App* exercise = app.add_subcommand("exercise", "The exercises, or the file to begin one with");
+  exercise->add_option("name", request.program, "An exercise");
+  CLI::App* check = app.add_subcommand("check", "Judge an exercise: result, counters, memory errors and races");
+  check->add_option("name", request.program, "An exercise from 'ordito lab exercise'")->required();
+  check->add_option("file", request.file, "Your file")->required();
   CLI::App* run = app.add_subcommand("run", "Run a program, verify it, and set its counters beside the published ones");
   run->add_option("name", request.program, "A program from 'ordito lab list'")->required();
   auto validSize = [](const std::string& text) {
@@ -344,6 +392,8 @@ int runLab(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     return complain(kUsage, std::string(error.what()) + " (see ordito lab --help)");
   }
+  if (app.got_subcommand("exercise")) return exercise(request);
+  if (app.got_subcommand("check")) return checkSolution(request);
   const auto catalogue = LabCatalogue::load(labFolder());
   if (!catalogue) return complain(kWrong, catalogue.error().message);
   if (app.got_subcommand("list")) return list(*catalogue);
