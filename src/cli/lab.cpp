@@ -20,6 +20,7 @@
 #include "cli/lab_explain.hpp"
 #include "cli/lab_order.hpp"
 #include "cli/lab_plot.hpp"
+#include "cli/lab_read.hpp"
 #include "cli/lab_report.hpp"
 #include "cli/lab_runner.hpp"
 #include "cli/lab_study.hpp"
@@ -332,6 +333,23 @@ int exercise(const LabRequest& request) {
   return kRight;
 }
 
+/// The chapters, or one of them.
+int read(const LabRequest& request) {
+  const auto chapters = courseChapters(labFolder().parent_path() / "course");
+  if (!chapters) return complain(kWrong, chapters.error().message);
+  if (request.program.empty()) {
+    report::Sheet sheet(
+        {{.key = "number", .title = "chapter"}, {.key = "name", .title = "name"}, {.key = "title", .title = "title"}});
+    for (const Chapter& chapter : *chapters) sheet.add({chapter.number, chapter.name, chapter.title});
+    fmt::print("{}\nordito lab read NAME prints one.\n", sheet.table(report::styleForStdout()));
+    return kRight;
+  }
+  const auto text = chapterText(*chapters, request.program);
+  if (!text) return complain(kUsage, text.error().message);
+  fmt::print("{}", *text);
+  return kRight;
+}
+
 int checkSolution(const LabRequest& request) {
   const auto exercises = loadExercises(labFolder());
   if (!exercises) return complain(kWrong, exercises.error().message);
@@ -352,6 +370,8 @@ void describe(CLI::App& app, LabRequest& request) {
   coverage->add_flag("--json", request.json, "Print JSON")->excludes(coverageCsv);
   CLI::App* exercise = app.add_subcommand("exercise", "The exercises, or the file to begin one with");
   exercise->add_option("name", request.program, "An exercise");
+  CLI::App* read = app.add_subcommand("read", "The chapters of the course, or one of them");
+  read->add_option("chapter", request.program, "Its number or name");
   CLI::App* check = app.add_subcommand("check", "Judge an exercise: result, counters, memory errors and races");
   check->add_option("name", request.program, "An exercise from 'ordito lab exercise'")->required();
   check->add_option("file", request.file, "Your file")->required();
@@ -393,6 +413,7 @@ int runLab(const std::vector<std::string>& arguments) {
     return complain(kUsage, std::string(error.what()) + " (see ordito lab --help)");
   }
   if (app.got_subcommand("exercise")) return exercise(request);
+  if (app.got_subcommand("read")) return read(request);
   if (app.got_subcommand("check")) return checkSolution(request);
   const auto catalogue = LabCatalogue::load(labFolder());
   if (!catalogue) return complain(kWrong, catalogue.error().message);

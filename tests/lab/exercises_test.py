@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`ordito lab check`: the hidden solutions pass, and what is wrong, wasteful, racy or no program does not.
 
-usage: exercises_test.py PATH/TO/ordito LAB_FOLDER SOLUTIONS [--all]      --all: every exercise, not only three
+usage: exercises_test.py PATH/TO/ordito LAB_FOLDER SOLUTIONS [--all]      --all: every exercise, not only two
 """
 import json
 import pathlib
@@ -36,7 +36,7 @@ def main():
     names = [e["name"] for e in json.loads((lab / "exercises" / "exercises.json").read_text())["exercises"]]
     if [f.stem for f in sorted(solutions.glob("*.cu"))] != sorted(names):
         failures.append("a solution for each exercise")
-    for name in names if "--all" in sys.argv else ("reduction", "transpose", "streams"):
+    for name in names if "--all" in sys.argv else ("reduction", "streams"):
         passes(ordito, name, solutions / f"{name}.cu")
     if "--all" in sys.argv:
         for name in names:
