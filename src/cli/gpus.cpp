@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "machine/capability.hpp"
 #include "machine/gpu.hpp"
 #include "report/sheet.hpp"
 #include "report/units.hpp"
@@ -62,6 +63,16 @@ void describe(const GpuDescription& g) {
   number("copy engines", g.copyEngines);
   number("hardware queues", g.hardwareQueues);
   number("resident grids", g.residentGrids);
+  number("warps per multiprocessor", g.threadsPerMultiprocessor / 32);
+  if (const machine::Capability* units = machine::findCapability(g.computeMajor, g.computeMinor)) {
+    number("warp schedulers", units->schedulers);
+    number("half precision results per clock", units->half);
+    number("single precision results per clock", units->single);
+    number("double precision results per clock", units->twice);
+    number("special functions per clock", units->special);
+    number("texture units per multiprocessor", units->textureUnits);
+    for (const auto& [feature, isThere] : units->features()) row(feature.c_str(), std::string(isThere ? "yes" : "no"));
+  }
   row("ECC", std::string(g.ecc ? "yes" : "no"));
   fmt::print("{}", sheet.table(report::styleForStdout()));
 }
@@ -91,13 +102,20 @@ void chooseGpus(const char* command, const std::string& name, int64_t count) {
   chooseGpu(command, names);
 }
 
+/// The GPU of this name, or the first of a compute capability such as 6.1.
+Expected<GpuDescription> gpuOf(const std::string& name) {
+  const auto found = std::ranges::find(machine::knownGpus(), name, capability);
+  if (found != machine::knownGpus().end()) return *found;
+  return machine::findGpu(name);
+}
+
 void addGpusCommand(CLI::App& app) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("gpus", "List the GPUs that Ordito can show to programs, or describe one");
-  command->add_option("name", *name, "A GPU, for example rtx3090 or \"GTX 1060\"");
+  command->add_option("name", *name, "A GPU, for example rtx3090 or \"GTX 1060\", or a compute capability: 6.1");
   command->callback([name] {
     if (name->empty()) return list();
-    auto gpu = machine::findGpu(*name);
+    auto gpu = gpuOf(*name);
     if (gpu) return describe(*gpu);
     fmt::print(stderr, "ordito gpus: {}\n", gpu.error().message);
     std::exit(1);
