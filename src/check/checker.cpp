@@ -144,7 +144,9 @@ uint32_t Checker::allowed(const AccessEvent& access) {
   if (!hasPlaces(access.space)) return access.at.lanes;
   Lock lock(mutex_);
   Running* r = running(access.at.frame);
-  if (!r || isWhollyFine(r->launch, access)) return access.at.lanes;
+  if (!r) return access.at.lanes;
+  r->misuse.accesses(access, findings_);
+  if (isWhollyFine(r->launch, access)) return access.at.lanes;
   uint32_t lanes = 0;
   for (uint32_t rest = access.at.lanes; rest; rest &= rest - 1) {
     AccessEvent one{.at = access.at, .kind = access.kind, .space = access.space};
@@ -160,7 +162,8 @@ uint32_t Checker::allowed(const AccessEvent& access) {
 void Checker::accessed(const AccessEvent& access) {
   if (!hasPlaces(access.space)) return;
   Lock lock(mutex_);
-  if (Running* r = running(access.at.frame)) r->races.accessed(access, findings_);
+  Running* r = running(access.at.frame);
+  if (r) r->races.accessed(access, findings_);
 }
 
 void Checker::synchronised(const machine::SyncEvent& sync) {
@@ -173,12 +176,18 @@ void Checker::synchronised(const machine::SyncEvent& sync) {
 
 void Checker::blockChanged(const machine::BlockEvent& block) {
   Lock lock(mutex_);
-  if (Running* r = running(block.frame)) r->races.blockChanged(block);
+  Running* r = running(block.frame);
+  if (!r) return;
+  r->races.blockChanged(block);
+  r->misuse.blockChanged(block);
 }
 
 void Checker::usedUndefined(const machine::UndefinedEvent& use) {
   Lock lock(mutex_);
-  if (Running* r = running(use.at.frame)) initialisation_.used(r->launch, use, findings_);
+  Running* r = running(use.at.frame);
+  if (!r) return;
+  if (use.space == AccessSpace::Generic) return r->misuse.used(use, findings_);  // of no memory: a shuffle's
+  initialisation_.used(r->launch, use, findings_);
 }
 
 void Checker::rowsMove(const machine::RowsEvent& rows) {
@@ -212,11 +221,20 @@ void Checker::lastErrorRead() {
   apiErrors_.read();
 }
 
-void Checker::launchBegan(const machine::LaunchEvent& launch) {
-  auto made = std::make_unique<Running>(launch);
-  made->launch.setCall(current);
+void Checker::childLaunched(const machine::ChildLaunchEvent& child) {
   Lock lock(mutex_);
-  running_[launch.launch] = std::move(made);
+  if (Running* r = running(child.frame)) children_[child.launch] = {r->races.shared(), r->races.launched(child)};
+}
+
+void Checker::launchBegan(const machine::LaunchEvent& launch) {
+  auto known = std::make_shared<Launch>(launch);
+  known->setCall(current);
+  Lock lock(mutex_);
+  const auto child = children_.extract(launch.launch);
+  const auto shared = child ? child.mapped().first : Races::share();
+  const Family::Member self = child ? child.mapped().second : shared->family.add(std::nullopt);
+  shared->family.setLaunch(self, known);
+  running_[launch.launch] = std::make_unique<Running>(std::move(known), shared, self);
 }
 
 void Checker::launchEnded(const machine::LaunchEvent& launch) {

@@ -37,6 +37,7 @@ class Checker : public machine::Listener {
   void blockChanged(const machine::BlockEvent& block) override;
   void usedUndefined(const machine::UndefinedEvent& use) override;
   void rowsMove(const machine::RowsEvent& rows) override;
+  void childLaunched(const machine::ChildLaunchEvent& child) override;
   void launchBegan(const machine::LaunchEvent& launch) override;
   void launchEnded(const machine::LaunchEvent& launch) override;
   void allocated(const machine::Allocation& allocation) override;
@@ -51,8 +52,10 @@ class Checker : public machine::Listener {
 
  private:
   struct Running {
-    explicit Running(const machine::LaunchEvent& event) : launch(event), races(launch), misuse(launch) {}
-    Launch launch;
+    Running(std::shared_ptr<Launch> what, std::shared_ptr<Races::Shared> shared, Family::Member self)
+        : known(std::move(what)), races(launch, std::move(shared), self), misuse(launch) {}
+    const std::shared_ptr<Launch> known;
+    Launch& launch = *known;
     Races races;
     Misuse misuse;
   };
@@ -71,7 +74,9 @@ class Checker : public machine::Listener {
   ApiErrors apiErrors_;
   std::map<std::pair<uint64_t, uint64_t>, CallSite> submitted_;     // by stream and number
   std::unordered_map<uint64_t, std::unique_ptr<Running>> running_;  // by the launch's number
-  std::map<uint64_t, machine::Allocation> live_, freed_;            // by address
+  // Launches by kernels that have not begun.
+  std::unordered_map<uint64_t, std::pair<std::shared_ptr<Races::Shared>, Family::Member>> children_;
+  std::map<uint64_t, machine::Allocation> live_, freed_;  // by address
 };
 
 /// The process's checker; null when nobody asked for it.

@@ -30,8 +30,11 @@ constexpr RuleText kRules[] = {
     {"race.global", Severity::Error},
     {"race.atomic_load", Severity::Warning},
     {"race.copy", Severity::Error},
+    {"race.acquire", Severity::Note},
     {"race.same_value", Severity::Note},
     {"sync.mask", Severity::Error},
+    {"sync.inactive_lane", Severity::Error},
+    {"sync.mbarrier", Severity::Error},
     {"sync.divergent_barrier", Severity::Error},
     {"sync.mixed_barrier", Severity::Warning},
 };

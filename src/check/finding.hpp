@@ -28,8 +28,11 @@ enum class Rule : uint8_t {
   RaceGlobal,
   RaceAtomic,
   RaceCopy,
+  RaceAcquire,  // ordered if a relaxed atomic operation were an acquire
   SameValue,
   SyncMask,       // of a warp operation
+  SyncShuffle,    // from a lane that does not take part
+  SyncMbarrier,   // one that is not there
   SyncDivergent,  // lanes of a warp at different barriers
   SyncPlaces,     // warps of a block at different barriers
 };

@@ -145,6 +145,12 @@ bool Launch::isItsOwn(const machine::BlockFrame& frame, uint64_t address) const 
   return false;
 }
 
+bool Launch::initialises(const machine::WarpSite& at) {
+  const auto& all = at.function.instructions;
+  const auto it = std::ranges::find(all, at.line, &ptx::Instruction::line);
+  return it != all.end() && (it->op == isa::Op::MbarrierInit || it->op == isa::Op::MbarrierInval);
+}
+
 Side Launch::side(const ptx::Function& function, uint32_t line, uint64_t block, uint32_t thread, const char* what,
                   uint32_t bytes) const {
   Side side{.what = what,

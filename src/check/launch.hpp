@@ -38,8 +38,13 @@ class Launch {
   /// May the address be of something that only the launch itself knows: a parameter, a constant, grid.sync()'s words,
   /// the heap of malloc()?
   bool isItsOwn(const machine::BlockFrame& frame, uint64_t address) const;
+  /// Does the instruction make an mbarrier or end one? All others take it for one that is there.
+  static bool initialises(const machine::WarpSite& at);
   /// Are all its accesses plain or relaxed atomics, so that nothing orders its blocks?
   bool hasUnorderedBlocks() const { return hasUnorderedBlocks_; }
+
+  /// Of a block.
+  uint32_t threads() const { return static_cast<uint32_t>(block_.count()); }
 
   Side side(const ptx::Function& function, uint32_t line, uint64_t block, uint32_t thread, const char* what,
             uint32_t bytes) const;

@@ -67,10 +67,59 @@ void Misuse::judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival>
   }
 }
 
+/// The manual's "mbarrier.init": on a location that holds one it is undefined, until mbarrier.inval.
+void Misuse::judgeInit(const SyncEvent& sync, Findings& findings) {
+  const auto [there, isNew] = mbarriers_[numberOf(sync.at.frame)].try_emplace(sync.address, sync.at.line);
+  if (isNew) return;
+  findings.add(launch_.key(Rule::SyncMbarrier, sync.at.line, there->second), [&] {
+    Finding f = launch_.finding(Rule::SyncMbarrier);
+    f.message = "an mbarrier is initialised where there is one already";
+    f.sides = {sideOf(sync.at.frame, {&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes})};
+    f.sides[0].what = "mbarrier.init";
+    return f;
+  });
+}
+
+void Misuse::accesses(const machine::AccessEvent& access, Findings& findings) const {
+  if (access.kind != machine::AccessKind::Mbarrier || Launch::initialises(access.at)) return;
+  const auto block = mbarriers_.find(numberOf(access.at.frame));
+  for (uint32_t rest = access.at.lanes; rest; rest &= rest - 1) {
+    const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rest));
+    const uint64_t address = access.addressOf(lane);
+    if (block != mbarriers_.end() && block->second.contains(address)) continue;
+    findings.add(launch_.key(Rule::SyncMbarrier, access.at.line, 0), [&] {
+      Finding f = launch_.finding(Rule::SyncMbarrier);
+      f.message = "an mbarrier is used that was not initialised, or is invalidated";
+      f.sides = {sideOf(access.at.frame, {&access.at.function, access.at.line, access.at.warp, 1u << lane})};
+      f.sides[0].what = "mbarrier operation";
+      f.object = fmt::format("byte {} of shared memory", address);
+      return f;
+    });
+  }
+}
+
+void Misuse::used(const machine::UndefinedEvent& use, Findings& findings) const {
+  findings.add(launch_.key(Rule::SyncShuffle, use.readLine, use.at.line), [&] {
+    Finding f = launch_.finding(Rule::SyncShuffle);
+    f.message = "a value is used that a shuffle has taken from a lane that does not take part in it";
+    f.sides = {sideOf(use.at.frame, {use.readIn, use.readLine, use.at.warp, use.at.lanes}),
+               sideOf(use.at.frame, {&use.at.function, use.at.line, use.at.warp, use.at.lanes})};
+    f.sides[0].what = "shuffle";
+    f.sides[1].what = "use";
+    return f;
+  });
+}
+
+void Misuse::blockChanged(const machine::BlockEvent& block) {
+  if (block.kind == machine::BlockEvent::Kind::End) mbarriers_.erase(numberOf(block.frame));
+}
+
 void Misuse::synchronised(const SyncEvent& sync, Findings& findings) {
   const BarrierId id{numberOf(sync.at.frame), sync.number};
   switch (sync.kind) {
     case SyncEvent::Kind::WarpSync: return judgeMask(sync, findings);
+    case SyncEvent::Kind::MbarrierInit: return judgeInit(sync, findings);
+    case SyncEvent::Kind::MbarrierInvalidate: mbarriers_[numberOf(sync.at.frame)].erase(sync.address); return;
     case SyncEvent::Kind::BarrierWait:
       if (sync.number == 0 && sync.threads == 0)
         waiting_[id].push_back({&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes});

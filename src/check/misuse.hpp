@@ -19,6 +19,11 @@ class Misuse {
  public:
   explicit Misuse(const Launch& launch) : launch_(launch) {}
   void synchronised(const machine::SyncEvent& sync, Findings& findings);
+  /// Before it does.
+  void accesses(const machine::AccessEvent& access, Findings& findings) const;
+  void blockChanged(const machine::BlockEvent& block);
+  /// Of a value that a shuffle has got from no lane.
+  void used(const machine::UndefinedEvent& use, Findings& findings) const;
 
  private:
   /// Lanes of a warp that wait at a barrier.
@@ -30,10 +35,12 @@ class Misuse {
 
   Side sideOf(const machine::BlockFrame& frame, const Arrival& arrival) const;
   void judgeMask(const machine::SyncEvent& sync, Findings& findings) const;
+  void judgeInit(const machine::SyncEvent& sync, Findings& findings);
   void judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival> arrivals, Findings& findings) const;
 
   const Launch& launch_;
   std::map<BarrierId, std::vector<Arrival>> waiting_;
+  std::map<uint64_t, std::map<uint64_t, uint32_t>> mbarriers_;  // by block, by address: the line that made them
 };
 
 }  // namespace ordito::check

@@ -19,7 +19,8 @@ using machine::SyncEvent;
 namespace {
 
 constexpr uint32_t kWordBytes = 4;
-constexpr size_t kForeignReads = 2;  // of other blocks: whoever writes is in another block than one of two
+constexpr size_t kForeignReads = 2;          // of other blocks: whoever writes is in another block than one of two
+constexpr size_t kForeignReadsInOrder = 16;  // where some of them may be ordered
 
 constexpr const char* kWords[] = {
     "read", "write", "read", "write", "atomic operation", "atomic operation", "copy", "mbarrier operation"};
@@ -55,6 +56,15 @@ void forEachThread(const machine::WarpSite& at, F visit) {
 
 const char* wordOf(AccessKind kind) { return kWords[static_cast<size_t>(kind)]; }
 
+std::shared_ptr<Races::Shared> Races::share() { return std::make_shared<Shared>(); }
+
+Family::Member Races::launched(const machine::ChildLaunchEvent& child) {
+  return shared_->family.add(Family::Birth{.parent = self_,
+                                           .block = numberOf(child.frame),
+                                           .known = blockOf(child.frame).clocks.release(child.thread),
+                                           .stream = child.stream});
+}
+
 Races::Block& Races::blockOf(const machine::BlockFrame& frame) {
   std::unique_ptr<Block>& block = blocks_[numberOf(frame)];
   if (!block) block = std::make_unique<Block>(threadsOf(frame));
@@ -67,22 +77,25 @@ void Races::blockChanged(const machine::BlockEvent& event) {
 
 /// Bulk copies are not looked at: who may rely on them is a matter of the mbarrier's transactions.
 void Races::accessed(const AccessEvent& access, Findings& findings) {
-  if (access.kind == AccessKind::Mbarrier) return;
   const bool isCopy = access.kind == AccessKind::Copy;
   if (isCopy && (access.bytes > 16 || access.toSpace != AccessSpace::Shared)) return;
   Block& block = blockOf(access.at.frame);
   const uint64_t number = numberOf(access.at.frame);
+  const bool isMbarrier = access.kind == AccessKind::Mbarrier;
+  const bool isStrong =
+      isMbarrier ? !Launch::initialises(access.at) : access.order != MemoryOrder::Weak || isAtomic(access.kind);
   forEachThread(access.at, [&](uint32_t thread) {
     const uint32_t lane = thread % machine::kWarpSize;
     const ActorId actor = isCopy ? block.clocks.agentOf(thread) : thread;
     Touch touch{.block = number,
                 .actor = actor,
                 .at = block.clocks.now(actor),
+                .member = self_,
                 .line = access.at.line,
                 .kind = access.kind,
                 .bytes = 0,
-                .writes = doesWrite(access.kind),
-                .isStrong = access.order != MemoryOrder::Weak || isAtomic(access.kind),
+                .writes = doesWrite(access.kind) || isMbarrier,
+                .isStrong = isStrong,
                 .scope = access.scope,
                 .hasValue = access.stored != nullptr,
                 .address = access.addressOf(lane),
@@ -101,7 +114,7 @@ void Races::accessed(const AccessEvent& access, Findings& findings) {
 void Races::touch(const AccessEvent& access, AccessSpace space, uint64_t address, uint32_t bytes, Touch touch,
                   Findings& findings) {
   if (space != AccessSpace::Shared && space != AccessSpace::Global) return;
-  Words& words = space == AccessSpace::Shared ? blockOf(access.at.frame).shared : global_;
+  Words& words = space == AccessSpace::Shared ? blockOf(access.at.frame).shared : shared_->global;
   for (uint64_t first = address, end = address + bytes; first < end;) {
     const uint64_t word = first / kWordBytes, last = std::min(end, (word + 1) * kWordBytes);
     touch.bytes = 0;
@@ -111,24 +124,43 @@ void Races::touch(const AccessEvent& access, AccessSpace space, uint64_t address
   }
 }
 
+/// A strong write that stands behind a fence is part of the release, so whoever observed it comes behind it, too.
+bool Races::reaches(const Reach& reach, const Touch& touch) {
+  const Clock at = touch.isStrong && touch.at > 1 ? touch.at - 1 : touch.at;
+  return knows(reach, touch.block, touch.actor, at);
+}
+
 bool Races::areOrdered(const Block& block, const Touch& earlier, const Touch& later) const {
-  if (earlier.block != later.block) return !launch_.hasUnorderedBlocks();
+  if (earlier.member != later.member)
+    return !launch_.hasUnorderedBlocks() ||
+           shared_->family.isOrdered({earlier.member, earlier.block, earlier.actor, earlier.at},
+                                     {later.member, later.block, later.actor, later.at});
+  if (earlier.block != later.block)
+    return !launch_.hasUnorderedBlocks() && reaches(block.outside.known(later.actor % launch_.threads()), earlier);
   return block.clocks.knows(later.actor, earlier.actor, earlier.at);
+}
+
+/// Would they be ordered if relaxed atomic operations were acquires?
+bool Races::isHoped(const Block& block, const Touch& earlier, const Touch& later) const {
+  return earlier.member == later.member && earlier.block != later.block && !launch_.hasUnorderedBlocks() &&
+         reaches(block.outside.hoped(later.actor % launch_.threads()), earlier);
 }
 
 void Races::compare(const AccessEvent& access, Word& word, const Touch& touch, AccessSpace space, Findings& findings) {
   const Block& block = blockOf(access.at.frame);
+  const auto isOfBlock = [&](const Touch& t) { return t.block == touch.block && t.member == touch.member; };
+  const size_t mostReads = launch_.hasUnorderedBlocks() ? kForeignReads : kForeignReadsInOrder;
   size_t foreignReads = 0;
   std::erase_if(word.touches, [&](const Touch& earlier) {
     // What races with the earlier one then races with this one too, so the earlier one may be forgotten.
     const bool isCovered = (earlier.bytes & ~touch.bytes) == 0 && (touch.writes || !earlier.writes) &&
                            (earlier.isStrong || !touch.isStrong);
-    if (!earlier.writes && !touch.writes && earlier.block != touch.block)
-      return isCovered && ++foreignReads > kForeignReads;
+    if (!earlier.writes && !touch.writes && !isOfBlock(earlier))
+      return isCovered && earlier.member == touch.member && ++foreignReads > mostReads;
     const bool conflict = (earlier.writes || touch.writes) && (earlier.bytes & touch.bytes);
     if (!conflict && !isCovered) return false;
-    if (areOrdered(block, earlier, touch)) return isCovered && earlier.block == touch.block;
-    const bool isNarrow = earlier.block != touch.block && !(isWide(earlier.scope) && isWide(touch.scope));
+    if (areOrdered(block, earlier, touch)) return isCovered;
+    const bool isNarrow = !isOfBlock(earlier) && !(isWide(earlier.scope) && isWide(touch.scope));
     if (conflict && !(earlier.isStrong && touch.isStrong && !isNarrow)) report(access, space, earlier, touch, findings);
     return false;
   });
@@ -137,28 +169,35 @@ void Races::compare(const AccessEvent& access, Word& word, const Touch& touch, A
 
 void Races::report(const AccessEvent& access, AccessSpace space, const Touch& earlier, const Touch& later,
                    Findings& findings) {
-  const uint32_t threads = threadsOf(access.at.frame);
-  const uint32_t one = earlier.actor % threads, two = later.actor % threads;
-  const bool isOfCopy = earlier.actor >= threads || later.actor >= threads;
-  const bool isOfBlock = earlier.block == later.block;
+  const Launch& before = shared_->family.launch(earlier.member);
+  const uint32_t threads = threadsOf(access.at.frame), threadsBefore = before.threads();
+  const uint32_t one = earlier.actor % threadsBefore, two = later.actor % threads;
+  const bool isOfCopy = earlier.actor >= threadsBefore || later.actor >= threads;
+  const bool isOfLaunch = earlier.member == later.member;
+  const bool isOfBlock = isOfLaunch && earlier.block == later.block;
   const bool isSame = earlier.hasValue && later.hasValue && earlier.value == later.value &&
                       earlier.address == later.address && earlier.size == later.size;
   const bool isLoadOfAtomic = (isAtomic(earlier.kind) && !later.writes) || (isAtomic(later.kind) && !earlier.writes);
   const bool isOfWarp = isOfBlock && one / machine::kWarpSize == two / machine::kWarpSize;
-  const Rule rule = isSame                         ? Rule::SameValue
-                    : isLoadOfAtomic               ? Rule::RaceAtomic
-                    : isOfCopy                     ? Rule::RaceCopy
-                    : isOfWarp                     ? Rule::RaceWarp
-                    : space == AccessSpace::Shared ? Rule::RaceShared
-                                                   : Rule::RaceGlobal;
+  const Rule rule = isHoped(blockOf(access.at.frame), earlier, later) ? Rule::RaceAcquire
+                    : isSame                                          ? Rule::SameValue
+                    : isLoadOfAtomic                                  ? Rule::RaceAtomic
+                    : isOfCopy                                        ? Rule::RaceCopy
+                    : isOfWarp                                        ? Rule::RaceWarp
+                    : space == AccessSpace::Shared                    ? Rule::RaceShared
+                                                                      : Rule::RaceGlobal;
   findings.add(launch_.key(rule, earlier.line, later.line), [&] {
     Finding f = launch_.finding(rule);
-    const char* who = isOfCopy    ? "an asynchronous copy and an access"
-                      : isOfWarp  ? "two lanes of a warp"
-                      : isOfBlock ? "two threads of a block"
-                                  : "two blocks";
-    f.message = fmt::format("{} use the same bytes and nothing orders them", who);
-    f.sides = {launch_.side(*earlier.function, earlier.line, earlier.block, one, wordOf(earlier.kind), earlier.size),
+    const bool isNarrow = earlier.isStrong && later.isStrong && !isOfBlock;
+    const char* who = isOfCopy      ? "an asynchronous copy and an access"
+                      : isOfWarp    ? "two lanes of a warp"
+                      : isOfBlock   ? "two threads of a block"
+                      : !isOfLaunch ? "a kernel and one that was launched by a kernel"
+                                    : "two blocks";
+    f.message = fmt::format("{} use the same bytes and {}", who,
+                            isNarrow ? "the scope of one of them ends at its block" : "nothing orders them");
+    if (rule == Rule::RaceAcquire) f.message += " but a relaxed atomic operation";
+    f.sides = {before.side(*earlier.function, earlier.line, earlier.block, one, wordOf(earlier.kind), earlier.size),
                launch_.side(*later.function, later.line, later.block, two, wordOf(later.kind), later.size)};
     if (space == AccessSpace::Shared) {
       const uint64_t at = isOfCopy ? access.targets ? access.targets[two % machine::kWarpSize] : later.address
@@ -173,6 +212,40 @@ void Races::report(const AccessEvent& access, AccessSpace space, const Touch& ea
   });
 }
 
+/// What the thread knows, its own block included.
+Reach Races::reachOf(const machine::BlockFrame& frame, Block& block, uint32_t thread) {
+  auto all =
+      block.outside.known(thread) ? std::make_shared<Blocks>(*block.outside.known(thread)) : std::make_shared<Blocks>();
+  (*all)[numberOf(frame)] = std::make_shared<const Knowledge>(block.clocks.release(thread));
+  return all;
+}
+
+/// The same between blocks: only scopes that reach both count.
+void Races::followOutside(const AccessEvent& access, Block& block, uint32_t thread) {
+  if (launch_.hasUnorderedBlocks() || access.space != AccessSpace::Global || !isWide(access.scope)) return;
+  const uint64_t word = access.addressOf(thread % machine::kWarpSize) / kWordBytes;
+  const auto posted = posted_.find(word);
+  if ((access.kind == AccessKind::Load || isAtomic(access.kind)) && posted != posted_.end()) {
+    if (acquires(access.order))
+      block.outside.acquire(thread, posted->second);
+    else
+      block.outside.see(thread, posted->second, isAtomic(access.kind));
+  }
+  if (!doesWrite(access.kind)) return;
+  const Reach made = releases(access.order) ? reachOf(access.at.frame, block, thread) : block.outside.fenced(thread);
+  Reach& there = posted_[word];
+  there = isAtomic(access.kind) ? joined(there, made) : made;
+}
+
+void Races::fence(Block& block, const SyncEvent& sync, uint32_t thread) {
+  block.acquire(thread, std::exchange(block.seen[thread], {}));
+  if (isWide(sync.scope) && !launch_.hasUnorderedBlocks()) {
+    block.outside.acquireSeen(thread);
+    block.outside.setFenced(thread, reachOf(sync.at.frame, block, thread));
+  }
+  block.fences[thread] = block.release(thread);
+}
+
 /// What strong accesses and fences order inside a block (PTX ISA, "Release and Acquire Patterns").
 void Races::followOrder(const AccessEvent& access) {
   if (access.order == MemoryOrder::Weak) return;
@@ -180,16 +253,17 @@ void Races::followOrder(const AccessEvent& access) {
   const bool isRead = access.kind == AccessKind::Load || isAtomic(access.kind);
   forEachThread(access.at, [&](uint32_t thread) {
     const uint64_t key = keyOf(access.space, access.addressOf(thread % machine::kWarpSize));
+    followOutside(access, block, thread);
     if (const auto it = block.released.find(key); isRead && it != block.released.end()) {
       if (acquires(access.order))
-        block.clocks.acquire(thread, it->second);
+        block.acquire(thread, it->second);
       else
-        join(block.seen[thread], it->second);
+        block.seen[thread].join(it->second);
     }
     if (!doesWrite(access.kind)) return;
-    const Knowledge made = releases(access.order) ? block.clocks.release(thread) : block.fences[thread];
+    const Message made = releases(access.order) ? block.release(thread) : block.fences[thread];
     if (isAtomic(access.kind))
-      join(block.released[key], made);
+      block.released[key].join(made);
     else
       block.released[key] = made;
   });
@@ -197,13 +271,15 @@ void Races::followOrder(const AccessEvent& access) {
 
 void Races::synchroniseBarrier(Block& block, const SyncEvent& sync) {
   const bool isFull = sync.threads == 0 || sync.threads >= block.clocks.threads();
-  const Knowledge arrived = std::exchange(block.arrived[sync.number], {});
-  if (isFull) return block.clocks.meetAll();
+  const Message arrived = std::exchange(block.arrived[sync.number], {});
+  if (isFull) return block.clocks.meetAll(), block.outside.meetAll();
   std::vector<uint32_t> threads;
   for (size_t warp = 0; warp < sync.met.size(); ++warp)
     for (uint32_t rest = sync.met[warp]; rest; rest &= rest - 1)
       threads.push_back(static_cast<uint32_t>(warp * machine::kWarpSize) + static_cast<uint32_t>(__builtin_ctz(rest)));
-  block.clocks.meet(threads, arrived);
+  block.clocks.meet(threads, arrived.own);
+  for (uint32_t t : threads) block.outside.acquire(t, arrived.outside);
+  block.outside.meet(threads);
 }
 
 void Races::synchronised(const SyncEvent& sync) {
@@ -215,21 +291,18 @@ void Races::synchronised(const SyncEvent& sync) {
   switch (sync.kind) {
     case SyncEvent::Kind::BarrierDone: return synchroniseBarrier(block, sync);
     case SyncEvent::Kind::BarrierArrive:
-      return forEachThread(sync.at, [&](uint32_t t) { join(block.arrived[sync.number], clocks.release(t)); });
+      return forEachThread(sync.at, [&](uint32_t t) { block.arrived[sync.number].join(block.release(t)); });
     case SyncEvent::Kind::WarpSync:
       if (!sync.ordersMemory) return;
       forEachThread(sync.at, [&](uint32_t t) { threads.push_back(t); });
-      return clocks.meet(threads);
-    case SyncEvent::Kind::Fence:
-      clocks.acquire(thread, std::exchange(block.seen[thread], {}));
-      block.fences[thread] = clocks.release(thread);
-      return;
+      return clocks.meet(threads), block.outside.meet(threads);
+    case SyncEvent::Kind::Fence: return fence(block, sync, thread);
     case SyncEvent::Kind::CopyCommit: return clocks.commit(thread);
     case SyncEvent::Kind::CopyWait: return clocks.waitForCopies(thread, sync.number);
     case SyncEvent::Kind::CopyWaitAll: return clocks.commit(thread), clocks.waitForCopies(thread, 0);
-    case SyncEvent::Kind::MbarrierArrive: return join(block.released[key], clocks.release(thread));
-    case SyncEvent::Kind::MbarrierCopies: return join(block.released[key], clocks.releaseCopies(thread));
-    case SyncEvent::Kind::MbarrierPassed: return clocks.acquire(thread, block.released[key]);
+    case SyncEvent::Kind::MbarrierArrive: return block.released[key].join(block.release(thread));
+    case SyncEvent::Kind::MbarrierCopies: return block.released[key].join({clocks.releaseCopies(thread), nullptr});
+    case SyncEvent::Kind::MbarrierPassed: return block.acquire(thread, block.released[key]);
     default: return;
   }
 }

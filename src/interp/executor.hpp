@@ -140,7 +140,7 @@ class Executor {
   bool isAnySourceUndefined(uint32_t lanes);
   void defineResults(uint32_t lanes);
   void taintResults(uint32_t lanes);
-  void moveUndefined(size_t to, size_t from, const std::array<uint32_t, 32>& sources);
+  void moveUndefined(size_t to, size_t from, const std::array<uint32_t, 32>& sources, uint32_t absent);
   void copyUndefined(const std::byte* to, const std::byte* from, uint64_t bytes) const;
   uint64_t hostAddress(const AccessLog::Entry& entry) const;
 

@@ -292,8 +292,9 @@ void Executor::taintResults(uint32_t lanes) {
   select(*Lanes(lanes).begin());
 }
 
-/// Operand `to` of each lane gets operand `from` of the lane that `sources` names.
-void Executor::moveUndefined(size_t to, size_t from, const std::array<uint32_t, 32>& sources) {
+/// Operand `to` of each lane gets operand `from` of the lane that `sources` names; of the lanes in `absent` there is no
+/// such lane, so that what they get is anything.
+void Executor::moveUndefined(size_t to, size_t from, const std::array<uint32_t, 32>& sources, uint32_t absent) {
   std::array<Undefined, 32> found{};
   for (uint32_t lane : Lanes(active)) {
     select(lane);
@@ -303,7 +304,11 @@ void Executor::moveUndefined(size_t to, size_t from, const std::array<uint32_t, 
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     for (RegisterId reg : resultRegisters()) setUndefined(reg, {});
-    if (operand(to).is(Operand::Kind::Register)) setUndefined(operand(to).reg, found[sources[lane]]);
+    if (!operand(to).is(Operand::Kind::Register)) continue;
+    const bool isAbsent = absent >> lane & 1;
+    AccessLog::Entry nothing{};
+    nothing.bytes = 4;
+    setUndefined(operand(to).reg, isAbsent ? Undefined{ones(32), originOf(nothing), true} : found[sources[lane]]);
   }
 }
 

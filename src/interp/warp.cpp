@@ -15,6 +15,7 @@ void Executor::shuffle() {
   std::array<uint64_t, 32> values{}, results{};
   std::array<bool, 32> inRange{};
   std::array<uint32_t, 32> sources{};
+  uint32_t absent = 0;  // lanes whose source does not take part
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     values[lane] = read(2, Type::b32);
@@ -31,10 +32,11 @@ void Executor::shuffle() {
       default: source = lowest | (b & ~segment & 31), inRange[lane] = source <= highest; break;
     }
     bool participates = inRange[lane] && (active >> source & 1);
+    if (inRange[lane] && !participates) absent |= 1u << lane;
     sources[lane] = uint32_t(participates ? source : self);
     results[lane] = values[sources[lane]];
   }
-  if (block.isHeard) moveUndefined(0, 2, sources);
+  if (block.isHeard) moveUndefined(0, 2, sources, absent);
   for (uint32_t lane : Lanes(active)) {
     select(lane);
     write(0, Type::b32, results[lane]);

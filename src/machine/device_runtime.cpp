@@ -10,6 +10,7 @@
 
 #include "machine/device_functions.hpp"
 #include "machine/device_heap.hpp"
+#include "machine/listener.hpp"
 #include "machine/undefined.hpp"
 
 namespace ordito::machine {
@@ -47,12 +48,22 @@ std::shared_ptr<DeviceStream> streamOf(const Caller& caller, uint64_t handle) {
 
 // --- launches
 
+void tell(const Caller& caller, const Child& child, uint64_t handle) {
+  using Stream = ChildLaunchEvent::Stream;
+  if (!areAccessesWanted()) return;
+  raise(ChildLaunchEvent{caller.frame, caller.thread, child.launch.number,
+                         handle == kTailLaunch      ? Stream::Tail
+                         : handle == kFireAndForget ? Stream::FireAndForget
+                                                    : Stream::Ordered});
+}
+
 int submit(const Caller& caller, Child child, uint64_t handle) {
   DeviceBlock& here = block(caller);
   Nest& nest = here.grid().nest();
   const auto stream = streamOf(caller, handle);
   if (!stream && handle != kTailLaunch && handle != kFireAndForget) return kInvalidHandle;
   _mm_sfence();  // a child sees what was stored before, also by stores that went round the caches
+  tell(caller, child, handle);
   Child told;
   told.launch = child.launch;
   const auto answer = handle == kTailLaunch      ? nest.launchTail(here.grid(), std::move(child))

@@ -149,6 +149,16 @@ struct LaunchEvent {
   std::span<void* const> stack = {};  // return addresses of the host's call, the innermost first, where known
 };
 
+/// A thread of a kernel has launched another kernel, which begins as `stream` says: behind the whole grid (Tail),
+/// whenever there is room (FireAndForget), or behind what else the block put into that stream.
+struct ChildLaunchEvent {
+  enum class Stream : uint8_t { Ordered, Tail, FireAndForget };
+  const BlockFrame& frame;
+  uint32_t thread;  // within the block
+  uint64_t launch;  // the number of the new one
+  Stream stream;
+};
+
 /// A call of the program that has failed. Told only to listeners that want every access.
 struct FailedCallEvent {
   int error;

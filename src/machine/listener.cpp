@@ -52,6 +52,9 @@ void raise(const RowsEvent& event) {
   for (Listener* l : listeners()) l->rowsMove(event);
 }
 
+void raise(const ChildLaunchEvent& event) {
+  for (Listener* l : listeners()) l->childLaunched(event);
+}
 void raiseBegan(const LaunchEvent& event) {
   for (Listener* l : listeners()) l->launchBegan(event);
 }

@@ -28,6 +28,8 @@ class Listener {
   /// On the thread that makes the copy or the fill.
   virtual void rowsMove(const RowsEvent&) {}
 
+  /// Before the new launch begins.
+  virtual void childLaunched(const ChildLaunchEvent&) {}
   virtual void launchBegan(const LaunchEvent&) {}
   virtual void launchEnded(const LaunchEvent&) {}
   /// `after`: what else it waits for, beside the operations before it in its stream.
@@ -62,6 +64,7 @@ void raise(const SyncEvent& event);
 void raise(const BlockEvent& event);
 void raise(const UndefinedEvent& event);
 void raise(const RowsEvent& event);
+void raise(const ChildLaunchEvent& event);
 void raiseBegan(const LaunchEvent& event);
 void raise(const LaunchEvent& event);
 void raiseSubmitted(const StreamEvent& event, std::span<const StreamPoint> after);

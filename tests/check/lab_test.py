@@ -15,10 +15,13 @@ SPECIMENS = {
     ("matmul", "no_first_barrier"): ("40", {"race.shared", "race.warp", "memory.uninitialised"}, PRODUCT),
     ("matmul", "no_second_barrier"): ("40", {"race.shared", "race.warp"}, PRODUCT),
     ("histogram", "race"): ("200", {"race.global", "race.warp"}, r"histogram/kernels\.cuh"),
+    ("nested", "no_barrier"): ("512", {"race.global"}, r"nested/kernels\.cuh"),
+    ("nested", "no_tail"): ("2048", {"race.global"}, r"nested/kernels\.cuh"),
     ("saxpy", "tail"): ("250", {"memory.bounds"}, r"saxpy/saxpy\.cu"),
 }
 # The same kernels where nothing is wrong with them.
 CURED = [("scan", "horn_tmp", "64"), ("scan", "horn", "64"), ("matmul", "tiled_32", "40"), ("histogram", "atomic_128", "64"),
+         ("nested", "by_block", "512"), ("nested", "by_grid", "2048"),
          ("saxpy", "saxpy_64", "250"), ("saxpy", "tail", "256"), ("saxpy", "no_guard", "256")]
 ALL = {"reduction": "1000", "matmul": "40", "transpose": "40", "histogram": "200", "saxpy": "1000", "scan": "1000",
        "lookup": "200", "rgb_histogram": "1000", "convolution": "100", "nested": "1000", "access": "64",

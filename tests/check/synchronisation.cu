@@ -85,6 +85,62 @@ __global__ void turns(int* out, int more) {
   out[threadIdx.x] += 1;
 }
 
+// Four ways, by lanes or by warps, each with a barrier of its own.
+__global__ void fourWays(int* out, int unit) {
+  switch (threadIdx.x / unit % 4) {
+    case 0:
+      out[threadIdx.x] = 1;
+      __syncthreads();
+      break;
+    case 1:
+      out[threadIdx.x] = 2;
+      __syncthreads();
+      out[threadIdx.x] *= 3;
+      break;
+    case 2:
+      out[threadIdx.x] = 3;
+      __syncthreads();
+      out[threadIdx.x] += 5;
+      break;
+    default: __syncthreads(); out[threadIdx.x] = 7;
+  }
+}
+
+// The first `few` threads work, the others only keep them company.
+__global__ void company(int* out, int few) {
+  if (threadIdx.x < few) {
+    for (int k = 0; k < 2; ++k) {
+      out[threadIdx.x] = k;
+      __syncthreads();
+    }
+  } else {
+    for (int k = 0; k < 2; ++k) __syncthreads();
+  }
+}
+
+// Threads go round as often as they have work; what is left of their barriers stands behind the loop.
+__global__ void uneven(int* out, int unit) {
+  const int n = 1 + threadIdx.x / unit % 2;
+  for (int k = 0; k < n; ++k) {
+    out[threadIdx.x] = k;
+    __syncthreads();
+  }
+  for (int k = n; k < 2; ++k) {
+    out[threadIdx.x] += 2;
+    __syncthreads();
+  }
+}
+
+// The same barrier for all, whatever they did before.
+__global__ void joins(int* out, int unit) {
+  if (threadIdx.x / unit % 2)
+    out[threadIdx.x] = 1;
+  else
+    for (int k = 0; k <= threadIdx.x % 5; ++k) out[threadIdx.x] = k;
+  __syncthreads();
+  out[threadIdx.x] += 1;
+}
+
 __global__ void leave(int* out, int n) {
   if (threadIdx.x >= n) return;
   out[threadIdx.x] = 1;
@@ -148,6 +204,28 @@ int main(int, char** arguments) {
     turns<<<1, n>>>(a, 1);
   else if (is("ok_loop"))
     turns<<<1, n>>>(a, 0);
+  else if (is("four_ways"))
+    fourWays<<<1, 32>>>(a, 1);
+  else if (is("four_warps"))
+    fourWays<<<1, n>>>(a, 32);
+  else if (is("ok_one_way"))
+    fourWays<<<1, n>>>(a, 128);
+  else if (is("company"))
+    company<<<1, 32>>>(a, 1);
+  else if (is("company_of_warps"))
+    company<<<1, n>>>(a, 96);
+  else if (is("ok_company"))
+    company<<<1, n>>>(a, 128);
+  else if (is("uneven"))
+    uneven<<<1, 32>>>(a, 1);
+  else if (is("uneven_warps"))
+    uneven<<<1, n>>>(a, 32);
+  else if (is("ok_even"))
+    uneven<<<1, n>>>(a, 128);
+  else if (is("ok_joins"))
+    joins<<<1, n>>>(a, 1);
+  else if (is("ok_joins_warps"))
+    joins<<<1, n>>>(a, 32);
   else if (is("ok_return"))
     leave<<<1, n>>>(a, 100);
   else if (is("ok_halves"))
