@@ -56,8 +56,12 @@ Side sideOf(const Launch& launch, const AccessEvent& access) {
                      wordOf(access.kind), access.bytes);
 }
 
-/// What the host called for the operation that the calling thread runs.
-thread_local std::optional<CallSite> current;
+/// The operation that the calling thread runs, and what the host called for it.
+struct Current {
+  machine::StreamPoint point;
+  std::optional<CallSite> call;
+};
+thread_local Current current;
 
 }  // namespace
 
@@ -77,6 +81,7 @@ const machine::Allocation* Checker::freedAt(uint64_t address) const {
 void Checker::addOutside(Running& r, const AccessEvent& access, const Object* object) {
   const uint64_t address = access.addressOf(laneOf(access));
   const machine::Allocation* const gone = access.space == AccessSpace::Shared ? nullptr : freedAt(address);
+  if (gone && operations_.addLateUse(r.operation, *gone, sideOf(r.launch, access), findings_)) return;
   const Rule rule = gone ? Rule::Freed : Rule::Bounds;
   findings_.add(r.launch.key(rule, access.at.line, 0), [&] {
     Finding f = r.launch.finding(rule);
@@ -163,7 +168,9 @@ void Checker::accessed(const AccessEvent& access) {
   if (!hasPlaces(access.space)) return;
   Lock lock(mutex_);
   Running* r = running(access.at.frame);
-  if (r) r->races.accessed(access, findings_);
+  if (!r) return;
+  r->races.accessed(access, findings_);
+  operations_.accessed(r->operation, r->launch, access);
 }
 
 void Checker::synchronised(const machine::SyncEvent& sync) {
@@ -192,23 +199,45 @@ void Checker::usedUndefined(const machine::UndefinedEvent& use) {
 
 void Checker::rowsMove(const machine::RowsEvent& rows) {
   Lock lock(mutex_);
-  if (options_.followsValues) initialisation_.rowsMove(rows, current, findings_);
+  if (options_.followsValues) initialisation_.rowsMove(rows, current.call, findings_);
+  operations_.rowsMove(current.point, rows);
 }
 
-void Checker::operationSubmitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint>) {
+void Checker::operationSubmitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after) {
   auto site = callSiteHere();
-  if (!site) return;
   Lock lock(mutex_);
-  submitted_[{event.stream, event.correlation}] = std::move(*site);
+  operations_.submitted(event, after, site, findings_);
+  if (site) submitted_[{event.stream, event.correlation}] = std::move(*site);
 }
 
 void Checker::operationBegan(const machine::StreamEvent& event) {
   Lock lock(mutex_);
   const auto it = submitted_.find({event.stream, event.correlation});
-  current.reset();
+  current = {{event.stream, event.correlation}, std::nullopt};
   if (it == submitted_.end()) return;
-  current = std::move(it->second);
+  current.call = std::move(it->second);
   submitted_.erase(it);
+}
+
+void Checker::operationEnded(const machine::StreamEvent& event) {
+  Lock lock(mutex_);
+  operations_.ended({event.stream, event.correlation}, findings_);
+  current = {};
+}
+
+void Checker::graphNodeBegan(const machine::GraphNodeEvent& node) {
+  Lock lock(mutex_);
+  operations_.nodeBegan(current.point, node);
+}
+
+void Checker::hostWaited(machine::StreamPoint point) {
+  Lock lock(mutex_);
+  operations_.hostWaited(point);
+}
+
+void Checker::hostWaitedForAll(uint64_t context) {
+  Lock lock(mutex_);
+  operations_.hostWaitedForAll(context);
 }
 
 void Checker::callFailed(const machine::FailedCallEvent& event) {
@@ -228,13 +257,14 @@ void Checker::childLaunched(const machine::ChildLaunchEvent& child) {
 
 void Checker::launchBegan(const machine::LaunchEvent& launch) {
   auto known = std::make_shared<Launch>(launch);
-  known->setCall(current);
+  known->setCall(current.call);
   Lock lock(mutex_);
   const auto child = children_.extract(launch.launch);
   const auto shared = child ? child.mapped().first : Races::share();
   const Family::Member self = child ? child.mapped().second : shared->family.add(std::nullopt);
   shared->family.setLaunch(self, known);
-  running_[launch.launch] = std::make_unique<Running>(std::move(known), shared, self);
+  auto& made = running_[launch.launch] = std::make_unique<Running>(std::move(known), shared, self);
+  made->operation = current.point;
 }
 
 void Checker::launchEnded(const machine::LaunchEvent& launch) {
@@ -255,6 +285,7 @@ void Checker::allocated(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_[a.address] = a;
   if (options_.followsValues) initialisation_.allocated(a);
+  operations_.allocated(a);
   for (auto it = freed_.lower_bound(a.address); it != freed_.end() && it->first < a.address + a.bytes;)
     it = freed_.erase(it);
 }
@@ -263,6 +294,7 @@ void Checker::freed(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_.erase(a.address);
   if (options_.followsValues) initialisation_.freed(a);
+  operations_.freed(current.point, a, findings_);
   freed_[a.address] = a;
 }
 

@@ -13,6 +13,7 @@
 #include "check/initialisation.hpp"
 #include "check/launch.hpp"
 #include "check/misuse.hpp"
+#include "check/operations.hpp"
 #include "check/races.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory.hpp"
@@ -44,6 +45,10 @@ class Checker : public machine::Listener {
   void freed(const machine::Allocation& allocation) override;
   void operationSubmitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after) override;
   void operationBegan(const machine::StreamEvent& event) override;
+  void operationEnded(const machine::StreamEvent& event) override;
+  void graphNodeBegan(const machine::GraphNodeEvent& node) override;
+  void hostWaited(machine::StreamPoint point) override;
+  void hostWaitedForAll(uint64_t context) override;
   void callFailed(const machine::FailedCallEvent& event) override;
   void lastErrorRead() override;
   void flush() override;
@@ -58,6 +63,7 @@ class Checker : public machine::Listener {
     Launch& launch = *known;
     Races races;
     Misuse misuse;
+    machine::StreamPoint operation;  // that it is part of
   };
   Running* running(const machine::BlockFrame& frame);
   bool isInside(Running& running, const machine::AccessEvent& access);
@@ -72,6 +78,7 @@ class Checker : public machine::Listener {
   Findings findings_;
   Initialisation initialisation_;
   ApiErrors apiErrors_;
+  Operations operations_;
   std::map<std::pair<uint64_t, uint64_t>, CallSite> submitted_;     // by stream and number
   std::unordered_map<uint64_t, std::unique_ptr<Running>> running_;  // by the launch's number
   // Launches by kernels that have not begun.

@@ -32,6 +32,9 @@ constexpr RuleText kRules[] = {
     {"race.copy", Severity::Error},
     {"race.acquire", Severity::Note},
     {"race.same_value", Severity::Note},
+    {"race.stream", Severity::Error},
+    {"race.graph", Severity::Error},
+    {"race.lifetime", Severity::Error},
     {"sync.mask", Severity::Error},
     {"sync.inactive_lane", Severity::Error},
     {"sync.mbarrier", Severity::Error},
@@ -52,14 +55,19 @@ Json jsonOf(const std::optional<CallSite>& call) {
 }
 
 Json jsonOf(const Side& side) {
-  return {{"kind", side.what},
-          {"bytes", side.bytes},
-          {"thread", numbers(side.thread)},
-          {"block", numbers(side.block)},
-          {"warp", side.warp},
-          {"lane", side.lane},
-          {"ptx_line", side.ptxLine},
-          {"source", side.source.empty() ? Json() : Json(side.source)}};
+  Json json = {{"kind", side.what},
+               {"bytes", side.bytes},
+               {"thread", numbers(side.thread)},
+               {"block", numbers(side.block)},
+               {"warp", side.warp},
+               {"lane", side.lane},
+               {"ptx_line", side.ptxLine},
+               {"source", side.source.empty() ? Json() : Json(side.source)}};
+  if (side.operation.empty()) return json;
+  json["operation"] = side.operation;
+  json["kernel"] = side.kernel;
+  json["call"] = jsonOf(side.call);
+  return json;
 }
 
 }  // namespace

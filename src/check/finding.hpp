@@ -30,6 +30,9 @@ enum class Rule : uint8_t {
   RaceCopy,
   RaceAcquire,  // ordered if a relaxed atomic operation were an acquire
   SameValue,
+  RaceStream,     // between operations
+  RaceGraph,      // between nodes of a graph
+  RaceLifetime,   // between an operation and the allocation or free of its memory
   SyncMask,       // of a warp operation
   SyncShuffle,    // from a lane that does not take part
   SyncMbarrier,   // one that is not there
@@ -50,7 +53,10 @@ struct Side {
   uint32_t thread[3] = {}, block[3] = {};
   uint32_t warp = 0, lane = 0;
   uint32_t ptxLine = 0;
-  std::string source;  // "a.cu:12"; empty if the module does not say
+  std::string source = {};  // "a.cu:12"; empty if the module does not say
+  // Of races between operations: which one, "stream 3"; the kernel, if it is one; what the host called.
+  std::string operation = {}, kernel = {};
+  std::optional<CallSite> call = std::nullopt;
 };
 
 struct Finding {

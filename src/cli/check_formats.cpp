@@ -17,24 +17,6 @@ std::string triple(const FindingJson& numbers) {
   return fmt::format("({},{},{})", numbers[0].get<uint32_t>(), numbers[1].get<uint32_t>(), numbers[2].get<uint32_t>());
 }
 
-std::string placeText(const FindingJson& access) {
-  return access.at("source").is_string() ? wordOf(access, "source")
-                                         : fmt::format("PTX line {}", access.at("ptx_line").get<uint32_t>());
-}
-
-std::string textOfAccess(const FindingJson& a) {
-  std::string text = fmt::format("  {}: {}, {} bytes, thread {} = warp {} lane {} of block {}\n", placeText(a),
-                                 wordOf(a, "kind"), a.at("bytes").get<uint32_t>(), triple(a.at("thread")),
-                                 a.at("warp").get<uint32_t>(), a.at("lane").get<uint32_t>(), triple(a.at("block")));
-  if (const std::string line = lineAt(placeOf(a)); !line.empty()) text += fmt::format("      {}\n", line);
-  return text;
-}
-
-/// "reduce(int*), grid (4,1,1), block (256,1,1)"
-std::string kernelText(const FindingJson& f) {
-  return fmt::format("{}, grid {}, block {}", wordOf(f, "kernel"), triple(f.at("grid")), triple(f.at("block")));
-}
-
 /// Where the host's call stands; empty if that is not known.
 std::string callText(const FindingJson& f) {
   if (!f.contains("call") || !f.at("call").is_object()) return "";
@@ -45,6 +27,47 @@ std::string callText(const FindingJson& f) {
   const std::string module = std::filesystem::path(wordOf(call, "module")).filename();
   return fmt::format("{}{}+{:#x}", function.empty() ? "" : function + " in ", module,
                      call.at("offset").get<uint64_t>());
+}
+
+/// Is it a whole operation rather than what one thread has done?
+bool isOperation(const FindingJson& access) { return access.contains("operation"); }
+
+std::string placeText(const FindingJson& access) {
+  if (access.at("source").is_string()) return wordOf(access, "source");
+  if (!isOperation(access) || access.at("ptx_line").get<uint32_t>())
+    return fmt::format("PTX line {}", access.at("ptx_line").get<uint32_t>());
+  const std::string call = callText(access);
+  return call.empty() ? "the host" : call;
+}
+
+/// "write, 4 bytes, by kernel scale(int*) in stream 3, launched at a.cu:40 in main"
+std::string textOfOperation(const FindingJson& a) {
+  const std::string kernel = wordOf(a, "kernel"), call = callText(a);
+  std::string text = fmt::format("{}, {} bytes, by {}", wordOf(a, "kind"), a.at("bytes").get<uint32_t>(),
+                                 kernel.empty() ? "" : fmt::format("kernel {} in ", kernel));
+  if (kernel.empty() && a.at("call").is_object() && wordOf(a, "operation") != "the host")
+    text += wordOf(a.at("call"), "name") + " in ";
+  text += wordOf(a, "operation");
+  return kernel.empty() || call.empty() ? text : text + ", launched at " + call;
+}
+
+/// Who it was, in words.
+std::string whoText(const FindingJson& a) {
+  if (isOperation(a)) return textOfOperation(a);
+  return fmt::format("{}, {} bytes, thread {} = warp {} lane {} of block {}", wordOf(a, "kind"),
+                     a.at("bytes").get<uint32_t>(), triple(a.at("thread")), a.at("warp").get<uint32_t>(),
+                     a.at("lane").get<uint32_t>(), triple(a.at("block")));
+}
+
+std::string textOfAccess(const FindingJson& a) {
+  std::string text = fmt::format("  {}: {}\n", placeText(a), whoText(a));
+  if (const std::string line = lineAt(placeOf(a)); !line.empty()) text += fmt::format("      {}\n", line);
+  return text;
+}
+
+/// "reduce(int*), grid (4,1,1), block (256,1,1)"
+std::string kernelText(const FindingJson& f) {
+  return fmt::format("{}, grid {}, block {}", wordOf(f, "kernel"), triple(f.at("grid")), triple(f.at("block")));
 }
 
 /// The line that a remark belongs to: the last access, since the first one may have been right.
@@ -60,8 +83,9 @@ SourcePlace mainPlace(const FindingJson& f) {
 std::string wholeMessage(const FindingJson& f) {
   std::string text = wordOf(f, "message");
   for (const FindingJson& a : f.at("accesses"))
-    text += fmt::format("; {} at {} by thread {} of block {}", wordOf(a, "kind"), placeText(a), triple(a.at("thread")),
-                        triple(a.at("block")));
+    text += isOperation(a) ? fmt::format("; {} at {}", textOfOperation(a), placeText(a))
+                           : fmt::format("; {} at {} by thread {} of block {}", wordOf(a, "kind"), placeText(a),
+                                         triple(a.at("thread")), triple(a.at("block")));
   if (const auto object = wordOf(f, "object"); !object.empty()) text += "; " + object;
   return text;
 }
@@ -97,8 +121,9 @@ std::string textOf(const FindingJson& f) {
   std::string text = fmt::format("{}[{}] {}\n", wordOf(f, "severity"), wordOf(f, "rule"), wordOf(f, "message"));
   for (const FindingJson& a : f.at("accesses")) text += textOfAccess(a);
   if (const auto object = wordOf(f, "object"); !object.empty()) text += fmt::format("  {}\n", object);
-  if (!wordOf(f, "kernel").empty()) text += fmt::format("  kernel {}\n", kernelText(f));
-  if (const std::string call = callText(f); !call.empty())
+  const bool isOfOperations = !f.at("accesses").empty() && isOperation(f.at("accesses")[0]);
+  if (!wordOf(f, "kernel").empty() && !isOfOperations) text += fmt::format("  kernel {}\n", kernelText(f));
+  if (const std::string call = callText(f); !call.empty() && !isOfOperations)
     text += fmt::format("  {} at {}\n", wordOf(f, "kernel").empty() ? "called" : "launched", call);
   if (const auto help = wordOf(f, "help"); !help.empty()) text += fmt::format("  help: {}\n", help);
   if (const auto count = f.at("count").get<uint64_t>(); count > 1)

@@ -56,7 +56,9 @@ bool matches(std::string_view pattern, std::string_view text) {
 }
 
 SourcePlace placeOf(const FindingJson& access) {
-  if (!access.is_object() || !access.contains("source") || !access.at("source").is_string()) return {};
+  if (!access.is_object() || !access.contains("source")) return {};
+  // A copy has no place but that of its call.
+  if (!access.at("source").is_string()) return access.contains("call") ? placeOf(access.at("call")) : SourcePlace{};
   auto source = access.at("source").get<std::string>();
   if (const size_t inlined = source.rfind(" > "); inlined != std::string::npos) source.erase(0, inlined + 3);
   const size_t colon = source.rfind(':');
@@ -123,6 +125,7 @@ std::string fingerprintOf(const FindingJson& f) {
     text += "\n";
     for (const char c : lineAt(placeOf(access)))
       if (c != ' ' && c != '\t') text += c;
+    if (access.contains("operation")) text += access.at("kind").get<std::string>();
   }
   if (f.at("accesses").empty())
     for (const char c : f.at("message").get<std::string>())

@@ -45,6 +45,8 @@ const Place& placeAt(const std::string& module, uint64_t offset) {
 }  // namespace
 
 void locateCall(FindingJson& f) {
+  if (f.contains("accesses"))
+    for (FindingJson& access : f.at("accesses")) locateCall(access);
   if (!f.contains("call") || !f.at("call").is_object()) return;
   FindingJson& call = f.at("call");
   for (const FindingJson& frame : call.at("frames")) {

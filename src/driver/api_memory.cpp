@@ -7,6 +7,7 @@
 #include "driver/copy.hpp"
 #include "driver/device.hpp"
 #include "driver/extensions.hpp"
+#include "machine/listener.hpp"
 #include "machine/memory.hpp"
 
 using namespace ordito::driver;
@@ -81,6 +82,11 @@ struct Pools {
   std::atomic<CUmemoryPool>& currentOf(const Device& device) { return current[static_cast<size_t>(device.ordinal)]; }
   CUmemoryPool standardOf(const Device& device) const { return standard[static_cast<size_t>(device.ordinal)]; }
 
+  bool owns(uint64_t address) {
+    std::lock_guard lock(mutex);
+    return owner.contains(address);
+  }
+
   void leave(uint64_t address, uint64_t bytes) {
     std::lock_guard lock(mutex);
     auto it = owner.find(address);
@@ -96,6 +102,16 @@ Pools& pools() {
   return *all;
 }
 
+/// Memory of a pool is there for what comes behind this point of the stream, which is nobody's business but a
+/// checker's.
+void tellOfAllocation(Stream& stream, uint64_t address, uint64_t bytes) {
+  if (!ordito::machine::areAccessesWanted()) return;
+  Operation operation;
+  operation.quick = true;
+  operation.what = {.kind = ordito::machine::StreamEvent::Kind::Allocation, .to = address, .bytes = bytes};
+  stream.submit(std::move(operation));
+}
+
 CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, CUstream streamHandle) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, streamHandle);
@@ -107,6 +123,7 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
     return NodeTask{CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(memory), nullptr};
   };
   if (auto captured = capture(stream, node)) return *captured;
+  tellOfAllocation(*stream, *pointer, bytes);
   pool->add(bytes);
   std::lock_guard lock(pools().mutex);
   pools().owner[*pointer] = pool;
@@ -187,8 +204,9 @@ CUresult cuMemAllocPitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size
 CUresult cuMemFree(CUdeviceptr pointer) {
   ORDITO_CONTEXT(context);
   if (pointer == 0) return CUDA_SUCCESS;
-  // Freeing waits for whatever may still use the memory, as a real driver does.
-  context->group.synchronizeAll();
+  // Freeing waits for whatever may still use the memory, as a real driver does; of a pool's memory it assumes that
+  // nothing does (CUDA Runtime API, "Stream Ordered Memory Allocator").
+  context->group.synchronizeAll(!pools().owns(pointer));
   if (auto allocation = allocations().find(pointer); allocation && &deviceOf(*allocation) != &context->device)
     deviceOf(*allocation).primary->group.synchronizeAll();
   return release(pointer);

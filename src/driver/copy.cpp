@@ -80,12 +80,14 @@ void fillRows(const Region& to, const Extent& extent, uint32_t value, unsigned e
   }
 }
 
-CUresult submit(Context& context, Operation operation, const std::shared_ptr<Stream>& stream, bool wait) {
+/// `isPromised`: by CUDA's rules the host may rely on the wait.
+CUresult submit(Context& context, Operation operation, const std::shared_ptr<Stream>& stream, bool wait,
+                bool isPromised) {
   if (!wait) {
     stream->submit(std::move(operation));
     return CUDA_SUCCESS;
   }
-  stream->run(std::move(operation));
+  stream->run(std::move(operation), isPromised);
   CUresult sticky = context.group.error();
   return sticky == CUDA_SUCCESS ? sticky : remember(sticky, context.group.errorMessage());
 }
@@ -159,6 +161,19 @@ namespace {
 
 uint64_t bytesOf(const Extent& e) { return e.width * e.height * e.depth; }
 
+bool isDevices(uint64_t address) {
+  const auto allocation = machine::allocations().find(address);
+  return allocation && allocation->kind == MemoryKind::Device;
+}
+
+/// Which calls return when the copy has been made (CUDA Runtime API, "API synchronization behavior"): synchronous ones
+/// but for those inside the device, and asynchronous ones to memory that CUDA does not know. One from such memory has
+/// only been staged.
+bool doesHostWait(const CopyRequest& r, bool synchronous) {
+  if (synchronous) return !isDevices(r.to.base) || !isDevices(r.from.base);
+  return !machine::allocations().find(r.to.base);
+}
+
 }  // namespace
 
 CUresult copy(Context& context, const CopyRequest& request, const std::shared_ptr<Stream>& stream, bool synchronous) {
@@ -173,7 +188,7 @@ CUresult copy(Context& context, const CopyRequest& request, const std::shared_pt
                     .to = request.to.base,
                     .from = request.from.base,
                     .bytes = bytesOf(request.extent)};
-  return submit(context, std::move(operation), stream, synchronous || pageable);
+  return submit(context, std::move(operation), stream, synchronous || pageable, doesHostWait(request, synchronous));
 }
 
 CUresult prepareFill(const Fill& request, Work& work) {
@@ -199,7 +214,8 @@ CUresult fill(Context& context, const Fill& request, const std::shared_ptr<Strea
   auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEMSET, request, operation.run}; };
   if (auto captured = capture(stream, node)) return *captured;
   operation.what = {.kind = machine::StreamEvent::Kind::Fill, .to = request.to.base, .bytes = bytesOf(request.extent)};
-  return submit(context, std::move(operation), stream, synchronous);
+  // The host need not wait for a fill of device memory (the same page of the manual).
+  return submit(context, std::move(operation), stream, synchronous, !isDevices(request.to.base));
 }
 
 CopyRequest linearCopy(uint64_t to, Side toSide, uint64_t from, Side fromSide, uint64_t bytes) {

@@ -57,8 +57,8 @@ constexpr const char* kOrders[] = {"weak", "volatile", "relaxed", "acquire", "re
 constexpr const char* kScopes[] = {"cta", "cluster", "gpu", "sys"};
 constexpr const char* kSyncs[] = {"arrives at barrier", "waits at barrier", "barrier done",        "meets", "fence",
                                   "commits copies",     "waits for copies", "waits for all copies"};
-constexpr const char* kOperations[] = {"other", "kernel", "copy",         "fill",      "host function",
-                                       "graph", "free",   "event record", "event wait"};
+constexpr const char* kOperations[] = {"value", "kernel", "copy",         "fill",       "host function",
+                                       "graph", "free",   "event record", "event wait", "allocation"};
 
 class Recorder : public Listener {
  public:
@@ -268,15 +268,16 @@ TEST_F(Events, OfTheDriver) {
   ASSERT_EQ(cuMemFreeAsync(out, b), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamSynchronize(b), CUDA_SUCCESS);
   EXPECT_EQ(recorder().take(), R"(allocation 1 of 8 bytes
-operation 1.1 (fill, 8 bytes) submitted
-operation 1.1 (fill, 8 bytes) begins
-operation 1.1 (fill, 8 bytes) ends
-host has waited for 1.1
-operation 1.2 (event record) submitted
-operation 1.2 (event record) begins
-operation 1.2 (event record) ends
-operation 2.1 (event wait) submitted, after 1.2
+operation 1.1 (allocation, 8 bytes) submitted
+operation 1.2 (fill, 8 bytes) submitted
+operation 1.2 (fill, 8 bytes) begins
+operation 1.2 (fill, 8 bytes) ends
 host has waited for 1.2
+operation 1.3 (event record) submitted
+operation 1.3 (event record) begins
+operation 1.3 (event record) ends
+operation 2.1 (event wait) submitted, after 1.3
+host has waited for 1.3
 operation 2.2 (copy, 8 bytes) submitted
 operation 2.2 (copy, 8 bytes) begins
 operation 2.2 (copy, 8 bytes) ends

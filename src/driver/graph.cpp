@@ -6,6 +6,9 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
+
+#include "machine/listener.hpp"
 
 namespace ordito::driver {
 
@@ -193,12 +196,15 @@ struct GraphExec::Run {
   struct Item {
     std::shared_ptr<const Step> step;
     std::shared_ptr<Event::Record> record;
-    std::vector<Run> bodies;  // of a conditional node
+    std::vector<Run> bodies;      // of a conditional node
+    std::vector<uint32_t> after;  // items that it comes behind; only for listeners
   };
   std::vector<Item> items;
+  bool isTold = false;  // listeners hear of its items
 
   CUresult operator()(std::string& message) const {
     for (const Item& item : items) {
+      if (isTold) machine::raise(machine::GraphNodeEvent{static_cast<uint32_t>(&item - items.data()), item.after});
       if (item.record) item.record->time = std::chrono::steady_clock::now();
       if (const auto* conditional = conditionalOf(item))
         if (CUresult bad = choose(*conditional, item.bodies, message)) return bad;
@@ -281,23 +287,36 @@ CUgraphExec GraphExec::handle(const std::shared_ptr<GraphExec>& executable) {
 std::shared_ptr<GraphExec> GraphExec::from(CUgraphExec handle) { return executables().find(handle); }
 bool GraphExec::destroy(CUgraphExec handle) { return executables().remove(handle) != nullptr; }
 
-void GraphExec::collect(Run& run, std::vector<Point>& waits) {
+void GraphExec::collect(Run& run, std::vector<Point>& waits, const std::vector<uint32_t>& before) {
   std::lock_guard lock(mutex_);
-  for (const auto& step : steps_) {
+  // By step, the items that whatever depends on it comes behind: its own and its child's, or those before it if it is
+  // disabled.
+  std::vector<std::vector<uint32_t>> ends(run.isTold ? steps_.size() : 0);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const auto& step = steps_[i];
+    const auto first = static_cast<uint32_t>(run.items.size());
+    if (run.isTold) {
+      ends[i] = before;
+      for (const size_t k : step->after) ends[i].insert(ends[i].end(), ends[k].begin(), ends[k].end());
+    }
     if (!step->enabled) continue;
-    Run::Item item{step, nullptr, std::vector<Run>(step->bodies.size())};
+    Run::Item item{step, nullptr, std::vector<Run>(step->bodies.size()), {}};
+    if (run.isTold) item.after = std::exchange(ends[i], {first});
     for (size_t k = 0; k < step->bodies.size(); ++k) step->bodies[k]->collect(item.bodies[k], waits);
     const auto* event = std::get_if<std::shared_ptr<Event>>(&step->task.parameters);
     if (event && step->task.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) item.record = std::make_shared<Event::Record>();
     if (event && step->task.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
       if (Point point = (*event)->point(); point.stream) waits.push_back(std::move(point));
     run.items.push_back(std::move(item));
-    if (step->child) step->child->collect(run, waits);
+    if (step->child) step->child->collect(run, waits, run.isTold ? ends[i] : before);
+    if (run.isTold)
+      for (uint32_t k = first + 1; k < run.items.size(); ++k) ends[i].push_back(k);
   }
 }
 
 CUresult GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   auto run = std::make_shared<Run>();
+  run->isTold = machine::areAccessesWanted();
   Operation operation;
   collect(*run, operation.after);
   operation.run = [run](std::string& message) { return run->launch(message); };

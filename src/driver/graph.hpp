@@ -161,7 +161,8 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
 
   static std::shared_ptr<const Step> makeStep(const GraphNode& node, std::vector<size_t> after);
   Steps* stepsWith(uint64_t number, size_t* index);
-  void collect(Run& run, std::vector<Point>& waits);
+  /// `before`: the items of the run that all of this comes behind.
+  void collect(Run& run, std::vector<Point>& waits, const std::vector<uint32_t>& before = {});
 
   mutable std::mutex mutex_;
   Steps steps_;

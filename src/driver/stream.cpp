@@ -88,7 +88,7 @@ void StreamGroup::becomesIdle(Stream& stream) {
   busy_.pop_back();
 }
 
-void StreamGroup::synchronizeAll() {
+void StreamGroup::synchronizeAll(bool isPromised) {
   std::vector<std::shared_ptr<Stream>> all;  // before the lock: the last owner of a stream must not hold the mutex
   std::unique_lock lock(mutex);
   if (machine::hasListeners()) {
@@ -101,8 +101,9 @@ void StreamGroup::synchronizeAll() {
   for (const auto& stream : all) targets.push_back(stream->submitted_);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i]->waitLocked(lock, targets[i]);
-    all[i]->raiseHostWaited(targets[i]);
+    if (isPromised) all[i]->raiseHostWaited(targets[i]);
   }
+  if (isPromised && machine::hasListeners()) machine::raiseHostWaitedForAll(legacy_->id());
 }
 
 // --- stream
@@ -143,6 +144,8 @@ uint64_t now() {
 machine::StreamEvent Stream::described(machine::StreamEvent event, uint64_t number) const {
   event.stream = id_;
   event.correlation = number;
+  event.context = group_.legacy_->id();
+  event.isBlocking = blocking();
   return event;
 }
 
@@ -175,9 +178,11 @@ Point Stream::submit(Operation operation, bool willWait) {
   return point;
 }
 
-void Stream::run(Operation operation) {
-  Point point = submit(std::move(operation), true);
-  wait(point.number);
+void Stream::run(Operation operation, bool isPromised) {
+  const Point point = submit(std::move(operation), true);
+  Lock lock(group_.mutex);
+  waitLocked(lock, point.number);
+  if (isPromised) raiseHostWaited(point.number);
 }
 
 /// Runs the front operation, which is ready, outside the lock.

@@ -50,8 +50,8 @@ class StreamGroup {
 
   const std::shared_ptr<Stream>& legacy() const { return legacy_; }
   std::shared_ptr<Stream> create(unsigned flags, int priority);
-  /// Waits until everything submitted to any stream so far has completed.
-  void synchronizeAll();
+  /// Waits until everything submitted to any stream so far has completed. `isPromised`: as for Stream::run.
+  void synchronizeAll(bool isPromised = true);
 
  private:
   friend class Stream;
@@ -86,8 +86,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   /// Appends an operation. `willWait`: the caller waits for it right away, so the stream's thread need not wake up.
   Point submit(Operation operation, bool willWait = false);
-  /// Appends and waits.
-  void run(Operation operation);
+  /// Appends and waits. `isPromised`: by CUDA's rules the host may rely on it.
+  void run(Operation operation, bool isPromised = true);
   void wait(uint64_t number);
   void synchronize();
   bool reached(uint64_t number);

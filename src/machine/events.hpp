@@ -173,12 +173,34 @@ struct StreamPoint {
 
 /// An operation of a stream: told when it is submitted, when it begins and when it has ended.
 struct StreamEvent {
-  enum class Kind : uint8_t { Other, Kernel, Copy, Fill, HostFunction, Graph, Free, EventRecord, EventWait };
-  Kind kind = Kind::Other;
-  const char* name = "";  // of a kernel
+  /// Value: waits for values in memory and writes of them. Allocation: from a pool, in the order of the stream; told
+  /// only to listeners that want every access, and only when it is submitted.
+  enum class Kind : uint8_t {
+    Value,
+    Kernel,
+    Copy,
+    Fill,
+    HostFunction,
+    Graph,
+    Free,
+    EventRecord,
+    EventWait,
+    Allocation
+  };
+  Kind kind = Kind::Value;
+  const char* name = "";  // of a kernel, or of a library's call (a HostFunction)
   uint64_t to = 0, from = 0, bytes = 0;
   uint64_t stream = 0, correlation = 0;  // numbers count from 1 in each stream
+  uint64_t context = 0;                  // the stream number of its legacy default stream
+  bool isBlocking = false;               // is the stream in order with that one? It is with itself.
   uint64_t beginNs = 0, endNs = 0;       // of the host's steady clock
+};
+
+/// A node of a graph, whose launch the calling thread's operation is, is about to do its work. Nodes have numbers in
+/// their launch; all in `after` come before it, by the graph's edges.
+struct GraphNodeEvent {
+  uint32_t number;
+  std::span<const uint32_t> after;
 };
 
 }  // namespace ordito::machine

@@ -70,11 +70,17 @@ void raiseBegan(const StreamEvent& event) {
 void raise(const StreamEvent& event) {
   for (Listener* l : listeners()) l->operationEnded(event);
 }
+void raise(const GraphNodeEvent& event) {
+  for (Listener* l : listeners()) l->graphNodeBegan(event);
+}
 void raise(const LibraryCall& call) {
   for (Listener* l : listeners()) l->libraryCallEnded(call);
 }
 void raiseHostWaited(StreamPoint point) {
   for (Listener* l : listeners()) l->hostWaited(point);
+}
+void raiseHostWaitedForAll(uint64_t context) {
+  for (Listener* l : listeners()) l->hostWaitedForAll(context);
 }
 void raise(const FailedCallEvent& event) {
   for (Listener* l : listeners()) l->callFailed(event);

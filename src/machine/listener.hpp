@@ -32,13 +32,17 @@ class Listener {
   virtual void childLaunched(const ChildLaunchEvent&) {}
   virtual void launchBegan(const LaunchEvent&) {}
   virtual void launchEnded(const LaunchEvent&) {}
-  /// `after`: what else it waits for, beside the operations before it in its stream.
+  /// `after`: what else it waits for, beside the operations before it in its stream: what calls have asked for, ended
+  /// or not, and of the order between the legacy default stream and others what has not ended yet.
   virtual void operationSubmitted(const StreamEvent&, std::span<const StreamPoint> /*after*/) {}
   virtual void operationBegan(const StreamEvent&) {}
   virtual void operationEnded(const StreamEvent&) {}
+  virtual void graphNodeBegan(const GraphNodeEvent&) {}
   virtual void libraryCallEnded(const LibraryCall&) {}
-  /// The host knows that this operation, and so all before it in its stream, has ended.
+  /// The host knows, by a call that promises it, that this operation, and so all before it in its stream, has ended.
   virtual void hostWaited(StreamPoint) {}
+  /// That everything in the streams of a context has; told beside hostWaited for each stream that there still is.
+  virtual void hostWaitedForAll(uint64_t /*context*/) {}
   virtual void callFailed(const FailedCallEvent&) {}
   /// The calling thread asks for its last error.
   virtual void lastErrorRead() {}
@@ -70,8 +74,10 @@ void raise(const LaunchEvent& event);
 void raiseSubmitted(const StreamEvent& event, std::span<const StreamPoint> after);
 void raiseBegan(const StreamEvent& event);
 void raise(const StreamEvent& event);
+void raise(const GraphNodeEvent& event);
 void raise(const LibraryCall& call);
 void raiseHostWaited(StreamPoint point);
+void raiseHostWaitedForAll(uint64_t context);
 void raise(const FailedCallEvent& event);
 void raiseLastErrorRead();
 void raiseAllocated(const Allocation& allocation);

@@ -31,9 +31,10 @@ Named named(StreamEvent::Kind kind) {
     case StreamEvent::Kind::Free: return {"memory", "free"};
     case StreamEvent::Kind::EventRecord: return {"event", "event recorded"};
     case StreamEvent::Kind::EventWait: return {"event", "event waited for"};
-    case StreamEvent::Kind::Other: break;
+    case StreamEvent::Kind::Allocation: return {"memory", "allocation"};
+    case StreamEvent::Kind::Value: break;
   }
-  return {"other", "operation"};
+  return {"value", "value in memory"};
 }
 
 uint64_t now() {

@@ -1,0 +1,103 @@
+// Races between operations: kernels, copies and fills of different streams or of unordered nodes of a graph that use
+// the same bytes, and memory of a pool that is used without an order to its allocation or its free.
+//
+// Each operation keeps the bytes that it has read and written, by line of its kernels; when it has ended it is compared
+// with all that nothing orders it with (order.hpp), so what is found does not depend on the schedule. It goes once the
+// host has waited for it, since then all that is submitted later is behind it.
+#pragma once
+
+#include <list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "check/byte_set.hpp"
+#include "check/finding.hpp"
+#include "check/order.hpp"
+#include "machine/memory.hpp"
+
+namespace ordito::check {
+
+class Launch;
+
+class Operations {
+ public:
+  void submitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after,
+                 const std::optional<CallSite>& call, Findings& findings);
+  void ended(machine::StreamPoint point, Findings& findings);
+  void hostWaited(machine::StreamPoint point);
+  void hostWaitedForAll(uint64_t context);
+
+  // What the operation at `point` does.
+  void nodeBegan(machine::StreamPoint point, const machine::GraphNodeEvent& node);
+  void accessed(machine::StreamPoint point, const Launch& launch, const machine::AccessEvent& access);
+  void rowsMove(machine::StreamPoint point, const machine::RowsEvent& rows);
+
+  void allocated(const machine::Allocation& a);
+  /// By the operation at `point`; number 0: by the host.
+  void freed(machine::StreamPoint point, const machine::Allocation& a, Findings& findings);
+  /// The operation uses what an unordered one has freed already. False: an ordered one has.
+  bool addLateUse(machine::StreamPoint point, const machine::Allocation& gone, Side use, Findings& findings);
+
+ private:
+  enum class Use : uint8_t { Read, Write, Lifetime };
+  /// Bytes that one line of a kernel, or a copy or a fill, has used.
+  struct Touched {
+    Use use;
+    bool isStrong = false;    // atomic or volatile, and so that all the device sees it
+    bool isOrdering = false;  // of a kernel with fences or ordered accesses, which may wait for another
+    uint32_t node = 0;        // of a graph
+    Side side = {};
+    ByteSet bytes = {};
+  };
+  struct Site {
+    const void* function;
+    uint32_t line, node;
+    bool writes;
+    auto operator<=>(const Site&) const = default;
+  };
+  struct Operation {
+    machine::StreamPoint point;
+    uint64_t context;
+    bool isBlocking;
+    machine::StreamEvent::Kind kind;
+    std::string name;
+    std::optional<CallSite> call;
+    bool hasEnded = false;
+    bool signalsHost = false;  // by a strong access to memory of the host, so that it may know that the work is done
+    std::list<Touched> touched = {};
+    std::map<Site, Touched*> sites = {};
+    std::vector<std::vector<bool>> before = {};  // by node of a graph: the nodes that it is behind
+    uint32_t node = 0;
+  };
+  struct Freed {
+    machine::StreamPoint by;
+    Side side;
+  };
+  using All = std::list<Operation>;  // in the order of their submission
+
+  Operation* find(machine::StreamPoint point);
+  Touched& at(Operation& operation, const Launch& launch, const machine::AccessEvent& access, bool writes);
+  void note(Operation& operation, Touched& touched, uint64_t address, uint64_t bytes);
+  void compareWithOthers(Operation& operation, Findings& findings);
+  void compareNodes(Operation& operation, Findings& findings);
+  void compare(const Operation& one, const Operation& other, Findings& findings);
+  void report(const Operation& one, const Touched& a, const Operation& other, const Touched& b, uint64_t address,
+              Findings& findings);
+  void retire();
+  void limit();
+
+  static Side sideOf(const Operation& operation, const char* what, uint64_t bytes);
+  static std::string nameOf(const Operation& operation);
+  static std::string help(const Operation& one, const Operation& other);
+
+  Order order_;
+  All all_;
+  std::map<std::pair<uint64_t, uint64_t>, All::iterator> index_;  // by stream and number
+  std::map<uint64_t, Freed> freed_;                               // by address, by operations
+  bool isBlind_ = false;  // streams wait for values in memory, which is order that is not seen
+  uint64_t knownPage_ = ~uint64_t{0};
+  bool isKnownPage_ = false;
+};
+
+}  // namespace ordito::check
