@@ -138,6 +138,7 @@ class TimedCopy {
 /// Copies both ways until two of them meet: when each is issued is up to the machine, so it may take a few tries.
 class CopiesBothWays {
  public:
+  CopiesBothWays() { origin_.clear(); }
   bool meet(cudaStream_t in, cudaStream_t out) {
     constexpr int kTries = 2000;
     for (int k = 0; k < kTries; ++k) {

@@ -145,6 +145,8 @@ bool Launch::isItsOwn(const machine::BlockFrame& frame, uint64_t address) const 
   return false;
 }
 
+bool Launch::isHeaps(uint64_t address) const { return takesHeap_ && machine::allocations().bytesFrom(address) == 0; }
+
 bool Launch::initialises(const machine::WarpSite& at) {
   const auto& all = at.function.instructions;
   const auto it = std::ranges::find(all, at.line, &ptx::Instruction::line);

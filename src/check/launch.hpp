@@ -38,6 +38,9 @@ class Launch {
   /// May the address be of something that only the launch itself knows: a parameter, a constant, grid.sync()'s words,
   /// the heap of malloc()?
   bool isItsOwn(const machine::BlockFrame& frame, uint64_t address) const;
+  /// Is it memory that kernels take from the heap: of malloc(), or for the parameters of a launch? It may be given out
+  /// again and again, which is not told.
+  bool isHeaps(uint64_t address) const;
   /// Does the instruction make an mbarrier or end one? All others take it for one that is there.
   static bool initialises(const machine::WarpSite& at);
   /// Are all its accesses plain or relaxed atomics, so that nothing orders its blocks?

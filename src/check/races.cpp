@@ -114,6 +114,7 @@ void Races::accessed(const AccessEvent& access, Findings& findings) {
 void Races::touch(const AccessEvent& access, AccessSpace space, uint64_t address, uint32_t bytes, Touch touch,
                   Findings& findings) {
   if (space != AccessSpace::Shared && space != AccessSpace::Global) return;
+  if (space == AccessSpace::Global && launch_.isHeaps(address)) return;
   Words& words = space == AccessSpace::Shared ? blockOf(access.at.frame).shared : shared_->global;
   for (uint64_t first = address, end = address + bytes; first < end;) {
     const uint64_t word = first / kWordBytes, last = std::min(end, (word + 1) * kWordBytes);

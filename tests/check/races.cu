@@ -7,6 +7,15 @@
 
 constexpr int kThreads = 128;
 
+// One block after the other gets the same memory from the heap, which is each block's own while it has it.
+__global__ void fromHeap(int* out) {
+  int* mine = static_cast<int*>(malloc(kThreads * sizeof(int)));
+  if (mine == nullptr) return;
+  for (int k = 0; k < kThreads; ++k) mine[k] = k + blockIdx.x;
+  out[blockIdx.x] = mine[kThreads - 1];
+  free(mine);
+}
+
 template <bool kSyncs>
 __global__ void reverse(int* out) {
   __shared__ int words[kThreads];
@@ -245,7 +254,9 @@ int main(int argc, char** argv) {
     apart<<<4, n>>>(a, b);
   else if (is("ok_in_turn")) {
     for (int k = 0; k < 3; ++k) totalPlain<<<1, n>>>(a);
-  } else
+  } else if (is("ok_heap"))
+    fromHeap<<<4, 1>>>(a);
+  else
     return printf("no case %s\n", which), 2;
   const cudaError_t result = cudaDeviceSynchronize();
   cudaFree(a);
