@@ -271,6 +271,16 @@ int runTimelines(const LabCatalogue& catalogue, const LabProgram& program, const
   return timed.status == 0 && all ? kRight : kWrong;
 }
 
+/// What --plot draws of a program that is not drawn on a line of time.
+Expected<std::string> chart(const LabCatalogue& catalogue, const LabProgram& program, const fs::path& binary,
+                            LabRequest request, const json& document) {
+  if (program.drawn != "accesses" || request.plot.empty()) return plotLadder(catalogue, program, document);
+  if (request.size.empty()) request.size = std::to_string(program.checkedSize);  // the first warp is all that is drawn
+  const auto accesses = labProgramAccesses(binary, request);
+  if (!accesses) return tl::unexpected(accesses.error());
+  return accessPicture(program.title, *accesses);
+}
+
 const Exercise* findExercise(const std::vector<Exercise>& exercises, const std::string& name) {
   const auto found = std::ranges::find(exercises, name, &Exercise::name);
   return found == exercises.end() ? nullptr : &*found;
@@ -310,7 +320,9 @@ int run(const LabCatalogue& catalogue, const LabRequest& request) {
   const auto counted = countLabProgram(*binary, request, document);
   if (!counted) complain(kWrong, "no counters: " + counted.error().message);
   print(request, catalogue, *program, document);
-  if (!plot(request, plotLadder(catalogue, *program, document))) return kUsage;
+  const auto picture = chart(catalogue, *program, *binary, request, document);
+  if (!picture) return complain(kWrong, picture.error().message);
+  if (!plot(request, *picture)) return kUsage;
   return timed->status == 0 && counted ? kRight : kWrong;
 }
 

@@ -162,4 +162,10 @@ Expected<std::vector<LabTimeline>> labProgramTimelines(const fs::path& binary, c
   return labTimelines(run->document, run->recording);
 }
 
+Expected<std::vector<LabAccess>> labProgramAccesses(const fs::path& binary, const LabRequest& request) {
+  const auto run = runRecorded(binary, request, 1, "ORDITO_LANES");
+  if (!run) return tl::unexpected(run.error());
+  return labAccesses(run->document, run->recording);
+}
+
 }  // namespace ordito::cli

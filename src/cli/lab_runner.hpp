@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "cli/lab_accesses.hpp"
 #include "cli/lab_catalogue.hpp"
 #include "cli/lab_timeline.hpp"
 
@@ -60,5 +61,8 @@ Expected<> countLabProgram(const std::filesystem::path& binary, const LabRequest
 /// The second run of the programs that are drawn on a line of time. In its first round kernels are compiled, so the
 /// second one is shown.
 Expected<std::vector<LabTimeline>> labProgramTimelines(const std::filesystem::path& binary, const LabRequest& request);
+
+/// A run of the programs whose variants are drawn as accesses of a warp.
+Expected<std::vector<LabAccess>> labProgramAccesses(const std::filesystem::path& binary, const LabRequest& request);
 
 }  // namespace ordito::cli

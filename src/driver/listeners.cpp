@@ -5,6 +5,7 @@
 #include "check/checker.hpp"
 #include "fidelity/collector.hpp"
 #include "hotspots/hotspots.hpp"
+#include "lanes/lanes.hpp"
 #include "machine/listener.hpp"
 #include "profile/profile.hpp"
 #include "timeline/timeline.hpp"
@@ -16,6 +17,7 @@ namespace {
 constexpr machine::Listener* (*kListeners[])() = {
     profile::listener,   // what each launch counted (ordito profile)
     hotspots::listener,  // the lines that moved most (ordito profile --hotspots)
+    lanes::listener,     // what the lanes of one warp touch (ordito lab run access --plot)
     caches::listener,    // hits of the caches (ordito profile --caches)
     check::listener,     // memory errors and races (ordito check)
     fidelity::listener,  // the instructions that do not give a GPU's bits (ordito run --fidelity)
