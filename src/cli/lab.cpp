@@ -271,6 +271,18 @@ int runTimelines(const LabCatalogue& catalogue, const LabProgram& program, const
   return timed.status == 0 && all ? kRight : kWrong;
 }
 
+/// The program's worked examples, and then what kernels of its variants really did.
+int trace(const LabProgram& program, const fs::path& binary, const LabRequest& request) {
+  const int status = statusOf(traceLabProgram(binary, request));
+  if (status != kRight) return status;
+  for (const std::string& variant : program.traced) {
+    const auto text = labWarpText(binary, request, variant);
+    if (!text) return complain(kWrong, text.error().message);
+    fmt::print("a warp of the kernel of {}, access by access\n{}", variant, *text);
+  }
+  return kRight;
+}
+
 /// What --plot draws of a program that is not drawn on a line of time.
 Expected<std::string> chart(const LabCatalogue& catalogue, const LabProgram& program, const fs::path& binary,
                             LabRequest request, const json& document) {
@@ -306,7 +318,7 @@ int run(const LabCatalogue& catalogue, const LabRequest& request) {
   if (!canPlot(request)) return complain(kUsage, fmt::format("cannot write {}", request.plot));
   const auto binary = labExecutable(*program);
   if (!binary) return complain(kWrong, binary.error().message);
-  if (request.trace) return statusOf(traceLabProgram(*binary, request));
+  if (request.trace) return trace(*program, *binary, request);
   if (request.check) return statusOf(checkLabProgram(*program, *binary, request));
   if (request.study) return runStudy(catalogue, *program, *binary, request);
 

@@ -75,6 +75,22 @@ Expected<std::vector<LabAccess>> labAccesses(const json& document, const json& r
   return all;
 }
 
+std::string warpText(const json& recording) {
+  const json& launches = recording.at("launches");
+  if (launches.empty()) return "";
+  std::string out;
+  for (const json& access : launches.at(0).at("accesses")) {
+    std::string lanes(kLanes, 'X');
+    for (const json& lane : access.at("lanes")) lanes.at(lane.get<std::size_t>()) = '|';
+    std::string source = access.at("source");
+    source.erase(std::min(source.size(), source.find(' ')));  // the call's own line, not those of what it calls
+    source.erase(0, source.find_last_of('/') + 1);
+    out += fmt::format("  {:<16} {:<6} {:<7} {}\n", source, access.at("kind").get<std::string>(),
+                       access.at("space").get<std::string>(), lanes);
+  }
+  return out;
+}
+
 // ---------------------------------------------------------------------------------------------------------- picture
 
 namespace {

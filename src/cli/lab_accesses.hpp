@@ -29,6 +29,9 @@ struct LabAccess {
 /// memory. A variant without such an access has none.
 Expected<std::vector<LabAccess>> labAccesses(const nlohmann::json& document, const nlohmann::json& recording);
 
+/// The first launch of a recording, access by access: where in the source, what, and which lanes of the warp took part.
+std::string warpText(const nlohmann::json& recording);
+
 std::string accessPicture(const std::string& title, const std::vector<LabAccess>& accesses);
 
 }  // namespace ordito::cli

@@ -53,6 +53,7 @@ LabProgram readProgram(const json& from) {
   program.unit = from.at("unit");
   program.baseline = from.at("baseline");
   program.drawn = from.value("drawn", std::string());
+  program.traced = from.value("traced", std::vector<std::string>());
   program.publishedOn = from.at("published_on");
   for (const json& column : from.at("columns")) program.columns.push_back(readColumn(column));
   for (const auto& [variant, queries] : from.at("figures").items()) {

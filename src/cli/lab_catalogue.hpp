@@ -57,8 +57,9 @@ struct LabProgram {
   std::uint64_t size = 0;
   std::uint64_t checkedSize = 0;  // small enough for the interpreter
   std::string unit;
-  std::string baseline;  // the variant that speed-ups refer to
-  std::string drawn;     // "result": what a chart shows of programs whose times say nothing; else speed-ups
+  std::string baseline;             // the variant that speed-ups refer to
+  std::string drawn;                // "result": what a chart shows of programs whose times say nothing; else speed-ups
+  std::vector<std::string> traced;  // variants of which --trace shows a warp's accesses, too
   std::string publishedOn;
   std::vector<LabColumn> columns;
   std::map<std::string, std::vector<FigureQuery>> figures;  // by variant

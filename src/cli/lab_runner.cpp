@@ -168,4 +168,12 @@ Expected<std::vector<LabAccess>> labProgramAccesses(const fs::path& binary, cons
   return labAccesses(run->document, run->recording);
 }
 
+Expected<std::string> labWarpText(const fs::path& binary, LabRequest request, const std::string& variant) {
+  request.variant = variant;
+  request.size = "32";
+  const auto run = runRecorded(binary, request, 1, "ORDITO_LANES");
+  if (!run) return tl::unexpected(run.error());
+  return warpText(run->recording);
+}
+
 }  // namespace ordito::cli

@@ -62,6 +62,9 @@ Expected<> countLabProgram(const std::filesystem::path& binary, const LabRequest
 /// second one is shown.
 Expected<std::vector<LabTimeline>> labProgramTimelines(const std::filesystem::path& binary, const LabRequest& request);
 
+/// What the first warp of a variant's kernel touched (warpText), at the size of one warp.
+Expected<std::string> labWarpText(const std::filesystem::path& binary, LabRequest request, const std::string& variant);
+
 /// A run of the programs whose variants are drawn as accesses of a warp.
 Expected<std::vector<LabAccess>> labProgramAccesses(const std::filesystem::path& binary, const LabRequest& request);
 
