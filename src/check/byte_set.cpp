@@ -8,7 +8,7 @@ namespace ordito::check {
 
 /// Calls visit(number of the page, first byte in it, byte behind the last).
 template <class Visit>
-void ByteSet::forEachPage(uint64_t begin, uint64_t bytes, Visit visit) {
+void ByteSet::forEachPart(uint64_t begin, uint64_t bytes, Visit visit) {
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t at = begin + done, offset = at % kPage, length = std::min(bytes - done, kPage - offset);
     visit(at / kPage, offset, offset + length);
@@ -26,7 +26,7 @@ void ByteSet::set(Bits& bits, uint64_t begin, uint64_t end, bool value) {
 }
 
 void ByteSet::add(uint64_t begin, uint64_t bytes) {
-  forEachPage(begin, bytes, [&](uint64_t page, uint64_t first, uint64_t end) {
+  forEachPart(begin, bytes, [&](uint64_t page, uint64_t first, uint64_t end) {
     if (page == lastPage_) return set(*last_, first, end, true);
     const bool isWhole = end - first == kPage;
     auto [it, isNew] = pages_.try_emplace(page);
@@ -37,6 +37,21 @@ void ByteSet::add(uint64_t begin, uint64_t bytes) {
     last_ = it->second.get();
     set(*last_, first, end, true);
   });
+}
+
+void ByteSet::addPage(uint64_t page, const Bits* bits) {
+  if (!bits) return add(page * kPage, kPage);
+  auto [it, isNew] = pages_.try_emplace(page);
+  if (isNew) it->second = std::make_unique<Bits>(Bits{});
+  for (size_t word = 0; it->second && word < bits->size(); ++word) (*it->second)[word] |= (*bits)[word];
+}
+
+bool ByteSet::hasStartOf(uint64_t page, uint64_t bytes) const {
+  const auto it = pages_.find(page / kPage);
+  if (it == pages_.end()) return false;
+  for (uint64_t byte = 0; it->second && byte < bytes; ++byte)
+    if (!((*it->second)[byte / 64] >> byte % 64 & 1)) return false;
+  return true;
 }
 
 void ByteSet::remove(uint64_t begin, uint64_t bytes) {

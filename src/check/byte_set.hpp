@@ -17,6 +17,18 @@ class ByteSet {
   /// Takes these bytes out.
   void remove(uint64_t begin, uint64_t bytes);
   std::optional<uint64_t> firstCommon(const ByteSet& other) const;
+  /// All bytes of the pages of `other` that isWanted(address of the page).
+  template <class Test>
+  void addPages(const ByteSet& other, Test isWanted) {
+    for (const auto& [page, bits] : other.pages_)
+      if (isWanted(page * kPage)) addPage(page, bits.get());
+  }
+  /// Are all of the first bytes of a page in it?
+  bool hasStartOf(uint64_t page, uint64_t bytes) const;
+  template <class Visit>
+  void forEachPage(Visit visit) const {
+    for (const auto& entry : pages_) visit(entry.first * kPage);
+  }
   /// No more bytes will be added for now: drops what is not needed.
   void compress();
   bool empty() const { return pages_.empty(); }
@@ -28,7 +40,8 @@ class ByteSet {
   using Pages = std::map<uint64_t, std::unique_ptr<Bits>>;  // null: the whole page
 
   template <class Visit>
-  static void forEachPage(uint64_t begin, uint64_t bytes, Visit visit);
+  static void forEachPart(uint64_t begin, uint64_t bytes, Visit visit);
+  void addPage(uint64_t page, const Bits* bits);
   static void set(Bits& bits, uint64_t begin, uint64_t end, bool value);
   static std::optional<uint64_t> common(const Bits* one, const Bits* other);
 

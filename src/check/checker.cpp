@@ -206,12 +206,15 @@ void Checker::rowsMove(const machine::RowsEvent& rows) {
 void Checker::operationSubmitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after) {
   auto site = callSiteHere();
   Lock lock(mutex_);
+  operations_.hostTouches(findings_);
   operations_.submitted(event, after, site, findings_);
   if (site) submitted_[{event.stream, event.correlation}] = std::move(*site);
 }
 
 void Checker::operationBegan(const machine::StreamEvent& event) {
   Lock lock(mutex_);
+  operations_.hostTouches(findings_);
+  operations_.began(event);
   const auto it = submitted_.find({event.stream, event.correlation});
   current = {{event.stream, event.correlation}, std::nullopt};
   if (it == submitted_.end()) return;
@@ -221,6 +224,7 @@ void Checker::operationBegan(const machine::StreamEvent& event) {
 
 void Checker::operationEnded(const machine::StreamEvent& event) {
   Lock lock(mutex_);
+  operations_.hostTouches(findings_);
   operations_.ended({event.stream, event.correlation}, findings_);
   current = {};
 }
@@ -232,11 +236,13 @@ void Checker::graphNodeBegan(const machine::GraphNodeEvent& node) {
 
 void Checker::hostWaited(machine::StreamPoint point) {
   Lock lock(mutex_);
+  operations_.hostTouches(findings_);
   operations_.hostWaited(point);
 }
 
 void Checker::hostWaitedForAll(uint64_t context) {
   Lock lock(mutex_);
+  operations_.hostTouches(findings_);
   operations_.hostWaitedForAll(context);
 }
 
@@ -319,6 +325,7 @@ void Checker::addLeaks() {
 void Checker::flush() {
   {
     Lock lock(mutex_);
+    operations_.hostTouches(findings_);
     if (options_.wantsLeaks) addLeaks();
     apiErrors_.finish(findings_);
   }

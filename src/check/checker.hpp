@@ -32,6 +32,7 @@ class Checker : public machine::Listener {
 
   bool wantsAccesses() const override { return true; }
   bool wantsUndefined() const override { return options_.followsValues; }
+  bool holdsHost() const override { return operations_.holdsHost(); }
   uint32_t allowed(const machine::AccessEvent& access) override;
   void accessed(const machine::AccessEvent& access) override;
   void synchronised(const machine::SyncEvent& sync) override;

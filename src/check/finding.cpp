@@ -34,6 +34,7 @@ constexpr RuleText kRules[] = {
     {"race.same_value", Severity::Note},
     {"race.stream", Severity::Error},
     {"race.graph", Severity::Error},
+    {"race.host", Severity::Error},
     {"race.lifetime", Severity::Error},
     {"sync.mask", Severity::Error},
     {"sync.inactive_lane", Severity::Error},

@@ -32,6 +32,7 @@ enum class Rule : uint8_t {
   SameValue,
   RaceStream,     // between operations
   RaceGraph,      // between nodes of a graph
+  RaceHost,       // between an operation and the host
   RaceLifetime,   // between an operation and the allocation or free of its memory
   SyncMask,       // of a warp operation
   SyncShuffle,    // from a lane that does not take part

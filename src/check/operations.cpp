@@ -62,7 +62,7 @@ void Operations::submitted(const StreamEvent& e, std::span<const StreamPoint> af
   order_.submitted(e, after);
   isBlind_ |= e.kind == Kind::Value;
   // What a host function tells the host's threads is not seen: they may know by it that all before it has ended.
-  if (e.kind == Kind::HostFunction && *e.name == 0) order_.hostWaited(point);
+  if (e.kind == Kind::HostFunction && *e.name == 0) hostWaited(point);
   if (isBlind_ || !mayUseMemory(e.kind)) return;
   all_.push_back(
       {.point = point, .context = e.context, .isBlocking = e.isBlocking, .kind = e.kind, .name = e.name, .call = call});
@@ -80,6 +80,7 @@ void Operations::nodeBegan(StreamPoint point, const machine::GraphNodeEvent& nod
   Operation* const operation = find(point);
   if (!operation) return;
   operation->node = node.number;
+  if (node.isHostFunction) mayWaitForHost(point);
   auto& before = operation->before;
   if (before.size() <= node.number) before.resize(node.number + 1);
   std::vector<bool> mine(node.number, false);
@@ -120,6 +121,7 @@ Operations::Touched& Operations::at(Operation& operation, const Launch& launch, 
   side.call = operation.call;
   operation.touched.push_back({.use = writes ? Use::Write : Use::Read,
                                .isStrong = isStrong(access),
+                               .isOfSystem = isStrong(access) && access.scope == machine::MemoryScope::System,
                                .isOrdering = !launch.hasUnorderedBlocks(),
                                .node = operation.node,
                                .side = std::move(side)});
@@ -131,7 +133,7 @@ void Operations::note(Operation& operation, Touched& touched, uint64_t address, 
   if (address / ByteSet::kPage != knownPage_) {
     knownPage_ = address / ByteSet::kPage;
     isKnownPage_ = machine::allocations().find(address).has_value();
-    if (touched.isStrong && touched.use == Use::Write && isHosts(address)) operation.signalsHost = true;
+    if (touched.isOfSystem && touched.use == Use::Write && isHosts(address)) operation.signalsHost = true;
   }
   if (isKnownPage_) touched.bytes.add(address, bytes);
 }
@@ -144,6 +146,8 @@ void Operations::accessed(StreamPoint point, const Launch& launch, const AccessE
   if (!operation) return;
   knownPage_ = ~uint64_t{0};
   const bool writes = access.kind != AccessKind::Load && access.kind != AccessKind::MatrixLoad && !isCopy;
+  if (!writes && isStrong(access)) readsStrongly(*operation);
+  if (access.kind == AccessKind::Atomic) readsStrongly(*operation);
   Touched* const from = reads ? &at(*operation, launch, access, writes) : nullptr;
   Touched* const to = isTarget ? &at(*operation, launch, access, true) : nullptr;
   for (uint32_t rest = access.at.lanes; rest; rest &= rest - 1) {
@@ -175,14 +179,16 @@ void Operations::rowsMove(StreamPoint point, const machine::RowsEvent& rows) {
 // --- when they are compared, and how long they are kept
 
 void Operations::ended(StreamPoint point, Findings& findings) {
-  Operation* const operation = find(point);
-  if (!operation) return;
-  operation->hasEnded = true;
-  operation->sites.clear();
-  for (Touched& t : operation->touched) t.bytes.compress();
-  compareNodes(*operation, findings);
-  compareWithOthers(*operation, findings);
-  if (order_.isBeforeHost(point)) retire();
+  if (Operation* const operation = find(point)) {
+    operation->hasEnded = true;
+    operation->sites.clear();
+    for (Touched& t : operation->touched) t.bytes.compress();
+    compareNodes(*operation, findings);
+    compareWithOthers(*operation, findings);
+    operation->hostPages = hostPagesOf(*operation);
+    if (order_.isBeforeHost(point)) retire();
+  }
+  hasRun(point);
 }
 
 void Operations::compareWithOthers(Operation& operation, Findings& findings) {
@@ -273,11 +279,13 @@ void Operations::hostWaited(StreamPoint point) {
     it = isGone ? all_.erase(it) : std::next(it);
   }
   retire();
+  guardHost();
 }
 
 void Operations::hostWaitedForAll(uint64_t context) {
   order_.hostWaitedForAll(context);
   retire();
+  guardHost();
 }
 
 // --- memory that comes and goes
@@ -291,6 +299,7 @@ void Operations::allocated(const machine::Allocation& a) {
 }
 
 void Operations::freed(StreamPoint point, const machine::Allocation& a, Findings& findings) {
+  hostMemoryFreed(a);
   if (point.number) {
     if (const Operation* const operation = find(point))
       freed_[a.address] = {point, sideOf(*operation, "free", a.bytes)};
@@ -340,7 +349,10 @@ std::string Operations::help(const Operation& one, const Operation& other) {
 void Operations::report(const Operation& one, const Touched& a, const Operation& other, const Touched& b,
                         uint64_t address, Findings& findings) {
   const bool isLifetime = a.use == Use::Lifetime || b.use == Use::Lifetime, isHost = other.point.number == 0;
-  const Rule rule = isLifetime ? Rule::RaceLifetime : &one == &other ? Rule::RaceGraph : Rule::RaceStream;
+  const Rule rule = isLifetime       ? Rule::RaceLifetime
+                    : isHost         ? Rule::RaceHost
+                    : &one == &other ? Rule::RaceGraph
+                                     : Rule::RaceStream;
   std::string key = keyOf(a.side) + "|" + keyOf(b.side);
   findings.add({rule, std::move(key), a.side.ptxLine, b.side.ptxLine}, [&] {
     Finding f;
@@ -348,12 +360,15 @@ void Operations::report(const Operation& one, const Touched& a, const Operation&
     f.kernel = b.side.kernel.empty() ? a.side.kernel : b.side.kernel;
     f.message = rule == Rule::RaceGraph    ? "two nodes of a graph use the same bytes and no edge orders them"
                 : rule == Rule::RaceStream ? "two operations use the same bytes and nothing orders them"
+                : rule == Rule::RaceHost   ? "the host uses bytes of an operation that it has not waited for"
                                            : "nothing orders an operation and the allocation or free of its memory";
     f.sides = {a.side, b.side};
     f.object = machine::allocations().find(address)
                    ? Launch::describe(address)
                    : fmt::format("{:#x}, in an allocation that is freed by now", address);
-    f.help = isHost ? "cudaFree() does not wait for operations on memory from cudaMallocAsync()" : help(one, other);
+    f.help = rule == Rule::RaceHost ? ""
+             : isHost               ? "cudaFree() does not wait for operations on memory from cudaMallocAsync()"
+                                    : help(one, other);
     f.call = b.side.call ? b.side.call : a.side.call;
     return f;
   });

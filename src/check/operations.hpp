@@ -6,13 +6,16 @@
 // host has waited for it, since then all that is submitted later is behind it.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "check/byte_set.hpp"
 #include "check/finding.hpp"
+#include "check/host_guard.hpp"
 #include "check/order.hpp"
 #include "machine/memory.hpp"
 
@@ -24,9 +27,14 @@ class Operations {
  public:
   void submitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after,
                  const std::optional<CallSite>& call, Findings& findings);
+  void began(const machine::StreamEvent& event);
   void ended(machine::StreamPoint point, Findings& findings);
   void hostWaited(machine::StreamPoint point);
   void hostWaitedForAll(uint64_t context);
+  /// To be called before any of these: tells of what the host has done meanwhile.
+  void hostTouches(Findings& findings);
+  /// Must the host wait for what runs? May be asked without a lock.
+  bool holdsHost() const { return holdsHost_; }
 
   // What the operation at `point` does.
   void nodeBegan(machine::StreamPoint point, const machine::GraphNodeEvent& node);
@@ -45,6 +53,7 @@ class Operations {
   struct Touched {
     Use use;
     bool isStrong = false;    // atomic or volatile, and so that all the device sees it
+    bool isOfSystem = false;  // strong, and so that the host sees it
     bool isOrdering = false;  // of a kernel with fences or ordered accesses, which may wait for another
     uint32_t node = 0;        // of a graph
     Side side = {};
@@ -69,6 +78,8 @@ class Operations {
     std::map<Site, Touched*> sites = {};
     std::vector<std::vector<bool>> before = {};  // by node of a graph: the nodes that it is behind
     uint32_t node = 0;
+    uint64_t strongReads = 0;
+    std::vector<HostGuard::Range> hostPages = {};
   };
   struct Freed {
     machine::StreamPoint by;
@@ -86,6 +97,13 @@ class Operations {
               Findings& findings);
   void retire();
   void limit();
+  static std::vector<HostGuard::Range> hostPagesOf(const Operation& operation);
+  void guardHost();
+  void hostMemoryFreed(const machine::Allocation& a);
+  void hasRun(machine::StreamPoint point);
+  /// The operation may wait for something that the host does, so the host is not held meanwhile.
+  void mayWaitForHost(machine::StreamPoint point);
+  void readsStrongly(Operation& operation);
 
   static Side sideOf(const Operation& operation, const char* what, uint64_t bytes);
   static std::string nameOf(const Operation& operation);
@@ -98,6 +116,10 @@ class Operations {
   bool isBlind_ = false;  // streams wait for values in memory, which is order that is not seen
   uint64_t knownPage_ = ~uint64_t{0};
   bool isKnownPage_ = false;
+  HostGuard guard_;
+  std::optional<std::vector<std::pair<uint64_t, uint64_t>>> guarded_;  // the operations whose pages those are
+  std::set<std::pair<uint64_t, uint64_t>> running_, waiting_;  // by stream and number; waiting_: perhaps for the host
+  std::atomic<bool> holdsHost_ = true;
 };
 
 }  // namespace ordito::check

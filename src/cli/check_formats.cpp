@@ -43,6 +43,7 @@ std::string placeText(const FindingJson& access) {
 /// "write, 4 bytes, by kernel scale(int*) in stream 3, launched at a.cu:40 in main"
 std::string textOfOperation(const FindingJson& a) {
   const std::string kernel = wordOf(a, "kernel"), call = callText(a);
+  if (wordOf(a, "operation") == "the host" && a.at("bytes") == 0) return wordOf(a, "kind") + " by the host";
   std::string text = fmt::format("{}, {} bytes, by {}", wordOf(a, "kind"), a.at("bytes").get<uint32_t>(),
                                  kernel.empty() ? "" : fmt::format("kernel {} in ", kernel));
   if (kernel.empty() && a.at("call").is_object() && wordOf(a, "operation") != "the host")

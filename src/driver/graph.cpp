@@ -198,13 +198,17 @@ struct GraphExec::Run {
     std::shared_ptr<Event::Record> record;
     std::vector<Run> bodies;      // of a conditional node
     std::vector<uint32_t> after;  // items that it comes behind; only for listeners
+
+    machine::GraphNodeEvent event(uint32_t number) const {
+      return {number, after, step->task.type == CU_GRAPH_NODE_TYPE_HOST};
+    }
   };
   std::vector<Item> items;
   bool isTold = false;  // listeners hear of its items
 
   CUresult operator()(std::string& message) const {
     for (const Item& item : items) {
-      if (isTold) machine::raise(machine::GraphNodeEvent{static_cast<uint32_t>(&item - items.data()), item.after});
+      if (isTold) machine::raise(item.event(static_cast<uint32_t>(&item - items.data())));
       if (item.record) item.record->time = std::chrono::steady_clock::now();
       if (const auto* conditional = conditionalOf(item))
         if (CUresult bad = choose(*conditional, item.bodies, message)) return bad;

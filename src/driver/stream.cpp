@@ -164,7 +164,8 @@ void Stream::raiseHostWaited(uint64_t number) const {
 Point Stream::submit(Operation operation, bool willWait) {
   Lock lock(group_.mutex);
   addImplicitOrder(operation);
-  bool runNow = operation.quick && queue_.empty() && !executing_ && ready(operation);
+  const bool isQuick = operation.quick;
+  const bool runNow = isQuick && queue_.empty() && !executing_ && ready(operation);
   if (submitted_ == completed_) group_.becomesBusy(*this);
   Point point{shared_from_this(), ++submitted_};
   raiseSubmitted(operation);
@@ -174,8 +175,16 @@ Point Stream::submit(Operation operation, bool willWait) {
   } else if (!willWait) {
     if (!threadRuns_) startThread();
     work_.notify_one();
+    if (!isQuick) holdHost(lock, point.number);
   }
   return point;
+}
+
+/// For a listener that must know what an operation has done before the host goes on. It is no wait that CUDA promises,
+/// so nobody hears of it.
+void Stream::holdHost(Lock& lock, uint64_t number) {
+  constexpr std::chrono::milliseconds kLookAgain{2};  // the listener may change its mind without telling
+  while (completed_ < number && !leaving && machine::isHostHeld()) group_.progress.wait_for(lock, kLookAgain);
 }
 
 void Stream::run(Operation operation, bool isPromised) {
@@ -238,10 +247,18 @@ void Stream::wait(uint64_t number) {
 }
 
 void Stream::synchronize() {
+  // To wait for the legacy default stream is to wait for the blocking streams, as whatever is submitted to it does.
+  std::vector<std::pair<std::shared_ptr<Stream>, uint64_t>> all;  // before the lock: as in synchronizeAll
+  all.emplace_back(shared_from_this(), 0);
   Lock lock(group_.mutex);
-  const uint64_t number = submitted_;
-  waitLocked(lock, number);
-  raiseHostWaited(number);
+  if (this == group_.legacy_.get())
+    for (auto& stream : group_.live())
+      if (stream.get() != this && stream->blocking()) all.emplace_back(std::move(stream), 0);
+  for (auto& [stream, number] : all) number = stream->submitted_;
+  for (const auto& [stream, number] : all) {
+    stream->waitLocked(lock, number);
+    stream->raiseHostWaited(number);
+  }
 }
 
 bool Stream::reached(uint64_t number) {

@@ -111,6 +111,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   machine::StreamEvent described(machine::StreamEvent event, uint64_t number) const;
   void raiseSubmitted(const Operation& operation) const;
   void raiseHostWaited(uint64_t number) const;
+  void holdHost(Lock& lock, uint64_t number);
   void waitLocked(Lock& lock, uint64_t number);
   void serve();
   void startThread();

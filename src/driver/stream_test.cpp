@@ -82,6 +82,24 @@ TEST_F(Streams, TheLegacyStreamWaitsForBlockingStreams) {
   EXPECT_EQ(read(out, 1)[0], 2u);
 }
 
+// To wait for the legacy stream is to wait for the blocking streams, with nothing submitted to it.
+TEST_F(Streams, TheHostWaitsForBlockingStreamsByTheLegacyStream) {
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  Gate gate, freeGate;
+  gate.hold(a);
+  freeGate.hold(free);
+  std::thread later([&] {
+    settle();
+    gate.open = true;
+  });
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(a), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(free), CUDA_ERROR_NOT_READY);
+  later.join();
+  freeGate.open = true;
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
 // The busy streams are in a list that each leaves when it has nothing more to do, in whatever order.
 TEST_F(Streams, TheLegacyStreamWaitsForTheLastOfManyStreams) {
   constexpr size_t kStreams = 7;

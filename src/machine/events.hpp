@@ -201,6 +201,7 @@ struct StreamEvent {
 struct GraphNodeEvent {
   uint32_t number;
   std::span<const uint32_t> after;
+  bool isHostFunction = false;
 };
 
 }  // namespace ordito::machine

@@ -58,6 +58,9 @@ void raise(const ChildLaunchEvent& event) {
 void raiseBegan(const LaunchEvent& event) {
   for (Listener* l : listeners()) l->launchBegan(event);
 }
+bool isHostHeld() {
+  return std::ranges::any_of(listeners(), [](const Listener* l) { return l->holdsHost(); });
+}
 void raise(const LaunchEvent& event) {
   for (Listener* l : listeners()) l->launchEnded(event);
 }

@@ -15,6 +15,9 @@ class Listener {
   virtual bool wantsSites() const { return false; }
   /// Does it want to hear of every single access, synchronisation and block?
   virtual bool wantsAccesses() const { return false; }
+  /// Is the host's thread to go on from a submission only when the operation has ended? Asked again and again while it
+  /// waits. What the operation has done is then known before the host does anything else.
+  virtual bool holdsHost() const { return false; }
   /// And of the uses of undefined values? Then kernels run in the interpreter, which follows values.
   virtual bool wantsUndefined() const { return false; }
 
@@ -58,6 +61,7 @@ bool hasListeners();
 bool areSitesWanted();
 bool areAccessesWanted();
 bool areUndefinedWanted();
+bool isHostHeld();
 
 /// The lanes that all listeners allow.
 uint32_t allowedLanes(const AccessEvent& event);

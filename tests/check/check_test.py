@@ -99,6 +99,10 @@ RIGHT = {
     "protocol": ["ok_sum", "ok_half", "ok_broadcast", "ok_partner", "ok_width", "ok_below", "ok_ended", "ok_decides",
                  "ok_again", "ok_invalidated", "ok_both", "ok_early", "ok_hand_over", "ok_count", "ok_one_warp"],
 }
+WRONG["host"] = {case: {"race.host"} for case in (
+    "kernel_write", "kernel_read", "copy_read", "copy_write", "managed", "fill", "other_stream", "early_event",
+    "graph", "registered", "default_stream", "strided", "atomics", "memcpy")}
+RIGHT["host"] = [f"ok_{case}" for case in WRONG["host"]] + ["ok_flag", "ok_callback", "ok_other_half", "ok_spin"]
 RIGHT["streams"] = [f"ok_{case}" for case in WRONG["streams"]]
 RANK = {"note": 0, "warning": 1, "error": 2}
 

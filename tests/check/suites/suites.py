@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""What `ordito check` says of the programs of other people's suites, beside what these say themselves.
+
+usage: suites.py PATH/TO/ordito SUITE PATH/TO/CLONE [--only TEXT] [--every N] [--jobs N] [--input NAME] [--list]
+
+SUITE    the clone is of
+indigo   the artifact of HiRace (SC 2024), which holds Indigo's sources and graphs
+scor     ScoR, the suite of ScoRD (ISCA 2020): its microbenchmarks
+cusan    CuSan, its tests of the runtime that need no MPI; nothing else of it is built
+
+It needs Python 3.9, and what `ordito nvcc` needs. The clone is only read; programs are built in a temporary folder.
+A program is convicted if there is a finding of a rule that tells a race; notes count as none. Rows that differ from
+the suite's own expectation are listed. --only takes the programs whose names contain TEXT, --every each N-th of
+them, --list tells every verdict.
+
+It is no test of `./test`, since nothing of the suites is in this repository. docs/check.md has the numbers.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+Case = collections.namedtuple("Case", "name source flags arguments is_wrong kind")
+BUG = re.compile(r"(atomic|guard|sync|race|bounds)Bug")
+
+
+def indigo(clone, options):
+    """File names tell the bugs. An error of bounds alone is no race."""
+    include = clone / "indigo/indigo_include"
+    graph = clone / "indigo/input" / options.input
+    for source in sorted((clone / "indigo/indigo_sources").rglob("*.cu")):
+        bugs = sorted(set(BUG.findall(source.stem)))
+        is_wrong = bool(set(bugs) - {"bounds"})
+        yield Case(source.stem, source, [f"-I{include}"], [graph, "256", "16"], is_wrong, "+".join(bugs) or "no bug")
+
+
+def scor(clone, _):
+    """All data is declared volatile, to keep it out of registers. Two volatile accesses are no race by PTX's memory model
+    (they are strong, of system scope), so each program is also built without the word."""
+    for source in sorted((clone / "microbenchmarks/src").glob("*.cu")):
+        is_wrong = source.stem.startswith("race_")
+        kind = "race" if is_wrong else "no race"
+        yield Case(source.stem, source, [], [], is_wrong, f"{kind}, as they are")
+        yield Case(f"{source.stem} -Dvolatile=", source, ["-Dvolatile="], [], is_wrong, f"{kind}, -Dvolatile=")
+
+
+def cusan(clone, _):
+    """Each line that builds a program is a variant; what its output is searched for says whether it is right."""
+    for source in sorted((clone / "test/runtime").glob("*.c")):
+        text = source.read_text()
+        if "mpi.h" in text or "gpu_mpi" in text:
+            continue
+        for line in re.findall(r"RUN: %wrapper-c(?:c|xx) (.*)", text):
+            if "%s" not in line:
+                continue
+            defines = [f"-D{name}" for name in re.findall(r"-D *(\w+)", line)]
+            prefix = "CHECK-SYNC" if "-DCUSAN_SYNC" in defines else "CHECK"
+            # "CHECK-DAG: data race" without a NOT is what makes a program a wrong one.
+            is_wrong = bool(re.search(rf"^// *{prefix}(-DAG|-NEXT)?: .*data race", text, re.MULTILINE))
+            name = " ".join([source.stem, *defines])
+            yield Case(name, source, ["-x", "cu", *defines], [], is_wrong, "race" if is_wrong else "no race")
+
+
+SUITES = {"indigo": indigo, "scor": scor, "cusan": cusan}
+
+
+def judge(ordito, case, folder):
+    """The rules that convict it, or why there is no verdict."""
+    stem = re.sub(r"\W", "_", case.name)
+    program, report = folder / stem, folder / f"{stem}.json"
+    build = subprocess.run([ordito, "nvcc", "-lineinfo", "-arch=sm_80", *case.flags, case.source, "-o", program],
+                           capture_output=True, text=True)
+    if build.returncode:
+        lines = [line for line in build.stderr.splitlines() if "error" in line] or ["?"]
+        return None, f"not built: {lines[0]}"
+    try:
+        run = subprocess.run([ordito, "check", "--no-uninitialised", "--json", report, program, *case.arguments],
+                             capture_output=True, text=True, timeout=120, cwd=folder)
+    except subprocess.TimeoutExpired:
+        return None, "not done after 120 s"
+    finally:
+        program.unlink(missing_ok=True)
+    if not report.exists():
+        return None, f"no report: {run.stderr.strip().splitlines()[-1:]}"
+    findings = json.loads(report.read_text())["findings"]
+    report.unlink()
+    return sorted({f["rule"] for f in findings if f["severity"] != "note"}), ""
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][len("usage: "):])
+    parser.add_argument("ordito", type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("clone", type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument("--only", default="")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--input", default="power_law_200n_1000e.egr")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    cases = [c for c in SUITES[options.suite](options.clone, options) if options.only in c.name][::options.every]
+    if not cases:
+        sys.exit(f"{options.clone} holds no programs of {options.suite}")
+    table = collections.defaultdict(collections.Counter)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        verdicts = pool.map(lambda case: judge(options.ordito, case, pathlib.Path(folder)), cases)
+        for case, (rules, why) in zip(cases, verdicts):
+            row = table[case.kind]
+            row["programs"] += 1
+            races = [rule for rule in rules or [] if rule.startswith("race.")]
+            verdict = "no verdict" if rules is None else "convicted" if races else "clean"
+            row[verdict] += 1
+            is_alike = verdict == ("convicted" if case.is_wrong else "clean")
+            row["differs"] += not is_alike
+            if not is_alike or options.list:
+                print(f"{'' if is_alike else 'DIFFERS: '}{case.name}: {verdict} {' '.join(rules or [])}{why}",
+                      flush=True)
+    columns = ("programs", "convicted", "clean", "no verdict", "differs")
+    print(f"| {options.suite} | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
+    for kind, row in sorted(table.items()):
+        print(f"| {kind} | {' | '.join(str(row[c]) for c in columns)} |")
+    total = sum(table.values(), collections.Counter())
+    print(f"| all | {' | '.join(str(total[c]) for c in columns)} |")
+
+
+main()
