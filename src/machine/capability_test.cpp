@@ -58,4 +58,15 @@ TEST(Capability, KeplersLimits) {
   EXPECT_TRUE(featuresOf(3, 5)["dynamic parallelism"]);
 }
 
+// The class of the courses' Fermi card: a TFLOP, 150 GB/s, a queue for kernels beside one for copies each way.
+TEST(Capability, FermisQueuesAndRoof) {
+  const GpuDescription fermi = findGpu("c2070").value();
+  EXPECT_EQ(fermi.hardwareQueues + fermi.copyEngines, 3u);
+  EXPECT_EQ(fermi.residentGrids, 16u);
+  EXPECT_NEAR(fermi.peakFloatTflops, 1, 0.05);
+  EXPECT_NEAR(fermi.memoryBandwidthGbPerS, 150, 7.5);
+  EXPECT_NEAR(2e-9 * findCapability(2, 0)->single * fermi.multiprocessors * fermi.clockKhz, fermi.peakFloatTflops,
+              0.01);
+}
+
 }  // namespace

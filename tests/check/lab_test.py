@@ -26,7 +26,8 @@ CURED = [("scan", "horn_tmp", "64"), ("scan", "horn", "64"), ("matmul", "tiled_3
 ALL = {"reduction": "1000", "matmul": "40", "transpose": "40", "histogram": "200", "saxpy": "1000", "scan": "1000",
        "lookup": "200", "rgb_histogram": "1000", "convolution": "100", "nested": "1000", "access": "64",
        "divergence": "64", "queues": "", "sorting": "300", "graphs": "60", "sparse": "60", "block_diagonal": "33",
-       "theory": "33", "dram": "100", "machine": "33", "transfer": "100", "streams": "100"}
+       "theory": "33", "dram": "100", "machine": "33", "transfer": "100", "streams": "100",
+       "libraries": "33", "montecarlo": "1000", "dgemm": "33"}
 
 
 def check(ordito, program, size, variant=None):
