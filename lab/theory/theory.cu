@@ -9,6 +9,7 @@
 #include "interleavings.hpp"
 #include "machines.hpp"
 #include "pram.hpp"
+#include "scheduler.hpp"
 
 namespace {
 
@@ -329,6 +330,63 @@ void runLevels(Context&, lab::Measurement& row) {
   });
 }
 
+/// With results after 20 cycles, more warps give more until there are 20; one thread, as a processor of the host has
+/// it, stays at a twentieth however long it runs. In every cycle each warp is in one of the three states.
+void runScheduler(Context&, lab::Measurement& row) {
+  runOnce(row, [&] {
+    const WarpCode code = {1, 20, 20};
+    bool right = true;
+    double before = 0;
+    for (int warps = 1; warps <= 40; ++warps) {
+      const SchedulerCounts counts = schedule(warps, code);
+      right = right && counts.isInOrder && counts.selected + counts.eligible + counts.stalled == warps * counts.cycles;
+      right = right && std::abs(counts.throughput() - std::min(1.0, warps / 20.0)) < 1e-3;
+      right = right && counts.throughput() >= before;
+      before = counts.throughput();
+    }
+    const double alone = schedule(1, code).throughput();
+    char note[80];
+    std::snprintf(note, sizeof note, "instructions in a cycle: 1 warp %.2f, 10 %.2f, 20 %.2f", alone,
+                  schedule(10, code).throughput(), schedule(20, code).throughput());
+    row.note = note;
+    return right;
+  });
+}
+
+/// As many warps as the latency has issue slots: 20 for 20 cycles, and for 400 cycles of memory as many fewer as there
+/// are instructions for each load.
+void runHiding(Context&, lab::Measurement& row) {
+  runOnce(row, [&] {
+    const int arithmetic = warpsNeeded({1, 20, 20}), each = warpsNeeded({1, 400, 1}), tenth = warpsNeeded({10, 400, 1});
+    row.note = "warps needed: " + std::to_string(arithmetic) + " for 20 cycles, " + std::to_string(each) +
+               " for 400, " + std::to_string(tenth) + " if every tenth instruction is a load";
+    return arithmetic == 20 && std::abs(each - 400) <= 2 && std::abs(tenth - 40) <= 1;
+  });
+}
+
+/// To change the warp costs nothing; if it cost a cycle, half of all would be lost. How many warps there are to choose
+/// from follows from the registers and the shared memory that each keeps.
+void runContext(Context&, lab::Measurement& row) {
+  runOnce(row, [&] {
+    auto resident = [](int registers, int sharedForEach) {
+      const int byRegisters = 65536 / (32 * registers);
+      return std::min({64, byRegisters, sharedForEach == 0 ? 64 : 49152 / sharedForEach}) / 4;  // four schedulers
+    };
+    const WarpCode code = {1, 20, 20};
+    const double free = schedule(40, code).throughput(), costly = schedule(40, code, 1).throughput();
+    const double many = schedule(resident(32, 0), code).throughput();
+    const double byRegisters = schedule(resident(128, 0), code).throughput();
+    const double byShared = schedule(resident(32, 6144), code).throughput();
+    char note[120];
+    std::snprintf(note, sizeof note,
+                  "16 warps %.2f, 4 by registers %.2f, 2 by shared memory %.2f; a cycle to change: %.2f", many,
+                  byRegisters, byShared, costly);
+    row.note = note;
+    return free > 0.999 && std::abs(costly - 0.5) < 1e-3 && std::abs(many - 0.8) < 1e-3 &&
+           std::abs(byRegisters - 0.2) < 1e-3 && std::abs(byShared - 0.1) < 1e-3;
+  });
+}
+
 const std::vector<lab::Variant<Context>> kVariants = {
     {"sisd", "th.flynn", "One unit, one number after the other", true, runSisd},
     {"simd", "th.flynn", "One program, a lane for each number", true, runSimd},
@@ -347,6 +405,9 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"false_sharing", "th.false_sharing", "Counters that share a cache line", true, runFalseSharing},
     {"interleavings", "at.rmw", "All orders of two increments", true, runInterleavings},
     {"levels", "st.sync_levels_exec", "Neighbours in a warp, a block and a grid", true, runLevels},
+    {"scheduler", "mm.warp_scheduler", "A scheduler with 1 to 40 warps", true, runScheduler},
+    {"hiding", "mm.latency_hiding", "Warps that hide a latency", true, runHiding},
+    {"context", "mm.warp_context", "What a resident warp keeps", true, runContext},
     {"intermediate", "th.intermediate_on_gpu", "Intermediate results that stay", true, runIntermediate},
     {"batch", "xfer.batch", "One large copy instead of eight", true, runBatch},
 };
