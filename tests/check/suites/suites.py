@@ -40,7 +40,7 @@ def indigo(clone, options):
 
 
 def scor(clone, _):
-    """All data is declared volatile, to keep it out of registers. Two volatile accesses are no race by PTX's memory model
+    """Nearly all data is declared volatile, to keep it out of registers. Two volatile accesses are no race by PTX's memory model
     (they are strong, of system scope), so each program is also built without the word."""
     for source in sorted((clone / "microbenchmarks/src").glob("*.cu")):
         is_wrong = source.stem.startswith("race_")
