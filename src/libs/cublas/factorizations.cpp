@@ -5,30 +5,14 @@
 #include <vector>
 
 #include "libs/cublas/gemm.hpp"
+#include "libs/cublas/lu_without_pivots.hpp"
 
 namespace ordito::cublas {
 namespace {
 
-/// LU without exchanges of rows; gives the first zero pivot, counted from 1, or 0.
-template <class T>
-int luWithoutPivots(int64_t n, T* a, int64_t lda) {
-  int info = 0;
-  for (int64_t k = 0; k < n; ++k) {
-    const T pivot = a[k + k * lda];
-    if (pivot == T(0)) {
-      if (info == 0) info = static_cast<int>(k + 1);
-      continue;
-    }
-    for (int64_t i = k + 1; i < n; ++i) a[i + k * lda] /= pivot;
-    for (int64_t j = k + 1; j < n; ++j)
-      for (int64_t i = k + 1; i < n; ++i) a[i + j * lda] -= a[i + k * lda] * a[k + j * lda];
-  }
-  return info;
-}
-
 template <class T>
 int lu(int n, T* a, int lda, int* pivots) {
-  if (!pivots) return luWithoutPivots(n, a, lda);
+  if (!pivots) return luWithoutPivots(n, n, a, lda);
   int info = 0;
   openBlas<T>().getrf(&n, &n, a, &lda, pivots, &info);
   return info;

@@ -40,7 +40,7 @@ void* library() {
     void* opened = open();
     if (!opened)
       std::fprintf(stderr,
-                   "ordito: cuBLAS needs OpenBLAS, which is not installed (on Debian: apt install "
+                   "ordito: cuBLAS and cuSOLVER need OpenBLAS, which is not installed (on Debian: apt install "
                    "libopenblas0-pthread)\n");
     return opened;
   }();
@@ -91,6 +91,8 @@ Routines<T> routines() {
 }  // namespace
 
 bool loadOpenBlas() { return library() != nullptr; }
+
+void* openBlasRoutine(const std::string& name) { return library() ? dlsym(library(), name.c_str()) : nullptr; }
 
 template <class T>
 const Routines<T>& openBlas() {

@@ -73,6 +73,9 @@ struct Routines {
 /// Loads OpenBLAS if it is not loaded yet; false if there is none, and stderr has been told once what to install.
 bool loadOpenBlas();
 
+/// Another routine of OpenBLAS or of the LAPACK in it, by its Fortran name; null if it has none.
+void* openBlasRoutine(const std::string& name);
+
 /// After loadOpenBlas().
 template <class T>
 const Routines<T>& openBlas();
