@@ -41,6 +41,17 @@ constexpr cudaDataType kType<cuDoubleComplex> = CUDA_C_64F;
     static constexpr auto syevjBatched = cusolverDn##L##sy##evjBatched; \
     static constexpr auto gesvd = cusolverDn##L##gesvd;                 \
     static constexpr auto gesvdj = cusolverDn##L##gesvdj;               \
+    static constexpr auto sytri = cusolverDn##L##sytri;                 \
+    static constexpr auto lauum = cusolverDn##L##lauum;                 \
+    static constexpr auto laswp = cusolverDn##L##laswp;                 \
+    static constexpr auto potrfBatched = cusolverDn##L##potrfBatched;   \
+    static constexpr auto potrsBatched = cusolverDn##L##potrsBatched;   \
+    static constexpr auto gebrd = cusolverDn##L##gebrd;                 \
+    static constexpr auto orgbr = cusolverDn##L##org##br;               \
+    static constexpr auto sytrd = cusolverDn##L##sy##trd;               \
+    static constexpr auto orgtr = cusolverDn##L##org##tr;               \
+    static constexpr auto ormtr = cusolverDn##L##orm##tr;               \
+    static constexpr auto sygvdx = cusolverDn##L##sy##gvdx;             \
     static constexpr auto gesvda = cusolverDn##L##gesvdaStridedBatched; \
   };
 template <class T>
@@ -357,6 +368,106 @@ TYPED_TEST(Solver, SingularValues) {
   EXPECT_EQ(cusolverDnDestroyGesvdjInfo(jacobi), kGood);
 }
 
+TYPED_TEST(Solver, BidiagonalAndTridiagonalForm) {
+  using T = TypeParam;
+  using Call = Calls<T>;
+  using Real = typename Call::Real;
+  for (int round = 0; round < kRounds; ++round) {
+    const int n = 1 + this->size(), m = n + random(0, 9);
+    Array<T> a(m, n, this->leading(m)), p(n, n, this->leading(n)), tauQ(n, 1, n), tauP(n, 1, n);
+    Array<Real> d(n, 1, n), e(n, 1, n);
+    const Matrix whole = kept(a);
+    this->expectInfo(Call::gebrd(this->h_, m, n, a.data(), a.leading(), d.data(), e.data(), tauQ.data(), tauP.data(),
+                                 nullptr, 0, &this->info_));
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) p.at(i, j) = a.at(i, j);
+    this->expectInfo(
+        Call::orgbr(this->h_, CUBLAS_SIDE_LEFT, m, n, n, a.data(), a.leading(), tauQ.data(), nullptr, 0, &this->info_));
+    this->expectInfo(Call::orgbr(this->h_, CUBLAS_SIDE_RIGHT, n, n, n, p.data(), p.leading(), tauP.data(), nullptr, 0,
+                                 &this->info_));
+    const Matrix scaled = [&](int i, int j) {
+      return a.get(i, j) * d.get(j, 0) + (j > 0 ? a.get(i, j - 1) * e.get(j - 1, 0) : Wide(0));
+    };
+    this->expectProduct(scaled, of(p), whole, m, n, n, "Q B P");
+
+    Array<T> s(n, n, this->leading(n)), q(n, n, this->leading(n));
+    this->makeSymmetric(s, 0);
+    const Matrix before = kept(s);
+    const auto uplo = this->fill();
+    this->expectInfo(Call::sytrd(this->h_, uplo, n, s.data(), s.leading(), d.data(), e.data(), tauQ.data(), nullptr, 0,
+                                 &this->info_));
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) q.at(i, j) = narrow<T>(Wide(i == j));
+    this->expectInfo(Call::ormtr(this->h_, CUBLAS_SIDE_LEFT, uplo, CUBLAS_OP_N, n, n, s.data(), s.leading(),
+                                 tauQ.data(), q.data(), q.leading(), nullptr, 0, &this->info_));
+    this->expectInfo(Call::orgtr(this->h_, uplo, n, s.data(), s.leading(), tauQ.data(), nullptr, 0, &this->info_));
+    this->expectProduct(this->identity(), of(q), of(s), n, n, n, "ormtr is orgtr");
+    const Matrix tridiagonal = [&](int i, int j) {
+      Wide sum = s.get(i, j) * d.get(j, 0);
+      if (j > 0) sum += s.get(i, j - 1) * e.get(j - 1, 0);
+      if (j + 1 < n) sum += s.get(i, j + 1) * e.get(j, 0);
+      return sum;
+    };
+    this->expectProduct(before, of(s), tridiagonal, n, n, n, "A Q = Q T");
+  }
+}
+
+TYPED_TEST(Solver, InversesBatchesAndParts) {
+  using T = TypeParam;
+  using Call = Calls<T>;
+  using Real = typename Call::Real;
+  for (int round = 0; round < kRounds; ++round) {
+    const int n = 1 + this->size();
+    const auto uplo = this->fill();
+    const bool isUpper = uplo == CUBLAS_FILL_MODE_UPPER;
+    Array<T> a(n, n, this->leading(n)), b(n, n, this->leading(n)), x(n, 1, n), y(n, 1, n);
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i <= j; ++i) a.at(j, i) = a.at(i, j) = narrow<T>(a.get(i, j) + Wide(i == j ? 2.0 * n + 1 : 0));
+    const Matrix symmetric = kept(a);
+    std::vector<int> rows(static_cast<size_t>(n));
+    this->expectInfo(Call::sytrf(this->h_, uplo, n, a.data(), a.leading(), rows.data(), nullptr, 0, &this->info_));
+    this->expectInfo(Call::sytri(this->h_, uplo, n, a.data(), a.leading(), rows.data(), nullptr, 0, &this->info_));
+    const Matrix inverse = [&](int i, int j) { return (i <= j) == isUpper || i == j ? a.get(i, j) : a.get(j, i); };
+    this->expectProduct(symmetric, inverse, this->identity(), n, n, n, "sytri");
+
+    this->makeSymmetric(b, 2.0 * n + 1);
+    const Matrix definite = kept(b), right = kept(x);
+    T* matrices[] = {b.data()};
+    T* sides[] = {x.data()};
+    this->expectInfo(Call::potrfBatched(this->h_, uplo, n, matrices, b.leading(), &this->info_, 1));
+    this->expectInfo(Call::potrsBatched(this->h_, uplo, n, 1, matrices, b.leading(), sides, n, &this->info_, 1));
+    this->expectProduct(definite, of(x), right, n, n, 1, "potrsBatched");
+    this->expectInfo(Call::lauum(this->h_, uplo, n, b.data(), b.leading(), nullptr, 0, &this->info_));
+    // U U^H and L^H L of Cholesky's factors have the trace of U^H U and L L^H.
+    double trace = 0, expected = 0;
+    for (int i = 0; i < n; ++i) trace += b.get(i, i).real(), expected += definite(i, i).real();
+    EXPECT_NEAR(trace, expected, expected * 64 * tolerance<T>(n));
+
+    const Matrix order = kept(y);
+    const int pivots[] = {n};
+    ASSERT_EQ(Call::laswp(this->h_, 1, y.data(), n, 1, 1, pivots, 1), kGood);
+    ASSERT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(y.get(0, 0), order(n - 1, 0));
+    EXPECT_EQ(y.get(n - 1, 0), order(0, 0));
+
+    Array<T> first(n, n, this->leading(n)), second(n, n, this->leading(n));
+    Array<Real> w(n, 1, n);
+    this->makeSymmetric(first, 0), this->makeSymmetric(second, 2.0 * n + 1);
+    const Matrix one = kept(first), two = kept(second);
+    int found = -1;
+    this->expectInfo(Call::sygvdx(this->h_, CUSOLVER_EIG_TYPE_1, CUSOLVER_EIG_MODE_VECTOR, CUSOLVER_EIG_RANGE_V, uplo,
+                                  n, first.data(), first.leading(), second.data(), second.leading(), -100, 0, 0, 0,
+                                  &found, w.data(), nullptr, 0, &this->info_));
+    for (int k = 0; k < found; ++k) EXPECT_LE(w.at(k, 0), 0);
+    const Matrix scaled = [&](int i, int j) {
+      Wide sum = 0;
+      for (int k = 0; k < n; ++k) sum += two(i, k) * first.get(k, j);
+      return sum * w.get(j, 0);
+    };
+    this->expectProduct(one, of(first), scaled, n, n, found, "the negative ones");
+  }
+}
+
 TYPED_TEST(Solver, TheGenericInterfaceDoesTheSame) {
   using T = TypeParam;
   using Real = typename Calls<T>::Real;
@@ -383,6 +494,16 @@ TYPED_TEST(Solver, TheGenericInterfaceDoesTheSame) {
                                       nullptr, host, &this->info_));
     const Matrix scaled = [&](int i, int j) { return square.get(i, j) * w.get(j, 0); };
     this->expectProduct(before, of(square), scaled, n, n, n, "Xsyevd");
+    Array<T> wide(n, n + 2, this->leading(n)), u(n, n, this->leading(n)), v(n + 2, n + 2, this->leading(n + 2));
+    const Matrix flat = kept(wide);
+    double perturbed = -1;
+    this->expectInfo(cusolverDnXgesvdp(this->h_, nullptr, CUSOLVER_EIG_MODE_VECTOR, 0, n, n + 2, kData, wide.data(),
+                                       wide.leading(), kReal, w.data(), kData, u.data(), u.leading(), kData, v.data(),
+                                       v.leading(), kData, work.data(), device, nullptr, host, &this->info_,
+                                       &perturbed));
+    EXPECT_EQ(perturbed, 0);
+    const Matrix singular = [&](int i, int j) { return u.get(i, j) * w.get(j, 0); };
+    this->expectProduct(singular, adjoint(of(v)), flat, n, n, n + 2, "Xgesvdp, fewer rows than columns");
   }
 }
 

@@ -93,11 +93,12 @@ std::string nameOf(const char* real, const char* complex = nullptr) {
 }
 
 /// X(letters, type): the precisions of the result, and of what a call with refinement may compute in.
-#define ORDITO_FOR_PRECISIONS(X)                                                                                 \
-  X(ZZ, cuDoubleComplex)                                                                                         \
-  X(ZC, cuDoubleComplex) X(ZK, cuDoubleComplex) X(ZE, cuDoubleComplex) X(ZY, cuDoubleComplex) X(CC, cuComplex)   \
-      X(CE, cuComplex) X(CK, cuComplex) X(CY, cuComplex) X(DD, double) X(DS, double) X(DH, double) X(DB, double) \
-          X(DX, double) X(SS, float) X(SH, float) X(SB, float) X(SX, float)
+#define ORDITO_FOR_PRECISIONS(X)                                                                              \
+  X(ZZ, cuDoubleComplex)                                                                                      \
+  X(ZC, cuDoubleComplex)                                                                                      \
+  X(ZK, cuDoubleComplex) X(ZE, cuDoubleComplex) X(ZY, cuDoubleComplex) X(CC, cuComplex) X(CE, cuComplex)      \
+      X(CK, cuComplex) X(CY, cuComplex) X(DD, double) X(DS, double) X(DH, double) X(DB, double) X(DX, double) \
+          X(SS, float) X(SH, float) X(SB, float) X(SX, float)
 
 #define SOLVER_CHECK(condition) \
   if (!(condition)) return CUSOLVER_STATUS_INVALID_VALUE
