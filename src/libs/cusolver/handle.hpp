@@ -53,7 +53,7 @@ cusolverStatus_t submit(cusolverDnHandle_t handle, const std::string& name, Task
 }
 /// The task's answer goes to `info`, which is the device's and may be null.
 template <class Task>
-cusolverStatus_t submitWithInfo(cusolverDnHandle_t handle, const std::string& name, int* info, Task task,
+cusolverStatus_t submitWithInfo(cusolverDnHandle_t handle, const std::string& name, int* info, const Task& task,
                                 double operations = 0) {
   return submit(handle, name,
                 [=] {
@@ -93,12 +93,13 @@ std::string nameOf(const char* real, const char* complex = nullptr) {
 }
 
 /// X(letters, type): the precisions of the result, and of what a call with refinement may compute in.
-#define ORDITO_FOR_PRECISIONS(X)                                                                              \
-  X(ZZ, cuDoubleComplex)                                                                                      \
-  X(ZC, cuDoubleComplex)                                                                                      \
-  X(ZK, cuDoubleComplex) X(ZE, cuDoubleComplex) X(ZY, cuDoubleComplex) X(CC, cuComplex) X(CE, cuComplex)      \
-      X(CK, cuComplex) X(CY, cuComplex) X(DD, double) X(DS, double) X(DH, double) X(DB, double) X(DX, double) \
-          X(SS, float) X(SH, float) X(SB, float) X(SX, float)
+// clang-format off
+#define ORDITO_FOR_PRECISIONS(X)                                                                                 \
+  X(ZZ, cuDoubleComplex) X(ZC, cuDoubleComplex) X(ZK, cuDoubleComplex) X(ZE, cuDoubleComplex)                    \
+  X(ZY, cuDoubleComplex) X(CC, cuComplex) X(CE, cuComplex) X(CK, cuComplex) X(CY, cuComplex)                     \
+  X(DD, double) X(DS, double) X(DH, double) X(DB, double) X(DX, double)                                          \
+  X(SS, float) X(SH, float) X(SB, float) X(SX, float)
+// clang-format on
 
 #define SOLVER_CHECK(condition) \
   if (!(condition)) return CUSOLVER_STATUS_INVALID_VALUE
