@@ -41,6 +41,8 @@ Target Target::host(const std::string& cpu) {
   if (!named)
     for (const auto& f : features)
       t.features += (t.features.empty() ? "" : ",") + std::string(f.second ? "+" : "-") + f.first().str();
+  // LLVM 19 compares vectors of halves wrongly with these instructions; without, halves are widened as everywhere else.
+  t.features += std::string(t.features.empty() ? "" : ",") + "-avx512fp16";
   t.avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
   t.avx2 = has("avx2") && has("fma");
   t.slowMaskedStores = t.avx2 && !t.avx512 && (host.starts_with("znver") || host.starts_with("bdver"));

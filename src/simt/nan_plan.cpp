@@ -23,7 +23,8 @@ bool passesOn(const Instruction& i) {
 
 /// Its f32 result is never a NaN.
 bool isNumber(const Instruction& i) {
-  if (i.op == Op::Set || i.op == Op::SetBool) return true;
+  // Of another type than f32 it has bits that may be those of a NaN, 0xFFFFFFFF.
+  if (i.op == Op::Set || i.op == Op::SetBool) return i.type[0] == Type::f32;
   return i.op == Op::Cvt && i.type[0] == Type::f32 && isa::isInteger(i.type[1]);
 }
 
@@ -109,7 +110,10 @@ void NanPlan::collect(const ir::Function& f) {
         } else if (!isNumber(i)) {
           pure_[v] = 0;
         }
-        if (k < i.prior.size() && i.prior[k] != kNoValue) inputs_[v].push_back(i.prior[k]);
+        if (k >= i.prior.size() || i.prior[k] == kNoValue) return;
+        inputs_[v].push_back(i.prior[k]);
+        // What a load or an exchange gives is put beside the bits that were there before, which must be a GPU's then.
+        if (i.info().effect != isa::Effect::Pure) pure_[i.prior[k]] = 0;
       });
       collectUses(i);
     }
