@@ -8,6 +8,8 @@
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/LLVMContext.h>
@@ -151,9 +153,20 @@ Expected<ModulePointer> link(const std::vector<Source>& sources, llvm::LLVMConte
 
 // --- options
 
+/// Inline PTX may ask which lanes are active, and a function that is not here may wait for others: neither may be moved
+/// to where other lanes come, as one copy for two branches, say. LLVM takes it back where a body shows otherwise.
+void keepInPlace(llvm::Function& function) {
+  if (!function.isIntrinsic()) function.addFnAttr(llvm::Attribute::Convergent);
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+      if (const auto* text = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()); text && text->hasSideEffects())
+        call->setConvergent();
+}
+
 /// What the options mean for each function. Attributes that name a GPU would keep libdevice from being inlined.
 void setAttributes(llvm::Module& module, const Options& options) {
   for (llvm::Function& function : module) {
+    keepInPlace(function);
     function.removeFnAttr("target-cpu");
     function.removeFnAttr("target-features");
     if (options.flushesDenormals) function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");

@@ -133,6 +133,64 @@ TEST_F(Nvvm, ShufflesAndVotesOfTheSpecification) {
       << text;
 }
 
+TEST_F(Nvvm, TheKindOfAShuffleMayBeAVariable) {
+  add(
+      module("  %k = alloca i32\n  store i32 3, i32* %k\n  %l = load i32, i32* %k\n"
+             "  %s = call {i32, i1} @llvm.nvvm.shfl.sync.i32(i32 -1, i32 %l, i32 7, i32 1, i32 31)\n"
+             "  %x = extractvalue {i32, i1} %s, 0\n"
+             "  %m = call {i32, i1} @llvm.nvvm.match.all.sync.i32(i32 -1, i32 %x)\n"
+             "  %y = extractvalue {i32, i1} %m, 0\n  %f = bitcast i32 %y to float\n  store float %f, float* %out\n",
+             "declare {i32, i1} @llvm.nvvm.shfl.sync.i32(i32, i32, i32, i32, i32)\n"
+             "declare {i32, i1} @llvm.nvvm.match.all.sync.i32(i32, i32)\n"));
+  const std::string text = ptx();
+  EXPECT_TRUE(has(text, "shfl.sync.bfly.b32") && has(text, "match.all.sync.b32")) << text;
+  EXPECT_FALSE(has(text, "shfl.sync.up")) << text;
+  EXPECT_TRUE(has(ptx({"-opt=0"}), "shfl.sync.bfly.b32"));
+}
+
+TEST_F(Nvvm, InlinePtxStaysInItsBranch) {
+  const char* const ask = "call i32 asm sideeffect \"activemask.b32 $0;\", \"=r\"()\n";
+  add(module(std::string("  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  %c = icmp eq i32 %i, 3\n"
+                         "  br i1 %c, label %yes, label %no\nyes:\n  %a1 = ") +
+                 ask + "  br label %end\nno:\n  %a2 = " + ask +
+                 "  br label %end\nend:\n  %m = phi i32 [%a1, %yes], [%a2, %no]\n  %f = bitcast i32 %m to float\n"
+                 "  store float %f, float* %out\n",
+             "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"));
+  const std::string text = ptx();
+  const size_t first = text.find("activemask");
+  EXPECT_NE(text.find("activemask", first + 1), std::string::npos) << text;
+}
+
+TEST_F(Nvvm, AddressesThatConversionsMakeKeepTheirSpace) {
+  const std::string declarations =
+      "@tile = internal addrspace(3) global [32 x float] undef\n"
+      "@table = internal addrspace(4) constant [2 x float] [float 3.0, float 4.0]\n"
+      "declare i8* @llvm.nvvm.ptr.shared.to.gen.p0i8.p3i8(i8 addrspace(3)*)\n"
+      "declare i8* @llvm.nvvm.ptr.constant.to.gen.p0i8.p4i8(i8 addrspace(4)*)\n"
+      "declare i8 addrspace(1)* @llvm.nvvm.ptr.gen.to.global.p1i8.p0i8(i8*)\n"
+      "declare void @llvm.nvvm.barrier0()\ndeclare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n";
+  add(
+      module("  %s = call i8* @llvm.nvvm.ptr.shared.to.gen.p0i8.p3i8(i8 addrspace(3)* bitcast ([32 x float] "
+             "addrspace(3)* @tile to i8 addrspace(3)*))\n"
+             "  %t = bitcast i8* %s to float*\n"
+             "  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  %j = and i32 %i, 1\n"
+             "  %p = getelementptr float, float* %t, i32 %i\n  store float %a, float* %p\n"
+             "  call void @llvm.nvvm.barrier0()\n"
+             "  %q = getelementptr float, float* %t, i32 %j\n  %x = load float, float* %q\n"
+             "  %c = call i8* @llvm.nvvm.ptr.constant.to.gen.p0i8.p4i8(i8 addrspace(4)* bitcast ([2 x float] "
+             "addrspace(4)* @table to i8 addrspace(4)*))\n"
+             "  %d = bitcast i8* %c to float*\n  %e = getelementptr float, float* %d, i32 %j\n"
+             "  %y = load float, float* %e\n  %z = fadd float %x, %y\n"
+             "  %o = bitcast float* %out to i8*\n"
+             "  %g = call i8 addrspace(1)* @llvm.nvvm.ptr.gen.to.global.p1i8.p0i8(i8* %o)\n"
+             "  %h = bitcast i8 addrspace(1)* %g to float addrspace(1)*\n  store float %z, float addrspace(1)* %h\n",
+             declarations));
+  const std::string text = ptx();
+  EXPECT_TRUE(has(text, "st.shared.f32") && has(text, "ld.shared.f32") && has(text, "ld.const.f32")) << text;
+  EXPECT_FALSE(has(text, "\tld.f32") || has(text, "\tst.f32")) << "no access is generic\n" << text;
+  EXPECT_TRUE(has(ptx({"-opt=0"}), "cvta.shared")) << "the lowest level converts addresses";
+}
+
 TEST_F(Nvvm, LinesAndDebugInformation) {
   std::string text = module("  store float %a, float* %out, !dbg !9\n");
   text.replace(text.find(" {\n"), 3, " !dbg !5 {\n");
