@@ -11,6 +11,16 @@
   ::ordito::driver::Context* context = nullptr; \
   if (CUresult unusable = ::ordito::driver::currentContext(context)) return unusable
 
+/// The same for a call that names an object of `owner`, which may be null; see currentContextOr.
+#define ORDITO_CONTEXT_OR(owner, context, result) \
+  ::ordito::driver::Context* context = nullptr;   \
+  if (CUresult unusable = ::ordito::driver::currentContextOr(owner, context, result)) return unusable
+
+/// The same for a call that names a stream: a special one is the current context's.
+#define ORDITO_CONTEXT_OF_STREAM(context, handle)                                             \
+  ORDITO_CONTEXT_OR((handle) ? ::ordito::driver::Context::ownerOf(handle) : nullptr, context, \
+                    CUDA_ERROR_INVALID_CONTEXT)
+
 /// Declares `device`, the one with a number, or returns CUDA_ERROR_INVALID_DEVICE.
 #define ORDITO_DEVICE(device, ordinal)                                            \
   if (!::ordito::driver::initialised) return CUDA_ERROR_NOT_INITIALIZED;          \

@@ -44,6 +44,12 @@ Device& deviceOf(const Allocation& allocation) {
   return owner ? *owner : *devices().front();
 }
 
+/// Whose memory is at an address; null if nobody's.
+Context* contextOf(uint64_t address) {
+  const auto allocation = allocations().find(address);
+  return allocation ? deviceOf(*allocation).primary : nullptr;
+}
+
 std::optional<Allocation> find(const void* pointer) { return allocations().find(reinterpret_cast<uint64_t>(pointer)); }
 
 bool isHost(const Allocation& a) { return a.kind == MemoryKind::Host || a.kind == MemoryKind::Registered; }
@@ -202,8 +208,8 @@ CUresult cuMemAllocPitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size
 }
 
 CUresult cuMemFree(CUdeviceptr pointer) {
-  ORDITO_CONTEXT(context);
-  if (pointer == 0) return CUDA_SUCCESS;
+  if (pointer == 0) return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+  ORDITO_CONTEXT_OR(contextOf(pointer), context, CUDA_ERROR_INVALID_VALUE);
   // Freeing waits for whatever may still use the memory, as a real driver does; of a pool's memory it assumes that
   // nothing does (CUDA Runtime API, "Stream Ordered Memory Allocator").
   context->group.synchronizeAll(!pools().owns(pointer));
@@ -233,8 +239,8 @@ CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
 }
 
 CUresult cuMemFreeHost(void* pointer) {
-  ORDITO_CONTEXT(context);
-  if (!pointer) return CUDA_SUCCESS;
+  if (!pointer) return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+  ORDITO_CONTEXT_OR(contextOf(reinterpret_cast<uint64_t>(pointer)), context, CUDA_ERROR_INVALID_VALUE);
   context->group.synchronizeAll();
   return ordito::machine::freeHost(reinterpret_cast<uint64_t>(pointer), MemoryKind::Host) ? CUDA_SUCCESS
                                                                                           : CUDA_ERROR_INVALID_VALUE;
@@ -271,7 +277,7 @@ CUresult cuMemHostRegister(void* host, size_t bytes, unsigned int flags) {
 }
 
 CUresult cuMemHostUnregister(void* host) {
-  ORDITO_CONTEXT(context);
+  ORDITO_CONTEXT_OR(contextOf(reinterpret_cast<uint64_t>(host)), context, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
   context->group.synchronizeAll();
   auto removed = allocations().remove(reinterpret_cast<uint64_t>(host), MemoryKind::Registered);
   return removed ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
@@ -371,7 +377,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPoo
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
-  ORDITO_CONTEXT(context);
+  ORDITO_CONTEXT_OF_STREAM(context, handle);
   ORDITO_STREAM(stream, context, handle);
   if (pointer == 0) return CUDA_SUCCESS;
   auto allocation = allocations().find(pointer);

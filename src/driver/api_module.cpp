@@ -189,11 +189,11 @@ CUresult orditoModuleBindVariable(CUmodule handle, const char* name, void* addre
 }
 
 CUresult cuModuleUnload(CUmodule handle) {
-  Context* context = nullptr;
-  if (CUresult bad = currentContextEvenBroken(context)) return bad;
-  auto module = context->modules.remove(handle);
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  Context* const owner = Context::ownerOf(handle);
+  const auto module = owner ? owner->modules.remove(handle) : nullptr;
   if (!module) return CUDA_ERROR_INVALID_HANDLE;
-  context->group.synchronizeAll();
+  owner->group.synchronizeAll();
   return CUDA_SUCCESS;
 }
 

@@ -10,7 +10,7 @@ using namespace ordito::driver;
 namespace {
 
 CUresult findEvent(CUevent handle, std::shared_ptr<Event>& event) {
-  ORDITO_CONTEXT(context);
+  ORDITO_CONTEXT_OR(Context::ownerOf(handle), context, CUDA_ERROR_INVALID_HANDLE);
   event = context->event(handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   return event->captured() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
@@ -31,12 +31,10 @@ CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned int flags, int pr
 }
 
 CUresult cuStreamDestroy(CUstream handle) {
-  Context* context = nullptr;
-  if (CUresult bad = currentContextEvenBroken(context)) return bad;
-  auto stream = handle ? context->stream(handle) : nullptr;
-  Context* const owner = stream ? Context::of(*stream) : nullptr;
-  if (owner) stream = owner->streams.remove(handle);  // not a special one
-  if (!owner || !stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  Context* const owner = Context::ownerOf(handle);
+  const auto stream = owner ? owner->streams.remove(handle) : nullptr;
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
   stream->close();
   return CUDA_SUCCESS;
 }
@@ -124,7 +122,7 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
 }
 
 CUresult cuStreamQuery(CUstream handle) {
-  ORDITO_CONTEXT(context);
+  ORDITO_CONTEXT_OF_STREAM(context, handle);
   ORDITO_STREAM(stream, context, handle);
   if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   if (!stream->idle()) return CUDA_ERROR_NOT_READY;
@@ -132,7 +130,7 @@ CUresult cuStreamQuery(CUstream handle) {
 }
 
 CUresult cuStreamSynchronize(CUstream handle) {
-  ORDITO_CONTEXT(context);
+  ORDITO_CONTEXT_OF_STREAM(context, handle);
   ORDITO_STREAM(stream, context, handle);
   if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   stream->synchronize();
@@ -159,15 +157,13 @@ CUresult cuEventCreate(CUevent* handle, unsigned int flags) {
 }
 
 CUresult cuEventDestroy(CUevent handle) {
-  Context* context = nullptr;
-  if (CUresult bad = currentContextEvenBroken(context)) return bad;
-  const auto event = context->event(handle);
-  Context* const owner = event ? Context::of(*event->group()) : nullptr;
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  Context* const owner = Context::ownerOf(handle);
   return owner && owner->events.remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
-  ORDITO_CONTEXT(context);
+  ORDITO_CONTEXT_OF_STREAM(context, streamHandle);
   ORDITO_STREAM(stream, context, streamHandle);
   auto event = context->event(handle);
   if (!event || event->group() != &stream->group()) return CUDA_ERROR_INVALID_HANDLE;
@@ -191,7 +187,7 @@ CUresult cuEventSynchronize(CUevent handle) {
   if (CUresult bad = findEvent(handle, event)) return bad;
   event->wait();
   Context* context = nullptr;
-  return currentContext(context);
+  return currentContextOr(Context::ownerOf(handle), context, CUDA_ERROR_INVALID_HANDLE);
 }
 
 CUresult cuEventElapsedTime(float* milliseconds, CUevent startHandle, CUevent endHandle) {

@@ -27,13 +27,18 @@ uint64_t nextContextId() {
 
 /// The first that `find` finds in a context that is alive.
 template <class Find>
-auto findInOthers(const Find& find) -> decltype(find(std::declval<const Context&>())) {
+auto findInAll(const Find& find) -> decltype(find(std::declval<Context&>())) {
   KnownContexts& contexts = known();
   std::lock_guard lock(contexts.mutex);
-  for (const Context* context : contexts.all)
+  for (Context* context : contexts.all)
     if (context->alive)
       if (auto found = find(*context)) return found;
   return nullptr;
+}
+
+CUresult stickyError(Context& context) {
+  const CUresult sticky = context.group.error();
+  return sticky == CUDA_SUCCESS ? sticky : remember(sticky, context.group.errorMessage());
 }
 
 /// The defaults of a real device, as cuCtxGetLimit answers them.
@@ -81,12 +86,23 @@ std::shared_ptr<Stream> Context::stream(CUstream handle) {
   if (handle == nullptr || handle == CU_STREAM_LEGACY) return group.legacy();
   if (handle == CU_STREAM_PER_THREAD) return perThreadStream();
   if (auto own = streams.find(handle)) return own;
-  return findInOthers([&](const Context& other) { return other.streams.find(handle); });
+  return findInAll([&](const Context& other) { return other.streams.find(handle); });
 }
 
 std::shared_ptr<Event> Context::event(CUevent handle) {
   if (auto own = events.find(handle)) return own;
-  return findInOthers([&](const Context& other) { return other.events.find(handle); });
+  return findInAll([&](const Context& other) { return other.events.find(handle); });
+}
+
+// The tables know whose a handle is.
+Context* Context::ownerOf(CUstream handle) {
+  return findInAll([&](Context& each) { return each.streams.find(handle) ? &each : nullptr; });
+}
+Context* Context::ownerOf(CUevent handle) {
+  return findInAll([&](Context& each) { return each.events.find(handle) ? &each : nullptr; });
+}
+Context* Context::ownerOf(CUmodule handle) {
+  return findInAll([&](Context& each) { return each.modules.find(handle) ? &each : nullptr; });
 }
 
 Context* Context::of(const StreamGroup& wanted) {
@@ -136,8 +152,16 @@ CUresult currentContextEvenBroken(Context*& context) {
 
 CUresult currentContext(Context*& context) {
   if (CUresult result = currentContextEvenBroken(context)) return result;
-  CUresult sticky = context->group.error();
-  return sticky == CUDA_SUCCESS ? sticky : remember(sticky, context->group.errorMessage());
+  return stickyError(*context);
+}
+
+CUresult currentContextOr(Context* owner, Context*& context, CUresult result) {
+  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  auto& stack = contextStack();
+  if (!stack.empty() && stack.back()) return currentContext(context);
+  if (!owner) return result;
+  context = owner;
+  return stickyError(*context);
 }
 
 }  // namespace ordito::driver

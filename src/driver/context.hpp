@@ -73,6 +73,12 @@ class Context {
   std::shared_ptr<Stream> stream(CUstream handle);
   /// An event of this context or another; null for a bad handle.
   std::shared_ptr<Event> event(CUevent handle);
+
+  /// The context that a stream, an event or a module is of, whichever is current; null for a bad handle and for the
+  /// special streams.
+  static Context* ownerOf(CUstream handle);
+  static Context* ownerOf(CUevent handle);
+  static Context* ownerOf(CUmodule handle);
   std::shared_ptr<Stream> perThreadStream();
 
   /// Ends everything that belongs to the context: waits, then frees memory (primary context only, which owns it),
@@ -106,6 +112,11 @@ std::vector<Context*>& contextStack();
 CUresult currentContext(Context*& context);
 /// The same without the sticky error: for calls that work on a broken context (destroying things).
 CUresult currentContextEvenBroken(Context*& context);
+
+/// The context of a call that names an object of `owner`: the current one, or the owner on a thread that has none, as
+/// finalisers run on. Which calls a real driver answers there was seen on an H200 with driver 580: those that end an
+/// object, and those that ask for or wait for a stream or an event. `result` if neither is there.
+CUresult currentContextOr(Context* owner, Context*& context, CUresult result);
 
 /// cuInit has succeeded, in this very process: not in the one that forked it.
 extern std::atomic<bool> initialised;
