@@ -85,7 +85,7 @@ std::vector<LabTimeline> labTimelines(const json& document, const json& timeline
     t.duration = end - begin;
     std::map<std::uint64_t, std::size_t> laneOf;
     for (const json& event : timeline.at("traceEvents")) {
-      if (event.at("ph") != "X" || event.at("cat") == "event") continue;
+      if (event.at("ph") != "X" || event.at("cat") == "event" || event.at("cat") == "range") continue;
       const json& args = event.at("args");
       const auto from = args.at("begin_ns").get<std::int64_t>();
       if (from < begin || from >= end) continue;

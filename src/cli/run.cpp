@@ -35,6 +35,12 @@ namespace {
   std::exit(error == ENOENT ? 127 : 126);
 }
 
+/// A tool that the program has chosen for NVTX stays its tool.
+void recordTimeline(const std::string& path) {
+  setenv("ORDITO_TIMELINE", path.c_str(), 1);
+  setenv("NVTX_INJECTION64_PATH", (frontend::toolkitFolder() / "lib64" / "libcuda.so.1").c_str(), 0);
+}
+
 }  // namespace
 
 void findOurLibraries(const std::vector<std::string>& command) {
@@ -63,9 +69,10 @@ void addRunCommand(CLI::App& app) {
                   "End with status 3 if an instruction of one of these kinds ran: " + fidelity::allKinds())
       ->delimiter(',')
       ->allow_extra_args(false);
-  run->add_option(
-      "--timeline", options->timeline,
-      "Write when each operation of each stream began and ended to a file, as trace viewers read it (JSON)");
+  run->add_option("--timeline", options->timeline,
+                  "Write when each operation of each stream and each range of NVTX began and ended to a file, as trace "
+                  "viewers read "
+                  "it (JSON)");
   // From the program's name on, everything is the program's.
   run->prefix_command();
   run->callback([run, options] {
@@ -76,7 +83,7 @@ void addRunCommand(CLI::App& app) {
     } else {
       chooseGpu("run", options->gpu);
     }
-    if (!options->timeline.empty()) setenv("ORDITO_TIMELINE", options->timeline.c_str(), 1);
+    if (!options->timeline.empty()) recordTimeline(options->timeline);
     const FidelityOptions& f = options->fidelity;
     if (f.wanted || !f.json.empty() || !f.failOn.empty()) std::exit(runWithFidelity(f, command));
     replaceBy(command);

@@ -80,11 +80,19 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned int) {
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   if (auto captured = captureWait(stream, event)) return *captured;
   Point point = event->point();
-  if (!point.stream || point.stream == stream) return CUDA_SUCCESS;  // never recorded, or in order anyway
+  const uint64_t elsewhere = event->shared() ? event->shared()->last() : 0;
+  const bool isElsewhere = elsewhere != 0 && !event->shared()->isReached(elsewhere);
+  const bool isHere = point.stream && point.stream != stream;
+  if (!isHere && !isElsewhere) return CUDA_SUCCESS;  // never recorded, or in order anyway
   Operation operation;
-  operation.quick = true;
+  operation.quick = !isElsewhere;
+  if (isElsewhere)
+    operation.run = [shared = event->shared(), elsewhere](std::string&) {
+      shared->wait(elsewhere);
+      return CUDA_SUCCESS;
+    };
   operation.what.kind = ordito::machine::StreamEvent::Kind::EventWait;
-  operation.after.push_back(std::move(point));
+  if (isHere) operation.after.push_back(std::move(point));
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }
@@ -151,8 +159,15 @@ CUresult cuEventCreate(CUevent* handle, unsigned int flags) {
   ORDITO_CONTEXT(context);
   constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
   if (!handle || flags & ~kKnown) return CUDA_ERROR_INVALID_VALUE;
-  if (flags & CU_EVENT_INTERPROCESS) return CUDA_ERROR_NOT_SUPPORTED;
-  *handle = static_cast<CUevent>(context->events.add(std::make_shared<Event>(flags, &context->group)));
+  std::shared_ptr<SharedEvent> shared;
+  if (flags & CU_EVENT_INTERPROCESS) {
+    if (!(flags & CU_EVENT_DISABLE_TIMING))
+      return remember(CUDA_ERROR_INVALID_VALUE, "an event for other processes needs CU_EVENT_DISABLE_TIMING, too");
+    shared = SharedEvent::create();
+    if (!shared) return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  *handle =
+      static_cast<CUevent>(context->events.add(std::make_shared<Event>(flags, &context->group, std::move(shared))));
   return CUDA_SUCCESS;
 }
 

@@ -313,8 +313,9 @@ void Event::record(const std::shared_ptr<Stream>& stream) {
   operation.quick = true;
   operation.evenAfterError = true;
   operation.what.kind = machine::StreamEvent::Kind::EventRecord;
-  operation.run = [record](std::string&) {
+  operation.run = [record, shared = shared_, number = shared_ ? shared_->record() : 0](std::string&) {
     record->time = std::chrono::steady_clock::now();
+    if (shared) shared->reach(number);
     return CUDA_SUCCESS;
   };
   std::lock_guard lock(mutex_);
@@ -349,11 +350,13 @@ bool Event::recorded() const { return last() != nullptr; }
 
 bool Event::reached() {
   auto record = last();
-  return !record || record->point.stream->reached(record->point.number);
+  const bool isHere = !record || record->point.stream->reached(record->point.number);
+  return isHere && (!shared_ || shared_->isReached(shared_->last()));
 }
 
 void Event::wait() {
   if (auto record = last()) record->point.stream->wait(record->point.number);
+  if (shared_) shared_->wait(shared_->last());
 }
 
 Point Event::point() const {

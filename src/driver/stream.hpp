@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "cuda.h"
+#include "driver/shared_event.hpp"
 #include "machine/events.hpp"
 
 namespace ordito::driver {
@@ -138,7 +139,9 @@ class Event {
     std::chrono::steady_clock::time_point time;
   };
 
-  explicit Event(unsigned flags, const StreamGroup* group = nullptr) : flags_(flags), group_(group) {}
+  /// `shared`: what other processes see of it, if they may.
+  explicit Event(unsigned flags, const StreamGroup* group = nullptr, std::shared_ptr<SharedEvent> shared = nullptr)
+      : flags_(flags), group_(group), shared_(std::move(shared)) {}
 
   void record(const std::shared_ptr<Stream>& stream);
   /// The event is recorded by an operation of somebody else's, which sets the record's time.
@@ -154,6 +157,7 @@ class Event {
   Point point() const;
   /// Of the context that it was made in; null if it was made outside of all.
   const StreamGroup* group() const { return group_; }
+  const std::shared_ptr<SharedEvent>& shared() const { return shared_; }
   bool timed() const { return !(flags_ & CU_EVENT_DISABLE_TIMING); }
   /// Valid once reached.
   std::chrono::steady_clock::time_point time() const;
@@ -163,6 +167,7 @@ class Event {
 
   const unsigned flags_;
   const StreamGroup* const group_;
+  const std::shared_ptr<SharedEvent> shared_;
   mutable std::mutex mutex_;
   std::shared_ptr<Record> record_;
   std::shared_ptr<const CapturedPoint> captured_;

@@ -29,6 +29,10 @@ bool areUndefinedWanted() {
   return std::any_of(listeners().begin(), listeners().end(), [](const Listener* l) { return l->wantsUndefined(); });
 }
 
+bool areAnnotationsWanted() {
+  return std::any_of(listeners().begin(), listeners().end(), [](const Listener* l) { return l->wantsAnnotations(); });
+}
+
 /// Each of them is asked.
 uint32_t allowedLanes(const AccessEvent& event) {
   uint32_t lanes = event.at.lanes;
@@ -73,6 +77,13 @@ void raiseBegan(const StreamEvent& event) {
 void raise(const StreamEvent& event) {
   for (Listener* l : listeners()) l->operationEnded(event);
 }
+void raise(const Annotation& annotation) {
+  for (Listener* l : listeners()) l->annotated(annotation);
+}
+void raise(const NameEvent& event) {
+  for (Listener* l : listeners()) l->named(event);
+}
+
 void raise(const GraphNodeEvent& event) {
   for (Listener* l : listeners()) l->graphNodeBegan(event);
 }

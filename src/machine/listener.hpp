@@ -2,6 +2,7 @@
 // this process asked for.
 #pragma once
 
+#include "machine/annotation.hpp"
 #include "machine/events.hpp"
 #include "machine/library_call.hpp"
 
@@ -42,6 +43,10 @@ class Listener {
   virtual void operationEnded(const StreamEvent&) {}
   virtual void graphNodeBegan(const GraphNodeEvent&) {}
   virtual void libraryCallEnded(const LibraryCall&) {}
+  /// Does it want to hear of what programs say of themselves?
+  virtual bool wantsAnnotations() const { return false; }
+  virtual void annotated(const Annotation&) {}
+  virtual void named(const NameEvent&) {}
   /// The host knows, by a call that promises it, that this operation, and so all before it in its stream, has ended.
   virtual void hostWaited(StreamPoint) {}
   /// That everything in the streams of a context has; told beside hostWaited for each stream that there still is.
@@ -62,6 +67,7 @@ bool areSitesWanted();
 bool areAccessesWanted();
 bool areUndefinedWanted();
 bool isHostHeld();
+bool areAnnotationsWanted();
 
 /// The lanes that all listeners allow.
 uint32_t allowedLanes(const AccessEvent& event);
@@ -80,6 +86,8 @@ void raiseBegan(const StreamEvent& event);
 void raise(const StreamEvent& event);
 void raise(const GraphNodeEvent& event);
 void raise(const LibraryCall& call);
+void raise(const Annotation& annotation);
+void raise(const NameEvent& event);
 void raiseHostWaited(StreamPoint point);
 void raiseHostWaitedForAll(uint64_t context);
 void raise(const FailedCallEvent& event);

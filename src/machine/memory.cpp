@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kAlignment = 512;
 constexpr uint64_t kHugePage = 2u << 20;
+constexpr int kReservation = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 constexpr int kOutOfMemory = 2;         // CUDA_ERROR_OUT_OF_MEMORY
 constexpr uint64_t kLeast = 64u << 20;  // addresses reserved for a GPU
 
@@ -49,6 +50,28 @@ uint64_t containerLimit() {
 
 void adviseHuge(uint64_t begin, uint64_t bytes) {
   if (bytes >= kHugePage) madvise(pointer(begin), bytes, MADV_HUGEPAGE);
+}
+
+bool writeAll(int file, const char* from, uint64_t bytes) {
+  for (uint64_t done = 0; done < bytes;) {
+    const ssize_t written = pwrite(file, from + done, bytes - done, static_cast<off_t>(done));
+    if (written <= 0) return false;
+    done += static_cast<uint64_t>(written);
+  }
+  return true;
+}
+
+/// A file that holds these pages from now on, in their place; -1 if the operating system has none.
+int fileOf(uint64_t begin, uint64_t bytes) {
+  const int file = memfd_create("shared device memory", MFD_CLOEXEC);
+  if (file < 0) return -1;
+  const bool isMoved =
+      ftruncate(file, static_cast<off_t>(bytes)) == 0 &&
+      writeAll(file, static_cast<const char*>(pointer(begin)), bytes) &&
+      mmap(pointer(begin), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+  if (isMoved) return file;
+  close(file);
+  return -1;
 }
 
 }  // namespace
@@ -130,7 +153,7 @@ DeviceMemory::DeviceMemory(int device, uint64_t bytes) : device_(device), total_
   // Addresses are free: four times the memory leaves room for a guard behind every page and for slow reuse of freed
   // addresses.
   for (uint64_t reserve = std::max<uint64_t>(roundUp(bytes, kHugePage) * 4, kLeast); reserve >= kLeast; reserve /= 2) {
-    void* base = mmap(nullptr, reserve + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* base = mmap(nullptr, reserve + kHugePage, PROT_NONE, kReservation, -1, 0);
     if (base == MAP_FAILED) continue;
     reservedBytes_ = reserve + kHugePage;
     base_ = reinterpret_cast<uint64_t>(base);
@@ -238,8 +261,15 @@ Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes, bool isModules) {
 }
 
 void DeviceMemory::release(const Range& range) {
-  madvise(pointer(range.begin), range.pages * kPage, MADV_DONTNEED);
-  mprotect(pointer(range.begin), range.pages * kPage, PROT_NONE);
+  if (range.file >= 0) {
+    void* const begin = pointer(range.begin);
+    if (mmap(begin, range.pages * kPage, PROT_NONE, kReservation | MAP_FIXED, -1, 0) == MAP_FAILED)
+      mprotect(begin, range.pages * kPage, PROT_NONE);
+    close(range.file);
+  } else {
+    madvise(pointer(range.begin), range.pages * kPage, MADV_DONTNEED);
+    mprotect(pointer(range.begin), range.pages * kPage, PROT_NONE);
+  }
   returnPages(range.begin, range.pages + 1);
 }
 
@@ -251,6 +281,19 @@ bool DeviceMemory::free(uint64_t address) {
   release(it->second);
   live_.erase(it);
   return true;
+}
+
+Expected<SharedAllocation> DeviceMemory::share(uint64_t pointer) {
+  std::lock_guard lock(mutex_);
+  const auto known = allocations().find(pointer);
+  const auto it = known && !known->isModules ? live_.find(known->address) : live_.end();
+  if (it == live_.end()) return SharedAllocation{};
+  Range& range = it->second;
+  if (range.file < 0) range.file = fileOf(range.begin, range.pages * kPage);
+  if (range.file < 0)
+    return failWith(kOutOfMemory, "out of memory: the operating system refuses {} bytes that processes share",
+                    known->bytes);
+  return SharedAllocation{range.file, known->address - range.begin, known->bytes};
 }
 
 void DeviceMemory::freeAll() {
@@ -266,6 +309,26 @@ void DeviceMemory::freeAll() {
 uint64_t DeviceMemory::freeBytes() const {
   std::lock_guard lock(mutex_);
   return total_ - used_;
+}
+
+// --- device memory of other processes
+
+Expected<uint64_t> mapShared(const SharedAllocation& memory, int device) {
+  const uint64_t size = roundUp(memory.offset + memory.bytes, kPage);
+  void* const begin = mmap(nullptr, size + kPage, PROT_NONE, kReservation, -1, 0);
+  if (begin == MAP_FAILED ||
+      mmap(begin, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory.file, 0) == MAP_FAILED)
+    return failWith(kOutOfMemory, "out of memory: {} bytes of another process cannot be mapped", memory.bytes);
+  const uint64_t address = reinterpret_cast<uint64_t>(begin) + memory.offset;
+  allocations().add({.address = address, .bytes = memory.bytes, .kind = MemoryKind::Device, .device = device});
+  return address;
+}
+
+void unmapShared(uint64_t address) {
+  const auto known = allocations().remove(address, MemoryKind::Device);
+  if (!known) return;
+  const uint64_t begin = address / kPage * kPage;
+  munmap(pointer(begin), roundUp(address + known->bytes - begin, kPage) + kPage);
 }
 
 // --- host memory

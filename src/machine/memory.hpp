@@ -62,6 +62,13 @@ class AllocationMap {
 
 AllocationMap& allocations();
 
+/// An allocation that other processes may map, as part of a file without a name.
+struct SharedAllocation {
+  int file = -1;        // stays the allocation's
+  uint64_t offset = 0;  // where the allocation begins in the file
+  uint64_t bytes = 0;
+};
+
 /// The device memory of one virtual GPU.
 class DeviceMemory {
  public:
@@ -75,6 +82,10 @@ class DeviceMemory {
   Expected<uint64_t> allocate(uint64_t bytes, bool isModules = false);
   /// False if no allocation starts at `address`.
   bool free(uint64_t address);
+  /// Moves the allocation around `pointer` into a file; its address and contents stay, so nothing may use it
+  /// meanwhile. A file without descriptor if there is no such allocation of the program's. Fails with
+  /// CUDA_ERROR_OUT_OF_MEMORY.
+  Expected<SharedAllocation> share(uint64_t pointer);
   /// Frees everything (device reset).
   void freeAll();
 
@@ -88,6 +99,7 @@ class DeviceMemory {
  private:
   struct Range {
     uint64_t begin, pages;  // pages without the guard
+    int file = -1;          // that holds them, if other processes may map them
   };
   std::optional<uint64_t> takePages(uint64_t pages);
   void returnPages(uint64_t begin, uint64_t pages);
@@ -109,6 +121,10 @@ class DeviceMemory {
 /// Pinned or managed memory: page-aligned start, inaccessible page behind. Registers itself in allocations().
 Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags, bool isModules = false);
 bool freeHost(uint64_t address, MemoryKind kind);
+
+/// Device memory of another process in this one's addresses, until unmapShared(). Registers itself in allocations().
+Expected<uint64_t> mapShared(const SharedAllocation& memory, int device);
+void unmapShared(uint64_t address);
 
 /// Whether the host can back `bytes` more without running out of memory; `promised` is what we have handed out already.
 bool hostCanCommit(uint64_t bytes, uint64_t promised);

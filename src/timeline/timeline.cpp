@@ -1,6 +1,8 @@
 // See timeline.hpp.
 #include "timeline/timeline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -15,13 +17,14 @@ namespace ordito::timeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using machine::Annotation;
 using machine::StreamEvent;
 
 struct Named {
   const char *category, *name;
 };
 
-Named named(StreamEvent::Kind kind) {
+Named describe(StreamEvent::Kind kind) {
   switch (kind) {
     case StreamEvent::Kind::Kernel: return {"kernel", "kernel"};
     case StreamEvent::Kind::Copy: return {"copy", "copy"};
@@ -65,12 +68,63 @@ Json toJson(const Operation& o, uint64_t origin) {
             {"end_ns", o.endNs}}}};
 }
 
-Json nameOfStream(uint64_t stream) {
-  return {{"ph", "M"},
-          {"name", "thread_name"},
-          {"pid", 1},
-          {"tid", stream},
-          {"args", {{"name", "stream " + std::to_string(stream)}}}};
+Json nameOf(const char* what, int process, uint64_t thread, const std::string& name) {
+  return {{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}};
+}
+
+constexpr int kDevice = 1, kHost = 2;
+
+/// A range that may cross others is drawn apart from those that nest: viewers know it by its identifier.
+void add(Json& events, const Annotation& a, uint64_t origin, size_t identifier) {
+  Json args = Json::object();
+  if (!a.domain.empty()) args["domain"] = a.domain;
+  if (!a.category.empty()) args["category"] = a.category;
+  if (!a.payload.empty()) args["payload"] = a.payload;
+  if (a.color) args["color"] = fmt::format("#{:06x}", a.color & 0xffffff);
+  Json event = {{"ph", a.isMark       ? "i"
+                       : a.isOfThread ? "X"
+                                      : "b"},
+                {"name", a.name},
+                {"cat", a.isMark ? "mark" : "range"},
+                {"pid", kHost},
+                {"tid", a.thread},
+                {"ts", microseconds(a.beginNs - origin)}};
+  if (a.isMark) {
+    event["s"] = "t";
+  } else if (a.isOfThread) {
+    event["dur"] = microseconds(a.endNs - a.beginNs);
+  } else {
+    event["id"] = identifier;
+  }
+  event["args"] = args;
+  events.push_back(event);
+  if (a.isMark || a.isOfThread) return;
+  event["ph"] = "e";
+  event["ts"] = microseconds(a.endNs - origin);
+  events.push_back(std::move(event));
+}
+
+void addStreams(Json& events, const Happened& happened, uint64_t origin) {
+  std::map<uint64_t, std::string> names;
+  for (const auto& name : happened.names)
+    if (name.of == machine::NameEvent::Of::Stream) names[name.number] = " (" + name.name + ")";
+  std::set<uint64_t> streams;
+  for (const Operation& o : happened.operations) {
+    if (streams.insert(o.stream).second)
+      events.push_back(
+          nameOf("thread_name", kDevice, o.stream, "stream " + std::to_string(o.stream) + names[o.stream]));
+    events.push_back(toJson(o, origin));
+  }
+}
+
+void addHost(Json& events, const Happened& happened, uint64_t origin) {
+  if (happened.annotations.empty()) return;
+  events.push_back(nameOf("process_name", kDevice, 0, "streams"));
+  events.push_back(nameOf("process_name", kHost, 0, "host"));
+  for (const auto& name : happened.names)
+    if (name.of == machine::NameEvent::Of::Thread)
+      events.push_back(nameOf("thread_name", kHost, name.number, name.name));
+  for (size_t i = 0; i < happened.annotations.size(); ++i) add(events, happened.annotations[i], origin, i + 1);
 }
 
 }  // namespace
@@ -89,30 +143,41 @@ void Recorder::operationSubmitted(const StreamEvent& event, std::span<const mach
 }
 
 void Recorder::operationEnded(const StreamEvent& event) {
-  const auto [category, name] = named(event.kind);
+  const auto [category, name] = describe(event.kind);
   Operation operation{name, category, event.stream, event.correlation, event.bytes, 0, event.beginNs, event.endNs};
   if (event.kind == StreamEvent::Kind::Kernel && *event.name) operation.name = event.name;
   if (event.kind == StreamEvent::Kind::Copy) operation.name = nameOfCopy(event.to, event.from);
   std::lock_guard lock(mutex_);
   if (auto submitted = submitted_.extract({event.stream, event.correlation}))
     operation.submittedNs = submitted.mapped();
-  operations_.push_back(std::move(operation));
+  happened_.operations.push_back(std::move(operation));
 }
 
 std::string Recorder::report() const {
   std::lock_guard lock(mutex_);
-  return toJson(operations_);
+  return toJson(happened_);
 }
 
-std::string toJson(std::vector<Operation> operations) {
-  std::ranges::sort(operations, {}, [](const Operation& o) { return std::tuple(o.beginNs, o.stream, o.correlation); });
-  const uint64_t origin = operations.empty() ? 0 : operations.front().beginNs;
+void Recorder::annotated(const Annotation& annotation) {
+  std::lock_guard lock(mutex_);
+  happened_.annotations.push_back(annotation);
+}
+
+void Recorder::named(const machine::NameEvent& event) {
+  std::lock_guard lock(mutex_);
+  happened_.names.push_back(event);
+}
+
+std::string toJson(Happened happened) {
+  std::ranges::sort(happened.operations, {},
+                    [](const Operation& o) { return std::tuple(o.beginNs, o.stream, o.correlation); });
+  // Outer ranges before inner ones that begin in the same nanosecond.
+  std::ranges::sort(happened.annotations, {}, [](const Annotation& a) { return std::tuple(a.beginNs, ~a.endNs); });
+  uint64_t origin = happened.operations.empty() ? ~uint64_t{0} : happened.operations.front().beginNs;
+  if (!happened.annotations.empty()) origin = std::min(origin, happened.annotations.front().beginNs);
   Json events = Json::array();
-  std::set<uint64_t> streams;
-  for (const Operation& o : operations) {
-    if (streams.insert(o.stream).second) events.push_back(nameOfStream(o.stream));
-    events.push_back(toJson(o, origin));
-  }
+  addStreams(events, happened, origin);
+  addHost(events, happened, origin);
   const Json all = {{"displayTimeUnit", "ms"}, {"traceEvents", events}};
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -3,8 +3,9 @@
 //
 // On when ORDITO_TIMELINE names a file (`ordito run --timeline` and `ordito lab run` set it). The file has the form
 // that the trace viewers of browsers read: an array of events, one of phase X ("complete") for each operation, a
-// process for each kind of thing, a thread for each stream; times in microseconds since the first operation began. What
-// the form has no place for stands in an event's `args`. Kernels run as fast as without: no counters are wanted.
+// process for the device with a thread for each stream, and one for the host with its threads, if the program annotates
+// by NVTX; times in microseconds since the first event. What the form has no place for stands in an event's `args`.
+// Kernels run as fast as without: no counters are wanted.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,13 @@ struct Operation {
   uint64_t submittedNs = 0, beginNs = 0, endNs = 0;
 };
 
+/// All that the file tells.
+struct Happened {
+  std::vector<Operation> operations;
+  std::vector<machine::Annotation> annotations;  // ranges and marks of NVTX
+  std::vector<machine::NameEvent> names;
+};
+
 /// What a copy between two addresses is called, by the memory that they are in.
 std::string nameOfCopy(uint64_t to, uint64_t from);
 
@@ -36,12 +44,15 @@ class Recorder : public machine::ReportListener {
   bool wantsSites() const override { return false; }
   void operationSubmitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after) override;
   void operationEnded(const machine::StreamEvent& event) override;
+  bool wantsAnnotations() const override { return true; }
+  void annotated(const machine::Annotation& annotation) override;
+  void named(const machine::NameEvent& event) override;
 
  private:
   std::string report() const override;
 
   mutable std::mutex mutex_;
-  std::vector<Operation> operations_;
+  Happened happened_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t>
       submitted_;  // when, by stream and number, of those that have not run
 };
@@ -50,6 +61,6 @@ class Recorder : public machine::ReportListener {
 machine::Listener* listener();
 
 /// The JSON text of the report.
-std::string toJson(std::vector<Operation> operations);
+std::string toJson(Happened happened);
 
 }  // namespace ordito::timeline

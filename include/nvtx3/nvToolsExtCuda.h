@@ -1,0 +1,2 @@
+// NVTX, version 3: the same calls.
+#include "../nvToolsExtCuda.h"
