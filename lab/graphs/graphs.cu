@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "../common/output.hpp"
+#include "components.cuh"
 #include "graph.hpp"
 #include "kernels.cuh"
+#include "search.cuh"
 
 namespace {
 
@@ -174,6 +176,99 @@ void runSearch(Context& c, lab::Measurement& row) {
   conclude(row, found == graphs::distances(c.graph, 0), std::to_string(levels) + " levels");
 }
 
+/// The queues of a search, and what the last step told.
+struct Search {
+  explicit Search(std::size_t n)
+      : distance(n), queues{lab::DeviceArray<unsigned>(n), lab::DeviceArray<unsigned>(n)}, told(1) {}
+
+  unsigned* queue() { return queues[stepsDown % 2].get(); }
+  unsigned* nextQueue() { return queues[(stepsDown + 1) % 2].get(); }
+
+  lab::DeviceArray<unsigned> distance;
+  lab::DeviceArray<unsigned> queues[2];
+  lab::DeviceArray<Frontier> told;
+  Frontier frontier{};
+  std::size_t edgesLeft = 0;
+  bool down = true;
+  unsigned stepsDown = 0;
+  unsigned stepsUp = 0;
+};
+
+void beginSearch(Context& c, Search& search) {
+  const unsigned zero = 0;
+  search.distance.fillBytes(0xff);
+  search.edgesLeft = c.graph.neighbour.size();
+  search.frontier = {1, 0};
+  search.down = true;
+  search.stepsDown = 0;
+  search.stepsUp = 0;
+  if (c.graph.size() == 0) return;
+  search.distance.upload(&zero, 1);
+  search.queues[0].upload(&zero, 1);
+  search.frontier.edges = c.graph.first[1];
+}
+
+/// The frontier becomes a queue again, when it has become small.
+void turnDown(Context& c, Search& search, unsigned level) {
+  c.word.clear();
+  graphsFrontier<<<c.grid(), kBlock>>>(c.onDevice(), level, search.distance.get(), search.queue(), c.word.get());
+  lab::launched("graphsFrontier");
+  search.down = true;
+}
+
+bool searchStep(Context& c, Search& search, unsigned level) {
+  const bool wasDown = search.down;
+  search.edgesLeft -= search.frontier.edges;
+  if (wasDown && search.frontier.edges > search.edgesLeft / kUpwardsFrom) search.down = false;
+  if (!wasDown && search.frontier.vertices < c.graph.size() / kDownwardsFrom) turnDown(c, search, level);
+  search.told.clear();
+  if (search.down) {
+    const unsigned length = search.frontier.vertices;
+    c.word.clear();
+    graphsSearchDown<<<lab::ceilDiv(length, kBlock), kBlock>>>(c.onDevice(), level, search.distance.get(),
+                                                               search.queue(), length, search.nextQueue(), c.word.get(),
+                                                               search.told.get());
+    lab::launched("graphsSearchDown");
+    ++search.stepsDown;
+  } else {
+    ++search.stepsUp;
+    graphsSearchUp<<<c.grid(), kBlock>>>(c.onDevice(), level, search.distance.get(), search.told.get());
+    lab::launched("graphsSearchUp");
+  }
+  search.told.download(&search.frontier, 1);
+  return search.frontier.vertices > 0;
+}
+
+void runSwitchingSearch(Context& c, lab::Measurement& row) {
+  const std::size_t n = c.graph.size();
+  Search search(n);
+  std::vector<unsigned> found(n);
+  const unsigned levels = runRounds(
+      c, row, [&] { beginSearch(c, search); }, [&](unsigned level) { return searchStep(c, search, level); },
+      [&] { search.distance.download(found.data(), n); });
+  conclude(row, found == graphs::distances(c.graph, 0),
+           std::to_string(levels) + " levels, " + std::to_string(search.stepsUp) + " of them upwards");
+}
+
+void runUnion(Context& c, lab::Measurement& row) {
+  const std::size_t n = c.graph.size();
+  lab::DeviceArray<unsigned> names(n);
+  std::vector<unsigned> found(n);
+  runRounds(
+      c, row, [] {},
+      [&](unsigned) {
+        graphsName<<<c.grid(), kBlock>>>(c.onDevice(), names.get());
+        lab::launched("graphsName");
+        graphsHook<<<c.grid(), kBlock>>>(c.onDevice(), names.get());
+        lab::launched("graphsHook");
+        graphsFlatten<<<c.grid(), kBlock>>>(c.onDevice(), names.get());
+        lab::launched("graphsFlatten");
+        return false;
+      },
+      [&] { names.download(found.data(), n); });
+  conclude(row, found == graphs::components(c.graph), "each edge once");
+}
+
 void runComponents(Context& c, lab::Measurement& row) {
   const std::size_t n = c.graph.size();
   lab::DeviceArray<unsigned> label(n);
@@ -198,7 +293,9 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"luby", "alg.mis_luby", "Independent set, by drawing lots", true, runLuby},
     {"search_host", "alg.graph_repr", "Breadth-first search on the host", true, runSearchOnHost},
     {"search", "alg.graph_repr", "Breadth-first search, a kernel for each level", true, runSearch},
+    {"search_switching", "alg.graph_repr", "Breadth-first search that changes its direction", true, runSwitchingSearch},
     {"components", "alg.graph_repr", "Connected components, by spreading labels", true, runComponents},
+    {"union", "alg.graph_repr", "Connected components, by uniting sets", true, runUnion},
 };
 
 /// The fewest and the most colours that the greedy algorithm needs, over all orders.

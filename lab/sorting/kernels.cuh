@@ -24,7 +24,8 @@ __global__ void sortingColumn(unsigned* keys, unsigned comparators, unsigned sta
 }
 
 /// All columns from `firstStage` to `lastStage` whose distance is less than a tile, in shared memory. The direction
-/// depends on the index in the whole array.
+/// depends on the index in the whole array, or, of `Runs` that each are sorted upwards, on that in the tile.
+template <bool Runs>
 __global__ void sortingTile(unsigned* keys, unsigned firstStage, unsigned lastStage) {
   __shared__ unsigned tile[kTile];
   const unsigned base = blockIdx.x * kTile;
@@ -33,7 +34,7 @@ __global__ void sortingTile(unsigned* keys, unsigned firstStage, unsigned lastSt
     for (unsigned distance = min(stage, kTile) / 2; distance > 0; distance /= 2) {
       __syncthreads();
       const unsigned first = firstOf(threadIdx.x, distance);
-      putInOrder(tile[first], tile[first + distance], ((base + first) & stage) == 0);
+      putInOrder(tile[first], tile[first + distance], (((Runs ? 0 : base) + first) & stage) == 0);
     }
   }
   __syncthreads();

@@ -1,5 +1,6 @@
-// Sorting: bitonic networks, a kernel for each column or as many columns as possible in shared memory, and radix sort,
-// against the C++ library's sort. A network sorts powers of two; other lengths are filled up with the largest key.
+// Sorting: bitonic networks, a kernel for each column or as many columns as possible in shared memory, radix sort,
+// merge sort along diagonals and radix sort of one sweep a digit, against the C++ library's sort. A network sorts
+// powers of two; other lengths are filled up with the largest key.
 // --trace shows the network of 16 elements at work and tries it with all zeros and ones.
 //
 //   sorting [--size N] [--variant NAME] [--rounds R] [--json] [--trace]
@@ -7,7 +8,9 @@
 
 #include "../common/output.hpp"
 #include "kernels.cuh"
+#include "merge.cuh"
 #include "network.hpp"
+#include "onesweep.cuh"
 
 namespace {
 
@@ -83,7 +86,7 @@ void runShared(Context& c, lab::Measurement& row) {
   row.grid = dim3(static_cast<unsigned>(c.keys.length() / kTile));
   const dim3 columns(lab::ceilDiv(c.keys.length() / 2, kBlock));
   const auto tiles = [&](unsigned first, unsigned last) {
-    sortingTile<<<row.grid, kTile / 2>>>(c.keys.get(), first, last);
+    sortingTile<false><<<row.grid, kTile / 2>>>(c.keys.get(), first, last);
     lab::launched("sortingTile");
   };
   runDevice(c, row, [&] {
@@ -116,11 +119,56 @@ void runRadix(Context& c, lab::Measurement& row) {
   });
 }
 
+void runMerge(Context& c, lab::Measurement& row) {
+  static_assert(kTile % kMergeTile == 0, "a run is whole tiles of the merge");
+  const unsigned n = static_cast<unsigned>(c.input.size());
+  row.grid = dim3(lab::ceilDiv(n, kMergeTile));
+  lab::DeviceArray<unsigned> other(c.keys.length());
+  runDevice(c, row, [&] {
+    sortingTile<true><<<lab::ceilDiv(n, kTile), kTile / 2>>>(c.keys.get(), 2, kTile);
+    lab::launched("sortingTile");
+    unsigned* from = c.keys.get();
+    unsigned* to = other.get();
+    for (std::size_t run = kTile; run < n; run *= 2) {
+      sortingMerge<<<row.grid, kMergeBlock>>>(from, to, n, static_cast<unsigned>(run));
+      lab::launched("sortingMerge");
+      std::swap(from, to);
+    }
+    if (from != c.keys.get()) {
+      LAB_CHECK(cudaMemcpyAsync(to, from, c.input.size() * sizeof(unsigned), cudaMemcpyDeviceToDevice));
+    }
+  });
+  row.block = dim3(kMergeBlock);
+}
+
+constexpr unsigned kSweepWarps = 8;
+constexpr unsigned kSweepEach = 24;
+
+void runOnesweep(Context& c, lab::Measurement& row) {
+  const unsigned n = static_cast<unsigned>(c.input.size());
+  const unsigned tile = onesweepTile(kSweepWarps, kSweepEach);
+  row.grid = dim3(lab::ceilDiv(n, tile));
+  lab::DeviceArray<unsigned> other(n);
+  lab::DeviceArray<unsigned> counts(std::size_t{kDigitPasses} * kDigits);
+  lab::DeviceArray<unsigned> words(kDigitPasses * onesweepWords(n, tile));
+  const unsigned counting = std::min(lab::ceilDiv(n, 16 * kDigitThreads), 1024u);
+  runDevice(c, row, [&] {
+    LAB_CHECK(cudaMemsetAsync(counts.get(), 0, counts.length() * sizeof(unsigned)));
+    LAB_CHECK(cudaMemsetAsync(words.get(), 0, words.length() * sizeof(unsigned)));
+    launchOnesweep<kSweepWarps, kSweepEach>(c.keys.get(), c.keys.get(), other.get(), n, counting, counts.get(),
+                                            words.get());
+    lab::launched("sortingOnesweep");
+  });
+  row.block = dim3(32 * kSweepWarps);
+}
+
 const std::vector<lab::Variant<Context>> kVariants = {
     {"library", "alg.sort_bound", "The C++ library's sort on the host", true, runLibrary},
     {"columns", "alg.bitonic_sort", "Bitonic sort, a kernel for each column", true, runColumns},
     {"shared", "alg.bitonic_sort", "Bitonic sort, short distances in shared memory", true, runShared},
+    {"merge", "alg.sort_bound", "Merge sort, tiles and then runs along diagonals", true, runMerge},
     {"radix", "alg.sort_bound", "Radix sort, four bits at a time", true, runRadix},
+    {"onesweep", "alg.sort_bound", "Radix sort, eight bits at a time in one sweep each", true, runOnesweep},
 };
 
 void print(const char* what, const Keys& keys) {

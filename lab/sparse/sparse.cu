@@ -2,12 +2,13 @@
 // from first[i] to first[i + 1] - 1. A thread for each row reads its row alone, so that the lanes of a warp are far
 // apart and wait for the longest row; a warp for each row reads neighbours together and adds up by shuffles. Rows of
 // one length that are stored by columns (ELL) let a thread for each row read neighbours, too, for the price of filling
-// up.
+// up. Parts of equal work, whatever the rows are, come from merging the rows' ends with the elements (merge_path.cuh).
 //
 //   sparse [--size N] [--variant NAME] [--rounds R] [--json]        N: rows and columns
 #include <random>
 
 #include "../common/output.hpp"
+#include "merge_path.cuh"
 
 namespace {
 
@@ -140,23 +141,40 @@ void runDevice(Context& c, lab::Measurement& row, const char* kernel, std::size_
   judge(c, row);
 }
 
+/// The rows on the device.
+struct DeviceRows {
+  explicit DeviceRows(const Context& c) : first(c.first.size()), column(c.column.size()), value(c.value.size()) {
+    give(first, c.first);
+    give(column, c.column);
+    give(value, c.value);
+  }
+
+  lab::DeviceArray<unsigned> first;
+  lab::DeviceArray<unsigned> column;
+  lab::DeviceArray<float> value;
+};
+
 template <bool Warp>
 void runRows(Context& c, lab::Measurement& row) {
-  lab::DeviceArray<unsigned> first(c.first.size());
-  lab::DeviceArray<unsigned> column(c.column.size());
-  lab::DeviceArray<float> value(c.value.size());
-  give(first, c.first);
-  give(column, c.column);
-  give(value, c.value);
+  const DeviceRows matrix(c);
   const char* kernel = Warp ? "sparseByWarp" : "sparseByThread";
   runDevice(c, row, kernel, Warp ? 32 * c.n : c.n, [&](const float* x, float* y) {
     const auto rows = static_cast<unsigned>(c.n);
-    if constexpr (Warp) {
-      sparseByWarp<<<row.grid, kBlock>>>(first.get(), column.get(), value.get(), x, y, rows);
-    } else {
-      sparseByThread<<<row.grid, kBlock>>>(first.get(), column.get(), value.get(), x, y, rows);
-    }
+    const auto multiply = Warp ? sparseByWarp : sparseByThread;
+    multiply<<<row.grid, kBlock>>>(matrix.first.get(), matrix.column.get(), matrix.value.get(), x, y, rows);
   });
+}
+
+void runPath(Context& c, lab::Measurement& row) {
+  constexpr unsigned kEach = 7;
+  const DeviceRows device(c);
+  const Csr matrix = {device.first.get(), device.column.get(), device.value.get(), static_cast<unsigned>(c.n),
+                      static_cast<unsigned>(c.value.size())};
+  const unsigned tiles = pathTiles(matrix.rows, matrix.elements, kEach);
+  lab::DeviceArray<unsigned> cuts(tiles + 1);
+  lab::DeviceArray<PathRest> rests(tiles);
+  runDevice(c, row, "sparse", std::size_t{tiles} * kPathBlock,
+            [&](const float* x, float* y) { launchByPath<kEach>(matrix, x, y, cuts.get(), rests.get()); });
 }
 
 void runColumns(Context& c, lab::Measurement& row) {
@@ -185,6 +203,7 @@ const std::vector<lab::Variant<Context>> kVariants = {
     {"dense", "alg.spmv_csr", "The whole matrix on the host", true, runDense},
     {"by_thread", "alg.spmv_csr", "A thread for each row", true, runRows<false>},
     {"by_warp", "alg.spmv_csr", "A warp for each row", true, runRows<true>},
+    {"by_path", "alg.spmv_csr", "Equal parts of the path through rows and elements", true, runPath},
     {"by_columns", "alg.spmv_csr", "Rows of one length, stored by columns", true, runColumns},
 };
 
