@@ -310,31 +310,29 @@ inline void runNine(Context& c, lab::Measurement& row) {
   row.result = std::to_string(seen[0]) + " " + std::to_string(seen[1]) + " " + std::to_string(seen[2]);
 }
 
-/// An array of streams of which each does a little; when all are destroyed, as much memory is free as before.
+/// An array of streams of which each does a little and is destroyed. A driver may keep what the first ones needed;
+/// those that follow must take no more.
 inline void runBattery(Context& c, lab::Measurement& row) {
   constexpr std::size_t kStreams = 32;
   lab::DeviceArray<long long> numbers(kStreams);
   std::vector<long long> seen(kStreams);
   std::size_t before = 0, after = 0, total = 0;
-  numbers.clear();
-  append<<<1, 1>>>(numbers.get(), 0);  // loaded
-  lab::launched("append");
+  const auto battery = [&] {
+    const StreamPool pool(kStreams);
+    for (std::size_t s = 0; s < kStreams; ++s) {
+      append<<<1, 1, 0, pool[s]>>>(numbers.get() + s, static_cast<int>(s));
+      lab::launched("append");
+    }
+  };
+  battery();
   row.kernel = "append";
   row.grid = row.block = dim3(1);
   LAB_CHECK(cudaMemGetInfo(&before, &total));
   lab::timeRounds(
-      c.options.rounds, row, [&] { numbers.clear(); },
-      [&] {
-        const StreamPool pool(kStreams);
-        for (std::size_t s = 0; s < kStreams; ++s) {
-          append<<<1, 1, 0, pool[s]>>>(numbers.get() + s, static_cast<int>(s));
-          lab::launched("append");
-        }
-      },
-      [&] { numbers.download(seen.data(), kStreams); });
+      c.options.rounds, row, [&] { numbers.clear(); }, battery, [&] { numbers.download(seen.data(), kStreams); });
   LAB_CHECK(cudaMemGetInfo(&after, &total));
   judge(row, kStreams, [&](std::size_t s) { return seen[s] == static_cast<long long>(s); });
-  expect(row, before == after, "memory was not given back");
+  expect(row, after >= before, "memory was not given back");
 }
 
 /// A kernel that needs a copy of another stream, and one that needs a copy of its own: events are the gates between.
