@@ -1,7 +1,8 @@
-// The best rungs of the lab against NVIDIA's libraries, on a real GPU: reduction, scan and histogram against CUB,
-// transpose against a copy from device to device, matrix product against cuBLAS (fp32, no tensor cores on either side).
+// The best rungs of the lab against NVIDIA's libraries, on a real GPU: reduction, scan, histogram and sort against CUB,
+// transpose against a copy from device to device, matrix product against cuBLAS (fp32, no tensor cores on either side),
+// sparse matrix times vector against cuSPARSE.
 //
-//   nvcc -O3 -std=c++17 -arch=native tests/gpu/best_rungs.cu -lcublas -o best_rungs && ./best_rungs [--json]
+//   nvcc -O3 -std=c++17 -arch=native tests/gpu/best_rungs.cu -lcublas -lcusparse -o best_rungs && ./best_rungs [--json]
 //
 // Each rung is tried in a few shapes, and the library once; both are timed with events around kRepeats calls that
 // follow each other, and the best of kRounds such rows counts. Each line gives the time of one call and the ratio
@@ -11,92 +12,18 @@
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
-#include <functional>
-#include <numeric>
 
-#include "../../lab/common/output.hpp"
 #include "../../lab/common/text.hpp"
 #include "../../lab/histogram/kernels.cuh"
 #include "../../lab/matmul/registers.cuh"
 #include "../../lab/reduction/single_pass.cuh"
 #include "../../lab/scan/lookback.cuh"
 #include "../../lab/transpose/kernels.cuh"
+#include "best_rungs.hpp"
+#include "best_rungs_sort.cuh"
+#include "best_rungs_sparse.cuh"
 
-namespace {
-
-constexpr int kRepeats = 20;
-constexpr int kRounds = 7;
-
-struct Line {
-  std::string what;
-  std::string shape;
-  double ms = 0;
-  double referenceMs = 0;
-  double goal = 0;
-};
-
-std::vector<Line> lines;
-bool allRight = true;
-
-void expect(bool right, const std::string& what) {
-  if (right) return;
-  std::fprintf(stderr, "%s differs from the library's result\n", what.c_str());
-  allRight = false;
-}
-
-/// Milliseconds for one call.
-double timeOf(const std::function<void()>& call) {
-  cudaEvent_t begin, end;
-  LAB_CHECK(cudaEventCreate(&begin));
-  LAB_CHECK(cudaEventCreate(&end));
-  call();
-  double best = 1e30;
-  for (int round = 0; round < kRounds; ++round) {
-    LAB_CHECK(cudaEventRecord(begin));
-    for (int i = 0; i < kRepeats; ++i) call();
-    LAB_CHECK(cudaEventRecord(end));
-    LAB_CHECK(cudaEventSynchronize(end));
-    float ms = 0;
-    LAB_CHECK(cudaEventElapsedTime(&ms, begin, end));
-    best = std::min(best, static_cast<double>(ms) / kRepeats);
-  }
-  LAB_CHECK(cudaGetLastError());
-  LAB_CHECK(cudaEventDestroy(begin));
-  LAB_CHECK(cudaEventDestroy(end));
-  return best;
-}
-
-/// A CUB call with its temporary storage: asked for its size first, then run.
-class Cub {
- public:
-  using Call = std::function<cudaError_t(void*, std::size_t&)>;
-  explicit Cub(Call call) : call_(std::move(call)) {
-    LAB_CHECK(call_(nullptr, bytes_));
-    LAB_CHECK(cudaMalloc(&storage_, bytes_));
-  }
-  ~Cub() { cudaFree(storage_); }
-  Cub(const Cub&) = delete;
-  Cub& operator=(const Cub&) = delete;
-  void operator()() { LAB_CHECK(call_(storage_, bytes_)); }
-
- private:
-  Call call_;
-  std::size_t bytes_ = 0;
-  void* storage_ = nullptr;
-};
-
-unsigned processors() {
-  int count = 0;
-  LAB_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
-  return static_cast<unsigned>(count);
-}
-
-template <class T>
-std::vector<T> contents(const lab::DeviceArray<T>& array, std::size_t count) {
-  std::vector<T> host(count);
-  array.download(host.data(), count);
-  return host;
-}
+namespace rungs {
 
 // -------------------------------------------------------------------------------------------------------- reduction
 
@@ -295,50 +222,19 @@ void compareProduct(int n) {
   compareProductShape<32, 2, 16>(data);
 }
 
-// ------------------------------------------------------------------------------------------------------------ report
-
-const Line* bestOf(const std::string& what) {
-  const Line* best = nullptr;
-  for (const Line& line : lines) {
-    if (line.what == what && (best == nullptr || line.ms < best->ms)) best = &line;
-  }
-  return best;
-}
-
-void printTable() {
-  std::printf("%-24s %-36s %10s %10s %8s %6s\n", "rung", "shape", "ours ms", "theirs ms", "ratio", "goal");
-  for (const Line& line : lines) {
-    std::printf("%-24s %-36s %10.4f %10.4f %8.3f %6.2f%s\n", line.what.c_str(), line.shape.c_str(), line.ms,
-                line.referenceMs, line.referenceMs / line.ms, line.goal, bestOf(line.what) == &line ? "  best" : "");
-  }
-}
-
-void printJson() {
-  cudaDeviceProp properties;
-  LAB_CHECK(cudaGetDeviceProperties(&properties, 0));
-  std::printf("{\"device\":%s,\"cuda\":%d,\"rungs\":[", lab::jsonQuote(properties.name).c_str(), CUDART_VERSION);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Line& line = lines[i];
-    std::printf("%s\n{\"rung\":%s,\"shape\":%s,\"ms\":%s,\"library_ms\":%s,\"ratio\":%s,\"goal\":%s,\"best\":%s}",
-                i == 0 ? "" : ",", lab::jsonQuote(line.what).c_str(), lab::jsonQuote(line.shape).c_str(),
-                lab::jsonNumber(line.ms).c_str(), lab::jsonNumber(line.referenceMs).c_str(),
-                lab::jsonNumber(line.referenceMs / line.ms).c_str(), lab::jsonNumber(line.goal).c_str(),
-                bestOf(line.what) == &line ? "true" : "false");
-  }
-  std::printf("]}\n");
-}
-
-}  // namespace
+}  // namespace rungs
 
 int main(int argc, char** argv) {
   const bool json = argc == 2 && std::strcmp(argv[1], "--json") == 0;
   if (argc > 1 && !json) lab::usageError("usage: best_rungs [--json]");
   constexpr unsigned kElements = 1u << 26;
-  compareReduction(kElements);
-  compareScan(kElements);
-  compareHistograms(kElements);
-  compareTranspose(8192);
-  compareProduct(4096);
-  json ? printJson() : printTable();
-  return allRight ? 0 : 1;
+  rungs::compareReduction(kElements);
+  rungs::compareScan(kElements);
+  rungs::compareHistograms(kElements);
+  rungs::compareTranspose(8192);
+  rungs::compareProduct(4096);
+  rungs::compareSort(kElements);
+  rungs::compareSparse(1u << 22);
+  json ? rungs::printJson() : rungs::printTable();
+  return rungs::allRight ? 0 : 1;
 }
