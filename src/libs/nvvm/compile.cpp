@@ -28,6 +28,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 
 #include <csetjmp>
 #include <mutex>
@@ -102,7 +103,7 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(const Options& options) {
   // PTX for an older GPU runs on younger ones; LLVM 19 knows none after this.
   constexpr unsigned kYoungest = 90;
   llvm::TargetOptions llvmOptions;
-  llvmOptions.AllowFPOpFusion = options.contracts ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
+  llvmOptions.AllowFPOpFusion = options.fuses() ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   const auto level = options.optimises ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None;
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(kTriple, fmt::format("sm_{}", std::min(options.capability, kYoungest)), "+ptx83",
@@ -195,7 +196,7 @@ void setSwitch(const char* name, const char* value) {
 void setSwitches(const Options& options) {
   setSwitch("nvptx-prec-divf32", options.preciseDivision ? "2" : "1");
   setSwitch("nvptx-prec-sqrtf32", options.preciseSquareRoot ? "true" : "false");
-  setSwitch("nvptx-fma-level", options.contracts ? "2" : "0");
+  setSwitch("nvptx-fma-level", options.fuses() ? "2" : "0");
 }
 
 // --- the back end
@@ -206,6 +207,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine);
+  // The back end infers spaces, too, but too late for what profits from them: alignments, and accesses side by side.
+  builder.registerScalarOptimizerLateEPCallback([](llvm::FunctionPassManager& late, llvm::OptimizationLevel level) {
+    if (level != llvm::OptimizationLevel::O0) late.addPass(llvm::InferAddressSpacesPass());
+  });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);

@@ -93,6 +93,7 @@ TEST_F(Nvvm, OptionsOfArithmetic) {
   EXPECT_TRUE(has(precise, "mul.rn.f32") && has(precise, "div.rn.f32") && has(precise, "sqrt.rn.f32")) << precise;
   const std::string fast = ptx({"-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=1"});
   EXPECT_TRUE(has(fast, "fma.rn.ftz.f32") && has(fast, "div.full.ftz.f32") && has(fast, "sqrt.approx.ftz.f32")) << fast;
+  EXPECT_FALSE(has(ptx({"-opt=0"}), "fma.rn")) << "nothing is fused where nothing is optimised";
   EXPECT_EQ(ptx({"-fma=0"}), precise) << "options of one compilation do not stay for the next";
 }
 
@@ -189,6 +190,22 @@ TEST_F(Nvvm, AddressesThatConversionsMakeKeepTheirSpace) {
   EXPECT_TRUE(has(text, "st.shared.f32") && has(text, "ld.shared.f32") && has(text, "ld.const.f32")) << text;
   EXPECT_FALSE(has(text, "\tld.f32") || has(text, "\tst.f32")) << "no access is generic\n" << text;
   EXPECT_TRUE(has(ptx({"-opt=0"}), "cvta.shared")) << "the lowest level converts addresses";
+}
+
+TEST_F(Nvvm, ConstantsSideBySideAreReadAtOnce) {
+  add(
+      module("  %g = call i8* @llvm.nvvm.ptr.constant.to.gen.p0i8.p4i8(i8 addrspace(4)* bitcast ([8 x float] "
+             "addrspace(4)* @table to i8 addrspace(4)*))\n"
+             "  %t = bitcast i8* %g to float*\n  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+             "  %j = shl i32 %i, 1\n  %k = or i32 %j, 1\n"
+             "  %p = getelementptr inbounds float, float* %t, i32 %j\n  %x = load float, float* %p\n"
+             "  %q = getelementptr inbounds float, float* %t, i32 %k\n  %y = load float, float* %q\n"
+             "  %z = fadd float %x, %y\n  store float %z, float* %out\n",
+             "@table = internal addrspace(4) constant [8 x float] [float 1.0, float 2.0, float 3.0, float 4.0, "
+             "float 5.0, float 6.0, float 7.0, float 8.0], align 8\n"
+             "declare i8* @llvm.nvvm.ptr.constant.to.gen.p0i8.p4i8(i8 addrspace(4)*)\n"
+             "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"));
+  EXPECT_TRUE(has(ptx(), "ld.const.v2.f32"));
 }
 
 TEST_F(Nvvm, LinesAndDebugInformation) {

@@ -15,6 +15,9 @@ struct Options {
   bool flushesDenormals = false;
   bool preciseSquareRoot = true, preciseDivision = true;
   bool contracts = true;  // -fma=1
+
+  /// Are products fused into sums? NVIDIA's own does not at -opt=0.
+  bool fuses() const { return contracts && optimises; }
 };
 
 /// An option that the library does not have, or a value that it cannot have, is an error that names it.
