@@ -48,16 +48,24 @@ build() {
   cmake --build "build/$preset" ${1:+--target "$@"}
 }
 
-# fill_python_venv FOLDER: a virtual environment of Debian's Python with the packages of tests/python/requirements*.txt. Without a network
-# it stays empty, and the tests that want them are skipped.
+# fill_python_venv FOLDER: a virtual environment of Debian's Python with the packages of tests/python/requirements*.txt. Each list leaves a
+# copy of itself in the folder once it is installed, so that what is missing is tried again and what is there is not. Without a network it
+# stays empty, and the tests that want them are skipped.
 fill_python_venv() {
   install_packages python
-  if [ "$1/filled" -nt tests/python/requirements.txt ] && [ "$1/filled" -nt tests/python/requirements_torch.txt ]; then return; fi
-  say "Installing the Python packages of tests/python/requirements.txt and requirements_torch.txt"
-  rm -rf "$1"
-  /usr/bin/python3 -m venv "$1"
-  if "$1/bin/pip" install --quiet --disable-pip-version-check -r tests/python/requirements.txt; then touch "$1/filled"; fi
-  # Tests of PyTorch skip themselves where it is missing.
-  "$1/bin/pip" install --quiet --disable-pip-version-check --no-deps -r tests/python/requirements_torch.txt ||
-    say "PyTorch could not be installed: its tests are skipped"
+  local list name options
+  [ -x "$1/bin/pip" ] || /usr/bin/python3 -m venv "$1"
+  for list in tests/python/requirements*.txt; do
+    name=$(basename "$list")
+    if cmp --silent "$list" "$1/$name"; then continue; fi
+    say "Installing the Python packages of $list"
+    # What these wheels would bring along from NVIDIA is not wanted: those lists name all that they need.
+    options=()
+    if [ "$name" != requirements.txt ]; then options=(--no-deps); fi
+    if "$1/bin/pip" install --quiet --disable-pip-version-check "${options[@]}" -r "$list"; then
+      cp "$list" "$1/$name"
+    else
+      say "The packages of $list could not be installed: tests that want them are skipped"
+    fi
+  done
 }

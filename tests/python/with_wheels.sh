@@ -9,7 +9,7 @@ venv=$ORDITO_PYTHON_TESTS
 for argument; do
   shift
   if [ "$argument" = @python@ ]; then
-    if [ ! -e "$venv/filled" ]; then
+    if [ ! -e "$venv/requirements.txt" ]; then
       echo "skipped: the packages of tests/python/requirements.txt could not be installed"
       exit 77
     fi
