@@ -46,6 +46,7 @@ expect 'variables' "'$toolkit', '$toolkit/bin/ptxas', '--xla_gpu_cuda_data_dir=$
 expect 'those of the user stay' "'mine', '--xla_gpu_cuda_data_dir=x'" env TRITON_PTXAS_PATH=mine XLA_FLAGS=--xla_gpu_cuda_data_dir=x "$ordito" run "$python" -c "$show"
 expect 'flags are added' "'--xla_gpu_cuda_data_dir=$toolkit --xla_dump_to=x'" env XLA_FLAGS=--xla_dump_to=x "$ordito" run "$python" -c "$show"
 expect 'our packages' '^ordito_torch$' "$ordito" run "$python" -c 'import importlib.metadata as m; print(*[e.value.split(":")[0] for e in m.entry_points(group="torch.backends")])'
+expect 'and for JAX' '^ordito_jax$' "$ordito" run "$python" -c 'import importlib.metadata as m; print(*[e.value for e in m.entry_points(group="jax_plugins")])'
 mkdir -p fake
 cat > fake/torch.py <<'PYTHON'
 from types import SimpleNamespace
