@@ -165,6 +165,53 @@ bool ShapeTransfer::widensExactly(const Shape& s) const {
   return true;
 }
 
+/// fa * a + fb * b with bases that are multiples of 2^alignment.
+Shape ShapeTransfer::combine(const Instruction& i, const Shape& a, int64_t fa, const Shape& b, int64_t fb,
+                             int alignment) {
+  Shape s = grouped(std::max(a.groups, b.groups), false);
+  s.alignment = static_cast<uint8_t>(std::clamp(alignment, 0, 63));
+  Pattern p;
+  const Pattern pa = patternOf(a), pb = patternOf(b);
+  for (unsigned l = 0; l < kLanes; ++l)
+    p[l] = static_cast<int64_t>(static_cast<uint64_t>(pa[l]) * static_cast<uint64_t>(fa) +
+                                static_cast<uint64_t>(pb[l]) * static_cast<uint64_t>(fb));
+  return withPattern(s, p, isWidening(i) ? 64 : isa::bits(i.type[0]));
+}
+
+/// The number that a factor of `i` is, if it is one. An immediate of mul.wide is read as the 32-bit type that it has
+/// there.
+static std::optional<int64_t> factorOf(const Instruction& i, std::optional<uint64_t> constant) {
+  if (!constant || !isWidening(i)) return constant;
+  return isa::isSigned(i.type[0]) ? signExtend(static_cast<int64_t>(*constant), 32)
+                                  : static_cast<int64_t>(*constant & 0xFFFFFFFFu);
+}
+
+/// The linear rule for mul and mad.
+std::optional<Shape> ShapeTransfer::linearProduct(const Instruction& i) {
+  if (!i.is(kLo) && !isWidening(i)) return std::nullopt;
+  const auto& ops = i.operands;
+  const Shape a = shapes_.shapeOf(ops[1]), b = shapes_.shapeOf(ops[2]);
+  const Shape c = i.op == Op::Mad ? shapes_.shapeOf(ops[3]) : grouped(1, false);
+  const int addend = i.op == Op::Mad ? c.alignment : 63;
+  const bool inexact = isWidening(i) && !(widensExactly(a) && widensExactly(b));
+  auto times = [&](const Shape& x, int64_t k) {
+    const int alignment = x.alignment + (k ? std::countr_zero(static_cast<uint64_t>(k)) : 63);
+    return combine(i, x, k, c, 1, std::min({alignment, 63, addend}));
+  };
+  std::optional<Shape> s;
+  if (auto k = factorOf(i, constantOf(ops[2])); k && !b.pattern) {
+    s = times(a, *k);
+  } else if (auto k2 = factorOf(i, constantOf(ops[1])); k2 && !a.pattern) {
+    s = times(b, *k2);
+  } else if (const unsigned ga = shapes_.groupsWithoutPattern(a), gb = shapes_.groupsWithoutPattern(b); ga && gb) {
+    // threadIdx.y * n + threadIdx.x: the factors are split into groups without a pattern, the addend keeps its own.
+    const int product = a.pattern || b.pattern ? 0 : std::min(a.alignment + b.alignment, 63);
+    s = combine(i, grouped(std::max(ga, gb), false), 0, c, 1, std::min(product, addend));
+  }
+  if (s) s->inexact |= inexact;
+  return s;
+}
+
 /// The linear rule. Also computes the alignment of the result's bases, which the bit rules of later instructions need.
 std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
   const auto& ops = i.operands;
@@ -179,53 +226,19 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
   }
   if (isa::bits(i.type[0]) < 32 || i.has(ModifierKind::Saturate) || i.carryIn != kNoValue || i.carryOut != kNoValue)
     return std::nullopt;
-  auto combine = [&](const Shape& a, int64_t fa, const Shape& b, int64_t fb, int alignA, int alignB) {
-    Shape s = grouped(std::max(a.groups, b.groups), false);
-    s.alignment = static_cast<uint8_t>(std::clamp(std::min(alignA, alignB), 0, 63));
-    Pattern p;
-    const Pattern pa = patternOf(a), pb = patternOf(b);
-    for (unsigned l = 0; l < kLanes; ++l)
-      p[l] = static_cast<int64_t>(static_cast<uint64_t>(pa[l]) * static_cast<uint64_t>(fa) +
-                                  static_cast<uint64_t>(pb[l]) * static_cast<uint64_t>(fb));
-    return withPattern(s, p, bits);
+  auto sum = [&](int64_t sign) {
+    return combine(i, shape(1), 1, shape(2), sign, std::min(shape(1).alignment, shape(2).alignment));
   };
-  const Shape zero = grouped(1, false);
-  auto alignOf = [](uint64_t c) { return c ? std::countr_zero(c) : 63; };
   switch (i.op) {
-    case Op::Add: return combine(shape(1), 1, shape(2), 1, shape(1).alignment, shape(2).alignment);
-    case Op::Sub: return combine(shape(1), 1, shape(2), -1, shape(1).alignment, shape(2).alignment);
+    case Op::Add: return sum(1);
+    case Op::Sub: return sum(-1);
     case Op::Shl:
       if (auto c = constantOf(ops[2]); c && *c < bits)
-        return combine(shape(1), static_cast<int64_t>(uint64_t{1} << *c), zero, 0,
-                       shape(1).alignment + static_cast<int>(*c), 63);
+        return combine(i, shape(1), static_cast<int64_t>(uint64_t{1} << *c), grouped(1, false), 0,
+                       shape(1).alignment + static_cast<int>(*c));
       return std::nullopt;
     case Op::Mul:
-    case Op::Mad: {
-      if (!i.is(kLo) && !isWidening(i)) return std::nullopt;
-      const Shape a = shape(1), b = shape(2), c = i.op == Op::Mad ? shape(3) : zero;
-      const int product = std::min(a.alignment + b.alignment, 63);
-      const int addend = i.op == Op::Mad ? c.alignment : 63;
-      const bool inexact = isWidening(i) && !(widensExactly(a) && widensExactly(b));
-      std::optional<Shape> s;
-      auto factor = [&](const ptx::Operand& o) -> std::optional<int64_t> {
-        auto k = constantOf(o);
-        if (!k) return std::nullopt;
-        // An immediate of mul.wide is read as the 32-bit type that it has there.
-        if (isWidening(i))
-          return isa::isSigned(i.type[0]) ? signExtend(static_cast<int64_t>(*k), 32)
-                                          : static_cast<int64_t>(*k & 0xFFFFFFFFu);
-        return static_cast<int64_t>(*k);
-      };
-      if (auto k = factor(ops[2]); k && !b.pattern)
-        s = combine(a, *k, c, 1, std::min(a.alignment + alignOf(static_cast<uint64_t>(*k)), 63), addend);
-      else if (auto k2 = factor(ops[1]); k2 && !a.pattern)
-        s = combine(b, *k2, c, 1, std::min(b.alignment + alignOf(static_cast<uint64_t>(*k2)), 63), addend);
-      else if (const unsigned ga = shapes_.groupsWithoutPattern(a), gb = shapes_.groupsWithoutPattern(b); ga && gb)
-        // threadIdx.y * n + threadIdx.x: the factors are split into groups without a pattern, the addend keeps its own.
-        s = combine(grouped(std::max(ga, gb), false), 0, c, 1, a.pattern || b.pattern ? 0 : product, addend);
-      if (s) s->inexact |= inexact;
-      return s;
-    }
+    case Op::Mad: return linearProduct(i);
     case Op::And:
     case Op::Or:
     case Op::Xor:
@@ -239,8 +252,8 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
     case Op::Setp: return orderOfBases(i);
     case Op::Selp:
       if (shape(1).pattern == shape(2).pattern && shapes_.shapeOf(ops[3]).pattern == 0)
-        return combine(shape(1), 1, grouped(std::max(shape(2).groups, shape(3).groups), false), 0,
-                       std::min(shape(1).alignment, shape(2).alignment), 63);
+        return combine(i, shape(1), 1, grouped(std::max(shape(2).groups, shape(3).groups), false), 0,
+                       std::min(shape(1).alignment, shape(2).alignment));
       return std::nullopt;
     default: return std::nullopt;
   }

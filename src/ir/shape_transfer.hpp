@@ -33,6 +33,8 @@ class ShapeTransfer {
   Shape pure(const Instruction& i, ValueId value);
   Shape load(const Instruction& i);
   std::optional<Shape> linear(const Instruction& i);
+  std::optional<Shape> linearProduct(const Instruction& i);
+  Shape combine(const Instruction& i, const Shape& a, int64_t fa, const Shape& b, int64_t fb, int alignment);
   unsigned widthOf(const Instruction& i) const;
   std::optional<Shape> disjointOr(const Shape& a, const Shape& b, unsigned bits);
   std::optional<Shape> lowAndHighBits(const Instruction& i, const Shape& a, const Shape& b);

@@ -89,11 +89,11 @@ LlvmValue Addresses::addressVector(const Address& a, unsigned part, int64_t offs
 /// follow each other.
 LlvmValue Addresses::localFrame(unsigned part, LlvmValue offsets) {
   LlvmValue warp = b_.CreateAdd(b_.CreateMul(c_.at.group, b_.getInt32(coarsening_)), b_.getInt32(part));
-  LlvmValue first =
-      b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()), b_.getInt64(uint64_t{kLanes} * plan_.privateSlots.localBytes));
+  LlvmValue first = b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()),
+                                 b_.getInt64(uint64_t{kLanes} * plan_.memory.privateSlots.localBytes));
   LlvmValue base = b_.CreateAdd(b_.CreatePtrToInt(c_.memory.local, b_.getInt64Ty()), first);
   ir::Pattern lanes;
-  for (unsigned l = 0; l < kLanes; ++l) lanes[l] = static_cast<int64_t>(l * plan_.privateSlots.localBytes);
+  for (unsigned l = 0; l < kLanes; ++l) lanes[l] = static_cast<int64_t>(l * plan_.memory.privateSlots.localBytes);
   return b_.CreateAdd(b_.CreateAdd(values_.splat(base), values_.patternVector(lanes, b_.getInt64Ty())), offsets);
 }
 
@@ -110,7 +110,7 @@ LlvmValue Addresses::isSharedAddress(LlvmValue a, const Source& s) {
 }
 
 LlvmValue Addresses::isLocalAddress(LlvmValue a, const Source& s) {
-  const uint64_t bytes = uint64_t{plan_.facts.warps()} * kLanes * plan_.privateSlots.localBytes;
+  const uint64_t bytes = uint64_t{plan_.facts.warps()} * kLanes * plan_.memory.privateSlots.localBytes;
   LlvmValue offset =
       b_.CreateSub(a, operands_.convertScalar(b_.CreatePtrToInt(c_.memory.local, b_.getInt64Ty()), Type::u64, s));
   return b_.CreateICmpULT(offset, values_.constant(Type::u64, bytes, s.vector()));

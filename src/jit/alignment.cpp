@@ -25,16 +25,16 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
   if (o.reg == ir::kNoValue) {
     if (o.symbol.kind == Symbol::Kind::None) return;  // [immediate]: faults anyway
     if (o.symbol.kind == Symbol::Kind::LocalVariable && f_.variables[o.symbol.index].space == ptx::Space::Param) return;
-    if (plan_.knownBits.zeroBits(o.symbol) >= bits && offset == 0) return;
+    if (plan_.memory.knownBits.zeroBits(o.symbol) >= bits && offset == 0) return;
     ptx::Operand name = o;
     name.kind = OperandKind::Symbol;
     return failIfMisaligned(b_.CreateAnd(operands_.symbolAddress(name, 64), b_.getInt64(low)), i, mask);
   }
-  if (plan_.knownBits.zeroBits(o.reg) >= bits) {
+  if (plan_.memory.knownBits.zeroBits(o.reg) >= bits) {
     if (offset) failIfMisaligned(b_.getInt64(offset), i, mask);
     return;
   }
-  const ValueId root = plan_.knownBits.root(o.reg, bits, plan_.liveness, c_.at.region->resumePoints());
+  const ValueId root = plan_.memory.knownBits.root(o.reg, bits, plan_.kept.liveness, c_.at.region->resumePoints());
   if (isa::isFloat(f_.values[root].type)) return;
   if (!checkedRoots_.insert({root, bits, offset}).second && !i.guard && !plan_.facts.accesses) return;
   const ir::Shape& shape = shapes_[root];

@@ -38,7 +38,7 @@ void AsyncCopies::emit(const Instruction& i) {
       events_
           .raiseCopy(i, from, to, values_.guardedMask(i), bytes, [&](unsigned p) { return wantedBytes(i, bytes, p); })
           .mask;
-  const simt::Access &target = plan_.accesses.at(i, 0), &source = plan_.accesses.at(i, 1);
+  const simt::Access &target = plan_.memory.accesses.at(i, 0), &source = plan_.memory.accesses.at(i, 1);
   for (size_t k : {size_t{0}, size_t{1}}) alignment_.check(i, k, bytes, mask);
   auto shifted = [&](const Address& a, int64_t offset) {
     Address moved = a;

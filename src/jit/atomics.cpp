@@ -200,7 +200,7 @@ void Atomics::emitCounts(const Instruction& i, size_t at, const Address& a) {
   }
   b_.CreateCondBr(copies_.contain(offsets), inside, outside);
   b_.SetInsertPoint(inside);
-  for (unsigned p = 0; p < coarsening_; ++p) emitUnread(i, operands[p], offsets[p], plan_.counters.copies);
+  for (unsigned p = 0; p < coarsening_; ++p) emitUnread(i, operands[p], offsets[p], plan_.kept.counters.copies);
   b_.CreateBr(on);
   b_.SetInsertPoint(outside);
   for (unsigned p = 0; p < coarsening_; ++p)
@@ -218,7 +218,7 @@ void Atomics::emit(const Instruction& i) {
   const Allowance allowance = events_.raise(i, {kind, a, i.operands[at].offset, values_.guardedMask(i), isa::bytes(t)});
   const Parts& mask = allowance.mask;
   alignment_.check(i, at, isa::bytes(t), mask);
-  if (plan_.counters.regions[c_.at.resumePoint] && mask.empty() && simt::isCount(i, plan_.definitions))
+  if (plan_.kept.counters.regions[c_.at.resumePoint] && mask.empty() && simt::isCount(i, plan_.definitions))
     return emitCounts(i, at, a);
   const bool isCas = i.op == isa::Op::AtomCas;
   llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64)

@@ -8,8 +8,8 @@ using isa::Type;
 
 /// What is being counted, and the last result.
 void BarrierReductions::clear() {
-  b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.spills.reduction));
-  b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.spills.reduction + 8));
+  b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.kept.spills.reduction));
+  b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.kept.spills.reduction + 8));
 }
 
 /// bar.red: the region before the barrier adds up arrivals and true values, group after group; the region behind it
@@ -21,7 +21,7 @@ void BarrierReductions::arrive(const Instruction& i, const Parts& mask) {
     LlvmValue active = mask.empty() ? b_.getInt32(~0u) : masks_.laneBits(mask[p]);
     LlvmValue holds = b_.CreateAnd(masks_.laneBits(operands_.operand(i, 3, Type::pred, s)), active);
     auto addTo = [&](size_t offset, LlvmValue lanes) {
-      LlvmValue spillSlot = c_.scratchAddress(plan_.spills.reduction + offset);
+      LlvmValue spillSlot = c_.scratchAddress(plan_.kept.spills.reduction + offset);
       LlvmValue number = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes);
       b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), spillSlot), number), spillSlot);
     };
@@ -35,9 +35,9 @@ void BarrierReductions::take(uint32_t resumePoint) {
   for (BlockId from : f_.blocks[plan_.regions.resumePoints[resumePoint]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
     if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
-    b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), c_.scratchAddress(plan_.spills.reduction)),
-                   c_.scratchAddress(plan_.spills.reduction + 8));
-    b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.spills.reduction));
+    b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), c_.scratchAddress(plan_.kept.spills.reduction)),
+                   c_.scratchAddress(plan_.kept.spills.reduction + 8));
+    b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.kept.spills.reduction));
   }
 }
 
@@ -48,8 +48,8 @@ void BarrierReductions::deliver(uint32_t resumePoint) {
     if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp) ||
         !plan_.syncPoints.meets[from])
       continue;
-    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), c_.scratchAddress(plan_.spills.reduction + 8)),
-              arrived = b_.CreateLoad(b_.getInt32Ty(), c_.scratchAddress(plan_.spills.reduction + 12));
+    LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), c_.scratchAddress(plan_.kept.spills.reduction + 8)),
+              arrived = b_.CreateLoad(b_.getInt32Ty(), c_.scratchAddress(plan_.kept.spills.reduction + 12));
     const auto op = end.barrier.mods.name(ModifierKind::RedOp);
     LlvmValue answer = op == "popc"  ? holds
                        : op == "and" ? b_.CreateICmpEQ(holds, arrived)

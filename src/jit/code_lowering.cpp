@@ -92,7 +92,7 @@ Parts CodeLowering::makeMask(const Operation& o) {
 
 /// What the region before has left in the group's spill slot.
 Parts CodeLowering::kept() {
-  LlvmValue spillSlot = c_.scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
+  LlvmValue spillSlot = c_.scratchOfGroup(plan_.kept.spills.live, plan_.kept.spills.liveBytes);
   Parts lanes;
   for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue bits = b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlot, 4 * p));

@@ -1,11 +1,11 @@
 // PTX ISA, "Comparison and Selection Instructions".
-#include "jit/lower.hpp"
+#include "jit/pure_chapters.hpp"
 
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
-using Results = Lower::Results;
+using Results = PureResults;
 using Predicate = llvm::CmpInst::Predicate;
 
 namespace {
@@ -41,7 +41,7 @@ constexpr CompareRule kRules[] = {
 
 }  // namespace
 
-LlvmValue Lower::compare(LlvmValue x, LlvmValue y, Type t) {
+LlvmValue ComparisonAndSelection::compare(LlvmValue x, LlvmValue y, Type t) {
   for (const CompareRule& rule : kRules) {
     if (rule.name != i.mods.name(ModifierKind::Compare)) continue;
     const Predicate p = isa::isFloat(t) ? rule.isFloat : isa::isSigned(t) ? rule.isSigned : rule.isUnsigned;
@@ -53,7 +53,7 @@ LlvmValue Lower::compare(LlvmValue x, LlvmValue y, Type t) {
 
 /// `(threadIdx.x & m) == 0` and its like: the warp decides once about its base, and what is asked of the lanes is the
 /// same for all warps, so LLVM takes it out of the loop over them. Null where the operands are nothing of the kind.
-LlvmValue Lower::compareChosenBits(size_t x, size_t y, Type t) {
+LlvmValue ComparisonAndSelection::compareChosenBits(size_t x, size_t y, Type t) {
   const auto operation = i.mods.name(ModifierKind::Compare);
   if ((operation != "eq" && operation != "ne") || i.operands[y].kind != ptx::Operand::Kind::Integer) return nullptr;
   const auto bits = comparisons.chosenBits(i, x, t, s);
@@ -68,7 +68,7 @@ LlvmValue Lower::compareChosenBits(size_t x, size_t y, Type t) {
   return operation == "eq" ? equal : b.CreateNot(equal);
 }
 
-LlvmValue Lower::compareOperands(size_t x, size_t y, Type t) {
+LlvmValue ComparisonAndSelection::compareOperands(size_t x, size_t y, Type t) {
   if (LlvmValue test = isa::isFloat(t) ? nullptr : compareChosenBits(x, y, t)) return test;
   if (isa::isPacked(t)) return compareHalves(x, y, 0);
   if (isa::isFloat(t)) return compare(floatIn(x, t), floatIn(y, t), t);
@@ -76,19 +76,19 @@ LlvmValue Lower::compareOperands(size_t x, size_t y, Type t) {
 }
 
 /// The comparison of the lower or the upper halves of packed operands.
-LlvmValue Lower::compareHalves(size_t x, size_t y, unsigned half) {
+LlvmValue ComparisonAndSelection::compareHalves(size_t x, size_t y, unsigned half) {
   const Type t = isa::element(i.type[i.op == isa::Op::Set || i.op == isa::Op::SetBool ? 1 : 0]);
   return compare(halfIn(x, t, half), halfIn(y, t, half), t);
 }
 
-LlvmValue Lower::combine(LlvmValue test, LlvmValue with) {
+LlvmValue ComparisonAndSelection::combine(LlvmValue test, LlvmValue with) {
   const auto op = i.mods.name(ModifierKind::BoolOp);
   return op == "and" ? b.CreateAnd(test, with) : op == "or" ? b.CreateOr(test, with) : b.CreateXor(test, with);
 }
 
 /// Results for p[|q]: the comparison and its negation, or for packed types the comparisons of the lower and of the
 /// upper halves.
-Results Lower::setPredicates(bool hasBool) {
+Results ComparisonAndSelection::setPredicates(bool hasBool) {
   LlvmValue p = compareOperands(2, 3, i.type[0]);
   LlvmValue q = isa::isPacked(i.type[0]) ? compareHalves(2, 3, 1) : b.CreateNot(p);
   if (!hasBool) return {p, q};
@@ -96,11 +96,11 @@ Results Lower::setPredicates(bool hasBool) {
   return {combine(p, c), combine(q, c)};
 }
 
-Results Lower::Setp() { return setPredicates(false); }
-Results Lower::SetpBool() { return setPredicates(true); }
+Results ComparisonAndSelection::Setp() { return setPredicates(false); }
+Results ComparisonAndSelection::SetpBool() { return setPredicates(true); }
 
 /// True is all ones as an integer and 1.0 as a float.
-LlvmValue Lower::setOne(LlvmValue test, Type to) {
+LlvmValue ComparisonAndSelection::setOne(LlvmValue test, Type to) {
   const uint64_t one = to == Type::f32    ? 0x3F800000
                        : to == Type::f16  ? 0x3C00
                        : to == Type::bf16 ? 0x3F80
@@ -109,7 +109,7 @@ LlvmValue Lower::setOne(LlvmValue test, Type to) {
 }
 
 /// Packed numbers give a result for each half, of 16 bits where that is an integer.
-Results Lower::set(bool hasBool) {
+Results ComparisonAndSelection::set(bool hasBool) {
   const bool halves = isa::isPacked(i.type[1]);
   const Type to = halves && isa::isInteger(i.type[0]) ? Type::u16 : isa::element(i.type[0]);
   auto result = [&](LlvmValue test) { return setOne(hasBool ? combine(test, in(3, Type::pred)) : test, to); };
@@ -120,12 +120,12 @@ Results Lower::set(bool hasBool) {
   return {b.CreateOr(word(low), b.CreateShl(word(result(compareHalves(1, 2, 1))), 16))};
 }
 
-Results Lower::Set() { return set(false); }
-Results Lower::SetBool() { return set(true); }
-Results Lower::Selp() { return {b.CreateSelect(in(3, Type::pred), passIn(1), passIn(2))}; }
+Results ComparisonAndSelection::Set() { return set(false); }
+Results ComparisonAndSelection::SetBool() { return set(true); }
+Results ComparisonAndSelection::Selp() { return {b.CreateSelect(in(3, Type::pred), passIn(1), passIn(2))}; }
 
 /// a if c >= 0, else b; -0 counts as >= 0, NaN does not.
-Results Lower::Slct() {
+Results ComparisonAndSelection::Slct() {
   const Type t = i.type[1];
   LlvmValue c = t == Type::f32 ? floatIn(3, t) : in(3, t);
   LlvmValue test = t == Type::f32 ? b.CreateFCmpOGE(c, number(Type::f32, 0)) : b.CreateICmpSGE(c, number(t, 0));

@@ -1,17 +1,15 @@
-// PTX ISA, "Data Movement and Conversion Instructions": those that do not touch memory.
-#include <cmath>
-
-#include "jit/lower.hpp"
+// PTX ISA, "Data Movement and Conversion Instructions": those that do not touch memory, but cvt.
+#include "jit/pure_chapters.hpp"
 
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
-using Results = Lower::Results;
+using Results = PureResults;
 using Kind = ptx::Operand::Kind;
 
 /// mov also packs {a, b, …} into one register and unpacks it.
-Results Lower::Mov() {
+Results DataMovement::Mov() {
   const Type t = i.type[0], bits = isa::bits(t) == 128 ? Type::b128 : unsignedOf(isa::bits(t));
   const auto& to = i.operands[0];
   const auto& from = i.operands[1];
@@ -36,15 +34,8 @@ Results Lower::Mov() {
   return {passIn(1)};
 }
 
-/// Operand `k`, which the result is made of unchanged; see NanPlan.
-LlvmValue Lower::passIn(size_t k) {
-  const auto& d = i.operands[0];
-  const bool mixed = i.type[0] == Type::f32 && d.kind == Kind::Register && context.plan.nans.isMixed(d.reg);
-  return mixed ? b.CreateBitCast(in(k, Type::u32), type(Type::f32)) : in(k);
-}
-
 /// Generic addresses are host addresses. A shared address is an offset into the block's window.
-Results Lower::Cvta() {
+Results DataMovement::Cvta() {
   const Type t = i.type[0];
   const auto space = i.mods.name(ModifierKind::Space);
   LlvmValue a = in(1);
@@ -54,7 +45,7 @@ Results Lower::Cvta() {
   return {i.has(ModifierKind::To) ? b.CreateSub(a, window) : b.CreateAdd(a, window)};
 }
 
-Results Lower::Isspacep() {
+Results DataMovement::Isspacep() {
   const auto space = i.mods.name(ModifierKind::Space);
   LlvmValue a = in(1, Type::u64);
   if (space.starts_with("shared")) return {addresses.isSharedAddress(a, s)};
@@ -66,352 +57,18 @@ Results Lower::Isspacep() {
   return {b.CreateNot(other)};
 }
 
-LlvmValue Lower::saturateInteger(LlvmValue v, Type from, Type to) {
-  const unsigned bits = isa::bits(to);
-  auto limit = [&](uint64_t n) { return number(from, n); };
-  const uint64_t highest = isa::isSigned(to) ? (uint64_t{1} << (bits - 1)) - 1
-                           : bits == 64      ? ~uint64_t{0}
-                                             : (uint64_t{1} << bits) - 1;
-  const int64_t lowest = isa::isSigned(to) ? -static_cast<int64_t>(highest) - 1 : 0;
-  const bool sourceReaches =
-      isa::bits(from) > bits || (isa::bits(from) == bits && !isa::isSigned(from) && isa::isSigned(to));
-  if (isa::isSigned(from)) {
-    if (isa::bits(from) > bits || !isa::isSigned(to))
-      v = intrinsic(llvm::Intrinsic::smax, {v, limit(static_cast<uint64_t>(lowest))});
-    if (isa::bits(from) > bits) v = intrinsic(llvm::Intrinsic::smin, {v, limit(highest)});
-  } else if (sourceReaches) {
-    v = intrinsic(llvm::Intrinsic::umin, {v, limit(highest)});
-  }
-  return v;
-}
+Results DataMovement::CreatePolicy() { return {number(Type::u64, 0)}; }
 
-LlvmValue Lower::roundToIntegral(LlvmValue v) {
-  const auto mode = i.mods.name(ModifierKind::IntegerRounding);
-  const auto id = mode == "rmi"   ? llvm::Intrinsic::floor
-                  : mode == "rpi" ? llvm::Intrinsic::ceil
-                  : mode == "rzi" ? llvm::Intrinsic::trunc
-                                  : llvm::Intrinsic::roundeven;
-  return intrinsic(id, {v});
-}
+Results DataMovement::CreatePolicyRange() { return {number(Type::u64, 0)}; }
 
-/// Out-of-range values saturate. A NaN becomes 0, but the number with only the top bit set where f64 or 64-bit integers
-/// are concerned.
-LlvmValue Lower::convertFloatToInt(LlvmValue v, Type from, Type to) {
-  const auto id = isa::isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-  LlvmValue result = b.CreateIntrinsic(id, {type(to), v->getType()}, {v});
-  if (from != Type::f64 && isa::bits(to) < 64) return result;
-  return b.CreateSelect(b.CreateFCmpUNO(v, v), number(to, uint64_t{1} << (isa::bits(to) - 1)), result);
-}
-
-/// An integer as f64, rounded to odd: rounding that again to a narrower format is exact.
-LlvmValue Lower::toOddDouble(LlvmValue v, Type from) {
-  llvm::Type* wide = type(Type::f64);
-  auto convert = [&](LlvmValue x) { return isa::isSigned(from) ? b.CreateSIToFP(x, wide) : b.CreateUIToFP(x, wide); };
-  if (isa::bits(from) < 64) return convert(v);
-  LlvmValue high = isa::isSigned(from) ? b.CreateAShr(v, 32) : b.CreateLShr(v, 32);
-  return addToOdd(b.CreateFMul(convert(high), llvm::ConstantFP::get(wide, 0x1p32)),
-                  b.CreateUIToFP(b.CreateAnd(v, number(Type::u64, UINT32_MAX)), wide));
-}
-
-LlvmValue Lower::convertIntToFloat(LlvmValue v, Type from, Type to) {
-  if (to == Type::f16 || to == Type::bf16) return toOddDouble(v, from);
-  if (!isNearest()) {
-    LlvmValue wide = isa::isSigned(from) ? b.CreateSExt(v, type(Type::s64)) : b.CreateZExt(v, type(Type::u64));
-    const std::string name = fmt::format("ordito_from_{}_{}_{}", isa::isSigned(from) ? "s64" : "u64",
-                                         i.mods.name(ModifierKind::Rounding), isa::name(to));
-    return calls.perLane(name.c_str(), type(to)->getScalarType(), {wide}, s);
-  }
-  return isa::isSigned(from) ? b.CreateSIToFP(v, type(to)) : b.CreateUIToFP(v, type(to));
-}
-
-/// An f32 as bf16 bits, by integer arithmetic on its bits: what is added below the kept half decides how it rounds.
-LlvmValue Lower::roundToBfloat(LlvmValue v) {
-  const auto mode = i.mods.name(ModifierKind::Rounding);
-  LlvmValue bits = b.CreateBitCast(v, type(Type::u32)), negative = b.CreateICmpSLT(bits, number(Type::u32, 0)), add;
-  LlvmValue none = number(Type::u32, 0), all = number(Type::u32, 0xFFFF);
-  if (mode == "rz")
-    add = none;
-  else if (mode == "rm")
-    add = b.CreateSelect(negative, all, none);
-  else if (mode == "rp")
-    add = b.CreateSelect(negative, none, all);
-  else if (mode == "rna")
-    add = number(Type::u32, 0x8000);
-  else
-    add = b.CreateAdd(b.CreateAnd(b.CreateLShr(bits, 16), number(Type::u32, 1)), number(Type::u32, 0x7FFF));
-  return b.CreateTrunc(b.CreateLShr(b.CreateAdd(bits, add), 16), type(Type::u16));
-}
-
-/// The f16 or bf16 NaN for the f64 NaN `wide`: the upper bits of its payload, quiet.
-LlvmValue Lower::narrowNan(LlvmValue wide, Type to) {
-  const unsigned mantissa = to == Type::f16 ? 10 : 7;
-  const uint64_t quietInfinity = to == Type::f16 ? 0x7E00 : 0x7FC0;
-  LlvmValue bits = b.CreateBitCast(wide, type(Type::u64));
-  LlvmValue sign = b.CreateAnd(b.CreateLShr(bits, 48), number(Type::u64, 0x8000));
-  LlvmValue payload = b.CreateAnd(b.CreateLShr(bits, 52 - mantissa), number(Type::u64, (1u << mantissa) - 1));
-  return b.CreateTrunc(b.CreateOr(b.CreateOr(sign, payload), number(Type::u64, quietInfinity)), type(Type::u16));
-}
-
-/// f32 or f64 as the bits of an f16 or bf16.
-LlvmValue Lower::halfBits(LlvmValue v, Type to) {
-  const bool isDouble = v->getType()->getScalarType()->isDoubleTy();
-  LlvmValue nan = isDouble ? narrowNan(v, to) : number(Type::u16, 0x7FFF), bits;
-  if (to == Type::f16 && !isNearest()) {
-    const std::string name = fmt::format("ordito_narrow_{}_f16", i.mods.name(ModifierKind::Rounding));
-    bits = calls.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))}, s);
-  } else {
-    LlvmValue narrow = isDouble ? narrowToOdd(v) : v;
-    bits = to == Type::bf16 ? roundToBfloat(narrow)
-                            : b.CreateBitCast(b.CreateFPTrunc(narrow, type(Type::f16)), type(Type::u16));
-  }
-  return b.CreateSelect(b.CreateFCmpUNO(v, v), nan, bits);
-}
-
-/// .satfinite on f16 or bf16 bits: an infinity becomes the largest number.
-LlvmValue Lower::finiteHalf(LlvmValue bits, Type t) {
-  if (i.mods.name(ModifierKind::Saturate) != "satfinite") return bits;
-  const uint64_t infinity = t == Type::f16 ? 0x7C00 : 0x7F80;
-  LlvmValue isInfinite = b.CreateICmpEQ(b.CreateAnd(bits, number(Type::u16, 0x7FFF)), number(Type::u16, infinity));
-  return b.CreateSelect(isInfinite, b.CreateSub(bits, number(Type::u16, 1)), bits);
-}
-
-LlvmValue Lower::convertFloatToFloat(LlvmValue v, Type, Type to) {
-  const unsigned have = v->getType()->getScalarSizeInBits(), want = isa::bits(to);
-  if (have == want) return v;
-  if (have < want) return b.CreateFPExt(v, type(to));
-  auto narrow = [&](LlvmValue x) -> LlvmValue {
-    if (isNearest()) return b.CreateFPTrunc(x, type(to));
-    return calls.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(),
-                         type(to)->getScalarType(), {x}, s);
-  };
-  return flushTiny(narrow(v), [&] { return narrow(scaleUp(v)); });
-}
-
-/// f32 with the mantissa cut to 10 bits, in the upper bits of the word; with .rna a NaN keeps its payload there.
-LlvmValue Lower::convertToTf32() {
-  const auto mode = i.mods.name(ModifierKind::Rounding);
-  auto word = [&](uint64_t n) { return number(Type::u32, n); };
-  LlvmValue bits = in(1, Type::u32), magnitude = b.CreateAnd(bits, word(0x7FFFFFFF));
-  LlvmValue isNan = b.CreateICmpUGT(magnitude, word(0x7F800000));
-  LlvmValue add = mode == "rz"   ? word(0)
-                  : mode == "rn" ? b.CreateAdd(b.CreateAnd(b.CreateLShr(bits, 13), word(1)), word(0xFFF))
-                                 : word(0x1000);
-  LlvmValue nan = mode == "rna" ? bits : word(0x7FFFFFFF);
-  LlvmValue result = b.CreateAnd(b.CreateSelect(isNan, nan, b.CreateAdd(bits, add)), word(0xFFFFE000));
-  if (i.has(ModifierKind::Relu))
-    result = b.CreateSelect(b.CreateAnd(b.CreateNot(isNan), b.CreateICmpSLT(bits, word(0))), word(0), result);
-  if (i.mods.name(ModifierKind::Saturate) == "satfinite") {
-    LlvmValue isInfinite = b.CreateICmpEQ(b.CreateAnd(result, word(0x7FFFFFFF)), word(0x7F800000));
-    result = b.CreateSelect(isInfinite, b.CreateSub(result, word(0x2000)), result);
-  }
-  return result;
-}
-
-/// GPUs ignore .ftz on the way to f16.
-bool Lower::flushes(Type to) const { return i.has(ModifierKind::Flush) && to != Type::f16; }
-
-Results Lower::Cvt() {
-  const Type to = i.type[0], from = i.type[1];
-  if (to == Type::tf32) return {convertToTf32()};
-  if (NanPlan::onlyMoves(i)) return {passIn(1)};
-  const bool toHalf = to == Type::f16 || to == Type::bf16;
-  // Between f32 and f64 a NaN keeps its payload, unless .ftz makes it canonical.
-  LlvmValue v = from == Type::f32 && to == Type::f64 ? b.CreateBitCast(in(1, Type::u32), type(from)) : in(1, from);
-  if (from == Type::f32 && to == Type::f64 && flushes(to))
-    v = b.CreateSelect(b.CreateFCmpUNO(v, v), b.CreateBitCast(number(Type::u32, 0x7FFFFFFF), type(from)), v);
-  if (!isa::isFloat(from)) {
-    if (isa::isFloat(to)) {
-      v = clamp(convertIntToFloat(v, from, to));
-      return {toHalf ? b.CreateBitCast(halfBits(v, to), type(to)) : v};
-    }
-    if (i.has(ModifierKind::Saturate)) v = saturateInteger(v, from, to);
-    return {isa::isSigned(from) ? b.CreateSExtOrTrunc(v, type(to)) : b.CreateZExtOrTrunc(v, type(to))};
-  }
-  if (isa::bits(from) == 16) v = widenHalf(in(1, Type::u16), from);
-  if (from == Type::f32 && flushes(to)) v = flush(v, from);
-  if (!isa::isFloat(to)) return {convertFloatToInt(roundToIntegral(v), from, to)};
-  if (i.has(ModifierKind::IntegerRounding)) v = roundToIntegral(v);
-  if (toHalf) return {b.CreateBitCast(finiteHalf(halfBits(clamp(v), to), to), type(to))};
-  v = convertFloatToFloat(v, from, to);
-  return {clamp(to == Type::f32 ? flush(v, to) : v)};
-}
-
-/// Two f32 into one packed register: a above, b below.
-Results Lower::CvtPack() {
-  const Type element = isa::element(i.type[0]);
-  auto half = [&](size_t k) {
-    return b.CreateZExt(finiteHalf(halfBits(clamp(in(k, Type::f32)), element), element), type(Type::u32));
-  };
-  return {b.CreateOr(b.CreateShl(half(1), 16), half(2))};
-}
-
-namespace {
-
-/// A format of 8, 6 or 4 bits. What has no NaN makes the largest number of it.
-struct SmallFloat {
-  unsigned bits, mantissa, bias;
-  double largest;
-  bool hasNan;
-};
-
-SmallFloat smallFloat(Type t) {
-  switch (t) {
-    case Type::e4m3x2: return {8, 3, 7, 448, true};
-    case Type::e5m2x2: return {8, 2, 15, 57344, true};
-    case Type::e2m3x2: return {6, 3, 1, 7.5, false};
-    case Type::e3m2x2: return {6, 2, 3, 28, false};
-    default: return {4, 1, 1, 6, false};
-  }
-}
-
-}  // namespace
-
-/// An f32 in the format of the result: by integer rounding of the bits where the result is normal, by a multiplication
-/// where it is not. What is too large becomes the largest number.
-LlvmValue Lower::toFloat8(LlvmValue v) {
-  const SmallFloat f = smallFloat(i.type[0]);
-  const unsigned cut = 23 - f.mantissa;
-  const uint64_t signBit = uint64_t{1} << (f.bits - 1);
-  auto word = [&](uint64_t n) { return number(Type::u32, n); };
-  LlvmValue bits = b.CreateBitCast(v, type(Type::u32)), size = intrinsic(llvm::Intrinsic::fabs, {v});
-  LlvmValue limited = intrinsic(llvm::Intrinsic::minnum, {size, real(size, f.largest)});
-  LlvmValue raw = b.CreateBitCast(limited, type(Type::u32));
-  LlvmValue odd = b.CreateAnd(b.CreateLShr(raw, cut), word(1));
-  LlvmValue rounded = b.CreateLShr(b.CreateAdd(raw, b.CreateAdd(odd, word((1u << (cut - 1)) - 1))), cut);
-  LlvmValue normal = b.CreateSub(rounded, word(uint64_t{127 - f.bias} << f.mantissa));
-  LlvmValue units = b.CreateFMul(limited, real(limited, std::ldexp(1.0, int(f.mantissa + f.bias) - 1)));
-  LlvmValue subnormal = b.CreateFPToUI(intrinsic(llvm::Intrinsic::roundeven, {units}), type(Type::u32));
-  LlvmValue isTiny = b.CreateFCmpOLT(limited, real(limited, std::ldexp(1.0, 1 - int(f.bias))));
-  LlvmValue magnitude = b.CreateSelect(isTiny, subnormal, normal);
-  LlvmValue negative = b.CreateICmpSLT(bits, word(0));
-  LlvmValue result = i.has(ModifierKind::Relu)
-                         ? b.CreateSelect(negative, word(0), magnitude)
-                         : b.CreateOr(magnitude, b.CreateSelect(negative, word(signBit), word(0)));
-  return b.CreateSelect(b.CreateFCmpUNO(v, v), word(signBit - 1), result);
-}
-
-/// A small float in the low bits of a word as the bits of an f16. e5m2 is its upper half; the others at the place of
-/// its fields are too small by the difference of the biases.
-LlvmValue Lower::fromFloat8(LlvmValue byte) {
-  const SmallFloat f = smallFloat(i.type[1]);
-  const bool isHalf = i.type[1] == Type::e5m2x2;
-  const uint64_t signBit = uint64_t{1} << (f.bits - 1);
-  auto word = [&](uint64_t n) { return number(Type::u32, n); };
-  LlvmValue magnitude = b.CreateAnd(byte, word(signBit - 1)), bits;
-  LlvmValue sign = b.CreateShl(b.CreateAnd(byte, word(signBit)), 16 - f.bits);
-  if (isHalf) {
-    bits = b.CreateOr(sign, b.CreateShl(magnitude, 8));
-  } else {
-    LlvmValue small = widenHalf(b.CreateTrunc(b.CreateShl(magnitude, 10 - f.mantissa), type(Type::u16)), Type::f16);
-    LlvmValue scaled = b.CreateFMul(small, real(small, std::ldexp(1.0, 15 - int(f.bias))));
-    LlvmValue half = b.CreateFPTrunc(scaled, type(Type::f16));
-    bits = b.CreateOr(sign, b.CreateZExt(b.CreateBitCast(half, type(Type::u16)), type(Type::u32)));
-  }
-  if (i.has(ModifierKind::Relu)) bits = b.CreateSelect(b.CreateICmpNE(sign, word(0)), word(0), bits);
-  if (!f.hasNan) return bits;
-  LlvmValue isNan = isHalf ? b.CreateICmpUGT(magnitude, word(0x7C)) : b.CreateICmpEQ(magnitude, word(0x7F));
-  return b.CreateSelect(isNan, word(0x7FFF), bits);
-}
-
-Results Lower::packSmall() {
-  const unsigned width = isa::bits(i.type[0]) / 2;
-  LlvmValue both = b.CreateOr(b.CreateShl(toFloat8(in(1, Type::f32)), width), toFloat8(in(2, Type::f32)));
-  return {b.CreateTrunc(both, type(width == 4 ? Type::u8 : Type::u16))};
-}
-
-Results Lower::CvtPairToFloat8() {
-  LlvmValue both = b.CreateOr(b.CreateShl(toFloat8(halfIn(1, Type::f16x2, 1)), 8), toFloat8(halfIn(1, Type::f16x2, 0)));
-  return {b.CreateTrunc(both, type(Type::u16))};
-}
-
-Results Lower::unpackSmall() {
-  const unsigned width = isa::bits(i.type[1]) / 2;
-  LlvmValue both = b.CreateZExt(in(1, width == 4 ? Type::u8 : Type::u16), type(Type::u32));
-  LlvmValue mask = number(Type::u32, (uint64_t{1} << width) - 1);
-  LlvmValue low = fromFloat8(b.CreateAnd(both, mask)), high = fromFloat8(b.CreateLShr(both, width));
-  return {b.CreateOr(b.CreateShl(high, 16), low)};
-}
-
-Results Lower::CvtToFloat8() { return packSmall(); }
-Results Lower::CvtToFloat6() { return packSmall(); }
-Results Lower::CvtFromFloat8() { return unpackSmall(); }
-Results Lower::CvtFromFloat6() { return unpackSmall(); }
-
-/// The biased exponent of an f32's bits; with .rp the next one if something lies above the power of two, which for the
-/// least, 2^-127, is a subnormal number.
-LlvmValue Lower::toScale(LlvmValue bits) {
-  auto word = [&](uint64_t n) { return number(Type::u32, n); };
-  LlvmValue magnitude = b.CreateAnd(bits, word(0x7FFFFFFF)), scale = b.CreateLShr(magnitude, 23);
-  if (i.is(isa::mod<ModifierKind::Rounding>("rp"))) {
-    LlvmValue mantissa = b.CreateAnd(magnitude, word(0x7FFFFF));
-    LlvmValue least = b.CreateSelect(b.CreateICmpEQ(scale, word(0)), word(0x400000), word(0));
-    LlvmValue isUp = b.CreateAnd(b.CreateICmpUGT(mantissa, least), b.CreateICmpNE(scale, word(255)));
-    scale = b.CreateAdd(scale, b.CreateZExt(isUp, type(Type::u32)));
-  }
-  if (i.has(ModifierKind::Saturate)) scale = intrinsic(llvm::Intrinsic::umin, {scale, word(254)});
-  return b.CreateSelect(b.CreateICmpUGT(magnitude, word(0x7F800000)), word(255), scale);
-}
-
-Results Lower::CvtToScale() {
-  auto scale = [&](size_t k) { return toScale(b.CreateBitCast(in(k, Type::f32), type(Type::u32))); };
-  return {b.CreateTrunc(b.CreateOr(b.CreateShl(scale(1), 8), scale(2)), type(Type::u16))};
-}
-
-/// A bf16 is the upper half of an f32.
-Results Lower::CvtPairToScale() {
-  LlvmValue pair = in(1, Type::u32);
-  LlvmValue high = toScale(b.CreateAnd(pair, number(Type::u32, 0xFFFF0000))), low = toScale(b.CreateShl(pair, 16));
-  return {b.CreateTrunc(b.CreateOr(b.CreateShl(high, 8), low), type(Type::u16))};
-}
-
-Results Lower::CvtFromScale() {
-  auto word = [&](uint64_t n) { return number(Type::u32, n); };
-  LlvmValue pair = b.CreateZExt(in(1, Type::u16), type(Type::u32));
-  auto bfloat = [&](LlvmValue scale) {
-    LlvmValue bits = b.CreateSelect(b.CreateICmpEQ(scale, word(0)), word(0x40), b.CreateShl(scale, 7));
-    return b.CreateSelect(b.CreateICmpEQ(scale, word(255)), word(0x7FFF), bits);
-  };
-  return {b.CreateOr(b.CreateShl(bfloat(b.CreateLShr(pair, 8)), 16), bfloat(b.CreateAnd(pair, word(0xFF))))};
-}
-
-/// Both numbers clamped, a above b, and above them what c has below.
-Results Lower::packIntegers(bool hasC) {
-  const unsigned width = isa::bits(i.type[0]);
-  auto field = [&](size_t k) {
-    LlvmValue v = clampTo(in(k, Type::s32), width, isSigned());
-    return b.CreateAnd(v, number(Type::u32, (uint64_t{1} << width) - 1));
-  };
-  LlvmValue both = b.CreateOr(b.CreateShl(field(1), width), field(2));
-  return {hasC ? b.CreateOr(both, b.CreateShl(in(3, Type::u32), 2 * width)) : both};
-}
-
-Results Lower::CvtPackInteger() { return packIntegers(false); }
-Results Lower::CvtPackNarrow() { return packIntegers(true); }
-
-// A cache policy is a number that loads and stores ignore.
-Results Lower::CreatePolicy() { return {number(Type::u64, 0)}; }
-Results Lower::CreatePolicyRange() { return {number(Type::u64, 0)}; }
-Results Lower::CreatePolicyCvt() { return {number(Type::u64, 0)}; }
+Results DataMovement::CreatePolicyCvt() { return {number(Type::u64, 0)}; }
 
 /// A cluster is one block, of rank 0; the address of any other is one where nothing is.
-Results Lower::Mapa() {
+Results DataMovement::Mapa() {
   LlvmValue isMine = b.CreateICmpEQ(in(2, Type::u32), number(Type::u32, 0));
   return {b.CreateSelect(isMine, in(1), number(i.type[0], ~uint64_t{0}))};
 }
 
-Results Lower::GetCtaRank() { return {number(Type::u32, 0)}; }
-
-Results Lower::MbarrierPendingCount() {
-  LlvmValue count = b.CreateAnd(b.CreateLShr(in(1, Type::u64), 20), number(Type::u64, 0xFFFFF));
-  return {b.CreateTrunc(count, type(Type::u32))};
-}
-
-Results Lower::Istypep() {
-  const auto wanted = i.mods.name(ModifierKind::Opaque);
-  if (wanted == "samplerref") return {number(Type::pred, 0)};
-  LlvmValue is =
-      calls.perLane("ordito_is_image", b.getInt32Ty(), {in(1, Type::u64), number(Type::u32, wanted == "surfref")}, s);
-  return {b.CreateICmpNE(is, number(Type::u32, 0))};
-}
+Results DataMovement::GetCtaRank() { return {number(Type::u32, 0)}; }
 
 }  // namespace ordito::jit

@@ -35,7 +35,7 @@ LlvmValue EmissionContext::pointer(LlvmValue address, int64_t offset) {
 }
 
 LlvmValue EmissionContext::dummyAddress() {
-  return b.CreatePtrToInt(scratchAddress(plan.spills.dummy), b.getInt64Ty());
+  return b.CreatePtrToInt(scratchAddress(plan.kept.spills.dummy), b.getInt64Ty());
 }
 
 /// Keeps LLVM from moving or merging volatile and atomic accesses; a block runs on one host thread, so nothing more is

@@ -58,7 +58,7 @@ void Emitter::emitFunction(unsigned groups, LlvmValue blocks) {
   c_.beginLines(c_.function->getName().str());
   groupsEnd_ = b_.CreateAdd(firstGroup_, b_.getInt32(groups));
   makeState();
-  c_.result.localBytes = plan_.privateSlots.localBytes;
+  c_.result.localBytes = plan_.memory.privateSlots.localBytes;
   privates_.makeSlots();
   values_.makeSlots();
   emitPrologue();
@@ -70,8 +70,8 @@ void Emitter::emitFunction(unsigned groups, LlvmValue blocks) {
   parts_.emitReturn(machine::BlockStatus::Ended);
   counting_.finish();
   llvm::IRBuilder<>(c_.entry).CreateBr(body);
-  c_.result.scratchBytes = llvm::alignTo(plan_.spills.total + 64, 64);
-  c_.result.nonTemporalBytes = plan_.nonTemporal.bytes;
+  c_.result.scratchBytes = llvm::alignTo(plan_.kept.spills.total + 64, 64);
+  c_.result.nonTemporalBytes = plan_.memory.nonTemporal.bytes;
 }
 
 void Emitter::emitPrologue() {
@@ -100,7 +100,7 @@ void Emitter::resetState() {
   b_.CreateStore(b_.getInt32(0), state_.spins);
   for (unsigned p = 0; p < coarsening_; ++p) b_.CreateStore(masks_.toStorage(masks_.allOnes()), state_.live[p]);
   for (ValueId v = 0; v < f_.values.size(); ++v)
-    if (plan_.liveness.crossesResume[v]) values_.forget(v);  // a region forgets the others
+    if (plan_.kept.liveness.crossesResume[v]) values_.forget(v);  // a region forgets the others
   privates_.forget();
 }
 
@@ -142,7 +142,7 @@ void Emitter::emitRegions() {
     } else {
       if (plan_.syncPoints.diverges() && plan_.syncPoints.polls && p > 0) scheduled_.emitBreak(p);
       emitRegion(p);
-      if (plan_.counters.regions[p]) parts_.copies.addUp();
+      if (plan_.kept.counters.regions[p]) parts_.copies.addUp();
       // The region has left its loop over the groups; `state_.next` says where the block goes on.
       LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), state_.next);
       if (state) state->addIncoming(next, b_.GetInsertBlock());
@@ -164,7 +164,7 @@ const simt::RegionCode& Emitter::codeOf(uint32_t resumePoint) const {
 void Emitter::noteSharedValues(uint32_t resumePoint) {
   state_.sharedValues.clear();
   if (plan_.syncPoints.diverges()) return;
-  for (ValueId v : plan_.liveness.at[resumePoint]) {
+  for (ValueId v : plan_.kept.liveness.at[resumePoint]) {
     if (!shapes_[v].isGrouped() || shapes_[v].warpVarying || !parts_.spills.isDefinedHere(v)) continue;
     for (llvm::AllocaInst* slot : values_.slots()[v].bases[0]) {
       llvm::Type* type = slot->getAllocatedType();
@@ -198,7 +198,7 @@ void Emitter::emitRegion(uint32_t resumePoint) {
   state_.advance = plan_.exits.mayMiss[resumePoint] && resumePoint != 0 ? advance : nullptr;
   for (const SharedValue& v : state_.sharedValues) b_.CreateStore(v.before, v.slot);
   for (ValueId v = 0; v < f_.values.size(); ++v)
-    if (parts_.spills.isDefinedHere(v) && !plan_.liveness.crossesResume[v]) values_.forget(v);
+    if (parts_.spills.isDefinedHere(v) && !plan_.kept.liveness.crossesResume[v]) values_.forget(v);
   parts_.spills.reload(resumePoint);
   if (plan_.syncPoints.diverges()) parts_.reductions.deliver(resumePoint);
 
@@ -208,7 +208,7 @@ void Emitter::emitRegion(uint32_t resumePoint) {
 
   b_.SetInsertPoint(latch);
   if (plan_.exits.mayMissLater()) {
-    LlvmValue spillSlot = c_.scratchOfGroup(plan_.spills.live, plan_.spills.liveBytes);
+    LlvmValue spillSlot = c_.scratchOfGroup(plan_.kept.spills.live, plan_.kept.spills.liveBytes);
     for (unsigned p = 0; p < coarsening_; ++p)
       b_.CreateStore(masks_.laneBits(masks_.fromStorage(b_.CreateLoad(masks_.storageType(), state_.live[p]))),
                      b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlot, 4 * p));

@@ -98,10 +98,10 @@ LlvmValue EventCalls::syncSite(const Instruction& i, uint32_t line, SyncKind kin
 /// See rt::LocalVariables.
 LlvmValue EventCalls::localVariables() {
   if (locals_) return locals_;
-  std::vector<uint64_t> table{plan_.privateSlots.localBytes, 0};
+  std::vector<uint64_t> table{plan_.memory.privateSlots.localBytes, 0};
   for (size_t v = 0; v < f_.variables.size(); ++v) {
-    if (f_.variables[v].space == ptx::Space::Shared || plan_.privateSlots.isPrivate[v]) continue;
-    table.push_back(plan_.privateSlots.localOffset[v]), table.push_back(f_.variables[v].size);
+    if (f_.variables[v].space == ptx::Space::Shared || plan_.memory.privateSlots.isPrivate[v]) continue;
+    table.push_back(plan_.memory.privateSlots.localOffset[v]), table.push_back(f_.variables[v].size);
     ++table[1];
   }
   return locals_ = constants(llvm::ConstantDataArray::get(b_.getContext(), table));
@@ -198,7 +198,8 @@ void EventCalls::barrier(const ir::Terminator& end, const Parts& mask, bool ends
   auto valueOf = [&](const ptx::Operand* o, uint64_t otherwise) {
     return c_.inMemory(o ? operands_.operand(*o, Type::u32, {}) : values_.constant(Type::u32, otherwise, true));
   };
-  LlvmValue arrivals = ends ? c_.scratchAddress(plan_.spills.arrivals) : llvm::ConstantPointerNull::get(b_.getPtrTy());
+  LlvmValue arrivals =
+      ends ? c_.scratchAddress(plan_.kept.spills.arrivals) : llvm::ConstantPointerNull::get(b_.getPtrTy());
   tell("ordito_tell_barrier",
        {syncSite(i, end.line, isArrival ? SyncKind::BarrierArrive : SyncKind::BarrierWait), c_.at.group, lanes(mask),
         valueOf(operandNamed(i, "a"), 16), valueOf(operandNamed(i, "b"), 0), arrivals});
@@ -206,12 +207,13 @@ void EventCalls::barrier(const ir::Terminator& end, const Parts& mask, bool ends
 
 void EventCalls::beginBarriers() {
   if (listens())
-    b_.CreateMemSet(c_.scratchAddress(plan_.spills.arrivals), b_.getInt8(0), plan_.facts.arrivalBytes, llvm::Align(4));
+    b_.CreateMemSet(c_.scratchAddress(plan_.kept.spills.arrivals), b_.getInt8(0), plan_.facts.arrivalBytes,
+                    llvm::Align(4));
 }
 
 void EventCalls::endBarriers() {
   if (listens())
-    tell("ordito_tell_barrier_done", {c_.scratchAddress(plan_.spills.arrivals), b_.getInt32(plan_.facts.warps())});
+    tell("ordito_tell_barrier_done", {c_.scratchAddress(plan_.kept.spills.arrivals), b_.getInt32(plan_.facts.warps())});
 }
 
 LlvmValue EventCalls::functionLines() {

@@ -20,8 +20,9 @@ std::string calleeName(const ir::Function& f, const Instruction& i) {
 /// Where a call's .param variable lies in each lane's local memory, if it is too irregular for slots.
 LlvmValue FunctionCalls::paramAddress(const ptx::Operand& o, unsigned part) {
   return addresses_.localFrame(
-      part, values_.constant(Type::u64,
-                             plan_.privateSlots.localOffset[o.symbol.index] + static_cast<uint64_t>(o.offset), true));
+      part,
+      values_.constant(Type::u64,
+                       plan_.memory.privateSlots.localOffset[o.symbol.index] + static_cast<uint64_t>(o.offset), true));
 }
 
 /// Argument `k` of a call: a register, or what was stored to its .param variable.
@@ -33,7 +34,7 @@ LlvmValue FunctionCalls::argument(const Instruction& i, size_t k, Type t, unsign
     s.part = part;
     return operands_.exactBits(list[k], t, s);
   }
-  if (!plan_.privateSlots.isPrivate[list[k].symbol.index])
+  if (!plan_.memory.privateSlots.isPrivate[list[k].symbol.index])
     return values_.convertBits(
         general_.gather(paramAddress(list[k], part), values_.memoryType(t), masks_.maskOf(c_.at.mask, part)),
         values_.typeOf(t, true));
@@ -53,7 +54,7 @@ void FunctionCalls::result(const Instruction& i, const Parts& values) {
     for (LlvmValue& v : results) v = values_.convertBits(v, values_.valueType(list[0].reg, true));
     return values_.defineVector(list[0].reg, results);
   }
-  if (!plan_.privateSlots.isPrivate[list[0].symbol.index]) {
+  if (!plan_.memory.privateSlots.isPrivate[list[0].symbol.index]) {
     for (unsigned p = 0; p < coarsening_; ++p)
       general_.scatter(paramAddress(list[0], p), results[p], masks_.maskOf(c_.at.mask, p));
     return;

@@ -1,104 +1,35 @@
 // PTX ISA, "Integer Arithmetic Instructions" and "Extended-Precision Integer Arithmetic Instructions".
-#include "jit/lower.hpp"
+#include "jit/pure_chapters.hpp"
 
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
-using Results = Lower::Results;
-
-Type Lower::unsignedOf(unsigned bits) {
-  return bits == 8 ? Type::u8 : bits == 16 ? Type::u16 : bits == 32 ? Type::u32 : Type::u64;
-}
-Type Lower::signedOf(unsigned bits) {
-  return bits == 8 ? Type::s8 : bits == 16 ? Type::s16 : bits == 32 ? Type::s32 : Type::s64;
-}
-
-LlvmValue Lower::intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<LlvmValue> arguments) {
-  return b.CreateIntrinsic(id, {arguments[0]->getType()},
-                           llvm::SmallVector<llvm::Value*>(arguments.begin(), arguments.end()));
-}
-
-namespace {
-constexpr auto kHi = isa::mod<ModifierKind::MulMode>("hi");
-constexpr auto kWide = isa::mod<ModifierKind::MulMode>("wide");
-}  // namespace
+using Results = PureResults;
 
 /// f(x, y) on whole operands, or on both halves of packed ones at once: a vector of 32-bit registers is one of twice as
 /// many halves.
 template <class F>
-Results Lower::integerLanes(F&& f) {
+Results IntegerArithmetic::integerLanes(F&& f) {
   LlvmValue x = in(1), y = in(2);
   if (!isa::isPacked(i.type[0])) return {f(x, y)};
   auto* halves = llvm::FixedVectorType::get(b.getInt16Ty(), s.vector() ? 2 * kLanes : 2);
   return {b.CreateBitCast(f(b.CreateBitCast(x, halves), b.CreateBitCast(y, halves)), x->getType())};
 }
 
-Results Lower::Add() {
+Results IntegerArithmetic::Add() {
   if (i.has(ModifierKind::Saturate)) return {intrinsic(llvm::Intrinsic::sadd_sat, {in(1), in(2)})};
   return integerLanes([&](LlvmValue x, LlvmValue y) { return b.CreateAdd(x, y); });
 }
 
-Results Lower::Sub() {
+Results IntegerArithmetic::Sub() {
   if (i.has(ModifierKind::Saturate)) return {intrinsic(llvm::Intrinsic::ssub_sat, {in(1), in(2)})};
   return {b.CreateSub(in(1), in(2))};
 }
 
-LlvmValue Lower::carryIn() {
-  ptx::Operand carry;
-  carry.kind = ptx::Operand::Kind::Register;
-  carry.reg = i.carryIn;
-  return b.CreateZExt(operands.operand(carry, Type::pred, s), type(unsignedOf(isa::bits(i.type[0]))));
-}
+Results IntegerArithmetic::Mul() { return {product(in(1), in(2))}; }
 
-Results Lower::carryAdd(LlvmValue x, LlvmValue y, LlvmValue carry) {
-  LlvmValue sum = b.CreateAdd(x, y), out = b.CreateICmpULT(sum, x);
-  if (carry) {
-    LlvmValue total = b.CreateAdd(sum, carry);
-    out = b.CreateOr(out, b.CreateICmpULT(total, sum));
-    sum = total;
-  }
-  return {sum, nullptr, nullptr, nullptr, out};
-}
-
-/// The condition code after a subtraction holds the borrow.
-Results Lower::carrySub(LlvmValue x, LlvmValue y, LlvmValue borrow) {
-  LlvmValue difference = b.CreateSub(x, y), out = b.CreateICmpULT(x, y);
-  if (borrow) {
-    out = b.CreateOr(out, b.CreateICmpULT(difference, borrow));
-    difference = b.CreateSub(difference, borrow);
-  }
-  return {difference, nullptr, nullptr, nullptr, out};
-}
-
-Results Lower::AddCc() { return carryAdd(in(1), in(2), nullptr); }
-Results Lower::Addc() { return carryAdd(in(1), in(2), carryIn()); }
-Results Lower::SubCc() { return carrySub(in(1), in(2), nullptr); }
-Results Lower::Subc() { return carrySub(in(1), in(2), carryIn()); }
-Results Lower::MadCc() { return carryAdd(product(in(1), in(2)), in(3), nullptr); }
-Results Lower::Madc() { return carryAdd(product(in(1), in(2)), in(3), carryIn()); }
-
-LlvmValue Lower::mulHigh(LlvmValue x, LlvmValue y, unsigned bits, bool isSigned) {
-  llvm::Type* wide = s.vector() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b.getIntNTy(2 * bits), kLanes))
-                                : b.getIntNTy(2 * bits);
-  auto extend = [&](LlvmValue v) { return isSigned ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide); };
-  LlvmValue full = b.CreateMul(extend(x), extend(y));
-  return b.CreateTrunc(b.CreateLShr(full, bits), x->getType());
-}
-
-/// mul.lo, .hi or .wide of two operands.
-LlvmValue Lower::product(LlvmValue x, LlvmValue y) {
-  const unsigned bits = isa::bits(i.type[0]);
-  if (i.is(kHi)) return mulHigh(x, y, bits, isSigned());
-  if (!i.is(kWide)) return b.CreateMul(x, y);
-  llvm::Type* wide = type(unsignedOf(2 * bits));
-  return isSigned() ? b.CreateMul(b.CreateSExt(x, wide), b.CreateSExt(y, wide))
-                    : b.CreateMul(b.CreateZExt(x, wide), b.CreateZExt(y, wide));
-}
-
-Results Lower::Mul() { return {product(in(1), in(2))}; }
-
-Results Lower::Mad() {
+Results IntegerArithmetic::Mad() {
   const Type wide = i.is(kWide) ? unsignedOf(2 * isa::bits(i.type[0])) : i.type[0];
   LlvmValue p = product(in(1), in(2)), c = in(3, wide);
   if (i.has(ModifierKind::Saturate)) return {intrinsic(llvm::Intrinsic::sadd_sat, {p, c})};
@@ -115,15 +46,15 @@ static LlvmValue product24(llvm::IRBuilder<>& b, LlvmValue x, LlvmValue y, llvm:
   return b.CreateTrunc(high ? b.CreateLShr(full, 16) : full, x->getType());
 }
 
-Results Lower::Mul24() { return {product24(b, in(1), in(2), type(Type::u64), isSigned(), i.is(kHi))}; }
+Results IntegerArithmetic::Mul24() { return {product24(b, in(1), in(2), type(Type::u64), isSigned(), i.is(kHi))}; }
 
-Results Lower::Mad24() {
+Results IntegerArithmetic::Mad24() {
   LlvmValue p = product24(b, in(1), in(2), type(Type::u64), isSigned(), i.is(kHi));
   if (i.has(ModifierKind::Saturate)) return {intrinsic(llvm::Intrinsic::sadd_sat, {p, in(3)})};
   return {b.CreateAdd(p, in(3))};
 }
 
-Results Lower::Sad() {
+Results IntegerArithmetic::Sad() {
   LlvmValue x = in(1), y = in(2);
   LlvmValue less = isSigned() ? b.CreateICmpSLT(x, y) : b.CreateICmpULT(x, y);
   return {b.CreateAdd(in(3), b.CreateSelect(less, b.CreateSub(y, x), b.CreateSub(x, y)))};
@@ -132,7 +63,7 @@ Results Lower::Sad() {
 /// x86 traps on division by zero and on INT_MIN / -1; lanes that are masked off hold anything, so divisors are made
 /// safe first. PTX leaves x/0 undefined; NVIDIA's GPUs give all ones. A uniform divisor that is a power of two, the
 /// usual case by far, takes a mask or a shift.
-LlvmValue Lower::divide(LlvmValue x, LlvmValue y, bool remainder) {
+LlvmValue IntegerArithmetic::divide(LlvmValue x, LlvmValue y, bool remainder) {
   const unsigned bits = isa::bits(i.type[0]);
   const Type t = i.type[0];
   y = b.CreateFreeze(y);  // else LLVM may take a lane that is off for 0 here and for not 0 there
@@ -168,15 +99,54 @@ LlvmValue Lower::divide(LlvmValue x, LlvmValue y, bool remainder) {
   const bool uniform =
       s.vector() && divisor.kind == ptx::Operand::Kind::Register && context.plan.shapes[divisor.reg].isUniform();
   if (!uniform) return b.CreateSelect(isZero, atZero, plain());
-  return b.CreateSelect(isZero, atZero, pure.divideByUniform(x, divisor.reg, s.part, isSigned(), remainder, plain));
+  return b.CreateSelect(isZero, atZero, divideByUniform(x, divisor.reg, remainder, plain));
 }
 
-Results Lower::Div() { return {divide(in(1), in(2), false)}; }
-Results Lower::Rem() { return {divide(in(1), in(2), true)}; }
-Results Lower::Abs() { return {b.CreateIntrinsic(llvm::Intrinsic::abs, {type(i.type[0])}, {in(1), b.getFalse()})}; }
-Results Lower::Neg() { return {b.CreateNeg(in(1))}; }
+/// x / d or x % d where all lanes divide by the same d: a shift or a mask if d is a power of two, else what `general`
+/// emits.
+LlvmValue IntegerArithmetic::divideByUniform(LlvmValue x, ValueId d, bool remainder,
+                                             llvm::function_ref<LlvmValue()> general) {
+  llvm::Type* scalarType = x->getType()->getScalarType();
+  const unsigned bits = scalarType->getScalarSizeInBits();
+  LlvmValue divisor = values.convertBits(values.baseOf(d, s.part, 0), scalarType);
+  LlvmValue low = b.CreateSub(divisor, llvm::ConstantInt::get(scalarType, 1));
+  LlvmValue isPower = b.CreateAnd(b.CreateICmpEQ(b.CreateAnd(divisor, low), llvm::ConstantInt::get(scalarType, 0)),
+                                  b.CreateICmpSGT(divisor, llvm::ConstantInt::get(scalarType, 0)));
+  auto* power = context.newBlock("powerof2");
+  auto* other = context.newBlock("anydivisor");
+  auto* on = context.newBlock("divided");
+  b.CreateCondBr(isPower, power, other);
+  b.SetInsertPoint(power);
+  LlvmValue mask = values.splat(low);
+  LlvmValue log = values.splat(b.CreateIntrinsic(llvm::Intrinsic::cttz, {scalarType}, {divisor, b.getTrue()}));
+  // Signed division rounds toward zero: negative dividends get d - 1 added first.
+  LlvmValue biased = isSigned() ? b.CreateAdd(x, b.CreateAnd(b.CreateAShr(x, bits - 1), mask)) : x;
+  LlvmValue fast;
+  if (remainder)
+    fast = isSigned() ? b.CreateSub(x, b.CreateAnd(biased, b.CreateNot(mask))) : b.CreateAnd(x, mask);
+  else
+    fast = isSigned() ? b.CreateAShr(biased, log) : b.CreateLShr(biased, log);
+  auto* powerEnd = b.GetInsertBlock();
+  b.CreateBr(on);
+  b.SetInsertPoint(other);
+  LlvmValue slow = general();
+  auto* otherEnd = b.GetInsertBlock();
+  b.CreateBr(on);
+  b.SetInsertPoint(on);
+  auto* result = b.CreatePHI(x->getType(), 2);
+  result->addIncoming(fast, powerEnd);
+  result->addIncoming(slow, otherEnd);
+  return result;
+}
 
-Results Lower::minMax(bool isMax) {
+Results IntegerArithmetic::Div() { return {divide(in(1), in(2), false)}; }
+Results IntegerArithmetic::Rem() { return {divide(in(1), in(2), true)}; }
+Results IntegerArithmetic::Abs() {
+  return {b.CreateIntrinsic(llvm::Intrinsic::abs, {type(i.type[0])}, {in(1), b.getFalse()})};
+}
+Results IntegerArithmetic::Neg() { return {b.CreateNeg(in(1))}; }
+
+Results IntegerArithmetic::minMax(bool isMax) {
   const bool isSigned = isa::isSigned(isa::element(i.type[0]));
   const auto id = isMax      ? (isSigned ? llvm::Intrinsic::smax : llvm::Intrinsic::umax)
                   : isSigned ? llvm::Intrinsic::smin
@@ -188,19 +158,21 @@ Results Lower::minMax(bool isMax) {
   });
 }
 
-Results Lower::Min() { return minMax(false); }
-Results Lower::Max() { return minMax(true); }
+Results IntegerArithmetic::Min() { return minMax(false); }
+Results IntegerArithmetic::Max() { return minMax(true); }
 
-Results Lower::Popc() { return {b.CreateZExtOrTrunc(intrinsic(llvm::Intrinsic::ctpop, {in(1)}), type(Type::u32))}; }
+Results IntegerArithmetic::Popc() {
+  return {b.CreateZExtOrTrunc(intrinsic(llvm::Intrinsic::ctpop, {in(1)}), type(Type::u32))};
+}
 
-Results Lower::Clz() {
+Results IntegerArithmetic::Clz() {
   return {b.CreateZExtOrTrunc(b.CreateIntrinsic(llvm::Intrinsic::ctlz, {type(i.type[0])}, {in(1), b.getFalse()}),
                               type(Type::u32))};
 }
 
 /// The most significant bit that differs from the sign; all ones if there is none. .shiftamt gives the left shift that
 /// would bring it to the top.
-Results Lower::Bfind() {
+Results IntegerArithmetic::Bfind() {
   const unsigned bits = isa::bits(i.type[0]);
   LlvmValue x = in(1);
   if (isSigned()) x = b.CreateSelect(b.CreateICmpSLT(x, number(i.type[0], 0)), b.CreateNot(x), x);
@@ -210,14 +182,14 @@ Results Lower::Bfind() {
   return {b.CreateSelect(found, b.CreateZExtOrTrunc(position, type(Type::u32)), number(Type::u32, ~0u))};
 }
 
-Results Lower::Fns() {
+Results IntegerArithmetic::Fns() {
   return {calls.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)}, s)};
 }
-Results Lower::Brev() { return {intrinsic(llvm::Intrinsic::bitreverse, {in(1)})}; }
+Results IntegerArithmetic::Brev() { return {intrinsic(llvm::Intrinsic::bitreverse, {in(1)})}; }
 
 /// Where a bit field begins or how long it is: the low 8 bits of operand `k` for 32-bit types, and for 64-bit types, as
 /// GPUs have it, the whole of it, which more than 255 need not be.
-LlvmValue Lower::fieldNumber(size_t k) {
+LlvmValue IntegerArithmetic::fieldNumber(size_t k) {
   const unsigned bits = isa::bits(i.type[0]);
   LlvmValue n = in(k, Type::u32), limit = number(Type::u32, 255);
   n = bits == 32 ? b.CreateAnd(n, limit) : intrinsic(llvm::Intrinsic::umin, {n, limit});
@@ -225,7 +197,7 @@ LlvmValue Lower::fieldNumber(size_t k) {
 }
 
 /// Bits beyond the top are the sign (or zero).
-Results Lower::Bfe() {
+Results IntegerArithmetic::Bfe() {
   const unsigned bits = isa::bits(i.type[0]);
   const Type t = i.type[0], u = unsignedOf(bits);
   LlvmValue position = fieldNumber(2), length = fieldNumber(3), x = in(1);
@@ -242,7 +214,7 @@ Results Lower::Bfe() {
   return {b.CreateSelect(b.CreateICmpEQ(length, number(u, 0)), number(t, 0), field)};
 }
 
-Results Lower::Bfi() {
+Results IntegerArithmetic::Bfi() {
   const unsigned bits = isa::bits(i.type[0]);
   const Type u = unsignedOf(bits);
   LlvmValue position = fieldNumber(3), length = fieldNumber(4);
@@ -256,7 +228,7 @@ Results Lower::Bfi() {
 }
 
 /// A mask of `b` ones from bit `a` up. .clamp limits both to 32, .wrap takes them modulo 32.
-Results Lower::Bmsk() {
+Results IntegerArithmetic::Bmsk() {
   const bool wrap = i.mods.name(ModifierKind::ShiftMode) == "wrap";
   auto limit = [&](LlvmValue v) {
     return wrap ? b.CreateAnd(v, number(Type::u32, 31)) : intrinsic(llvm::Intrinsic::umin, {v, number(Type::u32, 32)});
@@ -267,7 +239,7 @@ Results Lower::Bmsk() {
   return {b.CreateTrunc(b.CreateShl(wide, b.CreateZExt(position, type(Type::u64))), type(Type::u32))};
 }
 
-Results Lower::Szext() {
+Results IntegerArithmetic::Szext() {
   const bool wrap = i.mods.name(ModifierKind::ShiftMode) == "wrap";
   LlvmValue n = in(2, Type::u32), x = in(1);
   LlvmValue width =
@@ -281,7 +253,7 @@ Results Lower::Szext() {
 }
 
 /// Two products of a's halves and two of b's bytes added to c.
-Results Lower::Dp2a() {
+Results IntegerArithmetic::Dp2a() {
   const unsigned first = i.mods.name(ModifierKind::HalfOfDot) == "hi" ? 16 : 0;
   LlvmValue x = in(1, Type::u32), y = in(2, Type::u32), sum = in(3, Type::u32);
   for (unsigned n = 0; n < 2; ++n)
@@ -291,7 +263,7 @@ Results Lower::Dp2a() {
 }
 
 /// Four byte products added to c.
-Results Lower::Dp4a() {
+Results IntegerArithmetic::Dp4a() {
   LlvmValue x = in(1, Type::u32), y = in(2, Type::u32), sum = in(3, Type::u32);
   auto byte = [&](LlvmValue v, unsigned n, bool isSigned) {
     LlvmValue top = b.CreateShl(v, 24 - 8 * n);

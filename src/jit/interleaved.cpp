@@ -22,12 +22,42 @@ void LaneAccess::storeStrided(const Address& a, unsigned part, int64_t offset, L
                           c_.pointer(a.bases[part][l * a.groups / kLanes], a.pattern[l] + offset), align);
 }
 
+static constexpr unsigned kChunk = 8;
+
+/// Of sparseStore, `f`: lanes `first` to `first` + 7, whose values lie in `stack`.
+static void storeChunk(llvm::IRBuilder<>& b, llvm::Function* f, unsigned first, llvm::AllocaInst* stack,
+                       llvm::AllocaInst* dummy) {
+  auto block = [&](const char* label) { return llvm::BasicBlock::Create(b.getContext(), label, f); };
+  LlvmValue to = f->getArg(0), value = f->getArg(1), lanes = f->getArg(2);
+  llvm::Type* bits = dummy->getAllocatedType();
+  const llvm::Align align(bits->getIntegerBitWidth() / 8);
+  auto *full = block("full"), *notFull = block("notfull"), *some = block("some"), *next = block("next");
+  LlvmValue part = b.CreateTrunc(b.CreateLShr(lanes, first), b.getInt8Ty());
+  LlvmValue place = b.CreateConstInBoundsGEP1_64(bits, to, first);
+  b.CreateCondBr(b.CreateICmpEQ(part, b.getInt8(255)), full, notFull);
+  b.SetInsertPoint(full);
+  std::vector<int> chunk;
+  for (unsigned l = 0; l < kChunk; ++l) chunk.push_back(static_cast<int>(first + l));
+  b.CreateAlignedStore(b.CreateShuffleVector(value, chunk), place, align);
+  b.CreateBr(next);
+  b.SetInsertPoint(notFull);
+  b.CreateCondBr(b.CreateICmpEQ(part, b.getInt8(0)), next, some);
+  b.SetInsertPoint(some);
+  for (unsigned l = 0; l < kChunk; ++l) {
+    LlvmValue on = b.CreateICmpNE(b.CreateAnd(part, b.getInt8(static_cast<uint8_t>(1u << l))), b.getInt8(0));
+    LlvmValue x = b.CreateAlignedLoad(bits, b.CreateConstInBoundsGEP1_64(bits, stack, first + l), align);
+    b.CreateAlignedStore(x, b.CreateSelect(on, b.CreateConstInBoundsGEP1_64(bits, place, l), dummy), align);
+  }
+  b.CreateBr(next);
+  b.SetInsertPoint(next);
+}
+
 /// A function of the module that stores the lanes named by a bit mask: few of them one by one, many by a store each
 /// that the mask sends to its place or to a dummy, with no branch on single lanes.
 llvm::Function* LaneAccess::sparseStore(llvm::Type* element) {
   const std::string name = fmt::format("sparse_store_{}", element->getScalarSizeInBits());
   if (auto* f = c_.module.getFunction(name)) return f;
-  constexpr unsigned kChunk = 8, kFew = 16;
+  constexpr unsigned kFew = 16;
   llvm::Type* bits = b_.getIntNTy(element->getScalarSizeInBits());
   auto* vector = llvm::FixedVectorType::get(element, kLanes);
   auto* f =
@@ -62,27 +92,7 @@ llvm::Function* LaneAccess::sparseStore(llvm::Type* element) {
   left->addIncoming(rest, loop);
   b.CreateCondBr(b.CreateICmpNE(rest, b.getInt32(0)), loop, done);
   b.SetInsertPoint(many);
-  for (unsigned first = 0; first < kLanes; first += kChunk) {
-    auto *full = block("full"), *notFull = block("notfull"), *some = block("some"), *next = block("next");
-    LlvmValue part = b.CreateTrunc(b.CreateLShr(lanes, first), b.getInt8Ty());
-    LlvmValue place = b.CreateConstInBoundsGEP1_64(bits, to, first);
-    b.CreateCondBr(b.CreateICmpEQ(part, b.getInt8(255)), full, notFull);
-    b.SetInsertPoint(full);
-    std::vector<int> chunk;
-    for (unsigned l = 0; l < kChunk; ++l) chunk.push_back(static_cast<int>(first + l));
-    b.CreateAlignedStore(b.CreateShuffleVector(value, chunk), place, align);
-    b.CreateBr(next);
-    b.SetInsertPoint(notFull);
-    b.CreateCondBr(b.CreateICmpEQ(part, b.getInt8(0)), next, some);
-    b.SetInsertPoint(some);
-    for (unsigned l = 0; l < kChunk; ++l) {
-      LlvmValue on = b.CreateICmpNE(b.CreateAnd(part, b.getInt8(static_cast<uint8_t>(1u << l))), b.getInt8(0));
-      LlvmValue x = b.CreateAlignedLoad(bits, b.CreateConstInBoundsGEP1_64(bits, stack, first + l), align);
-      b.CreateAlignedStore(x, b.CreateSelect(on, b.CreateConstInBoundsGEP1_64(bits, place, l), dummy), align);
-    }
-    b.CreateBr(next);
-    b.SetInsertPoint(next);
-  }
+  for (unsigned first = 0; first < kLanes; first += kChunk) storeChunk(b, f, first, stack, dummy);
   b.CreateBr(done);
   b.SetInsertPoint(done);
   b.CreateRetVoid();

@@ -9,7 +9,7 @@ namespace ordito::jit {
 /// One load; where `any` is given and false, from the dummy word.
 LlvmValue LaneAccess::loadScalar(LlvmValue address, int64_t offset, llvm::Type* element, LlvmValue any) {
   LlvmValue p = c_.pointer(address, offset);
-  if (any) p = b_.CreateSelect(any, p, c_.scratchAddress(plan_.spills.dummy));
+  if (any) p = b_.CreateSelect(any, p, c_.scratchAddress(plan_.kept.spills.dummy));
   return b_.CreateAlignedLoad(element, p, llvm::Align(std::max(1u, element->getScalarSizeInBits() / 8)));
 }
 
@@ -97,7 +97,7 @@ void LaneAccess::storeSame(LlvmValue p, LlvmValue run, LlvmValue lanes) {
   if (lanes) {
     LlvmValue bits = b_.CreateZExt(b_.CreateBitCast(lanes, b_.getIntNTy(width)), b_.getInt64Ty());
     LlvmValue any = b_.CreateICmpNE(bits, b_.getInt64(0));
-    p = b_.CreateSelect(any, p, c_.scratchAddress(plan_.spills.dummy));
+    p = b_.CreateSelect(any, p, c_.scratchAddress(plan_.kept.spills.dummy));
     LlvmValue before = b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {b_.getInt64Ty()}, {bits, b_.getFalse()});
     lane = b_.CreateAnd(b_.CreateSub(b_.getInt64(63), before), b_.getInt64(width - 1));
   }

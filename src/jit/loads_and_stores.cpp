@@ -20,8 +20,8 @@ using ptx::Symbol;
 /// before the loop, so the line that is read four iterations on can be asked for now (1.8 to 2.4 times faster on a
 /// histogram, evidence in docs/engine.md).
 void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsigned bytes) {
-  const auto found = plan_.prefetches.find(&i);
-  if (found == plan_.prefetches.end()) return;
+  const auto found = plan_.memory.prefetches.find(&i);
+  if (found == plan_.memory.prefetches.end()) return;
   const simt::Advance& advance = found->second;
   const Operand& o = i.operands[1];
   LlvmValue step = b_.CreateSExtOrTrunc(values_.baseOf(advance.step, 0, 0), b_.getInt64Ty());
@@ -40,7 +40,7 @@ void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsign
 }
 
 void LoadsAndStores::load(const Instruction& i) {
-  const simt::Access& access = plan_.accesses.at(i, 1);
+  const simt::Access& access = plan_.memory.accesses.at(i, 1);
   if (access.whole.way == Way::Slot) return privates_.load(i);
   if (access.whole.way == Way::Merged) return loadNeighbours(i);
   const Address a = addresses_.addressOf(i, 1);
@@ -135,7 +135,7 @@ std::vector<LlvmValue> LoadsAndStores::loadTogether(const Load& l, unsigned part
 }
 
 void LoadsAndStores::store(const Instruction& i) {
-  const simt::Access& access = plan_.accesses.at(i, 0);
+  const simt::Access& access = plan_.memory.accesses.at(i, 0);
   if (access.whole.way == Way::Slot) return privates_.store(i);
   if (isa::bits(i.type[0]) > 64) return wide_.store(i);
   const Address a = addresses_.addressOf(i, 0);
@@ -182,8 +182,8 @@ void LoadsAndStores::loadNeighbours(const Instruction& i) {
   if (events_.listens())
     events_.raise(i, {machine::AccessKind::Load, addresses_.addressOf(i, 1), i.operands[1].offset,
                       values_.guardedMask(i), isa::bytes(i.type[0])});
-  const auto leads = plan_.mergedLoads.groups.find(&i);
-  if (leads == plan_.mergedLoads.groups.end()) return;
+  const auto leads = plan_.memory.mergedLoads.groups.find(&i);
+  if (leads == plan_.memory.mergedLoads.groups.end()) return;
   const auto& group = leads->second;
   const Address a = addresses_.addressOf(i, 1);
   const Parts mask = values_.guardedMask(i);

@@ -1,22 +1,22 @@
 // PTX ISA, "Logic and Shift Instructions".
-#include "jit/lower.hpp"
+#include "jit/pure_chapters.hpp"
 
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
-using Results = Lower::Results;
+using Results = PureResults;
 
-Results Lower::And() { return {b.CreateAnd(in(1), in(2))}; }
-Results Lower::Or() { return {b.CreateOr(in(1), in(2))}; }
-Results Lower::Xor() { return {b.CreateXor(in(1), in(2))}; }
-Results Lower::Not() { return {b.CreateNot(in(1))}; }
+Results LogicAndShift::And() { return {b.CreateAnd(in(1), in(2))}; }
+Results LogicAndShift::Or() { return {b.CreateOr(in(1), in(2))}; }
+Results LogicAndShift::Xor() { return {b.CreateXor(in(1), in(2))}; }
+Results LogicAndShift::Not() { return {b.CreateNot(in(1))}; }
 
-Results Lower::Cnot() { return {b.CreateZExt(b.CreateICmpEQ(in(1), number(i.type[0], 0)), type(i.type[0]))}; }
+Results LogicAndShift::Cnot() { return {b.CreateZExt(b.CreateICmpEQ(in(1), number(i.type[0], 0)), type(i.type[0]))}; }
 
 /// Any function of three bits, the operands from `first` on, as the sum of its minterms; LLVM folds it (and finds
 /// vpternlog).
-LlvmValue Lower::lop3(size_t first, uint8_t table) {
+LlvmValue LogicAndShift::lop3(size_t first, uint8_t table) {
   LlvmValue x[3] = {in(first, Type::b32), in(first + 1, Type::b32), in(first + 2, Type::b32)};
   LlvmValue result = number(Type::b32, 0);
   for (unsigned row = 0; row < 8; ++row) {
@@ -31,9 +31,9 @@ LlvmValue Lower::lop3(size_t first, uint8_t table) {
   return result;
 }
 
-Results Lower::Lop3() { return {lop3(1, static_cast<uint8_t>(i.operands[4].bits))}; }
+Results LogicAndShift::Lop3() { return {lop3(1, static_cast<uint8_t>(i.operands[4].bits))}; }
 
-Results Lower::Lop3Bool() {
+Results LogicAndShift::Lop3Bool() {
   LlvmValue value = lop3(2, static_cast<uint8_t>(i.operands[5].bits));
   LlvmValue nonzero = b.CreateICmpNE(value, number(Type::b32, 0));
   LlvmValue with = in(6, Type::pred);
@@ -41,7 +41,7 @@ Results Lower::Lop3Bool() {
 }
 
 /// PTX clamps the amount at the width; LLVM leaves that undefined.
-LlvmValue Lower::shift(LlvmValue x, LlvmValue amount, unsigned bits, bool left, bool arithmetic) {
+LlvmValue LogicAndShift::shift(LlvmValue x, LlvmValue amount, unsigned bits, bool left, bool arithmetic) {
   const Type u = unsignedOf(bits);
   LlvmValue tooFar = b.CreateICmpUGE(amount, number(Type::u32, bits));
   LlvmValue n = b.CreateZExtOrTrunc(b.CreateSelect(tooFar, number(Type::u32, bits - 1), amount), type(u));
@@ -49,19 +49,19 @@ LlvmValue Lower::shift(LlvmValue x, LlvmValue amount, unsigned bits, bool left, 
   return b.CreateSelect(tooFar, number(u, 0), left ? b.CreateShl(x, n) : b.CreateLShr(x, n));
 }
 
-Results Lower::Shl() {
+Results LogicAndShift::Shl() {
   const unsigned bits = isa::bits(i.type[0]);
   return {shift(in(1, unsignedOf(bits)), in(2, Type::u32), bits, true, false)};
 }
 
-Results Lower::Shr() {
+Results LogicAndShift::Shr() {
   const unsigned bits = isa::bits(i.type[0]);
   return {shift(in(1, unsignedOf(bits)), in(2, Type::u32), bits, false, isSigned())};
 }
 
 /// A 64-bit value {b, a} shifted by the low 5 bits (.wrap) or by at most 32 (.clamp); .l gives the upper word, .r the
 /// lower.
-Results Lower::Shf() {
+Results LogicAndShift::Shf() {
   const bool wrap = i.mods.name(ModifierKind::ShiftMode) == "wrap",
              left = i.mods.name(ModifierKind::ShiftDirection) == "l";
   LlvmValue low = in(1, Type::u32), high = in(2, Type::u32), n = in(3, Type::u32);
@@ -73,7 +73,7 @@ Results Lower::Shf() {
 }
 
 /// Bytes picked out of {b, a} by the nibbles of c; a nibble's top bit asks for the byte's sign eight times.
-Results Lower::Prmt() {
+Results LogicAndShift::Prmt() {
   if (i.has(ModifierKind::PrmtMode)) {
     // The modes are fixed tables of selectors, indexed by the low two bits of c.
     static constexpr uint16_t kTables[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
@@ -83,13 +83,13 @@ Results Lower::Prmt() {
     LlvmValue c = b.CreateAnd(in(3, Type::u32), number(Type::u32, 3)), selector = number(Type::u32, table[0]);
     for (unsigned k = 1; k < 4; ++k)
       selector = b.CreateSelect(b.CreateICmpEQ(c, number(Type::u32, k)), number(Type::u32, table[k]), selector);
-    return {smear(nullptr, selector)};
+    return {permute(selector)};
   }
-  return {smear(nullptr, in(3, Type::u32))};
+  return {permute(in(3, Type::u32))};
 }
 
 /// prmt by a selector of four nibbles.
-LlvmValue Lower::smear(LlvmValue, LlvmValue selector) {
+LlvmValue LogicAndShift::permute(LlvmValue selector) {
   LlvmValue wide = b.CreateOr(b.CreateShl(b.CreateZExt(in(2, Type::u32), type(Type::u64)), 32),
                               b.CreateZExt(in(1, Type::u32), type(Type::u64)));
   LlvmValue result = number(Type::u32, 0);

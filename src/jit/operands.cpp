@@ -99,7 +99,7 @@ LlvmValue Operands::symbolAddress(const Operand& o, unsigned bits) {
       if (v.space == Space::Shared)
         return number((v.count == 0 ? c_.layout.dynamicSharedOffset : c_.layout.sharedOffset.at(key)) + offset);
       if (v.space == Space::Local || v.space == Space::Param)
-        return number(plan_.privateSlots.localOffset[o.symbol.index] + offset);
+        return number(plan_.memory.privateSlots.localOffset[o.symbol.index] + offset);
       break;
     }
     case Symbol::Kind::Function: {

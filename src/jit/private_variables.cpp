@@ -6,7 +6,7 @@ namespace ordito::jit {
 using Operand = ptx::Operand;
 
 void PrivateVariables::makeSlots() {
-  for (const auto& [key, type] : plan_.privateSlots.types) {
+  for (const auto& [key, type] : plan_.memory.privateSlots.types) {
     Slot slot{values_.memoryType(type), {}};
     for (unsigned p = 0; p < coarsening_; ++p)
       slot.parts.push_back(

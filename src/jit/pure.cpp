@@ -6,13 +6,66 @@
 #include <algorithm>
 
 #include "ir/shape_transfer.hpp"
-#include "jit/lower.hpp"
+#include "jit/pure_chapters.hpp"
 
 namespace ordito::jit {
 
 using isa::Op;
 
-PureResults PureInstructions::body(const Instruction& i, const Source& s) { return Lower(*this, i, s).run(); }
+/// Each chapter's rows are cases; `Chapter` is the class that has their bodies.
+PureResults PureInstructions::body(const Instruction& i, const Source& s) {
+#define PTX(name, syntax, types, effect, ...) \
+  ORDITO_IF_##effect(case Op::name : return Chapter(tools_, comparisons_, i, s).name();)
+  switch (i.op) {
+    {
+      using Chapter = IntegerArithmetic;
+#include "isa/ptx/integer.def"
+    }
+    {
+      using Chapter = ExtendedPrecision;
+#include "isa/ptx/extended_precision.def"
+    }
+    {
+      using Chapter = FloatingPoint;
+#include "isa/ptx/floating_point.def"
+    }
+    {
+      using Chapter = SpecialFunctions;
+#include "isa/ptx/special_functions.def"
+    }
+    {
+      using Chapter = ComparisonAndSelection;
+#include "isa/ptx/comparison.def"
+    }
+    {
+      using Chapter = LogicAndShift;
+#include "isa/ptx/logic.def"
+    }
+    {
+      using Chapter = DataMovement;
+#include "isa/ptx/data_movement.def"
+    }
+    {
+      using Chapter = Conversion;
+#include "isa/ptx/conversion.def"
+    }
+    {
+      using Chapter = VideoInstructions;
+#include "isa/ptx/video.def"
+    }
+    {
+      using Chapter = OtherChapters;
+#include "isa/ptx/async_copy.def"
+#include "isa/ptx/control_flow.def"
+#include "isa/ptx/matrix.def"
+#include "isa/ptx/surface.def"
+#include "isa/ptx/synchronization.def"
+#include "isa/ptx/texture.def"
+    }
+    default: c_.refuse(i, "this instruction is not pure");
+  }
+#undef PTX
+}
 
 void PureInstructions::emit(const Instruction& i) {
   const Definitions d = definitionsOf(i);
@@ -201,61 +254,13 @@ void PureInstructions::emitWidening(const Instruction& i) {
       h.bases[p].push_back(wideBase);
     }
   }
-  if (plan_.spills.isDual(result))
+  if (plan_.kept.spills.isDual(result))
     for (unsigned p = 0; p < coarsening_; ++p) {
       Source s;
       s.part = p;
       h.vectors.push_back(body(i, s)[0]);
     }
   values_.define(result, std::move(h));
-}
-
-LlvmValue PureInstructions::divideByUniform(LlvmValue x, ValueId d, unsigned part, bool isSigned, bool remainder,
-                                            llvm::function_ref<LlvmValue()> general) {
-  llvm::Type* scalarType = x->getType()->getScalarType();
-  const unsigned bits = scalarType->getScalarSizeInBits();
-  LlvmValue divisor = values_.convertBits(values_.baseOf(d, part, 0), scalarType);
-  LlvmValue low = b_.CreateSub(divisor, llvm::ConstantInt::get(scalarType, 1));
-  LlvmValue isPower = b_.CreateAnd(b_.CreateICmpEQ(b_.CreateAnd(divisor, low), llvm::ConstantInt::get(scalarType, 0)),
-                                   b_.CreateICmpSGT(divisor, llvm::ConstantInt::get(scalarType, 0)));
-  auto* power = c_.newBlock("powerof2");
-  auto* other = c_.newBlock("anydivisor");
-  auto* on = c_.newBlock("divided");
-  b_.CreateCondBr(isPower, power, other);
-  b_.SetInsertPoint(power);
-  LlvmValue mask = values_.splat(low);
-  LlvmValue log = values_.splat(b_.CreateIntrinsic(llvm::Intrinsic::cttz, {scalarType}, {divisor, b_.getTrue()}));
-  // Signed division rounds toward zero: negative dividends get d - 1 added first.
-  LlvmValue biased = isSigned ? b_.CreateAdd(x, b_.CreateAnd(b_.CreateAShr(x, bits - 1), mask)) : x;
-  LlvmValue fast;
-  if (remainder)
-    fast = isSigned ? b_.CreateSub(x, b_.CreateAnd(biased, b_.CreateNot(mask))) : b_.CreateAnd(x, mask);
-  else
-    fast = isSigned ? b_.CreateAShr(biased, log) : b_.CreateLShr(biased, log);
-  auto* powerEnd = b_.GetInsertBlock();
-  b_.CreateBr(on);
-  b_.SetInsertPoint(other);
-  LlvmValue slow = general();
-  auto* otherEnd = b_.GetInsertBlock();
-  b_.CreateBr(on);
-  b_.SetInsertPoint(on);
-  auto* result = b_.CreatePHI(x->getType(), 2);
-  result->addIncoming(fast, powerEnd);
-  result->addIncoming(slow, otherEnd);
-  return result;
-}
-
-Lower::Results Lower::run() {
-  switch (i.op) {
-#undef ORDITO_PURE
-#undef ORDITO_OTHER
-#define ORDITO_PURE(name) \
-  case Op::name: return name();
-#define ORDITO_OTHER(name)
-#define PTX(name, syntax, types, effect, ...) ORDITO_EFFECT_##effect(name)
-#include "isa/ptx.def"
-    default: context.refuse(i, "this instruction is not pure");
-  }
 }
 
 }  // namespace ordito::jit

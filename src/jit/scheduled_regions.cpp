@@ -32,7 +32,7 @@ uint32_t barrierFlags(const Instruction& i, bool meets) {
 
 }  // namespace
 
-LlvmValue ScheduledRegions::laneScheduler() { return c_.scratchAddress(plan_.spills.scheduler); }
+LlvmValue ScheduledRegions::laneScheduler() { return c_.scratchAddress(plan_.kept.spills.scheduler); }
 
 /// A block starts converged at the entry, or goes on where it was suspended.
 void ScheduledRegions::start(llvm::BasicBlock* round, llvm::PHINode* state) {
@@ -46,15 +46,15 @@ void ScheduledRegions::start(llvm::BasicBlock* round, llvm::PHINode* state) {
   parts_.reductions.clear();
   c_.helper("ordito_schedule_begin", b_.getVoidTy(),
             {laneScheduler(), c_.frame, b_.getInt32(plan_.facts.warps()), b_.getInt32(block[0] * block[1] * block[2]),
-             c_.scratchAddress(plan_.spills.live), c_.scratchAddress(plan_.spills.reduction)});
+             c_.scratchAddress(plan_.kept.spills.live), c_.scratchAddress(plan_.kept.spills.reduction)});
   if (eventCalls_.listens())
     c_.helper("ordito_schedule_listen", b_.getVoidTy(), {laneScheduler(), eventCalls_.functionLines()});
   state->addIncoming(b_.getInt32(0), fresh);
   b_.CreateBr(round);
   b_.SetInsertPoint(resumed);
-  state->addIncoming(
-      b_.CreateLoad(b_.getInt32Ty(), c_.scratchAddress(plan_.spills.scheduler + offsetof(rt::LaneScheduler, resumeAt))),
-      resumed);
+  state->addIncoming(b_.CreateLoad(b_.getInt32Ty(), c_.scratchAddress(plan_.kept.spills.scheduler +
+                                                                      offsetof(rt::LaneScheduler, resumeAt))),
+                     resumed);
   b_.CreateBr(round);
   scheduledIteration_ = c_.newBlock("turn");
   suspend_ = c_.newBlock("suspend");
@@ -140,11 +140,11 @@ void ScheduledRegions::takeBarrierResults(uint32_t resumePoint, LlvmValue lanes)
     if (!plan_.syncPoints.isIndependent(f_, from) || !end.barrier.has(ModifierKind::RedOp)) continue;
     auto* vector = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
     LlvmValue at = b_.CreateInBoundsGEP(
-        b_.getInt8Ty(), c_.scratchAddress(plan_.spills.scheduler + rt::LaneScheduler::resultOffset()),
+        b_.getInt8Ty(), c_.scratchAddress(plan_.kept.spills.scheduler + rt::LaneScheduler::resultOffset()),
         b_.CreateMul(c_.at.group, b_.getInt32(static_cast<uint32_t>(sizeof(rt::ScheduledWarp)))));
     LlvmValue result = b_.CreateAlignedLoad(vector, at, llvm::Align(4));
     ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
-      if (values_.slots()[v].vectors.empty() || !plan_.liveness.crossesResume[v]) return;
+      if (values_.slots()[v].vectors.empty() || !plan_.kept.liveness.crossesResume[v]) return;
       LlvmValue x = f_.values[v].type == Type::pred
                         ? masks_.toStorage(b_.CreateICmpNE(result, llvm::Constant::getNullValue(vector)))
                         : result;

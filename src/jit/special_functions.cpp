@@ -1,13 +1,13 @@
 // PTX ISA: the approximate instructions. They give the bits of a GPU's special function unit, which
 // machine/multifunction_unit.hpp computes on a register's lanes; here is what a GPU's compiler puts around the unit, as
 // instructions. machine/multifunction_unit.cpp has the same for one number.
-#include "jit/lower.hpp"
+#include "jit/pure_chapters.hpp"
 
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
-using Results = Lower::Results;
+using Results = PureResults;
 
 namespace {
 
@@ -15,17 +15,17 @@ constexpr double kSmallestNormal = 0x1p-126;
 
 }  // namespace
 
-LlvmValue Lower::isSmaller(LlvmValue x, double limit) {
+LlvmValue SpecialFunctions::isSmaller(LlvmValue x, double limit) {
   return b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs, {x}), real(x, limit));
 }
 
-LlvmValue Lower::bitsOf(LlvmValue x) {
+LlvmValue SpecialFunctions::bitsOf(LlvmValue x) {
   return b.CreateBitCast(x, type(unsignedOf(x->getType()->getScalarSizeInBits())));
 }
 
 /// The unit itself takes subnormal numbers for zero and gives zero for them. Without .ftz they are scaled before and
 /// after.
-LlvmValue Lower::withSubnormals(std::string_view function, LlvmValue x) {
+LlvmValue SpecialFunctions::withSubnormals(std::string_view function, LlvmValue x) {
   auto scaled = [&](LlvmValue condition, double scale, llvm::function_ref<LlvmValue(LlvmValue)> restore) {
     LlvmValue r = calls.multifunction(function, b.CreateSelect(condition, b.CreateFMul(x, real(x, scale)), x));
     return b.CreateSelect(condition, restore(r), r);
@@ -47,7 +47,7 @@ LlvmValue Lower::withSubnormals(std::string_view function, LlvmValue x) {
 }
 
 /// An f32 cut, not rounded, to what f16 or bf16 can hold.
-LlvmValue Lower::cutToHalf(LlvmValue v, Type t) {
+LlvmValue SpecialFunctions::cutToHalf(LlvmValue v, Type t) {
   const uint64_t kept = t == Type::f16 ? 0xFFFFE000 : 0xFFFF0000;
   LlvmValue normal = b.CreateBitCast(b.CreateAnd(bitsOf(v), number(Type::u32, kept)), v->getType());
   if (t == Type::bf16) return normal;
@@ -56,7 +56,7 @@ LlvmValue Lower::cutToHalf(LlvmValue v, Type t) {
 }
 
 /// f16 and bf16 are computed as f32 and cut.
-Results Lower::approximate(std::string_view function) {
+Results SpecialFunctions::approximate(std::string_view function) {
   const Type t = i.type[0], element = isa::element(t);
   if (element == Type::f32) {
     LlvmValue x = in(1);
@@ -68,7 +68,7 @@ Results Lower::approximate(std::string_view function) {
 }
 
 /// div.approx and div.full multiply by a reciprocal; .full scales both operands where that would vanish.
-Results Lower::approximateQuotient(bool full) {
+Results SpecialFunctions::approximateQuotient(bool full) {
   LlvmValue x = floatIn(1), y = floatIn(2), scale = real(y, 1);
   if (full)
     scale =
@@ -83,7 +83,7 @@ Results Lower::approximateQuotient(bool full) {
 
 /// The f64 forms of rcp and rsqrt with .approx.ftz look at the upper word, and give one: 20 bits of fraction, for which
 /// the unit works as it does for an f32.
-LlvmValue Lower::approximateDouble(std::string_view function, LlvmValue x) {
+LlvmValue SpecialFunctions::approximateDouble(std::string_view function, LlvmValue x) {
   auto constant = [&](uint64_t v) { return number(Type::u32, v); };
   const bool isRoot = function == "rsqrt";
   LlvmValue upper = b.CreateTrunc(b.CreateLShr(bitsOf(x), 32), type(Type::u32));
@@ -110,7 +110,7 @@ LlvmValue Lower::approximateDouble(std::string_view function, LlvmValue x) {
 }
 
 /// rsqrt.approx.f64 is code of the GPU's compiler: a start from the unit and one step of third order.
-LlvmValue Lower::reciprocalRootOfDouble(LlvmValue x) {
+LlvmValue SpecialFunctions::reciprocalRootOfDouble(LlvmValue x) {
   auto fma = [&](LlvmValue p, LlvmValue q, LlvmValue r) { return intrinsic(llvm::Intrinsic::fma, {p, q, r}); };
   LlvmValue isSmall = isSmaller(x, 0x1p-1022), scaled = b.CreateSelect(isSmall, b.CreateFMul(x, real(x, 0x1p54)), x);
   LlvmValue y = approximateDouble("rsqrt", scaled);
@@ -126,15 +126,38 @@ LlvmValue Lower::reciprocalRootOfDouble(LlvmValue x) {
   return b.CreateSelect(b.CreateFCmpUNO(x, x), b.CreateFAdd(x, x), result);
 }
 
-Results Lower::Rsqrt() {
+Results SpecialFunctions::DivF() {
+  const auto precision = i.mods.name(ModifierKind::Precision);
+  return precision == "approx" || precision == "full" ? approximateQuotient(precision == "full")
+                                                      : floatBinary(llvm::Instruction::FDiv);
+}
+
+Results SpecialFunctions::Rcp() {
+  const Type t = i.type[0];
+  if (i.mods.name(ModifierKind::Precision) == "approx")
+    return t == Type::f64 ? Results{approximateDouble("rcp", in(1))} : approximate("rcp");
+  auto compute = [&](LlvmValue one, LlvmValue x) {
+    return isNearest() ? b.CreateFDiv(one, x) : directed("div", {one, x}, t);
+  };
+  LlvmValue x = floatIn(1), result = compute(real(x, 1), x);
+  return floatOut(flushTiny(result, [&] { return compute(real(x, kScale), x); }), t);
+}
+
+Results SpecialFunctions::Sqrt() {
+  if (i.mods.name(ModifierKind::Precision) == "approx") return approximate("sqrt");
+  LlvmValue x = floatIn(1);
+  return floatOut(isNearest() ? intrinsic(llvm::Intrinsic::sqrt, {x}) : directed("sqrt", {x}, i.type[0]), i.type[0]);
+}
+
+Results SpecialFunctions::Rsqrt() {
   if (i.type[0] != Type::f64) return approximate("rsqrt");
   return {i.has(ModifierKind::Flush) ? approximateDouble("rsqrt", in(1)) : reciprocalRootOfDouble(in(1))};
 }
 
-Results Lower::Sin() { return approximate("sin"); }
-Results Lower::Cos() { return approximate("cos"); }
-Results Lower::Lg2() { return approximate("lg2"); }
-Results Lower::Ex2() { return approximate("ex2"); }
-Results Lower::Tanh() { return approximate("tanh"); }
+Results SpecialFunctions::Sin() { return approximate("sin"); }
+Results SpecialFunctions::Cos() { return approximate("cos"); }
+Results SpecialFunctions::Lg2() { return approximate("lg2"); }
+Results SpecialFunctions::Ex2() { return approximate("ex2"); }
+Results SpecialFunctions::Tanh() { return approximate("tanh"); }
 
 }  // namespace ordito::jit

@@ -31,21 +31,23 @@ bool SpillSlots::isWhereItWas(ValueId v) const {
   for (size_t p = 0; p < predecessors.size(); ++p) {
     const ValueId from = phi->incoming[p];
     if (!c_.at.region->contains(predecessors[p]) || from == v) continue;
-    if (from == ir::kNoValue || isDefinedHere(from) || !plan_.spills.isKept(from) ||
-        plan_.spills.offset(from) != plan_.spills.offset(v))
+    if (from == ir::kNoValue || isDefinedHere(from) || !plan_.kept.spills.isKept(from) ||
+        plan_.kept.spills.offset(from) != plan_.kept.spills.offset(v))
       return false;
     if (plan_.nans.isMixed(v) && plan_.nans.isDirty(from)) return false;  // the edge mends it
   }
   return true;
 }
 
-LlvmValue SpillSlots::addressOf(ValueId v) { return c_.scratchOfGroup(plan_.spills.offset(v), plan_.spills.bytes(v)); }
+LlvmValue SpillSlots::addressOf(ValueId v) {
+  return c_.scratchOfGroup(plan_.kept.spills.offset(v), plan_.kept.spills.bytes(v));
+}
 
 /// Keeps what the region at `point` will read, for this group. With a mask, each of its lanes keeps its own; bases are
 /// then the same for all lanes, whenever they come (ir/sync_points.hpp).
 void SpillSlots::spill(uint32_t resumePoint, const Parts& mask) {
-  for (ValueId v : plan_.liveness.at[resumePoint]) {
-    if (!isDefinedHere(v) || !plan_.spills.isKept(v) || isWhereItWas(v)) continue;
+  for (ValueId v : plan_.kept.liveness.at[resumePoint]) {
+    if (!isDefinedHere(v) || !plan_.kept.spills.isKept(v) || isWhereItWas(v)) continue;
     forEachSlot(values_.slots()[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
       keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addressOf(v), offset),
@@ -55,12 +57,12 @@ void SpillSlots::spill(uint32_t resumePoint, const Parts& mask) {
 }
 
 void SpillSlots::reload(uint32_t resumePoint) {
-  for (ValueId v : plan_.liveness.at[resumePoint]) {
-    if (plan_.rematerialised[v]) {
+  for (ValueId v : plan_.kept.liveness.at[resumePoint]) {
+    if (plan_.kept.rematerialised[v]) {
       instructions_.rematerialise(v);
       continue;
     }
-    if (!plan_.spills.isKept(v)) continue;
+    if (!plan_.kept.spills.isKept(v)) continue;
     forEachSlot(values_.slots()[v], [&](llvm::AllocaInst* slot, size_t offset) {
       LlvmValue spillSlot = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addressOf(v), offset);
       b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), spillSlot, llvm::Align(8)), slot);

@@ -39,7 +39,7 @@ void Values::makeSlots() {
   llvm::IRBuilder<> at(c_.entry);
   slots_.resize(f_.values.size());
   for (ValueId v = 0; v < f_.values.size(); ++v) {
-    if (!plan_.liveness.crossesBlock[v]) continue;
+    if (!plan_.kept.liveness.crossesBlock[v]) continue;
     const ir::Shape& s = shapes_[v];
     const bool isMask = f_.values[v].type == Type::pred;
     if (s.isGrouped()) {
@@ -55,7 +55,7 @@ void Values::makeSlots() {
         slots_[v].bases.push_back(bases);
       }
     }
-    if (!s.isGrouped() || plan_.spills.isDual(v))
+    if (!s.isGrouped() || plan_.kept.spills.isDual(v))
       for (unsigned p = 0; p < coarsening_; ++p)
         slots_[v].vectors.push_back(
             at.CreateAlloca(isMask ? masks_.storageType() : valueType(v, true), nullptr, f_.values[v].name));

@@ -2,13 +2,13 @@
 // overflows; SIMD forms part by part in 32.
 #include <algorithm>
 
-#include "jit/lower.hpp"
+#include "jit/pure_chapters.hpp"
 
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
-using Results = Lower::Results;
+using Results = PureResults;
 
 namespace {
 
@@ -39,26 +39,13 @@ llvm::CmpInst::Predicate predicateOf(std::string_view name) {
 
 }  // namespace
 
-/// `width` bits of `word` from bit `at` on, as a number of `width` or more bits.
-LlvmValue Lower::part(LlvmValue word, unsigned at, unsigned width, bool isSigned, unsigned bits) {
-  LlvmValue wide = b.CreateZExtOrTrunc(word, type(unsignedOf(bits)));
-  wide = b.CreateShl(wide, bits - at - width);
-  return isSigned ? b.CreateAShr(wide, bits - width) : b.CreateLShr(wide, bits - width);
-}
-
-LlvmValue Lower::videoSource(size_t k, Type t) {
+LlvmValue VideoInstructions::videoSource(size_t k, Type t) {
   const Parts8 p = partsOf(i.operands[k].selector, 1, 0);
   return part(in(k, Type::u32), p.number[0] * p.width, p.width, isa::isSigned(t), 64);
 }
 
-LlvmValue Lower::clampTo(LlvmValue v, unsigned width, bool isSigned) {
-  const uint64_t high = (uint64_t{1} << (width - isSigned)) - 1, low = isSigned ? ~high : 0;
-  auto limit = [&](uint64_t n) { return llvm::ConstantInt::get(v->getType(), n, true); };
-  return intrinsic(llvm::Intrinsic::smin, {intrinsic(llvm::Intrinsic::smax, {v, limit(low)}), limit(high)});
-}
-
 /// .sat, then the second operation with c or the merge into it.
-Results Lower::finishVideo(LlvmValue wide, bool isSigned) {
+Results VideoInstructions::finishVideo(LlvmValue wide, bool isSigned) {
   const Parts8 into = partsOf(i.operands[0].selector, 1, 0);
   if (i.mods.name(ModifierKind::Saturate) == "sat") wide = clampTo(wide, into.width, isSigned);
   LlvmValue value = b.CreateTrunc(wide, type(Type::u32));
@@ -77,38 +64,38 @@ Results Lower::finishVideo(LlvmValue wide, bool isSigned) {
   return {b.CreateOr(kept, b.CreateAnd(b.CreateShl(value, at), number(Type::u32, mask)))};
 }
 
-Results Lower::video(llvm::function_ref<LlvmValue(LlvmValue, LlvmValue)> f) {
+Results VideoInstructions::video(llvm::function_ref<LlvmValue(LlvmValue, LlvmValue)> f) {
   return finishVideo(f(videoSource(1, i.type[1]), videoSource(2, i.type[2])), isa::isSigned(i.type[0]));
 }
 
-Results Lower::Vadd() {
+Results VideoInstructions::Vadd() {
   return video([&](LlvmValue x, LlvmValue y) { return b.CreateAdd(x, y); });
 }
-Results Lower::VaddThen() { return Vadd(); }
-Results Lower::Vsub() {
+Results VideoInstructions::VaddThen() { return Vadd(); }
+Results VideoInstructions::Vsub() {
   return video([&](LlvmValue x, LlvmValue y) { return b.CreateSub(x, y); });
 }
-Results Lower::VsubThen() { return Vsub(); }
-Results Lower::Vabsdiff() {
+Results VideoInstructions::VsubThen() { return Vsub(); }
+Results VideoInstructions::Vabsdiff() {
   return video([&](LlvmValue x, LlvmValue y) { return distance(x, y); });
 }
-Results Lower::VabsdiffThen() { return Vabsdiff(); }
-Results Lower::Vmin() {
+Results VideoInstructions::VabsdiffThen() { return Vabsdiff(); }
+Results VideoInstructions::Vmin() {
   return video([&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smin, {x, y}); });
 }
-Results Lower::VminThen() { return Vmin(); }
-Results Lower::Vmax() {
+Results VideoInstructions::VminThen() { return Vmin(); }
+Results VideoInstructions::Vmax() {
   return video([&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smax, {x, y}); });
 }
-Results Lower::VmaxThen() { return Vmax(); }
+Results VideoInstructions::VmaxThen() { return Vmax(); }
 
-LlvmValue Lower::distance(LlvmValue x, LlvmValue y) {
+LlvmValue VideoInstructions::distance(LlvmValue x, LlvmValue y) {
   LlvmValue difference = b.CreateSub(x, y);
   return b.CreateSelect(b.CreateICmpSLT(x, y), b.CreateNeg(difference), difference);
 }
 
 /// A shift by 32 pushes everything out of 32 bits; for .sat the number is first cut to what cannot overflow 64.
-Results Lower::videoShift(bool left) {
+Results VideoInstructions::videoShift(bool left) {
   return video([&](LlvmValue x, LlvmValue amount) {
     const bool wraps = i.mods.name(ModifierKind::ShiftMode) == "wrap";
     amount = wraps ? b.CreateAnd(amount, number(Type::u64, 31))
@@ -120,20 +107,20 @@ Results Lower::videoShift(bool left) {
   });
 }
 
-Results Lower::Vshl() { return videoShift(true); }
-Results Lower::VshlThen() { return videoShift(true); }
-Results Lower::Vshr() { return videoShift(false); }
-Results Lower::VshrThen() { return videoShift(false); }
+Results VideoInstructions::Vshl() { return videoShift(true); }
+Results VideoInstructions::VshlThen() { return videoShift(true); }
+Results VideoInstructions::Vshr() { return videoShift(false); }
+Results VideoInstructions::VshrThen() { return videoShift(false); }
 
-Results Lower::Vset() {
+Results VideoInstructions::Vset() {
   LlvmValue holds = b.CreateICmp(predicateOf(i.mods.name(ModifierKind::Compare)), videoSource(1, i.type[1]),
                                  videoSource(2, i.type[2]));
   return finishVideo(b.CreateZExt(holds, type(Type::u64)), false);
 }
-Results Lower::VsetThen() { return Vset(); }
+Results VideoInstructions::VsetThen() { return Vset(); }
 
 /// The product of two numbers of 33 bits needs 66, so this is done in 128.
-Results Lower::Vmad() {
+Results VideoInstructions::Vmad() {
   llvm::Type* scalar = b.getIntNTy(128);
   llvm::Type* wide = s.vector() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(scalar, kLanes)) : scalar;
   const bool negatesProduct = i.operands[1].negated != i.operands[2].negated, negatesC = i.operands[3].negated;
@@ -159,7 +146,7 @@ Results Lower::Vmad() {
 }
 
 /// The SIMD forms: selectors choose among the parts of a and b together.
-Results Lower::videoParts(unsigned count, llvm::function_ref<LlvmValue(LlvmValue, LlvmValue)> f) {
+Results VideoInstructions::videoParts(unsigned count, llvm::function_ref<LlvmValue(LlvmValue, LlvmValue)> f) {
   const unsigned width = 32 / count;
   const Parts8 x = partsOf(i.operands[1].selector, count, 0), y = partsOf(i.operands[2].selector, count, count);
   const Parts8 into = partsOf(i.operands[0].selector, count, 0);
@@ -182,55 +169,55 @@ Results Lower::videoParts(unsigned count, llvm::function_ref<LlvmValue(LlvmValue
 }
 
 /// (x + y) / 2, rounded up unless negative.
-LlvmValue Lower::average(LlvmValue x, LlvmValue y) {
+LlvmValue VideoInstructions::average(LlvmValue x, LlvmValue y) {
   LlvmValue sum = b.CreateAdd(x, y);
   LlvmValue up = b.CreateZExt(b.CreateICmpSGE(sum, number(Type::u32, 0)), sum->getType());
   return b.CreateAShr(b.CreateAdd(sum, up), 1);
 }
 
-Results Lower::videoCompare(unsigned count) {
+Results VideoInstructions::videoCompare(unsigned count) {
   const auto predicate = predicateOf(i.mods.name(ModifierKind::Compare));
   return videoParts(
       count, [&](LlvmValue x, LlvmValue y) { return b.CreateZExt(b.CreateICmp(predicate, x, y), x->getType()); });
 }
 
-Results Lower::Vadd2() {
+Results VideoInstructions::Vadd2() {
   return videoParts(2, [&](LlvmValue x, LlvmValue y) { return b.CreateAdd(x, y); });
 }
-Results Lower::Vadd4() {
+Results VideoInstructions::Vadd4() {
   return videoParts(4, [&](LlvmValue x, LlvmValue y) { return b.CreateAdd(x, y); });
 }
-Results Lower::Vsub2() {
+Results VideoInstructions::Vsub2() {
   return videoParts(2, [&](LlvmValue x, LlvmValue y) { return b.CreateSub(x, y); });
 }
-Results Lower::Vsub4() {
+Results VideoInstructions::Vsub4() {
   return videoParts(4, [&](LlvmValue x, LlvmValue y) { return b.CreateSub(x, y); });
 }
-Results Lower::Vavrg2() {
+Results VideoInstructions::Vavrg2() {
   return videoParts(2, [&](LlvmValue x, LlvmValue y) { return average(x, y); });
 }
-Results Lower::Vavrg4() {
+Results VideoInstructions::Vavrg4() {
   return videoParts(4, [&](LlvmValue x, LlvmValue y) { return average(x, y); });
 }
-Results Lower::Vabsdiff2() {
+Results VideoInstructions::Vabsdiff2() {
   return videoParts(2, [&](LlvmValue x, LlvmValue y) { return distance(x, y); });
 }
-Results Lower::Vabsdiff4() {
+Results VideoInstructions::Vabsdiff4() {
   return videoParts(4, [&](LlvmValue x, LlvmValue y) { return distance(x, y); });
 }
-Results Lower::Vmin2() {
+Results VideoInstructions::Vmin2() {
   return videoParts(2, [&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smin, {x, y}); });
 }
-Results Lower::Vmin4() {
+Results VideoInstructions::Vmin4() {
   return videoParts(4, [&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smin, {x, y}); });
 }
-Results Lower::Vmax2() {
+Results VideoInstructions::Vmax2() {
   return videoParts(2, [&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smax, {x, y}); });
 }
-Results Lower::Vmax4() {
+Results VideoInstructions::Vmax4() {
   return videoParts(4, [&](LlvmValue x, LlvmValue y) { return intrinsic(llvm::Intrinsic::smax, {x, y}); });
 }
-Results Lower::Vset2() { return videoCompare(2); }
-Results Lower::Vset4() { return videoCompare(4); }
+Results VideoInstructions::Vset2() { return videoCompare(2); }
+Results VideoInstructions::Vset4() { return videoCompare(4); }
 
 }  // namespace ordito::jit

@@ -23,7 +23,7 @@ void WideAccesses::load(const Instruction& i, const Address& a, const Allowance&
     LlvmValue half[2];
     for (unsigned k = 0; k < 2; ++k)
       half[k] = access_.load(a, p, i.operands[1].offset + 8 * int64_t{k}, b_.getInt64Ty(),
-                             masks_.maskOf(allowance.mask, p), plan_.accesses.at(i, 1));
+                             masks_.maskOf(allowance.mask, p), plan_.memory.accesses.at(i, 1));
     for (LlvmValue& word : half) word = events_.butRefused(allowance, p, word);
     LlvmValue v = values_.convertBits(join(half[0], half[1]), values_.valueType(to, true));
     if (i.guard)
@@ -47,7 +47,7 @@ void WideAccesses::store(const Instruction& i) {
     LlvmValue v = operands_.operand(i, 1, Type::b128, s);
     for (unsigned k = 0; k < 2; ++k)
       access_.store(a, p, i.operands[0].offset + 8 * int64_t{k}, half(v, k), masks_.maskOf(mask, p),
-                    plan_.accesses.at(i, 0));
+                    plan_.memory.accesses.at(i, 0));
   }
   if (isOrdered(i)) c_.compilerFence();
 }

@@ -31,28 +31,23 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   AccessPlan accesses = timed(times, "access-plan", [&] {
     return findAccesses({f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, code});
   });
-  return {f,
-          syncPoints,
-          facts,
-          shapes,
-          definitions,
-          std::move(regions),
-          std::move(exits),
-          std::move(parting),
-          std::move(liveness),
-          std::move(speculated),
-          std::move(knownBits),
-          std::move(nans),
-          std::move(versions),
-          std::move(mergedLoads),
-          std::move(prefetches),
-          std::move(nonTemporal),
-          std::move(privateSlots),
-          std::move(counters),
-          std::move(rematerialised),
-          std::move(spills),
-          std::move(code),
-          std::move(accesses)};
+  return {
+      f,
+      syncPoints,
+      facts,
+      shapes,
+      definitions,
+      std::move(regions),
+      std::move(exits),
+      std::move(parting),
+      std::move(speculated),
+      std::move(nans),
+      std::move(versions),
+      std::move(code),
+      {std::move(knownBits), std::move(mergedLoads), std::move(prefetches), std::move(nonTemporal),
+       std::move(privateSlots), std::move(accesses)},
+      {std::move(liveness), std::move(counters), std::move(rematerialised), std::move(spills)},
+  };
 }
 
 CodeInputs codeInputsOf(const Plan& p) {

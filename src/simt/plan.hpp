@@ -27,6 +27,24 @@
 
 namespace ordito::simt {
 
+/// What is decided about accesses to memory.
+struct MemoryPlan {
+  KnownBits knownBits;
+  MergedLoads mergedLoads;
+  Prefetches prefetches;
+  NonTemporal nonTemporal;
+  PrivateSlots privateSlots;
+  AccessPlan accesses;
+};
+
+/// What lives across resume points, and where.
+struct KeptPlan {
+  Liveness liveness;
+  PrivatisedCounters counters;
+  std::vector<char> rematerialised;  // by value
+  SpillSlots spills;
+};
+
 struct Plan {
   const ir::Function& function;
   const ir::SyncPoints& syncPoints;
@@ -37,20 +55,12 @@ struct Plan {
   const Regions regions;
   const EarlyExits exits;
   const Parting parting;
-  const Liveness liveness;
   const std::vector<char> speculated;  // by value: see ir/speculated.hpp
-  const KnownBits knownBits;
   const NanPlan nans;
   const Versions versions;
-  const MergedLoads mergedLoads;
-  const Prefetches prefetches;
-  const NonTemporal nonTemporal;
-  const PrivateSlots privateSlots;
-  const PrivatisedCounters counters;
-  const std::vector<char> rematerialised;  // by value
-  const SpillSlots spills;
   const Code code;
-  const AccessPlan accesses;
+  const MemoryPlan memory;
+  const KeptPlan kept;
 };
 
 /// What a plan is made of; it must outlive the plan.

@@ -1,0 +1,186 @@
+// See float_body.hpp.
+#include "jit/float_body.hpp"
+
+namespace ordito::jit {
+
+using isa::ModifierKind;
+using isa::Type;
+using Results = PureResults;
+
+namespace {
+
+double smallestNormal(Type t) { return t == Type::f64 ? 0x1p-1022 : t == Type::f16 ? 0x1p-14 : 0x1p-126; }
+
+/// Below this, a number rounded to the format's precision without a limit of the exponent is less than the smallest
+/// normal one: half an ulp under it.
+double tinyBelow(Type t) {
+  return t == Type::f16 ? 0x1p-14 - 0x1p-26 : t == Type::bf16 ? 0x1p-126 - 0x1p-135 : smallestNormal(t);
+}
+
+}  // namespace
+
+bool FloatBody::isNearest() const {
+  return !i.has(ModifierKind::Rounding) || i.mods.name(ModifierKind::Rounding) == "rn";
+}
+
+LlvmValue FloatBody::real(LlvmValue like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
+
+/// A number of magnitude below `limit` becomes zero of its sign.
+LlvmValue FloatBody::flushBelow(LlvmValue v, LlvmValue judged, double limit) {
+  LlvmValue zero = b.CreateIntrinsic(llvm::Intrinsic::copysign, {v->getType()}, {real(v, 0), v});
+  return b.CreateSelect(b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs, {judged}), real(judged, limit)), zero, v);
+}
+
+/// .ftz on an operand: a subnormal becomes zero of its sign.
+LlvmValue FloatBody::flush(LlvmValue v, Type t) {
+  return i.has(ModifierKind::Flush) ? flushBelow(v, v, smallestNormal(t)) : v;
+}
+
+/// .ftz judges a product, quotient or fma by its value rounded to 24 bits without a limit of the exponent: just below
+/// the smallest normal number it rounds up to that as a subnormal, and yet is flushed. `scaled` is the operation done
+/// 2^64 times larger, where nothing is subnormal.
+LlvmValue FloatBody::flushTiny(LlvmValue v, llvm::function_ref<LlvmValue()> scaled) {
+  if ((i.type[0] != Type::f32 && i.type[0] != Type::f32x2) || !i.has(ModifierKind::Flush)) return v;
+  return flushBelow(v, scaled(), smallestNormal(Type::f32) * kScale);
+}
+
+LlvmValue FloatBody::scaleUp(LlvmValue v) { return b.CreateFMul(v, real(v, kScale)); }
+
+/// An f16 or bf16, given as its bits, in f32.
+LlvmValue FloatBody::widenHalf(LlvmValue bits, Type t) {
+  if (t == Type::f16) return b.CreateFPExt(b.CreateBitCast(bits, type(Type::f16)), type(Type::f32));
+  return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, type(Type::u32)), 16), type(Type::f32));
+}
+
+/// Operand `k` in the type to compute in: f16 and bf16 as f32.
+LlvmValue FloatBody::floatIn(size_t k, Type t) {
+  return flush(isHalf(t) ? widenHalf(in(k, Type::u16), t) : in(k, t), t);
+}
+
+LlvmValue FloatBody::floatIn(size_t k) { return floatIn(k, i.type[0]); }
+
+/// Half `half` of packed operand `k`, as f32.
+LlvmValue FloatBody::halfIn(size_t k, Type packedType, unsigned half) {
+  LlvmValue word = in(k, Type::u32);
+  const Type t = isa::element(packedType);
+  return flush(widenHalf(b.CreateTrunc(half ? b.CreateLShr(word, 16) : word, type(Type::u16)), t), t);
+}
+
+/// f32 or f64 to f64 + f64 with the last bit set when something was cut off.
+LlvmValue FloatBody::addToOdd(LlvmValue x, LlvmValue y) {
+  LlvmValue sum = b.CreateFAdd(x, y), part = b.CreateFSub(sum, x);
+  LlvmValue error = b.CreateFAdd(b.CreateFSub(x, b.CreateFSub(sum, part)), b.CreateFSub(y, part));
+  LlvmValue grows = b.CreateICmpEQ(b.CreateFCmpOGT(error, real(error, 0)), b.CreateFCmpOGT(sum, real(sum, 0)));
+  return stepToOdd(sum, b.CreateFCmpONE(error, real(error, 0)), grows);
+}
+
+/// f64 to f32, with the last bit set when something was cut off.
+LlvmValue FloatBody::narrowToOdd(LlvmValue v) {
+  LlvmValue narrow = b.CreateFPTrunc(v, type(Type::f32)), back = b.CreateFPExt(narrow, v->getType());
+  LlvmValue grows = b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs, {back}), intrinsic(llvm::Intrinsic::fabs, {v}));
+  return stepToOdd(narrow, b.CreateFCmpONE(back, v), grows);
+}
+
+/// Where `v` is inexact and even, its neighbour of larger magnitude (`grows`) or smaller.
+LlvmValue FloatBody::stepToOdd(LlvmValue v, LlvmValue inexact, LlvmValue grows) {
+  const Type u = unsignedOf(v->getType()->getScalarSizeInBits());
+  LlvmValue bits = b.CreateBitCast(v, type(u));
+  LlvmValue even = b.CreateICmpEQ(b.CreateAnd(bits, number(u, 1)), number(u, 0));
+  LlvmValue stepped = b.CreateAdd(bits, b.CreateSelect(grows, number(u, 1), number(u, ~uint64_t{0})));
+  return b.CreateBitCast(b.CreateSelect(b.CreateAnd(inexact, even), stepped, bits), v->getType());
+}
+
+/// .sat: NaN becomes 0; .relu: negative numbers and -0 become 0.
+LlvmValue FloatBody::clamp(LlvmValue v) {
+  if (i.has(ModifierKind::Relu)) v = b.CreateSelect(b.CreateFCmpOLE(v, real(v, 0)), real(v, 0), v);
+  if (i.mods.name(ModifierKind::Saturate) != "sat") return v;
+  v = b.CreateSelect(b.CreateFCmpOGT(v, real(v, 0)), v, real(v, 0));
+  return b.CreateSelect(b.CreateFCmpOGT(v, real(v, 1)), real(v, 1), v);
+}
+
+/// A result in its final type, with .ftz, .sat and .relu.
+Results FloatBody::floatOut(LlvmValue v, Type t) {
+  if (i.has(ModifierKind::Flush)) v = flushBelow(v, v, tinyBelow(t));
+  v = clamp(v);
+  return {isHalf(t) ? b.CreateBitCast(halfBits(v, t), type(t)) : v};
+}
+
+/// Does `f(read)` on each half of packed operands; read(k) is that half of operand k as f32.
+Results FloatBody::packed(llvm::function_ref<LlvmValue(llvm::function_ref<LlvmValue(size_t)>)> f) {
+  const Type element = isa::element(i.type[0]);
+  LlvmValue halves[2];
+  for (unsigned half = 0; half < 2; ++half) {
+    auto read = [&](size_t k) { return halfIn(k, i.type[0], half); };
+    LlvmValue v = floatOut(f(read), element)[0];
+    halves[half] = b.CreateZExt(b.CreateBitCast(v, type(Type::u16)), type(Type::u32));
+  }
+  return {b.CreateOr(halves[0], b.CreateShl(halves[1], 16))};
+}
+
+/// An operation with a directed rounding, through the runtime.
+LlvmValue FloatBody::directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, Type t) {
+  const std::string name = fmt::format("ordito_{}_{}_{}", operation, i.mods.name(ModifierKind::Rounding), isa::name(t));
+  return calls.perLane(name.c_str(), type(t)->getScalarType(), arguments, s);
+}
+
+Results FloatBody::floatBinary(unsigned opcode) {
+  const auto op = static_cast<llvm::Instruction::BinaryOps>(opcode);
+  const Type t = i.type[0];
+  if (isa::isPacked(t)) return packed([&](const auto& read) { return b.CreateBinOp(op, read(1), read(2)); });
+  const char* name = op == llvm::Instruction::FAdd   ? "add"
+                     : op == llvm::Instruction::FSub ? "sub"
+                     : op == llvm::Instruction::FMul ? "mul"
+                                                     : "div";
+  auto compute = [&](LlvmValue x, LlvmValue y) {
+    return isNearest() ? b.CreateBinOp(op, x, y) : directed(name, {x, y}, t);
+  };
+  LlvmValue x = floatIn(1), y = floatIn(2), result = compute(x, y);
+  if (op == llvm::Instruction::FMul || op == llvm::Instruction::FDiv)
+    result = flushTiny(result, [&] { return compute(scaleUp(x), y); });
+  return floatOut(result, t);
+}
+
+/// An f32 as bf16 bits, by integer arithmetic on its bits: what is added below the kept half decides how it rounds.
+LlvmValue FloatBody::roundToBfloat(LlvmValue v) {
+  const auto mode = i.mods.name(ModifierKind::Rounding);
+  LlvmValue bits = b.CreateBitCast(v, type(Type::u32)), negative = b.CreateICmpSLT(bits, number(Type::u32, 0)), add;
+  LlvmValue none = number(Type::u32, 0), all = number(Type::u32, 0xFFFF);
+  if (mode == "rz")
+    add = none;
+  else if (mode == "rm")
+    add = b.CreateSelect(negative, all, none);
+  else if (mode == "rp")
+    add = b.CreateSelect(negative, none, all);
+  else if (mode == "rna")
+    add = number(Type::u32, 0x8000);
+  else
+    add = b.CreateAdd(b.CreateAnd(b.CreateLShr(bits, 16), number(Type::u32, 1)), number(Type::u32, 0x7FFF));
+  return b.CreateTrunc(b.CreateLShr(b.CreateAdd(bits, add), 16), type(Type::u16));
+}
+
+/// The f16 or bf16 NaN for the f64 NaN `wide`: the upper bits of its payload, quiet.
+LlvmValue FloatBody::narrowNan(LlvmValue wide, Type to) {
+  const unsigned mantissa = to == Type::f16 ? 10 : 7;
+  const uint64_t quietInfinity = to == Type::f16 ? 0x7E00 : 0x7FC0;
+  LlvmValue bits = b.CreateBitCast(wide, type(Type::u64));
+  LlvmValue sign = b.CreateAnd(b.CreateLShr(bits, 48), number(Type::u64, 0x8000));
+  LlvmValue payload = b.CreateAnd(b.CreateLShr(bits, 52 - mantissa), number(Type::u64, (1u << mantissa) - 1));
+  return b.CreateTrunc(b.CreateOr(b.CreateOr(sign, payload), number(Type::u64, quietInfinity)), type(Type::u16));
+}
+
+/// f32 or f64 as the bits of an f16 or bf16.
+LlvmValue FloatBody::halfBits(LlvmValue v, Type to) {
+  const bool isDouble = v->getType()->getScalarType()->isDoubleTy();
+  LlvmValue nan = isDouble ? narrowNan(v, to) : number(Type::u16, 0x7FFF), bits;
+  if (to == Type::f16 && !isNearest()) {
+    const std::string name = fmt::format("ordito_narrow_{}_f16", i.mods.name(ModifierKind::Rounding));
+    bits = calls.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))}, s);
+  } else {
+    LlvmValue narrow = isDouble ? narrowToOdd(v) : v;
+    bits = to == Type::bf16 ? roundToBfloat(narrow)
+                            : b.CreateBitCast(b.CreateFPTrunc(narrow, type(Type::f16)), type(Type::u16));
+  }
+  return b.CreateSelect(b.CreateFCmpUNO(v, v), nan, bits);
+}
+
+}  // namespace ordito::jit
