@@ -113,10 +113,35 @@ LlvmValue AccessEvents::sectorsByLane(const AccessEvent& e, unsigned part) {
                     b_.getInt32(e.bytes)});
 }
 
+/// The runtime looks at the lanes. It keeps what it has seen; where the addresses have the distances of last time, that
+/// may tell without a call, which would spill all vectors that the kernel has in registers.
 LlvmValue AccessEvents::sharedByLane(const AccessEvent& e, unsigned part) {
-  return c_.helper("ordito_count_shared", b_.getInt64Ty(),
-                   {c_.inMemory(addresses_.addressVector(e.at, part, e.offset)), masks_.lanesOrAll(e.mask, part),
-                    b_.getInt32(e.bytes), b_.getInt32(static_cast<uint32_t>(e.kind)), lastPattern()});
+  LlvmValue addresses = addresses_.addressVector(e.at, part, e.offset), lanes = masks_.lanesOrAll(e.mask, part);
+  LlvmValue last = lastPattern();
+  auto ask = [&] {
+    return c_.helper(
+        "ordito_count_shared", b_.getInt64Ty(),
+        {c_.inMemory(addresses), lanes, b_.getInt32(e.bytes), b_.getInt32(static_cast<uint32_t>(e.kind)), last});
+  };
+  if (e.bytes > 4) return ask();
+  if (!e.mask.empty()) addresses = b_.CreateFreeze(addresses);  // lanes that are off may hold anything
+  auto* words = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
+  LlvmValue low = b_.CreateTrunc(addresses, words);
+  LlvmValue places =
+      b_.CreateSub(low, values_.splat(b_.CreateAnd(b_.CreateExtractElement(low, uint64_t{0}), b_.getInt32(~3u))));
+  auto kept = [&](llvm::Type* type, size_t offset) {
+    LlvmValue at = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), last, offset);
+    return b_.CreateAlignedLoad(type, at, llvm::Align(4));
+  };
+  LlvmValue before = kept(words, offsetof(rt::SharedPattern, places));
+  LlvmValue isSame = b_.CreateICmpEQ(masks_.laneBits(b_.CreateICmpEQ(places, before)), b_.getInt32(~0u));
+  LlvmValue isTold = b_.CreateICmpNE(kept(b_.getInt32Ty(), offsetof(rt::SharedPattern, isTold)), b_.getInt32(0));
+  LlvmValue pairs = b_.CreateAnd(b_.CreateAnd(lanes, b_.CreateLShr(lanes, kLanes / 2)),
+                                 kept(b_.getInt32Ty(), offsetof(rt::SharedPattern, halves)));
+  auto one = [&](LlvmValue bits) { return b_.CreateZExt(b_.CreateICmpNE(bits, b_.getInt32(0)), b_.getInt64Ty()); };
+  LlvmValue second =
+      b_.CreateMul(one(pairs), b_.getInt64(rt::SharedCount{2, 1}.packed() - rt::SharedCount{1, 1}.packed()));
+  return unless(b_.CreateAnd(isSame, isTold), b_.CreateAdd(one(lanes), second), ask);
 }
 
 /// Where the runtime keeps the last answer of this access.

@@ -172,6 +172,16 @@ TOGETHER uint32_t countWordsOfBank(const Longs& word, const Longs& on, uint64_t 
   return mostInBank(word, __builtin_convertvector(on, Shorts) & ~repeated);
 }
 
+/// With all lanes on, of `last`, which has just been filled.
+TOGETHER void tellHalves(const Longs& word, SharedPattern& last) {
+  last.isTold = last.words == 1, last.halves = 0;
+  if (last.words != 2 || !last.isDistinct) return;
+  uint32_t banks = 0;
+  for (unsigned l = 0; l < kLanes; ++l) banks |= 1u << (word[l] & 31);
+  for (unsigned l = 0; l < kLanes / 2; ++l) last.halves |= uint32_t{(word[l] & 31) == (word[l + kLanes / 2] & 31)} << l;
+  last.isTold = std::popcount(last.halves) == static_cast<int>(kLanes) - std::popcount(banks);
+}
+
 /// Does the instruction come back with the pattern of last time? Else it is kept.
 TOGETHER bool comesBack(const Longs& at, SharedPattern& last) {
   const Words places = __builtin_convertvector(at - (at[0] & ~uint64_t{3}), Words);
@@ -179,7 +189,7 @@ TOGETHER bool comesBack(const Longs& at, SharedPattern& last) {
   read(before, last.places);
   if (__builtin_reduce_or(places ^ before) == 0) return true;
   std::memcpy(last.places, &places, sizeof places);
-  last.words = 0;
+  last.words = last.isTold = 0;
   return false;
 }
 
@@ -194,10 +204,16 @@ TOGETHER uint32_t countWords(const int64_t* addresses, uint32_t lanes, uint32_t 
   if (isSame && last.words && last.isDistinct) return mostOfDistinct(word, on);
   const auto first = static_cast<uint64_t>(addresses[std::countr_zero(lanes)]) >> 2;
   uint32_t isDistinct = 0;
-  if (lanes == ~0u) return last.words = countWordsOfBank(word, on, first, last.isDistinct);
+  if (lanes == ~0u) {
+    last.words = countWordsOfBank(word, on, first, last.isDistinct);
+    tellHalves(word, last);
+    return last.words;
+  }
   // Worth to know of all lanes, if they are in order: the next one may be told by it.
-  if (isSame && !last.words && !__builtin_reduce_or(((at & 3) + bytes - 1) >> 2))
+  if (isSame && !last.words && !__builtin_reduce_or(((at & 3) + bytes - 1) >> 2)) {
     last.words = countWordsOfBank(word, Longs(~uint64_t{0}), first, last.isDistinct);
+    tellHalves(word, last);
+  }
   return countWordsOfBank(word, on, first, isDistinct);
 }
 

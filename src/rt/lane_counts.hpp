@@ -18,6 +18,10 @@ struct alignas(64) SharedPattern {
   uint32_t places[32];  // bytes from the first lane's word
   uint32_t words;       // of a bank at most, with all lanes on; 0 where nobody has asked yet
   uint32_t isDistinct;  // no two lanes have the same word
+  /// Any of these lanes take as many words of a bank as compiled code sees from them by itself: one, and a second if
+  /// some lane of `halves` is among them with the one 16 later. Strides of powers of two make no other conflicts of
+  /// two.
+  uint32_t isTold, halves;
 };
 
 /// The most distinct words of 4 bytes that the active lanes touch in one of 32 banks, up to 4 `bytes` each; 0 where it

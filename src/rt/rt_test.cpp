@@ -83,6 +83,26 @@ TEST(Runtime, CountsLanesTogetherAsOneByOne) {
   }
 }
 
+/// What compiled code sees from a pattern that is told (SharedPattern) is what a look at each lane tells, for any
+/// lanes.
+TEST(Runtime, TellsPatternsOfSharedMemory) {
+  std::mt19937 random(2);
+  const auto kind = machine::AccessKind::Load;
+  unsigned told = 0, withPairs = 0;
+  for (int round = 0; round < 5000; ++round) {
+    const std::array<int64_t, 32> addresses = someAddresses(random);
+    SharedPattern last{};
+    countShared(addresses.data(), ~0u, 4, kind, last);
+    if (!last.isTold) continue;
+    ++told, withPairs += last.halves != 0;
+    const uint32_t lanes = static_cast<uint32_t>(random()) | 1;
+    const uint32_t wavefronts = 1 + ((lanes & lanes >> 16 & last.halves) != 0);
+    ASSERT_EQ(countShared(addresses.data(), lanes, 4, kind).wavefronts, wavefronts) << round;
+  }
+  EXPECT_GT(told, 1000u);
+  EXPECT_GT(withPairs, 100u);
+}
+
 /// PTX ISA, "mbarrier": a phase is over when as many arrived as were announced, and the next one begins.
 TEST(Runtime, EndsThePhaseOfAnMbarrier) {
   alignas(8) std::byte shared[64]{};
