@@ -62,13 +62,22 @@ __attribute__((visibility("default"))) unsigned int la_version(unsigned int vers
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
+/// How much of a library's name says which interface it has: libnvvm.so.4 of libnvvm.so.4.0.0.
+static int lengthOfSoname(const char* name) {
+  const char* suffix = strstr(name, ".so.");
+  const char* second = suffix ? strchr(suffix + strlen(".so."), '.') : NULL;
+  return second ? (int)(second - name) : (int)strlen(name);
+}
+
 __attribute__((visibility("default"))) char* la_objsearch(const char* name, uintptr_t* cookie, unsigned int flag) {
   (void)cookie, (void)flag;
   static __thread char ours[kMostPath];
   const char* folders[] = {ownFolder, nvvmFolder};
+  const char* base = baseName(name);
+  if (strncmp(base, "lib", 3) != 0) return (char*)name;
   for (size_t i = 0; i < 2; ++i) {
-    if (snprintf(ours, sizeof ours, "%s%s", folders[i], baseName(name)) >= (int)sizeof ours) break;
-    if (strncmp(baseName(name), "lib", 3) == 0 && access(ours, R_OK) == 0) return ours;
+    if (snprintf(ours, sizeof ours, "%s%.*s", folders[i], lengthOfSoname(base), base) >= (int)sizeof ours) break;
+    if (access(ours, R_OK) == 0) return ours;
   }
   return (char*)name;
 }

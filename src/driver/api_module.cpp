@@ -7,6 +7,7 @@
 #include "driver/api.hpp"
 #include "driver/extensions.hpp"
 #include "driver/fatbin.hpp"
+#include "driver/foreign_compilers.hpp"
 #include "driver/grid_groups.hpp"
 #include "driver/module.hpp"
 
@@ -22,6 +23,7 @@ CUfunction handleOf(Function* function) { return reinterpret_cast<CUfunction>(fu
 CUresult loadCopy(CUmodule* module, const void* data, size_t bytes, const std::string& origin, bool contracts = true) {
   ORDITO_CONTEXT(context);
   if (!module || !data) return CUDA_ERROR_INVALID_VALUE;
+  tellOfForeignCompilers();
   if (bytes == 0) bytes = imageBytes(data);
   if (bytes == 0) return remember(CUDA_ERROR_INVALID_IMAGE, origin + ": neither PTX text nor a fat binary");
   std::string copy(static_cast<const char*>(data), bytes);

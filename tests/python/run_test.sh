@@ -31,6 +31,28 @@ expect 'the path of a wheel leads to ours' 'extension 0' "$ordito" run "$python"
 expect 'a library that Ordito lacks is named' 'libcutensor.so.2 is NVIDIA.s' "$ordito" run "$python" loads.py "$scratch/wheel/libcutensor.so.2" of_the_wheel
 expect 'and used, without a word if quiet' '^of_the_wheel 1$' env ORDITO_QUIET=1 "$ordito" run "$python" loads.py "$scratch/wheel/libcutensor.so.2" of_the_wheel
 
+cp wheel/libcutensor.so.2 wheel/libnvvm.so.4.0.0
+expect 'a full version is the same library' '^nvvmGetErrorString ' "$ordito" run "$python" loads.py "$scratch/wheel/libnvvm.so.4.0.0" nvvmGetErrorString 0
+
+# A program that is no Python and no shell finds a compiler by itself.
+cat > compiles.c <<'PROGRAM'
+#include <dlfcn.h>
+#include <stdio.h>
+int cuInit(unsigned);
+int cuDevicePrimaryCtxRetain(void**, int);
+int cuCtxSetCurrent(void*);
+int cuModuleLoadData(void**, const void*);
+int main(int count, char** words) {
+  void *context, *module;
+  if (count < 2 || !dlopen(words[1], RTLD_NOW)) return 1;
+  if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context)) return 2;
+  return cuModuleLoadData(&module, ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n");
+}
+PROGRAM
+"$compiler" compiles.c -o compiles "$toolkit/lib64/libcuda.so" -ldl || exit 1
+cp wheel/libcutensor.so.2 wheel/libnvvm.so.4
+expect 'a compiler that is not ours is named in any program' 'libnvvm.so.4 is NVIDIA.s, and this program compiles with it' "$ordito" run ./compiles "$scratch/wheel/libnvvm.so.4"
+
 cat > child.py <<'PYTHON'
 import subprocess, sys
 subprocess.run([sys.executable, "loads.py", sys.argv[1], "cuInit", "0"], check=True)

@@ -37,10 +37,12 @@ class Linker {
   nvJitLinkResult add(nvJitLinkInputType type, std::string bytes, const std::string& name) {
     const std::scoped_lock lock(mutex_);
     const std::span image(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
-    const bool mayBePtx = type == NVJITLINK_INPUT_PTX || type == NVJITLINK_INPUT_CUBIN || type == NVJITLINK_INPUT_ANY;
-    if (type == NVJITLINK_INPUT_LTOIR)
+    const bool mayBePtx = type == NVJITLINK_INPUT_PTX || type == NVJITLINK_INPUT_CUBIN ||
+                          type == NVJITLINK_INPUT_LTOIR || type == NVJITLINK_INPUT_ANY;
+    // Our libNVVM makes PTX where NVIDIA's makes intermediate code. What begins as bitcode does is another's.
+    if (type == NVJITLINK_INPUT_LTOIR && (bytes.starts_with("BC") || bytes.starts_with("\xed\x43\x4e\x7f")))
       return report(NVJITLINK_ERROR_INCORRECT_INPUT_TYPE,
-                    name + ": there is no intermediate code for linking here, only PTX");
+                    name + ": this is intermediate code of another compiler; Ordito links PTX");
     if (ordito::driver::isFatbin(image)) return addFatbin(image, name);
     if (!mayBePtx)
       return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": no fat binary, and PTX in no other form");
@@ -92,15 +94,17 @@ class Linker {
                                            "-variables-used",
                                            "-optimize-unused-variables",
                                            "-Xptxas",
+                                           "-lto",
+                                           "-Xnvvm",
                                            "-split-compile",
                                            "-no-cache",
                                            "-jump-table-density"};
     const std::string_view name = word.substr(0, word.find('='));
     if (name == "-arch" || name == "--gpu-architecture")
       return readArch(word.substr(std::min(name.size() + 1, word.size())));
-    if (name == "-lto" || name == "-ptx" || name == "-Xnvvm")
+    if (name == "-ptx")
       return report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
-                    fmt::format("{}: there is no link-time optimisation here; parts are PTX and stay so", word));
+                    fmt::format("{}: the parts are not made one PTX; the driver links them when it loads them", word));
     const bool isKnown = std::any_of(kWithoutEffect.begin(), kWithoutEffect.end(), [&](std::string_view known) {
       return name == known || (known == "-O" && name.starts_with("-O"));
     });
@@ -226,7 +230,7 @@ nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void* cubin) {
   return NVJITLINK_SUCCESS;
 }
 
-// Only link-time optimisation makes one PTX of many parts.
+// Nothing makes one PTX of many parts.
 nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle, size_t*) { return NVJITLINK_ERROR_LTO_NOT_ENABLED; }
 nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle, char*) { return NVJITLINK_ERROR_LTO_NOT_ENABLED; }
 

@@ -226,6 +226,11 @@ TEST_F(Nvvm, LinesAndDebugInformation) {
   EXPECT_TRUE(has(debug, ".debug_info") && has(debug, ", debug")) << debug;
 }
 
+TEST_F(Nvvm, WhatIsLinkedLaterIsPtx) {
+  add(module(kQuotient));
+  EXPECT_EQ(ptx({"-gen-lto"}), ptx());
+}
+
 TEST_F(Nvvm, MistakesAreNamed) {
   EXPECT_EQ(compile(), NVVM_ERROR_NO_MODULE_IN_PROGRAM);
   size_t size = 0;

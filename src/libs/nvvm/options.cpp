@@ -37,6 +37,7 @@ bool read(std::string_view word, Options& options) {
   const size_t equals = std::min(word.find('='), word.size());
   const std::string_view name = word.substr(0, equals), value = word.substr(std::min(equals + 1, word.size()));
   if (word == "-g") return options.isDebug = true;
+  if (word == "-gen-lto") return true;  // what is linked later is PTX here, which libnvJitLink knows
   if (word == "-generate-line-info") return options.hasLines = true;
   if (name == "-opt" && (value == "0" || value == "3")) return options.optimises = value == "3", true;
   if (name == "-arch") return readArch(value, options.capability);
@@ -50,8 +51,6 @@ Expected<Options> readOptions(std::span<const char* const> words) {
   Options options;
   for (const char* word : words) {
     const std::string_view text = word ? word : "";
-    if (text == "-gen-lto")
-      return fail("-gen-lto: there is no intermediate code for linking here; leave the option out to get PTX");
     if (!read(text, options)) return fail("{}: no option of libNVVM, or no value of it", text);
   }
   return options;
