@@ -125,6 +125,7 @@ machine::GridLaunch PreparedLaunch::grid() const {
   grid.counters = counters_;
   grid.mayAwaitBlocks = function.layout.mayAwaitBlocks;
   grid.cooperative = request_.cooperative;
+  grid.priority = request_.priority;
   grid.witness = [this] { return engine().witness(module_->parsed(), request_.function->kernel, {request_.block}); };
   return grid;
 }
@@ -194,6 +195,7 @@ Expected<std::shared_ptr<const PreparedLaunch>> prepareLaunch(LaunchRequest requ
   prepared->compiled_ = std::move(*compiled);
   prepared->module_ = request.function->module.shared_from_this();
   prepared->request_ = std::move(request);
+  if (prepared->request_.stream) prepared->request_.priority = prepared->request_.stream->priority();
   prepared->request_.stream = nullptr;  // the stream owns the operation, not the other way round
   return prepared;
 }

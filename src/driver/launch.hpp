@@ -21,6 +21,7 @@ struct LaunchRequest {
   std::vector<std::byte> parameters;          // laid out as the kernel's parameter block
   std::vector<std::byte*> parameterPointers;  // into it; only nodes of graphs have them, for programs that ask
   bool cooperative = false;
+  int priority = 0;  // the stream's
 };
 
 /// Why a launch is refused; `configuration` when the grid or the block is to blame.

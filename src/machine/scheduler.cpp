@@ -97,7 +97,7 @@ class Scheduler::Pool {
   GridResult run(const GridLaunch& launch) {
     Running grid(launch, launch.number ? launch.number : nextGridNumber());
     chooseChunk(grid);
-    bool shared = grid.blocks > 1 && threads_ > 1;
+    const bool shared = (grid.blocks > 1 && threads_ > 1) || launch.priority < 0;
     std::vector<std::thread> crowd;
     const bool eachItsThread = launch.cooperative && !launch.executable->canSuspend();
     if (eachItsThread) {
@@ -107,6 +107,10 @@ class Scheduler::Pool {
       publish(grid);
     }
     work(grid);
+    while (!grid.exhausted()) {  // it gave way
+      helpBetter(grid);
+      work(grid);
+    }
     for (auto& thread : crowd) thread.join();
     if (shared && !eachItsThread) withdraw(grid);
     // Now all have said where their blocks wait.
@@ -152,7 +156,7 @@ class Scheduler::Pool {
     if (!worker.begin(grid.launch, grid.id, threads_, grid.deadlock ? &*grid.deadlock : nullptr))
       return report(grid, Worker::noMemory(grid.launch));
     if (grid.started && !grid.begun.exchange(true)) grid.started->begun();
-    while (!grid.stop.load(std::memory_order_relaxed)) {
+    while (!grid.stop.load(std::memory_order_relaxed) && (worker.hasSuspended() || !givesWay(grid))) {
       uint64_t first = grid.next.fetch_add(grid.chunk, std::memory_order_relaxed);
       if (first >= grid.blocks) break;
       uint64_t last = std::min(first + grid.chunk, grid.blocks);
@@ -186,6 +190,7 @@ class Scheduler::Pool {
     {
       std::lock_guard lock(mutex_);
       grids_.push_back(&grid);
+      urgent_ = std::min(urgent_.load(), grid.launch.priority);
       version_.fetch_add(1, std::memory_order_release);
       sleeping = sleeping_;
       if (grids_.size() == 1) watch_.notify_one();
@@ -197,20 +202,52 @@ class Scheduler::Pool {
 
   void withdraw(Running& grid) {
     std::unique_lock lock(mutex_);
-    grids_.erase(std::find(grids_.begin(), grids_.end(), &grid));
+    remove(grid);
     grid.left.wait(lock, [&] { return grid.users == 0; });
   }
 
-  /// A grid that still has blocks to give, or null; only started ones of `group` if that is not null. The caller
-  /// becomes one of its users.
+  /// A grid that still has blocks to give, or null: the first of the best priority; only started ones of `group` if
+  /// that is not null. The caller becomes one of its users.
   Running* choose(const void* group = nullptr) {
+    Running* best = nullptr;
     for (Running* grid : grids_) {
       const bool suits = !group || (grid->started && grid->started->group == group);
-      if (!suits || grid->exhausted()) continue;
-      ++grid->users;
-      return grid;
+      if (!suits || grid->exhausted() || (best && best->launch.priority <= grid->launch.priority)) continue;
+      best = grid;
+      if (grid->launch.priority <= urgent_) break;  // there is none better
     }
-    return nullptr;
+    if (best) ++best->users;
+    return best;
+  }
+
+  /// Whether a grid of better priority has blocks to give, so that the thread that runs `grid` should leave it. Blocks
+  /// that wait for others of their grid are not left alone, so a thread that has some stays.
+  bool givesWay(const Running& grid) {
+    if (urgent_.load(std::memory_order_relaxed) >= grid.launch.priority || grid.launch.cooperative) return false;
+    std::lock_guard lock(mutex_);
+    return std::any_of(grids_.begin(), grids_.end(), [&](const Running* other) {
+      return other->launch.priority < grid.launch.priority && !other->exhausted();
+    });
+  }
+
+  /// The thread that launched `grid` runs blocks of better ones.
+  void helpBetter(const Running& grid) {
+    std::unique_lock lock(mutex_);
+    while (Running* other = choose()) {
+      if (other->launch.priority >= grid.launch.priority) {
+        leave(lock, *other);
+        return;
+      }
+      serve(lock, *other);
+    }
+  }
+
+  void remove(const Running& grid) {
+    grids_.erase(std::find(grids_.begin(), grids_.end(), &grid));
+    if (urgent_ == 0) return;
+    int best = 0;
+    for (const Running* other : grids_) best = std::min(best, other->launch.priority);
+    urgent_ = best;
   }
 
   using Lock = std::unique_lock<std::mutex>;
@@ -232,7 +269,7 @@ class Scheduler::Pool {
 
   /// The last user has left a started grid. Nobody leaves before all blocks are taken, so nobody will come either.
   void finish(Lock& lock, Running& grid) {
-    grids_.erase(std::find(grids_.begin(), grids_.end(), &grid));
+    remove(grid);
     lock.unlock();
     grid.started->finished(std::move(grid.result));
     delete &grid;
@@ -320,6 +357,7 @@ class Scheduler::Pool {
   std::condition_variable startedChanged_;  // a started grid is there or has finished
   // A deque: what is chosen and what ends is near its front, and behind it thousands of grids may wait.
   std::deque<Running*> grids_;
+  std::atomic<int> urgent_{0};        // the best priority of those in the list; 0 if it is empty
   std::atomic<uint64_t> version_{0};  // counts published grids
   unsigned sleeping_ = 0;
   Clock::time_point lastFinished_;  // when a started grid finished

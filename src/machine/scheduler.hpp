@@ -6,6 +6,9 @@
 // cooperative launch has a thread of its own, and another grid gets more threads once it is seen not to advance, each
 // time after a longer wait: blocks that are only slow look the same from here, and thousands of threads would make them
 // slower.
+//
+// Of several grids, that of the best priority gives its blocks first: a thread that runs another grid turns to it when
+// its block has ended, as a GPU's block scheduler does (CUDA C++ Programming Guide, "Stream Priorities").
 #pragma once
 
 #include <atomic>
@@ -38,6 +41,7 @@ struct GridLaunch {
   bool counters = false;
   bool mayAwaitBlocks = true;    // a block may wait for a later one, so a grid that stands still gets more threads
   bool cooperative = false;      // every block must make progress at once
+  int priority = 0;              // smaller is better
   NestedGrid* nested = nullptr;  // what the grid's kernel launches belongs to; null: it launches nothing
   std::function<std::shared_ptr<const Executable>()> witness;  // who is asked about a fault; may be empty
 };

@@ -146,6 +146,36 @@ TEST(Scheduler, TakesGridsFromManyThreads) {
   EXPECT_EQ(sum, 4u * 200 * 45);
 }
 
+// The sixth block of a grid waits until a grid of better priority is there, whose first block waits until another
+// thread than its own runs it: that must be the first grid's, which gives no block until the better one has none left.
+TEST(Scheduler, ABetterPriorityGoesBeforeAtTheNextBlock) {
+  Scheduler scheduler(1);
+  constexpr uint32_t kBetter = 50;
+  std::atomic<uint32_t> begunBetter{0}, begunWhileBetter{0}, ranByFirst{0};
+  std::atomic<std::thread::id> first{};
+  Block better([&](const BlockFrame&) {
+    ++begunBetter;
+    if (std::this_thread::get_id() == first.load()) ++ranByFirst;
+    while (ranByFirst == 0) std::this_thread::yield();
+  });
+  Block plain([&](const BlockFrame& frame) {
+    first = std::this_thread::get_id();
+    while (frame.ctaid[0] == 5 && begunBetter == 0) std::this_thread::yield();
+    if (begunBetter > 0 && begunBetter < kBetter) ++begunWhileBetter;
+  });
+  std::thread launcher([&] {
+    while (first.load() == std::thread::id()) std::this_thread::yield();
+    GridLaunch launch = launchOf(better, {kBetter, 1, 1});
+    launch.priority = -1;
+    EXPECT_FALSE(scheduler.run(launch).fault);
+  });
+  EXPECT_FALSE(scheduler.run(launchOf(plain, {100, 1, 1})).fault);
+  launcher.join();
+  EXPECT_EQ(begunBetter, kBetter);
+  EXPECT_GT(ranByFirst, 0u);
+  EXPECT_LE(begunWhileBetter, 1u) << "the block that was running, and no other";
+}
+
 TEST(Scheduler, ATinyGridIsQuick) {
   Scheduler scheduler(2);
   Block block([](const BlockFrame&) {});

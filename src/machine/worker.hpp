@@ -50,6 +50,7 @@ class Worker {
   /// Starts blocks [first, last) in order; the fault that stopped it, if any. Some may be suspended.
   std::optional<Fault> runBlocks(const GridLaunch& launch, uint64_t first, uint64_t last,
                                  const std::atomic<bool>& stop);
+  bool hasSuspended() const { return !waiting_.empty(); }
   /// Runs the suspended blocks to their ends, unless the launch is stopped. Ends the worker's part in it.
   std::optional<Fault> finish(const GridLaunch& launch, const std::atomic<bool>& stop);
   /// Adds what this thread's blocks have counted.
