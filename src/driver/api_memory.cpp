@@ -194,6 +194,7 @@ CUresult cuMemGetInfo(size_t* free, size_t* total) {
 
 CUresult cuMemAlloc(CUdeviceptr* pointer, size_t bytes) {
   ORDITO_CONTEXT(context);
+  context->synchronizeImplicitly();
   return allocateDevice(context->device, pointer, bytes);
 }
 
@@ -204,6 +205,7 @@ CUresult cuMemAllocPitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size
   size_t rows = (width + 511) / 512 * 512;
   if (rows < width || height > ~size_t{0} / rows) return CUDA_ERROR_INVALID_VALUE;
   *pitch = rows;
+  context->synchronizeImplicitly();
   return allocateDevice(context->device, pointer, rows * height);
 }
 
@@ -232,7 +234,7 @@ CUresult cuMemAllocHost(void** pointer, size_t bytes) { return cuMemHostAlloc(po
 
 CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
   ORDITO_CONTEXT(context);
-  (void)context;
+  context->synchronizeImplicitly();
   constexpr unsigned kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   if (flags & ~kKnown) return CUDA_ERROR_INVALID_VALUE;
   return allocateHostMemory(pointer, bytes, MemoryKind::Host, flags);

@@ -1,6 +1,7 @@
 // See context.hpp.
 #include "driver/context.hpp"
 
+#include "base/environment.hpp"
 #include "base/thread_state.hpp"
 #include "driver/module.hpp"
 #include "driver/results.hpp"
@@ -77,6 +78,10 @@ Context* Context::from(CUcontext handle) {
 
 // The driver's manual, cuDevicePrimaryCtxReset: "Resetting the primary context does not release it", so who retained it
 // may make it current again.
+void Context::synchronizeImplicitly() {
+  if (readEnvironment().implicitSync) group.synchronizeAll();
+}
+
 bool Context::usable() {
   if (!alive && this == device.primary && retained > 0) revive();
   return alive;

@@ -85,6 +85,9 @@ class Context {
   /// modules, streams, events.
   void destroy();
   void revive();
+  /// Waits for everything if allocations are to do so: the variable ORDITO_IMPLICIT_SYNC (CUDA C++ Programming Guide,
+  /// "Implicit Synchronization").
+  void synchronizeImplicitly();
   /// Alive, or brought back: a primary context that was reset may be made current by those who retained it.
   bool usable();
 

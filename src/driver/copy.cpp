@@ -166,6 +166,34 @@ bool isDevices(uint64_t address) {
   return allocation && allocation->kind == MemoryKind::Device;
 }
 
+/// So much of the host's memory is copied at the call, to a place of the driver's: the call returns before the copy is
+/// made, and the host may use its memory again (the same page, for transfers from pageable memory).
+constexpr uint64_t kMostStaged = 64 * 1024;
+
+/// Listeners are to see what a copy reads and writes as one operation, so there it waits.
+bool isStaged(const CopyRequest& r) {
+  return bytesOf(r.extent) <= kMostStaged && isDevices(r.to.base) && !machine::allocations().find(r.from.base) &&
+         !machine::hasListeners();
+}
+
+Work staged(const CopyRequest& request) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(bytesOf(request.extent));
+  const Extent& e = request.extent;
+  CopyRequest in = request, out = request;
+  in.to = out.from = {number(bytes->data()), e.width, e.width * e.height};
+  copyRows(in);
+  return [bytes, out](std::string&) {
+    copyRows(out);
+    return CUDA_SUCCESS;
+  };
+}
+
+/// Must the host wait for a copy that is called synchronous, or that reads or writes memory that CUDA does not know?
+bool doesCallWait(const CopyRequest& r, bool synchronous, bool pageable) {
+  const bool isInside = isDevices(r.to.base) && isDevices(r.from.base);
+  return (synchronous && !isInside) || pageable;
+}
+
 /// Which calls return when the copy has been made (CUDA Runtime API, "API synchronization behavior"): synchronous ones
 /// but for those inside the device, and asynchronous ones to memory that CUDA does not know. One from such memory has
 /// only been staged.
@@ -188,7 +216,10 @@ CUresult copy(Context& context, const CopyRequest& request, const std::shared_pt
                     .to = request.to.base,
                     .from = request.from.base,
                     .bytes = bytesOf(request.extent)};
-  return submit(context, std::move(operation), stream, synchronous || pageable, doesHostWait(request, synchronous));
+  const bool fromStage = isStaged(request);
+  if (fromStage) operation.run = staged(request), operation.quick = true;
+  return submit(context, std::move(operation), stream, !fromStage && doesCallWait(request, synchronous, pageable),
+                doesHostWait(request, synchronous));
 }
 
 CUresult prepareFill(const Fill& request, Work& work) {

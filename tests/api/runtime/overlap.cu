@@ -1,12 +1,14 @@
 // What goes on at the same time as what, and what two events measure of it. Nothing here depends on how fast anything
 // is: a kernel that waits for a word of the host's ends only if the host went on meanwhile, and kernels that wait for a
 // time give the least that a measurement can be.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
 
 #include "expect.hpp"
+#include "gate.hpp"
 
 using Clock = std::chrono::steady_clock;
 
@@ -54,19 +56,6 @@ class Word {
  private:
   int* host_ = nullptr;
   int* device_ = nullptr;
-};
-
-/// A host function that holds its stream.
-class Gate {
- public:
-  explicit Gate(cudaStream_t stream) { EXPECT_OK(cudaLaunchHostFunc(stream, wait, this)); }
-  void open() { isOpen_ = true; }
-
- private:
-  static void wait(void* gate) {
-    while (!static_cast<Gate*>(gate)->isOpen_) std::this_thread::yield();
-  }
-  std::atomic<bool> isOpen_{false};
 };
 
 struct Buffers {
@@ -143,21 +132,7 @@ static void copiesBehindKernels(const Buffers& b, cudaStream_t computing) {
 }
 
 /// cudaMemcpy, of more than what a driver buffers, does not return before its copy is done, nor cudaFree before the
-/// device is idle. A thread asks for it; it is not back as long as the stream is held.
-template <class Call>
-static void waits(cudaStream_t stream, Call call) {
-  Gate gate(stream);
-  std::atomic<bool> isBack{false};
-  std::thread caller([&] {
-    call();
-    isBack = true;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT(!isBack);
-  gate.open();
-  caller.join();
-}
-
+/// device is idle.
 static void callsThatWait(const Buffers& b, cudaStream_t stream) {
   std::vector<int> pageable(Buffers::kCount);
   const size_t bytes = pageable.size() * sizeof(int);
@@ -167,6 +142,21 @@ static void callsThatWait(const Buffers& b, cudaStream_t stream) {
   int* scratch;
   EXPECT_OK(cudaMalloc(&scratch, 16));
   waits(stream, [&] { EXPECT_OK(cudaFree(scratch)); });
+}
+
+/// Copies within the device, and of up to 64 KB of memory that CUDA does not know, return while the stream is held; the
+/// host may write to that memory at once.
+static void callsThatDoNotWait(const Buffers& b, cudaStream_t stream) {
+  constexpr int kStaged = 64 * 1024 / sizeof(int);
+  std::vector<int> pageable(kStaged, 5);
+  Gate gate(stream);
+  EXPECT_OK(cudaMemcpy(b.device, pageable.data(), kStaged * sizeof(int), cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaMemcpy(b.device + kStaged, b.device, kStaged * sizeof(int), cudaMemcpyDeviceToDevice));
+  std::fill(pageable.begin(), pageable.end(), 0);
+  EXPECT(cudaStreamQuery(nullptr) == cudaErrorNotReady);
+  gate.open();
+  EXPECT_OK(cudaMemcpy(b.pinned, b.device, 2 * kStaged * sizeof(int), cudaMemcpyDeviceToHost));
+  EXPECT(b.pinned[0] == 5 && b.pinned[kStaged - 1] == 5 && b.pinned[kStaged] == 5 && b.pinned[2 * kStaged - 1] == 5);
 }
 
 /// Two events around a kernel measure no less than the kernel and no more than the host's clock around both.
@@ -261,6 +251,7 @@ int main() {
   copiesBesideKernels(buffers, streams[0], streams[1]);
   copiesBehindKernels(buffers, streams[0]);
   callsThatWait(buffers, streams[0]);
+  callsThatDoNotWait(buffers, streams[0]);
   timingPattern(streams);
   timingStreams(buffers, streams);
   for (cudaStream_t s : streams) EXPECT_OK(cudaStreamDestroy(s));
