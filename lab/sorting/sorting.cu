@@ -157,7 +157,8 @@ void runOnesweep(Context& c, lab::Measurement& row) {
     LAB_CHECK(cudaMemsetAsync(words.get(), 0, words.length() * sizeof(unsigned)));
     launchOnesweep<kSweepWarps, kSweepEach>(c.keys.get(), c.keys.get(), other.get(), n, counting, counts.get(),
                                             words.get());
-    lab::launched("sortingOnesweep");
+    for (const char* counting : {"sortingDigits", "sortingStarts"}) lab::launched(counting);
+    for (unsigned pass = 0; pass < kDigitPasses; ++pass) lab::launched("sortingOnesweep");
   });
   row.block = dim3(32 * kSweepWarps);
 }

@@ -324,6 +324,7 @@ inline void runBattery(Context& c, lab::Measurement& row) {
       lab::launched("append");
     }
   };
+  numbers.clear();
   battery();
   row.kernel = "append";
   row.grid = row.block = dim3(1);
