@@ -267,8 +267,8 @@ void Checker::launchBegan(const machine::LaunchEvent& launch) {
   Lock lock(mutex_);
   const auto child = children_.extract(launch.launch);
   const auto shared = child ? child.mapped().first : Races::share();
-  const Family::Member self = child ? child.mapped().second : shared->family.add(std::nullopt);
-  shared->family.setLaunch(self, known);
+  const Family::Member self = child ? child.mapped().second : Races::first(*shared, known);
+  if (child) shared->family.setLaunch(self, known);
   auto& made = running_[launch.launch] = std::make_unique<Running>(std::move(known), shared, self);
   made->operation = current.point;
 }
@@ -290,6 +290,7 @@ void Checker::launchEnded(const machine::LaunchEvent& launch) {
 void Checker::allocated(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_[a.address] = a;
+  for (auto& [launch, r] : running_) r->launch.allocationsChanged();
   if (options_.followsValues) initialisation_.allocated(a);
   operations_.allocated(a);
   for (auto it = freed_.lower_bound(a.address); it != freed_.end() && it->first < a.address + a.bytes;)
@@ -299,6 +300,7 @@ void Checker::allocated(const machine::Allocation& a) {
 void Checker::freed(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_.erase(a.address);
+  for (auto& [launch, r] : running_) r->launch.allocationsChanged();
   if (options_.followsValues) initialisation_.freed(a);
   operations_.freed(current.point, a, findings_);
   freed_[a.address] = a;

@@ -15,14 +15,13 @@ void join(Knowledge& into, const Knowledge& from) {
 }
 
 /// Clocks begin at 1, so that 0 is before everything.
-Clocks::Clocks(uint32_t threads)
-    : threads_(threads), clock_(2 * threads, 1), base_(2 * threads), warp_(threads), all_(threads) {}
+Clocks::Clocks(uint32_t threads) : threads_(threads), clock_(2 * threads, 1), base_(2 * threads) {}
 
 Clock Clocks::known(uint32_t thread, ActorId other) const {
   Clock best = base_[other];
-  if (!all_[thread].empty()) best = std::max(best, all_[thread][other]);
+  if (!all_.empty() && !all_[thread].empty()) best = std::max(best, all_[thread][other]);
   const uint32_t of = other % threads_;
-  if (of / kWarpSize == thread / kWarpSize && !warp_[thread].empty())
+  if (of / kWarpSize == thread / kWarpSize && !warp_.empty() && !warp_[thread].empty())
     best = std::max(best, warp_[thread][of % kWarpSize + (other < threads_ ? 0 : kWarpSize)]);
   return best;
 }
@@ -34,17 +33,25 @@ bool Clocks::knows(ActorId self, ActorId other, Clock at) const {
   return at <= known(thread, other);
 }
 
-/// The base of each thread is its clock now; clocks go on behind it.
+/// The base of each thread is its clock now; clocks go on behind it. Nobody knows more of an agent than its base unless
+/// it was told.
 void Clocks::meetAll() {
-  for (uint32_t t = 0; t < threads_; ++t) {
-    base_[agentOf(t)] = known(t, agentOf(t));
-    base_[t] = clock_[t]++;
-    all_[t].clear();
-  }
+  ++meetings_;
+  if (!warp_.empty() || !all_.empty())
+    for (uint32_t t = 0; t < threads_; ++t) base_[agentOf(t)] = known(t, agentOf(t));
+  for (uint32_t t = 0; t < threads_; ++t) base_[t] = clock_[t]++;
+  all_.clear();
+}
+
+Knowledge& Clocks::ofWarp(uint32_t thread) {
+  if (warp_.empty()) warp_.resize(threads_);
+  if (warp_[thread].empty()) warp_[thread].resize(2 * kWarpSize);
+  return warp_[thread];
 }
 
 void Clocks::learn(uint32_t thread, const Knowledge& from) {
   if (from.empty()) return;
+  if (all_.empty()) all_.resize(threads_);
   if (all_[thread].empty()) all_[thread].resize(2 * threads_);
   join(all_[thread], from);
 }
@@ -61,7 +68,7 @@ void Clocks::acquire(uint32_t thread, const Knowledge& released) { learn(thread,
 /// Lanes of one warp that know nothing of other warps need no more than the clocks of the warp.
 void Clocks::meet(std::span<const uint32_t> threads, const Knowledge& also) {
   const bool isOneWarp = also.empty() && std::ranges::all_of(threads, [&](uint32_t t) {
-                           return t / kWarpSize == threads[0] / kWarpSize && all_[t].empty();
+                           return t / kWarpSize == threads[0] / kWarpSize && (all_.empty() || all_[t].empty());
                          });
   if (!isOneWarp) {
     Knowledge together = also;
@@ -71,8 +78,7 @@ void Clocks::meet(std::span<const uint32_t> threads, const Knowledge& also) {
   }
   Knowledge together(2 * kWarpSize);
   for (uint32_t t : threads) {
-    if (warp_[t].empty()) warp_[t].resize(2 * kWarpSize);
-    join(together, warp_[t]);
+    join(together, ofWarp(t));
     together[t % kWarpSize] = clock_[t]++;
   }
   for (uint32_t t : threads) warp_[t] = together;
@@ -83,8 +89,7 @@ void Clocks::commit(uint32_t thread) { ++clock_[agentOf(thread)]; }
 void Clocks::waitForCopies(uint32_t thread, uint32_t open) {
   const Clock begun = clock_[agentOf(thread)] - 1;  // groups that are closed
   if (open >= begun) return;
-  if (warp_[thread].empty()) warp_[thread].resize(2 * kWarpSize);
-  Clock& known = warp_[thread][kWarpSize + thread % kWarpSize];
+  Clock& known = ofWarp(thread)[kWarpSize + thread % kWarpSize];
   known = std::max(known, begun - open);
 }
 

@@ -29,6 +29,8 @@ class Clocks {
   uint32_t threads() const { return threads_; }
   ActorId agentOf(uint32_t thread) const { return threads_ + thread; }
   Clock now(ActorId actor) const { return clock_[actor]; }
+  /// How often all threads have met.
+  uint32_t meetings() const { return meetings_; }
   /// Has what `other` did at its time `at` happened before what `self` does now?
   bool knows(ActorId self, ActorId other, Clock at) const;
 
@@ -50,12 +52,14 @@ class Clocks {
  private:
   Clock known(uint32_t thread, ActorId other) const;
   void learn(uint32_t thread, const Knowledge& from);
+  Knowledge& ofWarp(uint32_t thread);
 
-  const uint32_t threads_;
-  std::vector<Clock> clock_;     // of each actor
-  std::vector<Clock> base_;      // known to all, by actor
-  std::vector<Knowledge> warp_;  // by thread: of the actors of its warp, 32 threads and 32 agents
-  std::vector<Knowledge> all_;   // by thread: of all actors, if it was needed since the last meetAll
+  uint32_t threads_, meetings_ = 0;
+  std::vector<Clock> clock_;  // of each actor
+  std::vector<Clock> base_;   // known to all, by actor
+  // By thread, made when one needs it: of the actors of its warp, 32 threads and 32 agents; of all actors since the
+  // last meetAll.
+  std::vector<Knowledge> warp_, all_;
 };
 
 void join(Knowledge& into, const Knowledge& from);

@@ -62,7 +62,7 @@ Launch::Launch(const machine::LaunchEvent& event)
       block_(event.block),
       layout_(machine::layoutKernel(event.module, event.function)),
       hasUnorderedBlocks_(check::hasUnorderedBlocks(event.module, event.function)),
-      takesHeap_(takesHeap(event.module)) {}
+      takesHeap_(check::takesHeap(event.module)) {}
 
 uint32_t Launch::functionIndex(const ptx::Function& function) const {
   return static_cast<uint32_t>(&function - module_.functions.data());
@@ -108,6 +108,13 @@ std::optional<Object> Launch::parameter(const machine::BlockFrame& frame, uint32
 }
 
 std::optional<Object> Launch::objectOf(const machine::AccessEvent& access) {
+  Known& known = objects_[access.at.line % objects_.size()];
+  if (known.function != &access.at.function || known.line != access.at.line || known.space != access.space)
+    known = {&access.at.function, access.at.line, access.space, findObject(access)};
+  return known.object;
+}
+
+std::optional<Object> Launch::findObject(const machine::AccessEvent& access) {
   const ptx::Function& function = access.at.function;
   const auto it = roots_.try_emplace(&function, function).first;
   std::optional<Object> only;

@@ -1,6 +1,7 @@
 // What the checker knows of a launch while it runs: its kernel, where its variables lie, and the words for reports.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,8 +32,10 @@ class Launch {
  public:
   explicit Launch(const machine::LaunchEvent& event);
 
-  /// What the address of the access was made from; nothing if that is not known or ambiguous.
+  /// What the address of the access was made from; nothing if that is not known or ambiguous. It is the same for all
+  /// blocks, and kept until allocationsChanged().
   std::optional<Object> objectOf(const machine::AccessEvent& access);
+  void allocationsChanged() { objects_.fill({}); }
   /// The shared variable at an offset of the window.
   std::optional<Object> sharedAt(const machine::WarpSite& at, uint64_t offset) const;
   /// May the address be of something that only the launch itself knows: a parameter, a constant, grid.sync()'s words,
@@ -45,6 +48,9 @@ class Launch {
   static bool initialises(const machine::WarpSite& at);
   /// Are all its accesses plain or relaxed atomics, so that nothing orders its blocks?
   bool hasUnorderedBlocks() const { return hasUnorderedBlocks_; }
+
+  /// May kernels have taken memory from the heap?
+  bool takesHeap() const { return takesHeap_; }
 
   /// Of a block.
   uint32_t threads() const { return static_cast<uint32_t>(block_.count()); }
@@ -62,6 +68,7 @@ class Launch {
                                  machine::AccessSpace space) const;
   std::optional<Object> parameter(const machine::BlockFrame& frame, uint32_t offset) const;
   uint32_t functionIndex(const ptx::Function& function) const;
+  std::optional<Object> findObject(const machine::AccessEvent& access);
 
   const ptx::Module& module_;
   const ptx::Function& kernel_;
@@ -71,6 +78,14 @@ class Launch {
   machine::KernelLayout layout_;
   bool hasUnorderedBlocks_ = false, takesHeap_ = false;
   std::map<const ptx::Function*, FunctionRoots> roots_;
+  /// What objectOf() has answered last for lines of these numbers.
+  struct Known {
+    const ptx::Function* function = nullptr;
+    uint32_t line = 0;
+    machine::AccessSpace space{};
+    std::optional<Object> object;
+  };
+  std::array<Known, 256> objects_;
 };
 
 }  // namespace ordito::check

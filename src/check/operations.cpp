@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "check/launch.hpp"
 #include "check/races.hpp"
+#include "check/touch.hpp"
 
 namespace ordito::check {
 
@@ -28,11 +30,8 @@ bool mayUseMemory(Kind kind) {
          kind == Kind::Free || kind == Kind::Allocation;
 }
 
-bool isStrong(const AccessEvent& a) {
-  const bool isAtomic = a.kind == AccessKind::Atomic || a.kind == AccessKind::Reduction;
-  const bool isWide = a.scope == machine::MemoryScope::Gpu || a.scope == machine::MemoryScope::System;
-  return isWide && (isAtomic || a.order != machine::MemoryOrder::Weak);
-}
+/// For all of the device?
+bool isStrongForAll(const AccessEvent& a) { return isWide(a.scope) && isStrong(a); }
 
 bool isHosts(uint64_t address) {
   const auto found = machine::allocations().find(address);
@@ -120,8 +119,8 @@ Operations::Touched& Operations::at(Operation& operation, const Launch& launch, 
   side.kernel = launch.finding(Rule::RaceStream).kernel;
   side.call = operation.call;
   operation.touched.push_back({.use = writes ? Use::Write : Use::Read,
-                               .isStrong = isStrong(access),
-                               .isOfSystem = isStrong(access) && access.scope == machine::MemoryScope::System,
+                               .isStrong = isStrongForAll(access),
+                               .isOfSystem = isStrongForAll(access) && access.scope == machine::MemoryScope::System,
                                .isOrdering = !launch.hasUnorderedBlocks(),
                                .node = operation.node,
                                .side = std::move(side)});
@@ -146,10 +145,17 @@ void Operations::accessed(StreamPoint point, const Launch& launch, const AccessE
   if (!operation) return;
   knownPage_ = ~uint64_t{0};
   const bool writes = access.kind != AccessKind::Load && access.kind != AccessKind::MatrixLoad && !isCopy;
-  if (!writes && isStrong(access)) readsStrongly(*operation);
+  if (!writes && isStrongForAll(access)) readsStrongly(*operation);
   if (access.kind == AccessKind::Atomic) readsStrongly(*operation);
   Touched* const from = reads ? &at(*operation, launch, access, writes) : nullptr;
   Touched* const to = isTarget ? &at(*operation, launch, access, true) : nullptr;
+  const uint32_t first = static_cast<uint32_t>(std::countr_zero(access.at.lanes));
+  if (const uint64_t bytes = isCopy ? 0 : bytesInOnePiece(access); bytes) {
+    const uint64_t begin = access.addressOf(first), rest = ByteSet::kPage - begin % ByteSet::kPage;
+    note(*operation, *from, begin, std::min(bytes, rest));
+    if (bytes > rest) note(*operation, *from, begin + rest, bytes - rest);
+    return;
+  }
   for (uint32_t rest = access.at.lanes; rest; rest &= rest - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
     if (from)

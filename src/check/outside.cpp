@@ -28,22 +28,33 @@ bool knows(const Reach& reach, uint64_t block, ActorId actor, Clock at) {
   return it != reach->end() && actor < it->second->size() && at <= (*it->second)[actor];
 }
 
+const Outside::Thread& Outside::of(uint32_t thread) const {
+  static const Thread nothing;
+  return threads_.empty() ? nothing : threads_[thread];
+}
+
+Outside::Thread& Outside::made(uint32_t thread) {
+  if (threads_.empty()) threads_.resize(count_);
+  return threads_[thread];
+}
+
 void Outside::acquire(uint32_t thread, const Reach& reach) {
-  threads_[thread].known = joined(threads_[thread].known, reach);
+  if (reach) made(thread).known = joined(of(thread).known, reach);
 }
 
 void Outside::see(uint32_t thread, const Reach& reach, bool isAtomic) {
-  Thread& t = threads_[thread];
+  Thread& t = made(thread);
   t.seen = joined(t.seen, reach);
   if (isAtomic) t.hoped = joined(t.hoped, reach);
 }
 
 void Outside::acquireSeen(uint32_t thread) {
-  if (threads_[thread].seen) acquire(thread, std::exchange(threads_[thread].seen, nullptr));
+  if (of(thread).seen) acquire(thread, std::exchange(made(thread).seen, nullptr));
 }
 
 template <class Threads>
 void Outside::meetThose(const Threads& threads) {
+  if (threads_.empty()) return;
   Reach known, hoped;
   for (uint32_t t : threads) {
     known = joined(known, threads_[t].known);
@@ -57,6 +68,6 @@ void Outside::meetThose(const Threads& threads) {
 }
 
 void Outside::meet(std::span<const uint32_t> threads) { meetThose(threads); }
-void Outside::meetAll() { meetThose(std::views::iota(uint32_t{0}, static_cast<uint32_t>(threads_.size()))); }
+void Outside::meetAll() { meetThose(std::views::iota(uint32_t{0}, count_)); }
 
 }  // namespace ordito::check

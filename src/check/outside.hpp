@@ -24,20 +24,20 @@ bool knows(const Reach& reach, uint64_t block, ActorId actor, Clock at);
 /// Of one block.
 class Outside {
  public:
-  explicit Outside(uint32_t threads) : threads_(threads) {}
+  explicit Outside(uint32_t threads) : count_(threads) {}
 
-  const Reach& known(uint32_t thread) const { return threads_[thread].known; }
+  const Reach& known(uint32_t thread) const { return of(thread).known; }
   /// Known only if a relaxed atomic operation without a fence behind it counted as an acquire.
-  const Reach& hoped(uint32_t thread) const { return threads_[thread].hoped; }
+  const Reach& hoped(uint32_t thread) const { return of(thread).hoped; }
   /// What the thread's strong writes make known: what it knew, and had done, at its last wide fence.
-  const Reach& fenced(uint32_t thread) const { return threads_[thread].fenced; }
+  const Reach& fenced(uint32_t thread) const { return of(thread).fenced; }
 
   void acquire(uint32_t thread, const Reach& reach);
   /// A strong read without an acquire; of an atomic operation it may be hoped that it is one.
   void see(uint32_t thread, const Reach& reach, bool isAtomic);
   /// A fence: what was seen is acquired.
   void acquireSeen(uint32_t thread);
-  void setFenced(uint32_t thread, Reach reach) { threads_[thread].fenced = std::move(reach); }
+  void setFenced(uint32_t thread, Reach reach) { made(thread).fenced = std::move(reach); }
   void meet(std::span<const uint32_t> threads);
   void meetAll();
 
@@ -47,8 +47,11 @@ class Outside {
   };
   template <class Threads>
   void meetThose(const Threads& threads);
+  const Thread& of(uint32_t thread) const;
+  Thread& made(uint32_t thread);
 
-  std::vector<Thread> threads_;
+  uint32_t count_;
+  std::vector<Thread> threads_;  // empty: nobody knows anything
 };
 
 }  // namespace ordito::check

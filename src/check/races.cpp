@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "check/launch.hpp"
+#include "machine/lanes.hpp"
 
 namespace ordito::check {
 
@@ -18,26 +19,18 @@ using machine::SyncEvent;
 
 namespace {
 
-constexpr uint32_t kWordBytes = 4;
 constexpr size_t kForeignReads = 2;          // of other blocks: whoever writes is in another block than one of two
 constexpr size_t kForeignReadsInOrder = 16;  // where some of them may be ordered
 
 constexpr const char* kWords[] = {
     "read", "write", "read", "write", "atomic operation", "atomic operation", "copy", "mbarrier operation"};
 
-bool isAtomic(AccessKind kind) { return kind == AccessKind::Atomic || kind == AccessKind::Reduction; }
-bool doesWrite(AccessKind kind) {
-  return kind == AccessKind::Store || kind == AccessKind::MatrixStore || isAtomic(kind);
-}
 bool acquires(MemoryOrder o) {
   return o == MemoryOrder::Acquire || o == MemoryOrder::AcquireRelease || o == MemoryOrder::Sequential;
 }
 bool releases(MemoryOrder o) {
   return o == MemoryOrder::Release || o == MemoryOrder::AcquireRelease || o == MemoryOrder::Sequential;
 }
-
-/// Does what it does reach the other blocks?
-bool isWide(MemoryScope scope) { return scope == MemoryScope::Gpu || scope == MemoryScope::System; }
 
 uint64_t keyOf(AccessSpace space, uint64_t address) {
   return address / kWordBytes * 2 + (space == AccessSpace::Shared ? 1 : 0);
@@ -56,7 +49,17 @@ void forEachThread(const machine::WarpSite& at, F visit) {
 
 const char* wordOf(AccessKind kind) { return kWords[static_cast<size_t>(kind)]; }
 
-std::shared_ptr<Races::Shared> Races::share() { return std::make_shared<Shared>(); }
+std::shared_ptr<Races::Shared> Races::share(bool isByLane) {
+  auto shared = std::make_shared<Shared>();
+  shared->isByLane = isByLane;
+  return shared;
+}
+
+Family::Member Races::first(Shared& shared, std::shared_ptr<const Launch> launch) {
+  const Family::Member self = shared.family.add(std::nullopt);
+  shared.family.setLaunch(self, std::move(launch));
+  return self;
+}
 
 Family::Member Races::launched(const machine::ChildLaunchEvent& child) {
   return shared_->family.add(Family::Birth{.parent = self_,
@@ -66,48 +69,70 @@ Family::Member Races::launched(const machine::ChildLaunchEvent& child) {
 }
 
 Races::Block& Races::blockOf(const machine::BlockFrame& frame) {
-  std::unique_ptr<Block>& block = blocks_[numberOf(frame)];
+  const uint64_t number = numberOf(frame);
+  if (number == lastNumber_) return *last_;
+  std::unique_ptr<Block>& block = blocks_[number];
+  if (!block && !spare_.empty()) {
+    block = std::move(spare_.back());
+    spare_.pop_back();
+    block->reset(threadsOf(frame));
+  }
   if (!block) block = std::make_unique<Block>(threadsOf(frame));
-  return *block;
+  lastNumber_ = number;
+  return *(last_ = block.get());
 }
 
 void Races::blockChanged(const machine::BlockEvent& event) {
-  if (event.kind == machine::BlockEvent::Kind::End) blocks_.erase(numberOf(event.frame));
+  if (event.kind != machine::BlockEvent::Kind::End) return;
+  if (auto ended = blocks_.extract(numberOf(event.frame))) spare_.push_back(std::move(ended.mapped()));
+  lastNumber_ = ~uint64_t{0};
 }
 
 /// Bulk copies are not looked at: who may rely on them is a matter of the mbarrier's transactions.
 void Races::accessed(const AccessEvent& access, Findings& findings) {
-  const bool isCopy = access.kind == AccessKind::Copy;
-  if (isCopy && (access.bytes > 16 || access.toSpace != AccessSpace::Shared)) return;
+  if (access.kind == AccessKind::Copy && (access.bytes > 16 || access.toSpace != AccessSpace::Shared)) return;
   Block& block = blockOf(access.at.frame);
-  const uint64_t number = numberOf(access.at.frame);
+  if (canUseRows(access))
+    accessedByRow(access, block, findings);
+  else
+    accessedByLane(access, block, findings);
+  if (access.order != MemoryOrder::Weak && !launch_.hasUnorderedBlocks()) followOrder(access);
+}
+
+Touch Races::touchOf(const AccessEvent& access, const Block& block, uint32_t lane) const {
   const bool isMbarrier = access.kind == AccessKind::Mbarrier;
-  const bool isStrong =
-      isMbarrier ? !Launch::initialises(access.at) : access.order != MemoryOrder::Weak || isAtomic(access.kind);
-  forEachThread(access.at, [&](uint32_t thread) {
-    const uint32_t lane = thread % machine::kWarpSize;
-    const ActorId actor = isCopy ? block.clocks.agentOf(thread) : thread;
-    Touch touch{.block = number,
-                .actor = actor,
-                .at = block.clocks.now(actor),
-                .member = self_,
-                .line = access.at.line,
-                .kind = access.kind,
-                .bytes = 0,
-                .writes = doesWrite(access.kind) || isMbarrier,
-                .isStrong = isStrong,
-                .scope = access.scope,
-                .hasValue = access.stored != nullptr,
-                .address = access.addressOf(lane),
-                .value = access.stored ? access.stored[lane] : 0,
-                .size = access.bytes,
-                .function = &access.at.function};
-    if (!isCopy) return this->touch(access, access.space, touch.address, access.bytes, touch, findings);
-    this->touch(access, access.space, touch.address, access.copied[lane], touch, findings);
+  const uint32_t thread = access.at.warp * machine::kWarpSize + lane;
+  const ActorId actor = access.kind == AccessKind::Copy ? block.clocks.agentOf(thread) : thread;
+  return {.block = numberOf(access.at.frame),
+          .actor = actor,
+          .at = block.clocks.now(actor),
+          .member = self_,
+          .line = access.at.line,
+          .kind = access.kind,
+          .bytes = 0,
+          .writes = doesWrite(access.kind) || isMbarrier,
+          .isStrong = isMbarrier ? !Launch::initialises(access.at) : isStrong(access),
+          .scope = access.scope,
+          .hasValue = access.stored != nullptr,
+          .address = access.addressOf(lane),
+          .value = access.stored ? access.stored[lane] : 0,
+          .size = access.bytes,
+          .function = &access.at.function};
+}
+
+void Races::accessedByLane(const AccessEvent& access, Block& block, Findings& findings) {
+  machine::forEachLane(access.at.lanes, [&](uint32_t lane) {
+    Touch touch = touchOf(access, block, lane);
+    const bool isCopy = access.kind == AccessKind::Copy;
+    this->touch(access, access.space, touch.address, isCopy ? access.copied[lane] : access.bytes, touch, findings);
+    if (!isCopy) return;
     touch.writes = true;
     this->touch(access, access.toSpace, access.targets[lane], access.bytes, touch, findings);
   });
-  followOrder(access);
+}
+
+Shadow& Races::shadowOf(Block& block, AccessSpace space) const {
+  return space == AccessSpace::Shared ? block.shared : shared_->global;
 }
 
 /// One access of one lane, word by word.
@@ -115,12 +140,15 @@ void Races::touch(const AccessEvent& access, AccessSpace space, uint64_t address
                   Findings& findings) {
   if (space != AccessSpace::Shared && space != AccessSpace::Global) return;
   if (space == AccessSpace::Global && launch_.isHeaps(address)) return;
-  Words& words = space == AccessSpace::Shared ? blockOf(access.at.frame).shared : shared_->global;
+  Block& block = blockOf(access.at.frame);
+  Shadow& shadow = shadowOf(block, space);
   for (uint64_t first = address, end = address + bytes; first < end;) {
-    const uint64_t word = first / kWordBytes, last = std::min(end, (word + 1) * kWordBytes);
+    const uint64_t word = first / kWordBytes, last = std::min(end, (word + 1) * kWordBytes), row = first / kRowBytes;
     touch.bytes = 0;
     for (uint64_t byte = first; byte < last; ++byte) touch.bytes |= static_cast<uint8_t>(1u << byte % kWordBytes);
-    compare(access, words[word], touch, space, findings);
+    Shadow::Spread& spread = shadow.spread(row, shadow.row(row));
+    spread.hasAgents |= touch.actor >= block.clocks.threads();
+    compare(access, spread.words[word % (kRowBytes / kWordBytes)], touch, space, findings);
     first = last;
   }
 }
@@ -158,6 +186,10 @@ void Races::compare(const AccessEvent& access, Word& word, const Touch& touch, A
                            (earlier.isStrong || !touch.isStrong);
     if (!earlier.writes && !touch.writes && !isOfBlock(earlier))
       return isCovered && earlier.member == touch.member && ++foreignReads > mostReads;
+    // As of reads of many blocks a few are enough of their atomic operations.
+    if (isAtomic(earlier.kind) && isAtomic(touch.kind) && isCovered && !isOfBlock(earlier) &&
+        earlier.member == touch.member && isWide(earlier.scope) && isWide(touch.scope) && launch_.hasUnorderedBlocks())
+      return ++foreignReads > mostReads;
     const bool conflict = (earlier.writes || touch.writes) && (earlier.bytes & touch.bytes);
     if (!conflict && !isCovered) return false;
     if (areOrdered(block, earlier, touch)) return isCovered;
@@ -247,9 +279,9 @@ void Races::fence(Block& block, const SyncEvent& sync, uint32_t thread) {
   block.fences[thread] = block.release(thread);
 }
 
-/// What strong accesses and fences order inside a block (PTX ISA, "Release and Acquire Patterns").
+/// What strong accesses and fences order inside a block (PTX ISA, "Release and Acquire Patterns"). A kernel without
+/// fences, releases and acquires orders nothing so.
 void Races::followOrder(const AccessEvent& access) {
-  if (access.order == MemoryOrder::Weak) return;
   Block& block = blockOf(access.at.frame);
   const bool isRead = access.kind == AccessKind::Load || isAtomic(access.kind);
   forEachThread(access.at, [&](uint32_t thread) {
@@ -273,7 +305,7 @@ void Races::followOrder(const AccessEvent& access) {
 void Races::synchroniseBarrier(Block& block, const SyncEvent& sync) {
   const bool isFull = sync.threads == 0 || sync.threads >= block.clocks.threads();
   const Message arrived = std::exchange(block.arrived[sync.number], {});
-  if (isFull) return block.clocks.meetAll(), block.outside.meetAll();
+  if (isFull) return block.clocks.meetAll(), block.outside.meetAll(), block.shared.restart();
   std::vector<uint32_t> threads;
   for (size_t warp = 0; warp < sync.met.size(); ++warp)
     for (uint32_t rest = sync.met[warp]; rest; rest &= rest - 1)

@@ -1,13 +1,17 @@
 // Races in shared and in global memory: two accesses that overlap, one of them a write, that nothing orders and that
 // are not both strong (PTX ISA, "Memory Consistency Model"; docs/check.md says what counts as order).
 //
-// Each word of memory remembers who has written and read its bytes last, at which logical time; an access is compared
-// with all of them. Order is that of clocks.hpp, which does not depend on the schedule that ran. Blocks of a launch are
-// unordered, unless the kernel has fences and ordered accesses: then what releases and acquires order is followed
-// (outside.hpp). Kernels that others launch are compared with those (family.hpp).
+// Memory remembers who has written and read its bytes last, at which logical time; an access is compared with all of
+// them: row by row with whole instructions of warps where these cannot race (races_rows.cpp, shadow.hpp), and otherwise
+// word by word and lane by lane (races.cpp), which alone would give the same verdicts. Order is that of clocks.hpp,
+// which does not depend on the schedule that ran. Blocks of a launch are unordered, unless the kernel has fences and
+// ordered accesses: then what releases and acquires order is followed (outside.hpp). Kernels that others launch are
+// compared with those (family.hpp).
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +19,8 @@
 #include "check/family.hpp"
 #include "check/finding.hpp"
 #include "check/outside.hpp"
+#include "check/shadow.hpp"
+#include "check/touch.hpp"
 #include "machine/events.hpp"
 
 namespace ordito::check {
@@ -28,7 +34,10 @@ class Races {
  public:
   /// What a host's launch and the launches from its kernels share.
   struct Shared;
-  static std::shared_ptr<Shared> share();
+  /// `isByLane`: every access is looked at lane by lane and word by word, as tests compare with.
+  static std::shared_ptr<Shared> share(bool isByLane = false);
+  /// The place of the launch that the host has made.
+  static Family::Member first(Shared& shared, std::shared_ptr<const Launch> launch);
 
   Races(Launch& launch, std::shared_ptr<Shared> shared, Family::Member self)
       : launch_(launch), shared_(std::move(shared)), self_(self) {}
@@ -41,27 +50,6 @@ class Races {
   const std::shared_ptr<Shared>& shared() const { return shared_; }
 
  private:
-  /// An access that a word remembers.
-  struct Touch {
-    uint64_t block;
-    ActorId actor;
-    Clock at;
-    Family::Member member;
-    uint32_t line;
-    machine::AccessKind kind;
-    uint8_t bytes;  // a bit for each of the word's
-    bool writes, isStrong;
-    machine::MemoryScope scope;
-    bool hasValue;
-    uint64_t address, value;  // of the whole access
-    uint32_t size;
-    const ptx::Function* function;
-  };
-  struct Word {
-    std::vector<Touch> touches;
-  };
-  using Words = std::unordered_map<uint64_t, Word>;
-
   /// What a release makes known inside the block: of the block itself, and of others.
   struct Message {
     Knowledge own;
@@ -73,25 +61,59 @@ class Races {
   };
 
   struct Block {
-    explicit Block(uint32_t threads) : clocks(threads), outside(threads), fences(threads), seen(threads) {}
+    explicit Block(uint32_t threads) : clocks(threads), outside(threads) {}
     Clocks clocks;
     Outside outside;
-    Words shared;
+    Shadow shared;
     // Order by memory: what was released at a word; by thread what it knew at its last fence and what its next fence
     // acquires.
     std::unordered_map<uint64_t, Message> released;
-    std::vector<Message> fences, seen;
+    std::unordered_map<uint32_t, Message> fences, seen;
     std::unordered_map<uint32_t, Message> arrived;  // at barriers, without waiting
+    /// As new, but for the memory that it has.
+    void reset(uint32_t threads) {
+      clocks = Clocks(threads), outside = Outside(threads);
+      for (auto* messages : {&fences, &seen, &arrived}) messages->clear();
+      released.clear();
+      shared.restart();
+    }
     Message release(uint32_t thread) { return {clocks.release(thread), outside.known(thread)}; }
     void acquire(uint32_t thread, const Message& message) {
       clocks.acquire(thread, message.own);
       outside.acquire(thread, message.outside);
     }
   };
+  /// Bytes of one row that an instruction touches.
+  struct Part {
+    uint64_t row;
+    ByteMask mask;
+  };
+  struct Parts {
+    std::array<Part, 2 * machine::kWarpSize> all;
+    uint32_t count = 0;
+    bool isInjective = true;
+    void add(uint64_t row, const ByteMask& mask);
+    void addRange(uint64_t address, uint64_t bytes);
+  };
 
   Block& blockOf(const machine::BlockFrame& frame);
+  void accessedByLane(const machine::AccessEvent& access, Block& block, Findings& findings);
+  Touch touchOf(const machine::AccessEvent& access, const Block& block, uint32_t lane) const;
+  Shadow& shadowOf(Block& block, machine::AccessSpace space) const;
   void touch(const machine::AccessEvent& access, machine::AccessSpace space, uint64_t address, uint32_t bytes,
              Touch touch, Findings& findings);
+
+  // By rows
+  bool canUseRows(const machine::AccessEvent& access) const;
+  void accessedByRow(const machine::AccessEvent& access, Block& block, Findings& findings);
+  static Parts partsOf(const machine::AccessEvent& access);
+  std::optional<uint32_t> stampOf(const machine::AccessEvent& access, const Block& block, Shadow& shadow,
+                                  const Parts& parts) const;
+  bool enter(const Block& block, Shadow& shadow, Shadow::Row& row, uint32_t stamp, const ByteMask& mask) const;
+  static bool areStepsOfThreads(const Shadow& shadow, const Stamp& earlier, const Stamp& later);
+  bool areOrdered(const Block& block, const Shadow& shadow, const Stamp& earlier, const Stamp& later) const;
+  void touchPart(const machine::AccessEvent& access, Block& block, const Part& part, Findings& findings);
+
   void compare(const machine::AccessEvent& access, Word& word, const Touch& touch, machine::AccessSpace space,
                Findings& findings);
   static bool reaches(const Reach& reach, const Touch& touch);
@@ -110,11 +132,15 @@ class Races {
   const Family::Member self_;
   std::unordered_map<uint64_t, Reach> posted_;  // by word of global memory: what wide releases have made known there
   std::unordered_map<uint64_t, std::unique_ptr<Block>> blocks_;  // that run, by number in the grid
+  std::vector<std::unique_ptr<Block>> spare_;                    // of blocks that have ended
+  uint64_t lastNumber_ = ~uint64_t{0};
+  Block* last_ = nullptr;
 };
 
 struct Races::Shared {
   Family family;
-  Words global;
+  Shadow global;
+  bool isByLane = false;
 };
 
 }  // namespace ordito::check
