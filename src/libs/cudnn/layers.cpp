@@ -1,0 +1,263 @@
+// cuDNN: activation, softmax, pooling, dropout.
+#include <cmath>
+#include <limits>
+
+#include "libs/cudnn/activation.hpp"
+#include "libs/cudnn/convolution.hpp"
+
+using namespace ordito::libs;
+using namespace ordito::libs::cudnn;
+
+// --- activation
+
+cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t d, cudnnActivationMode_t mode,
+                                           cudnnNanPropagation_t nan, double coefficient) {
+  CUDNN_CHECK(d && mode >= CUDNN_ACTIVATION_SIGMOID && mode <= CUDNN_ACTIVATION_SWISH);
+  *d = {mode, nan, mode == CUDNN_ACTIVATION_SWISH && coefficient == 0 ? 1 : coefficient};
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnGetActivationDescriptor(const cudnnActivationDescriptor_t d, cudnnActivationMode_t* mode,
+                                           cudnnNanPropagation_t* nan, double* coefficient) {
+  CUDNN_CHECK(d && mode && nan && coefficient);
+  *mode = d->mode, *nan = d->nan, *coefficient = d->coefficient;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle, cudnnActivationDescriptor_t d, const void* alpha,
+                                     const cudnnTensorDescriptor_t x, const void* from, const void* beta,
+                                     const cudnnTensorDescriptor_t y, void* to) {
+  CUDNN_CHECK(handle && d && alpha && beta && x && y && from && to && x->sameSizes(*y) && x->type == y->type);
+  return submitTyped(handle, "cudnnActivationForward", *x,
+                     [=, a = *d, x = Shape(*x), y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
+                       using E = decltype(zero);
+                       forAll(x.count(), [&](int64_t i) {
+                         const E value = static_cast<const E*>(from)[x.at(i)];
+                         blend.into(static_cast<E*>(to)[y.at(i)], activated(a, static_cast<double>(value)));
+                       });
+                     });
+}
+
+cudnnStatus_t cudnnActivationBackward(cudnnHandle_t handle, cudnnActivationDescriptor_t d, const void* alpha,
+                                      const cudnnTensorDescriptor_t y, const void* ys, const cudnnTensorDescriptor_t dy,
+                                      const void* dys, const cudnnTensorDescriptor_t x, const void* xs,
+                                      const void* beta, const cudnnTensorDescriptor_t dx, void* to) {
+  CUDNN_CHECK(handle && d && alpha && beta && y && dy && x && dx && ys && dys && xs && to);
+  CUDNN_CHECK(y->sameSizes(*dy) && y->sameSizes(*x) && y->sameSizes(*dx) && y->type == dx->type &&
+              dy->type == dx->type);
+  return submitTyped(handle, "cudnnActivationBackward", *y,
+                     [=, a = *d, y = Shape(*y), dy = Shape(*dy), x = Shape(*x), dx = Shape(*dx),
+                      blend = blend(*y, alpha, beta)](auto zero) {
+                       using E = decltype(zero);
+                       forAll(y.count(), [&](int64_t i) {
+                         const auto was = static_cast<double>(static_cast<const E*>(xs)[x.at(i)]);
+                         const auto became = static_cast<double>(static_cast<const E*>(ys)[y.at(i)]);
+                         const auto change = static_cast<double>(static_cast<const E*>(dys)[dy.at(i)]);
+                         blend.into(static_cast<E*>(to)[dx.at(i)], change * slope(a, was, became));
+                       });
+                     });
+}
+
+/// y = activation(alpha1 * convolution + alpha2 * z + bias)
+cudnnStatus_t cudnnConvolutionBiasActivationForward(cudnnHandle_t handle, const void* alpha1,
+                                                    const cudnnTensorDescriptor_t x, const void* from,
+                                                    const cudnnFilterDescriptor_t w, const void* filters,
+                                                    const cudnnConvolutionDescriptor_t d, cudnnConvolutionFwdAlgo_t,
+                                                    void*, size_t, const void* alpha2, const cudnnTensorDescriptor_t z,
+                                                    const void* added, const cudnnTensorDescriptor_t b,
+                                                    const void* bias, const cudnnActivationDescriptor_t activation,
+                                                    const cudnnTensorDescriptor_t y, void* to) {
+  CUDNN_CHECK(handle && alpha1 && alpha2 && x && w && d && z && b && activation && y && from && filters && added &&
+              bias && to);
+  const Convolution c{*x, *w, *y, *d};
+  CUDNN_TRY(c.check());
+  CUDNN_CHECK(z->sameSizes(*y) && z->type == y->type && b->type == y->type && b->rank == 4 && b->spreadsOver(*y));
+  return submitTyped(
+      handle, "cudnnConvolutionBiasActivationForward", c.x,
+      [=, a = *activation, z = Shape(*z), b = Shape(*b), first = scalar(*y, alpha1),
+       second = scalar(*y, alpha2)](auto zero) {
+        using E = decltype(zero);
+        auto* const result = static_cast<E*>(to);
+        const auto* const more = static_cast<const E*>(added);
+        if (added != to || second == 0) {  // z may be y
+          forAll(c.y.count(), [&](int64_t i) { result[c.y.at(i)] = second == 0 ? E(0) : more[z.at(i)]; });
+        }
+        convolve(c, Blend{first, second}, static_cast<const E*>(from), static_cast<const E*>(filters), result);
+        forAll(c.y.count(), [&](int64_t i) {
+          E& value = result[c.y.at(i)];
+          const E shift = static_cast<const E*>(bias)[b.spread(c.y, i)];
+          value = static_cast<E>(activated(a, static_cast<double>(value) + static_cast<double>(shift)));
+        });
+      },
+      c.work());
+}
+
+// --- softmax
+
+namespace {
+
+/// The elements over which a softmax goes: all of an image, or the channels of a place.
+struct Groups {
+  int64_t count, length, places;  // groups, their elements, and how many groups an image has
+
+  Groups(const Shape& x, cudnnSoftmaxMode_t mode) {
+    const int64_t image = x.count() / x.size[0];
+    places = mode == CUDNN_SOFTMAX_MODE_CHANNEL ? image / x.size[1] : 1;
+    length = image / places;
+    count = x.size[0] * places;
+  }
+  /// The number of element k of a group in the tensor.
+  int64_t element(int64_t group, int64_t k) const {
+    return group / places * places * length + k * places + group % places;
+  }
+};
+
+bool isRight(cudnnSoftmaxAlgorithm_t algorithm, cudnnSoftmaxMode_t mode) {
+  return algorithm >= CUDNN_SOFTMAX_FAST && algorithm <= CUDNN_SOFTMAX_LOG &&
+         (mode == CUDNN_SOFTMAX_MODE_INSTANCE || mode == CUDNN_SOFTMAX_MODE_CHANNEL);
+}
+
+}  // namespace
+
+cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algorithm, cudnnSoftmaxMode_t mode,
+                                  const void* alpha, const cudnnTensorDescriptor_t x, const void* from,
+                                  const void* beta, const cudnnTensorDescriptor_t y, void* to) {
+  CUDNN_CHECK(handle && alpha && beta && x && y && from && to && isRight(algorithm, mode));
+  CUDNN_CHECK(x->rank > 1 && x->sameSizes(*y) && x->type == y->type);
+  return submitTyped(
+      handle, "cudnnSoftmaxForward", *x, [=, x = Shape(*x), y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
+        using E = decltype(zero);
+        const Groups groups(x, mode);
+        parallelFor(static_cast<unsigned>(groups.count), [&](unsigned g) {
+          const auto value = [&](int64_t k) {
+            return static_cast<double>(static_cast<const E*>(from)[x.at(groups.element(g, k))]);
+          };
+          double most = -std::numeric_limits<double>::infinity(), sum = 0;
+          for (int64_t k = 0; k < groups.length; ++k) most = std::fmax(most, value(k));
+          for (int64_t k = 0; k < groups.length; ++k) sum += std::exp(value(k) - most);
+          for (int64_t k = 0; k < groups.length; ++k) {
+            const double shifted = value(k) - most;
+            blend.into(static_cast<E*>(to)[y.at(groups.element(g, k))],
+                       algorithm == CUDNN_SOFTMAX_LOG ? shifted - std::log(sum) : std::exp(shifted) / sum);
+          }
+        });
+      });
+}
+
+cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t algorithm, cudnnSoftmaxMode_t mode,
+                                   const void* alpha, const cudnnTensorDescriptor_t y, const void* ys,
+                                   const cudnnTensorDescriptor_t dy, const void* dys, const void* beta,
+                                   const cudnnTensorDescriptor_t dx, void* to) {
+  CUDNN_CHECK(handle && alpha && beta && y && dy && dx && ys && dys && to && isRight(algorithm, mode));
+  CUDNN_CHECK(y->rank > 1 && y->sameSizes(*dy) && y->sameSizes(*dx) && y->type == dy->type && y->type == dx->type);
+  return submitTyped(handle, "cudnnSoftmaxBackward", *y,
+                     [=, y = Shape(*y), dy = Shape(*dy), dx = Shape(*dx), blend = blend(*y, alpha, beta)](auto zero) {
+                       using E = decltype(zero);
+                       const Groups groups(y, mode);
+                       const bool isLog = algorithm == CUDNN_SOFTMAX_LOG;
+                       parallelFor(static_cast<unsigned>(groups.count), [&](unsigned g) {
+                         const auto at = [&](const void* data, const Shape& shape, int64_t k) {
+                           return static_cast<double>(static_cast<const E*>(data)[shape.at(groups.element(g, k))]);
+                         };
+                         double sum = 0;
+                         for (int64_t k = 0; k < groups.length; ++k) sum += at(dys, dy, k) * (isLog ? 1 : at(ys, y, k));
+                         for (int64_t k = 0; k < groups.length; ++k) {
+                           const double p = at(ys, y, k), d = at(dys, dy, k);
+                           blend.into(static_cast<E*>(to)[dx.at(groups.element(g, k))],
+                                      isLog ? d - std::exp(p) * sum : p * (d - sum));
+                         }
+                       });
+                     });
+}
+
+// --- dropout
+
+namespace {
+
+/// A number from 0 to 1 for each element of each call: a finaliser of good mixing over seed, call and element (Steele,
+/// Lea and Flood, "Fast splittable pseudorandom number generators", 2014). A GPU's numbers are others.
+double uniform(uint64_t seed, uint64_t call, uint64_t element) {
+  uint64_t z = seed + 0x9e3779b97f4a7c15 * (call * 0x100000001 + element + 1);
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+  z = (z ^ z >> 27) * 0x94d049bb133111eb;
+  return static_cast<double>((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+/// In the program's states, device memory that is its: so that a graph's launches go on from each other.
+struct DropoutStates {
+  uint64_t seed, calls;
+};
+
+}  // namespace
+
+cudnnStatus_t cudnnDropoutGetStatesSize(cudnnHandle_t handle, size_t* bytes) {
+  CUDNN_CHECK(handle && bytes);
+  *bytes = sizeof(DropoutStates);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnDropoutGetReserveSpaceSize(cudnnTensorDescriptor_t x, size_t* bytes) {
+  CUDNN_CHECK(x && bytes);
+  *bytes = static_cast<size_t>(x->count());  // a byte for each element
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnRestoreDropoutDescriptor(cudnnDropoutDescriptor_t d, cudnnHandle_t handle, float rate, void* states,
+                                            size_t bytes, unsigned long long seed) {
+  CUDNN_CHECK(d && handle && rate >= 0 && rate <= 1 && states && bytes >= sizeof(DropoutStates));
+  *d = {rate, states, seed};
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnSetDropoutDescriptor(cudnnDropoutDescriptor_t d, cudnnHandle_t handle, float rate, void* states,
+                                        size_t bytes, unsigned long long seed) {
+  CUDNN_CHECK(d && handle && rate >= 0 && rate <= 1 && (!states || bytes >= sizeof(DropoutStates)));
+  *d = {rate, states, seed};
+  if (!states) return CUDNN_STATUS_SUCCESS;  // good for the backward pass
+  return submit(handle, "cudnnSetDropoutDescriptor",
+                [=] { *static_cast<DropoutStates*>(states) = DropoutStates{seed, 0}; });
+}
+
+cudnnStatus_t cudnnGetDropoutDescriptor(cudnnDropoutDescriptor_t d, cudnnHandle_t handle, float* rate, void** states,
+                                        unsigned long long* seed) {
+  CUDNN_CHECK(d && handle && rate && states && seed);
+  *rate = d->rate, *states = d->states, *seed = d->seed;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+namespace {
+
+cudnnStatus_t dropout(cudnnHandle_t handle, const char* name, const cudnnDropoutStruct& d, const Shape& x,
+                      const void* from, const Shape& y, void* to, void* reserve, bool isForward) {
+  return submitTyped(handle, name, x, [=](auto zero) {
+    using E = decltype(zero);
+    auto* const kept = static_cast<unsigned char*>(reserve);
+    auto* const states = static_cast<DropoutStates*>(d.states);
+    const double scale = d.rate < 1 ? 1 / (1 - static_cast<double>(d.rate)) : 0;
+    forAll(x.count(), [&](int64_t i) {
+      if (isForward)
+        kept[i] = uniform(states->seed, states->calls, static_cast<uint64_t>(i)) >= static_cast<double>(d.rate);
+      const E value = static_cast<const E*>(from)[x.at(i)];
+      static_cast<E*>(to)[y.at(i)] = kept[i] ? static_cast<E>(scale * static_cast<double>(value)) : E(0);
+    });
+    if (isForward) ++states->calls;
+  });
+}
+
+}  // namespace
+
+cudnnStatus_t cudnnDropoutForward(cudnnHandle_t handle, const cudnnDropoutDescriptor_t d,
+                                  const cudnnTensorDescriptor_t x, const void* from, const cudnnTensorDescriptor_t y,
+                                  void* to, void* reserve, size_t bytes) {
+  CUDNN_CHECK(handle && d && d->states && x && y && from && to && reserve && x->sameSizes(*y) && x->type == y->type);
+  CUDNN_CHECK(bytes >= static_cast<size_t>(x->count()));
+  return dropout(handle, "cudnnDropoutForward", *d, *x, from, *y, to, reserve, true);
+}
+
+cudnnStatus_t cudnnDropoutBackward(cudnnHandle_t handle, const cudnnDropoutDescriptor_t d,
+                                   const cudnnTensorDescriptor_t dy, const void* from, const cudnnTensorDescriptor_t dx,
+                                   void* to, void* reserve, size_t bytes) {
+  CUDNN_CHECK(handle && d && dy && dx && from && to && reserve && dy->sameSizes(*dx) && dy->type == dx->type);
+  CUDNN_CHECK(bytes >= static_cast<size_t>(dy->count()));
+  return dropout(handle, "cudnnDropoutBackward", *d, *dy, from, *dx, to, reserve, false);
+}
