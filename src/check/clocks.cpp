@@ -60,6 +60,7 @@ Knowledge Clocks::release(uint32_t thread) {
   Knowledge knowledge(2 * threads_);
   for (ActorId other = 0; other < 2 * threads_; ++other) knowledge[other] = known(thread, other);
   knowledge[thread] = clock_[thread]++;
+  areEven_ = false;
   return knowledge;
 }
 
@@ -77,6 +78,7 @@ void Clocks::meet(std::span<const uint32_t> threads, const Knowledge& also) {
     return;
   }
   Knowledge together(2 * kWarpSize);
+  areEven_ = false;
   for (uint32_t t : threads) {
     join(together, ofWarp(t));
     together[t % kWarpSize] = clock_[t]++;

@@ -29,6 +29,8 @@ class Clocks {
   uint32_t threads() const { return threads_; }
   ActorId agentOf(uint32_t thread) const { return threads_ + thread; }
   Clock now(ActorId actor) const { return clock_[actor]; }
+  /// Have all threads the same clock, since they have met only all together?
+  bool areEven() const { return areEven_; }
   /// How often all threads have met.
   uint32_t meetings() const { return meetings_; }
   /// Has what `other` did at its time `at` happened before what `self` does now?
@@ -55,6 +57,7 @@ class Clocks {
   Knowledge& ofWarp(uint32_t thread);
 
   uint32_t threads_, meetings_ = 0;
+  bool areEven_ = true;
   std::vector<Clock> clock_;  // of each actor
   std::vector<Clock> base_;   // known to all, by actor
   // By thread, made when one needs it: of the actors of its warp, 32 threads and 32 agents; of all actors since the

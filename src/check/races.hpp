@@ -106,7 +106,7 @@ class Races {
   // By rows
   bool canUseRows(const machine::AccessEvent& access) const;
   void accessedByRow(const machine::AccessEvent& access, Block& block, Findings& findings);
-  static Parts partsOf(const machine::AccessEvent& access);
+  static void findParts(const machine::AccessEvent& access, Parts& parts);
   std::optional<uint32_t> stampOf(const machine::AccessEvent& access, const Block& block, Shadow& shadow,
                                   const Parts& parts) const;
   bool enter(const Block& block, Shadow& shadow, Shadow::Row& row, uint32_t stamp, const ByteMask& mask) const;

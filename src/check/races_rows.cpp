@@ -23,9 +23,16 @@ namespace {
 constexpr uint32_t kMostShared = 512, kMostGlobal = 64;
 constexpr uint32_t kWidest = 32;  // bytes of a lane
 
+/// As forEachLane, and quicker where all lanes are on.
+template <class Body>
+void forEach(uint32_t lanes, Body body) {
+  if (lanes != ~0u) return forEachLane(lanes, body);
+  for (uint32_t lane = 0; lane < machine::kWarpSize; ++lane) body(lane);
+}
+
 }  // namespace
 
-/// One row after the other is usual, so only the last is looked at; a row may have several parts.
+/// Neighbours of the warp are mostly in the same row, so only the last is looked at; a row may have several parts.
 void Races::Parts::add(uint64_t row, const ByteMask& mask) {
   if (count && all[count - 1].row == row) {
     isInjective &= !(all[count - 1].mask & mask).any();
@@ -45,16 +52,24 @@ void Races::Parts::addRange(uint64_t address, uint64_t bytes) {
   }
 }
 
-Races::Parts Races::partsOf(const AccessEvent& access) {
-  Parts parts;
+void Races::findParts(const AccessEvent& access, Parts& parts) {
   const uint32_t lanes = access.at.lanes;
   if (const uint64_t bytes = bytesInOnePiece(access)) {
     parts.addRange(access.addressOf(static_cast<uint32_t>(std::countr_zero(lanes))), bytes);
     parts.isInjective = access.stride != 0 || std::has_single_bit(lanes);
   } else {
-    forEachLane(lanes, [&](uint32_t lane) { parts.addRange(access.addressOf(lane), access.bytes); });
+    uint64_t before = ~uint64_t{0};
+    forEachLane(lanes, [&](uint32_t lane) {
+      const uint64_t address = access.addressOf(lane), offset = address % kRowBytes;
+      if (address == before)
+        parts.isInjective = false;
+      else if (offset + access.bytes <= kRowBytes)
+        parts.add(address / kRowBytes, ByteMask::few(static_cast<uint32_t>(offset), access.bytes));
+      else
+        parts.addRange(address, access.bytes);
+      before = address;
+    });
   }
-  return parts;
 }
 
 /// Not: copies, whose agents come to no barrier; mbarriers; global memory of kernels that order their blocks, or that
@@ -95,17 +110,18 @@ std::optional<uint32_t> Races::stampOf(const AccessEvent& access, const Block& b
   const auto keep = [&](auto numberOfLane) {
     const uint32_t kept = shadow.lanes().add();
     Lanes& all = shadow.lanes()[kept];
-    forEachLane(lanes, [&](uint32_t lane) { all[lane] = static_cast<uint32_t>(numberOfLane(lane)); });
+    forEach(lanes, [&](uint32_t lane) { all[lane] = static_cast<uint32_t>(numberOfLane(lane)); });
     return kept;
   };
   if (access.addresses) {
     bool isNear = true;
-    forEachLane(lanes, [&](uint32_t lane) { isNear &= access.addresses[lane] - s.base + INT32_MAX < UINT32_MAX; });
+    forEach(lanes, [&](uint32_t lane) { isNear &= access.addresses[lane] - s.base + INT32_MAX < UINT32_MAX; });
     if (!isNear) return std::nullopt;
     s.offsets = keep([&](uint32_t lane) { return access.addresses[lane] - s.base; });
   }
   bool isOneClock = true;
-  forEachLane(lanes, [&](uint32_t lane) { isOneClock &= block.clocks.now(first + lane) == s.at; });
+  if (!block.clocks.areEven())
+    forEachLane(lanes, [&](uint32_t lane) { isOneClock &= block.clocks.now(first + lane) == s.at; });
   if (!isOneClock) s.clocks = keep([&](uint32_t lane) { return block.clocks.now(first + lane); });
   if (access.stored) {
     s.values = keep([&](uint32_t lane) { return access.stored[lane]; });
@@ -118,7 +134,8 @@ std::optional<uint32_t> Races::stampOf(const AccessEvent& access, const Block& b
 
 void Races::accessedByRow(const AccessEvent& access, Block& block, Findings& findings) {
   Shadow& shadow = shadowOf(block, access.space);
-  const Parts parts = partsOf(access);
+  Parts parts;
+  findParts(access, parts);
   const auto stamp = stampOf(access, block, shadow, parts);
   if (!stamp) return accessedByLane(access, block, findings);
   const bool overlaps = doesWrite(access.kind) && !isStrong(access) && !parts.isInjective;

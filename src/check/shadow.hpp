@@ -25,6 +25,12 @@ constexpr uint32_t kRowBytes = 128;
 struct ByteMask {
   uint64_t low = 0, high = 0;
   static ByteMask range(uint32_t first, uint32_t end);
+  /// Of at most 32 bytes from `first`.
+  static ByteMask few(uint32_t first, uint32_t bytes) {
+    const uint64_t run = (uint64_t{1} << bytes) - 1;
+    if (first >= 64) return {0, run << (first - 64)};
+    return {run << first, first + bytes > 64 ? run >> (64 - first) : 0};
+  }
   bool any() const { return (low | high) != 0; }
   /// Of a word of the row, by its number.
   uint8_t ofWord(uint32_t word) const {
