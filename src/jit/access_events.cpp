@@ -115,9 +115,9 @@ LlvmValue AccessEvents::sectorsByLane(const AccessEvent& e, unsigned part) {
 
 /// The runtime looks at the lanes. It keeps what it has seen; where the addresses have the distances of last time, that
 /// may tell without a call, which would spill all vectors that the kernel has in registers.
-LlvmValue AccessEvents::sharedByLane(const AccessEvent& e, unsigned part) {
+LlvmValue AccessEvents::sharedByLane(const Instruction& i, const AccessEvent& e, unsigned part) {
   LlvmValue addresses = addresses_.addressVector(e.at, part, e.offset), lanes = masks_.lanesOrAll(e.mask, part);
-  LlvmValue last = lastPattern();
+  LlvmValue last = lastPattern(addressOf(i, e.kind), e.bytes);
   auto ask = [&] {
     return c_.helper(
         "ordito_count_shared", b_.getInt64Ty(),
@@ -144,10 +144,18 @@ LlvmValue AccessEvents::sharedByLane(const AccessEvent& e, unsigned part) {
   return unless(b_.CreateAnd(isSame, isTold), b_.CreateAdd(one(lanes), second), ask);
 }
 
-/// Where the runtime keeps the last answer of this access.
-LlvmValue AccessEvents::lastPattern() {
+/// The register that the addresses come from.
+ValueId AccessEvents::addressOf(const Instruction& i, AccessKind kind) {
+  return i.operands[kind == AccessKind::Load || kind == AccessKind::MatrixLoad ? 1 : 0].reg;
+}
+
+/// Where the runtime keeps the last answer for accesses by the register `address`, in all warps of the group: what a
+/// load by all lanes has found tells of the store behind it, which some of them do.
+LlvmValue AccessEvents::lastPattern(ValueId address, unsigned bytes) {
+  llvm::AllocaInst*& last = patterns_[{address, bytes}];
+  if (last) return last;
   llvm::IRBuilder<> entry(c_.entry);
-  auto* last = entry.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), sizeof(rt::SharedPattern)), nullptr, "pattern");
+  last = entry.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), sizeof(rt::SharedPattern)), nullptr, "pattern");
   last->setAlignment(llvm::Align(alignof(rt::SharedPattern)));
   entry.CreateMemSet(last, b_.getInt8(0), sizeof(rt::SharedPattern), last->getAlign());
   return last;
@@ -171,7 +179,7 @@ LlvmValue AccessEvents::unless(LlvmValue condition, LlvmValue fast, llvm::functi
 
 /// Wavefronts and conflicts of several groups in all parts, packed as the runtime does: one answer is kept for as long
 /// as the groups keep their distances, since banks are relative.
-LlvmValue AccessEvents::sharedOfGroups(const AccessEvent& e, unsigned parts) {
+LlvmValue AccessEvents::sharedOfGroups(const Instruction& i, const AccessEvent& e, unsigned parts) {
   const Address& a = e.at;
   llvm::IRBuilder<> entry(c_.entry);
   auto* answer = entry.CreateAlloca(b_.getInt64Ty(), nullptr, "wavefronts");
@@ -190,7 +198,7 @@ LlvmValue AccessEvents::sharedOfGroups(const AccessEvent& e, unsigned parts) {
   return unless(valid, b_.CreateMul(kept, b_.getInt64(parts)), [&] {
     LlvmValue sum = b_.getInt64(0), first = nullptr;
     for (unsigned p = 0; p < parts; ++p) {
-      LlvmValue packed = sharedByLane(e, p);
+      LlvmValue packed = sharedByLane(i, e, p);
       if (!first) first = packed;
       sum = b_.CreateAdd(sum, packed);
     }
@@ -237,7 +245,7 @@ void AccessEvents::notePhi(ValueId v, ValueId incoming, const std::vector<Parts>
 /// all iterations of a loop in which both advance alike.
 LlvmValue AccessEvents::sectorsOfPairs(const Instruction& i, const AccessEvent& e, unsigned parts) {
   const Address& a = e.at;
-  const ValueId v = i.operands[e.kind == machine::AccessKind::Load ? 1 : 0].reg;
+  const ValueId v = addressOf(i, e.kind);
   LlvmValue allApart = b_.getTrue();
   for (unsigned p = 0; p < parts; ++p) {
     LlvmValue apart = distances_.contains({v, p}) ? b_.CreateLoad(b_.getInt64Ty(), distance(v, p))
@@ -307,14 +315,14 @@ LlvmValue AccessEvents::unitsOf(const Instruction& i, const AccessEvent& e) {
   LlvmValue sum = b_.getInt64(0);
   if (shared && a.isGrouped() && a.groups > 1 && e.mask.empty()) {
     // `tile[y][k]` for many k: one register and many offsets, which are alike but for their place in a word.
-    const size_t at = e.kind == AccessKind::Load || e.kind == AccessKind::MatrixLoad ? 1 : 0;
-    auto& known = countedGroups_[{i.operands[at].reg, e.bytes, (e.offset & 3) + (at ? 0 : 4)}];
-    if (!known) known = sharedOfGroups(e, parts);
+    const bool isLoad = e.kind == AccessKind::Load || e.kind == AccessKind::MatrixLoad;
+    auto& known = countedGroups_[{addressOf(i, e.kind), e.bytes, (e.offset & 3) + (isLoad ? 0 : 4)}];
+    if (!known) known = sharedOfGroups(i, e, parts);
     sum = known;
   } else if (!shared && a.isGrouped() && a.groups == 2 && a.patternless() && e.mask.empty()) {
     sum = sectorsOfPairs(i, e, parts);
   } else {
-    for (unsigned p = 0; p < parts; ++p) sum = b_.CreateAdd(sum, shared ? wavefrontsOf(e, p) : sectorsOf(e, p));
+    for (unsigned p = 0; p < parts; ++p) sum = b_.CreateAdd(sum, shared ? wavefrontsOf(i, e, p) : sectorsOf(e, p));
   }
   return b_.CreateMul(sum, b_.getInt64(coarsening_ / parts));
 }
@@ -428,15 +436,15 @@ LlvmValue AccessEvents::runsWith(LlvmValue begins, LlvmValue lanes) {
 }
 
 /// Wavefronts of one warp's access to shared memory in the low half, those that conflicts added in the high half.
-LlvmValue AccessEvents::wavefrontsOf(const AccessEvent& e, unsigned part) {
+LlvmValue AccessEvents::wavefrontsOf(const Instruction& i, const AccessEvent& e, unsigned part) {
   const Address& a = e.at;
-  if (!a.isGrouped() || a.groups > 1) return sharedByLane(e, part);
+  if (!a.isGrouped() || a.groups > 1) return sharedByLane(i, e, part);
   // Banks are relative: shifting all addresses alike by whole words changes nothing.
   if (e.mask.empty()) return b_.getInt64(rt::countShared(a.pattern.data(), ~0u, e.bytes, e.kind).packed());
   const Run::Kind kind = classify(a.pattern, 0, kLanes, e.bytes);
   if (e.bytes <= 4 && kind != Run::Kind::Scattered)
     return b_.CreateZExt(b_.CreateICmpNE(masks_.laneBits(e.mask[part]), b_.getInt32(0)), b_.getInt64Ty());
-  return sharedByLane(e, part);
+  return sharedByLane(i, e, part);
 }
 
 }  // namespace ordito::jit

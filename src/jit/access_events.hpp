@@ -52,8 +52,9 @@ class AccessEvents : private Emitting {
   LlvmValue groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset);
   LlvmValue sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes);
   LlvmValue sectorsByLane(const AccessEvent& e, unsigned part);
-  LlvmValue sharedByLane(const AccessEvent& e, unsigned part);
-  LlvmValue lastPattern();
+  LlvmValue sharedByLane(const Instruction& i, const AccessEvent& e, unsigned part);
+  static ValueId addressOf(const Instruction& i, machine::AccessKind kind);
+  LlvmValue lastPattern(ValueId address, unsigned bytes);
   LlvmValue unless(LlvmValue condition, LlvmValue fast, llvm::function_ref<LlvmValue()> slow);
   LlvmValue sectorsOfPairs(const Instruction& i, const AccessEvent& e, unsigned parts);
   bool hasFixedDistance(ValueId v) const;
@@ -61,9 +62,9 @@ class AccessEvents : private Emitting {
   llvm::AllocaInst* distance(ValueId v, unsigned part);
   LlvmValue sectorsOfAscending(const AccessEvent& e, unsigned part);
   LlvmValue runsWith(LlvmValue begins, LlvmValue lanes);
-  LlvmValue sharedOfGroups(const AccessEvent& e, unsigned parts);
+  LlvmValue sharedOfGroups(const Instruction& i, const AccessEvent& e, unsigned parts);
   LlvmValue sectorsOf(const AccessEvent& e, unsigned part);
-  LlvmValue wavefrontsOf(const AccessEvent& e, unsigned part);
+  LlvmValue wavefrontsOf(const Instruction& i, const AccessEvent& e, unsigned part);
 
   Masks& masks_;
   Values& values_;
@@ -73,6 +74,8 @@ class AccessEvents : private Emitting {
   using Groups = std::tuple<ValueId, unsigned, int64_t>;  // address, bytes, place in a word
   /// Accesses by several groups to shared memory, in the block being emitted: how many wavefronts they took.
   std::map<Groups, LlvmValue> countedGroups_;
+  /// What the runtime keeps of accesses to shared memory, by the register and the bytes.
+  std::map<std::pair<ValueId, unsigned>, llvm::AllocaInst*> patterns_;
   /// Of phis with two bases: how far these are apart.
   std::map<std::pair<ValueId, unsigned>, llvm::AllocaInst*> distances_;
 };
