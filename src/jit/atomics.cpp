@@ -209,7 +209,10 @@ void Atomics::emitCounts(const Instruction& i, size_t at, const Address& a) {
   b_.SetInsertPoint(on);
 }
 
-void Atomics::emit(const Instruction& i) {
+void Atomics::emit(const Instruction& i) { emitOne(i, plan_.memory.accesses.at(i, i.op == isa::Op::Red ? 0 : 1)); }
+
+/// `i`, or one of the elements of the vector whose `access` it is.
+void Atomics::emitOne(const Instruction& i, const simt::Access& access) {
   const bool returns = i.op != isa::Op::Red;
   const size_t at = returns ? 1 : 0;
   const Type t = i.type[0];
@@ -218,8 +221,7 @@ void Atomics::emit(const Instruction& i) {
   const Allowance allowance = events_.raise(i, {kind, a, i.operands[at].offset, values_.guardedMask(i), isa::bytes(t)});
   const Parts& mask = allowance.mask;
   alignment_.check(i, at, isa::bytes(t), mask);
-  if (plan_.kept.counters.regions[c_.at.resumePoint] && mask.empty() && simt::isCount(i, plan_.definitions))
-    return emitCounts(i, at, a);
+  if (plan_.kept.counters.regions[c_.at.resumePoint] && mask.empty() && access.isCount) return emitCounts(i, at, a);
   const bool isCas = i.op == isa::Op::AtomCas;
   llvm::Type* element = isCas || !(t == Type::f32 || t == Type::f64)
                             ? static_cast<llvm::Type*>(b_.getIntNTy(isa::bits(t)))
@@ -227,9 +229,7 @@ void Atomics::emit(const Instruction& i) {
   const unsigned width = isa::bits(t);
   const Type read = width == 16 ? Type::u16 : isCas ? (width == 32 ? Type::u32 : Type::u64) : t;
   ValueId result = ir::kNoValue;
-  // Compilers write atom where nobody reads the old value; then it is a red.
-  if (returns)
-    ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = plan_.definitions.isRead(v) ? v : ir::kNoValue; });
+  if (access.isRead) ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   auto* vector = llvm::FixedVectorType::get(element, kLanes);
   Parts results;
   for (unsigned p = 0; p < coarsening_; ++p) {
@@ -245,10 +245,10 @@ void Atomics::emit(const Instruction& i) {
       before = events_.butRefused(allowance, p, before);
       LlvmValue old = emitByLanes(i, o, addresses_.addressVector(a, p, offset), lanes, before);
       results.push_back(values_.convertBits(old, values_.valueType(result, true)));
-    } else if (lanes || a.space != ptx::Space::Shared) {
-      emitByLanes(i, o, addresses_.addressVector(a, p, offset), lanes, nullptr);
-    } else {
+    } else if (access.way(lanes != nullptr).way == simt::Way::Unrolled) {
       emitUnread(i, o, sharedOffsets(i, at, a, p), 1);
+    } else {
+      emitByLanes(i, o, addresses_.addressVector(a, p, offset), lanes, nullptr);
     }
   }
   if (result != ir::kNoValue) values_.defineVector(result, results);
@@ -266,6 +266,7 @@ void Atomics::emitVector(const Instruction& i) {
     mask = events_.raise(i, {kind, addresses_.addressOf(i, at), i.operands[at].offset, mask, bytes}).mask;
   alignment_.check(i, at, bytes, mask);
   if (eventCalls_.listens()) c_.at.mask = mask;  // lanes that were refused do none of the elements
+  const simt::Access& access = plan_.memory.accesses.at(i, at);
   unsigned definition = 0;
   for (size_t k = 0; k < elements.size(); ++k) {
     Instruction one = i;
@@ -279,7 +280,7 @@ void Atomics::emitVector(const Instruction& i) {
     }
     one.operands[at].offset += static_cast<int64_t>(k * isa::bytes(i.type[0]));
     one.operands[at + 1] = elements[k];
-    emit(one);
+    emitOne(one, access);
   }
   c_.at.mask = outer;
 }

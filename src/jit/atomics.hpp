@@ -21,6 +21,7 @@ class Atomics : private Chapter {
     ptx::Space space;
     bool compares;
   };
+  void emitOne(const Instruction& i, const simt::Access& access);
   LlvmValue sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes);
   LlvmValue loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes);
   LlvmValue sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part);

@@ -9,6 +9,7 @@
 
 #include "ptx/operands.hpp"
 #include "simt/accesses.hpp"
+#include "simt/privatised_counters.hpp"
 
 namespace ordito::simt {
 namespace {
@@ -123,6 +124,7 @@ class Finder {
     a.isAligned = isAligned(i, m);
     if (const auto fixed = fixedWay(i, m)) {
       a.whole = a.masked = {*fixed, 0};
+      if (i.info().effect == Effect::Atomic) planAtomic(i, m, a);
       return a;
     }
     const bool isStore = i.info().effect == Effect::Store || (i.op == Op::CpAsync && m.operand == 0);
@@ -134,6 +136,15 @@ class Finder {
     a.isNonTemporal = in_.nonTemporal.stores.contains(&i);
     for (bool isMasked : {false, true}) (isMasked ? a.masked : a.whole) = wayOf(i, a, bits, isStore, isMasked);
     return a;
+  }
+
+  /// Compilers write atom where nobody reads the old value; then it is a red.
+  void planAtomic(const Instruction& i, const MemoryAccess& m, Access& a) const {
+    a.isRead = false;
+    ir::forEachDefinition(i, [&](ValueId v, unsigned) { a.isRead |= in_.definitions.isRead(v); });
+    a.isCount = isCount(i, in_.definitions);
+    const bool isScalar = i.op == Op::Atom || i.op == Op::AtomCas || i.op == Op::Red;
+    if (isScalar && !a.isRead && m.space == Space::Shared) a.whole.way = Way::Unrolled;
   }
 
   ElementWay wayOf(const Instruction& i, const Access& a, unsigned bits, bool isStore, bool isMasked) const {
@@ -222,9 +233,9 @@ class Finder {
 };
 
 const char* nameOf(Way way) {
-  constexpr const char* kNames[] = {"none",        "slot",   "merged",   "scalars", "runs",   "strided",
-                                    "interleaved", "places", "words",    "vectors", "tested", "lanes",
-                                    "one by one",  "rows",   "fragment", "image"};
+  constexpr const char* kNames[] = {"none",        "slot",     "merged", "scalars",  "runs",   "strided",
+                                    "interleaved", "places",   "words",  "vectors",  "tested", "lanes",
+                                    "one by one",  "unrolled", "rows",   "fragment", "image"};
   return kNames[static_cast<size_t>(way)];
 }
 
@@ -248,6 +259,7 @@ std::string print(const AccessPlan& plan, const ir::Function& f) {
         const std::string whole = describe(a.whole, a), masked = describe(a.masked, a);
         text += fmt::format("{}: {}", instructionName(i), whole);
         if (whole != masked) text += ", masked " + masked;
+        if (a.isCount) text += ", counts";
         if (a.isNonTemporal) text += ", non-temporal";
         if (!a.isAligned) text += ", checks alignment";
         text += "\n";

@@ -48,6 +48,7 @@ enum class Way : uint8_t {
   Tested,       // contiguous where the lanes turn out to be neighbours, else as Lanes
   Lanes,        // a gather or a scatter
   OneByOne,     // a loop over the lanes: atomics, calls of the runtime
+  Unrolled,     // atomics on shared memory whose old value nobody reads: lane after lane, straight from registers
   Rows,         // rows of 8×8 matrices (ldmatrix, stmatrix)
   Fragment,     // elements of a wmma fragment
   Image,        // by the texture unit
@@ -70,6 +71,8 @@ struct Access {
   bool isTested = true;                // of Tested: there is room for the test
   bool isNonTemporal = false;          // whole contiguous stores may go round the caches
   bool isAligned = false;              // no test of the address is needed
+  bool isRead = true;                  // of atomics: somebody reads what was there before
+  bool isCount = false;                // of atomics: in a region that has them it goes to privatised copies
 
   const ElementWay& way(bool isMasked) const { return isMasked ? masked : whole; }
 };
@@ -92,6 +95,7 @@ struct AccessInputs {
   const NonTemporal& nonTemporal;
   const PrivateSlots& privateSlots;
   const Code& code;
+  const ir::Definitions& definitions;
 };
 
 AccessPlan findAccesses(const AccessInputs& inputs);

@@ -29,7 +29,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   });
   Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions}, {}, times);
   AccessPlan accesses = timed(times, "access-plan", [&] {
-    return findAccesses({f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, code});
+    return findAccesses({f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, code, definitions});
   });
   return {
       f,
