@@ -56,13 +56,15 @@ void forTaps(const Convolution& c, int image, int group, const Visit& visit) {
   for (int channel = 0; channel < c.channels(); ++channel)
     for (int r = 0; r < c.w.size[2]; ++r)
       for (int s = 0; s < c.w.size[3]; ++s)
-        for (int p = 0; p < c.y.size[2]; ++p)
+        for (int p = 0; p < c.y.size[2]; ++p) {
+          const int h = p * c.how.strideH - c.how.padH + r * c.how.dilationH;
+          const bool isRow = h >= 0 && h < c.x.size[2];
+          const int64_t row = isRow ? c.x.at(image, group * c.channels() + channel, h, 0) : -1;
           for (int q = 0; q < c.y.size[3]; ++q) {
-            const int h = p * c.how.strideH - c.how.padH + r * c.how.dilationH;
             const int v = q * c.how.strideW - c.how.padW + s * c.how.dilationW;
-            const bool isInside = h >= 0 && h < c.x.size[2] && v >= 0 && v < c.x.size[3];
-            visit(next++, isInside ? c.x.at(image, group * c.channels() + channel, h, v) : -1);
+            visit(next++, isRow && v >= 0 && v < c.x.size[3] ? row + int64_t{v} * c.x.step[3] : -1);
           }
+        }
 }
 
 /// An image of y or dy of a group, place by place: visit(index in the matrix, where in y).
