@@ -20,7 +20,7 @@ namespace {
 
 // Entries of a row, beyond which they are thinned: of shared memory until the next barrier, of global memory until the
 // launch ends.
-constexpr uint32_t kMostShared = 512, kMostGlobal = 64;
+constexpr uint32_t kMostShared = 512, kMostGlobal = 128;
 constexpr uint32_t kWidest = 32;  // bytes of a lane
 
 /// As forEachLane, and quicker where all lanes are on.
@@ -214,10 +214,10 @@ bool Races::enter(const Block& block, Shadow& shadow, Shadow::Row& row, uint32_t
     else
       shadow.remove(row, *link);
   }
-  if (row.entries >= (isShared ? kMostShared : kMostGlobal)) {
+  if (const uint32_t most = isShared ? kMostShared : kMostGlobal; row.entries >= most) {
     if (!isFirstKind) return false;
     shadow.thin(row);
-    if (row.entries >= kMostGlobal / 2) return false;
+    if (row.entries > most / 4 * 3) return false;
   }
   if (row.entries == 0) row.hasOnlyReads = row.hasOnlyStrong = true;
   row.hasOnlyReads &= !now.writes;
