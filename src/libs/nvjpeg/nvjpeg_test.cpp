@@ -35,7 +35,7 @@ class Image {
  public:
   Image(int planes, int rowBytes, int rows) {
     for (int i = 0; i < planes; ++i) {
-      image.pitch[i] = static_cast<size_t>(rowBytes + random(0, 3));
+      image.pitch[i] = static_cast<size_t>(rowBytes) + static_cast<size_t>(random(0, 3));
       CUdeviceptr pointer = 0;
       EXPECT_TRUE(hasContext() && cuMemAlloc(&pointer, image.pitch[i] * static_cast<size_t>(rows)) == CUDA_SUCCESS);
       image.channel[i] = reinterpret_cast<unsigned char*>(pointer);
