@@ -11,6 +11,7 @@
 #include "base/environment.hpp"
 #include "check/whole_access.hpp"
 #include "machine/device_heap.hpp"
+#include "machine/undefined.hpp"
 #include "ptx/source_lines.hpp"
 
 namespace ordito::check {
@@ -171,6 +172,55 @@ void Checker::accessed(const AccessEvent& access) {
   if (!r) return;
   r->races.accessed(access, findings_);
   operations_.accessed(r->operation, r->launch, access);
+  if (r->proof) r->proof->accessed(access);
+}
+
+/// Of one launch (proof.hpp).
+class Checker::Judge final : public machine::BlockJudge {
+ public:
+  Judge(Checker& checker, Running& running) : checker_(checker), running_(running) {}
+  bool isLikeAnother(const machine::BlockFrame& frame) override {
+    Lock lock(checker_.mutex_);
+    return running_.proof->isLikeAnother(frame);
+  }
+  bool mayBeSilent() override {
+    Lock lock(checker_.mutex_);
+    return checker_.mayBeSilent(running_);
+  }
+
+ private:
+  Checker& checker_;
+  Running& running_;  // the launch has not ended
+};
+
+std::unique_ptr<machine::BlockJudge> Checker::judge(const machine::LaunchEvent& launch) {
+  if (!options_.proves) return nullptr;
+  Lock lock(mutex_);
+  const auto it = running_.find(launch.launch);
+  if (it == running_.end()) return nullptr;
+  Running& r = *it->second;
+  r.proof = Proof::of(launch, r.launch, options_.followsValues);
+  r.findingsBefore = findings_.total();
+  return r.proof ? std::make_unique<Judge>(*this, r) : nullptr;
+}
+
+void Checker::comesToGuard(const machine::OperandsEvent& guard) {
+  Lock lock(mutex_);
+  Running* r = running(guard.at.frame);
+  if (r && r->proof) r->proof->comesToGuard(guard);
+}
+
+/// What the silent blocks do is known all the same: later operations are compared with it.
+bool Checker::mayBeSilent(Running& r) {
+  const std::unique_ptr<Proof> proof = std::move(r.proof);
+  if (findings_.total() != r.findingsBefore || !proof->holds()) return false;
+  blocks_.proved += proof->unwatched();
+  proof->forEachUnwatched([&](const Proof::Site& site, const Range& range) {
+    const uint64_t bytes = range.end - range.begin;
+    operations_.repeated(r.operation, {site.function, site.line, 0, site.writes}, range.begin, bytes);
+    if (site.writes && options_.followsValues) machine::undefinedMemory()->define(range.begin, bytes, site.bytes);
+  });
+  return true;
 }
 
 void Checker::synchronised(const machine::SyncEvent& sync) {
@@ -185,6 +235,7 @@ void Checker::blockChanged(const machine::BlockEvent& block) {
   Lock lock(mutex_);
   Running* r = running(block.frame);
   if (!r) return;
+  blocks_.told += block.kind == machine::BlockEvent::Kind::End;
   r->races.blockChanged(block);
   r->misuse.blockChanged(block);
 }
@@ -332,7 +383,7 @@ void Checker::flush() {
     apiErrors_.finish(findings_);
   }
   std::ofstream out(options_.path);
-  out << toJson(findings());
+  out << toJson(findings(), blocks_);
   if (!out.flush()) fmt::print(stderr, "ordito: ORDITO_CHECK: cannot write {}\n", options_.path);
 }
 
@@ -340,8 +391,8 @@ machine::Listener* listener() {
   const Environment environment = readEnvironment();
   if (environment.check.empty()) return nullptr;
   // Never destroyed: streams may run while the process ends.
-  static auto* const instance =
-      new Checker({environment.check, environment.checkLeaks != 0, environment.checkValues != 0});
+  static auto* const instance = new Checker(
+      {environment.check, environment.checkLeaks != 0, environment.checkValues != 0, environment.checkProofs != 0});
   return instance;
 }
 

@@ -14,6 +14,7 @@
 #include "check/launch.hpp"
 #include "check/misuse.hpp"
 #include "check/operations.hpp"
+#include "check/proof.hpp"
 #include "check/races.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory.hpp"
@@ -24,6 +25,7 @@ struct Options {
   std::string path;
   bool wantsLeaks = false;
   bool followsValues = true;  // else nothing is said of uninitialised memory
+  bool proves = true;         // else every block is listened to
 };
 
 class Checker : public machine::Listener {
@@ -36,6 +38,8 @@ class Checker : public machine::Listener {
   uint32_t allowed(const machine::AccessEvent& access) override;
   void accessed(const machine::AccessEvent& access) override;
   void synchronised(const machine::SyncEvent& sync) override;
+  std::unique_ptr<machine::BlockJudge> judge(const machine::LaunchEvent& launch) override;
+  void comesToGuard(const machine::OperandsEvent& guard) override;
   void blockChanged(const machine::BlockEvent& block) override;
   void usedUndefined(const machine::UndefinedEvent& use) override;
   void rowsMove(const machine::RowsEvent& rows) override;
@@ -65,7 +69,11 @@ class Checker : public machine::Listener {
     Races races;
     Misuse misuse;
     machine::StreamPoint operation;  // that it is part of
+    std::unique_ptr<Proof> proof;    // may be null
+    uint64_t findingsBefore = 0;     // the proof began
   };
+  class Judge;
+  bool mayBeSilent(Running& running);
   Running* running(const machine::BlockFrame& frame);
   bool isInside(Running& running, const machine::AccessEvent& access);
   bool isAligned(Running& running, const machine::AccessEvent& access);
@@ -77,6 +85,7 @@ class Checker : public machine::Listener {
   const Options options_;
   mutable std::mutex mutex_;
   Findings findings_;
+  BlockCounts blocks_;
   Initialisation initialisation_;
   ApiErrors apiErrors_;
   Operations operations_;

@@ -77,7 +77,7 @@ const char* nameOf(Rule rule) { return kRules[static_cast<size_t>(rule)].name; }
 const char* nameOf(Severity severity) { return kSeverities[static_cast<size_t>(severity)]; }
 Severity severityOf(Rule rule) { return kRules[static_cast<size_t>(rule)].severity; }
 
-std::string toJson(const std::vector<Finding>& findings) {
+std::string toJson(const std::vector<Finding>& findings, const BlockCounts& blocks) {
   Json list = Json::array();
   for (const Finding& f : findings) {
     Json sides = Json::array();
@@ -95,9 +95,10 @@ std::string toJson(const std::vector<Finding>& findings) {
                 {"count", f.count}};
     list.push_back(std::move(one));
   }
-  return Json{{"schema", "ordito.check.1"}, {"findings", std::move(list)}}.dump(1, ' ', false,
-                                                                                Json::error_handler_t::replace) +
-         "\n";
+  const Json report = {{"schema", "ordito.check.1"},
+                       {"findings", std::move(list)},
+                       {"blocks", {{"told", blocks.told}, {"proved", blocks.proved}}}};
+  return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace ordito::check

@@ -79,6 +79,7 @@ class Findings {
   /// Counts one more; `describe` makes the text of the first.
   template <class F>
   void add(const Key& key, F describe) {
+    ++total_;
     const auto it = index_.find(key);
     if (it != index_.end()) {
       ++all_[it->second].count;
@@ -88,13 +89,21 @@ class Findings {
     all_.push_back(describe());
   }
   const std::vector<Finding>& all() const { return all_; }
+  /// With all that were only counted.
+  uint64_t total() const { return total_; }
 
  private:
+  uint64_t total_ = 0;
   std::map<Key, size_t> index_;
   std::vector<Finding> all_;
 };
 
+/// Of all launches: blocks that were listened to, and those of which others said all (proof.hpp).
+struct BlockCounts {
+  uint64_t told = 0, proved = 0;
+};
+
 /// The report as JSON (docs/check.md).
-std::string toJson(const std::vector<Finding>& findings);
+std::string toJson(const std::vector<Finding>& findings, const BlockCounts& blocks = {});
 
 }  // namespace ordito::check

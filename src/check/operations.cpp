@@ -164,6 +164,14 @@ void Operations::accessed(StreamPoint point, const Launch& launch, const AccessE
   }
 }
 
+void Operations::repeated(StreamPoint point, Site site, uint64_t begin, uint64_t bytes) {
+  Operation* const operation = find(point);
+  if (!operation) return;
+  site.node = operation->node;
+  const auto known = operation->sites.find(site);
+  if (known != operation->sites.end()) known->second->bytes.add(begin, bytes);
+}
+
 /// Host memory that CUDA does not know is copied to or from while the call lasts.
 void Operations::rowsMove(StreamPoint point, const machine::RowsEvent& rows) {
   Operation* const operation = find(point);

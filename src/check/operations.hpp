@@ -25,6 +25,13 @@ class Launch;
 
 class Operations {
  public:
+  /// An instruction, in a node of a graph.
+  struct Site {
+    const void* function;
+    uint32_t line, node;
+    bool writes;
+    auto operator<=>(const Site&) const = default;
+  };
   void submitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after,
                  const std::optional<CallSite>& call, Findings& findings);
   void began(const machine::StreamEvent& event);
@@ -39,6 +46,8 @@ class Operations {
   // What the operation at `point` does.
   void nodeBegan(machine::StreamPoint point, const machine::GraphNodeEvent& node);
   void accessed(machine::StreamPoint point, const Launch& launch, const machine::AccessEvent& access);
+  /// What a known instruction of the operation's last node does elsewhere, too.
+  void repeated(machine::StreamPoint point, Site site, uint64_t begin, uint64_t bytes);
   void rowsMove(machine::StreamPoint point, const machine::RowsEvent& rows);
 
   void allocated(const machine::Allocation& a);
@@ -58,12 +67,6 @@ class Operations {
     uint32_t node = 0;        // of a graph
     Side side = {};
     ByteSet bytes = {};
-  };
-  struct Site {
-    const void* function;
-    uint32_t line, node;
-    bool writes;
-    auto operator<=>(const Site&) const = default;
   };
   struct Operation {
     machine::StreamPoint point;

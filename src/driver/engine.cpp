@@ -38,10 +38,8 @@ machine::TierRules tierRules() {
 }
 #endif
 
-std::unique_ptr<machine::Engine> makeEngine() {
-  const std::string name = readEnvironment().engine;
-  // Only the interpreter follows values.
-  if (name == "interp" || machine::areUndefinedWanted()) return interp::makeInterpreter();
+std::unique_ptr<machine::Engine> makeEngine(const std::string& name) {
+  if (name == "interp") return interp::makeInterpreter();
 #if ORDITO_HAVE_JIT
   if (name != "jit") return machine::makeTiers(makeJit(), interp::makeInterpreter(), tierRules());
   return makeJit();
@@ -50,10 +48,32 @@ std::unique_ptr<machine::Engine> makeEngine() {
 #endif
 }
 
+/// Only the interpreter follows values; kernels that tell nothing need not be followed.
+class ValueFollower final : public machine::Engine {
+ public:
+  explicit ValueFollower(const std::string& name) : silent_(makeEngine(name)) {}
+  Expected<std::shared_ptr<const machine::Executable>> compile(const machine::ModulePtr& module,
+                                                               const ptx::Function& kernel,
+                                                               const machine::Specialisation& what) override {
+    return (what.accesses ? telling_ : silent_)->compile(module, kernel, what);
+  }
+  std::shared_ptr<const machine::Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
+                                                     const machine::Specialisation& what) override {
+    return telling_->witness(module, kernel, what);
+  }
+
+ private:
+  const std::unique_ptr<machine::Engine> telling_ = interp::makeInterpreter(), silent_;
+};
+
 }  // namespace
 
 machine::Engine& engine() {
-  static auto* chosen = makeEngine().release();  // never destroyed: its code may run while the process exits
+  const std::string name = readEnvironment().engine;
+  static machine::Engine* chosen =
+      machine::areUndefinedWanted()
+          ? new ValueFollower(name)
+          : makeEngine(name).release();  // never destroyed: its code may run while the process exits
   return *chosen;
 }
 

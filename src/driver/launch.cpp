@@ -10,6 +10,7 @@
 #include "driver/engine.hpp"
 #include "driver/nested.hpp"
 #include "driver/results.hpp"
+#include "machine/judged_blocks.hpp"
 #include "machine/listener.hpp"
 #include "machine/occupancy.hpp"
 #include "machine/scheduler.hpp"
@@ -130,14 +131,25 @@ machine::GridLaunch PreparedLaunch::grid() const {
   return grid;
 }
 
+/// A judge's blocks are told apart only where none waits for another.
+machine::GridResult PreparedLaunch::runBlocks(machine::GridLaunch& launch) const {
+  if (module_->usesDeviceRuntime()) return runNested(*this, launch);
+  const bool isPlain = !launch.cooperative && !launch.mayAwaitBlocks && launch.grid.count() > 1;
+  const auto judge = isPlain && machine::areAccessesWanted() ? machine::judgeOf(event(launch, {}, {})) : nullptr;
+  if (!judge) return machine::scheduler().run(launch);
+  return machine::runJudged(launch, *judge, [&]() -> std::shared_ptr<const machine::Executable> {
+    auto silent = request_.function->compile({request_.block});
+    return silent ? silent->executable : nullptr;
+  });
+}
+
 CUresult PreparedLaunch::run(std::string& message) const {
   machine::GridLaunch launch = grid();
   alignas(64) std::byte workspace[64] = {};
   if (launch.cooperative) launch.gridWorkspace = workspace;
   raiseBegin(launch, {});
   const auto start = std::chrono::steady_clock::now();
-  const machine::GridResult result =
-      module_->usesDeviceRuntime() ? runNested(*this, launch) : machine::scheduler().run(launch);
+  const machine::GridResult result = runBlocks(launch);
   const auto wall = std::chrono::steady_clock::now() - start;
   raiseEnd(launch, result, static_cast<uint64_t>(std::chrono::nanoseconds(wall).count()), {});
   if (!result.fault) return CUDA_SUCCESS;

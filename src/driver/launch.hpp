@@ -53,6 +53,7 @@ class PreparedLaunch {
  private:
   friend Expected<std::shared_ptr<const PreparedLaunch>> prepareLaunch(LaunchRequest request);
 
+  machine::GridResult runBlocks(machine::GridLaunch& launch) const;
   machine::LaunchEvent event(const machine::GridLaunch& grid, const machine::GridResult& result,
                              const std::string& launcher) const;
 

@@ -75,7 +75,7 @@ uint32_t Warp::lanesIn(Thread::State state) const {
 }
 
 Block::Block(const Program& program, const machine::BlockFrame& frame)
-    : program(program), frame(frame), isHeard(!program.isWitness && machine::areAccessesWanted()) {
+    : program(program), frame(frame), isHeard(!program.isWitness && program.specialisation.accesses) {
   uint64_t count = program.specialisation.block.count();
   for (uint32_t index = 0; index < count; ++index) {
     if (index % machine::kWarpSize == 0) {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "interp/executor.hpp"
+#include "ir/block_forms.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory_order.hpp"
 #include "machine/undefined.hpp"
@@ -43,6 +44,7 @@ void Executor::runHeard() {
   const size_t before = accesses.entries().size();
   const std::vector<Result> results = undefinedResults();
   const isa::Effect effect = instruction->info().effect;
+  raiseOperands();
   try {
     (this->*kBodies[static_cast<size_t>(instruction->op)])();
   } catch (const RefusedAccess&) {
@@ -94,6 +96,17 @@ std::pair<uint64_t, uint64_t> Executor::localObject(uint64_t address) const {
   if (!thread->allocated) return {0, 0};
   const uint64_t end = reinterpret_cast<uint64_t>(thread->allocated.get()) + kAllocaBytes, taken = thread->allocatedTop;
   return address - taken < end - taken ? std::pair{taken, end - taken} : std::pair<uint64_t, uint64_t>{0, 0};
+}
+
+void Executor::raiseOperands() const {
+  const ir::GuardOperands guard = ir::guardOperands(*instruction);
+  if (!guard) return;
+  int64_t a[32], b[32];
+  auto value = [&](size_t k) {
+    return isa::isSigned(guard.type) ? readSigned(k, guard.type) : static_cast<int64_t>(read(k, guard.type));
+  };
+  a[thread->lane] = value(guard.a), b[thread->lane] = value(guard.b);
+  machine::raise(machine::OperandsEvent{site(1u << thread->lane), a, b});
 }
 
 uint64_t Executor::window() const { return reinterpret_cast<uint64_t>(block.frame.shared); }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ir/block_forms.hpp"
 #include "ir/liveness.hpp"
 #include "ir/loops.hpp"
 #include "ir/print.hpp"
@@ -115,7 +116,12 @@ std::string describeSpeculated(const Function& f, const LaunchShape&) {
   return text;
 }
 
+std::string describeBlockForms(const Function& f, const LaunchShape& launch) {
+  return print(BlockForms(f, {.block = launch.block}), f);
+}
+
 constexpr Analysis kAnalyses[] = {
+    {"block-forms", "what each value of a block adds for each block further", describeBlockForms},
     {"shapes", "how each value varies between lanes and warps, and which branches diverge", describeShapes},
     {"sync-points", "where threads wait for one another, and who may be diverged", describeSyncPoints},
     {"loops", "loops and how they are nested", describeLoops},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/block_forms.hpp"
 #include "machine/memory_order.hpp"
 #include "rt/event_calls.hpp"
 
@@ -167,6 +168,20 @@ void EventCalls::mbarrier(const Instruction& i, SyncKind kind, LlvmValue address
   tell("ordito_tell_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.group, lanes(mask),
                                 b_.getInt32(static_cast<uint32_t>(kind)), c_.inMemory(addresses), c_.inMemory(numbers),
                                 told, b_.getInt32(touches)});
+}
+
+void EventCalls::operands(const Instruction& i) {
+  if (!listens()) return;
+  const ir::GuardOperands guard = ir::guardOperands(i);
+  if (!guard) return;
+  auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
+  auto read = [&](size_t k) {
+    LlvmValue x = operands_.operand(i, k, guard.type, {});
+    return c_.inMemory(isa::isSigned(guard.type) ? b_.CreateSExt(x, wide) : b_.CreateZExt(x, wide));
+  };
+  LlvmValue a = read(guard.a);
+  tell("ordito_tell_operands", {words({i.line, functionOf(i)}), c_.at.group, lanes(values_.guardedMask(i)), a,
+                                guard.b == guard.a ? a : read(guard.b)});
 }
 
 void EventCalls::fence(const Instruction& i) {

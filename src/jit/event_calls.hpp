@@ -37,6 +37,8 @@ class EventCalls : private Emitting {
   /// What the lanes of `mask` have done with their mbarriers; `numbers` of those in `told` are told.
   void mbarrier(const Instruction& i, machine::SyncEvent::Kind kind, LlvmValue addresses, LlvmValue numbers,
                 const Parts& mask, LlvmValue told, bool touches);
+  /// Of a guard of what blocks have in common.
+  void operands(const Instruction& i);
   void fence(const Instruction& i);
   void copies(const Instruction& i, machine::SyncEvent::Kind kind, uint32_t number);
   void meeting(const Instruction& i);

@@ -27,7 +27,7 @@ void Instructions::emit(const Instruction& i) {
 
 void Instructions::emitByEffect(const Instruction& i) {
   switch (i.info().effect) {
-    case Effect::Pure: return pure_.emit(i);
+    case Effect::Pure: eventCalls_.operands(i); return pure_.emit(i);
     case Effect::Load: return loadsAndStores_.load(i);
     case Effect::Store: return loadsAndStores_.store(i);
     case Effect::Atomic:

@@ -65,6 +65,13 @@ struct AccessEvent {
   }
 };
 
+/// A guard of what blocks have in common (ir/block_forms.hpp) is about to be executed: its operands by lane, as the
+/// instruction reads them.
+struct OperandsEvent {
+  WarpSite at;
+  const int64_t *a, *b;
+};
+
 /// Threads of a block meet or order what they do.
 struct SyncEvent {
   enum class Kind : uint8_t {

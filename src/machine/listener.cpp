@@ -40,8 +40,20 @@ uint32_t allowedLanes(const AccessEvent& event) {
   return lanes;
 }
 
+std::unique_ptr<BlockJudge> judgeOf(const LaunchEvent& launch) {
+  Listener* only = nullptr;
+  for (Listener* l : listeners()) {
+    if (l->wantsSites() || (l->wantsAccesses() && only)) return nullptr;
+    if (l->wantsAccesses()) only = l;
+  }
+  return only ? only->judge(launch) : nullptr;
+}
+
 void raise(const AccessEvent& event) {
   for (Listener* l : listeners()) l->accessed(event);
+}
+void raise(const OperandsEvent& event) {
+  for (Listener* l : listeners()) l->comesToGuard(event);
 }
 void raise(const SyncEvent& event) {
   for (Listener* l : listeners()) l->synchronised(event);

@@ -2,11 +2,24 @@
 // this process asked for.
 #pragma once
 
+#include <memory>
+
 #include "machine/annotation.hpp"
 #include "machine/events.hpp"
 #include "machine/library_call.hpp"
 
 namespace ordito::machine {
+
+/// Decides which blocks of a launch tell what they do, where a listener can say it of the others without hearing them.
+/// Asked on one thread at a time.
+class BlockJudge {
+ public:
+  virtual ~BlockJudge() = default;
+  /// Asked of each block in order: does one that has run do the same? If not, this one runs now, and tells.
+  virtual bool isLikeAnother(const BlockFrame& frame) = 0;
+  /// All that are like no other have run. May the rest run without telling?
+  virtual bool mayBeSilent() = 0;
+};
 
 /// Hears of the kinds of events that it overrides, from several threads at once.
 class Listener {
@@ -27,6 +40,9 @@ class Listener {
   virtual uint32_t allowed(const AccessEvent& event) { return event.at.lanes; }
   virtual void accessed(const AccessEvent&) {}
   virtual void synchronised(const SyncEvent&) {}
+  /// Of a launch that has begun; null: all its blocks are to tell. Where it gives one, it hears of guards' operands.
+  virtual std::unique_ptr<BlockJudge> judge(const LaunchEvent&) { return nullptr; }
+  virtual void comesToGuard(const OperandsEvent&) {}
   virtual void blockChanged(const BlockEvent&) {}
   virtual void usedUndefined(const UndefinedEvent&) {}
   /// On the thread that makes the copy or the fill.
@@ -72,9 +88,13 @@ bool areAnnotationsWanted();
 /// The lanes that all listeners allow.
 uint32_t allowedLanes(const AccessEvent& event);
 
+/// Null if somebody must hear of all blocks.
+std::unique_ptr<BlockJudge> judgeOf(const LaunchEvent& launch);
+
 /// Tell all listeners.
 void raise(const AccessEvent& event);
 void raise(const SyncEvent& event);
+void raise(const OperandsEvent& event);
 void raise(const BlockEvent& event);
 void raise(const UndefinedEvent& event);
 void raise(const RowsEvent& event);

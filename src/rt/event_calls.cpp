@@ -197,6 +197,11 @@ uint32_t tellBulk(const BlockFrame* frame, const AccessSite* site, uint32_t warp
   return allowed;
 }
 
+void tellOperands(const BlockFrame* frame, const EventSite* site, uint32_t warp, uint32_t lanes, const int64_t* a,
+                  const int64_t* b) {
+  if (lanes) machine::raise(machine::OperandsEvent{place(frame, *site, warp, lanes), a, b});
+}
+
 void tellSync(const BlockFrame* frame, const SyncSite* site, uint32_t warp, uint32_t lanes, uint32_t number) {
   forEachLane(lanes, [&](uint32_t lane) {
     machine::raise(SyncEvent{.at = place(frame, site->at, warp, 1u << lane),

@@ -59,6 +59,10 @@ uint32_t tellCopy(const BlockFrame* frame, const AccessSite* site, uint32_t warp
 uint32_t tellBulk(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes, uint32_t shared,
                   const uint64_t* targets, const uint64_t* addresses, const uint64_t* bytes, const uint64_t* barriers);
 
+/// The operands of a guard (machine/events.hpp), as wide as their type says.
+void tellOperands(const BlockFrame* frame, const EventSite* site, uint32_t warp, uint32_t lanes, const int64_t* a,
+                  const int64_t* b);
+
 /// Lane by lane.
 void tellSync(const BlockFrame* frame, const SyncSite* site, uint32_t warp, uint32_t lanes, uint32_t number);
 /// Mbarriers: which lanes may touch them; and what they did, with the number that each names and whether it is told.

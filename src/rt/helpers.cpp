@@ -359,6 +359,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_count_copied_sectors", copiedSectorsOfLanes);
   add("ordito_count_generic", genericOfLanes);
   add("ordito_tell_affine", tellAffine);
+  add("ordito_tell_operands", tellOperands);
   add("ordito_tell_lanes", tellLanes);
   add("ordito_tell_copy", tellCopy);
   add("ordito_tell_bulk", tellBulk);

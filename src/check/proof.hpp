@@ -1,0 +1,133 @@
+// Blocks that do what another has done need not be listened to.
+//
+// Where a kernel's addresses and conditions follow from the launch alone (proof_plan.hpp), the blocks of a launch fall
+// into few classes: in the middle, at an edge, in a corner. One block of each is run as without proofs and watched: for
+// each instruction the bytes that it touches, and for each condition that blockIdx goes into how far it was from coming
+// out otherwise. That says exactly which other blocks are in its class, and the bytes that these touch are its own,
+// shifted. What happens inside of a block (shared memory, local memory, barriers, races of its threads) is the same in
+// all of a class. What remains is arithmetic on ranges: do the shifted ones stay in their objects, are they aligned,
+// and do two blocks touch one byte, one of them with a write? If all of that is well and the watched blocks had no
+// finding, the others have none either.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "check/footprint.hpp"
+#include "check/launch.hpp"
+#include "check/proof_plan.hpp"
+
+namespace ordito::check {
+
+class Proof {
+ public:
+  /// What one instruction does to global memory in a block.
+  struct Site {
+    const ptx::Function* function;
+    uint32_t line;
+    bool writes, isStrong;
+    uint32_t bytes;  // of a lane, at most
+    ir::BlockStep step;
+    Object object;
+    Footprint touched;
+  };
+
+  /// Null where nothing can be said. `checksValues`: blocks may only read what has been written.
+  static std::unique_ptr<Proof> of(const machine::LaunchEvent& event, Launch& launch, bool checksValues);
+
+  /// False: the block is the first of a class and is watched from now on.
+  bool isLikeAnother(const machine::BlockFrame& frame);
+  void accessed(const machine::AccessEvent& access);
+  void comesToGuard(const machine::OperandsEvent& guard);
+  /// All classes are known.
+  bool holds();
+  /// No proof is wanted any more.
+  void giveUp() { isOpen_ = false; }
+  /// How many blocks were not watched.
+  uint64_t unwatched() const { return classOf_.size() - classes_.size(); }
+  /// Calls visit(site, range) for the bytes that blocks touch which were not watched.
+  template <class Visit>
+  void forEachUnwatched(Visit visit) const;
+
+ private:
+  struct Class {
+    BlockNumber first;
+    std::unordered_map<uint32_t, Margin> margins;
+    std::map<std::pair<uint32_t, bool>, Site> sites;  // by line and whether it writes
+  };
+
+  Proof(ProofPlan plan, Launch& launch, const machine::Dim3& grid, bool checksValues)
+      : plan_(std::move(plan)), launch_(launch), grid_(grid), checksValues_(checksValues) {}
+
+  bool isLike(const Class& one, const BlockNumber& block) const;
+  void touch(const machine::AccessEvent& access, bool writes, const uint64_t* addresses, const uint32_t* sizes);
+  bool readsWhatIsWritten(const machine::AccessEvent& access) const;
+  Site* siteOf(const machine::AccessEvent& access, bool writes);
+  template <class Visit>
+  bool forEachBlock(Visit visit) const;
+  bool staysInside() const;
+  bool isDefined() const;
+  bool isRaceFree() const;
+  bool isRaceFree(const Object& object) const;
+  bool ascends(const Object& object) const;
+
+  static constexpr size_t kMostClasses = 64;
+  static constexpr uint64_t kMostBlocks = uint64_t{1} << 24;
+
+  const ProofPlan plan_;
+  Launch& launch_;
+  const machine::Dim3 grid_;
+  const bool checksValues_;
+  bool isOpen_ = true;
+  std::vector<Class> classes_;
+  std::vector<uint8_t> classOf_;  // by number of the block
+};
+
+/// Ranges of neighbouring blocks are often neighbours: they are visited as one.
+template <class Visit>
+void Proof::forEachUnwatched(Visit visit) const {
+  for (size_t c = 0; c < classes_.size(); ++c)
+    for (const auto& [key, site] : classes_[c].sites) {
+      const auto ranges = site.touched.ranges();
+      std::vector<Range> waiting;
+      int64_t last = 0;  // where the watched block is
+      std::unordered_map<int64_t, bool> seen;
+      bool repeats = false;
+      for (size_t d = 0; d < 3; ++d) repeats |= site.step[d] == 0 && std::array{grid_.x, grid_.y, grid_.z}[d] > 1;
+      forEachBlock([&](uint8_t of, const BlockNumber& block) {
+        const int64_t by = distance(site.step, classes_[c].first, block);
+        if (of != c || by == 0 || (by == last && !waiting.empty())) return true;
+        if (repeats && !seen.try_emplace(by).second) return true;
+        last = by;
+        for (size_t k = 0; k < ranges.size(); ++k) {
+          const Range r{ranges[k].begin + static_cast<uint64_t>(by), ranges[k].end + static_cast<uint64_t>(by)};
+          if (waiting.size() < ranges.size()) {
+            waiting.push_back(r);
+          } else if (waiting[k].end == r.begin) {
+            waiting[k].end = r.end;
+          } else {
+            visit(site, waiting[k]);
+            waiting[k] = r;
+          }
+        }
+        return true;
+      });
+      for (const Range& r : waiting) visit(site, r);
+    }
+}
+
+/// Calls visit(class, block) for all blocks in order, until it answers false; says whether it never has.
+template <class Visit>
+bool Proof::forEachBlock(Visit visit) const {
+  uint64_t number = 0;
+  BlockNumber block{};
+  for (block[2] = 0; block[2] < grid_.z; ++block[2])
+    for (block[1] = 0; block[1] < grid_.y; ++block[1])
+      for (block[0] = 0; block[0] < grid_.x; ++block[0], ++number)
+        if (!visit(classOf_[number], block)) return false;
+  return true;
+}
+
+}  // namespace ordito::check

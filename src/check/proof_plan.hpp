@@ -1,0 +1,52 @@
+// What of a launch can be said of one block by what another has done: where its accesses to memory lie, and which
+// comparisons must come out alike (ir/block_forms.hpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "ir/block_forms.hpp"
+#include "machine/events.hpp"
+
+namespace ordito::check {
+
+using BlockNumber = std::array<uint32_t, 3>;
+
+/// How far a block's values lie from another's.
+int64_t distance(const ir::BlockStep& step, const BlockNumber& from, const BlockNumber& to);
+
+/// Lines of the PTX; of code that was inlined, that of the function it comes from.
+struct ProofPlan {
+  struct Guard {
+    ir::GuardOperands what;
+    ir::BlockStep a{}, b{};
+  };
+  std::unordered_map<uint32_t, ir::BlockStep> sites;  // of addresses
+  std::unordered_map<uint32_t, Guard> guards;
+
+  /// Nothing if some access or synchronisation of a block depends on more than the block's number, the threads'
+  /// numbers and the launch: on what the kernel has loaded.
+  static std::optional<ProofPlan> of(const machine::LaunchEvent& launch);
+};
+
+/// What the operands of a guard were in one block.
+class Margin {
+ public:
+  void add(ir::GuardOperands::Kind kind, int64_t a, int64_t b);
+  /// Does the guard come out alike for all threads, and every time, where `a` and `b` are greater by so much?
+  bool holds(const ir::GuardOperands& what, int64_t a, int64_t b) const;
+
+ private:
+  bool staysInside(isa::Type type, int64_t a, int64_t b) const;
+
+  int64_t lowA_ = INT64_MAX, highA_ = INT64_MIN, lowB_ = INT64_MAX, highB_ = INT64_MIN;
+  // Of a - b: the greatest below zero, the least above; whether it was zero.
+  int64_t below_ = INT64_MIN, above_ = INT64_MAX;
+  bool isZero_ = false, overlaps_ = false;
+  uint64_t bitsOfA_ = 0, bitsOfB_ = 0;
+};
+
+}  // namespace ordito::check

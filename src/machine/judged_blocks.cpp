@@ -1,0 +1,80 @@
+// See judged_blocks.hpp.
+#include "machine/judged_blocks.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+namespace ordito::machine {
+namespace {
+
+/// Which blocks have run, by number.
+using Ran = std::vector<char>;
+
+/// The blocks that are like no other.
+class FirstBlocks final : public Executable {
+ public:
+  FirstBlocks(const Executable& telling, BlockJudge& judge, Ran& ran) : telling_(telling), judge_(judge), ran_(ran) {}
+  BlockStatus runBlock(const BlockFrame& frame) const override {
+    std::lock_guard lock(mutex_);
+    if (frame.resumes == 0 && judge_.isLikeAnother(frame)) return BlockStatus::Ended;
+    ran_[frame.block()] = 1;
+    return telling_.runBlock(frame);
+  }
+  void abandon(const BlockFrame& frame) const override { telling_.abandon(frame); }
+  bool canSuspend() const override { return telling_.canSuspend(); }
+  size_t scratchBytes() const override { return telling_.scratchBytes(); }
+  size_t localBytes() const override { return telling_.localBytes(); }
+
+ private:
+  const Executable& telling_;
+  BlockJudge& judge_;
+  Ran& ran_;
+  mutable std::mutex mutex_;
+};
+
+/// All others.
+class OtherBlocks final : public Executable {
+ public:
+  OtherBlocks(const Executable& code, const Ran& ran) : code_(code), ran_(ran) {}
+  BlockStatus runBlock(const BlockFrame& frame) const override {
+    return ran_[frame.block()] ? BlockStatus::Ended : code_.runBlock(frame);
+  }
+  BlockStatus runBlocks(BlockFrame& frame, uint32_t count) const override {
+    for (const uint64_t end = frame.block() + count;;) {
+      const auto first = ran_.begin() + static_cast<std::ptrdiff_t>(frame.block()),
+                 last = ran_.begin() + static_cast<std::ptrdiff_t>(end), next = std::find(first, last, 1);
+      BlockStatus status = BlockStatus::Ended;
+      if (next != first) status = code_.runBlocks(frame, static_cast<uint32_t>(next - first));
+      if (status == BlockStatus::Suspended || frame.block() + 1 >= end) return status;
+      frame.step();
+    }
+  }
+  void abandon(const BlockFrame& frame) const override { code_.abandon(frame); }
+  bool canSuspend() const override { return code_.canSuspend(); }
+  size_t scratchBytes() const override { return code_.scratchBytes(); }
+  size_t localBytes() const override { return code_.localBytes(); }
+  size_t nonTemporalBytes() const override { return code_.nonTemporalBytes(); }
+
+ private:
+  const Executable& code_;
+  const Ran& ran_;
+};
+
+}  // namespace
+
+GridResult runJudged(const GridLaunch& launch, BlockJudge& judge,
+                     const std::function<std::shared_ptr<const Executable>()>& silent) {
+  Ran ran(launch.grid.count(), 0);
+  const FirstBlocks first(*launch.executable, judge, ran);
+  GridLaunch part = launch;
+  part.executable = &first;
+  GridResult result = scheduler().run(part);
+  if (result.fault || std::ranges::find(ran, 0) == ran.end()) return result;
+  const std::shared_ptr<const Executable> quick = judge.mayBeSilent() ? silent() : nullptr;
+  const OtherBlocks others(quick ? quick->latest() : *launch.executable, ran);
+  part.executable = &others;
+  return scheduler().run(part);
+}
+
+}  // namespace ordito::machine

@@ -1,0 +1,21 @@
+// Runs a grid of which only some blocks tell what they do: those that a listener's judge has asked for (listener.hpp).
+//
+// First the blocks run of which the judge says that they are like no other; they tell. Then it decides about the rest:
+// these run on code that tells nothing and is as fast as if nobody listened, or tell like the first. Nothing may
+// depend on the order of blocks, so whoever launches makes sure that no block waits for another.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "machine/listener.hpp"
+#include "machine/scheduler.hpp"
+
+namespace ordito::machine {
+
+/// `launch` has code that tells; `silent` gives the same kernel without, null if there is none. One host thread asks
+/// the judge.
+GridResult runJudged(const GridLaunch& launch, BlockJudge& judge,
+                     const std::function<std::shared_ptr<const Executable>()>& silent);
+
+}  // namespace ordito::machine
