@@ -1,11 +1,11 @@
 """Libraries that PyTorch's wheels and XLA want loaded, and that Ordito has little more of than names: each call refuses
-by name. The handles of two of them can be made, and do nothing."""
+by name. The handles of two of them can be made and ended once."""
 import ctypes
 import os
 import sys
 import tempfile
 
-CALLS = {"libcublasLt.so.13": ("cublasLtMatmul", 15), "libcudnn.so.9": ("cudnnBackendExecute", 3000),
+CALLS = {"libcublasLt.so.13": ("cublasLtEmulationDescCreate", 15), "libcudnn.so.9": ("cudnnBackendExecute", 3000),
          "libcufile.so.0": ("cuFileRead", -1), "libcusparseLt.so.0": ("cusparseLtInit", 10),
          "libnccl.so.2": ("ncclAllReduce", 5), "libnvshmem_host.so.3": ("nvshmem_init", 1)}
 

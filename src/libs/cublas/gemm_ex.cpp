@@ -26,28 +26,10 @@ class AnyScalar {
   }
   template <class T>
   T as() const {
-    const void* from = place_ ? place_ : value_.data();
-    T value{};
-    withElement(type_, [&](auto element) {
-      std::memcpy(&element, from, sizeof(element));
-      value = converted<T>(element);
-    });
-    return value;
+    return readAs<T>(type_, place_ ? place_ : value_.data());
   }
 
  private:
-  template <class T, class E>
-  static T converted(E element) {
-    if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16>)
-      return static_cast<T>(widen(element));
-    else if constexpr (kIsComplex<E> && !kIsComplex<T>)
-      return static_cast<T>(element.real());
-    else if constexpr (kIsComplex<E>)
-      return T(static_cast<Real<T>>(element.real()), static_cast<Real<T>>(element.imag()));
-    else
-      return static_cast<T>(static_cast<Real<T>>(element));
-  }
-
   cudaDataType type_;
   const void* place_ = nullptr;
   std::array<std::byte, 16> value_{};

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "libs/cublas/status_text.hpp"
 #include "libs/version_part.hpp"
 
 namespace ordito::cublas {
@@ -151,29 +152,8 @@ cublasStatus_t cublasGetLoggerCallback(cublasLogCallback* callback) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-const char* cublasGetStatusName(cublasStatus_t status) {
-  switch (status) {
-#define VALUE(name) \
-  case name: return #name;
-#include "refused/cublasStatus_t.def"
-  }
-  return "CUBLAS_STATUS_UNKNOWN";
-}
-const char* cublasGetStatusString(cublasStatus_t status) {
-  switch (status) {
-    case CUBLAS_STATUS_SUCCESS: return "success";
-    case CUBLAS_STATUS_NOT_INITIALIZED: return "the library was not initialized";
-    case CUBLAS_STATUS_ALLOC_FAILED: return "the resource allocation failed";
-    case CUBLAS_STATUS_INVALID_VALUE: return "an invalid value was used as an argument";
-    case CUBLAS_STATUS_ARCH_MISMATCH: return "an absent device architectural feature is required";
-    case CUBLAS_STATUS_MAPPING_ERROR: return "an access to GPU memory space failed";
-    case CUBLAS_STATUS_EXECUTION_FAILED: return "the GPU program failed to execute";
-    case CUBLAS_STATUS_INTERNAL_ERROR: return "an internal operation failed";
-    case CUBLAS_STATUS_NOT_SUPPORTED: return "the requested functionality is not supported";
-    case CUBLAS_STATUS_LICENSE_ERROR: return "an error in the license was detected";
-  }
-  return "unknown status";
-}
+const char* cublasGetStatusName(cublasStatus_t status) { return statusName(status); }
+const char* cublasGetStatusString(cublasStatus_t status) { return statusText(status); }
 
 #define DEFINE(suffix, Int)                                                                                     \
   cublasStatus_t cublasSetVector##suffix(Int n, Int size, const void* x, Int incx, void* y, Int incy) {         \

@@ -1,0 +1,34 @@
+// Matrices as cuBLASLt's layouts describe them: where an element lies, and columns of them in the type that is computed
+// in.
+#pragma once
+
+#include "libs/cublas/elements.hpp"
+#include "libs/cublaslt/descriptors.hpp"
+
+namespace ordito::cublaslt {
+
+/// One matrix in memory.
+struct Matrix {
+  void* data = nullptr;
+  cudaDataType type = CUDA_R_32F;
+  cublasLtOrder_t order = CUBLASLT_ORDER_COL;
+  int64_t rows = 0, columns = 0, leading = 0;
+
+  /// The element's index.
+  int64_t place(int64_t row, int64_t column) const;
+  char* at(int64_t row, int64_t column) const;
+};
+
+/// The i-th matrix of a batch that begins at `data`, or whose pointers are there.
+Matrix matrixOf(const Layout& layout, const void* data, int64_t i);
+
+/// Whether the leading dimension has room for the matrix.
+bool hasRoom(const Layout& layout);
+
+/// A column of elements as numbers of type I, and back with rounding to the matrix's type.
+template <class I>
+void loadColumn(const Matrix& matrix, int64_t column, I* to);
+template <class I>
+void storeColumn(const Matrix& matrix, int64_t column, const I* from);
+
+}  // namespace ordito::cublaslt
