@@ -32,6 +32,10 @@ struct Float8 {
 using Float8E4M3 = Float8<3, 7, 0x7e>;
 using Float8E5M2 = Float8<2, 15, 0x7b>;
 
+/// Whether the type is one of these.
+template <class T>
+inline constexpr bool kHasBits = requires(T value) { value.bits; };
+
 inline float widen(Half half) {
   // The exponent in a float's place, then scaled by what the biases differ, which is right for subnormal numbers, too.
   const uint32_t magnitude = static_cast<uint32_t>(half.bits & 0x7fff) << 13;

@@ -20,8 +20,8 @@ void eachInOrder(const cusparseSpMatDescr& b, const Body& body) {
 
 template <class T>
 bool isZero(const T& value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>)
-    return (value.bits & 0x7fff) == 0;
+  if constexpr (cublas::kHasBits<T>)
+    return cublas::widen(value) == 0;
   else
     return value == T(0);
 }

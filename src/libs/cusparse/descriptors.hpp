@@ -64,10 +64,9 @@ struct cusparseDnMatDescr {
 
 namespace ordito::cusparse {
 
-using cublas::Bfloat16;
 using cublas::ComplexDouble;
 using cublas::ComplexFloat;
-using cublas::Half;
+using cublas::converted;
 using cublas::kIsComplex;
 using cublas::Real;
 using cublas::sizeOf;
@@ -100,19 +99,6 @@ inline bool isBase(cusparseIndexBase_t base) {
 }
 inline bool isIndex(cusparseIndexType_t type) { return type == CUSPARSE_INDEX_32I || type == CUSPARSE_INDEX_64I; }
 
-/// The number as one of type To; of a complex number that shall be real the real part.
-template <class To, class From>
-To converted(From value) {
-  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, Bfloat16>)
-    return To(static_cast<Real<To>>(cublas::widen(value)));
-  else if constexpr (kIsComplex<From> && !kIsComplex<To>)
-    return static_cast<To>(value.real());
-  else if constexpr (kIsComplex<From>)
-    return To(static_cast<Real<To>>(value.real()), static_cast<Real<To>>(value.imag()));
-  else
-    return To(static_cast<Real<To>>(value));
-}
-
 /// The element `i` of an array of a type that is known at run time.
 template <class To>
 To load(const void* array, cudaDataType type, int64_t i) {
@@ -125,7 +111,7 @@ void store(void* array, cudaDataType type, int64_t i, From value) {
   withElement(type, [&](auto element) {
     using E = decltype(element);
     E& to = static_cast<E*>(array)[i];
-    if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, Bfloat16>)
+    if constexpr (cublas::kHasBits<E>)
       cublas::narrow(converted<float>(value), to);
     else if constexpr (std::is_same_v<E, int32_t>)
       cublas::narrow(converted<double>(value), to);
