@@ -179,9 +179,9 @@ void Checker::accessed(const AccessEvent& access) {
 class Checker::Judge final : public machine::BlockJudge {
  public:
   Judge(Checker& checker, Running& running) : checker_(checker), running_(running) {}
-  bool isLikeAnother(const machine::BlockFrame& frame) override {
+  uint32_t alike(const machine::BlockFrame& frame, uint32_t count) override {
     Lock lock(checker_.mutex_);
-    return running_.proof->isLikeAnother(frame);
+    return running_.proof->alike(frame, count);
   }
   bool mayBeSilent() override {
     Lock lock(checker_.mutex_);
@@ -199,7 +199,7 @@ std::unique_ptr<machine::BlockJudge> Checker::judge(const machine::LaunchEvent& 
   const auto it = running_.find(launch.launch);
   if (it == running_.end()) return nullptr;
   Running& r = *it->second;
-  r.proof = Proof::of(launch, r.launch, options_.followsValues);
+  r.proof = Proof::of(launch, r.known, options_.followsValues);
   r.findingsBefore = findings_.total();
   return r.proof ? std::make_unique<Judge>(*this, r) : nullptr;
 }
@@ -212,14 +212,11 @@ void Checker::comesToGuard(const machine::OperandsEvent& guard) {
 
 /// What the silent blocks do is known all the same: later operations are compared with it.
 bool Checker::mayBeSilent(Running& r) {
-  const std::unique_ptr<Proof> proof = std::move(r.proof);
+  const std::shared_ptr<Proof> proof = std::move(r.proof);
   if (findings_.total() != r.findingsBefore || !proof->holds()) return false;
   blocks_.proved += proof->unwatched();
-  proof->forEachUnwatched([&](const Proof::Site& site, const Range& range) {
-    const uint64_t bytes = range.end - range.begin;
-    operations_.repeated(r.operation, {site.function, site.line, 0, site.writes}, range.begin, bytes);
-    if (site.writes && options_.followsValues) machine::undefinedMemory()->define(range.begin, bytes, site.bytes);
-  });
+  if (options_.followsValues) proof->define();
+  operations_.repeated(r.operation, proof);
   return true;
 }
 

@@ -69,7 +69,7 @@ class Checker : public machine::Listener {
     Races races;
     Misuse misuse;
     machine::StreamPoint operation;  // that it is part of
-    std::unique_ptr<Proof> proof;    // may be null
+    std::shared_ptr<Proof> proof;    // may be null
     uint64_t findingsBefore = 0;     // the proof began
   };
   class Judge;

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "check/launch.hpp"
+#include "check/proof.hpp"
 #include "check/races.hpp"
 #include "check/touch.hpp"
 
@@ -164,12 +165,32 @@ void Operations::accessed(StreamPoint point, const Launch& launch, const AccessE
   }
 }
 
-void Operations::repeated(StreamPoint point, Site site, uint64_t begin, uint64_t bytes) {
+/// What the host could touch is guarded soon, so it is asked for at once.
+void Operations::repeated(StreamPoint point, std::shared_ptr<const Proof> proof) {
   Operation* const operation = find(point);
   if (!operation) return;
-  site.node = operation->node;
-  const auto known = operation->sites.find(site);
-  if (known != operation->sites.end()) known->second->bytes.add(begin, bytes);
+  const bool touchesHost = std::ranges::any_of(proof->objects(), [](const Object& o) { return isHosts(o.begin); });
+  operation->repeated.push_back({operation->node, std::move(proof)});
+  if (touchesHost || !operation->before.empty()) expand(*operation);
+}
+
+void Operations::expand(Operation& operation) {
+  if (operation.repeated.empty()) return;
+  for (const Repeated& r : operation.repeated) {
+    const auto siteOf = [&](const Proof::Site& site) {
+      const auto it = operation.sites.find({site.function, site.line, r.node, site.writes});
+      return it == operation.sites.end() ? nullptr : it->second;
+    };
+    r.proof->forEachUnwatched(
+        [&](const Proof::Site& site, const Range& range) {
+          siteOf(site)->bytes.add(range.begin, range.end - range.begin);
+        },
+        [&](const Proof::Site& site) { return siteOf(site) != nullptr; });
+  }
+  operation.repeated.clear();
+  if (!operation.hasEnded) return;
+  operation.sites.clear();
+  for (Touched& t : operation.touched) t.bytes.compress();
 }
 
 /// Host memory that CUDA does not know is copied to or from while the call lasts.
@@ -195,7 +216,7 @@ void Operations::rowsMove(StreamPoint point, const machine::RowsEvent& rows) {
 void Operations::ended(StreamPoint point, Findings& findings) {
   if (Operation* const operation = find(point)) {
     operation->hasEnded = true;
-    operation->sites.clear();
+    if (operation->repeated.empty()) operation->sites.clear();
     for (Touched& t : operation->touched) t.bytes.compress();
     compareNodes(*operation, findings);
     compareWithOthers(*operation, findings);
@@ -208,7 +229,7 @@ void Operations::ended(StreamPoint point, Findings& findings) {
 void Operations::compareWithOthers(Operation& operation, Findings& findings) {
   if (operation.signalsHost) return;
   bool isLater = false;  // is `other` submitted later?
-  for (const Operation& other : all_) {
+  for (Operation& other : all_) {
     if (&other == &operation) {
       isLater = true;
       continue;
@@ -216,6 +237,7 @@ void Operations::compareWithOthers(Operation& operation, Findings& findings) {
     if (!other.hasEnded || other.signalsHost || order_.isBefore(operation.point, other.point) ||
         order_.isBefore(other.point, operation.point))
       continue;
+    expand(operation), expand(other);
     isLater ? compare(operation, other, findings) : compare(other, operation, findings);
   }
 }
@@ -308,8 +330,17 @@ void Operations::hostWaitedForAll(uint64_t context) {
 void Operations::allocated(const machine::Allocation& a) {
   if (a.kind == machine::MemoryKind::Registered) return;
   freed_.erase(freed_.lower_bound(a.address), freed_.lower_bound(a.address + a.bytes));
-  for (Operation& operation : all_)
+  for (Operation& operation : all_) {
+    const auto isThere = [&](const Object& o) {
+      return o.begin < a.address + a.bytes && a.address < o.begin + o.bytes;
+    };
+    for (const Repeated& r : operation.repeated)
+      if (std::ranges::any_of(r.proof->objects(), isThere)) {
+        expand(operation);
+        break;
+      }
     for (Touched& t : operation.touched) t.bytes.remove(a.address, a.bytes);
+  }
 }
 
 void Operations::freed(StreamPoint point, const machine::Allocation& a, Findings& findings) {
@@ -327,10 +358,10 @@ void Operations::freed(StreamPoint point, const machine::Allocation& a, Findings
   touched.side.operation = "the host";
   touched.bytes.add(a.address, a.bytes);
   host.touched.push_back(std::move(touched));
-  for (const Operation& operation : all_)
+  for (Operation& operation : all_)
     if (operation.hasEnded && operation.kind != Kind::Allocation && !operation.signalsHost &&
         !order_.isBeforeHost(operation.point))
-      compare(operation, host, findings);
+      expand(operation), compare(operation, host, findings);
 }
 
 bool Operations::addLateUse(StreamPoint point, const machine::Allocation& gone, Side use, Findings& findings) {

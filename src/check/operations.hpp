@@ -9,6 +9,7 @@
 #include <atomic>
 #include <list>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,16 +23,10 @@
 namespace ordito::check {
 
 class Launch;
+class Proof;
 
 class Operations {
  public:
-  /// An instruction, in a node of a graph.
-  struct Site {
-    const void* function;
-    uint32_t line, node;
-    bool writes;
-    auto operator<=>(const Site&) const = default;
-  };
   void submitted(const machine::StreamEvent& event, std::span<const machine::StreamPoint> after,
                  const std::optional<CallSite>& call, Findings& findings);
   void began(const machine::StreamEvent& event);
@@ -46,8 +41,8 @@ class Operations {
   // What the operation at `point` does.
   void nodeBegan(machine::StreamPoint point, const machine::GraphNodeEvent& node);
   void accessed(machine::StreamPoint point, const Launch& launch, const machine::AccessEvent& access);
-  /// What a known instruction of the operation's last node does elsewhere, too.
-  void repeated(machine::StreamPoint point, Site site, uint64_t begin, uint64_t bytes);
+  /// The operation does what a proof says, too.
+  void repeated(machine::StreamPoint point, std::shared_ptr<const Proof> proof);
   void rowsMove(machine::StreamPoint point, const machine::RowsEvent& rows);
 
   void allocated(const machine::Allocation& a);
@@ -68,6 +63,17 @@ class Operations {
     Side side = {};
     ByteSet bytes = {};
   };
+  struct Site {
+    const void* function;
+    uint32_t line, node;
+    bool writes;
+    auto operator<=>(const Site&) const = default;
+  };
+  /// What a proof says of blocks that nobody has watched: it is asked only if somebody is compared with it.
+  struct Repeated {
+    uint32_t node;
+    std::shared_ptr<const Proof> proof;
+  };
   struct Operation {
     machine::StreamPoint point;
     uint64_t context;
@@ -79,6 +85,7 @@ class Operations {
     bool signalsHost = false;  // by a strong access to memory of the host, so that it may know that the work is done
     std::list<Touched> touched = {};
     std::map<Site, Touched*> sites = {};
+    std::vector<Repeated> repeated = {};
     std::vector<std::vector<bool>> before = {};  // by node of a graph: the nodes that it is behind
     uint32_t node = 0;
     uint64_t strongReads = 0;
@@ -93,6 +100,7 @@ class Operations {
   Operation* find(machine::StreamPoint point);
   Touched& at(Operation& operation, const Launch& launch, const machine::AccessEvent& access, bool writes);
   void note(Operation& operation, Touched& touched, uint64_t address, uint64_t bytes);
+  static void expand(Operation& operation);
   void compareWithOthers(Operation& operation, Findings& findings);
   void compareNodes(Operation& operation, Findings& findings);
   void compare(const Operation& one, const Operation& other, Findings& findings);

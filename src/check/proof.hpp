@@ -35,67 +35,83 @@ class Proof {
   };
 
   /// Null where nothing can be said. `checksValues`: blocks may only read what has been written.
-  static std::unique_ptr<Proof> of(const machine::LaunchEvent& event, Launch& launch, bool checksValues);
+  static std::shared_ptr<Proof> of(const machine::LaunchEvent& event, std::shared_ptr<Launch> launch,
+                                   bool checksValues);
 
-  /// False: the block is the first of a class and is watched from now on.
-  bool isLikeAnother(const machine::BlockFrame& frame);
+  /// How many of `count` blocks, from that one on, are in a class that is known. 0: the block is the first of a class,
+  /// and is watched from now on.
+  uint32_t alike(const machine::BlockFrame& frame, uint32_t count);
   void accessed(const machine::AccessEvent& access);
   void comesToGuard(const machine::OperandsEvent& guard);
   /// All classes are known.
   bool holds();
-  /// No proof is wanted any more.
-  void giveUp() { isOpen_ = false; }
+  /// What the blocks that were not watched write is defined.
+  void define() const;
+  const std::vector<Object>& objects() const { return objects_; }
   /// How many blocks were not watched.
   uint64_t unwatched() const { return classOf_.size() - classes_.size(); }
-  /// Calls visit(site, range) for the bytes that blocks touch which were not watched.
-  template <class Visit>
-  void forEachUnwatched(Visit visit) const;
+  /// Calls visit(site, range) for the bytes that blocks touch which were not watched, of the sites that isWanted(site).
+  template <class Visit, class Test>
+  void forEachUnwatched(Visit visit, Test isWanted) const;
 
  private:
   struct Class {
     BlockNumber first;
     std::unordered_map<uint32_t, Margin> margins;
+    std::optional<std::vector<Limit>> limits;         // of all margins, once the block has run
     std::map<std::pair<uint32_t, bool>, Site> sites;  // by line and whether it writes
   };
 
-  Proof(ProofPlan plan, Launch& launch, const machine::Dim3& grid, bool checksValues)
-      : plan_(std::move(plan)), launch_(launch), grid_(grid), checksValues_(checksValues) {}
+  Proof(ProofPlan plan, std::shared_ptr<Launch> launch, const machine::Dim3& grid, bool checksValues)
+      : plan_(std::move(plan)),
+        launch_(std::move(launch)),
+        grid_{grid.x, grid.y, grid.z},
+        checksValues_(checksValues) {}
 
-  bool isLike(const Class& one, const BlockNumber& block) const;
-  void touch(const machine::AccessEvent& access, bool writes, const uint64_t* addresses, const uint32_t* sizes);
+  void giveUp() { isOpen_ = false; }
+  uint32_t alikeInRow(Class& one, const BlockNumber& block, uint32_t count) const;
+  void touch(const machine::AccessEvent& access, bool writes, const uint32_t* sizes);
   bool readsWhatIsWritten(const machine::AccessEvent& access) const;
   Site* siteOf(const machine::AccessEvent& access, bool writes);
   template <class Visit>
   bool forEachBlock(Visit visit) const;
+  template <class Visit>
+  bool forEachSite(const Object& object, Visit visit) const;
   bool staysInside() const;
+  bool staysInside(const Class& c, const Site& site) const;
   bool isDefined() const;
-  bool isRaceFree() const;
+  bool collectObjects();
   bool isRaceFree(const Object& object) const;
-  bool ascends(const Object& object) const;
+  std::optional<bool> liesApart(const Object& object) const;
+  bool comparesBlocks(const Object& object) const;
 
   static constexpr size_t kMostClasses = 64;
   static constexpr uint64_t kMostBlocks = uint64_t{1} << 24;
 
   const ProofPlan plan_;
-  Launch& launch_;
-  const machine::Dim3 grid_;
+  const std::shared_ptr<Launch> launch_;
+  const BlockNumber grid_;
   const bool checksValues_;
   bool isOpen_ = true;
   std::vector<Class> classes_;
   std::vector<uint8_t> classOf_;  // by number of the block
+  uint8_t last_ = 0;              // of the block that was asked about last
+  std::vector<Object> objects_;   // that the sites lie in; those that are written come first
+  size_t written_ = 0;
 };
 
 /// Ranges of neighbouring blocks are often neighbours: they are visited as one.
-template <class Visit>
-void Proof::forEachUnwatched(Visit visit) const {
+template <class Visit, class Test>
+void Proof::forEachUnwatched(Visit visit, Test isWanted) const {
   for (size_t c = 0; c < classes_.size(); ++c)
     for (const auto& [key, site] : classes_[c].sites) {
+      if (!isWanted(site)) continue;
       const auto ranges = site.touched.ranges();
       std::vector<Range> waiting;
       int64_t last = 0;  // where the watched block is
       std::unordered_map<int64_t, bool> seen;
       bool repeats = false;
-      for (size_t d = 0; d < 3; ++d) repeats |= site.step[d] == 0 && std::array{grid_.x, grid_.y, grid_.z}[d] > 1;
+      for (size_t d = 0; d < 3; ++d) repeats |= site.step[d] == 0 && std::array{grid_[0], grid_[1], grid_[2]}[d] > 1;
       forEachBlock([&](uint8_t of, const BlockNumber& block) {
         const int64_t by = distance(site.step, classes_[c].first, block);
         if (of != c || by == 0 || (by == last && !waiting.empty())) return true;
@@ -118,14 +134,23 @@ void Proof::forEachUnwatched(Visit visit) const {
     }
 }
 
+/// Calls visit(class, site) for those in the object, until it answers false; says whether it never has.
+template <class Visit>
+bool Proof::forEachSite(const Object& object, Visit visit) const {
+  for (const Class& c : classes_)
+    for (const auto& [key, site] : c.sites)
+      if (site.object.begin == object.begin && !visit(c, site)) return false;
+  return true;
+}
+
 /// Calls visit(class, block) for all blocks in order, until it answers false; says whether it never has.
 template <class Visit>
 bool Proof::forEachBlock(Visit visit) const {
   uint64_t number = 0;
   BlockNumber block{};
-  for (block[2] = 0; block[2] < grid_.z; ++block[2])
-    for (block[1] = 0; block[1] < grid_.y; ++block[1])
-      for (block[0] = 0; block[0] < grid_.x; ++block[0], ++number)
+  for (block[2] = 0; block[2] < grid_[2]; ++block[2])
+    for (block[1] = 0; block[1] < grid_[1]; ++block[1])
+      for (block[0] = 0; block[0] < grid_[0]; ++block[0], ++number)
         if (!visit(classOf_[number], block)) return false;
   return true;
 }

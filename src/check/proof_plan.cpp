@@ -62,13 +62,11 @@ class Planner {
     return step && plan_.sites.try_emplace(i.line, *step).first->second == *step;
   }
 
-  /// Where no operand shifts the guard says nothing.
   bool takeGuard(const ir::Instruction& i, const ir::GuardOperands& what) {
-    const BlockForm a = forms_.formOf(i.operands[what.a]), b = forms_.formOf(i.operands[what.b]);
-    if (a.kind != BlockForm::Kind::Shifted || b.kind != BlockForm::Kind::Shifted) return true;
-    const ProofPlan::Guard guard{what, a.step, what.a == what.b ? BlockStep{} : b.step};
-    const auto& known = plan_.guards.try_emplace(i.line, guard).first->second;
-    return known.a == guard.a && known.b == guard.b && known.what.kind == what.kind;
+    ProofPlan::Guard guard{what, forms_.formOf(i.operands[what.a]).shifts(), {BlockStep{}}};
+    if (what.a != what.b) guard.b = forms_.formOf(i.operands[what.b]).shifts();
+    if (guard.a.empty() || guard.b.empty()) return true;
+    return plan_.guards.try_emplace(i.line, guard).first->second == guard;
   }
 
   bool isNamedAlike(const ir::Instruction& i) const {
@@ -104,8 +102,8 @@ std::optional<ProofPlan> ProofPlan::of(const machine::LaunchEvent& launch) {
                                   .block = {launch.block.x, launch.block.y, launch.block.z},
                                   .parameters = launch.parameters};
   auto plan = Planner(*function, numbers).run();
-  if (plan)
-    std::erase_if(plan->guards, [](const auto& g) { return g.second.a == BlockStep{} && g.second.b == BlockStep{}; });
+  const std::vector<BlockStep> none{BlockStep{}};  // where nothing is shifted a guard says nothing
+  if (plan) std::erase_if(plan->guards, [&](const auto& g) { return g.second.a == none && g.second.b == none; });
   return plan;
 }
 
@@ -119,44 +117,56 @@ void Margin::add(GuardKind kind, int64_t a, int64_t b) {
   }
   const int64_t difference = static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
   isZero_ |= difference == 0;
-  if (difference < 0) below_ = std::max(below_, difference);
-  if (difference > 0) above_ = std::min(above_, difference);
+  if (difference < 0) below_ = std::max(below_.value_or(difference), difference);
+  if (difference > 0) above_ = std::min(above_.value_or(difference), difference);
 }
 
-/// Do the operands stay numbers of their type? Of 64 bits a quarter on each side is never used.
-bool Margin::staysInside(isa::Type type, int64_t a, int64_t b) const {
-  constexpr int64_t kHuge = INT64_C(1) << 62;
-  const bool isWide = isa::bits(type) == 64, isSigned = isa::isSigned(type);
-  const int64_t low = isWide     ? -kHuge
-                      : isSigned ? INT32_MIN
-                                 : 0,
-                high = isWide     ? kHuge
+void Margin::addLimits(const ProofPlan::Guard& guard, std::vector<Limit>& limits) const {
+  if (lowA_ > highA_) return;  // nobody came there
+  for (const BlockStep& a : guard.a)
+    for (const BlockStep& b : guard.b) addLimits(guard.what, a, b, limits);
+}
+
+/// The operands stay numbers of their type, of 64 bits in its middle half; the difference keeps its sign. Operands of
+/// an `or` stay apart if one is shifted by multiples of more than the other has.
+void Margin::addLimits(const ir::GuardOperands& what, const BlockStep& a, const BlockStep& b,
+                       std::vector<Limit>& limits) const {
+  constexpr int64_t kHuge = INT64_C(1) << 61;
+  if (what.kind == GuardKind::Or) {
+    const auto keep = [&](const BlockStep& step, uint64_t others) {
+      const uint64_t mask = std::bit_width(others) > 62 ? ~uint64_t{0} : std::bit_ceil(others + 1) - 1;
+      const bool isFree =
+          std::ranges::all_of(step, [&](int64_t by) { return (static_cast<uint64_t>(by) & mask) == 0; });
+      if (!isFree || overlaps_) limits.push_back({step, 0, 0});
+    };
+    return keep(a, bitsOfB_), keep(b, bitsOfA_);
+  }
+  const bool isWide = isa::bits(what.type) == 64, isSigned = isa::isSigned(what.type);
+  const int64_t least = !isSigned ? 0
+                        : isWide  ? -kHuge
+                                  : INT32_MIN,
+                most = isWide     ? kHuge
                        : isSigned ? INT32_MAX
                                   : int64_t{UINT32_MAX};
-  const auto is = [&](int64_t from, int64_t to, int64_t by) {
-    if (by == 0 && !isWide) return true;
-    return from >= -kHuge && to <= kHuge && by >= -kHuge && by <= kHuge && from + by >= low && to + by <= high;
+  const auto stay = [&](const BlockStep& step, int64_t low, int64_t high) {
+    if (low < least || high > most)
+      limits.push_back({step, 0, 0});
+    else if (step != BlockStep{})
+      limits.push_back({step, least - low, most - high});
   };
-  return is(lowA_, highA_, a) && is(lowB_, highB_, b);
-}
-
-bool Margin::holds(const ir::GuardOperands& what, int64_t a, int64_t b) const {
-  if (lowA_ > highA_) return true;  // nobody came there
-  if (what.kind == GuardKind::Or) {
-    const auto isFree = [](int64_t by, uint64_t others) {
-      const int width = std::bit_width(others);
-      return by == 0 || (width < 64 && (static_cast<uint64_t>(by) & ((uint64_t{1} << width) - 1)) == 0);
-    };
-    return !overlaps_ && isFree(a, bitsOfB_) && isFree(b, bitsOfA_);
-  }
-  if (!staysInside(what.type, a, b)) return false;
-  if (what.kind == GuardKind::Widen) return true;
-  const int64_t by = a - b;
-  const bool staysBelow = below_ == INT64_MIN || below_ + by < (what.kind == GuardKind::LessOrEqual ? 1 : 0);
-  const bool staysAbove = above_ == INT64_MAX || above_ + by > (what.kind == GuardKind::Less ? -1 : 0);
-  if (!isZero_) return staysBelow && staysAbove;
-  if (what.kind == GuardKind::Equal) return by == 0;
-  return staysBelow && staysAbove && (what.kind == GuardKind::Less ? by >= 0 : by <= 0);
+  stay(a, lowA_, highA_), stay(b, lowB_, highB_);
+  // Who is outside of that middle is not shifted, and nobody in it gets past him.
+  const bool isFar = isWide && (std::min(lowA_, lowB_) < -kHuge || std::max(highA_, highB_) > kHuge);
+  if (what.kind == GuardKind::Widen || isFar) return;
+  BlockStep step = a;
+  for (size_t d = 0; d < step.size(); ++d) step[d] -= b[d];
+  if (step == BlockStep{}) return;
+  Limit limit{step, INT64_MIN, INT64_MAX};
+  if (below_) limit.high = -*below_ - (what.kind == GuardKind::LessOrEqual ? 0 : 1);
+  if (above_) limit.low = -*above_ + (what.kind == GuardKind::Less ? 0 : 1);
+  if (isZero_ && what.kind != GuardKind::Less) limit.high = std::min<int64_t>(limit.high, 0);
+  if (isZero_ && what.kind != GuardKind::LessOrEqual) limit.low = std::max<int64_t>(limit.low, 0);
+  limits.push_back(limit);
 }
 
 }  // namespace ordito::check

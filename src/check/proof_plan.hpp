@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "ir/block_forms.hpp"
 #include "machine/events.hpp"
@@ -22,7 +23,8 @@ int64_t distance(const ir::BlockStep& step, const BlockNumber& from, const Block
 struct ProofPlan {
   struct Guard {
     ir::GuardOperands what;
-    ir::BlockStep a{}, b{};
+    std::vector<ir::BlockStep> a, b;  // by any of which the operands may be shifted
+    bool operator==(const Guard& o) const { return what.kind == o.what.kind && a == o.a && b == o.b; }
   };
   std::unordered_map<uint32_t, ir::BlockStep> sites;  // of addresses
   std::unordered_map<uint32_t, Guard> guards;
@@ -32,19 +34,26 @@ struct ProofPlan {
   static std::optional<ProofPlan> of(const machine::LaunchEvent& launch);
 };
 
+/// Blocks whose distance along `step` lies in [low, high].
+struct Limit {
+  ir::BlockStep step;
+  int64_t low, high;
+};
+
 /// What the operands of a guard were in one block.
 class Margin {
  public:
   void add(ir::GuardOperands::Kind kind, int64_t a, int64_t b);
-  /// Does the guard come out alike for all threads, and every time, where `a` and `b` are greater by so much?
-  bool holds(const ir::GuardOperands& what, int64_t a, int64_t b) const;
+  /// The blocks in which it comes out alike for all threads, and every time: their distance from this one.
+  void addLimits(const ProofPlan::Guard& guard, std::vector<Limit>& limits) const;
 
  private:
-  bool staysInside(isa::Type type, int64_t a, int64_t b) const;
+  void addLimits(const ir::GuardOperands& what, const ir::BlockStep& a, const ir::BlockStep& b,
+                 std::vector<Limit>& limits) const;
 
   int64_t lowA_ = INT64_MAX, highA_ = INT64_MIN, lowB_ = INT64_MAX, highB_ = INT64_MIN;
   // Of a - b: the greatest below zero, the least above; whether it was zero.
-  int64_t below_ = INT64_MIN, above_ = INT64_MAX;
+  std::optional<int64_t> below_, above_;
   bool isZero_ = false, overlaps_ = false;
   uint64_t bitsOfA_ = 0, bitsOfB_ = 0;
 };

@@ -21,8 +21,10 @@ using GuardKind = GuardOperands::Kind;
 constexpr auto kWide = isa::mod<ModifierKind::MulMode>("wide");
 constexpr auto kLo = isa::mod<ModifierKind::MulMode>("lo");
 
-constexpr BlockForm kVarying{BlockForm::Kind::Varying};
-constexpr BlockForm kSame{BlockForm::Kind::Shifted};
+const BlockForm kVarying{.kind = BlockForm::Kind::Varying};
+const BlockForm kSame{.kind = BlockForm::Kind::Shifted};
+
+BlockForm numbered(int64_t number) { return {.kind = BlockForm::Kind::Shifted, .number = number}; }
 
 /// The low `bits` of a number as a signed one.
 int64_t cut(int64_t v, unsigned bits) {
@@ -36,6 +38,8 @@ int64_t times(int64_t a, int64_t b) {
 
 BlockForm cut(BlockForm form, unsigned bits) {
   for (int64_t& step : form.step) step = cut(step, bits);
+  for (BlockStep& steps : form.steps)
+    for (int64_t& step : steps) step = cut(step, bits);
   if (form.number) form.number = cut(*form.number, bits);
   return form;
 }
@@ -53,8 +57,9 @@ BlockForm combined(const BlockForm& a, const BlockForm& b, int64_t factor) {
 BlockForm joined(const BlockForm& a, const BlockForm& b) {
   if (a.kind == BlockForm::Kind::Unknown) return b;
   if (b.kind == BlockForm::Kind::Unknown) return a;
+  if (a == b) return a;
   if (a.isVarying() || b.isVarying() || a.step != b.step) return kVarying;
-  return {BlockForm::Kind::Shifted, a.step, a.number == b.number ? a.number : std::nullopt};
+  return {.kind = BlockForm::Kind::Shifted, .step = a.step};
 }
 
 bool isWord(isa::Type t) { return !isa::isFloat(t) && !isa::isPacked(t) && (isa::bits(t) == 32 || isa::bits(t) == 64); }
@@ -84,6 +89,8 @@ bool isPlainConversion(const Instruction& i) {
 GuardOperands guardOperands(const ptx::Instruction& i) {
   if (widens(i)) return {GuardKind::Widen, 1, 1, i.op == Op::Cvt ? i.type[1] : i.type[0]};
   if (i.op == Op::Or && isWord(i.type[0])) return {GuardKind::Or, 1, 2, i.type[0]};
+  if ((i.op == Op::Min || i.op == Op::Max) && isWord(i.type[0]) && !isa::isBits(i.type[0]))
+    return {GuardKind::Widen, 1, 2, i.type[0]};
   if ((i.op != Op::Setp && i.op != Op::SetpBool) || !isWord(i.type[0])) return {};
   GuardOperands guard{comparisonOf(i), 0, 0, i.type[0]};
   const auto forms = i.info().form.operandList();
@@ -170,7 +177,7 @@ BlockForm BlockForms::formOf(const ptx::Operand& o) const {
     case Kind::Register: return forms_[o.reg];
     case Kind::Address: return o.reg != kNoValue ? forms_[o.reg] : kSame;
     case Kind::Special: return special(o.special);
-    case Kind::Integer: return {BlockForm::Kind::Shifted, {}, static_cast<int64_t>(o.bits)};
+    case Kind::Integer: return numbered(static_cast<int64_t>(o.bits));
     case Kind::Vector: {
       BlockForm form = kSame;
       for (const ptx::Operand& element : o.elements)
@@ -184,7 +191,7 @@ BlockForm BlockForms::formOf(const ptx::Operand& o) const {
 
 BlockForm BlockForms::special(isa::Special s) const {
   using isa::Special;
-  const auto number = [](uint32_t n) { return n ? BlockForm{BlockForm::Kind::Shifted, {}, int64_t{n}} : kSame; };
+  const auto number = [](uint32_t n) { return n ? numbered(n) : kSame; };
   const auto shifted = [&](size_t d) {
     BlockForm form = kSame;
     if (launch_.grid[d] == 1) return form.number = 0, form;
@@ -239,7 +246,7 @@ BlockForm BlockForms::loaded(const Instruction& i, isa::Type type) const {
   int64_t value = 0;
   std::memcpy(&value, launch_.parameters + offset, bytes);
   if (isa::isSigned(i.type[0])) value = cut(value, static_cast<unsigned>(8 * bytes));
-  return {BlockForm::Kind::Shifted, {}, value};
+  return numbered(value);
 }
 
 BlockForm BlockForms::sum(const Instruction& i, int64_t sign) const {
@@ -256,7 +263,7 @@ BlockForm BlockForms::product(const Instruction& i) const {
     return isUnsigned ? *form.number & INT64_C(0xFFFFFFFF) : cut(*form.number, isWide ? 32 : 64);
   };
   const BlockForm a = formOf(i.operands[1]), b = formOf(i.operands[2]);
-  const BlockForm c = i.op == Op::Mad ? formOf(i.operands[3]) : BlockForm{BlockForm::Kind::Shifted, {}, 0};
+  const BlockForm c = i.op == Op::Mad ? formOf(i.operands[3]) : numbered(0);
   BlockForm form;
   if (b.number && a.kind == BlockForm::Kind::Shifted)
     form = combined(c, a, factor(b));
@@ -308,7 +315,7 @@ BlockForm BlockForms::computed(const Instruction& i) const {
     case Op::Mad: return product(i);
     case Op::Shl:
       if (const auto n = form(2).number; n && *n >= 0 && *n < 63 && isWord(i.type[0]))
-        return combined({BlockForm::Kind::Shifted, {}, 0}, form(1), INT64_C(1) << *n);
+        return combined(numbered(0), form(1), INT64_C(1) << *n);
       return bits(i);
     case Op::And: {  // the low bits, where the steps have none of them
       const BlockForm a = form(1), mask = form(2);
@@ -325,21 +332,42 @@ BlockForm BlockForms::computed(const Instruction& i) const {
     case Op::Selp:
       if (anyUnknown(3)) return {};
       return form(3).isSame() ? joined(form(1), form(2)) : kVarying;
+    case Op::Min:
+    case Op::Max: return extreme(i);
     case Op::Setp:
-    case Op::SetpBool: {
-      const GuardOperands guard = guardOperands(i);
-      if (!guard) return bits(i);
-      if (form(guard.a).isVarying() || form(guard.b).isVarying()) return kVarying;
-      for (size_t k = 0; k < i.operands.size(); ++k)  // of .and, .or: the other predicate
-        if (i.operands[k].is(Kind::Register) && k != guard.a && k != guard.b && k > guard.b && form(k).isVarying())
-          return kVarying;
-      return anyUnknown(0) || form(guard.a).kind == BlockForm::Kind::Unknown ||
-                     form(guard.b).kind == BlockForm::Kind::Unknown
-                 ? BlockForm{}
-                 : kSame;
-    }
+    case Op::SetpBool: return comparison(i);
     default: return bits(i);
   }
+}
+
+/// A comparison that a guard watches is the same for all, where the operands are known to shift.
+BlockForm BlockForms::comparison(const Instruction& i) const {
+  const GuardOperands guard = guardOperands(i);
+  if (!guard) return bits(i);
+  const BlockForm a = formOf(i.operands[guard.a]), b = formOf(i.operands[guard.b]);
+  if (a.kind == BlockForm::Kind::Varying || b.kind == BlockForm::Kind::Varying) return kVarying;
+  bool isUnknown = a.kind == BlockForm::Kind::Unknown || b.kind == BlockForm::Kind::Unknown;
+  for (size_t k = guard.b + 1; k < i.operands.size(); ++k) {  // of .and, .or: the other predicate
+    const BlockForm other = formOf(i.operands[k]);
+    if (other.isVarying()) return kVarying;
+    isUnknown |= other.kind == BlockForm::Kind::Unknown;
+  }
+  return isUnknown ? BlockForm{} : kSame;
+}
+
+/// Of two that shift differently it is not known which one it is.
+BlockForm BlockForms::extreme(const Instruction& i) const {
+  constexpr size_t kMost = 4;
+  const BlockForm a = formOf(i.operands[1]), b = formOf(i.operands[2]);
+  if (!guardOperands(i) || (a.isSame() && b.isSame())) return bits(i);
+  if (a.kind == BlockForm::Kind::Unknown || b.kind == BlockForm::Kind::Unknown) return {};
+  BlockForm form{.kind = BlockForm::Kind::Between, .steps = a.shifts()};
+  for (const BlockStep& step : b.shifts()) form.steps.push_back(step);
+  if (a.shifts().empty() || b.shifts().empty() || form.steps.size() > kMost) return kVarying;
+  std::ranges::sort(form.steps);
+  form.steps.erase(std::unique(form.steps.begin(), form.steps.end()), form.steps.end());
+  if (form.steps.size() > 1) return form;
+  return {.kind = BlockForm::Kind::Shifted, .step = form.steps[0]};
 }
 
 bool BlockForms::isAlike(BlockId b, const Instruction& i) const {
@@ -352,6 +380,7 @@ std::string print(const BlockForms& forms, const Function& f) {
     const BlockForm& form = forms[v];
     std::string says = "never defined";
     if (form.isVarying()) says = "varying";
+    if (form.kind == BlockForm::Kind::Between) says = fmt::format("between {} steps", form.steps.size());
     if (form.kind == BlockForm::Kind::Shifted) {
       says = "the same for all";
       if (form.number) says += fmt::format(", {}", *form.number);

@@ -6,10 +6,10 @@
 // holds for each of its values.
 //
 // Arithmetic modulo 2^32 is exact here as long as nobody looks at the carry. Who does is a *guard*: a comparison, a
-// widening, an `or` that stands for a sum. What is said of values behind one holds for those blocks in which it comes
-// out as in the block that was watched; its operands there say which these are. A value made of what a kernel has
-// loaded is *varying*, and so is all that is computed, or joins, under a condition that varies: the rule of divergence,
-// for blocks in place of lanes (Coutinho et al., "Divergence Analysis and Optimizations", PACT 2011).
+// widening, a minimum, an `or` that stands for a sum. What is said of values behind one holds for those blocks in which
+// it comes out as in the block that was watched; its operands there say which these are. A value made of what a kernel
+// has loaded is *varying*, and so is all that is computed, or joins, under a condition that varies: the rule of
+// divergence, for blocks in place of lanes (Coutinho et al., "Divergence Analysis and Optimizations", PACT 2011).
 #pragma once
 
 #include <array>
@@ -29,13 +29,18 @@ struct BlockForm {
   enum class Kind : uint8_t {
     Unknown,  // never defined
     Shifted,  // by `step`
+    Between,  // what is the greater or the lesser of several: shifted by no more and no less than those of `steps`
     Varying,
   };
   Kind kind = Kind::Unknown;
   BlockStep step{};
+  std::vector<BlockStep> steps{};
   std::optional<int64_t> number{};  // that all threads of all blocks have
   bool operator==(const BlockForm&) const = default;
-  bool isVarying() const { return kind == Kind::Varying; }
+  /// Between is known to comparisons only.
+  bool isVarying() const { return kind == Kind::Varying || kind == Kind::Between; }
+  /// By any of them; none: it is varying.
+  std::vector<BlockStep> shifts() const { return kind == Kind::Shifted ? std::vector{step} : steps; }
   /// The same in all blocks.
   bool isSame() const { return kind == Kind::Shifted && step == BlockStep{}; }
 };
@@ -50,7 +55,7 @@ struct LaunchNumbers {
 struct GuardOperands {
   enum class Kind : uint8_t { None, Less, LessOrEqual, Equal, Widen, Or };  // Less: a < b and a >= b, and so on
   Kind kind = Kind::None;
-  size_t a = 0, b = 0;  // operands; the same for Widen
+  size_t a = 0, b = 0;  // operands; the same for a widening
   isa::Type type{};     // as which they are read
   explicit operator bool() const { return kind != Kind::None; }
 };
@@ -77,6 +82,8 @@ class BlockForms {
   BlockForm sum(const Instruction& i, int64_t sign) const;
   BlockForm product(const Instruction& i) const;
   BlockForm bits(const Instruction& i) const;
+  BlockForm extreme(const Instruction& i) const;
+  BlockForm comparison(const Instruction& i) const;
   BlockForm loaded(const Instruction& i, isa::Type type) const;
   BlockForm special(isa::Special s) const;
   void markInfluence(BlockId b);

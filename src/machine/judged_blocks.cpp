@@ -17,9 +17,22 @@ class FirstBlocks final : public Executable {
   FirstBlocks(const Executable& telling, BlockJudge& judge, Ran& ran) : telling_(telling), judge_(judge), ran_(ran) {}
   BlockStatus runBlock(const BlockFrame& frame) const override {
     std::lock_guard lock(mutex_);
-    if (frame.resumes == 0 && judge_.isLikeAnother(frame)) return BlockStatus::Ended;
+    if (frame.resumes == 0 && judge_.alike(frame, 1)) return BlockStatus::Ended;
     ran_[frame.block()] = 1;
     return telling_.runBlock(frame);
+  }
+  BlockStatus runBlocks(BlockFrame& frame, uint32_t count) const override {
+    std::lock_guard lock(mutex_);
+    for (const uint64_t end = frame.block() + count;;) {
+      const uint64_t block = frame.block();
+      uint64_t next = block + (frame.resumes ? 0 : judge_.alike(frame, static_cast<uint32_t>(end - block)));
+      if (next == block) {
+        ran_[block] = 1, ++next;
+        if (telling_.runBlock(frame) == BlockStatus::Suspended) return BlockStatus::Suspended;
+      }
+      frame.place(next == end ? end - 1 : next);
+      if (next == end) return BlockStatus::Ended;
+    }
   }
   void abandon(const BlockFrame& frame) const override { telling_.abandon(frame); }
   bool canSuspend() const override { return telling_.canSuspend(); }

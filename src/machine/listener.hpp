@@ -15,8 +15,9 @@ namespace ordito::machine {
 class BlockJudge {
  public:
   virtual ~BlockJudge() = default;
-  /// Asked of each block in order: does one that has run do the same? If not, this one runs now, and tells.
-  virtual bool isLikeAnother(const BlockFrame& frame) = 0;
+  /// Asked in the order of blocks: how many of the next `count`, from that of `frame` on, do what one that has run has
+  /// done? 0: that of `frame` runs now, and tells.
+  virtual uint32_t alike(const BlockFrame& frame, uint32_t count) = 0;
   /// All that are like no other have run. May the rest run without telling?
   virtual bool mayBeSilent() = 0;
 };

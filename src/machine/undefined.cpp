@@ -135,6 +135,20 @@ std::vector<UndefinedMemory::Run> UndefinedMemory::runs(uint64_t address, uint64
   return all;
 }
 
+bool UndefinedMemory::isDefined(uint64_t address, uint64_t bytes) const {
+  Lock lock(mutex_);
+  if (pages_.empty()) return true;
+  for (const uint64_t end = address + bytes; address < end;) {
+    const uint64_t next = std::min(end, (address / kPage + 1) * kPage);
+    const auto it = pages_.find(address / kPage);
+    if (it != pages_.end() && !it->second) return false;
+    for (; it != pages_.end() && address < next; address = std::min(next, (address / 64 + 1) * 64))
+      if (it->second->any[address % kPage / 64] >> address % 64 & lowest(next - address)) return false;
+    address = next;
+  }
+  return true;
+}
+
 uint32_t UndefinedMemory::widestWrite(uint64_t address, uint64_t bytes) const {
   Lock lock(mutex_);
   uint32_t widest = 0;

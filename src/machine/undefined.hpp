@@ -34,6 +34,8 @@ class UndefinedMemory {
   /// What an access of `bytes` has written.
   void write(uint64_t address, uint32_t bytes, UndefinedBytes undefined);
   std::vector<Run> runs(uint64_t address, uint64_t bytes) const;
+  /// Has every byte a value that was made of what somebody has written?
+  bool isDefined(uint64_t address, uint64_t bytes) const;
   /// How many bytes the widest of all writes to the pages of these bytes had.
   uint32_t widestWrite(uint64_t address, uint64_t bytes) const;
   /// All is defined.
