@@ -89,6 +89,13 @@ void narrow(float value, Float8<Mantissa, Bias, Largest>& to) {
 /// Of an exact sum: what does not fit wraps, as it does in a GPU's registers.
 inline void narrow(double value, int32_t& to) { to = static_cast<int32_t>(static_cast<int64_t>(value)); }
 
+/// The number of a type that BLAS computes in.
+template <class T>
+inline constexpr cudaDataType kTypeOf = std::is_same_v<T, float>          ? CUDA_R_32F
+                                        : std::is_same_v<T, double>       ? CUDA_R_64F
+                                        : std::is_same_v<T, ComplexFloat> ? CUDA_C_32F
+                                                                          : CUDA_C_64F;
+
 /// Calls with a value of the type's C++ type; false if there is none here.
 template <class Body>
 bool withElement(cudaDataType type, const Body& body) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cublas_api.h"
-#include "libs/cublas/openblas.hpp"
+#include "libs/cublas/inner.hpp"
 #include "libs/stream_task.hpp"
 
 struct cublasContext {
@@ -55,37 +55,6 @@ cublasStatus_t submitAndAwait(cublasHandle_t handle, const char* name, Task task
   const cublasStatus_t status = submit(handle, name, std::move(task));
   if (status != CUBLAS_STATUS_SUCCESS || handle->pointerMode == CUBLAS_POINTER_MODE_DEVICE) return status;
   return statusOf(libs::await(handle->stream));
-}
-
-/// CUDA's types as C++'s.
-template <class T>
-struct InnerOf {
-  using type = T;
-};
-template <>
-struct InnerOf<cuComplex> {
-  using type = ComplexFloat;
-};
-template <>
-struct InnerOf<cuDoubleComplex> {
-  using type = ComplexDouble;
-};
-template <class T>
-using Inner = typename InnerOf<T>::type;
-template <class T>
-auto in(T* pointer) {
-  using Plain = Inner<std::remove_const_t<T>>;
-  if constexpr (std::is_const_v<T>)
-    return reinterpret_cast<const Plain*>(pointer);
-  else
-    return reinterpret_cast<Plain*>(pointer);
-}
-/// An array of pointers to matrices.
-template <class T>
-auto inArray(T* const* pointers) {
-  using Plain = Inner<std::remove_const_t<T>>;
-  using To = std::conditional_t<std::is_const_v<T>, const Plain, Plain>;
-  return reinterpret_cast<To* const*>(pointers);
 }
 
 inline bool isOperation(cublasOperation_t op) { return op >= CUBLAS_OP_N && op <= CUBLAS_OP_C; }

@@ -16,12 +16,7 @@ namespace {
 using cublas::ComplexDouble;
 using cublas::ComplexFloat;
 using cublas::kIsComplex;
-
-template <class I>
-constexpr cudaDataType kTypeOf = std::is_same_v<I, float>          ? CUDA_R_32F
-                                 : std::is_same_v<I, double>       ? CUDA_R_64F
-                                 : std::is_same_v<I, ComplexFloat> ? CUDA_C_32F
-                                                                   : CUDA_C_64F;
+using cublas::kTypeOf;
 
 /// Calls with parts of the columns, side by side if there is much to do and nobody else does.
 template <class Body>

@@ -1,57 +1,13 @@
 // cuSPARSE's conversions between formats, sparse and dense, and the sorts that bring entries into order.
 #include <numeric>
 
-#include "libs/cusparse/rows.hpp"
+#include "libs/cusparse/entries.hpp"
 
 namespace ordito::cusparse {
 namespace {
 
 bool fit(cusparseConstDnMatDescr_t dense, cusparseConstSpMatDescr_t sparse) {
   return dense->rows == sparse->rows && dense->columns == sparse->columns && dense->type == sparse->type;
-}
-
-/// Calls body(i, j) for each element in the order of the format: by columns (CSC) or by rows.
-template <class Body>
-void eachInOrder(const cusparseSpMatDescr& b, const Body& body) {
-  const bool byRows = b.format != CUSPARSE_FORMAT_CSC;
-  for (int64_t line = 0; line < (byRows ? b.rows : b.columns); ++line)
-    for (int64_t at = 0; at < (byRows ? b.columns : b.rows); ++at) byRows ? body(line, at) : body(at, line);
-}
-
-template <class T>
-bool isZero(const T& value) {
-  if constexpr (cublas::kHasBits<T>)
-    return cublas::widen(value) == 0;
-  else
-    return value == T(0);
-}
-
-/// Writes the offsets, which the count of entries comes from.
-template <class T>
-int64_t countEntries(const cusparseDnMatDescr& a, const cusparseSpMatDescr& b) {
-  const Layout from(a);
-  int64_t count = 0, lines = 0;
-  const bool byRows = b.format != CUSPARSE_FORMAT_CSC, hasOffsets = b.format != CUSPARSE_FORMAT_COO;
-  eachInOrder(b, [&](int64_t i, int64_t j) {
-    for (; hasOffsets && lines <= (byRows ? i : j); ++lines) storeIndex(b.offsets, b.offsetType, lines, count + b.base);
-    if (!isZero(static_cast<const T*>(a.values)[from.at(i, j)])) ++count;
-  });
-  for (; hasOffsets && lines <= (byRows ? b.rows : b.columns); ++lines)
-    storeIndex(b.offsets, b.offsetType, lines, count + b.base);
-  return count;
-}
-
-template <class T>
-void copyEntries(const cusparseDnMatDescr& a, const cusparseSpMatDescr& b) {
-  const Layout from(a);
-  int64_t k = 0;
-  eachInOrder(b, [&](int64_t i, int64_t j) {
-    const T value = static_cast<const T*>(a.values)[from.at(i, j)];
-    if (isZero(value) || k >= b.count) return;
-    if (b.format == CUSPARSE_FORMAT_COO) storeIndex(b.offsets, b.offsetType, k, i + b.base);
-    storeIndex(b.indices, b.indexType, k, (b.format == CUSPARSE_FORMAT_CSC ? i : j) + b.base);
-    static_cast<T*>(b.values)[k++] = value;
-  });
 }
 
 /// Brings `keys`, the values that belong to them and a permutation into the order of less(k, l).
