@@ -29,8 +29,7 @@ struct Banded {
   Wide times(int i, int first, const X& x) const {
     Wide sum = 0;
     for (int d = -halfWidth; d <= halfWidth; ++d)
-      if (i + d >= 0 && i + d < m)
-        sum += widen(diagonals[static_cast<size_t>(d + halfWidth)][index(first, i, step)]) * x(i + d);
+      if (i + d >= 0 && i + d < m) sum += widen(diagonals[index(d, halfWidth, 1)][index(first, i, step)]) * x(i + d);
     return sum;
   }
   int m, halfWidth, step;
