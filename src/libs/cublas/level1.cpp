@@ -79,8 +79,11 @@ cublasStatus_t dot(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, c
   ORDITO_CHECK(result);
   ORDITO_CHECK(n <= 0 || (x && y));
   return submitAndAwait(handle, "cublas dot", [=] {
-    const Vector<const T> a(x, n, incx), b(y, n, incy);
-    *result = sum<T>(n, [&](int64_t i) { return multiply(conjugateIf<Conjugate>(a[i]), b[i]); });
+    const auto product = [n](const auto left, const auto right) {
+      return sum<T>(n, [=](int64_t i) { return multiply(conjugateIf<Conjugate>(left[i]), right[i]); });
+    };
+    const bool areNeighbours = incx == 1 && incy == 1;
+    *result = areNeighbours ? product(x, y) : product(Vector<const T>(x, n, incx), Vector<const T>(y, n, incy));
   });
 }
 
@@ -90,7 +93,8 @@ cublasStatus_t asum(cublasHandle_t handle, int64_t n, const T* x, int64_t incx, 
   ORDITO_CHECK(result);
   ORDITO_CHECK(n <= 0 || incx <= 0 || x);
   return submitAndAwait(handle, "cublas asum", [=] {
-    *result = incx > 0 ? sum<Real<T>>(n, [&](int64_t i) { return size1(x[i * incx]); }) : Real<T>(0);
+    const auto total = [=](auto step) { return sum<Real<T>>(n, [=](int64_t i) { return size1(x[i * step]); }); };
+    *result = incx > 0 ? withStep(incx, total) : Real<T>(0);
   });
 }
 

@@ -57,7 +57,7 @@ constexpr int kOne = 1;
 
 /// total += A x for `count` rows from `a` on: four columns at a time, so that the totals stay near.
 template <class T>
-void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const Vector<const T>& x, T* total) {
+void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T* total) {
   int64_t j = 0;
   for (; j + 4 <= n; j += 4) {
     const T *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
@@ -73,33 +73,31 @@ void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const Vector<
 
 /// The product of a column, or its conjugate, and x.
 template <bool Conjugate, class T>
-T columnTimes(int64_t m, const T* column, const Vector<const T>& x) {
-  constexpr int kLanes = 16;
-  T lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= m; i += kLanes)
-    for (int lane = 0; lane < kLanes; ++lane)
-      lanes[lane] += multiply(conjugateIf<Conjugate>(column[i + lane]), x[i + lane]);
-  for (; i < m; ++i) lanes[0] += multiply(conjugateIf<Conjugate>(column[i]), x[i]);
-  for (int half = kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  return lanes[0];
+T columnTimes(int64_t m, const T* column, const T* x) {
+  return sumOfChunk<T>(0, m, [=](int64_t i) { return multiply(conjugateIf<Conjugate>(column[i]), x[i]); });
 }
 
 /// Rows of op(A) on all threads: each has its part of y. Not by OpenBLAS, whose cgemv reads past the end of x, where
 /// device memory may end.
 template <class T>
 void gemvParts(cublasOperation_t op, int64_t m, int64_t n, T alpha, const MatrixVector<T>& v, T beta) {
-  constexpr int64_t kRows = 256;
+  // A part's totals stay in the nearest cache, and are so many that a column's rows lie on few pages.
+  constexpr int64_t kMost = 16384 / sizeof(T), kLeast = 256;
   const int64_t rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;
-  const Vector<const T> x(v.x, columns, v.incx);
+  const int64_t partRows =
+      std::clamp<int64_t>(rows / (2 * static_cast<int64_t>(libs::parallelThreads())), kLeast, kMost);
+  const Vector<const T> elements(v.x, columns, v.incx);
+  std::vector<T> gathered(v.incx == 1 ? 0 : static_cast<size_t>(columns));
+  for (size_t i = 0; i < gathered.size(); ++i) gathered[i] = elements[static_cast<int64_t>(i)];
+  const T* x = v.incx == 1 ? v.x : gathered.data();
   const Vector<T> y(v.y, rows, v.incy);
   auto store = [&](int64_t i, T total) {
     y[i] = (beta == T(0) ? T(0) : multiply(beta, y[i])) + multiply(alpha, total);
   };
   auto part = [&](unsigned index) {
-    const int64_t first = index * kRows, count = std::min(kRows, rows - first);
-    T totals[kRows] = {};
+    const int64_t first = index * partRows, count = std::min(partRows, rows - first);
+    T totals[kMost];
+    std::fill_n(totals, count, T(0));
     if (op == CUBLAS_OP_N) {
       addColumns(count, n, v.a + first, v.lda, x, totals);
     } else {
@@ -110,7 +108,7 @@ void gemvParts(cublasOperation_t op, int64_t m, int64_t n, T alpha, const Matrix
     }
     for (int64_t i = 0; i < count; ++i) store(first + i, totals[i]);
   };
-  const auto parts = static_cast<unsigned>((rows + kRows - 1) / kRows);
+  const auto parts = static_cast<unsigned>((rows + partRows - 1) / partRows);
   if (m * n < (1 << 16)) {
     for (unsigned index = 0; index < parts; ++index) part(index);
   } else {

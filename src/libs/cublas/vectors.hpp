@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "libs/cublas/openblas.hpp"
@@ -52,6 +53,12 @@ Real<T> size1(T value) {
     return std::abs(value);
 }
 
+/// body(step), in which a step of 1 is a constant: the compiler makes vectors of loops over neighbours.
+template <class Body>
+auto withStep(int64_t step, const Body& body) {
+  return step == 1 ? body(std::integral_constant<int64_t, 1>{}) : body(step);
+}
+
 inline constexpr int64_t kChunk = 1 << 15;
 
 template <class Body>
@@ -63,24 +70,32 @@ void inChunks(int64_t n, const Body& body) {
   });
 }
 
-/// The sum of term(i): lanes that the compiler can make vectors of, in chunks whose sums are added in order.
+/// The sum of term(i), in an order that lets the compiler make vectors, which is always the same.
+template <class R, class Term>
+R sumOfChunk(int64_t first, int64_t last, const Term& term) {
+#pragma clang fp reassociate(on)
+  if constexpr (kIsComplex<R>) {
+    Real<R> real = 0, imaginary = 0;
+    for (int64_t i = first; i < last; ++i) {
+      const R one = term(i);
+      real += one.real(), imaginary += one.imag();
+    }
+    return R(real, imaginary);
+  } else {
+    R total = 0;
+    for (int64_t i = first; i < last; ++i) total += term(i);
+    return total;
+  }
+}
+
+/// The same in chunks, whose sums are added in order.
 template <class R, class Term>
 R sum(int64_t n, const Term& term) {
   if (n <= 0) return R{};
   std::vector<R> sums(static_cast<size_t>((n + kChunk - 1) / kChunk));
   inChunks(n, [&](int64_t from, int64_t to) {
-    for (int64_t first = from; first < to; first += kChunk) {
-      constexpr int kLanes = 16;
-      R lanes[kLanes] = {};
-      const int64_t last = std::min(to, first + kChunk);
-      int64_t i = first;
-      for (; i + kLanes <= last; i += kLanes)
-        for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
-      for (; i < last; ++i) lanes[0] += term(i);
-      for (int half = kLanes / 2; half > 0; half /= 2)
-        for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-      sums[static_cast<size_t>(first / kChunk)] = lanes[0];
-    }
+    for (int64_t first = from; first < to; first += kChunk)
+      sums[static_cast<size_t>(first / kChunk)] = sumOfChunk<R>(first, std::min(to, first + kChunk), term);
   });
   R total{};
   for (const R& one : sums) total += one;
@@ -91,12 +106,13 @@ R sum(int64_t n, const Term& term) {
 template <class T>
 Real<T> norm(int64_t n, const T* x, int64_t incx) {
   auto scaled = [&](double by) {
-    return std::sqrt(sum<double>(n,
-                                 [&](int64_t i) {
-                                   const double a = std::real(x[i * incx]) * by, b = std::imag(x[i * incx]) * by;
-                                   return a * a + b * b;
-                                 })) /
-           by;
+    const double squares = withStep(incx, [=](auto step) {
+      return sum<double>(n, [=](int64_t i) {
+        const double a = std::real(x[i * step]) * by, b = std::imag(x[i * step]) * by;
+        return a * a + b * b;
+      });
+    });
+    return std::sqrt(squares) / by;
   };
   const double length = scaled(1);
   constexpr bool kIsWider = sizeof(Real<T>) < sizeof(double);

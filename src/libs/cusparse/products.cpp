@@ -13,20 +13,32 @@ cusparseStatus_t tellBuffer(cusparseHandle_t handle, size_t* size) {
 /// to = alpha sum + beta to, which is not read if beta is 0.
 template <class T>
 void update(void* array, cudaDataType type, int64_t i, T alpha, T sum, T beta) {
+  if (type == cublas::kTypeOf<T>) {
+    T& to = static_cast<T*>(array)[i];
+    to = (beta == T(0) ? T(0) : multiply(beta, to)) + multiply(alpha, sum);
+    return;
+  }
   const T before = beta == T(0) ? T(0) : multiply(beta, load<T>(array, type, i));
   store(array, type, i, before + multiply(alpha, sum));
 }
 
-/// The rows of a CSR matrix in place.
-template <class T, class I>
+/// A CSR matrix in place, with offsets and columns of their types. Four sums, so that an addition need not wait for the
+/// one before.
+template <class T, class O, class I>
 void multiplyInPlace(const cusparseSpMatDescr& a, const I* columns, const T* values, const T* x, T alpha, T beta,
                      const cusparseDnVecDescr& y) {
-  const Indices offsets(a.offsets, a.offsetType, a.base);
+  const O *offsets = static_cast<const O*>(a.offsets), base = static_cast<O>(a.base);
   const T* from = x - a.base;
-  eachRow(a.rows, a.count, [&](int64_t i) {
-    T sum{};
-    for (int64_t k = offsets[i], end = offsets[i + 1]; k < end; ++k) sum += multiply(values[k], from[columns[k]]);
-    update(y.values, y.type, i, alpha, sum, beta);
+  inRows(a.rows, a.count, [=](int64_t begin, int64_t last) {
+    for (int64_t i = begin; i < last; ++i) {
+      T sums[4] = {};
+      int64_t k = offsets[i] - base;
+      const int64_t end = offsets[i + 1] - base;
+      for (; k + 4 <= end; k += 4)
+        for (int64_t lane = 0; lane < 4; ++lane) sums[lane] += multiply(values[k + lane], from[columns[k + lane]]);
+      for (; k < end; ++k) sums[0] += multiply(values[k], from[columns[k]]);
+      update(y.values, y.type, i, alpha, (sums[0] + sums[1]) + (sums[2] + sums[3]), beta);
+    }
   });
 }
 
@@ -36,11 +48,14 @@ void multiplyVector(const cusparseSpMatDescr& a, cusparseOperation_t op, const c
   const Values<T> from(x.values, x.type, x.size);
   if (a.format == CUSPARSE_FORMAT_CSR && !isTurned(op)) {
     const Values<T> values(a.values, a.type, a.count);
-    if (a.indexType == CUSPARSE_INDEX_64I)
-      multiplyInPlace(a, static_cast<const int64_t*>(a.indices), values.data(), from.data(), alpha, beta, y);
-    else
-      multiplyInPlace(a, static_cast<const int32_t*>(a.indices), values.data(), from.data(), alpha, beta, y);
-    return;
+    const auto run = [&](auto offset, auto index) {
+      using I = decltype(index);
+      multiplyInPlace<T, decltype(offset)>(a, static_cast<const I*>(a.indices), values.data(), from.data(), alpha, beta,
+                                           y);
+    };
+    const bool hasWide = a.offsetType == CUSPARSE_INDEX_64I;
+    if (a.indexType == CUSPARSE_INDEX_64I) return hasWide ? run(int64_t{}, int64_t{}) : run(int32_t{}, int64_t{});
+    return hasWide ? run(int64_t{}, int32_t{}) : run(int32_t{}, int32_t{});
   }
   const Rows<T> rows = rowsOf<T>(a, op);
   eachRow(rows.rows, static_cast<int64_t>(rows.values.size()), [&](int64_t i) {

@@ -187,16 +187,19 @@ inline cusparseDnMatDescr ofBatch(cusparseDnMatDescr a, int batch) {
   return a;
 }
 
-/// body(i) for each row, in parts on all threads if there is much to do.
+/// body(begin, end) for all rows, in parts on all threads if there is much to do.
+template <class Body>
+void inRows(int64_t rows, int64_t work, const Body& body) {
+  const int64_t parts = work < cublas::kChunk ? 1 : std::min<int64_t>(rows, 8 * libs::parallelThreads());
+  if (parts < 2) return body(int64_t{0}, rows);
+  libs::parallelFor(static_cast<unsigned>(parts),
+                    [&](unsigned part) { body(rows * part / parts, rows * (part + 1) / parts); });
+}
+/// body(i) for each row.
 template <class Body>
 void eachRow(int64_t rows, int64_t work, const Body& body) {
-  const int64_t parts = std::min<int64_t>(rows, 8 * static_cast<int64_t>(libs::parallelThreads()));
-  if (work < cublas::kChunk || parts < 2) {
-    for (int64_t i = 0; i < rows; ++i) body(i);
-    return;
-  }
-  libs::parallelFor(static_cast<unsigned>(parts), [&](unsigned part) {
-    for (int64_t i = rows * part / parts; i < rows * (part + 1) / parts; ++i) body(i);
+  inRows(rows, work, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) body(i);
   });
 }
 
