@@ -1,118 +1,12 @@
 // cuDNN's forward passes against the sums that define them, in single and double precision, with random sizes, layouts,
-// alpha and beta (NaN where nothing may be read); its backward passes against differences of the forward ones; bad
-// arguments; a captured call.
-#include "cudnn.h"
-
-#include <gtest/gtest.h>
-
+// alpha and beta (NaN where nothing may be read); its backward passes against differences of the forward ones.
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <random>
-#include <vector>
 
-#include "libs/stream_task.hpp"
+#include "libs/cudnn/test_tensors.hpp"
 
 namespace ordito::libs::cudnn {
 namespace {
-
-constexpr auto kGood = CUDNN_STATUS_SUCCESS;
-
-std::mt19937& generator() {
-  static std::mt19937 g(5);
-  return g;
-}
-int random(int low, int high) { return std::uniform_int_distribution<int>(low, high)(generator()); }
-double randomValue() { return std::uniform_real_distribution<double>(-1, 1)(generator()); }
-
-cudnnHandle_t handle() {
-  static cudnnHandle_t const h = [] {
-    cudnnHandle_t made = nullptr;
-    EXPECT_EQ(cudnnCreate(&made), kGood);
-    return made;
-  }();
-  return h;
-}
-void finish() { ASSERT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS); }
-
-struct Sizes {
-  int n, c, h, w;
-  int count() const { return n * c * h * w; }
-};
-
-/// A tensor of doubles in device memory, which is this process's, in either layout.
-class Tensor {
- public:
-  explicit Tensor(Sizes sizes, bool isNhwc = false) : sizes_(sizes), isNhwc_(isNhwc) {
-    EXPECT_EQ(cudnnCreateTensorDescriptor(&descriptor), kGood);
-    const auto format = isNhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
-    EXPECT_EQ(cudnnSetTensor4dDescriptor(descriptor, format, CUDNN_DATA_DOUBLE, sizes.n, sizes.c, sizes.h, sizes.w),
-              kGood);
-    CUdeviceptr pointer = 0;
-    EXPECT_TRUE(hasContext() &&
-                cuMemAlloc(&pointer, static_cast<size_t>(sizes.count()) * sizeof(double)) == CUDA_SUCCESS);
-    data = reinterpret_cast<double*>(pointer);
-    for (int i = 0; i < sizes.count(); ++i) data[i] = randomValue();
-  }
-  ~Tensor() {
-    cudnnDestroyTensorDescriptor(descriptor);
-    cuMemFree(reinterpret_cast<CUdeviceptr>(data));
-  }
-  Tensor(const Tensor&) = delete;
-  Tensor& operator=(const Tensor&) = delete;
-
-  double& at(int n, int c, int h, int w) const {
-    const auto [images, channels, height, width] = sizes_;
-    return isNhwc_ ? data[((n * height + h) * width + w) * channels + c]
-                   : data[((n * channels + c) * height + h) * width + w];
-  }
-  Sizes sizes() const { return sizes_; }
-  void fill(double value) const { std::fill_n(data, sizes_.count(), value); }
-  std::vector<double> copy() const { return {data, data + sizes_.count()}; }
-  void forEach(const std::function<void(int, int, int, int)>& visit) const {
-    for (int n = 0; n < sizes_.n; ++n)
-      for (int c = 0; c < sizes_.c; ++c)
-        for (int h = 0; h < sizes_.h; ++h)
-          for (int w = 0; w < sizes_.w; ++w) visit(n, c, h, w);
-  }
-  void expect(const std::function<double(int, int, int, int)>& value) const {
-    finish();
-    forEach([&](int n, int c, int h, int w) { ASSERT_NEAR(at(n, c, h, w), value(n, c, h, w), 1e-11); });
-  }
-
-  cudnnTensorDescriptor_t descriptor = nullptr;
-  double* data = nullptr;
-
- private:
-  Sizes sizes_;
-  bool isNhwc_;
-};
-
-constexpr double kOne = 1, kZero = 0;
-
-/// The gradient of sum(weights * y) by the numbers at `x`, by differences, is what the backward pass wrote to `dx`.
-void expectGradient(const Tensor& x, const Tensor& y, const Tensor& weights, const Tensor& dx,
-                    const std::function<void()>& forward) {
-  finish();
-  const auto loss = [&] {
-    forward();
-    cuStreamSynchronize(nullptr);
-    double sum = 0;
-    y.forEach([&](int n, int c, int h, int w) { sum += y.at(n, c, h, w) * weights.at(n, c, h, w); });
-    return sum;
-  };
-  constexpr double kStep = 1e-6;
-  x.forEach([&](int n, int c, int h, int w) {
-    double& value = x.at(n, c, h, w);
-    const double was = value;
-    value = was + kStep;
-    const double above = loss();
-    value = was - kStep;
-    const double below = loss();
-    value = was;
-    ASSERT_NEAR(dx.at(n, c, h, w), (above - below) / (2 * kStep), 1e-6) << n << ' ' << c << ' ' << h << ' ' << w;
-  });
-}
 
 struct ConvolutionCase {
   int groups = random(1, 2), filters = groups * random(1, 3), channels = random(1, 3);
@@ -493,29 +387,6 @@ TEST(Cudnn, Dropout) {
   }
   EXPECT_NE(counts[0], counts[1]);  // the next call draws other numbers
   cudnnDestroyDropoutDescriptor(d);
-}
-
-TEST(Cudnn, BadArguments) {
-  const Tensor x({1, 2, 3, 4}), y({1, 2, 3, 5});
-  cudnnActivationDescriptor_t relu = nullptr;
-  cudnnCreateActivationDescriptor(&relu);
-  EXPECT_EQ(cudnnActivationForward(handle(), relu, &kOne, x.descriptor, x.data, &kZero, y.descriptor, y.data),
-            CUDNN_STATUS_BAD_PARAM);
-  EXPECT_EQ(cudnnActivationForward(nullptr, relu, &kOne, x.descriptor, x.data, &kZero, x.descriptor, x.data),
-            CUDNN_STATUS_BAD_PARAM);
-  EXPECT_EQ(cudnnSetTensor4dDescriptor(x.descriptor, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 1, 0, 3, 4),
-            CUDNN_STATUS_BAD_PARAM);
-  EXPECT_EQ(cudnnSetTensor4dDescriptor(x.descriptor, CUDNN_TENSOR_NCHW, CUDNN_DATA_HALF, 1, 2, 3, 4), kGood);
-  EXPECT_EQ(cudnnActivationForward(handle(), relu, &kOne, x.descriptor, x.data, &kZero, x.descriptor, x.data),
-            CUDNN_STATUS_NOT_SUPPORTED);
-  size_t bytes = 0;
-  ASSERT_EQ(cudnnGetTensorSizeInBytes(x.descriptor, &bytes), kGood);
-  EXPECT_EQ(bytes, 48U);
-  EXPECT_STREQ(cudnnGetErrorString(CUDNN_STATUS_BAD_PARAM), "CUDNN_STATUS_BAD_PARAM");
-  int major = 0;
-  EXPECT_EQ(cudnnGetProperty(MAJOR_VERSION, &major), kGood);
-  EXPECT_EQ(major, CUDNN_MAJOR);
-  cudnnDestroyActivationDescriptor(relu);
 }
 
 }  // namespace
