@@ -44,6 +44,20 @@ std::vector<double> childTimes(const std::string& environment, const std::string
 
 }  // namespace
 
+CheckerCost measureChecker(const std::string& caseName, int rounds, int limitSeconds) {
+  const std::string findings = (std::filesystem::temp_directory_path() / "ordito-bench-findings").string();
+  const auto checked = [&](int followsValues) -> std::optional<double> {
+    try {
+      return median(childTimes(fmt::format("env ORDITO_THREADS=1 ORDITO_CHECK='{}' ORDITO_CHECK_VALUES={} timeout {}",
+                                           findings, followsValues, limitSeconds),
+                               caseName, rounds, 1));
+    } catch (const std::runtime_error&) {
+      return std::nullopt;
+    }
+  };
+  return {median(childTimes("env -u ORDITO_CHECK ORDITO_THREADS=1", caseName, rounds, 1)), checked(0), checked(1)};
+}
+
 CountersCost measureCounters(const std::string& caseName, int rounds, int threads) {
   const std::string profile =
       fmt::format("ORDITO_PROFILE='{}'", (std::filesystem::temp_directory_path() / "ordito-bench-profile").string());

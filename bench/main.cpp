@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 
@@ -27,6 +28,8 @@ struct Options {
   bool json = false;
   bool check = false;
   bool counters = false;
+  bool checker = false;
+  int limit = 60;
   bool avx2 = false;
 };
 
@@ -86,6 +89,42 @@ int runCounters(const Options& options) {
   return 0;
 }
 
+/// Factors of one column, and what they come to.
+class Factors {
+ public:
+  std::string add(std::optional<double> ms, double aloneMs) {
+    if (!ms) return "-";
+    const double factor = *ms / aloneMs;
+    logarithms_ += std::log(factor), worst_ = std::max(worst_, factor), ++count_;
+    return fmt::format("{:.2f}", factor);
+  }
+  std::string summary() const {
+    return fmt::format("geometric mean {:.2f}, worst {:.2f}, of {} cases", std::exp(logarithms_ / std::max(count_, 1)),
+                       worst_, count_);
+  }
+
+ private:
+  double logarithms_ = 0, worst_ = 0;
+  int count_ = 0;
+};
+
+/// The checker's price for each case.
+int runChecker(const Options& options) {
+  fmt::print("{:<18} {:>10} {:>12} {:>10} {:>12} {:>10}\n", "case", "alone ms", "compiled ms", "factor", "all rules ms",
+             "factor");
+  Factors compiled, all;
+  const auto text = [](std::optional<double> ms) { return ms ? fmt::format("{:.2f}", *ms) : "-"; };
+  for (const CaseSpec& spec : allCases()) {
+    if (!wanted(options.only, spec.name)) continue;
+    const CheckerCost cost = measureChecker(spec.name, options.rounds, options.limit);
+    fmt::print("{:<18} {:>10.2f} {:>12} {:>10} {:>12} {:>10}\n", spec.name, cost.aloneMs, text(cost.compiledMs),
+               compiled.add(cost.compiledMs, cost.aloneMs), text(cost.allMs), all.add(cost.allMs, cost.aloneMs));
+    std::fflush(stdout);
+  }
+  fmt::print("compiled: {}\nall rules: {}\n", compiled.summary(), all.summary());
+  return 0;
+}
+
 int run(const Options& options) {
   const Level level = options.avx2 ? Level::Avx2 : levelOfEnvironment();
   const Machine machine = describeMachine(prepareProcess(options.threads, level), level);
@@ -133,9 +172,14 @@ int main(int argc, char** argv) {
   app.add_flag("--check", options.check, "Exit with status 1 if a target is missed");
 #ifdef BENCH_WITH_CUDA
   app.add_flag("--counters", options.counters, "Instead: what profiling costs each case");
+  app.add_flag("--checker", options.checker, "Instead: what ordito check costs each case, on one thread");
+  app.add_option("--limit", options.limit, "Seconds after which --checker leaves out what is not done")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
 #endif
   CLI11_PARSE(app, argc, argv);
   try {
+    if (options.checker) return runChecker(options);
     return options.counters ? runCounters(options) : run(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench: {}\n", error.what());

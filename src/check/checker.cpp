@@ -148,6 +148,8 @@ bool Checker::isAligned(Running& r, const AccessEvent& access) {
 
 uint32_t Checker::allowed(const AccessEvent& access) {
   if (!hasPlaces(access.space)) return access.at.lanes;
+  const OpenAccesses* const open = open_.load(std::memory_order_acquire);
+  if (open && open->launch() == access.at.frame.gridid && open->isFine(access)) return access.at.lanes;
   Lock lock(mutex_);
   Running* r = running(access.at.frame);
   if (!r) return access.at.lanes;
@@ -167,10 +169,12 @@ uint32_t Checker::allowed(const AccessEvent& access) {
 
 void Checker::accessed(const AccessEvent& access) {
   if (!hasPlaces(access.space)) return;
+  OpenAccesses* const open = open_.load(std::memory_order_acquire);
+  if (open && open->launch() == access.at.frame.gridid && open->note(access)) return;
   Lock lock(mutex_);
   Running* r = running(access.at.frame);
   if (!r) return;
-  r->races.accessed(access, findings_);
+  if (!r->isProved) r->races.accessed(access, findings_);
   operations_.accessed(r->operation, r->launch, access);
   if (r->proof) r->proof->accessed(access);
 }
@@ -185,12 +189,15 @@ class Checker::Judge final : public machine::BlockJudge {
   }
   bool mayBeSilent() override {
     Lock lock(checker_.mutex_);
+    for (const OpenAccesses::Line& line : running_.proof->openLines()) lines_.push_back(line.line);
     return checker_.mayBeSilent(running_);
   }
+  std::vector<uint32_t> linesToTell() const override { return lines_; }
 
  private:
   Checker& checker_;
   Running& running_;  // the launch has not ended
+  std::vector<uint32_t> lines_;
 };
 
 std::unique_ptr<machine::BlockJudge> Checker::judge(const machine::LaunchEvent& launch) {
@@ -217,6 +224,11 @@ bool Checker::mayBeSilent(Running& r) {
   blocks_.proved += proof->unwatched();
   if (options_.followsValues) proof->define();
   operations_.repeated(r.operation, proof);
+  r.isProved = true;
+  if (proof->openLines().empty()) return true;
+  r.open = std::make_shared<OpenAccesses>(r.launch.number(), proof->openLines());
+  operations_.opened(r.operation, r.open);
+  open_.store(r.open.get(), std::memory_order_release);
   return true;
 }
 
@@ -225,6 +237,7 @@ void Checker::synchronised(const machine::SyncEvent& sync) {
   Running* r = running(sync.at.frame);
   if (!r) return;
   r->races.synchronised(sync);
+  if (r->proof) r->proof->synchronised(sync);
   r->misuse.synchronised(sync, findings_);
 }
 
@@ -234,6 +247,7 @@ void Checker::blockChanged(const machine::BlockEvent& block) {
   if (!r) return;
   blocks_.told += block.kind == machine::BlockEvent::Kind::End;
   r->races.blockChanged(block);
+  if (r->proof) r->proof->blockChanged(block);
   r->misuse.blockChanged(block);
 }
 
@@ -326,6 +340,8 @@ void Checker::launchEnded(const machine::LaunchEvent& launch) {
   const auto it = running_.find(launch.launch);
   if (it == running_.end()) return;
   const Launch& known = it->second->launch;
+  OpenAccesses* open = it->second->open.get();
+  if (open) open_.compare_exchange_strong(open, nullptr);
   if (launch.failure)
     findings_.add(known.key(Rule::LaunchFailed, 0, 0), [&] {
       Finding f = known.finding(Rule::LaunchFailed);

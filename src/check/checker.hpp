@@ -5,6 +5,7 @@
 // memory changed.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -71,6 +72,8 @@ class Checker : public machine::Listener {
     machine::StreamPoint operation;  // that it is part of
     std::shared_ptr<Proof> proof;    // may be null
     uint64_t findingsBefore = 0;     // the proof began
+    bool isProved = false;           // only bounds are asked for, and bytes noted
+    std::shared_ptr<OpenAccesses> open;
   };
   class Judge;
   bool mayBeSilent(Running& running);
@@ -94,6 +97,7 @@ class Checker : public machine::Listener {
   // Launches by kernels that have not begun.
   std::unordered_map<uint64_t, std::pair<std::shared_ptr<Races::Shared>, Family::Member>> children_;
   std::map<uint64_t, machine::Allocation> live_, freed_;  // by address
+  std::atomic<OpenAccesses*> open_ = nullptr;  // of the launch that was proved last; it is asked without a lock
 };
 
 /// The process's checker; null when nobody asked for it.

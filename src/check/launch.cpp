@@ -56,6 +56,7 @@ uint64_t numberOf(const machine::BlockFrame& frame) {
 Launch::Launch(const machine::LaunchEvent& event)
     : module_(event.module),
       kernel_(event.function),
+      number_(event.launch),
       name_(event.kernel),
       mangled_(event.mangled),
       grid_(event.grid),

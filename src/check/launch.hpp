@@ -52,6 +52,8 @@ class Launch {
   /// May kernels have taken memory from the heap?
   bool takesHeap() const { return takesHeap_; }
 
+  /// Its number (LaunchEvent::launch).
+  uint64_t number() const { return number_; }
   /// Of a block.
   uint32_t threads() const { return static_cast<uint32_t>(block_.count()); }
 
@@ -73,6 +75,7 @@ class Launch {
   const ptx::Module& module_;
   const ptx::Function& kernel_;
   std::optional<CallSite> call_;
+  uint64_t number_ = 0;
   std::string name_, mangled_;
   machine::Dim3 grid_, block_;
   machine::KernelLayout layout_;

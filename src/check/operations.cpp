@@ -170,22 +170,33 @@ void Operations::repeated(StreamPoint point, std::shared_ptr<const Proof> proof)
   Operation* const operation = find(point);
   if (!operation) return;
   const bool touchesHost = std::ranges::any_of(proof->objects(), [](const Object& o) { return isHosts(o.begin); });
-  operation->repeated.push_back({operation->node, std::move(proof)});
+  operation->repeated.push_back({operation->node, std::move(proof), nullptr});
   if (touchesHost || !operation->before.empty()) expand(*operation);
+}
+
+void Operations::opened(StreamPoint point, std::shared_ptr<const OpenAccesses> open) {
+  if (Operation* const operation = find(point))
+    operation->repeated.push_back({operation->node, nullptr, std::move(open)});
 }
 
 void Operations::expand(Operation& operation) {
   if (operation.repeated.empty()) return;
   for (const Repeated& r : operation.repeated) {
-    const auto siteOf = [&](const Proof::Site& site) {
-      const auto it = operation.sites.find({site.function, site.line, r.node, site.writes});
+    const auto find = [&](const ptx::Function* function, uint32_t line, bool writes) {
+      const auto it = operation.sites.find({function, line, r.node, writes});
       return it == operation.sites.end() ? nullptr : it->second;
     };
-    r.proof->forEachUnwatched(
-        [&](const Proof::Site& site, const Range& range) {
-          siteOf(site)->bytes.add(range.begin, range.end - range.begin);
-        },
-        [&](const Proof::Site& site) { return siteOf(site) != nullptr; });
+    const auto siteOf = [&](const Proof::Site& site) { return find(site.function, site.line, site.writes); };
+    if (r.open)
+      r.open->forEach([&](const OpenAccesses::Line& line, bool writes, uint64_t begin, uint64_t bytes) {
+        if (Touched* const touched = find(line.function, line.line, writes)) touched->bytes.add(begin, bytes);
+      });
+    else
+      r.proof->forEachUnwatched(
+          [&](const Proof::Site& site, const Range& range) {
+            siteOf(site)->bytes.add(range.begin, range.end - range.begin);
+          },
+          [&](const Proof::Site& site) { return siteOf(site) != nullptr; });
   }
   operation.repeated.clear();
   if (!operation.hasEnded) return;
@@ -216,6 +227,8 @@ void Operations::rowsMove(StreamPoint point, const machine::RowsEvent& rows) {
 void Operations::ended(StreamPoint point, Findings& findings) {
   if (Operation* const operation = find(point)) {
     operation->hasEnded = true;
+    const auto touchesHost = [](const Repeated& r) { return r.open && r.open->touchesHost(); };
+    if (!operation->before.empty() || std::ranges::any_of(operation->repeated, touchesHost)) expand(*operation);
     if (operation->repeated.empty()) operation->sites.clear();
     for (Touched& t : operation->touched) t.bytes.compress();
     compareNodes(*operation, findings);
@@ -335,7 +348,7 @@ void Operations::allocated(const machine::Allocation& a) {
       return o.begin < a.address + a.bytes && a.address < o.begin + o.bytes;
     };
     for (const Repeated& r : operation.repeated)
-      if (std::ranges::any_of(r.proof->objects(), isThere)) {
+      if (r.proof && std::ranges::any_of(r.proof->objects(), isThere)) {
         expand(operation);
         break;
       }

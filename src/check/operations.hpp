@@ -23,6 +23,7 @@
 namespace ordito::check {
 
 class Launch;
+class OpenAccesses;
 class Proof;
 
 class Operations {
@@ -43,6 +44,8 @@ class Operations {
   void accessed(machine::StreamPoint point, const Launch& launch, const machine::AccessEvent& access);
   /// The operation does what a proof says, too.
   void repeated(machine::StreamPoint point, std::shared_ptr<const Proof> proof);
+  /// And what is noted there.
+  void opened(machine::StreamPoint point, std::shared_ptr<const OpenAccesses> open);
   void rowsMove(machine::StreamPoint point, const machine::RowsEvent& rows);
 
   void allocated(const machine::Allocation& a);
@@ -72,7 +75,8 @@ class Operations {
   /// What a proof says of blocks that nobody has watched: it is asked only if somebody is compared with it.
   struct Repeated {
     uint32_t node;
-    std::shared_ptr<const Proof> proof;
+    std::shared_ptr<const Proof> proof;  // or
+    std::shared_ptr<const OpenAccesses> open;
   };
   struct Operation {
     machine::StreamPoint point;

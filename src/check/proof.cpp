@@ -51,6 +51,7 @@ uint32_t Proof::alikeInRow(Class& one, const BlockNumber& block, uint32_t count)
 
 uint32_t Proof::alike(const machine::BlockFrame& frame, uint32_t count) {
   if (!isOpen_) return count;
+  if (!knowsOpenObjects_) findOpenObjects(frame);
   const BlockNumber block{frame.ctaid[0], frame.ctaid[1], frame.ctaid[2]};
   const auto found = classOf_.begin() + static_cast<std::ptrdiff_t>(numberOf(frame));
   count = std::min(count, grid_[0] - block[0]);
@@ -128,12 +129,14 @@ bool Proof::readsWhatIsWritten(const AccessEvent& access) const {
 
 void Proof::accessed(const AccessEvent& access) {
   if (!isOpen_ || classes_.empty()) return;
-  const auto step = plan_.sites.find(access.at.line);
+  if (checksValues_ && !readsWhatIsWritten(access)) return giveUp();
   const bool isOwn = access.space == AccessSpace::Shared || access.space == AccessSpace::Local;
+  if (may_ && access.space == AccessSpace::Shared) touchAll(access);
+  if (plan_.open.contains(access.at.line)) return touchOpen(access);
+  const auto step = plan_.sites.find(access.at.line);
   const bool isCopy = access.kind == AccessKind::Copy;
   if (step == plan_.sites.end() || access.kind == AccessKind::Mbarrier || (isOwn && step->second != ir::BlockStep{}))
     return giveUp();
-  if (checksValues_ && !readsWhatIsWritten(access)) return giveUp();
   if (isCopy && (isOwn || access.toSpace != AccessSpace::Shared)) return giveUp();
   if (isOwn) return;
   if (isAtomic(access.kind) && !isWide(access.scope)) return giveUp();
@@ -149,7 +152,7 @@ bool Proof::holds() {
     std::erase_if(c.sites, [](const auto& entry) { return entry.second.touched.ranges().empty(); });
     for (auto& [key, site] : c.sites) site.touched.finish();
   }
-  if (!collectObjects() || !staysInside()) return false;
+  if (!collectObjects() || !areOpenObjectsFine() || !staysInside()) return false;
   for (size_t k = 0; k < written_; ++k)
     if (!isRaceFree(objects_[k])) return false;
   return !checksValues_ || isDefined();
@@ -161,6 +164,8 @@ bool Proof::collectObjects() {
   for (const Class& c : classes_)
     for (const auto& [key, site] : c.sites)
       all.try_emplace(site.object.begin, site.object, false).first->second.second |= site.writes;
+  for (const auto& [begin, open] : openObjects_)
+    all.try_emplace(begin, open.object, false).first->second.second |= open.isChanged;
   uint64_t end = 0;
   for (const auto& [begin, object] : all) {
     if (begin < end) return false;
@@ -269,7 +274,8 @@ std::optional<bool> Proof::liesApart(const Object& object) const {
     }
     return true;
   });
-  if (!isAlike || !common) return std::nullopt;
+  if (!isAlike) return std::nullopt;
+  if (!common) return true;
   for (Footprint* f : {&written, &atomic, &read, &all}) f->finish();
   std::array<size_t, 3> d{0, 1, 2};  // the innermost loop is over the longest side of the grid
   std::ranges::sort(d, std::greater(), [&](size_t k) { return grid_[k]; });

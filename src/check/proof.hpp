@@ -4,10 +4,13 @@
 // into few classes: in the middle, at an edge, in a corner. One block of each is run as without proofs and watched: for
 // each instruction the bytes that it touches, and for each condition that blockIdx goes into how far it was from coming
 // out otherwise. That says exactly which other blocks are in its class, and the bytes that these touch are its own,
-// shifted. What happens inside of a block (shared memory, local memory, barriers, races of its threads) is the same in
-// all of a class. What remains is arithmetic on ranges: do the shifted ones stay in their objects, are they aligned,
-// and do two blocks touch one byte, one of them with a write? If all of that is well and the watched blocks had no
-// finding, the others have none either.
+// shifted. What loaded data decides is left open where that does no harm: reads of objects that nobody writes, atomic
+// operations on objects with no others; these accesses are listened to in all blocks, for their bounds. Open accesses
+// to shared memory count as if each lane had touched all of the array, and must not race even so. What happens inside
+// of a block (shared memory, local memory, barriers, races of its threads) is the same in all of a class. What remains
+// is arithmetic on ranges: do the shifted ones stay in their objects, are they aligned, and do two blocks touch one
+// byte, one of them with a write? If all of that is well and the watched blocks had no finding, the others have none
+// either.
 #pragma once
 
 #include <map>
@@ -17,7 +20,9 @@
 
 #include "check/footprint.hpp"
 #include "check/launch.hpp"
+#include "check/open_accesses.hpp"
 #include "check/proof_plan.hpp"
+#include "check/races.hpp"
 
 namespace ordito::check {
 
@@ -43,6 +48,10 @@ class Proof {
   uint32_t alike(const machine::BlockFrame& frame, uint32_t count);
   void accessed(const machine::AccessEvent& access);
   void comesToGuard(const machine::OperandsEvent& guard);
+  void synchronised(const machine::SyncEvent& sync);
+  void blockChanged(const machine::BlockEvent& block);
+  /// Lines that are listened to in all blocks, and where their accesses must stay.
+  const std::vector<OpenAccesses::Line>& openLines() const { return openLines_; }
   /// All classes are known.
   bool holds();
   /// What the blocks that were not watched write is defined.
@@ -62,13 +71,32 @@ class Proof {
     std::map<std::pair<uint32_t, bool>, Site> sites;  // by line and whether it writes
   };
 
+  /// An object that open accesses go to.
+  struct OpenObject {
+    Object object;
+    bool isRead = false, isChanged = false;
+  };
+  /// What an open access to shared memory could have touched, between two meetings of threads.
+  struct MayRace {
+    explicit MayRace(const std::shared_ptr<Launch>& launch)
+        : shared(Races::share()), races(*launch, shared, Races::first(*shared, launch)) {}
+    std::shared_ptr<Races::Shared> shared;
+    Races races;
+    Findings findings;
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> lanes;  // by line and warp
+  };
+
   Proof(ProofPlan plan, std::shared_ptr<Launch> launch, const machine::Dim3& grid, bool checksValues)
-      : plan_(std::move(plan)),
-        launch_(std::move(launch)),
-        grid_{grid.x, grid.y, grid.z},
-        checksValues_(checksValues) {}
+      : plan_(std::move(plan)), launch_(std::move(launch)), grid_{grid.x, grid.y, grid.z}, checksValues_(checksValues) {
+    if (!plan_.open.empty()) may_ = std::make_unique<MayRace>(launch_);
+  }
 
   void giveUp() { isOpen_ = false; }
+  void findOpenObjects(const machine::BlockFrame& frame);
+  void touchOpen(const machine::AccessEvent& access);
+  void touchAll(const machine::AccessEvent& access);
+  void mayTouch(const machine::AccessEvent& access, const Object& object);
+  bool areOpenObjectsFine() const;
   uint32_t alikeInRow(Class& one, const BlockNumber& block, uint32_t count) const;
   void touch(const machine::AccessEvent& access, bool writes, const uint32_t* sizes);
   bool readsWhatIsWritten(const machine::AccessEvent& access) const;
@@ -98,6 +126,10 @@ class Proof {
   uint8_t last_ = 0;              // of the block that was asked about last
   std::vector<Object> objects_;   // that the sites lie in; those that are written come first
   size_t written_ = 0;
+  std::map<uint64_t, OpenObject> openObjects_;  // of global memory, by begin
+  std::vector<OpenAccesses::Line> openLines_;
+  bool knowsOpenObjects_ = false;
+  std::unique_ptr<MayRace> may_;  // null: there are no open accesses
 };
 
 /// Ranges of neighbouring blocks are often neighbours: they are visited as one.

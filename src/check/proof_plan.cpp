@@ -44,7 +44,25 @@ class Planner {
     if (isCopy && accesses.empty()) return forms_.isAlike(b, i);
     if (accesses.empty()) return true;
     if (std::ranges::all_of(accesses, [](const auto& m) { return m.space == ptx::Space::Param; })) return true;
-    return forms_.isAlike(b, i) && takeAccesses(i, accesses);
+    return (forms_.isAlike(b, i) && takeAccesses(i, accesses)) || takeOpen(b, i, accesses);
+  }
+
+  /// Whoever calls inlined functions has lines of several.
+  bool takeOpen(ir::BlockId b, const ir::Instruction& i, const ptx::MemoryAccesses& accesses) {
+    using Kind = ptx::MemoryAccess::Kind;
+    const ptx::MemoryAccess& m = *accesses.begin();
+    const bool isOfKernel =
+        std::ranges::find(f_.kernel->instructions, i.line, &ptx::Instruction::line) != f_.kernel->instructions.end();
+    if (accesses.size() > 1 || m.pattern != ptx::MemoryAccess::Pattern::Lanes || m.isAsync || !isOfKernel) return false;
+    const bool isAtomic = m.kind == Kind::Atomic || m.kind == Kind::Reduction;
+    if (m.space == ptx::Space::Shared) {
+      if (!forms_.isAlike(b, i)) return false;
+    } else if (isAtomic && forms_.isVarying(b)) {
+      return false;  // it may wait for another block
+    } else if ((m.space != ptx::Space::Global && m.space != ptx::Space::Const) || m.kind == Kind::Store) {
+      return false;
+    }
+    return !plan_.sites.contains(i.line) && plan_.open.try_emplace(i.line, isAtomic).first->second == isAtomic;
   }
 
   bool takeAccesses(const ir::Instruction& i, const ptx::MemoryAccesses& accesses) {
@@ -59,7 +77,7 @@ class Planner {
       if (step) return false;
       step = form.step;
     }
-    return step && plan_.sites.try_emplace(i.line, *step).first->second == *step;
+    return step && !plan_.open.contains(i.line) && plan_.sites.try_emplace(i.line, *step).first->second == *step;
   }
 
   bool takeGuard(const ir::Instruction& i, const ir::GuardOperands& what) {
@@ -103,6 +121,7 @@ std::optional<ProofPlan> ProofPlan::of(const machine::LaunchEvent& launch) {
                                   .parameters = launch.parameters};
   auto plan = Planner(*function, numbers).run();
   const std::vector<BlockStep> none{BlockStep{}};  // where nothing is shifted a guard says nothing
+  if (plan) plan->function = &launch.function;
   if (plan) std::erase_if(plan->guards, [&](const auto& g) { return g.second.a == none && g.second.b == none; });
   return plan;
 }

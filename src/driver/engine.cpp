@@ -48,14 +48,14 @@ std::unique_ptr<machine::Engine> makeEngine(const std::string& name) {
 #endif
 }
 
-/// Only the interpreter follows values; kernels that tell nothing need not be followed.
+/// Only the interpreter follows values; kernels that tell nothing, or of some lines alone, need not be followed.
 class ValueFollower final : public machine::Engine {
  public:
   explicit ValueFollower(const std::string& name) : silent_(makeEngine(name)) {}
   Expected<std::shared_ptr<const machine::Executable>> compile(const machine::ModulePtr& module,
                                                                const ptx::Function& kernel,
                                                                const machine::Specialisation& what) override {
-    return (what.accesses ? telling_ : silent_)->compile(module, kernel, what);
+    return (what.accesses && what.lines.empty() ? telling_ : silent_)->compile(module, kernel, what);
   }
   std::shared_ptr<const machine::Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
                                                      const machine::Specialisation& what) override {

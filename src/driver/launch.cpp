@@ -131,14 +131,14 @@ machine::GridLaunch PreparedLaunch::grid() const {
   return grid;
 }
 
-/// A judge's blocks are told apart only where none waits for another.
 machine::GridResult PreparedLaunch::runBlocks(machine::GridLaunch& launch) const {
   if (module_->usesDeviceRuntime()) return runNested(*this, launch);
-  const bool isPlain = !launch.cooperative && !launch.mayAwaitBlocks && launch.grid.count() > 1;
+  const bool isPlain = !launch.cooperative && launch.grid.count() > 1;
   const auto judge = isPlain && machine::areAccessesWanted() ? machine::judgeOf(event(launch, {}, {})) : nullptr;
   if (!judge) return machine::scheduler().run(launch);
   return machine::runJudged(launch, *judge, [&]() -> std::shared_ptr<const machine::Executable> {
-    auto silent = request_.function->compile({request_.block});
+    const std::vector<uint32_t> lines = judge->linesToTell();
+    auto silent = request_.function->compile({request_.block, false, !lines.empty(), lines});
     return silent ? silent->executable : nullptr;
   });
 }

@@ -271,7 +271,7 @@ LlvmValue AccessEvents::sectorsOfPairs(const Instruction& i, const AccessEvent& 
 Allowance AccessEvents::raise(const Instruction& i, const AccessEvent& e) {
   if (!i.raisesAccess || i.mods.name(isa::ModifierKind::Space).starts_with("param")) return {e.mask, {}};
   if (plan_.facts.counters && e.kind != AccessKind::Mbarrier) count(i, e);
-  if (!calls_.listens() || e.at.space == ptx::Space::Param) return {e.mask, {}};
+  if (!calls_.hears(i) || e.at.space == ptx::Space::Param) return {e.mask, {}};
   return allowed(e.mask, e.kind == AccessKind::Mbarrier
                              ? calls_.askMbarrier(i, addresses_.addressVector(e.at, 0, e.offset), e.mask)
                              : calls_.access(i, e));
@@ -358,7 +358,7 @@ void AccessEvents::countGeneric(const AccessEvent& e) {
 Allowance AccessEvents::raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask,
                                   unsigned bytes, llvm::function_ref<LlvmValue(unsigned part)> wanted) {
   if (plan_.facts.counters && i.raisesAccess) countCopy(from, to, i, mask, bytes, wanted);
-  if (!calls_.listens()) return {mask, {}};
+  if (!calls_.hears(i)) return {mask, {}};
   return allowed(mask, calls_.copy(i, from, to, mask, bytes, wanted(0)));
 }
 

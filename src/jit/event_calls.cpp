@@ -130,6 +130,11 @@ LlvmValue EventCalls::storedBy(llvm::ArrayRef<LlvmValue> elements) {
   return c_.inMemory(digest);
 }
 
+bool EventCalls::hears(const Instruction& i) const {
+  return listens() &&
+         (plan_.facts.lines.empty() || std::ranges::find(plan_.facts.lines, i.line) != plan_.facts.lines.end());
+}
+
 LlvmValue EventCalls::access(const Instruction& i, const AccessEvent& e) {
   LlvmValue site = accessSite(i, e.kind, e.at.space, e.bytes), stored = storedBy(e.stored);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
@@ -171,7 +176,7 @@ void EventCalls::mbarrier(const Instruction& i, SyncKind kind, LlvmValue address
 }
 
 void EventCalls::operands(const Instruction& i) {
-  if (!listens()) return;
+  if (!hearsAll()) return;
   const ir::GuardOperands guard = ir::guardOperands(i);
   if (!guard) return;
   auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
@@ -185,13 +190,13 @@ void EventCalls::operands(const Instruction& i) {
 }
 
 void EventCalls::fence(const Instruction& i) {
-  if (listens())
+  if (hearsAll())
     tell("ordito_tell_sync",
          {syncSite(i, i.line, SyncKind::Fence), c_.at.group, lanes(values_.guardedMask(i)), b_.getInt32(0)});
 }
 
 void EventCalls::copies(const Instruction& i, SyncKind kind, uint32_t number) {
-  if (listens())
+  if (hearsAll())
     tell("ordito_tell_sync",
          {syncSite(i, i.line, kind), c_.at.group, lanes(values_.guardedMask(i)), b_.getInt32(number)});
 }
@@ -199,7 +204,7 @@ void EventCalls::copies(const Instruction& i, SyncKind kind, uint32_t number) {
 /// Lanes that run an operation which names lanes.
 void EventCalls::meeting(const Instruction& i) {
   const int8_t named = i.info().form.memberMask;
-  if (!listens() || named < 0) return;
+  if (!hearsAll() || named < 0) return;
   LlvmValue members = operands_.operand(i, static_cast<size_t>(named), Type::u32, {});
   tell("ordito_tell_meeting", {words({i.line, functionOf(i)}), c_.at.group, lanes(values_.guardedMask(i)),
                                c_.inMemory(members), b_.getInt32(i.op == isa::Op::BarWarpSync)});
@@ -207,7 +212,7 @@ void EventCalls::meeting(const Instruction& i) {
 
 /// A barrier without a number is the cluster's.
 void EventCalls::barrier(const ir::Terminator& end, const Parts& mask, bool ends) {
-  if (!listens() || end.kind != ir::Terminator::Kind::Barrier || end.barrier.op == isa::Op::BarWarpSync) return;
+  if (!hearsAll() || end.kind != ir::Terminator::Kind::Barrier || end.barrier.op == isa::Op::BarWarpSync) return;
   const Instruction& i = end.barrier;
   const bool isArrival = i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive;
   auto valueOf = [&](const ptx::Operand* o, uint64_t otherwise) {
@@ -221,13 +226,13 @@ void EventCalls::barrier(const ir::Terminator& end, const Parts& mask, bool ends
 }
 
 void EventCalls::beginBarriers() {
-  if (listens())
+  if (hearsAll())
     b_.CreateMemSet(c_.scratchAddress(plan_.kept.spills.arrivals), b_.getInt8(0), plan_.facts.arrivalBytes,
                     llvm::Align(4));
 }
 
 void EventCalls::endBarriers() {
-  if (listens())
+  if (hearsAll())
     tell("ordito_tell_barrier_done", {c_.scratchAddress(plan_.kept.spills.arrivals), b_.getInt32(plan_.facts.warps())});
 }
 

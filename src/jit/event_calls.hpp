@@ -23,6 +23,8 @@ class EventCalls : private Emitting {
       : Emitting(context), masks_(masks), values_(values), operands_(operands), addresses_(addresses) {}
 
   bool listens() const { return plan_.facts.accesses; }
+  bool hearsAll() const { return listens() && plan_.facts.lines.empty(); }
+  bool hears(const Instruction& i) const;
 
   // Each gives the lanes that may access memory, as bits.
   LlvmValue access(const Instruction& i, const AccessEvent& e);

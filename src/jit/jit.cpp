@@ -115,7 +115,7 @@ struct Request {
 
   size_t threads() const { return threadsOf(specialisation.block); }
   std::optional<size_t> heard() const {
-    if (!specialisation.accesses) return std::nullopt;
+    if (!specialisation.accesses || !specialisation.lines.empty()) return std::nullopt;
     return static_cast<size_t>(kernel - module->functions.data());
   }
   Digest keyFor(Effort effort) const { return effort == Effort::Optimised ? key : Digest(key).add("quick"); }
@@ -235,8 +235,9 @@ class Jit final : public machine::Engine {
 
  private:
   Digest keyOf(const ptx::Module& module, const ptx::Function& kernel, const machine::Specialisation& s) const {
-    return Digest(base_)
-        .add(module.source.digest)
+    Digest key(base_);
+    for (const uint32_t line : s.lines) key.add(line);
+    return key.add(module.source.digest)
         .add(kernel.name)
         .add(s.block.x)
         .add(s.block.y)

@@ -29,6 +29,7 @@ simt::Facts factsOf(const Analysed& kernel, unsigned coarsening, const Target& t
   facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512, .slowMaskedStores = target.slowMaskedStores};
   facts.counters = kernel.counters;
   facts.accesses = kernel.accesses;
+  facts.lines = kernel.lines;
   facts.baseline = effort == Effort::Baseline;
   facts.staticSharedBytes = kernel.layout.staticSharedBytes;
   facts.schedulerBytes = rt::LaneScheduler::bytes(kernel.launch.warps());
@@ -86,8 +87,13 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   }
   if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
   if (dump) fmt::print(stderr, "{}", ir::print(*function));
-  return Analysed{std::move(*function),    std::move(syncPoints),  launch, machine::layoutKernel(module, kernel),
-                  specialisation.counters, specialisation.accesses};
+  return Analysed{std::move(*function),
+                  std::move(syncPoints),
+                  launch,
+                  machine::layoutKernel(module, kernel),
+                  specialisation.counters,
+                  specialisation.accesses,
+                  specialisation.lines};
 }
 
 size_t instructionCount(const ir::Function& f) {

@@ -29,6 +29,7 @@ struct Analysed {
   ir::LaunchShape launch;
   machine::KernelLayout layout;
   bool counters = false, accesses = false;
+  std::vector<uint32_t> lines = {};
 };
 
 /// A kernel as LLVM wants it, on its own: nothing of the program's module is needed any more.

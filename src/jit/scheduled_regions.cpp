@@ -47,7 +47,7 @@ void ScheduledRegions::start(llvm::BasicBlock* round, llvm::PHINode* state) {
   c_.helper("ordito_schedule_begin", b_.getVoidTy(),
             {laneScheduler(), c_.frame, b_.getInt32(plan_.facts.warps()), b_.getInt32(block[0] * block[1] * block[2]),
              c_.scratchAddress(plan_.kept.spills.live), c_.scratchAddress(plan_.kept.spills.reduction)});
-  if (eventCalls_.listens())
+  if (eventCalls_.hearsAll())
     c_.helper("ordito_schedule_listen", b_.getVoidTy(), {laneScheduler(), eventCalls_.functionLines()});
   state->addIncoming(b_.getInt32(0), fresh);
   b_.CreateBr(round);

@@ -2,7 +2,7 @@
 //
 // First the blocks run of which the judge says that they are like no other; they tell. Then it decides about the rest:
 // these run on code that tells nothing and is as fast as if nobody listened, or tell like the first. Nothing may
-// depend on the order of blocks, so whoever launches makes sure that no block waits for another.
+// depend on the order of blocks, so a judge answers for it that no block waits for another.
 #pragma once
 
 #include <functional>

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/error.hpp"
 #include "machine/counters.hpp"
@@ -70,6 +71,9 @@ struct Specialisation {
   Dim3 block;             // exact block shape of every launch
   bool counters = false;  // count into BlockFrame::counters
   bool accesses = false;  // tell listeners of each access, synchronisation and block
+  /// With `accesses`: of the accesses at these lines of the PTX, and of nothing else; empty: of all. An engine may tell
+  /// more than was asked for.
+  std::vector<uint32_t> lines = {};
   bool operator==(const Specialisation&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "machine/annotation.hpp"
 #include "machine/events.hpp"
@@ -11,7 +12,7 @@
 namespace ordito::machine {
 
 /// Decides which blocks of a launch tell what they do, where a listener can say it of the others without hearing them.
-/// Asked on one thread at a time.
+/// Asked on one thread at a time. Only for launches none of whose blocks waits for another.
 class BlockJudge {
  public:
   virtual ~BlockJudge() = default;
@@ -20,6 +21,8 @@ class BlockJudge {
   virtual uint32_t alike(const BlockFrame& frame, uint32_t count) = 0;
   /// All that are like no other have run. May the rest run without telling?
   virtual bool mayBeSilent() = 0;
+  /// Lines of the PTX whose accesses the rest tell all the same.
+  virtual std::vector<uint32_t> linesToTell() const { return {}; }
 };
 
 /// Hears of the kinds of events that it overrides, from several threads at once.

@@ -19,6 +19,7 @@ struct Facts {
   Processor processor;
   bool counters = false;           // the code counts what it does
   bool accesses = false;           // it tells listeners of each access and synchronisation
+  std::vector<uint32_t> lines;     // but if there are any: of the accesses at these lines alone
   bool baseline = false;           // as little code as possible, soon
   bool dropsBarriers = false;      // the kernel has lost barriers for which all its warps advance together
   uint32_t staticSharedBytes = 0;  // that the kernel can reach

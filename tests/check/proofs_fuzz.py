@@ -66,7 +66,9 @@ class Kernel:
 
     def statement(self):
         rng = self.rng
-        kind = rng.randrange(9)
+        kind = rng.randrange(12)
+        if kind >= 9:
+            return self.loaded()
         if kind < 3:
             return self.guarded(f"out[i] = in[{rng.choice(['i', 'i', 'i', self.index()])}] + {rng.randrange(9)};")
         if kind == 3:
@@ -89,6 +91,23 @@ class Kernel:
         return "for (unsigned s = blockDim.x / 2; s > 0; s /= 2) { if (threadIdx.x < s) part[threadIdx.x] += " \
                "part[threadIdx.x + s]; __syncthreads(); }" if rng.random() < 0.5 else \
                self.guarded("reinterpret_cast<int2*>(out)[i / 2] = int2{1, 2};")
+
+    def loaded(self):
+        """Loaded data decides where it goes, and in a loop how often."""
+        rng = self.rng
+        index = rng.choice(["in[i] & 15", "in[i] & 15", "in[i] & 31", "in[i] + i", "(in[i] >> 20) + i", "-in[i]"])
+        kind = rng.randrange(5)
+        if kind == 0:
+            return self.guarded(f"sum += in[{index}];")
+        if kind == 1:
+            fill, end = rng.choice([("__syncthreads();", "__syncthreads();"), ("__syncthreads();", ""), ("", "")])
+            return f"part[threadIdx.x] = 0; {fill} " + self.guarded(f"atomicAdd(&part[{index}], 1);") + \
+                f" {end} sum += part[threadIdx.x];"
+        if kind == 2:
+            return self.guarded(f"atomicAdd(&out[{index}], 1);")
+        if kind == 3:
+            return self.guarded(f"for (int k = 0; k < (in[i] & 7); ++k) sum += in[k{rng.choice(['', ' * 1000'])}];")
+        return self.guarded(f"out[{index}] = 3;")
 
     def text(self):
         rng = self.rng
