@@ -14,12 +14,16 @@ void nvtxRangeEnd(uint64_t);
 #include <nvToolsExtSync.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+
+#include <nvtx3/nvtx3.hpp>
 #define TESTED_BY_NAME 0
 #endif
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "expect.hpp"
 
@@ -53,6 +57,24 @@ void inADomain() {
   nvtxDomainSyncUserAcquireStart(lock);
   nvtxDomainDestroy(domain);
 }
+
+struct Tools {
+  static constexpr char const* name{"tools"};
+};
+struct Phase {
+  static constexpr char const* name{"phase of tools"};
+  static constexpr uint32_t id{7};
+};
+
+void inClasses(bool isTold) {
+  NVTX3_FUNC_RANGE_IF_IN(Tools, isTold);
+  const auto& phase = nvtx3::named_category_in<Tools>::get<Phase>();
+  nvtx3::scoped_range_in<Tools> range{"scope", nvtx3::rgb{1, 2, 3}, nvtx3::payload{2.5}, phase, nvtx3::color{0u}};
+  const std::string text = isTold ? "marked" : "marked in silence";
+  nvtx3::mark_in<Tools>(text, nvtx3::payload{-4});
+  nvtx3::unique_range unique{isTold ? L"unique" : L"unique in silence"};
+  nvtx3::unique_range owner = std::move(unique);
+}
 #endif
 
 int main() {
@@ -74,6 +96,8 @@ int main() {
   kernel<<<1, 1, 0, stream>>>();
   EXPECT(cudaStreamSynchronize(stream) == cudaSuccess);
   inADomain();
+  inClasses(true);
+  inClasses(false);
 #endif
   return finish();
 }

@@ -37,6 +37,15 @@ def main(ordito: str, program: str, kind: str) -> None:
     assert registered["args"] == {"domain": "library", "category": "phase", "payload": "-5", "color": "#102030"}, registered
     wide, = [e for e in events if e["name"] == "wide ä"]
     assert wide["ph"] == "i" and wide["cat"] == "mark", wide
+    function, = [e for e in events if e["name"] == "inClasses"]
+    assert function["args"]["domain"] == "tools", function
+    scopes = [e for e in events if e["name"] == "scope"]
+    assert len(scopes) == 2, scopes
+    assert scopes[0]["args"] == {"domain": "tools", "category": "phase of tools", "payload": "2.5", "color": "#010203"}, scopes
+    assert function["ts"] <= scopes[0]["ts"] <= scopes[0]["ts"] + scopes[0]["dur"] <= function["ts"] + function["dur"], events
+    marked, = [e for e in events if e["name"] == "marked"]
+    assert marked["args"]["payload"] == "-4" and scopes[0]["ts"] <= marked["ts"], marked
+    spans(events, "unique")
     names = [e["args"]["name"] for e in events if e["name"] == "thread_name"]
     assert "main thread" in names and any(name.endswith(" (copies)") for name in names), names
 
