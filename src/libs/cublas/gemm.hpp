@@ -1,6 +1,8 @@
 // The product of matrices: C = alpha op(A) op(B) + beta C, on all threads.
 #pragma once
 
+#include <algorithm>
+
 #include "libs/cublas/handle.hpp"
 
 namespace ordito::cublas {
@@ -38,10 +40,14 @@ void multiplyInTiles(const Product& p, T alpha, const T* a, const T* b, T beta, 
 template <class Multiply>
 void multiplyMany(const Product& p, int64_t count, const Multiply& one) {
   constexpr double kLarge = 64e6;
-  if (p.operations() > kLarge || count == 1)
+  if (p.operations() > kLarge || count == 1) {
     for (int64_t i = 0; i < count; ++i) one(i, true);
-  else
-    libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) { one(i, false); });
+    return;
+  }
+  const int64_t parts = std::min<int64_t>(count, 16 * libs::parallelThreads());
+  libs::parallelFor(static_cast<unsigned>(parts), [&](unsigned part) {
+    for (int64_t i = count * part / parts, end = count * (part + 1) / parts; i < end; ++i) one(i, false);
+  });
 }
 
 /// C = beta C, which is not read if beta is 0.

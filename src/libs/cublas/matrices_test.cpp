@@ -28,6 +28,29 @@ BY_COMPLEX_TYPE(herk)
 BY_COMPLEX_TYPE(her2k)
 BY_COMPLEX_TYPE(herkx)
 
+/// OpenBLAS has other kernels for large products than for small ones.
+TYPED_TEST(Typed, LargeResultsAreNotReadWhereBetaIsZero) {
+  using T = TypeParam;
+  for (const int k : {1, 7, 150}) {
+    const int m = 301, n = 203;
+    const Array<T> a(m, k, m), b(k, n, k);
+    Array<T> c(m, n, m + 3);
+    c.fill(NAN);
+    const T one = narrow<T>(1.0), zero = narrow<T>(0.0);
+    ASSERT_EQ(gemm<T>(this->handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a.data(), m, b.data(), k, &zero, c.data(),
+                      c.leading()),
+              CUBLAS_STATUS_SUCCESS);
+    this->template expectNear<T>(
+        c, c.values(), k,
+        [&](int i, int j) {
+          Wide sum = 0;
+          for (int l = 0; l < k; ++l) sum += a.get(i, l) * b.get(l, j);
+          return sum;
+        },
+        always);
+  }
+}
+
 TYPED_TEST(Typed, Gemm) {
   using T = TypeParam;
   for (int round = 0; round < 3 * kRounds; ++round) {

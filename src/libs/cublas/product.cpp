@@ -6,11 +6,11 @@
 
 namespace ordito::cublas {
 
+/// OpenBLAS does not read C where beta is 0.
 template <class T>
 void multiplyHere(const Product& p, T alpha, const T* a, const T* b, T beta, T* c) {
   if (p.k == 0 || alpha == T(0)) return scaleMatrix(p.m, p.n, beta, c, p.ldc);
   const int m = asInt(p.m), n = asInt(p.n), k = asInt(p.k), lda = asInt(p.lda), ldb = asInt(p.ldb), ldc = asInt(p.ldc);
-  if (beta == T(0)) scaleMatrix(p.m, p.n, beta, c, p.ldc);
   openBlas<T>().gemm(letter(p.opA), letter(p.opB), &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
 }
 
