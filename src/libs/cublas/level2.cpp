@@ -77,6 +77,19 @@ T columnTimes(int64_t m, const T* column, const T* x) {
   return sumOfChunk<T>(0, m, [=](int64_t i) { return multiply(conjugateIf<Conjugate>(column[i]), x[i]); });
 }
 
+/// The products of four columns of real numbers and x: four streams from memory, and x is loaded once for all.
+template <class T>
+void fourColumnsTimes(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
+#pragma clang fp reassociate(on)
+  const T *a0 = a, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+  T sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+  for (int64_t i = 0; i < m; ++i) {
+    const T factor = x[i];
+    sum0 += a0[i] * factor, sum1 += a1[i] * factor, sum2 += a2[i] * factor, sum3 += a3[i] * factor;
+  }
+  totals[0] = sum0, totals[1] = sum1, totals[2] = sum2, totals[3] = sum3;
+}
+
 /// Rows of op(A) on all threads: each has its part of y. Not by OpenBLAS, whose cgemv reads past the end of x, where
 /// device memory may end.
 template <class T>
@@ -101,7 +114,10 @@ void gemvParts(cublasOperation_t op, int64_t m, int64_t n, T alpha, const Matrix
     if (op == CUBLAS_OP_N) {
       addColumns(count, n, v.a + first, v.lda, x, totals);
     } else {
-      for (int64_t i = 0; i < count; ++i) {
+      int64_t i = 0;
+      if constexpr (!kIsComplex<T>)
+        for (; i + 4 <= count; i += 4) fourColumnsTimes(m, v.a + (first + i) * v.lda, v.lda, x, totals + i);
+      for (; i < count; ++i) {
         const T* column = v.a + (first + i) * v.lda;
         totals[i] = op == CUBLAS_OP_C ? columnTimes<true>(m, column, x) : columnTimes<false>(m, column, x);
       }
