@@ -97,8 +97,9 @@ void gemvParts(cublasOperation_t op, int64_t m, int64_t n, T alpha, const Matrix
   // A part's totals stay in the nearest cache, and are so many that a column's rows lie on few pages.
   constexpr int64_t kMost = 16384 / sizeof(T), kLeast = 256;
   const int64_t rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;
-  const int64_t partRows =
-      std::clamp<int64_t>(rows / (2 * static_cast<int64_t>(libs::parallelThreads())), kLeast, kMost);
+  // Whole fours: which columns are taken together, and so how sums round, does not depend on the threads.
+  const int64_t share = rows / (2 * static_cast<int64_t>(libs::parallelThreads()));
+  const int64_t partRows = std::clamp<int64_t>(share, kLeast, kMost) / 4 * 4;
   const Vector<const T> elements(v.x, columns, v.incx);
   std::vector<T> gathered(v.incx == 1 ? 0 : static_cast<size_t>(columns));
   for (size_t i = 0; i < gathered.size(); ++i) gathered[i] = elements[static_cast<int64_t>(i)];
