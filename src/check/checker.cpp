@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -192,6 +193,11 @@ class Checker::Judge final : public machine::BlockJudge {
     for (const OpenAccesses::Line& line : running_.proof->openLines()) lines_.push_back(line.line);
     return checker_.mayBeSilent(running_);
   }
+  /// Where all memory has been written there is nothing to follow.
+  bool needsValues() const override {
+    Lock lock(checker_.mutex_);
+    return checker_.options_.followsValues && !(running_.proof->usesGlobalAlone() && checker_.isAllWritten());
+  }
   std::vector<uint32_t> linesToTell() const override { return lines_; }
 
  private:
@@ -209,6 +215,12 @@ std::unique_ptr<machine::BlockJudge> Checker::judge(const machine::LaunchEvent& 
   r.proof = Proof::of(launch, r.known, options_.followsValues);
   r.findingsBefore = findings_.total();
   return r.proof ? std::make_unique<Judge>(*this, r) : nullptr;
+}
+
+bool Checker::isAllWritten() const {
+  return std::ranges::all_of(live_, [](const auto& entry) {
+    return machine::undefinedMemory()->isDefined(entry.second.address, entry.second.bytes);
+  });
 }
 
 void Checker::comesToGuard(const machine::OperandsEvent& guard) {

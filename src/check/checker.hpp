@@ -77,6 +77,7 @@ class Checker : public machine::Listener {
   };
   class Judge;
   bool mayBeSilent(Running& running);
+  bool isAllWritten() const;
   Running* running(const machine::BlockFrame& frame);
   bool isInside(Running& running, const machine::AccessEvent& access);
   bool isAligned(Running& running, const machine::AccessEvent& access);

@@ -54,6 +54,7 @@ class Proof {
   const std::vector<OpenAccesses::Line>& openLines() const { return openLines_; }
   /// All classes are known.
   bool holds();
+  bool usesGlobalAlone() const { return plan_.usesGlobalAlone; }
   /// What the blocks that were not watched write is defined.
   void define() const;
   const std::vector<Object>& objects() const { return objects_; }

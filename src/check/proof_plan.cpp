@@ -36,6 +36,10 @@ class Planner {
     if (const auto guard = ir::guardOperands(i)) return takeGuard(i, guard);
     const bool isMeeting = i.info().form.memberMask >= 0 || effect == isa::Effect::Warp;
     const ptx::MemoryAccesses accesses(i);
+    const auto isPlain = [](const ptx::MemoryAccess& m) {
+      return m.space == ptx::Space::Global || m.space == ptx::Space::Param || m.space == ptx::Space::Const;
+    };
+    plan_.usesGlobalAlone &= !isMeeting && std::ranges::all_of(accesses, isPlain);
     if (isMeeting && accesses.empty()) return forms_.isAlike(b, i) && isNamedAlike(i);
     const bool isCopy = i.op == isa::Op::CpAsync || i.op == isa::Op::CpAsyncCommit || i.op == isa::Op::CpAsyncWait ||
                         i.op == isa::Op::CpAsyncWaitAll;

@@ -31,6 +31,7 @@ struct ProofPlan {
   /// Lines of accesses whose addresses may be any: of global memory, that only read or are atomic operations, however
   /// often they happen; of shared memory, that happen in all blocks alike.
   std::unordered_map<uint32_t, bool> open;  // is it an atomic operation?
+  bool usesGlobalAlone = true;              // and lanes exchange nothing: no other memory, no warp operations
   const ptx::Function* function = nullptr;  // that the open lines lie in
 
   /// Nothing if some access or synchronisation of a block depends on more than the block's number, the threads'

@@ -55,7 +55,7 @@ class ValueFollower final : public machine::Engine {
   Expected<std::shared_ptr<const machine::Executable>> compile(const machine::ModulePtr& module,
                                                                const ptx::Function& kernel,
                                                                const machine::Specialisation& what) override {
-    return (what.accesses && what.lines.empty() ? telling_ : silent_)->compile(module, kernel, what);
+    return (what.accesses && what.lines.empty() && what.values ? telling_ : silent_)->compile(module, kernel, what);
   }
   std::shared_ptr<const machine::Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
                                                      const machine::Specialisation& what) override {

@@ -136,10 +136,14 @@ machine::GridResult PreparedLaunch::runBlocks(machine::GridLaunch& launch) const
   const bool isPlain = !launch.cooperative && launch.grid.count() > 1;
   const auto judge = isPlain && machine::areAccessesWanted() ? machine::judgeOf(event(launch, {}, {})) : nullptr;
   if (!judge) return machine::scheduler().run(launch);
-  return machine::runJudged(launch, *judge, [&]() -> std::shared_ptr<const machine::Executable> {
+  const auto compile = [&](const machine::Specialisation& what) -> std::shared_ptr<const machine::Executable> {
+    auto code = request_.function->compile(what);
+    return code ? code->executable : nullptr;
+  };
+  const auto first = judge->needsValues() ? nullptr : compile({request_.block, false, true, {}, false});
+  return machine::runJudged(launch, first ? *first : *launch.executable, *judge, [&] {
     const std::vector<uint32_t> lines = judge->linesToTell();
-    auto silent = request_.function->compile({request_.block, false, !lines.empty(), lines});
-    return silent ? silent->executable : nullptr;
+    return compile({request_.block, false, !lines.empty(), lines});
   });
 }
 

@@ -76,10 +76,10 @@ class OtherBlocks final : public Executable {
 
 }  // namespace
 
-GridResult runJudged(const GridLaunch& launch, BlockJudge& judge,
+GridResult runJudged(const GridLaunch& launch, const Executable& telling, BlockJudge& judge,
                      const std::function<std::shared_ptr<const Executable>()>& silent) {
   Ran ran(launch.grid.count(), 0);
-  const FirstBlocks first(*launch.executable, judge, ran);
+  const FirstBlocks first(telling.latest(), judge, ran);
   GridLaunch part = launch;
   part.executable = &first;
   GridResult result = scheduler().run(part);

@@ -13,9 +13,9 @@
 
 namespace ordito::machine {
 
-/// `launch` has code that tells; `silent` gives the same kernel without, null if there is none. One host thread asks
-/// the judge.
-GridResult runJudged(const GridLaunch& launch, BlockJudge& judge,
+/// `launch` has code that tells; the first blocks run on `first`, which tells as well; `silent` gives the same kernel
+/// without, null if there is none. One host thread asks the judge.
+GridResult runJudged(const GridLaunch& launch, const Executable& first, BlockJudge& judge,
                      const std::function<std::shared_ptr<const Executable>()>& silent);
 
 }  // namespace ordito::machine

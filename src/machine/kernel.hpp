@@ -74,6 +74,7 @@ struct Specialisation {
   /// With `accesses`: of the accesses at these lines of the PTX, and of nothing else; empty: of all. An engine may tell
   /// more than was asked for.
   std::vector<uint32_t> lines = {};
+  bool values = true;  // with `accesses`: what is made of unwritten memory is told where a listener wants it
   bool operator==(const Specialisation&) const = default;
 };
 

@@ -19,6 +19,8 @@ class BlockJudge {
   /// Asked in the order of blocks: how many of the next `count`, from that of `frame` on, do what one that has run has
   /// done? 0: that of `frame` runs now, and tells.
   virtual uint32_t alike(const BlockFrame& frame, uint32_t count) = 0;
+  /// Could a block use what nobody has written? Else those that tell need not be followed value by value.
+  virtual bool needsValues() const { return true; }
   /// All that are like no other have run. May the rest run without telling?
   virtual bool mayBeSilent() = 0;
   /// Lines of the PTX whose accesses the rest tell all the same.
