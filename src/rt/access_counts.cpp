@@ -32,20 +32,6 @@ class SectorSet {
   uint64_t slots_[2 * kMost];
 };
 
-/// Up to four lanes, as loops have whose lanes leave one by one, are compared with each other. No lane touches two
-/// sectors; the first lane stands in for those that are missing.
-constexpr int kFewLanes = 4;
-uint32_t sectorsOfFew(const int64_t* addresses, uint32_t lanes) {
-  uint64_t sector[kFewLanes];
-  const int first = std::countr_zero(lanes);
-  for (uint64_t& s : sector) {
-    s = static_cast<uint64_t>(addresses[lanes ? std::countr_zero(lanes) : first]) >> 5;
-    lanes &= lanes - 1;
-  }
-  const auto differ = [&](int a, int b) { return uint32_t{sector[a] != sector[b]}; };
-  return 1 + differ(1, 0) + (differ(2, 0) & differ(2, 1)) + (differ(3, 0) & differ(3, 1) & differ(3, 2));
-}
-
 uint32_t sectorsOneByOne(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
   SectorSet sectors(2 * uint32_t(std::popcount(lanes)));
   for (; lanes; lanes &= lanes - 1) {
@@ -56,22 +42,12 @@ uint32_t sectorsOneByOne(const int64_t* addresses, uint32_t lanes, uint32_t byte
   return sectors.size();
 }
 
-bool isInOneSector(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
-  bool isInOne = true;
-  for (; lanes; lanes &= lanes - 1) isInOne &= (addresses[std::countr_zero(lanes)] & 31) + bytes <= 32;
-  return isInOne;
-}
-
 }  // namespace
 
 uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
   if (!lanes) return 0;
-  if (std::popcount(lanes) > kFewLanes) {
-    if (const uint32_t sectors = sectorsTogether(addresses, lanes, bytes)) return sectors;
-  } else if (isInOneSector(addresses, lanes, bytes)) {
-    return sectorsOfFew(addresses, lanes);
-  }
-  return sectorsOneByOne(addresses, lanes, bytes);
+  const uint32_t sectors = sectorsTogether(addresses, lanes, bytes);
+  return sectors ? sectors : sectorsOneByOne(addresses, lanes, bytes);
 }
 
 uint32_t countCopiedSectors(const int64_t* from, const int64_t* to, uint32_t lanes, uint32_t bytes) {

@@ -31,9 +31,8 @@ alignas(64) constexpr auto kPlaces = [] {
 
 /// All ones in the active lanes.
 TOGETHER void spread(Longs& on, uint32_t lanes) {
-  Longs place;
-  read(place, kPlaces.data());
-  on = 0 - (Longs(lanes) >> place & 1);
+  using Bits = bool __attribute__((ext_vector_type(kLanes)));
+  on = 0 - __builtin_convertvector(__builtin_bit_cast(Bits, lanes), Longs);
 }
 
 /// 16 bits for each of `numbers`, which are 0 in lanes that are off and mostly close to 0 elsewhere. Different numbers
@@ -87,20 +86,65 @@ TOGETHER void findRepeated(Shorts& repeated, const Shorts& numbers) {
   }
 }
 
+template <size_t... Lane>
+TOGETHER void halve(auto& low, auto& high, const auto& from, std::index_sequence<Lane...>) {
+  low = __builtin_shufflevector(from, from, Lane...);
+  high = __builtin_shufflevector(from, from, (Lane + sizeof...(Lane))...);
+}
+
+TOGETHER bool isAny(const auto& which) { return __builtin_reduce_or(which) != 0; }
+
+using Half = uint32_t __attribute__((ext_vector_type(kLanes / 2)));
+
+/// The lanes `Distance` before each of `from`, whose first ones come out of `before`.
+template <unsigned Distance, size_t... Lane>
+TOGETHER void earlier(Half& to, const Half& before, const Half& from, std::index_sequence<Lane...>) {
+  to = __builtin_shufflevector(before, from, (Lane + kLanes / 2 - Distance)...);
+}
+
+/// How many of the numbers are different; none of them is the largest one.
+TOGETHER uint32_t countDistinct(const Half& low, const Half& high) {
+  constexpr auto kAll = std::make_index_sequence<kLanes / 2>();
+  using IsNew = decltype(low != high);
+  constexpr size_t kChains = 4;  // of comparisons that wait for each other
+  IsNew newLow[kChains], newHigh[kChains];
+  for (size_t k = 0; k < kChains; ++k) newLow[k] = newHigh[k] = ~IsNew(0);
+  newHigh[0] = high != low;
+  const Half none = ~0u;
+  const auto compare = [&]<size_t D>(std::integral_constant<size_t, D>) __attribute__((always_inline)) {
+    Half beforeLow, beforeHigh;
+    earlier<D>(beforeLow, none, low, kAll), earlier<D>(beforeHigh, low, high, kAll);
+    newLow[D % kChains] &= low != beforeLow;
+    newHigh[D % kChains] &= high != beforeHigh;
+    newHigh[D % kChains] &= high != beforeLow;  // 16 + D before
+  };
+  [&]<size_t... D>(std::index_sequence<D...>) __attribute__((always_inline)) {
+    (compare(std::integral_constant<size_t, D + 1>()), ...);
+  }
+  (std::make_index_sequence<kLanes / 2 - 1>());
+  const IsNew isLow = newLow[0] & newLow[1] & newLow[2] & newLow[3];
+  const IsNew isHigh = newHigh[0] & newHigh[1] & newHigh[2] & newHigh[3];
+  const auto count = [](const IsNew& isNew) __attribute__((always_inline)) {
+    using Bits = bool __attribute__((ext_vector_type(kLanes / 2)));
+    return std::popcount(__builtin_bit_cast(uint16_t, __builtin_convertvector(isNew, Bits)));
+  };
+  return static_cast<uint32_t>(count(isLow) + count(isHigh));
+}
+
+/// Lanes that are off go with the first that is on. Sectors that lie close together are bits of a word.
 TOGETHER uint32_t countSectors(const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
   Longs at, on;
   read(at, addresses);
   spread(on, lanes);
-  if (__builtin_reduce_or(((at & 31) + bytes - 1 & on) >> 5)) return 0;  // a lane touches two
+  if (isAny(((at & 31) + bytes - 1 & on) > 31)) return 0;  // a lane touches two
   const auto first = static_cast<uint64_t>(addresses[std::countr_zero(lanes)]) >> 5;
-  Shorts sectors;
-  const bool isExact = shorten(sectors, ((at >> 5) - first) & on, on);
-  const auto active = static_cast<uint32_t>(std::popcount(lanes));
-  if (!repeats(sectors)) return active;
-  if (!isExact) return 0;
-  Shorts repeated;
-  findRepeated(repeated, sectors);
-  return active - __builtin_reduce_add(repeated & 1);
+  const Longs sectors = ((at >> 5) - first) & on, close = sectors + 32;
+  if (!isAny(close > 63)) return static_cast<uint32_t>(std::popcount(__builtin_reduce_or(Longs(1) << close)));
+  const Longs moved = sectors + (uint64_t{1} << 30);
+  if (isAny(moved >> 31 != 0)) return 0;
+  Half low, high;
+  halve(low, high, __builtin_convertvector(moved, Words), std::make_index_sequence<kLanes / 2>());
+  return countDistinct(low, high);
 }
 
 /// By bank, the bytes to add for a lane that goes there: a one at the bank's place. The last row is for no bank.
@@ -130,12 +174,6 @@ TOGETHER uint32_t mostInBank(const Longs& word, const Shorts& counted) {
 struct BankSets {
   uint32_t some, two, three;
 };
-
-template <size_t... Lane>
-TOGETHER void halve(auto& low, auto& high, const auto& from, std::index_sequence<Lane...>) {
-  low = __builtin_shufflevector(from, from, Lane...);
-  high = __builtin_shufflevector(from, from, (Lane + sizeof...(Lane))...);
-}
 
 /// Sets of two halves of the lanes make those of all.
 template <unsigned Width>
