@@ -96,15 +96,36 @@ LlvmValue AccessEvents::groupsLieApart(const Address& a, unsigned part, unsigned
   return apart;
 }
 
-/// Distinct sectors of the lanes that are on, neighbours of `bytes` each from `start`.
-LlvmValue AccessEvents::sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes) {
+/// Distinct sectors of the lanes that are on in all parts, neighbours of `bytes` each from `starts`.
+LlvmValue AccessEvents::sectorsOfMasks(llvm::ArrayRef<LlvmValue> starts, const Parts& mask, unsigned bytes) {
   const unsigned perSector = kSector / bytes;
-  LlvmValue place = b_.CreateUDiv(b_.CreateAnd(start, b_.getInt64(kSector - 1)), b_.getInt64(bytes));
-  LlvmValue bits = b_.CreateShl(b_.CreateZExt(lanes, b_.getInt64Ty()), place);
+  auto* words = llvm::FixedVectorType::get(b_.getInt64Ty(), unsigned(starts.size()));
+  auto all = [&](uint64_t x) { return llvm::ConstantInt::get(words, x); };
+  LlvmValue places = llvm::PoisonValue::get(words);
+  for (unsigned p = 0; p < starts.size(); ++p) {
+    LlvmValue place = b_.CreateUDiv(b_.CreateAnd(starts[p], b_.getInt64(kSector - 1)), b_.getInt64(bytes));
+    places = b_.CreateInsertElement(places, place, p);
+  }
+  LlvmValue bits = b_.CreateShl(b_.CreateZExt(masks_.laneBits(mask), words), places);
   uint64_t firsts = 0;
   for (unsigned l = 0; l < 64; l += perSector) firsts |= uint64_t{1} << l;
-  for (unsigned step = perSector / 2; step > 0; step /= 2) bits = b_.CreateOr(bits, b_.CreateLShr(bits, step));
-  return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateAnd(bits, b_.getInt64(firsts)));
+  for (unsigned step = perSector / 2; step > 0; step /= 2) bits = b_.CreateOr(bits, b_.CreateLShr(bits, all(step)));
+  return counting_.sumOfBits(b_.CreateAnd(bits, all(firsts)));
+}
+
+LlvmValue AccessEvents::sectorsOfRun(const Instruction& i, const AccessEvent& e) {
+  LlvmValue& known = countedRuns_[{addressOf(i, e.kind), e.bytes, e.offset, e.mask}];
+  if (known) return known;
+  Parts starts;
+  for (const Parts& base : e.at.bases)
+    starts.push_back(b_.CreateAdd(base[0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset))));
+  return known = sectorsOfMasks(starts, e.mask, e.bytes);
+}
+
+/// Is it one group of neighbours, of which some are on?
+bool AccessEvents::isMaskedRun(const AccessEvent& e) {
+  return e.at.isGrouped() && e.at.groups == 1 && !e.mask.empty() && e.bytes <= kSector &&
+         classify(e.at.pattern, 0, kLanes, e.bytes) == Run::Kind::Contiguous;
 }
 
 LlvmValue AccessEvents::sectorsByLane(const AccessEvent& e, unsigned part) {
@@ -301,9 +322,14 @@ void AccessEvents::count(const Instruction& i, const AccessEvent& e) {
   if (counters.requests != Counter::Count) counting_.countWarps(counters.requests, 1, e.mask);
   if (counters.units == Counter::Count) return;
   LlvmValue sum = unitsOf(i, e);
-  if (counters.conflicts == Counter::Count) return counting_.count(counters.units, sum);
+  if (counters.conflicts == Counter::Count) return countSectors(counters.units, sum);
   counting_.count(counters.units, b_.CreateAnd(sum, b_.getInt64(UINT32_MAX)));
   counting_.count(counters.conflicts, b_.CreateLShr(sum, 32));
+}
+
+void AccessEvents::countSectors(Counter c, LlvmValue sum) {
+  if (const auto known = words_.find(sum); known != words_.end()) return counting_.countWith(known->second, c);
+  if (const auto word = counting_.count(c, sum)) words_[sum] = *word;
 }
 
 /// Sectors, or packed wavefronts, of all parts.
@@ -321,10 +347,12 @@ LlvmValue AccessEvents::unitsOf(const Instruction& i, const AccessEvent& e) {
     sum = known;
   } else if (!shared && a.isGrouped() && a.groups == 2 && a.patternless() && e.mask.empty()) {
     sum = sectorsOfPairs(i, e, parts);
+  } else if (!shared && isMaskedRun(e)) {
+    sum = sectorsOfRun(i, e);
   } else {
     for (unsigned p = 0; p < parts; ++p) sum = b_.CreateAdd(sum, shared ? wavefrontsOf(i, e, p) : sectorsOf(e, p));
   }
-  return b_.CreateMul(sum, b_.getInt64(coarsening_ / parts));
+  return parts == coarsening_ ? sum : b_.CreateMul(sum, b_.getInt64(coarsening_ / parts));
 }
 
 /// Lanes of one warp may go to different spaces, and each of these has a request of its own.
@@ -397,8 +425,6 @@ LlvmValue AccessEvents::sectorsOf(const AccessEvent& e, unsigned part) {
   if (a.groups == 1) {
     LlvmValue lanes = masks_.laneBits(mask);
     const Run::Kind kind = classify(a.pattern, 0, kLanes, e.bytes);
-    LlvmValue start = b_.CreateAdd(base(0), b_.getInt64(static_cast<uint64_t>(a.pattern[0])));
-    if (kind == Run::Kind::Contiguous) return sectorsOfMask(start, lanes, e.bytes);
     if (kind == Run::Kind::Same) return b_.CreateZExt(b_.CreateICmpNE(lanes, b_.getInt32(0)), b_.getInt64Ty());
     return byLane();
   }

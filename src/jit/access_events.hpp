@@ -40,7 +40,7 @@ class AccessEvents : private Emitting {
   /// The phi `v` gets the value of `incoming`, `bases`, in the lanes of `mask`.
   void notePhi(ValueId v, ValueId incoming, const std::vector<Parts>& bases, const Parts& mask);
   /// What follows is another block of the kernel.
-  void beginBlock() { countedGroups_.clear(); }
+  void beginBlock() { countedGroups_.clear(), countedRuns_.clear(), words_.clear(); }
 
  private:
   void count(const Instruction& i, const AccessEvent& e);
@@ -50,7 +50,10 @@ class AccessEvents : private Emitting {
   LlvmValue unitsOf(const Instruction& i, const AccessEvent& e);
   LlvmValue sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width, unsigned bytes);
   LlvmValue groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset);
-  LlvmValue sectorsOfMask(LlvmValue start, LlvmValue lanes, unsigned bytes);
+  LlvmValue sectorsOfMasks(llvm::ArrayRef<LlvmValue> starts, const Parts& mask, unsigned bytes);
+  static bool isMaskedRun(const AccessEvent& e);
+  LlvmValue sectorsOfRun(const Instruction& i, const AccessEvent& e);
+  void countSectors(machine::Counter c, LlvmValue sum);
   LlvmValue sectorsByLane(const AccessEvent& e, unsigned part);
   LlvmValue sharedByLane(const Instruction& i, const AccessEvent& e, unsigned part);
   static ValueId addressOf(const Instruction& i, machine::AccessKind kind);
@@ -74,6 +77,11 @@ class AccessEvents : private Emitting {
   using Groups = std::tuple<ValueId, unsigned, int64_t>;  // address, bytes, place in a word
   /// Accesses by several groups to shared memory, in the block being emitted: how many wavefronts they took.
   std::map<Groups, LlvmValue> countedGroups_;
+  using Runs = std::tuple<ValueId, unsigned, int64_t, Parts>;  // address, bytes, offset, mask
+  /// Sectors of neighbours under a mask, in the block being emitted: a store after a load takes as many.
+  std::map<Runs, LlvmValue> countedRuns_;
+  /// Of what was added up in the block being emitted, the words.
+  std::map<LlvmValue, uint32_t> words_;
   /// What the runtime keeps of accesses to shared memory, by the register and the bytes.
   std::map<std::pair<ValueId, unsigned>, llvm::AllocaInst*> patterns_;
   /// Of phis with two bases: how far these are apart.

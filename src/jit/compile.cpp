@@ -22,6 +22,7 @@
 #include <optional>
 #include <vector>
 
+#include "jit/counter_flow.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/sign_masks.hpp"
 #include "machine/fault.hpp"
@@ -180,6 +181,8 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
   if (llvm::verifyModule(module, &problems))
     return fail("internal error: the emitter made invalid LLVM IR: {}", problem);
   optimise(module, machine, options);
+  for (llvm::Function& f : module)
+    if (!f.isDeclaration()) placeCounters(f);
   if (target.avx2 && !target.avx512)
     for (llvm::Function& f : module)
       if (!f.isDeclaration()) keepMasksAsWords(f);

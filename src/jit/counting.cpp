@@ -2,15 +2,20 @@
 // compiled in on request. Definitions are in machine/counters.hpp, the contract in docs/events.md.
 #include "jit/counting.hpp"
 
+#include "jit/counter_flow.hpp"
+
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using machine::Counter;
 
-/// A word that counts how often the code from here on runs.
+/// A word that counts how often the code from here on runs: see counter_flow.hpp.
 uint32_t Counting::openWord() {
   blockWord_ = c_.result.counters.words++;
-  addToWord(blockWord_, b_.getInt64(1));
+  auto* mark = llvm::cast<llvm::CallInst>(c_.helper(kRunsMark, b_.getVoidTy(), {b_.getInt32(blockWord_)}));
+  mark->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
+  mark->addFnAttr(llvm::Attribute::WillReturn);
+  mark->addFnAttr(llvm::Attribute::NoMerge);
   return blockWord_;
 }
 
@@ -21,38 +26,55 @@ void Counting::addToWord(uint32_t word, LlvmValue amount) {
 
 /// Adds to the counter of the site being emitted. What is the same each time needs no code: the block's word stands for
 /// it.
-void Counting::count(Counter c, LlvmValue amount) {
+std::optional<uint32_t> Counting::count(Counter c, LlvmValue amount) {
   if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(amount)) {
     const auto factor = static_cast<uint32_t>(constant->getZExtValue());
     if (factor) c_.result.counters.terms.push_back({blockWord_, c_.at.line, factor, c});
-    return;
+    return std::nullopt;
   }
-  c_.result.counters.terms.push_back({c_.result.counters.words, c_.at.line, 1, c});
-  addToWord(c_.result.counters.words++, amount);
+  const uint32_t word = c_.result.counters.words++;
+  addToWord(word, amount);
+  countWith(word, c);
+  return word;
 }
 
-LlvmValue Counting::lanesIn(LlvmValue mask) {
-  return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, masks_.laneBits(mask)), b_.getInt64Ty());
+/// How many bits are set in all elements of a vector. Masks of all parts are counted as one vector.
+LlvmValue Counting::sumOfBits(LlvmValue words) {
+  return b_.CreateZExt(b_.CreateAddReduce(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, words)), b_.getInt64Ty());
 }
 
-/// Adds the active lanes of all parts: their sum is made in registers, since each addition to a word costs a load and a
-/// store.
+/// How many elements of a vector of i1 hold.
+LlvmValue Counting::partsOf(LlvmValue which) {
+  LlvmValue bits = b_.CreateBitCast(which, b_.getIntNTy(coarsening_));
+  return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateZExt(bits, b_.getInt32Ty())),
+                       b_.getInt64Ty());
+}
+
+/// Adds `factor` times what `sum` computes of the mask. Several instructions in a row are counted under one mask: one
+/// word serves them all, since each addition to a word costs a load and a store.
+void Counting::countSum(Counter c, uint32_t factor, Sum& last, const Parts& mask, llvm::function_ref<LlvmValue()> sum) {
+  if (last.block != b_.GetInsertBlock() || last.mask != mask) {
+    last = {b_.GetInsertBlock(), mask, c_.result.counters.words++};
+    addToWord(last.word, sum());
+  }
+  c_.result.counters.terms.push_back({last.word, c_.at.line, factor, c});
+}
+
+/// Adds the active lanes of all parts.
 void Counting::countLanes(Counter c, const Parts& mask) {
-  if (mask.empty()) return count(c, b_.getInt64(uint64_t{kLanes} * coarsening_));
-  LlvmValue sum = b_.getInt64(0);
-  for (LlvmValue m : mask) sum = b_.CreateAdd(sum, lanesIn(m));
-  count(c, sum);
+  if (mask.empty()) return void(count(c, b_.getInt64(uint64_t{kLanes} * coarsening_)));
+  countSum(c, 1, lanes_, mask, [&] { return sumOfBits(masks_.laneBits(mask)); });
 }
 
 /// Adds `times` for every part with an active lane.
-void Counting::countWarps(Counter c, uint64_t times, const Parts& mask) {
+void Counting::countWarps(Counter c, uint32_t times, const Parts& mask) {
   if (times == 0) return;
-  if (mask.empty()) return count(c, b_.getInt64(times * coarsening_));
-  if (c_.at.hasLane && coarsening_ == 1 && mask == c_.at.mask) return count(c, b_.getInt64(times));
-  LlvmValue sum = b_.getInt64(0);
-  for (LlvmValue m : mask)
-    sum = b_.CreateAdd(sum, b_.CreateSelect(masks_.anyLane(m), b_.getInt64(times), b_.getInt64(0)));
-  count(c, sum);
+  if (mask.empty()) return void(count(c, b_.getInt64(uint64_t{times} * coarsening_)));
+  if (c_.at.hasLane && coarsening_ == 1 && mask == c_.at.mask) return void(count(c, b_.getInt64(times)));
+  countSum(c, times, warps_, mask, [&] {
+    LlvmValue bits = masks_.laneBits(mask);
+    return partsOf(b_.CreateICmpNE(bits, llvm::Constant::getNullValue(bits->getType())));
+  });
 }
 
 /// All instructions of the block, but for the lanes of guarded ones and of its conditional branch.
@@ -127,13 +149,10 @@ void Counting::raiseParted(const ir::Terminator& end, const Parts& mask, const P
   if (!plan_.facts.counters || !end.isInstruction) return;
   countLanes(Counter::ThreadInstructions, taken);
   if (isPredicatedExit(f_, end)) return;
-  LlvmValue sum = b_.getInt64(0);
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue lanes = masks_.laneBits(taken[p]), some = b_.CreateICmpNE(lanes, b_.getInt32(0));
-    LlvmValue mixed = b_.CreateAnd(some, b_.CreateICmpNE(lanes, masks_.lanesOrAll(mask, p)));
-    sum = b_.CreateAdd(sum, b_.CreateZExt(mixed, b_.getInt64Ty()));
-  }
-  count(Counter::DivergentBranches, sum);
+  LlvmValue lanes = masks_.laneBits(taken), before = llvm::Constant::getAllOnesValue(lanes->getType());
+  if (!mask.empty()) before = masks_.laneBits(mask);
+  LlvmValue some = b_.CreateICmpNE(lanes, llvm::Constant::getNullValue(lanes->getType()));
+  count(Counter::DivergentBranches, partsOf(b_.CreateAnd(some, b_.CreateICmpNE(lanes, before))));
 }
 
 /// Lanes end at the exit `end`, of which no code is emitted.
@@ -156,8 +175,7 @@ void Counting::flush() {
   if (!plan_.facts.counters) return;
   LlvmValue out = b_.CreateLoad(
       b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c_.frame, offsetof(machine::BlockFrame, counters)));
-  auto* call =
-      llvm::cast<llvm::CallInst>(c_.helper("ordito_add_counters", b_.getVoidTy(), {out, counters_, b_.getInt64(0)}));
+  auto* call = llvm::cast<llvm::CallInst>(c_.helper(kAddCounters, b_.getVoidTy(), {out, counters_, b_.getInt64(0)}));
   call->addParamAttr(1, llvm::Attribute::NoCapture);  // so that LLVM knows that no other pointer leads to them
   counterFlushes_.push_back(call);
 }

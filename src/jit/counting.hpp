@@ -3,6 +3,8 @@
 // nothing is emitted.
 #pragma once
 
+#include <optional>
+
 #include "jit/values.hpp"
 #include "machine/counters.hpp"
 
@@ -21,15 +23,25 @@ class Counting : private Emitting {
   void raiseParted(const ir::Terminator& end, const Parts& mask, const Parts& taken);
   void raiseExit(const ir::Terminator& end, const Parts& mask);
 
-  void count(machine::Counter c, LlvmValue amount);  // i64
-  void countWarps(machine::Counter c, uint64_t times, const Parts& mask);
+  /// `amount`: i64. The word that it is added to, if any: what is the same may be counted with it.
+  std::optional<uint32_t> count(machine::Counter c, LlvmValue amount);
+  void countWith(uint32_t word, machine::Counter c) { c_.result.counters.terms.push_back({word, c_.at.line, 1, c}); }
+  void countWarps(machine::Counter c, uint32_t times, const Parts& mask);
+  LlvmValue sumOfBits(LlvmValue words);
   void begin();
   void flush();
   void finish();
 
  private:
   void countLanes(machine::Counter c, const Parts& mask);
-  LlvmValue lanesIn(LlvmValue mask);
+  /// What was last added up over the parts of a mask, and the word that it went to.
+  struct Sum {
+    llvm::BasicBlock* block = nullptr;
+    Parts mask;
+    uint32_t word = 0;
+  };
+  void countSum(machine::Counter c, uint32_t factor, Sum& last, const Parts& mask, llvm::function_ref<LlvmValue()> sum);
+  LlvmValue partsOf(LlvmValue which);
   void countLines(machine::Counter c, const std::vector<uint32_t>& lines, llvm::function_ref<void()> once);
   uint32_t openWord();
   void addToWord(uint32_t word, LlvmValue amount);
@@ -39,6 +51,7 @@ class Counting : private Emitting {
   llvm::AllocaInst* counters_ = nullptr;         // EmittedKernel::counters.words of them
   std::vector<llvm::CallInst*> counterFlushes_;  // told how many when all is emitted
   uint32_t blockWord_ = 0;                       // counts how often the code being emitted runs
+  Sum lanes_, warps_;
 };
 
 }  // namespace ordito::jit

@@ -22,6 +22,12 @@ LlvmValue Masks::noLanes() { return llvm::Constant::getNullValue(llvm::FixedVect
 
 LlvmValue Masks::laneBits(LlvmValue mask) { return b_.CreateBitCast(mask, b_.getInt32Ty()); }
 
+LlvmValue Masks::laneBits(const Parts& mask) {
+  LlvmValue all = llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getInt32Ty(), unsigned(mask.size())));
+  for (unsigned p = 0; p < mask.size(); ++p) all = b_.CreateInsertElement(all, laneBits(mask[p]), p);
+  return all;
+}
+
 LlvmValue Masks::anyLane(LlvmValue mask) { return b_.CreateICmpNE(laneBits(mask), b_.getInt32(0)); }
 
 /// Is any lane of any part active?

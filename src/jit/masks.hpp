@@ -21,7 +21,8 @@ class Masks : private Emitting {
   Parts both(const Parts& a, const Parts& b);
   Parts butNot(const Parts& a, const Parts& b);
 
-  LlvmValue laneBits(LlvmValue mask);  // i32
+  LlvmValue laneBits(LlvmValue mask);     // i32
+  LlvmValue laneBits(const Parts& mask);  // <parts x i32>
   LlvmValue lanesOrAll(const Parts& mask, unsigned part);
   LlvmValue anyLane(LlvmValue mask);
   LlvmValue anyLane(const Parts& mask);

@@ -123,7 +123,10 @@ SharedCount countShared(const int64_t* addresses, uint32_t lanes, uint32_t bytes
   return countShared(addresses, lanes, bytes, kind);
 }
 
+/// Word by word: a load of several words that were just stored one by one would wait until the stores are done, and
+/// with them all stores of the kernel before.
 void addCounters(uint64_t* to, const uint64_t* from, uint64_t count) {
+#pragma clang loop vectorize(disable) unroll(disable)
   for (uint64_t k = 0; k < count; ++k) to[k] += from[k];
 }
 

@@ -120,8 +120,7 @@ TOGETHER uint32_t countDistinct(const Half& low, const Half& high) {
   };
   [&]<size_t... D>(std::index_sequence<D...>) __attribute__((always_inline)) {
     (compare(std::integral_constant<size_t, D + 1>()), ...);
-  }
-  (std::make_index_sequence<kLanes / 2 - 1>());
+  }(std::make_index_sequence<kLanes / 2 - 1>());
   const IsNew isLow = newLow[0] & newLow[1] & newLow[2] & newLow[3];
   const IsNew isHigh = newHigh[0] & newHigh[1] & newHigh[2] & newHigh[3];
   const auto count = [](const IsNew& isNew) __attribute__((always_inline)) {
