@@ -15,8 +15,7 @@ LlvmValue LaneAccess::loadScalar(LlvmValue address, int64_t offset, llvm::Type* 
 
 LlvmValue LaneAccess::load(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask,
                            const simt::Access& access) {
-  const simt::ElementWay w =
-      simt::elementWay(a, element->getScalarSizeInBits(), /*isStore=*/false, mask != nullptr, plan_.facts.processor);
+  const simt::ElementWay& w = access.elementWay(mask != nullptr);
   if (w.way == Way::Runs) return loadRuns(a, part, offset, element, mask, w.width);
   if (w.way == Way::Strided) return loadStrided(a, part, offset, element);
   LlvmValue addresses = addresses_.addressVector(a, part, offset);
@@ -54,8 +53,7 @@ LlvmValue LaneAccess::loadRuns(const Address& a, unsigned part, int64_t offset, 
 
 void LaneAccess::store(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask,
                        const simt::Access& access) {
-  const unsigned bits = value->getType()->getScalarSizeInBits();
-  const simt::ElementWay w = simt::elementWay(a, bits, /*isStore=*/true, mask != nullptr, plan_.facts.processor);
+  const simt::ElementWay& w = access.elementWay(mask != nullptr);
   if (w.way == Way::Runs) return storeRuns(a, part, offset, value, mask, w.width, access.isNonTemporal);
   if (w.way == Way::Strided) return storeStrided(a, part, offset, value);
   LlvmValue addresses = addresses_.addressVector(a, part, offset);

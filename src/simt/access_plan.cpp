@@ -52,8 +52,12 @@ AddressForm addressForm(const ir::Function& f, const ir::Shapes& shapes, const I
   return a;
 }
 
+namespace {
+
+/// Does the host load and store vectors of elements of `bits` under a mask?
 bool hasMaskedVectors(const Processor& p, unsigned bits) { return p.avx512 || (p.avx2 && bits >= 32 && bits <= 64); }
 
+/// Of an element of `bits` that each lane has.
 ElementWay elementWay(const AddressForm& a, unsigned bits, bool isStore, bool isMasked, const Processor& p) {
   const unsigned bytes = std::max(1u, bits / 8);
   if (!a.isGrouped()) {
@@ -66,8 +70,6 @@ ElementWay elementWay(const AddressForm& a, unsigned bits, bool isStore, bool is
     return {Way::Lanes, 0};
   return {Way::Runs, width};
 }
-
-namespace {
 
 /// Are the lanes' vectors of `count` elements next to each other?
 bool isInterleaved(const AddressForm& a, unsigned count, unsigned bytes) {
@@ -134,7 +136,11 @@ class Finder {
                                           : static_cast<unsigned>(elementsOf(i.operands[isStore ? 1 : 0]));
     a.bytes = std::max(1u, bits / 8);
     a.isNonTemporal = in_.nonTemporal.stores.contains(&i);
-    for (bool isMasked : {false, true}) (isMasked ? a.masked : a.whole) = wayOf(i, a, bits, isStore, isMasked);
+    for (bool isMasked : {false, true}) {
+      ElementWay& element = isMasked ? a.maskedElement : a.wholeElement;
+      element = elementWay(a.address, bits, isStore, isMasked, in_.facts.processor);
+      (isMasked ? a.masked : a.whole) = wayOf(i, a, bits, isStore, isMasked);
+    }
     return a;
   }
 
@@ -149,11 +155,11 @@ class Finder {
 
   ElementWay wayOf(const Instruction& i, const Access& a, unsigned bits, bool isStore, bool isMasked) const {
     const Processor& p = in_.facts.processor;
-    if (isa::bits(i.type[0]) > 64) return elementWay(a.address, bits, isStore, isMasked, p);  // half after half
+    if (isa::bits(i.type[0]) > 64) return a.elementWay(isMasked);  // half after half
     const ElementWay way = (isStore ? storeWay : loadWay)(a.address, a.count, bits, isMasked, p);
     // A copy goes by words where it does not by whole vectors.
     const bool byElements = i.op == Op::CpAsync && way.way != Way::Interleaved;
-    return byElements ? elementWay(a.address, bits, isStore, isMasked, p) : way;
+    return byElements ? a.elementWay(isMasked) : way;
   }
 
   /// Where the addresses' pattern has no say.

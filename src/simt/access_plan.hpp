@@ -31,7 +31,7 @@ struct AddressForm {
   bool patternless() const { return pattern == ir::Pattern{}; }
 };
 
-/// Of the address that is operand `k` of `i`.
+/// Of the address that is operand `k` of `i`, also where the operand is no access but a barrier's or a table's place.
 AddressForm addressForm(const ir::Function& function, const ir::Shapes& shapes, const Instruction& i, size_t k);
 
 enum class Way : uint8_t {
@@ -59,22 +59,21 @@ struct ElementWay {
   Way way = Way::Lanes;
   unsigned width = 0;  // of runs
 };
-ElementWay elementWay(const AddressForm& address, unsigned bits, bool isStore, bool isMasked, const Processor& p);
-/// Does the host load and store vectors of elements of `bits` under a mask?
-bool hasMaskedVectors(const Processor& p, unsigned bits);
 
 /// One access: an instruction, and the operand that is its address.
 struct Access {
   AddressForm address;
-  unsigned count = 1, bytes = 4;       // elements of each lane, and their size
-  ElementWay whole = {}, masked = {};  // where all lanes are on, and under a mask
-  bool isTested = true;                // of Tested: there is room for the test
-  bool isNonTemporal = false;          // whole contiguous stores may go round the caches
-  bool isAligned = false;              // no test of the address is needed
-  bool isRead = true;                  // of atomics: somebody reads what was there before
-  bool isCount = false;                // of atomics: in a region that has them it goes to privatised copies
+  unsigned count = 1, bytes = 4;                     // elements of each lane, and their size
+  ElementWay whole = {}, masked = {};                // where all lanes are on, and under a mask
+  ElementWay wholeElement = {}, maskedElement = {};  // of those of its elements that are moved by themselves
+  bool isTested = true;                              // of Tested: there is room for the test
+  bool isNonTemporal = false;                        // whole contiguous stores may go round the caches
+  bool isAligned = false;                            // no test of the address is needed
+  bool isRead = true;                                // of atomics: somebody reads what was there before
+  bool isCount = false;  // of atomics: in a region that has them it goes to privatised copies
 
   const ElementWay& way(bool isMasked) const { return isMasked ? masked : whole; }
+  const ElementWay& elementWay(bool isMasked) const { return isMasked ? maskedElement : wholeElement; }
 };
 
 class AccessPlan {

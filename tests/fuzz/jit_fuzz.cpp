@@ -1,7 +1,7 @@
 // Differential fuzzing: random kernels must leave the same memory behind on the interpreter and on the JIT, whatever it
 // compiles for.
 //
-//   jit_fuzz [--seconds N] [--seed S] [--count N] [--print] [--limit N] [--configuration NAME] [--text FILE]
+//   jit_fuzz [--seconds N] [--seed S] [--count N] [--small] [--print] [--limit N] [--configuration NAME] [--text FILE]
 //
 // Each kernel runs in a process of its own, so one that crashes or takes too long is found like one that differs. Then
 // parts of it are dropped while it still fails in the same way, what is left is printed with the words that differ, and
@@ -88,7 +88,7 @@ const char* text(Verdict v) {
 }
 
 struct Settings {
-  bool prints = false, getsOutOfStep = false;
+  bool prints = false, getsOutOfStep = false, isSmall = false;
   unsigned limit = 60;  // seconds for one kernel
   std::string configuration;
 };
@@ -159,6 +159,7 @@ void print(const std::vector<std::string>& differences, size_t atMost) {
 bool checkText(uint64_t seed, const Settings& settings, const std::string& text) {
   Generator generator(seed);
   generator.getsOutOfStep = settings.getsOutOfStep;
+  generator.isSmall = settings.isSmall;
   const auto found = differences(generator.run(), text, seed, configurationOf(seed, settings.configuration));
   print(found, found.size());
   return found.empty();
@@ -168,6 +169,7 @@ bool checkText(uint64_t seed, const Settings& settings, const std::string& text)
 bool check(uint64_t seed, const Settings& settings) {
   Generator generator(seed);
   generator.getsOutOfStep = settings.getsOutOfStep;
+  generator.isSmall = settings.isSmall;
   Kernel kernel = generator.run();
   if (settings.prints) std::puts(kernel.text().c_str());
   const Configuration& configuration = configurationOf(seed, settings.configuration);
@@ -224,6 +226,7 @@ int main(int argc, char** argv) {
   app.add_option("--count", count, "how many kernels (0: as many as fit the time)");
   app.add_option("--seconds", seconds, "how long");
   app.add_flag("--out-of-step", settings.getsOutOfStep, "barriers that not all threads reach, and locks between lanes");
+  app.add_flag("--small", settings.isSmall, "kernels of one to four statements, many more in the same time");
   app.add_flag("--print", settings.prints, "print every kernel");
   app.add_option("--limit", settings.limit, "seconds that a kernel may take");
   app.add_option("--configuration", settings.configuration, "only this one, e.g. \"jam 2\" (else seeds take turns)")

@@ -503,7 +503,8 @@ Kernel Generator::run() {
   hasUnevenBarriers_ = getsOutOfStep && chance(20);
   hasLocks_ = getsOutOfStep && chance(10);
   k.isScheduled = hasUnevenBarriers_ || hasLocks_;
-  k.nodes = block(3, true, 5 + below(12));
+  k.isSmall = isSmall;
+  k.nodes = isSmall ? block(2, true, 1 + below(4)) : block(3, true, 5 + below(12));
   return k;
 }
 
@@ -599,10 +600,17 @@ std::string prologue() {
   return s;
 }
 
-std::string epilogue() {
+/// `body`: only the registers that it names are looked at; if empty, all.
+std::string epilogue(const std::string& body) {
   std::string s;
   unsigned word = 0;
+  auto isNamed = [&](const std::string& reg) {
+    for (const char* end : {",", ";", "}", "]", " ", "|", "+"})
+      if (body.find(reg + end) != std::string::npos) return true;
+    return body.empty();
+  };
   auto store = [&](const char* type, const std::string& reg, unsigned words) {
+    if (!isNamed(reg)) return;
     s += fmt::format("  st.global.{} [%mine+{}], {};\n", type, 4 * word, reg);
     word += words;
   };
@@ -616,6 +624,7 @@ std::string epilogue() {
   // f64 NaNs have no defined bits.
   s = "" + s;
   for (unsigned k = 0; k < kOwn; ++k) {
+    if (!isNamed(fmt::format("%d{}", k)) && !isNamed(fmt::format("%h{}", k))) continue;
     s += fmt::format("  setp.nan.f64 %q0, %d{0}, %d{0};\n  @%q0 mov.f64 %d{0}, 0d0000000000000000;\n", k);
     if (word % 2) ++word;
     store("f64", fmt::format("%d{}", k), 2);
@@ -637,7 +646,8 @@ std::string Kernel::text() const {
   return ".version 8.8\n.target sm_100a\n.address_size 64\n" + functions +
          ".visible .entry fuzz(.param .u64 in32, .param .u64 in64, "
          ".param .u64 inf64, .param .u64 out, .param .u64 sums)\n{\n" +
-         declarations() + prologue() + "// body\n" + p.out + "// results\n" + epilogue() + "  ret;\n}\n";
+         declarations() + prologue() + "// body\n" + p.out + "// results\n" + epilogue(isSmall ? p.out + "%t0," : "") +
+         "  ret;\n}\n";
 }
 
 }  // namespace ordito::fuzz

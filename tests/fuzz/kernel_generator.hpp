@@ -31,6 +31,7 @@ struct Node {
 struct Kernel {
   machine::Dim3 grid, block;
   std::vector<Node> nodes;
+  bool isSmall = false;      // few instructions; what they do not name is not looked at
   bool isScheduled = false;  // has barriers that not all threads reach, or locks between lanes
   std::string text() const;  // a whole PTX module; parameters: in32, in64, inF64, out, sums
 };
@@ -45,7 +46,7 @@ class Generator {
   explicit Generator(uint64_t seed, bool portable = false) : random_(seed), isPortable_(portable) {}
   Kernel run();
 
-  bool getsOutOfStep = false;
+  bool getsOutOfStep = false, isSmall = false;
 
  private:
   struct Template;
