@@ -8,7 +8,7 @@
 #include "driver/extensions.hpp"
 #include "driver/fatbin.hpp"
 #include "driver/foreign_compilers.hpp"
-#include "driver/grid_groups.hpp"
+#include "driver/link_parts.hpp"
 #include "driver/module.hpp"
 
 using namespace ordito::driver;
@@ -96,47 +96,31 @@ CUresult functionAttribute(const Function& function, CUfunction_attribute attrib
 
 /// The parts that a linker was given, each PTX text.
 struct Link {
-  explicit Link(const Device& gpu) : device(gpu) {}
+  Link(const Device& gpu, uint32_t most) : device(gpu), mostRegisters(most) {}
 
   const Device& device;
+  const uint32_t mostRegisters;  // for each thread; 0: as many as the compiler likes
   std::vector<std::string> parts;
   std::vector<std::byte> result;
 };
 
-/// libcudadevrt.a holds what is part of the driver here, and our own is an archive of nothing.
-bool isEmptyArchive(const void* data, size_t bytes) {
-  constexpr std::string_view kEmpty = "!<arch>\n";
-  return std::string_view(static_cast<const char*>(data), bytes) == kEmpty;
+/// CU_JIT_MAX_REGISTERS; 0 if it is not there.
+uint32_t mostRegisters(unsigned count, const CUjit_option* names, void* const* values) {
+  for (unsigned i = 0; i < count && names && values; ++i)
+    if (names[i] == CU_JIT_MAX_REGISTERS) return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(values[i]));
+  return 0;
 }
 
-/// Do the parts call what the device runtime has (grid_groups.hpp)?
-bool needsGridGroups(const Link& link) {
-  const auto calls = [](const std::string& part) {
-    return part.find("cudaCGSynchronize") != std::string::npos ||
-           part.find("cudaCGGetIntrinsicHandle") != std::string::npos;
-  };
-  return std::any_of(link.parts.begin(), link.parts.end(), calls);
-}
-
-/// Adds the PTX of an image: all alternatives of one part, for the GPU at hand.
-CUresult addToLink(Link& link, const void* data, size_t bytes) {
-  std::span image(static_cast<const std::byte*>(data), bytes);
-  if (!isFatbin(image)) {
-    std::string text(static_cast<const char*>(data), bytes);
-    link.parts.push_back(text.substr(0, text.find('\0')));
-    return CUDA_SUCCESS;
+/// Adds the PTX of an image.
+CUresult addToLink(Link& link, const void* data, size_t bytes, const std::string& name) {
+  const std::span image(static_cast<const std::byte*>(data), bytes);
+  auto parts = partsIn(image, link.device.gpu.computeCapability(), true);
+  if (!parts) return remember({name + ": " + parts.error().message, parts.error().code});
+  for (std::string& part : *parts) {
+    auto limited = link.mostRegisters ? limitRegisters(part, link.mostRegisters) : std::move(part);
+    if (!limited) return remember(limited.error());
+    link.parts.push_back(std::move(*limited));
   }
-  auto entries = readFatbin(image);
-  if (!entries) return remember({entries.error().message, CUDA_ERROR_INVALID_IMAGE});
-  uint32_t capability = link.device.gpu.computeCapability();
-  const FatbinEntry* best = nullptr;
-  for (const FatbinEntry& entry : *entries) {
-    if (entry.kind != FatbinEntry::Kind::Ptx) continue;
-    bool better = !best || (entry.arch <= capability && (entry.arch > best->arch || best->arch > capability));
-    if (better) best = &entry;
-  }
-  if (!best) return remember(CUDA_ERROR_NO_BINARY_FOR_GPU, "a part that is to be linked holds no PTX");
-  link.parts.push_back(best->ptx);
   return CUDA_SUCCESS;
 }
 
@@ -387,10 +371,11 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 
 // --- the linker: its product is a fat binary of PTX parts, joined when it is loaded
 
-CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState* state) {
+CUresult cuLinkCreate(unsigned int count, CUjit_option* names, void** values, CUlinkState* state) {
   ORDITO_CONTEXT(context);
   if (!state) return CUDA_ERROR_INVALID_VALUE;
-  *state = static_cast<CUlinkState>(links().add(std::make_shared<Link>(context->device)));
+  auto link = std::make_shared<Link>(context->device, mostRegisters(count, names, values));
+  *state = static_cast<CUlinkState>(links().add(std::move(link)));
   return CUDA_SUCCESS;
 }
 
@@ -399,11 +384,12 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_
   auto link = links().find(state);
   if (!link) return CUDA_ERROR_INVALID_HANDLE;
   if (!data) return CUDA_ERROR_INVALID_VALUE;
-  if (type == CU_JIT_INPUT_LIBRARY && isEmptyArchive(data, bytes)) return CUDA_SUCCESS;
-  if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY && type != CU_JIT_INPUT_OBJECT)
-    return remember(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                    fmt::format("{} cannot be linked: it is no PTX", name ? name : "a part"));
-  return addToLink(*link, data, bytes);
+  const std::string called = name ? name : "a part";
+  const std::span image(static_cast<const std::byte*>(data), bytes);
+  const bool mayBePtx = type == CU_JIT_INPUT_PTX || type == CU_JIT_INPUT_FATBINARY || type == CU_JIT_INPUT_OBJECT;
+  if (!mayBePtx && !(type == CU_JIT_INPUT_LIBRARY && isEmptyArchive(image)))
+    return remember(CUDA_ERROR_NO_BINARY_FOR_GPU, fmt::format("{} cannot be linked: it is no PTX", called));
+  return addToLink(*link, data, bytes, called);
 }
 
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned int options,
@@ -417,16 +403,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 CUresult cuLinkComplete(CUlinkState state, void** cubin, size_t* bytes) {
   auto link = links().find(state);
   if (!link) return CUDA_ERROR_INVALID_HANDLE;
-  if (needsGridGroups(*link)) link->parts.emplace_back(kGridGroups);
-  std::vector<FatbinImage> images;
-  for (const std::string& part : link->parts) {
-    FatbinImage image;
-    image.arch = 10;  // parts of one program: all the same
-    image.name = fmt::format("part {}", images.size() + 1);
-    image.bytes = part;
-    images.push_back(std::move(image));
-  }
-  link->result = writeFatbin(images);
+  link->result = linkedImage(link->parts);
   if (cubin) *cubin = link->result.data();
   if (bytes) *bytes = link->result.size();
   return CUDA_SUCCESS;

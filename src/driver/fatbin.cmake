@@ -3,6 +3,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET GLOBAL libzstd)
 ordito_library(fatbin SOURCES fatbin.cpp DEPENDS fmt::fmt PRIVATE_DEPENDS PkgConfig::LZ4 PkgConfig::ZSTD)
+# What the driver's linker and libnvJitLink share.
+ordito_library(link SOURCES link.cpp link_parts.cpp DEPENDS ordito_fatbin ordito_ptx fmt::fmt)
 ordito_unit_test(fatbin SOURCES fatbin_test.cpp DEPENDS ordito_fatbin)
 
 if(ORDITO_FUZZ)

@@ -1,12 +1,14 @@
-// libnvJitLink: joins parts of a program that were compiled one by one. The parts are PTX, alone or in fat binaries.
-// The product is a fat binary of them all, which the driver links by name when it loads it, as it does those of an
-// executable (driver/link.cpp); that two parts define the same name, or that none does, is found out then.
+// libnvJitLink: joins parts of a program that were compiled one by one. The parts are PTX, alone or in fat binaries,
+// also where a program asks for link-time optimisation: Ordito's compilers make PTX of that, too. The product is a fat
+// binary of them all, which the driver links by name when it loads it, as it does those of an executable
+// (driver/link.cpp), so that what nobody defines is found out then; or, with -ptx, the linked PTX.
 #include "nvJitLink.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -17,13 +19,11 @@
 #include <vector>
 
 #include "driver/fatbin.hpp"
+#include "driver/link_parts.hpp"
 #include "libs/handle_table.hpp"
 #include "ptx/parser.hpp"
 
 namespace {
-
-using ordito::driver::FatbinEntry;
-using ordito::driver::FatbinImage;
 
 class Linker {
  public:
@@ -31,6 +31,8 @@ class Linker {
     for (const char* word : words)
       if (const nvJitLinkResult bad = readOption(word ? word : "")) return bad;
     if (arch_ == 0) return report(NVJITLINK_ERROR_MISSING_ARCH, "there is no -arch=sm_N among the options");
+    if (makesPtx_ && !isForLto_)
+      return report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION, "-ptx is for link-time optimisation: -lto is missing");
     return NVJITLINK_SUCCESS;
   }
 
@@ -39,24 +41,33 @@ class Linker {
     const std::span image(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
     const bool mayBePtx = type == NVJITLINK_INPUT_PTX || type == NVJITLINK_INPUT_CUBIN ||
                           type == NVJITLINK_INPUT_LTOIR || type == NVJITLINK_INPUT_ANY;
-    // Our libNVVM makes PTX where NVIDIA's makes intermediate code. What begins as bitcode does is another's.
+    // Our compilers make PTX where NVIDIA's make intermediate code. What begins as bitcode does is another's.
     if (type == NVJITLINK_INPUT_LTOIR && (bytes.starts_with("BC") || bytes.starts_with("\xed\x43\x4e\x7f")))
       return report(NVJITLINK_ERROR_INCORRECT_INPUT_TYPE,
                     name + ": this is intermediate code of another compiler; Ordito links PTX");
-    if (ordito::driver::isFatbin(image)) return addFatbin(image, name);
-    if (!mayBePtx)
+    if (!mayBePtx && !ordito::driver::isFatbin(image) && !ordito::driver::isEmptyArchive(image))
       return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": no fat binary, and PTX in no other form");
-    bytes.resize(std::min(bytes.find('\0'), bytes.size()));
-    return addPtx(std::move(bytes), name);
+    auto parts = ordito::driver::partsIn(image, arch_, false);
+    if (!parts)
+      return report(parts.error().code == ordito::driver::kNoPtxForGpu ? NVJITLINK_ERROR_ARCH_MISMATCH
+                                                                       : NVJITLINK_ERROR_UNRECOGNIZED_INPUT,
+                    name + ": " + parts.error().message);
+    for (std::string& part : *parts)
+      if (const nvJitLinkResult bad = addPtx(std::move(part), name)) return bad;
+    hasParts_ = true;
+    return NVJITLINK_SUCCESS;
   }
 
   nvJitLinkResult complete() {
     const std::scoped_lock lock(mutex_);
-    if (parts_.empty()) return report(NVJITLINK_ERROR_INVALID_INPUT, "there is nothing to link");
-    std::vector<FatbinImage> images;
-    for (const auto& [name, ptx] : parts_)
-      images.push_back({FatbinEntry::Kind::Ptx, kOneProgram, name, ptx, ordito::driver::FatbinPacking::Plain});
-    linked_ = ordito::driver::writeFatbin(images);
+    if (!hasParts_) return report(NVJITLINK_ERROR_INVALID_INPUT, "there is nothing to link");
+    if (!makesPtx_) {
+      linked_ = ordito::driver::linkedImage(parts_);
+      return NVJITLINK_SUCCESS;
+    }
+    auto ptx = ordito::driver::linkedPtx(parts_);
+    if (!ptx) return report(NVJITLINK_ERROR_PTX_COMPILE, ptx.error().message);
+    ptx_ = std::move(*ptx);
     return NVJITLINK_SUCCESS;
   }
 
@@ -65,23 +76,25 @@ class Linker {
     return linked_;
   }
 
+  /// Empty unless -ptx asked for it.
+  std::string ptx() const {
+    const std::scoped_lock lock(mutex_);
+    return ptx_;
+  }
+
   std::string errors() const {
     const std::scoped_lock lock(mutex_);
     return errors_;
   }
 
  private:
-  /// The driver takes images of one architecture for parts of one program, and others for alternatives.
-  static constexpr uint32_t kOneProgram = 10;
-
   nvJitLinkResult report(nvJitLinkResult result, const std::string& message) {
     errors_ += "error: " + message + "\n";
     return result;
   }
 
   nvJitLinkResult readOption(std::string_view word) {
-    constexpr std::array kWithoutEffect = {"-maxrregcount",
-                                           "-time",
+    constexpr std::array kWithoutEffect = {"-time",
                                            "-verbose",
                                            "-O",
                                            "-g",
@@ -94,7 +107,6 @@ class Linker {
                                            "-variables-used",
                                            "-optimize-unused-variables",
                                            "-Xptxas",
-                                           "-lto",
                                            "-Xnvvm",
                                            "-split-compile",
                                            "-no-cache",
@@ -102,9 +114,9 @@ class Linker {
     const std::string_view name = word.substr(0, word.find('='));
     if (name == "-arch" || name == "--gpu-architecture")
       return readArch(word.substr(std::min(name.size() + 1, word.size())));
-    if (name == "-ptx")
-      return report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
-                    fmt::format("{}: the parts are not made one PTX; the driver links them when it loads them", word));
+    if (name == "-maxrregcount") return readRegisters(word.substr(std::min(name.size() + 1, word.size())));
+    if (word == "-lto") return isForLto_ = true, NVJITLINK_SUCCESS;
+    if (word == "-ptx") return makesPtx_ = true, NVJITLINK_SUCCESS;
     const bool isKnown = std::any_of(kWithoutEffect.begin(), kWithoutEffect.end(), [&](std::string_view known) {
       return name == known || (known == "-O" && name.starts_with("-O"));
     });
@@ -120,39 +132,30 @@ class Linker {
     return NVJITLINK_SUCCESS;
   }
 
-  /// Of a part that is there for several architectures, the best one for ours.
-  nvJitLinkResult addFatbin(std::span<const std::byte> image, const std::string& name) {
-    auto entries = ordito::driver::readFatbin(image);
-    if (!entries) return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": " + entries.error().message);
-    std::erase_if(*entries, [&](const FatbinEntry& entry) { return entry.kind != FatbinEntry::Kind::Ptx; });
-    if (entries->empty()) return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": holds no PTX");
-    const bool areParts = std::all_of(entries->begin(), entries->end(),
-                                      [](const FatbinEntry& entry) { return entry.arch == kOneProgram; });
-    if (areParts) {
-      for (FatbinEntry& entry : *entries)
-        if (const nvJitLinkResult bad = addPtx(std::move(entry.ptx), name)) return bad;
-      return NVJITLINK_SUCCESS;
-    }
-    FatbinEntry* best = nullptr;
-    for (FatbinEntry& entry : *entries)
-      if (entry.arch <= arch_ && (!best || entry.arch > best->arch)) best = &entry;
-    if (!best)
-      return report(NVJITLINK_ERROR_ARCH_MISMATCH, fmt::format("{}: is for GPUs younger than sm_{}", name, arch_));
-    return addPtx(std::move(best->ptx), name);
+  nvJitLinkResult readRegisters(std::string_view text) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mostRegisters_);
+    if (error == std::errc{} && end == text.data() + text.size()) return NVJITLINK_SUCCESS;
+    return report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION, fmt::format("-maxrregcount={}: no number", text));
   }
 
   nvJitLinkResult addPtx(std::string ptx, const std::string& name) {
     if (auto module = ordito::ptx::parse(ptx, name); !module)
       return report(NVJITLINK_ERROR_PTX_COMPILE, module.error().message);
-    parts_.emplace_back(name, std::move(ptx));
+    if (mostRegisters_) {
+      auto limited = ordito::driver::limitRegisters(ptx, mostRegisters_);
+      if (!limited) return report(NVJITLINK_ERROR_PTX_COMPILE, limited.error().message);
+      ptx = std::move(*limited);
+    }
+    parts_.push_back(std::move(ptx));
     return NVJITLINK_SUCCESS;
   }
 
   mutable std::mutex mutex_;
-  uint32_t arch_ = 0;
-  std::vector<std::pair<std::string, std::string>> parts_;  // name, PTX
+  uint32_t arch_ = 0, mostRegisters_ = 0;
+  bool isForLto_ = false, makesPtx_ = false, hasParts_ = false;
+  std::vector<std::string> parts_;
   std::vector<std::byte> linked_;
-  std::string errors_;
+  std::string ptx_, errors_;
 };
 
 auto& linkers() {
@@ -230,9 +233,17 @@ nvJitLinkResult nvJitLinkGetLinkedCubin(nvJitLinkHandle handle, void* cubin) {
   return NVJITLINK_SUCCESS;
 }
 
-// Nothing makes one PTX of many parts.
-nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle, size_t*) { return NVJITLINK_ERROR_LTO_NOT_ENABLED; }
-nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle, char*) { return NVJITLINK_ERROR_LTO_NOT_ENABLED; }
+nvJitLinkResult nvJitLinkGetLinkedPtxSize(nvJitLinkHandle handle, size_t* bytes) {
+  LINKER(linker, handle);
+  const std::string ptx = linker->ptx();
+  return ptx.empty() ? NVJITLINK_ERROR_LTO_NOT_ENABLED : answerSize(ptx, bytes);
+}
+
+nvJitLinkResult nvJitLinkGetLinkedPtx(nvJitLinkHandle handle, char* to) {
+  LINKER(linker, handle);
+  const std::string ptx = linker->ptx();
+  return ptx.empty() ? NVJITLINK_ERROR_LTO_NOT_ENABLED : answerText(ptx, to);
+}
 
 nvJitLinkResult nvJitLinkGetErrorLogSize(nvJitLinkHandle handle, size_t* bytes) {
   LINKER(linker, handle);

@@ -1,6 +1,6 @@
 // libnvrtc: the compiler at run time, over the front end of `ordito nvcc`. The product is PTX, which is also what
-// stands in for machine code (nvrtcGetCUBIN): the driver loads it in the same way. There is no intermediate code of
-// NVIDIA's compilers here; what would give it answers that there is none.
+// stands in for machine code (nvrtcGetCUBIN), which the driver loads in the same way, and for intermediate code
+// (nvrtcGetLTOIR), which libnvJitLink links in the same way. There is none for OptiX.
 #include "nvrtc.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ nvrtcResult nvrtcGetPTX(nvrtcProgram handle, char* ptx) {
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram handle, size_t* bytes) {
   PROGRAM(program, handle);
-  if (!program->ptx()) return NVRTC_ERROR_INVALID_PROGRAM;
+  if (!program->ptx() && !program->intermediate()) return NVRTC_ERROR_INVALID_PROGRAM;
   return sizeOf(program->cubin().get(), bytes);  // 0 for a virtual architecture
 }
 
@@ -128,8 +128,16 @@ nvrtcResult nvrtcGetCUBIN(nvrtcProgram handle, char* cubin) {
   return copyOf(program->cubin().get(), cubin);
 }
 
-nvrtcResult nvrtcGetLTOIRSize(nvrtcProgram handle, size_t* bytes) { return noneOf(handle, bytes); }
-nvrtcResult nvrtcGetLTOIR(nvrtcProgram, char*) { return NVRTC_ERROR_INVALID_PROGRAM; }
+nvrtcResult nvrtcGetLTOIRSize(nvrtcProgram handle, size_t* bytes) {
+  PROGRAM(program, handle);
+  return sizeOf(program->intermediate().get(), bytes);  // 0 unless --dlink-time-opt asked for it
+}
+
+nvrtcResult nvrtcGetLTOIR(nvrtcProgram handle, char* to) {
+  PROGRAM(program, handle);
+  return copyOf(program->intermediate().get(), to);
+}
+
 nvrtcResult nvrtcGetOptiXIRSize(nvrtcProgram handle, size_t* bytes) { return noneOf(handle, bytes); }
 nvrtcResult nvrtcGetOptiXIR(nvrtcProgram, char*) { return NVRTC_ERROR_INVALID_PROGRAM; }
 

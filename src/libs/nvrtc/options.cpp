@@ -62,6 +62,7 @@ constexpr Ignored kIgnored[] = {{"device-int128", "device-int128", false},
                                 {"builtin-initializer-list", "builtin-initializer-list", true},
                                 {"version-ident", "dQ", true},
                                 {"minimal", "minimal", false},
+                                {"gen-opt-lto", "gen-opt-lto", false},
                                 {"no-cache", "no-cache", false},
                                 {"pch", "pch", false},
                                 {"create-pch", "create-pch", true},
@@ -88,6 +89,7 @@ class Reader {
       if (auto ok = readOne(words_[next_++]); !ok) return tl::unexpected(ok.error());
     options_.compile = std::move(static_cast<frontend::CompileOptions&>(nvcc_));
     options_.compile.warns = !nvcc_.noWarnings;
+    if (options_.isForLto) options_.compile.relocatable = true;
     if (options_.compile.arch == 0) options_.compile.arch = 52;  // NVRTC's own, of CUDA 12
     return std::move(options_);
   }
@@ -110,8 +112,7 @@ class Reader {
     if (name == "device-as-default-execution-space" || name == "default-device")
       return options_.isDeviceDefault = true, Result{};
     if (name == "no-source-include") return options_.searchesOwnFolder = false, Result{};
-    if (name == "dlink-time-opt" || name == "dlto" || name == "gen-opt-lto")
-      return fail("{}: there is no intermediate code for link-time optimisation here, only PTX", word);
+    if (name == "dlink-time-opt" || name == "dlto") return options_.isForLto = true, Result{};
     for (const Ignored& ignored : kIgnored)
       if (name == ignored.longName || name == ignored.shortName)
         return ignored.hasValue && !value ? valueOf(word).map([](const auto&) {}) : Result{};

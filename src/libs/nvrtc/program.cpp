@@ -65,7 +65,7 @@ nvrtcResult Program::report(nvrtcResult result, const std::string& message) {
 nvrtcResult Program::compile(std::span<const char* const> words) {
   const std::scoped_lock lock(mutex_);
   log_.clear();
-  ptx_.reset();
+  made_.reset();
   lowered_.clear();
   const auto options = readOptions(words);
   if (!options) return report(NVRTC_ERROR_INVALID_OPTION, options.error().message);
@@ -73,6 +73,7 @@ nvrtcResult Program::compile(std::span<const char* const> words) {
   if (!tools) return report(NVRTC_ERROR_BUILTIN_OPERATION_FAILURE, tools.error().message);
   wasCompiled_ = true;
   isReal_ = options->isReal;
+  isForLto_ = options->isForLto;
   frontend::CompileOptions compile = options->compile;
   frontend::CudaSource source = source_;
   addOwn(*options, compile, source);
@@ -86,7 +87,7 @@ nvrtcResult Program::compile(std::span<const char* const> words) {
   log_ = std::move(compiled.messages);
   if (compiled.status != 0) return NVRTC_ERROR_COMPILATION;
   if (!names_.empty()) compiled.ptx = takeLoweredNames(compiled.ptx);
-  ptx_ = std::make_shared<const std::string>(std::move(compiled.ptx));
+  made_ = std::make_shared<const std::string>(std::move(compiled.ptx));
   return NVRTC_SUCCESS;
 }
 
@@ -132,7 +133,7 @@ std::string Program::takeLoweredNames(const std::string& ptx) {
 
 nvrtcResult Program::loweredName(const std::string& expression, const char** name) const {
   const std::scoped_lock lock(mutex_);
-  if (!ptx_) return NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
+  if (!made_) return NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
   const auto found = lowered_.find(expression);
   if (found == lowered_.end()) return NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
   *name = found->second.c_str();
@@ -141,12 +142,17 @@ nvrtcResult Program::loweredName(const std::string& expression, const char** nam
 
 std::shared_ptr<const std::string> Program::ptx() const {
   const std::scoped_lock lock(mutex_);
-  return ptx_;
+  return isForLto_ ? nullptr : made_;
+}
+
+std::shared_ptr<const std::string> Program::intermediate() const {
+  const std::scoped_lock lock(mutex_);
+  return isForLto_ ? made_ : nullptr;
 }
 
 std::shared_ptr<const std::string> Program::cubin() const {
   const std::scoped_lock lock(mutex_);
-  return isReal_ ? ptx_ : nullptr;
+  return isReal_ && !isForLto_ ? made_ : nullptr;
 }
 
 std::string Program::log() const {

@@ -25,6 +25,8 @@ class Program {
 
   /// Null where there is none.
   std::shared_ptr<const std::string> ptx() const;
+  /// What stands in for intermediate code: PTX, which libnvJitLink links. Then there is nothing else.
+  std::shared_ptr<const std::string> intermediate() const;
   /// What the driver loads in the place of machine code: the same PTX, if an architecture of machines was named.
   std::shared_ptr<const std::string> cubin() const;
   std::string log() const;
@@ -39,8 +41,8 @@ class Program {
   std::vector<std::string> names_;  // expressions
   std::map<std::string, std::string> lowered_;
   std::string log_;
-  std::shared_ptr<const std::string> ptx_;
-  bool wasCompiled_ = false, isReal_ = false;
+  std::shared_ptr<const std::string> made_;
+  bool wasCompiled_ = false, isReal_ = false, isForLto_ = false;
 };
 
 }  // namespace ordito::nvrtc
