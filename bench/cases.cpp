@@ -91,6 +91,7 @@ const std::vector<CaseSpec>& allCases() {
       {"matmul_tiled_16", Kernel::MatmulTiled, 16, 1024, "openblas", 0.65 / 1.5, 3, matmulFlops(1024), "GFLOP/s"},
       {"transpose", Kernel::Transpose, 256, 4096, "native", 0.55, 3, 8.0 * 4096 * 4096, "GB/s"},
       {"histogram", Kernel::Histogram, 256, textSize, "native", 0.5, 3, textSize, "GB/s"},
+      {"histogram_global", Kernel::HistogramGlobal, 256, std::size_t{1} << 22, "native", 0, 0, 1 << 22, "Gcount/s"},
       {"mandelbrot", Kernel::Mandelbrot, 256, 2048, "native", 0.75, 3, 2048.0 * 2048, "Gpixel/s"},
       {"collatz", Kernel::Collatz, 256, std::size_t{1} << 22, "native", 0.75, 3, 1 << 22, "Gnumber/s"},
       // Six instructions of PTX for each step of 32 threads.
@@ -115,7 +116,8 @@ CaseData::CaseData(const CaseSpec& spec)
     case Kernel::MatmulNaive:
     case Kernel::MatmulTiled: makeMatmul(); break;
     case Kernel::Transpose: makeTranspose(); break;
-    case Kernel::Histogram: makeHistogram(); break;
+    case Kernel::Histogram:
+    case Kernel::HistogramGlobal: makeHistogram(); break;
     case Kernel::Mandelbrot: makeMandelbrot(); break;
     case Kernel::Collatz: makeCollatz(); break;
     case Kernel::Xorshift: makeXorshift(); break;

@@ -18,6 +18,7 @@ enum class Kernel {
   MatmulTiled,
   Transpose,
   Histogram,
+  HistogramGlobal,
   Mandelbrot,
   Collatz,
   Xorshift,

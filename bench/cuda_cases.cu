@@ -112,6 +112,12 @@ __global__ void histogram(const unsigned char* text, unsigned n, unsigned* bins)
   atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
 }
 
+/// Without a table of its own for each block: every letter is an atomic on one of few words of global memory.
+__global__ void histogramGlobal(const unsigned char* text, unsigned n, unsigned* bins) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&bins[text[i]], 1u);
+}
+
 __global__ void mandelbrot(unsigned* counts, int n, float step) {
   int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
   if (column >= n) return;
@@ -371,7 +377,11 @@ class Histogram final : public Contender {
 
   void run() override {
     check(cudaMemset(bins_.data(), 0, bins_.bytes()));
-    histogram<<<1024, p_.block>>>(text_.data(), static_cast<unsigned>(p_.n), bins_.data());
+    const auto n = static_cast<unsigned>(p_.n);
+    if (p_.kernel == Kernel::Histogram)
+      histogram<<<1024, p_.block>>>(text_.data(), n, bins_.data());
+    else
+      histogramGlobal<<<(n + p_.block - 1) / p_.block, p_.block>>>(text_.data(), n, bins_.data());
     finishLaunch();
   }
   void fetch(void* result) override { bins_.copyTo(result); }
@@ -509,7 +519,8 @@ std::unique_ptr<Contender> makeCuda(const Problem& problem) {
     case Kernel::MatmulNaive:
     case Kernel::MatmulTiled: return std::make_unique<Matmul>(problem);
     case Kernel::Transpose: return std::make_unique<Transpose>(problem);
-    case Kernel::Histogram: return std::make_unique<Histogram>(problem);
+    case Kernel::Histogram:
+    case Kernel::HistogramGlobal: return std::make_unique<Histogram>(problem);
     case Kernel::Mandelbrot:
     case Kernel::Collatz:
     case Kernel::Xorshift: return std::make_unique<Numbers>(problem);

@@ -97,6 +97,11 @@ __kernel void histogram(__global const uchar* text, uint n, __global uint* bins)
   atomic_add(&bins[get_local_id(0)], mine[get_local_id(0)]);
 }
 
+__kernel void histogram_global(__global const uchar* text, uint n, __global uint* bins) {
+  uint i = get_global_id(0);
+  if (i < n) atomic_add(&bins[text[i]], 1u);
+}
+
 // LEFT, TOP and LIMIT are given when the program is built.
 __kernel void mandelbrot(__global uint* counts, int n, float step) {
   int column = get_global_id(0), row = get_global_id(1);

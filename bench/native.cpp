@@ -439,7 +439,8 @@ std::unique_ptr<Contender> BENCH_FACTORY(const Problem& problem) {
     case Kernel::MatmulNaive:
     case Kernel::MatmulTiled: return nullptr;  // OpenBLAS stands for native code there
     case Kernel::Transpose: return std::make_unique<Transpose>(problem);
-    case Kernel::Histogram: return std::make_unique<Histogram>(problem);
+    case Kernel::Histogram:
+    case Kernel::HistogramGlobal: return std::make_unique<Histogram>(problem);
     case Kernel::Mandelbrot:
     case Kernel::Collatz:
     case Kernel::Xorshift: return std::make_unique<Numbers>(problem);

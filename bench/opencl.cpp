@@ -252,12 +252,16 @@ class Transpose final : public Contender {
 class Histogram final : public Contender {
  public:
   explicit Histogram(const Problem& p)
-      : text_(p.a, p.n), bins_(nullptr, sizeof(zero_)), function_("histogram", 1), block_(p.block) {
+      : text_(p.a, p.n),
+        bins_(nullptr, sizeof(zero_)),
+        function_(p.kernel == Kernel::Histogram ? "histogram" : "histogram_global", 1),
+        global_(p.kernel == Kernel::Histogram ? 1024 * p.block : roundUp(p.n, p.block)),
+        block_(p.block) {
     function_.setArguments(text_.memory(), static_cast<cl_uint>(p.n), bins_.memory());
   }
   void run() override {
     bins_.write(zero_.data());
-    function_.run({1024 * block_, 1}, {block_, 1});
+    function_.run({global_, 1}, {block_, 1});
   }
   void fetch(void* result) override { bins_.read(result); }
 
@@ -265,7 +269,7 @@ class Histogram final : public Contender {
   static constexpr std::array<cl_uint, 256> zero_{};
   Buffer text_, bins_;
   Function function_;
-  std::size_t block_;
+  std::size_t global_, block_;
 };
 
 /// Kernels that read no arrays.
@@ -413,7 +417,8 @@ std::unique_ptr<Contender> makeOpenCl(const Problem& problem) {
     case Kernel::MatmulNaive:
     case Kernel::MatmulTiled: return std::make_unique<Matmul>(problem);
     case Kernel::Transpose: return std::make_unique<Transpose>(problem);
-    case Kernel::Histogram: return std::make_unique<Histogram>(problem);
+    case Kernel::Histogram:
+    case Kernel::HistogramGlobal: return std::make_unique<Histogram>(problem);
     case Kernel::Mandelbrot: return std::make_unique<Numbers>(problem, "mandelbrot");
     case Kernel::Collatz: return std::make_unique<Numbers>(problem, "collatz");
     case Kernel::Xorshift: return std::make_unique<Numbers>(problem, "xorshift");
