@@ -46,23 +46,32 @@ LlvmValue Conversion::convertFloatToInt(LlvmValue v, Type from, Type to) {
   return b.CreateSelect(b.CreateFCmpUNO(v, v), number(to, uint64_t{1} << (isa::bits(to) - 1)), result);
 }
 
+/// A 64-bit integer as two f64 whose sum it is.
+std::pair<LlvmValue, LlvmValue> Conversion::halvesAsDouble(LlvmValue v, Type from) {
+  llvm::Type* wide = type(Type::f64);
+  LlvmValue high =
+      isa::isSigned(from) ? b.CreateSIToFP(b.CreateAShr(v, 32), wide) : b.CreateUIToFP(b.CreateLShr(v, 32), wide);
+  return {b.CreateFMul(high, llvm::ConstantFP::get(wide, 0x1p32)),
+          b.CreateUIToFP(b.CreateAnd(v, number(Type::u64, UINT32_MAX)), wide)};
+}
+
 /// An integer as f64, rounded to odd: rounding that again to a narrower format is exact.
 LlvmValue Conversion::toOddDouble(LlvmValue v, Type from) {
-  llvm::Type* wide = type(Type::f64);
-  auto convert = [&](LlvmValue x) { return isa::isSigned(from) ? b.CreateSIToFP(x, wide) : b.CreateUIToFP(x, wide); };
-  if (isa::bits(from) < 64) return convert(v);
-  LlvmValue high = isa::isSigned(from) ? b.CreateAShr(v, 32) : b.CreateLShr(v, 32);
-  return addToOdd(b.CreateFMul(convert(high), llvm::ConstantFP::get(wide, 0x1p32)),
-                  b.CreateUIToFP(b.CreateAnd(v, number(Type::u64, UINT32_MAX)), wide));
+  if (isa::bits(from) < 64)
+    return isa::isSigned(from) ? b.CreateSIToFP(v, type(Type::f64)) : b.CreateUIToFP(v, type(Type::f64));
+  const auto [high, low] = halvesAsDouble(v, from);
+  return addToOdd(high, low);
 }
 
 LlvmValue Conversion::convertIntToFloat(LlvmValue v, Type from, Type to) {
   if (to == Type::f16 || to == Type::bf16) return toOddDouble(v, from);
   if (!isNearest()) {
-    LlvmValue wide = isa::isSigned(from) ? b.CreateSExt(v, type(Type::s64)) : b.CreateZExt(v, type(Type::u64));
-    const std::string name = fmt::format("ordito_from_{}_{}_{}", isa::isSigned(from) ? "s64" : "u64",
-                                         i.mods.name(ModifierKind::Rounding), isa::name(to));
-    return calls.perLane(name.c_str(), type(to)->getScalarType(), {wide}, s);
+    if (to == Type::f32) return narrowDirected(toOddDouble(v, from), to);
+    // Both halves of 64 bits are exact, and fewer bits in all.
+    if (isa::bits(from) == 64) {
+      const auto [high, low] = halvesAsDouble(v, from);
+      return directed("add", {high, low}, to);
+    }
   }
   return isa::isSigned(from) ? b.CreateSIToFP(v, type(to)) : b.CreateUIToFP(v, type(to));
 }
@@ -80,9 +89,7 @@ LlvmValue Conversion::convertFloatToFloat(LlvmValue v, Type to) {
   if (have == want) return v;
   if (have < want) return b.CreateFPExt(v, type(to));
   auto narrow = [&](LlvmValue x) -> LlvmValue {
-    if (isNearest()) return b.CreateFPTrunc(x, type(to));
-    return calls.perLane(fmt::format("ordito_narrow_{}_{}", i.mods.name(ModifierKind::Rounding), isa::name(to)).c_str(),
-                         type(to)->getScalarType(), {x}, s);
+    return isNearest() ? b.CreateFPTrunc(x, type(to)) : narrowDirected(x, to);
   };
   return flushTiny(narrow(v), [&] { return narrow(scaleUp(v)); });
 }

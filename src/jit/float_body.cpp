@@ -1,6 +1,8 @@
 // See float_body.hpp.
 #include "jit/float_body.hpp"
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 namespace ordito::jit {
 
 using isa::ModifierKind;
@@ -117,10 +119,63 @@ Results FloatBody::packed(llvm::function_ref<LlvmValue(llvm::function_ref<LlvmVa
   return {b.CreateOr(halves[0], b.CreateShl(halves[1], 16))};
 }
 
-/// An operation with a directed rounding, through the runtime.
+namespace {
+
+/// The instruction that rounds as it says, whatever MXCSR asks for, on 512 bits.
+llvm::Intrinsic::ID embeddedRounding(std::string_view operation, bool isDouble) {
+  using namespace llvm;
+  if (operation == "add") return isDouble ? Intrinsic::x86_avx512_add_pd_512 : Intrinsic::x86_avx512_add_ps_512;
+  if (operation == "sub") return isDouble ? Intrinsic::x86_avx512_sub_pd_512 : Intrinsic::x86_avx512_sub_ps_512;
+  if (operation == "mul") return isDouble ? Intrinsic::x86_avx512_mul_pd_512 : Intrinsic::x86_avx512_mul_ps_512;
+  if (operation == "div") return isDouble ? Intrinsic::x86_avx512_div_pd_512 : Intrinsic::x86_avx512_div_ps_512;
+  if (operation == "sqrt") return isDouble ? Intrinsic::x86_avx512_sqrt_pd_512 : Intrinsic::x86_avx512_sqrt_ps_512;
+  return isDouble ? Intrinsic::x86_avx512_vfmadd_pd_512 : Intrinsic::x86_avx512_vfmadd_ps_512;
+}
+
+}  // namespace
+
+/// An operation with a directed rounding: embedded in AVX-512's instructions (Intel's manual, volume 1, 15.6.4), on
+/// other hosts by the runtime, which switches MXCSR once for all lanes.
 LlvmValue FloatBody::directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, Type t) {
-  const std::string name = fmt::format("ordito_{}_{}_{}", operation, i.mods.name(ModifierKind::Rounding), isa::name(t));
-  return calls.perLane(name.c_str(), type(t)->getScalarType(), arguments, s);
+  const auto mode = i.mods.name(ModifierKind::Rounding);
+  if (!context.target.avx512)
+    return calls.onLanes(fmt::format("ordito_{}_{}_{}", operation, mode, isa::name(t)), arguments);
+  constexpr unsigned kDown = 1, kUp = 2, kZero = 3, kNoExceptions = 8;
+  LlvmValue rounding = b.getInt32(kNoExceptions | (mode == "rm" ? kDown : mode == "rp" ? kUp : kZero));
+  const unsigned lanes = 512 / isa::bits(t);
+  const auto id = embeddedRounding(operation, t == Type::f64);
+  auto apply = [&](llvm::function_ref<LlvmValue(LlvmValue)> piece) {
+    llvm::SmallVector<LlvmValue> pieces;
+    for (LlvmValue a : arguments) pieces.push_back(piece(a));
+    pieces.push_back(rounding);
+    return b.CreateIntrinsic(id, {}, pieces);
+  };
+  if (!s.vector())
+    return b.CreateExtractElement(apply([&](LlvmValue a) { return b.CreateVectorSplat(lanes, a); }), uint64_t{0});
+  LlvmValue result = llvm::PoisonValue::get(arguments[0]->getType());
+  for (unsigned first = 0; first < kLanes; first += lanes)
+    result =
+        b.CreateInsertVector(result->getType(), result,
+                             apply([&](LlvmValue a) { return values.lanesOf(a, first, lanes); }), b.getInt64(first));
+  return result;
+}
+
+/// `v` in the narrower format `to`, with a directed rounding: to nearest, which is one of the two neighbours of `v`,
+/// and then to the other one if that was the wrong one. An infinity beyond the largest number steps as a number does.
+LlvmValue FloatBody::narrowDirected(LlvmValue v, Type to) {
+  const auto mode = i.mods.name(ModifierKind::Rounding);
+  const Type u = unsignedOf(isa::bits(to));
+  LlvmValue narrow = b.CreateFPTrunc(v, type(to)), back = b.CreateFPExt(narrow, v->getType());
+  LlvmValue bits = b.CreateBitCast(narrow, type(u)), one = number(u, 1), less = number(u, ~uint64_t{0});
+  LlvmValue size = intrinsic(llvm::Intrinsic::fabs, {v}), sizeBack = intrinsic(llvm::Intrinsic::fabs, {back});
+  LlvmValue negative = b.CreateICmpSLT(bits, number(u, 0)), step = nullptr;
+  LlvmValue inwards = b.CreateSelect(b.CreateFCmpOGT(sizeBack, size), less, number(u, 0));
+  LlvmValue outwards = b.CreateSelect(b.CreateFCmpOLT(sizeBack, size), one, number(u, 0));
+  if (mode == "rz")
+    step = inwards;
+  else
+    step = mode == "rm" ? b.CreateSelect(negative, outwards, inwards) : b.CreateSelect(negative, inwards, outwards);
+  return b.CreateBitCast(b.CreateAdd(bits, step), type(to));
 }
 
 Results FloatBody::floatBinary(unsigned opcode) {
@@ -172,14 +227,12 @@ LlvmValue FloatBody::narrowNan(LlvmValue wide, Type to) {
 LlvmValue FloatBody::halfBits(LlvmValue v, Type to) {
   const bool isDouble = v->getType()->getScalarType()->isDoubleTy();
   LlvmValue nan = isDouble ? narrowNan(v, to) : number(Type::u16, 0x7FFF), bits;
-  if (to == Type::f16 && !isNearest()) {
-    const std::string name = fmt::format("ordito_narrow_{}_f16", i.mods.name(ModifierKind::Rounding));
-    bits = calls.perLane(name.c_str(), b.getInt16Ty(), {isDouble ? v : b.CreateFPExt(v, type(Type::f64))}, s);
-  } else {
-    LlvmValue narrow = isDouble ? narrowToOdd(v) : v;
-    bits = to == Type::bf16 ? roundToBfloat(narrow)
-                            : b.CreateBitCast(b.CreateFPTrunc(narrow, type(Type::f16)), type(Type::u16));
-  }
+  LlvmValue narrow = isDouble ? narrowToOdd(v) : v;
+  if (to == Type::bf16)
+    bits = roundToBfloat(narrow);
+  else
+    bits =
+        b.CreateBitCast(isNearest() ? b.CreateFPTrunc(narrow, type(to)) : narrowDirected(narrow, to), type(Type::u16));
   return b.CreateSelect(b.CreateFCmpUNO(v, v), nan, bits);
 }
 

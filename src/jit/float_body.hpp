@@ -4,7 +4,7 @@
 // Arithmetic is IEEE and never fused or split. f16 and bf16 are computed in wider formats and rounded once: f32 holds
 // sums and products of them so exactly that rounding again is harmless (2p + 2 bits, Figueroa 1995); an fma is rounded
 // to odd in f64 and again in f32, which makes the last rounding exact (Boldo and Melquiond 2008). Roundings other than
-// to nearest go through the runtime's helpers, lane by lane.
+// to nearest are AVX-512's embedded ones or, on other hosts, the runtime's, which switches MXCSR for a warp at a time.
 //
 // An f16 or bf16 NaN gets NVIDIA's bits here. An f32 NaN gets them only where the bits are looked at (nan_plan.hpp).
 #pragma once
@@ -40,6 +40,7 @@ class FloatBody : public InstructionBody {
   LlvmValue scaleUp(LlvmValue v);
   // Rounding
   LlvmValue directed(const char* operation, llvm::ArrayRef<LlvmValue> arguments, isa::Type t);
+  LlvmValue narrowDirected(LlvmValue v, isa::Type to);
   LlvmValue addToOdd(LlvmValue x, LlvmValue y);
   LlvmValue narrowToOdd(LlvmValue v);
   Results floatBinary(unsigned opcode);

@@ -182,8 +182,31 @@ Results IntegerArithmetic::Bfind() {
   return {b.CreateSelect(found, b.CreateZExtOrTrunc(position, type(Type::u32)), number(Type::u32, ~0u))};
 }
 
+/// The |n|-th set bit from `base` upwards or, n < 0, downwards, which is upwards in the reversed word: by halves, each
+/// with a count of its bits. n = 0 asks for the bit at `base` itself.
 Results IntegerArithmetic::Fns() {
-  return {calls.perLane("ordito_fns", b.getInt32Ty(), {in(1, Type::u32), in(2, Type::u32), in(3, Type::u32)}, s)};
+  auto word = [&](uint64_t n) { return number(Type::u32, n); };
+  LlvmValue mask = in(1, Type::u32), base = in(2, Type::u32), n = in(3, Type::u32);
+  LlvmValue isDown = b.CreateICmpSLT(n, word(0)), isHere = b.CreateICmpEQ(n, word(0));
+  LlvmValue inside = b.CreateICmpULT(base, word(32)), least = b.CreateAnd(base, word(31));
+  LlvmValue from = b.CreateSelect(isDown, b.CreateXor(least, word(31)), least);
+  mask = b.CreateSelect(isDown, intrinsic(llvm::Intrinsic::bitreverse, {mask}), mask);
+  LlvmValue left = b.CreateLShr(mask, from);
+  left = b.CreateSelect(isHere, b.CreateAnd(left, word(1)), left);
+  LlvmValue count = b.CreateSelect(isHere, word(1), b.CreateSelect(isDown, b.CreateNeg(n), n)), position = from;
+  auto bitsIn = [&](LlvmValue x) { return intrinsic(llvm::Intrinsic::ctpop, {x}); };
+  LlvmValue found = b.CreateAnd(inside, b.CreateICmpUGE(bitsIn(left), count));
+  for (unsigned width = 16; width; width /= 2) {
+    LlvmValue lower = bitsIn(b.CreateAnd(left, word((uint64_t{1} << width) - 1)));
+    LlvmValue isAbove = b.CreateICmpUGT(count, lower);
+    count = b.CreateSelect(isAbove, b.CreateSub(count, lower), count);
+    position = b.CreateSelect(isAbove, b.CreateAdd(position, word(width)), position);
+    left = b.CreateSelect(isAbove, b.CreateLShr(left, word(width)), left);
+  }
+  position = b.CreateSelect(isDown, b.CreateSub(word(31), position), position);
+  LlvmValue result = b.CreateSelect(found, position, word(~uint32_t{0}));
+  // The least number has no absolute value; GPUs give 0.
+  return {b.CreateSelect(b.CreateICmpEQ(n, word(0x80000000)), word(0), result)};
 }
 Results IntegerArithmetic::Brev() { return {intrinsic(llvm::Intrinsic::bitreverse, {in(1)})}; }
 

@@ -120,6 +120,7 @@ class Conversion : public FloatBody {
   LlvmValue convertFloatToFloat(LlvmValue v, isa::Type to);
   LlvmValue convertIntToFloat(LlvmValue v, isa::Type from, isa::Type to);
   LlvmValue toOddDouble(LlvmValue v, isa::Type from);
+  std::pair<LlvmValue, LlvmValue> halvesAsDouble(LlvmValue v, isa::Type from);
   LlvmValue saturateInteger(LlvmValue v, isa::Type from, isa::Type to);
   LlvmValue roundToIntegral(LlvmValue v);
   LlvmValue finiteHalf(LlvmValue bits, isa::Type t);

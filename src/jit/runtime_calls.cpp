@@ -50,6 +50,15 @@ LlvmValue RuntimeCalls::perLane(const char* name, llvm::Type* result, llvm::Arra
   return callLanes(name, result, arguments, s.part);
 }
 
+LlvmValue RuntimeCalls::onLanes(const std::string& name, llvm::ArrayRef<LlvmValue> arguments) {
+  llvm::Type* whole = arguments[0]->getType();
+  llvm::SmallVector<LlvmValue> all = {b_.getInt32(whole->isVectorTy() ? kLanes : 1)};
+  for (LlvmValue a : arguments) all.push_back(c_.inMemory(a));
+  all.push_back(llvm::IRBuilder<>(c_.entry).CreateAlloca(whole));
+  c_.helper(name.c_str(), b_.getVoidTy(), all);
+  return b_.CreateLoad(whole, all.back());
+}
+
 /// A function that takes and gives vectors of `lanes` elements and nothing else.
 LlvmValue RuntimeCalls::vectorCall(const std::string& symbol, llvm::ArrayRef<LlvmValue> arguments, unsigned lanes) {
   llvm::Type* scalar = arguments[0]->getType()->getScalarType();

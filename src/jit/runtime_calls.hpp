@@ -15,6 +15,9 @@ class RuntimeCalls : private Emitting {
   LlvmValue callLanes(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, unsigned part);
   /// Calls a scalar helper of the runtime once for each lane.
   LlvmValue perLane(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, const Source& s);
+  /// Calls a helper that takes the number of lanes, an array for each argument and one for the results, all of one
+  /// type.
+  LlvmValue onLanes(const std::string& name, llvm::ArrayRef<LlvmValue> arguments);
   LlvmValue multifunction(std::string_view name, LlvmValue x);
   LlvmValue sleef(const std::string& name, llvm::ArrayRef<LlvmValue> arguments, bool isDouble);
 

@@ -163,7 +163,38 @@ void WarpInstructions::vote(const Instruction& i) {
   defineResult(i, result, answers);
 }
 
-/// Lane masks of equal values, by the runtime: 32 × 32 comparisons.
+/// For each active lane the active lanes that hold its value: a loop over the distinct values, each compared with all
+/// lanes at once.
+LlvmValue WarpInstructions::lanesOfEqualValues(LlvmValue v, LlvmValue active) {
+  auto* masks = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
+  LlvmValue none = llvm::Constant::getNullValue(masks), place = c_.inMemory(v);
+  auto* before = b_.GetInsertBlock();
+  auto* loop = c_.newBlock("value");
+  auto* after = c_.newBlock("valuesdone");
+  b_.CreateCondBr(b_.CreateICmpNE(active, b_.getInt32(0)), loop, after);
+  b_.SetInsertPoint(loop);
+  auto* left = b_.CreatePHI(b_.getInt32Ty(), 2, "left");
+  auto* found = b_.CreatePHI(masks, 2, "found");
+  LlvmValue lane = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {b_.getInt32Ty()}, {left, b_.getTrue()});
+  llvm::Type* element = v->getType()->getScalarType();
+  LlvmValue value = b_.CreateLoad(element, b_.CreateInBoundsGEP(element, place, lane));
+  LlvmValue same = b_.CreateICmpEQ(v, values_.splat(value));
+  LlvmValue lanes = b_.CreateAnd(masks_.laneBits(same), active);
+  LlvmValue more = b_.CreateSelect(same, values_.splat(lanes), found);
+  LlvmValue rest = b_.CreateAnd(left, b_.CreateNot(lanes));
+  left->addIncoming(active, before);
+  left->addIncoming(rest, loop);
+  found->addIncoming(none, before);
+  found->addIncoming(more, loop);
+  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt32(0)), loop, after);
+  b_.SetInsertPoint(after);
+  auto* result = b_.CreatePHI(masks, 2, "equal");
+  result->addIncoming(none, before);
+  result->addIncoming(more, loop);
+  return result;
+}
+
+/// The member masks may differ between lanes: each lane works with those of its mask that are active.
 void WarpInstructions::match(const Instruction& i) {
   const bool all = i.mods.name(ModifierKind::MatchMode) == "all";
   const Type t = isa::bits(i.type[0]) == 32 ? Type::u32 : Type::u64;
@@ -175,19 +206,13 @@ void WarpInstructions::match(const Instruction& i) {
   for (unsigned p = 0; p < coarsening_; ++p) {
     Source s;
     s.part = p;
-    llvm::IRBuilder<> entry(c_.entry);
-    auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
-    auto* masks = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
-    auto* values = entry.CreateAlloca(wide);
-    auto* members = entry.CreateAlloca(masks);
-    auto* found = entry.CreateAlloca(masks);
-    b_.CreateStore(b_.CreateZExt(operands_.operand(i, 2, t, s), wide), values);
-    b_.CreateStore(operands_.operand(i, memberOperand(i.op), Type::u32, s), members);
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]);
-    c_.helper(all ? "ordito_match_all" : "ordito_match_any", b_.getVoidTy(), {values, lanes, members, found});
-    LlvmValue mask = b_.CreateLoad(masks, found);
+    LlvmValue members = operands_.operand(i, memberOperand(i.op), Type::u32, s);
+    LlvmValue mask = b_.CreateAnd(lanesOfEqualValues(operands_.operand(i, 2, t, s), lanes), members);
+    LlvmValue none = values_.constant(Type::u32, 0, true);
+    if (all) mask = b_.CreateSelect(b_.CreateICmpEQ(mask, b_.CreateAnd(values_.splat(lanes), members)), mask, none);
     for (size_t k = 0; k < results.size(); ++k) {
-      LlvmValue v = k == 0 && hasMask ? mask : b_.CreateICmpNE(mask, values_.constant(Type::u32, 0, true));
+      LlvmValue v = k == 0 && hasMask ? mask : b_.CreateICmpNE(mask, none);
       v = values_.convertBits(v, values_.valueType(results[k], true));
       if (i.guard)
         v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[k], p));

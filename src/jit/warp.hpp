@@ -22,6 +22,7 @@ class WarpInstructions : private Chapter {
   Shuffled shuffleByNumbers(const Instruction& i, LlvmValue value, const Source& s);
   void vote(const Instruction& i);
   void match(const Instruction& i);
+  LlvmValue lanesOfEqualValues(LlvmValue v, LlvmValue active);
   void redux(const Instruction& i);
   void elect(const Instruction& i);
   void defineResult(const Instruction& i, ValueId result, const Parts& answers);

@@ -1,5 +1,4 @@
-// The bodies behind the names that the emitter calls: faults, printf, counting, warp matching, and arithmetic with
-// directed rounding.
+// The bodies behind the names that the emitter calls: faults, printf, counting, reductions of lanes.
 #include "rt/helpers.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cfenv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -28,9 +26,6 @@
 #include "rt/lane_scheduler.hpp"
 #include "rt/math_functions.hpp"
 #include "rt/mbarrier.hpp"
-
-#pragma clang diagnostic ignored "-Wunknown-pragmas"
-#pragma STDC FENV_ACCESS ON
 
 namespace ordito::rt {
 
@@ -122,24 +117,6 @@ uint64_t deviceRuntime(uint64_t frame, uint64_t index, uint64_t thread, Words...
 uint64_t deviceMalloc(uint64_t bytes) { return reinterpret_cast<uint64_t>(machine::deviceMalloc(bytes)); }
 void deviceFree(uint64_t p) { machine::deviceFree(reinterpret_cast<void*>(p)); }
 
-/// `members` may differ between lanes: each lane works with those of its mask that are active.
-void matchAny(const uint64_t* values, uint32_t active, const uint32_t* members, uint32_t* masks) {
-  for (uint32_t l = 0; l < 32; ++l) {
-    masks[l] = 0;
-    for (uint32_t left = active & members[l]; left; left &= left - 1)
-      masks[l] |= values[std::countr_zero(left)] == values[l] ? left & -left : 0;
-  }
-}
-
-void matchAll(const uint64_t* values, uint32_t active, const uint32_t* members, uint32_t* masks) {
-  for (uint32_t l = 0; l < 32; ++l) {
-    const uint32_t lanes = active & members[l];
-    bool same = true;
-    for (uint32_t left = lanes; left; left &= left - 1) same &= values[std::countr_zero(left)] == values[l];
-    masks[l] = same ? lanes : 0;
-  }
-}
-
 /// redux.sync with member masks that differ between lanes. The operators are numbered as in redux's modifier.
 void redux(const uint32_t* values, uint32_t active, const uint32_t* members, uint32_t op, uint32_t isSigned,
            uint32_t* results) {
@@ -160,18 +137,6 @@ void redux(const uint32_t* values, uint32_t active, const uint32_t* members, uin
     results[l] = values[std::countr_zero(lanes)];
     while (lanes &= lanes - 1) results[l] = combine(results[l], values[std::countr_zero(lanes)]);
   }
-}
-
-/// The n-th set bit from `base` upwards (offset > 0) or downwards, as the manual's pseudo-code for fns.
-uint32_t findNthSet(uint32_t mask, uint32_t base, uint32_t offset) {
-  auto isSet = [&](int64_t bit) { return bit >= 0 && bit < 32 && (mask >> bit & 1); };
-  const int64_t n = static_cast<int32_t>(offset), step = n < 0 ? -1 : 1;
-  if (n == INT32_MIN) return 0;  // has no absolute value; GPUs give 0
-  if (n == 0) return isSet(base) ? base : ~0u;
-  int64_t count = 0;
-  for (int64_t bit = base; bit >= 0 && bit < 32; bit += step)
-    if (isSet(bit) && ++count == n * step) return static_cast<uint32_t>(bit);
-  return ~0u;
 }
 
 // f16 and bf16 atomics. f32 holds the sum of two such numbers so exactly that rounding again is harmless.
@@ -233,78 +198,6 @@ uint64_t clock64() { return __builtin_ia32_rdtsc(); }
 uint32_t clock32() { return static_cast<uint32_t>(clock64()); }
 uint32_t clockHi() { return static_cast<uint32_t>(clock64() >> 32); }
 
-/// Does `f` with the host rounding as PTX's .rz/.rm/.rp.
-template <int Mode, class F>
-auto rounded(F f) {
-  const int before = std::fegetround();
-  std::fesetround(Mode);
-  volatile auto result = f();
-  std::fesetround(before);
-  return result;
-}
-
-template <int Mode, class T>
-struct Directed {
-  static T add(T a, T b) {
-    volatile T x = a, y = b;
-    return rounded<Mode>([&] { return T(x + y); });
-  }
-  static T sub(T a, T b) {
-    volatile T x = a, y = b;
-    return rounded<Mode>([&] { return T(x - y); });
-  }
-  static T mul(T a, T b) {
-    volatile T x = a, y = b;
-    return rounded<Mode>([&] { return T(x * y); });
-  }
-  static T div(T a, T b) {
-    volatile T x = a, y = b;
-    return rounded<Mode>([&] { return T(x / y); });
-  }
-  static T sqrt(T a) {
-    volatile T x = a;
-    return rounded<Mode>([&] { return T(std::sqrt(x)); });
-  }
-  static T fma(T a, T b, T c) {
-    volatile T x = a, y = b, z = c;
-    return rounded<Mode>([&] { return T(std::fma(x, y, z)); });
-  }
-  static T fromS64(int64_t a) {
-    volatile int64_t x = a;
-    return rounded<Mode>([&] { return T(x); });
-  }
-  static T fromU64(uint64_t a) {
-    volatile uint64_t x = a;
-    return rounded<Mode>([&] { return T(x); });
-  }
-  static T narrow(double a) {
-    volatile double x = a;
-    return rounded<Mode>([&] { return T(x); });
-  }
-};
-
-/// f64 to f16 by integer arithmetic: the magnitude is cut toward zero, then raised by one unit where the direction asks
-/// for it.
-template <int Mode>
-uint16_t narrowToHalf(double a) {
-  const uint64_t bits = std::bit_cast<uint64_t>(a);
-  const uint16_t sign = static_cast<uint16_t>(bits >> 48 & 0x8000);
-  if (std::isnan(a)) return 0x7FFF;
-  const double magnitude = std::fabs(a);
-  const bool away = Mode == FE_UPWARD ? !sign : Mode == FE_DOWNWARD ? sign != 0 : false;
-  if (std::isinf(a)) return sign | 0x7C00;
-  if (magnitude >= 65536.0) return static_cast<uint16_t>(sign | (away ? 0x7C00 : 0x7BFF));
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const int unit = std::max(exponent - 11, -24);  // exponent of the last place
-  const double scaled = std::ldexp(magnitude, -unit);
-  double whole = std::floor(scaled);
-  if (away && whole != scaled) whole += 1;
-  const double value = std::ldexp(whole, unit);
-  if (value >= 65520.0 && value > 65504.0) return sign | 0x7C00;
-  return static_cast<uint16_t>(sign | std::bit_cast<uint16_t>(static_cast<_Float16>(value)));
-}
-
 }  // namespace
 
 std::vector<std::pair<std::string_view, void*>> helperTable() {
@@ -332,10 +225,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_device_runtime", deviceRuntime<Word, Word, Word, Word, Word, Word, Word, Word, Word, Word>);
   add("ordito_malloc", deviceMalloc);
   add("ordito_free", deviceFree);
-  add("ordito_match_any", matchAny);
-  add("ordito_match_all", matchAll);
   add("ordito_redux", redux);
-  add("ordito_fns", findNthSet);
 #define HALF_ATOMIC(op, type, function)                                  \
   add("ordito_atomic_" #op "_" #type, atomicUpdate<uint16_t, function>); \
   add("ordito_atomic_" #op "_" #type "x2", atomicUpdate<uint32_t, onPair<function>>);
@@ -348,6 +238,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
 #undef HALF_ATOMIC
   for (auto& helper : imageHelperTable()) t.push_back(helper);
   for (auto& helper : matrixHelperTable()) t.push_back(helper);
+  for (auto& helper : directedHelperTable()) t.push_back(helper);
   for (const ScalarFunction& f : scalarFunctions()) t.push_back({f.name, f.address});
   add("ordito_globaltimer", nanoseconds);
   add("ordito_clock64", clock64);
@@ -369,29 +260,6 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_tell_meeting", tellMeeting);
   add("ordito_tell_barrier", tellBarrier);
   add("ordito_tell_barrier_done", tellBarrierDone);
-#define DIRECTED(mode, MODE, type, T)                                   \
-  add("ordito_add_" #mode "_" #type, &Directed<MODE, T>::add);          \
-  add("ordito_sub_" #mode "_" #type, &Directed<MODE, T>::sub);          \
-  add("ordito_mul_" #mode "_" #type, &Directed<MODE, T>::mul);          \
-  add("ordito_div_" #mode "_" #type, &Directed<MODE, T>::div);          \
-  add("ordito_sqrt_" #mode "_" #type, &Directed<MODE, T>::sqrt);        \
-  add("ordito_fma_" #mode "_" #type, &Directed<MODE, T>::fma);          \
-  add("ordito_from_s64_" #mode "_" #type, &Directed<MODE, T>::fromS64); \
-  add("ordito_from_u64_" #mode "_" #type, &Directed<MODE, T>::fromU64);
-  DIRECTED(rz, FE_TOWARDZERO, f32, float)
-  DIRECTED(rm, FE_DOWNWARD, f32, float)
-  DIRECTED(rp, FE_UPWARD, f32, float)
-  DIRECTED(rz, FE_TOWARDZERO, f64, double)
-  DIRECTED(rm, FE_DOWNWARD, f64, double)
-  DIRECTED(rp, FE_UPWARD, f64, double)
-#undef DIRECTED
-#define NARROW(mode, MODE)                                            \
-  add("ordito_narrow_" #mode "_f32", &Directed<MODE, float>::narrow); \
-  add("ordito_narrow_" #mode "_f16", &narrowToHalf<MODE>);
-  NARROW(rz, FE_TOWARDZERO)
-  NARROW(rm, FE_DOWNWARD)
-  NARROW(rp, FE_UPWARD)
-#undef NARROW
   for (auto entry : machine::multifunctionTable()) t.push_back(entry);
   return t;
 }

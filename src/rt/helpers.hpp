@@ -14,4 +14,7 @@ std::vector<std::pair<std::string_view, void*>> imageHelperTable();
 /// Those of matrix products, likewise.
 std::vector<std::pair<std::string_view, void*>> matrixHelperTable();
 
+/// Those of arithmetic with directed rounding, likewise.
+std::vector<std::pair<std::string_view, void*>> directedHelperTable();
+
 }  // namespace ordito::rt
