@@ -29,7 +29,8 @@ fs::path ownToolkit() {
 }
 
 void addOwn(const Options& options, frontend::CompileOptions& compile, frontend::CudaSource& source) {
-  compile.preprocessor.emplace_back("-D__CUDACC_RTC__=1");
+  // NVRTC's programs have NV_IF_TARGET without an #include; the headers of halves count on it.
+  compile.preprocessor.insert(compile.preprocessor.end(), {"-D__CUDACC_RTC__=1", "-include", "nv/target"});
   if (options.searchesOwnFolder) {
     const fs::path folder = fs::path(source.file).parent_path();
     compile.preprocessor.push_back("-I" + (folder.empty() ? std::string(".") : folder.string()));
