@@ -178,19 +178,22 @@ class Product {
     return result;
   }
 
-  /// An fma that rounds otherwise than to nearest, lane by lane.
+  /// An fma that rounds otherwise than to nearest, for all lanes by the runtime (rt/directed_helpers.cpp).
   LlvmValue rounded(LlvmValue sum, LlvmValue p, LlvmValue q) {
-    llvm::Type* t = b.getDoubleTy();
-    auto callee = b.GetInsertBlock()->getModule()->getOrInsertFunction(fmt::format("ordito_fma_{}_f64", rounding),
-                                                                       llvm::FunctionType::get(t, {t, t, t}, false));
-    LlvmValue result = llvm::PoisonValue::get(sum->getType());
-    for (uint64_t lane = 0; lane < kLanes; ++lane)
-      result =
-          b.CreateInsertElement(result,
-                                b.CreateCall(callee, {b.CreateExtractElement(p, lane), b.CreateExtractElement(q, lane),
-                                                      b.CreateExtractElement(sum, lane)}),
-                                lane);
-    return result;
+    llvm::IRBuilder<> entry(&b.GetInsertBlock()->getParent()->getEntryBlock(),
+                            b.GetInsertBlock()->getParent()->getEntryBlock().begin());
+    std::vector<LlvmValue> arguments{b.getInt32(kLanes)};
+    for (LlvmValue v : {p, q, sum}) {
+      arguments.push_back(entry.CreateAlloca(v->getType()));
+      b.CreateStore(v, arguments.back());
+    }
+    auto* result = entry.CreateAlloca(sum->getType());
+    arguments.push_back(result);
+    auto* type = llvm::FunctionType::get(
+        b.getVoidTy(), {b.getInt32Ty(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false);
+    b.CreateCall(b.GetInsertBlock()->getModule()->getOrInsertFunction(fmt::format("ordito_fma_{}_f64", rounding), type),
+                 arguments);
+    return b.CreateLoad(sum->getType(), result);
   }
 
   /// The products' sum fits 32 bits, so it alone is exact.
