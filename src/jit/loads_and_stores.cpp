@@ -16,17 +16,17 @@ using Operand = ptx::Operand;
 using ptx::Space;
 using ptx::Symbol;
 
-/// A grid-stride loop jumps far between iterations of one warp, where no hardware prefetcher follows; its step is known
-/// before the loop, so the line that is read four iterations on can be asked for now (1.8 to 2.4 times faster on a
-/// histogram, evidence in docs/engine.md).
+/// Asks for the lines that are read some iterations on, or by the next block (simt/prefetch.hpp).
 void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsigned bytes) {
   const auto found = plan_.memory.prefetches.find(&i);
   if (found == plan_.memory.prefetches.end()) return;
   const simt::Advance& advance = found->second;
   const Operand& o = i.operands[1];
-  LlvmValue step = b_.CreateSExtOrTrunc(values_.baseOf(advance.step, 0, 0), b_.getInt64Ty());
-  LlvmValue ahead =
-      b_.CreateMul(step, b_.getInt64(static_cast<uint64_t>(advance.factor) * simt::cost::kPrefetchedIterations));
+  LlvmValue ahead = b_.getInt64(static_cast<uint64_t>(advance.factor));
+  if (!advance.isToNextBlock()) {
+    LlvmValue step = b_.CreateSExtOrTrunc(values_.baseOf(advance.step, 0, 0), b_.getInt64Ty());
+    ahead = b_.CreateMul(step, b_.CreateMul(ahead, b_.getInt64(simt::cost::kPrefetchedIterations)));
+  }
   for (unsigned p = 0; p < (a.warpVarying ? coarsening_ : 1); ++p)
     for (unsigned g = 0; g < a.groups; ++g) {
       const unsigned width = kLanes / a.groups;

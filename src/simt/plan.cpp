@@ -17,7 +17,8 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   NanPlan nans = timed(times, "nan", [&] { return NanPlan(f); });
   Versions versions = timed(times, "versions", [&] { return findVersions(f, shapes); });
   MergedLoads mergedLoads = timed(times, "merged-loads", [&] { return findMergedLoads(f, shapes, facts); });
-  Prefetches prefetches = timed(times, "prefetch", [&] { return findPrefetches(f, shapes, definitions); });
+  Prefetches prefetches =
+      timed(times, "prefetch", [&] { return findPrefetches(f, shapes, definitions, facts.launch); });
   NonTemporal nonTemporal = timed(times, "non-temporal", [&] { return findNonTemporal(f, definitions, facts); });
   PrivateSlots privateSlots = timed(times, "private-slots", [&] { return findPrivateSlots(f, regions, facts); });
   PrivatisedCounters counters =

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
+#include "ir/block_forms.hpp"
+#include "ir/loops.hpp"
 #include "ir/print.hpp"
 #include "ptx/operands.hpp"
 #include "simt/accesses.hpp"
@@ -68,16 +71,53 @@ bool isSuited(const Instruction& i, const ir::Shapes& shapes) {
   return space == ptx::Space::Global || space == ptx::Space::Generic;
 }
 
+/// From a block of the grid to the next, which has the next blockIdx.x.
+class NextBlock {
+ public:
+  NextBlock(const ir::Function& f, const ir::Shapes& shapes, const ir::LaunchShape& launch)
+      : shapes_(shapes), nest_(ir::controlFlow(f)), warps_(launch.warps()), forms_(f, acrossX(launch)) {}
+
+  /// Nothing where the warps of the block read one piece next to the other, or all the same one: such streams the
+  /// hardware follows.
+  std::optional<Advance> advance(BlockId b, const Instruction& i) const {
+    if (!nest_.around(b).empty()) return std::nullopt;
+    const ir::BlockForm form = forms_.formOf(i.operands[1]);
+    if (form.kind != ir::BlockForm::Kind::Shifted) return std::nullopt;
+    const int64_t step = std::abs(form.step[0]);
+    if (step < cost::kCacheLine || step > cost::kPrefetchedBytes) return std::nullopt;
+    const ir::Shape& shape = shapes_[i.operands[1].reg];
+    const ir::Pattern pattern = shapes_.pattern(shape.pattern);
+    const auto [low, high] = std::ranges::minmax(pattern);
+    const int64_t piece = high - low + isa::bytes(i.type[0]);
+    if (!shape.warpVarying || step >= piece * warps_) return std::nullopt;
+    return Advance{ir::kNoValue, form.step[0]};
+  }
+
+ private:
+  /// Blocks that differ in blockIdx.x alone.
+  static ir::LaunchNumbers acrossX(const ir::LaunchShape& launch) { return {{0, 1, 1}, launch.block, nullptr}; }
+
+  const ir::Shapes& shapes_;
+  const ir::LoopNest nest_;
+  const int64_t warps_;
+  const ir::BlockForms forms_;
+};
+
 }  // namespace
 
-Prefetches findPrefetches(const ir::Function& f, const ir::Shapes& shapes, const ir::Definitions& definitions) {
+Prefetches findPrefetches(const ir::Function& f, const ir::Shapes& shapes, const ir::Definitions& definitions,
+                          const ir::LaunchShape& launch) {
   Prefetches result;
   const Tracer tracer(shapes, definitions);
-  for (const ir::Block& block : f.blocks)
-    for (const Instruction& i : block.code) {
+  const NextBlock nextBlock(f, shapes, launch);
+  for (BlockId b = 0; b < f.blocks.size(); ++b)
+    for (const Instruction& i : f.blocks[b].code) {
       if (!isSuited(i, shapes)) continue;
       const auto advance = tracer.advance(i.operands[1].reg, 1, cost::kTracedDefinitions);
-      if (advance && advance->step != ir::kNoValue) result[&i] = *advance;
+      if (advance && advance->step != ir::kNoValue)
+        result[&i] = *advance;
+      else if (const auto next = nextBlock.advance(b, i))
+        result[&i] = *next;
     }
   return result;
 }
@@ -86,9 +126,12 @@ std::string print(const Prefetches& prefetches, const ir::Function& f) {
   std::string text;
   for (const ir::Block& block : f.blocks)
     for (const Instruction& i : block.code)
-      if (const auto found = prefetches.find(&i); found != prefetches.end())
-        text += fmt::format("{} advances by {} * {} bytes\n", instructionName(i), ir::valueName(f, found->second.step),
-                            found->second.factor);
+      if (const auto found = prefetches.find(&i); found != prefetches.end()) {
+        const auto& [step, factor] = found->second;
+        text += found->second.isToNextBlock()
+                    ? fmt::format("{} advances by {} bytes to the next block\n", instructionName(i), factor)
+                    : fmt::format("{} advances by {} * {} bytes\n", instructionName(i), ir::valueName(f, step), factor);
+      }
   return text.empty() ? "nothing\n" : text;
 }
 
