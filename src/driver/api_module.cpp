@@ -10,6 +10,7 @@
 #include "driver/foreign_compilers.hpp"
 #include "driver/link_parts.hpp"
 #include "driver/module.hpp"
+#include "ptx/parser.hpp"
 
 using namespace ordito::driver;
 
@@ -117,9 +118,12 @@ CUresult addToLink(Link& link, const void* data, size_t bytes, const std::string
   auto parts = partsIn(image, link.device.gpu.computeCapability(), true);
   if (!parts) return remember({name + ": " + parts.error().message, parts.error().code});
   for (std::string& part : *parts) {
-    auto limited = link.mostRegisters ? limitRegisters(part, link.mostRegisters) : std::move(part);
-    if (!limited) return remember(limited.error());
-    link.parts.push_back(std::move(*limited));
+    if (link.mostRegisters) {
+      auto module = ordito::ptx::parse(part, name);
+      if (!module) return remember({module.error().message, CUDA_ERROR_INVALID_PTX});
+      part = limitRegisters(std::move(*module), link.mostRegisters);
+    }
+    link.parts.push_back(std::move(part));
   }
   return CUDA_SUCCESS;
 }

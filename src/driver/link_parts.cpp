@@ -36,7 +36,7 @@ Expected<std::vector<std::string>> partsInFatbin(std::span<const std::byte> imag
   auto entries = readFatbin(image);
   if (!entries) return failWith(kNoImage, "{}", entries.error().message);
   std::erase_if(*entries, [](const FatbinEntry& entry) { return entry.kind != FatbinEntry::Kind::Ptx; });
-  if (entries->empty()) return failWith(kNoPtxForGpu, "holds no PTX");
+  if (entries->empty()) return failWith(kNoPtx, "holds no PTX");
   std::vector<std::string> parts;
   if (isOneProgram(*entries)) {
     for (FatbinEntry& entry : *entries) parts.push_back(std::move(entry.ptx));
@@ -44,7 +44,7 @@ Expected<std::vector<std::string>> partsInFatbin(std::span<const std::byte> imag
   }
   const FatbinEntry& best = bestOf(*entries, capability);
   if (best.arch > capability && !mayBeYounger)
-    return failWith(kNoPtxForGpu, "is for GPUs younger than sm_{}", capability);
+    return failWith(kYoungerPtx, "is for GPUs younger than sm_{}", capability);
   parts.push_back(best.ptx);
   return parts;
 }
@@ -75,12 +75,10 @@ Expected<std::vector<std::string>> partsIn(std::span<const std::byte> image, uin
   return std::vector<std::string>{std::string(text.substr(0, text.find('\0')))};
 }
 
-Expected<std::string> limitRegisters(const std::string& ptx, uint32_t most) {
-  auto module = ptx::parse(ptx, "a part");
-  if (!module) return failWith(kInvalidPart, "{}", module.error().message);
-  for (ptx::Function& function : module->functions)
+std::string limitRegisters(ptx::Module part, uint32_t most) {
+  for (ptx::Function& function : part.functions)
     if (function.isEntry && !hasBounds(function)) function.maxnreg = most;
-  return ptx::print(*module);
+  return ptx::print(part);
 }
 
 std::vector<std::byte> linkedImage(std::vector<std::string> parts) {

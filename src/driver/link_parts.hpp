@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "ptx/module.hpp"
 
 namespace ordito::driver {
 
 /// What is behind Error::code where a part cannot be linked.
-enum LinkError : int { kNoImage = 200, kNoPtxForGpu = 209, kInvalidPart = 218 };
+enum LinkError : int { kNoImage = 200, kNoPtx = 209, kInvalidPart = 218, kYoungerPtx = 222 };
 
 /// libcudadevrt.a holds what is part of the driver here, and our own is an archive of nothing.
 bool isEmptyArchive(std::span<const std::byte> image);
@@ -22,9 +23,9 @@ bool isEmptyArchive(std::span<const std::byte> image);
 /// is no other.
 Expected<std::vector<std::string>> partsIn(std::span<const std::byte> image, uint32_t capability, bool mayBeYounger);
 
-/// The PTX with `most` registers for each thread of kernels that do not say themselves how many they may take, as
-/// -maxrregcount has it.
-Expected<std::string> limitRegisters(const std::string& ptx, uint32_t most);
+/// The PTX of `part` with `most` registers for each thread of kernels that do not say themselves how many they may
+/// take, as -maxrregcount has it.
+std::string limitRegisters(ptx::Module part, uint32_t most);
 
 /// The fat binary of a program's parts, with the functions of the device runtime that they call.
 std::vector<std::byte> linkedImage(std::vector<std::string> parts);

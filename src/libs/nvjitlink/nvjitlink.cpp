@@ -49,8 +49,8 @@ class Linker {
       return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": no fat binary, and PTX in no other form");
     auto parts = ordito::driver::partsIn(image, arch_, false);
     if (!parts)
-      return report(parts.error().code == ordito::driver::kNoPtxForGpu ? NVJITLINK_ERROR_ARCH_MISMATCH
-                                                                       : NVJITLINK_ERROR_UNRECOGNIZED_INPUT,
+      return report(parts.error().code == ordito::driver::kYoungerPtx ? NVJITLINK_ERROR_ARCH_MISMATCH
+                                                                      : NVJITLINK_ERROR_UNRECOGNIZED_INPUT,
                     name + ": " + parts.error().message);
     for (std::string& part : *parts)
       if (const nvJitLinkResult bad = addPtx(std::move(part), name)) return bad;
@@ -139,14 +139,10 @@ class Linker {
   }
 
   nvJitLinkResult addPtx(std::string ptx, const std::string& name) {
-    if (auto module = ordito::ptx::parse(ptx, name); !module)
-      return report(NVJITLINK_ERROR_PTX_COMPILE, module.error().message);
-    if (mostRegisters_) {
-      auto limited = ordito::driver::limitRegisters(ptx, mostRegisters_);
-      if (!limited) return report(NVJITLINK_ERROR_PTX_COMPILE, limited.error().message);
-      ptx = std::move(*limited);
-    }
-    parts_.push_back(std::move(ptx));
+    auto module = ordito::ptx::parse(ptx, name);
+    if (!module) return report(NVJITLINK_ERROR_PTX_COMPILE, module.error().message);
+    parts_.push_back(mostRegisters_ ? ordito::driver::limitRegisters(std::move(*module), mostRegisters_)
+                                    : std::move(ptx));
     return NVJITLINK_SUCCESS;
   }
 

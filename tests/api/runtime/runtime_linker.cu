@@ -155,6 +155,9 @@ static void refusals() {
   EXPECT(nvJitLinkCreate(&linker, 2, withoutLto) == NVJITLINK_ERROR_UNRECOGNIZED_OPTION);
   EXPECT(nvJitLinkDestroy(&linker) == NVJITLINK_SUCCESS);
   EXPECT(nvJitLinkCreate(&linker, 1, unknown) == NVJITLINK_SUCCESS);
+  const unsigned empty[] = {0xBA55ED50, 0x00100001, 0, 0};  // a fat binary of no images
+  EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_FATBIN, empty, sizeof empty, "none") ==
+         NVJITLINK_ERROR_UNRECOGNIZED_INPUT);
   EXPECT(nvJitLinkComplete(linker) == NVJITLINK_ERROR_INVALID_INPUT);
   EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_PTX, "no ptx", 6, "a.ptx") == NVJITLINK_ERROR_PTX_COMPILE);
   EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_LTOIR, "BC", 2, "b.ltoir") == NVJITLINK_ERROR_INCORRECT_INPUT_TYPE);
