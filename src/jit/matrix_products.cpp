@@ -141,7 +141,7 @@ class Product {
 
   static constexpr unsigned kMostFactors = 16;
 
-  /// Room for the factors of a step and the sum, in the function's frame.
+  /// Room for what a helper reads and writes in one step, in the function's frame: at most the factors and the sum.
   LlvmValue factorSpace() {
     if (space_) return space_;
     llvm::IRBuilder<> entry(&b.GetInsertBlock()->getParent()->getEntryBlock(),
@@ -180,20 +180,15 @@ class Product {
 
   /// An fma that rounds otherwise than to nearest, for all lanes by the runtime (rt/directed_helpers.cpp).
   LlvmValue rounded(LlvmValue sum, LlvmValue p, LlvmValue q) {
-    llvm::IRBuilder<> entry(&b.GetInsertBlock()->getParent()->getEntryBlock(),
-                            b.GetInsertBlock()->getParent()->getEntryBlock().begin());
-    std::vector<LlvmValue> arguments{b.getInt32(kLanes)};
-    for (LlvmValue v : {p, q, sum}) {
-      arguments.push_back(entry.CreateAlloca(v->getType()));
-      b.CreateStore(v, arguments.back());
-    }
-    auto* result = entry.CreateAlloca(sum->getType());
-    arguments.push_back(result);
+    auto* lanes = vector(b.getDoubleTy());
+    auto place = [&](unsigned k) { return b.CreateConstGEP1_32(lanes, factorSpace(), k); };
+    unsigned count = 0;
+    for (LlvmValue v : {p, q, sum}) b.CreateAlignedStore(v, place(count++), llvm::Align(64));
     auto* type = llvm::FunctionType::get(
         b.getVoidTy(), {b.getInt32Ty(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false);
     b.CreateCall(b.GetInsertBlock()->getModule()->getOrInsertFunction(fmt::format("ordito_fma_{}_f64", rounding), type),
-                 arguments);
-    return b.CreateLoad(sum->getType(), result);
+                 {b.getInt32(kLanes), place(0), place(1), place(2), place(count)});
+    return b.CreateAlignedLoad(lanes, place(count), llvm::Align(64));
   }
 
   /// The products' sum fits 32 bits, so it alone is exact.

@@ -90,20 +90,23 @@ bool areWords(unsigned count, unsigned bits) {
   return (bits == 32 && (count == 2 || count == 4)) || (bits == 64 && count == 2);
 }
 
-ElementWay loadWay(const AddressForm& a, unsigned count, unsigned bits, bool isMasked, const Processor& p) {
+/// How the elements of a load are moved together; nothing where each goes by itself.
+std::optional<Way> loadTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked,
+                                const Processor& p) {
   const unsigned bytes = std::max(1u, bits / 8);
   const bool canMask = !isMasked || hasMaskedVectors(p, bits);
-  if (count > 1 && canMask && isInterleaved(a, count, bytes)) return {Way::Interleaved, 0};
-  if (count > 1 && !a.isGrouped() && areWords(count, bits)) return {Way::Words, 0};
+  if (count > 1 && canMask && isInterleaved(a, count, bytes)) return Way::Interleaved;
+  if (count > 1 && !a.isGrouped() && areWords(count, bits)) return Way::Words;
   const bool seeksPlaces = count > 1 || !a.isGrouped() || !runWidth(a.pattern, a.groups, bytes);
-  if (!isMasked && seeksPlaces && arePlaces(a, count, bits, p)) return {Way::Places, 0};
-  return elementWay(a, bits, false, isMasked, p);
+  if (!isMasked && seeksPlaces && arePlaces(a, count, bits, p)) return Way::Places;
+  return std::nullopt;
 }
 
-ElementWay storeWay(const AddressForm& a, unsigned count, unsigned bits, bool isMasked, const Processor& p) {
-  if (count > 1 && !isMasked && isInterleaved(a, count, std::max(1u, bits / 8))) return {Way::Interleaved, 0};
-  if (count > 1 && !a.isGrouped()) return {Way::Vectors, 0};
-  return elementWay(a, bits, true, isMasked, p);
+/// The same of a store.
+std::optional<Way> storeTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked) {
+  if (count > 1 && !isMasked && isInterleaved(a, count, std::max(1u, bits / 8))) return Way::Interleaved;
+  if (count > 1 && !a.isGrouped()) return Way::Vectors;
+  return std::nullopt;
 }
 
 class Finder {
@@ -154,12 +157,13 @@ class Finder {
   }
 
   ElementWay wayOf(const Instruction& i, const Access& a, unsigned bits, bool isStore, bool isMasked) const {
-    const Processor& p = in_.facts.processor;
-    if (isa::bits(i.type[0]) > 64) return a.elementWay(isMasked);  // half after half
-    const ElementWay way = (isStore ? storeWay : loadWay)(a.address, a.count, bits, isMasked, p);
+    const ElementWay& element = a.elementWay(isMasked);
+    if (isa::bits(i.type[0]) > 64) return element;  // half after half
+    const auto together = isStore ? storeTogether(a.address, a.count, bits, isMasked)
+                                  : loadTogether(a.address, a.count, bits, isMasked, in_.facts.processor);
     // A copy goes by words where it does not by whole vectors.
-    const bool byElements = i.op == Op::CpAsync && way.way != Way::Interleaved;
-    return byElements ? a.elementWay(isMasked) : way;
+    const bool byElements = !together || (i.op == Op::CpAsync && together != Way::Interleaved);
+    return byElements ? element : ElementWay{*together, 0};
   }
 
   /// Where the addresses' pattern has no say.

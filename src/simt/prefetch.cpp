@@ -86,8 +86,7 @@ class NextBlock {
     const int64_t step = std::abs(form.step[0]);
     if (step < cost::kCacheLine || step > cost::kPrefetchedBytes) return std::nullopt;
     const ir::Shape& shape = shapes_[i.operands[1].reg];
-    const ir::Pattern pattern = shapes_.pattern(shape.pattern);
-    const auto [low, high] = std::ranges::minmax(pattern);
+    const auto [low, high] = std::ranges::minmax(shapes_.pattern(shape.pattern));
     const int64_t piece = high - low + isa::bytes(i.type[0]);
     if (!shape.warpVarying || step >= piece * warps_) return std::nullopt;
     return Advance{ir::kNoValue, form.step[0]};
