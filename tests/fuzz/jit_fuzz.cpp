@@ -155,22 +155,23 @@ void print(const std::vector<std::string>& differences, size_t atMost) {
   for (size_t k = 0; k < std::min(differences.size(), atMost); ++k) std::printf("  %s\n", differences[k].c_str());
 }
 
-/// A kernel that somebody has changed by hand, with the grid and the inputs of the one that the seed makes.
-bool checkText(uint64_t seed, const Settings& settings, const std::string& text) {
+Kernel kernelOf(uint64_t seed, const Settings& settings) {
   Generator generator(seed);
   generator.getsOutOfStep = settings.getsOutOfStep;
   generator.isSmall = settings.isSmall;
-  const auto found = differences(generator.run(), text, seed, configurationOf(seed, settings.configuration));
+  return generator.run();
+}
+
+/// A kernel that somebody has changed by hand, with the grid and the inputs of the one that the seed makes.
+bool checkText(uint64_t seed, const Settings& settings, const std::string& text) {
+  const auto found = differences(kernelOf(seed, settings), text, seed, configurationOf(seed, settings.configuration));
   print(found, found.size());
   return found.empty();
 }
 
 /// One kernel on one configuration: seeds take turns at them.
 bool check(uint64_t seed, const Settings& settings) {
-  Generator generator(seed);
-  generator.getsOutOfStep = settings.getsOutOfStep;
-  generator.isSmall = settings.isSmall;
-  Kernel kernel = generator.run();
+  Kernel kernel = kernelOf(seed, settings);
   if (settings.prints) std::puts(kernel.text().c_str());
   const Configuration& configuration = configurationOf(seed, settings.configuration);
   auto run = [&](size_t shown) {

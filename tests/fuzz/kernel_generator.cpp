@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "called_functions.hpp"
@@ -600,19 +602,20 @@ std::string prologue() {
   return s;
 }
 
-/// `body`: only the registers that it names are looked at; if empty, all.
-std::string epilogue(const std::string& body) {
+/// `body`: only the registers that it names are looked at; without it, all.
+std::string epilogue(const std::optional<std::string>& body) {
   std::string s;
   unsigned word = 0;
   auto isNamed = [&](const std::string& reg) {
-    for (const char* end : {",", ";", "}", "]", " ", "|", "+"})
-      if (body.find(reg + end) != std::string::npos) return true;
-    return body.empty();
+    return !body || std::ranges::any_of(std::string_view(",;}] |+"),
+                                        [&](char end) { return body->find(reg + end) != std::string::npos; });
   };
-  auto store = [&](const char* type, const std::string& reg, unsigned words) {
-    if (!isNamed(reg)) return;
+  auto append = [&](const char* type, const std::string& reg, unsigned words) {
     s += fmt::format("  st.global.{} [%mine+{}], {};\n", type, 4 * word, reg);
     word += words;
+  };
+  auto store = [&](const char* type, const std::string& reg, unsigned words) {
+    if (isNamed(reg)) append(type, reg, words);
   };
   for (bool shared : {false, true})
     for (unsigned k = 0; k < (shared ? kShared : kOwn); ++k) {
@@ -632,7 +635,7 @@ std::string epilogue(const std::string& body) {
       s += fmt::format(
           "  selp.u32 %t0, 1, 0, %p{};\n  cvt.u32.u16 %t1, %h{};\n  shl.b32 %t1, %t1, 1;\n  or.b32 %t0, %t0, %t1;\n", k,
           k),
-          store("b32", "%t0", 1);
+          append("b32", "%t0", 1);
   }
   return s;
 }
@@ -646,8 +649,8 @@ std::string Kernel::text() const {
   return ".version 8.8\n.target sm_100a\n.address_size 64\n" + functions +
          ".visible .entry fuzz(.param .u64 in32, .param .u64 in64, "
          ".param .u64 inf64, .param .u64 out, .param .u64 sums)\n{\n" +
-         declarations() + prologue() + "// body\n" + p.out + "// results\n" + epilogue(isSmall ? p.out + "%t0," : "") +
-         "  ret;\n}\n";
+         declarations() + prologue() + "// body\n" + p.out + "// results\n" +
+         epilogue(isSmall ? std::optional(p.out) : std::nullopt) + "  ret;\n}\n";
 }
 
 }  // namespace ordito::fuzz
