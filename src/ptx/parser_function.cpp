@@ -192,6 +192,8 @@ void Parser::functionDirectives() {
       function_.minnctapersm = static_cast<uint32_t>(unsignedInteger("a number of blocks", UINT32_MAX));
     else if (acceptDotted("maxnctapersm"))
       ignored = static_cast<uint32_t>(unsignedInteger("a number of blocks", UINT32_MAX));
+    else if (acceptDotted("maxclusterrank"))
+      ignored = static_cast<uint32_t>(unsignedInteger("a number of blocks", UINT32_MAX));
     else if (acceptDotted("maxnreg"))
       function_.maxnreg = static_cast<uint32_t>(unsignedInteger("a number of registers", UINT32_MAX));
     else if (acceptDotted("pragma"))

@@ -89,6 +89,14 @@ Expected<ModulePointer> parse(const Source& source, llvm::LLVMContext& context) 
   return module;
 }
 
+/// PTX for an older GPU runs on younger ones; LLVM 19 knows none after 90.
+constexpr unsigned kYoungest = 90;
+
+std::string knownArchitecture(const Options& options) {
+  if (options.capability > kYoungest) return std::to_string(kYoungest);
+  return std::to_string(options.capability) + (options.capability == kYoungest && options.suffix == "a" ? "a" : "");
+}
+
 std::unique_ptr<llvm::TargetMachine> targetMachine(const Options& options) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -100,14 +108,11 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(const Options& options) {
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (!target) return nullptr;
-  // PTX for an older GPU runs on younger ones; LLVM 19 knows none after this.
-  constexpr unsigned kYoungest = 90;
   llvm::TargetOptions llvmOptions;
   llvmOptions.AllowFPOpFusion = options.fuses() ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   const auto level = options.optimises ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(kTriple, fmt::format("sm_{}", std::min(options.capability, kYoungest)), "+ptx83",
-                                  llvmOptions, llvm::Reloc::PIC_, std::nullopt, level));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      kTriple, "sm_" + knownArchitecture(options), "+ptx83", llvmOptions, llvm::Reloc::PIC_, std::nullopt, level));
 }
 
 // --- linking
@@ -199,6 +204,38 @@ void setSwitches(const Options& options) {
   setSwitch("nvptx-fma-level", options.fuses() ? "2" : "0");
 }
 
+/// The NVVM IR Specification's names of a kernel's properties ("Global Property Annotation") that LLVM has others for.
+void renameProperties(llvm::Module& module) {
+  llvm::NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");
+  if (!annotations) return;
+  llvm::LLVMContext& context = module.getContext();
+  for (unsigned at = 0; at < annotations->getNumOperands(); ++at) {
+    const llvm::MDNode* node = annotations->getOperand(at);
+    llvm::SmallVector<llvm::Metadata*> operands(node->op_begin(), node->op_end());
+    for (llvm::Metadata*& operand : operands)
+      if (const auto* name = llvm::dyn_cast_or_null<llvm::MDString>(operand);
+          name && name->getString() == "cluster_max_blocks")
+        operand = llvm::MDString::get(context, "maxclusterrank");
+    annotations->setOperand(at, llvm::MDNode::get(context, operands));
+  }
+}
+
+/// Nothing calls a kernel of the IR, so there is nothing that noinline could forbid.
+std::string overrideNoinline(llvm::Module& module) {
+  std::string warnings;
+  const llvm::NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");
+  if (!annotations) return warnings;
+  for (const llvm::MDNode* node : annotations->operands()) {
+    auto* kernel =
+        node->getNumOperands() > 1 ? llvm::mdconst::dyn_extract_or_null<llvm::Function>(node->getOperand(0)) : nullptr;
+    const auto* name = kernel ? llvm::dyn_cast_or_null<llvm::MDString>(node->getOperand(1)) : nullptr;
+    if (!name || name->getString() != "kernel" || !kernel->hasFnAttribute(llvm::Attribute::NoInline)) continue;
+    warnings += fmt::format("warning: overriding noinline attribute of kernel {}\n", kernel->getName().str());
+    if (!kernel->hasFnAttribute(llvm::Attribute::OptimizeNone)) kernel->removeFnAttr(llvm::Attribute::NoInline);
+  }
+  return warnings;
+}
+
 // --- the back end
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options) {
@@ -232,6 +269,26 @@ Expected<std::string> emit(llvm::Module& module, llvm::TargetMachine& machine) {
   return std::string(ptx);
 }
 
+/// PTX ISA, "PTX Module Directives: .target": the first version that has the architecture; of those after LLVM's.
+const char* firstVersion(const Options& options) {
+  const unsigned sm = options.capability;
+  if (sm == 110) return "9.0";
+  if (options.suffix == "f" || sm == 103 || sm > 120) return "8.8";
+  return sm == 120 ? "8.7" : "8.6";
+}
+
+/// Says which architecture was asked for where LLVM compiled for an older one, with a version of PTX that has it.
+std::string withTarget(std::string ptx, const Options& options) {
+  const std::string known = knownArchitecture(options), asked = std::to_string(options.capability) + options.suffix;
+  if (known == asked) return ptx;
+  const std::string version = ".version 8.3", target = ".target sm_" + known;
+  if (const size_t at = ptx.find(target); at != std::string::npos)
+    ptx.replace(at, target.size(), ".target sm_" + asked);
+  if (const size_t at = ptx.find(version); at != std::string::npos && options.capability > kYoungest)
+    ptx.replace(at, version.size(), std::string(".version ") + firstVersion(options));
+  return ptx;
+}
+
 /// LLVM's way to end at what it cannot lower, led back here, as its CrashRecoveryContext does. What was under way is
 /// lost, and only its memory with it.
 struct FatalError {
@@ -249,7 +306,7 @@ struct FatalError {
   ~FatalError() { llvm::remove_fatal_error_handler(); }
 };
 
-Expected<std::string> compileUnguarded(const std::vector<Source>& sources, const Options& options) {
+Expected<Product> compileUnguarded(const std::vector<Source>& sources, const Options& options) {
   llvm::LLVMContext context;
   const Diagnostics diagnostics(context);
   const auto machine = targetMachine(options);
@@ -257,13 +314,16 @@ Expected<std::string> compileUnguarded(const std::vector<Source>& sources, const
   auto module = link(sources, context, *machine, diagnostics);
   if (!module) return tl::unexpected(module.error());
   if (!options.isDebug) keepLines(**module, options.hasLines);
+  renameProperties(**module);
+  const std::string warnings = overrideNoinline(**module);
   setAttributes(**module, options);
   if (!options.preciseSquareRoot) approximateSquareRoots(**module, options.flushesDenormals);
   setSwitches(options);
   optimise(**module, *machine, options);
   auto ptx = emit(**module, *machine);
-  if (ptx && !diagnostics.errors().empty()) return fail("{}", diagnostics.errors());
-  return ptx;
+  if (!ptx) return tl::unexpected(ptx.error());
+  if (!diagnostics.errors().empty()) return fail("{}", diagnostics.errors());
+  return Product{withTarget(std::move(*ptx), options), warnings};
 }
 
 std::mutex& compilerMutex() {
@@ -287,7 +347,7 @@ Expected<> verify(const std::vector<Source>& sources) {
   return {};
 }
 
-Expected<std::string> compile(const std::vector<Source>& sources, const Options& options) {
+Expected<Product> compile(const std::vector<Source>& sources, const Options& options) {
   const std::scoped_lock lock(compilerMutex());
   auto fatal = std::make_unique<FatalError>();
   if (setjmp(fatal->place) != 0) return fail("LLVM cannot compile this: {}", fatal->message);

@@ -18,6 +18,10 @@ struct Source {
 /// Are the modules well-formed, and for this target?
 Expected<> verify(const std::vector<Source>& sources);
 
-Expected<std::string> compile(const std::vector<Source>& sources, const Options& options);
+struct Product {
+  std::string ptx;
+  std::string warnings;  // a line each
+};
+Expected<Product> compile(const std::vector<Source>& sources, const Options& options);
 
 }  // namespace ordito::nvvm

@@ -19,10 +19,16 @@ llvm::DICompileUnit* withDirectivesOnly(const llvm::DICompileUnit& unit) {
       unit.getNameTableKind(), unit.getRangesBaseAddress(), unit.getSysRoot(), unit.getSDK());
 }
 
+bool asksForLines(const llvm::Module& module) {
+  return llvm::any_of(module.debug_compile_units(), [](const llvm::DICompileUnit* unit) {
+    return unit->getEmissionKind() == llvm::DICompileUnit::DebugDirectivesOnly;
+  });
+}
+
 }  // namespace
 
 void keepLines(llvm::Module& module, bool lines) {
-  if (!lines) {
+  if (!lines && !asksForLines(module)) {
     llvm::StripDebugInfo(module);
     return;
   }

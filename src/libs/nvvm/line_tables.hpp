@@ -7,7 +7,8 @@ class Module;
 
 namespace ordito::nvvm {
 
-/// Leaves .loc and .file in the PTX, or, without `lines`, nothing.
+/// Leaves .loc and .file in the PTX: with `lines`, or where a compile unit itself asks for just these. Otherwise
+/// nothing.
 void keepLines(llvm::Module& module, bool lines);
 
 }  // namespace ordito::nvvm

@@ -139,10 +139,11 @@ nvvmResult nvvmLazyAddModuleToProgram(nvvmProgram handle, const char* buffer, si
 nvvmResult nvvmCompileProgram(nvvmProgram handle, int count, const char** options) {
   return work(handle, count, options, NVVM_ERROR_COMPILATION,
               [](Program& program, const ordito::nvvm::Options& read) -> ordito::Expected<> {
-                auto ptx = ordito::nvvm::compile(program.sources, read);
-                program.isCompiled = ptx.has_value();
-                if (!ptx) return tl::unexpected(ptx.error());
-                program.result = std::move(*ptx);
+                auto product = ordito::nvvm::compile(program.sources, read);
+                program.isCompiled = product.has_value();
+                if (!product) return tl::unexpected(product.error());
+                program.result = std::move(product->ptx);
+                program.log = std::move(product->warnings);
                 return {};
               });
 }

@@ -84,6 +84,36 @@ TEST_F(Nvvm, TypedPointersAndTheArchitecture) {
   EXPECT_TRUE(has(text, ".visible .entry kernel(") && has(text, ".target sm_86") && has(text, "div.rn.f32")) << text;
 }
 
+TEST_F(Nvvm, TheTargetIsTheOneAskedFor) {
+  add(module(kQuotient));
+  for (const auto& [option, version, target] : {std::tuple{"-arch=compute_90a", ".version 8.3", ".target sm_90a\n"},
+                                                {"-arch=compute_100f", ".version 8.8", ".target sm_100f\n"},
+                                                {"-arch=compute_120", ".version 8.7", ".target sm_120\n"}}) {
+    const std::string text = ptx({option});
+    EXPECT_TRUE(has(text, version) && has(text, target)) << text;
+  }
+  EXPECT_EQ(compile({"-arch=compute_90b"}), NVVM_ERROR_INVALID_OPTION);
+  EXPECT_EQ(compile({"-arch=compute_90aa"}), NVVM_ERROR_INVALID_OPTION);
+}
+
+TEST_F(Nvvm, PropertiesOfAKernel) {
+  std::string text = module(kQuotient);
+  text.replace(text.find("{!0}"), 4, "{!0, !1, !2, !3}");
+  const std::string kernel = " = !{void (float*, float, float)* @kernel, ";
+  add(text + "!1" + kernel + "!\"maxntidx\", i32 128}\n!2" + kernel + "!\"minctasm\", i32 2}\n!3" + kernel +
+      "!\"cluster_max_blocks\", i32 4}\n");
+  const std::string made = ptx({"-arch=compute_90"});
+  EXPECT_TRUE(has(made, ".maxntid 128") && has(made, ".minnctapersm 2") && has(made, ".maxclusterrank 4")) << made;
+}
+
+TEST_F(Nvvm, NoinlineMeansNothingForAKernel) {
+  std::string text = module(kQuotient);
+  text.replace(text.find(" {\n"), 3, " noinline {\n");
+  add(text);
+  EXPECT_EQ(compile(), NVVM_SUCCESS);
+  EXPECT_TRUE(has(log(), "warning: overriding noinline attribute of kernel kernel")) << log();
+}
+
 TEST_F(Nvvm, OptionsOfArithmetic) {
   add(
       module("  %p = fmul float %a, %b\n  %s = fadd float %p, %a\n  %q = fdiv float %s, %b\n"
@@ -211,7 +241,7 @@ TEST_F(Nvvm, ConstantsSideBySideAreReadAtOnce) {
 TEST_F(Nvvm, LinesAndDebugInformation) {
   std::string text = module("  store float %a, float* %out, !dbg !9\n");
   text.replace(text.find(" {\n"), 3, " !dbg !5 {\n");
-  add(text +
+  text +=
       "!llvm.dbg.cu = !{!2}\n!llvm.module.flags = !{!4}\n"
       "!2 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !3, producer: \"test\", emissionKind: "
       "FullDebug)\n"
@@ -219,11 +249,17 @@ TEST_F(Nvvm, LinesAndDebugInformation) {
       "!4 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
       "!5 = distinct !DISubprogram(name: \"kernel\", file: !3, line: 3, type: !6, unit: !2, spFlags: "
       "DISPFlagDefinition)\n"
-      "!6 = !DISubroutineType(types: !7)\n!7 = !{null}\n!9 = !DILocation(line: 4, column: 1, scope: !5)\n");
+      "!6 = !DISubroutineType(types: !7)\n!7 = !{null}\n!9 = !DILocation(line: 4, column: 1, scope: !5)\n";
+  add(text);
   const std::string plain = ptx(), lines = ptx({"-generate-line-info"}), debug = ptx({"-g", "-opt=0"});
   EXPECT_FALSE(has(plain, ".loc")) << plain;
   EXPECT_TRUE(has(lines, ".loc") && has(lines, "a.py") && !has(lines, ".debug_info")) << lines;
   EXPECT_TRUE(has(debug, ".debug_info") && has(debug, ", debug")) << debug;
+  EXPECT_EQ(nvvmDestroyProgram(&program_), NVVM_SUCCESS);
+  EXPECT_EQ(nvvmCreateProgram(&program_), NVVM_SUCCESS);
+  text.replace(text.find("FullDebug"), 9, "DebugDirectivesOnly");
+  add(text);
+  EXPECT_EQ(ptx(), lines) << "a compile unit can ask for lines itself";
 }
 
 TEST_F(Nvvm, WhatIsLinkedLaterIsPtx) {

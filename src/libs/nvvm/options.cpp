@@ -18,13 +18,15 @@ constexpr Flag kFlags[] = {{"-ftz", &Options::flushesDenormals},
                            {"-prec-div", &Options::preciseDivision},
                            {"-fma", &Options::contracts}};
 
-bool readArch(std::string_view text, unsigned& capability) {
+bool readArch(std::string_view text, Options& options) {
   if (!text.starts_with("compute_")) return false;
   text.remove_prefix(std::string_view("compute_").size());
-  // compute_90a and compute_100f: code for one GPU or a family; PTX for all of them does here.
-  if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), capability);
-  return error == std::errc{} && end == text.data() + text.size() && capability >= 30 && capability < 200;
+  const size_t digits = std::min(text.find_first_of("af"), text.size());
+  options.suffix = text.substr(digits);
+  text.remove_suffix(text.size() - digits);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.capability);
+  return error == std::errc{} && end == text.data() + text.size() && options.suffix.size() <= 1 &&
+         options.capability >= 30 && options.capability < 200;
 }
 
 bool readFlag(std::string_view name, std::string_view value, Options& options) {
@@ -40,7 +42,7 @@ bool read(std::string_view word, Options& options) {
   if (word == "-gen-lto") return true;  // what is linked later is PTX here, which libnvJitLink knows
   if (word == "-generate-line-info") return options.hasLines = true;
   if (name == "-opt" && (value == "0" || value == "3")) return options.optimises = value == "3", true;
-  if (name == "-arch") return readArch(value, options.capability);
+  if (name == "-arch") return readArch(value, options);
   if (name == "-split-compile") return true;  // how many threads may compile: one does
   return readFlag(name, value, options);
 }

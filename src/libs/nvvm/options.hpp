@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -9,6 +10,7 @@ namespace ordito::nvvm {
 
 struct Options {
   unsigned capability = 75;  // of -arch=compute_75
+  std::string suffix;        // of -arch=compute_90a: what only that GPU, or (f) its family, has may be used
   bool optimises = true;     // -opt=3
   bool isDebug = false;      // -g
   bool hasLines = false;     // -generate-line-info
