@@ -269,7 +269,14 @@ ORDITO_HD __half __hneg(__half a) {
   return __ushort_as_half((unsigned short)(a.__x ^ 0x8000));
 #endif
 }
-ORDITO_HD __half __habs(__half a) { return __ushort_as_half((unsigned short)(a.__x & 0x7fff)); }
+ORDITO_HD __half __habs(__half a) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 530
+  __asm__("abs.f16 %0, %0;" : "+h"(a.__x));  // LLVM would go by way of single precision
+  return a;
+#else
+  return __ushort_as_half((unsigned short)(a.__x & 0x7fff));
+#endif
+}
 ORDITO_HD __half __hfma(__half a, __half b, __half c) {
 #if defined(__CUDA_ARCH__)
   return __half(__builtin_fmaf16(a.value(), b.value(), c.value()));

@@ -29,8 +29,13 @@ fs::path ownToolkit() {
 }
 
 void addOwn(const Options& options, frontend::CompileOptions& compile, frontend::CudaSource& source) {
-  // NVRTC's programs have NV_IF_TARGET without an #include; the headers of halves count on it.
-  compile.preprocessor.insert(compile.preprocessor.end(), {"-D__CUDACC_RTC__=1", "-include", "nv/target"});
+  // NVRTC's programs have NV_IF_TARGET and placement new without an #include; the headers of halves count on the first.
+  compile.preprocessor.insert(compile.preprocessor.end(),
+                              {"-D__CUDACC_RTC__=1", "-include", "nv/target", "-include", "new"});
+  // NVIDIA's headers of small floats, which wheels bring along, only declare functions for NVRTC: it has their bodies.
+  // Ours have the bodies of ours.
+  compile.preprocessor.insert(compile.preprocessor.begin(),
+                              "-I" + (ownToolkit() / "include" / "ordito" / "before_others").string());
   if (options.searchesOwnFolder) {
     const fs::path folder = fs::path(source.file).parent_path();
     compile.preprocessor.push_back("-I" + (folder.empty() ? std::string(".") : folder.string()));

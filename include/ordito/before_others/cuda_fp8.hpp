@@ -1,0 +1,2 @@
+// Stands before a header of this name in a folder that a program names: see libs/nvrtc/program.cpp.
+#include "../../cuda_fp8.hpp"
