@@ -3,15 +3,15 @@
 
     numba_suite.py ORDITO PYTHON LIST [MODULES | MODULE...]
 
-LIST has a line `TEST  REASON` for each case that fails, with the reason; `#` opens a comment. A case that fails and is
-not listed is an error, and so is a listed one that passes: the list can only shrink. With modules named (such as
-cudapy.test_atomics) only these run.
+With modules named (such as cudapy.test_atomics) only these run. expected_failures.py tells of LIST.
 """
 import collections
 import pathlib
 import re
 import subprocess
 import sys
+
+from expected_failures import PASSED, expected, judge
 
 PACKAGE = "numba.cuda.tests"
 # unittest -v: "test_name (module.Class) ... ok"; what the test prints may stand before the verdict.
@@ -59,11 +59,6 @@ def run(ordito: str, python: str, module: str) -> dict[str, str]:
     return verdicts(output) or {module: "crashed"}
 
 
-def expected(path: str) -> dict[str, str]:
-    lines = (line.split("#")[0].strip() for line in pathlib.Path(path).read_text().splitlines())
-    return dict(line.split(None, 1) for line in lines if line)
-
-
 def main(ordito: str, python: str, listed: str, *chosen: str) -> int:
     reasons = expected(listed)
     if len(chosen) == 1 and pathlib.Path(chosen[0]).is_file():
@@ -74,19 +69,9 @@ def main(ordito: str, python: str, listed: str, *chosen: str) -> int:
         results |= found
         print(f"{module}: {dict(collections.Counter(found.values()))}", flush=True)
         for test in sorted(found.keys() - reasons.keys()):
-            if found[test] not in ("ok", "expected", "skipped"):
+            if found[test] not in (*PASSED, "skipped"):
                 print(f"  not listed: {test} {found[test]}", flush=True)
-    passed = {test for test, verdict in results.items() if verdict in ("ok", "expected")}
-    skipped = {test for test, verdict in results.items() if verdict == "skipped"}
-    failed = set(results) - passed - skipped
-    print(f"numba: {len(passed)} passed, {len(failed)} failed, {len(skipped)} skipped")
-    for kind, count in collections.Counter(reasons[test] for test in failed if test in reasons).most_common():
-        print(f"  {count} expected: {kind}")
-    for test in sorted(failed - set(reasons)):
-        print(f"FAILED and not listed: {test} {results[test]}")
-    for test in sorted(passed & set(reasons)):
-        print(f"passes, so {listed} must not list it: {test}")
-    return 1 if failed - set(reasons) or passed & set(reasons) else 0
+    return judge("numba", results, listed)
 
 
 if __name__ == "__main__":

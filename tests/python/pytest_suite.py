@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Runs a framework's own suite by pytest on Ordito and compares the failures with the list of those that are expected.
+
+    pytest_suite.py SUITE ORDITO PYTHON LIST [--plugin MODULE] [--gpu NAME] CHUNK...
+
+Each CHUNK is what pytest is to run at once, with its options, as one argument ("--pyargs package.tests.part", or a
+file): two processes share its cases, and one that dies is started anew. A case that takes longer than five minutes has
+failed. A case is called by its package if the chunk names one, module, class and name; expected_failures.py tells of
+LIST. MODULE is a module beside this file that pytest loads first.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+from expected_failures import PASSED, expected, judge
+
+SECONDS = 1500
+OPTIONS = ["-q", "--no-header", "-p", "no:cacheprovider", "-n", "2", "--max-worker-restart", "99", "--timeout", "300",
+           "-o", "consider_namespace_packages=true"]
+
+
+def verdict(case: xml.etree.ElementTree.Element) -> str:
+    for kind in ("failure", "error", "skipped"):
+        if (found := case.find(kind)) is not None:
+            # What pytest expects to fail and does is skipped by the report's words.
+            expects = kind == "skipped" and found.get("type") == "pytest.xfail"
+            return "expected" if expects else kind if kind == "skipped" else one_line(found.get("message", kind))
+    return "passed"
+
+
+def one_line(message: str) -> str:
+    return (message.strip().splitlines() or [""])[0][:160]
+
+
+def name_of(case: xml.etree.ElementTree.Element, package: str) -> str:
+    """Folders before the module differ with the folder that pytest takes for the root."""
+    parts = (case.get("classname") or "").split(".")
+    module = next((i for i, part in enumerate(parts) if part.startswith("test_") or part.endswith("_test")), 0)
+    return ".".join(filter(None, [package, *parts[module:], case.get("name")]))
+
+
+def verdicts(report: pathlib.Path, package: str) -> dict[str, str]:
+    """Of each case: "passed", "expected", "skipped" or why it failed. A case that has parts fails with any of them."""
+    found: dict[str, str] = {}
+    for case in xml.etree.ElementTree.parse(report).iter("testcase"):
+        name, said = name_of(case, package), verdict(case)
+        if name not in found or said not in (*PASSED, "skipped"):
+            found[name] = said
+    return found
+
+
+def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
+    words = shlex.split(chunk)
+    is_file = words[-1].endswith(".py")
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report.xml")
+        gpu = ["--gpu", options.gpu] if options.gpu else []
+        plugin = ["-p", options.plugin] if options.plugin else []
+        # The classes of a package's tests keep to one process; those of a file are thousands of cases of functions.
+        how = [] if is_file else ["--rootdir", ".", "--dist", "loadscope"]
+        command = [options.ordito, "run", *gpu, options.python, "-m", "pytest", *OPTIONS, *how, *plugin,
+                   f"--junit-xml={report}", *words]
+        path = os.pathsep.join(filter(None, [str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+        where = pathlib.Path(words[-1]).parent if is_file else folder
+        try:
+            subprocess.run(command, cwd=where, env=os.environ | {"PYTHONPATH": path}, timeout=SECONDS,
+                           stdout=subprocess.DEVNULL if not options.verbose else None, check=False)
+            return verdicts(report, "" if is_file else words[-1].rsplit(".", 1)[-1])
+        except (subprocess.TimeoutExpired, FileNotFoundError) as problem:
+            return {chunk: f"no report: {problem}"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("suite", "ordito", "python", "list"):
+        parser.add_argument(name)
+    parser.add_argument("--plugin")
+    parser.add_argument("--gpu")
+    parser.add_argument("--verbose", action="store_true", help="what pytest says, too")
+    parser.add_argument("chunks", nargs="+")
+    options = parser.parse_args()
+    reasons = expected(options.list)
+    results: dict[str, str] = {}
+    for chunk in options.chunks:
+        found = run(options, chunk)
+        results |= found
+        kinds = collections.Counter(said if said in (*PASSED, "skipped") else "failed" for said in found.values())
+        print(f"{chunk}: {dict(kinds)}", flush=True)
+        for test in sorted(found.keys() - reasons.keys()):
+            if found[test] not in (*PASSED, "skipped"):
+                print(f"  not listed: {test}  {found[test]}", flush=True)
+    return judge(options.suite, results, options.list)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

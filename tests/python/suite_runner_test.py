@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""The runners of the frameworks' suites: what a report says of each case, and that a list of failures can only shrink."""
+import contextlib
+import io
+import pathlib
+import sys
+import tempfile
+
+import pytest_suite
+from expected_failures import expected, judge
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="some.folder.test_a.Class" name="test_good"/>
+<testcase classname="some.folder.test_a.Class" name="test_bad[1 #2]"><failure message="first line&#10;second"/></testcase>
+<testcase classname="some.folder.test_a.Class" name="test_parts"/>
+<testcase classname="some.folder.test_a.Class" name="test_parts"><failure message="a part"/></testcase>
+<testcase classname="b_test" name="test_left_out"><skipped type="pytest.skip" message="no"/></testcase>
+<testcase classname="b_test" name="test_known"><skipped type="pytest.xfail" message="no"/></testcase>
+</testsuite></testsuites>"""
+BAD, PARTS = "part.test_a.Class.test_bad[1 #2]", "part.test_a.Class.test_parts"
+
+
+def judged(results: dict[str, str], listed: pathlib.Path, text: str) -> tuple[int, str]:
+    listed.write_text(text)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        status = judge("suite", results, str(listed))
+    return status, said.getvalue()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        report, listed = pathlib.Path(folder, "report.xml"), pathlib.Path(folder, "list.txt")
+        report.write_text(REPORT)
+        found = pytest_suite.verdicts(report, "part")
+        assert found == {"part.test_a.Class.test_good": "passed", BAD: "first line", PARTS: "a part",
+                         "part.b_test.test_left_out": "skipped", "part.b_test.test_known": "expected"}, found
+        both = f"# why\n{BAD}  a reason\n\n{PARTS}  another\n"
+        status, said = judged(found, listed, both)
+        assert status == 0 and "2 passed, 2 failed, 1 skipped" in said and "1 expected: a reason" in said, said
+        assert expected(str(listed)) == {BAD: "a reason", PARTS: "another"}
+        status, said = judged(found, listed, f"{BAD}  a reason\n")
+        assert status == 1 and f"FAILED and not listed: {PARTS}" in said, said
+        status, said = judged(found, listed, both + "part.test_a.Class.test_good  no longer\n")
+        assert status == 1 and "passes, so" in said, said
+        assert judged({}, listed, both)[0] == 1, "nothing ran"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
