@@ -37,11 +37,14 @@ LlvmValue Masks::anyLane(const Parts& mask) {
   return anyLane(all);
 }
 
+// A select rather than an `and`: it says "b where a holds, else nothing", also where `b` is poison. That happens to a
+// warp of a coarsened batch that is not in the block: nobody gave its registers a value there. An `and` would be poison
+// too, and LLVM takes a branch on poison for code that cannot be reached.
 Parts Masks::both(const Parts& a, const Parts& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;
   Parts r;
-  for (unsigned p = 0; p < coarsening_; ++p) r.push_back(b_.CreateAnd(a[p], b[p]));
+  for (unsigned p = 0; p < coarsening_; ++p) r.push_back(b_.CreateSelect(a[p], b[p], noLanes()));
   return r;
 }
 
@@ -49,7 +52,7 @@ Parts Masks::butNot(const Parts& a, const Parts& b) {
   Parts r;
   for (unsigned p = 0; p < coarsening_; ++p) {
     LlvmValue n = b_.CreateNot(b[p]);
-    r.push_back(a.empty() ? n : b_.CreateAnd(a[p], n));
+    r.push_back(a.empty() ? n : b_.CreateSelect(a[p], n, noLanes()));
   }
   return r;
 }
