@@ -37,7 +37,7 @@ LlvmValue GatherScatter::areNeighbours(LlvmValue addresses, unsigned bytes, Llvm
   LlvmValue expected = b_.CreateAdd(values_.splat(b_.CreateExtractElement(addresses, uint64_t{0})),
                                     values_.patternVector(places, b_.getInt64Ty()));
   LlvmValue apart = b_.CreateICmpNE(addresses, expected);
-  if (mask) apart = b_.CreateAnd(apart, mask);
+  if (mask) apart = b_.CreateSelect(mask, apart, masks_.noLanes());
   return b_.CreateICmpEQ(masks_.laneBits(apart), b_.getInt32(0));
 }
 
