@@ -42,9 +42,32 @@ struct Extent {
 /// The opcodes of one row, as forms without operands.
 std::vector<Form> opcodesOf(isa::Op op, Extent extent = {});
 
+/// An operand as an instruction that stands alone has it.
+struct WrittenOperand {
+  struct Register {
+    std::string name;
+    isa::Type type;
+  };
+  std::string text = {};                 // empty where it is a label or a function
+  std::vector<Register> registers = {};  // that it consists of, or the one that holds the address
+  isa::OperandForm form{};
+  size_t index = 0;  // in the row
+};
+
+/// The registers that written operands may name.
+inline constexpr const char* kProbeRegisters =
+    "  .reg .pred %p<128>;\n  .reg .b8 %c<128>;\n  .reg .b16 %h<128>;\n  .reg .b32 %r<128>;\n  .reg .b64 %l<128>;\n"
+    "  .reg .b128 %q<128>;\n";
+
+/// Operands of the types that the form wants, no register twice.
+std::vector<WrittenOperand> writtenOperands(Form form, bool withPair = false);
+
+/// The form with these operands as a line of PTX; empty where one has no text.
+std::string spell(const Form& form, std::span<const WrittenOperand> written);
+
 /// The form alone in a kernel, with operands of the types that it wants; the instruction has a line of its own, the
 /// module's last but one. Empty where an operand is a label or a function.
-std::string probe(Form form, bool withPair = false);
+std::string probe(const Form& form, bool withPair = false);
 
 /// The head of a module that may hold instructions of this row. An H200 takes it if `isForH200`.
 std::string moduleHead(isa::Op op);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <ranges>
+
 #include "forms.hpp"
 #include "ptx/operands.hpp"
 #include "ptx/verifier_impl.hpp"
@@ -18,13 +20,6 @@ namespace {
 
 constexpr size_t kLongestVector = 16;
 
-/// What stands before the instruction, which has the module's last line but one for itself.
-constexpr const char* kHead =
-    ".visible .entry k(.param .align 32 .b8 parameter[64])\n{\n"
-    "  .reg .pred %p<128>;\n  .reg .b8 %c<128>;\n  .reg .b16 %h<128>;\n  .reg .b32 %r<128>;\n  .reg .b64 %l<128>;\n  "
-    ".reg .b128 %q<128>;\n "
-    " ";
-
 /// Operands that must be constants.
 const char* constantOf(const Form& f, size_t k) {
   const isa::OperandForm& o = f.info().form.operands[k];
@@ -38,30 +33,36 @@ const char* constantOf(const Form& f, size_t k) {
     case Op::Pmevent:
     case Op::PmeventMask: return "1";
     case Op::ApplyPriority:
-    case Op::Discard: return "128";
+    case Op::Discard: return k == 1 ? "128" : nullptr;
     default: return nullptr;
   }
 }
 
 std::string registerAt(Type t, size_t k, size_t element = 0) {
   const bool isByte = isa::bits(t) == 8 && isa::isUndeclarable(t);  // a pair of four bits each
-  return fmt::format("%{}{}", isByte ? 'c' : registerKind(t), k * kLongestVector + element);
+  const char kind = isByte ? 'c' : isa::bits(t) == 128 ? 'q' : registerKind(t);
+  return fmt::format("%{}{}", kind, k * kLongestVector + element);
 }
 
-std::string vectorOf(Type t, size_t k, size_t count) {
-  std::vector<std::string> all;
-  for (size_t e = 0; e < count; ++e) all.push_back(registerAt(t, k, e));
-  return fmt::format("{{{}}}", fmt::join(all, ", "));
+WrittenOperand vectorOf(Type t, size_t k, size_t count) {
+  WrittenOperand w;
+  for (size_t e = 0; e < count; ++e) w.registers.push_back({registerAt(t, k, e), t});
+  w.text = fmt::format("{{{}}}", fmt::join(std::views::transform(w.registers, &WrittenOperand::Register::name), ", "));
+  return w;
 }
 
-std::string addressOf(const Form& f, size_t k) {
-  return ptx::spaceOf(f.instruction, k) == ptx::Space::Param ? "[parameter]" : fmt::format("[%l{}]", k);
+WrittenOperand addressOf(const Form& f, size_t k) {
+  if (ptx::spaceOf(f.instruction, k) == ptx::Space::Param) return {.text = "[parameter]"};
+  const std::string reg = registerAt(Type::b64, k);
+  return {.text = "[" + reg + "]", .registers = {{reg, Type::b64}}};
 }
 
 /// The handle of a texture or surface with coordinates: the layer is an integer, and three are written as four.
-std::string imageOf(const Form& f, size_t k) {
+WrittenOperand imageOf(const Form& f, size_t k) {
   const size_t count = ptx::coordinateCount(f.instruction);
-  return fmt::format("[%l{}, {}]", k, vectorOf(Type::b32, k, count == 3 ? 4 : count));
+  WrittenOperand w = vectorOf(Type::b32, k, count == 3 ? 4 : count);
+  w.text = fmt::format("[%l{}, {}]", k, w.text);
+  return w;
 }
 
 /// An arrival at another block's mbarrier gives no state.
@@ -70,17 +71,17 @@ bool hasNoState(const Form& f) {
          f.name(ModifierKind::Space) == "shared::cluster";
 }
 
-/// Empty where the row wants something else: a label, a function.
-std::string operandOf(const Form& f, size_t k) {
+/// Without text where the row wants something else: a label, a function.
+WrittenOperand operandOf(const Form& f, size_t k) {
   const isa::OperandForm& o = f.info().form.operands[k];
-  if (const char* constant = constantOf(f, k)) return constant;
-  if (hasNoState(f) && k == 0) return "_";
+  if (const char* constant = constantOf(f, k)) return {.text = constant};
+  if (hasNoState(f) && k == 0) return {.text = "_"};
   if (o.kind == FormKind::Address) return addressOf(f, k);
   if (o.kind == FormKind::Image) return imageOf(f, k);
   const Type type = ptx::operandType(f.instruction, k);
-  if (type == Type::None) return "";
-  const size_t length = ptx::vectorLength(f.instruction, k);
-  return length ? vectorOf(type, k, length) : registerAt(type, k);
+  if (type == Type::None) return {};
+  if (const size_t length = ptx::vectorLength(f.instruction, k)) return vectorOf(type, k, length);
+  return {.text = registerAt(type, k), .registers = {{registerAt(type, k), type}}};
 }
 
 /// Of the optional operands a probe has only the cache policy that its modifier asks for.
@@ -91,18 +92,34 @@ bool isWritten(const Form& f, const isa::OperandForm& o, bool withPair) {
 
 }  // namespace
 
-std::string probe(Form f, bool withPair) {
-  std::string operands;
+std::vector<WrittenOperand> writtenOperands(Form f, bool withPair) {
+  std::vector<WrittenOperand> all;
   f.instruction.operands.resize(f.info().form.operandCount);
   for (size_t k = 0; k < f.info().form.operandCount; ++k) {
     const isa::OperandForm& o = f.info().form.operands[k];
     if (!isWritten(f, o, withPair)) continue;
-    const std::string text = operandOf(f, k);
-    if (text.empty()) return "";
-    operands += operands.empty() ? " " : o.paired ? "|" : ", ";
-    operands += text;
+    all.push_back(operandOf(f, k));
+    all.back().form = o;
+    all.back().index = k;
   }
-  return moduleHead(f.op) + kHead + f.opcode + operands + ";\n}\n";
+  return all;
+}
+
+std::string spell(const Form& f, std::span<const WrittenOperand> written) {
+  std::string s = f.opcode;
+  for (const WrittenOperand& w : written) {
+    if (w.text.empty()) return "";
+    s += &w == written.data() ? " " : w.form.paired ? "|" : ", ";
+    s += w.text;
+  }
+  return s + ";\n";
+}
+
+std::string probe(const Form& f, bool withPair) {
+  const std::string text = spell(f, writtenOperands(f, withPair));
+  if (text.empty()) return "";
+  return moduleHead(f.op) + ".visible .entry k(.param .align 32 .b8 parameter[64])\n{\n" + kProbeRegisters + "  " +
+         text + "}\n";
 }
 
 }  // namespace ordito::gpu
