@@ -33,11 +33,10 @@ uint64_t ordinaryFloat(Type t, uint64_t noise, bool isPositive) {
 
 uint64_t ordinaryValue(Type t, uint64_t noise, bool isPositive) {
   const unsigned bits = isa::bits(t);
-  if (isa::isPacked(t) && isa::isFloat(isa::element(t)) && isa::bits(isa::element(t)) * 2 == bits) {
-    const unsigned half = bits / 2;
-    return ordinaryFloat(isa::element(t), noise, isPositive) |
-           ordinaryFloat(isa::element(t), noise * 0x9E3779B97F4A7C15u, isPositive) << half;
-  }
+  const Type half = t == Type::f32x2 ? Type::f32 : isa::element(t);
+  if (half != t && isa::isFloat(half) && isa::bits(half) * 2 == bits)
+    return ordinaryFloat(half, noise, isPositive) | ordinaryFloat(half, noise * 0x9E3779B97F4A7C15u, isPositive)
+                                                        << bits / 2;
   if (isa::isFloat(t) && !isa::isPacked(t) && bits >= 16) return ordinaryFloat(t, noise, isPositive);
   return low(noise >> (noise >> 58) % std::min(bits, 64u), bits);
 }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "jit/counter_flow.hpp"
+#include "jit/half_operations.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/sign_masks.hpp"
 #include "machine/fault.hpp"
@@ -181,8 +182,11 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
   if (llvm::verifyModule(module, &problems))
     return fail("internal error: the emitter made invalid LLVM IR: {}", problem);
   optimise(module, machine, options);
-  for (llvm::Function& f : module)
-    if (!f.isDeclaration()) placeCounters(f);
+  for (llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    placeCounters(f);
+    widenHalfOperations(f);
+  }
   if (target.avx2 && !target.avx512)
     for (llvm::Function& f : module)
       if (!f.isDeclaration()) keepMasksAsWords(f);

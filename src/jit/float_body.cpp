@@ -68,7 +68,7 @@ LlvmValue FloatBody::halfIn(size_t k, Type packedType, unsigned half) {
   return flush(widenHalf(b.CreateTrunc(half ? b.CreateLShr(word, 16) : word, type(Type::u16)), t), t);
 }
 
-/// f32 or f64 to f64 + f64 with the last bit set when something was cut off.
+/// x + y with the last bit set when something was cut off.
 LlvmValue FloatBody::addToOdd(LlvmValue x, LlvmValue y) {
   LlvmValue sum = b.CreateFAdd(x, y), part = b.CreateFSub(sum, x);
   LlvmValue error = b.CreateFAdd(b.CreateFSub(x, b.CreateFSub(sum, part)), b.CreateFSub(y, part));

@@ -37,7 +37,11 @@ Results FloatingPoint::FmaF() {
 Results FloatingPoint::multiplyAdd() {
   const Type t = i.type[0];
   auto wide = [&](LlvmValue v) { return b.CreateFPExt(v, type(Type::f64)); };
+  // A product of two f16 is exact in f32, and the sum with its last bit made odd rounds to f16 as the exact one does
+  // (Boldo and Melquiond 2008). Products of bf16 may be too small or too large for f32.
+  const bool isF16 = isa::element(t) == Type::f16;
   auto half = [&](LlvmValue x, LlvmValue y, LlvmValue z) {
+    if (isF16) return addToOdd(b.CreateFMul(x, y), z);
     return narrowToOdd(addToOdd(b.CreateFMul(wide(x), wide(y)), wide(z)));
   };
   if (isa::isPacked(t)) return packed([&](const auto& read) { return half(read(1), read(2), read(3)); });
