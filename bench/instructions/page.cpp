@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <functional>
 
@@ -22,10 +23,14 @@ programs do, a warp takes {memory:.1f} ns. Operands are ordinary: floats of magn
 
 )";
 
-/// An instruction that multiplies matrices is as many operations as they take of a warp: m16n8k16 is 64.
+/// An instruction that multiplies matrices is as many operations as they take of a warp: m16n8k16 is 64. An atomic
+/// operation on a vector is as many as it has elements.
 double operations(const std::string& name) {
   unsigned m = 0, n = 0, k = 0;
-  const size_t at = name.find("mma") == 0 || name.find("wmma.mma") == 0 ? name.find(".m") : std::string::npos;
+  const bool isAtomic = name.starts_with("atom.") || name.starts_with("red.");
+  if (const size_t at = name.find(".v"); isAtomic && at != std::string::npos && std::isdigit(name[at + 2]))
+    return name[at + 2] - '0';
+  const size_t at = name.starts_with("mma") || name.starts_with("wmma.mma") ? name.find(".m") : std::string::npos;
   if (at == std::string::npos) return 1;
   const size_t shape = name.find_first_of("0123456789", at);
   if (shape == std::string::npos || std::sscanf(name.c_str() + shape - 1, "m%un%uk%u", &m, &n, &k) != 3) return 1;
@@ -76,7 +81,9 @@ std::string slow(const std::vector<RowCosts>& rows, const Addition& addition) {
     return (addition.inMemory - addition.nanoseconds + c.nanoseconds / operations(c.name)) / addition.inMemory;
   };
   return fmt::format(
-      "Products of matrices count by the warp's operations that they are: m16n8k16 is 64.\n\n"
+      "Products of matrices count by the warp's operations that they are (m16n8k16 is 64), atomic operations on "
+      "vectors by\n"
+      "their elements.\n\n"
       "## Above {0} times an addition of words in memory\n\n"
       "The same loads and stores go with each instruction; what is more than the addition's is the "
       "instruction's.\n\n{1}\n"

@@ -4,6 +4,8 @@
 // faster, measured on a histogram).
 #include "jit/atomics.hpp"
 
+#include "jit/half_atomics.hpp"
+
 namespace ordito::jit {
 
 using isa::ModifierKind;
@@ -65,24 +67,33 @@ LlvmValue Atomics::sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes) {
   return operands_.canonicalNan(flush(b_.CreateFAdd(flush(old), flush(x))));
 }
 
-LlvmValue Atomics::loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes) {
-  const llvm::Align align(4);
-  auto* bits = b_.getInt32Ty();
+/// Replaces what stands at `p` by what `next` makes of it, in a loop; returns the old value. Both are integers.
+LlvmValue Atomics::loopAtomic(LlvmValue p, llvm::Type* bits, llvm::function_ref<LlvmValue(LlvmValue)> next) {
+  const llvm::Align align(bits->getIntegerBitWidth() / 8);
   auto* before = b_.GetInsertBlock();
-  auto* loop = c_.newBlock("atomicadd");
-  auto* done = c_.newBlock("added");
+  auto* loop = c_.newBlock("atomic");
+  auto* done = c_.newBlock("exchanged");
   LlvmValue first = b_.CreateAlignedLoad(bits, p, align);
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
   auto* old = b_.CreatePHI(bits, 2);
   old->addIncoming(first, before);
-  LlvmValue sum = b_.CreateBitCast(sumOnce(b_.CreateBitCast(old, x->getType()), x, flushes), bits);
   const auto order = llvm::AtomicOrdering::SequentiallyConsistent;
-  LlvmValue pair = b_.CreateAtomicCmpXchg(p, old, sum, align, order, order);
+  LlvmValue pair = b_.CreateAtomicCmpXchg(p, old, next(old), align, order, order);
   old->addIncoming(b_.CreateExtractValue(pair, 0), b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateExtractValue(pair, 1), done, loop);
   b_.SetInsertPoint(done);
-  return b_.CreateBitCast(old, x->getType());
+  return old;
+}
+
+LlvmValue Atomics::loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes) {
+  auto* bits = b_.getInt32Ty();
+  return b_.CreateBitCast(loopAtomic(p, bits,
+                                     [&](LlvmValue old) {
+                                       LlvmValue sum = sumOnce(b_.CreateBitCast(old, x->getType()), x, flushes);
+                                       return b_.CreateBitCast(sum, bits);
+                                     }),
+                          x->getType());
 }
 
 /// One lane's atomic; returns the old value. Shared memory is touched by no other host thread.
@@ -103,8 +114,13 @@ LlvmValue Atomics::once(const Instruction& i, LlvmValue address, LlvmValue x, Ll
     return b_.CreateExtractValue(pair, 0);
   }
   const auto name = i.mods.name(ModifierKind::AtomOp);
-  if (isa::isFloat(isa::element(t)) && isa::bits(isa::element(t)) == 16)
-    return c_.helper(fmt::format("ordito_atomic_{}_{}", name, isa::name(t)).c_str(), type, {address, x});
+  if (isa::isFloat(isa::element(t)) && isa::bits(isa::element(t)) == 16) {
+    auto combine = [&](LlvmValue old) { return combinedHalves(b_, name, t, old, x); };
+    if (!owned) return loopAtomic(p, type, combine);
+    LlvmValue old = b_.CreateAlignedLoad(type, p, align);
+    b_.CreateAlignedStore(combine(old), p, align);
+    return old;
+  }
   const auto op = operationOf(name, i.type[0]);
   if (op == RMW::BAD_BINOP || (isa::isFloat(i.type[0]) && op != RMW::FAdd))
     c_.refuse(i, "this atomic is not supported by the JIT");

@@ -23,6 +23,7 @@ class Atomics : private Chapter {
   };
   void emitOne(const Instruction& i, const simt::Access& access);
   LlvmValue sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes);
+  LlvmValue loopAtomic(LlvmValue p, llvm::Type* bits, llvm::function_ref<LlvmValue(LlvmValue)> next);
   LlvmValue loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes);
   LlvmValue sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part);
   std::vector<LlvmValue> sharedAddresses(LlvmValue offsets, unsigned copies);

@@ -20,8 +20,10 @@ inline Word128 compareExchange(void* place, Word128 expected, Word128 desired) {
   return old;
 }
 
+/// What stands there is read first, word by word: nearly always the first attempt is the last.
 inline Word128 exchange(void* place, Word128 desired) {
-  Word128 expected;
+  const auto* words = static_cast<const Word128*>(place);
+  Word128 expected{__atomic_load_n(&words->lo, __ATOMIC_RELAXED), __atomic_load_n(&words->hi, __ATOMIC_RELAXED)};
   for (;;) {
     const Word128 old = compareExchange(place, expected, desired);
     if (old.lo == expected.lo && old.hi == expected.hi) return old;

@@ -139,47 +139,6 @@ void redux(const uint32_t* values, uint32_t active, const uint32_t* members, uin
   }
 }
 
-// f16 and bf16 atomics. f32 holds the sum of two such numbers so exactly that rounding again is harmless.
-uint16_t addHalf(uint16_t a, uint16_t b) {
-  const _Float16 sum = static_cast<_Float16>(static_cast<float>(std::bit_cast<_Float16>(a)) +
-                                             static_cast<float>(std::bit_cast<_Float16>(b)));
-  return sum != sum ? 0x7FFF : std::bit_cast<uint16_t>(sum);
-}
-
-uint16_t addBfloat(uint16_t a, uint16_t b) {
-  const float sum = std::bit_cast<float>(uint32_t{a} << 16) + std::bit_cast<float>(uint32_t{b} << 16);
-  const uint32_t bits = std::bit_cast<uint32_t>(sum);
-  return sum != sum ? 0x7FFF : static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-
-template <uint16_t (*Combine)(uint16_t, uint16_t)>
-uint32_t onPair(uint32_t a, uint32_t b) {
-  return Combine(static_cast<uint16_t>(a), static_cast<uint16_t>(b)) | static_cast<uint32_t>(Combine(a >> 16, b >> 16))
-                                                                           << 16;
-}
-
-/// min or max of two f16 (`isBfloat`: bf16): of a number and a NaN the number, and of two zeros -0 is less.
-template <bool isBfloat, bool isMax>
-uint16_t extremeHalf(uint16_t a, uint16_t b) {
-  auto number = [](uint16_t h) {
-    return isBfloat ? std::bit_cast<float>(uint32_t{h} << 16) : static_cast<float>(std::bit_cast<_Float16>(h));
-  };
-  const float x = number(a), y = number(b);
-  if (x != x) return y != y ? 0x7FFF : b;
-  if (y != y || (x == y && (a >> 15 != 0) == !isMax)) return a;
-  if (x == y) return b;
-  return (x > y) == isMax ? a : b;
-}
-
-template <class T, T (*Combine)(T, T)>
-T atomicUpdate(uint64_t address, T x) {
-  T* p = reinterpret_cast<T*>(address);
-  T old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(p, &old, Combine(old, x), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-  }
-  return old;
-}
-
 /// The old value of the 16 bytes at `address` goes to `old`.
 void exchange128(uint64_t address, uint64_t low, uint64_t high, machine::Word128* old) {
   *old = machine::exchange(reinterpret_cast<void*>(address), {low, high});
@@ -226,16 +185,6 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_malloc", deviceMalloc);
   add("ordito_free", deviceFree);
   add("ordito_redux", redux);
-#define HALF_ATOMIC(op, type, function)                                  \
-  add("ordito_atomic_" #op "_" #type, atomicUpdate<uint16_t, function>); \
-  add("ordito_atomic_" #op "_" #type "x2", atomicUpdate<uint32_t, onPair<function>>);
-  HALF_ATOMIC(add, f16, addHalf)
-  HALF_ATOMIC(add, bf16, addBfloat)
-  HALF_ATOMIC(min, f16, (extremeHalf<false, false>))
-  HALF_ATOMIC(max, f16, (extremeHalf<false, true>))
-  HALF_ATOMIC(min, bf16, (extremeHalf<true, false>))
-  HALF_ATOMIC(max, bf16, (extremeHalf<true, true>))
-#undef HALF_ATOMIC
   for (auto& helper : imageHelperTable()) t.push_back(helper);
   for (auto& helper : matrixHelperTable()) t.push_back(helper);
   for (auto& helper : directedHelperTable()) t.push_back(helper);
