@@ -163,35 +163,86 @@ void WarpInstructions::vote(const Instruction& i) {
   defineResult(i, result, answers);
 }
 
-/// For each active lane the active lanes that hold its value: a loop over the distinct values, each compared with all
-/// lanes at once.
+/// For each active lane the active lanes that hold its value. First a loop over the distinct values, each compared with
+/// all lanes at once: most programs have few of them. After kFewValues it costs less to do the same for every lane,
+/// since no lane waits for another (20 ns for a warp; a value takes 3).
 LlvmValue WarpInstructions::lanesOfEqualValues(LlvmValue v, LlvmValue active) {
+  constexpr uint32_t kFewValues = 4;
   auto* masks = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
   LlvmValue none = llvm::Constant::getNullValue(masks), place = c_.inMemory(v);
   auto* before = b_.GetInsertBlock();
   auto* loop = c_.newBlock("value");
+  auto* many = c_.newBlock("values");
   auto* after = c_.newBlock("valuesdone");
   b_.CreateCondBr(b_.CreateICmpNE(active, b_.getInt32(0)), loop, after);
   b_.SetInsertPoint(loop);
   auto* left = b_.CreatePHI(b_.getInt32Ty(), 2, "left");
+  auto* number = b_.CreatePHI(b_.getInt32Ty(), 2, "number");
   auto* found = b_.CreatePHI(masks, 2, "found");
   LlvmValue lane = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {b_.getInt32Ty()}, {left, b_.getTrue()});
-  llvm::Type* element = v->getType()->getScalarType();
-  LlvmValue value = b_.CreateLoad(element, b_.CreateInBoundsGEP(element, place, lane));
-  LlvmValue same = b_.CreateICmpEQ(v, values_.splat(value));
+  LlvmValue same = lanesEqualTo(v, place, lane);
   LlvmValue lanes = b_.CreateAnd(masks_.laneBits(same), active);
   LlvmValue more = b_.CreateSelect(same, values_.splat(lanes), found);
-  LlvmValue rest = b_.CreateAnd(left, b_.CreateNot(lanes));
+  LlvmValue rest = b_.CreateAnd(left, b_.CreateNot(lanes)), next = b_.CreateAdd(number, b_.getInt32(1));
   left->addIncoming(active, before);
   left->addIncoming(rest, loop);
+  number->addIncoming(b_.getInt32(0), before);
+  number->addIncoming(next, loop);
   found->addIncoming(none, before);
   found->addIncoming(more, loop);
-  b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt32(0)), loop, after);
+  auto* choice =
+      b_.CreateSwitch(b_.CreateSelect(b_.CreateICmpEQ(rest, b_.getInt32(0)), b_.getInt32(~0u), next), loop, 2);
+  choice->addCase(b_.getInt32(~0u), after);
+  choice->addCase(b_.getInt32(kFewValues), many);
+  b_.SetInsertPoint(many);
+  LlvmValue ofEach = lanesEqualToEach(v, place, active);
+  auto* behind = b_.GetInsertBlock();
+  b_.CreateBr(after);
   b_.SetInsertPoint(after);
-  auto* result = b_.CreatePHI(masks, 2, "equal");
+  auto* result = b_.CreatePHI(masks, 3, "equal");
   result->addIncoming(none, before);
   result->addIncoming(more, loop);
+  result->addIncoming(ofEach, behind);
   return result;
+}
+
+/// The lanes whose value is that of `lane`; `place` is where the values are in memory.
+LlvmValue WarpInstructions::lanesEqualTo(LlvmValue v, LlvmValue place, LlvmValue lane) {
+  llvm::Type* element = v->getType()->getScalarType();
+  return b_.CreateICmpEQ(v, values_.splat(b_.CreateLoad(element, b_.CreateInBoundsGEP(element, place, lane))));
+}
+
+/// For each lane the active lanes that hold its value, by comparing each with all.
+LlvmValue WarpInstructions::lanesEqualToEach(LlvmValue v, LlvmValue place, LlvmValue active) {
+  constexpr uint32_t kAtOnce = 8;
+  auto* masks = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
+  LlvmValue results = llvm::IRBuilder<>(c_.entry).CreateAlloca(masks);
+  auto* before = b_.GetInsertBlock();
+  auto* loop = c_.newBlock("lanes");
+  auto* after = c_.newBlock("lanesdone");
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  auto* first = b_.CreatePHI(b_.getInt32Ty(), 2, "lane");
+  for (uint32_t k = 0; k < kAtOnce; ++k) {
+    LlvmValue lane = b_.CreateAdd(first, b_.getInt32(k));
+    LlvmValue lanes = b_.CreateAnd(masks_.laneBits(lanesEqualTo(v, place, lane)), active);
+    b_.CreateStore(lanes, b_.CreateInBoundsGEP(b_.getInt32Ty(), results, lane));
+  }
+  LlvmValue next = b_.CreateAdd(first, b_.getInt32(kAtOnce));
+  first->addIncoming(b_.getInt32(0), before);
+  first->addIncoming(next, loop);
+  b_.CreateCondBr(b_.CreateICmpULT(next, b_.getInt32(kLanes)), loop, after);
+  b_.SetInsertPoint(after);
+  return b_.CreateLoad(masks, results);
+}
+
+/// For each active lane `full`, which are the active ones of the members, if they all hold that lane's value; else 0.
+LlvmValue WarpInstructions::lanesIfAllAgree(LlvmValue v, LlvmValue full) {
+  LlvmValue leader = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {b_.getInt32Ty()}, {full, b_.getFalse()});
+  LlvmValue same = lanesEqualTo(v, c_.inMemory(v), b_.CreateAnd(leader, b_.getInt32(kLanes - 1)));
+  LlvmValue agree = b_.CreateICmpEQ(b_.CreateAnd(masks_.laneBits(same), full), full);
+  LlvmValue none = values_.constant(Type::u32, 0, true);
+  return b_.CreateSelect(same, values_.splat(b_.CreateSelect(agree, full, b_.getInt32(0))), none);
 }
 
 /// The member masks may differ between lanes: each lane works with those of its mask that are active.
@@ -207,16 +258,23 @@ void WarpInstructions::match(const Instruction& i) {
     Source s;
     s.part = p;
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]);
-    LlvmValue members = operands_.operand(i, memberOperand(i.op), Type::u32, s);
-    LlvmValue mask = b_.CreateAnd(lanesOfEqualValues(operands_.operand(i, 2, t, s), lanes), members);
+    LlvmValue members = memberMask(i, p), v = operands_.operand(i, 2, t, s), mask;
     LlvmValue none = values_.constant(Type::u32, 0, true);
-    if (all) mask = b_.CreateSelect(b_.CreateICmpEQ(mask, b_.CreateAnd(values_.splat(lanes), members)), mask, none);
+    const bool tiles = members->getType()->isVectorTy();
+    if (all && !tiles) {
+      mask = lanesIfAllAgree(v, b_.CreateAnd(lanes, members));
+    } else {
+      if (!tiles) members = values_.splat(members);
+      mask = b_.CreateAnd(lanesOfEqualValues(v, lanes), members);
+      if (all) mask = b_.CreateSelect(b_.CreateICmpEQ(mask, b_.CreateAnd(values_.splat(lanes), members)), mask, none);
+    }
     for (size_t k = 0; k < results.size(); ++k) {
-      LlvmValue v = k == 0 && hasMask ? mask : b_.CreateICmpNE(mask, none);
-      v = values_.convertBits(v, values_.valueType(results[k], true));
+      LlvmValue given = values_.convertBits(k == 0 && hasMask ? mask : b_.CreateICmpNE(mask, none),
+                                            values_.valueType(results[k], true));
       if (i.guard)
-        v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[k], p));
-      out[k].push_back(v);
+        given = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], given,
+                                values_.vectorOf(i.prior[k], p));
+      out[k].push_back(given);
     }
   }
   for (size_t k = 0; k < results.size(); ++k) values_.defineVector(results[k], out[k]);

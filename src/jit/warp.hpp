@@ -23,6 +23,9 @@ class WarpInstructions : private Chapter {
   void vote(const Instruction& i);
   void match(const Instruction& i);
   LlvmValue lanesOfEqualValues(LlvmValue v, LlvmValue active);
+  LlvmValue lanesEqualTo(LlvmValue v, LlvmValue place, LlvmValue lane);
+  LlvmValue lanesEqualToEach(LlvmValue v, LlvmValue place, LlvmValue active);
+  LlvmValue lanesIfAllAgree(LlvmValue v, LlvmValue full);
   void redux(const Instruction& i);
   void elect(const Instruction& i);
   void defineResult(const Instruction& i, ValueId result, const Parts& answers);
