@@ -60,6 +60,23 @@ Results IntegerArithmetic::Sad() {
   return {b.CreateAdd(in(3), b.CreateSelect(less, b.CreateSub(y, x), b.CreateSub(x, y)))};
 }
 
+/// x / safe or x % safe by floating-point division, of vectors: processors have no other. Integers of 32 bits fit a
+/// double exactly, those of 16 a float, and so does every quotient's integer part: |x/y - n| >= 1/y is more than half
+/// an ulp. `y` is the divisor before it was made safe.
+LlvmValue IntegerArithmetic::divideAsFloats(LlvmValue x, LlvmValue y, LlvmValue safe, bool remainder) {
+  const Type t = i.type[0];
+  llvm::Type* wide = type(isa::bits(t) <= 16 ? Type::f32 : Type::f64);
+  LlvmValue q;
+  if (isSigned()) {
+    // INT_MIN / -1 wraps in PTX and would be out of range here.
+    q = b.CreateFPToSI(b.CreateFDiv(b.CreateSIToFP(x, wide), b.CreateSIToFP(safe, wide)), x->getType());
+    q = b.CreateSelect(b.CreateICmpEQ(y, number(t, ~uint64_t{0})), b.CreateNeg(x), q);
+  } else {
+    q = b.CreateFPToUI(b.CreateFDiv(b.CreateUIToFP(x, wide), b.CreateUIToFP(safe, wide)), x->getType());
+  }
+  return remainder ? b.CreateSub(x, b.CreateMul(q, safe)) : q;
+}
+
 /// x86 traps on division by zero and on INT_MIN / -1; lanes that are masked off hold anything, so divisors are made
 /// safe first. PTX leaves x/0 undefined; NVIDIA's GPUs give all ones. A uniform divisor that is a power of two, the
 /// usual case by far, takes a mask or a shift.
@@ -70,18 +87,7 @@ LlvmValue IntegerArithmetic::divide(LlvmValue x, LlvmValue y, bool remainder) {
   LlvmValue isZero = b.CreateICmpEQ(y, number(t, 0));
   LlvmValue safe = b.CreateSelect(isZero, number(t, 1), y);
   auto plain = [&]() -> LlvmValue {
-    if (s.vector() && bits <= 32) {
-      // 32-bit integers fit a double exactly, and so does every quotient's integer part: |x/y - n| >= 1/y is more than
-      // half an ulp.
-      llvm::Type* wide = type(Type::f64);
-      LlvmValue quotient = isSigned() ? b.CreateFDiv(b.CreateSIToFP(x, wide), b.CreateSIToFP(safe, wide))
-                                      : b.CreateFDiv(b.CreateUIToFP(x, wide), b.CreateUIToFP(safe, wide));
-      LlvmValue q = b.CreateIntrinsic(isSigned() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
-                                      {x->getType(), wide}, {quotient});
-      // INT_MIN / -1 saturates to INT_MAX; PTX wraps.
-      if (isSigned()) q = b.CreateSelect(b.CreateICmpEQ(y, number(t, ~uint64_t{0})), b.CreateNeg(x), q);
-      return remainder ? b.CreateSub(x, b.CreateMul(q, safe)) : q;
-    }
+    if (s.vector() && bits <= 32) return divideAsFloats(x, y, safe, remainder);
     if (!isSigned()) return remainder ? b.CreateURem(x, safe) : b.CreateUDiv(x, safe);
     // INT_MIN / -1 wraps to INT_MIN; dividing by 1 instead gives just that, and remainder 0.
     LlvmValue wraps = b.CreateAnd(b.CreateICmpEQ(x, number(t, uint64_t{1} << (bits - 1))),

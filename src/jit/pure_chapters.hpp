@@ -26,6 +26,7 @@ class IntegerArithmetic : public InstructionBody {
 
  private:
   LlvmValue divide(LlvmValue a, LlvmValue b, bool remainder);
+  LlvmValue divideAsFloats(LlvmValue x, LlvmValue y, LlvmValue safe, bool remainder);
   LlvmValue divideByUniform(LlvmValue x, ValueId d, bool remainder, llvm::function_ref<LlvmValue()> general);
   LlvmValue fieldNumber(size_t k);
   Results minMax(bool isMax);
