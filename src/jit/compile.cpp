@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "jit/counter_flow.hpp"
+#include "jit/half_conversions.hpp"
 #include "jit/half_operations.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/sign_masks.hpp"
@@ -186,6 +187,7 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
     if (f.isDeclaration()) continue;
     placeCounters(f);
     widenHalfOperations(f);
+    if (!target.f16c) convertHalvesByIntegers(f);
   }
   if (target.avx2 && !target.avx512)
     for (llvm::Function& f : module)

@@ -46,6 +46,7 @@ Target Target::host(const std::string& cpu) {
   t.features += std::string(t.features.empty() ? "" : ",") + "-avx512fp16";
   t.avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
   t.avx2 = has("avx2") && has("fma");
+  t.f16c = has("f16c");
   t.slowMaskedStores = t.avx2 && !t.avx512 && (host.starts_with("znver") || host.starts_with("bdver"));
   t.mathLanes = t.avx512 ? 16 : t.avx2 ? 8 : 4;
   t.mathSuffix = t.avx512 ? "avx512f" : t.avx2 ? "avx2" : "sse2";
