@@ -34,7 +34,9 @@ double operations(const std::string& name) {
   if (at == std::string::npos) return 1;
   const size_t shape = name.find_first_of("0123456789", at);
   if (shape == std::string::npos || std::sscanf(name.c_str() + shape - 1, "m%un%uk%u", &m, &n, &k) != 3) return 1;
-  return std::max(1.0, double(m) * n * k / 32);
+  // A warp makes four products m8n8k4 of halves (PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16").
+  const bool isFour = name.starts_with("mma") && k == 4 && n == 8 && m == 8 && name.find(".f16") != std::string::npos;
+  return std::max(1.0, double(m) * n * k * (isFour ? 4 : 1) / 32);
 }
 
 std::string number(double ns) { return ns < 10 ? fmt::format("{:.1f}", ns) : fmt::format("{:.0f}", ns); }
