@@ -397,7 +397,7 @@ void AccessEvents::countCopy(const Address& from, const Address& to, const Instr
     if (LlvmValue some = wanted(p)) {
       some = b_.CreateICmpNE(some, values_.constant(isa::Type::u32, 0, true));
       if (mask.empty()) copying.resize(coarsening_);
-      copying[p] = mask.empty() ? some : b_.CreateAnd(mask[p], some);
+      copying[p] = masks_.both(masks_.maskOf(mask, p), some);
     }
     counting_.count(Counter::GlobalLoadSectors,
                     c_.helper("ordito_count_copied_sectors", b_.getInt64Ty(),

@@ -64,8 +64,7 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
   for (unsigned p = 0; p < values_.partsOf(root); ++p) {
     LlvmValue bad =
         b_.CreateICmpNE(lowBits(values_.vectorOf(root, p)), values_.constant(f_.values[root].type, 0, true));
-    if (!mask.empty()) bad = b_.CreateSelect(mask[p], bad, masks_.noLanes());  // lanes that are off may hold poison
-    failIfMisaligned(masks_.laneBits(bad), i, {});
+    failIfMisaligned(masks_.laneBits(masks_.both(masks_.maskOf(mask, p), bad)), i, {});
   }
 }
 
@@ -73,7 +72,7 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
 void Alignment::failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask) {
   LlvmValue fails = b_.CreateICmpNE(bad, llvm::Constant::getNullValue(bad->getType()));
   if (!mask.empty() && (i.guard || coarsening_ > 1 || plan_.facts.accesses))
-    fails = b_.CreateAnd(b_.CreateFreeze(fails), masks_.anyLane(mask));  // the same of warps that are off
+    fails = b_.CreateAnd(b_.CreateFreeze(fails), masks_.anyLane(mask));  // Masks::both tells why
   auto* fault = c_.newBlock("misaligned");
   auto* on = c_.newBlock("aligned");
   llvm::MDBuilder weights(b_.getContext());

@@ -55,10 +55,7 @@ void AsyncCopies::emit(const Instruction& i) {
                                       masks_.maskOf(mask, p));
     for (unsigned k = words.empty() ? 0 : count; k < count; ++k) {
       LlvmValue lanes = masks_.maskOf(mask, p);
-      if (wanted) {
-        LlvmValue some = b_.CreateICmpUGT(wanted, number(4 * k));
-        lanes = lanes ? b_.CreateAnd(lanes, some) : some;
-      }
+      if (wanted) lanes = masks_.both(lanes, b_.CreateICmpUGT(wanted, number(4 * k)));
       LlvmValue word = access_.load(from, p, i.operands[1].offset + 4 * int64_t{k}, b_.getInt32Ty(), lanes, source);
       if (wanted) {
         // What lies beyond the wanted bytes is zero.

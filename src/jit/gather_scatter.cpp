@@ -36,8 +36,7 @@ LlvmValue GatherScatter::areNeighbours(LlvmValue addresses, unsigned bytes, Llvm
   for (unsigned l = 0; l < kLanes; ++l) places[l] = int64_t{l} * bytes;
   LlvmValue expected = b_.CreateAdd(values_.splat(b_.CreateExtractElement(addresses, uint64_t{0})),
                                     values_.patternVector(places, b_.getInt64Ty()));
-  LlvmValue apart = b_.CreateICmpNE(addresses, expected);
-  if (mask) apart = b_.CreateSelect(mask, apart, masks_.noLanes());
+  LlvmValue apart = masks_.both(mask, b_.CreateICmpNE(addresses, expected));
   return b_.CreateICmpEQ(masks_.laneBits(apart), b_.getInt32(0));
 }
 

@@ -18,6 +18,8 @@ class Masks : private Emitting {
   LlvmValue allOnes();
   LlvmValue noLanes();
   LlvmValue maskOf(const Parts& mask, unsigned part) { return mask.empty() ? nullptr : mask[part]; }
+  /// The lanes of `b` that are in `a`, which is the mask (null, empty: all lanes): `b` may be poison outside of it.
+  LlvmValue both(LlvmValue a, LlvmValue b);
   Parts both(const Parts& a, const Parts& b);
   Parts butNot(const Parts& a, const Parts& b);
 

@@ -16,8 +16,7 @@ LlvmValue MatrixTiles::rowAddresses(const Instruction& i, size_t k, unsigned par
   LlvmValue bad =
       b_.CreateICmpNE(b_.CreateAnd(v, values_.constant(Type::u64, 15, true)), values_.constant(Type::u64, 0, true));
   bad = b_.CreateAnd(bad, values_.patternVector(used, b_.getInt1Ty()));
-  if (!mask.empty()) bad = b_.CreateAnd(bad, mask[part]);
-  alignment_.failIfMisaligned(masks_.laneBits(bad), i, {});
+  alignment_.failIfMisaligned(masks_.laneBits(masks_.both(masks_.maskOf(mask, part), bad)), i, {});
   return mask.empty() ? v : b_.CreateSelect(mask[part], v, values_.splat(c_.dummyAddress()));
 }
 

@@ -164,7 +164,8 @@ void PureInstructions::checkWidening(const std::vector<Parts>& bases, LlvmValue 
                                      bool isSigned) {
   auto* cold = c_.newBlock("wraps");
   auto* on = c_.newBlock("widened");
-  b_.CreateCondBr(wraps, cold, on, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  // What warps that are not in the block hold may be poison; the call asks their active lanes, of which they have none.
+  b_.CreateCondBr(b_.CreateFreeze(wraps), cold, on, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
   b_.SetInsertPoint(cold);
   if (!widened_)  // room for the bases of all warps and the active lanes of each
     widened_ =
