@@ -1,12 +1,13 @@
 """Correct kernels with marked places, and what can go wrong at each: read by mutations_fuzz.py.
 
 A mark is [[KIND:text]] or [[KIND:text=>text that is wrong]]. The kinds: B, a barrier or fence, which is removed; I, an
-index, which is shifted; S, a scope, which is narrowed; Z, an initialisation, which is dropped. No mark is where a
-mutation would have a thread wait for ever.
+index, which is shifted; S, a scope, which is narrowed, or an atomic, which becomes plain; Z, an initialisation, which
+is dropped. No mark is where a mutation would have a thread wait for ever.
 """
 import re
 
-KINDS = {"B": "barrier or fence removed", "I": "index shifted", "S": "scope narrowed", "Z": "initialisation dropped"}
+KINDS = {"B": "barrier or fence removed", "I": "index shifted", "S": "scope narrowed or atomic made plain",
+         "Z": "initialisation dropped"}
 MARK = re.compile(r"\[\[([BISZ]):((?:(?!\[\[[BISZ]:|=>).)*?)(?:=>((?:(?!\[\[[BISZ]:).)*?))?\]\]", re.S)
 SHIFTS = ["+ 1", "- 1", "+ 2", "+ 32", "- 32", "^ 1", "/ 2", "* 2"]
 

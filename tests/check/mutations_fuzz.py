@@ -7,16 +7,12 @@ Each kernel of mutations.py gets a random size and one mutation; one in sixteen 
 runs every block in the interpreter with all rules. It is compared with the default (all rules, with proofs) and with
 compiled code (--no-uninitialised), which must have the same findings but for the rules that follow values.
 """
-import argparse
 import collections
-import json
-import os
-import pathlib
 import random
-import subprocess
 import sys
 
 import mutations
+import random_programs
 
 FOLLOWING = {"memory.uninitialised", "memory.uninitialised_copy", "sync.inactive_lane"}
 RUNS = {"oracle": ([], {"ORDITO_ENGINE": "interp", "ORDITO_CHECK_PROOFS": "0"}), "all rules": ([], {}),
@@ -60,15 +56,9 @@ class Kernel:
 
 
 def check(ordito, executable, run):
-    options, variables = RUNS[run]
-    report = executable.with_suffix(".json")
-    report.unlink(missing_ok=True)
-    subprocess.run([ordito, "check", *options, "--fail-on", "never", "--json", report, executable],
-                   env=dict(os.environ, **variables), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600,
-                   check=False)
     found = collections.defaultdict(set)
-    for finding in json.loads(report.read_text())["findings"]:
-        found[finding["kernel"].split("(")[0]].add(finding["rule"])
+    for rule, kernel in random_programs.check(ordito, executable, *RUNS[run])[0]:
+        found[kernel].add(rule)
     return found
 
 
@@ -89,23 +79,14 @@ def compare(kernel, source, found):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("ordito")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--programs", type=int, default=1)
-    parser.add_argument("--kernels", type=int, default=32)
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
+    options = random_programs.options(programs=1, kernels=32)
     made, convicted, wrong = collections.Counter(), collections.Counter(), 0
     for seed in range(options.seed, options.seed + options.programs):
         rng = random.Random(seed)
         kernels = [Kernel(rng, k) for k in range(options.kernels)]
         source = options.folder / f"mutations{seed}.cu"
-        text = "".join(k.text() for k in kernels) + "int main() {\n" + "".join(k.launch() for k in kernels) + "}\n"
-        source.write_text(text)
-        executable = source.with_suffix("")
-        subprocess.run([options.ordito, "nvcc", "-O2", "-lineinfo", "-arch=sm_80", source, "-o", executable], check=True)
+        text = random_programs.program(kernels)
+        executable = random_programs.build(options.ordito, source, text)
         found = {run: check(options.ordito, executable, run) for run in RUNS}
         different = [k for k in kernels if compare(k, text, found)]
         wrong += len(different)
@@ -119,7 +100,7 @@ def main():
         print(f"{name}: {made[kind]} kernels, convicted by " +
               ", ".join(f"{run} {convicted[kind, run]}" for run in RUNS))
     print(f"{options.programs} programs, {made.total() - made[None]} mutations, {wrong} kernels judged differently")
-    sys.exit(1 if wrong or not convicted else 0)
+    sys.exit(1 if wrong or not convicted.total() else 0)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,10 @@ right and some not: they go past an end, are misaligned, lie on another block's,
 wrote. What is compared is the set of rules and kernels; how often a proof held is printed, so that nobody compares
 nothing.
 """
-import argparse
-import json
-import os
-import pathlib
 import random
-import subprocess
 import sys
+
+import random_programs
 
 MODES = [["--no-uninitialised"], []]
 INDICES = [
@@ -138,40 +135,21 @@ class Kernel:
 """
 
 
-def program(seed, kernels):
+def kernels(seed, count):
     rng = random.Random(seed)
-    made = [Kernel(rng, f"k{k}") for k in range(kernels)]
-    return "".join(k.text() for k in made) + "int main() {\n" + "".join(k.launch() for k in made) + "}\n"
-
-
-def check(ordito, executable, mode, proves):
-    report = executable.with_suffix(".json")
-    report.unlink(missing_ok=True)
-    environment = dict(os.environ, ORDITO_CHECK_PROOFS=str(int(proves)))
-    subprocess.run([ordito, "check", *mode, "--fail-on", "never", "--json", report, executable], env=environment,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300, check=False)
-    found = json.loads(report.read_text())
-    return {(f["rule"], f["kernel"].split("(")[0]) for f in found["findings"]}, found["blocks"]
+    return [Kernel(rng, f"k{k}") for k in range(count)]
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("ordito")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--programs", type=int, default=2)
-    parser.add_argument("--kernels", type=int, default=16)
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
+    options = random_programs.options(programs=2, kernels=16)
     wrong, proved, told, convicted = 0, 0, 0, 0
     for seed in range(options.seed, options.seed + options.programs):
         source = options.folder / f"fuzz{seed}.cu"
-        source.write_text(program(seed, options.kernels))
-        executable = source.with_suffix("")
-        subprocess.run([options.ordito, "nvcc", "-O2", "-lineinfo", "-arch=sm_80", source, "-o", executable], check=True)
+        program = random_programs.program(kernels(seed, options.kernels))
+        executable = random_programs.build(options.ordito, source, program)
         for mode in MODES:
-            with_proofs, blocks = check(options.ordito, executable, mode, True)
-            without, _ = check(options.ordito, executable, mode, False)
+            with_proofs, blocks = random_programs.check(options.ordito, executable, mode, {"ORDITO_CHECK_PROOFS": "1"})
+            without, _ = random_programs.check(options.ordito, executable, mode, {"ORDITO_CHECK_PROOFS": "0"})
             proved, told = proved + blocks["proved"], told + blocks["told"]
             convicted += len(without)
             if with_proofs == without:

@@ -5,13 +5,12 @@
 
 With modules named (such as cudapy.test_atomics) only these run. expected_failures.py tells of LIST.
 """
-import collections
 import pathlib
 import re
 import subprocess
 import sys
 
-from expected_failures import PASSED, expected, judge
+from expected_failures import expected, judge, tell
 
 PACKAGE = "numba.cuda.tests"
 # unittest -v: "test_name (module.Class) ... ok"; what the test prints may stand before the verdict.
@@ -67,10 +66,7 @@ def main(ordito: str, python: str, listed: str, *chosen: str) -> int:
     for module in chosen or modules(python):
         found = run(ordito, python, module)
         results |= found
-        print(f"{module}: {dict(collections.Counter(found.values()))}", flush=True)
-        for test in sorted(found.keys() - reasons.keys()):
-            if found[test] not in (*PASSED, "skipped"):
-                print(f"  not listed: {test} {found[test]}", flush=True)
+        tell(module, found, reasons)
     return judge("numba", results, listed)
 
 

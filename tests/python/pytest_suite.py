@@ -9,7 +9,6 @@ failed. A case is called by its package if the chunk names one, module, class an
 LIST. MODULE is a module beside this file that pytest loads first.
 """
 import argparse
-import collections
 import os
 import pathlib
 import shlex
@@ -18,7 +17,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-from expected_failures import PASSED, expected, judge
+from expected_failures import expected, has_failed, judge, tell
 
 SECONDS = 1500
 OPTIONS = ["-q", "--no-header", "-p", "no:cacheprovider", "-n", "2", "--max-worker-restart", "99", "--timeout", "300",
@@ -50,7 +49,7 @@ def verdicts(report: pathlib.Path, package: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for case in xml.etree.ElementTree.parse(report).iter("testcase"):
         name, said = name_of(case, package), verdict(case)
-        if name not in found or said not in (*PASSED, "skipped"):
+        if name not in found or has_failed(said):
             found[name] = said
     return found
 
@@ -90,11 +89,7 @@ def main() -> int:
     for chunk in options.chunks:
         found = run(options, chunk)
         results |= found
-        kinds = collections.Counter(said if said in (*PASSED, "skipped") else "failed" for said in found.values())
-        print(f"{chunk}: {dict(kinds)}", flush=True)
-        for test in sorted(found.keys() - reasons.keys()):
-            if found[test] not in (*PASSED, "skipped"):
-                print(f"  not listed: {test}  {found[test]}", flush=True)
+        tell(chunk, found, reasons)
     return judge(options.suite, results, options.list)
 
 
