@@ -36,7 +36,7 @@ struct OptOptions {
   std::string file, kernel, cpu = "x86-64-v3";
   std::vector<std::string> passes, print;
   std::vector<uint32_t> block;
-  unsigned together = 0;  // 0: as the plan chooses
+  std::vector<unsigned> together;  // by region in turn; empty: as the plan chooses
   bool contracts = false, counters = false, baseline = false, times = false;
 };
 
@@ -137,7 +137,9 @@ simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPo
   facts.baseline = o.baseline;
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
   facts.schedulerBytes = rt::LaneScheduler::bytes(launch.warps());
-  facts.launch.coarsening = o.together ? o.together : simt::chooseCoarsening(f, syncPoints, facts).factor;
+  facts.coarsening = o.together.empty()
+                         ? simt::factorsOf(simt::chooseCoarsening(f, syncPoints, facts))
+                         : simt::CoarseningFactors::inTurn(o.together, syncPoints.resumePoints.size(), launch.warps());
   return facts;
 }
 
@@ -217,7 +219,6 @@ void sortNames(OptOptions& o) {
 void run(OptOptions o) {
   sortNames(o);
   ir::LaunchShape launch;
-  if (o.together) launch.coarsening = o.together;
   for (size_t d = 0; d < o.block.size() && d < 3; ++d) launch.block[d] = o.block[d];
   auto [document, code] = read(o.file, o.contracts);
   fmt::print("{}", ptx::printDeclarations(*document.module));
@@ -246,7 +247,9 @@ void addOptCommand(CLI::App& app) {
   opt->add_flag("--contract", options->contracts, "of PTX: first fuse products into sums, as a GPU's compiler does");
   opt->add_option("--print", options->print, "analyses to print: " + names(ir::analyses()))->delimiter(',');
   opt->add_option("--block", options->block, "the block's shape, such as 16,16")->delimiter(',')->expected(1, 3);
-  opt->add_option("--warps", options->together, "warps that advance together")->check(CLI::Range(1, 32));
+  opt->add_option("--warps", options->together, "warps that advance together, by region in turn, such as 8,1")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 32));
   opt->add_option("--cpu", options->cpu, "the processor to plan for: " + simt::processorNames());
   opt->add_flag("--counters", options->counters, "plan for code that counts what it does");
   opt->add_flag("--times", options->times,

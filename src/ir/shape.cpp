@@ -125,13 +125,16 @@ class JoinFinder {
 
 }  // namespace
 
-Shapes::Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints)
-    : Shapes(function, launch, syncPoints, controlFlow(function)) {}
+Shapes::Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints,
+               std::vector<char> coarsened)
+    : Shapes(function, launch, syncPoints, std::move(coarsened), controlFlow(function)) {}
 
-Shapes::Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints, const Graph& graph)
+Shapes::Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints,
+               std::vector<char> coarsened, const Graph& graph)
     : f_(function),
       launch_(launch),
       syncPoints_(syncPoints && syncPoints->diverges() ? syncPoints : nullptr),
+      coarsened_(std::move(coarsened)),
       patterns_{Pattern{}},
       order_(reversePostOrder(graph, 0)),
       loops_(graph) {
@@ -338,7 +341,7 @@ bool Shapes::updateBranch(BlockId b) {
   if (end.kind != Terminator::Kind::Branch) return false;
   const Shape& c = shapes_[end.condition];
   if (c.kind == Shape::Kind::Unknown) return false;
-  const bool divergent = !c.isUniform() || (c.warpVarying && launch_.coarsening > 1);
+  const bool divergent = !c.isUniform() || (c.warpVarying && !coarsened_.empty() && coarsened_[b]);
   bool changed = false;
   if (divergent && !divergent_[b]) {
     divergent_[b] = 1;

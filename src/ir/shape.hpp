@@ -45,8 +45,7 @@ struct Shape {
 /// What the analysis may assume about the launch.
 struct LaunchShape {
   std::array<uint32_t, 3> block = {1, 1, 1};
-  unsigned coarsening = 1;  // warps of a block that advance together; a branch on which they can differ is divergent
-  bool isExact = false;     // an index of 32 bits may wrap around between lanes, and shapes must hold all the same
+  bool isExact = false;  // an index of 32 bits may wrap around between lanes, and shapes must hold all the same
   unsigned warps() const {
     return static_cast<unsigned>((uint64_t{block[0]} * block[1] * block[2] + kLanes - 1) / kLanes);
   }
@@ -56,8 +55,11 @@ struct SyncPoints;
 
 class Shapes {
  public:
-  /// With `syncPoints`, values that live across them are as their threads may be diverged there.
-  Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints = nullptr);
+  /// With `syncPoints`, values that live across them are as their threads may be diverged there. `coarsened`: by block,
+  /// whether several warps advance together there, so that a branch on which they can differ is divergent; empty:
+  /// nowhere.
+  Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints = nullptr,
+         std::vector<char> coarsened = {});
 
   const Shape& operator[](ValueId v) const { return shapes_[v]; }
   const Pattern& pattern(PatternId id) const { return patterns_[id]; }
@@ -83,7 +85,8 @@ class Shapes {
 
  private:
   friend class ShapeTransfer;
-  Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints, const Graph& graph);
+  Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints, std::vector<char> coarsened,
+         const Graph& graph);
   PatternId intern(const Pattern& p);
   void findJoins();
   void findAddressOnly();
@@ -99,6 +102,7 @@ class Shapes {
   const Function& f_;
   LaunchShape launch_;
   const SyncPoints* syncPoints_;
+  const std::vector<char> coarsened_;  // by block
   std::vector<Shape> shapes_;
   std::vector<Pattern> patterns_;
   std::vector<char> divergent_, varying_, divergentJoin_, varyingJoin_, addressOnly_;

@@ -337,7 +337,7 @@ LlvmValue AccessEvents::unitsOf(const Instruction& i, const AccessEvent& e) {
   const Address& a = e.at;
   const bool shared = a.space == ptx::Space::Shared;
   // Warps with one address and all lanes on need one look.
-  const unsigned parts = a.isGrouped() && !a.warpVarying && e.mask.empty() ? 1 : coarsening_;
+  const unsigned parts = a.isGrouped() && !a.warpVarying && e.mask.empty() ? 1 : warps();
   LlvmValue sum = b_.getInt64(0);
   if (shared && a.isGrouped() && a.groups > 1 && e.mask.empty()) {
     // `tile[y][k]` for many k: one register and many offsets, which are alike but for their place in a word.
@@ -352,7 +352,7 @@ LlvmValue AccessEvents::unitsOf(const Instruction& i, const AccessEvent& e) {
   } else {
     for (unsigned p = 0; p < parts; ++p) sum = b_.CreateAdd(sum, shared ? wavefrontsOf(i, e, p) : sectorsOf(e, p));
   }
-  return parts == coarsening_ ? sum : b_.CreateMul(sum, b_.getInt64(coarsening_ / parts));
+  return parts == warps() ? sum : b_.CreateMul(sum, b_.getInt64(warps() / parts));
 }
 
 /// Lanes of one warp may go to different spaces, and each of these has a request of its own.
@@ -360,7 +360,7 @@ void AccessEvents::countGeneric(const AccessEvent& e) {
   using ptx::Space;
   constexpr unsigned kWords = sizeof(rt::GenericCount) / sizeof(uint64_t);
   auto* out = llvm::IRBuilder<>(c_.entry).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), kWords));
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     c_.helper("ordito_count_generic", b_.getVoidTy(),
               {c_.frame, c_.inMemory(addresses_.addressVector(e.at, p, e.offset)), masks_.lanesOrAll(e.mask, p),
                b_.getInt32(e.bytes), b_.getInt32(static_cast<uint32_t>(e.kind)), out});
@@ -393,10 +393,10 @@ Allowance AccessEvents::raiseCopy(const Instruction& i, const Address& from, con
 void AccessEvents::countCopy(const Address& from, const Address& to, const Instruction& i, const Parts& mask,
                              unsigned bytes, llvm::function_ref<LlvmValue(unsigned part)> wanted) {
   Parts copying = mask;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     if (LlvmValue some = wanted(p)) {
       some = b_.CreateICmpNE(some, values_.constant(isa::Type::u32, 0, true));
-      if (mask.empty()) copying.resize(coarsening_);
+      if (mask.empty()) copying.resize(warps());
       copying[p] = masks_.both(masks_.maskOf(mask, p), some);
     }
     counting_.count(Counter::GlobalLoadSectors,

@@ -16,9 +16,9 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
   Address a{simt::addressForm(f_, shapes_, i, k), {}, {}, ptx::spaceOf(i, k)};
   // The same for all lanes, but in each thread's local memory its own.
   auto same = [&](LlvmValue base) {
-    for (unsigned p = 0; p < (a.isGrouped() ? 0 : coarsening_); ++p)
+    for (unsigned p = 0; p < (a.isGrouped() ? 0 : warps()); ++p)
       a.vectors.push_back(localFrame(p, values_.splat(base)));
-    if (a.isGrouped()) a.bases.assign(coarsening_, {base});
+    if (a.isGrouped()) a.bases.assign(warps(), {base});
     return a;
   };
   if (o.symbol.kind != Symbol::Kind::None) {
@@ -48,16 +48,16 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
     return b_.CreateAdd(vector ? values_.splat(c_.sharedBase()) : c_.sharedBase(), v);
   };
   if (a.space == Space::Local) {
-    for (unsigned p = 0; p < coarsening_; ++p)
+    for (unsigned p = 0; p < warps(); ++p)
       a.vectors.push_back(localFrame(
           p, b_.CreateZExtOrTrunc(values_.vectorOf(o.reg, p), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes))));
     return a;
   }
   if (!shape.isGrouped()) {
-    for (unsigned p = 0; p < coarsening_; ++p) a.vectors.push_back(extend(values_.vectorOf(o.reg, p), true));
+    for (unsigned p = 0; p < warps(); ++p) a.vectors.push_back(extend(values_.vectorOf(o.reg, p), true));
     return a;
   }
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     if (p > 0 && !a.warpVarying) {
       a.bases.push_back(a.bases[0]);
       continue;
@@ -88,7 +88,7 @@ LlvmValue Addresses::addressVector(const Address& a, unsigned part, int64_t offs
 /// Host addresses of offsets into each lane's local memory. A thread's local memory is contiguous; the block's threads
 /// follow each other.
 LlvmValue Addresses::localFrame(unsigned part, LlvmValue offsets) {
-  LlvmValue warp = b_.CreateAdd(b_.CreateMul(c_.at.group, b_.getInt32(coarsening_)), b_.getInt32(part));
+  LlvmValue warp = c_.warp(part);
   LlvmValue first = b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()),
                                  b_.getInt64(uint64_t{kLanes} * plan_.memory.privateSlots.localBytes));
   LlvmValue base = b_.CreateAdd(b_.CreatePtrToInt(c_.memory.local, b_.getInt64Ty()), first);

@@ -58,7 +58,7 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
     for (unsigned p = 0; p < values_.partsOf(root); ++p)
       for (unsigned g = 0; g < shape.groups; ++g)
         failIfMisaligned(lowBits(values_.baseOf(root, p, g)), i,
-                         mask.empty() || values_.partsOf(root) < coarsening_ ? mask : Parts{mask[p]});
+                         mask.empty() || values_.partsOf(root) < warps() ? mask : Parts{mask[p]});
     return;
   }
   for (unsigned p = 0; p < values_.partsOf(root); ++p) {
@@ -71,7 +71,7 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
 /// Ends the launch if `bad` is not zero and a lane of the mask is active.
 void Alignment::failIfMisaligned(LlvmValue bad, const Instruction& i, const Parts& mask) {
   LlvmValue fails = b_.CreateICmpNE(bad, llvm::Constant::getNullValue(bad->getType()));
-  if (!mask.empty() && (i.guard || coarsening_ > 1 || plan_.facts.accesses))
+  if (!mask.empty() && (i.guard || warps() > 1 || plan_.facts.accesses))
     fails = b_.CreateAnd(b_.CreateFreeze(fails), masks_.anyLane(mask));  // Masks::both tells why
   auto* fault = c_.newBlock("misaligned");
   auto* on = c_.newBlock("aligned");

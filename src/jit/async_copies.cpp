@@ -47,7 +47,7 @@ void AsyncCopies::emit(const Instruction& i) {
     return moved;
   };
   auto number = [&](uint64_t n) { return values_.constant(Type::u32, n, true); };
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue wanted = wantedBytes(i, bytes, p);
     std::vector<LlvmValue> words;
     if (!wanted && source.way(!mask.empty()).way == simt::Way::Interleaved)

@@ -208,7 +208,7 @@ void Atomics::emitCounts(const Instruction& i, size_t at, const Address& a) {
   auto *inside = c_.newBlock("inside"), *outside = c_.newBlock("outside"), *on = c_.newBlock("counted");
   std::vector<AtomicOperands> operands;
   Parts offsets;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     operands.push_back({operands_.operand(i, at + 1, i.type[0], s), nullptr, a.space, false});
@@ -216,10 +216,10 @@ void Atomics::emitCounts(const Instruction& i, size_t at, const Address& a) {
   }
   b_.CreateCondBr(copies_.contain(offsets), inside, outside);
   b_.SetInsertPoint(inside);
-  for (unsigned p = 0; p < coarsening_; ++p) emitUnread(i, operands[p], offsets[p], plan_.kept.counters.copies);
+  for (unsigned p = 0; p < warps(); ++p) emitUnread(i, operands[p], offsets[p], plan_.kept.counters.copies);
   b_.CreateBr(on);
   b_.SetInsertPoint(outside);
-  for (unsigned p = 0; p < coarsening_; ++p)
+  for (unsigned p = 0; p < warps(); ++p)
     emitByLanes(i, operands[p], addresses_.addressVector(a, p, i.operands[at].offset), nullptr, nullptr);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
@@ -248,7 +248,7 @@ void Atomics::emitOne(const Instruction& i, const simt::Access& access) {
   if (access.isRead) ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   auto* vector = llvm::FixedVectorType::get(element, kLanes);
   Parts results;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     const AtomicOperands o{operands_.operand(i, at + 1, read, s),

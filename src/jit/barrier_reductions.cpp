@@ -15,7 +15,7 @@ void BarrierReductions::clear() {
 /// bar.red: the region before the barrier adds up arrivals and true values, group after group; the region behind it
 /// starts with the answer.
 void BarrierReductions::arrive(const Instruction& i, const Parts& mask) {
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue active = mask.empty() ? b_.getInt32(~0u) : masks_.laneBits(mask[p]);

@@ -23,7 +23,7 @@ void CodeLowering::emitCode(BlockId b) {
 
 void CodeLowering::runApart() {
   auto* apart = c_.declare(nameOfApart(c_.function->getName().str()), {b_.getPtrTy(), b_.getInt32Ty()});
-  b_.CreateCall(apart, {c_.frame, b_.CreateMul(c_.at.group, b_.getInt32(coarsening_))})->setDoesNotThrow();
+  b_.CreateCall(apart, {c_.frame, c_.at.firstWarp})->setDoesNotThrow();
 }
 
 /// Gives the phis of `to` the values that come along the edge from `from`; with a mask only in its lanes. All are read
@@ -38,8 +38,8 @@ void CodeLowering::assignPhis(BlockId from, BlockId to, const Parts& mask) {
     const ValueId v = phi.incoming[edge];
     const ir::Shape& s = shapes_[phi.value];
     CachedValue h;
-    h.vectors.assign(coarsening_, nullptr);
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    h.vectors.assign(warps(), nullptr);
+    for (unsigned p = 0; p < warps(); ++p) {
       if (!s.isGrouped()) {
         LlvmValue x = values_.vectorOf(v, p);
         h.vectors[p] = values_.convertBits(plan_.nans.isMixed(phi.value) ? operands_.mended(v, x) : x,
@@ -64,7 +64,7 @@ void CodeLowering::assignPhis(BlockId from, BlockId to, const Parts& mask) {
 
 std::vector<llvm::AllocaInst*>& CodeLowering::waitingSlots(BlockId b) {
   auto& slots = state_.waiting[b];
-  while (slots.size() < coarsening_)
+  while (slots.size() < warps())
     slots.push_back(llvm::IRBuilder<>(c_.entry).CreateAlloca(masks_.storageType(), nullptr, "pending"));
   return slots;
 }
@@ -80,8 +80,8 @@ Parts CodeLowering::launched() {
   const auto& block = shapes_.launch().block;
   const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
   Parts live;
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue warp = b_.CreateAdd(b_.CreateMul(c_.at.group, b_.getInt32(coarsening_)), b_.getInt32(p));
+  for (unsigned p = 0; p < warps(); ++p) {
+    LlvmValue warp = c_.warp(p);
     LlvmValue left = b_.CreateSub(b_.getInt32(static_cast<uint32_t>(threads)), b_.CreateMul(warp, b_.getInt32(kLanes)));
     live.push_back(b_.CreateICmpSGT(values_.splat(left), values_.patternVector(
                                                              [] {

@@ -33,7 +33,7 @@ void AsyncCopies::emitBulk(const Instruction& i) {
   }
   if (completes) alignment_.check(i, 3, 8, mask);
   c_.at.mask = mask;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue bytes =

@@ -73,12 +73,12 @@ Parts CodeLowering::makeMask(const Operation& o) {
   Parts lanes;
   switch (o.op) {
     case Op::Live:
-      for (llvm::AllocaInst* slot : state_.live)
-        lanes.push_back(masks_.fromStorage(b_.CreateLoad(masks_.storageType(), slot)));
+      for (unsigned p = 0; p < warps(); ++p)
+        lanes.push_back(masks_.fromStorage(b_.CreateLoad(masks_.storageType(), state_.live[p])));
       return lanes;
     case Op::Waiting:
-      for (llvm::AllocaInst* slot : waitingSlots(o.block))
-        lanes.push_back(masks_.fromStorage(b_.CreateLoad(masks_.storageType(), slot)));
+      for (unsigned p = 0; p < warps(); ++p)
+        lanes.push_back(masks_.fromStorage(b_.CreateLoad(masks_.storageType(), waitingSlots(o.block)[p])));
       return lanes;
     case Op::Launched: return launched();
     case Op::Kept: return kept();
@@ -92,10 +92,10 @@ Parts CodeLowering::makeMask(const Operation& o) {
 
 /// What the region before has left in the group's spill slot.
 Parts CodeLowering::kept() {
-  LlvmValue spillSlot = c_.scratchOfGroup(plan_.kept.spills.live, plan_.kept.spills.liveBytes);
   Parts lanes;
-  for (unsigned p = 0; p < coarsening_; ++p) {
-    LlvmValue bits = b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlot, 4 * p));
+  for (unsigned p = 0; p < warps(); ++p) {
+    LlvmValue bits =
+        b_.CreateLoad(b_.getInt32Ty(), c_.scratchOfWarp(plan_.kept.spills.live, simt::SpillSlots::kLiveBytes, p));
     lanes.push_back(b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes)));
   }
   return lanes;
@@ -104,7 +104,7 @@ Parts CodeLowering::kept() {
 bool CodeLowering::lowerState(const Operation& o) {
   switch (o.op) {
     case Op::SetLive: setLive(maskFor(o.a)); break;
-    case Op::EndAll: setLive(Parts(coarsening_, masks_.noLanes())); break;
+    case Op::EndAll: setLive(Parts(warps(), masks_.noLanes())); break;
     case Op::Retire: retire(maskFor(o.a)); break;
     case Op::Wait: wait(o.block, maskFor(o.a)); break;
     case Op::ClearWaiting: clearWaiting(o.block); break;
@@ -188,12 +188,12 @@ void CodeLowering::run(const Operation& o) {
 }
 
 void CodeLowering::setLive(const Parts& lanes) {
-  for (unsigned p = 0; p < coarsening_; ++p)
+  for (unsigned p = 0; p < warps(); ++p)
     b_.CreateStore(masks_.toStorage(lanes.empty() ? masks_.allOnes() : lanes[p]), state_.live[p]);
 }
 
 void CodeLowering::retire(const Parts& lanes) {
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue live = masks_.fromStorage(b_.CreateLoad(masks_.storageType(), state_.live[p]));
     b_.CreateStore(masks_.toStorage(b_.CreateAnd(live, b_.CreateNot(lanes[p]))), state_.live[p]);
   }
@@ -201,7 +201,7 @@ void CodeLowering::retire(const Parts& lanes) {
 
 void CodeLowering::wait(BlockId b, const Parts& lanes) {
   const auto& slots = waitingSlots(b);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue more = masks_.toStorage(lanes.empty() ? masks_.allOnes() : lanes[p]);
     b_.CreateStore(b_.CreateOr(b_.CreateLoad(masks_.storageType(), slots[p]), more), slots[p]);
   }

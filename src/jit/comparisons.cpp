@@ -17,7 +17,7 @@ bool Comparisons::isMadeHere(const Instruction& i) const {
 }
 
 void Comparisons::note(const Instruction& i, LlvmValue open, LlvmValue lanes, bool negated) {
-  if (i.op == Op::Setp && !i.guard && coarsening_ == 1 && i.operands[0].kind == ptx::Operand::Kind::Register)
+  if (i.op == Op::Setp && !i.guard && warps() == 1 && i.operands[0].kind == ptx::Operand::Kind::Register)
     comparisons_[i.operands[0].reg] = {open, lanes, negated};
 }
 

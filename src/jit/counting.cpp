@@ -45,7 +45,7 @@ LlvmValue Counting::sumOfBits(LlvmValue words) {
 
 /// How many elements of a vector of i1 hold.
 LlvmValue Counting::partsOf(LlvmValue which) {
-  LlvmValue bits = b_.CreateBitCast(which, b_.getIntNTy(coarsening_));
+  LlvmValue bits = b_.CreateBitCast(which, b_.getIntNTy(warps()));
   return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateZExt(bits, b_.getInt32Ty())),
                        b_.getInt64Ty());
 }
@@ -62,15 +62,15 @@ void Counting::countSum(Counter c, uint32_t factor, Sum& last, const Parts& mask
 
 /// Adds the active lanes of all parts.
 void Counting::countLanes(Counter c, const Parts& mask) {
-  if (mask.empty()) return void(count(c, b_.getInt64(uint64_t{kLanes} * coarsening_)));
+  if (mask.empty()) return void(count(c, b_.getInt64(uint64_t{kLanes} * warps())));
   countSum(c, 1, lanes_, mask, [&] { return sumOfBits(masks_.laneBits(mask)); });
 }
 
 /// Adds `times` for every part with an active lane.
 void Counting::countWarps(Counter c, uint32_t times, const Parts& mask) {
   if (times == 0) return;
-  if (mask.empty()) return void(count(c, b_.getInt64(uint64_t{times} * coarsening_)));
-  if (c_.at.hasLane && coarsening_ == 1 && mask == c_.at.mask) return void(count(c, b_.getInt64(times)));
+  if (mask.empty()) return void(count(c, b_.getInt64(uint64_t{times} * warps())));
+  if (c_.at.hasLane && warps() == 1 && mask == c_.at.mask) return void(count(c, b_.getInt64(times)));
   countSum(c, times, warps_, mask, [&] {
     LlvmValue bits = masks_.laneBits(mask);
     return partsOf(b_.CreateICmpNE(bits, llvm::Constant::getNullValue(bits->getType())));

@@ -44,16 +44,17 @@ void EmissionContext::compilerFence() {
   b.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
 }
 
-/// Address of the first group's copy. All copies of one value lie together, so that neighbouring groups share pages and
+/// Address of the first warp's copy. All copies of one value lie together, so that neighbouring warps share pages and
 /// prefetch streams.
 LlvmValue EmissionContext::scratchAddress(size_t offset) {
   return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), memory.scratch, offset);
 }
 
-/// That of the current group, whose copy has `bytesPerGroup`.
-LlvmValue EmissionContext::scratchOfGroup(size_t offset, size_t bytesPerGroup) {
-  const auto stride = static_cast<uint32_t>(simt::SpillSlots::stride(bytesPerGroup));
-  return b.CreateInBoundsGEP(b.getInt8Ty(), scratchAddress(offset), b.CreateMul(at.group, b.getInt32(stride)));
+/// That of one of the warps that advance together, whose copy has `bytesPerWarp`.
+LlvmValue EmissionContext::scratchOfWarp(size_t offset, size_t bytesPerWarp, unsigned part) {
+  const size_t stride = simt::SpillSlots::stride(bytesPerWarp);
+  LlvmValue first = b.CreateMul(at.firstWarp, b.getInt32(static_cast<uint32_t>(stride)));
+  return b.CreateInBoundsGEP(b.getInt8Ty(), scratchAddress(offset + part * stride), first);
 }
 
 LlvmValue EmissionContext::sharedBytes() {

@@ -52,8 +52,9 @@ struct BlockMemory {
 /// Of the code that is being emitted.
 struct Position {
   const simt::Region* region = nullptr;
-  uint32_t resumePoint = 0;   // where the region begins
-  LlvmValue group = nullptr;  // number of the group of warps
+  uint32_t resumePoint = 0;       // where the region begins
+  unsigned warps = 1;             // that advance together
+  LlvmValue firstWarp = nullptr;  // the number of the first of them
   const ir::Block* block = nullptr;
   uint32_t line = 0;
   Parts mask;            // who runs it
@@ -77,7 +78,9 @@ struct EmissionContext {
   LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
   LlvmValue pointer(LlvmValue address, int64_t offset = 0);
   LlvmValue scratchAddress(size_t offset);
-  LlvmValue scratchOfGroup(size_t offset, size_t bytesPerGroup);
+  LlvmValue scratchOfWarp(size_t offset, size_t bytesPerWarp, unsigned part = 0);
+  /// The number of a warp of those that advance together.
+  LlvmValue warp(unsigned part) { return part ? b.CreateAdd(at.firstWarp, b.getInt32(part)) : at.firstWarp; }
   LlvmValue dummyAddress();
   LlvmValue sharedBase() { return b.CreatePtrToInt(memory.shared, b.getInt64Ty()); }
   LlvmValue sharedBytes();
@@ -104,19 +107,15 @@ struct EmissionContext {
 class Emitting {
  protected:
   explicit Emitting(EmissionContext& context)
-      : c_(context),
-        b_(context.b),
-        plan_(context.plan),
-        f_(context.plan.function),
-        shapes_(context.plan.shapes),
-        coarsening_(context.plan.facts.launch.coarsening) {}
+      : c_(context), b_(context.b), plan_(context.plan), f_(context.plan.function), shapes_(context.plan.shapes) {}
+  /// How many warps advance together where code is being emitted.
+  unsigned warps() const { return c_.at.warps; }
 
   EmissionContext& c_;
   llvm::IRBuilder<>& b_;
   const simt::Plan& plan_;
   const ir::Function& f_;
   const ir::Shapes& shapes_;
-  const unsigned coarsening_;
 };
 
 }  // namespace ordito::jit

@@ -3,8 +3,9 @@
 //   state = entry
 //   while (state != done)
 //     switch (state)                        one case for each region: code from one barrier to the next
-//       for (group of warps in block)       "loop over the warps of the block" replaces a fiber switch at every barrier
-//         reload what the group kept; run; keep what the next region reads
+//       for (some warps of the block)         "loop over the warps of the block" replaces a fiber switch at every
+//       barrier
+//         reload what they kept; run; keep what the next region reads
 //
 // Where the threads of a block can get diverged, the run time says which region which lanes of a warp run next,
 // until all meet again: scheduled_regions.cpp. A kernel with such places may be left in the middle
@@ -27,9 +28,9 @@ constexpr uint32_t kDone = ~0u;
 
 EmittedKernel Emitter::emit(const std::string& name) {
   c_.function = c_.declare(name, {b_.getPtrTy(), b_.getInt32Ty()});
-  firstGroup_ = b_.getInt32(0);
+  firstWarp_ = b_.getInt32(0);
   c_.result.runsRanges = runsRanges(plan_);
-  emitFunction(plan_.facts.groups(), c_.result.runsRanges ? c_.function->getArg(1) : nullptr);
+  emitFunction(plan_.facts.warps(), c_.result.runsRanges ? c_.function->getArg(1) : nullptr);
   return std::move(c_.result);
 }
 
@@ -37,13 +38,13 @@ EmittedKernel Emitter::emitApart(const std::string& name, unsigned warps) {
   c_.function = c_.declare(name, {b_.getPtrTy(), b_.getInt32Ty()});
   c_.function->setLinkage(llvm::GlobalValue::InternalLinkage);
   c_.function->addFnAttr(llvm::Attribute::NoInline);
-  firstGroup_ = c_.function->getArg(1);
+  firstWarp_ = c_.function->getArg(1);
   emitFunction(warps, nullptr);
   return std::move(c_.result);
 }
 
-/// The body of `c_.function`, which runs the `groups` groups of warps from firstGroup_ on.
-void Emitter::emitFunction(unsigned groups, LlvmValue blocks) {
+/// The body of `c_.function`, which runs the `warps` warps from firstWarp_ on.
+void Emitter::emitFunction(unsigned warps, LlvmValue blocks) {
   c_.function->addFnAttr("target-cpu", c_.target.cpu);
   c_.function->addFnAttr("target-features", c_.target.features);
   // LLVM's tuning for server processors prefers 256-bit vectors; a warp is wider (measured: 1.4 times slower).
@@ -56,7 +57,7 @@ void Emitter::emitFunction(unsigned groups, LlvmValue blocks) {
   auto* body = c_.newBlock("prologue");
   b_.SetInsertPoint(body);
   c_.beginLines(c_.function->getName().str());
-  groupsEnd_ = b_.CreateAdd(firstGroup_, b_.getInt32(groups));
+  warpsEnd_ = b_.CreateAdd(firstWarp_, b_.getInt32(warps));
   makeState();
   c_.result.localBytes = plan_.memory.privateSlots.localBytes;
   privates_.makeSlots();
@@ -89,7 +90,7 @@ void Emitter::emitPrologue() {
 
 /// Which lanes have not ended, where the block goes on, and how often a loop has spun.
 void Emitter::makeState() {
-  for (unsigned p = 0; p < coarsening_; ++p)
+  for (unsigned p = 0; p < plan_.facts.coarsening.most(); ++p)
     state_.live.push_back(llvm::IRBuilder<>(c_.entry).CreateAlloca(masks_.storageType(), nullptr, "live"));
   state_.next = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt32Ty(), nullptr, "next");
   state_.spins = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt32Ty(), nullptr, "spins");
@@ -98,7 +99,7 @@ void Emitter::makeState() {
 /// A block begins: it has nothing of the one before, whose values LLVM would carry along.
 void Emitter::resetState() {
   b_.CreateStore(b_.getInt32(0), state_.spins);
-  for (unsigned p = 0; p < coarsening_; ++p) b_.CreateStore(masks_.toStorage(masks_.allOnes()), state_.live[p]);
+  for (llvm::AllocaInst* lanes : state_.live) b_.CreateStore(masks_.toStorage(masks_.allOnes()), lanes);
   for (ValueId v = 0; v < f_.values.size(); ++v)
     if (plan_.kept.liveness.crossesResume[v]) values_.forget(v);  // a region forgets the others
   privates_.forget();
@@ -143,7 +144,7 @@ void Emitter::emitRegions() {
       if (plan_.syncPoints.diverges() && plan_.syncPoints.polls && p > 0) scheduled_.emitBreak(p);
       emitRegion(p);
       if (plan_.kept.counters.regions[p]) parts_.copies.addUp();
-      // The region has left its loop over the groups; `state_.next` says where the block goes on.
+      // The region has left its loop over the warps; `state_.next` says where the block goes on.
       LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), state_.next);
       if (state) state->addIncoming(next, b_.GetInsertBlock());
       b_.CreateBr(round);
@@ -159,8 +160,8 @@ const simt::RegionCode& Emitter::codeOf(uint32_t resumePoint) const {
   llvm_unreachable("a region without code");
 }
 
-/// Values that all warps share and this region changes must start from the same value for each group, and have then the
-/// value that a group gave them which came to the end, and not ended before.
+/// Values that all warps share and this region changes must start from the same value for each batch of warps, and have
+/// then the value that a batch gave them which came to the end, and not ended before.
 void Emitter::noteSharedValues(uint32_t resumePoint) {
   state_.sharedValues.clear();
   if (plan_.syncPoints.diverges()) return;
@@ -176,24 +177,25 @@ void Emitter::noteSharedValues(uint32_t resumePoint) {
   }
 }
 
-/// One region: a loop over the groups of warps.
+/// One region: a loop over the block's warps, as many at a time as advance together.
 void Emitter::emitRegion(uint32_t resumePoint) {
   auto* head = b_.GetInsertBlock();
   const simt::RegionCode& code = codeOf(resumePoint);
   c_.at.region = &code.region;
+  c_.at.warps = plan_.facts.coarsening.at(resumePoint);
   b_.CreateStore(b_.getInt32(kDone), state_.next);
   parts_.reductions.take(resumePoint);
   if (!plan_.syncPoints.diverges()) parts_.reductions.deliver(resumePoint);
   noteSharedValues(resumePoint);
-  auto* loop = c_.newBlock("groups");
-  auto* latch = c_.newBlock("nextgroup");
+  auto* loop = c_.newBlock("warps");
+  auto* latch = c_.newBlock("nextwarps");
   auto* advance = c_.newBlock("advance");
   auto* after = c_.newBlock("endregion");
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
-  auto* group = b_.CreatePHI(b_.getInt32Ty(), 2, "group");
-  group->addIncoming(firstGroup_, head);
-  c_.at.group = group;
+  auto* warp = b_.CreatePHI(b_.getInt32Ty(), 2, "warp");
+  warp->addIncoming(firstWarp_, head);
+  c_.at.firstWarp = warp;
   state_.latch = latch;
   state_.advance = plan_.exits.mayMiss[resumePoint] && resumePoint != 0 ? advance : nullptr;
   for (const SharedValue& v : state_.sharedValues) b_.CreateStore(v.before, v.slot);
@@ -208,16 +210,15 @@ void Emitter::emitRegion(uint32_t resumePoint) {
 
   b_.SetInsertPoint(latch);
   if (plan_.exits.mayMissLater()) {
-    LlvmValue spillSlot = c_.scratchOfGroup(plan_.kept.spills.live, plan_.kept.spills.liveBytes);
-    for (unsigned p = 0; p < coarsening_; ++p)
+    for (unsigned p = 0; p < warps(); ++p)
       b_.CreateStore(masks_.laneBits(masks_.fromStorage(b_.CreateLoad(masks_.storageType(), state_.live[p]))),
-                     b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), spillSlot, 4 * p));
+                     c_.scratchOfWarp(plan_.kept.spills.live, simt::SpillSlots::kLiveBytes, p));
   }
   b_.CreateBr(advance);
   b_.SetInsertPoint(advance);
-  LlvmValue next = b_.CreateAdd(c_.at.group, b_.getInt32(1), "group.next", true, true);
-  group->addIncoming(next, advance);
-  b_.CreateCondBr(b_.CreateICmpULT(next, groupsEnd_), loop, after);
+  LlvmValue next = b_.CreateAdd(warp, b_.getInt32(warps()), "warp.next", true, true);
+  warp->addIncoming(next, advance);
+  b_.CreateCondBr(b_.CreateICmpULT(next, warpsEnd_), loop, after);
   b_.SetInsertPoint(after);
   parts_.tools.eventCalls.endBarriers();
   for (const SharedValue& v : state_.sharedValues)

@@ -1,9 +1,9 @@
 // Emits the LLVM function that runs thread blocks of one kernel.
 //
 // The function is a loop over blocks (block_range.hpp), in it one over the regions between barriers; a region is a loop
-// over groups of `coarsening` warps; inside, every PTX instruction is done for a whole warp ("part" below) at a time.
-// CodeLowering turns SIMT code, the kernel's control flow, into LLVM blocks; Instructions holds the chapters; Values
-// keeps SSA values in stack slots (LLVM turns them into registers).
+// over the block's warps, as many at a time as advance together; inside, every PTX instruction is done for a whole warp
+// ("part" below) at a time. CodeLowering turns SIMT code, the kernel's control flow, into LLVM blocks; Instructions
+// holds the chapters; Values keeps SSA values in stack slots (LLVM turns them into registers).
 #pragma once
 
 #include "jit/block_range.hpp"
@@ -19,12 +19,12 @@ class Emitter : private Chapter {
   /// f(frame, blocks) runs the block of the frame, and those behind it if `EmittedKernel::runsRanges`.
   EmittedKernel emit(const std::string& name);
   /// Emits the function that `run-apart` calls (simt/parting.hpp), from the plan of a single warp: f(frame, first warp)
-  /// runs `warps` warps. It is called `name` in the code of the group; see nameOfApart.
+  /// runs `warps` warps. It is called `name` in the code of those that advance together; see nameOfApart.
   EmittedKernel emitApart(const std::string& name, unsigned warps);
 
  private:
   /// `blocks`: how many it runs; null for the frame's alone.
-  void emitFunction(unsigned groups, LlvmValue blocks);
+  void emitFunction(unsigned warps, LlvmValue blocks);
   void emitPrologue();
   void makeState();
   void resetState();
@@ -36,7 +36,7 @@ class Emitter : private Chapter {
   KernelParts& parts_;
   RegionState& state_;
   ScheduledRegions scheduled_;
-  LlvmValue firstGroup_ = nullptr, groupsEnd_ = nullptr;  // of those that the function runs
+  LlvmValue firstWarp_ = nullptr, warpsEnd_ = nullptr;  // of those that the function runs
 };
 
 /// What the function of single warps is called, of the kernel whose function is called `name`.

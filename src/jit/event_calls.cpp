@@ -141,9 +141,9 @@ LlvmValue EventCalls::access(const Instruction& i, const AccessEvent& e) {
   if (isPlain && e.at.isGrouped() && isAffine(e.at)) {
     LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
     LlvmValue stride = b_.getInt64(static_cast<uint64_t>(e.at.pattern[1] - e.at.pattern[0]));
-    return ask("ordito_tell_affine", {site, c_.at.group, lanes(e.mask), base, stride, stored});
+    return ask("ordito_tell_affine", {site, c_.at.firstWarp, lanes(e.mask), base, stride, stored});
   }
-  return ask("ordito_tell_lanes", {site, localVariables(), c_.at.group, lanes(e.mask),
+  return ask("ordito_tell_lanes", {site, localVariables(), c_.at.firstWarp, lanes(e.mask),
                                    c_.inMemory(addresses_.addressVector(e.at, 0, e.offset)), stored});
 }
 
@@ -151,28 +151,28 @@ LlvmValue EventCalls::copy(const Instruction& i, const Address& from, const Addr
                            unsigned bytes, LlvmValue wanted) {
   if (!wanted) wanted = values_.constant(Type::u32, bytes, true);
   return ask("ordito_tell_copy",
-             {accessSite(i, AccessKind::Copy, ptx::Space::Global, bytes), c_.at.group, lanes(mask),
+             {accessSite(i, AccessKind::Copy, ptx::Space::Global, bytes), c_.at.firstWarp, lanes(mask),
               c_.inMemory(addresses_.addressVector(from, 0, i.operands[1].offset)),
               c_.inMemory(addresses_.addressVector(to, 0, i.operands[0].offset)), c_.inMemory(wanted)});
 }
 
 LlvmValue EventCalls::bulkCopy(const Instruction& i, uint32_t shared, LlvmValue to, LlvmValue from, LlvmValue bytes,
                                LlvmValue barriers, const Parts& mask) {
-  return ask("ordito_tell_bulk", {accessSite(i, AccessKind::Copy, ptx::Space::Global, 0), c_.at.group, lanes(mask),
+  return ask("ordito_tell_bulk", {accessSite(i, AccessKind::Copy, ptx::Space::Global, 0), c_.at.firstWarp, lanes(mask),
                                   b_.getInt32(shared), c_.inMemory(to), c_.inMemory(from), c_.inMemory(bytes),
                                   barriers ? c_.inMemory(barriers) : llvm::ConstantPointerNull::get(b_.getPtrTy())});
 }
 
 LlvmValue EventCalls::askMbarrier(const Instruction& i, LlvmValue addresses, const Parts& mask) {
-  return ask("ordito_ask_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.group,
+  return ask("ordito_ask_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.firstWarp,
                                      lanes(mask), c_.inMemory(addresses)});
 }
 
 void EventCalls::mbarrier(const Instruction& i, SyncKind kind, LlvmValue addresses, LlvmValue numbers,
                           const Parts& mask, LlvmValue told, bool touches) {
-  tell("ordito_tell_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.group, lanes(mask),
-                                b_.getInt32(static_cast<uint32_t>(kind)), c_.inMemory(addresses), c_.inMemory(numbers),
-                                told, b_.getInt32(touches)});
+  tell("ordito_tell_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.firstWarp,
+                                lanes(mask), b_.getInt32(static_cast<uint32_t>(kind)), c_.inMemory(addresses),
+                                c_.inMemory(numbers), told, b_.getInt32(touches)});
 }
 
 void EventCalls::operands(const Instruction& i) {
@@ -185,20 +185,20 @@ void EventCalls::operands(const Instruction& i) {
     return c_.inMemory(isa::isSigned(guard.type) ? b_.CreateSExt(x, wide) : b_.CreateZExt(x, wide));
   };
   LlvmValue a = read(guard.a);
-  tell("ordito_tell_operands", {words({i.line, functionOf(i)}), c_.at.group, lanes(values_.guardedMask(i)), a,
+  tell("ordito_tell_operands", {words({i.line, functionOf(i)}), c_.at.firstWarp, lanes(values_.guardedMask(i)), a,
                                 guard.b == guard.a ? a : read(guard.b)});
 }
 
 void EventCalls::fence(const Instruction& i) {
   if (hearsAll())
     tell("ordito_tell_sync",
-         {syncSite(i, i.line, SyncKind::Fence), c_.at.group, lanes(values_.guardedMask(i)), b_.getInt32(0)});
+         {syncSite(i, i.line, SyncKind::Fence), c_.at.firstWarp, lanes(values_.guardedMask(i)), b_.getInt32(0)});
 }
 
 void EventCalls::copies(const Instruction& i, SyncKind kind, uint32_t number) {
   if (hearsAll())
     tell("ordito_tell_sync",
-         {syncSite(i, i.line, kind), c_.at.group, lanes(values_.guardedMask(i)), b_.getInt32(number)});
+         {syncSite(i, i.line, kind), c_.at.firstWarp, lanes(values_.guardedMask(i)), b_.getInt32(number)});
 }
 
 /// Lanes that run an operation which names lanes.
@@ -206,7 +206,7 @@ void EventCalls::meeting(const Instruction& i) {
   const int8_t named = i.info().form.memberMask;
   if (!hearsAll() || named < 0) return;
   LlvmValue members = operands_.operand(i, static_cast<size_t>(named), Type::u32, {});
-  tell("ordito_tell_meeting", {words({i.line, functionOf(i)}), c_.at.group, lanes(values_.guardedMask(i)),
+  tell("ordito_tell_meeting", {words({i.line, functionOf(i)}), c_.at.firstWarp, lanes(values_.guardedMask(i)),
                                c_.inMemory(members), b_.getInt32(i.op == isa::Op::BarWarpSync)});
 }
 
@@ -221,8 +221,8 @@ void EventCalls::barrier(const ir::Terminator& end, const Parts& mask, bool ends
   LlvmValue arrivals =
       ends ? c_.scratchAddress(plan_.kept.spills.arrivals) : llvm::ConstantPointerNull::get(b_.getPtrTy());
   tell("ordito_tell_barrier",
-       {syncSite(i, end.line, isArrival ? SyncKind::BarrierArrive : SyncKind::BarrierWait), c_.at.group, lanes(mask),
-        valueOf(operandNamed(i, "a"), 16), valueOf(operandNamed(i, "b"), 0), arrivals});
+       {syncSite(i, end.line, isArrival ? SyncKind::BarrierArrive : SyncKind::BarrierWait), c_.at.firstWarp,
+        lanes(mask), valueOf(operandNamed(i, "a"), 16), valueOf(operandNamed(i, "b"), 0), arrivals});
 }
 
 void EventCalls::beginBarriers() {

@@ -55,13 +55,13 @@ void FunctionCalls::result(const Instruction& i, const Parts& values) {
     return values_.defineVector(list[0].reg, results);
   }
   if (!plan_.memory.privateSlots.isPrivate[list[0].symbol.index]) {
-    for (unsigned p = 0; p < coarsening_; ++p)
+    for (unsigned p = 0; p < warps(); ++p)
       general_.scatter(paramAddress(list[0], p), results[p], masks_.maskOf(c_.at.mask, p));
     return;
   }
   auto it = privates_.slots().find({list[0].symbol.index, 0});
   if (it == privates_.slots().end()) return;  // nobody reads it
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     auto* type = llvm::FixedVectorType::get(it->second.type, kLanes);
     LlvmValue v = values_.convertBits(results[p], type);
     if (!c_.at.mask.empty()) v = b_.CreateSelect(c_.at.mask[p], v, b_.CreateLoad(type, it->second.parts[p]));
@@ -75,13 +75,12 @@ void FunctionCalls::emit(const Instruction& i) {
   if (name == "__assertfail") return emitAssertFail(i);
   if (name == "malloc" || name == "_Znwm" || name == "_Znam") {
     Parts out;
-    for (unsigned p = 0; p < coarsening_; ++p)
+    for (unsigned p = 0; p < warps(); ++p)
       out.push_back(calls_.callLanes("ordito_malloc", b_.getInt64Ty(), {argument(i, 0, Type::u64, p)}, p));
     return result(i, out);
   }
   if (name == "free" || name == "_ZdlPv" || name == "_ZdaPv" || name == "_ZdlPvm" || name == "_ZdaPvm") {
-    for (unsigned p = 0; p < coarsening_; ++p)
-      calls_.callLanes("ordito_free", nullptr, {argument(i, 0, Type::u64, p)}, p);
+    for (unsigned p = 0; p < warps(); ++p) calls_.callLanes("ordito_free", nullptr, {argument(i, 0, Type::u64, p)}, p);
     return;
   }
   if (const auto* function = machine::findDeviceFunction(name)) return emitDeviceRuntime(i, *function);
@@ -117,7 +116,7 @@ void FunctionCalls::emitDeviceRuntime(const Instruction& i, const machine::Devic
     c_.refuse(i, fmt::format("a call of '{}' with {} arguments instead of {}", function.name,
                              i.operands[2].elements.size(), function.signature.size() - 1));
   Parts out;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     auto tid = [&](isa::Special s) {
       return values_.convertBits(operands_.specialVector(s, p), values_.typeOf(Type::u64, true));
     };
@@ -137,7 +136,7 @@ void FunctionCalls::emitDeviceRuntime(const Instruction& i, const machine::Devic
 
 void FunctionCalls::emitPrintf(const Instruction& i) {
   Parts out;
-  for (unsigned p = 0; p < coarsening_; ++p)
+  for (unsigned p = 0; p < warps(); ++p)
     out.push_back(calls_.callLanes("ordito_printf", b_.getInt32Ty(),
                                    {argument(i, 0, Type::u64, p), argument(i, 1, Type::u64, p)}, p));
   result(i, out);
@@ -145,7 +144,7 @@ void FunctionCalls::emitPrintf(const Instruction& i) {
 
 /// __assertfail(message, file, line, function, char size): the first active lane reports and the launch ends.
 void FunctionCalls::emitAssertFail(const Instruction& i) {
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue frame = values_.splat(b_.CreatePtrToInt(c_.frame, b_.getInt64Ty()));
@@ -187,7 +186,7 @@ bool FunctionCalls::emitVectorMath(const Instruction& i, const std::string& name
   if (!f && !isRoot) return false;
   const Type t = isDouble ? Type::f64 : Type::f32;
   Parts out;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     llvm::SmallVector<LlvmValue> arguments;
     for (unsigned k = 0; k < (f ? f->arguments : 1); ++k) arguments.push_back(argument(i, k, t, p));
     LlvmValue v = b_.CreateIntrinsic(f ? f->id : llvm::Intrinsic::sqrt, {values_.typeOf(t, true)}, arguments);
@@ -206,7 +205,7 @@ void FunctionCalls::emitMath(const Instruction& i, const std::string& name) {
     return c == 'f' ? Type::f32 : c == 'd' ? Type::f64 : c == 'i' ? Type::u32 : Type::u64;
   };
   Parts out;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     llvm::SmallVector<LlvmValue> arguments;
     if (scalar) {
       for (size_t k = 1; k < scalar->signature.size(); ++k)

@@ -219,7 +219,8 @@ class Jit final : public machine::Engine {
                         : options_.cacheFolder.empty() ? CodeCache::defaultFolder()
                                                        : options_.cacheFolder;
     maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu), CodeCache(folder), options_);
-    base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features).add(options_.coarsening);
+    base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features);
+    for (const unsigned factor : options_.coarsening) base_.add(factor);
     if (options_.caches) maker_->cache().trim();
   }
 
@@ -332,7 +333,7 @@ class Jit final : public machine::Engine {
 Options optionsFromEnvironment(Options options) {
   const Environment e = readEnvironment();
   if (!e.cpu.empty()) options.cpu = e.cpu;
-  if (e.coarsening) options.coarsening = e.coarsening;
+  if (e.coarsening) options.coarsening = {e.coarsening};
   if (!e.cache.empty()) options.cacheFolder = e.cache;
   options.caches &= e.cache != "off";
   options.delay += std::chrono::milliseconds(e.compileDelay);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "machine/kernel.hpp"
 
@@ -22,7 +23,8 @@ enum class BaselineCode {
 /// has.
 struct Options {
   std::string cpu = {};
-  unsigned coarsening = 0;                 // warps that advance together; 0 = chosen for each kernel
+  /// How many warps advance together, by region in turn; empty: as many as are best.
+  std::vector<unsigned> coarsening = {};
   bool caches = false;                     // look for compiled kernels on disk, and leave them there (code_cache.hpp)
   std::filesystem::path cacheFolder = {};  // empty: ordito/ in $XDG_CACHE_HOME or ~/.cache
   BaselineCode baseline = BaselineCode::Never;

@@ -27,7 +27,7 @@ void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsign
     LlvmValue step = b_.CreateSExtOrTrunc(values_.baseOf(advance.step, 0, 0), b_.getInt64Ty());
     ahead = b_.CreateMul(step, b_.CreateMul(ahead, b_.getInt64(simt::cost::kPrefetchedIterations)));
   }
-  for (unsigned p = 0; p < (a.warpVarying ? coarsening_ : 1); ++p)
+  for (unsigned p = 0; p < (a.warpVarying ? warps() : 1); ++p)
     for (unsigned g = 0; g < a.groups; ++g) {
       const unsigned width = kLanes / a.groups;
       const auto [low, high] = std::minmax_element(a.pattern.begin() + g * width, a.pattern.begin() + (g + 1) * width);
@@ -69,13 +69,12 @@ void LoadsAndStores::loadBases(const Load& l, unsigned k) {
   const ValueId v = l.targets[k].reg;
   const unsigned groups = shapes_[v].groups, width = kLanes / groups;
   const bool invariant = l.address.space == Space::Param;
-  const bool isOfAllWarps = values_.partsOf(v) == 1 && coarsening_ > 1;
+  const bool isOfAllWarps = values_.partsOf(v) == 1 && warps() > 1;
   // A group whose lanes are all off may hold a wild address.
   const bool mayBeRefused = !l.allowance.refused.empty();
-  const bool mayBeOff =
-      mayBeRefused || (!l.mask.empty() && !invariant && (coarsening_ > 1 || groups > 1) && !isOfAllWarps);
+  const bool mayBeOff = mayBeRefused || (!l.mask.empty() && !invariant && (warps() > 1 || groups > 1) && !isOfAllWarps);
   CachedValue h;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     if (p >= values_.partsOf(v)) {
       h.bases.push_back(h.bases[0]);
       continue;
@@ -101,7 +100,7 @@ void LoadsAndStores::loadVectors(const Load& l) {
   const Instruction& i = l.i;
   auto isGeneral = [&](const Operand& o) { return o.kind == Operand::Kind::Register && !shapes_[o.reg].isGrouped(); };
   std::vector<Parts> vectors(l.targets.size());
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     const std::vector<LlvmValue> together = loadTogether(l, p);
     for (unsigned k = 0; k < l.targets.size(); ++k) {
       if (!isGeneral(l.targets[k])) continue;
@@ -156,7 +155,7 @@ void LoadsAndStores::store(const Instruction& i) {
   const Parts mask =
       events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, values_.guardedMask(i), all, told}).mask;
   alignment_.check(i, 0, all, mask);
-  for (unsigned p = 0; p < coarsening_; ++p) storeElements(i, a, access, p, told.empty() ? elementsOf(p) : told, mask);
+  for (unsigned p = 0; p < warps(); ++p) storeElements(i, a, access, p, told.empty() ? elementsOf(p) : told, mask);
   if (isOrdered(i)) c_.compilerFence();
 }
 
@@ -189,7 +188,7 @@ void LoadsAndStores::loadNeighbours(const Instruction& i) {
   const Parts mask = values_.guardedMask(i);
   alignment_.check(i, 1, isa::bytes(i.type[0]), mask);
   std::vector<Parts> loaded(group.size());
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     const auto words = general_.loadWords(addresses_.addressVector(a, p, group[0]->operands[1].offset),
                                           static_cast<unsigned>(group.size()), masks_.maskOf(mask, p));
     for (size_t k = 0; k < group.size(); ++k) {

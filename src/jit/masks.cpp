@@ -37,21 +37,21 @@ LlvmValue Masks::anyLane(const Parts& mask) {
   return anyLane(all);
 }
 
-/// A select rather than an `and`: it says "b where a holds, else nothing", also where `b` is poison. That happens to lanes
-/// that are off, and to a warp of a coarsened batch that is not in the block: nobody gave its registers a value there. An
-/// `and` would be poison too, and LLVM takes a branch on poison for code that cannot be reached.
+/// A select rather than an `and`: it says "b where a holds, else nothing", also where `b` is poison. That happens to
+/// lanes that are off, and to a warp of a coarsened batch that is not in the block: nobody gave its registers a value
+/// there. An `and` would be poison too, and LLVM takes a branch on poison for code that cannot be reached.
 LlvmValue Masks::both(LlvmValue a, LlvmValue b) { return a ? b_.CreateSelect(a, b, noLanes()) : b; }
 
 Parts Masks::both(const Parts& a, const Parts& b) {
   if (b.empty()) return a;
   Parts r;
-  for (unsigned p = 0; p < coarsening_; ++p) r.push_back(both(maskOf(a, p), b[p]));
+  for (unsigned p = 0; p < warps(); ++p) r.push_back(both(maskOf(a, p), b[p]));
   return r;
 }
 
 Parts Masks::butNot(const Parts& a, const Parts& b) {
   Parts r;
-  for (unsigned p = 0; p < coarsening_; ++p) r.push_back(both(maskOf(a, p), b_.CreateNot(b[p])));
+  for (unsigned p = 0; p < warps(); ++p) r.push_back(both(maskOf(a, p), b_.CreateNot(b[p])));
   return r;
 }
 

@@ -93,7 +93,7 @@ Allowance MatrixFragments::raise(const Instruction& i, size_t registers, size_t 
     for (next = first + 1; next < count && (next - first) * bits < 128 && follows(next);) ++next;
     Address a;
     a.space = addresses_.addressOf(i, address).space;
-    for (unsigned p = 0; p < coarsening_; ++p)
+    for (unsigned p = 0; p < warps(); ++p)
       a.vectors.push_back(elementAddresses(memoryOf(i, registers, address, p), first));
     const unsigned bytes = std::max(1u, (next - first) * bits / 8);
     const Allowance one = events_.raise(i, {kind, a, 0, values_.guardedMask(i), bytes});
@@ -112,7 +112,7 @@ void MatrixFragments::load(const Instruction& i) {
   std::vector<Parts> results(f.registers);
   const Parts& mask = allowance.mask;
   alignment_.check(i, 1, std::max(1u, isa::bytes(f.element)), mask);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     const FragmentMemory m = memoryOf(i, 0, 1, p);
     for (unsigned r = 0; r < f.registers; ++r) {
       if (r >= distinct) {
@@ -138,7 +138,7 @@ void MatrixFragments::store(const Instruction& i) {
   const Fragment f = ptx::fragmentOf(i, 1);
   const Parts mask = raise(i, 1, 0, machine::AccessKind::Store).mask;
   alignment_.check(i, 0, std::max(1u, isa::bytes(f.element)), mask);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     const FragmentMemory m = memoryOf(i, 1, 0, p);
     Source s;
     s.part = p;

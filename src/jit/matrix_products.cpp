@@ -334,7 +334,7 @@ llvm::Function* MatrixProducts::functionFor(const Instruction& i, llvm::ArrayRef
 void MatrixProducts::emit(const Instruction& i) {
   const Fragment d = ptx::fragmentOf(i, 0);
   std::vector<Parts> results(d.registers);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     std::vector<LlvmValue> arguments;

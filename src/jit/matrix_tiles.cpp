@@ -55,7 +55,7 @@ Allowance MatrixTiles::raise(const Instruction& i, size_t address, unsigned matr
   Parts mask = all;
   if (matrices * 8 < kLanes) {
     LlvmValue names = values_.patternVector(named, b_.getInt1Ty());
-    mask = mask.empty() ? Parts(coarsening_, names) : masks_.both(mask, Parts(coarsening_, names));
+    mask = mask.empty() ? Parts(warps(), names) : masks_.both(mask, Parts(warps(), names));
   }
   return events_.whole(
       all, events_.raise(i, {kind, addresses_.addressOf(i, address), i.operands[address].offset, mask, 16}));
@@ -65,7 +65,7 @@ void MatrixTiles::load(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
   const Allowance allowance = raise(i, 1, count, machine::AccessKind::MatrixLoad);
   std::vector<Parts> results(count);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue addresses = rowAddresses(i, 1, p, count, allowance.mask);
     for (unsigned m = 0; m < count; ++m) {
       std::vector<LlvmValue> rows;
@@ -81,7 +81,7 @@ void MatrixTiles::load(const Instruction& i) {
 void MatrixTiles::store(const Instruction& i) {
   const unsigned count = static_cast<unsigned>(i.mods.name(ModifierKind::TileCount)[1] - '0');
   const Parts mask = raise(i, 0, count, machine::AccessKind::MatrixStore).mask;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue addresses = rowAddresses(i, 0, p, count, mask);
     Source s;
     s.part = p;
@@ -96,7 +96,7 @@ void MatrixTiles::store(const Instruction& i) {
 
 void MatrixTiles::move(const Instruction& i) {
   std::vector<Parts> results(1);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     results[0].push_back(transposed(operands_.exactBits(i.operands[1], Type::u32, s)));

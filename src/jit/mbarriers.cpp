@@ -96,7 +96,7 @@ void Mbarriers::emit(const Instruction& i) {
       form->operand < i.operands.size() && i.operands[form->operand].kind != ptx::Operand::Kind::None;
   Parts results;
   c_.at.mask = mask;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue operandValue =
@@ -114,7 +114,7 @@ void Mbarriers::emit(const Instruction& i) {
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   if (result == ir::kNoValue) return;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue v = results[p];
     if (f_.values[result].type == Type::pred) v = b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
     v = values_.convertBits(v, values_.valueType(result, true));

@@ -21,11 +21,12 @@
 namespace ordito::jit {
 namespace {
 
-/// What the plan may assume of a kernel `coarsening` of whose warps advance together.
-simt::Facts factsOf(const Analysed& kernel, unsigned coarsening, const Target& target, Effort effort) {
+/// What the plan may assume of a kernel.
+simt::Facts factsOf(const Analysed& kernel, const simt::CoarseningFactors& coarsening, const Target& target,
+                    Effort effort) {
   simt::Facts facts;
   facts.launch = kernel.launch;
-  facts.launch.coarsening = coarsening;
+  facts.coarsening = coarsening;
   facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512, .slowMaskedStores = target.slowMaskedStores};
   facts.counters = kernel.counters;
   facts.accesses = kernel.accesses;
@@ -37,10 +38,11 @@ simt::Facts factsOf(const Analysed& kernel, unsigned coarsening, const Target& t
   return facts;
 }
 
-/// The kernel for blocks whose warps run as one group; nothing where that makes no difference. Listeners hear of
+/// The kernel for blocks whose warps all advance together; nothing where that makes no difference. Listeners hear of
 /// barriers.
-std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned coarsening, const Target& target) {
-  if (kernel.launch.warps() != coarsening || kernel.counters || kernel.accesses) return std::nullopt;
+std::optional<Analysed> withoutBarriers(const Analysed& kernel, const simt::CoarseningFactors& coarsening,
+                                        const Target& target) {
+  if (!coarsening.areAll(kernel.launch.warps()) || kernel.counters || kernel.accesses) return std::nullopt;
   // The end of a region is where counts from copies of shared memory are added up.
   const simt::Facts facts = factsOf(kernel, coarsening, target, Effort::Optimised);
   const ir::Definitions definitions(kernel.function);
@@ -53,11 +55,14 @@ std::optional<Analysed> withoutBarriers(const Analysed& kernel, unsigned coarsen
   return Analysed{std::move(*function), std::move(syncPoints), kernel.launch, kernel.layout};
 }
 
-unsigned coarseningFor(const Analysed& kernel, unsigned asked, const Target& target, Effort effort) {
+simt::CoarseningFactors coarseningFor(const Analysed& kernel, const std::vector<unsigned>& asked, const Target& target,
+                                      Effort effort) {
   // What is told of a block is the same each time if its warps run one after the other.
-  if (kernel.syncPoints.diverges() || kernel.accesses || effort == Effort::Baseline) return 1;
-  if (asked) return kernel.launch.warps() % asked == 0 ? asked : 1;
-  return simt::chooseCoarsening(kernel.function, kernel.syncPoints, factsOf(kernel, 1, target, effort)).factor;
+  if (kernel.syncPoints.diverges() || kernel.accesses || effort == Effort::Baseline) return {};
+  if (!asked.empty())
+    return simt::CoarseningFactors::inTurn(asked, kernel.syncPoints.resumePoints.size(), kernel.launch.warps());
+  return simt::factorsOf(
+      simt::chooseCoarsening(kernel.function, kernel.syncPoints, factsOf(kernel, {}, target, effort)));
 }
 
 }  // namespace
@@ -101,17 +106,18 @@ size_t instructionCount(const ir::Function& f) {
   for (const ir::Block& block : f.blocks) count += block.code.size() + 1;
   return count;
 }
-Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& target, std::string symbol,
-                        Effort effort) {
-  const unsigned coarsening = coarseningFor(analysed, asked, target, effort);
+
+Expected<Emission> emit(const Analysed& analysed, const std::vector<unsigned>& asked, const Target& target,
+                        std::string symbol, Effort effort) {
+  const simt::CoarseningFactors coarsening = coarseningFor(analysed, asked, target, effort);
   const auto joined = withoutBarriers(analysed, coarsening, target);
   const Analysed& kernel = joined ? *joined : analysed;
   Emission made;
   made.code = std::make_unique<llvm::Module>(kernel.function.kernel->name, *made.context);
   made.symbol = std::move(symbol);
   made.threads = threadsOf({kernel.launch.block[0], kernel.launch.block[1], kernel.launch.block[2]});
-  auto kernelFor = [&](unsigned warps) {
-    simt::Facts facts = factsOf(kernel, warps, target, effort);
+  auto kernelFor = [&](const simt::CoarseningFactors& factors) {
+    simt::Facts facts = factsOf(kernel, factors, target, effort);
     facts.dropsBarriers = joined.has_value();
     return simt::Kernel(kernel.function, kernel.syncPoints, facts);
   };
@@ -121,10 +127,10 @@ Expected<Emission> emit(const Analysed& analysed, unsigned asked, const Target& 
     KernelParts parts(*made.code, plan, kernel.layout, target);
     made.emitted = Emitter(parts).emit(made.symbol);
     if (simt::runsApart(plan.code)) {
-      const simt::Kernel single = kernelFor(1);
+      const simt::Kernel single = kernelFor({});
       const simt::Plan planOfOne = simt::makePlan(single);
       KernelParts partsOfOne(*made.code, planOfOne, kernel.layout, target);
-      const EmittedKernel needs = Emitter(partsOfOne).emitApart(nameOfApart(made.symbol), coarsening);
+      const EmittedKernel needs = Emitter(partsOfOne).emitApart(nameOfApart(made.symbol), coarsening.at(0));
       made.emitted.scratchBytes = std::max(made.emitted.scratchBytes, needs.scratchBytes);
       made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
     }

@@ -50,9 +50,9 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
 /// How many instructions of PTX, after inlining.
 size_t instructionCount(const ir::Function& f);
 
-/// `coarsening` warps advance together; 0: as many as are best for the kernel. `symbol` is the name of the function
-/// that runs a block. The error kNotSupported refuses the kernel.
-Expected<Emission> emit(const Analysed& analysed, unsigned coarsening, const Target& target, std::string symbol,
-                        Effort effort);
+/// `coarsening`: how many warps advance together, by region in turn; empty: as many as are best. `symbol` is the name
+/// of the function that runs a block. The error kNotSupported refuses the kernel.
+Expected<Emission> emit(const Analysed& analysed, const std::vector<unsigned>& coarsening, const Target& target,
+                        std::string symbol, Effort effort);
 
 }  // namespace ordito::jit

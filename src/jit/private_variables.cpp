@@ -8,7 +8,7 @@ using Operand = ptx::Operand;
 void PrivateVariables::makeSlots() {
   for (const auto& [key, type] : plan_.memory.privateSlots.types) {
     Slot slot{values_.memoryType(type), {}};
-    for (unsigned p = 0; p < coarsening_; ++p)
+    for (unsigned p = 0; p < plan_.facts.coarsening.most(); ++p)
       slot.parts.push_back(
           llvm::IRBuilder<>(c_.entry).CreateAlloca(llvm::FixedVectorType::get(slot.type, kLanes), nullptr, "private"));
     privateSlots_[key] = slot;
@@ -33,7 +33,7 @@ void PrivateVariables::load(const Instruction& i) {
     if (targets[k].kind != Operand::Kind::Register) continue;
     Slot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
     Parts parts;
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    for (unsigned p = 0; p < warps(); ++p) {
       LlvmValue x = values_.convertBits(b_.CreateLoad(llvm::FixedVectorType::get(slot.type, kLanes), slot.parts[p]),
                                         llvm::FixedVectorType::get(values_.memoryType(i.type[0]), kLanes));
       x = values_.extendLoaded(x, i, targets[k].reg, true);
@@ -58,7 +58,7 @@ void PrivateVariables::store(const Instruction& i) {
   for (unsigned k = 0; k < sources.size(); ++k) {
     Slot& slot = privateSlots_.at({key->first, key->second + int64_t{k} * isa::bytes(i.type[0])});
     auto* type = llvm::FixedVectorType::get(slot.type, kLanes);
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    for (unsigned p = 0; p < warps(); ++p) {
       Source s;
       s.part = p;
       LlvmValue x = values_.convertBits(operands_.exactBits(sources[k], i.type[0], s), type);

@@ -117,7 +117,7 @@ LlvmValue PureInstructions::result(const Instruction& i, const Definitions& d, s
 
 void PureInstructions::emitVectors(const Instruction& i, const Definitions& d) {
   std::vector<Parts> vectors(d.values.size());
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     const PureResults r = body(i, s);
@@ -130,7 +130,7 @@ void PureInstructions::emitBases(const Instruction& i, const Definitions& d) {
   const ir::Shape shape = shapes_[d.values[0]];
   const bool elementwise = isElementwise(i, shape);
   std::vector<CachedValue> cached(d.values.size());
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     if (p >= values_.partsOf(d.values[0])) {
       for (CachedValue& h : cached) h.bases.push_back(h.bases[0]);
       continue;
@@ -168,8 +168,7 @@ void PureInstructions::checkWidening(const std::vector<Parts>& bases, LlvmValue 
   b_.CreateCondBr(b_.CreateFreeze(wraps), cold, on, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
   b_.SetInsertPoint(cold);
   if (!widened_)  // room for the bases of all warps and the active lanes of each
-    widened_ =
-        llvm::IRBuilder<>(c_.entry).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), coarsening_ * (kLanes + 1)));
+    widened_ = llvm::IRBuilder<>(c_.entry).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), warps() * (kLanes + 1)));
   unsigned slot = 0;
   auto keep = [&](LlvmValue v) { b_.CreateStore(v, b_.CreateConstGEP1_32(b_.getInt64Ty(), widened_, slot++)); };
   for (const Parts& part : bases)
@@ -237,7 +236,7 @@ void PureInstructions::emitWidening(const Instruction& i) {
     }
   if (!plan_.speculated[result]) checkWidening(wideBases, anyWraps, pattern, isSigned);
   CachedValue h;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     if (p >= values_.partsOf(result)) {
       h.bases.push_back(h.bases[0]);
       continue;
@@ -256,7 +255,7 @@ void PureInstructions::emitWidening(const Instruction& i) {
     }
   }
   if (plan_.kept.spills.isDual(result))
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    for (unsigned p = 0; p < warps(); ++p) {
       Source s;
       s.part = p;
       h.vectors.push_back(body(i, s)[0]);

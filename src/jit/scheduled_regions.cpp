@@ -70,7 +70,7 @@ void ScheduledRegions::emit(llvm::BasicBlock* round, llvm::PHINode* state, llvm:
   auto* together = c_.newBlock("together");
   b_.SetInsertPoint(scheduledIteration_);
   LlvmValue next = c_.helper("ordito_schedule_next", b_.getInt64Ty(), {laneScheduler()});
-  c_.at.group = b_.CreateTrunc(b_.CreateLShr(next, 48), b_.getInt32Ty());
+  c_.at.firstWarp = b_.CreateTrunc(b_.CreateLShr(next, 48), b_.getInt32Ty());
   LlvmValue lanes = b_.CreateTrunc(next, b_.getInt32Ty());
   LlvmValue resumePoint = b_.CreateAnd(b_.CreateTrunc(b_.CreateLShr(next, 32), b_.getInt32Ty()), b_.getInt32(0xFFFF));
   b_.CreateCondBr(b_.CreateICmpEQ(lanes, b_.getInt32(0)), together, select);
@@ -141,7 +141,7 @@ void ScheduledRegions::takeBarrierResults(uint32_t resumePoint, LlvmValue lanes)
     auto* vector = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
     LlvmValue at = b_.CreateInBoundsGEP(
         b_.getInt8Ty(), c_.scratchAddress(plan_.kept.spills.scheduler + rt::LaneScheduler::resultOffset()),
-        b_.CreateMul(c_.at.group, b_.getInt32(static_cast<uint32_t>(sizeof(rt::ScheduledWarp)))));
+        b_.CreateMul(c_.at.firstWarp, b_.getInt32(static_cast<uint32_t>(sizeof(rt::ScheduledWarp)))));
     LlvmValue result = b_.CreateAlignedLoad(vector, at, llvm::Align(4));
     ir::forEachDefinition(end.barrier, [&](ValueId v, unsigned) {
       if (values_.slots()[v].vectors.empty() || !plan_.kept.liveness.crossesResume[v]) return;

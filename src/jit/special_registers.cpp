@@ -9,7 +9,7 @@ using isa::Type;
 LlvmValue Operands::specialBase(isa::Special s, unsigned part) {
   using isa::Special;
   const auto [bx, by, bz] = shapes_.launch().block;
-  LlvmValue warp = b_.CreateAdd(b_.CreateMul(c_.at.group, b_.getInt32(coarsening_)), b_.getInt32(part));
+  LlvmValue warp = c_.warp(part);
   LlvmValue first = b_.CreateMul(warp, b_.getInt32(kLanes), "", true, true);
   auto rem = [&](LlvmValue v, uint32_t n) { return b_.CreateURem(v, b_.getInt32(n)); };
   auto div = [&](LlvmValue v, uint32_t n) { return b_.CreateUDiv(v, b_.getInt32(n)); };
@@ -82,7 +82,7 @@ LlvmValue Operands::specialVector(isa::Special s, unsigned part) {
     return values_.patternVector(p, b_.getInt32Ty());
   };
   const auto [bx, by, bz] = shapes_.launch().block;
-  LlvmValue warp = b_.CreateAdd(b_.CreateMul(c_.at.group, b_.getInt32(coarsening_)), b_.getInt32(part));
+  LlvmValue warp = c_.warp(part);
   LlvmValue thread =
       b_.CreateAdd(values_.splat(b_.CreateMul(warp, b_.getInt32(kLanes))), lanes([](unsigned l) { return l; }));
   auto by32 = [&](uint32_t n) { return values_.constant(Type::u32, n, true); };

@@ -1,28 +1,24 @@
-// What lives across a barrier, for each group of warps in the block's scratch memory: its home.
+// What lives across a barrier, for each warp in the block's scratch memory: its spill slot.
 #include "jit/spill_slots.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace ordito::jit {
 
 namespace {
 
-/// Calls f(slot, byte offset in the home) for each slot of a value.
+/// Calls f(slot, byte offset in the spill slot) for what a warp has of a value: its bases, then its vector.
 template <class F>
-void forEachSlot(const Slots& slots, F&& f) {
+void forEachSlot(const Slots& slots, unsigned part, F&& f) {
   size_t offset = 0;
-  std::set<llvm::AllocaInst*> seen;
-  for (const auto& part : slots.bases)
-    for (llvm::AllocaInst* slot : part)
-      if (seen.insert(slot).second) f(slot, offset), offset += 8;
-  offset = llvm::alignTo(offset, 64);
-  for (llvm::AllocaInst* slot : slots.vectors) f(slot, offset), offset += 8 * kLanes;
+  if (!slots.bases.empty())
+    for (llvm::AllocaInst* slot : slots.bases[part]) f(slot, offset), offset += 8;
+  if (!slots.vectors.empty()) f(slots.vectors[part], llvm::alignTo(offset, simt::cost::kCacheLine));
 }
 
 }  // namespace
 
-/// Has this region done no more to the phi `v` than to give it the value that it found in the same home?
+/// Has this region done no more to the phi `v` than to give it the value that it found in the same spill slot?
 bool SpillSlots::isWhereItWas(ValueId v) const {
   const ir::Definition& definition = plan_.definitions[v];
   const ir::Phi* phi = definition.phi;
@@ -39,20 +35,21 @@ bool SpillSlots::isWhereItWas(ValueId v) const {
   return true;
 }
 
-LlvmValue SpillSlots::addressOf(ValueId v) {
-  return c_.scratchOfGroup(plan_.kept.spills.offset(v), plan_.kept.spills.bytes(v));
+LlvmValue SpillSlots::addressOf(ValueId v, unsigned part) {
+  return c_.scratchOfWarp(plan_.kept.spills.offset(v), plan_.kept.spills.bytes(v), part);
 }
 
-/// Keeps what the region at `point` will read, for this group. With a mask, each of its lanes keeps its own; bases are
+/// Keeps what the region at `point` will read, for these warps. With a mask, each of its lanes keeps its own; bases are
 /// then the same for all lanes, whenever they come (ir/sync_points.hpp).
 void SpillSlots::spill(uint32_t resumePoint, const Parts& mask) {
   for (ValueId v : plan_.kept.liveness.at[resumePoint]) {
     if (!isDefinedHere(v) || !plan_.kept.spills.isKept(v) || isWhereItWas(v)) continue;
-    forEachSlot(values_.slots()[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
-      keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addressOf(v), offset),
-                mask.empty() || !value->getType()->isVectorTy() ? nullptr : mask[0]);
-    });
+    for (unsigned p = 0; p < warps(); ++p)
+      forEachSlot(values_.slots()[v], p, [&](llvm::AllocaInst* slot, size_t offset) {
+        LlvmValue value = b_.CreateLoad(slot->getAllocatedType(), slot);
+        keepLanes(value, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addressOf(v, p), offset),
+                  mask.empty() || !value->getType()->isVectorTy() ? nullptr : mask[p]);
+      });
   }
 }
 
@@ -63,10 +60,11 @@ void SpillSlots::reload(uint32_t resumePoint) {
       continue;
     }
     if (!plan_.kept.spills.isKept(v)) continue;
-    forEachSlot(values_.slots()[v], [&](llvm::AllocaInst* slot, size_t offset) {
-      LlvmValue spillSlot = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addressOf(v), offset);
-      b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), spillSlot, llvm::Align(8)), slot);
-    });
+    for (unsigned p = 0; p < warps(); ++p)
+      forEachSlot(values_.slots()[v], p, [&](llvm::AllocaInst* slot, size_t offset) {
+        LlvmValue spillSlot = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addressOf(v, p), offset);
+        b_.CreateStore(b_.CreateAlignedLoad(slot->getAllocatedType(), spillSlot, llvm::Align(8)), slot);
+      });
   }
 }
 

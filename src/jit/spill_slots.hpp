@@ -1,4 +1,4 @@
-// What lives across a barrier, for each group of warps in the block's scratch memory: its spill slot.
+// What lives across a barrier, for each warp in the block's scratch memory: its spill slot.
 #pragma once
 
 #include "jit/instructions.hpp"
@@ -11,7 +11,8 @@ class SpillSlots : private Chapter {
 
   void spill(uint32_t resumePoint, const Parts& mask = {});
   void reload(uint32_t resumePoint);
-  LlvmValue addressOf(ValueId v);
+  /// Of the spill slot of one of the warps that advance together.
+  LlvmValue addressOf(ValueId v, unsigned part = 0);
   void keepLanes(LlvmValue value, LlvmValue spillSlot, LlvmValue mask);
   /// Does the region being emitted give the value?
   bool isDefinedHere(ValueId v) const { return c_.at.region->defines(plan_.definitions[v]); }

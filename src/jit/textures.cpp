@@ -72,7 +72,7 @@ void Textures::fetch(const Instruction& i, size_t offset) {
   const Parts mask = values_.guardedMask(i);
   events_.raiseImage(i, machine::Counter::TextureRequests);
   std::vector<Parts> results(count);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue handles = imageHandles(i.operands[2].elements[0], p);
     LlvmValue coordinates = imageNumbers(&i.operands[2].elements.back(), i.type[3], p);
     LlvmValue none = llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -95,7 +95,7 @@ void Textures::defineResidency(const Instruction& i) {
   const Operand& resident = i.operands[1];
   if (resident.kind != Operand::Kind::Register) return;
   Parts parts;
-  for (unsigned p = 0; p < coarsening_; ++p)
+  for (unsigned p = 0; p < warps(); ++p)
     parts.push_back(i.guard ? b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], masks_.allOnes(),
                                               values_.vectorOf(i.prior.back(), p))
                             : masks_.allOnes());
@@ -105,7 +105,7 @@ void Textures::defineResidency(const Instruction& i) {
 void Textures::query(const Instruction& i) {
   const Parts mask = values_.guardedMask(i);
   std::vector<Parts> results(1);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     auto* answers = c_.laneArrays(b_.getInt32Ty(), 1);
     LlvmValue level = i.op == Op::TxqLevel ? imageNumbers(&i.operands[2], Type::u32, p)
                                            : llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -136,7 +136,7 @@ void Textures::loadSurface(const Instruction& i) {
   const Parts mask = values_.guardedMask(i);
   events_.raiseImage(i, machine::Counter::SurfaceLoadRequests);
   std::vector<Parts> results(count);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue places = surfacePlaces(i, 1, each * count, mask, p);
     LlvmValue there = b_.CreateICmpNE(places, values_.constant(Type::u64, 0, true));
     for (unsigned k = 0; k < count; ++k) {
@@ -154,7 +154,7 @@ void Textures::storeSurface(const Instruction& i) {
                  each = isa::bytes(i.type[0]);
   const Parts mask = values_.guardedMask(i);
   events_.raiseImage(i, machine::Counter::SurfaceStoreRequests);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue places = surfacePlaces(i, 0, each * count, mask, p);
     if (i.op == Op::SustFormatted) {
       auto* array = c_.laneArrays(b_.getInt64Ty(), 1);
@@ -183,7 +183,7 @@ void Textures::reduceSurface(const Instruction& i) {
   llvm::Type* element = b_.getIntNTy(isa::bits(i.type[0]));
   const Parts mask = values_.guardedMask(i);
   events_.raiseImage(i, machine::Counter::SurfaceReductionRequests);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue places = surfacePlaces(i, 0, isa::bytes(i.type[0]), mask, p);

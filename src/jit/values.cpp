@@ -38,14 +38,14 @@ void Values::forget(ValueId v) {
 void Values::makeSlots() {
   llvm::IRBuilder<> at(c_.entry);
   slots_.resize(f_.values.size());
+  const unsigned most = plan_.facts.coarsening.most();
   for (ValueId v = 0; v < f_.values.size(); ++v) {
     if (!plan_.kept.liveness.crossesBlock[v]) continue;
     const ir::Shape& s = shapes_[v];
     const bool isMask = f_.values[v].type == Type::pred;
     if (s.isGrouped()) {
-      std::vector<llvm::AllocaInst*> shared;
-      for (unsigned p = 0; p < coarsening_; ++p) {
-        if (p >= partsOf(v)) {
+      for (unsigned p = 0; p < most; ++p) {
+        if (p > 0 && simt::isShared(s)) {
           slots_[v].bases.push_back(slots_[v].bases[0]);
           continue;
         }
@@ -56,7 +56,7 @@ void Values::makeSlots() {
       }
     }
     if (!s.isGrouped() || plan_.kept.spills.isDual(v))
-      for (unsigned p = 0; p < coarsening_; ++p)
+      for (unsigned p = 0; p < most; ++p)
         slots_[v].vectors.push_back(
             at.CreateAlloca(isMask ? masks_.storageType() : valueType(v, true), nullptr, f_.values[v].name));
   }
@@ -100,11 +100,11 @@ CachedValue& Values::cached(ValueId v) {
   auto [it, isNew] = valueCache_.try_emplace(v);
   CachedValue& h = it->second;
   if (!isNew) return h;
-  h.vectors.assign(coarsening_, nullptr);
+  h.vectors.assign(warps(), nullptr);
   const Slots& s = slots_[v];
   const bool defined = !s.bases.empty() || !s.vectors.empty();
   if (shapes_[v].isGrouped()) {
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    for (unsigned p = 0; p < warps(); ++p) {
       Parts bases;
       for (unsigned g = 0; g < shapes_[v].groups; ++g) {
         if (!defined)
@@ -118,7 +118,7 @@ CachedValue& Values::cached(ValueId v) {
     }
   }
   if (!shapes_[v].isGrouped() || !s.vectors.empty())
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    for (unsigned p = 0; p < warps(); ++p) {
       if (s.vectors.empty())
         h.vectors[p] = llvm::Constant::getNullValue(valueType(v, true));
       else if (f_.values[v].type == Type::pred)
@@ -140,7 +140,7 @@ LlvmValue Values::vectorOf(ValueId v, unsigned part) {
 
 /// Gives `v` its value, in the block being emitted and, where others read it, in its slots.
 void Values::define(ValueId v, CachedValue value) {
-  value.vectors.resize(coarsening_, nullptr);
+  value.vectors.resize(warps(), nullptr);
   const bool keeps = c_.at.keeping && std::ranges::find(*c_.at.keeping, v) != c_.at.keeping->end();
   store(v, value, keeps ? c_.at.mask : Parts{});
   valueCache_[v] = std::move(value);
@@ -151,7 +151,7 @@ void Values::defineVector(ValueId v, Parts vectors) {
   if (shapes_[v].isGrouped()) {
     // A chapter made a vector where the analysis knows that all lanes of a group agree: keep the bases.
     const ir::Shape& s = shapes_[v];
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    for (unsigned p = 0; p < warps(); ++p) {
       Parts bases;
       for (unsigned g = 0; g < s.groups; ++g)
         bases.push_back(b_.CreateExtractElement(vectors[p], uint64_t{g} * kLanes / s.groups));
@@ -166,9 +166,9 @@ void Values::defineVector(ValueId v, Parts vectors) {
 /// Writes slots. With a mask, lanes outside of it keep what they had.
 void Values::store(ValueId v, const CachedValue& value, const Parts& mask) {
   const Slots& s = slots_[v];
-  for (unsigned p = 0; p < s.bases.size() && p < partsOf(v); ++p)
+  for (unsigned p = 0; p < (s.bases.empty() ? 0 : partsOf(v)); ++p)
     for (unsigned g = 0; g < s.bases[p].size(); ++g) b_.CreateStore(value.bases[p][g], s.bases[p][g]);
-  for (unsigned p = 0; p < s.vectors.size(); ++p) {
+  for (unsigned p = 0; p < (s.vectors.empty() ? 0 : warps()); ++p) {
     LlvmValue x = value.vectors[p];
     if (!x) x = fromBases(shapes_[v], value.bases[p], valueType(v, false));
     if (f_.values[v].type == Type::pred) x = masks_.toStorage(x);
@@ -233,7 +233,7 @@ void Values::defineElements(const Instruction& i, const std::vector<Parts>& valu
     const Operand& to = elementOf(i.operands[0], k);
     if (to.kind != Operand::Kind::Register) continue;
     Parts parts;
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    for (unsigned p = 0; p < warps(); ++p) {
       LlvmValue v = convertBits(values[k][p], valueType(to.reg, true));
       if (i.guard)
         v = b_.CreateSelect(conditionMask(i.guard.reg, i.guard.negated)[p], v, vectorOf(i.prior[definition], p));
@@ -247,7 +247,7 @@ void Values::defineElements(const Instruction& i, const std::vector<Parts>& valu
 /// Lanes on which `condition` (or its negation) holds.
 Parts Values::conditionMask(ValueId condition, bool negated) {
   Parts parts;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue m = vectorOf(condition, p);
     parts.push_back(negated ? b_.CreateNot(m) : m);
   }

@@ -42,7 +42,8 @@ class Values : private Emitting {
   CachedValue& cached(ValueId v);
   LlvmValue baseOf(ValueId v, unsigned part, unsigned group);
   LlvmValue vectorOf(ValueId v, unsigned part);
-  unsigned partsOf(ValueId v) const { return simt::partsOf(shapes_, v); }
+  /// How many of the warps that advance together have a value of their own.
+  unsigned partsOf(ValueId v) const { return simt::isShared(shapes_[v]) ? 1 : warps(); }
   Parts conditionMask(ValueId condition, bool negated);
   Parts guardedMask(const Instruction& i);
 

@@ -31,7 +31,7 @@ void WarpInstructions::shuffle(const Instruction& i) {
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { results.push_back(v); });
   const bool hasValue = i.operands[0].kind == ptx::Operand::Kind::Register;
   std::vector<Parts> out(results.size());
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue value = operands_.operand(i, 2, Type::b32, s);
@@ -104,7 +104,7 @@ size_t memberOperand(Op op) { return op == Op::Match ? 3 : 2; }
 void WarpInstructions::defineResult(const Instruction& i, ValueId result, const Parts& answers) {
   CachedValue h;
   Parts vectors;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue v = answers[p];
     if (shapes_[result].isGrouped()) {
       h.bases.push_back({values_.convertBits(v, values_.valueType(result, false))});
@@ -138,7 +138,7 @@ void WarpInstructions::vote(const Instruction& i) {
   const auto mode = i.mods.name(ModifierKind::VoteMode);
   const Parts active = values_.guardedMask(i);
   Parts answers;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]);
@@ -254,7 +254,7 @@ void WarpInstructions::match(const Instruction& i) {
   const bool hasMask = i.operands[0].kind == ptx::Operand::Kind::Register;
   const Parts active = values_.guardedMask(i);
   std::vector<Parts> out(results.size());
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]);
@@ -299,7 +299,7 @@ void WarpInstructions::redux(const Instruction& i) {
                       : (isSigned ? llvm::Intrinsic::vector_reduce_smax : llvm::Intrinsic::vector_reduce_umax);
   const Parts active = values_.guardedMask(i);
   Parts answers;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue v = operands_.operand(i, 1, Type::u32, s), members = memberMask(i, p);
@@ -330,7 +330,7 @@ void WarpInstructions::elect(const Instruction& i) {
   std::vector<Parts> results(2);
   ir::Pattern ids;
   for (unsigned l = 0; l < kLanes; ++l) ids[l] = l;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue lanes = active.empty() ? b_.getInt32(~0u) : masks_.laneBits(active[p]), members = memberMask(i, p);
     LlvmValue both = b_.CreateAnd(members->getType()->isVectorTy() ? values_.splat(lanes) : lanes, members);
     LlvmValue leader = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {both->getType()}, {both, b_.getFalse()});
@@ -341,7 +341,7 @@ void WarpInstructions::elect(const Instruction& i) {
   unsigned definition = 0;
   for (unsigned k = 0; k < 2; ++k) {
     if (i.operands[k].kind != ptx::Operand::Kind::Register) continue;
-    for (unsigned p = 0; p < coarsening_; ++p) {
+    for (unsigned p = 0; p < warps(); ++p) {
       LlvmValue& v = results[k][p];
       v = values_.convertBits(v, values_.valueType(i.operands[k].reg, true));
       if (i.guard)

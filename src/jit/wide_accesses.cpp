@@ -19,7 +19,7 @@ LlvmValue WideAccesses::join(LlvmValue low, LlvmValue high) {
 void WideAccesses::load(const Instruction& i, const Address& a, const Allowance& allowance) {
   const ValueId to = i.operands[0].reg;
   Parts results;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue half[2];
     for (unsigned k = 0; k < 2; ++k)
       half[k] = access_.load(a, p, i.operands[1].offset + 8 * int64_t{k}, b_.getInt64Ty(),
@@ -41,7 +41,7 @@ void WideAccesses::store(const Instruction& i) {
   const Parts mask =
       events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, values_.guardedMask(i), 16, told}).mask;
   alignment_.check(i, 0, 16, mask);
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     LlvmValue v = operands_.operand(i, 1, Type::b128, s);
@@ -64,7 +64,7 @@ void WideAccesses::atomic(const Instruction& i) {
   llvm::IRBuilder<> entry(c_.entry);
   auto* old = entry.CreateAlloca(llvm::ArrayType::get(pair, kLanes));
   Parts results;
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
     std::vector<LlvmValue> vectors{addresses_.addressVector(a, p, i.operands[1].offset)};

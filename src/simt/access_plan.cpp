@@ -216,7 +216,7 @@ class Finder {
     for (const RegionCode& region : in_.code.regions)
       for (const CodeBlock& block : region.blocks)
         for (const CodeOperation& o : block.operations)
-          if (o.op == CodeOp::Run) countTests(o, order, tests);
+          if (o.op == CodeOp::Run) countTests(o, in_.facts.coarsening.at(region.entries[0].resumePoint), order, tests);
     unsigned left = cost::kMostContiguityTests;
     for (const AccessPlan::Key& key : order) {
       Access& a = plan_.accesses.at(key);
@@ -225,7 +225,7 @@ class Finder {
     }
   }
 
-  void countTests(const CodeOperation& run, std::vector<AccessPlan::Key>& order,
+  void countTests(const CodeOperation& run, unsigned warps, std::vector<AccessPlan::Key>& order,
                   std::map<AccessPlan::Key, unsigned>& tests) {
     for (const Instruction& i : in_.function.blocks[run.block].code)
       for (const MemoryAccess& m : ptx::MemoryAccesses(i)) {
@@ -234,7 +234,7 @@ class Finder {
         if (a.way(run.a != kAllLanes || i.guard).way != Way::Tested) continue;
         unsigned& count = tests[key];
         if (count == 0) order.push_back(key);
-        count += a.count * in_.facts.launch.coarsening;
+        count += a.count * warps;
       }
   }
 

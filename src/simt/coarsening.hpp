@@ -6,20 +6,27 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/sync_points.hpp"
 #include "simt/facts.hpp"
 
 namespace ordito::simt {
 
+/// Of a region.
 struct Coarsening {
   unsigned factor = 1;      // warps
   std::string_view reason;  // in words
 };
 
-/// For the launch, processor and counters of `facts`, whose own factor does not matter.
-Coarsening chooseCoarsening(const ir::Function& function, const ir::SyncPoints& syncPoints, const Facts& facts);
+/// By resume point; for the launch, processor and counters of `facts`, whose own factors do not matter.
+std::vector<Coarsening> chooseCoarsening(const ir::Function& function, const ir::SyncPoints& syncPoints,
+                                         const Facts& facts);
+CoarseningFactors factorsOf(const std::vector<Coarsening>& regions);
 
-std::string print(const Coarsening& coarsening);
+/// By block: is it in a region where several warps advance together? Empty: none is.
+std::vector<char> coarsenedBlocks(const ir::Function& function, const ir::SyncPoints& syncPoints, const Facts& facts);
+
+std::string print(const std::vector<Coarsening>& regions);
 
 }  // namespace ordito::simt

@@ -14,8 +14,29 @@ using ir::Instruction;
 using ir::kLanes;
 using ir::ValueId;
 
+/// How many warps of a block advance together, by the resume point at which a region begins; see coarsening.hpp.
+class CoarseningFactors {
+ public:
+  CoarseningFactors() = default;
+  explicit CoarseningFactors(std::vector<unsigned> byResumePoint) : byResumePoint_(std::move(byResumePoint)) {}
+  /// Of `factors`, one for each resume point in turn, from the first again behind the last: those that divide the
+  /// block's warps, and 1 for the others.
+  static CoarseningFactors inTurn(const std::vector<unsigned>& factors, size_t resumePoints, unsigned warps);
+
+  unsigned at(uint32_t resumePoint) const {
+    return resumePoint < byResumePoint_.size() ? byResumePoint_[resumePoint] : 1;
+  }
+  unsigned most() const;
+  /// Do `warps` warps advance together everywhere?
+  bool areAll(unsigned warps) const;
+
+ private:
+  std::vector<unsigned> byResumePoint_;  // empty: 1 for all
+};
+
 struct Facts {
-  ir::LaunchShape launch;  // `coarsening`: the coarsening factor, see coarsening.hpp
+  ir::LaunchShape launch;
+  CoarseningFactors coarsening;
   Processor processor;
   bool counters = false;           // the code counts what it does
   bool accesses = false;           // it tells listeners of each access and synchronisation
@@ -27,8 +48,6 @@ struct Facts {
   size_t arrivalBytes = 0;         // that telling of barriers needs
 
   unsigned warps() const { return launch.warps(); }
-  /// Groups of warps that advance together.
-  unsigned groups() const { return launch.warps() / launch.coarsening; }
 };
 
 /// `bytes` rounded up to a multiple of `unit`.

@@ -35,7 +35,7 @@ bool leavesNoTrace(const ir::Function& f, BlockId b) {
 Parting findParting(const ir::Function& f, const ir::SyncPoints& syncPoints, const ir::Shapes& shapes,
                     const Facts& facts) {
   Parting p;
-  p.isAllowed = facts.launch.coarsening > 1 && syncPoints.resumePoints.size() == 1 && !syncPoints.diverges() &&
+  p.isAllowed = facts.coarsening.most() > 1 && syncPoints.resumePoints.size() == 1 && !syncPoints.diverges() &&
                 !facts.counters && !facts.dropsBarriers;
   p.startsAnew.assign(f.blocks.size(), 0);
   for (BlockId b = 0; p.isAllowed && b < f.blocks.size(); ++b)

@@ -7,6 +7,7 @@
 #include "ir/definitions.hpp"
 #include "simt/access_plan.hpp"
 #include "simt/build_code.hpp"
+#include "simt/coarsening.hpp"
 #include "simt/code.hpp"
 #include "simt/early_exits.hpp"
 #include "simt/facts.hpp"
@@ -69,7 +70,7 @@ struct Kernel {
       : function(function),
         syncPoints(syncPoints),
         facts(facts),
-        shapes(function, facts.launch, &syncPoints),
+        shapes(function, facts.launch, &syncPoints, coarsenedBlocks(function, syncPoints, facts)),
         definitions(function) {}
   const ir::Function& function;
   const ir::SyncPoints& syncPoints;

@@ -47,7 +47,7 @@ std::vector<char> findDual(const ir::Function& f, const ir::Shapes& shapes) {
 bool areAlike(const SpillSlots& slots, const ir::Function& f, const ir::Shapes& shapes, ValueId a, ValueId b) {
   const ir::Shape &x = shapes[a], &y = shapes[b];
   return f.values[a].type == f.values[b].type && x.isGrouped() == y.isGrouped() && x.groups == y.groups &&
-         x.pattern == y.pattern && partsOf(shapes, a) == partsOf(shapes, b) && slots.isDual(a) == slots.isDual(b);
+         x.pattern == y.pattern && isShared(x) == isShared(y) && slots.isDual(a) == slots.isDual(b);
 }
 
 void joinPhis(Classes& classes, const SpillSlots& slots, const SpillSlots::Inputs& in) {
@@ -75,29 +75,23 @@ constexpr size_t kWord = 8, kVector = kWord * kLanes;
 
 }  // namespace
 
-unsigned partsOf(const ir::Shapes& shapes, ValueId v) {
-  return shapes[v].isGrouped() && !shapes[v].warpVarying ? 1 : shapes.launch().coarsening;
-}
-
-size_t SpillSlots::stride(size_t bytesPerGroup) {
-  return roundedUp(bytesPerGroup, bytesPerGroup > cost::kPackedSpill ? cost::kCacheLine : 4);
+size_t SpillSlots::stride(size_t bytesPerWarp) {
+  return roundedUp(bytesPerWarp, bytesPerWarp > cost::kPackedSpill ? cost::kCacheLine : 4);
 }
 
 SpillSlots::SpillSlots(const Inputs& in) : dual_(findDual(in.function, in.shapes)) {
   constexpr size_t kLine = cost::kCacheLine;
   const size_t count = in.function.values.size();
-  const unsigned groups = in.facts.groups();
   kept_.assign(count, 0), bytes_.assign(count, 0), offset_.assign(count, 0);
   for (ValueId v = 0; v < count; ++v) {
     const ir::Shape& s = in.shapes[v];
     // What all warps share stays in its place, unless warps can be diverged.
     kept_[v] = in.liveness.crossesResume[v] && !in.rematerialised[v] &&
                (!s.isGrouped() || s.warpVarying || dual_[v] || in.syncPoints.diverges());
-    if (kept_[v]) bytes_[v] = bytesOf(in, v);
+    if (kept_[v]) bytes_[v] = bytesOf(s, v);
   }
   dummy = allocate(kLine, 1);
-  liveBytes = size_t{4} * in.facts.launch.coarsening;
-  live = allocate(liveBytes, groups);
+  live = allocate(kLiveBytes, in.facts.warps());
   if (in.syncPoints.diverges()) scheduler = allocate(in.facts.schedulerBytes, 1);
   reduction = allocate(kLine, 1);
   if (in.counters.any()) counters = allocate(in.counters.scratchBytes(), 1);
@@ -112,22 +106,20 @@ void SpillSlots::allocateSlots(const Inputs& in) {
   for (ValueId v = 0; v < kept_.size(); ++v) {
     if (!kept_[v]) continue;
     size_t& slot = allocated[classes.leader(v)];
-    if (!slot) slot = allocate(bytes_[v], in.facts.groups());
+    if (!slot) slot = allocate(bytes_[v], in.facts.warps());
     offset_[v] = slot;
   }
 }
 
 /// Bases a double word each, vectors a full register width.
-size_t SpillSlots::bytesOf(const Inputs& in, ValueId v) const {
-  const ir::Shape& s = in.shapes[v];
-  const size_t vectors = kVector * in.facts.launch.coarsening;
-  const size_t bases = kWord * partsOf(in.shapes, v) * s.groups;
-  return !s.isGrouped() ? vectors : dual_[v] ? roundedUp(bases, cost::kCacheLine) + vectors : bases;
+size_t SpillSlots::bytesOf(const ir::Shape& s, ValueId v) const {
+  const size_t bases = kWord * s.groups;
+  return !s.isGrouped() ? kVector : dual_[v] ? roundedUp(bases, cost::kCacheLine) + kVector : bases;
 }
 
-size_t SpillSlots::allocate(size_t bytesPerGroup, unsigned groups) {
+size_t SpillSlots::allocate(size_t bytesPerCopy, unsigned copies) {
   const size_t at = total;
-  total += roundedUp(stride(bytesPerGroup) * groups, cost::kCacheLine);
+  total += roundedUp(stride(bytesPerCopy) * copies, cost::kCacheLine);
   return at;
 }
 
@@ -135,7 +127,7 @@ std::string print(const SpillSlots& slots, const ir::Function& f) {
   std::string text;
   for (ValueId v = 0; v < f.values.size(); ++v)
     if (slots.isKept(v))
-      text += fmt::format("{}: {} bytes for each group at {}{}\n", ir::valueName(f, v), slots.bytes(v), slots.offset(v),
+      text += fmt::format("{}: {} bytes for each warp at {}{}\n", ir::valueName(f, v), slots.bytes(v), slots.offset(v),
                           slots.isDual(v) ? ", bases and vector" : "");
   return text + fmt::format("scratch: {} bytes\n", slots.total);
 }

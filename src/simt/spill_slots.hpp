@@ -1,6 +1,7 @@
-// What lives across a resume point has a spill slot: a place in the block's scratch memory, with a copy for each group
-// of warps. General values are spilled as vectors, grouped ones as their bases, and values that all warps share stay
-// where they are. This is also the layout of all else in scratch memory.
+// What lives across a resume point has a spill slot: a place in the block's scratch memory, with a copy for each warp,
+// so that regions need not agree on how many warps advance together. General values are spilled as vectors, grouped
+// ones as their bases, and values that all warps share stay where they are. This is also the layout of all else in
+// scratch memory.
 //
 // A phi and the values that come into it share a slot where no region starts with two of them, so that a sum which is
 // added to in one region and only passes through the next is not moved there.
@@ -27,21 +28,21 @@ class SpillSlots {
   };
   explicit SpillSlots(const Inputs& in);
 
-  /// Has every group a copy?
+  /// Has every warp a copy?
   bool isKept(ValueId v) const { return kept_[v]; }
   /// Does the widened value keep an exact vector beside its bases?
   bool isDual(ValueId v) const { return dual_[v]; }
-  /// Of the first group's copy, from the start of scratch memory.
+  /// Of the first warp's copy, from the start of scratch memory.
   size_t offset(ValueId v) const { return offset_[v]; }
-  /// Of one group's copy.
+  /// Of one warp's copy.
   size_t bytes(ValueId v) const { return bytes_[v]; }
-  /// From one group's copy to the next: vectors are aligned, and a few words are packed.
-  static size_t stride(size_t bytesPerGroup);
+  /// From one warp's copy to the next: vectors are aligned, and a few words are packed.
+  static size_t stride(size_t bytesPerWarp);
 
   // Offsets of what else lies in scratch memory.
+  static constexpr size_t kLiveBytes = 4;
   size_t dummy = 0;      // for lanes that are off
-  size_t live = 0;       // by group: which lanes have not ended
-  size_t liveBytes = 0;  // of one group
+  size_t live = 0;       // by warp: which lanes have not ended, kLiveBytes each
   size_t scheduler = 0;  // the lane scheduler's memory
   size_t reduction = 0;  // what a bar.red counts
   size_t counters = 0;   // privatised copies
@@ -49,16 +50,16 @@ class SpillSlots {
   size_t total = 0;
 
  private:
-  size_t allocate(size_t bytesPerGroup, unsigned groups);
+  size_t allocate(size_t bytesPerCopy, unsigned copies);
   void allocateSlots(const Inputs& in);
-  size_t bytesOf(const Inputs& in, ValueId v) const;
+  size_t bytesOf(const ir::Shape& shape, ValueId v) const;
 
   std::vector<char> kept_, dual_;
   std::vector<size_t> offset_, bytes_;
 };
 
-/// How many of the group's warps have a value of their own of `v`.
-unsigned partsOf(const ir::Shapes& shapes, ValueId v);
+/// Have all warps the same value?
+inline bool isShared(const ir::Shape& shape) { return shape.isGrouped() && !shape.warpVarying; }
 
 std::string print(const SpillSlots& slots, const ir::Function& function);
 

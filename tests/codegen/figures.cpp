@@ -155,7 +155,7 @@ Json figures(const ptx::Module& module, const ptx::Function& kernel, const Setti
              const Disassembler& code) {
   const jit::Analysed analysed =
       orStop(jit::analyse(module, kernel, {s.blockFor(kernel.name), s.counters}, /*dump=*/false));
-  jit::Emission emission = orStop(jit::emit(analysed, 0, target, "kernel", jit::Effort::Optimised));
+  jit::Emission emission = orStop(jit::emit(analysed, {}, target, "kernel", jit::Effort::Optimised));
   Json row;
   if (s.digests || s.unoptimised)
     row = {{"ir", Digest().add(ir::print(analysed.function)).hex().substr(0, 16)}, {"llvm", digestOf(*emission.code)}};
