@@ -266,6 +266,17 @@ CUresult cuFuncSetSharedMemConfig(CUfunction handle, CUsharedconfig) {
   return functionFrom(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+CUresult orditoKernelBeside(CUfunction* kernel, CUdeviceptr address, const char* name) {
+  ORDITO_CONTEXT(context);
+  if (!kernel || !name) return CUDA_ERROR_INVALID_VALUE;
+  const auto module = context->modules.findIf([&](const Module& each) { return each.holds(address); });
+  if (!module) return CUDA_ERROR_INVALID_HANDLE;
+  auto found = module->function(name);
+  if (!found) return remember(found.error());
+  *kernel = handleOf(*found);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuFuncGetModule(CUmodule* module, CUfunction handle) {
   Function* function = functionFrom(handle);
   if (!function) return CUDA_ERROR_INVALID_HANDLE;

@@ -4,6 +4,7 @@
 // stale handle is found out and not followed; the primary one comes back to life when it is retained after a reset.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -33,6 +34,13 @@ class HandleTable {
   std::shared_ptr<T> find(const void* handle) const {
     std::lock_guard lock(mutex_);
     auto it = objects_.find(handle);
+    return it == objects_.end() ? nullptr : it->second;
+  }
+  /// The first for which `isWanted(object)`; null if there is none.
+  template <class Predicate>
+  std::shared_ptr<T> findIf(const Predicate& isWanted) const {
+    std::lock_guard lock(mutex_);
+    auto it = std::ranges::find_if(objects_, [&](const auto& entry) { return isWanted(*entry.second); });
     return it == objects_.end() ? nullptr : it->second;
   }
   std::shared_ptr<T> remove(const void* handle) {

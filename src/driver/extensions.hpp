@@ -32,6 +32,10 @@ CUresult orditoModuleLoadStatic(CUmodule* module, const void* image, const char*
 /// the module CUDA_ERROR_NOT_FOUND.
 CUresult orditoModuleBindVariable(CUmodule module, const char* name, void* address);
 
+/// The kernel `name` of the module that has the device function at `address`, as a function pointer in device memory
+/// says it: a kernel of another module could not call it. CUDA_ERROR_INVALID_HANDLE for an address of no function.
+CUresult orditoKernelBeside(CUfunction* kernel, CUdeviceptr address, const char* name);
+
 /// cuLaunchKernel (or cuLaunchCooperativeKernel when `cooperative`), which also says whether CUDA_ERROR_INVALID_VALUE
 /// was due to the grid or the block: the runtime API answers cudaErrorInvalidConfiguration then. `bad_configuration`
 /// may be null.

@@ -221,6 +221,13 @@ Expected<Function*> Module::function(const std::string& name) {
   return made.get();
 }
 
+bool Module::holds(uint64_t address) const {
+  if (!parsed_ || parsed_->functions.empty()) return false;
+  const auto first = reinterpret_cast<uint64_t>(&parsed_->functions.front());
+  const auto last = reinterpret_cast<uint64_t>(&parsed_->functions.back());
+  return address >= first && address <= last && (address - first) % sizeof(ptx::Function) == 0;
+}
+
 Expected<Function*> Module::functionAt(uint64_t address) {
   for (const ptx::Function& candidate : parsed_->functions)
     if (reinterpret_cast<uint64_t>(&candidate) == address) return function(candidate.name);

@@ -89,6 +89,8 @@ class Module : public std::enable_shared_from_this<Module> {
   const machine::ModulePtr& keptParsed() const { return parsed_; }
   /// Does any of its code launch kernels or ask the device runtime something? Valid once loaded.
   bool usesDeviceRuntime() const { return usesDeviceRuntime_; }
+  /// Whether `address` is that of one of its functions in PTX. Valid once loaded.
+  bool holds(uint64_t address) const;
   /// The kernel that `address`, a function's address in PTX, stands for.
   Expected<Function*> functionAt(uint64_t address);
   Context& context;

@@ -24,6 +24,12 @@ CUresult enqueue(CUstream stream, const char* name, std::function<void()> task, 
 
 CUresult await(CUstream stream) { return hasContext() ? cuStreamSynchronize(stream) : CUDA_ERROR_INVALID_CONTEXT; }
 
+bool isCaptured(CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return hasContext() && cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 void parallelFor(unsigned count, const std::function<void(unsigned)>& body) {
   orditoParallelFor(
       count, [](void* data, unsigned i) { (*static_cast<const std::function<void(unsigned)>*>(data))(i); },

@@ -24,6 +24,9 @@ CUresult enqueue(CUstream stream, const char* name, std::function<void()> task, 
 /// Waits for what the stream has to do; an error, which ends the capture, if it is being captured.
 CUresult await(CUstream stream);
 
+/// Whether the stream is being captured into a graph.
+bool isCaptured(CUstream stream);
+
 /// Calls body(i) for each i below `count` on the threads that run blocks.
 void parallelFor(unsigned count, const std::function<void(unsigned)>& body);
 unsigned parallelThreads();

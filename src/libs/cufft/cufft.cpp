@@ -1,51 +1,12 @@
 // cuFFT's interface: handles, the arguments of plans, and executions as tasks in the handle's stream. A task owns the
 // plan that it executes, so the handle may go before it runs.
-#include <map>
-#include <mutex>
 #include <new>
 
-#include "cufftXt.h"
-#include "libs/cufft/plan.hpp"
-#include "libs/stream_task.hpp"
+#include "libs/cufft/handles.hpp"
 #include "libs/version_part.hpp"
 
 namespace ordito::cufft {
 namespace {
-
-struct Handle {
-  cudaStream_t stream = nullptr;
-  std::shared_ptr<const Plan> plan;  // null: created, but not made
-};
-
-/// The handles of the process, by their numbers.
-class Handles {
- public:
-  static Handles& all() {
-    static Handles handles;
-    return handles;
-  }
-  cufftHandle add() {
-    const std::scoped_lock lock(mutex_);
-    handles_[++last_] = {};
-    return last_;
-  }
-  /// Calls use(handle) if there is such a handle.
-  template <class Use>
-  cufftResult with(cufftHandle number, const Use& use) {
-    const std::scoped_lock lock(mutex_);
-    const auto found = handles_.find(number);
-    return found == handles_.end() ? CUFFT_INVALID_PLAN : use(found->second);
-  }
-  cufftResult remove(cufftHandle number) {
-    const std::scoped_lock lock(mutex_);
-    return handles_.erase(number) ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<cufftHandle, Handle> handles_;
-  cufftHandle last_ = 0;
-};
 
 struct Type {
   Form form;
@@ -163,7 +124,9 @@ cufftResult size(const Request<Int>& request, std::optional<Type> type, size_t* 
 template <class Int>
 cufftResult make(cufftHandle number, const Request<Int>& request, std::optional<Type> type, size_t* work) {
   Description what;
-  const cufftResult unmade = Handles::all().with(number, [](const Handle& handle) {
+  size_t sizes = 1;
+  const cufftResult unmade = Handles::all().with(number, [&](const Handle& handle) {
+    sizes = std::max<size_t>(1, handle.devices.size());
     // A plan is made once.
     return handle.plan ? CUFFT_INVALID_PLAN : CUFFT_SUCCESS;
   });
@@ -172,8 +135,10 @@ cufftResult make(cufftHandle number, const Request<Int>& request, std::optional<
   if (!libs::hasContext()) return CUFFT_SETUP_FAILED;
   try {
     std::shared_ptr<const Plan> plan = makePlan(what);
-    if (work) *work = 0;
+    if (work) std::fill_n(work, sizes, 0);
     return Handles::all().with(number, [&](Handle& handle) {
+      for (const auto& [kind, callback] : handle.callbacks.all)
+        if (!fits(what, kind)) return CUFFT_INVALID_TYPE;
       handle.plan = std::move(plan);
       return CUFFT_SUCCESS;
     });
@@ -202,9 +167,12 @@ auto packedRequest(const int* n, int rank, int batch) {
 cufftResult execute(const char* name, cufftHandle number, std::optional<Type> type, const void* from, void* to,
                     int direction) {
   Handle handle;
-  const cufftResult found = Handles::all().with(number, [&](const Handle& it) {
+  const cufftResult found = Handles::all().with(number, [&](Handle& it) {
+    if (!it.plan || !it.devices.empty()) return CUFFT_INVALID_PLAN;
+    Callbacks& callbacks = it.callbacks;
+    if (!callbacks.isEmpty() && !callbacks.packed) callbacks.packed = makePlan(asPacked(it.plan->description()));
     handle = it;
-    return it.plan ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+    return CUFFT_SUCCESS;
   });
   if (found != CUFFT_SUCCESS) return found;
   const Description& what = handle.plan->description();
@@ -213,10 +181,12 @@ cufftResult execute(const char* name, cufftHandle number, std::optional<Type> ty
   if (what.form == Form::Complex && direction != CUFFT_FORWARD && direction != CUFFT_INVERSE)
     return CUFFT_INVALID_VALUE;
   const bool isInverse = direction == CUFFT_INVERSE;
+  if (!handle.callbacks.isEmpty())
+    return statusOf(executeWithCallbacks(handle.stream, name, handle.callbacks, what, from, to, isInverse));
   const CUresult result = libs::enqueue(
       handle.stream, name, [plan = handle.plan, from, to, isInverse] { plan->transform(from, to, isInverse); },
       {what.operations(), what.bytes()});
-  return result == CUDA_SUCCESS ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
+  return statusOf(result);
 }
 
 }  // namespace
@@ -343,6 +313,31 @@ cufftResult cufftXtSetWorkAreaPolicy(cufftHandle plan, cufftXtWorkAreaPolicy, si
   return cufftSetWorkArea(plan, nullptr);
 }
 cufftResult cufftSetAutoAllocation(cufftHandle plan, int) { return cufftSetWorkArea(plan, nullptr); }
+
+/// How a GPU's plan would be made: kept and told.
+cufftResult cufftSetPlanPropertyInt64(cufftHandle plan, cufftProperty property, const long long value) {
+  const bool isKnown =
+      property == NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT || property == NVFFT_PLAN_PROPERTY_INT64_MAX_NUM_HOST_THREADS;
+  return Handles::all().with(plan, [&](Handle& handle) {
+    if (!isKnown) return CUFFT_NOT_SUPPORTED;
+    handle.properties[property] = value;
+    return CUFFT_SUCCESS;
+  });
+}
+cufftResult cufftGetPlanPropertyInt64(cufftHandle plan, cufftProperty property, long long* value) {
+  if (!value) return CUFFT_INVALID_VALUE;
+  return Handles::all().with(plan, [&](const Handle& handle) {
+    const auto found = handle.properties.find(property);
+    *value = found == handle.properties.end() ? 0 : found->second;
+    return CUFFT_SUCCESS;
+  });
+}
+cufftResult cufftResetPlanProperty(cufftHandle plan, cufftProperty property) {
+  return Handles::all().with(plan, [&](Handle& handle) {
+    handle.properties.erase(property);
+    return CUFFT_SUCCESS;
+  });
+}
 
 cufftResult cufftSetStream(cufftHandle plan, cudaStream_t stream) {
   return Handles::all().with(plan, [&](Handle& handle) {

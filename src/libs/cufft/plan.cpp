@@ -103,56 +103,58 @@ class PlanOf final : public Plan {
 template <class Small>
 class NarrowPlan final : public Plan {
  public:
-  explicit NarrowPlan(const Description& what) : Plan(what), wide_(asPacked(what)) {}
+  explicit NarrowPlan(const Description& what) : Plan(what), wide_(inSingle(what)) {}
 
   void transform(const void* from, void* to, bool isInverse) const override {
     const Description& what = description_;
     const bool fromReal = what.form == Form::RealToComplex, toReal = what.form == Form::ComplexToReal;
-    const bool isInPlace = from == to;
     Buffer<float> in(2 * elements(fromReal)), out(2 * elements(toReal));
-    forEach(what.input, fromReal, isInPlace,
-            [&](int64_t i, int64_t at) { in.data()[i] = static_cast<float>(static_cast<const Small*>(from)[at]); });
+    const auto* source = static_cast<const Small*>(from);
+    auto* target = static_cast<Small*>(to);
+    const bool isInPlace = from == to;
+    placesOf(what, true, isInPlace).each([&](int64_t i, int64_t at) {
+      for (int64_t part = 0, parts = fromReal ? 1 : 2; part < parts; ++part)
+        in.data()[i * parts + part] = static_cast<float>(source[at * parts + part]);
+    });
     wide_.transform(in.data(), out.data(), isInverse);
-    forEach(what.output, toReal, isInPlace,
-            [&](int64_t i, int64_t at) { static_cast<Small*>(to)[at] = static_cast<Small>(out.data()[i]); });
+    placesOf(what, false, isInPlace).each([&](int64_t i, int64_t at) {
+      for (int64_t part = 0, parts = toReal ? 1 : 2; part < parts; ++part)
+        target[at * parts + part] = static_cast<Small>(out.data()[i * parts + part]);
+    });
   }
 
  private:
-  static Description asPacked(Description what) {
-    what.precision = Precision::Single;
-    what.input = what.output = std::nullopt;
-    return what;
+  static Description inSingle(const Description& what) {
+    Description single = asPacked(what);
+    single.precision = Precision::Single;
+    return single;
   }
   int64_t elements(bool isReal) const {
     return description_.batch * description_.rows() * (isReal ? description_.last() : description_.lastComplex());
   }
-  /// Calls body(packed number, its place in the caller's layout).
-  template <class Body>
-  void forEach(const std::optional<Layout>& layout, bool isReal, bool isInPlace, const Body& body) const {
-    const Description& what = description_;
-    const int unit = isReal ? 1 : 2;
-    const int64_t last = isReal ? what.last() : what.lastComplex();
-    const Layout basic = packed(what, isReal && isInPlace ? 2 * what.lastComplex() : last);
-    const Strides strides = stridesOf(layout.value_or(basic), what.rank, unit);
-    std::array<int64_t, 3> size{1, 1, 1}, stride{};
-    for (int d = 0; d < what.rank; ++d) {
-      const auto from = static_cast<size_t>(d), to = 3 - static_cast<size_t>(what.rank) + from;
-      size[to] = d + 1 == what.rank ? last : what.size[from];
-      stride[to] = strides.of[from];
-    }
-    int64_t i = 0;
-    for (int64_t b = 0; b < what.batch; ++b)
-      for (int64_t x = 0; x < size[0]; ++x)
-        for (int64_t y = 0; y < size[1]; ++y)
-          for (int64_t z = 0; z < size[2]; ++z)
-            for (int part = 0; part < unit; ++part)
-              body(i++, b * strides.batch + x * stride[0] + y * stride[1] + z * stride[2] + part);
-  }
-
   PlanOf<float> wide_;
 };
 
 }  // namespace
+
+Places placesOf(const Description& what, bool isInput, bool isInPlace) {
+  const bool isReal = what.form == (isInput ? Form::RealToComplex : Form::ComplexToReal);
+  const int64_t last = isReal ? what.last() : what.lastComplex();
+  const Layout basic = packed(what, isReal && isInPlace ? 2 * what.lastComplex() : last);
+  const Strides strides = stridesOf((isInput ? what.input : what.output).value_or(basic), what.rank, 1);
+  Places places{what.batch, {1, 1, 1}, strides.batch, {}};
+  for (int d = 0; d < what.rank; ++d) {
+    const auto from = static_cast<size_t>(d), to = 3 - static_cast<size_t>(what.rank) + from;
+    places.size[to] = d + 1 == what.rank ? last : what.size[from];
+    places.step[to] = strides.of[from];
+  }
+  return places;
+}
+
+Description asPacked(Description what) {
+  what.input = what.output = std::nullopt;
+  return what;
+}
 
 int64_t Description::rows() const {
   int64_t product = 1;

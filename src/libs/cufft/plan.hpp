@@ -36,6 +36,28 @@ struct Description {
   double bytes() const;
 };
 
+/// Where the elements of one side lie, in its elements, in the order of a packed array.
+struct Places {
+  int64_t batch;                // transforms
+  std::array<int64_t, 3> size;  // of each dimension; the last one comes last
+  int64_t batchStep;
+  std::array<int64_t, 3> step;
+
+  int64_t count() const { return batch * size[0] * size[1] * size[2]; }
+  /// body(number, place)
+  template <class Body>
+  void each(const Body& body) const {
+    int64_t i = 0;
+    for (int64_t b = 0; b < batch; ++b)
+      for (int64_t x = 0; x < size[0]; ++x)
+        for (int64_t y = 0; y < size[1]; ++y)
+          for (int64_t z = 0; z < size[2]; ++z) body(i++, b * batchStep + x * step[0] + y * step[1] + z * step[2]);
+  }
+};
+Places placesOf(const Description& what, bool isInput, bool isInPlace);
+/// The same transforms of packed arrays.
+Description asPacked(Description what);
+
 class Plan {
  public:
   virtual ~Plan() = default;
