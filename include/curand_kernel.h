@@ -1,5 +1,5 @@
 // Random numbers in kernels: the generators XORWOW, Philox4x32-10 and MRG32k3a with the sequences of NVIDIA's library
-// of that name, Sobol's quasirandom sequences, and uniform, normal, log-normal and Poisson's numbers from them.
+// of that name, MTGP32, Sobol's quasirandom sequences, and uniform, normal, log-normal and Poisson's numbers from them.
 #ifndef CURAND_KERNEL_H_
 #define CURAND_KERNEL_H_
 
@@ -14,6 +14,7 @@
 #include "ordito/curand_xorwow.h"
 // Over these:
 #include "ordito/curand_distributions.h"
+#include "ordito/curand_mtgp32.h"
 #include "ordito/curand_poisson.h"
 
 #endif

@@ -54,6 +54,7 @@ __device__ inline unsigned int quasiPoisson(State* state, double lambda) {
 ORDITO_CURAND_POISSON(curandStateXORWOW_t, poisson)
 ORDITO_CURAND_POISSON(curandStateMRG32k3a_t, poisson)
 ORDITO_CURAND_POISSON(curandStatePhilox4_32_10_t, poisson)
+ORDITO_CURAND_POISSON(curandStateMtgp32_t, quasiPoisson)
 ORDITO_CURAND_POISSON(curandStateSobol32_t, quasiPoisson)
 ORDITO_CURAND_POISSON(curandStateScrambledSobol32_t, quasiPoisson)
 ORDITO_CURAND_POISSON(curandStateSobol64_t, quasiPoisson)

@@ -2,7 +2,6 @@
 // of the device does its work when its turn in the stream comes.
 #include "curand.h"
 
-#include <cstdio>
 #include <memory>
 #include <mutex>
 
@@ -29,6 +28,7 @@ bool isKnown(curandRngType_t type) {
     case CURAND_RNG_PSEUDO_DEFAULT:
     case CURAND_RNG_PSEUDO_XORWOW:
     case CURAND_RNG_PSEUDO_MRG32K3A:
+    case CURAND_RNG_PSEUDO_MTGP32:
     case CURAND_RNG_PSEUDO_MT19937:
     case CURAND_RNG_PSEUDO_PHILOX4_32_10:
     case CURAND_RNG_QUASI_DEFAULT:
@@ -61,7 +61,8 @@ std::shared_ptr<Filler> makeFiller(const curandGenerator_st& g) {
     case CURAND_RNG_PSEUDO_MRG32K3A: return std::make_shared<Sequences<curandStateMRG32k3a_t>>(g.seed, g.offset);
     case CURAND_RNG_PSEUDO_PHILOX4_32_10:
       return std::make_shared<Sequences<curandStatePhilox4_32_10_t>>(g.seed, g.offset);
-    case CURAND_RNG_PSEUDO_MT19937: return std::make_shared<Mersenne>(g.seed, g.offset);
+    case CURAND_RNG_PSEUDO_MT19937: return std::make_shared<Words<Mersenne>>(g.seed, g.offset);
+    case CURAND_RNG_PSEUDO_MTGP32: return std::make_shared<Words<Mtgp>>(g.seed, g.offset);
     case CURAND_RNG_QUASI_DEFAULT:
     case CURAND_RNG_QUASI_SOBOL32:
       return std::make_shared<Quasi<curandStateSobol32_t>>(directions32(false), nullptr, g.dimensions, g.offset);
@@ -85,14 +86,7 @@ std::shared_ptr<Filler> fillerOf(curandGenerator_t generator) {
 
 curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool onHost) {
   if (!generator) return CURAND_STATUS_TYPE_ERROR;
-  if (!isKnown(type)) {
-    std::fprintf(
-        stderr,
-        "ordito: curandCreateGenerator: there are XORWOW, MRG32K3A, MT19937, PHILOX4_32_10 and SOBOL32 and 64, "
-        "plain and scrambled, not type %d\n",
-        static_cast<int>(type));
-    return CURAND_STATUS_TYPE_ERROR;
-  }
+  if (!isKnown(type)) return CURAND_STATUS_TYPE_ERROR;
   *generator = new curandGenerator_st{.type = type, .onHost = onHost, .mutex = {}, .filler = nullptr};
   return CURAND_STATUS_SUCCESS;
 }

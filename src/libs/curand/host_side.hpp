@@ -30,3 +30,4 @@ inline float normcdfinvf(float p) { return static_cast<float>(normcdfinv(p)); }
 #include "ordito/curand_xorwow.h"
 // Over these:
 #include "ordito/curand_distributions.h"
+#include "ordito/curand_mtgp32.h"

@@ -136,7 +136,7 @@ int main() {
   testKernel<curandStateMRG32k3a>(kMrg);
   testKernel<curandStatePhilox4_32_10_t>(kPhilox);
   curandGenerator_t generator;
-  EXPECT(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_MTGP32) == CURAND_STATUS_TYPE_ERROR);
+  EXPECT(curandCreateGenerator(&generator, static_cast<curandRngType_t>(123)) == CURAND_STATUS_TYPE_ERROR);
   EXPECT(curandGenerateUniform(nullptr, nullptr, 1) == CURAND_STATUS_NOT_INITIALIZED);
   return finish();
 }
