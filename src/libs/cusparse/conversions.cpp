@@ -47,6 +47,12 @@ cusparseStatus_t sortLines(cusparseHandle_t handle, int lines, int count, const 
   });
 }
 
+/// Blocks and slices stand where the program has put them, and only get values.
+bool hasOwnPattern(const cusparseSpMatDescr& a) {
+  return a.format == CUSPARSE_FORMAT_BLOCKED_ELL || a.format == CUSPARSE_FORMAT_BSR ||
+         a.format == CUSPARSE_FORMAT_SLICED_ELLPACK;
+}
+
 }  // namespace
 
 extern "C" {
@@ -84,7 +90,7 @@ cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle, cuspars
                                                 cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void*) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(a && b && fit(a, b));
-  ORDITO_SUPPORTED(b->format != CUSPARSE_FORMAT_BLOCKED_ELL);
+  if (hasOwnPattern(*b)) return CUSPARSE_STATUS_SUCCESS;
   int64_t count = 0;
   const cusparseStatus_t status = submitAndAwait(handle, "cusparseDenseToSparse_analysis", [&count, a = *a, b = *b] {
     withElement(a.type, [&](auto zero) { count = countEntries<decltype(zero)>(a, b); });
@@ -96,9 +102,19 @@ cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparse
                                                cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void*) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(a && b && fit(a, b));
-  ORDITO_SUPPORTED(b->format != CUSPARSE_FORMAT_BLOCKED_ELL);
-  return submit(handle, "cusparseDenseToSparse_convert",
-                [a = *a, b = *b] { withElement(a.type, [&](auto zero) { copyEntries<decltype(zero)>(a, b); }); });
+  ORDITO_SUPPORTED(!hasOwnPattern(*b) || a->type == b->type);
+  return submit(handle, "cusparseDenseToSparse_convert", [a = *a, b = *b] {
+    withElement(a.type, [&](auto zero) {
+      using E = decltype(zero);
+      const Layout from(a);
+      if (hasOwnPattern(b))
+        eachEntry(b, [&](int64_t i, int64_t j, int64_t k) {
+          static_cast<E*>(b.values)[k] = static_cast<const E*>(a.values)[from.at(i, j)];
+        });
+      else
+        copyEntries<E>(a, b);
+    });
+  });
 }
 
 cusparseStatus_t cusparseCsr2cscEx2_bufferSize(cusparseHandle_t handle, int rows, int columns, int count, const void*,

@@ -39,6 +39,27 @@ cusparseStatus_t makeSparse(Descriptor** place, cusparseFormat_t format, const C
                                         c.offsetType, c.indexType, c.base, c.type});
 }
 
+/// Rows and columns are those of blocks.
+template <class Descriptor>
+cusparseStatus_t makeBlocks(Descriptor** place, const Compressed& c, int64_t height, int64_t width,
+                            cusparseOrder_t order) {
+  ORDITO_CHECK(height > 0 && width > 0 && (order == CUSPARSE_ORDER_ROW || order == CUSPARSE_ORDER_COL));
+  if (const cusparseStatus_t bad = makeSparse(place, CUSPARSE_FORMAT_BSR, c)) return bad;
+  auto* const made = const_cast<cusparseSpMatDescr_t>(*place);
+  made->rows *= height, made->columns *= width;
+  made->blockSize = height, made->blockColumns = width, made->order = order;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+template <class Descriptor>
+cusparseStatus_t makeSlices(Descriptor** place, const Compressed& c, int64_t stored, int64_t size) {
+  ORDITO_CHECK(size > 0 && stored >= c.count);
+  if (const cusparseStatus_t bad = makeSparse(place, CUSPARSE_FORMAT_SLICED_ELLPACK, c)) return bad;
+  auto* const made = const_cast<cusparseSpMatDescr_t>(*place);
+  made->blockSize = size, made->stored = stored;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
 template <class Pointer>
 cusparseStatus_t tellSparse(cusparseConstSpMatDescr_t a, cusparseFormat_t format, int64_t* rows, int64_t* columns,
                             int64_t* count, Pointer* offsets, Pointer* indices, Pointer* values,
@@ -129,6 +150,22 @@ extern "C" {
                    {rows, columns, width, nullptr, plain(indices), plain(values), indexType, indexType, base, type});  \
     if (status == CUSPARSE_STATUS_SUCCESS) const_cast<cusparseSpMatDescr_t>(*a)->blockSize = size;                     \
     return status;                                                                                                     \
+  }                                                                                                                    \
+  cusparseStatus_t cusparseCreate##Const##Bsr(                                                                         \
+      cusparse##Const##SpMatDescr_t* a, int64_t rows, int64_t columns, int64_t count, int64_t height, int64_t width,   \
+      constant void* offsets, constant void* indices, constant void* values, cusparseIndexType_t offsetType,           \
+      cusparseIndexType_t indexType, cusparseIndexBase_t base, cudaDataType type, cusparseOrder_t order) {             \
+    return makeBlocks(                                                                                                 \
+        a, {rows, columns, count, plain(offsets), plain(indices), plain(values), offsetType, indexType, base, type},   \
+        height, width, order);                                                                                         \
+  }                                                                                                                    \
+  cusparseStatus_t cusparseCreate##Const##SlicedEll(                                                                   \
+      cusparse##Const##SpMatDescr_t* a, int64_t rows, int64_t columns, int64_t count, int64_t stored, int64_t size,    \
+      constant void* offsets, constant void* indices, constant void* values, cusparseIndexType_t offsetType,           \
+      cusparseIndexType_t indexType, cusparseIndexBase_t base, cudaDataType type) {                                    \
+    return makeSlices(                                                                                                 \
+        a, {rows, columns, count, plain(offsets), plain(indices), plain(values), offsetType, indexType, base, type},   \
+        stored, size);                                                                                                 \
   }
 DEFINE(, )
 DEFINE(Const, const)
@@ -246,6 +283,12 @@ cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t a, int batches,
 cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t a, int batches, int64_t offsets, int64_t entries) {
   ORDITO_CHECK(a && a->format == CUSPARSE_FORMAT_CSR && batches > 0 && offsets >= 0 && entries >= 0);
   a->batches = batches, a->offsetStep = offsets, a->entryStep = entries;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseBsrSetStridedBatch(cusparseSpMatDescr_t a, int batches, int64_t offsets, int64_t indices,
+                                            int64_t values) {
+  ORDITO_CHECK(a && a->format == CUSPARSE_FORMAT_BSR && batches > 0 && offsets >= 0 && indices >= 0 && values >= 0);
+  a->batches = batches, a->offsetStep = offsets, a->entryStep = indices, a->valueStep = values;
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseDnMatSetStridedBatch(cusparseDnMatDescr_t a, int batches, int64_t step) {

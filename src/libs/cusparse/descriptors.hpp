@@ -10,18 +10,12 @@
 
 #include "cusparse.h"
 #include "libs/cublas/elements.hpp"
+#include "libs/cusparse/matrix_description.hpp"
 #include "libs/stream_task.hpp"
 
 struct cusparseContext {
   cudaStream_t stream = nullptr;
   cusparsePointerMode_t pointerMode = CUSPARSE_POINTER_MODE_HOST;
-};
-
-struct cusparseMatDescr {
-  cusparseMatrixType_t type = CUSPARSE_MATRIX_TYPE_GENERAL;
-  cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
-  cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
-  cusparseIndexBase_t base = CUSPARSE_INDEX_BASE_ZERO;
 };
 
 struct cusparseSpVecDescr {
@@ -39,7 +33,9 @@ struct cusparseDnVecDescr {
 };
 
 /// `offsets` are of rows (CSR) or columns (CSC), `indices` the other ones; COO has its rows in `offsets`. Of blocked
-/// ELLPACK `count` is the number of columns that a row stores, `indices` are columns of blocks.
+/// ELLPACK `count` is the number of columns that a row stores, `indices` are columns of blocks. Of blocks by rows (BSR)
+/// `count` is that of the blocks, `offsets` and `indices` are of rows and columns of blocks. Sliced ELLPACK has in
+/// `offsets` where each slice of `blockSize` rows begins.
 struct cusparseSpMatDescr {
   cusparseFormat_t format;
   int64_t rows, columns, count;
@@ -50,7 +46,11 @@ struct cusparseSpMatDescr {
   cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
   cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
   int batches = 1;
-  int64_t offsetStep = 0, entryStep = 0, blockSize = 0;
+  int64_t offsetStep = 0, entryStep = 0, blockSize = 0;  // rows of a block
+  int64_t blockColumns = 0, valueStep = 0, stored = 0;   // `stored`: values of a sliced ELLPACK matrix, with padding
+  cusparseOrder_t order = CUSPARSE_ORDER_ROW;            // in a block
+
+  bool hasEntrySteps() const { return format != CUSPARSE_FORMAT_BSR; }
 };
 
 struct cusparseDnMatDescr {

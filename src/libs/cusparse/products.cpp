@@ -218,8 +218,31 @@ cusparseStatus_t cusparseSpVV(cusparseHandle_t handle, cusparseOperation_t op, c
   auto task = [=, x = *x, y = *y] {
     withCompute(compute, [&](auto zero) { store(result, compute, 0, dot<decltype(zero)>(x, op, y)); });
   };
-  if (handle->pointerMode == CUSPARSE_POINTER_MODE_DEVICE) return submit(handle, "cusparseSpVV", task);
+  // The manual lets a capture have it, with a result of the host's, too.
+  if (handle->pointerMode == CUSPARSE_POINTER_MODE_DEVICE || libs::isCaptured(handle->stream))
+    return submit(handle, "cusparseSpVV", task);
   return submitAndAwait(handle, "cusparseSpVV", task);
+}
+/// x = c x + s y and y = c y - s x, where x has entries.
+cusparseStatus_t cusparseRot(cusparseHandle_t handle, const void* c, const void* s, cusparseSpVecDescr_t x,
+                             cusparseDnVecDescr_t y) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(c && s && x && y && x->size == y->size && x->type == y->type);
+  const cudaDataType compute = y->type == CUDA_R_16F || y->type == CUDA_R_16BF ? CUDA_R_32F : y->type;
+  ORDITO_SUPPORTED(isCompute(compute));
+  const Scalar cosine(handle, c, compute), sine(handle, s, compute);
+  return submit(handle, "cusparseRot", [=, x = *x, y = *y] {
+    withCompute(compute, [&](auto zero) {
+      using T = decltype(zero);
+      const T cc = cosine.as<T>(), ss = sine.as<T>();
+      const Indices at(x.indices, x.indexType, x.base);
+      for (int64_t k = 0; k < x.count; ++k) {
+        const T one = load<T>(x.values, x.type, k), other = load<T>(y.values, y.type, at[k]);
+        store(x.values, x.type, k, multiply(cc, one) + multiply(ss, other));
+        store(y.values, y.type, at[k], multiply(cc, other) - multiply(ss, one));
+      }
+    });
+  });
 }
 
 /// y = alpha x + beta y.

@@ -88,32 +88,64 @@ struct Rows {
   T value(int64_t k) const { return values[static_cast<size_t>(k)]; }
 };
 
-/// Calls body(row, column, place) for each entry in the order of the matrix's arrays. Blocks of a blocked ELLPACK
-/// matrix have their values by columns of the block row, that is, the whole array has the shape rows x count, by rows.
+/// Blocks of a blocked ELLPACK matrix have their values by columns of the block row, that is, the whole array has the
+/// shape rows x count, by rows.
+template <class Body>
+void eachOfBlockedEll(const cusparseSpMatDescr& a, const Indices& indices, const Body& body) {
+  const int64_t size = a.blockSize, width = a.count / size;
+  for (int64_t row = 0; row < a.rows; ++row)
+    for (int64_t block = 0; block < width; ++block) {
+      const int64_t column = indices[row / size * width + block];
+      if (column < 0) continue;  // padding
+      for (int64_t i = 0; i < size; ++i) body(row, column * size + i, row * a.count + block * size + i);
+    }
+}
+template <class Body>
+void eachOfBlocks(const cusparseSpMatDescr& a, const Indices& offsets, const Indices& indices, const Body& body) {
+  const int64_t height = a.blockSize, width = a.blockColumns;
+  const bool byRows = a.order == CUSPARSE_ORDER_ROW;
+  for (int64_t row = 0; row < a.rows; ++row)
+    for (int64_t block = offsets[row / height]; block < offsets[row / height + 1]; ++block)
+      for (int64_t j = 0; j < width; ++j) {
+        const int64_t i = row % height;
+        body(row, indices[block] * width + j, block * height * width + (byRows ? i * width + j : j * height + i));
+      }
+}
+/// A slice has its values by columns; rows that are shorter than the slice's longest end in columns of -1.
+template <class Body>
+void eachOfSlices(const cusparseSpMatDescr& a, const Indices& offsets, const Indices& indices, const Body& body) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    const int64_t slice = row / a.blockSize;
+    for (int64_t k = offsets[slice] + row % a.blockSize; k < offsets[slice + 1]; k += a.blockSize)
+      if (indices[k] >= 0) body(row, indices[k], k);
+  }
+}
+
+/// Calls body(row, column, place) for each entry in the order of the matrix's arrays.
 template <class Body>
 void eachEntry(const cusparseSpMatDescr& a, const Body& body) {
   const Indices offsets(a.offsets, a.offsetType, a.base), indices(a.indices, a.indexType, a.base);
+  if (a.format == CUSPARSE_FORMAT_BLOCKED_ELL) return eachOfBlockedEll(a, indices, body);
+  if (a.format == CUSPARSE_FORMAT_BSR) return eachOfBlocks(a, offsets, indices, body);
+  if (a.format == CUSPARSE_FORMAT_SLICED_ELLPACK) return eachOfSlices(a, offsets, indices, body);
   if (a.format == CUSPARSE_FORMAT_COO) {
     for (int64_t k = 0; k < a.count; ++k) body(offsets[k], indices[k], k);
-  } else if (a.format == CUSPARSE_FORMAT_BLOCKED_ELL) {
-    const int64_t size = a.blockSize, width = a.count / size;
-    for (int64_t row = 0; row < a.rows; ++row)
-      for (int64_t block = 0; block < width; ++block) {
-        const int64_t column = indices[row / size * width + block];
-        if (column < 0) continue;  // padding
-        for (int64_t i = 0; i < size; ++i) body(row, column * size + i, row * a.count + block * size + i);
-      }
-  } else {
-    const bool byRows = a.format == CUSPARSE_FORMAT_CSR;
-    for (int64_t line = 0; line < (byRows ? a.rows : a.columns); ++line)
-      for (int64_t k = offsets[line]; k < offsets[line + 1]; ++k)
-        byRows ? body(line, indices[k], k) : body(indices[k], line, k);
+    return;
   }
+  const bool byRows = a.format == CUSPARSE_FORMAT_CSR;
+  for (int64_t line = 0; line < (byRows ? a.rows : a.columns); ++line)
+    for (int64_t k = offsets[line]; k < offsets[line + 1]; ++k)
+      byRows ? body(line, indices[k], k) : body(indices[k], line, k);
 }
 
 /// How many values the matrix's array has.
 inline int64_t storedCount(const cusparseSpMatDescr& a) {
-  return a.format == CUSPARSE_FORMAT_BLOCKED_ELL ? a.rows * a.count : a.count;
+  switch (a.format) {
+    case CUSPARSE_FORMAT_BLOCKED_ELL: return a.rows * a.count;
+    case CUSPARSE_FORMAT_BSR: return a.count * a.blockSize * a.blockColumns;
+    case CUSPARSE_FORMAT_SLICED_ELLPACK: return a.stored;
+    default: return a.count;
+  }
 }
 
 template <class T>
@@ -179,7 +211,8 @@ inline cusparseSpMatDescr ofBatch(cusparseSpMatDescr a, int batch) {
   auto moved = [batch](void* from, int64_t bytes) { return static_cast<char*>(from) + batch * bytes; };
   a.offsets = moved(a.offsets, a.offsetStep * offsetSize);
   a.indices = moved(a.indices, a.entryStep * indexSize);
-  a.values = moved(a.values, a.entryStep * static_cast<int64_t>(sizeOf(a.type)));
+  const int64_t valueStep = a.hasEntrySteps() ? a.entryStep : a.valueStep;
+  a.values = moved(a.values, valueStep * static_cast<int64_t>(sizeOf(a.type)));
   return a;
 }
 inline cusparseDnMatDescr ofBatch(cusparseDnMatDescr a, int batch) {

@@ -1,9 +1,24 @@
 // Solutions of sparse triangular systems: op(A) X = alpha op(B), row by row. Entries outside the triangle that the
 // matrix's attributes name are not read; nothing has to be analysed before.
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "libs/cusparse/rows.hpp"
 
-struct cusparseSpSVDescr {};
-struct cusparseSpSMDescr {};
+/// The matrix of the analysis; values that it got since are kept here, for the program's array stays as it is.
+struct AnalysedMatrix {
+  std::optional<cusparseSpMatDescr> matrix;
+  std::shared_ptr<std::vector<char>> values;
+
+  /// The matrix to solve with, in the task.
+  cusparseSpMatDescr current(cusparseSpMatDescr a) const {
+    if (values) a.values = values->data();
+    return a;
+  }
+};
+struct cusparseSpSVDescr : AnalysedMatrix {};
+struct cusparseSpSMDescr : AnalysedMatrix {};
 
 namespace ordito::cusparse {
 namespace {
@@ -24,6 +39,26 @@ void solve(const Rows<T>& a, bool isLower, bool isUnit, const RightSide& rightSi
     x[static_cast<size_t>(i)] = isUnit ? sum : sum / diagonal;
   }
   for (int64_t i = 0; i < a.rows; ++i) solution(i, x[static_cast<size_t>(i)]);
+}
+
+cusparseStatus_t renew(cusparseHandle_t handle, AnalysedMatrix* descriptor, const void* from, bool isAll,
+                       const char* name) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(descriptor && from && descriptor->matrix);
+  const bool isFirst = !descriptor->values;
+  const size_t bytes = sizeOf(descriptor->matrix->type);
+  if (isFirst)
+    descriptor->values =
+        std::make_shared<std::vector<char>>(static_cast<size_t>(storedCount(*descriptor->matrix)) * bytes);
+  return submit(handle, name, [=, a = *descriptor->matrix, values = descriptor->values] {
+    const auto* source = static_cast<const char*>(from);
+    if (isAll) return void(std::memcpy(values->data(), source, values->size()));
+    if (isFirst) std::memcpy(values->data(), a.values, values->size());
+    eachEntry(a, [&](int64_t i, int64_t j, int64_t k) {
+      if (i == j)
+        std::memcpy(&(*values)[static_cast<size_t>(k) * bytes], source + static_cast<size_t>(i) * bytes, bytes);
+    });
+  });
 }
 
 bool isLowerOf(const cusparseSpMatDescr& a, cusparseOperation_t op) {
@@ -49,6 +84,7 @@ cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t handle, cusparseOperatio
                                        cudaDataType, cusparseSpSVAlg_t, cusparseSpSVDescr_t descriptor, void*) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(a && x && y && descriptor);
+  descriptor->matrix = *a;
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
@@ -59,7 +95,8 @@ cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseOperation_t
   ORDITO_CHECK(a->rows == a->columns && x->size == a->rows && y->size == a->rows);
   ORDITO_SUPPORTED(isCompute(compute) && a->format != CUSPARSE_FORMAT_BLOCKED_ELL);
   const Scalar scalar(handle, alpha, compute);
-  return submit(handle, "cusparseSpSV_solve", [=, a = *a, x = *x, y = *y] {
+  return submit(handle, "cusparseSpSV_solve", [=, given = *a, x = *x, y = *y, analysed = AnalysedMatrix(*descriptor)] {
+    const cusparseSpMatDescr a = analysed.current(given);
     withCompute(compute, [&](auto zero) {
       using T = decltype(zero);
       const T factor = scalar.as<T>();
@@ -69,6 +106,12 @@ cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseOperation_t
           [&](int64_t i, T value) { store(y.values, y.type, i, value); });
     });
   });
+}
+
+/// The matrix that the descriptor was analysed with gets new values, all or its diagonal's, in its own memory.
+cusparseStatus_t cusparseSpSV_updateMatrix(cusparseHandle_t handle, cusparseSpSVDescr_t descriptor, void* values,
+                                           cusparseSpSVUpdate_t part) {
+  return renew(handle, descriptor, values, part == CUSPARSE_SPSV_UPDATE_GENERAL, "cusparseSpSV_updateMatrix");
 }
 
 cusparseStatus_t cusparseSpSM_createDescr(cusparseSpSMDescr_t* descriptor) { return makeDescriptor(descriptor); }
@@ -86,7 +129,12 @@ cusparseStatus_t cusparseSpSM_analysis(cusparseHandle_t handle, cusparseOperatio
                                        cudaDataType, cusparseSpSMAlg_t, cusparseSpSMDescr_t descriptor, void*) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(a && b && c && descriptor);
+  descriptor->matrix = *a;
   return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpSM_updateMatrix(cusparseHandle_t handle, cusparseSpSMDescr_t descriptor, void* values,
+                                           cusparseSpSMUpdate_t part) {
+  return renew(handle, descriptor, values, part == CUSPARSE_SPSM_UPDATE_GENERAL, "cusparseSpSM_updateMatrix");
 }
 cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
                                     const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
@@ -98,7 +146,8 @@ cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t handle, cusparseOperation_t
   ORDITO_CHECK(right.rows == a->rows && c->rows == a->rows && right.columns == c->columns);
   ORDITO_SUPPORTED(isCompute(compute) && a->format != CUSPARSE_FORMAT_BLOCKED_ELL);
   const Scalar scalar(handle, alpha, compute);
-  return submit(handle, "cusparseSpSM_solve", [=, a = *a, b = *b, c = *c] {
+  return submit(handle, "cusparseSpSM_solve", [=, given = *a, b = *b, c = *c, analysed = AnalysedMatrix(*descriptor)] {
+    const cusparseSpMatDescr a = analysed.current(given);
     withCompute(compute, [&](auto zero) {
       using T = decltype(zero);
       const T factor = scalar.as<T>();

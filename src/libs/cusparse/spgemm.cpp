@@ -1,47 +1,26 @@
-// The product of two sparse matrices. Its calls come in the order workEstimation, compute, copy: the number of entries
-// has to be known on the host before the program can allocate the result, so compute waits, and keeps the product in
-// the call's descriptor until it is copied.
+// The product of two sparse matrices, C' = alpha A B + beta C. Its calls come in the order workEstimation, compute,
+// copy: the number of entries has to be known on the host before the program can allocate the result, so compute waits,
+// and keeps the product in the call's descriptor until it is copied. The other form (SpGEMMreuse) finds the pattern
+// once, and then values as often as one likes.
 #include <memory>
 
-#include "libs/cusparse/rows.hpp"
+#include "libs/cusparse/sparse_product.hpp"
 
 struct cusparseSpGEMMDescr {
-  struct Product {
-    std::vector<int64_t> offsets, columns;
-    std::vector<ordito::cusparse::ComplexDouble> values;
-    int64_t multiplications = 0;
-  };
-  std::shared_ptr<Product> product = std::make_shared<Product>();
+  std::shared_ptr<ordito::cusparse::Product> product = std::make_shared<ordito::cusparse::Product>();
 };
 
 namespace ordito::cusparse {
 namespace {
 
-using Product = cusparseSpGEMMDescr::Product;
+bool hasEntries(const cusparseSpMatDescr& c) { return c.count > 0 && c.offsets && c.indices && c.values; }
 
-/// Row by row, in an array with a place for each column; columns of a row in order.
-template <class T>
-void multiplySparse(const cusparseSpMatDescr& a, const cusparseSpMatDescr& b, T alpha, Product& product) {
-  const auto left = rowsOf<T>(a, CUSPARSE_OPERATION_NON_TRANSPOSE),
-             right = rowsOf<T>(b, CUSPARSE_OPERATION_NON_TRANSPOSE);
-  product = {{0}, {}, {}, 0};
-  std::vector<T> sums(static_cast<size_t>(right.columns));
-  std::vector<int64_t> last(static_cast<size_t>(right.columns), -1), columns;
-  for (int64_t i = 0; i < left.rows; ++i) {
-    columns.clear();
-    for (int64_t k = left.begin(i); k < left.end(i); ++k)
-      for (int64_t l = right.begin(left.index(k)); l < right.end(left.index(k)); ++l, ++product.multiplications) {
-        const size_t j = static_cast<size_t>(right.index(l));
-        if (last[j] != i) last[j] = i, sums[j] = T(0), columns.push_back(right.index(l));
-        sums[j] += multiply(left.value(k), right.value(l));
-      }
-    std::sort(columns.begin(), columns.end());
-    for (const int64_t j : columns) {
-      product.columns.push_back(j);
-      product.values.push_back(converted<ComplexDouble>(multiply(alpha, sums[static_cast<size_t>(j)])));
-    }
-    product.offsets.push_back(static_cast<int64_t>(product.columns.size()));
-  }
+void multiplySparse(cudaDataType compute, const cusparseSpMatDescr& a, const cusparseSpMatDescr& b,
+                    const cusparseSpMatDescr* c, const Scalar& alpha, const Scalar& beta, Product& product) {
+  withCompute(compute, [&](auto zero) {
+    using T = decltype(zero);
+    SparseProduct<T>(a, b, c, alpha.as<T>(), beta.as<T>()).compute(product);
+  });
 }
 
 bool fit(cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b, cusparseConstSpMatDescr_t c) {
@@ -52,17 +31,30 @@ bool areCsr(cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b, cusparseCo
   return is(a) && is(b) && is(c);
 }
 
+cusparseStatus_t check(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                       cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b, cusparseConstSpMatDescr_t c,
+                       const cusparseSpGEMMDescr* descriptor) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c && descriptor && fit(a, b, c));
+  ORDITO_SUPPORTED(opA == CUSPARSE_OPERATION_NON_TRANSPOSE && opB == CUSPARSE_OPERATION_NON_TRANSPOSE);
+  ORDITO_SUPPORTED(areCsr(a, b, c));
+  return CUSPARSE_STATUS_SUCCESS;
+}
 cusparseStatus_t check(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB, const void* alpha,
                        cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b, const void* beta,
                        cusparseConstSpMatDescr_t c, cudaDataType compute, cusparseSpGEMMDescr_t descriptor) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(alpha && beta && a && b && c && descriptor && fit(a, b, c));
-  ORDITO_SUPPORTED(opA == CUSPARSE_OPERATION_NON_TRANSPOSE && opB == CUSPARSE_OPERATION_NON_TRANSPOSE);
-  ORDITO_SUPPORTED(areCsr(a, b, c) && isCompute(compute));
-  // The result is allocated for the product's entries only, so there is nothing that could be added to them. A beta in
-  // device memory is looked at by the task that multiplies.
-  ORDITO_SUPPORTED(handle->pointerMode == CUSPARSE_POINTER_MODE_DEVICE || Scalar(handle, beta, compute).isZero());
+  if (const cusparseStatus_t bad = check(handle, opA, opB, a, b, c, descriptor)) return bad;
+  ORDITO_CHECK(alpha && beta);
+  ORDITO_SUPPORTED(isCompute(compute));
   return CUSPARSE_STATUS_SUCCESS;
+}
+
+/// What the product has, where the program's arrays are for it.
+void copyPattern(const Product& product, const cusparseSpMatDescr& c) {
+  for (size_t i = 0; i < product.offsets.size(); ++i)
+    storeIndex(c.offsets, c.offsetType, static_cast<int64_t>(i), product.offsets[i] + c.base);
+  for (size_t k = 0; k < product.columns.size(); ++k)
+    storeIndex(c.indices, c.indexType, static_cast<int64_t>(k), product.columns[k] + c.base);
 }
 
 }  // namespace
@@ -79,6 +71,18 @@ cusparseStatus_t cusparseSpGEMM_workEstimation(cusparseHandle_t handle, cusparse
   if (const cusparseStatus_t bad = tellBufferSize(size)) return bad;
   return check(handle, opA, opB, alpha, a, b, beta, c, compute, descriptor);
 }
+/// Without its third buffer this is a question for that one's size; both may be small.
+cusparseStatus_t cusparseSpGEMM_estimateMemory(cusparseHandle_t handle, cusparseOperation_t opA,
+                                               cusparseOperation_t opB, const void* alpha, cusparseConstSpMatDescr_t a,
+                                               cusparseConstSpMatDescr_t b, const void* beta, cusparseSpMatDescr_t c,
+                                               cudaDataType compute, cusparseSpGEMMAlg_t,
+                                               cusparseSpGEMMDescr_t descriptor, float fraction, size_t* thirdSize,
+                                               void* third, size_t* secondSize) {
+  if (const cusparseStatus_t bad = tellBufferSize(thirdSize)) return bad;
+  if (const cusparseStatus_t bad = check(handle, opA, opB, alpha, a, b, beta, c, compute, descriptor)) return bad;
+  ORDITO_CHECK(fraction > 0 && fraction <= 1);
+  return third ? tellBufferSize(secondSize) : CUSPARSE_STATUS_SUCCESS;
+}
 /// Without a buffer this is a question for its size.
 cusparseStatus_t cusparseSpGEMM_compute(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
                                         const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b,
@@ -88,19 +92,11 @@ cusparseStatus_t cusparseSpGEMM_compute(cusparseHandle_t handle, cusparseOperati
   if (const cusparseStatus_t bad = tellBufferSize(size)) return bad;
   const cusparseStatus_t status = check(handle, opA, opB, alpha, a, b, beta, c, compute, descriptor);
   if (status != CUSPARSE_STATUS_SUCCESS || !buffer) return status;
-  const Scalar scalar(handle, alpha, compute), other(handle, beta, compute);
-  const auto adds = std::make_shared<bool>(false);
+  const Scalar one(handle, alpha, compute), other(handle, beta, compute);
   const cusparseStatus_t done =
-      submitAndAwait(handle, "cusparseSpGEMM_compute", [=, a = *a, b = *b, product = descriptor->product] {
-        *product = {};
-        *adds = !other.isZero();
-        if (*adds) return;
-        withCompute(compute, [&](auto zero) {
-          using T = decltype(zero);
-          multiplySparse<T>(a, b, scalar.as<T>(), *product);
-        });
+      submitAndAwait(handle, "cusparseSpGEMM_compute", [=, a = *a, b = *b, c = *c, product = descriptor->product] {
+        multiplySparse(compute, a, b, hasEntries(c) && !other.isZero() ? &c : nullptr, one, other, *product);
       });
-  ORDITO_SUPPORTED(done != CUSPARSE_STATUS_SUCCESS || !*adds);
   if (done == CUSPARSE_STATUS_SUCCESS) c->count = static_cast<int64_t>(descriptor->product->columns.size());
   return done;
 }
@@ -112,18 +108,71 @@ cusparseStatus_t cusparseSpGEMM_copy(cusparseHandle_t handle, cusparseOperation_
   if (status != CUSPARSE_STATUS_SUCCESS) return status;
   ORDITO_CHECK(descriptor->product->offsets.size() == static_cast<size_t>(c->rows) + 1);
   return submit(handle, "cusparseSpGEMM_copy", [c = *c, product = descriptor->product] {
-    for (size_t i = 0; i < product->offsets.size(); ++i)
-      storeIndex(c.offsets, c.offsetType, static_cast<int64_t>(i), product->offsets[i] + c.base);
-    for (size_t k = 0; k < product->columns.size(); ++k) {
-      storeIndex(c.indices, c.indexType, static_cast<int64_t>(k), product->columns[k] + c.base);
+    copyPattern(*product, c);
+    for (size_t k = 0; k < product->columns.size(); ++k)
       store(c.values, c.type, static_cast<int64_t>(k), product->values[k]);
-    }
   });
 }
 cusparseStatus_t cusparseSpGEMM_getNumProducts(cusparseSpGEMMDescr_t descriptor, int64_t* count) {
   ORDITO_CHECK(descriptor && count);
   *count = descriptor->product->multiplications;
   return CUSPARSE_STATUS_SUCCESS;
+}
+
+cusparseStatus_t cusparseSpGEMMreuse_workEstimation(cusparseHandle_t handle, cusparseOperation_t opA,
+                                                    cusparseOperation_t opB, cusparseConstSpMatDescr_t a,
+                                                    cusparseConstSpMatDescr_t b, cusparseSpMatDescr_t c,
+                                                    cusparseSpGEMMAlg_t, cusparseSpGEMMDescr_t descriptor, size_t* size,
+                                                    void*) {
+  if (const cusparseStatus_t bad = tellBufferSize(size)) return bad;
+  return check(handle, opA, opB, a, b, c, descriptor);
+}
+/// Without its buffers this is a question for their sizes.
+cusparseStatus_t cusparseSpGEMMreuse_nnz(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                                         cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b,
+                                         cusparseSpMatDescr_t c, cusparseSpGEMMAlg_t, cusparseSpGEMMDescr_t descriptor,
+                                         size_t* second, void* buffer, size_t* third, void*, size_t* fourth, void*) {
+  for (size_t* size : {second, third, fourth})
+    if (const cusparseStatus_t bad = tellBufferSize(size)) return bad;
+  const cusparseStatus_t status = check(handle, opA, opB, a, b, c, descriptor);
+  if (status != CUSPARSE_STATUS_SUCCESS || !buffer) return status;
+  // Only the pattern is asked for: values need not be there yet.
+  const cusparseStatus_t done =
+      submitAndAwait(handle, "cusparseSpGEMMreuse_nnz", [a = *a, b = *b, product = descriptor->product] {
+        std::vector<float> left, right;
+        SparseProduct<float>(patternOf(a, left), patternOf(b, right), nullptr, 1, 0).compute(*product);
+      });
+  if (done == CUSPARSE_STATUS_SUCCESS) c->count = static_cast<int64_t>(descriptor->product->columns.size());
+  return done;
+}
+/// Without a buffer this is a question for its size.
+cusparseStatus_t cusparseSpGEMMreuse_copy(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                                          cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b,
+                                          cusparseSpMatDescr_t c, cusparseSpGEMMAlg_t, cusparseSpGEMMDescr_t descriptor,
+                                          size_t* size, void* buffer) {
+  if (const cusparseStatus_t bad = tellBufferSize(size)) return bad;
+  const cusparseStatus_t status = check(handle, opA, opB, a, b, c, descriptor);
+  if (status != CUSPARSE_STATUS_SUCCESS || !buffer) return status;
+  ORDITO_CHECK(descriptor->product->offsets.size() == static_cast<size_t>(c->rows) + 1);
+  return submit(handle, "cusparseSpGEMMreuse_copy",
+                [c = *c, product = descriptor->product] { copyPattern(*product, c); });
+}
+/// Values in the pattern that was copied.
+cusparseStatus_t cusparseSpGEMMreuse_compute(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                                             const void* alpha, cusparseConstSpMatDescr_t a,
+                                             cusparseConstSpMatDescr_t b, const void* beta, cusparseSpMatDescr_t c,
+                                             cudaDataType compute, cusparseSpGEMMAlg_t,
+                                             cusparseSpGEMMDescr_t descriptor) {
+  const cusparseStatus_t status = check(handle, opA, opB, alpha, a, b, beta, c, compute, descriptor);
+  if (status != CUSPARSE_STATUS_SUCCESS) return status;
+  ORDITO_CHECK(descriptor->product->offsets.size() == static_cast<size_t>(c->rows) + 1);
+  const Scalar one(handle, alpha, compute), other(handle, beta, compute);
+  return submit(handle, "cusparseSpGEMMreuse_compute", [=, a = *a, b = *b, c = *c] {
+    Product product;
+    multiplySparse(compute, a, b, other.isZero() ? nullptr : &c, one, other, product);
+    for (size_t k = 0; k < product.columns.size(); ++k)
+      store(c.values, c.type, static_cast<int64_t>(k), product.values[k]);
+  });
 }
 
 }  // extern "C"
