@@ -138,9 +138,43 @@ Status syevj(Handle h, const Symmetric<T>& s, int* info, Jacobi* jacobi) {
 }
 
 template <class T>
-Status sygvd(Handle h, const char* real, const char* complex, const Symmetric<T>& s, const Partner<T>& p, int* info) {
+Status sygvd(Handle h, const Symmetric<T>& s, const Partner<T>& p, int* info) {
   SOLVER_CALL(h, s.isValid() && p.isValid(s.n));
-  return submitWithInfo(h, nameOf<T>(real, complex), info, [=] { return solve(s, p); }, operations<T>(cube(s.n) * 5));
+  return submitWithInfo(
+      h, nameOf<T>("sygvd", "hegvd"), info, [=] { return solve(s, p); }, operations<T>(cube(s.n) * 5));
+}
+
+/// Of the ordinary problem that the call reduces its own to, C = L^-1 A L^-H (or L^H A L) with B = L L^H, whose vectors
+/// are Y = L^H X (or L^-1 X). `a` is what the triangle of A was; B has its factor by now.
+template <class T>
+double reducedResidual(const Symmetric<T>& s, const Partner<T>& p, std::vector<T>& a) {
+  const int kind = static_cast<int>(p.kind), rows = std::max(1, s.n);
+  const bool isLower = s.uplo == CUBLAS_FILL_MODE_LOWER, isThird = p.kind == CUSOLVER_EIG_TYPE_3;
+  int answer = 0;
+  lapack<T, "sygst", "hegst">(kind, letter(s.uplo), s.n, a.data(), rows, p.b, p.ldb, &answer);
+  auto vectors = room<T>(int64_t{s.n} * s.n);
+  lapack<T, "lacpy">("A", s.n, s.n, s.a, s.lda, vectors.data(), rows);
+  const T one(1);
+  const char* const op = isLower != isThird ? "C" : "N";
+  const auto& blas = cublas::openBlas<T>();
+  (isThird ? blas.trsm : blas.trmm)("L", letter(s.uplo), op, "N", &s.n, &s.n, &one, p.b, &p.ldb, vectors.data(), &rows);
+  Symmetric<T> reduced = s;
+  reduced.a = vectors.data(), reduced.lda = rows;
+  return residualOf(reduced, a);
+}
+
+template <class T>
+Status sygvj(Handle h, const Symmetric<T>& s, const Partner<T>& p, int* info, Jacobi* jacobi) {
+  SOLVER_CALL(h, s.isValid() && p.isValid(s.n) && jacobi);
+  jacobi->isBatched = false;
+  return submitWithInfo(h, nameOf<T>("sygvj", "hegvj"), info, [=, residual = jacobi->residual] {
+    const bool hasVectors = s.mode == CUSOLVER_EIG_MODE_VECTOR;
+    auto before = room<T>(hasVectors ? int64_t{s.n} * s.n : 0);
+    if (hasVectors) lapack<T, "lacpy">("A", s.n, s.n, s.a, s.lda, before.data(), std::max(1, s.n));
+    const int answer = solve(s, p);
+    *residual = hasVectors && answer == 0 ? reducedResidual(s, p, before) : std::numeric_limits<double>::quiet_NaN();
+    return answer;
+  });
 }
 
 template <class T>
@@ -220,7 +254,7 @@ extern "C" {
   }                                                                                                                    \
   Status cusolverDn##L##sy##gvd(Handle h, cusolverEigType_t kind, cusolverEigMode_t mode, cublasFillMode_t uplo,       \
                                 int n, T* a, int lda, T* b, int ldb, R* w, T*, int, int* info) {                       \
-    return sygvd(h, "sygvd", "hegvd", SYMMETRIC(T), {kind, in(b), ldb}, info);                                         \
+    return sygvd(h, SYMMETRIC(T), {kind, in(b), ldb}, info);                                                           \
   }                                                                                                                    \
   Status cusolverDn##L##sy##gvdx_bufferSize(                                                                           \
       Handle h, cusolverEigType_t kind, cusolverEigMode_t mode, cusolverEigRange_t part, cublasFillMode_t uplo, int n, \
@@ -260,10 +294,7 @@ extern "C" {
   }                                                                                                                    \
   Status cusolverDn##L##sy##gvj(Handle h, cusolverEigType_t kind, cusolverEigMode_t mode, cublasFillMode_t uplo,       \
                                 int n, T* a, int lda, T* b, int ldb, R* w, T*, int, int* info, syevjInfo_t jacobi) {   \
-    SOLVER_CALL(h, jacobi);                                                                                            \
-    jacobi->isBatched = false;                                                                                         \
-    *jacobi->residual = std::numeric_limits<double>::quiet_NaN();                                                      \
-    return sygvd(h, "sygvj", "hegvj", SYMMETRIC(T), {kind, in(b), ldb}, info);                                         \
+    return sygvj(h, SYMMETRIC(T), {kind, in(b), ldb}, info, jacobi);                                                   \
   }
 DEFINE(S, float, float, sy)
 DEFINE(D, double, double, sy)
