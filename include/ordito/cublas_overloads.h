@@ -1,11 +1,13 @@
-// What cublas_v2.h has for C++ only: products of __half, and cublasGemmEx and its relatives with the compute type as
-// CUDA 10 had it, the type of the sums.
+// What cublas_v2.h has for C++ only: products of __half and __nv_bfloat16, and cublasGemmEx and its relatives with the
+// compute type as CUDA 10 had it, the type of the sums.
 #ifndef ORDITO_CUBLAS_OVERLOADS_H
 #define ORDITO_CUBLAS_OVERLOADS_H
 
 #include "cublas_api.h"
 
 #if defined(__cplusplus)
+
+#include "cuda_bf16.h"
 
 extern "C" {
 // Sizes of 32 and of 64 bits.
@@ -24,6 +26,24 @@ extern "C" {
 ORDITO_HALF_PRODUCTS(, int)
 ORDITO_HALF_PRODUCTS(_64, int64_t)
 #undef ORDITO_HALF_PRODUCTS
+
+// Matrices and vectors x of half precision (H) or bfloat16 (T), scalars of float (S), vectors y of the last type.
+#define ORDITO_SMALL_GEMV(name, A, Y, suffix, Int)                                                                  \
+  cublasStatus_t cublas##name##Batched##suffix(cublasHandle_t, cublasOperation_t, Int m, Int n, const float* alpha, \
+                                               const A* const a[], Int lda, const A* const x[], Int incx,           \
+                                               const float* beta, Y* const y[], Int incy, Int count);               \
+  cublasStatus_t cublas##name##StridedBatched##suffix(                                                              \
+      cublasHandle_t, cublasOperation_t, Int m, Int n, const float* alpha, const A* a, Int lda, long long strideA,  \
+      const A* x, Int incx, long long stridex, const float* beta, Y* y, Int incy, long long stridey, Int count);
+#define ORDITO_SMALL_GEMVS(suffix, Int)                                 \
+  ORDITO_SMALL_GEMV(HSHgemv, __half, __half, suffix, Int)               \
+  ORDITO_SMALL_GEMV(HSSgemv, __half, float, suffix, Int)                \
+  ORDITO_SMALL_GEMV(TSTgemv, __nv_bfloat16, __nv_bfloat16, suffix, Int) \
+  ORDITO_SMALL_GEMV(TSSgemv, __nv_bfloat16, float, suffix, Int)
+ORDITO_SMALL_GEMVS(, int)
+ORDITO_SMALL_GEMVS(_64, int64_t)
+#undef ORDITO_SMALL_GEMVS
+#undef ORDITO_SMALL_GEMV
 }
 
 static inline cublasStatus_t cublasMigrateComputeType(cublasHandle_t, cudaDataType_t type,

@@ -32,7 +32,12 @@ struct Float8 {
 using Float8E4M3 = Float8<3, 7, 0x7e>;
 using Float8E5M2 = Float8<2, 15, 0x7b>;
 
-/// Whether the type is one of these.
+/// Two int8, the parts of a complex number.
+struct ComplexByte {
+  int8_t real, imaginary;
+};
+
+/// Whether the type is one of those with bits.
 template <class T>
 inline constexpr bool kHasBits = requires(T value) { value.bits; };
 
@@ -53,6 +58,18 @@ inline float widen(Float8E4M3 value) {
 inline float widen(Bfloat16 value) { return std::bit_cast<float>(static_cast<uint32_t>(value.bits) << 16); }
 inline float widen(int8_t value) { return value; }
 inline float widen(float value) { return value; }
+inline ComplexFloat widen(ComplexByte value) {
+  return {static_cast<float>(value.real), static_cast<float>(value.imaginary)};
+}
+inline double widen(double value) { return value; }
+template <class T>
+std::complex<T> widen(std::complex<T> value) {
+  return value;
+}
+
+/// The type that an element is computed in.
+template <class E>
+using Wide = decltype(widen(E{}));
 
 /// To nearest, ties to even.
 inline void narrow(float value, Half& to) {
@@ -86,6 +103,17 @@ void narrow(float value, Float8<Mantissa, Bias, Largest>& to) {
   }
   to.bits = static_cast<uint8_t>((bits >> 24 & 0x80u) | code);
 }
+/// The element nearest to a number.
+template <class E>
+E narrowed(Wide<E> value) {
+  if constexpr (kHasBits<E>) {
+    E element;
+    narrow(value, element);
+    return element;
+  } else {
+    return value;
+  }
+}
 /// Of an exact sum: what does not fit wraps, as it does in a GPU's registers.
 inline void narrow(double value, int32_t& to) { to = static_cast<int32_t>(static_cast<int64_t>(value)); }
 
@@ -115,7 +143,7 @@ bool withElement(cudaDataType type, const Body& body) {
 }
 
 inline size_t sizeOf(cudaDataType type) {
-  size_t size = 0;
+  size_t size = type == CUDA_C_8I ? sizeof(ComplexByte) : 0;
   withElement(type, [&](auto value) { size = sizeof(value); });
   return size;
 }

@@ -8,12 +8,6 @@
 namespace ordito::cublas {
 namespace {
 
-template <class T>
-T operated(cublasOperation_t op, const T* a, int64_t lda, int64_t i, int64_t j) {
-  const T value = op == CUBLAS_OP_N ? a[i + j * lda] : a[j + i * lda];
-  return op == CUBLAS_OP_C ? conjugateIf<true>(value) : value;
-}
-
 /// Columns of a result on all threads.
 template <class Body>
 void eachColumn(int64_t m, int64_t n, const Body& body) {
@@ -94,67 +88,19 @@ cublasStatus_t pack(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, con
                 [=] { eachPacked(fill, n, [&](int64_t at, int64_t i, int64_t j) { packed[at] = a[i + j * lda]; }); });
 }
 
-/// Many matrices times a vector each; the i-th operands come from `operands`.
-template <class T, class Operands>
-cublasStatus_t gemvMany(cublasHandle_t handle, cublasOperation_t op, int64_t m, int64_t n, const T* alpha, int64_t lda,
-                        int64_t incx, const T* beta, int64_t incy, int64_t count, Operands operands) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(isOperation(op) && m >= 0 && n >= 0 && lda >= std::max<int64_t>(1, m) && incx != 0 && incy != 0);
-  ORDITO_CHECK(alpha && beta && count >= 0 && areCountable(m, n, lda, incx, incy, count));
-  if (m == 0 || n == 0 || count == 0) return CUBLAS_STATUS_SUCCESS;
-  const Scalar<T> one(handle, alpha), other(handle, beta);
-  return submit(handle, "cublas gemvBatched", [=] {
-    const T first = one.get(), second = other.get();
-    libs::parallelFor(static_cast<unsigned>(count), [&](unsigned index) {
-      const auto [a, x, y] = operands(index);
-      const int64_t rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;
-      const Vector<const T> from(x, columns, incx);
-      const Vector<T> to(y, rows, incy);
-      for (int64_t i = 0; i < rows; ++i) {
-        T total{};
-        for (int64_t j = 0; j < columns; ++j) total += multiply(operated(op, a, lda, i, j), from[j]);
-        to[i] = (second == T(0) ? T(0) : multiply(second, to[i])) + multiply(first, total);
-      }
-    });
-  });
-}
-
-template <class T>
-struct Operands {
-  const T *a, *x;
-  T* y;
-};
-
 }  // namespace
 
 extern "C" {
 
-#define DEFINE(L, T, suffix, Int)                                                                                     \
-  cublasStatus_t cublas##L##geam##suffix(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, Int m, Int n,  \
-                                         const T* alpha, const T* A, Int lda, const T* beta, const T* B, Int ldb,     \
-                                         T* C, Int ldc) {                                                             \
-    return geam(h, ta, tb, m, n, in(alpha), in(A), lda, in(beta), in(B), ldb, in(C), ldc);                            \
-  }                                                                                                                   \
-  cublasStatus_t cublas##L##dgmm##suffix(cublasHandle_t h, cublasSideMode_t side, Int m, Int n, const T* A, Int lda,  \
-                                         const T* x, Int incx, T* C, Int ldc) {                                       \
-    return dgmm(h, side, m, n, in(A), lda, in(x), incx, in(C), ldc);                                                  \
-  }                                                                                                                   \
-  cublasStatus_t cublas##L##gemvBatched##suffix(cublasHandle_t h, cublasOperation_t op, Int m, Int n, const T* alpha, \
-                                                const T* const A[], Int lda, const T* const x[], Int incx,            \
-                                                const T* beta, T* const y[], Int incy, Int count) {                   \
-    using I = Inner<T>;                                                                                               \
-    ORDITO_CHECK(count <= 0 || (A && x && y));                                                                        \
-    return gemvMany<I>(h, op, m, n, in(alpha), lda, incx, in(beta), incy, count,                                      \
-                       [=](int64_t i) { return Operands<I>{in(A[i]), in(x[i]), in(y[i])}; });                         \
-  }                                                                                                                   \
-  cublasStatus_t cublas##L##gemvStridedBatched##suffix(                                                               \
-      cublasHandle_t h, cublasOperation_t op, Int m, Int n, const T* alpha, const T* A, Int lda, long long strideA,   \
-      const T* x, Int incx, long long stridex, const T* beta, T* y, Int incy, long long stridey, Int count) {         \
-    using I = Inner<T>;                                                                                               \
-    ORDITO_CHECK(count <= 0 || (A && x && y));                                                                        \
-    return gemvMany<I>(h, op, m, n, in(alpha), lda, incx, in(beta), incy, count, [=](int64_t i) {                     \
-      return Operands<I>{in(A) + i * strideA, in(x) + i * stridex, in(y) + i * stridey};                              \
-    });                                                                                                               \
+#define DEFINE(L, T, suffix, Int)                                                                                    \
+  cublasStatus_t cublas##L##geam##suffix(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, Int m, Int n, \
+                                         const T* alpha, const T* A, Int lda, const T* beta, const T* B, Int ldb,    \
+                                         T* C, Int ldc) {                                                            \
+    return geam(h, ta, tb, m, n, in(alpha), in(A), lda, in(beta), in(B), ldb, in(C), ldc);                           \
+  }                                                                                                                  \
+  cublasStatus_t cublas##L##dgmm##suffix(cublasHandle_t h, cublasSideMode_t side, Int m, Int n, const T* A, Int lda, \
+                                         const T* x, Int incx, T* C, Int ldc) {                                      \
+    return dgmm(h, side, m, n, in(A), lda, in(x), incx, in(C), ldc);                                                 \
   }
 ORDITO_FOR_ALL(DEFINE)
 #undef DEFINE

@@ -1,6 +1,8 @@
 // Products of matrices in the types of BLAS: one, and many at once.
 #include "libs/cublas/gemm.hpp"
 
+#include "libs/cublas/elements.hpp"
+
 namespace ordito::cublas {
 
 namespace {
@@ -18,7 +20,14 @@ cublasStatus_t gemm(cublasHandle_t handle, const Product& p, const T* alpha, con
   if (p.isEmpty()) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(c && (p.k == 0 || (a && b)));
   const Scalar<T> one(handle, alpha), other(handle, beta);
-  return submit(handle, "cublas gemm", [=] { multiplyInTiles(p, one.get(), a, b, other.get(), c); }, work<T>(p));
+  const EmulatedBits bits(handle, kTypeOf<T>);
+  return submit(
+      handle, "cublas gemm",
+      [=] {
+        multiplyInTiles(p, one.get(), a, b, other.get(), c);
+        bits.tell();
+      },
+      work<T>(p));
 }
 
 /// The arrays of pointers are the device's, and may be written by a kernel before: they are read in the task.

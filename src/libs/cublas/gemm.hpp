@@ -28,6 +28,20 @@ struct Product {
   }
 };
 
+/// The place where a product of doubles tells how many bits of its factors an emulation kept: -1, for none was
+/// emulated.
+class EmulatedBits {
+ public:
+  EmulatedBits(cublasHandle_t handle, cudaDataType type)
+      : place_(type == CUDA_R_64F || type == CUDA_C_64F ? handle->emulation.mantissaBitCount : nullptr) {}
+  void tell() const {
+    if (place_) *place_ = -1;
+  }
+
+ private:
+  int* place_;
+};
+
 /// On the calling thread.
 template <class T>
 void multiplyHere(const Product& p, T alpha, const T* a, const T* b, T beta, T* c);

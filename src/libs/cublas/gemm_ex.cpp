@@ -1,88 +1,16 @@
 // Products whose matrices are of types that BLAS does not have: half, bfloat16, int8. Factors are widened to float
 // (int8 whose sums need more to double), in which their products are exact; sums are rounded once, when they are
 // stored.
+#include "libs/cublas/gemm_ex.hpp"
+
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <memory>
-#include <vector>
 
 #include "cuda_fp16.h"
-#include "libs/cublas/elements.hpp"
-#include "libs/cublas/gemm.hpp"
 #include "ordito/cublas_overloads.h"
 
 namespace ordito::cublas {
 namespace {
-
-/// alpha or beta, of a type that is known at run time.
-class AnyScalar {
- public:
-  AnyScalar(cublasHandle_t handle, const void* place, cudaDataType type) : type_(type) {
-    if (handle->pointerMode == CUBLAS_POINTER_MODE_DEVICE)
-      place_ = place;
-    else
-      std::memcpy(value_.data(), place, sizeOf(type));
-  }
-  template <class T>
-  T as() const {
-    return readAs<T>(type_, place_ ? place_ : value_.data());
-  }
-
- private:
-  cudaDataType type_;
-  const void* place_ = nullptr;
-  std::array<std::byte, 16> value_{};
-};
-
-struct TypedProduct {
-  Product p;
-  cudaDataType typeA, typeB, typeC;
-  cublasComputeType_t compute;
-
-  bool isComplex() const { return typeC == CUDA_C_32F || typeC == CUDA_C_64F; }
-
-  libs::Work work(int64_t count) const { return p.work(isComplex(), sizeOf(typeA), sizeOf(typeC), count); }
-
-  cudaDataType scaleType() const {
-    switch (compute) {
-      case CUBLAS_COMPUTE_16F:
-      case CUBLAS_COMPUTE_16F_PEDANTIC: return CUDA_R_16F;
-      case CUBLAS_COMPUTE_32I:
-      case CUBLAS_COMPUTE_32I_PEDANTIC: return CUDA_R_32I;
-      case CUBLAS_COMPUTE_64F:
-      case CUBLAS_COMPUTE_64F_PEDANTIC:
-      case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT: return isComplex() ? CUDA_C_64F : CUDA_R_64F;
-      default: return isComplex() ? CUDA_C_32F : CUDA_R_32F;
-    }
-  }
-
-  /// The combinations of the manual's table for cublasGemmEx.
-  bool isSupported() const {
-    if (typeA != typeB) return false;
-    switch (scaleType()) {
-      case CUDA_R_16F: return typeA == CUDA_R_16F && typeC == CUDA_R_16F;
-      case CUDA_R_32I: return typeA == CUDA_R_8I && typeC == CUDA_R_32I;
-      case CUDA_R_64F: return typeA == CUDA_R_64F && typeC == CUDA_R_64F;
-      case CUDA_C_64F: return typeA == CUDA_C_64F && typeC == CUDA_C_64F;
-      case CUDA_C_32F: return typeA == CUDA_C_32F && typeC == CUDA_C_32F;
-      default: break;
-    }
-    const bool isSmall = typeA == CUDA_R_16F || typeA == CUDA_R_16BF;
-    if (typeC == CUDA_R_32F) return isSmall || typeA == CUDA_R_32F || typeA == CUDA_R_8I;
-    return isSmall && typeC == typeA;
-  }
-};
-
-/// A copy of a matrix with its elements widened, column behind column.
-template <class I, class E>
-void widenMatrix(const E* from, int64_t rows, int64_t columns, int64_t leading, I* to) {
-  const auto parts = static_cast<unsigned>(std::clamp<int64_t>(rows * columns >> 16, 1, libs::parallelThreads()));
-  libs::parallelFor(parts, [&](unsigned part) {
-    for (int64_t j = columns * part / parts; j < columns * (part + 1) / parts; ++j)
-      for (int64_t i = 0; i < rows; ++i) to[i + j * rows] = static_cast<I>(widen(from[i + j * leading]));
-  });
-}
 
 /// C = alpha P + beta C, rounded to C's type.
 template <class I, class E>
@@ -112,18 +40,15 @@ void multiplyWidened(Product p, I alpha, const E* a, const E* b, I beta, void* c
   widenMatrix(b, rowsB, columnsB, p.ldb, wideB.get());
   Product wide = p;
   wide.lda = std::max<int64_t>(1, rowsA), wide.ldb = std::max<int64_t>(1, rowsB);
-  if constexpr (std::is_same_v<I, float>)
-    if (typeC == CUDA_R_32F)
-      return multiplyInTiles(wide, alpha, wideA.get(), wideB.get(), beta, static_cast<float*>(c));
+  if (typeC == kTypeOf<I>) return multiplyInTiles(wide, alpha, wideA.get(), wideB.get(), beta, static_cast<I*>(c));
   const auto product = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(p.m * p.n));
   wide.ldc = p.m;
   multiplyInTiles(wide, I(1), wideA.get(), wideB.get(), I(0), product.get());
   if constexpr (std::is_same_v<I, double>)
     storeProduct(p, alpha, product.get(), beta, static_cast<int32_t*>(c));
-  else if (typeC == CUDA_R_16F)
-    storeProduct(p, alpha, product.get(), beta, static_cast<Half*>(c));
-  else
-    storeProduct(p, alpha, product.get(), beta, static_cast<Bfloat16*>(c));
+  else if constexpr (std::is_same_v<I, float>)
+    typeC == CUDA_R_16F ? storeProduct(p, alpha, product.get(), beta, static_cast<Half*>(c))
+                        : storeProduct(p, alpha, product.get(), beta, static_cast<Bfloat16*>(c));
 }
 
 template <class T>
@@ -132,6 +57,8 @@ void multiplyPlain(const TypedProduct& t, const AnyScalar& alpha, const void* a,
   multiplyInTiles(t.p, alpha.as<T>(), static_cast<const T*>(a), static_cast<const T*>(b), beta.as<T>(),
                   static_cast<T*>(c));
 }
+
+}  // namespace
 
 void multiplyTyped(const TypedProduct& t, const AnyScalar& alpha, const void* a, const void* b, const AnyScalar& beta,
                    void* c) {
@@ -146,12 +73,17 @@ void multiplyTyped(const TypedProduct& t, const AnyScalar& alpha, const void* a,
     case CUDA_R_16BF:
       return multiplyWidened(t.p, alpha.as<float>(), static_cast<const Bfloat16*>(a), static_cast<const Bfloat16*>(b),
                              beta.as<float>(), c, t.typeC);
+    case CUDA_C_8I:
+      return multiplyWidened(t.p, alpha.as<ComplexFloat>(), static_cast<const ComplexByte*>(a),
+                             static_cast<const ComplexByte*>(b), beta.as<ComplexFloat>(), c, t.typeC);
     default: break;
   }
   const auto *x = static_cast<const int8_t*>(a), *y = static_cast<const int8_t*>(b);
   if (t.typeC == CUDA_R_32F) return multiplyWidened(t.p, alpha.as<float>(), x, y, beta.as<float>(), c, t.typeC);
   multiplyWidened(t.p, alpha.as<double>(), x, y, beta.as<double>(), c, t.typeC);
 }
+
+namespace {
 
 bool isMultipleOf4(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 4 == 0; }
 
@@ -173,6 +105,7 @@ cublasStatus_t gemmEx(cublasHandle_t handle, const TypedProduct& t, const void* 
   ORDITO_CHECK(a && b && c);
   if (t.typeC == CUDA_R_32I && !(isMultipleOf4(a) && isMultipleOf4(b))) return CUBLAS_STATUS_NOT_SUPPORTED;
   const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
+  const EmulatedBits bits(handle, t.typeC);
   const auto bytesA = static_cast<int64_t>(sizeOf(t.typeA)), bytesC = static_cast<int64_t>(sizeOf(t.typeC));
   return submit(
       handle, "cublas GemmEx",
@@ -182,6 +115,7 @@ cublasStatus_t gemmEx(cublasHandle_t handle, const TypedProduct& t, const void* 
                         static_cast<const char*>(b) + i * strideB * bytesA, other,
                         static_cast<char*>(c) + i * strideC * bytesC);
         });
+        bits.tell();
       },
       t.work(count));
 }
@@ -231,6 +165,11 @@ extern "C" {
   cublasStatus_t cublasCgemmEx##suffix(PRODUCT_PARAMETERS(Int, cuComplex), const void* A, cudaDataType tA, Int lda,   \
                                        const void* B, cudaDataType tB, Int ldb, const cuComplex* beta, void* C,       \
                                        cudaDataType tC, Int ldc) {                                                    \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, CUBLAS_COMPUTE_32F}, alpha, A, B, beta, C);       \
+  }                                                                                                                   \
+  cublasStatus_t cublasCgemm3mEx##suffix(PRODUCT_PARAMETERS(Int, cuComplex), const void* A, cudaDataType tA, Int lda, \
+                                         const void* B, cudaDataType tB, Int ldb, const cuComplex* beta, void* C,     \
+                                         cudaDataType tC, Int ldc) {                                                  \
     return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, CUBLAS_COMPUTE_32F}, alpha, A, B, beta, C);       \
   }                                                                                                                   \
   cublasStatus_t cublasHgemm##suffix(PRODUCT_PARAMETERS(Int, __half), const __half* A, Int lda, const __half* B,      \

@@ -140,6 +140,27 @@ cublasStatus_t cublasSetSmCountTarget(cublasHandle_t handle, int count) {
 cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* count) {
   return answer(handle, count, handle ? handle->smCountTarget : 0);
 }
+// Emulation permits less precision, too, so its settings are only kept.
+#define DEFINE(name, Type, member, isValid)                                                 \
+  cublasStatus_t cublasSet##name(cublasHandle_t handle, Type value) {                       \
+    ORDITO_HANDLE(handle);                                                                  \
+    ORDITO_CHECK(isValid);                                                                  \
+    handle->emulation.member = value;                                                       \
+    return CUBLAS_STATUS_SUCCESS;                                                           \
+  }                                                                                         \
+  cublasStatus_t cublasGet##name(cublasHandle_t handle, Type* value) {                      \
+    return answer(handle, value, handle ? handle->emulation.member : static_cast<Type>(0)); \
+  }
+DEFINE(EmulationStrategy, cublasEmulationStrategy_t, strategy,
+       value >= CUBLAS_EMULATION_STRATEGY_DEFAULT && value <= CUBLAS_EMULATION_STRATEGY_EAGER)
+DEFINE(EmulationSpecialValuesSupport, cudaEmulationSpecialValuesSupport, specialValues, true)
+DEFINE(FixedPointEmulationMantissaControl, cudaEmulationMantissaControl, mantissaControl,
+       value == CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC || value == CUDA_EMULATION_MANTISSA_CONTROL_FIXED)
+DEFINE(FixedPointEmulationMaxMantissaBitCount, int, maxMantissaBits, value >= 0)
+DEFINE(FixedPointEmulationMantissaBitOffset, int, mantissaBitOffset, true)
+DEFINE(FixedPointEmulationMantissaBitCountPointer, int*, mantissaBitCount, true)
+#undef DEFINE
+
 /// Nothing is logged.
 cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasSetLoggerCallback(cublasLogCallback callback) {

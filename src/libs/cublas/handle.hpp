@@ -15,6 +15,14 @@ struct cublasContext {
   cublasAtomicsMode_t atomicsMode = CUBLAS_ATOMICS_NOT_ALLOWED;
   cublasMath_t mathMode = CUBLAS_DEFAULT_MATH;
   int smCountTarget = 0;
+  /// How less exact products may be emulated by the GPU's small types, with the manual's first values.
+  struct {
+    cublasEmulationStrategy_t strategy = CUBLAS_EMULATION_STRATEGY_DEFAULT;
+    cudaEmulationSpecialValuesSupport specialValues = CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT;
+    cudaEmulationMantissaControl mantissaControl = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;
+    int maxMantissaBits = 0, mantissaBitOffset = 0;
+    int* mantissaBitCount = nullptr;
+  } emulation;
 };
 
 namespace ordito::cublas {

@@ -1,10 +1,11 @@
 // cuBLAS level 3 beyond the general product: symmetric, Hermitian and triangular matrices. Each call is cut into parts
 // that do not depend on each other, columns or rows of the result, and each part is OpenBLAS's affair.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "libs/cublas/gemm.hpp"
+#include "libs/cublas/gemm_ex.hpp"
 
 namespace ordito::cublas {
 namespace {
@@ -184,27 +185,51 @@ std::optional<cublasStatus_t> answerAtOnce(cublasHandle_t handle, const Rank& r,
 
 /// C = alpha op(A) op(A)^T + beta C, or ^H: S is the type of alpha and beta.
 template <bool Hermitian, class T, class S>
+void updateRankK(const Rank& r, S first, const T* a, S second, T* c) {
+  const bool turns = Hermitian && kIsComplex<T>;
+  inParts(r.n, r.operations(), [&](int64_t at, int64_t count) {
+    if (second == S(0)) clearTriangle(r, at, count, c);
+    const int n = asInt(count), k = asInt(r.k), lda = asInt(r.lda), ldc = asInt(r.ldc);
+    const T* rows = a + at * r.step(r.lda);
+    if constexpr (Hermitian)
+      openBlas<T>().herk(letter(r.fill), turn(r, turns), &n, &k, &first, rows, &lda, &second, element(c, at, at, r.ldc),
+                         &ldc);
+    else
+      openBlas<T>().syrk(letter(r.fill), turn(r, turns), &n, &k, &first, rows, &lda, &second, element(c, at, at, r.ldc),
+                         &ldc);
+    const int64_t begin = r.beginBeside(at + count), beside = r.besideCount(at, at + count);
+    if (beside > 0)
+      multiplyHere(r.beside(beside, count, r.lda, r.lda, turns), T(first), a + begin * r.step(r.lda), rows, T(second),
+                   element(c, begin, at, r.ldc));
+  });
+}
+
+template <bool Hermitian, class T, class S>
 cublasStatus_t rankK(cublasHandle_t handle, const Rank& r, const S* alpha, const T* a, const S* beta, T* c) {
   if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, a, a, beta, c)) return *answer;
   const Scalar<S> one(handle, alpha), other(handle, beta);
-  return submit(handle, "cublas syrk or herk", [=] {
-    const S first = one.get(), second = other.get();
-    const bool turns = Hermitian && kIsComplex<T>;
-    inParts(r.n, r.operations(), [&](int64_t at, int64_t count) {
-      if (second == S(0)) clearTriangle(r, at, count, c);
-      const int n = asInt(count), k = asInt(r.k), lda = asInt(r.lda), ldc = asInt(r.ldc);
-      const T* rows = a + at * r.step(r.lda);
-      if constexpr (Hermitian)
-        openBlas<T>().herk(letter(r.fill), turn(r, turns), &n, &k, &first, rows, &lda, &second,
-                           element(c, at, at, r.ldc), &ldc);
-      else
-        openBlas<T>().syrk(letter(r.fill), turn(r, turns), &n, &k, &first, rows, &lda, &second,
-                           element(c, at, at, r.ldc), &ldc);
-      const int64_t begin = r.beginBeside(at + count), beside = r.besideCount(at, at + count);
-      if (beside > 0)
-        multiplyHere(r.beside(beside, count, r.lda, r.lda, turns), T(first), a + begin * r.step(r.lda), rows, T(second),
-                     element(c, begin, at, r.ldc));
-    });
+  return submit(handle, "cublas syrk or herk", [=] { updateRankK<Hermitian>(r, one.get(), a, other.get(), c); });
+}
+
+/// The same with complex numbers of float, or of int8, which are widened: Csyrk3mEx and its relatives. Three products
+/// of real numbers instead of four are a way to be faster, not another result.
+template <bool Hermitian, class S>
+cublasStatus_t rankKEx(cublasHandle_t handle, const Rank& r, const S* alpha, const void* a, cudaDataType typeA,
+                       const S* beta, void* c, cudaDataType typeC) {
+  ORDITO_HANDLE(handle);
+  if ((typeA != CUDA_C_32F && typeA != CUDA_C_8I) || typeC != CUDA_C_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
+  auto* result = static_cast<ComplexFloat*>(c);
+  if (typeA == CUDA_C_32F) return rankK<Hermitian>(handle, r, alpha, static_cast<const ComplexFloat*>(a), beta, result);
+  if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, result, result, beta, result)) return *answer;
+  ORDITO_CHECK(a || r.k == 0);
+  const Scalar<S> one(handle, alpha), other(handle, beta);
+  return submit(handle, "cublas syrkEx or herkEx", [=] {
+    const int64_t rows = r.op == CUBLAS_OP_N ? r.n : r.k, columns = r.op == CUBLAS_OP_N ? r.k : r.n;
+    const auto wide = std::make_unique_for_overwrite<ComplexFloat[]>(static_cast<size_t>(rows * columns));
+    widenMatrix(static_cast<const ComplexByte*>(a), rows, columns, r.lda, wide.get());
+    Rank packed = r;
+    packed.lda = std::max<int64_t>(1, rows);
+    updateRankK<Hermitian>(packed, one.get(), wide.get(), other.get(), result);
   });
 }
 
@@ -326,6 +351,20 @@ ORDITO_FOR_ALL(DEFINE)
 #undef DEFINE
 #define DEFINE(L, T, suffix, Int) DEFINE_RANK2(L, T, Real<Inner<T>>, suffix, Int, herkx, rankKx, true)
 ORDITO_FOR_COMPLEX(DEFINE)
+#undef DEFINE
+
+#define DEFINE_EX(name, S, suffix, Int, hermitian)                                                                   \
+  cublasStatus_t cublas##name##suffix(RANK_PARAMETERS(Int), const S* alpha, const void* A, cudaDataType tA, Int lda, \
+                                      const S* beta, void* C, cudaDataType tC, Int ldc) {                            \
+    return rankKEx<hermitian>(h, {fill, op, n, k, lda, lda, ldc}, in(alpha), A, tA, in(beta), C, tC);                \
+  }
+#define DEFINE(suffix, Int)                           \
+  DEFINE_EX(CsyrkEx, cuComplex, suffix, Int, false)   \
+  DEFINE_EX(Csyrk3mEx, cuComplex, suffix, Int, false) \
+  DEFINE_EX(CherkEx, float, suffix, Int, true)        \
+  DEFINE_EX(Cherk3mEx, float, suffix, Int, true)
+DEFINE(, int)
+DEFINE(_64, int64_t)
 #undef DEFINE
 
 }  // extern "C"

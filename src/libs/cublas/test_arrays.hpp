@@ -13,6 +13,8 @@
 
 #include "cublas_v2.h"
 #include "cuda.h"
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
 
 namespace ordito::cublas::test {
 
@@ -22,11 +24,16 @@ template <class T>
 constexpr bool kComplex = std::is_same_v<T, cuComplex> || std::is_same_v<T, cuDoubleComplex>;
 
 template <class T>
+constexpr bool kSmall = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
+
+template <class T>
 T narrow(Wide v) {
   if constexpr (std::is_same_v<T, cuComplex>)
     return make_cuComplex(static_cast<float>(v.real()), static_cast<float>(v.imag()));
   else if constexpr (std::is_same_v<T, cuDoubleComplex>)
     return make_cuDoubleComplex(v.real(), v.imag());
+  else if constexpr (kSmall<T>)
+    return T(static_cast<float>(v.real()));
   else
     return static_cast<T>(v.real());
 }
@@ -34,11 +41,15 @@ template <class T>
 Wide widen(T v) {
   if constexpr (kComplex<T>)
     return {v.x, v.y};
+  else if constexpr (kSmall<T>)
+    return static_cast<double>(static_cast<float>(v));
   else
     return v;
 }
+/// What a result may differ by that is a sum of so many terms below 1; halves are rounded when they are stored.
 template <class T>
 double tolerance(double terms) {
+  if constexpr (kSmall<T>) return (terms + 4) * (std::is_same_v<T, __half> ? 5e-4 : 4e-3);
   constexpr bool kFloat = std::is_same_v<T, float> || std::is_same_v<T, cuComplex>;
   return 4 * (terms + 4) * (kFloat ? 6e-8 : 1.2e-16) * 4;
 }
@@ -115,7 +126,7 @@ class Array {
   }
 
  private:
-  static constexpr double kUntouched = 12345;
+  static constexpr double kUntouched = 12288;  // a number of every type
   int rows_, columns_, leading_;
   char* memory_;
   size_t size_;

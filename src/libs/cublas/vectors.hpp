@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "libs/cublas/openblas.hpp"
+#include "libs/cublas/elements.hpp"
 #include "libs/stream_task.hpp"
 
 namespace ordito::cublas {
@@ -51,6 +51,13 @@ Real<T> size1(T value) {
     return std::abs(value.real()) + std::abs(value.imag());
   else
     return std::abs(value);
+}
+
+/// Element (i, j) of op(A); `op` is CUBLAS_OP_N, _T or _C.
+template <class E, class Op>
+Wide<E> operated(Op op, const E* a, int64_t lda, int64_t i, int64_t j) {
+  const Wide<E> value = widen(op == Op{} ? a[i + j * lda] : a[j + i * lda]);
+  return op == static_cast<Op>(2) ? conjugateIf<true>(value) : value;
 }
 
 /// body(step), in which a step of 1 is a constant: the compiler makes vectors of loops over neighbours.
@@ -103,12 +110,14 @@ R sum(int64_t n, const Term& term) {
 }
 
 /// The Euclidean length; squares that are too large or too small for the type are scaled.
-template <class T>
-Real<T> norm(int64_t n, const T* x, int64_t incx) {
+template <class E>
+Real<Wide<E>> norm(int64_t n, const E* x, int64_t incx) {
+  using T = Wide<E>;
   auto scaled = [&](double by) {
     const double squares = withStep(incx, [=](auto step) {
       return sum<double>(n, [=](int64_t i) {
-        const double a = std::real(x[i * step]) * by, b = std::imag(x[i * step]) * by;
+        const T value = widen(x[i * step]);
+        const double a = std::real(value) * by, b = std::imag(value) * by;
         return a * a + b * b;
       });
     });
@@ -118,7 +127,7 @@ Real<T> norm(int64_t n, const T* x, int64_t incx) {
   constexpr bool kIsWider = sizeof(Real<T>) < sizeof(double);
   if (kIsWider || std::isnan(length) || (length < 1e150 && length > 1e-140)) return static_cast<Real<T>>(length);
   double largest = 0;
-  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, static_cast<double>(size1(x[i * incx])));
+  for (int64_t i = 0; i < n; ++i) largest = std::max(largest, static_cast<double>(size1(widen(x[i * incx]))));
   if (largest == 0 || std::isinf(largest)) return static_cast<Real<T>>(largest);
   return static_cast<Real<T>>(scaled(1 / largest));
 }
