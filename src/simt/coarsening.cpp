@@ -37,7 +37,7 @@ bool readsPartOfLine(const Instruction& i, const ir::Shapes& shapes) {
 /// What a region has that speaks for or against it.
 struct Look {
   std::string_view obstacle;  // why its warps go one by one; nothing if all is well
-  unsigned sharing = 1;       // warps that share a cache line
+  bool sharesLines = false;   // a loop's warps read cache lines together
 };
 
 /// Loops are looked at part by part: what keeps one region's warps apart does not concern the others. A loop with a
@@ -63,26 +63,28 @@ class Chooser {
   }
 
  private:
-  static constexpr Coarsening kOdd{1, "the block's warps cannot be shared out"};
-
   bool divides(unsigned factor) const { return facts_.warps() % factor == 0; }
+  Coarsening ifDivides(unsigned factor, std::string_view reason) const {
+    return divides(factor) ? Coarsening{factor, reason} : Coarsening{1, "the block's warps cannot be shared out"};
+  }
   /// It has the others in it.
   bool isOutermost(const ir::Loop& loop) const { return nest_.around(loop.header).size() == 1; }
 
   /// For the regions without an obstacle.
   Coarsening forAll() const {
-    unsigned sharing = 1, loads = 0;
+    bool sharesLines = false;
+    unsigned loads = 0;
     std::vector<char> isFree(f_.blocks.size(), 0);
     for (size_t r = 0; r < regions_.size(); ++r) {
       if (!looks_[r].obstacle.empty()) continue;
       for (BlockId b : regions_[r].order()) isFree[b] = 1;
-      sharing = std::max(sharing, looks_[r].sharing);
+      sharesLines |= looks_[r].sharesLines;
       loads = std::max(loads, contiguousLoads(regions_[r]));
     }
     if (const unsigned vectors = carried(isFree); vectors > 0) return byRegisters(vectors);
-    if (sharing > 1) return divides(sharing) ? Coarsening{sharing, "warps share cache lines"} : kOdd;
+    if (sharesLines) return ifDivides(cost::kSharingWarps, "warps share cache lines");
     if (loads < cost::kManyStreams) return {1, "nothing to share"};
-    return divides(cost::kMostWarps) ? Coarsening{cost::kMostWarps, "straight code reads many places"} : kOdd;
+    return ifDivides(cost::kMostWarps, "straight code reads many places");
   }
 
   /// The outermost loop, part by part.
@@ -92,8 +94,8 @@ class Chooser {
       for (BlockId b : regions_[r].order())
         if (loop.contains(b)) part.push_back(b), isInLoop_[b] = 1;
       if (part.empty()) continue;
-      if (const unsigned warps = warpsPerLine(part); warps > 1)
-        looks_[r].sharing = std::max(looks_[r].sharing, warps), sharesLines_[loop.header] = 1;
+      if (sharesLines(part))
+        looks_[r].sharesLines = true, sharesLines_[loop.header] = 1;
       else if (const auto obstacle = obstacleIn(loop, part); !obstacle.empty())
         looks_[r].obstacle = obstacle;
     }
@@ -134,17 +136,15 @@ class Chooser {
     return {};
   }
 
-  /// How many warps read a line together in a short divergent loop; 1 if none does.
-  unsigned warpsPerLine(const std::vector<BlockId>& blocks) const {
-    unsigned length = 0;
+  /// Do warps read cache lines together in this part of a divergent loop?
+  bool sharesLines(const std::vector<BlockId>& blocks) const {
     bool reads = false;
     for (BlockId b : blocks)
       for (const Instruction& i : f_.blocks[b].code) {
-        if (i.info().effect == isa::Effect::Call || i.info().effect == isa::Effect::Warp) return 1;
-        ++length;
+        if (i.info().effect == isa::Effect::Call || i.info().effect == isa::Effect::Warp) return false;
         reads |= readsPartOfLine(i, shapes_);
       }
-    return !reads ? 1 : length <= cost::kShortLoop ? cost::kMostWarps : cost::kMostWarps / 2;
+    return reads;
   }
 
   /// Does the loop gather or scatter at addresses that it carries along, one for each lane? Such a loop waits for

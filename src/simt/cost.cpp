@@ -30,7 +30,7 @@ constexpr Limit kLimits[] = {
     {"traced-definitions", cost::kTracedDefinitions},
     {"most-warps", cost::kMostWarps},
     {"many-streams", cost::kManyStreams},
-    {"short-loop", cost::kShortLoop},
+    {"sharing-warps", cost::kSharingWarps},
     {"prefetched-iterations", cost::kPrefetchedIterations},
     {"prefetched-bytes", cost::kPrefetchedBytes},
     {"merged-words", cost::kMergedWords},

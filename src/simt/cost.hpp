@@ -64,9 +64,9 @@ inline constexpr unsigned registersPerWarp(const Processor& p) { return p.avx512
 /// prefetchers follow (ORDITO_COARSENING=1 bench_kernels --only reduce_best: 19 against 9 ms). The tiles of a
 /// transposition read four, and are slower together.
 inline constexpr unsigned kManyStreams = 6;
-/// A divergent loop of at most so many instructions is coarsened to share its cache lines (bench_kernels --only
-/// histogram, 1.5 times); a longer one half as far.
-inline constexpr unsigned kShortLoop = 40;
+/// Warps that go together through a divergent loop to share its cache lines (bench_kernels --only histogram, 1.5 times;
+/// with twice as many the same).
+inline constexpr unsigned kSharingWarps = 4;
 
 // ---- memory
 
