@@ -72,17 +72,21 @@ LoadedSection findSection(const char* path, std::string_view wanted) {
 
 }  // namespace
 
+const link_map* loadedFileWith(const void* address) {
+  dl_find_object found{};
+  return _dl_find_object(const_cast<void*>(address), &found) == 0 ? found.dlfo_link_map : nullptr;
+}
+
 LoadedSection sectionBeside(const void* address, std::string_view name) {
-  Dl_info info{};
-  link_map* map = nullptr;
-  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return {};
+  const link_map* const map = loadedFileWith(address);
+  if (map == nullptr) return {};
   static std::mutex mutex;
   static auto& known = *new std::map<std::pair<const link_map*, std::string>, LoadedSection>;
   const std::scoped_lock lock(mutex);
-  const std::pair key(static_cast<const link_map*>(map), std::string(name));
+  const std::pair key(map, std::string(name));
   auto found = known.find(key);
   if (found == known.end()) {
-    // The name of the executable itself is empty, and the one that dladdr gives is how it was typed.
+    // The name of the executable itself is empty.
     LoadedSection section = findSection(*map->l_name == '\0' ? "/proc/self/exe" : map->l_name, name);
     if (section.bytes() != 0) section = {section.begin + map->l_addr, section.end + map->l_addr};
     found = known.emplace(key, section).first;

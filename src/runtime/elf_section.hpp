@@ -9,7 +9,13 @@
 #include <cstdint>
 #include <string_view>
 
+struct link_map;
+
 namespace ordito::runtime {
+
+/// The executable or library that contains `address`; null if none does. Unlike dladdr() it does not look for the
+/// symbol, which takes a millisecond in libraries of a million symbols, as PyTorch's are.
+const link_map* loadedFileWith(const void* address);
 
 /// A section in memory; empty if there is none of that name.
 struct LoadedSection {

@@ -1,9 +1,10 @@
 // Loading what was registered. See registry.hpp.
 #include "runtime/registry.hpp"
 
-#include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 
 #include "runtime/elf_section.hpp"
@@ -12,11 +13,10 @@
 namespace ordito::runtime {
 namespace {
 
-/// Path and load address of the executable or library that contains `address`.
-std::pair<std::string, const void*> containingFile(const void* address) {
-  Dl_info info{};
-  if (dladdr(address, &info) == 0) return {"", nullptr};
-  return {info.dli_fname != nullptr ? info.dli_fname : "", info.dli_fbase};
+/// Path of the executable or library, for messages.
+std::string pathOf(const link_map* file) {
+  if (file == nullptr) return "";
+  return *file->l_name == '\0' ? program_invocation_name : file->l_name;
 }
 
 /// A binary that cannot be loaded is told about, whatever the program does with the error.
@@ -142,19 +142,19 @@ Registry& Registry::instance() {
 }
 
 Binary* Registry::addBinary(const void* wrapper) {
-  const auto [path, base] = containingFile(wrapper);
-  auto binary = std::make_unique<Binary>(path);
+  const link_map* const file = loadedFileWith(wrapper);
+  auto binary = std::make_unique<Binary>(pathOf(file));
   binary->addImage(wrapper);
   const std::scoped_lock lock(mutex_);
-  ++files_[base].wrappers;
+  ++files_[file].wrappers;
   return binaries_.emplace_back(std::move(binary)).get();
 }
 
 Binary* Registry::linkedBinary(const void* wrapper) {
-  const auto [path, base] = containingFile(wrapper);
+  const link_map* const loaded = loadedFileWith(wrapper);
   const std::scoped_lock lock(mutex_);
-  File& file = files_[base];
-  if (file.linked == nullptr) file.linked = binaries_.emplace_back(std::make_unique<Binary>(path)).get();
+  File& file = files_[loaded];
+  if (file.linked == nullptr) file.linked = binaries_.emplace_back(std::make_unique<Binary>(pathOf(loaded))).get();
   file.linked->addImage(wrapper);
   ++file.wrappers;
   return file.linked;
@@ -162,7 +162,7 @@ Binary* Registry::linkedBinary(const void* wrapper) {
 
 Binary* Registry::readyForManaged(const void* wrapper) {
   const std::shared_lock lock(mutex_);
-  const auto file = files_.find(containingFile(wrapper).second);
+  const auto file = files_.find(loadedFileWith(wrapper));
   if (file == files_.end() || file->second.linked == nullptr || !file->second.linked->hasManagedVariables())
     return nullptr;
   const size_t all = sectionBeside(wrapper, kWrapperSection).bytes() / sizeof(FatBinaryWrapper);
@@ -172,29 +172,40 @@ Binary* Registry::readyForManaged(const void* wrapper) {
 void Registry::addKernel(Binary* binary, const void* host_function, const char* name) {
   const auto kernel = std::make_shared<Kernel>(Kernel{binary, name, {}});
   const std::scoped_lock lock(mutex_);
-  kernels_[host_function] = kernel;
-  kernels_[kernel.get()] = kernel;
+  for (const void* const address : {host_function, static_cast<const void*>(kernel.get())}) {
+    kernels_[address] = kernel;
+    binary->addAddress(address);
+  }
 }
 
 void Registry::addVariable(Binary* binary, const Variable& variable) {
   const std::scoped_lock lock(mutex_);
   binary->addVariable(variable);
-  variables_[variable.symbol] = {binary, variable};
-  if (variable.slot != nullptr) variables_[variable.slot] = {binary, variable};
+  for (const void* const address : {variable.symbol, static_cast<const void*>(variable.slot)}) {
+    if (address == nullptr) continue;
+    variables_[address] = {binary, variable};
+    binary->addAddress(address);
+  }
 }
 
 void Registry::addReference(Binary* binary, const void* symbol, const char* name, bool reads_floats) {
   const std::scoped_lock lock(mutex_);
   references_[symbol] = {binary, name, reads_floats};
+  binary->addAddress(symbol);
 }
 
 void Registry::remove(Binary* binary) {
   const std::scoped_lock lock(mutex_);
   const auto owner = std::find_if(binaries_.begin(), binaries_.end(), [&](const auto& b) { return b.get() == binary; });
   if (owner == binaries_.end()) return;
-  std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
-  std::erase_if(variables_, [&](const auto& entry) { return entry.second.first == binary; });
-  std::erase_if(references_, [&](const auto& entry) { return entry.second.binary == binary; });
+  const auto erase = [](auto& map, const void* address, auto isTheirs) {
+    if (const auto found = map.find(address); found != map.end() && isTheirs(found->second)) map.erase(found);
+  };
+  for (const void* const address : binary->addresses()) {
+    erase(kernels_, address, [&](const auto& kernel) { return kernel->binary == binary; });
+    erase(variables_, address, [&](const auto& entry) { return entry.first == binary; });
+    erase(references_, address, [&](const auto& reference) { return reference.binary == binary; });
+  }
   std::erase_if(files_, [&](const auto& entry) { return entry.second.linked == binary; });
   binary->unload();
   binaries_.erase(owner);

@@ -17,6 +17,8 @@
 
 #include "runtime/call.hpp"
 
+struct link_map;
+
 namespace ordito::runtime {
 
 /// Does the launch that the calling thread is about to make come from kernel<<<...>>>(), which drops its result? Once
@@ -44,6 +46,8 @@ class Binary {
 
   void addImage(const void* wrapper) { images_.push_back(wrapper); }
   void addVariable(const Variable& variable) { variables_.push_back(variable); }
+  void addAddress(const void* address) { addresses_.push_back(address); }
+  const std::vector<const void*>& addresses() const { return addresses_; }
   bool hasManagedVariables() const;
   const std::string& origin() const { return origin_; }
 
@@ -67,6 +71,7 @@ class Binary {
   std::string origin_;  // path of the executable or library, for messages
   std::vector<const void*> images_;
   std::deque<Variable> variables_;
+  std::vector<const void*> addresses_;  // what the registry has under its name
   std::mutex mutex_;
   std::map<CUcontext, Loaded> modules_;
   bool managed_initialised_ =
@@ -124,7 +129,7 @@ class Registry {
     Binary* linked = nullptr;
     size_t wrappers = 0;
   };
-  std::map<const void*, File> files_;  // by load address
+  std::map<const link_map*, File> files_;
   std::unordered_map<const void*, std::shared_ptr<Kernel>> kernels_;
   std::unordered_map<const void*, std::pair<Binary*, Variable>> variables_;
 };
