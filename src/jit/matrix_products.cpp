@@ -3,7 +3,8 @@
 // A fragment's register is a vector of 32 lanes already, so nothing is gathered: for each k the lanes' elements of A
 // and B are permuted to the lanes whose results need them (A within quads, B across the warp) and fed to a vector fma.
 // Sums of floats are made as an H200 makes them (docs/accuracy.md), by a helper (rt/matrix_helpers.cpp) where that
-// takes more than multiply-adds. Each form of mma is one function of the module, since kernels repeat it dozens of
+// takes more than multiply-adds; of dense matrices it is given rows and columns, since a broadcast costs less than a
+// permutation. Each form of mma is one function of the module, since kernels repeat it dozens of
 // times.
 #include <algorithm>
 #include <array>
@@ -62,6 +63,7 @@ class Product {
   /// Registers of a, b and c to those of d.
   Elements run(const Elements& a, const Elements& bRegisters, const Elements& c) {
     const Elements x = elements(f[1], a), y = elements(f[2], bRegisters), start = elements(f[3], c);
+    if (isAligned() && !metadata) return registers(denseSums(x, y, start));
     const Holders rows(f[1]), columns(f[2]);
     const unsigned step = f[1].element == Type::b1 ? 32 : 1;
     auto fromB = [&](unsigned e, unsigned k) {
@@ -97,41 +99,80 @@ class Product {
   /// By a tensor core that brings all terms to one exponent.
   bool isAligned() const { return !isInteger() && f[0].element != Type::f64 && op != Op::MmaHalfQuad; }
 
-  /// In steps of as many products as the core takes at once. 8-bit floats are unpacked for two steps, each of one half
-  /// of every four elements, and c is added at the end.
+  /// 8-bit floats are unpacked for two steps, each of one half of every four elements, and c is added at the end.
+  bool isUnpacked() const { return isa::bits(f[1].element) == 8; }
+  unsigned atOnce() const { return isUnpacked() ? f[1].columns / 2 : op == Op::WmmaTf32 ? 4 : kMostFactors; }
+  /// The product that comes as the k-th.
+  unsigned nth(unsigned k) const { return isUnpacked() ? k % atOnce() / 2 * 4 + k / atOnce() * 2 + k % 2 : k; }
+  bool roundsToHalf() const { return f[0].element == Type::f16 && (isUnpacked() || f[3].element == Type::f16); }
+  uint32_t leastExponents() const { return leastExponent(f[1].element) | leastExponent(f[2].element) << 8; }
+
+  /// In steps of as many products as the core takes at once.
   LlvmValue alignedSums(LlvmValue from, llvm::function_ref<Factors(unsigned)> factors) {
     const unsigned depth = f[1].columns;
-    const bool isUnpacked = isa::bits(f[1].element) == 8;
-    const unsigned atOnce = isUnpacked ? depth / 2 : op == Op::WmmaTf32 ? 4 : 16;
-    auto nth = [&](unsigned k) { return isUnpacked ? k % atOnce / 2 * 4 + k / atOnce * 2 + k % 2 : k; };
-    const bool roundsToHalf = f[0].element == Type::f16 && (isUnpacked || f[3].element == Type::f16);
-    LlvmValue sum = isUnpacked ? llvm::Constant::getNullValue(from->getType()) : from;
-    for (unsigned first = 0; first < depth; first += atOnce) {
+    LlvmValue sum = isUnpacked() ? llvm::Constant::getNullValue(from->getType()) : from;
+    for (unsigned first = 0; first < depth; first += atOnce()) {
       std::vector<Factors> step;
-      for (unsigned k = first; k < std::min(first + atOnce, depth); ++k) step.push_back(factors(nth(k)));
-      sum = alignedSum(sum, step, roundsToHalf);
+      for (unsigned k = first; k < std::min(first + atOnce(), depth); ++k) step.push_back(factors(nth(k)));
+      sum = alignedSum(sum, step);
     }
-    return isUnpacked ? b.CreateFAdd(sum, from) : sum;
+    return isUnpacked() ? b.CreateFAdd(sum, from) : sum;
+  }
+
+  /// The elements of a matrix of sums, of which the helper takes columns of 16 rows (smaller ones twice).
+  Elements denseSums(const Elements& x, const Elements& y, const Elements& start) {
+    const unsigned depth = f[1].columns, columns = f[0].columns;
+    const Holders ofA(f[1]), ofB(f[2]), ofC(f[3]);
+    LlvmValue rowsOfB = room(depth * columns);
+    for (unsigned k = 0; k < depth; ++k)
+      store(arranged(y, columns, [&](unsigned n) { return ofB.of(0, nth(k), n); }), rowsOfB, k * columns);
+    Elements results;
+    for (unsigned first = 0; first < f[0].rows; first += kRows) {
+      auto row = [&](unsigned r) { return first + r % f[0].rows; };
+      LlvmValue columnsOfA = room(depth * kRows), sums = room(columns * kRows);
+      for (unsigned k = 0; k < depth; ++k)
+        store(arranged(x, kRows, [&](unsigned r) { return ofA.of(0, row(r), nth(k)); }), columnsOfA, k * kRows);
+      for (unsigned n = 0; n < columns; ++n) {
+        LlvmValue from = arranged(start, kRows, [&](unsigned r) { return ofC.of(0, row(r), n); });
+        store(isUnpacked() ? llvm::Constant::getNullValue(from->getType()) : from, sums, n * kRows);
+      }
+      for (unsigned k = 0; k < depth; k += atOnce())
+        call("ordito_matrix_product", {floatAt(columnsOfA, k * kRows), floatAt(rowsOfB, k * columns), sums},
+             {columns, std::min(atOnce(), depth - k), leastExponents(), roundsToHalf()});
+      auto* column = llvm::FixedVectorType::get(b.getFloatTy(), kRows);
+      for (unsigned n = 0; n < columns; ++n)
+        results.push_back(b.CreateAlignedLoad(column, floatAt(sums, n * kRows), llvm::Align(64)));
+    }
+    Elements all;
+    for (unsigned e = 0; e < f[0].elements(); ++e) {
+      LlvmValue sum = arranged(results, kLanes, [&](unsigned lane) {
+        const MatrixPlace at = ptx::placeOf(f[0], lane, e);
+        return Holder{at.row % kRows, at.row / kRows * columns + at.column};
+      });
+      all.push_back(isUnpacked() ? b.CreateFAdd(sum, startOf(start, e)) : sum);
+    }
+    return all;
   }
 
   /// Calls the helper with the factors in memory, one vector of lanes after the other.
-  LlvmValue alignedSum(LlvmValue from, llvm::ArrayRef<Factors> step, bool roundsToHalf) {
-    auto* lanes = vector(b.getFloatTy());
-    LlvmValue x = factorSpace(), y = b.CreateConstGEP1_32(lanes, x, kMostFactors),
-              sum = b.CreateConstGEP1_32(lanes, x, 2 * kMostFactors);
-    auto store = [&](LlvmValue v, LlvmValue to, unsigned k) {
-      b.CreateAlignedStore(v, b.CreateConstGEP1_32(lanes, to, k), llvm::Align(64));
-    };
-    for (unsigned k = 0; k < step.size(); ++k) store(step[k].a, x, k), store(step[k].b, y, k);
+  LlvmValue alignedSum(LlvmValue from, llvm::ArrayRef<Factors> step) {
+    LlvmValue x = factorSpace(), y = floatAt(x, kMostFactors * kLanes), sum = floatAt(x, 2 * kMostFactors * kLanes);
+    for (unsigned k = 0; k < step.size(); ++k) store(step[k].a, x, k * kLanes), store(step[k].b, y, k * kLanes);
     store(from, sum, 0);
-    const uint32_t least = leastExponent(f[1].element) | leastExponent(f[2].element) << 8;
-    auto* word = b.getInt32Ty();
-    auto* type =
-        llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), word, word, word}, false);
-    b.CreateCall(
-        b.GetInsertBlock()->getModule()->getOrInsertFunction("ordito_matrix_sum", type),
-        {x, y, sum, b.getInt32(static_cast<uint32_t>(step.size())), b.getInt32(least), b.getInt32(roundsToHalf)});
-    return b.CreateAlignedLoad(lanes, sum, llvm::Align(64));
+    call("ordito_matrix_sum", {x, y, sum}, {static_cast<unsigned>(step.size()), leastExponents(), roundsToHalf()});
+    return b.CreateAlignedLoad(vector(b.getFloatTy()), sum, llvm::Align(64));
+  }
+
+  LlvmValue floatAt(LlvmValue base, unsigned n) { return b.CreateConstGEP1_32(b.getFloatTy(), base, n); }
+  void store(LlvmValue v, LlvmValue base, unsigned n) {
+    b.CreateAlignedStore(v, floatAt(base, n), llvm::Align(n % kRows == 0 ? 64 : 32));
+  }
+
+  void call(const char* helper, Elements arguments, std::initializer_list<unsigned> numbers) {
+    std::vector<llvm::Type*> types(arguments.size(), b.getPtrTy());
+    for (const unsigned n : numbers) arguments.push_back(b.getInt32(n)), types.push_back(b.getInt32Ty());
+    auto* type = llvm::FunctionType::get(b.getVoidTy(), types, false);
+    b.CreateCall(b.GetInsertBlock()->getModule()->getOrInsertFunction(helper, type), arguments);
   }
 
   /// The field of an f32 with the exponent below which numbers of the type have the same unit.
@@ -139,17 +180,18 @@ class Product {
     return t == Type::f16 || t == Type::e5m2 ? 127 - 14 : t == Type::e4m3 ? 127 - 6 : 1;
   }
 
-  static constexpr unsigned kMostFactors = 16;
+  static constexpr unsigned kMostFactors = 16, kRows = 16;
 
-  /// Room for what a helper reads and writes in one step, in the function's frame: at most the factors and the sum.
-  LlvmValue factorSpace() {
-    if (space_) return space_;
-    llvm::IRBuilder<> entry(&b.GetInsertBlock()->getParent()->getEntryBlock(),
-                            b.GetInsertBlock()->getParent()->getEntryBlock().begin());
-    auto* room = entry.CreateAlloca(vector(b.getFloatTy()), entry.getInt32(2 * kMostFactors + 1));
+  /// Room for floats, in the function's frame.
+  LlvmValue room(unsigned floats) {
+    auto& start = b.GetInsertBlock()->getParent()->getEntryBlock();
+    llvm::IRBuilder<> entry(&start, start.begin());
+    auto* room = entry.CreateAlloca(b.getFloatTy(), entry.getInt32(floats));
     room->setAlignment(llvm::Align(64));
-    return space_ = room;
+    return room;
   }
+  /// For what a helper reads and writes in one step: at most the factors and the sum.
+  LlvmValue factorSpace() { return space_ = space_ ? space_ : room((2 * kMostFactors + 1) * kLanes); }
   static llvm::FixedVectorType* vector(llvm::Type* t) { return llvm::FixedVectorType::get(t, kLanes); }
   LlvmValue number(uint64_t n) { return llvm::ConstantInt::get(vector(b.getInt32Ty()), n); }
 
@@ -207,18 +249,27 @@ class Product {
   /// `unit`: how many elements one value of `values` has.
   LlvmValue pick(const Elements& values, unsigned unit, llvm::function_ref<Holder(const MatrixPlace&)> holder,
                  unsigned e) {
-    std::array<Holder, kLanes> from;
-    for (unsigned lane = 0; lane < kLanes; ++lane) from[lane] = holder(ptx::placeOf(f[0], lane, e));
+    return arranged(values, kLanes, [&](unsigned lane) {
+      const Holder h = holder(ptx::placeOf(f[0], lane, e));
+      return Holder{h.lane, h.element / unit};
+    });
+  }
+
+  /// A vector of `count` elements of the vectors `values`; `from` says of which each is, and where in it.
+  LlvmValue arranged(const Elements& values, unsigned count, llvm::function_ref<Holder(unsigned)> from) {
+    std::vector<Holder> holders;
     std::vector<unsigned> sources;
-    for (const Holder& h : from)
-      if (std::find(sources.begin(), sources.end(), h.element / unit) == sources.end())
-        sources.push_back(h.element / unit);
+    for (unsigned n = 0; n < count; ++n) {
+      holders.push_back(from(n));
+      if (std::find(sources.begin(), sources.end(), holders.back().element) == sources.end())
+        sources.push_back(holders.back().element);
+    }
     LlvmValue result = nullptr;
     for (unsigned source : sources) {
       std::vector<int> lanes;
       std::vector<llvm::Constant*> mine;
-      for (const Holder& h : from) {
-        mine.push_back(b.getInt1(h.element / unit == source));
+      for (const Holder& h : holders) {
+        mine.push_back(b.getInt1(h.element == source));
         lanes.push_back(static_cast<int>(h.lane));
       }
       LlvmValue moved = shuffled(values[source], lanes);

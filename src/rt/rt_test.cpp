@@ -3,7 +3,11 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <map>
 #include <random>
 #include <set>
 
@@ -120,6 +124,52 @@ TEST(Runtime, EndsThePhaseOfAnMbarrier) {
   EXPECT_EQ(work(MbarrierWork::Test, state), 1u);
   EXPECT_EQ(work(MbarrierWork::TestParity, 0), 1u);
   EXPECT_EQ(work(MbarrierWork::TestParity, 1), 0u);
+}
+
+/// A random number of a matrix: of a few neighbouring magnitudes, of any, or none that is finite.
+float someNumber(std::mt19937& random, unsigned kind) {
+  const auto below = [&](uint32_t most) { return static_cast<uint32_t>(random() % most); };
+  const uint32_t significand = below(1024) << 13, sign = below(2) << 31;
+  const uint32_t exponents[] = {120 + below(12), 60 + below(140), below(256)};
+  return std::bit_cast<float>(below(16) == 0 ? sign : sign | exponents[kind] << 23 | significand);
+}
+
+/// A product of matrices is the sums of all lanes, whatever exponents are there: two helpers that compute differently.
+TEST(Runtime, MultipliesMatricesAsItSumsLanes) {
+  std::map<std::string_view, void*> helpers;
+  for (const auto& [name, address] : helperTable()) helpers[name] = address;
+  const auto sum = reinterpret_cast<void (*)(const float*, const float*, float*, uint32_t, uint32_t, uint32_t)>(
+      helpers.at("ordito_matrix_sum"));
+  const auto product =
+      reinterpret_cast<void (*)(const float*, const float*, float*, uint32_t, uint32_t, uint32_t, uint32_t)>(
+          helpers.at("ordito_matrix_product"));
+  std::mt19937 random(1);
+  alignas(64) float a[16 * 16], b[16 * 32], sums[32 * 16], x[16 * 32], y[16 * 32], wanted[32];
+  for (unsigned round = 0; round < 3000; ++round) {
+    const unsigned kind = round % 3, count = 4u << random() % 3, columns = 8u << random() % 3;
+    const bool half = random() % 2 != 0;
+    const unsigned least = random() % 2 ? 113 | 113 << 8 : 1 | 1 << 8;
+    for (float* matrix : {a, b, sums})
+      for (unsigned n = 0; n < (matrix == a ? 256u : 512u); ++n) matrix[n] = someNumber(random, kind);
+    float before[32 * 16];
+    std::copy(std::begin(sums), std::end(sums), before);
+    product(a, b, sums, columns, count, least, half);
+    for (unsigned column = 0; column < columns; column += 2) {
+      for (unsigned k = 0; k < count; ++k)
+        for (unsigned lane = 0; lane < 32; ++lane) {
+          x[k * 32 + lane] = a[k * 16 + lane % 16];
+          y[k * 32 + lane] = b[k * columns + column + lane / 16];
+        }
+      std::copy_n(before + column * 16, 32, wanted);
+      sum(x, y, wanted, count, least, half);
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        const float got = sums[column * 16 + lane];
+        if (std::isnan(got) && std::isnan(wanted[lane])) continue;
+        ASSERT_EQ(std::bit_cast<uint32_t>(got), std::bit_cast<uint32_t>(wanted[lane]))
+            << round << ' ' << column << ' ' << lane;
+      }
+    }
+  }
 }
 
 }  // namespace
