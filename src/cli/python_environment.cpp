@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "frontend/prefix.hpp"
 
@@ -61,10 +62,19 @@ void addToList(const char* variable, const std::string& value, const char* separ
   setenv(variable, old && *old ? (value + separator + old).c_str() : value.c_str(), 1);
 }
 
+/// XLA writes convolutions as kernels of its own where the passes that take cuDNN's graphs are off. Its tuner would
+/// compile and time dozens of kernels for each product, and what it finds fastest here is not what is on a GPU.
 void setXlaFlags(const fs::path& toolkit) {
-  const char* flags = std::getenv("XLA_FLAGS");
-  if (flags && std::string_view(flags).find("--xla_gpu_cuda_data_dir") != std::string_view::npos) return;
-  addToList("XLA_FLAGS", "--xla_gpu_cuda_data_dir=" + toolkit.string(), " ");
+  const std::array<std::pair<std::string, std::string>, 3> flags = {{
+      {"--xla_gpu_cuda_data_dir=", toolkit.string()},
+      {"--xla_disable_hlo_passes=", "conv-rewriter,conv-fusion-rewriter,conv-kind-assignment"},
+      {"--xla_gpu_autotune_level=", "0"},
+  }};
+  for (const auto& [flag, value] : flags) {
+    const char* given = std::getenv("XLA_FLAGS");
+    if (!given || std::string_view(given).find(flag) == std::string_view::npos)
+      addToList("XLA_FLAGS", flag + value, " ");
+  }
 }
 
 }  // namespace
