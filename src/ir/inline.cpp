@@ -1,7 +1,8 @@
 // PTX passes arguments through .param variables of the call site: the caller stores them, the callee's parameter names
 // read the same memory. So inlining renames: the callee's parameter symbols become the caller's variables, its
 // registers, labels and variables get fresh numbers, and its `ret` becomes a branch behind the call. A guarded call
-// becomes a branch around the body. The bodies of recursive functions follow the kernel's.
+// becomes a branch around the body. The bodies of functions that the kernel has once (ir/call_graph.hpp) follow its
+// own.
 //
 // A device function may take the address of a parameter (mov) and use it as one of local memory (PTX ISA, "Device
 // Function Parameters"). The variables of the call site lie there too, so ld.param and st.param at such an address
@@ -13,7 +14,7 @@
 
 #include "ir/call_graph.hpp"
 #include "ir/ir.hpp"
-#include "ir/recursion.hpp"
+#include "ir/shared_functions.hpp"
 #include "ir/stack.hpp"
 #include "ptx/reads.hpp"
 
@@ -30,6 +31,7 @@ class Inliner {
 
   Expected<Inlined> run(const ptx::Function& kernel) {
     kernel_ = &kernel;
+    once_ = keptOnce(module_, calls_, kernel);
     out_ = kernel;
     out_.instructions.clear();
     out_.labels.clear();
@@ -38,13 +40,13 @@ class Inliner {
     Scope scope{&kernel, {}, {}, ptx::kNoRegister};
     if (auto ok = copyBody(scope); !ok) return tl::unexpected(ok.error());
     if (!needed_.empty()) out_.instructions.push_back(plain(isa::Op::Ret, kernel.line));
-    std::vector<RecursiveBody> bodies;
+    std::vector<SharedBody> bodies;
     for (size_t k = 0; k < needed_.size(); ++k) {
-      auto body = copyRecursive(needed_[k]);
+      auto body = copyShared(needed_[k]);
       if (!body) return tl::unexpected(body.error());
       bodies.push_back(std::move(*body));
     }
-    if (!bodies.empty()) lowerRecursion(out_, bodies, origin_);
+    if (!bodies.empty()) lowerCalls(out_, bodies, origin_);
     lowerStack(out_, origin_);
     return Inlined{std::move(out_), std::move(origin_)};
   }
@@ -259,14 +261,6 @@ class Inliner {
     return {p, false};
   }
 
-  static bool matches(const ptx::Prototype& prototype, const ptx::Function& f) {
-    auto same = [](const std::vector<ptx::Parameter>& a, const std::vector<ptx::Parameter>& b) {
-      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                        [](const ptx::Parameter& x, const ptx::Parameter& y) { return x.size == y.size; });
-    };
-    return same(prototype.parameters, f.parameters) && same(prototype.returns, f.returns);
-  }
-
   Expected<> copyCall(const ptx::Instruction& inst, const ptx::Function& caller) {
     const Operand& target = inst.operands[1];
     if (target.kind != Operand::Kind::Symbol) return copyIndirectCall(inst, caller);
@@ -296,7 +290,7 @@ class Inliner {
       }
     for (size_t k = 0; k < results.size(); ++k)
       if (!isVariable(results[k])) call.operands[0].elements[k] = newVariable(callee.returns[k]);
-    if (calls_.recursive.count(target.symbol.index)) {
+    if (once_.contains(target.symbol.index)) {
       if (std::find(needed_.begin(), needed_.end(), target.symbol.index) == needed_.end())
         needed_.push_back(target.symbol.index);
       out_.instructions.push_back(call);
@@ -354,7 +348,7 @@ class Inliner {
   /// A variable that holds what is passed for `p`.
   Operand newVariable(const ptx::Parameter& p) {
     ptx::Variable v;
-    v.name = p.name;
+    v.name = p.name.substr(p.name.starts_with("%") ? 1 : 0);  // registers are called so
     v.space = ptx::Space::Param;
     v.type = p.type == isa::Type::pred ? isa::Type::b8 : p.type;
     v.count = std::max(p.count, 1u);
@@ -379,10 +373,10 @@ class Inliner {
     out_.instructions.push_back(std::move(i));
   }
 
-  /// The body of a recursive function, with its parameters as variables.
-  Expected<RecursiveBody> copyRecursive(uint32_t function) {
+  /// The body of a function that the kernel has once, with its parameters as variables.
+  Expected<SharedBody> copyShared(uint32_t function) {
     const ptx::Function& f = module_.functions[function];
-    RecursiveBody body;
+    SharedBody body;
     body.function = function;
     body.registers.first = static_cast<uint32_t>(out_.registers.size());
     body.variables.first = static_cast<uint32_t>(out_.variables.size());
@@ -457,7 +451,8 @@ class Inliner {
   ptx::Function out_;
   std::vector<std::pair<uint32_t, uint32_t>> origin_;
   const CallGraph calls_;
-  std::vector<uint32_t> needed_;  // recursive functions that the kernel calls
+  std::set<uint32_t> once_;       // functions that are not repeated
+  std::vector<uint32_t> needed_;  // those of them that the kernel calls
 };
 
 }  // namespace

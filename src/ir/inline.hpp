@@ -1,6 +1,6 @@
 // Inlines every call of a device function that has a body, so that the later passes see one function without calls.
 // An indirect call becomes a comparison with each function that it can mean. Functions that can reach themselves are in
-// the kernel once (ir/recursion.hpp).
+// the kernel once (ir/shared_functions.hpp).
 #pragma once
 
 #include <utility>

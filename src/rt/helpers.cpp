@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "ir/ir.hpp"
-#include "ir/recursion.hpp"
 #include "ir/shape.hpp"
+#include "ir/shared_functions.hpp"
 #include "isa/isa.hpp"
 #include "machine/device_functions.hpp"
 #include "machine/device_runtime.hpp"

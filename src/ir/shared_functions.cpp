@@ -1,7 +1,7 @@
-// See recursion.hpp. A frame holds, in this order: the number of the call site, the function's parameters, results and
-// local variables, and room for the registers that live across a call in it. The frame of a callee follows the
-// caller's.
-#include "ir/recursion.hpp"
+// See shared_functions.hpp. A frame holds, in this order: the number of the call site, the function's parameters,
+// results and local variables, and room for the registers that live across a call in it. The frame of a callee follows
+// the caller's.
+#include "ir/shared_functions.hpp"
 
 #include <algorithm>
 #include <map>
@@ -59,15 +59,14 @@ struct Frame {
 
 class Lowering {
  public:
-  Lowering(ptx::Function& f, const std::vector<RecursiveBody>& bodies,
-           std::vector<std::pair<uint32_t, uint32_t>>& origin)
+  Lowering(ptx::Function& f, const std::vector<SharedBody>& bodies, std::vector<std::pair<uint32_t, uint32_t>>& origin)
       : f_(f), bodies_(bodies), origin_(origin) {}
 
   void run() {
     fp_ = newRegister("%frame", Type::b64);
     next_ = newRegister("%callee", Type::b64);
     stack_ = newVariable();
-    for (const RecursiveBody& body : bodies_) layOut(body);
+    for (const SharedBody& body : bodies_) layOut(body);
     numberSites();
     const std::vector<ptx::Instruction> old = std::move(f_.instructions);
     f_.instructions.clear();
@@ -118,23 +117,23 @@ class Lowering {
   }
   void place(Index label) { placed_[label] = here(); }
 
-  const RecursiveBody* bodyAt(Index i) const {
-    for (const RecursiveBody& b : bodies_)
+  const SharedBody* bodyAt(Index i) const {
+    for (const SharedBody& b : bodies_)
       if (i >= b.first && i < b.last) return &b;
     return nullptr;
   }
 
-  /// The recursive function that the instruction calls, or null.
-  const RecursiveBody* callee(const ptx::Instruction& i) const {
+  /// The function of `bodies` that the instruction calls, or null.
+  const SharedBody* callee(const ptx::Instruction& i) const {
     if (i.op != Op::Call || i.operands[1].symbol.kind != Symbol::Kind::Function) return nullptr;
-    for (const RecursiveBody& b : bodies_)
+    for (const SharedBody& b : bodies_)
       if (b.function == i.operands[1].symbol.index) return &b;
     return nullptr;
   }
 
   // Frames
 
-  void layOut(const RecursiveBody& body) {
+  void layOut(const SharedBody& body) {
     Frame& frame = frames_[&body];
     uint32_t end = kSiteBytes;
     // What a function outside the module is given and gives back does not live across a call.
@@ -162,8 +161,8 @@ class Lowering {
     saved_.insert(live.begin(), live.end());
   }
 
-  /// For each call of a recursive function in the body: the registers that are read afterwards.
-  std::map<Index, std::vector<ptx::RegisterId>> liveAcross(const RecursiveBody& body) const {
+  /// For each such call in the body: the registers that are read afterwards.
+  std::map<Index, std::vector<ptx::RegisterId>> liveAcross(const SharedBody& body) const {
     const Index count = body.last - body.first;
     const auto [firstRegister, endRegister] = body.registers;
     const size_t registers = endRegister - firstRegister;
@@ -216,7 +215,7 @@ class Lowering {
 
   void numberSites() {
     for (Index i = 0; i < f_.instructions.size(); ++i)
-      if (const RecursiveBody* target = callee(f_.instructions[i])) {
+      if (const SharedBody* target = callee(f_.instructions[i])) {
         siteOf_[i] = static_cast<uint32_t>(siteOf_.size()) + 1;
         resume_[i] = newLabel();
         callers_[target].push_back(i);
@@ -314,7 +313,7 @@ class Lowering {
 
   void call(Index i) {
     const ptx::Instruction& inst = (*old_)[i];
-    const RecursiveBody& target = *callee(inst);
+    const SharedBody& target = *callee(inst);
     const Frame& frame = frames_.at(&target);
     const uint32_t own = body_ ? frames_.at(body_).bytes : 0;
     const auto start = newRegister("%stack", Type::b64), used = newRegister("%used", Type::b64);
@@ -387,7 +386,7 @@ class Lowering {
   }
 
   /// The return: to whichever call site the frame names.
-  void giveBack(const RecursiveBody& body) {
+  void giveBack(const SharedBody& body) {
     const auto& sites = callers_[&body];
     const auto site = newRegister("%site", Type::b32);
     load(Type::b32, site, at(fp_, 0));
@@ -397,24 +396,24 @@ class Lowering {
   }
 
   ptx::Function& f_;
-  const std::vector<RecursiveBody>& bodies_;
+  const std::vector<SharedBody>& bodies_;
   std::vector<std::pair<uint32_t, uint32_t>>& origin_;
   const std::vector<ptx::Instruction>* old_ = nullptr;
-  const RecursiveBody* body_ = nullptr;  // around the instruction being lowered
+  const SharedBody* body_ = nullptr;  // around the instruction being lowered
   uint32_t line_ = 0;
   ptx::RegisterId fp_ = 0, next_ = 0;  // the running activation's frame, and the callee's
   Index stack_ = 0;
-  std::map<const RecursiveBody*, Frame> frames_;
+  std::map<const SharedBody*, Frame> frames_;
   std::map<Index, std::vector<ptx::RegisterId>> saved_;  // by call
   std::map<Index, uint32_t> siteOf_;
   std::map<Index, Index> resume_, placed_;  // labels
-  std::map<const RecursiveBody*, std::vector<Index>> callers_;
+  std::map<const SharedBody*, std::vector<Index>> callers_;
 };
 
 }  // namespace
 
-void lowerRecursion(ptx::Function& function, const std::vector<RecursiveBody>& bodies,
-                    std::vector<std::pair<uint32_t, uint32_t>>& origin) {
+void lowerCalls(ptx::Function& function, const std::vector<SharedBody>& bodies,
+                std::vector<std::pair<uint32_t, uint32_t>>& origin) {
   Lowering(function, bodies, origin).run();
 }
 
