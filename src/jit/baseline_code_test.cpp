@@ -104,6 +104,32 @@ TEST_F(BaselineCodeTest, ComputesTheSame) {
   EXPECT_EQ(run(*code), expected());
 }
 
+/// A thousand numbers that differ between lanes and live to the end take 128 bytes each; a thread has 8 MB of stack.
+std::string kernelWithNumbers(unsigned count) {
+  std::string loads, stores;
+  for (unsigned k = 0; k < count; ++k) {
+    loads += fmt::format("ld.volatile.global.u32 %v{}, [%p+{}];\n", k, 4 * k);
+    stores += fmt::format("st.volatile.global.u32 [%p+{}], %v{};\n", 4 * k, count - 1 - k);
+  }
+  return fmt::format(
+      ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) {{\n"
+      ".reg .b32 %t, %v<{}>;\n.reg .b64 %p, %o;\nmov.u32 %t, %tid.x;\nld.param.u64 %p, [out];\n"
+      "mul.wide.u32 %o, %t, 4;\nadd.u64 %p, %p, %o;\n{}{}ret;\n}}\n",
+      count, loads, stores);
+}
+
+TEST_F(BaselineCodeTest, IsRefusedWhereItsFrameIsLargerThanAStack) {
+  for (const auto& [count, fits] : {std::pair(1000u, true), std::pair(8500u, false)}) {
+    auto engine = makeJit({.baseline = BaselineCode::Only});
+    const auto module = std::make_shared<const ptx::Module>(std::move(*ptx::parse(kernelWithNumbers(count))));
+    const auto code = engine->compile(module, module->functions[0], {{kThreads, 1, 1}, false});
+    ASSERT_EQ(code.has_value(), fits) << count;
+    if (fits) continue;
+    EXPECT_EQ(code.error().code, 801) << code.error().message;
+    EXPECT_NE(code.error().message.find("MB of stack"), std::string::npos) << code.error().message;
+  }
+}
+
 TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   auto engine = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0});
   const Code code = compile(*engine);

@@ -6,6 +6,8 @@
 #include <llvm/DebugInfo/DWARF/DWARFContext.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PassTimingInfo.h>
 #include <llvm/IR/Verifier.h>
@@ -173,6 +175,38 @@ bool addPasses(llvm::TargetMachine& machine, llvm::legacy::PassManager& passes, 
   return !machine.addPassesToEmitMC(filter, context, out);
 }
 
+/// More than this, of the 8 MB that a thread has, no kernel's frame may take: it would end the process.
+constexpr uint64_t kMostStack = 1 << 20;
+
+/// The largest frame of a module's functions, of those that are larger than kMostStack.
+class LargestFrame {
+ public:
+  explicit LargestFrame(llvm::Module& module)
+      : context_(module.getContext()), before_(context_.getDiagnosticHandler()) {
+    for (llvm::Function& f : module)
+      if (!f.isDeclaration()) f.addFnAttr("warn-stack-size", std::to_string(kMostStack));
+    context_.setDiagnosticHandler(std::make_unique<Handler>(bytes_));
+  }
+  ~LargestFrame() { context_.setDiagnosticHandler(std::move(before_)); }
+  LargestFrame(const LargestFrame&) = delete;
+  LargestFrame& operator=(const LargestFrame&) = delete;
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  struct Handler : llvm::DiagnosticHandler {
+    explicit Handler(uint64_t& bytes) : bytes_(bytes) {}
+    bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+      const auto* frame = llvm::dyn_cast<llvm::DiagnosticInfoStackSize>(&info);
+      if (frame != nullptr) bytes_ = std::max(bytes_, frame->getStackSize());
+      return frame != nullptr;
+    }
+    uint64_t& bytes_;
+  };
+  llvm::LLVMContext& context_;
+  std::unique_ptr<llvm::DiagnosticHandler> before_;
+  uint64_t bytes_ = 0;
+};
+
 Expected<std::string> generate(llvm::Module& module, const Target& target, const CompileOptions& options) {
   llvm::TargetMachine& machine = machineFor(target, options.effort);
   module.setDataLayout(machine.createDataLayout());
@@ -200,9 +234,14 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
     return fail("internal error: LLVM cannot emit code for this host");
   auto* running = codegen.release();  // what stopped in the middle of its work is in no state to be destroyed
   if (options.times) llvm::TimePassesIsEnabled = true;  // of the whole process: others only read it
+  const LargestFrame frame(module);
   running->run(module);
   if (options.times) llvm::reportAndResetTimings();
   codegen.reset(running);
+  if (frame.bytes() != 0)
+    return failWith(kNotSupported,
+                    "kernel '{}': its code for this host takes {:.1f} MB of stack, more than a thread has",
+                    module.getModuleIdentifier(), static_cast<double>(frame.bytes()) / (1 << 20));
   return std::string(object.begin(), object.end());
 }
 

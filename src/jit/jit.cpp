@@ -298,8 +298,9 @@ class Jit final : public machine::Engine {
         return makeOptimised(request, kernel, std::move(optimised));
     }
     auto baseline = maker_->make(request, kernel, Effort::Baseline);
-    if (!baseline) return tl::unexpected(baseline.error());
-    return tieringUp(request, *baseline, std::make_shared<const Analysed>(std::move(kernel)));
+    if (baseline) return tieringUp(request, *baseline, std::make_shared<const Analysed>(std::move(kernel)));
+    if (baseline.error().code != kNotSupported) return tl::unexpected(baseline.error());
+    return executable(request, maker_->make(request, kernel, Effort::Optimised));  // it has smaller frames
   }
 
   /// Baseline code that gives way to optimised code, which a thread makes from now on. The disk keeps the optimised
