@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs a framework's own suite by pytest on Ordito and compares the failures with the list of those that are expected.
 
-    pytest_suite.py SUITE ORDITO PYTHON LIST [--plugin MODULE] [--gpu NAME] CHUNK...
+    pytest_suite.py SUITE ORDITO PYTHON LIST [--plugin MODULE] [--gpu NAME] [--seconds N] CHUNK...
 
 Each CHUNK is what pytest is to run at once, with its options, as one argument ("--pyargs package.tests.part", or a
 file): two processes share its cases, and one that dies is started anew. A case that takes longer than five minutes has
-failed. A case is called by its package if the chunk names one, module, class and name; expected_failures.py tells of
-LIST. MODULE is a module beside this file that pytest loads first.
+failed, and so has a chunk that takes longer than N. A case is called by its package if the chunk names one, module,
+class and name; expected_failures.py tells of LIST. MODULE is a module beside this file that pytest loads first.
 """
 import argparse
 import os
@@ -19,7 +19,6 @@ import xml.etree.ElementTree
 
 from expected_failures import expected, has_failed, judge, tell
 
-SECONDS = 1500
 OPTIONS = ["-q", "--no-header", "-p", "no:cacheprovider", "-n", "2", "--max-worker-restart", "99", "--timeout", "300",
            "-o", "consider_namespace_packages=true"]
 
@@ -68,7 +67,7 @@ def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
         path = os.pathsep.join(filter(None, [str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH")]))
         where = pathlib.Path(words[-1]).parent if is_file else folder
         try:
-            subprocess.run(command, cwd=where, env=os.environ | {"PYTHONPATH": path}, timeout=SECONDS,
+            subprocess.run(command, cwd=where, env=os.environ | {"PYTHONPATH": path}, timeout=options.seconds,
                            stdout=subprocess.DEVNULL if not options.verbose else None, check=False)
             return verdicts(report, "" if is_file else words[-1].rsplit(".", 1)[-1])
         except (subprocess.TimeoutExpired, FileNotFoundError) as problem:
@@ -81,6 +80,7 @@ def main() -> int:
         parser.add_argument(name)
     parser.add_argument("--plugin")
     parser.add_argument("--gpu")
+    parser.add_argument("--seconds", type=int, default=1500)
     parser.add_argument("--verbose", action="store_true", help="what pytest says, too")
     parser.add_argument("chunks", nargs="+")
     options = parser.parse_args()
