@@ -20,7 +20,8 @@ constexpr double matmulFlops(double n) { return 2 * n * n * n; }
 /// Half the keys are compared in each of the log n (log n + 1) / 2 steps.
 constexpr double bitonicCompares(int log) { return (1 << (log - 1)) * (log * (log + 1) / 2.0); }
 
-constexpr int spmvPerRow = 16;  // on average: rows have 0 to 32 elements
+// On average: rows have up to twice as many elements.
+constexpr std::size_t spmvPerRow = 16, spmvWarpPerRow = 128, edgesPerVertex = 8, particlesPerCell = 8;
 
 std::vector<float> smallFloats(std::size_t count, unsigned seed, int limit) {
   std::minstd_rand random(seed);
@@ -61,18 +62,52 @@ std::string firstDifference(const std::vector<T>& expected, const std::vector<st
   return {};  // bytes differ but values do not: -0 and 0
 }
 
-/// More than 1e-9 of the largest value off.
-std::string firstFarOff(const std::vector<double>& expected, const std::vector<std::byte>& result) {
-  if (result.size() != expected.size() * sizeof(double)) return fmt::format("{} bytes of result", result.size());
+/// A value of type T that is more than `share` of the largest value off.
+template <class T>
+std::string firstFarOff(const std::vector<double>& expected, const std::vector<std::byte>& result, double share) {
   double largest = 0;
   for (double v : expected) largest = std::max(largest, std::abs(v));
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    double value;
+    T value;
     std::memcpy(&value, result.data() + i * sizeof value, sizeof value);
-    if (!(std::abs(value - expected[i]) <= 1e-9 * largest))
+    if (!(std::abs(static_cast<double>(value) - expected[i]) <= share * largest))
       return fmt::format("element {} is {}, expected {}", i, value, expected[i]);
   }
   return {};
+}
+
+/// The cell before, at or behind one along an axis, and where its particles seem to be from there.
+struct Neighbour {
+  int cell;
+  double shift;
+  explicit Neighbour(int at) : cell(at), shift(0) {
+    const int side = cellsPerSide;
+    if (at < 0) cell += side, shift = -side;
+    if (at >= side) cell -= side, shift = side;
+  }
+};
+
+/// The three components of the force on each particle, one after the other.
+std::vector<double> cellForces(const std::vector<float>& particles, const std::vector<std::uint32_t>& cellStart) {
+  const std::size_t n = particles.size() / 4;
+  std::vector<double> forces(3 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const float* me = &particles[4 * i];
+    for (int around = 0; around < 27; ++around) {
+      const Neighbour x(static_cast<int>(me[0]) + around % 3 - 1), y(static_cast<int>(me[1]) + around / 3 % 3 - 1),
+          z(static_cast<int>(me[2]) + around / 9 - 1);
+      const auto cell = static_cast<std::size_t>((z.cell * int{cellsPerSide} + y.cell) * int{cellsPerSide} + x.cell);
+      for (std::uint32_t k = cellStart[cell]; k < cellStart[cell + 1]; ++k) {
+        const float* other = &particles[4 * k];
+        const double d[] = {other[0] + x.shift - me[0], other[1] + y.shift - me[1], other[2] + z.shift - me[2]};
+        const double squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        if (squared >= 1) continue;
+        const double inverse = 1 / (squared + cellForceSoftening), six = inverse * inverse * inverse;
+        for (std::size_t c = 0; c < 3; ++c) forces[c * n + i] += other[3] * six * (six - 1) * inverse * d[c];
+      }
+    }
+  }
+  return forces;
 }
 
 }  // namespace
@@ -101,6 +136,14 @@ const std::vector<CaseSpec>& allCases() {
       {"bitonic_sort", Kernel::BitonicSort, 512, std::size_t{1} << 20, "native", 0, 3, bitonicCompares(20),
        "Gcompare/s"},
       {"spmv", Kernel::Spmv, 128, std::size_t{1} << 20, "native", 0, 3, 2.0 * spmvPerRow * (1 << 20), "GFLOP/s"},
+      {"spmv_warp", Kernel::SpmvWarp, 128, std::size_t{1} << 17, "native", 0, 0, 2.0 * spmvWarpPerRow * (1 << 17),
+       "GFLOP/s"},
+      {"search", Kernel::Search, 256, std::size_t{1} << 20, "native", 0, 0, double{edgesPerVertex} * (1 << 20),
+       "Gedge/s"},
+      {"particles", Kernel::Particles, 256, std::size_t{1} << 22, "native", 0, 0, 2.0 * sizeof(Particle) * (1 << 22),
+       "GB/s"},
+      {"cell_forces", Kernel::CellForces, 128, particlesPerCell * cellCount, "native", 0, 0,
+       cellForceFlops * particlesPerCell * particlesPerCell * 27 * cellCount, "GFLOP/s"},
       {"nbody", Kernel::Nbody, 256, 8192, "native", 0, 3, nbodyFlops * 8192 * 8192, "GFLOP/s"},
   };
   return cases;
@@ -123,7 +166,11 @@ CaseData::CaseData(const CaseSpec& spec)
     case Kernel::Xorshift: makeXorshift(); break;
     case Kernel::Scan: makeScan(); break;
     case Kernel::BitonicSort: makeBitonicSort(); break;
-    case Kernel::Spmv: makeSpmv(); break;
+    case Kernel::Spmv: makeSparse(spmvPerRow); break;
+    case Kernel::SpmvWarp: makeSparse(spmvWarpPerRow); break;
+    case Kernel::Search: makeSearch(); break;
+    case Kernel::Particles: makeParticles(); break;
+    case Kernel::CellForces: makeCellForces(); break;
     case Kernel::Nbody: makeNbody(); break;
   }
 }
@@ -245,7 +292,7 @@ void CaseData::makeBitonicSort() {
 }
 
 /// Most elements lie near the diagonal, as in matrices of meshes, and every eighth anywhere.
-void CaseData::makeSpmv() {
+void CaseData::makeSparse(std::size_t perRow) {
   const std::size_t n = problem_.n;
   std::minstd_rand random(8);
   auto below = [&](std::size_t limit) { return (random() >> 4) % limit; };
@@ -253,7 +300,7 @@ void CaseData::makeSpmv() {
   floats_.resize(n);
   b_ = smallFloats(n, 9, 10);
   for (std::size_t row = 0; row < n; ++row) {
-    const std::size_t count = below(2 * spmvPerRow + 1);
+    const std::size_t count = below(2 * perRow + 1);
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t column = below(8) == 0 ? below(n) : (row + n - 64 + below(128)) % n;
       columns_.push_back(static_cast<std::uint32_t>(column));
@@ -267,6 +314,79 @@ void CaseData::makeSpmv() {
   problem_.rowStart = rowStart_.data();
   problem_.columns = columns_.data();
   problem_.bytes = floats_.size() * sizeof(float);
+}
+
+/// Each vertex has 0 to 16 edges to any others; the expected result is the length of the shortest way from vertex 0.
+void CaseData::makeSearch() {
+  const std::size_t n = problem_.n;
+  std::mt19937 random(11);
+  rowStart_ = {0};
+  for (std::size_t v = 0; v < n; ++v) {
+    for (std::size_t k = v == 0 ? 1 : random() % (2 * edgesPerVertex + 1); k > 0; --k)
+      columns_.push_back(static_cast<std::uint32_t>(random() % n));
+    rowStart_.push_back(static_cast<std::uint32_t>(columns_.size()));
+  }
+  integers_.assign(n, unreached);
+  integers_[0] = 0;
+  std::vector<std::uint32_t> queue{0};
+  for (std::size_t next = 0; next < queue.size(); ++next)
+    for (std::uint32_t k = rowStart_[queue[next]]; k < rowStart_[queue[next] + 1]; ++k) {
+      std::uint32_t& away = integers_[columns_[k]];
+      if (away != unreached) continue;
+      away = integers_[queue[next]] + 1;
+      queue.push_back(columns_[k]);
+    }
+  problem_.rowStart = rowStart_.data();
+  problem_.columns = columns_.data();
+  problem_.bytes = integers_.size() * sizeof(std::uint32_t);
+}
+
+/// Whole numbers, so that places stay exact. The result is where the particles are after one step.
+void CaseData::makeParticles() {
+  std::minstd_rand random(12);
+  auto below = [&](unsigned limit) { return static_cast<float>((random() >> 8) % limit); };
+  constexpr auto box = static_cast<unsigned>(particleBox);
+  particles_.resize(problem_.n);
+  std::vector<Particle> after;
+  for (Particle& p : particles_) {
+    p = {below(box), below(box), below(box), below(9) - 4, below(9) - 4, below(9) - 4, 1 + below(4), 0};
+    Particle q = p;
+    float* place = &q.x;
+    float* step = &q.vx;
+    for (int k = 0; k < 3; ++k) {
+      place[k] += step[k];
+      if (place[k] < 0 || place[k] > particleBox) step[k] = -step[k], ++q.wall;
+    }
+    after.push_back(q);
+  }
+  integers_.resize(problem_.n * sizeof(Particle) / sizeof(std::uint32_t));
+  problem_.a = particles_.data();
+  problem_.bytes = problem_.n * sizeof(Particle);
+  std::memcpy(integers_.data(), after.data(), problem_.bytes);
+}
+
+/// The particles of each cell lie together. The reference adds in double precision.
+void CaseData::makeCellForces() {
+  std::mt19937 random(13);
+  std::uniform_real_distribution<float> within(0, 1);
+  const unsigned side = cellsPerSide;
+  rowStart_ = {0};
+  for (unsigned cell = 0; cell < cellCount; ++cell) {
+    const unsigned corner[] = {cell % side, cell / side % side, cell / side / side};
+    // The last cell takes what is left, so that there are exactly n.
+    const std::size_t left = problem_.n - a_.size() / 4;
+    const std::size_t count =
+        cell + 1 == cellCount ? left : std::min<std::size_t>(left, particlesPerCell - 4 + random() % 9);
+    for (std::size_t k = 0; k < count; ++k) {
+      for (unsigned d : corner) a_.push_back(static_cast<float>(d) + within(random));
+      a_.push_back(within(random));
+    }
+    rowStart_.push_back(static_cast<std::uint32_t>(a_.size() / 4));
+  }
+  doubles_ = cellForces(a_, rowStart_);
+  problem_.a = a_.data();
+  problem_.rowStart = rowStart_.data();
+  problem_.bytes = doubles_.size() * sizeof(float);
 }
 
 void CaseData::makeNbody() {
@@ -289,7 +409,8 @@ void CaseData::makeNbody() {
 }
 
 std::string CaseData::verify(const std::vector<std::byte>& result) const {
-  if (!doubles_.empty()) return firstFarOff(doubles_, result);
+  if (doubles_.size() * sizeof(double) == result.size()) return firstFarOff<double>(doubles_, result, 1e-9);
+  if (!doubles_.empty()) return firstFarOff<float>(doubles_, result, 1e-4);
   return floats_.empty() ? firstDifference(integers_, result) : firstDifference(floats_, result);
 }
 

@@ -44,7 +44,10 @@ class CaseData {
   void makeXorshift();
   void makeScan();
   void makeBitonicSort();
-  void makeSpmv();
+  void makeSparse(std::size_t perRow);
+  void makeSearch();
+  void makeParticles();
+  void makeCellForces();
   void makeNbody();
 
   Problem problem_;
@@ -52,6 +55,7 @@ class CaseData {
   std::vector<std::int32_t> ints_;
   std::vector<unsigned char> text_;
   std::vector<double> bodies_;
+  std::vector<Particle> particles_;
   std::vector<std::uint32_t> rowStart_, columns_;
   std::vector<float> floats_;            ///< expected result, one of the three
   std::vector<std::uint32_t> integers_;  ///< expected result

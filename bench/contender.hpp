@@ -25,6 +25,10 @@ enum class Kernel {
   Scan,
   BitonicSort,
   Spmv,
+  SpmvWarp,
+  Search,
+  Particles,
+  CellForces,
   Nbody
 };
 
@@ -36,7 +40,8 @@ struct Problem {
   const void* a;      ///< first input: float, int or char as the kernel has it; bodies as x, y, z, mass
   const void* b;      ///< second input, or null
   std::size_t bytes;  ///< size of the result
-  const std::uint32_t* rowStart = nullptr;  ///< of a sparse matrix: n + 1 places in `columns` and `a`
+  /// Of a sparse matrix or a graph: n + 1 places in `columns` (and `a`); of cells: cellCount + 1 places in `a`.
+  const std::uint32_t* rowStart = nullptr;
   const std::uint32_t* columns = nullptr;
 };
 
@@ -58,6 +63,24 @@ constexpr int xorshiftSteps = 4096;
 // Added to squared distances, so that bodies may meet.
 constexpr double nbodySoftening = 1e-3;
 constexpr double nbodyFlops = 20;  // of one interaction, as is usual
+
+/// A particle in a box: an array of structures is updated in place. `wall` counts how often it was thrown back.
+struct Particle {
+  float x, y, z;     // place, between 0 and particleBox
+  float vx, vy, vz;  // step of each run
+  float mass;
+  std::uint32_t wall;
+};
+constexpr float particleBox = 1000;
+
+// Forces of particles on those in the same cell of a cube of cells and the 26 cells around it, as far as they are
+// nearer than 1, a cell's edge; the cube's sides are joined. A particle is x, y, z and charge.
+constexpr unsigned cellsPerSide = 24, cellCount = cellsPerSide * cellsPerSide * cellsPerSide;
+constexpr float cellForceSoftening = 0.5F;  // added to squared distances
+constexpr double cellForceFlops = 17;       // of a pair of particles that is looked at
+
+/// What no vertex of a graph is away from the first: it cannot be reached.
+constexpr std::uint32_t unreached = 0xffffffffu;
 
 class Contender {
  public:

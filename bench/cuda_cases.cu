@@ -1,15 +1,11 @@
 // The CUDA contender: the kernels as the courses write them (no rewriting for a CPU), and the host code that a course
 // program has. The same file builds with nvcc, so that a GPU can be put in Ordito's place.
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "contender.hpp"
+#include "cuda_array.cuh"
 
 namespace {
 
@@ -212,16 +208,6 @@ __global__ void bitonicGlobal(unsigned* keys, unsigned stage, unsigned distance)
   compareAndSwap(keys[low], keys[low + distance], (low & stage) == 0);
 }
 
-/// One thread for each row of a matrix in compressed rows.
-__global__ void spmv(const unsigned* rowStart, const unsigned* columns, const float* values, const float* x, float* y,
-                     unsigned n) {
-  unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= n) return;
-  float sum = 0;
-  for (unsigned k = rowStart[row]; k < rowStart[row + 1]; ++k) sum += values[k] * x[columns[k]];
-  y[row] = sum;
-}
-
 /// All pairs, a block's worth of bodies at a time through shared memory. n is a multiple of the block.
 __global__ void nbody(const double4* bodies, double* out, unsigned n) {
   extern __shared__ double4 tile[];
@@ -245,35 +231,6 @@ __global__ void nbody(const double4* bodies, double* out, unsigned n) {
   out[n + i] = ay;
   out[2 * n + i] = az;
 }
-
-void check(cudaError_t status) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
-}
-
-void finishLaunch() {
-  check(cudaGetLastError());
-  check(cudaDeviceSynchronize());
-}
-
-template <class T>
-class DeviceArray {
- public:
-  DeviceArray(const void* source, std::size_t count) : count_(count) {
-    check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
-    if (source != nullptr) check(cudaMemcpy(data_, source, bytes(), cudaMemcpyHostToDevice));
-  }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  T* data() const { return data_; }
-  std::size_t bytes() const { return count_ * sizeof(T); }
-  void copyTo(void* host) const { check(cudaMemcpy(host, data_, bytes(), cudaMemcpyDeviceToHost)); }
-
- private:
-  T* data_ = nullptr;
-  std::size_t count_;
-};
 
 }  // namespace
 
@@ -467,30 +424,6 @@ class BitonicSort final : public Contender {
   DeviceArray<unsigned> in_, keys_;
 };
 
-class Spmv final : public Contender {
- public:
-  explicit Spmv(const Problem& p)
-      : n_(static_cast<unsigned>(p.n)),
-        block_(p.block),
-        rowStart_(p.rowStart, n_ + 1),
-        columns_(p.columns, p.rowStart[n_]),
-        values_(p.a, p.rowStart[n_]),
-        x_(p.b, n_),
-        y_(nullptr, n_) {}
-
-  void run() override {
-    spmv<<<(n_ + block_ - 1) / block_, block_>>>(rowStart_.data(), columns_.data(), values_.data(), x_.data(),
-                                                 y_.data(), n_);
-    finishLaunch();
-  }
-  void fetch(void* result) override { y_.copyTo(result); }
-
- private:
-  unsigned n_, block_;
-  DeviceArray<unsigned> rowStart_, columns_;
-  DeviceArray<float> values_, x_, y_;
-};
-
 class Nbody final : public Contender {
  public:
   explicit Nbody(const Problem& p)
@@ -526,7 +459,11 @@ std::unique_ptr<Contender> makeCuda(const Problem& problem) {
     case Kernel::Xorshift: return std::make_unique<Numbers>(problem);
     case Kernel::Scan: return std::make_unique<Scan>(problem);
     case Kernel::BitonicSort: return std::make_unique<BitonicSort>(problem);
-    case Kernel::Spmv: return std::make_unique<Spmv>(problem);
+    case Kernel::Spmv:
+    case Kernel::SpmvWarp:
+    case Kernel::Search:
+    case Kernel::Particles:
+    case Kernel::CellForces: return makeCudaIrregular(problem);
     case Kernel::Nbody: return std::make_unique<Nbody>(problem);
   }
   return nullptr;

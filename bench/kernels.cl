@@ -197,6 +197,92 @@ __kernel void spmv(__global const uint* rowStart, __global const uint* columns, 
   y[row] = sum;
 }
 
+// A warp's worth of work-items for each row; their sums meet in local memory where cuda_cases.cu shuffles.
+__kernel void spmvWarp(__global const uint* rowStart, __global const uint* columns, __global const float* values,
+                       __global const float* x, __global float* y, uint n) {
+  __local float sums[128];
+  uint t = get_local_id(0), lane = t % 32, row = get_global_id(0) / 32;
+  float sum = 0;
+  if (row < n)
+    for (uint k = rowStart[row] + lane; k < rowStart[row + 1]; k += 32) sum += values[k] * x[columns[k]];
+  sums[t] = sum;
+  for (uint offset = 16; offset > 0; offset /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < offset) sums[t] += sums[t + offset];
+  }
+  if (lane == 0 && row < n) y[row] = sums[t];
+}
+
+__kernel void searchLevel(__global const uint* rowStart, __global const uint* columns, __global uint* away, uint level,
+                          __global uint* goesOn, uint n) {
+  uint v = get_global_id(0);
+  if (v >= n || away[v] != level) return;
+  for (uint k = rowStart[v]; k < rowStart[v + 1]; ++k)
+    if (away[columns[k]] == 0xffffffffu) {
+      away[columns[k]] = level + 1;
+      *goesOn = 1;
+    }
+}
+
+typedef struct {
+  float x, y, z, vx, vy, vz, mass;
+  uint wall;
+} Particle;
+
+// BOX, SIDE and CELL_SOFTENING are given when the program is built.
+uint moveAlong(float* place, float* step) {
+  *place += *step;
+  if (*place >= 0 && *place <= BOX) return 0;
+  *step = -*step;
+  return 1;
+}
+
+__kernel void moveParticles(__global Particle* particles, uint n) {
+  uint i = get_global_id(0);
+  if (i >= n) return;
+  Particle p = particles[i];
+  p.wall += moveAlong(&p.x, &p.vx);
+  p.wall += moveAlong(&p.y, &p.vy);
+  p.wall += moveAlong(&p.z, &p.vz);
+  particles[i] = p;
+}
+
+float wrap(int* cell) {
+  float shift = *cell < 0 ? -SIDE : *cell >= SIDE ? SIDE : 0;
+  *cell -= (int)shift;
+  return shift;
+}
+
+__kernel void cellForces(__global const float4* particles, __global const uint* cellStart, __global float* out,
+                         uint n) {
+  uint i = get_global_id(0);
+  if (i >= n) return;
+  float4 me = particles[i];
+  float fx = 0, fy = 0, fz = 0;
+  for (int dz = -1; dz <= 1; ++dz)
+    for (int dy = -1; dy <= 1; ++dy)
+      for (int dx = -1; dx <= 1; ++dx) {
+        int cx = (int)me.x + dx, cy = (int)me.y + dy, cz = (int)me.z + dz;
+        float atX = me.x - wrap(&cx), atY = me.y - wrap(&cy), atZ = me.z - wrap(&cz);
+        int cell = (cz * SIDE + cy) * SIDE + cx;
+        for (uint k = cellStart[cell]; k < cellStart[cell + 1]; ++k) {
+          float4 other = particles[k];
+          float x = other.x - atX, y = other.y - atY, z = other.z - atZ;
+          float squared = x * x + y * y + z * z;
+          if (squared < 1) {
+            float inverse = 1 / (squared + CELL_SOFTENING), six = inverse * inverse * inverse;
+            float strength = other.w * six * (six - 1) * inverse;
+            fx += strength * x;
+            fy += strength * y;
+            fz += strength * z;
+          }
+        }
+      }
+  out[i] = fx;
+  out[n + i] = fy;
+  out[2 * n + i] = fz;
+}
+
 // SOFTENING is given when the program is built.
 __kernel void nbody(__global const double4* bodies, __global double* out, uint n) {
   __local double4 tile[256];

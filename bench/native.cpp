@@ -3,54 +3,19 @@
 // compared with. A second object is compiled for AVX2; BENCH_FACTORY is what each calls its only function.
 #include <immintrin.h>
 #include <omp.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <span>
 
-#include "contender.hpp"
+#include "native_array.hpp"
 
 namespace ordito::bench {
 
 namespace {
-
-constexpr std::size_t cacheLine = 64;
-
-/// An array in huge pages where the system gives them (strided walks over 4 KB pages miss the TLB at every step), first
-/// touched by the threads that will work on it.
-template <class T>
-class Aligned {
- public:
-  Aligned(const void* source, std::size_t count) : data_(allocate(count * sizeof(T))), count_(count) {
-    const T* from = static_cast<const T*>(source);
-    T* to = data_;
-#pragma omp parallel for schedule(static)
-    for (std::size_t i = 0; i < count; ++i) to[i] = from != nullptr ? from[i] : T{};
-  }
-  ~Aligned() { ::operator delete(data_, hugePage); }
-  Aligned(const Aligned&) = delete;
-  Aligned& operator=(const Aligned&) = delete;
-
-  T* data() const { return data_; }
-  std::size_t bytes() const { return count_ * sizeof(T); }
-
- private:
-  static constexpr std::align_val_t hugePage{std::size_t{2} << 20};
-
-  static T* allocate(std::size_t bytes) {
-    void* memory = ::operator new(bytes, hugePage);
-    madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: refused, it changes nothing but the time
-    return static_cast<T*>(memory);
-  }
-
-  T* data_;
-  std::size_t count_;
-};
 
 class Saxpy final : public Contender {
  public:
@@ -367,35 +332,6 @@ class BitonicSort final : public Contender {
   Aligned<std::uint32_t> in_, keys_;
 };
 
-class Spmv final : public Contender {
- public:
-  explicit Spmv(const Problem& p)
-      : n_(p.n),
-        rowStart_(p.rowStart, n_ + 1),
-        columns_(p.columns, p.rowStart[n_]),
-        values_(p.a, p.rowStart[n_]),
-        x_(p.b, n_),
-        y_(nullptr, n_) {}
-
-  void run() override {
-    const std::uint32_t *rowStart = rowStart_.data(), *columns = columns_.data();
-    const float *values = values_.data(), *x = x_.data();
-#pragma omp parallel for schedule(dynamic, 4096)
-    for (std::size_t row = 0; row < n_; ++row) {
-      float sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (std::uint32_t k = rowStart[row]; k < rowStart[row + 1]; ++k) sum += values[k] * x[columns[k]];
-      y_.data()[row] = sum;
-    }
-  }
-  void fetch(void* result) override { std::memcpy(result, y_.data(), y_.bytes()); }
-
- private:
-  std::size_t n_;
-  Aligned<std::uint32_t> rowStart_, columns_;
-  Aligned<float> values_, x_, y_;
-};
-
 /// An array for each coordinate, so that a vector holds the same coordinate of neighbours.
 class Nbody final : public Contender {
  public:
@@ -446,7 +382,11 @@ std::unique_ptr<Contender> BENCH_FACTORY(const Problem& problem) {
     case Kernel::Xorshift: return std::make_unique<Numbers>(problem);
     case Kernel::Scan: return std::make_unique<Scan>(problem);
     case Kernel::BitonicSort: return std::make_unique<BitonicSort>(problem);
-    case Kernel::Spmv: return std::make_unique<Spmv>(problem);
+    case Kernel::Spmv:
+    case Kernel::SpmvWarp:
+    case Kernel::Search:
+    case Kernel::Particles:
+    case Kernel::CellForces: return BENCH_IRREGULAR(problem);
     case Kernel::Nbody: return std::make_unique<Nbody>(problem);
   }
   return nullptr;
