@@ -37,7 +37,7 @@ struct OptOptions {
   std::vector<std::string> passes, print;
   std::vector<uint32_t> block;
   std::vector<unsigned> together;  // by region in turn; empty: as the plan chooses
-  bool contracts = false, counters = false, baseline = false, times = false;
+  bool contracts = false, counters = false, baseline = false, times = false, byThread = false;
 };
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -135,6 +135,7 @@ simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPo
   facts.processor = *simt::processorNamed(o.cpu);
   facts.counters = o.counters;
   facts.baseline = o.baseline;
+  if (o.byThread) facts.byThread = simt::ByThread::Possible;
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
   facts.schedulerBytes = rt::LaneScheduler::bytes(launch.warps());
   facts.coarsening = o.together.empty()
@@ -250,6 +251,7 @@ void addOptCommand(CLI::App& app) {
   opt->add_option("--warps", options->together, "warps that advance together, by region in turn, such as 8,1")
       ->delimiter(',')
       ->check(CLI::Range(1, 32));
+  opt->add_flag("--by-thread", options->byThread, "run thread by thread whatever can be");
   opt->add_option("--cpu", options->cpu, "the processor to plan for: " + simt::processorNames());
   opt->add_flag("--counters", options->counters, "plan for code that counts what it does");
   opt->add_flag("--times", options->times,

@@ -168,8 +168,12 @@ unsigned Shapes::groupsWithoutPattern(const Shape& shape) const {
   return 0;
 }
 
+/// What lanes have of which nothing is known; of a thread alone, whatever that is, there is one.
+Shape Shapes::unlike() const { return launch_.byThread ? uniform(true) : general(); }
+
 Shape Shapes::shapeOf(isa::Special special) const {
   using isa::Special;
+  if (launch_.byThread) return uniform(true);
   const auto [bx, by, bz] = launch_.block;
   const unsigned warps = launch_.warps();
   const bool many = warps > 1;
@@ -235,7 +239,7 @@ Shape Shapes::shapeOf(const ptx::Operand& operand) const {
       // A variable of a thread has another address in every lane; any other has one address.
       const bool perThread = operand.symbol.kind == ptx::Symbol::Kind::LocalVariable &&
                              f_.variables[operand.symbol.index].space != ptx::Space::Shared;
-      return perThread ? general() : uniform(false);
+      return perThread ? unlike() : uniform(false);
     }
     case Kind::Vector: {
       Shape all = uniform(false);
@@ -388,7 +392,8 @@ void Shapes::iterate() {
     if (!defined[v]) shapes_[v] = uniform(false);
   ShapeTransfer transfer(*this);
   auto grow = [&](ValueId v, const Shape& s) {
-    const Shape merged = shapes_[v].isGeneral() ? shapes_[v] : acrossSyncPoints(v, s);
+    Shape merged = shapes_[v].isGeneral() ? shapes_[v] : acrossSyncPoints(v, s);
+    if (merged.isGeneral()) merged = unlike();
     if (merged == shapes_[v]) return false;
     shapes_[v] = merged;
     return true;
@@ -421,12 +426,13 @@ void Shapes::iterate() {
     if (rounds > 200) return giveUp();
   }
   for (Shape& s : shapes_)
-    if (s.kind == Shape::Kind::Unknown) s = general();
+    if (s.kind == Shape::Kind::Unknown) s = unlike();
 }
 
 /// The iteration did not end: the always-true answer.
 void Shapes::giveUp() {
-  for (Shape& s : shapes_) s = general();
+  for (Shape& s : shapes_) s = unlike();
+  if (launch_.byThread) return;
   for (BlockId b = 0; b < f_.blocks.size(); ++b)
     if (f_.blocks[b].end.kind == Terminator::Kind::Branch) divergent_[b] = varying_[b] = 1;
 }

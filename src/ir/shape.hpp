@@ -45,7 +45,8 @@ struct Shape {
 /// What the analysis may assume about the launch.
 struct LaunchShape {
   std::array<uint32_t, 3> block = {1, 1, 1};
-  bool isExact = false;  // an index of 32 bits may wrap around between lanes, and shapes must hold all the same
+  bool isExact = false;   // an index of 32 bits may wrap around between lanes, and shapes must hold all the same
+  bool byThread = false;  // one thread at a time: a warp is one lane, and has one value of everything
   unsigned warps() const {
     return static_cast<unsigned>((uint64_t{block[0]} * block[1] * block[2] + kLanes - 1) / kLanes);
   }
@@ -98,6 +99,7 @@ class Shapes {
   Shape meet(const Shape& a, const Shape& b) const;
 
   Shape acrossSyncPoints(ValueId v, Shape s) const;
+  Shape unlike() const;
 
   const Function& f_;
   LaunchShape launch_;

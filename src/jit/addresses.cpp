@@ -16,9 +16,8 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
   Address a{simt::addressForm(f_, shapes_, i, k), {}, {}, ptx::spaceOf(i, k)};
   // The same for all lanes, but in each thread's local memory its own.
   auto same = [&](LlvmValue base) {
-    for (unsigned p = 0; p < (a.isGrouped() ? 0 : warps()); ++p)
-      a.vectors.push_back(localFrame(p, values_.splat(base)));
-    if (a.isGrouped()) a.bases.assign(warps(), {base});
+    if (a.space == Space::Local) return ofThreads(std::move(a), [&](unsigned) { return base; });
+    a.bases.assign(warps(), {base});
     return a;
   };
   if (o.symbol.kind != Symbol::Kind::None) {
@@ -31,7 +30,7 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
     Operand name = o;
     name.offset = 0;
     LlvmValue base = operands_.symbolAddress(name, 64);
-    if (!a.isGrouped()) a.space = Space::Local;
+    if (o.symbol.kind == Symbol::Kind::LocalVariable && !isShared) a.space = Space::Local;
     if (isShared) a.space = Space::Shared, base = b_.CreateAdd(c_.sharedBase(), base);
     return same(base);
   }
@@ -47,12 +46,11 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
     if (a.space != Space::Shared) return v;
     return b_.CreateAdd(vector ? values_.splat(c_.sharedBase()) : c_.sharedBase(), v);
   };
-  if (a.space == Space::Local) {
-    for (unsigned p = 0; p < warps(); ++p)
-      a.vectors.push_back(localFrame(
-          p, b_.CreateZExtOrTrunc(values_.vectorOf(o.reg, p), llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes))));
-    return a;
-  }
+  if (a.space == Space::Local)
+    return ofThreads(std::move(a), [&](unsigned p) {
+      LlvmValue offset = byThread_ ? values_.baseOf(o.reg, p, 0) : values_.vectorOf(o.reg, p);
+      return b_.CreateZExtOrTrunc(offset, offset->getType()->getWithNewBitWidth(64));
+    });
   if (!shape.isGrouped()) {
     for (unsigned p = 0; p < warps(); ++p) a.vectors.push_back(extend(values_.vectorOf(o.reg, p), true));
     return a;
@@ -67,6 +65,17 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
       bases.push_back(
           extend(values_.regroup(shape, values_.cached(o.reg).bases[p], a.groups, g, a.addsPattern), false));
     a.bases.push_back(bases);
+  }
+  return a;
+}
+
+/// An address in each thread's local memory, of which `offset` gives a number for all lanes, or for each, of a warp.
+Address Addresses::ofThreads(Address a, llvm::function_ref<LlvmValue(unsigned part)> offset) {
+  for (unsigned p = 0; p < warps(); ++p) {
+    if (byThread_)
+      a.bases.push_back({localFrame(p, offset(p))});
+    else
+      a.vectors.push_back(localFrame(p, offset(p)));
   }
   return a;
 }
@@ -88,19 +97,23 @@ LlvmValue Addresses::addressVector(const Address& a, unsigned part, int64_t offs
 /// Host addresses of offsets into each lane's local memory. A thread's local memory is contiguous; the block's threads
 /// follow each other.
 LlvmValue Addresses::localFrame(unsigned part, LlvmValue offsets) {
-  LlvmValue warp = c_.warp(part);
-  LlvmValue first = b_.CreateMul(b_.CreateZExt(warp, b_.getInt64Ty()),
-                                 b_.getInt64(uint64_t{kLanes} * plan_.memory.privateSlots.localBytes));
+  const uint64_t bytes = plan_.memory.privateSlots.localBytes;
+  LlvmValue first =
+      byThread_ ? b_.CreateMul(b_.CreateZExt(c_.at.thread, b_.getInt64Ty()), b_.getInt64(bytes))
+                : b_.CreateMul(b_.CreateZExt(c_.warp(part), b_.getInt64Ty()), b_.getInt64(uint64_t{kLanes} * bytes));
   LlvmValue base = b_.CreateAdd(b_.CreatePtrToInt(c_.memory.local, b_.getInt64Ty()), first);
+  if (byThread_) return b_.CreateAdd(base, offsets);
   ir::Pattern lanes;
-  for (unsigned l = 0; l < kLanes; ++l) lanes[l] = static_cast<int64_t>(l * plan_.memory.privateSlots.localBytes);
+  for (unsigned l = 0; l < kLanes; ++l) lanes[l] = static_cast<int64_t>(l * bytes);
+  if (!offsets->getType()->isVectorTy()) offsets = values_.splat(offsets);
   return b_.CreateAdd(b_.CreateAdd(values_.splat(base), values_.patternVector(lanes, b_.getInt64Ty())), offsets);
 }
 
 LlvmValue Addresses::localGeneric(LlvmValue a, const Instruction& i, const Source& s) {
-  if (!s.vector()) c_.refuse(i, "a uniform local address");
-  LlvmValue zero = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes));
-  LlvmValue frame = b_.CreateTrunc(localFrame(s.part, zero), a->getType());
+  if (!s.vector() && !byThread_) c_.refuse(i, "a uniform local address");
+  LlvmValue frame = localFrame(s.part, b_.getInt64(0));
+  if (s.vector() && byThread_) frame = values_.splat(frame);
+  frame = b_.CreateTrunc(frame, a->getType());
   return i.has(ModifierKind::To) ? b_.CreateSub(a, frame) : b_.CreateAdd(a, frame);
 }
 

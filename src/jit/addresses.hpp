@@ -29,6 +29,8 @@ class Addresses : private Emitting {
   LlvmValue isParameterAddress(LlvmValue a, const Source& s);
 
  private:
+  Address ofThreads(Address a, llvm::function_ref<LlvmValue(unsigned part)> offset);
+
   Values& values_;
   Operands& operands_;
 };

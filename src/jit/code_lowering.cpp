@@ -110,6 +110,7 @@ bool CodeLowering::lowerState(const Operation& o) {
     case Op::ClearWaiting: clearWaiting(o.block); break;
     case Op::Run: run(o); break;
     case Op::Assign: assignPhis(o.block, o.to, maskFor(o.a)); break;
+    case Op::RunThreads: runThreads(o); break;
     case Op::Forget:
       for (ValueId v : o.values) values_.forget(v);
       break;

@@ -43,6 +43,7 @@ class CodeLowering : private Chapter {
   void branchWhole(const Operation& o);
   Spin beginSpin();
   void branchSpin(const Operation& o);
+  void runThreads(const Operation& o);  // stretches.cpp
   // ---- block_lowering.cpp: what the operations are made of
   Parts launched();
   void emitCode(BlockId b);

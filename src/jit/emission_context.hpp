@@ -55,6 +55,7 @@ struct Position {
   uint32_t resumePoint = 0;       // where the region begins
   unsigned warps = 1;             // that advance together
   LlvmValue firstWarp = nullptr;  // the number of the first of them
+  LlvmValue thread = nullptr;     // of code for one thread: its number in the block
   const ir::Block* block = nullptr;
   uint32_t line = 0;
   Parts mask;            // who runs it
@@ -107,7 +108,12 @@ struct EmissionContext {
 class Emitting {
  protected:
   explicit Emitting(EmissionContext& context)
-      : c_(context), b_(context.b), plan_(context.plan), f_(context.plan.function), shapes_(context.plan.shapes) {}
+      : c_(context),
+        b_(context.b),
+        plan_(context.plan),
+        f_(context.plan.function),
+        shapes_(context.plan.shapes),
+        byThread_(context.plan.facts.launch.byThread) {}
   /// How many warps advance together where code is being emitted.
   unsigned warps() const { return c_.at.warps; }
 
@@ -116,6 +122,7 @@ class Emitting {
   const simt::Plan& plan_;
   const ir::Function& f_;
   const ir::Shapes& shapes_;
+  const bool byThread_;  // code for one thread at a time, Position::thread
 };
 
 }  // namespace ordito::jit

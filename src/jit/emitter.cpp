@@ -45,6 +45,19 @@ EmittedKernel Emitter::emitApart(const std::string& name, unsigned warps) {
 
 /// The body of `c_.function`, which runs the `warps` warps from firstWarp_ on.
 void Emitter::emitFunction(unsigned warps, LlvmValue blocks) {
+  beginFunction();
+  warpsEnd_ = b_.CreateAdd(firstWarp_, b_.getInt32(warps));
+  BlockRange range(c_);
+  if (blocks) range.begin(blocks);
+  resetState();
+  emitRegions();
+  if (blocks) range.end();
+  parts_.emitReturn(machine::BlockStatus::Ended);
+  endFunction();
+}
+
+/// What all functions of a kernel begin with: slots, and what the frame says.
+void Emitter::beginFunction() {
   c_.function->addFnAttr("target-cpu", c_.target.cpu);
   c_.function->addFnAttr("target-features", c_.target.features);
   // LLVM's tuning for server processors prefers 256-bit vectors; a warp is wider (measured: 1.4 times slower).
@@ -54,23 +67,19 @@ void Emitter::emitFunction(unsigned warps, LlvmValue blocks) {
   c_.frame = c_.function->getArg(0);
   c_.function->addParamAttr(0, llvm::Attribute::NoAlias);
   c_.entry = c_.newBlock("entry");
-  auto* body = c_.newBlock("prologue");
-  b_.SetInsertPoint(body);
+  body_ = c_.newBlock("prologue");
+  b_.SetInsertPoint(body_);
   c_.beginLines(c_.function->getName().str());
-  warpsEnd_ = b_.CreateAdd(firstWarp_, b_.getInt32(warps));
   makeState();
   c_.result.localBytes = plan_.memory.privateSlots.localBytes;
   privates_.makeSlots();
   values_.makeSlots();
   emitPrologue();
-  BlockRange range(c_);
-  if (blocks) range.begin(blocks);
-  resetState();
-  emitRegions();
-  if (blocks) range.end();
-  parts_.emitReturn(machine::BlockStatus::Ended);
+}
+
+void Emitter::endFunction() {
   counting_.finish();
-  llvm::IRBuilder<>(c_.entry).CreateBr(body);
+  llvm::IRBuilder<>(c_.entry).CreateBr(body_);
   c_.result.scratchBytes = llvm::alignTo(plan_.kept.spills.total + 64, 64);
   c_.result.nonTemporalBytes = plan_.memory.nonTemporal.bytes;
 }

@@ -21,10 +21,15 @@ class Emitter : private Chapter {
   /// Emits the function that `run-apart` calls (simt/parting.hpp), from the plan of a single warp: f(frame, first warp)
   /// runs `warps` warps. It is called `name` in the code of those that advance together; see nameOfApart.
   EmittedKernel emitApart(const std::string& name, unsigned warps);
+  /// Emits the function that `run-threads` calls for the plan's stretch `number` (simt/thread_plan.hpp): f(frame, first
+  /// thread, lanes, record) runs it for one lane after the other.
+  void emitStretch(const std::string& name, uint32_t number);
 
  private:
   /// `blocks`: how many it runs; null for the frame's alone.
   void emitFunction(unsigned warps, LlvmValue blocks);
+  void beginFunction();
+  void endFunction();
   void emitPrologue();
   void makeState();
   void resetState();
@@ -32,14 +37,21 @@ class Emitter : private Chapter {
   void emitRegion(uint32_t resumePoint);
   const simt::RegionCode& codeOf(uint32_t resumePoint) const;
   void noteSharedValues(uint32_t resumePoint);
+  void runStretch(uint32_t number);
 
   KernelParts& parts_;
   RegionState& state_;
   ScheduledRegions scheduled_;
+  llvm::BasicBlock* body_ = nullptr;                    // where the function goes on behind its allocas
   LlvmValue firstWarp_ = nullptr, warpsEnd_ = nullptr;  // of those that the function runs
 };
 
 /// What the function of single warps is called, of the kernel whose function is called `name`.
 inline std::string nameOfApart(const std::string& name) { return name + "_apart"; }
+
+/// What the function of a thread loop is called, of the function called `name`.
+inline std::string nameOfStretch(const std::string& name, BlockId header) {
+  return name + "_threads" + std::to_string(header);
+}
 
 }  // namespace ordito::jit

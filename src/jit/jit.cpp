@@ -145,7 +145,7 @@ class CodeMaker {
 
   Expected<Emission> emit(const Request& r, const Analysed& kernel, Effort effort) const {
     const machine::Haltable guard(kLlvmCode);
-    return jit::emit(kernel, options_.coarsening, target_, r.symbolFor(effort), effort);
+    return jit::emit(kernel, {options_.coarsening, options_.byThread}, target_, r.symbolFor(effort), effort);
   }
 
   Expected<Linked> make(const Request& r, Emission kernel, Effort effort) {
@@ -219,7 +219,10 @@ class Jit final : public machine::Engine {
                         : options_.cacheFolder.empty() ? CodeCache::defaultFolder()
                                                        : options_.cacheFolder;
     maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu), CodeCache(folder), options_);
-    base_ = buildDigest().add(maker_->target().cpu).add(maker_->target().features);
+    base_ = buildDigest()
+                .add(maker_->target().cpu)
+                .add(maker_->target().features)
+                .add(static_cast<unsigned>(options_.byThread));
     for (const unsigned factor : options_.coarsening) base_.add(factor);
     if (options_.caches) maker_->cache().trim();
   }
@@ -335,6 +338,9 @@ Options optionsFromEnvironment(Options options) {
   const Environment e = readEnvironment();
   if (!e.cpu.empty()) options.cpu = e.cpu;
   if (e.coarsening) options.coarsening = {e.coarsening};
+  if (e.byThread == "cheaper") options.byThread = simt::ByThread::Cheaper;
+  if (e.byThread == "never") options.byThread = simt::ByThread::Never;
+  if (e.byThread == "possible") options.byThread = simt::ByThread::Possible;
   if (!e.cache.empty()) options.cacheFolder = e.cache;
   options.caches &= e.cache != "off";
   options.delay += std::chrono::milliseconds(e.compileDelay);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/kernel.hpp"
+#include "simt/facts.hpp"
 
 namespace ordito::jit {
 
@@ -25,6 +26,7 @@ struct Options {
   std::string cpu = {};
   /// How many warps advance together, by region in turn; empty: as many as are best.
   std::vector<unsigned> coarsening = {};
+  simt::ByThread byThread = simt::ByThread::Cheaper;  // what is run thread by thread
   bool caches = false;                     // look for compiled kernels on disk, and leave them there (code_cache.hpp)
   std::filesystem::path cacheFolder = {};  // empty: ordito/ in $XDG_CACHE_HOME or ~/.cache
   BaselineCode baseline = BaselineCode::Never;

@@ -25,6 +25,7 @@ struct RegionState {
   llvm::BasicBlock* advance = nullptr;  // past the store of the lanes that have not ended; null if all must store
   std::vector<SharedValue> sharedValues;
   std::map<BlockId, std::vector<llvm::AllocaInst*>> waiting;  // lanes that wait to run a block, per part
+  std::map<BlockId, llvm::AllocaInst*> records;               // of stretches, by their first block
 };
 
 struct KernelParts {

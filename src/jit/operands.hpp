@@ -33,6 +33,7 @@ class Operands : private Emitting {
 
  private:
   LlvmValue specialBase(isa::Special s, unsigned part);
+  LlvmValue ofLane(isa::Special s, LlvmValue lane);
 
   Values& values_;
 };

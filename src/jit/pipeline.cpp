@@ -17,6 +17,7 @@
 #include "rt/lane_scheduler.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/plan.hpp"
+#include "simt/thread_plan.hpp"
 
 namespace ordito::jit {
 namespace {
@@ -107,9 +108,9 @@ size_t instructionCount(const ir::Function& f) {
   return count;
 }
 
-Expected<Emission> emit(const Analysed& analysed, const std::vector<unsigned>& asked, const Target& target,
-                        std::string symbol, Effort effort) {
-  const simt::CoarseningFactors coarsening = coarseningFor(analysed, asked, target, effort);
+Expected<Emission> emit(const Analysed& analysed, const Wishes& wishes, const Target& target, std::string symbol,
+                        Effort effort) {
+  const simt::CoarseningFactors coarsening = coarseningFor(analysed, wishes.coarsening, target, effort);
   const auto joined = withoutBarriers(analysed, coarsening, target);
   const Analysed& kernel = joined ? *joined : analysed;
   Emission made;
@@ -119,18 +120,31 @@ Expected<Emission> emit(const Analysed& analysed, const std::vector<unsigned>& a
   auto kernelFor = [&](const simt::CoarseningFactors& factors) {
     simt::Facts facts = factsOf(kernel, factors, target, effort);
     facts.dropsBarriers = joined.has_value();
+    facts.byThread = wishes.byThread;
     return simt::Kernel(kernel.function, kernel.syncPoints, facts);
+  };
+  auto emitStretches = [&](const simt::Plan& plan, const std::string& name) {
+    const auto& stretches = plan.stretches.stretches;
+    if (stretches.empty()) return;
+    const simt::ThreadKernel thread(plan);
+    const simt::Plan planOfThread = simt::makeThreadPlan(thread);
+    for (uint32_t k = 0; k < stretches.size(); ++k) {
+      KernelParts parts(*made.code, planOfThread, kernel.layout, target);
+      Emitter(parts).emitStretch(nameOfStretch(name, stretches[k].first), k);
+    }
   };
   try {
     const simt::Kernel coarsened = kernelFor(coarsening);
     const simt::Plan plan = simt::makePlan(coarsened);
     KernelParts parts(*made.code, plan, kernel.layout, target);
     made.emitted = Emitter(parts).emit(made.symbol);
+    emitStretches(plan, made.symbol);
     if (simt::runsApart(plan.code)) {
       const simt::Kernel single = kernelFor({});
       const simt::Plan planOfOne = simt::makePlan(single);
       KernelParts partsOfOne(*made.code, planOfOne, kernel.layout, target);
       const EmittedKernel needs = Emitter(partsOfOne).emitApart(nameOfApart(made.symbol), coarsening.at(0));
+      emitStretches(planOfOne, nameOfApart(made.symbol));
       made.emitted.scratchBytes = std::max(made.emitted.scratchBytes, needs.scratchBytes);
       made.emitted.localBytes = std::max(made.emitted.localBytes, needs.localBytes);
     }

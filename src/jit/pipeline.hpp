@@ -50,9 +50,14 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
 /// How many instructions of PTX, after inlining.
 size_t instructionCount(const ir::Function& f);
 
-/// `coarsening`: how many warps advance together, by region in turn; empty: as many as are best. `symbol` is the name
-/// of the function that runs a block. The error kNotSupported refuses the kernel.
-Expected<Emission> emit(const Analysed& analysed, const std::vector<unsigned>& coarsening, const Target& target,
-                        std::string symbol, Effort effort);
+/// What a program may ask of the plan; otherwise it decides for each kernel.
+struct Wishes {
+  std::vector<unsigned> coarsening = {};  // how many warps advance together, by region in turn
+  simt::ByThread byThread = simt::ByThread::Cheaper;
+};
+
+/// `symbol` is the name of the function that runs a block. The error kNotSupported refuses the kernel.
+Expected<Emission> emit(const Analysed& analysed, const Wishes& wishes, const Target& target, std::string symbol,
+                        Effort effort);
 
 }  // namespace ordito::jit

@@ -1,24 +1,27 @@
 // PTX ISA, "Special Registers".
+#include <bit>
+
 #include "jit/operands.hpp"
 
 namespace ordito::jit {
 
 using isa::Type;
 
-/// Lane 0's value of a special register (its base); see ir::Shapes::shapeOf for the patterns.
+/// Lane 0's value of a special register (its base), or the thread's; see ir::Shapes::shapeOf for the patterns.
 LlvmValue Operands::specialBase(isa::Special s, unsigned part) {
   using isa::Special;
   const auto [bx, by, bz] = shapes_.launch().block;
-  LlvmValue warp = c_.warp(part);
-  LlvmValue first = b_.CreateMul(warp, b_.getInt32(kLanes), "", true, true);
+  LlvmValue warp = byThread_ ? b_.CreateLShr(c_.at.thread, b_.getInt32(std::countr_zero(kLanes))) : c_.warp(part);
+  LlvmValue first = byThread_ ? c_.at.thread : b_.CreateMul(warp, b_.getInt32(kLanes), "", true, true);
+  if (LlvmValue v = byThread_ ? ofLane(s, b_.CreateAnd(first, kLanes - 1)) : nullptr) return v;
   auto rem = [&](LlvmValue v, uint32_t n) { return b_.CreateURem(v, b_.getInt32(n)); };
   auto div = [&](LlvmValue v, uint32_t n) { return b_.CreateUDiv(v, b_.getInt32(n)); };
   auto frame32 = [&](size_t offset) { return c_.frameField(offset, b_.getInt32Ty(), "special"); };
   const bool oneRow = by == 1 && bz == 1;
   switch (s) {
     case Special::TidX:
-      if (bx % kLanes == 0) return bx > kLanes ? rem(first, bx) : b_.getInt32(0);
-      return oneRow ? first : b_.getInt32(0);
+      if (bx % kLanes == 0 && !byThread_) return bx > kLanes ? rem(first, bx) : b_.getInt32(0);
+      return oneRow ? first : byThread_ ? rem(first, bx) : b_.getInt32(0);
     case Special::TidY: return by == 1 ? b_.getInt32(0) : rem(div(first, bx), by);
     case Special::TidZ: return bz == 1 ? b_.getInt32(0) : div(first, bx * by);
     case Special::NtidX: return b_.getInt32(bx);
@@ -30,7 +33,6 @@ LlvmValue Operands::specialBase(isa::Special s, unsigned part) {
     case Special::NctaidX: return c_.memory.nctaid[0];
     case Special::NctaidY: return c_.memory.nctaid[1];
     case Special::NctaidZ: return c_.memory.nctaid[2];
-    case Special::Laneid: return b_.getInt32(0);
     case Special::Warpid: return warp;
     case Special::Nwarpid: return b_.getInt32(plan_.facts.warps());
     case Special::WarpSize: return b_.getInt32(kLanes);
@@ -64,8 +66,23 @@ LlvmValue Operands::specialBase(isa::Special s, unsigned part) {
       return b_.CreateTrunc(c_.helper("ordito_globaltimer", b_.getInt64Ty(), {}), b_.getInt32Ty());
     case Special::GlobaltimerHi:
       return b_.CreateTrunc(b_.CreateLShr(c_.helper("ordito_globaltimer", b_.getInt64Ty(), {}), 32), b_.getInt32Ty());
-    // Performance counters that count nothing, environment without meaning.
+    // The number of lane 0, performance counters that count nothing, environment without meaning.
     default: return llvm::Constant::getNullValue(values_.typeOf(isa::info(s).type, false));
+  }
+}
+
+/// What one lane has in registers that tell of lanes; null for others.
+LlvmValue Operands::ofLane(isa::Special s, LlvmValue lane) {
+  using isa::Special;
+  LlvmValue bit = b_.CreateShl(b_.getInt32(1), lane), lower = b_.CreateSub(bit, b_.getInt32(1));
+  switch (s) {
+    case Special::Laneid: return lane;
+    case Special::LanemaskEq: return bit;
+    case Special::LanemaskLt: return lower;
+    case Special::LanemaskLe: return b_.CreateOr(lower, bit);
+    case Special::LanemaskGt: return b_.CreateNot(b_.CreateOr(lower, bit));
+    case Special::LanemaskGe: return b_.CreateNot(lower);
+    default: return nullptr;
   }
 }
 

@@ -36,9 +36,10 @@ AddressForm addressForm(const ir::Function& f, const ir::Shapes& shapes, const I
   if (o.symbol.kind != Symbol::Kind::None) {
     const bool isPrivate =
         o.symbol.kind == Symbol::Kind::LocalVariable && f.variables[o.symbol.index].space != Space::Shared;
-    return isPrivate ? AddressForm{} : uniformAddress();
+    return isPrivate && !shapes.launch().byThread ? AddressForm{} : uniformAddress();
   }
-  if (ptx::spaceOf(i, k) == Space::Local) return {};  // each thread's lies apart
+  // Each thread's lies apart.
+  if (ptx::spaceOf(i, k) == Space::Local && !shapes.launch().byThread) return {};
   if (o.reg == ir::kNoValue) return uniformAddress();
   const ir::Shape& shape = shapes[o.reg];
   if (!shape.isGrouped()) return {};

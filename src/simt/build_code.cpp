@@ -7,6 +7,7 @@
 #include "simt/code_versions.hpp"
 #include "simt/code_writer.hpp"
 #include "simt/masked_code.hpp"
+#include "simt/thread_code.hpp"
 
 namespace ordito::simt {
 namespace {
@@ -209,6 +210,10 @@ class CodeBuilder {
 
   /// All live lanes are at `to`, whose phis have their values.
   void arrive(BlockId to, uint32_t version) {
+    if (const Stretch* stretch = in_.stretches.from(to)) {
+      w_.runThreads(*stretch, live(version));
+      return arrive(stretch->exit, version);
+    }
     version = optimisticVersion(to, versions_.at(version, to));
     const Masks& masks = versions_.masks(version);
     if (!masks.masked[to]) return w_.branch(codeFor(to, version));
@@ -350,6 +355,8 @@ class CodeBuilder {
 
 }  // namespace
 
-Code buildCode(const CodeInputs& inputs) { return CodeBuilder(inputs).build(); }
+Code buildCode(const CodeInputs& inputs) {
+  return inputs.facts.launch.byThread ? buildThreadCode(inputs) : CodeBuilder(inputs).build();
+}
 
 }  // namespace ordito::simt

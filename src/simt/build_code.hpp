@@ -5,6 +5,7 @@
 // ends early, code goes on in the version that knows of dead lanes. Masked components are masked_code.hpp's.
 #pragma once
 
+#include "simt/by_thread.hpp"
 #include "simt/code.hpp"
 #include "simt/early_exits.hpp"
 #include "simt/facts.hpp"
@@ -23,6 +24,7 @@ struct CodeInputs {
   const EarlyExits& exits;
   const Parting& parting;
   const Versions& versions;
+  const Stretches& stretches;
 };
 
 /// With all events.

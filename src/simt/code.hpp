@@ -46,9 +46,10 @@ enum class CodeOp : uint8_t {
   Wait,          // the lanes %a wait to run B, besides those that do
   ClearWaiting,  // nobody waits to run B
   // ---- instructions and values
-  Run,     // the instructions of B for the lanes %a; `values` are written under the mask, and keep what others have
-  Assign,  // the phis of C get what comes along the edge from B, in the lanes %a
-  Forget,  // nobody will read `values` before they are written again
+  Run,         // the instructions of B for the lanes %a; `values` are written under the mask, and keep what others have
+  Assign,      // the phis of C get what comes along the edge from B, in the lanes %a
+  RunThreads,  // the stretch from B to C for the lanes %a, one after the other, and the phis of C (by_thread.hpp)
+  Forget,      // nobody will read `values` before they are written again
   // ---- synchronisation points
   CheckBarrier,   // the number of the barrier that ends B is one
   ReduceBarrier,  // the lanes %a bring what the barrier that ends B reduces

@@ -59,6 +59,10 @@ void CodeWriter::assign(BlockId from, BlockId to, MaskId lanes) {
   if (!f_.blocks[to].phis.empty()) append({.op = CodeOp::Assign, .a = lanes, .block = from, .to = to});
 }
 
+void CodeWriter::runThreads(const Stretch& stretch, MaskId lanes) {
+  append({.op = CodeOp::RunThreads, .a = lanes, .block = stretch.first, .to = stretch.exit});
+}
+
 MaskId CodeWriter::mask(CodeOp op) { return define({.op = op}); }
 
 MaskId CodeWriter::waiting(BlockId block) { return define({.op = CodeOp::Waiting, .block = block}); }

@@ -1,6 +1,7 @@
 // Writes SIMT code, an operation at a time.
 #pragma once
 
+#include "simt/by_thread.hpp"
 #include "simt/code.hpp"
 
 namespace ordito::simt {
@@ -31,6 +32,7 @@ class CodeWriter {
   void addPart(BlockId block, MaskId lanes, MaskId taken) {
     append({.op = CodeOp::PartEvent, .a = lanes, .b = taken, .block = block});
   }
+  void runThreads(const Stretch& stretch, MaskId lanes);
   /// Nothing where `to` has no phis.
   void assign(BlockId from, BlockId to, MaskId lanes);
 

@@ -68,6 +68,25 @@ inline constexpr unsigned kManyStreams = 6;
 /// with twice as many the same).
 inline constexpr unsigned kSharingWarps = 4;
 
+// ---- thread by thread (thread_cost.hpp): quarters of a cycle, of a warp for vectors and of a thread for scalars
+
+/// A gather or scatter of 32 words, whoever does it (bench/host_limits: 9.5 to 12 ns).
+inline constexpr unsigned kScatteredAccess = 128;
+inline constexpr unsigned kVectorAccess = 8, kScalarAccess = 2;
+inline constexpr unsigned kVectorOperation = 8, kScalarOperation = 1;
+/// Operations that a division or root is as long as, or a call.
+inline constexpr unsigned kLongOperation = 8;
+/// What masks cost at a branch that lanes do not take alike; what a thread that was expected elsewhere, which happens
+/// once in so many times (a graph's neighbours are new in some levels and old in others, loops end once).
+inline constexpr unsigned kMaskedBranch = 12, kWrongGuess = 60, kGuesses = 8;
+/// Turns of a loop in each turn of the one around it, and the percentage of lanes that have not left one which they
+/// leave at different times. Nobody knows; rows of sparse matrices are like that.
+inline constexpr unsigned kInnerTurns = 8, kBusyLanes = 50;
+/// What it takes to hand the lanes of a warp over to a stretch and back, for all of them.
+inline constexpr unsigned kStretchCall = 800;
+/// Bytes that a thread may skip in each turn and still be reading on.
+inline constexpr int64_t kWalkedBytes = 64;
+
 // ---- memory
 
 /// Turns of a loop ahead of which its next line is asked for (bench_kernels --only histogram: 1.8 to 2.4 times).

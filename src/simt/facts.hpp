@@ -34,13 +34,21 @@ class CoarseningFactors {
   std::vector<unsigned> byResumePoint_;  // empty: 1 for all
 };
 
+/// Which loops are run thread by thread (by_thread.hpp).
+enum class ByThread : uint8_t {
+  Cheaper,   // those for which that takes less time, as far as can be told
+  Never,     // none
+  Possible,  // all that can be: for tests
+};
+
 struct Facts {
   ir::LaunchShape launch;
   CoarseningFactors coarsening;
   Processor processor;
-  bool counters = false;           // the code counts what it does
-  bool accesses = false;           // it tells listeners of each access and synchronisation
-  std::vector<uint32_t> lines;     // but if there are any: of the accesses at these lines alone
+  bool counters = false;        // the code counts what it does
+  bool accesses = false;        // it tells listeners of each access and synchronisation
+  std::vector<uint32_t> lines;  // but if there are any: of the accesses at these lines alone
+  ByThread byThread = ByThread::Cheaper;
   bool baseline = false;           // as little code as possible, soon
   bool dropsBarriers = false;      // the kernel has lost barriers for which all its warps advance together
   uint32_t staticSharedBytes = 0;  // that the kernel can reach

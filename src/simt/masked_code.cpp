@@ -27,6 +27,32 @@ void runBlock(CodeWriter& writer, const CodeInputs& in, const OutlivingValues& o
   writer.addFor(CodeOp::EndEvent, b, lanes);
 }
 
+void writeTogether(CodeWriter& w, const CodeInputs& in, const OutlivingValues& outliving,
+                   const std::vector<BlockId>& blocks, MaskId lanes, const std::vector<CodeBlockId>& at,
+                   const Leave& leave) {
+  for (BlockId b : blocks) {
+    w.continueAt(at[b]);
+    runBlock(w, in, outliving, b, lanes, true);
+    const ir::Terminator& end = in.function.blocks[b].end;
+    auto goTo = [&](BlockId to) {
+      if (!contains(blocks, to)) return leave(b, to);
+      w.assign(b, to, kAllLanes);
+      w.branch(at[to]);
+    };
+    if (end.kind == Kind::Jump) {
+      goTo(end.target[0]);
+      continue;
+    }
+    const CodeBlockId side[2] = {w.newBlock("taken", w.here()), w.newBlock("other", w.here())};
+    w.branchUniform(end, side[0], side[1]);
+    for (unsigned k = 0; k < 2; ++k) {
+      w.continueAt(side[k]);
+      if (k == 0) w.addFor(CodeOp::TakenEvent, b, lanes);
+      goTo(end.target[k]);
+    }
+  }
+}
+
 /// Where the iterations of a masked loop begin: where lanes come in first, which is in its middle if a region starts
 /// there. One that spins has iterations from its own header on, where its lanes can stop.
 BlockId MaskedCode::headerOf(const std::vector<BlockId>& loop) const {
@@ -78,12 +104,15 @@ void MaskedCode::writeSequence(const std::vector<BlockId>& nodes, BlockId cut) {
   for (const auto& component : ir::components(stops ? graphWithSyncPoints(nodes, cut) : graph, nodes, cut)) {
     const BlockId header = headerOf(component);
     const bool isLoop = header != cut && repeats(component, header);
-    if (!isLoop && component.size() == 1)
+    if (const Stretch* stretch = in_.stretches.with(header)) {
+      if (header == stretch->first) writeStretch(*stretch);
+    } else if (!isLoop && component.size() == 1) {
       writeBlock(component[0]);
-    else if (!isLoop)
+    } else if (!isLoop) {
       writeSequence(component, header);  // who comes back to the header has stopped on the way
-    else if (!writeUniformLoop(component))
+    } else if (!writeUniformLoop(component)) {
       writeLoop(component, header);
+    }
   }
 }
 
@@ -103,6 +132,18 @@ void MaskedCode::writeLoop(const std::vector<BlockId>& loop, BlockId header) {
   } else {
     w_.branchAny(again, first, after);
   }
+  w_.continueAt(after);
+}
+
+void MaskedCode::writeStretch(const Stretch& stretch) {
+  const CodeBlockId some = w_.newBlock("threads"), after = w_.newBlock("afterloop");
+  const MaskId lanes = w_.waiting(stretch.first);
+  w_.branchAny(lanes, some, after);
+  w_.continueAt(some);
+  w_.add(CodeOp::ClearWaiting, stretch.first);
+  w_.runThreads(stretch, lanes);
+  goOn(stretch.exit, lanes);
+  w_.branch(after);
   w_.continueAt(after);
 }
 
@@ -150,15 +191,19 @@ void MaskedCode::writeBlock(BlockId b) {
   w_.continueAt(skip);
 }
 
-/// The lanes go on at `to`.
-void MaskedCode::leave(BlockId from, BlockId to, MaskId lanes) {
+/// The lanes go on at `to`, whose phis have their values.
+void MaskedCode::goOn(BlockId to, MaskId lanes) {
   if (ir::isExitOnly(f_.blocks[to])) {
     w_.addFor(CodeOp::ExitEvent, to, lanes);
     w_.addFor(CodeOp::Retire, lanes);
-    return;
+  } else if (place_.masks.masked[to]) {
+    w_.addFor(CodeOp::Wait, to, lanes);
   }
+}
+
+void MaskedCode::leave(BlockId from, BlockId to, MaskId lanes) {
   w_.assign(from, to, lanes);
-  if (place_.masks.masked[to]) w_.addFor(CodeOp::Wait, to, lanes);
+  goOn(to, lanes);
 }
 
 void MaskedCode::writeEnd(BlockId b, MaskId lanes) {
@@ -188,8 +233,8 @@ BlockId MaskedCode::uniformHeader(const std::vector<BlockId>& loop) const {
   BlockId header = kNoBlock;
   for (BlockId n : loop) {
     const ir::Terminator& end = f_.blocks[n].end;
-    if (in_.syncPoints.spinAt(n) || (end.kind != Kind::Jump && end.kind != Kind::Branch) || in_.shapes.isDivergent(n) ||
-        exitSide(f_, end) < 2)
+    if (in_.syncPoints.spinAt(n) || in_.stretches.with(n) || (end.kind != Kind::Jump && end.kind != Kind::Branch) ||
+        in_.shapes.isDivergent(n) || exitSide(f_, end) < 2)
       return kNoBlock;
     for (BlockId p : f_.blocks[n].predecessors) {
       if (contains(loop, p)) continue;
@@ -210,33 +255,12 @@ bool MaskedCode::writeUniformLoop(const std::vector<BlockId>& loop) {
   const MaskId lanes = w_.waiting(header);
   w_.add(CodeOp::ClearWaiting, header);
   w_.branchAny(lanes, at[header], after);
-  for (BlockId n : loop) writeUniformIteration(n, loop, lanes, at, after);
+  writeTogether(w_, in_, outliving_, loop, lanes, at, [&](BlockId from, BlockId to) {
+    leave(from, to, lanes);
+    w_.branch(after);
+  });
   w_.continueAt(after);
   return true;
-}
-
-void MaskedCode::writeUniformIteration(BlockId b, const std::vector<BlockId>& loop, MaskId lanes,
-                                       const std::vector<CodeBlockId>& at, CodeBlockId after) {
-  w_.continueAt(at[b]);
-  runBlock(w_, in_, outliving_, b, lanes, true);
-  const ir::Terminator& end = f_.blocks[b].end;
-  auto goTo = [&](BlockId to) {
-    if (contains(loop, to)) {
-      w_.assign(b, to, kAllLanes);
-      return w_.branch(at[to]);
-    }
-    w_.assign(b, to, lanes);
-    if (place_.masks.masked[to]) w_.addFor(CodeOp::Wait, to, lanes);
-    w_.branch(after);
-  };
-  if (end.kind == Kind::Jump) return goTo(end.target[0]);
-  const CodeBlockId side[2] = {w_.newBlock("taken", w_.here()), w_.newBlock("other", w_.here())};
-  w_.branchUniform(end, side[0], side[1]);
-  for (unsigned k = 0; k < 2; ++k) {
-    w_.continueAt(side[k]);
-    if (k == 0) w_.addFor(CodeOp::TakenEvent, b, lanes);
-    goTo(end.target[k]);
-  }
 }
 
 }  // namespace ordito::simt

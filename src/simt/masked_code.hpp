@@ -5,6 +5,8 @@
 // where it was written (LCSSA).
 #pragma once
 
+#include <functional>
+
 #include "simt/build_code.hpp"
 #include "simt/code_versions.hpp"
 #include "simt/code_writer.hpp"
@@ -17,6 +19,14 @@ using OutlivingValues = std::vector<char>;
 /// `run` for a block of the kernel, and the event of its end.
 void runBlock(CodeWriter& writer, const CodeInputs& inputs, const OutlivingValues& outliving, BlockId b, MaskId lanes,
               bool hasLane);
+
+/// What lanes do that leave blocks through which they go together, on the edge from a block to another.
+using Leave = std::function<void(BlockId from, BlockId to)>;
+
+/// Blocks whose branches all `lanes` take alike, each written where `at` says.
+void writeTogether(CodeWriter& writer, const CodeInputs& inputs, const OutlivingValues& outliving,
+                   const std::vector<BlockId>& blocks, MaskId lanes, const std::vector<CodeBlockId>& at,
+                   const Leave& leave);
 
 class MaskedCode {
  public:
@@ -33,11 +43,11 @@ class MaskedCode {
  private:
   void writeSequence(const std::vector<BlockId>& nodes, BlockId cut);
   void writeLoop(const std::vector<BlockId>& loop, BlockId header);
+  void writeStretch(const Stretch& stretch);
   bool writeUniformLoop(const std::vector<BlockId>& loop);
-  void writeUniformIteration(BlockId b, const std::vector<BlockId>& loop, MaskId lanes,
-                             const std::vector<CodeBlockId>& at, CodeBlockId after);
   void writeBlock(BlockId b);
   void writeEnd(BlockId b, MaskId lanes);
+  void goOn(BlockId to, MaskId lanes);
   void leave(BlockId from, BlockId to, MaskId lanes);
   BlockId headerOf(const std::vector<BlockId>& loop) const;
   BlockId uniformHeader(const std::vector<BlockId>& loop) const;

@@ -28,7 +28,9 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   SpillSlots spills = timed(times, "spill-slots", [&] {
     return SpillSlots({f, syncPoints, shapes, liveness, rematerialised, counters, facts});
   });
-  Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions}, {}, times);
+  Stretches stretches = timed(times, "by-thread",
+                              [&] { return findStretches({f, syncPoints, facts, shapes, definitions, privateSlots}); });
+  Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions, stretches}, {}, times);
   AccessPlan accesses = timed(times, "access-plan", [&] {
     return findAccesses({f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, code, definitions});
   });
@@ -44,6 +46,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
       std::move(speculated),
       std::move(nans),
       std::move(versions),
+      std::move(stretches),
       std::move(code),
       {std::move(knownBits), std::move(mergedLoads), std::move(prefetches), std::move(nonTemporal),
        std::move(privateSlots), std::move(accesses)},
@@ -52,7 +55,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
 }
 
 CodeInputs codeInputsOf(const Plan& p) {
-  return {p.function, p.syncPoints, p.facts, p.shapes, p.regions, p.exits, p.parting, p.versions};
+  return {p.function, p.syncPoints, p.facts, p.shapes, p.regions, p.exits, p.parting, p.versions, p.stretches};
 }
 
 }  // namespace ordito::simt

@@ -7,6 +7,7 @@
 #include "ir/definitions.hpp"
 #include "simt/access_plan.hpp"
 #include "simt/build_code.hpp"
+#include "simt/by_thread.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/code.hpp"
 #include "simt/early_exits.hpp"
@@ -59,6 +60,7 @@ struct Plan {
   const std::vector<char> speculated;  // by value: see ir/speculated.hpp
   const NanPlan nans;
   const Versions versions;
+  const Stretches stretches;
   const Code code;
   const MemoryPlan memory;
   const KeptPlan kept;

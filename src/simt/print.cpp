@@ -6,6 +6,7 @@
 #include "simt/accesses.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/code_passes.hpp"
+#include "simt/thread_plan.hpp"
 
 namespace ordito::simt {
 
@@ -19,6 +20,13 @@ namespace {
 template <size_t kPass>
 std::string codeBehind(const Plan& p) {
   return print(makeCode(codeInputsOf(p), codePasses()[kPass].name), p.regions);
+}
+
+std::string threadCode(const Plan& whole) {
+  if (whole.stretches.stretches.empty()) return "nothing\n";
+  const ThreadKernel kernel(whole);
+  const Plan plan = makeThreadPlan(kernel);
+  return print(plan.code, plan.regions);
 }
 
 constexpr Part kParts[] = {
@@ -55,6 +63,9 @@ constexpr Part kParts[] = {
      [](const Plan& p) { return print(p.kept.spills, p.function); }},
     {"access-plan", "how each access to memory is done",
      [](const Plan& p) { return print(p.memory.accesses, p.function); }},
+    {"by-thread", "what is run thread by thread, and why other loops are not",
+     [](const Plan& p) { return print(p.stretches, p.function); }},
+    {"thread-code", "SIMT code of that, for one thread", threadCode},
     {"build-code", "SIMT code: control flow with masks and versions, and all events", codeBehind<0>},
     {"drop-events", "the same without the events that nobody listens to", codeBehind<1>},
     {"dead-masks", "the same without masks that nobody reads: what is lowered to LLVM", codeBehind<2>},

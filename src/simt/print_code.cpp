@@ -31,6 +31,7 @@ constexpr Syntax kSyntax[] = {
     {CodeOp::ClearWaiting, "clear-waiting", 0},
     {CodeOp::Run, "run", 0},
     {CodeOp::Assign, "assign", 0},
+    {CodeOp::RunThreads, "run-threads", 0},
     {CodeOp::Forget, "forget", 0},
     {CodeOp::CheckBarrier, "check-barrier", 0},
     {CodeOp::ReduceBarrier, "reduce-barrier", 0},

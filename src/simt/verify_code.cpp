@@ -109,6 +109,8 @@ class Verifier {
     if (o.block != ir::kNoBlock && o.op != CodeOp::ExitEvent && !region_.region.contains(o.block))
       error("{} of B{}, which the region does not have", nameOf(o.op), o.block);
     if (o.resumePoint >= in_.regions.resumePoints.size()) error("{} names no resume point", nameOf(o.op));
+    if (o.op == CodeOp::RunThreads && !in_.stretches.from(o.block))
+      error("{} of B{}, where nothing begins that is run so", nameOf(o.op), o.block);
     for (ValueId v : o.values)
       if (v >= in_.function.values.size()) error("{} names no value", nameOf(o.op));
   }
