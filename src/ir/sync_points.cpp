@@ -26,7 +26,7 @@ using Stepping = SyncPoints::Stepping;
 class SyncPointFinder {
  public:
   SyncPointFinder(const Function& f, const LaunchShape& launch)
-      : f_(f), launch_{launch.block, 1}, graph_(controlFlow(f)), definitions_(f) {}
+      : f_(f), launch_{launch.block}, graph_(controlFlow(f)), definitions_(f) {}
 
   SyncPoints run() {
     SyncPoints syncPoints;
