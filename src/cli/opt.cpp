@@ -128,8 +128,9 @@ void check(const ir::Function& f, std::string_view when) {
 bool isPrinted(std::string_view name) { return ir::findAnalysis(name) || simt::findPart(name); }
 
 /// What the plan of a kernel is made from, as the compiler would have it.
-simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPoints& syncPoints,
+simt::Facts factsOf(const OptOptions& o, const ir::Analyses& analyses, const ir::SyncPoints& syncPoints,
                     const ir::LaunchShape& launch) {
+  const ir::Function& f = analyses.function();
   simt::Facts facts;
   facts.launch = launch;
   facts.processor = *simt::processorNamed(o.cpu);
@@ -139,7 +140,7 @@ simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPo
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
   facts.schedulerBytes = rt::LaneScheduler::bytes(launch.warps());
   facts.coarsening = o.together.empty()
-                         ? simt::factorsOf(simt::chooseCoarsening(f, syncPoints, facts))
+                         ? simt::factorsOf(simt::chooseCoarsening(analyses, syncPoints, facts))
                          : simt::CoarseningFactors::inTurn(o.together, syncPoints.resumePoints.size(), launch.warps());
   return facts;
 }
@@ -147,9 +148,10 @@ simt::Facts factsOf(const OptOptions& o, const ir::Function& f, const ir::SyncPo
 /// The analyses and the parts of the plan that were asked for.
 void describe(const OptOptions& o, const ir::Function& f, const ir::LaunchShape& launch) {
   const bool plans = std::ranges::any_of(o.print, [](const auto& name) { return simt::findPart(name) != nullptr; });
-  const ir::SyncPoints syncPoints = plans ? ir::findSyncPoints(f, launch) : ir::SyncPoints();
+  const ir::Analyses analyses(f);
+  const ir::SyncPoints syncPoints = plans ? ir::findSyncPoints(analyses, launch) : ir::SyncPoints();
   const auto kernel =
-      plans ? std::make_unique<simt::Kernel>(f, syncPoints, factsOf(o, f, syncPoints, launch)) : nullptr;
+      plans ? std::make_unique<simt::Kernel>(analyses, syncPoints, factsOf(o, analyses, syncPoints, launch)) : nullptr;
   const auto plan = plans ? std::make_unique<simt::Plan>(simt::makePlan(*kernel)) : nullptr;
   for (const std::string& name : o.print) {
     const simt::Part* part = simt::findPart(name);
@@ -162,9 +164,10 @@ void showTimes(const OptOptions& o, const ir::Function& ssa, const ir::LaunchSha
   PassTimes times;
   ir::Function f = ssa;
   for (const ir::Pass& pass : ir::passes()) times.time(pass.name, [&] { ir::runPass(pass, f, launch); });
-  const auto syncPoints = times.time("sync-points", [&] { return ir::findSyncPoints(f, launch); });
-  const auto facts = times.time("coarsening", [&] { return factsOf(o, f, syncPoints, launch); });
-  const auto kernel = times.time("shapes", [&] { return simt::Kernel(f, syncPoints, facts); });
+  const ir::Analyses analyses(f);
+  const auto syncPoints = times.time("sync-points", [&] { return ir::findSyncPoints(analyses, launch); });
+  const auto facts = times.time("coarsening", [&] { return factsOf(o, analyses, syncPoints, launch); });
+  const auto kernel = times.time("shapes", [&] { return simt::Kernel(analyses, syncPoints, facts); });
   makePlan(kernel, &times);
   fmt::print("// times of {}\n{}", f.kernel->name, times.print());
 }
@@ -182,8 +185,9 @@ void show(const OptOptions& o, ir::Function& f, const ir::LaunchShape& launch) {
 
 /// The SIMT code that was read, as it is and behind each pass.
 void showCode(const OptOptions& o, const ir::Function& f, const CodeText& text, const ir::LaunchShape& launch) {
-  const ir::SyncPoints syncPoints = ir::findSyncPoints(f, launch);
-  const simt::Kernel kernel(f, syncPoints, factsOf(o, f, syncPoints, launch));
+  const ir::Analyses analyses(f);
+  const ir::SyncPoints syncPoints = ir::findSyncPoints(analyses, launch);
+  const simt::Kernel kernel(analyses, syncPoints, factsOf(o, analyses, syncPoints, launch));
   const simt::Plan plan = simt::makePlan(kernel);
   const simt::CodeInputs inputs = simt::codeInputsOf(plan);
   simt::Code code = orRefuse(simt::parseCode(text.text, o.file, text.line, inputs));

@@ -47,8 +47,9 @@ std::string describeShape(const Shapes& shapes, const Shape& s) {
 }
 
 std::string describeShapes(const Function& f, const LaunchShape& launch) {
-  const SyncPoints syncPoints = findSyncPoints(f, launch);
-  const Shapes shapes(f, launch, &syncPoints);
+  const Analyses analyses(f);
+  const SyncPoints syncPoints = findSyncPoints(analyses, launch);
+  const Shapes shapes(analyses, launch, &syncPoints);
   std::string text;
   for (ValueId v = 0; v < f.values.size(); ++v)
     text += fmt::format("{}: {}\n", valueName(f, v), describeShape(shapes, shapes[v]));
@@ -70,7 +71,7 @@ std::string_view describe(SyncPoints::Stepping stepping) {
 }
 
 std::string describeSyncPoints(const Function& f, const LaunchShape& launch) {
-  const SyncPoints syncPoints = findSyncPoints(f, launch);
+  const SyncPoints syncPoints = findSyncPoints(Analyses(f), launch);
   std::string text = "resume points:" + blockNames(syncPoints.resumePoints) + "\n";
   text += fmt::format("out of step: {}\n", describe(syncPoints.stepping));
   for (const Loop& spin : syncPoints.spins)
@@ -87,7 +88,8 @@ std::string describeSyncPoints(const Function& f, const LaunchShape& launch) {
 }
 
 std::string describeLoops(const Function& f, const LaunchShape&) {
-  const LoopNest nest(controlFlow(f));
+  const Analyses analyses(f);
+  const LoopNest& nest = analyses.loops();
   std::string text;
   for (const Loop& loop : nest.loops())
     text += fmt::format("B{}: blocks{}, depth {}\n", loop.header, blockNames(flagged(loop.members)),
@@ -109,7 +111,7 @@ std::string describeLiveIns(const Function& f, const LaunchShape&) {
 }
 
 std::string describeSpeculated(const Function& f, const LaunchShape&) {
-  const std::vector<char> speculated = speculatedValues(f);
+  const std::vector<char> speculated = speculatedValues(Analyses(f));
   std::string text;
   for (ValueId v = 0; v < speculated.size(); ++v)
     if (speculated[v]) text += valueName(f, v) + "\n";

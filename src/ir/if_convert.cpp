@@ -63,7 +63,8 @@ class Converter {
 
   void run() {
     if (!hasCandidate()) return;
-    const Shapes shapes(f_, launch_);
+    const Analyses analyses(f_);
+    const Shapes shapes(analyses, launch_);
     for (bool changed = true; changed;) {
       changed = false;
       for (BlockId b = 0; b < f_.blocks.size(); ++b) {

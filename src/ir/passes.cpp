@@ -15,7 +15,8 @@ namespace ordito::ir {
 namespace {
 
 void dropBarriers(Function& function, const LaunchShape& launch) {
-  if (auto without = withoutPlainBarriers(function, findSyncPoints(function, launch))) function = std::move(*without);
+  if (auto without = withoutPlainBarriers(function, findSyncPoints(Analyses(function), launch)))
+    function = std::move(*without);
 }
 
 constexpr Pass kPasses[] = {

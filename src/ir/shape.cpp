@@ -125,19 +125,15 @@ class JoinFinder {
 
 }  // namespace
 
-Shapes::Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints,
+Shapes::Shapes(const Analyses& analyses, const LaunchShape& launch, const SyncPoints* syncPoints,
                std::vector<char> coarsened)
-    : Shapes(function, launch, syncPoints, std::move(coarsened), controlFlow(function)) {}
-
-Shapes::Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints,
-               std::vector<char> coarsened, const Graph& graph)
-    : f_(function),
+    : f_(analyses.function()),
       launch_(launch),
       syncPoints_(syncPoints && syncPoints->diverges() ? syncPoints : nullptr),
       coarsened_(std::move(coarsened)),
       patterns_{Pattern{}},
-      order_(reversePostOrder(graph, 0)),
-      loops_(graph) {
+      order_(reversePostOrder(analyses.graph(), 0)),
+      loops_(analyses.loops()) {
   const size_t blocks = f_.blocks.size();
   shapes_.resize(f_.values.size());
   divergent_.assign(blocks, 0);

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/analyses.hpp"
 #include "ir/ir.hpp"
-#include "ir/loops.hpp"
 
 namespace ordito::ir {
 
@@ -59,7 +59,7 @@ class Shapes {
   /// With `syncPoints`, values that live across them are as their threads may be diverged there. `coarsened`: by block,
   /// whether several warps advance together there, so that a branch on which they can differ is divergent; empty:
   /// nowhere.
-  Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints = nullptr,
+  Shapes(const Analyses& analyses, const LaunchShape& launch, const SyncPoints* syncPoints = nullptr,
          std::vector<char> coarsened = {});
 
   const Shape& operator[](ValueId v) const { return shapes_[v]; }
@@ -86,8 +86,6 @@ class Shapes {
 
  private:
   friend class ShapeTransfer;
-  Shapes(const Function& function, const LaunchShape& launch, const SyncPoints* syncPoints, std::vector<char> coarsened,
-         const Graph& graph);
   PatternId intern(const Pattern& p);
   void findJoins();
   void findAddressOnly();
@@ -110,7 +108,7 @@ class Shapes {
   std::vector<char> divergent_, varying_, divergentJoin_, varyingJoin_, addressOnly_;
   std::vector<BlockId> join_;
   std::vector<BlockId> order_;
-  LoopNest loops_;
+  const LoopNest& loops_;
 };
 
 }  // namespace ordito::ir

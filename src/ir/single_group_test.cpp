@@ -20,7 +20,7 @@ std::pair<long, long> barriersOf(const std::string& body) {
       return std::count_if(f.blocks.begin(), f.blocks.end(),
                            [](const Block& b) { return b.end.kind == Terminator::Kind::Barrier; });
     };
-    const auto without = withoutPlainBarriers(function, findSyncPoints(function, {{64, 1, 1}}));
+    const auto without = withoutPlainBarriers(function, findSyncPoints(Analyses(function), {{64, 1, 1}}));
     counts = {count(function), without ? count(*without) : -1};
     if (!without) return;
     const auto ok = verify(*without);

@@ -1,8 +1,6 @@
 // See speculated.hpp.
 #include "ir/speculated.hpp"
 
-#include "ir/definitions.hpp"
-
 namespace ordito::ir {
 namespace {
 
@@ -23,9 +21,10 @@ std::vector<BlockId> straightLines(const Function& f) {
 
 }  // namespace
 
-std::vector<char> speculatedValues(const Function& f) {
+std::vector<char> speculatedValues(const Analyses& analyses) {
+  const Function& f = analyses.function();
   const std::vector<BlockId> name = straightLines(f);
-  const Definitions definitions(f);
+  const Definitions& definitions = analyses.definitions();
   auto isElsewhere = [&](ValueId v, BlockId b) {
     return !definitions.instruction(v) || name[definitions[v].block] != name[b];
   };

@@ -6,12 +6,12 @@
 
 #include <vector>
 
-#include "ir/ir.hpp"
+#include "ir/analyses.hpp"
 
 namespace ordito::ir {
 
 /// For each value: is it, or a value computed from it, used in a block that is not joined to the one that defines it by
 /// jumps alone?
-std::vector<char> speculatedValues(const Function& function);
+std::vector<char> speculatedValues(const Analyses& analyses);
 
 }  // namespace ordito::ir

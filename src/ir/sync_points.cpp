@@ -25,8 +25,12 @@ using Stepping = SyncPoints::Stepping;
 
 class SyncPointFinder {
  public:
-  SyncPointFinder(const Function& f, const LaunchShape& launch)
-      : f_(f), launch_{launch.block}, graph_(controlFlow(f)), definitions_(f) {}
+  SyncPointFinder(const Analyses& analyses, const LaunchShape& launch)
+      : analyses_(analyses),
+        f_(analyses.function()),
+        launch_{launch.block},
+        graph_(analyses.graph()),
+        definitions_(analyses.definitions()) {}
 
   SyncPoints run() {
     SyncPoints syncPoints;
@@ -48,10 +52,10 @@ class SyncPointFinder {
     const bool hasSyncPoints = syncPoints.resumePoints.size() > 1 || !syncPoints.spins.empty();
     if (!hasSyncPoints && !hasWarpOperations()) return syncPoints;
     for (const Loop& spin : syncPoints.spins) add(spin.header);
-    auto shapes = std::make_unique<Shapes>(f_, launch_);
+    auto shapes = std::make_unique<Shapes>(analyses_, launch_);
     while (classify(syncPoints, *shapes) && syncPoints.diverges()) {
       findScheduleVariant(syncPoints);
-      shapes = std::make_unique<Shapes>(f_, launch_, &syncPoints);
+      shapes = std::make_unique<Shapes>(analyses_, launch_, &syncPoints);
     }
     findApart(syncPoints, *shapes);
     return syncPoints;
@@ -357,10 +361,11 @@ class SyncPointFinder {
     }
   }
 
+  const Analyses& analyses_;
   const Function& f_;
   LaunchShape launch_;
-  Graph graph_;
-  const Definitions definitions_;
+  const Graph& graph_;
+  const Definitions& definitions_;
   std::vector<char> differs_;  // by value: see findDiffering
 };
 
@@ -374,8 +379,8 @@ Graph graphBetweenSyncPoints(const Function& f) {
   return graph;
 }
 
-SyncPoints findSyncPoints(const Function& function, const LaunchShape& launch) {
-  return SyncPointFinder(function, launch).run();
+SyncPoints findSyncPoints(const Analyses& analyses, const LaunchShape& launch) {
+  return SyncPointFinder(analyses, launch).run();
 }
 
 bool addWarpSyncPoints(const Function& function, const SyncPoints& syncPoints, std::set<uint32_t>& lines) {

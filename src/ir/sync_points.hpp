@@ -50,7 +50,7 @@ struct SyncPoints {
   }
 };
 
-SyncPoints findSyncPoints(const Function& function, const LaunchShape& launch);
+SyncPoints findSyncPoints(const Analyses& analyses, const LaunchShape& launch);
 
 /// The control-flow graph without the edges behind barriers.
 Graph graphBetweenSyncPoints(const Function& function);

@@ -232,7 +232,7 @@ LlvmValue AccessEvents::sharedOfGroups(const Instruction& i, const AccessEvent& 
 /// phi(start, phi + step): both bases take the same step. In a kernel of one region the phi has always got its value
 /// along an edge, so what is noted there holds.
 bool AccessEvents::hasFixedDistance(ValueId v) const {
-  const ir::Phi* phi = v == ir::kNoValue ? nullptr : plan_.definitions.phi(v);
+  const ir::Phi* phi = v == ir::kNoValue ? nullptr : plan_.definitions().phi(v);
   return phi && shapes_[v].groups == 2 && shapes_[v].pattern == 0 && isa::bits(f_.values[v].type) == 64 &&
          plan_.regions.resumePoints.size() == 1 && plan_.regions.scheduled.empty() &&
          std::ranges::any_of(phi->incoming, [&](ValueId next) { return isAdvance(v, next); });
@@ -240,7 +240,7 @@ bool AccessEvents::hasFixedDistance(ValueId v) const {
 
 /// Is `next` the sum of `v` and what is the same for all lanes?
 bool AccessEvents::isAdvance(ValueId v, ValueId next) const {
-  const Instruction* add = plan_.definitions.decisive(next);
+  const Instruction* add = plan_.definitions().decisive(next);
   if (!add || add->op != isa::Op::Add) return false;
   for (size_t k : {size_t{1}, size_t{2}})
     if (add->operands[k].kind == ptx::Operand::Kind::Register && add->operands[k].reg == v)

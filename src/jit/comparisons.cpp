@@ -25,7 +25,7 @@ std::optional<Comparisons::ChosenBits> Comparisons::chosenBits(const Instruction
                                                                const Source& s) {
   const ptx::Operand& o = i.operands[k];
   if (!s.vector() || o.kind != ptx::Operand::Kind::Register || o.negated) return std::nullopt;
-  const Instruction* made = plan_.definitions.instruction(o.reg);
+  const Instruction* made = plan_.definitions().instruction(o.reg);
   if (!made || made->op != Op::And || made->guard || !isMadeHere(*made) || isa::bits(made->type[0]) != isa::bits(t) ||
       isa::isFloat(f_.values[o.reg].type))
     return std::nullopt;

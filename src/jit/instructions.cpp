@@ -49,7 +49,7 @@ void Instructions::emitByEffect(const Instruction& i) {
 }
 
 void Instructions::rematerialise(ValueId v) {
-  const Instruction& i = *plan_.definitions.instruction(v);
+  const Instruction& i = *plan_.definitions().instruction(v);
   for (size_t k = 1; k < i.operands.size(); ++k)
     if (i.operands[k].kind == ptx::Operand::Kind::Register) rematerialise(i.operands[k].reg);
   emit(i);

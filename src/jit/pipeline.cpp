@@ -41,29 +41,28 @@ simt::Facts factsOf(const Analysed& kernel, const simt::CoarseningFactors& coars
 
 /// The kernel for blocks whose warps all advance together; nothing where that makes no difference. Listeners hear of
 /// barriers.
-std::optional<Analysed> withoutBarriers(const Analysed& kernel, const simt::CoarseningFactors& coarsening,
-                                        const Target& target) {
+std::optional<Analysed> withoutBarriers(const Analysed& kernel, const ir::Analyses& analyses,
+                                        const simt::CoarseningFactors& coarsening, const Target& target) {
   if (!coarsening.areAll(kernel.launch.warps()) || kernel.counters || kernel.accesses) return std::nullopt;
   // The end of a region is where counts from copies of shared memory are added up.
   const simt::Facts facts = factsOf(kernel, coarsening, target, Effort::Optimised);
-  const ir::Definitions definitions(kernel.function);
-  if (simt::findPrivatisedCounters(kernel.function, kernel.syncPoints, definitions, facts).any()) return std::nullopt;
+  if (simt::findPrivatisedCounters(kernel.function, kernel.syncPoints, analyses.definitions(), facts).any())
+    return std::nullopt;
   auto function = ir::withoutPlainBarriers(kernel.function, kernel.syncPoints);
   if (!function) return std::nullopt;
-  ir::SyncPoints syncPoints = ir::findSyncPoints(*function, kernel.launch);
+  ir::SyncPoints syncPoints = ir::findSyncPoints(ir::Analyses(*function), kernel.launch);
   if (syncPoints.diverges())
     return std::nullopt;  // a loop that waits for other blocks, and was cut by a barrier so far
   return Analysed{std::move(*function), std::move(syncPoints), kernel.launch, kernel.layout};
 }
 
-simt::CoarseningFactors coarseningFor(const Analysed& kernel, const std::vector<unsigned>& asked, const Target& target,
-                                      Effort effort) {
+simt::CoarseningFactors coarseningFor(const Analysed& kernel, const ir::Analyses& analyses,
+                                      const std::vector<unsigned>& asked, const Target& target, Effort effort) {
   // What is told of a block is the same each time if its warps run one after the other.
   if (kernel.syncPoints.diverges() || kernel.accesses || effort == Effort::Baseline) return {};
   if (!asked.empty())
     return simt::CoarseningFactors::inTurn(asked, kernel.syncPoints.resumePoints.size(), kernel.launch.warps());
-  return simt::factorsOf(
-      simt::chooseCoarsening(kernel.function, kernel.syncPoints, factsOf(kernel, {}, target, effort)));
+  return simt::factorsOf(simt::chooseCoarsening(analyses, kernel.syncPoints, factsOf(kernel, {}, target, effort)));
 }
 
 }  // namespace
@@ -85,11 +84,11 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
       ir::runPass(*ir::findPass("if-convert"), *function, launch);  // counters count the branches
   };
   finish();
-  ir::SyncPoints syncPoints = ir::findSyncPoints(*function, launch);
+  ir::SyncPoints syncPoints = ir::findSyncPoints(ir::Analyses(*function), launch);
   while (ir::addWarpSyncPoints(*function, syncPoints, warpSyncPoints)) {
     function = ir::buildCfg(module, kernel, warpSyncPoints, specialisation.counters);
     finish();
-    syncPoints = ir::findSyncPoints(*function, launch);
+    syncPoints = ir::findSyncPoints(ir::Analyses(*function), launch);
   }
   if (auto ok = ir::verify(*function); !ok) return fail("internal error: {}", ok.error().message);
   if (dump) fmt::print(stderr, "{}", ir::print(*function));
@@ -110,9 +109,11 @@ size_t instructionCount(const ir::Function& f) {
 
 Expected<Emission> emit(const Analysed& analysed, const Wishes& wishes, const Target& target, std::string symbol,
                         Effort effort) {
-  const simt::CoarseningFactors coarsening = coarseningFor(analysed, wishes.coarsening, target, effort);
-  const auto joined = withoutBarriers(analysed, coarsening, target);
+  const ir::Analyses given(analysed.function);
+  const simt::CoarseningFactors coarsening = coarseningFor(analysed, given, wishes.coarsening, target, effort);
+  const auto joined = withoutBarriers(analysed, given, coarsening, target);
   const Analysed& kernel = joined ? *joined : analysed;
+  const ir::Analyses analyses(kernel.function);
   Emission made;
   made.code = std::make_unique<llvm::Module>(kernel.function.kernel->name, *made.context);
   made.symbol = std::move(symbol);
@@ -121,7 +122,7 @@ Expected<Emission> emit(const Analysed& analysed, const Wishes& wishes, const Ta
     simt::Facts facts = factsOf(kernel, factors, target, effort);
     facts.dropsBarriers = joined.has_value();
     facts.byThread = wishes.byThread;
-    return simt::Kernel(kernel.function, kernel.syncPoints, facts);
+    return simt::Kernel(analyses, kernel.syncPoints, facts);
   };
   auto emitStretches = [&](const simt::Plan& plan, const std::string& name) {
     const auto& stretches = plan.stretches.stretches;

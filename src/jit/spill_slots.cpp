@@ -20,7 +20,7 @@ void forEachSlot(const Slots& slots, unsigned part, F&& f) {
 
 /// Has this region done no more to the phi `v` than to give it the value that it found in the same spill slot?
 bool SpillSlots::isWhereItWas(ValueId v) const {
-  const ir::Definition& definition = plan_.definitions[v];
+  const ir::Definition& definition = plan_.definitions()[v];
   const ir::Phi* phi = definition.phi;
   if (!phi || plan_.syncPoints.diverges()) return false;
   const auto& predecessors = f_.blocks[definition.block].predecessors;

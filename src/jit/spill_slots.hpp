@@ -15,7 +15,7 @@ class SpillSlots : private Chapter {
   LlvmValue addressOf(ValueId v, unsigned part = 0);
   void keepLanes(LlvmValue value, LlvmValue spillSlot, LlvmValue mask);
   /// Does the region being emitted give the value?
-  bool isDefinedHere(ValueId v) const { return c_.at.region->defines(plan_.definitions[v]); }
+  bool isDefinedHere(ValueId v) const { return c_.at.region->defines(plan_.definitions()[v]); }
 
  private:
   bool isWhereItWas(ValueId v) const;

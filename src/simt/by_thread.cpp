@@ -26,10 +26,10 @@ class Finder {
  public:
   explicit Finder(const StretchInputs& in)
       : in_(in),
-        f_(in.function),
-        graph_(ir::controlFlow(f_)),
-        nest_(graph_),
-        costs_(f_, in.shapes, in.definitions, nest_, in.facts.processor),
+        f_(in.analyses.function()),
+        graph_(in.analyses.graph()),
+        nest_(in.analyses.loops()),
+        costs_(f_, in.shapes, in.analyses.definitions(), nest_, in.facts.processor),
         rules_(in) {}
 
   Stretches find() {
@@ -130,7 +130,7 @@ class Finder {
   std::vector<ValueId> findsOf(const Stretch& s, const Members& members) const {
     std::vector<char> isRead(f_.values.size(), 0);
     auto read = [&](ValueId v) {
-      const ir::Definition& d = in_.definitions[v];
+      const ir::Definition& d = in_.analyses.definitions()[v];
       if (d.kind != ir::Definition::Kind::None && !members[d.block]) isRead[v] = 1;
     };
     for (BlockId b : s.blocks) {
@@ -162,8 +162,8 @@ class Finder {
 
   const StretchInputs& in_;
   const ir::Function& f_;
-  const ir::Graph graph_;
-  const ir::LoopNest nest_;
+  const ir::Graph& graph_;
+  const ir::LoopNest& nest_;
   const ThreadCosts costs_;
   const StretchRules rules_;
   std::vector<const ir::Loop*> chosen_;

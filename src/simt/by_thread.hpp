@@ -58,11 +58,10 @@ struct Stretches {
 
 /// The parts of the plan that the choice depends on.
 struct StretchInputs {
-  const ir::Function& function;
+  const ir::Analyses& analyses;
   const ir::SyncPoints& syncPoints;
   const Facts& facts;
   const ir::Shapes& shapes;
-  const ir::Definitions& definitions;
   const PrivateSlots& privateSlots;
 };
 

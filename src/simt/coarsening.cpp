@@ -44,13 +44,13 @@ struct Look {
 /// barrier in it carries its vectors through all its regions.
 class Chooser {
  public:
-  Chooser(const ir::Function& f, const ir::SyncPoints& syncPoints, const Facts& facts)
-      : f_(f), facts_(facts), shapes_(f, facts.launch), nest_(ir::controlFlow(f)) {
-    const Regions regions = findRegions(f, syncPoints, facts);
+  Chooser(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints, const Facts& facts)
+      : f_(analyses.function()), facts_(facts), shapes_(analyses, facts.launch), nest_(analyses.loops()) {
+    const Regions regions = findRegions(f_, syncPoints, facts);
     for (uint32_t p = 0; p < regions.resumePoints.size(); ++p) regions_.push_back(regions.at(p));
     looks_.resize(regions_.size());
-    isInLoop_.assign(f.blocks.size(), 0);
-    sharesLines_.assign(f.blocks.size(), 0);
+    isInLoop_.assign(f_.blocks.size(), 0);
+    sharesLines_.assign(f_.blocks.size(), 0);
   }
 
   std::vector<Coarsening> choose() {
@@ -184,7 +184,7 @@ class Chooser {
   const ir::Function& f_;
   const Facts& facts_;
   const ir::Shapes shapes_;
-  const ir::LoopNest nest_;
+  const ir::LoopNest& nest_;
   std::vector<Region> regions_;
   std::vector<Look> looks_;                   // by region
   std::vector<char> isInLoop_, sharesLines_;  // by block; by the header of an outermost loop
@@ -210,11 +210,12 @@ bool CoarseningFactors::areAll(unsigned warps) const {
          (warps == 1 || !byResumePoint_.empty());
 }
 
-std::vector<Coarsening> chooseCoarsening(const ir::Function& f, const ir::SyncPoints& syncPoints, const Facts& facts) {
+std::vector<Coarsening> chooseCoarsening(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints,
+                                         const Facts& facts) {
   const size_t regions = syncPoints.resumePoints.size();
   if (facts.baseline) return std::vector<Coarsening>(regions, {1, "baseline code"});
   if (syncPoints.diverges()) return std::vector<Coarsening>(regions, {1, "threads can be diverged"});
-  return Chooser(f, syncPoints, facts).choose();
+  return Chooser(analyses, syncPoints, facts).choose();
 }
 
 CoarseningFactors factorsOf(const std::vector<Coarsening>& regions) {

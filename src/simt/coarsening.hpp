@@ -20,7 +20,7 @@ struct Coarsening {
 };
 
 /// By resume point; for the launch, processor and counters of `facts`, whose own factors do not matter.
-std::vector<Coarsening> chooseCoarsening(const ir::Function& function, const ir::SyncPoints& syncPoints,
+std::vector<Coarsening> chooseCoarsening(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints,
                                          const Facts& facts);
 CoarseningFactors factorsOf(const std::vector<Coarsening>& regions);
 

@@ -39,8 +39,9 @@ void withPlan(F&& f) {
                  [&](const ir::Function& function) {
                    Facts facts;
                    facts.launch.block[0] = 64;
-                   const ir::SyncPoints syncPoints = ir::findSyncPoints(function, facts.launch);
-                   const Kernel kernel(function, syncPoints, facts);
+                   const ir::Analyses analyses(function);
+                   const ir::SyncPoints syncPoints = ir::findSyncPoints(analyses, facts.launch);
+                   const Kernel kernel(analyses, syncPoints, facts);
                    f(makePlan(kernel));
                  });
 }

@@ -7,18 +7,19 @@
 namespace ordito::simt {
 
 Plan makePlan(const Kernel& k, PassTimes* times) {
-  const auto& [f, syncPoints, facts, shapes, definitions] = k;
+  const auto& [analyses, syncPoints, facts, shapes] = k;
+  const ir::Function& f = analyses.function();
+  const ir::Definitions& definitions = analyses.definitions();
   Regions regions = timed(times, "regions", [&] { return findRegions(f, syncPoints, facts); });
   EarlyExits exits = timed(times, "early-exits", [&] { return findEarlyExits(f, syncPoints, shapes, regions); });
   Parting parting = timed(times, "parting", [&] { return findParting(f, syncPoints, shapes, facts); });
   Liveness liveness = timed(times, "liveness", [&] { return findLiveness(f, definitions, regions); });
-  std::vector<char> speculated = timed(times, "speculated", [&] { return ir::speculatedValues(f); });
+  std::vector<char> speculated = timed(times, "speculated", [&] { return ir::speculatedValues(analyses); });
   KnownBits knownBits = timed(times, "known-bits", [&] { return KnownBits(f, shapes, definitions); });
   NanPlan nans = timed(times, "nan", [&] { return NanPlan(f); });
   Versions versions = timed(times, "versions", [&] { return findVersions(f, shapes); });
   MergedLoads mergedLoads = timed(times, "merged-loads", [&] { return findMergedLoads(f, shapes, facts); });
-  Prefetches prefetches =
-      timed(times, "prefetch", [&] { return findPrefetches(f, shapes, definitions, facts.launch); });
+  Prefetches prefetches = timed(times, "prefetch", [&] { return findPrefetches(analyses, shapes, facts.launch); });
   NonTemporal nonTemporal = timed(times, "non-temporal", [&] { return findNonTemporal(f, definitions, facts); });
   PrivateSlots privateSlots = timed(times, "private-slots", [&] { return findPrivateSlots(f, regions, facts); });
   PrivatisedCounters counters =
@@ -28,8 +29,8 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   SpillSlots spills = timed(times, "spill-slots", [&] {
     return SpillSlots({f, syncPoints, shapes, liveness, rematerialised, counters, facts});
   });
-  Stretches stretches = timed(times, "by-thread",
-                              [&] { return findStretches({f, syncPoints, facts, shapes, definitions, privateSlots}); });
+  Stretches stretches =
+      timed(times, "by-thread", [&] { return findStretches({analyses, syncPoints, facts, shapes, privateSlots}); });
   Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions, stretches}, {}, times);
   AccessPlan accesses = timed(times, "access-plan", [&] {
     return findAccesses({f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, code, definitions});
@@ -39,7 +40,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
       syncPoints,
       facts,
       shapes,
-      definitions,
+      analyses,
       std::move(regions),
       std::move(exits),
       std::move(parting),

@@ -52,7 +52,7 @@ struct Plan {
   const ir::SyncPoints& syncPoints;
   const Facts facts;
   const ir::Shapes& shapes;
-  const ir::Definitions& definitions;
+  const ir::Analyses& analyses;
 
   const Regions regions;
   const EarlyExits exits;
@@ -64,21 +64,21 @@ struct Plan {
   const Code code;
   const MemoryPlan memory;
   const KeptPlan kept;
+
+  const ir::Definitions& definitions() const { return analyses.definitions(); }
 };
 
 /// What a plan is made of; it must outlive the plan.
 struct Kernel {
-  Kernel(const ir::Function& function, const ir::SyncPoints& syncPoints, const Facts& facts)
-      : function(function),
+  Kernel(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints, const Facts& facts)
+      : analyses(analyses),
         syncPoints(syncPoints),
         facts(facts),
-        shapes(function, facts.launch, &syncPoints, coarsenedBlocks(function, syncPoints, facts)),
-        definitions(function) {}
-  const ir::Function& function;
+        shapes(analyses, facts.launch, &syncPoints, coarsenedBlocks(analyses.function(), syncPoints, facts)) {}
+  const ir::Analyses& analyses;
   const ir::SyncPoints& syncPoints;
   const Facts facts;
   const ir::Shapes shapes;
-  const ir::Definitions definitions;
 };
 
 /// `times`, if not null, learns how long each part takes.

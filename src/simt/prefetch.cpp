@@ -74,8 +74,11 @@ bool isSuited(const Instruction& i, const ir::Shapes& shapes) {
 /// From a block of the grid to the next, which has the next blockIdx.x.
 class NextBlock {
  public:
-  NextBlock(const ir::Function& f, const ir::Shapes& shapes, const ir::LaunchShape& launch)
-      : shapes_(shapes), nest_(ir::controlFlow(f)), warps_(launch.warps()), forms_(f, acrossX(launch)) {}
+  NextBlock(const ir::Analyses& analyses, const ir::Shapes& shapes, const ir::LaunchShape& launch)
+      : shapes_(shapes),
+        nest_(analyses.loops()),
+        warps_(launch.warps()),
+        forms_(analyses.function(), acrossX(launch)) {}
 
   /// Nothing where the warps of the block read one piece next to the other, or all the same one: such streams the
   /// hardware follows.
@@ -97,18 +100,18 @@ class NextBlock {
   static ir::LaunchNumbers acrossX(const ir::LaunchShape& launch) { return {{0, 1, 1}, launch.block, nullptr}; }
 
   const ir::Shapes& shapes_;
-  const ir::LoopNest nest_;
+  const ir::LoopNest& nest_;
   const int64_t warps_;
   const ir::BlockForms forms_;
 };
 
 }  // namespace
 
-Prefetches findPrefetches(const ir::Function& f, const ir::Shapes& shapes, const ir::Definitions& definitions,
-                          const ir::LaunchShape& launch) {
+Prefetches findPrefetches(const ir::Analyses& analyses, const ir::Shapes& shapes, const ir::LaunchShape& launch) {
+  const ir::Function& f = analyses.function();
   Prefetches result;
-  const Tracer tracer(shapes, definitions);
-  const NextBlock nextBlock(f, shapes, launch);
+  const Tracer tracer(shapes, analyses.definitions());
+  const NextBlock nextBlock(analyses, shapes, launch);
   for (BlockId b = 0; b < f.blocks.size(); ++b)
     for (const Instruction& i : f.blocks[b].code) {
       if (!isSuited(i, shapes)) continue;

@@ -25,8 +25,7 @@ struct Advance {
 /// Loads from global memory whose address is grouped. In loops constant steps are the hardware's business.
 using Prefetches = std::map<const Instruction*, Advance>;
 
-Prefetches findPrefetches(const ir::Function& function, const ir::Shapes& shapes, const ir::Definitions& definitions,
-                          const ir::LaunchShape& launch);
+Prefetches findPrefetches(const ir::Analyses& analyses, const ir::Shapes& shapes, const ir::LaunchShape& launch);
 
 std::string print(const Prefetches& prefetches, const ir::Function& function);
 

@@ -33,7 +33,7 @@ constexpr Part kParts[] = {
     {"cost", "the processor and the limits at which the plan decides",
      [](const Plan& p) { return printCost(p.facts.processor); }},
     {"coarsening", "how many warps advance together, and why",
-     [](const Plan& p) { return print(chooseCoarsening(p.function, p.syncPoints, p.facts)); }},
+     [](const Plan& p) { return print(chooseCoarsening(p.analyses, p.syncPoints, p.facts)); }},
     {"regions", "the code between resume points, and how threads come to it",
      [](const Plan& p) { return print(p.regions); }},
     {"early-exits", "where threads may be missing", [](const Plan& p) { return print(p.exits, p.regions); }},

@@ -64,7 +64,7 @@ std::string_view StretchRules::obstacleBehind(const std::vector<char>& members) 
 std::vector<ValueId> StretchRules::leavesOf(const std::vector<char>& members) const {
   std::vector<char> isRead(f_.values.size(), 0);
   auto read = [&](ValueId v) {
-    const ir::Definition& d = in_.definitions[v];
+    const ir::Definition& d = in_.analyses.definitions()[v];
     isRead[v] |= d.kind != ir::Definition::Kind::None && members[d.block];
   };
   for (BlockId b = 0; b < f_.blocks.size(); ++b) {

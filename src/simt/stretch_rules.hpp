@@ -7,7 +7,7 @@ namespace ordito::simt {
 
 class StretchRules {
  public:
-  explicit StretchRules(const StretchInputs& inputs) : in_(inputs), f_(inputs.function) {}
+  explicit StretchRules(const StretchInputs& inputs) : in_(inputs), f_(inputs.analyses.function()) {}
 
   /// Why the blocks from `first` on, each with its flag in `members`, cannot be run so; nothing if they can.
   std::string_view obstacleTo(BlockId first, const std::vector<char>& members) const;

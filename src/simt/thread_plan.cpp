@@ -61,11 +61,11 @@ ThreadKernel::ThreadKernel(const Plan& plan)
     : whole(plan),
       facts(aThreadAtATime(plan.facts)),
       syncPoints(beginningsOf(plan)),
-      shapes(plan.function, facts.launch) {}
+      shapes(plan.analyses, facts.launch) {}
 
 Plan makeThreadPlan(const ThreadKernel& k) {
   const ir::Function& f = k.whole.function;
-  const ir::Definitions& definitions = k.whole.definitions;
+  const ir::Definitions& definitions = k.whole.definitions();
   Regions regions = stretchesAsRegions(k);
   EarlyExits exits;
   exits.mayMiss.assign(regions.resumePoints.size(), 0);
@@ -86,7 +86,7 @@ Plan makeThreadPlan(const ThreadKernel& k) {
       k.syncPoints,
       k.facts,
       k.shapes,
-      definitions,
+      k.whole.analyses,
       std::move(regions),
       std::move(exits),
       std::move(parting),
