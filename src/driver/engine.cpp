@@ -57,9 +57,9 @@ class ValueFollower final : public machine::Engine {
                                                                const machine::Specialisation& what) override {
     return (what.accesses && what.lines.empty() && what.values ? telling_ : silent_)->compile(module, kernel, what);
   }
-  std::shared_ptr<const machine::Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
-                                                     const machine::Specialisation& what) override {
-    return telling_->witness(module, kernel, what);
+  std::shared_ptr<const machine::Executable> replay(const ptx::Module& module, const ptx::Function& kernel,
+                                                    const machine::Specialisation& what) override {
+    return telling_->replay(module, kernel, what);
   }
 
  private:

@@ -127,7 +127,7 @@ machine::GridLaunch PreparedLaunch::grid() const {
   grid.mayAwaitBlocks = function.layout.mayAwaitBlocks;
   grid.cooperative = request_.cooperative;
   grid.priority = request_.priority;
-  grid.witness = [this] { return engine().witness(module_->parsed(), request_.function->kernel, {request_.block}); };
+  grid.replay = [this] { return engine().replay(module_->parsed(), request_.function->kernel, {request_.block}); };
   return grid;
 }
 

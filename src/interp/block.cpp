@@ -23,7 +23,7 @@ using machine::FaultKind;
 namespace {
 
 constexpr std::align_val_t kActivationAlignment{128};
-constexpr std::chrono::seconds kWitnessTime{1};
+constexpr std::chrono::seconds kReplayTime{1};
 constexpr int kStepsPerTurn = 1000;     // of a warp, before the next warp moves
 constexpr uint32_t kPatience = 200;     // backward branches of one group while others wait
 constexpr uint32_t kLookWeight = 50;    // of such branches, one behind a look at a lock or a flag counts for so many
@@ -75,7 +75,7 @@ uint32_t Warp::lanesIn(Thread::State state) const {
 }
 
 Block::Block(const Program& program, const machine::BlockFrame& frame)
-    : program(program), frame(frame), isHeard(!program.isWitness && program.specialisation.accesses) {
+    : program(program), frame(frame), isHeard(!program.isReplay && program.specialisation.accesses) {
   uint64_t count = program.specialisation.block.count();
   for (uint32_t index = 0; index < count; ++index) {
     if (index % machine::kWarpSize == 0) {
@@ -110,10 +110,10 @@ machine::BlockStatus Block::run() {
     }
     if (!progress && !hasChanged) reportDeadlock();
     const auto now = Clock::now();
-    if (program.isWitness && now > start + kWitnessTime) giveUp();
+    if (program.isReplay && now > start + kReplayTime) giveUp();
     if (hasChanged) changed = now;
     idleRounds = hasChanged || !onlyWaits() ? 0 : idleRounds + 1;
-    if (!program.isWitness && (idleRounds >= kIdleRounds || now > changed + kLongestIdleness))
+    if (!program.isReplay && (idleRounds >= kIdleRounds || now > changed + kLongestIdleness))
       return notePlace(), machine::BlockStatus::Suspended;
   }
   if (isHeard) raise(machine::BlockEvent::Kind::End);
@@ -307,7 +307,7 @@ void Block::fault(FaultKind kind, const Thread* thread, uint32_t line, uint64_t 
   machine::raiseFault(frame, kind, line, address, text);
 }
 
-void Block::giveUp() const { fault(FaultKind::Unsupported, nullptr, 0, 0, "a witness cannot go on here"); }
+void Block::giveUp() const { fault(FaultKind::Unsupported, nullptr, 0, 0, "a replay cannot go on here"); }
 
 /// How many threads wait at which line.
 std::string Block::waitingPlaces() const {

@@ -117,7 +117,7 @@ class Block {
 
   [[noreturn]] void fault(machine::FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
                           std::string detail) const;
-  /// Of a witness that would have to do more than look, or that has looked for long enough.
+  /// Of a replay that would have to do more than look, or that has looked for long enough.
   [[noreturn]] void giveUp() const;
 
   const Program& program;

@@ -122,7 +122,7 @@ void Executor::callExternal(const FunctionPlan& plan) {
   ExternalCall call{arguments.data(), 0, block.frame, thread->tid};
   machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
   block.hasActed |= plan.external->watch != nullptr;
-  const bool isSilent = block.program.isWitness && plan.external->watch;
+  const bool isSilent = block.program.isReplay && plan.external->watch;
   (isSilent ? plan.external->watch : plan.external->run)(call);
   if (block.isHeard) forgetVariables(target);
   returnWord(plan, target, call.result);
@@ -141,7 +141,7 @@ void Executor::returnWord(const FunctionPlan& plan, Activation& target, uint64_t
 
 void Executor::callDeviceRuntime(const FunctionPlan& plan) {
   const machine::DeviceFunction& function = *plan.deviceRuntime;
-  if (block.program.isWitness) block.giveUp();
+  if (block.program.isReplay) block.giveUp();
   block.hasActed = true;
   Activation target(plan);
   passArguments(plan, target);

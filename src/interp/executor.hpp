@@ -163,7 +163,7 @@ class Executor {
   bool inConstant(uint64_t address) const;
   bool mayChange(const Place& place) const {
     block.hasActed |= place.space == ptx::Space::Global;
-    return !block.program.isWitness || place.space != ptx::Space::Global;
+    return !block.program.isReplay || place.space != ptx::Space::Global;
   }
   Slot load(const Place& place, unsigned bytes) const;
   void store(const Place& place, unsigned bytes, Slot value) const;

@@ -90,7 +90,7 @@ void watchPrint(ExternalCall& call) {
 
 void nothing(ExternalCall&) {}
 
-/// What the device heap gives back stays there, so that a witness frees nothing.
+/// What the device heap gives back stays there, so that a replay frees nothing.
 template <auto function>
 constexpr External freeing(std::string_view name) {
   External entry = external<function>(name);

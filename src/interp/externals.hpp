@@ -22,7 +22,7 @@ struct External {
   uint8_t arguments;
   bool returns;
   void (*run)(ExternalCall& call);
-  void (*watch)(ExternalCall& call) = nullptr;  // what a witness does instead, if it must not do the same
+  void (*watch)(ExternalCall& call) = nullptr;  // what a replay does instead, if it must not do the same
 };
 
 /// The external function called `name`, or null.

@@ -62,11 +62,11 @@ class Interpreter : public machine::Engine {
     return std::make_shared<const Interpretation>(std::move(*program));
   }
 
-  std::shared_ptr<const machine::Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
-                                                     const machine::Specialisation& specialisation) override {
+  std::shared_ptr<const machine::Executable> replay(const ptx::Module& module, const ptx::Function& kernel,
+                                                    const machine::Specialisation& specialisation) override {
     auto program = prepare(module, kernel, specialisation);
     if (!program) return nullptr;
-    program->isWitness = true;
+    program->isReplay = true;
     return std::make_shared<const Interpretation>(std::move(*program));
   }
 };

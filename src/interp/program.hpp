@@ -36,7 +36,7 @@ struct Program {
   uint32_t kernel = 0;  // index in Module::functions
   machine::KernelLayout layout;
   machine::Specialisation specialisation;
-  bool isWitness = false;               // runs only to see where a fault comes from: see machine/witness.hpp
+  bool isReplay = false;                // runs only to see where a fault comes from: see machine/replay.hpp
   std::vector<FunctionPlan> functions;  // by index in Module::functions
   size_t sites = 0;                     // instructions of the module
 

@@ -151,7 +151,7 @@ void Executor::Sust() {
   touchImage(machine::AccessKind::Store, machine::AccessSpace::Surface);
   for (unsigned k = 0; k < count && place; ++k) {
     const uint64_t value = read(elementOf(operand(1), k), type()).lo;
-    if (!block.program.isWitness) std::memcpy(place + k * each, &value, each);
+    if (!block.program.isReplay) std::memcpy(place + k * each, &value, each);
   }
 }
 
@@ -161,7 +161,7 @@ void Executor::SustFormatted() {
   uint32_t words[4] = {};
   touchImage(machine::AccessKind::Store, machine::AccessSpace::Surface);
   for (unsigned k = 0; k < count; ++k) words[k] = uint32_t(read(elementOf(operand(1), k), Type::b32).lo);
-  if (std::byte* place = surfaceAccess(0, 4); place && !block.program.isWitness)
+  if (std::byte* place = surfaceAccess(0, 4); place && !block.program.isReplay)
     machine::storeFormatted(surface(operand(0).elements[0]), place, words, count);
 }
 

@@ -45,18 +45,18 @@ bool isSum(const ptx::Instruction& i) {
 }
 
 /// What a register or an operand holds.
-struct Held {
+struct Content {
   uint32_t value = kNone;    // equal for copies of the same
   uint32_t product = kNone;  // in products_
   bool negated = false;
   bool isConstant = false;
   bool isSumToOthers = false;  // came through neg.ftz, which the GPU does by adding to -0
-  bool operator==(const Held&) const = default;
+  bool operator==(const Content&) const = default;
 };
 
 struct Product {
   uint32_t position;
-  std::array<Held, 2> factors;
+  std::array<Content, 2> factors;
   unsigned readers = 0;        // at first
   bool escapes = false;        // somebody reads it who cannot take it in
   bool isCopied = false;       // read through a copy: the copy stays, and so does the product
@@ -65,7 +65,7 @@ struct Product {
 
 struct Sum {
   uint32_t position;
-  std::array<Held, 2> operands;  // with the sign of `sub`
+  std::array<Content, 2> operands;  // with the sign of `sub`
 };
 
 /// The changes to a function, made when all are known, since its labels count instructions.
@@ -154,7 +154,7 @@ class Contraction {
     for (const Runs::Run& run : runs.runs) {
       for (uint32_t i : run.instructions) read(position++, runs.isNeeded[i] != 0);
       for (RegisterId r : run.live)
-        if (!lasts(r)) escape(held(r));
+        if (!lasts(r)) escape(contentOf(r));
       held_.clear();
     }
   }
@@ -180,13 +180,13 @@ class Contraction {
   bool isSame(const Operand& o) const { return constant(o) || facts_.uniforms.contains(o.reg); }
   bool isStable(const Operand& o) const { return !o.is(Operand::Kind::Register) || facts_.isWrittenOnce(o.reg); }
   bool lasts(RegisterId r) const { return lasting_.contains(r); }
-  bool isLasting(const Held& h) const {
+  bool isLasting(const Content& h) const {
     return h.product != kNone && lasts(at(products_[h.product].position).operands[0].reg);
   }
 
-  Held fresh() { return {values_++, kNone, false, false, false}; }
+  Content fresh() { return {values_++, kNone, false, false, false}; }
 
-  Held held(RegisterId r) {
+  Content contentOf(RegisterId r) {
     if (const auto lasting = lasting_.find(r); lasting != lasting_.end()) return lasting->second;
     const auto [it, isNew] = held_.try_emplace(r);
     if (isNew) it->second = fresh();
@@ -199,16 +199,16 @@ class Contraction {
     return it == facts_.constants.end() ? nullptr : &it->second;
   }
 
-  Held held(const Operand& o) {
+  Content contentOf(const Operand& o) {
     if (const Operand* c = constant(o)) {
       const auto [it, isNew] = constantValues_.try_emplace(c->bits, values_);
       values_ += isNew;
       return {it->second, kNone, false, true, false};
     }
-    return o.is(Operand::Kind::Register) ? held(o.reg) : fresh();
+    return o.is(Operand::Kind::Register) ? contentOf(o.reg) : fresh();
   }
 
-  void escape(const Held& h) {
+  void escape(const Content& h) {
     if (h.product == kNone) return;
     ++products_[h.product].readers;
     products_[h.product].escapes |= !h.isSumToOthers;
@@ -217,16 +217,16 @@ class Contraction {
   /// Who reads what at this instruction, and what its results are.
   void read(uint32_t position, bool isNeeded) {
     const ptx::Instruction& i = at(position);
-    std::optional<Held> result;
+    std::optional<Content> result;
     if (isNeeded) {
       result = copied(i);
       if (result && result->product != kNone) products_[result->product].isCopied = true;
       if (!result && isSum(i)) readSum(position);
-      if (!result && !isSum(i)) forEachSource(i, [&](RegisterId r) { escape(held(r)); });
+      if (!result && !isSum(i)) forEachSource(i, [&](RegisterId r) { escape(contentOf(r)); });
       if (!result && isProduct(i) && !lasts(i.operands[0].reg)) result = newProduct(position);
     }
     forEachResult(i, [&](RegisterId r) {
-      if (i.guard && isNeeded) escape(held(r));  // where the guard is false it stays
+      if (i.guard && isNeeded) escape(contentOf(r));  // where the guard is false it stays
       held_[r] = result ? *result : fresh();
       if (result && isLasting(*result) && facts_.isWrittenOnce(r)) lasting_[r] = *result;
       writes_[r].push_back(position);
@@ -234,11 +234,11 @@ class Contraction {
   }
 
   /// Of an instruction whose result is another value, but for its sign: that value.
-  std::optional<Held> copied(const ptx::Instruction& i) {
+  std::optional<Content> copied(const ptx::Instruction& i) {
     if (i.guard) return std::nullopt;
     const Type type = i.type[0];
     if (i.op == Op::Mov && i.operands[0].is(Operand::Kind::Register) && i.operands[1].is(Operand::Kind::Register))
-      return held(i.operands[1]);
+      return contentOf(i.operands[1]);
     if (i.op == Op::NegF && type != Type::bf16x2) return through(i, i.operands[1], true);
     if (i.op == Op::AbsF && type != Type::bf16x2) return ofSquare(i);
     if (i.op == Op::MulF && isProduct(i) && !isa::isPacked(type))
@@ -248,8 +248,8 @@ class Contraction {
   }
 
   /// A product's type and .ftz are those of the instruction, or the value is another one.
-  std::optional<Held> through(const ptx::Instruction& i, const Operand& source, bool negated) {
-    Held h = held(source);
+  std::optional<Content> through(const ptx::Instruction& i, const Operand& source, bool negated) {
+    Content h = contentOf(source);
     if (h.isConstant || (h.product != kNone && !isAlike(i, products_[h.product]))) return std::nullopt;
     if (h.product == kNone && i.has(ModifierKind::Flush)) h = fresh();
     h.negated ^= negated;
@@ -264,8 +264,8 @@ class Contraction {
   }
 
   /// |x·x| is x·x.
-  std::optional<Held> ofSquare(const ptx::Instruction& i) {
-    const Held h = held(i.operands[1]);
+  std::optional<Content> ofSquare(const ptx::Instruction& i) {
+    const Content h = contentOf(i.operands[1]);
     if (h.product == kNone || h.negated || !isAlike(i, products_[h.product])) return std::nullopt;
     const auto& factors = products_[h.product].factors;
     return factors[0] == factors[1] ? std::optional(h) : std::nullopt;
@@ -279,22 +279,22 @@ class Contraction {
     return number == 1 || number == -1 ? std::optional(number < 0) : std::nullopt;
   }
 
-  std::optional<Held> newProduct(uint32_t position) {
+  std::optional<Content> newProduct(uint32_t position) {
     const ptx::Instruction& i = at(position);
-    const Held a = held(i.operands[1]), b = held(i.operands[2]);
+    const Content a = contentOf(i.operands[1]), b = contentOf(i.operands[2]);
     if (a.isConstant && b.isConstant) return std::nullopt;  // computed by the compiler
     products_.push_back({position, {a, b}, 0, false, false, {}});
-    Held h = fresh();
+    Content h = fresh();
     h.product = static_cast<uint32_t>(products_.size() - 1);
     return h;
   }
 
   void readSum(uint32_t position) {
     const ptx::Instruction& i = at(position);
-    Sum sum{position, {held(i.operands[1]), held(i.operands[2])}};
+    Sum sum{position, {contentOf(i.operands[1]), contentOf(i.operands[2])}};
     sum.operands[1].negated ^= i.op == Op::SubF;
     const bool isDouble = sum.operands[0].product == sum.operands[1].product;
-    for (const Held& h : sum.operands) {
+    for (const Content& h : sum.operands) {
       if (h.product == kNone) continue;
       Product& p = products_[h.product];
       const ptx::Instruction& product = at(p.position);
@@ -334,7 +334,7 @@ class Contraction {
     if (!first && !second) return;
     const bool takesSecond =
         !first || (second && products_[operands[1].product].readers < products_[operands[0].product].readers);
-    const Held fused = operands[takesSecond ? 1 : 0], other = operands[takesSecond ? 0 : 1];
+    const Content fused = operands[takesSecond ? 1 : 0], other = operands[takesSecond ? 0 : 1];
     std::erase(products_[fused.product].sums, s);
     if (other.product != kNone) products_[other.product].escapes = true;
     rewrite(sums_[s].position, products_[fused.product], fused.negated, takesSecond);
@@ -368,8 +368,8 @@ class Contraction {
   std::vector<uint32_t> order_;  // of instructions
   uint32_t values_ = 0;
   std::map<uint64_t, uint32_t> constantValues_;
-  std::map<RegisterId, Held> held_;                     // in this run
-  std::map<RegisterId, Held> lasting_;                  // in all
+  std::map<RegisterId, Content> held_;                  // in this run
+  std::map<RegisterId, Content> lasting_;               // in all
   std::map<RegisterId, std::vector<uint32_t>> writes_;  // positions
   std::vector<Product> products_;
   std::vector<Sum> sums_;

@@ -73,7 +73,7 @@ std::string_view describe(SyncPoints::Stepping stepping) {
 std::string describeSyncPoints(const Function& f, const LaunchShape& launch) {
   const SyncPoints syncPoints = findSyncPoints(Analyses(f), launch);
   std::string text = "resume points:" + blockNames(syncPoints.resumePoints) + "\n";
-  text += fmt::format("out of step: {}\n", describe(syncPoints.stepping));
+  text += fmt::format("diverged: {}\n", describe(syncPoints.stepping));
   for (const Loop& spin : syncPoints.spins)
     text += fmt::format("spins: B{}, blocks{}\n", spin.header, blockNames(flagged(spin.members)));
   for (BlockId b = 0; b < f.blocks.size(); ++b) {
@@ -81,7 +81,7 @@ std::string describeSyncPoints(const Function& f, const LaunchShape& launch) {
       text += fmt::format("B{}: a barrier that {} reaches together\n", b,
                           syncPoints.meets[b] ? "the block" : "not everybody");
     if (syncPoints.independentRegion[b] != SyncPoints::Stepping::Together)
-      text += fmt::format("B{}: {} may be out of step\n", b, describe(syncPoints.independentRegion[b]));
+      text += fmt::format("B{}: {} may be diverged\n", b, describe(syncPoints.independentRegion[b]));
   }
   if (syncPoints.polls) text += "waits for other blocks around barriers\n";
   return text;

@@ -53,11 +53,11 @@ std::vector<std::vector<ValueId>> liveIns(const Function& f, const std::vector<B
   std::vector<std::vector<ValueId>> live(at.size());
   std::vector<ValueId> stamp(f.blocks.size(), kNoValue);
   for (ValueId v = 0; v < f.values.size(); ++v) {
-    const BlockId home = places.definedIn[v];
-    if (home == kNoBlock) continue;
+    const BlockId origin = places.definedIn[v];
+    if (origin == kNoBlock) continue;
     std::vector<BlockId> work;
     for (BlockId b : places.usedIn[v])
-      if (b != home || places.atEnd[v]) work.push_back(b);
+      if (b != origin || places.atEnd[v]) work.push_back(b);
     while (!work.empty()) {
       const BlockId b = work.back();
       work.pop_back();
@@ -65,12 +65,12 @@ std::vector<std::vector<ValueId>> liveIns(const Function& f, const std::vector<B
       stamp[b] = v;
       if (slot[b] != ~0u) live[slot[b]].push_back(v);
       for (BlockId p : f.blocks[b].predecessors)
-        if (p != home) work.push_back(p);
+        if (p != origin) work.push_back(p);
     }
     // A phi is assigned on the way into its block.
-    if (slot[home] == ~0u || stamp[home] == v) continue;
-    for (const Phi& phi : f.blocks[home].phis)
-      if (phi.value == v) live[slot[home]].push_back(v);
+    if (slot[origin] == ~0u || stamp[origin] == v) continue;
+    for (const Phi& phi : f.blocks[origin].phis)
+      if (phi.value == v) live[slot[origin]].push_back(v);
   }
   return live;
 }

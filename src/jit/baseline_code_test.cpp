@@ -74,7 +74,7 @@ std::vector<uint32_t> expected() {
 class BaselineCodeTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "ordito-quick-XXXXXX").string();
+    std::string name = (fs::temp_directory_path() / "ordito-baseline-XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
   }
@@ -141,7 +141,7 @@ TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   ASSERT_NE(&code->latest(), code.get()) << "no good code within a minute";
   EXPECT_EQ(run(*code), expected());
   for (int k = 0; k < 1000 && files() != 1; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(files(), 1u) << "what was quick is gone from the disk";
+  EXPECT_EQ(files(), 1u) << "what was baseline code is gone from the disk";
   auto second = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0});
   const Code kept = compile(*second);
   ASSERT_TRUE(kept);

@@ -22,7 +22,7 @@ class CodeLowering : private Chapter {
  private:
   using Op = simt::CodeOp;
   using Operation = simt::CodeOperation;
-  /// A spinning loop's turns so far.
+  /// A spinning loop's iterations so far.
   struct Spin {
     llvm::AllocaInst *before, *count;  // who went round last time, and how often nobody has left since
   };

@@ -121,7 +121,7 @@ std::vector<LlvmValue> LaneAccess::loadInterleaved(const Address& a, unsigned pa
   for (unsigned first = 0; first < kLanes; first += chunk) {
     std::vector<LlvmValue> r;
     for (unsigned k = 0; k < count; ++k) r.push_back(load(first / chunk * count + k));
-    const std::vector<LlvmValue> out = c_.target.avx512 ? shareOut16(r) : shareOut8(r);
+    const std::vector<LlvmValue> out = c_.target.avx512 ? deinterleave16(r) : deinterleave8(r);
     for (unsigned k = 0; k < count; ++k)
       result[k] = b_.CreateInsertVector(result[k]->getType(), result[k], out[k], b_.getInt64(first));
   }
@@ -130,7 +130,7 @@ std::vector<LlvmValue> LaneAccess::loadInterleaved(const Address& a, unsigned pa
 
 /// From `r`, two or four vectors of interleaved elements, one vector for each element. With 512 bits a permutation
 /// takes any lanes of two vectors, so that a step gathers the lanes of two elements at once: x y x y … becomes x … y ….
-std::vector<LlvmValue> LaneAccess::shareOut16(const std::vector<LlvmValue>& r) {
+std::vector<LlvmValue> LaneAccess::deinterleave16(const std::vector<LlvmValue>& r) {
   constexpr unsigned kHalf = 8;
   const unsigned count = static_cast<unsigned>(r.size());
   auto pick = [&](LlvmValue a, LlvmValue b, auto source) {
@@ -152,7 +152,7 @@ std::vector<LlvmValue> LaneAccess::shareOut16(const std::vector<LlvmValue>& r) {
 
 /// The same with 256 bits, written as the sequences that such hosts have single instructions for (exchange halves, then
 /// unpack).
-std::vector<LlvmValue> LaneAccess::shareOut8(const std::vector<LlvmValue>& r) {
+std::vector<LlvmValue> LaneAccess::deinterleave8(const std::vector<LlvmValue>& r) {
   if (r.size() == 2) {
     LlvmValue t0 = shuffle8(r[0], r[1], {0, 1, 2, 3, 8, 9, 10, 11}),
               t1 = shuffle8(r[0], r[1], {4, 5, 6, 7, 12, 13, 14, 15});

@@ -118,9 +118,9 @@ struct Request {
     if (!specialisation.accesses || !specialisation.lines.empty()) return std::nullopt;
     return static_cast<size_t>(kernel - module->functions.data());
   }
-  Digest keyFor(Effort effort) const { return effort == Effort::Optimised ? key : Digest(key).add("quick"); }
+  Digest keyFor(Effort effort) const { return effort == Effort::Optimised ? key : Digest(key).add("baseline"); }
   std::string symbolFor(Effort effort) const {
-    return (effort == Effort::Optimised ? "ordito_" : "ordito_quick_") + key.hex();
+    return (effort == Effort::Optimised ? "ordito_" : "ordito_baseline_") + key.hex();
   }
 };
 

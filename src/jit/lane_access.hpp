@@ -40,8 +40,8 @@ class LaneAccess : private Emitting {
   void storeSame(LlvmValue p, LlvmValue run, LlvmValue lanes);
   void storeWhole(LlvmValue address, LlvmValue value);
   llvm::Function* sparseStore(llvm::Type* element);
-  std::vector<LlvmValue> shareOut8(const std::vector<LlvmValue>& r);
-  std::vector<LlvmValue> shareOut16(const std::vector<LlvmValue>& r);
+  std::vector<LlvmValue> deinterleave8(const std::vector<LlvmValue>& r);
+  std::vector<LlvmValue> deinterleave16(const std::vector<LlvmValue>& r);
   LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
 
   Masks& masks_;

@@ -24,7 +24,7 @@ void PrivatisedCopies::clear() {
 
 /// Behind the loop over the groups: what was counted in copies goes where it belongs, and the copies are zero again.
 void PrivatisedCopies::addUp() {
-  auto *before = b_.GetInsertBlock(), *loop = c_.newBlock("shadows"), *after = c_.newBlock("shadowsadded");
+  auto *before = b_.GetInsertBlock(), *loop = c_.newBlock("copies"), *after = c_.newBlock("copiesadded");
   const unsigned rowBytes = plan_.kept.counters.bytes % 64 == 0 ? 64 : 16;
   auto* row = llvm::FixedVectorType::get(b_.getInt32Ty(), rowBytes / 4);
   const llvm::Align align(4);
@@ -45,7 +45,7 @@ void PrivatisedCopies::addUp() {
   b_.SetInsertPoint(after);
 }
 
-/// Are the offsets of all lanes inside the shared memory that has copies? What lies outside is the unshadowed code's
+/// Are the offsets of all lanes inside the shared memory that has copies? What lies outside is the other code's
 /// business.
 LlvmValue PrivatisedCopies::contain(const Parts& offsets) {
   LlvmValue last = values_.splat(b_.getInt32(plan_.kept.counters.bytes - isa::bytes(isa::Type::u32)));

@@ -56,7 +56,7 @@ void ScheduledRegions::start(llvm::BasicBlock* round, llvm::PHINode* state) {
                                                                       offsetof(rt::LaneScheduler, resumeAt))),
                      resumed);
   b_.CreateBr(round);
-  scheduledIteration_ = c_.newBlock("turn");
+  scheduledIteration_ = c_.newBlock("iteration");
   suspend_ = c_.newBlock("suspend");
   llvm::cast<llvm::SwitchInst>(round->getTerminator())
       ->addCase(b_.getInt32(rt::LaneScheduler::kScheduled), scheduledIteration_);

@@ -125,8 +125,8 @@ class Engine {
   virtual Expected<std::shared_ptr<const Executable>> compile(const ModulePtr& module, const ptx::Function& kernel,
                                                               const Specialisation& specialisation) = 0;
   /// The kernel as one that only watches: it leaves memory as it is and says which thread a fault comes from (see
-  /// witness.hpp). Null if this engine has none.
-  virtual std::shared_ptr<const Executable> witness(const ptx::Module&, const ptx::Function&, const Specialisation&) {
+  /// replay.hpp). Null if this engine has none.
+  virtual std::shared_ptr<const Executable> replay(const ptx::Module&, const ptx::Function&, const Specialisation&) {
     return nullptr;
   }
 };

@@ -43,7 +43,7 @@ struct GridLaunch {
   bool cooperative = false;      // every block must make progress at once
   int priority = 0;              // smaller is better
   NestedGrid* nested = nullptr;  // what the grid's kernel launches belongs to; null: it launches nothing
-  std::function<std::shared_ptr<const Executable>()> witness;  // who is asked about a fault; may be empty
+  std::function<std::shared_ptr<const Executable>()> replay;  // who is asked about a fault; may be empty
 };
 
 /// For GridLaunch::number.

@@ -201,9 +201,9 @@ class Tiers final : public Engine {
     return tiered;
   }
 
-  std::shared_ptr<const Executable> witness(const ptx::Module& module, const ptx::Function& kernel,
-                                            const Specialisation& specialisation) override {
-    return parts_->interpreter->witness(module, kernel, specialisation);
+  std::shared_ptr<const Executable> replay(const ptx::Module& module, const ptx::Function& kernel,
+                                           const Specialisation& specialisation) override {
+    return parts_->interpreter->replay(module, kernel, specialisation);
   }
 
  private:

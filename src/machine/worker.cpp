@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "machine/grid_deadlock.hpp"
-#include "machine/witness.hpp"
+#include "machine/replay.hpp"
 
 namespace ordito::machine {
 

@@ -1,5 +1,5 @@
-// Loops of one block that count: the assembler unrolls them, so that the loads of several turns wait together. Counters
-// and addresses that grow by a constant become offsets; what a turn hands to the next is renamed.
+// Loops of one block that count: the assembler unrolls them, so that the loads of several iterations wait together.
+// Counters and addresses that grow by a constant become offsets; what a iteration hands to the next is renamed.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -15,7 +15,7 @@ using Kind = ptx::Operand::Kind;
 
 constexpr size_t kMostNodes = 40;  // of a loop that is unrolled
 constexpr size_t kMostUnrolled = 96;
-constexpr unsigned kMostTurns = 4;
+constexpr unsigned kMostTimes = 4;
 
 /// Is `next` the phi and a constant?
 bool isStep(const Values& values, RegisterId next, RegisterId phi) {
@@ -27,7 +27,7 @@ bool isStep(const Values& values, RegisterId next, RegisterId phi) {
   return isConstant && values.resolve(i->operands[1].reg) == phi;
 }
 
-/// A counter or a bound that was cut to a few bits: the turns that a front end's unrolling left over.
+/// A counter or a bound that was cut to a few bits: the iterations that a front end's unrolling left over.
 bool isRemainder(const Values& values, ValueId v) {
   const Instruction* i = values[v].definition;
   if (!i || i->op != Op::And || !i->operands[2].is(Kind::Integer)) return false;
@@ -44,11 +44,11 @@ class Unroller {
     if (self == block_.predecessors.end() || block_.nodes.size() > kMostNodes) return;
     from_ = static_cast<size_t>(self - block_.predecessors.begin());
     if (!isCounted()) return;
-    const unsigned turns = static_cast<unsigned>(std::min<size_t>(kMostTurns, kMostUnrolled / block_.nodes.size()));
+    const unsigned times = static_cast<unsigned>(std::min<size_t>(kMostTimes, kMostUnrolled / block_.nodes.size()));
     const std::vector<Node> body(block_.nodes.begin(), block_.nodes.end() - 1);
     Node end = block_.nodes.back();
     block_.nodes.pop_back();
-    for (unsigned turn = 1; turn < turns; ++turn) append(body, turn);
+    for (unsigned iteration = 1; iteration < times; ++iteration) append(body, iteration);
     for (RegisterId& r : end.uses) r = renamed(r);
     block_.nodes.push_back(std::move(end));
     for (size_t k = 0; k < block_.phis.size(); ++k) block_.incoming[k][from_] = renamed(block_.incoming[k][from_]);
@@ -95,7 +95,7 @@ class Unroller {
     return at == name_.end() ? r : at->second;
   }
 
-  void append(const std::vector<Node>& body, unsigned turn) {
+  void append(const std::vector<Node>& body, unsigned iteration) {
     std::unordered_map<RegisterId, RegisterId> next = name_;
     for (size_t k = 0; k < block_.phis.size(); ++k) {
       const RegisterId in = block_.incoming[k][from_];
@@ -112,12 +112,12 @@ class Unroller {
         name_[r] = static_cast<RegisterId>(program_.words.size() - 1);
         r = name_[r];
       }
-      copy.access.offset += int64_t{turn} << 24;
+      copy.access.offset += int64_t{iteration} << 24;
       block_.nodes.push_back(std::move(copy));
     }
   }
 
-  /// Whoever read the last turn's value outside reads it under its new name.
+  /// Whoever read the last iteration's value outside reads it under its new name.
   void renameOutside() {
     for (BlockId b = 0; b < program_.blocks.size(); ++b) {
       if (b == b_) continue;

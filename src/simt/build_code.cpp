@@ -281,12 +281,12 @@ class CodeBuilder {
   /// A branch that all lanes of the group take alike, and one side of which ends them.
   void writeExit(BlockId b, uint32_t version, unsigned side, MaskId lanes) {
     const ir::Terminator& end = f_.blocks[b].end;
-    const CodeBlockId die = w_.newBlock("die", w_.here()), on = w_.newBlock("goon", w_.here());
-    w_.branchUniform(end, side == 0 ? die : on, side == 0 ? on : die);
+    const CodeBlockId ended = w_.newBlock("ended", w_.here()), on = w_.newBlock("goon", w_.here());
+    w_.branchUniform(end, side == 0 ? ended : on, side == 0 ? on : ended);
     w_.continueAt(on);
     if (side == 1) w_.addFor(CodeOp::TakenEvent, b, lanes);
     goTo(b, end.target[1 - side], version);
-    w_.continueAt(die);
+    w_.continueAt(ended);
     if (side == 0) w_.addFor(CodeOp::TakenEvent, b, lanes);
     w_.addFor(CodeOp::ExitEvent, end.target[side], lanes);
     endAll();
@@ -297,7 +297,7 @@ class CodeBuilder {
     const ir::Terminator& end = f_.blocks[b].end;
     const BlockId onward = end.target[1 - side];
     const MaskId retiring = w_.condition(end, (side == 0) == end.negated);
-    const CodeBlockId die = w_.newBlock("die");
+    const CodeBlockId ended = w_.newBlock("ended");
     if (versions_[version].full) {
       const CodeBlockId some = w_.newBlock("someend", w_.here()), none = w_.newBlock("noneends", w_.here());
       w_.branchAny(retiring, some, none);
@@ -307,20 +307,20 @@ class CodeBuilder {
       w_.continueAt(some);
       if (in_.parting.startsAnew[b]) {
         w_.add(CodeOp::RunApart);
-        w_.branch(die);
-        w_.continueAt(die);
+        w_.branch(ended);
+        w_.continueAt(ended);
         return endAll();
       }
     }
-    const MaskId ended = w_.both(lanes, retiring), left = w_.butNot(lanes, retiring);
-    w_.addPart(b, lanes, side == 0 ? ended : left);
-    w_.addFor(CodeOp::ExitEvent, end.target[side], ended);
+    const MaskId leaving = w_.both(lanes, retiring), left = w_.butNot(lanes, retiring);
+    w_.addPart(b, lanes, side == 0 ? leaving : left);
+    w_.addFor(CodeOp::ExitEvent, end.target[side], leaving);
     w_.addFor(CodeOp::SetLive, left);
     const CodeBlockId on = w_.newBlock("goon", w_.here());
-    w_.branchAny(left, on, die);
+    w_.branchAny(left, on, ended);
     w_.continueAt(on);
     goTo(b, onward, versions_.partial(version));
-    w_.continueAt(die);
+    w_.continueAt(ended);
     endAll();
   }
 
@@ -332,9 +332,9 @@ class CodeBuilder {
     if (c.next == kNoBlock) return endAll();
     if (!c.loses) return arrive(c.next, version);
     const uint32_t partial = versions_.partial(version);
-    const CodeBlockId on = w_.newBlock("goon"), die = w_.newBlock("die");
-    w_.branchAny(live(partial), on, die);
-    w_.continueAt(die);
+    const CodeBlockId on = w_.newBlock("goon"), ended = w_.newBlock("ended");
+    w_.branchAny(live(partial), on, ended);
+    w_.continueAt(ended);
     w_.branch(kRegionEnd);
     w_.continueAt(on);
     arrive(c.next, partial);

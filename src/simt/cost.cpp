@@ -40,7 +40,7 @@ constexpr Limit kLimits[] = {
     {"masked-branch", cost::kMaskedBranch},
     {"wrong-guess", cost::kWrongGuess},
     {"guesses", cost::kGuesses},
-    {"inner-turns", cost::kInnerTurns},
+    {"inner-iterations", cost::kInnerIterations},
     {"busy-lanes", cost::kBusyLanes},
     {"stretch-call", cost::kStretchCall},
     {"walked-bytes", cost::kWalkedBytes},

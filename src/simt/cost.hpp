@@ -79,17 +79,17 @@ inline constexpr unsigned kLongOperation = 8;
 /// What masks cost at a branch that lanes do not take alike; what a thread that was expected elsewhere, which happens
 /// once in so many times (a graph's neighbours are new in some levels and old in others, loops end once).
 inline constexpr unsigned kMaskedBranch = 12, kWrongGuess = 60, kGuesses = 8;
-/// Turns of a loop in each turn of the one around it, and the percentage of lanes that have not left one which they
-/// leave at different times. Nobody knows; rows of sparse matrices are like that.
-inline constexpr unsigned kInnerTurns = 8, kBusyLanes = 50;
+/// Iterations of a loop in each iteration of the one around it, and the percentage of lanes that have not left one
+/// which they leave at different times. Nobody knows; rows of sparse matrices are like that.
+inline constexpr unsigned kInnerIterations = 8, kBusyLanes = 50;
 /// What it takes to hand the lanes of a warp over to a stretch and back, for all of them.
 inline constexpr unsigned kStretchCall = 800;
-/// Bytes that a thread may skip in each turn and still be reading on.
+/// Bytes that a thread may skip in each iteration and still be reading on.
 inline constexpr int64_t kWalkedBytes = 64;
 
 // ---- memory
 
-/// Turns of a loop ahead of which its next line is asked for (bench_kernels --only histogram: 1.8 to 2.4 times).
+/// Iterations of a loop ahead of which its next line is asked for (bench_kernels --only histogram: 1.8 to 2.4 times).
 inline constexpr unsigned kPrefetchedIterations = 4;
 /// Bytes of a pattern that one access may touch ahead, so that no instruction fetches pages.
 inline constexpr int64_t kPrefetchedBytes = 1024;

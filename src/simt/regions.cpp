@@ -88,9 +88,8 @@ std::string print(const Regions& r) {
   std::string text;
   for (uint32_t p = 0; p < r.resumePoints.size(); ++p) {
     const Regions::Entry& e = r.entries[p];
-    text +=
-        fmt::format("region {} at B{}:{}{}{}, blocks{}\n", p, r.resumePoints[p], e.converged ? " in step" : "",
-                    e.converged && e.diverged ? " and" : "", e.diverged ? " out of step" : "", names(r.at(p).order()));
+    text += fmt::format("region {} at B{}:{}{}{}, blocks{}\n", p, r.resumePoints[p], e.converged ? " converged" : "",
+                        e.converged && e.diverged ? " and" : "", e.diverged ? " diverged" : "", names(r.at(p).order()));
     if (e.isIndependent) text += fmt::format("region {}: independently scheduled\n", p);
   }
   if (r.sharesScheduled && !r.scheduled.empty())

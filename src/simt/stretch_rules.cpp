@@ -25,7 +25,7 @@ std::string_view StretchRules::obstacleTo(BlockId first, const std::vector<char>
         if (m.space == ptx::Space::Shared || m.space == ptx::Space::Generic)
           (m.kind == MemoryAccess::Kind::Load ? loadsShared : storesShared) = true;
   }
-  // Old programs count on the lanes of a warp being in step.
+  // Old programs count on the lanes of a warp going in lock-step.
   if (loadsShared && storesShared) return "threads may pass values through shared memory";
   return obstacleBehind(members);
 }

@@ -58,7 +58,7 @@ ThreadCosts::Share ThreadCosts::shareOf(BlockId block, const ir::Loop& loop) con
   for (uint32_t k : nest_.around(block)) {
     const ir::Loop& around = nest_.loops()[k];
     if (!loop.contains(around.header)) continue;
-    if (around.header != loop.header) share.turns *= cost::kInnerTurns;
+    if (around.header != loop.header) share.iterations *= cost::kInnerIterations;
     if (partsLanes(around)) share.lanes *= cost::kBusyLanes / 100.0;
   }
   return share;
@@ -85,7 +85,7 @@ bool ThreadCosts::isWalk(ValueId address, BlockId block) const {
   return step && *step != 0 && std::abs(*step) <= cost::kWalkedBytes;
 }
 
-/// How many bytes `v` moves in each turn; nothing if that is no constant.
+/// How many bytes `v` moves in each iteration; nothing if that is no constant.
 std::optional<int64_t> ThreadCosts::advance(ValueId v, const ir::Loop& loop, unsigned depth) const {
   const ir::Definition& d = definitions_[v];
   if (d.kind == ir::Definition::Kind::None || !loop.contains(d.block)) return 0;
@@ -133,17 +133,17 @@ void ThreadCosts::addAccess(ThreadCost& cost, const Instruction& i, const ptx::M
   if (!form.isGrouped()) vector = cost::kScatteredAccess * words;
   const bool walks = !form.isGrouped() && o.reg != ir::kNoValue && isWalk(o.reg, block);
   cost.walks += walks;
-  cost.asVectors += share.turns * vector;
-  cost.byThread += share.turns * share.lanes * cost::kScalarAccess;
+  cost.asVectors += share.iterations * vector;
+  cost.byThread += share.iterations * share.lanes * cost::kScalarAccess;
 }
 
 void ThreadCosts::addArithmetic(ThreadCost& cost, const Instruction& i, Share share) const {
   const bool isWide = isa::bits(i.type[0]) == 64;
   const double vector = cost::kVectorOperation * (isWide ? 2 : 1) * (processor_.avx512 ? 1 : 2);
   const double times = isLong(i) ? cost::kLongOperation : 1;
-  cost.asVectors += share.turns * times * (definesGeneral(i, shapes_) ? vector : cost::kScalarOperation);
+  cost.asVectors += share.iterations * times * (definesGeneral(i, shapes_) ? vector : cost::kScalarOperation);
   // A call for one number takes as long as one for a vector of sixteen.
-  cost.byThread += share.turns * share.lanes * times * cost::kScalarOperation;
+  cost.byThread += share.iterations * share.lanes * times * cost::kScalarOperation;
 }
 
 /// A branch that lanes do not take alike costs masks, and a processor that runs one after the other a wrong guess here
@@ -151,9 +151,9 @@ void ThreadCosts::addArithmetic(ThreadCost& cost, const Instruction& i, Share sh
 void ThreadCosts::addBranch(ThreadCost& cost, BlockId block, Share share) const {
   if (f_.blocks[block].end.kind != ir::Terminator::Kind::Branch) return;
   const bool parts = shapes_.isDivergent(block);
-  cost.asVectors += share.turns * (parts ? cost::kMaskedBranch : cost::kScalarOperation);
-  cost.byThread +=
-      share.turns * share.lanes * (cost::kScalarOperation + (parts ? double{cost::kWrongGuess} / cost::kGuesses : 0));
+  cost.asVectors += share.iterations * (parts ? cost::kMaskedBranch : cost::kScalarOperation);
+  cost.byThread += share.iterations * share.lanes *
+                   (cost::kScalarOperation + (parts ? double{cost::kWrongGuess} / cost::kGuesses : 0));
 }
 
 }  // namespace ordito::simt

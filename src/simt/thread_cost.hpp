@@ -1,5 +1,5 @@
-// What a turn of a loop takes, as vectors of 32 lanes and thread by thread. Estimates in quarters of a cycle: they need
-// not be right, only to say which is less.
+// What an iteration of a loop takes, as vectors of 32 lanes and thread by thread. Estimates in quarters of a cycle:
+// they need not be right, only to say which is less.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace ordito::simt {
 
 struct ThreadCost {
   double asVectors = 0, byThread = 0;
-  unsigned walks = 0;  // accesses that read on where the same thread has read in the turn before
+  unsigned walks = 0;  // accesses that read on where the same thread has read in the iteration before
 };
 
 /// Of a loop of `nest`, for a kernel whose shapes are those of whole warps.
@@ -25,10 +25,10 @@ class ThreadCosts {
   ThreadCost of(const ir::Loop& loop) const;
 
  private:
-  /// Of what is done in each turn of the loop.
+  /// Of what is done in each iteration of the loop.
   struct Share {
-    double turns;  // of inner loops, to one of the outermost
-    double lanes;  // that are busy, of 32
+    double iterations;  // of inner loops, to one of the outermost
+    double lanes;       // that are busy, of 32
   };
   Share shareOf(BlockId block, const ir::Loop& loop) const;
   bool partsLanes(const ir::Loop& loop) const;

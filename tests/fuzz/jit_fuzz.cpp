@@ -232,7 +232,8 @@ int main(int argc, char** argv) {
   app.add_flag("--small", settings.isSmall, "kernels of one to four statements, many more in the same time");
   app.add_flag("--print", settings.prints, "print every kernel");
   app.add_option("--limit", settings.limit, "seconds that a kernel may take");
-  app.add_option("--configuration", settings.configuration, "only this one, e.g. \"jam 2\" (else seeds take turns)")
+  app.add_option("--configuration", settings.configuration,
+                 "only this one, e.g. \"coarsening 2\" (else seeds take turns)")
       ->check(CLI::IsMember(ordito::fuzz::configurationNames()));
   app.add_option("--recorded", recorded, "instead, replay the kernels of this file");
   app.add_option("--text", changed,

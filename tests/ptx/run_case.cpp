@@ -162,7 +162,7 @@ Outcome launch(machine::Engine& engine, const machine::ModulePtr& owner, const p
   grid.totalSharedBytes = layout.dynamicSharedOffset + c.dynamicShared;
   grid.sharedAlignment = 128;
   grid.counters = counters;
-  grid.witness = [&] { return engine.witness(module, kernel, {c.block}); };
+  grid.replay = [&] { return engine.replay(module, kernel, {c.block}); };
   machine::GridResult result = machine::scheduler().run(grid);
   outcome.fault = result.fault;
   outcome.events = takeEvents();

@@ -242,7 +242,7 @@ int run(const Options& options) {
         continue;
       }
       if (kSurvivesOneFault && !c.faultThread.empty()) {
-        std::printf("SKIPPED %s:%u: a witness of the fault would fault again\n", test->name.c_str(), c.line);
+        std::printf("SKIPPED %s:%u: a replay of the fault would fault again\n", test->name.c_str(), c.line);
         continue;
       }
       ++cases;

@@ -1,5 +1,5 @@
-// See witness.hpp.
-#include "machine/witness.hpp"
+// See replay.hpp.
+#include "machine/replay.hpp"
 
 namespace ordito::machine {
 
@@ -30,13 +30,13 @@ bool isSame(const Fault& seen, const Fault& fault, const BlockFrame& frame) {
 }  // namespace
 
 void nameThread(const GridLaunch& launch, const BlockFrame& frame, Fault& fault) {
-  if (!kMayFaultAgain || fault.namesThread || !launch.witness || !isRepeatable(fault.kind)) return;
-  const std::shared_ptr<const Executable> witness = launch.witness();
-  if (!witness) return;
+  if (!kMayFaultAgain || fault.namesThread || !launch.replay || !isRepeatable(fault.kind)) return;
+  const std::shared_ptr<const Executable> replay = launch.replay();
+  if (!replay) return;
   BlockFrame again = frame;  // what lay in shared memory is gone with the block
   again.counters = nullptr;
   again.resumes = 0;
-  auto seen = runGuarded(*witness, again);
+  auto seen = runGuarded(*replay, again);
   if (!seen || !isSame(*seen, fault, frame)) return;
   fault = std::move(*seen);
 }
