@@ -1,12 +1,15 @@
-// cuBLASLt's search for an algorithm. There is one, number 0, which needs no workspace; what a program sets of its
-// configuration is kept and told.
+// cuBLASLt's search for an algorithm. There is one, which needs no workspace. The search calls it 0; a program may name
+// it by any number that a GPU's library has, as those do whose algorithm was chosen beforehand. What a program sets of
+// its configuration is kept and told.
 #include "libs/cublaslt/matmul.hpp"
 
 namespace ordito::cublaslt {
 namespace {
 
-#define CONFIG(name, member) \
-  Field { CUBLASLT_ALGO_CONFIG_##name, offsetof(Algorithm, member), sizeof(Algorithm::member) }
+#define CONFIG(name, member)                                                                                       \
+  Field {                                                                                                          \
+    CUBLASLT_ALGO_CONFIG_##name, offsetof(Algorithm, member), sizeof(Algorithm::member), sizeof(Algorithm::member) \
+  }
 constexpr Field kConfig[] = {CONFIG(ID, id),
                              CONFIG(TILE_ID, tile),
                              CONFIG(SPLITK_NUM, splits),
@@ -28,10 +31,13 @@ struct Capabilities {
   int32_t negativeLeading = 0;
   uint64_t implementations = CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA;
   uint32_t alignmentA = 1, alignmentB = 1, alignmentC = 1, alignmentD = 1;
-  int32_t pointerArrays = 1, emulation = 0;
+  int32_t pointerArrays = 1, emulation = 0, groups = 1;
 };
-#define CAPABILITY(name, member) \
-  Field { CUBLASLT_ALGO_CAP_##name, offsetof(Capabilities, member), sizeof(Capabilities::member) }
+#define CAPABILITY(name, member)                                                            \
+  Field {                                                                                   \
+    CUBLASLT_ALGO_CAP_##name, offsetof(Capabilities, member), sizeof(Capabilities::member), \
+        sizeof(Capabilities::member)                                                        \
+  }
 constexpr Field kCapabilities[] = {CAPABILITY(SPLITK_SUPPORT, splits),
                                    CAPABILITY(REDUCTION_SCHEME_MASK, reductions),
                                    CAPABILITY(CTA_SWIZZLING_SUPPORT, swizzling),
@@ -51,7 +57,8 @@ constexpr Field kCapabilities[] = {CAPABILITY(SPLITK_SUPPORT, splits),
                                    CAPABILITY(MIN_ALIGNMENT_C_BYTES, alignmentC),
                                    CAPABILITY(MIN_ALIGNMENT_D_BYTES, alignmentD),
                                    CAPABILITY(POINTER_ARRAY_BATCH_SUPPORT, pointerArrays),
-                                   CAPABILITY(FLOATING_POINT_EMULATION_SUPPORT, emulation)};
+                                   CAPABILITY(FLOATING_POINT_EMULATION_SUPPORT, emulation),
+                                   CAPABILITY(POINTER_ARRAY_GROUPED_SUPPORT, groups)};
 
 cublasLtMatmulHeuristicResult_t resultFor(const cublasLtMatmulAlgo_t& algorithm) {
   cublasLtMatmulHeuristicResult_t result{};
@@ -83,11 +90,27 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDe
                                        cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                        const cublasLtMatmulAlgo_t* algorithm, cublasLtMatmulHeuristicResult_t* result) {
   if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-  if (!algorithm || !result || stateOf<Algorithm>(algorithm).id != 0) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!algorithm || !result || !isAlgorithm(stateOf<Algorithm>(algorithm).id)) return CUBLAS_STATUS_INVALID_VALUE;
   Product product{};
   if (const cublasStatus_t status = productOf(desc, a, b, c, d, &product)) return status;
   *result = resultFor(*algorithm);
   return CUBLAS_STATUS_SUCCESS;
+}
+/// The search does not depend on a stream.
+cublasStatus_t cublasLtMatmulAlgoGetHeuristicForStream(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                                                       cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                                       cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                                       cublasLtMatmulPreference_t preference, int wanted,
+                                                       cublasLtMatmulHeuristicResult_t* results, int* found,
+                                                       cudaStream_t) {
+  return cublasLtMatmulAlgoGetHeuristic(handle, desc, a, b, c, d, preference, wanted, results, found);
+}
+cublasStatus_t cublasLtMatmulAlgoCheckForStream(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                                                cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                                cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                                const cublasLtMatmulAlgo_t* algorithm,
+                                                cublasLtMatmulHeuristicResult_t* result, cudaStream_t) {
+  return cublasLtMatmulAlgoCheck(handle, desc, a, b, c, d, algorithm, result);
 }
 cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle, cublasComputeType_t compute, cudaDataType_t scale,
                                         cudaDataType_t a, cudaDataType_t b, cudaDataType_t c, cudaDataType_t d,
@@ -103,9 +126,12 @@ cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType
                                       cudaDataType_t a, cudaDataType_t b, cudaDataType_t c, cudaDataType_t d, int id,
                                       cublasLtMatmulAlgo_t* algorithm) {
   if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-  if (!algorithm || id != 0) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!algorithm || !isAlgorithm(id)) return CUBLAS_STATUS_INVALID_VALUE;
   if (!areTypesSupported(compute, scale, a, b, c, d)) return CUBLAS_STATUS_NOT_SUPPORTED;
   *algorithm = {};
+  Algorithm state{};
+  state.id = id;
+  std::memcpy(algorithm->data, &state, sizeof(state));
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t* algorithm,

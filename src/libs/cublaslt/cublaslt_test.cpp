@@ -345,6 +345,17 @@ TEST_F(Tests, TheSearchFindsOneAlgorithm) {
       cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &told, sizeof(told), &written),
       CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(told, splits);
+  // One that was chosen beforehand by its number, in a stream or not.
+  for (const int id : {21, 500})
+    EXPECT_EQ(cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F,
+                                     CUDA_R_32F, id, &algorithm),
+              id == 21 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &told, sizeof(told), &written),
+            CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(told, 21);
+  EXPECT_EQ(cublasLtMatmulAlgoCheckForStream(handle, desc.get(), a.layout(), a.layout(), a.layout(), a.layout(),
+                                             &algorithm, results, nullptr),
+            CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(
       cublasLtMatmulAlgoCheck(handle, desc.get(), a.layout(), a.layout(), a.layout(), a.layout(), &algorithm, results),
       CUBLAS_STATUS_SUCCESS);

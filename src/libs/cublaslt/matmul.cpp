@@ -3,12 +3,15 @@
 //
 // What is computed in: double for double and for sums of int8, which are exact so; else float. Without an epilogue and
 // in one type nothing is copied.
+#include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "libs/cublas/gemm.hpp"
 #include "libs/cublaslt/epilogue.hpp"
+#include "libs/cublaslt/groups.hpp"
 
 namespace ordito::cublaslt {
 namespace {
@@ -27,6 +30,30 @@ void forColumns(int64_t rows, int64_t columns, bool isAlone, const Body& body) {
   libs::parallelFor(parts, [&](unsigned part) { body(columns * part / parts, columns * (part + 1) / parts); });
 }
 
+/// The factors of blocks of a matrix: 128 elements along the sum, of one row of the product (or column), or of 128.
+///
+/// cuBLAS API, "1D and 2D block scaling": with one for each row the rows are side by side in memory; with one for 128
+/// rows the sum's blocks are, and there is room for a multiple of four of them.
+struct Blocks {
+  int mode;
+  const float* factors;
+  bool areSumsDown;  // a column of the stored matrix is summed over
+  int64_t sums, others;
+
+  Blocks(int scaleMode, const void* place, bool isDown, const Matrix& matrix)
+      : mode(areBlocks(scaleMode) && place ? scaleMode : CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F),
+        factors(static_cast<const float*>(place)),
+        areSumsDown(isDown),
+        sums(isDown ? matrix.rows : matrix.columns),
+        others(isDown ? matrix.columns : matrix.rows) {}
+  bool isUsed() const { return areBlocks(mode); }
+  float at(int64_t row, int64_t column) const {
+    const int64_t sum = (areSumsDown ? row : column) / 128, other = areSumsDown ? column : row;
+    if (mode == CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F) return factors[sum * others + other];
+    return factors[other / 128 * (((sums + 127) / 128 + 3) / 4 * 4) + sum];
+  }
+};
+
 /// A factor as BLAS takes it.
 template <class I>
 struct Factor {
@@ -36,7 +63,7 @@ struct Factor {
   std::unique_ptr<I[]> own;
 
   /// A matrix by rows is its transpose by columns, so what is left of a conjugate transpose is the conjugate.
-  Factor(Matrix matrix, int wanted, bool isAlone) : op(static_cast<cublasOperation_t>(wanted)) {
+  Factor(Matrix matrix, int wanted, const Blocks& blocks, bool isAlone) : op(static_cast<cublasOperation_t>(wanted)) {
     bool isConjugate = false;
     if (matrix.order == CUBLASLT_ORDER_ROW) {
       std::swap(matrix.rows, matrix.columns);
@@ -46,7 +73,8 @@ struct Factor {
     }
     data = static_cast<const I*>(matrix.data);
     leading = matrix.leading;
-    if (matrix.order == CUBLASLT_ORDER_COL && matrix.type == kTypeOf<I> && !isConjugate) return;
+    const bool isColumns = matrix.order == CUBLASLT_ORDER_COL && matrix.type == kTypeOf<I> && matrix.plane == 0;
+    if (isColumns && !isConjugate) return;
     leading = std::max<int64_t>(1, matrix.rows);
     own = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(leading * matrix.columns));
     data = own.get();
@@ -56,6 +84,8 @@ struct Factor {
         loadColumn(matrix, j, column);
         if constexpr (kIsComplex<I>)
           if (isConjugate) std::transform(column, column + matrix.rows, column, [](I v) { return std::conj(v); });
+        if (blocks.isUsed())
+          for (int64_t i = 0; i < matrix.rows; ++i) column[i] *= static_cast<I>(blocks.at(i, j));
       }
     });
   }
@@ -80,8 +110,10 @@ class One {
         d_(matrixOf(p.d, operands.d, matrix)) {}
 
   void multiply() const {
-    const Factor<I> a(matrixOf(p_.a, operands_.a, matrix_), p_.desc.opA, isAlone_);
-    const Factor<I> b(matrixOf(p_.b, operands_.b, matrix_), p_.desc.opB, isAlone_);
+    const Matrix storedA = matrixOf(p_.a, operands_.a, matrix_), storedB = matrixOf(p_.b, operands_.b, matrix_);
+    const MatmulDesc& desc = p_.desc;
+    const Factor<I> a(storedA, desc.opA, {desc.scaleModeA, desc.scaleA, desc.opA != CUBLAS_OP_N, storedA}, isAlone_);
+    const Factor<I> b(storedB, desc.opB, {desc.scaleModeB, desc.scaleB, desc.opB == CUBLAS_OP_N, storedB}, isAlone_);
     cublas::Product sizes{a.op, b.op, p_.m(), p_.n(), p_.k(), a.leading, b.leading, p_.m()};
     const auto run = isAlone_ ? cublas::multiplyInTiles<I> : cublas::multiplyHere<I>;
     if (isPlain()) {
@@ -100,9 +132,9 @@ class One {
  private:
   bool isPlain() const {
     const MatmulDesc& desc = p_.desc;
-    return d_.type == kTypeOf<I> && d_.order == CUBLASLT_ORDER_COL && desc.epilogue == CUBLASLT_EPILOGUE_DEFAULT &&
-           !operands_.alpha.isVector() && !operands_.beta.isVector() && !desc.scaleA && !desc.scaleB && !desc.scaleC &&
-           !desc.scaleD && !desc.largestD;
+    const bool isColumns = d_.type == kTypeOf<I> && d_.order == CUBLASLT_ORDER_COL && d_.plane == 0;
+    return isColumns && desc.epilogue == CUBLASLT_EPILOGUE_DEFAULT && !operands_.alpha.isVector() &&
+           !operands_.beta.isVector() && !desc.scaleA && !desc.scaleB && !desc.scaleC && !desc.scaleD && !desc.largestD;
   }
   void copyC() const {
     for (int64_t j = 0; j < p_.n(); ++j) loadColumn(c_, j, static_cast<I*>(d_.data) + j * d_.leading);
@@ -116,7 +148,8 @@ class One {
     const int64_t m = p_.m();
     std::vector<I> alphas(static_cast<size_t>(m)), betas(static_cast<size_t>(m));
     const bool isOuter = hasOuterScales();
-    const I whole = isOuter ? I(1) : static_cast<I>(factorOf(p_.desc.scaleA) * factorOf(p_.desc.scaleB));
+    const bool isWhole = !isOuter && !areBlocks(p_.desc.scaleModeA);
+    const I whole = isWhole ? static_cast<I>(factorOf(p_.desc.scaleA) * factorOf(p_.desc.scaleB)) : I(1);
     bool readsC = false;
     for (int64_t i = 0; i < m; ++i) {
       alphas[static_cast<size_t>(i)] =
@@ -194,15 +227,42 @@ void multiplyAll(const Product& p, const Operands& operands) {
   cublas::multiplyMany(sizes, p.d.count, [&](int64_t i, bool isAlone) { One<I>(p, operands, i, isAlone).multiply(); });
 }
 
+/// Each product of the groups by itself.
+template <class I>
+void multiplyGroups(const Product& p, const Operands& operands) {
+  const bool isAlone = p.d.count < static_cast<int32_t>(libs::parallelThreads());
+  const auto multiply = [&](int64_t group) {
+    Product one{};
+    Operands own;
+    if (!takeGroup(p, operands, group, &one, &own))
+      std::fprintf(stderr, "ordito: cublasLtMatmul: the sizes of group %lld contradict each other\n",
+                   static_cast<long long>(group));
+    else if (!one.isEmpty())
+      One<I>(one, own, 0, isAlone).multiply();
+  };
+  if (isAlone)
+    for (int64_t i = 0; i < p.d.count; ++i) multiply(i);
+  else
+    libs::parallelFor(static_cast<unsigned>(p.d.count), multiply);
+}
+
+template <class I>
+void multiplyInType(const Product& p, const Operands& operands) {
+  return p.isGrouped() ? multiplyGroups<I>(p, operands) : multiplyAll<I>(p, operands);
+}
+
 void run(const Product& p, const Operands& operands) {
   switch (p.a.type) {
-    case CUDA_R_64F: return multiplyAll<double>(p, operands);
-    case CUDA_C_32F: return multiplyAll<ComplexFloat>(p, operands);
-    case CUDA_C_64F: return multiplyAll<ComplexDouble>(p, operands);
+    case CUDA_R_64F: return multiplyInType<double>(p, operands);
+    case CUDA_C_8I:
+    case CUDA_C_16F:
+    case CUDA_C_16BF:
+    case CUDA_C_32F: return multiplyInType<ComplexFloat>(p, operands);
+    case CUDA_C_64F: return multiplyInType<ComplexDouble>(p, operands);
     case CUDA_R_8I:
-      if (p.d.type != CUDA_R_32F) return multiplyAll<double>(p, operands);
+      if (p.d.type != CUDA_R_32F) return multiplyInType<double>(p, operands);
       [[fallthrough]];
-    default: return multiplyAll<float>(p, operands);
+    default: return multiplyInType<float>(p, operands);
   }
 }
 
@@ -212,17 +272,42 @@ void setScalars(const Product& p, const void* alpha, const void* beta, Operands*
   const auto type = static_cast<cudaDataType>(p.desc.scaleType);
   const std::array<std::byte, 16> zero{};
   const bool isVector = mode >= CUBLASLT_POINTER_MODE_DEVICE_VECTOR;
+  if (p.isGrouped() && mode == CUBLASLT_POINTER_MODE_DEVICE) {
+    const auto places = [&](const void* place, int64_t stride) {
+      return stride ? Scalar(type, static_cast<const void* const*>(place)) : Scalar(type, place, false, 0, 0);
+    };
+    operands->alpha = places(alpha, p.desc.alphaStride), operands->beta = places(beta, p.desc.betaStride);
+    return;
+  }
   const bool isHostBeta =
       mode == CUBLASLT_POINTER_MODE_HOST || mode == CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
-  operands->alpha =
-      Scalar(type, alpha, mode == CUBLASLT_POINTER_MODE_HOST, isVector ? 1 : 0, isVector ? p.desc.alphaStride : 0);
+  operands->alpha = Scalar(type, alpha, mode == CUBLASLT_POINTER_MODE_HOST, isVector ? 1 : 0,
+                           isVector ? p.desc.alphaVectorStride : 0);
   if (mode == CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO)
     operands->beta = Scalar(type, zero.data(), true, 0, 0);
   else
     operands->beta = Scalar(type, beta, isHostBeta, mode == CUBLASLT_POINTER_MODE_DEVICE_VECTOR ? 1 : 0, 0);
 }
 
-bool isAligned(const void* pointer, uintptr_t to) { return reinterpret_cast<uintptr_t>(pointer) % to == 0; }
+constexpr auto kName = "cublasLt Matmul";
+
+/// Integers by words of four; eight-bit floats by 16. Of groups the call knows no addresses.
+bool isAlignedFor(const Product& p, const Operands& operands) {
+  const auto areAligned = [](uintptr_t to, std::initializer_list<const void*> pointers) {
+    return std::ranges::all_of(pointers, [=](auto* place) { return reinterpret_cast<uintptr_t>(place) % to == 0; });
+  };
+  if (p.isGrouped()) return true;
+  if (p.a.type == CUDA_R_8I) return areAligned(4, {operands.a, operands.b});
+  return cublas::sizeOf(static_cast<cudaDataType>(p.a.type)) != 1 ||
+         areAligned(16, {operands.a, operands.b, operands.d});
+}
+
+/// Where the program wants to be told how many bits an emulation of doubles kept.
+int32_t* emulatedBitsOf(const Product& p) {
+  return p.desc.emulation && p.desc.compute == CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT
+             ? stateOf<Emulation>(p.desc.emulation).bitCount
+             : nullptr;
+}
 
 }  // namespace
 
@@ -238,22 +323,28 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   Product p{};
   if (const cublasStatus_t status = productOf(desc, layoutA, layoutB, layoutC, layoutD, &p)) return status;
   const bool hasZeroBeta = p.desc.pointerMode == CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO;
-  if (!alpha || (!beta && !hasZeroBeta) || (algorithm && stateOf<Algorithm>(algorithm).id != 0))
+  if (!alpha || (!beta && !hasZeroBeta) || (algorithm && !isAlgorithm(stateOf<Algorithm>(algorithm).id)))
     return CUBLAS_STATUS_INVALID_VALUE;
-  if (p.isEmpty()) return CUBLAS_STATUS_SUCCESS;
+  if (!p.isGrouped() && p.isEmpty()) return CUBLAS_STATUS_SUCCESS;
   Operands operands{{}, {}, a, b, c, d};
   setScalars(p, alpha, beta, &operands);
-  const bool hasFactors = p.k() == 0 || (a && b);
+  const bool hasFactors = (!p.isGrouped() && p.k() == 0) || (a && b);
   if (!d || !hasFactors || (!c && !operands.beta.isHostZero()) || !Epilogue<float>::isComplete(p.desc, p.m()))
     return CUBLAS_STATUS_INVALID_VALUE;
-  if (p.a.type == CUDA_R_8I && !(isAligned(a, 4) && isAligned(b, 4))) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!isAlignedFor(p, operands)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (p.isGrouped()) return cublas::statusOf(libs::enqueue(stream, kName, [=] { run(p, operands); }));
   const auto sizeA = cublas::sizeOf(static_cast<cudaDataType>(p.a.type));
-  if (sizeA == 1 && p.a.type != CUDA_R_8I && !(isAligned(a, 16) && isAligned(b, 16) && isAligned(d, 16)))
-    return CUBLAS_STATUS_NOT_SUPPORTED;
   const cublas::Product sizes{CUBLAS_OP_N, CUBLAS_OP_N, p.m(), p.n(), p.k(), 1, 1, 1};
-  const bool isComplex = p.a.type == CUDA_C_32F || p.a.type == CUDA_C_64F;
+  const bool isComplex = p.desc.scaleType == CUDA_C_32F || p.desc.scaleType == CUDA_C_64F;
   const auto work = sizes.work(isComplex, sizeA, cublas::sizeOf(static_cast<cudaDataType>(p.d.type)), p.d.count);
-  return cublas::statusOf(libs::enqueue(stream, "cublasLt Matmul", [=] { run(p, operands); }, work));
+  int32_t* bits = emulatedBitsOf(p);
+  return cublas::statusOf(libs::enqueue(
+      stream, kName,
+      [=] {
+        run(p, operands);
+        if (bits) *bits = -1;
+      },
+      work));
 }
 
 }  // extern "C"

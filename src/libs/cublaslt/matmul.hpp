@@ -17,6 +17,8 @@ struct Product {
   int64_t n() const { return static_cast<int64_t>(d.columns); }
   int64_t k() const { return static_cast<int64_t>(desc.opA == CUBLAS_OP_N ? a.columns : a.rows); }
   bool isEmpty() const { return m() == 0 || n() == 0; }
+  /// Then the sizes are not known before the task.
+  bool isGrouped() const { return d.batchMode == CUBLASLT_BATCH_MODE_GROUPED; }
 };
 
 /// Null structures are INVALID_VALUE; then what supportOf() says.
@@ -27,6 +29,9 @@ cublasStatus_t productOf(cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cu
 /// orders and epilogues that the manual's tables for cublasLtMatmul do not have, ARCH_MISMATCH for eight-bit floats on
 /// a device without them.
 cublasStatus_t supportOf(const Product& product);
+
+/// Whether the matrices are as large as op(A) op(B) + C = D wants them, and the leading dimensions have room.
+bool areSizesRight(const Product& p);
 
 /// The combinations of the manual's table of types.
 bool areTypesSupported(int compute, int scale, uint32_t a, uint32_t b, uint32_t c, uint32_t d);
@@ -44,6 +49,9 @@ class Scalar {
     else
       place_ = place;
   }
+  /// One for each group, by an array of pointers.
+  Scalar(cudaDataType type, const void* const* places) : type_(type), places_(places) {}
+  Scalar ofGroup(int64_t group) const { return places_ ? Scalar(type_, places_[group], false, 0, 0) : *this; }
   bool isVector() const { return step_ != 0; }
   template <class I>
   I at(int64_t row, int64_t matrix) const {
@@ -52,11 +60,12 @@ class Scalar {
     return cublas::readAs<I>(type_, static_cast<const char*>(place_) + (row * step_ + matrix * stride_) * size);
   }
   /// Certainly 0, already at the call.
-  bool isHostZero() const { return !place_ && at<cublas::ComplexDouble>(0, 0) == 0.0; }
+  bool isHostZero() const { return !place_ && !places_ && at<cublas::ComplexDouble>(0, 0) == 0.0; }
 
  private:
   cudaDataType type_ = CUDA_R_32F;
   const void* place_ = nullptr;
+  const void* const* places_ = nullptr;
   int64_t step_ = 0, stride_ = 0;
   std::array<std::byte, 16> value_{};
 };

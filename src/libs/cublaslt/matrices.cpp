@@ -2,6 +2,7 @@
 #include "libs/cublaslt/matrices.hpp"
 
 #include <type_traits>
+#include <vector>
 
 namespace ordito::cublaslt {
 namespace {
@@ -14,7 +15,7 @@ void round(I value, E& to) {
   if constexpr (std::is_same_v<I, E>)
     to = value;
   else if constexpr (kIsComplex<E>)
-    to = E(converted<Real<E>>(value), 0);
+    to = converted<E>(value);
   else if constexpr (std::is_same_v<E, int8_t>)
     to = static_cast<int8_t>(std::lrint(std::clamp(converted<double>(value), -128.0, 127.0)));
   else if constexpr (std::is_same_v<E, int32_t>)
@@ -55,17 +56,30 @@ int64_t Matrix::place(int64_t row, int64_t column) const {
   }
   return 0;
 }
+cudaDataType elementOf(const Layout& layout) {
+  const auto type = static_cast<cudaDataType>(layout.type);
+  if (layout.planeOffset == 0) return type;
+  switch (type) {
+    case CUDA_C_16F: return CUDA_R_16F;
+    case CUDA_C_16BF: return CUDA_R_16BF;
+    case CUDA_C_32F: return CUDA_R_32F;
+    case CUDA_C_64F: return CUDA_R_64F;
+    default: return type;
+  }
+}
+
 char* Matrix::at(int64_t row, int64_t column) const {
   return static_cast<char*>(data) + place(row, column) * static_cast<int64_t>(sizeOf(type));
 }
 
 Matrix matrixOf(const Layout& layout, const void* data, int64_t i) {
   Matrix matrix{const_cast<void*>(data),
-                static_cast<cudaDataType>(layout.type),
+                elementOf(layout),
                 static_cast<cublasLtOrder_t>(layout.order),
                 static_cast<int64_t>(layout.rows),
                 static_cast<int64_t>(layout.columns),
-                layout.leading};
+                layout.leading,
+                layout.planeOffset};
   if (!data) return matrix;
   if (layout.batchMode == CUBLASLT_BATCH_MODE_POINTER_ARRAY)
     matrix.data = static_cast<void* const*>(data)[i];
@@ -87,8 +101,32 @@ bool hasRoom(const Layout& layout) {
   }
 }
 
+namespace {
+
+/// One plane of a complex matrix, as a real one.
+Matrix planeOf(Matrix matrix, bool isImaginary) {
+  if (isImaginary) matrix.data = static_cast<char*>(matrix.data) + matrix.plane;
+  matrix.plane = 0;
+  return matrix;
+}
+
+}  // namespace
+
 template <class I>
 void loadColumn(const Matrix& matrix, int64_t column, I* to) {
+  if constexpr (kIsComplex<I>) {
+    if (matrix.plane != 0) {
+      std::vector<Real<I>> real(static_cast<size_t>(matrix.rows)), imaginary(real.size());
+      loadColumn(planeOf(matrix, false), column, real.data());
+      loadColumn(planeOf(matrix, true), column, imaginary.data());
+      for (size_t i = 0; i < real.size(); ++i) to[i] = I(real[i], imaginary[i]);
+      return;
+    }
+  }
+  if (matrix.type == CUDA_C_8I) {  // only read
+    const auto* from = static_cast<const ComplexByte*>(matrix.data);
+    return forColumn(matrix, column, [&](int64_t row, int64_t place) { to[row] = converted<I>(widen(from[place])); });
+  }
   withElement(matrix.type, [&](auto element) {
     using E = decltype(element);
     const auto* from = static_cast<const E*>(matrix.data);
@@ -96,7 +134,26 @@ void loadColumn(const Matrix& matrix, int64_t column, I* to) {
   });
 }
 template <class I>
+I loadElement(const Matrix& matrix, int64_t row, int64_t column) {
+  const char* place = matrix.at(row, column);
+  if constexpr (kIsComplex<I>)
+    if (matrix.plane != 0)
+      return I(readAs<Real<I>>(matrix.type, place), readAs<Real<I>>(matrix.type, place + matrix.plane));
+  return readAs<I>(matrix.type, place);
+}
+template <class I>
 void storeColumn(const Matrix& matrix, int64_t column, const I* from) {
+  if constexpr (kIsComplex<I>) {
+    if (matrix.plane != 0) {
+      std::vector<Real<I>> part(static_cast<size_t>(matrix.rows));
+      for (const bool isImaginary : {false, true}) {
+        std::transform(from, from + matrix.rows, part.begin(),
+                       [&](const I& value) { return isImaginary ? value.imag() : value.real(); });
+        storeColumn(planeOf(matrix, isImaginary), column, part.data());
+      }
+      return;
+    }
+  }
   withElement(matrix.type, [&](auto element) {
     using E = decltype(element);
     auto* to = static_cast<E*>(matrix.data);
@@ -104,8 +161,9 @@ void storeColumn(const Matrix& matrix, int64_t column, const I* from) {
   });
 }
 
-#define INSTANTIATE(I)                                  \
-  template void loadColumn(const Matrix&, int64_t, I*); \
+#define INSTANTIATE(I)                                     \
+  template void loadColumn(const Matrix&, int64_t, I*);    \
+  template I loadElement(const Matrix&, int64_t, int64_t); \
   template void storeColumn(const Matrix&, int64_t, const I*);
 INSTANTIATE(Float)
 INSTANTIATE(Double)

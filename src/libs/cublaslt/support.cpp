@@ -4,14 +4,15 @@
 #include <algorithm>
 
 #include "cuda.h"
-#include "libs/cublaslt/matmul.hpp"
+#include "libs/cublaslt/groups.hpp"
 
 namespace ordito::cublaslt {
 namespace {
 
 bool isFloat8(uint32_t type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
 bool isHalf(uint32_t type) { return type == CUDA_R_16F || type == CUDA_R_16BF; }
-bool isComplex(uint32_t type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
+bool isHalfComplex(uint32_t type) { return type == CUDA_C_16F || type == CUDA_C_16BF; }
+bool isComplex(uint32_t type) { return type == CUDA_C_32F || type == CUDA_C_64F || isHalfComplex(type); }
 
 /// Of eight-bit floats; one factor at most has the smaller fraction.
 bool areFloat8TypesSupported(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
@@ -28,22 +29,29 @@ bool areFloatTypesSupported(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   return (a == CUDA_R_32F || a == CUDA_R_8I) && c == CUDA_R_32F;
 }
 
+bool areComplexTypesSupported(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  if (a != b || c != d) return false;
+  return isHalfComplex(a) ? c == a || c == CUDA_C_32F : (a == CUDA_C_32F || a == CUDA_C_8I) && c == CUDA_C_32F;
+}
+/// Real and imaginary parts lie apart in all matrices or in none; those of half precision have no other form.
+bool arePlanesSupported(const Product& p) {
+  for (const Layout* layout : {&p.a, &p.b, &p.c, &p.d}) {
+    const bool isPlanar = layout->planeOffset != 0;
+    if (isPlanar != (p.d.planeOffset != 0) || (isPlanar ? !isComplex(layout->type) : isHalfComplex(layout->type)))
+      return false;
+  }
+  return true;
+}
+
 /// Whether the matrix is stored as op's operand of that size.
 bool hasShape(const Layout& layout, int op, int64_t rows, int64_t columns) {
   if (op != CUBLAS_OP_N) std::swap(rows, columns);
   return static_cast<int64_t>(layout.rows) == rows && static_cast<int64_t>(layout.columns) == columns;
 }
 
-bool areSizesRight(const Product& p) {
-  const int64_t largest = 0x7fffffff;
-  for (const Layout* layout : {&p.a, &p.b, &p.c, &p.d}) {
-    const bool isSmall = layout->rows <= largest && layout->columns <= largest && layout->leading <= largest;
-    if (layout->count < 1 || layout->count != p.d.count || !isSmall || !hasRoom(*layout)) return false;
-  }
+bool areOperationsRight(const MatmulDesc& desc) {
   const auto isOperation = [](int op) { return op >= CUBLAS_OP_N && op <= CUBLAS_OP_C; };
-  if (!isOperation(p.desc.opA) || !isOperation(p.desc.opB)) return false;
-  return hasShape(p.a, p.desc.opA, p.m(), p.k()) && hasShape(p.b, p.desc.opB, p.k(), p.n()) &&
-         hasShape(p.c, CUBLAS_OP_N, p.m(), p.n());
+  return isOperation(desc.opA) && isOperation(desc.opB);
 }
 
 bool isEpilogueSupported(const Product& p) {
@@ -69,13 +77,22 @@ bool isEpilogueSupported(const Product& p) {
   }
 }
 
-/// One factor for a matrix, or (of A and B) one for each row of the product and one for each column.
-bool areScalesSupported(const MatmulDesc& desc) {
-  const auto isOuter = [](int mode) { return mode == CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F; };
+/// One factor for a matrix, or (of A and B) one for each row of the product and one for each column, one for each 128
+/// elements or block of them (not for blocks in both), or one for each matrix of a group.
+bool areScalesSupported(const Product& p) {
+  const MatmulDesc& desc = p.desc;
   const auto isOne = [](int mode) { return mode == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F; };
-  return isOuter(desc.scaleModeA) == isOuter(desc.scaleModeB) && (isOuter(desc.scaleModeA) || isOne(desc.scaleModeA)) &&
-         (isOuter(desc.scaleModeB) || isOne(desc.scaleModeB)) && isOne(desc.scaleModeC) && isOne(desc.scaleModeD) &&
-         isOne(desc.scaleModeAux) && !desc.outScaleD;
+  if (!isOne(desc.scaleModeC) || !isOne(desc.scaleModeD) || !isOne(desc.scaleModeAux) || desc.outScaleD) return false;
+  const int a = desc.scaleModeA, b = desc.scaleModeB;
+  if (areBlocks(a) || areBlocks(b)) {
+    const bool isSquare =
+        a == CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F && b == CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
+    return areBlocks(a) && areBlocks(b) && !isSquare && isFloat8(p.a.type);
+  }
+  const auto isOnly = [&](int mode) { return a == mode && b == mode; };
+  return isOnly(CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F) ||
+         (isOnly(CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F) && !p.isGrouped()) ||
+         (isOnly(CUBLASLT_MATMUL_MATRIX_SCALE_PER_BATCH_SCALAR_32F) && p.isGrouped());
 }
 
 /// 10 times the major number and the minor one; 0 if there is no device.
@@ -92,7 +109,9 @@ int computeCapability() {
 cublasStatus_t float8Support(const Product& p) {
   const int capability = computeCapability();
   if (capability < 89) return CUBLAS_STATUS_ARCH_MISMATCH;
+  if (capability < 90 && (p.isGrouped() || areBlocks(p.desc.scaleModeA))) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (capability < 100 && (p.desc.opA == CUBLAS_OP_N || p.desc.opB != CUBLAS_OP_N)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (p.isGrouped()) return CUBLAS_STATUS_SUCCESS;
   for (const Layout* layout : {&p.a, &p.b, &p.c, &p.d}) {
     const auto size = static_cast<int64_t>(cublas::sizeOf(static_cast<cudaDataType>(layout->type)));
     if (layout->order != CUBLASLT_ORDER_COL || layout->leading * size % 16 != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -102,6 +121,16 @@ cublasStatus_t float8Support(const Product& p) {
 
 }  // namespace
 
+bool areSizesRight(const Product& p) {
+  const int64_t largest = 0x7fffffff;
+  for (const Layout* layout : {&p.a, &p.b, &p.c, &p.d}) {
+    const bool isSmall = layout->rows <= largest && layout->columns <= largest && layout->leading <= largest;
+    if (layout->count < 1 || layout->count != p.d.count || !isSmall || !hasRoom(*layout)) return false;
+  }
+  return hasShape(p.a, p.desc.opA, p.m(), p.k()) && hasShape(p.b, p.desc.opB, p.k(), p.n()) &&
+         hasShape(p.c, CUBLAS_OP_N, p.m(), p.n());
+}
+
 bool areTypesSupported(int compute, int scale, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   const auto areAll = [&](uint32_t type) { return a == type && b == type && c == type && d == type; };
   switch (compute) {
@@ -109,6 +138,7 @@ bool areTypesSupported(int compute, int scale, uint32_t a, uint32_t b, uint32_t 
     case CUBLAS_COMPUTE_16F_PEDANTIC: return scale == CUDA_R_16F && areAll(CUDA_R_16F);
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
+    case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
       return (scale == CUDA_R_64F || scale == CUDA_C_64F) && areAll(static_cast<uint32_t>(scale));
     case CUBLAS_COMPUTE_32I:
     case CUBLAS_COMPUTE_32I_PEDANTIC: {
@@ -121,7 +151,7 @@ bool areTypesSupported(int compute, int scale, uint32_t a, uint32_t b, uint32_t 
     case CUBLAS_COMPUTE_32F_FAST_16BF:
     case CUBLAS_COMPUTE_32F_FAST_TF32:
     case CUBLAS_COMPUTE_32F_EMULATED_16BFX9:
-      if (scale == CUDA_C_32F) return areAll(CUDA_C_32F);
+      if (scale == CUDA_C_32F) return areComplexTypesSupported(a, b, c, d);
       return scale == CUDA_R_32F && areFloatTypesSupported(a, b, c, d);
     default: return false;
   }
@@ -129,16 +159,22 @@ bool areTypesSupported(int compute, int scale, uint32_t a, uint32_t b, uint32_t 
 
 cublasStatus_t supportOf(const Product& p) {
   const MatmulDesc& desc = p.desc;
-  if (!areSizesRight(p) || desc.pointerMode < CUBLASLT_POINTER_MODE_HOST ||
+  if (!areOperationsRight(desc) || (!p.isGrouped() && !areSizesRight(p)) ||
+      desc.pointerMode < CUBLASLT_POINTER_MODE_HOST ||
       desc.pointerMode > CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (!areTypesSupported(desc.compute, desc.scaleType, p.a.type, p.b.type, p.c.type, p.d.type) ||
       desc.opC != CUBLAS_OP_N || desc.fill != CUBLAS_FILL_MODE_FULL || !isEpilogueSupported(p) ||
-      !areScalesSupported(desc))
+      !areScalesSupported(p) || !arePlanesSupported(p))
     return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (p.isGrouped()) {
+    if (const cublasStatus_t status = groupsSupport(p)) return status;
+  } else if (desc.alphaStride != 0 || desc.betaStride != 0) {
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
   // Words of four.
   const bool areWords = p.a.leading % 4 == 0 && p.b.leading % 4 == 0;
-  if (p.a.type == CUDA_R_8I && !areWords) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (p.a.type == CUDA_R_8I && !p.isGrouped() && !areWords) return CUBLAS_STATUS_NOT_SUPPORTED;
   return isFloat8(p.a.type) ? float8Support(p) : CUBLAS_STATUS_SUCCESS;
 }
 

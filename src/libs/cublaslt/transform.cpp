@@ -21,7 +21,7 @@ void addColumn(const Matrix& matrix, int op, int64_t column, I factor, std::vect
   if (op != CUBLAS_OP_N) {
     // A row of the matrix, element by element, as a column.
     for (size_t i = 0; i < sums.size(); ++i) {
-      I value = cublas::readAs<I>(matrix.type, matrix.at(column, static_cast<int64_t>(i)));
+      I value = loadElement<I>(matrix, column, static_cast<int64_t>(i));
       if constexpr (cublas::kIsComplex<I>)
         if (op == CUBLAS_OP_C) value = std::conj(value);
       sums[i] += factor * value;
@@ -64,8 +64,9 @@ cublasStatus_t check(const Layout& layout, int op, const Layout& c) {
   if (op < CUBLAS_OP_N || op > CUBLAS_OP_C || !hasRoom(layout) || layout.count != c.count ||
       layout.rows != (isTurned ? c.columns : c.rows) || layout.columns != (isTurned ? c.rows : c.columns))
     return CUBLAS_STATUS_INVALID_VALUE;
-  return cublas::sizeOf(static_cast<cudaDataType>(layout.type)) == 0 ? CUBLAS_STATUS_NOT_SUPPORTED
-                                                                     : CUBLAS_STATUS_SUCCESS;
+  return layout.batchMode == CUBLASLT_BATCH_MODE_GROUPED || cublas::sizeOf(elementOf(layout)) == 0
+             ? CUBLAS_STATUS_NOT_SUPPORTED
+             : CUBLAS_STATUS_SUCCESS;
 }
 
 bool isScaleType(int type) {
