@@ -27,10 +27,9 @@ struct cublasContext {
 
 namespace ordito::cublas {
 
+/// What cannot be launched is said to have failed: a stream that is gone, a task that met a fault.
 inline cublasStatus_t statusOf(CUresult result) {
-  if (result == CUDA_SUCCESS) return CUBLAS_STATUS_SUCCESS;
-  return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ? CUBLAS_STATUS_INVALID_VALUE
-                                                                                     : CUBLAS_STATUS_EXECUTION_FAILED;
+  return result == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 /// A scalar argument: copied at the call if it is the host's, read in the task if it is the device's.
