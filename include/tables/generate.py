@@ -15,6 +15,7 @@ more lines and no name is written twice. `#` opens a comment; a line that begins
                                 members as in C, or on the lines that follow; without members only declared
     handle NAME TAG             typedef struct TAG* NAME
     alias NAME TYPE             typedef TYPE NAME
+    complex NAME TYPE           an array of two, or C's own complex type in C that included complex.h before (FFTW's rule)
     callback TYPE NAME(TYPES)   a pointer to a function
     function TYPE NAME(TYPES)   a type of functions
     call TYPE NAME(TYPES)       a function that the library has
@@ -31,6 +32,7 @@ import sys
 
 
 PER_THREAD = "#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)"
+C_COMPLEX = "#if !defined(__cplusplus) && defined(_Complex_I) && defined(complex) && defined(I)"
 
 
 class TableError(Exception):
@@ -145,6 +147,9 @@ class Table:
         elif kind == "alias":
             name, _, type_ = rest.partition(" ")
             header.lines.append(f"typedef {type_} {name};")
+        elif kind == "complex":
+            header.lines += [C_COMPLEX, f"typedef {words[1]} _Complex {words[0]};", "#else",
+                             f"typedef {words[1]} {words[0]}[2];", "#endif"]
         elif kind in ("callback", "function"):
             header.lines.append(declared(kind, rest))
         elif kind in ("call", "refuse"):

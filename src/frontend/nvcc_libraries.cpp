@@ -13,9 +13,9 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Libraries of the CUDA toolkit that programs ask for by name and that Ordito may not have.
-constexpr std::array kToolkitLibraries = {"cublas",   "cublasLt", "cufft", "cufftw", "curand",   "cusolver",
-                                          "cusparse", "cudnn",    "nvrtc", "nppc",   "nppi",     "npps",
-                                          "nvjpeg",   "cupti",    "nccl",  "nvml",   "nvidia-ml"};
+constexpr std::array kToolkitLibraries = {
+    "cublas", "cublasLt", "cufft",  "cufftw", "curand", "cusolver", "cusparse",  "cudnn",      "nvrtc", "nppc",
+    "nppi",   "npps",     "nvjpeg", "cupti",  "nccl",   "nvml",     "nvidia-ml", "cusolverMg", "nvblas"};
 
 /// The device runtime is part of the runtime.
 bool isRuntime(const std::string& library) {

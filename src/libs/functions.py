@@ -24,6 +24,7 @@ LIBRARIES = (
     ("cuSOLVER", "tables/cusolver.table", "cusolverDn|cusolver", ("cusolver",), ("cusolver",)),
     ("cuSOLVER, sparse", "tables/cusolverSp.table", "cusolverSp|cusolverRf", ("cusolver",), ()),
     ("cuFFT", "tables/cufft.table", "cufft", ("cufft",), ("cufft", "cufft_callbacks")),
+    ("cuFFTW", "tables/cufftw.table", "fftw", ("cufftw",), ("cufftw",)),
     ("cuRAND", "curand.h", "curand", (), ("random", "quasirandom", "mtgp32", "captured_random")),
     ("cuDNN", "tables/cudnn.table", "cudnn", ("cudnn",), ("cudnn",)),
     ("NPP", "tables/npp.table", "npp", ("npp",), ("npp",)),
