@@ -30,7 +30,11 @@ struct __half2_raw {
 };
 
 typedef _Float16 ordito_f16;
+#ifdef __clang__
 typedef _Float16 ordito_f16x2 __attribute__((ext_vector_type(2)));
+#else
+typedef _Float16 ordito_f16x2 __attribute__((vector_size(4)));
+#endif
 
 namespace ordito_detail {
 #if defined(__CUDA_ARCH__)

@@ -3,6 +3,9 @@
 // a transform leaves behind (..._INPLACE_SHUFFLED); of one dimension a piece in both. All parts are memory of the
 // process, so a transform gathers them, is done as with one GPU, and parts its result.
 //
+// Streams of other GPUs know nothing of the handle's: a call waits for what they have to do, and returns when it is
+// done.
+//
 // cuFFT API, "Multiple GPU Data Organization": earlier GPUs hold one more where a size does not divide.
 #include <algorithm>
 #include <cstring>
@@ -116,6 +119,30 @@ int otherFormat(int format) {
   return format == CUFFT_XT_FORMAT_INPLACE ? CUFFT_XT_FORMAT_INPLACE_SHUFFLED : CUFFT_XT_FORMAT_INPLACE;
 }
 
+/// Waits for the legacy streams of the plan's GPUs, and so for their blocking ones.
+CUresult awaitGpus(const std::vector<int>& devices) {
+  for (const int device : devices) {
+    CUcontext context = nullptr;
+    if (const CUresult failed = cuDevicePrimaryCtxRetain(&context, device)) return failed;
+    CUresult result = cuCtxPushCurrent(context);
+    if (result == CUDA_SUCCESS) {
+      result = cuStreamSynchronize(nullptr);
+      cuCtxPopCurrent(nullptr);
+    }
+    cuDevicePrimaryCtxRelease(device);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Runs the task in the handle's stream; between what the GPUs did before and will do, if it is not captured.
+CUresult runAlone(const Handle& handle, const char* name, std::function<void()> task, libs::Work work = {}) {
+  if (libs::isCaptured(handle.stream)) return libs::enqueue(handle.stream, name, std::move(task), work);
+  if (const CUresult failed = awaitGpus(handle.devices)) return failed;
+  const CUresult queued = libs::enqueue(handle.stream, name, std::move(task), work);
+  return queued == CUDA_SUCCESS ? libs::await(handle.stream) : queued;
+}
+
 /// `form`: what the function's name says; none: whatever the plan is for.
 cufftResult executeSeveral(cufftHandle number, cudaLibXtDesc* input, cudaLibXtDesc* output, int direction,
                            std::optional<Form> form, Precision precision) {
@@ -131,15 +158,14 @@ cufftResult executeSeveral(cufftHandle number, cudaLibXtDesc* input, cudaLibXtDe
   output->subFormat = otherFormat(input->subFormat);
   const Distribution to = distributionOf(what, *output);
   for (int i = 0; i < output->descriptor->nGPUs; ++i) output->descriptor->size[i] = static_cast<size_t>(to.bytes(i));
-  return statusOf(libs::enqueue(handle.stream, "cufftXtExecDescriptor",
-                                [plan = handle.plan, from, to, source = partsOf(*input), target = partsOf(*output),
-                                 isInverse = direction == CUFFT_INVERSE] {
-                                  std::vector<char> whole(wholeBytes(from.box));
-                                  gather(from, source, whole.data());
-                                  plan->transform(whole.data(), whole.data(), isInverse);
-                                  scatter(whole.data(), to, target);
-                                },
-                                {what.operations(), what.bytes()}));
+  const auto task = [plan = handle.plan, from, to, source = partsOf(*input), target = partsOf(*output),
+                     isInverse = direction == CUFFT_INVERSE] {
+    std::vector<char> whole(wholeBytes(from.box));
+    gather(from, source, whole.data());
+    plan->transform(whole.data(), whole.data(), isInverse);
+    scatter(whole.data(), to, target);
+  };
+  return statusOf(runAlone(handle, "cufftXtExecDescriptor", task, {what.operations(), what.bytes()}));
 }
 
 }  // namespace
@@ -191,7 +217,7 @@ cufftResult cufftXtMalloc(cufftHandle plan, cudaLibXtDesc** data, cufftXtSubForm
     owned->data[i] = reinterpret_cast<void*>(memory);
     owned->size[i] = static_cast<size_t>(natural.bytes(i));
   }
-  owned.release();
+  made->descriptor = owned.release();
   *data = made.release();
   return CUFFT_SUCCESS;
 }
@@ -214,9 +240,8 @@ cufftResult cufftXtMemcpy(cufftHandle plan, void* to, void* from, cufftXtCopyTyp
   if (!to || !from || (toDevice && !isDescriptor(target)) || (fromDevice && !isDescriptor(source)))
     return CUFFT_INVALID_VALUE;
   if (type == CUFFT_COPY_DEVICE_TO_DEVICE) target->subFormat = CUFFT_XT_FORMAT_INPLACE;
-  const CUresult result = ordito::libs::enqueue(
-      handle.stream, "cufftXtMemcpy", [=, plan = handle.plan] { copyParts(plan->description(), to, from, type); });
-  return statusOf(result != CUDA_SUCCESS ? result : ordito::libs::await(handle.stream));
+  return statusOf(
+      runAlone(handle, "cufftXtMemcpy", [=, plan = handle.plan] { copyParts(plan->description(), to, from, type); }));
 }
 
 cufftResult cufftXtExecDescriptor(cufftHandle plan, cudaLibXtDesc* input, cudaLibXtDesc* output, int direction) {

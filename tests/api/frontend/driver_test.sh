@@ -88,6 +88,7 @@ expect "another toolkit's folder" nvcc -shared c.c -Lothertoolkit -lcudart -lcud
 refuse "cusolverMg" nvcc -shared c.c -Lothertoolkit -lcusolverMg
 printf '#include <complex.h>\n#include <cufftw.h>\nint main(void) { fftw_complex x = 1 + 2 * I; return cimag(x) != 2; }\n' > fourier.c
 expect "FFTW's numbers are C's own" sh -c "\"$ordito\" nvcc fourier.c -lcufftw -o fourier && ./fourier"
+expect 'static names' nvcc -shared c.c -lcublas_static -lcublasLt_static -lcufft_static -lculibos -o c4.so
 expect 'NVTX by name' nvcc -shared c.c -lnvToolsExt -o c3.so
 echo '__device__ int unit() { return 1; }' > unit.cu
 expect 'units of device code' sh -c "\"$ordito\" nvcc -dc unit.cu && \"$ordito\" nvcc -lib unit.o -o libunit.a && \"$ordito\" nvcc -dlink c.o libunit.a -o asks.o && grep -q __ordito_unit_ asks.o"

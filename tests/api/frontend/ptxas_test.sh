@@ -44,5 +44,10 @@ expect 'status 255 for a wrong operand' sh -c "'$tools/ptxas' types.ptx -o w.cub
 expect 'nothing written then' test ! -e w.cubin
 expect 'status 255 without a file' sh -c "'$tools/ptxas' none.ptx -o w.cubin 2> text; test \$? = 255 && grep -q 'none.ptx' text"
 
+printf 'abcdefghij' > bytes
+expect 'a file as a C array' sh -c "'$tools/bin2c' --name text bytes > text.h && printf '#include <string.h>\n#include \"text.h\"\nint main(void) { return sizeof text != 10 || memcmp(text, \"abcdefghij\", 10); }' > text.c && cc text.c -o text && ./text"
+expect 'wide elements, bytes behind' sh -c "'$tools/bin2c' -n=wide -t longlong --padd 0 --const --length bytes | tr -d '\n' | grep -q 'wide_length = 11ULL;const unsigned long long wide\[\] = {0x6867666564636261ULL,0x0000000000006a69ULL}'"
+expect 'no such file' sh -c "! '$tools/bin2c' nothere"
+
 [ $failures -eq 0 ] && echo "all as expected"
 exit $failures

@@ -61,6 +61,10 @@ static void pitched() {
   for (size_t y = 0; y < height; ++y) EXPECT(std::memcmp(in[y], out[y], width) == 0);
   EXPECT_ERROR(cudaErrorInvalidPitchValue,
                cudaMemcpy2D(device, width - 1, in, width, width, height, cudaMemcpyHostToDevice));
+  // One row needs no pitch.
+  EXPECT_OK(cudaMemcpy2D(device, pitch, in[3], 1, width, 1, cudaMemcpyHostToDevice));
+  EXPECT_OK(cudaMemcpy2D(out[0], 0, device, 8, width, 1, cudaMemcpyDeviceToHost));
+  EXPECT(std::memcmp(in[3], out[0], width) == 0);
   EXPECT_OK(cudaFree(device));
 }
 
