@@ -91,6 +91,7 @@ struct Instruction {
 struct SourceLocation {
   uint32_t file = 0;  // index into Module::files
   uint32_t line = 0;
+  uint32_t column = 0;  // 0 = unknown
   bool operator==(const SourceLocation&) const = default;
 };
 

@@ -185,7 +185,7 @@ void Parser::locDirective() {
     }
   }
   fileAt_[place] = file;
-  location_ = {file, place.line};
+  location_ = {file, place.line, place.column};
 }
 
 /// A file seen through a call is a file of its own, named "a.cu:20 > b.cuh", outermost call first. The call itself may

@@ -162,9 +162,9 @@ class Parser {
   Names names_;
   std::vector<Token> addresses_;  // names in the relocations of the variable being parsed
   std::vector<PendingInitialiser> pendingInitialisers_;
-  std::unordered_map<uint64_t, uint32_t> files_;          // number in .file -> index in Module::files
-  std::unordered_map<uint64_t, uint32_t> locations_;      // file index << 32 | line -> index in Module::locations
-  std::unordered_map<std::string_view, Opcode> opcodes_;  // spelling -> what it was found to be
+  std::unordered_map<uint64_t, uint32_t> files_;           // number in .file -> index in Module::files
+  std::map<std::array<uint32_t, 3>, uint32_t> locations_;  // file, line, column -> index in Module::locations
+  std::unordered_map<std::string_view, Opcode> opcodes_;   // spelling -> what it was found to be
   struct InlinedFile {
     uint32_t index = 0, file = 0, callFile = 0, callLine = 0;
   };

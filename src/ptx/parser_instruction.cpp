@@ -64,7 +64,7 @@ void Parser::instruction(const Token& mnemonic, Guard guard) {
 /// A place of the source gets its number when an instruction first comes from it.
 uint32_t Parser::locationIndex() {
   if (location_ == SourceLocation{}) return 0;
-  uint64_t key = uint64_t{location_.file} << 32 | location_.line;
+  const std::array key{location_.file, location_.line, location_.column};
   auto [found, isNew] = locations_.try_emplace(key, static_cast<uint32_t>(module_.locations.size()));
   if (isNew) module_.locations.push_back(location_);
   return found->second;

@@ -177,7 +177,8 @@ class Printer {
       labelsBefore(k);
       if (i.location != location) {
         location = i.location;
-        put("\t.loc {} {} 0\n", module_.locations[location].file + 1, module_.locations[location].line);
+        const SourceLocation& at = module_.locations[location];
+        put("\t.loc {} {} {}\n", at.file + 1, at.line, at.column);
       }
       put("\t");
       instruction(f, i);

@@ -28,6 +28,13 @@ std::optional<SourceLocation> locationIn(const Module& module, const Function& f
   return std::nullopt;
 }
 
+std::optional<SourceLocation> locationOf(const Module& module, const Function& first, uint32_t ptxLine) {
+  auto found = locationIn(module, first, ptxLine);
+  for (size_t f = 0; !found && f < module.functions.size(); ++f)
+    found = locationIn(module, module.functions[f], ptxLine);
+  return found;
+}
+
 Located instructionIn(const Function& function, uint32_t ptxLine) {
   for (const Instruction& i : function.instructions)
     if (i.line == ptxLine) return {&function, &i};
@@ -43,10 +50,13 @@ Located instructionAt(const Module& module, const Function& first, uint32_t ptxL
 }
 
 std::string sourceOf(const Module& module, const Function& first, uint32_t ptxLine) {
-  auto found = locationIn(module, first, ptxLine);
-  for (size_t f = 0; !found && f < module.functions.size(); ++f)
-    found = locationIn(module, module.functions[f], ptxLine);
+  const auto found = locationOf(module, first, ptxLine);
   return found ? fmt::format("{}:{}", shortened(module.files[found->file]), found->line) : "";
+}
+
+uint32_t columnOf(const Module& module, const Function& first, uint32_t ptxLine) {
+  const auto found = locationOf(module, first, ptxLine);
+  return found ? found->column : 0;
 }
 
 std::string withSources(const Module& module, const Function& first, const std::string& text) {

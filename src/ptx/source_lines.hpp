@@ -11,6 +11,9 @@ namespace ordito::ptx {
 /// that were linked have lines of the same number: those of `first` come first.
 std::string sourceOf(const Module& module, const Function& first, uint32_t ptxLine);
 
+/// The column that belongs to it; 0 if nobody says.
+uint32_t columnOf(const Module& module, const Function& first, uint32_t ptxLine);
+
 /// An instruction and the function that it stands in.
 struct Located {
   const Function* function = nullptr;
