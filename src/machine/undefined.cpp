@@ -99,7 +99,7 @@ void UndefinedMemory::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   for (uint64_t done = 0; done < bytes;) {
     const auto count = static_cast<uint32_t>(std::min<uint64_t>(bytes - done, 64));
     const uint64_t at = isBackwards ? bytes - done - count : done;
-    writeUnlocked(to + at, count, atUnlocked(from + at, count), kMany);
+    writeUnlocked(to + at, count, atUnlocked(from + at, count), widestUnlocked(from + at, count));
     done += count;
   }
 }
@@ -151,6 +151,10 @@ bool UndefinedMemory::isDefined(uint64_t address, uint64_t bytes) const {
 
 uint32_t UndefinedMemory::widestWrite(uint64_t address, uint64_t bytes) const {
   Lock lock(mutex_);
+  return widestUnlocked(address, bytes);
+}
+
+uint32_t UndefinedMemory::widestUnlocked(uint64_t address, uint64_t bytes) const {
   uint32_t widest = 0;
   for (uint64_t page = address / kPage; page * kPage < address + bytes; ++page)
     if (const auto it = pages_.find(page); it != pages_.end() && it->second)

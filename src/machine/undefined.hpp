@@ -23,10 +23,8 @@ class UndefinedMemory {
   struct Run {
     uint64_t offset = 0, bytes = 0;
   };
-  /// Stands for writers of many bytes: copies and fills.
-  static constexpr uint32_t kMany = 255;
-
-  void define(uint64_t address, uint64_t bytes, uint32_t width = kMany);
+  /// `width`: of each write, 0 if that is not known, as of copies and fills.
+  void define(uint64_t address, uint64_t bytes, uint32_t width = 0);
   void undefine(uint64_t address, uint64_t bytes);
   void copy(uint64_t to, uint64_t from, uint64_t bytes);
   /// At most 64 bytes.
@@ -49,6 +47,7 @@ class UndefinedMemory {
   };
   Page* pageToChange(uint64_t number, bool makesOne);
   UndefinedBytes atUnlocked(uint64_t address, uint32_t bytes) const;
+  uint32_t widestUnlocked(uint64_t address, uint64_t bytes) const;
   void writeUnlocked(uint64_t address, uint32_t bytes, UndefinedBytes undefined, uint32_t width);
   template <class Change>
   void changeUnlocked(uint64_t address, uint64_t bytes, const Change& change, UndefinedBytes undefined, uint32_t width);
