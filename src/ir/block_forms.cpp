@@ -103,12 +103,7 @@ GuardOperands guardOperands(const ptx::Instruction& i) {
 
 BlockForms::BlockForms(const Function& f, const LaunchNumbers& launch)
     : f_(f), launch_(launch), forms_(f.values.size()), varying_(f.blocks.size(), 0), joins_(f.blocks.size(), 0) {
-  Graph backwards = controlFlow(f).reversed();
-  const auto end = static_cast<uint32_t>(backwards.size());
-  backwards.successors.emplace_back();  // where all threads end
-  for (BlockId b = 0; b < f.blocks.size(); ++b)
-    if (f.blocks[b].end.targetCount() == 0) backwards.edge(end, b);
-  postDominator_ = immediateDominators(backwards, end);
+  postDominator_ = immediatePostDominators(f);
   for (bool changes = true; changes;) {
     changes = false;
     for (BlockId b = 0; b < f.blocks.size(); ++b) changes |= visit(b);

@@ -294,6 +294,15 @@ Graph controlFlow(const Function& f) {
   return g;
 }
 
+std::vector<uint32_t> immediatePostDominators(const Function& f) {
+  Graph backwards = controlFlow(f).reversed();
+  const auto end = static_cast<uint32_t>(backwards.size());
+  backwards.successors.emplace_back();
+  for (BlockId b = 0; b < f.blocks.size(); ++b)
+    if (f.blocks[b].end.targetCount() == 0) backwards.edge(end, b);
+  return immediateDominators(backwards, end);
+}
+
 void fillPredecessors(Function& f) {
   for (Block& block : f.blocks) block.predecessors.clear();
   for (BlockId b = 0; b < f.blocks.size(); ++b)

@@ -132,6 +132,8 @@ void forEachUse(TerminatorT& end, F&& f)
 
 /// The graph of the blocks.
 Graph controlFlow(const Function& function);
+/// Of each block; where all threads end is a node behind the last block. kNoNode: no way leads there.
+std::vector<uint32_t> immediatePostDominators(const Function& function);
 
 /// Fills Block::predecessors from the blocks' ends.
 void fillPredecessors(Function& function);
