@@ -74,11 +74,17 @@ uint64_t Executor::mbarrier(size_t address, F change) {
   return changeMbarrier(locate(address, 8, {AccessKind::Mbarrier}), change);
 }
 
-template <class F>
-uint64_t Executor::changeMbarrier(const Place& place, F change) {
+const Executor::Place& Executor::placeOfMbarrier(const Place& place) {
   if (place.space != Space::Shared)
     fault(machine::FaultKind::IllegalAddress, place.address, "an mbarrier must lie in shared memory");
   touch(machine::AccessKind::Mbarrier, place, 8);
+  return place;
+}
+
+template <class F>
+uint64_t Executor::changeMbarrier(const Place& at, F change) {
+  const Place& place = placeOfMbarrier(at);
+  ++block.frame.phaseSteps;
   const uint64_t old = load(place, 8).lo;
   Mbarrier barrier(old);
   change(barrier);
@@ -181,23 +187,22 @@ void Executor::CpAsyncMbarrierArrive() {
   });
 }
 
-/// True when the phase that `state` belongs to is over.
-void Executor::mbarrierTest() {
-  uint64_t now = 0;
-  mbarrier(1, [&](Mbarrier& b) { now = b.phase; });
-  const bool isOver = Mbarrier(read(2, Type::b64)).phase != now;
+uint64_t Executor::mbarrierPhase() {
+  const Place place = placeOfMbarrier(locate(1, 8, {AccessKind::Mbarrier}));
+  return Mbarrier(load(place, 8).lo).phase;
+}
+
+void Executor::mbarrierTested(bool isOver) {
+  block.frame.phaseSteps += isOver;
   if (isOver) raiseMbarrier(SyncKind::MbarrierPassed, 1, 0);
   writePredicate(0, isOver);
 }
 
+/// True when the phase that `state` belongs to is over.
+void Executor::mbarrierTest() { mbarrierTested(Mbarrier(read(2, Type::b64)).phase != mbarrierPhase()); }
+
 /// True when the phase of that parity is over, that is when the current one has the other.
-void Executor::mbarrierTestParity() {
-  uint64_t now = 0;
-  mbarrier(1, [&](Mbarrier& b) { now = b.phase; });
-  const bool isOver = (now & 1) != (read(2, Type::u32) & 1);
-  if (isOver) raiseMbarrier(SyncKind::MbarrierPassed, 1, 0);
-  writePredicate(0, isOver);
-}
+void Executor::mbarrierTestParity() { mbarrierTested((mbarrierPhase() & 1) != (read(2, Type::u32) & 1)); }
 
 void Executor::MbarrierTestWait() { mbarrierTest(); }
 void Executor::MbarrierTryWait() { mbarrierTest(); }

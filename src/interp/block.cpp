@@ -30,21 +30,33 @@ constexpr uint32_t kLookWeight = 50;    // of such branches, one behind a look a
 constexpr int kLookSteps = 100;         // and for so many steps of the warp's turn
 constexpr uint32_t kFocusSteps = 1000;  // what a lane that waited gets
 constexpr int kIdleRounds = 3;          // in which a block only waits, before it is suspended
+/// So long all threads of a block may wait for mbarriers in vain; loops with a limit come to it in that time.
+constexpr std::chrono::seconds kPhasePatience{3};
 /// A loop may wait for a plain load, which does not look like waiting: a block that changes nothing for so long lets
 /// others run too.
 constexpr std::chrono::milliseconds kLongestIdleness{500};
 
+bool testsPhase(isa::Op op) {
+  return op == isa::Op::MbarrierTestWait || op == isa::Op::MbarrierTestParity || op == isa::Op::MbarrierTryWait ||
+         op == isa::Op::MbarrierTryParity;
+}
+
+bool touchesMemory(const ptx::Instruction& i) {
+  switch (i.info().effect) {
+    case isa::Effect::Load: return isa::spaceOf(i.mods) != ptx::Space::Param;
+    case isa::Effect::Store:
+    case isa::Effect::Atomic: return true;
+    default: return false;
+  }
+}
+
 /// Does it read what a thread may be waiting for?
 bool looksForOthers(const ptx::Instruction* i) {
   using isa::ModifierKind;
-  if (!i) return false;
+  if (!i || testsPhase(i->op)) return i != nullptr;
   switch (i->op) {
     case isa::Op::AtomCas:
-    case isa::Op::AtomCas128:
-    case isa::Op::MbarrierTestWait:
-    case isa::Op::MbarrierTestParity:
-    case isa::Op::MbarrierTryWait:
-    case isa::Op::MbarrierTryParity: return true;
+    case isa::Op::AtomCas128: return true;
     case isa::Op::Atom: return i->mods.name(ModifierKind::AtomOp) == "exch";
     case isa::Op::Ld: return i->has(ModifierKind::Semantics) && i->mods.name(ModifierKind::Semantics) != "weak";
     default: return false;
@@ -110,6 +122,8 @@ machine::BlockStatus Block::run() {
     }
     if (!progress && !hasChanged) reportDeadlock();
     const auto now = Clock::now();
+    if (hasChanged || !onlyTestsPhases()) stuckSince = now;
+    if (!program.isReplay && now > stuckSince + kPhasePatience) reportDeadlock();
     if (program.isReplay && now > start + kReplayTime) giveUp();
     if (hasChanged) changed = now;
     idleRounds = hasChanged || !onlyWaits() ? 0 : idleRounds + 1;
@@ -142,6 +156,14 @@ bool Block::onlyWaits() const {
                      [](const Warp& warp) { return warp.looked || !warp.lanesIn(Thread::State::Ready); });
 }
 
+/// Do all that could go on wait for phases of mbarriers, which nobody else can end, and has none of them gone on?
+bool Block::onlyTestsPhases() {
+  const bool hasStepped = std::exchange(phaseSteps, frame.phaseSteps) != frame.phaseSteps;
+  return !hasStepped && std::ranges::all_of(warps, [](const Warp& warp) {
+    return (warp.lanesIn(Thread::State::Ready) & ~warp.forPhase) == 0;
+  });
+}
+
 /// A turn of one warp; returns whether anything happened.
 bool Block::runWarp(Warp& warp) {
   Executor executor(*this, warp);
@@ -155,7 +177,12 @@ bool Block::runWarp(Warp& warp) {
     }
     ++warp.steps;
     for (uint32_t lane : Lanes(group)) warp.threads[lane].lastStep = warp.steps;
-    warp.looks |= looksForOthers(warp.threads[*Lanes(group).begin()].instruction());
+    const ptx::Instruction* const at = warp.threads[*Lanes(group).begin()].instruction();
+    warp.looks |= looksForOthers(at);
+    if (at && testsPhase(at->op))
+      warp.forPhase |= group;
+    else if (at && touchesMemory(*at))
+      warp.forPhase &= ~group;
     const bool wentBackwards = executor.step(group);
     if (wentBackwards && warp.looks) {
       i += kLookSteps;
@@ -339,7 +366,9 @@ void Block::reportDeadlock() const {
   bool atBarrier = first->state == Thread::State::AtBarrier;
   uint32_t line = instructions[first->top().pc - atBarrier].line;
   std::string what = atBarrier ? fmt::format("at barrier {}", first->barrier)
-                               : fmt::format("for the lanes {:#010x} in a warp operation", first->memberMask);
+                     : first->state == Thread::State::Ready
+                         ? "for the end of an mbarrier's phase"
+                         : fmt::format("for the lanes {:#010x} in a warp operation", first->memberMask);
   fault(FaultKind::BarrierDeadlock, first, line, 0,
         fmt::format("waits {} and can never go on; {} threads of the block wait{}", what, waiting,
                     isHeard ? waitingPlaces() : std::string()));

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -99,6 +100,7 @@ struct Warp {
   bool favoursRecent = true;  // who gets the next focus
   bool looks = false;         // since the last backward branch it has looked at what others may change
   bool looked = false;        // the same of its last turn
+  uint32_t forPhase = 0;      // lanes that have looked at nothing else since they tested an mbarrier
 
   uint32_t lanesIn(Thread::State state) const;
   uint32_t live() const { return ~lanesIn(Thread::State::Exited) & present(); }
@@ -128,6 +130,8 @@ class Block {
   const bool isHeard;       // listeners want to know what its threads do (events.cpp)
   bool hasActed = false;    // something outside of the block may have become another value
   bool hasChanged = false;  // in this round something in memory has become another value, or may have
+  uint64_t phaseSteps = 0;  // of the frame, a round ago
+  std::chrono::steady_clock::time_point stuckSince = std::chrono::steady_clock::now();
   /// Loads of undefined bytes.
   std::vector<UndefinedOrigin> origins;
   /// By barrier: threads that arrived without waiting (bar.arrive), since it was last complete.
@@ -137,6 +141,7 @@ class Block {
   bool leavesForBetterCode() const;
   bool runWarp(Warp& warp);
   bool onlyWaits() const;
+  bool onlyTestsPhases();
   void notePlace() const;
   uint32_t selectGroup(Warp& warp) const;
   void noteProgress(Warp& warp, uint32_t group, bool wentBackwards) const;

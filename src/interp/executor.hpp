@@ -269,6 +269,9 @@ class Executor {
   unsigned bulkCopy(ptx::Space to, ptx::Space from);
   void bulkCopyToShared(ptx::Space from);
   void mbarrierArrive(uint64_t count, uint64_t expects, bool drops);
+  const Place& placeOfMbarrier(const Place& place);
+  uint64_t mbarrierPhase();
+  void mbarrierTested(bool isOver);
   void mbarrierTest();
   void mbarrierTestParity();
 

@@ -3,6 +3,8 @@
 // succeeded; nor is a counter from which every iteration takes a number.
 #include "ir/spin_loops.hpp"
 
+#include "ptx/operands.hpp"
+
 namespace ordito::ir {
 namespace {
 
@@ -154,6 +156,24 @@ class SpinFinder {
 };
 
 }  // namespace
+
+bool onlyTestsPhases(const Function& f, const Loop& loop) {
+  const auto isTest = [](Op op) {
+    return op == Op::MbarrierTestWait || op == Op::MbarrierTestParity || op == Op::MbarrierTryWait ||
+           op == Op::MbarrierTryParity;
+  };
+  bool tests = false;
+  for (BlockId b = 0; b < f.blocks.size(); ++b) {
+    if (!loop.members[b]) continue;
+    if (f.blocks[b].end.kind == Kind::Barrier) return false;
+    for (const Instruction& i : f.blocks[b].code) {
+      tests |= isTest(i.op);
+      const bool readsParameter = i.info().effect == Effect::Load && ptx::spaceOf(i) == ptx::Space::Param;
+      if (i.info().effect != Effect::Pure && !isTest(i.op) && i.op != Op::Nanosleep && !readsParameter) return false;
+    }
+  }
+  return tests;
+}
 
 SpinLoops findSpinLoops(const Function& function, const Graph& graph, const Definitions& definitions) {
   return SpinFinder(function, graph, definitions).run();

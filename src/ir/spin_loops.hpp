@@ -17,4 +17,8 @@ struct SpinLoops {
 
 SpinLoops findSpinLoops(const Function& function, const Graph& controlFlow, const Definitions& definitions);
 
+/// Do the loop's threads look at nothing but phases of mbarriers? Then only threads of their own block can let them go
+/// on.
+bool onlyTestsPhases(const Function& function, const Loop& loop);
+
 }  // namespace ordito::ir

@@ -7,6 +7,7 @@
 // blocks, the function returns, and is called again when those have had a turn.
 #include <algorithm>
 
+#include "ir/spin_loops.hpp"
 #include "jit/code_lowering.hpp"
 #include "rt/lane_scheduler.hpp"
 
@@ -231,7 +232,8 @@ void ScheduledRegions::noteSpin(BlockId header, const Parts& lanes, uint32_t lim
 void ScheduledRegions::stopSpinning(BlockId header, LlvmValue bits, const Parts& lanes) {
   const uint32_t resumePoint = plan_.regions.pointOf[header];
   c_.helper("ordito_schedule_spinning", b_.getVoidTy(),
-            {laneScheduler(), bits, b_.getInt32(resumePoint), b_.getInt32(f_.blocks[header].line)});
+            {laneScheduler(), bits, b_.getInt32(resumePoint), b_.getInt32(f_.blocks[header].line),
+             b_.getInt32(ir::onlyTestsPhases(f_, *plan_.syncPoints.spinAt(header)))});
   parts_.spills.spill(resumePoint, lanes);
 }
 

@@ -54,6 +54,7 @@ struct BlockFrame {
   DeviceBlock* device;       // the block's streams, events and errors; null when the module does not use them
   mutable uint32_t
       waitsAt;  // set by the engine when the block is suspended: the PTX line where a thread waits; 0 = unknown
+  mutable uint64_t phaseSteps;  // counts what may let somebody go on who waits for an mbarrier, and who has gone on
 
   /// The block's number: blockIdx in order, x fastest.
   uint64_t block() const { return ctaid[0] + uint64_t{nctaid[0]} * (ctaid[1] + uint64_t{nctaid[1]} * ctaid[2]); }

@@ -92,8 +92,8 @@ void waitForWarp(LaneScheduler* lot, uint32_t lanes, uint32_t resumePoint, uint3
                  uint32_t exchanges) {
   lot->forWarp(lanes, resumePoint, line, members, exchanges);
 }
-void noteSpinning(LaneScheduler* lot, uint32_t lanes, uint32_t resumePoint, uint32_t line) {
-  lot->spinning(lanes, resumePoint, line);
+void noteSpinning(LaneScheduler* lot, uint32_t lanes, uint32_t resumePoint, uint32_t line, uint32_t onlyTestsPhases) {
+  lot->spinning(lanes, resumePoint, line, onlyTestsPhases != 0);
 }
 
 int32_t devicePrintf(uint64_t format, uint64_t arguments) {

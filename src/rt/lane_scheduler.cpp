@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "machine/fault.hpp"
@@ -155,11 +157,23 @@ uint32_t LaneScheduler::endRound() {
   const bool onlySpins = !progress && ready;
   // Those that ended may have been the last for whom others waited.
   if (!onlySpins && !releaseAll() && !ready) reportDeadlock();
+  if (isStuck(onlySpins)) reportDeadlock();
   progress = 0;
   if (met != kScheduled || (!onlySpins && ++rounds < kMostRounds)) return 0;
   rounds = 0;
   notePlace();
   return kWaits;
+}
+
+/// Do all who could go on wait for phases of mbarriers, which nobody else can end, and has nothing come of that for
+/// long? Loops with a limit are given time to come to it.
+bool LaneScheduler::isStuck(bool onlySpins) {
+  constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(3);
+  bool waits = onlySpins && frame->phaseSteps == phaseSteps;
+  for (uint32_t w = 0; w < warps; ++w) waits &= (all()[w].ready & ~all()[w].forPhase) == 0;
+  const int64_t now = onlySpins ? std::chrono::steady_clock::now().time_since_epoch().count() : 0;
+  if (!waits) phaseSteps = frame->phaseSteps, stuckSince = now;
+  return waits && now - stuckSince > kPatience.count();
 }
 
 bool LaneScheduler::releaseAll() {
@@ -333,8 +347,9 @@ void LaneScheduler::refuseExchange(const ScheduledWarp& warp, uint32_t lanes) {
   machine::raiseFault(*frame, machine::FaultKind::IllegalInstruction, warp.line[first], 0, text.c_str());
 }
 
-void LaneScheduler::spinning(uint32_t lanes, uint32_t resumePoint, uint32_t line) {
+void LaneScheduler::spinning(uint32_t lanes, uint32_t resumePoint, uint32_t line, bool onlyTestsPhases) {
   ScheduledWarp& warp = all()[current];
+  warp.forPhase = onlyTestsPhases ? warp.forPhase | lanes : warp.forPhase & ~lanes;
   running &= ~lanes;
   warp.ready |= lanes;
   assign(warp.resumePoint, lanes, static_cast<uint16_t>(resumePoint));
@@ -350,22 +365,26 @@ void LaneScheduler::notePlace() {
     }
 }
 
-/// Names the first thread that waits, where, and how many others do.
+/// Names the first thread that waits, where, and how many others do; to listeners where all of them are.
 void LaneScheduler::reportDeadlock() {
   uint32_t waiting = 0, first = 0;
+  std::map<uint32_t, uint32_t> places;  // threads by line
   for (uint32_t w = warps; w-- > 0;) {
     if (all()[w].live) first = w;
     waiting += static_cast<uint32_t>(std::popcount(all()[w].live));
+    forEachLane(all()[w].live, [&](uint32_t l) { ++places[all()[w].line[l]]; });
   }
   const ScheduledWarp& warp = all()[first];
   const uint32_t lane = lowest(warp.live), thread = first * 32 + lane;
-  const std::string what = warp.atBarrier >> lane & 1
-                               ? fmt::format("at barrier {}", warp.barrier[lane])
+  const std::string what = warp.atBarrier >> lane & 1 ? fmt::format("at barrier {}", warp.barrier[lane])
+                           : warp.ready >> lane & 1
+                               ? "for the end of an mbarrier's phase"
                                : fmt::format("for the lanes {:#010x} in a warp operation", warp.members[lane]);
   const uint32_t x = frame->ntid[0], y = frame->ntid[1];
-  const std::string text =
-      fmt::format("thread ({}, {}, {}): waits {} and can never go on; {} threads of the block wait", thread % x,
-                  thread / x % y, thread / x / y, what, waiting);
+  std::string text = fmt::format("thread ({}, {}, {}): waits {} and can never go on; {} threads of the block wait",
+                                 thread % x, thread / x % y, thread / x / y, what, waiting);
+  for (const char* before = ":"; const auto& [line, count] : heard ? places : decltype(places)())
+    text += fmt::format("{} {} at PTX line {}", std::exchange(before, ","), count, line);
   machine::raiseFault(*frame, machine::FaultKind::BarrierDeadlock, warp.line[lane], 0, text.c_str());
 }
 

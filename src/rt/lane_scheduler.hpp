@@ -38,6 +38,7 @@ struct ScheduledWarp {
   uint8_t barrier[32];
   uint8_t flags[32];
   uint32_t live, ready, atBarrier, atWarp, isTrue;
+  uint32_t forPhase;  // spin on nothing but phases of mbarriers
 };
 
 /// The lanes of one block: plain memory in the block's scratch, followed by a ScheduledWarp for each warp.
@@ -63,6 +64,8 @@ struct LaneScheduler {
   uint32_t alive;                    // threads that have not ended
   uint32_t waiting[kBarriers + 1];   // threads at each barrier
   uint32_t arrivals[kBarriers + 1];  // bar.arrive, since the barrier was last complete
+  uint64_t phaseSteps;               // of the frame, when nobody could go on first
+  int64_t stuckSince;                // in nanoseconds
 
   static size_t bytes(uint32_t warps) { return sizeof(LaneScheduler) + warps * sizeof(ScheduledWarp); }
   static size_t resultOffset() { return sizeof(LaneScheduler) + offsetof(ScheduledWarp, result); }
@@ -82,7 +85,7 @@ struct LaneScheduler {
   /// If they are to exchange something (`exchanges`), all must come to this very place.
   void forWarp(uint32_t lanes, uint32_t resumePoint, uint32_t line, const uint32_t* members, uint32_t exchanges);
   /// … in the next round.
-  void spinning(uint32_t lanes, uint32_t resumePoint, uint32_t line);
+  void spinning(uint32_t lanes, uint32_t resumePoint, uint32_t line, bool onlyTestsPhases);
   /// Before the region converged at `point`: shall the block be suspended instead?
   bool takesBreak(uint32_t resumePoint);
 
@@ -99,6 +102,7 @@ struct LaneScheduler {
   bool releaseWarp(ScheduledWarp& warp);
   void refuseExchange(const ScheduledWarp& warp, uint32_t lanes);
   bool releaseAll();
+  bool isStuck(bool onlySpins);
   void notePlace();
   [[noreturn]] void reportDeadlock();
 };

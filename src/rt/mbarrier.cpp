@@ -50,6 +50,10 @@ uint64_t workOnMbarrier(const machine::BlockFrame* frame, uint32_t line, uint32_
     if (drops) now.expected -= count;
     now.endPhaseIfComplete();
   };
+  auto passes = [&](bool isOver) {
+    frame->phaseSteps += isOver;
+    return isOver;
+  };
   switch (static_cast<MbarrierWork>(work)) {
     case MbarrierWork::Init:
       if (operand == 0 || operand > kMostArrivals)
@@ -74,9 +78,10 @@ uint64_t workOnMbarrier(const machine::BlockFrame* frame, uint32_t line, uint32_
       arrive(1, true);
       break;
     case MbarrierWork::CopiesArrive: arrive(1, false); break;
-    case MbarrierWork::Test: return before.phase != operand >> 62;
-    case MbarrierWork::TestParity: return (before.phase & 1) != (operand & 1);
+    case MbarrierWork::Test: return passes(before.phase != operand >> 62);
+    case MbarrierWork::TestParity: return passes((before.phase & 1) != (operand & 1));
   }
+  ++frame->phaseSteps;
   *object = now;
   return std::bit_cast<uint64_t>(before);
 }
