@@ -133,13 +133,20 @@ machine::GridLaunch PreparedLaunch::grid() const {
 
 machine::GridResult PreparedLaunch::runBlocks(machine::GridLaunch& launch) const {
   if (module_->usesDeviceRuntime()) return runNested(*this, launch);
-  const bool isPlain = !launch.cooperative && launch.grid.count() > 1;
-  const auto judge = isPlain && machine::areAccessesWanted() ? machine::judgeOf(event(launch, {}, {})) : nullptr;
+  const bool isJudged = !launch.cooperative && machine::areAccessesWanted();
+  const auto judge = isJudged ? machine::judgeOf(event(launch, {}, {})) : nullptr;
   if (!judge) return machine::scheduler().run(launch);
   const auto compile = [&](const machine::Specialisation& what) -> std::shared_ptr<const machine::Executable> {
     auto code = request_.function->compile(what);
     return code ? code->executable : nullptr;
   };
+  if (void* const trial = judge->trial()) {
+    const auto code = compile({request_.block, false, true, {}, false, true});
+    machine::GridLaunch tried = launch;
+    if (code) tried.executable = code.get(), tried.trial = trial;
+    machine::GridResult result = code ? machine::scheduler().run(tried) : machine::GridResult();
+    if (judge->isWell(!code || result.fault)) return result;
+  }
   const auto first = judge->needsValues() ? nullptr : compile({request_.block, false, true, {}, false});
   return machine::runJudged(launch, first ? *first : *launch.executable, *judge, [&] {
     const std::vector<uint32_t> lines = judge->linesToTell();

@@ -299,6 +299,7 @@ Allowance AccessEvents::raise(const Instruction& i, const AccessEvent& e) {
 }
 
 Allowance AccessEvents::allowed(const Parts& mask, LlvmValue bits) {
+  if (calls_.isTried()) return {mask, {}};
   const Parts may{b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), kLanes))};
   return {may, mask.empty() ? Parts{b_.CreateNot(may[0])} : masks_.butNot(mask, may)};
 }

@@ -83,7 +83,8 @@ uint32_t EventCalls::functionOf(const ptx::Instruction& i) const {
 
 LlvmValue EventCalls::accessSite(const Instruction& i, AccessKind kind, ptx::Space space, unsigned bytes) {
   return words({i.line, functionOf(i), static_cast<uint32_t>(kind), static_cast<uint32_t>(accessSpace(space)),
-                static_cast<uint32_t>(machine::memoryOrder(i)), static_cast<uint32_t>(machine::memoryScope(i)), bytes});
+                static_cast<uint32_t>(machine::memoryOrder(i)), static_cast<uint32_t>(machine::memoryScope(i)), bytes,
+                sites_++});
 }
 
 LlvmValue EventCalls::syncSite(const Instruction& i, uint32_t line, SyncKind kind) {
@@ -135,7 +136,28 @@ bool EventCalls::hears(const Instruction& i) const {
          (plan_.facts.lines.empty() || std::ranges::find(plan_.facts.lines, i.line) != plan_.facts.lines.end());
 }
 
+/// In a trial all lanes that want to may, or the block ends.
+LlvmValue EventCalls::tryAccess(const Instruction& i, const AccessEvent& e) {
+  LlvmValue site = accessSite(i, e.kind, e.at.space, e.bytes), wanted = lanes(e.mask);
+  const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
+  if (isPlain && e.at.isGrouped() && isAffine(e.at)) {
+    LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
+    LlvmValue stride = b_.getInt64(static_cast<uint64_t>(e.at.pattern[1] - e.at.pattern[0]));
+    tell("ordito_try_affine", {site, c_.at.firstWarp, wanted, base, stride});
+  } else {
+    tell("ordito_try_lanes",
+         {site, localVariables(), c_.at.firstWarp, wanted, c_.inMemory(addresses_.addressVector(e.at, 0, e.offset))});
+  }
+  return wanted;
+}
+
+/// A trial knows nothing of such instructions.
+void EventCalls::doubt() {
+  if (isTried()) tell("ordito_try_nothing", {});
+}
+
 LlvmValue EventCalls::access(const Instruction& i, const AccessEvent& e) {
+  if (isTried()) return tryAccess(i, e);
   LlvmValue site = accessSite(i, e.kind, e.at.space, e.bytes), stored = storedBy(e.stored);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
   if (isPlain && e.at.isGrouped() && isAffine(e.at)) {
@@ -149,6 +171,7 @@ LlvmValue EventCalls::access(const Instruction& i, const AccessEvent& e) {
 
 LlvmValue EventCalls::copy(const Instruction& i, const Address& from, const Address& to, const Parts& mask,
                            unsigned bytes, LlvmValue wanted) {
+  doubt();
   if (!wanted) wanted = values_.constant(Type::u32, bytes, true);
   return ask("ordito_tell_copy",
              {accessSite(i, AccessKind::Copy, ptx::Space::Global, bytes), c_.at.firstWarp, lanes(mask),
@@ -158,12 +181,14 @@ LlvmValue EventCalls::copy(const Instruction& i, const Address& from, const Addr
 
 LlvmValue EventCalls::bulkCopy(const Instruction& i, uint32_t shared, LlvmValue to, LlvmValue from, LlvmValue bytes,
                                LlvmValue barriers, const Parts& mask) {
+  doubt();
   return ask("ordito_tell_bulk", {accessSite(i, AccessKind::Copy, ptx::Space::Global, 0), c_.at.firstWarp, lanes(mask),
                                   b_.getInt32(shared), c_.inMemory(to), c_.inMemory(from), c_.inMemory(bytes),
                                   barriers ? c_.inMemory(barriers) : llvm::ConstantPointerNull::get(b_.getPtrTy())});
 }
 
 LlvmValue EventCalls::askMbarrier(const Instruction& i, LlvmValue addresses, const Parts& mask) {
+  doubt();
   return ask("ordito_ask_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.firstWarp,
                                      lanes(mask), c_.inMemory(addresses)});
 }
@@ -190,6 +215,7 @@ void EventCalls::operands(const Instruction& i) {
 }
 
 void EventCalls::fence(const Instruction& i) {
+  doubt();
   if (hearsAll())
     tell("ordito_tell_sync",
          {syncSite(i, i.line, SyncKind::Fence), c_.at.firstWarp, lanes(values_.guardedMask(i)), b_.getInt32(0)});
@@ -204,15 +230,20 @@ void EventCalls::copies(const Instruction& i, SyncKind kind, uint32_t number) {
 /// Lanes that run an operation which names lanes.
 void EventCalls::meeting(const Instruction& i) {
   const int8_t named = i.info().form.memberMask;
-  if (!hearsAll() || named < 0) return;
+  if ((!hearsAll() && !isTried()) || named < 0) return;
   LlvmValue members = operands_.operand(i, static_cast<size_t>(named), Type::u32, {});
+  if (isTried())
+    return tell("ordito_try_meeting", {c_.at.firstWarp, lanes(values_.guardedMask(i)), c_.inMemory(members),
+                                       b_.getInt32(i.op == isa::Op::BarWarpSync)});
   tell("ordito_tell_meeting", {words({i.line, functionOf(i)}), c_.at.firstWarp, lanes(values_.guardedMask(i)),
                                c_.inMemory(members), b_.getInt32(i.op == isa::Op::BarWarpSync)});
 }
 
 /// A barrier without a number is the cluster's.
 void EventCalls::barrier(const ir::Terminator& end, const Parts& mask, bool ends) {
-  if (!hearsAll() || end.kind != ir::Terminator::Kind::Barrier || end.barrier.op == isa::Op::BarWarpSync) return;
+  if (!listens() || end.kind != ir::Terminator::Kind::Barrier || end.barrier.op == isa::Op::BarWarpSync) return;
+  if (isTried()) return ends ? tell("ordito_try_arrive", {c_.at.firstWarp, lanes(mask)}) : doubt();
+  if (!hearsAll()) return;
   const Instruction& i = end.barrier;
   const bool isArrival = i.op == isa::Op::BarArrive || i.op == isa::Op::BarrierArrive;
   auto valueOf = [&](const ptx::Operand* o, uint64_t otherwise) {
@@ -232,7 +263,9 @@ void EventCalls::beginBarriers() {
 }
 
 void EventCalls::endBarriers() {
-  if (hearsAll())
+  if (isTried())
+    tell("ordito_try_all_met", {});
+  else if (hearsAll())
     tell("ordito_tell_barrier_done", {c_.scratchAddress(plan_.kept.spills.arrivals), b_.getInt32(plan_.facts.warps())});
 }
 

@@ -23,7 +23,8 @@ class EventCalls : private Emitting {
       : Emitting(context), masks_(masks), values_(values), operands_(operands), addresses_(addresses) {}
 
   bool listens() const { return plan_.facts.accesses; }
-  bool hearsAll() const { return listens() && plan_.facts.lines.empty(); }
+  bool isTried() const { return plan_.facts.trial; }
+  bool hearsAll() const { return listens() && plan_.facts.lines.empty() && !isTried(); }
   bool hears(const Instruction& i) const;
 
   // Each gives the lanes that may access memory, as bits.
@@ -60,6 +61,8 @@ class EventCalls : private Emitting {
   LlvmValue localVariables();
   LlvmValue storedBy(llvm::ArrayRef<LlvmValue> elements);
   LlvmValue lanes(const Parts& mask) { return masks_.lanesOrAll(mask, 0); }
+  LlvmValue tryAccess(const Instruction& i, const AccessEvent& e);
+  void doubt();
   LlvmValue ask(const char* name, llvm::ArrayRef<LlvmValue> arguments);
   void tell(const char* name, llvm::ArrayRef<LlvmValue> arguments);
 
@@ -68,6 +71,7 @@ class EventCalls : private Emitting {
   Operands& operands_;
   Addresses& addresses_;
   LlvmValue locals_ = nullptr;
+  uint32_t sites_ = 0;
 };
 
 /// The operand of an instruction that the manual's syntax calls `name`; null if it has none.

@@ -21,6 +21,7 @@
 #include "machine/background.hpp"
 #include "machine/listener.hpp"
 #include "rt/math_table.hpp"
+#include "rt/trial.hpp"
 
 namespace ordito::jit {
 namespace {
@@ -77,7 +78,11 @@ class CompiledKernel : public Kernel {
 
  private:
   void tell(machine::BlockEvent::Kind kind, const machine::BlockFrame& frame) const {
-    machine::raise(machine::BlockEvent{kind, frame, frame.functions[*heard_]});
+    const machine::BlockEvent event{kind, frame, frame.functions[*heard_]};
+    if (frame.trial)
+      static_cast<rt::Trial*>(frame.trial)->block(event);
+    else
+      machine::raise(event);
   }
   const BlockFunction function_;
   const std::optional<size_t> heard_;
@@ -247,7 +252,8 @@ class Jit final : public machine::Engine {
         .add(s.block.y)
         .add(s.block.z)
         .add(s.counters)
-        .add(s.accesses);
+        .add(s.accesses)
+        .add(s.trial);
   }
 
   /// The kernel's code if there is some already; else it is this thread's to make, and others wait for it.

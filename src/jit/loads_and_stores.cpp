@@ -151,7 +151,7 @@ void LoadsAndStores::store(const Instruction& i) {
       elements.push_back(values_.convertBits(operands_.exactBits(o, i.type[0], s), type));
     return elements;
   };
-  const std::vector<LlvmValue> told = eventCalls_.listens() ? elementsOf(0) : std::vector<LlvmValue>();
+  const std::vector<LlvmValue> told = eventCalls_.hearsAll() ? elementsOf(0) : std::vector<LlvmValue>();
   const Parts mask =
       events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, values_.guardedMask(i), all, told}).mask;
   alignment_.check(i, 0, all, mask);

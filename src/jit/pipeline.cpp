@@ -31,6 +31,7 @@ simt::Facts factsOf(const Analysed& kernel, const simt::CoarseningFactors& coars
   facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512, .slowMaskedStores = target.slowMaskedStores};
   facts.counters = kernel.counters;
   facts.accesses = kernel.accesses;
+  facts.trial = kernel.trial;
   facts.lines = kernel.lines;
   facts.baseline = effort == Effort::Baseline;
   facts.staticSharedBytes = kernel.layout.staticSharedBytes;
@@ -98,6 +99,7 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
                   machine::layoutKernel(module, kernel),
                   specialisation.counters,
                   specialisation.accesses,
+                  specialisation.trial,
                   specialisation.lines};
 }
 

@@ -28,7 +28,7 @@ struct Analysed {
   ir::SyncPoints syncPoints;
   ir::LaunchShape launch;
   machine::KernelLayout layout;
-  bool counters = false, accesses = false;
+  bool counters = false, accesses = false, trial = false;
   std::vector<uint32_t> lines = {};
 };
 

@@ -36,7 +36,7 @@ void WideAccesses::load(const Instruction& i, const Address& a, const Allowance&
 void WideAccesses::store(const Instruction& i) {
   const Address a = addresses_.addressOf(i, 0);
   std::vector<LlvmValue> told;
-  for (unsigned k = 0; eventCalls_.listens() && k < 2; ++k)
+  for (unsigned k = 0; eventCalls_.hearsAll() && k < 2; ++k)
     told.push_back(half(operands_.operand(i, 1, Type::b128, {}), k));
   const Parts mask =
       events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, values_.guardedMask(i), 16, told}).mask;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace ordito::machine {
@@ -11,13 +13,13 @@ namespace {
 /// Which blocks have run, by number.
 using Ran = std::vector<char>;
 
-/// The blocks that are like no other.
+/// The blocks that are like no other, of those that have not run.
 class FirstBlocks final : public Executable {
  public:
   FirstBlocks(const Executable& telling, BlockJudge& judge, Ran& ran) : telling_(telling), judge_(judge), ran_(ran) {}
   BlockStatus runBlock(const BlockFrame& frame) const override {
     std::lock_guard lock(mutex_);
-    if (frame.resumes == 0 && judge_.alike(frame, 1)) return BlockStatus::Ended;
+    if (frame.resumes == 0 && (ran_[frame.block()] || judge_.alike(frame, 1))) return BlockStatus::Ended;
     ran_[frame.block()] = 1;
     return telling_.runBlock(frame);
   }
@@ -25,7 +27,8 @@ class FirstBlocks final : public Executable {
     std::lock_guard lock(mutex_);
     for (const uint64_t end = frame.block() + count;;) {
       const uint64_t block = frame.block();
-      uint64_t next = block + (frame.resumes ? 0 : judge_.alike(frame, static_cast<uint32_t>(end - block)));
+      uint64_t next = block;
+      if (frame.resumes == 0) next += ran_[block] ? 1 : judge_.alike(frame, static_cast<uint32_t>(end - block));
       if (next == block) {
         ran_[block] = 1, ++next;
         if (telling_.runBlock(frame) == BlockStatus::Suspended) return BlockStatus::Suspended;
@@ -74,20 +77,51 @@ class OtherBlocks final : public Executable {
   const Ran& ran_;
 };
 
+class JudgedLaunch {
+ public:
+  JudgedLaunch(const GridLaunch& launch, BlockJudge& judge,
+               const std::function<std::shared_ptr<const Executable>()>& silent)
+      : launch_(launch), judge_(judge), silent_(silent), ran_(launch.grid.count(), 0) {}
+
+  /// Nothing: the judge has taken back what was done.
+  std::optional<GridResult> run(const Executable& telling, bool mayTakeBack) {
+    std::ranges::fill(ran_, 0);
+    const auto isTakenBack = [&](const GridResult& result) {
+      return mayTakeBack && judge_.takesBack(result.fault.has_value());
+    };
+    GridResult result = run(FirstBlocks(telling.latest(), judge_, ran_));
+    if (isTakenBack(result)) return std::nullopt;
+    if (!isOver(result) && !judge_.mayBeSilent()) {
+      result = run(FirstBlocks(telling.latest(), judge_, ran_));
+      if (isTakenBack(result)) return std::nullopt;
+    }
+    if (isOver(result)) return result;
+    const std::shared_ptr<const Executable> silent = silent_();
+    return run(OtherBlocks(silent ? silent->latest() : telling.latest(), ran_));
+  }
+
+ private:
+  GridResult run(const Executable& code) const {
+    GridLaunch part = launch_;
+    part.executable = &code;
+    return scheduler().run(part);
+  }
+  bool isOver(const GridResult& result) const { return result.fault || std::ranges::find(ran_, 0) == ran_.end(); }
+
+  const GridLaunch& launch_;
+  BlockJudge& judge_;
+  const std::function<std::shared_ptr<const Executable>()>& silent_;
+  Ran ran_;
+};
+
 }  // namespace
 
 GridResult runJudged(const GridLaunch& launch, const Executable& telling, BlockJudge& judge,
                      const std::function<std::shared_ptr<const Executable>()>& silent) {
-  Ran ran(launch.grid.count(), 0);
-  const FirstBlocks first(telling.latest(), judge, ran);
-  GridLaunch part = launch;
-  part.executable = &first;
-  GridResult result = scheduler().run(part);
-  if (result.fault || std::ranges::find(ran, 0) == ran.end()) return result;
-  const std::shared_ptr<const Executable> quick = judge.mayBeSilent() ? silent() : nullptr;
-  const OtherBlocks others(quick ? quick->latest() : *launch.executable, ran);
-  part.executable = &others;
-  return scheduler().run(part);
+  JudgedLaunch judged(launch, judge, silent);
+  if (&telling != launch.executable)
+    if (auto result = judged.run(telling, true)) return std::move(*result);
+  return *judged.run(*launch.executable, false);
 }
 
 }  // namespace ordito::machine

@@ -54,6 +54,7 @@ struct BlockFrame {
   DeviceBlock* device;       // the block's streams, events and errors; null when the module does not use them
   mutable uint32_t
       waitsAt;  // set by the engine when the block is suspended: the PTX line where a thread waits; 0 = unknown
+  void* trial;  // what code works with that was compiled for a trial (rt/trial.hpp)
   mutable uint64_t phaseSteps;  // counts what may let somebody go on who waits for an mbarrier, and who has gone on
 
   /// The block's number: blockIdx in order, x fastest.
@@ -76,6 +77,7 @@ struct Specialisation {
   /// more than was asked for.
   std::vector<uint32_t> lines = {};
   bool values = true;  // with `accesses`: what is made of unwritten memory is told where a listener wants it
+  bool trial = false;  // with `accesses`: tells nobody, but asks BlockFrame::trial whether all is well; compiled only
   bool operator==(const Specialisation&) const = default;
 };
 

@@ -16,11 +16,18 @@ namespace ordito::machine {
 class BlockJudge {
  public:
   virtual ~BlockJudge() = default;
+  /// For BlockFrame::trial of all blocks, which are first tried on code that checks for itself; null: they are not.
+  virtual void* trial() { return nullptr; }
+  /// The trial is over. True: all is well, and the launch has ended. False: memory is as before it.
+  virtual bool isWell(bool /*hasFault*/) { return false; }
   /// Asked in the order of blocks: how many of the next `count`, from that of `frame` on, do what one that has run has
   /// done? 0: that of `frame` runs now, and tells.
   virtual uint32_t alike(const BlockFrame& frame, uint32_t count) = 0;
   /// Could a block use what nobody has written? Else those that tell need not be followed value by value.
   virtual bool needsValues() const { return true; }
+  /// Asked once the first of these have run, if they were not followed. True: somebody used what nobody has written
+  /// after all, or for another reason nothing of it counts; memory is as it was before them, they run again and are.
+  virtual bool takesBack(bool /*hasFault*/) { return false; }
   /// All that are like no other have run. May the rest run without telling?
   virtual bool mayBeSilent() = 0;
   /// Lines of the PTX whose accesses the rest tell all the same.

@@ -42,6 +42,7 @@ struct GridLaunch {
   bool mayAwaitBlocks = true;    // a block may wait for a later one, so a grid that stands still gets more threads
   bool cooperative = false;      // every block must make progress at once
   int priority = 0;              // smaller is better
+  void* trial = nullptr;         // see BlockFrame
   NestedGrid* nested = nullptr;  // what the grid's kernel launches belongs to; null: it launches nothing
   std::function<std::shared_ptr<const Executable>()> replay;  // who is asked about a fault; may be empty
 };

@@ -182,7 +182,8 @@ class Tiers final : public Engine {
   Expected<Code> compile(const ModulePtr& module, const ptx::Function& kernel,
                          const Specialisation& specialisation) override {
     const Request request{module, &kernel, specialisation};
-    if (hasHalted()) return parts_->interpret(request);  // the compiler may never answer
+    if (hasHalted()) return parts_->interpret(request);         // the compiler may never answer
+    if (specialisation.trial) return parts_->compile(request);  // the interpreter tries nothing
     if (parts_->rules.waits) return parts_->settle(request, parts_->compile(request));
     auto compilation = std::make_shared<Compilation>();
     const bool begins = inBackground(

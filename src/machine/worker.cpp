@@ -101,6 +101,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, 
   frame_.gridid = gridId;
   frame_.kernelName = launch.kernelName;
   frame_.gridWorkspace = launch.gridWorkspace;
+  frame_.trial = launch.trial;
   if (context_) free_.push_back(std::move(context_));
   return takeContext(launch);
 }

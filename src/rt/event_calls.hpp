@@ -20,6 +20,7 @@ struct EventSite {
 struct AccessSite {
   EventSite at;
   uint32_t kind, space, order, scope, bytes;  // the first four are those of machine::AccessEvent
+  uint32_t number;                            // within the kernel
 };
 
 /// An instruction that synchronises; its members are those of machine::SyncEvent.

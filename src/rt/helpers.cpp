@@ -26,6 +26,7 @@
 #include "rt/lane_scheduler.hpp"
 #include "rt/math_functions.hpp"
 #include "rt/mbarrier.hpp"
+#include "rt/trial.hpp"
 
 namespace ordito::rt {
 
@@ -95,6 +96,23 @@ void waitForWarp(LaneScheduler* lot, uint32_t lanes, uint32_t resumePoint, uint3
 void noteSpinning(LaneScheduler* lot, uint32_t lanes, uint32_t resumePoint, uint32_t line, uint32_t onlyTestsPhases) {
   lot->spinning(lanes, resumePoint, line, onlyTestsPhases != 0);
 }
+
+Trial& trialOf(const BlockFrame* frame) { return *static_cast<Trial*>(frame->trial); }
+void tryAffine(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes, uint64_t base,
+               int64_t stride) {
+  trialOf(frame).access(frame, site, warp, lanes, base, stride);
+}
+void tryLanes(const BlockFrame* frame, const AccessSite* site, const LocalVariables* locals, uint32_t warp,
+              uint32_t lanes, const uint64_t* addresses) {
+  trialOf(frame).access(frame, site, locals, warp, lanes, addresses);
+}
+void tryMeeting(const BlockFrame* frame, uint32_t warp, uint32_t lanes, const uint32_t* members,
+                uint32_t ordersMemory) {
+  trialOf(frame).meeting(frame, warp, lanes, members, ordersMemory != 0);
+}
+void tryArrive(const BlockFrame* frame, uint32_t warp, uint32_t lanes) { trialOf(frame).arrive(frame, warp, lanes); }
+void tryAllMet(const BlockFrame* frame) { trialOf(frame).allMet(); }
+void tryNothing(const BlockFrame* frame) { trialOf(frame).doubt(frame, "an instruction that a trial does not know"); }
 
 int32_t devicePrintf(uint64_t format, uint64_t arguments) {
   return machine::devicePrintf(reinterpret_cast<const char*>(format), reinterpret_cast<const std::byte*>(arguments));
@@ -198,6 +216,12 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_count_shared", sharedOfLanes);
   add("ordito_count_copied_sectors", copiedSectorsOfLanes);
   add("ordito_count_generic", genericOfLanes);
+  add("ordito_try_affine", tryAffine);
+  add("ordito_try_lanes", tryLanes);
+  add("ordito_try_meeting", tryMeeting);
+  add("ordito_try_arrive", tryArrive);
+  add("ordito_try_all_met", tryAllMet);
+  add("ordito_try_nothing", tryNothing);
   add("ordito_tell_affine", tellAffine);
   add("ordito_tell_operands", tellOperands);
   add("ordito_tell_lanes", tellLanes);

@@ -47,6 +47,7 @@ struct Facts {
   Processor processor;
   bool counters = false;        // the code counts what it does
   bool accesses = false;        // it tells listeners of each access and synchronisation
+  bool trial = false;           // instead it asks a trial (rt/trial.hpp)
   std::vector<uint32_t> lines;  // but if there are any: of the accesses at these lines alone
   ByThread byThread = ByThread::Cheaper;
   bool baseline = false;           // as little code as possible, soon
