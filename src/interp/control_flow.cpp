@@ -122,6 +122,7 @@ void Executor::callExternal(const FunctionPlan& plan) {
   ExternalCall call{arguments.data(), 0, block.frame, thread->tid};
   machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
   block.hasActed |= plan.external->watch != nullptr;
+  if (block.isHeard && plan.external->frees) raiseHeapFree(arguments[0]);
   const bool isSilent = block.program.isReplay && plan.external->watch;
   (isSilent ? plan.external->watch : plan.external->run)(call);
   if (block.isHeard) forgetVariables(target);

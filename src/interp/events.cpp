@@ -109,6 +109,12 @@ void Executor::raiseOperands() const {
   machine::raise(machine::OperandsEvent{site(1u << thread->lane), a, b});
 }
 
+void Executor::raiseHeapFree(uint64_t address) const {
+  uint64_t addresses[32];
+  addresses[thread->lane] = address;
+  machine::raise(machine::HeapFreeEvent{site(1u << thread->lane), addresses});
+}
+
 uint64_t Executor::window() const { return reinterpret_cast<uint64_t>(block.frame.shared); }
 
 /// One event for the lanes that did the same in the same space. A matrix operation's lanes come more than once.

@@ -107,6 +107,7 @@ class Executor {
   void askListeners(ptx::Space space, uint64_t address, uint32_t bytes, machine::AccessKind kind) const;
   void raiseSync(const Sync& sync) const;
   void raiseOperands() const;
+  void raiseHeapFree(uint64_t address) const;
   void raiseBarrier(SyncKind kind, int barrierOperand, int countOperand);
   void raiseMbarrier(SyncKind kind, size_t address, uint32_t number);
   void raiseMeeting(uint32_t lanes, uint32_t mask);

@@ -95,6 +95,7 @@ template <auto function>
 constexpr External freeing(std::string_view name) {
   External entry = external<function>(name);
   entry.watch = nothing;
+  entry.frees = true;
   return entry;
 }
 

@@ -23,6 +23,7 @@ struct External {
   bool returns;
   void (*run)(ExternalCall& call);
   void (*watch)(ExternalCall& call) = nullptr;  // what a replay does instead, if it must not do the same
+  bool frees = false;                           // gives memory back to the device heap
 };
 
 /// The external function called `name`, or null.

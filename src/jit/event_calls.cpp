@@ -214,6 +214,13 @@ void EventCalls::operands(const Instruction& i) {
                                 guard.b == guard.a ? a : read(guard.b)});
 }
 
+void EventCalls::heapFree(const Instruction& i, LlvmValue addresses) {
+  doubt();
+  if (hearsAll())
+    tell("ordito_tell_heap_free",
+         {words({i.line, functionOf(i)}), c_.at.firstWarp, lanes(values_.guardedMask(i)), c_.inMemory(addresses)});
+}
+
 void EventCalls::fence(const Instruction& i) {
   doubt();
   if (hearsAll())

@@ -42,6 +42,7 @@ class EventCalls : private Emitting {
                 const Parts& mask, LlvmValue told, bool touches);
   /// Of a guard of what blocks have in common.
   void operands(const Instruction& i);
+  void heapFree(const Instruction& i, LlvmValue addresses);
   void fence(const Instruction& i);
   void copies(const Instruction& i, machine::SyncEvent::Kind kind, uint32_t number);
   void meeting(const Instruction& i);

@@ -80,7 +80,11 @@ void FunctionCalls::emit(const Instruction& i) {
     return result(i, out);
   }
   if (name == "free" || name == "_ZdlPv" || name == "_ZdaPv" || name == "_ZdlPvm" || name == "_ZdaPvm") {
-    for (unsigned p = 0; p < warps(); ++p) calls_.callLanes("ordito_free", nullptr, {argument(i, 0, Type::u64, p)}, p);
+    for (unsigned p = 0; p < warps(); ++p) {
+      LlvmValue pieces = argument(i, 0, Type::u64, p);
+      if (p == 0) eventCalls_.heapFree(i, pieces);
+      calls_.callLanes("ordito_free", nullptr, {pieces}, p);
+    }
     return;
   }
   if (const auto* function = machine::findDeviceFunction(name)) return emitDeviceRuntime(i, *function);

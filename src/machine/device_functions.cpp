@@ -12,6 +12,8 @@
 
 #include "machine/device_heap.hpp"
 #include "machine/fault.hpp"
+#include "machine/listener.hpp"
+#include "machine/watched_heap.hpp"
 
 namespace ordito::machine {
 
@@ -165,10 +167,17 @@ void deviceAssert(const BlockFrame& frame, const char* message, const char* file
   raiseFault(frame, FaultKind::Assert, 0, 0, detail);
 }
 
-void* deviceMalloc(uint64_t bytes) { return bytes ? std::aligned_alloc(16, (bytes + 15) / 16 * 16) : nullptr; }
+void* deviceMalloc(uint64_t bytes) {
+  if (areAccessesWanted()) return allocateWatched(bytes);
+  return bytes ? std::aligned_alloc(16, (bytes + 15) / 16 * 16) : nullptr;
+}
 
 void deviceFree(void* pointer) {
-  if (!freeOnDeviceHeap(pointer)) std::free(pointer);
+  if (freeOnDeviceHeap(pointer)) return;
+  if (areAccessesWanted())
+    freeWatched(pointer);
+  else
+    std::free(pointer);
 }
 
 }  // namespace ordito::machine

@@ -172,7 +172,7 @@ int checkCopy(const Caller& caller, uint64_t to, uint64_t from, uint64_t directi
 }
 
 uint64_t mallocOnDevice(const Caller& caller, Words w) {
-  void* memory = w[1] == 0 ? nullptr : allocateOnDeviceHeap(w[1]);
+  void* memory = w[1] == 0 || areAccessesWanted() ? nullptr : allocateOnDeviceHeap(w[1]);
   if (memory == nullptr) memory = deviceMalloc(w[1]);
   *pointer<void*>(w[0]) = memory;
   return finish(caller, memory || w[1] == 0 ? kSuccess : kOutOfMemory);

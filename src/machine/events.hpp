@@ -72,6 +72,12 @@ struct OperandsEvent {
   const int64_t *a, *b;
 };
 
+/// Lanes are about to give memory back that malloc() gave to kernels; null pointers do nothing.
+struct HeapFreeEvent {
+  WarpSite at;
+  const uint64_t* addresses;  // by lane
+};
+
 /// Threads of a block meet or order what they do.
 struct SyncEvent {
   enum class Kind : uint8_t {

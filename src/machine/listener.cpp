@@ -64,6 +64,9 @@ void raise(const BlockEvent& event) {
 void raise(const UndefinedEvent& event) {
   for (Listener* l : listeners()) l->usedUndefined(event);
 }
+void raise(const HeapFreeEvent& event) {
+  for (Listener* l : listeners()) l->heapFrees(event);
+}
 void raise(const RowsEvent& event) {
   for (Listener* l : listeners()) l->rowsMove(event);
 }

@@ -58,6 +58,7 @@ class Listener {
   virtual void comesToGuard(const OperandsEvent&) {}
   virtual void blockChanged(const BlockEvent&) {}
   virtual void usedUndefined(const UndefinedEvent&) {}
+  virtual void heapFrees(const HeapFreeEvent&) {}
   /// On the thread that makes the copy or the fill.
   virtual void rowsMove(const RowsEvent&) {}
 
@@ -110,6 +111,7 @@ void raise(const SyncEvent& event);
 void raise(const OperandsEvent& event);
 void raise(const BlockEvent& event);
 void raise(const UndefinedEvent& event);
+void raise(const HeapFreeEvent& event);
 void raise(const RowsEvent& event);
 void raise(const ChildLaunchEvent& event);
 void raiseBegan(const LaunchEvent& event);

@@ -370,7 +370,7 @@ std::string describeAddress(uint64_t address) {
   if (auto piece = describeDeviceHeap(address)) return *piece;
   auto near = allocations().nearest(address);
   if (!near) return "not in any allocation";
-  static constexpr const char* kNames[] = {"device", "pinned", "registered", "managed"};
+  static constexpr const char* kNames[] = {"device", "pinned", "registered", "managed", "heap"};
   std::string what = fmt::format("the {}-byte {} allocation at {:#x}", near->bytes,
                                  kNames[static_cast<int>(near->kind)], near->address);
   if (near->contains(address)) return fmt::format("byte {} of {}", address - near->address, what);

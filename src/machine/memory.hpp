@@ -24,6 +24,7 @@ enum class MemoryKind : uint8_t {
   Host,        // cuMemHostAlloc: pinned memory of ours
   Registered,  // cuMemHostRegister: the user's memory
   Managed,     // cuMemAllocManaged, __managed__ variables
+  Heap,        // malloc() of kernels, where it is watched (machine/watched_heap.hpp)
 };
 
 struct Allocation {
@@ -36,6 +37,8 @@ struct Allocation {
   bool isModules = false;  // a variable of a module: the program does not free it
 
   bool contains(uint64_t pointer) const { return pointer - address < bytes; }
+  /// The host cannot reach it.
+  bool isOnDevice() const { return kind == MemoryKind::Device || kind == MemoryKind::Heap; }
 };
 
 /// All live allocations of the process by address. Safe to use from many threads.

@@ -202,6 +202,11 @@ void tellOperands(const BlockFrame* frame, const EventSite* site, uint32_t warp,
   if (lanes) machine::raise(machine::OperandsEvent{place(frame, *site, warp, lanes), a, b});
 }
 
+void tellHeapFree(const BlockFrame* frame, const EventSite* site, uint32_t warp, uint32_t lanes,
+                  const uint64_t* addresses) {
+  if (lanes) machine::raise(machine::HeapFreeEvent{place(frame, *site, warp, lanes), addresses});
+}
+
 void tellSync(const BlockFrame* frame, const SyncSite* site, uint32_t warp, uint32_t lanes, uint32_t number) {
   forEachLane(lanes, [&](uint32_t lane) {
     machine::raise(SyncEvent{.at = place(frame, site->at, warp, 1u << lane),

@@ -64,6 +64,10 @@ uint32_t tellBulk(const BlockFrame* frame, const AccessSite* site, uint32_t warp
 void tellOperands(const BlockFrame* frame, const EventSite* site, uint32_t warp, uint32_t lanes, const int64_t* a,
                   const int64_t* b);
 
+/// Memory that malloc() gave, by lane.
+void tellHeapFree(const BlockFrame* frame, const EventSite* site, uint32_t warp, uint32_t lanes,
+                  const uint64_t* addresses);
+
 /// Lane by lane.
 void tellSync(const BlockFrame* frame, const SyncSite* site, uint32_t warp, uint32_t lanes, uint32_t number);
 /// Mbarriers: which lanes may touch them; and what they did, with the number that each names and whether it is told.

@@ -224,6 +224,7 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_try_nothing", tryNothing);
   add("ordito_tell_affine", tellAffine);
   add("ordito_tell_operands", tellOperands);
+  add("ordito_tell_heap_free", tellHeapFree);
   add("ordito_tell_lanes", tellLanes);
   add("ordito_tell_copy", tellCopy);
   add("ordito_tell_bulk", tellBulk);
