@@ -5,13 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 
 #include "base/environment.hpp"
 #include "check/whole_access.hpp"
-#include "machine/device_heap.hpp"
+#include "machine/fault.hpp"
+#include "machine/lanes.hpp"
 #include "machine/undefined.hpp"
 #include "ptx/source_lines.hpp"
 
@@ -26,6 +28,12 @@ namespace {
 
 constexpr const char* kSpaces[] = {"memory",          "global memory",    "shared memory", "local memory",
                                    "constant memory", "parameter memory", "a texture",     "a surface"};
+
+/// Of a piece of the heap that is freed so many are compared with what others do.
+constexpr uint64_t kFreedBytes = 1 << 16;
+
+/// The message is for nobody.
+constexpr const char* kInVain = "a block that must run again";
 
 const char* spaceOf(const AccessEvent& access) { return kSpaces[static_cast<size_t>(access.space)]; }
 
@@ -81,11 +89,12 @@ const machine::Allocation* Checker::freedAt(uint64_t address) const {
 
 /// `object`: what the address was made from, if that is known.
 void Checker::addOutside(Running& r, const AccessEvent& access, const Object* object) {
+  if (isEnough(r)) return;
   const uint64_t address = access.addressOf(laneOf(access));
   const machine::Allocation* const gone = access.space == AccessSpace::Shared ? nullptr : freedAt(address);
-  if (gone && operations_.addLateUse(r.operation, *gone, sideOf(r.launch, access), findings_)) return;
+  if (gone && operations_.addLateUse(r.operation, *gone, sideOf(r.launch, access), findingsOf(r))) return;
   const Rule rule = gone ? Rule::Freed : Rule::Bounds;
-  findings_.add(r.launch.key(rule, access.at.line, 0), [&] {
+  findingsOf(r).add(r.launch.key(rule, access.at.line, 0), [&] {
     Finding f = r.launch.finding(rule);
     const char* what = wordOf(access.kind);
     f.sides.push_back(sideOf(r.launch, access));
@@ -135,7 +144,8 @@ bool Checker::isInside(Running& r, const AccessEvent& access) {
 bool Checker::isAligned(Running& r, const AccessEvent& access) {
   const bool isPower = access.bytes && (access.bytes & (access.bytes - 1)) == 0;
   if (!isPower || access.bytes > 32 || access.base % access.bytes == 0) return true;
-  findings_.add(r.launch.key(Rule::Misaligned, access.at.line, 0), [&] {
+  if (isEnough(r)) return false;
+  findingsOf(r).add(r.launch.key(Rule::Misaligned, access.at.line, 0), [&] {
     Finding f = r.launch.finding(Rule::Misaligned);
     f.message = fmt::format("{} of {} bytes of {} at an address that is no multiple of {}", wordOf(access.kind),
                             access.bytes, spaceOf(access), access.bytes);
@@ -151,11 +161,25 @@ uint32_t Checker::allowed(const AccessEvent& access) {
   if (!hasPlaces(access.space)) return access.at.lanes;
   const OpenAccesses* const open = open_.load(std::memory_order_acquire);
   if (open && open->launch() == access.at.frame.gridid && open->isFine(access)) return access.at.lanes;
-  Lock lock(mutex_);
-  Running* r = running(access.at.frame);
-  if (!r) return access.at.lanes;
-  r->misuse.accesses(access, findings_);
-  if (isWhollyFine(r->launch, access)) return access.at.lanes;
+  uint32_t lanes = access.at.lanes;
+  bool isInVain = false;
+  {
+    Lock lock(mutex_);
+    if (Running* const r = running(access.at.frame)) {
+      lanes = allowedLanes(*r, access);
+      isInVain = r->attempt && r->attempt->hasFailed();
+    }
+  }
+  if (isInVain) machine::raiseFault(access.at.frame, machine::FaultKind::Unsupported, access.at.line, 0, kInVain);
+  return lanes;
+}
+
+uint32_t Checker::allowedLanes(Running& r, const AccessEvent& access) {
+  r.misuse->accesses(access, findingsOf(r));
+  if (isWhollyFine(r.launch, access)) {
+    if (r.attempt) r.attempt->allowed(access);
+    return access.at.lanes;
+  }
   uint32_t lanes = 0;
   for (uint32_t rest = access.at.lanes; rest; rest &= rest - 1) {
     AccessEvent one{.at = access.at, .kind = access.kind, .space = access.space};
@@ -163,7 +187,9 @@ uint32_t Checker::allowed(const AccessEvent& access) {
     one.order = access.order, one.scope = access.scope, one.bytes = access.bytes;
     one.base = access.addressOf(laneOf(one));
     one.objectBegin = access.objectBegin, one.objectBytes = access.objectBytes;
-    if (isAligned(*r, one) && isInside(*r, one)) lanes |= one.at.lanes;
+    if (!isAligned(r, one) || !isInside(r, one)) continue;
+    lanes |= one.at.lanes;
+    if (r.attempt) r.attempt->allowed(one);
   }
   return lanes;
 }
@@ -175,100 +201,86 @@ void Checker::accessed(const AccessEvent& access) {
   Lock lock(mutex_);
   Running* r = running(access.at.frame);
   if (!r) return;
-  if (!r->isProved) r->races.accessed(access, findings_);
+  r->misuse->comesTo(access.at, findingsOf(*r));
+  if (r->attempt) r->attempt->accessed(access);
+  if (!r->isProved && !isEnough(*r)) r->races->accessed(access, findingsOf(*r));
   operations_.accessed(r->operation, r->launch, access);
-  if (r->proof) r->proof->accessed(access);
-}
-
-/// Of one launch (proof.hpp).
-class Checker::Judge final : public machine::BlockJudge {
- public:
-  Judge(Checker& checker, Running& running) : checker_(checker), running_(running) {}
-  uint32_t alike(const machine::BlockFrame& frame, uint32_t count) override {
-    Lock lock(checker_.mutex_);
-    return running_.proof->alike(frame, count);
-  }
-  bool mayBeSilent() override {
-    Lock lock(checker_.mutex_);
-    for (const OpenAccesses::Line& line : running_.proof->openLines()) lines_.push_back(line.line);
-    return checker_.mayBeSilent(running_);
-  }
-  /// Where all memory has been written there is nothing to follow.
-  bool needsValues() const override {
-    Lock lock(checker_.mutex_);
-    return checker_.options_.followsValues && !(running_.proof->usesGlobalAlone() && checker_.isAllWritten());
-  }
-  std::vector<uint32_t> linesToTell() const override { return lines_; }
-
- private:
-  Checker& checker_;
-  Running& running_;  // the launch has not ended
-  std::vector<uint32_t> lines_;
-};
-
-std::unique_ptr<machine::BlockJudge> Checker::judge(const machine::LaunchEvent& launch) {
-  if (!options_.proves) return nullptr;
-  Lock lock(mutex_);
-  const auto it = running_.find(launch.launch);
-  if (it == running_.end()) return nullptr;
-  Running& r = *it->second;
-  r.proof = Proof::of(launch, r.known, options_.followsValues);
-  r.findingsBefore = findings_.total();
-  return r.proof ? std::make_unique<Judge>(*this, r) : nullptr;
-}
-
-bool Checker::isAllWritten() const {
-  return std::ranges::all_of(live_, [](const auto& entry) {
-    return machine::undefinedMemory()->isDefined(entry.second.address, entry.second.bytes);
-  });
+  if (r->proof) r->proof->accessed(access, r->attempt != nullptr);
 }
 
 void Checker::comesToGuard(const machine::OperandsEvent& guard) {
   Lock lock(mutex_);
   Running* r = running(guard.at.frame);
-  if (r && r->proof) r->proof->comesToGuard(guard);
-}
-
-/// What the silent blocks do is known all the same: later operations are compared with it.
-bool Checker::mayBeSilent(Running& r) {
-  const std::shared_ptr<Proof> proof = std::move(r.proof);
-  if (findings_.total() != r.findingsBefore || !proof->holds()) return false;
-  blocks_.proved += proof->unwatched();
-  if (options_.followsValues) proof->define();
-  operations_.repeated(r.operation, proof);
-  r.isProved = true;
-  if (proof->openLines().empty()) return true;
-  r.open = std::make_shared<OpenAccesses>(r.launch.number(), proof->openLines());
-  operations_.opened(r.operation, r.open);
-  open_.store(r.open.get(), std::memory_order_release);
-  return true;
+  if (!r) return;
+  r->misuse->comesTo(guard.at, findingsOf(*r));
+  if (r->proof) r->proof->comesToGuard(guard);
 }
 
 void Checker::synchronised(const machine::SyncEvent& sync) {
   Lock lock(mutex_);
   Running* r = running(sync.at.frame);
   if (!r) return;
-  r->races.synchronised(sync);
+  if (r->attempt) r->attempt->synchronised(sync);
+  r->races->synchronised(sync);
   if (r->proof) r->proof->synchronised(sync);
-  r->misuse.synchronised(sync, findings_);
+  r->misuse->synchronised(sync, findingsOf(*r));
 }
 
 void Checker::blockChanged(const machine::BlockEvent& block) {
   Lock lock(mutex_);
   Running* r = running(block.frame);
   if (!r) return;
-  blocks_.told += block.kind == machine::BlockEvent::Kind::End;
-  r->races.blockChanged(block);
+  r->told += block.kind == machine::BlockEvent::Kind::End;
+  if (r->attempt) r->attempt->blockChanged(block);
+  r->races->blockChanged(block);
   if (r->proof) r->proof->blockChanged(block);
-  r->misuse.blockChanged(block);
+  r->misuse->blockChanged(block);
 }
 
 void Checker::usedUndefined(const machine::UndefinedEvent& use) {
   Lock lock(mutex_);
   Running* r = running(use.at.frame);
   if (!r) return;
-  if (use.space == AccessSpace::Generic) return r->misuse.used(use, findings_);  // of no memory: a shuffle's
+  if (r->attempt) return r->attempt->fail();
+  if (use.space == AccessSpace::Generic) return r->misuse->used(use, findings_);  // of no memory: a shuffle's
   initialisation_.used(r->launch, use, findings_);
+}
+
+/// To free memory is to write all of it, as far as order goes.
+void Checker::heapFrees(const machine::HeapFreeEvent& event) {
+  Lock lock(mutex_);
+  Running* r = running(event.at.frame);
+  if (!r) return;
+  std::vector<uint64_t> freed;
+  machine::forEachLane(event.at.lanes, [&](uint32_t lane) {
+    const uint64_t address = event.addresses[lane];
+    if (address == 0) return;
+    machine::WarpSite at = event.at;
+    at.lanes = 1u << lane;
+    const bool isTwice = std::ranges::find(freed, address) != freed.end();
+    const auto piece = live_.find(address);
+    if (isTwice || piece == live_.end() || piece->second.kind != machine::MemoryKind::Heap)
+      return addBadFree(*r, at, address, isTwice);
+    freed.push_back(address);
+    AccessEvent write{.at = at, .kind = AccessKind::Store, .space = AccessSpace::Global};
+    write.bytes = static_cast<uint32_t>(std::min<uint64_t>(piece->second.bytes, kFreedBytes)), write.base = address;
+    r->races->accessed(write, findings_);
+  });
+}
+
+void Checker::addBadFree(const Running& r, const machine::WarpSite& lane, uint64_t address, bool isTwice) {
+  findings_.add(r.launch.key(Rule::Free, lane.line, 0), [&] {
+    Finding f = r.launch.finding(Rule::Free);
+    const machine::Allocation* const gone = freedAt(address);
+    f.message = isTwice || (gone && gone->address == address)
+                    ? "a thread frees memory that was freed already"
+                    : "a thread frees memory that no malloc() of a kernel has given";
+    const uint32_t thread = lane.warp * machine::kWarpSize + static_cast<uint32_t>(std::countr_zero(lane.lanes));
+    f.sides.push_back(r.launch.side(lane.function, lane.line, numberOf(lane.frame), thread, "free", 0));
+    f.object = gone ? fmt::format("byte {} of {} bytes that were freed", address - gone->address, gone->bytes)
+                    : machine::describeAddress(address);
+    return f;
+  });
 }
 
 void Checker::rowsMove(const machine::RowsEvent& rows) {
@@ -332,7 +344,13 @@ void Checker::lastErrorRead() {
 
 void Checker::childLaunched(const machine::ChildLaunchEvent& child) {
   Lock lock(mutex_);
-  if (Running* r = running(child.frame)) children_[child.launch] = {r->races.shared(), r->races.launched(child)};
+  if (Running* r = running(child.frame)) children_[child.launch] = {r->races->shared(), r->races->launched(child)};
+}
+
+const KernelPlan& Checker::planOf(const machine::LaunchEvent& launch) {
+  const auto [plan, isNew] = plans_.try_emplace(launch.module.source.digest.hex() + launch.mangled);
+  if (isNew) plan->second = KernelPlan::of(launch.module, launch.function);
+  return plan->second;
 }
 
 void Checker::launchBegan(const machine::LaunchEvent& launch) {
@@ -343,7 +361,9 @@ void Checker::launchBegan(const machine::LaunchEvent& launch) {
   const auto shared = child ? child.mapped().first : Races::share();
   const Family::Member self = child ? child.mapped().second : Races::first(*shared, known);
   if (child) shared->family.setLaunch(self, known);
-  auto& made = running_[launch.launch] = std::make_unique<Running>(std::move(known), shared, self);
+  auto& made = running_[launch.launch] = std::make_unique<Running>(std::move(known), planOf(launch));
+  made->begin(shared, self);
+  made->findingsBefore = findings_.total();
   made->operation = current.point;
 }
 
@@ -354,6 +374,8 @@ void Checker::launchEnded(const machine::LaunchEvent& launch) {
   const Launch& known = it->second->launch;
   OpenAccesses* open = it->second->open.get();
   if (open) open_.compare_exchange_strong(open, nullptr);
+  endAttempt(*it->second);
+  blocks_.told += it->second->told;
   if (launch.failure)
     findings_.add(known.key(Rule::LaunchFailed, 0, 0), [&] {
       Finding f = known.finding(Rule::LaunchFailed);
@@ -366,9 +388,11 @@ void Checker::launchEnded(const machine::LaunchEvent& launch) {
 void Checker::allocated(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_[a.address] = a;
-  for (auto& [launch, r] : running_) r->launch.allocationsChanged();
+  const bool isHeap = a.kind == machine::MemoryKind::Heap;
+  if (!isHeap)
+    for (auto& [launch, r] : running_) r->launch.allocationsChanged();
   if (options_.followsValues) initialisation_.allocated(a);
-  operations_.allocated(a);
+  if (!isHeap) operations_.allocated(a);
   for (auto it = freed_.lower_bound(a.address); it != freed_.end() && it->first < a.address + a.bytes;)
     it = freed_.erase(it);
 }
@@ -376,25 +400,23 @@ void Checker::allocated(const machine::Allocation& a) {
 void Checker::freed(const machine::Allocation& a) {
   Lock lock(mutex_);
   live_.erase(a.address);
+  if (trialMemory_) trialMemory_->freed(a.address);
   for (auto& [launch, r] : running_) r->launch.allocationsChanged();
   if (options_.followsValues) initialisation_.freed(a);
-  operations_.freed(current.point, a, findings_);
+  if (a.kind != machine::MemoryKind::Heap) operations_.freed(current.point, a, findings_);
   freed_[a.address] = a;
-}
-
-std::vector<Finding> Checker::findings() const {
-  Lock lock(mutex_);
-  return findings_.all();
 }
 
 /// Device memory that the program has not freed, but for that of modules.
 void Checker::addLeaks() {
   for (const auto& [address, a] : live_) {
     if (a.kind == machine::MemoryKind::Registered || a.isModules) continue;
-    findings_.add({Rule::Leak, fmt::format("{}", a.bytes), 0, 0}, [&, allocation = a] {
+    const bool isHeap = a.kind == machine::MemoryKind::Heap;
+    findings_.add({Rule::Leak, fmt::format("{}{}", a.bytes, isHeap ? " of the heap" : ""), 0, 0}, [&, bytes = a.bytes] {
       Finding f;
       f.rule = Rule::Leak;
-      f.message = fmt::format("{} bytes were allocated and never freed", allocation.bytes);
+      f.message = fmt::format("{} bytes were {} and never freed", bytes,
+                              isHeap ? "taken by a kernel from the heap of malloc()" : "allocated");
       return f;
     });
   }
@@ -408,7 +430,10 @@ void Checker::flush() {
     apiErrors_.finish(findings_);
   }
   std::ofstream out(options_.path);
-  out << toJson(findings(), blocks_);
+  {
+    Lock lock(mutex_);
+    out << toJson(findings_, blocks_);
+  }
   if (!out.flush()) fmt::print(stderr, "ordito: ORDITO_CHECK: cannot write {}\n", options_.path);
 }
 
@@ -416,8 +441,10 @@ machine::Listener* listener() {
   const Environment environment = readEnvironment();
   if (environment.check.empty()) return nullptr;
   // Never destroyed: streams may run while the process ends.
-  static auto* const instance = new Checker(
-      {environment.check, environment.checkLeaks != 0, environment.checkValues != 0, environment.checkProofs != 0});
+  const bool proves = environment.checkProofs != 0;
+  static auto* const instance =
+      new Checker({environment.check, environment.checkLeaks != 0, environment.checkValues != 0, proves,
+                   proves && environment.engine != "interp" && environment.threads == 1});
   return instance;
 }
 

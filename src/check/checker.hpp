@@ -11,7 +11,9 @@
 #include <unordered_map>
 
 #include "check/api_errors.hpp"
+#include "check/attempt.hpp"
 #include "check/initialisation.hpp"
+#include "check/kernel_plan.hpp"
 #include "check/launch.hpp"
 #include "check/misuse.hpp"
 #include "check/operations.hpp"
@@ -19,6 +21,7 @@
 #include "check/races.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory.hpp"
+#include "rt/trial.hpp"
 
 namespace ordito::check {
 
@@ -27,6 +30,7 @@ struct Options {
   bool wantsLeaks = false;
   bool followsValues = true;  // else nothing is said of uninitialised memory
   bool proves = true;         // else every block is listened to
+  bool tries = true;          // launches are tried on compiled code that keeps no details
 };
 
 class Checker : public machine::Listener {
@@ -43,6 +47,7 @@ class Checker : public machine::Listener {
   void comesToGuard(const machine::OperandsEvent& guard) override;
   void blockChanged(const machine::BlockEvent& block) override;
   void usedUndefined(const machine::UndefinedEvent& use) override;
+  void heapFrees(const machine::HeapFreeEvent& event) override;
   void rowsMove(const machine::RowsEvent& rows) override;
   void childLaunched(const machine::ChildLaunchEvent& child) override;
   void launchBegan(const machine::LaunchEvent& launch) override;
@@ -59,24 +64,39 @@ class Checker : public machine::Listener {
   void lastErrorRead() override;
   void flush() override;
 
-  std::vector<Finding> findings() const;
-
  private:
   struct Running {
-    Running(std::shared_ptr<Launch> what, std::shared_ptr<Races::Shared> shared, Family::Member self)
-        : known(std::move(what)), races(launch, std::move(shared), self), misuse(launch) {}
+    Running(std::shared_ptr<Launch> what, const KernelPlan& kernel) : known(std::move(what)), plan(kernel) {}
+    void begin(std::shared_ptr<Races::Shared> shared, Family::Member self) {
+      races.emplace(launch, std::move(shared), self);
+      misuse.emplace(launch, plan.bypass);
+    }
     const std::shared_ptr<Launch> known;
+    const KernelPlan& plan;
     Launch& launch = *known;
-    Races races;
-    Misuse misuse;
-    machine::StreamPoint operation;  // that it is part of
-    std::shared_ptr<Proof> proof;    // may be null
-    uint64_t findingsBefore = 0;     // the proof began
-    bool isProved = false;           // only bounds are asked for, and bytes noted
+    std::optional<Races> races;
+    std::optional<Misuse> misuse;
+    machine::StreamPoint operation;        // that it is part of
+    std::shared_ptr<const Proof> unbegun;  // may be null
+    std::shared_ptr<Proof> proof;          // that goes on
+    std::unique_ptr<rt::Trial> trial;      // while all blocks are tried
+    std::unique_ptr<Attempt> attempt;      // while those that tell are tried without following values
+    uint64_t findingsBefore = 0;           // it began
+    uint64_t told = 0;                     // blocks
+    bool isProved = false;                 // only bounds are asked for, and bytes noted
     std::shared_ptr<OpenAccesses> open;
   };
   class Judge;
+  const KernelPlan& planOf(const machine::LaunchEvent& launch);
+  std::unique_ptr<rt::Trial> trialOf(Running& running, const machine::LaunchEvent& launch);
+  bool isWell(Running& running, bool hasFault);
+  bool needsValues(Running& running);
+  bool takesBack(Running& running, bool hasFault);
+  void endAttempt(Running& running);
+  bool isEnough(const Running& running) const;
   bool mayBeSilent(Running& running);
+  Findings& findingsOf(Running& running) { return running.attempt ? running.attempt->findings : findings_; }
+  uint32_t allowedLanes(Running& running, const machine::AccessEvent& access);
   bool isAllWritten() const;
   Running* running(const machine::BlockFrame& frame);
   bool isInside(Running& running, const machine::AccessEvent& access);
@@ -84,6 +104,7 @@ class Checker : public machine::Listener {
   void addOutside(Running& running, const machine::AccessEvent& access, const Object* object);
   /// The allocation that was there; null if memory there was never freed, or is in use again.
   const machine::Allocation* freedAt(uint64_t address) const;
+  void addBadFree(const Running& running, const machine::WarpSite& lane, uint64_t address, bool isTwice);
   void addLeaks();
 
   const Options options_;
@@ -95,6 +116,8 @@ class Checker : public machine::Listener {
   Operations operations_;
   std::map<std::pair<uint64_t, uint64_t>, CallSite> submitted_;     // by stream and number
   std::unordered_map<uint64_t, std::unique_ptr<Running>> running_;  // by the launch's number
+  std::map<std::string, KernelPlan> plans_;                         // by digest and name of the kernel
+  std::unique_ptr<rt::TrialMemory> trialMemory_;
   // Launches by kernels that have not begun.
   std::unordered_map<uint64_t, std::pair<std::shared_ptr<Races::Shared>, Family::Member>> children_;
   std::map<uint64_t, machine::Allocation> live_, freed_;  // by address

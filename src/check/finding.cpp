@@ -41,6 +41,8 @@ constexpr RuleText kRules[] = {
     {"sync.mbarrier", Severity::Error},
     {"sync.divergent_barrier", Severity::Error},
     {"sync.mixed_barrier", Severity::Warning},
+    {"sync.bypassed", Severity::Error},
+    {"sync.count", Severity::Error},
 };
 constexpr const char* kSeverities[] = {"note", "warning", "error"};
 
@@ -63,7 +65,8 @@ Json jsonOf(const Side& side) {
                {"warp", side.warp},
                {"lane", side.lane},
                {"ptx_line", side.ptxLine},
-               {"source", side.source.empty() ? Json() : Json(side.source)}};
+               {"source", side.source.empty() ? Json() : Json(side.source)},
+               {"column", side.column}};
   if (side.operation.empty()) return json;
   json["operation"] = side.operation;
   json["kernel"] = side.kernel;
@@ -77,9 +80,26 @@ const char* nameOf(Rule rule) { return kRules[static_cast<size_t>(rule)].name; }
 const char* nameOf(Severity severity) { return kSeverities[static_cast<size_t>(severity)]; }
 Severity severityOf(Rule rule) { return kRules[static_cast<size_t>(rule)].severity; }
 
-std::string toJson(const std::vector<Finding>& findings, const BlockCounts& blocks) {
+void Findings::add(Findings more) {
+  std::vector<const Key*> keys(more.all_.size());
+  for (const auto& [key, at] : more.index_) keys[at] = &key;
+  total_ += more.total_, dropped_ += more.dropped_;
+  for (size_t k = 0; k < keys.size(); ++k) {
+    const auto known = index_.find(*keys[k]);
+    if (known != index_.end()) {
+      all_[known->second].count += more.all_[k].count;
+    } else if (all_.size() >= kMost) {
+      dropped_ += more.all_[k].count;
+    } else {
+      index_[*keys[k]] = all_.size();
+      all_.push_back(std::move(more.all_[k]));
+    }
+  }
+}
+
+std::string toJson(const Findings& findings, const BlockCounts& blocks) {
   Json list = Json::array();
-  for (const Finding& f : findings) {
+  for (const Finding& f : findings.all()) {
     Json sides = Json::array();
     for (const Side& side : f.sides) sides.push_back(jsonOf(side));
     Json one = {{"rule", nameOf(f.rule)},
@@ -95,9 +115,12 @@ std::string toJson(const std::vector<Finding>& findings, const BlockCounts& bloc
                 {"count", f.count}};
     list.push_back(std::move(one));
   }
-  const Json report = {{"schema", "ordito.check.1"},
-                       {"findings", std::move(list)},
-                       {"blocks", {{"told", blocks.told}, {"proved", blocks.proved}}}};
+  const Json report = {
+      {"schema", "ordito.check.1"},
+      {"findings", std::move(list)},
+      {"dropped", {{"findings", findings.dropped()}}},
+      {"blocks",
+       {{"told", blocks.told}, {"proved", blocks.proved}, {"tried", blocks.tried}, {"unheard", blocks.unheard}}}};
   return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -39,6 +39,8 @@ enum class Rule : uint8_t {
   SyncMbarrier,   // one that is not there
   SyncDivergent,  // lanes of a warp at different barriers
   SyncPlaces,     // warps of a block at different barriers
+  SyncBypassed,   // somebody does not come
+  SyncCount,      // threads of a barrier that name different counts
 };
 
 enum class Severity : uint8_t { Note, Warning, Error };
@@ -55,6 +57,7 @@ struct Side {
   uint32_t warp = 0, lane = 0;
   uint32_t ptxLine = 0;
   std::string source = {};  // "a.cu:12"; empty if the module does not say
+  uint32_t column = 0;      // 0: it does not say
   // Of races between operations: which one, "stream 3"; the kernel, if it is one; what the host called.
   std::string operation = {}, kernel = {};
   std::optional<CallSite> call = std::nullopt;
@@ -85,25 +88,36 @@ class Findings {
       ++all_[it->second].count;
       return;
     }
+    if (all_.size() >= kMost) {
+      ++dropped_;
+      return;
+    }
     index_[key] = all_.size();
     all_.push_back(describe());
   }
+  /// Those of `more` come behind.
+  void add(Findings more);
   const std::vector<Finding>& all() const { return all_; }
   /// With all that were only counted.
   uint64_t total() const { return total_; }
+  /// Of these what belongs to no finding that is kept.
+  uint64_t dropped() const { return dropped_; }
 
  private:
-  uint64_t total_ = 0;
+  static constexpr size_t kMost = 10'000;  // of different lines; nobody reads more
+
+  uint64_t total_ = 0, dropped_ = 0;
   std::map<Key, size_t> index_;
   std::vector<Finding> all_;
 };
 
-/// Of all launches: blocks that were listened to, and those of which others said all (proof.hpp).
+/// Of all launches: blocks that were listened to, those of which others said all (proof.hpp), those that were tried
+/// without a doubt (rt/trial.hpp), and those that nobody heard any more, since there were so many findings.
 struct BlockCounts {
-  uint64_t told = 0, proved = 0;
+  uint64_t told = 0, proved = 0, tried = 0, unheard = 0;
 };
 
 /// The report as JSON (docs/check.md).
-std::string toJson(const std::vector<Finding>& findings, const BlockCounts& blocks = {});
+std::string toJson(const Findings& findings, const BlockCounts& blocks = {});
 
 }  // namespace ordito::check

@@ -47,7 +47,7 @@ const Run* missing(const std::vector<Run>& runs, uint64_t bytes, uint32_t widest
 /// Is it memory of the host alone?
 bool isHosts(uint64_t address) {
   const auto allocation = machine::allocations().find(address);
-  return !allocation || allocation->kind != machine::MemoryKind::Device;
+  return !allocation || !allocation->isOnDevice();
 }
 
 void judgeRow(uint64_t from, uint64_t bytes, const std::optional<CallSite>& call, Findings& findings) {
@@ -70,7 +70,7 @@ void judgeRow(uint64_t from, uint64_t bytes, const std::optional<CallSite>& call
 
 /// Variables of modules begin with zeros or what the program says; what the host can write is not followed.
 void Initialisation::allocated(const machine::Allocation& a) {
-  if (a.kind == machine::MemoryKind::Device && !a.isModules)
+  if (a.kind == machine::MemoryKind::Heap || (a.kind == machine::MemoryKind::Device && !a.isModules))
     undefinedMemory()->undefine(a.address, a.bytes);
   else
     undefinedMemory()->define(a.address, a.bytes);

@@ -8,6 +8,7 @@
 
 #include "base/kernel_name.hpp"
 #include "machine/memory.hpp"
+#include "machine/watched_heap.hpp"
 #include "ptx/source_lines.hpp"
 
 namespace ordito::check {
@@ -38,12 +39,12 @@ bool hasUnorderedBlocks(const ptx::Module& module, const ptx::Function& kernel) 
          std::ranges::none_of(module.functions, [&](const ptx::Function& f) { return !f.isEntry && orders(f); });
 }
 
-/// Does the program get memory from the runtime's own heap: for itself or for the parameters of kernels that it
-/// launches? The device runtime's functions have prefixes that depend on the compiler.
-bool takesHeap(const ptx::Module& module) {
-  return std::ranges::any_of(module.functions, [](const ptx::Function& f) {
-    const auto says = [&](const char* word) { return f.name.find(word) != std::string::npos; };
-    return !f.hasBody && (f.name == "malloc" || says("Malloc") || says("GetParameterBuffer"));
+/// Does the program call a function that it does not define and whose name has one of these words? Those of the device
+/// runtime have prefixes that depend on the compiler.
+bool calls(const ptx::Module& module, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(module.functions, [&](const ptx::Function& f) {
+    const auto says = [&](std::string_view word) { return f.name.find(word) != std::string::npos; };
+    return !f.hasBody && std::ranges::any_of(words, says);
   });
 }
 
@@ -63,7 +64,13 @@ Launch::Launch(const machine::LaunchEvent& event)
       block_(event.block),
       layout_(machine::layoutKernel(event.module, event.function)),
       hasUnorderedBlocks_(check::hasUnorderedBlocks(event.module, event.function)),
-      takesHeap_(check::takesHeap(event.module)) {}
+      takesHeap_(calls(event.module, {"malloc", "_Znwm", "_Znam", "Malloc", "GetParameterBuffer"})),
+      preparesLaunches_(calls(event.module, {"GetParameterBuffer"})) {}
+
+uint32_t Launch::sharedBytes(const machine::LaunchEvent& event) const {
+  if (event.dynamicShared == 0) return layout_.staticSharedBytes;
+  return static_cast<uint32_t>(layout_.dynamicSharedOffset + event.dynamicShared);
+}
 
 uint32_t Launch::functionIndex(const ptx::Function& function) const {
   return static_cast<uint32_t>(&function - module_.functions.data());
@@ -143,7 +150,7 @@ std::optional<Object> Launch::sharedAt(const machine::WarpSite& at, uint64_t off
 }
 
 bool Launch::isItsOwn(const machine::BlockFrame& frame, uint64_t address) const {
-  if (takesHeap_) return true;
+  if (preparesLaunches_) return true;
   if (address - reinterpret_cast<uint64_t>(frame.parameters) < kernel_.parameterBytes) return true;
   if (frame.gridWorkspace && address - reinterpret_cast<uint64_t>(frame.gridWorkspace) < kGridWorkspaceBytes)
     return true;
@@ -153,7 +160,16 @@ bool Launch::isItsOwn(const machine::BlockFrame& frame, uint64_t address) const 
   return false;
 }
 
-bool Launch::isHeaps(uint64_t address) const { return takesHeap_ && machine::allocations().bytesFrom(address) == 0; }
+bool Launch::isHeaps(uint64_t address) const {
+  if (!takesHeap_) return false;
+  const auto found = machine::allocations().find(address);
+  return found ? found->kind == machine::MemoryKind::Heap && machine::hasReusedWatched() : true;
+}
+
+uint32_t Launch::atomicBytes(const ptx::Function& function, uint32_t line) {
+  const auto it = std::ranges::find(function.instructions, line, &ptx::Instruction::line);
+  return it == function.instructions.end() ? 0 : isa::bits(it->type[0]) / 8;
+}
 
 bool Launch::initialises(const machine::WarpSite& at) {
   const auto& all = at.function.instructions;
@@ -168,7 +184,8 @@ Side Launch::side(const ptx::Function& function, uint32_t line, uint64_t block, 
             .warp = thread / machine::kWarpSize,
             .lane = thread % machine::kWarpSize,
             .ptxLine = line,
-            .source = ptx::sourceOf(module_, function, line)};
+            .source = ptx::sourceOf(module_, function, line),
+            .column = ptx::columnOf(module_, function, line)};
   const auto set = [](uint32_t(&to)[3], uint64_t number, const machine::Dim3& size) {
     to[0] = static_cast<uint32_t>(number % size.x);
     to[1] = static_cast<uint32_t>(number / size.x % size.y);

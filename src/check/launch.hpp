@@ -41,11 +41,13 @@ class Launch {
   /// May the address be of something that only the launch itself knows: a parameter, a constant, grid.sync()'s words,
   /// the heap of malloc()?
   bool isItsOwn(const machine::BlockFrame& frame, uint64_t address) const;
-  /// Is it memory that kernels take from the heap: of malloc(), or for the parameters of a launch? It may be given out
-  /// again and again, which is not told.
+  /// Is it memory that is given out again and again, which is not told: for the parameters of launches, or of malloc()
+  /// once so much was freed that addresses come again?
   bool isHeaps(uint64_t address) const;
   /// Does the instruction make an mbarrier or end one? All others take it for one that is there.
   static bool initialises(const machine::WarpSite& at);
+  /// How many bytes one atomic operation of an instruction works on: those of an element, where it has a vector.
+  static uint32_t atomicBytes(const ptx::Function& function, uint32_t line);
   /// Are all its accesses plain or relaxed atomics, so that nothing orders its blocks?
   bool hasUnorderedBlocks() const { return hasUnorderedBlocks_; }
 
@@ -54,7 +56,10 @@ class Launch {
 
   /// Its number (LaunchEvent::launch).
   uint64_t number() const { return number_; }
-  /// Of a block.
+  /// Of a grid.
+  uint64_t blocks() const { return grid_.count(); }
+  /// Of a block; what it was launched with included.
+  uint32_t sharedBytes(const machine::LaunchEvent& event) const;
   uint32_t threads() const { return static_cast<uint32_t>(block_.count()); }
 
   Side side(const ptx::Function& function, uint32_t line, uint64_t block, uint32_t thread, const char* what,
@@ -79,7 +84,7 @@ class Launch {
   std::string name_, mangled_;
   machine::Dim3 grid_, block_;
   machine::KernelLayout layout_;
-  bool hasUnorderedBlocks_ = false, takesHeap_ = false;
+  bool hasUnorderedBlocks_ = false, takesHeap_ = false, preparesLaunches_ = false;
   std::map<const ptx::Function*, FunctionRoots> roots_;
   /// What objectOf() has answered last for lines of these numbers.
   struct Known {

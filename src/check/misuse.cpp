@@ -55,7 +55,7 @@ void Misuse::judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival>
     const Arrival &one = arrivals[i - 1], &two = arrivals[i];
     if (one.function == two.function && one.line == two.line) continue;
     const Side first = sideOf(frame, one), second = sideOf(frame, two);
-    if (first.source.empty() || first.source == second.source) continue;
+    if (first.source.empty() || (first.source == second.source && first.column == second.column)) continue;
     const Rule rule = one.warp == two.warp ? Rule::SyncDivergent : Rule::SyncPlaces;
     findings.add(launch_.key(rule, one.line, two.line), [&] {
       Finding f = launch_.finding(rule);
@@ -65,6 +65,50 @@ void Misuse::judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival>
       return f;
     });
   }
+}
+
+/// All that come to a barrier must name one count, as the last of them does not. (PTX ISA, "bar, barrier".)
+void Misuse::judgeCounts(const SyncEvent& sync, const std::vector<Arrival>& arrivals, Findings& findings) const {
+  const Arrival &first = arrivals.front(), &last = arrivals.back();
+  if (first.threads == last.threads) return;
+  findings.add(launch_.key(Rule::SyncCount, first.line, last.line), [&] {
+    Finding f = launch_.finding(Rule::SyncCount);
+    const auto countOf = [](const Arrival& a) { return a.threads ? fmt::format("{}", a.threads) : "all"; };
+    f.message =
+        fmt::format("threads come to barrier {} for {} threads and for {}", sync.number, countOf(first), countOf(last));
+    f.sides = {sideOf(sync.at.frame, first), sideOf(sync.at.frame, last)};
+    return f;
+  });
+}
+
+/// Of lanes of a warp that did not come: has one gone past?
+void Misuse::judgeMissing(const machine::WarpSite& at, uint32_t warp, uint32_t missing, Findings& findings) const {
+  const auto past = bypass_.past(numberOf(at.frame), warp, missing, at.line);
+  if (past) addBypass(at, {&at.function, past->line, warp, 1u << past->number % machine::kWarpSize}, findings);
+}
+
+void Misuse::addBypass(const machine::WarpSite& wait, const Arrival& past, Findings& findings) const {
+  findings.add(launch_.key(Rule::SyncBypassed, wait.line, past.line), [&] {
+    Finding f = launch_.finding(Rule::SyncBypassed);
+    f.message = "a thread goes past a synchronisation at which others wait for it";
+    f.sides = {sideOf(wait.frame, {&wait.function, wait.line, wait.warp, wait.lanes}), sideOf(wait.frame, past)};
+    f.sides[1].what = "behind it";
+    return f;
+  });
+}
+
+void Misuse::comesTo(const machine::WarpSite& at, Findings& findings) {
+  const auto late = bypass_.comesTo(at);
+  if (!late) return;
+  const auto laneOf = [](uint32_t thread) { return 1u << thread % machine::kWarpSize; };
+  addBypass({at.frame, at.function, late->line, at.warp, laneOf(late->waiter)},
+            {&at.function, at.line, at.warp, laneOf(late->thread)}, findings);
+}
+
+void Misuse::judgeMissing(const SyncEvent& barrier, Findings& findings) const {
+  if (barrier.number != 0 || barrier.threads != 0) return;
+  for (uint32_t warp = 0; warp < barrier.met.size(); ++warp)
+    if (~barrier.met[warp]) judgeMissing(barrier.at, warp, ~barrier.met[warp], findings);
 }
 
 /// The manual's "mbarrier.init": on a location that holds one it is undefined, until mbarrier.inval.
@@ -111,21 +155,28 @@ void Misuse::used(const machine::UndefinedEvent& use, Findings& findings) const 
 }
 
 void Misuse::blockChanged(const machine::BlockEvent& block) {
-  if (block.kind == machine::BlockEvent::Kind::End) mbarriers_.erase(numberOf(block.frame));
+  if (block.kind != machine::BlockEvent::Kind::End) return;
+  mbarriers_.erase(numberOf(block.frame));
+  bypass_.blockEnded(numberOf(block.frame));
 }
 
 void Misuse::synchronised(const SyncEvent& sync, Findings& findings) {
   const BarrierId id{numberOf(sync.at.frame), sync.number};
   switch (sync.kind) {
-    case SyncEvent::Kind::WarpSync: return judgeMask(sync, findings);
+    case SyncEvent::Kind::WarpSync:
+      judgeMask(sync, findings);
+      bypass_.met(sync.at, sync.mask);
+      return judgeMissing(sync.at, sync.at.warp, sync.mask & ~sync.at.lanes, findings);
     case SyncEvent::Kind::MbarrierInit: return judgeInit(sync, findings);
     case SyncEvent::Kind::MbarrierInvalidate: mbarriers_[numberOf(sync.at.frame)].erase(sync.address); return;
+    case SyncEvent::Kind::BarrierArrive:
     case SyncEvent::Kind::BarrierWait:
-      if (sync.number == 0 && sync.threads == 0)
-        waiting_[id].push_back({&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes});
-      return;
+      waiting_[id].push_back({&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes, sync.threads});
+      return judgeCounts(sync, waiting_[id], findings);
     case SyncEvent::Kind::BarrierDone:
-      if (auto arrivals = waiting_.extract(id)) judgeBarrier(sync.at.frame, std::move(arrivals.mapped()), findings);
+      judgeMissing(sync, findings);
+      if (auto arrivals = waiting_.extract(id); arrivals && sync.number == 0 && sync.threads == 0)
+        judgeBarrier(sync.at.frame, std::move(arrivals.mapped()), findings);
       return;
     default: return;
   }

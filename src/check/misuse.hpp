@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/bypass.hpp"
 #include "check/finding.hpp"
 #include "machine/events.hpp"
 
@@ -17,10 +18,12 @@ class Launch;
 
 class Misuse {
  public:
-  explicit Misuse(const Launch& launch) : launch_(launch) {}
+  Misuse(const Launch& launch, std::shared_ptr<const BypassPlan> plan) : launch_(launch), bypass_(std::move(plan)) {}
   void synchronised(const machine::SyncEvent& sync, Findings& findings);
   /// Before it does.
   void accesses(const machine::AccessEvent& access, Findings& findings) const;
+  /// Lanes come to an instruction that is told.
+  void comesTo(const machine::WarpSite& at, Findings& findings);
   void blockChanged(const machine::BlockEvent& block);
   /// Of a value that a shuffle has got from no lane.
   void used(const machine::UndefinedEvent& use, Findings& findings) const;
@@ -30,6 +33,7 @@ class Misuse {
   struct Arrival {
     const ptx::Function* function;
     uint32_t line, warp, lanes;
+    uint32_t threads = 0;  // that the barrier waits for
   };
   using BarrierId = std::pair<uint64_t, uint32_t>;  // block, number of the barrier
 
@@ -37,8 +41,13 @@ class Misuse {
   void judgeMask(const machine::SyncEvent& sync, Findings& findings) const;
   void judgeInit(const machine::SyncEvent& sync, Findings& findings);
   void judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival> arrivals, Findings& findings) const;
+  void judgeCounts(const machine::SyncEvent& sync, const std::vector<Arrival>& arrivals, Findings& findings) const;
+  void addBypass(const machine::WarpSite& wait, const Arrival& past, Findings& findings) const;
+  void judgeMissing(const machine::WarpSite& at, uint32_t warp, uint32_t missing, Findings& findings) const;
+  void judgeMissing(const machine::SyncEvent& barrier, Findings& findings) const;
 
   const Launch& launch_;
+  Bypass bypass_;
   std::map<BarrierId, std::vector<Arrival>> waiting_;
   std::map<uint64_t, std::map<uint64_t, uint32_t>> mbarriers_;  // by block, by address: the line that made them
 };

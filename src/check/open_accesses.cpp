@@ -67,7 +67,7 @@ bool OpenAccesses::note(const AccessEvent& access) {
 bool OpenAccesses::touchesHost() const {
   return std::ranges::any_of(sites_, [](const Site& s) {
     const auto allocation = s.what.isShared ? std::nullopt : machine::allocations().find(s.what.object.begin);
-    return allocation && allocation->kind != machine::MemoryKind::Device;
+    return allocation && !allocation->isOnDevice();
   });
 }
 

@@ -10,6 +10,7 @@
 #include "check/proof.hpp"
 #include "check/races.hpp"
 #include "check/touch.hpp"
+#include "rt/trial.hpp"
 
 namespace ordito::check {
 
@@ -36,7 +37,7 @@ bool isStrongForAll(const AccessEvent& a) { return isWide(a.scope) && isStrong(a
 
 bool isHosts(uint64_t address) {
   const auto found = machine::allocations().find(address);
-  return found && found->kind != machine::MemoryKind::Device;
+  return found && !found->isOnDevice();
 }
 
 /// What tells findings apart: of many streams that do the same one is told.
@@ -109,30 +110,54 @@ Side Operations::sideOf(const Operation& operation, const char* what, uint64_t b
   return side;
 }
 
+template <class MakeSide>
+Operations::Touched& Operations::at(Operation& operation, const Site& site, Touched kind, MakeSide makeSide) {
+  Touched*& touched = operation.sites[site];
+  if (touched) return *touched;
+  kind.node = operation.node;
+  kind.side = makeSide();
+  kind.side.operation = nameOf(operation);
+  kind.side.call = operation.call;
+  operation.touched.push_back(std::move(kind));
+  return *(touched = &operation.touched.back());
+}
+
 Operations::Touched& Operations::at(Operation& operation, const Launch& launch, const AccessEvent& access,
                                     bool writes) {
-  Touched*& touched = operation.sites[{&access.at.function, access.at.line, operation.node, writes}];
-  if (touched) return *touched;
-  const uint32_t thread = access.at.warp * machine::kWarpSize + static_cast<uint32_t>(__builtin_ctz(access.at.lanes));
-  Side side = launch.side(access.at.function, access.at.line, numberOf(access.at.frame), thread, wordOf(access.kind),
-                          access.bytes);
-  side.operation = nameOf(operation);
-  side.kernel = launch.finding(Rule::RaceStream).kernel;
-  side.call = operation.call;
-  operation.touched.push_back({.use = writes ? Use::Write : Use::Read,
-                               .isStrong = isStrongForAll(access),
-                               .isOfSystem = isStrongForAll(access) && access.scope == machine::MemoryScope::System,
-                               .isOrdering = !launch.hasUnorderedBlocks(),
-                               .node = operation.node,
-                               .side = std::move(side)});
-  return *(touched = &operation.touched.back());
+  Touched kind{.use = writes ? Use::Write : Use::Read,
+               .isStrong = isStrongForAll(access),
+               .isOfSystem = isStrongForAll(access) && access.scope == machine::MemoryScope::System,
+               .isOrdering = !launch.hasUnorderedBlocks()};
+  return at(operation, {&access.at.function, access.at.line, operation.node, writes}, std::move(kind), [&] {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(access.at.lanes));
+    Side side = launch.side(access.at.function, access.at.line, numberOf(access.at.frame),
+                            access.at.warp * machine::kWarpSize + lane, wordOf(access.kind), access.bytes);
+    side.kernel = launch.finding(Rule::RaceStream).kernel;
+    return side;
+  });
+}
+
+void Operations::tried(StreamPoint point, const Launch& launch, rt::Trial& trial) {
+  Operation* const operation = find(point);
+  if (!operation) return;
+  trial.forEachUse([&](const rt::Trial::Use& use) {
+    const auto allocation = machine::allocations().find(use.begin);
+    if (!allocation || allocation->kind == machine::MemoryKind::Heap) return;
+    Touched kind{.use = use.writes ? Use::Write : Use::Read, .isStrong = use.isStrong};
+    at(*operation, {use.function, use.line, operation->node, use.writes}, std::move(kind), [&] {
+      Side side = launch.side(*use.function, use.line, 0, 0, wordOf(use.kind), use.width);
+      side.kernel = launch.finding(Rule::RaceStream).kernel;
+      return side;
+    }).bytes.add(use.begin, use.bytes);
+  });
 }
 
 /// Memory that is in no allocation is a kernel's own: its parameters, its stack, the heap of malloc().
 void Operations::note(Operation& operation, Touched& touched, uint64_t address, uint64_t bytes) {
   if (address / ByteSet::kPage != knownPage_) {
     knownPage_ = address / ByteSet::kPage;
-    isKnownPage_ = machine::allocations().find(address).has_value();
+    const auto allocation = machine::allocations().find(address);
+    isKnownPage_ = allocation && allocation->kind != machine::MemoryKind::Heap;
     if (touched.isOfSystem && touched.use == Use::Write && isHosts(address)) operation.signalsHost = true;
   }
   if (isKnownPage_) touched.bytes.add(address, bytes);
@@ -233,7 +258,7 @@ void Operations::ended(StreamPoint point, Findings& findings) {
     for (Touched& t : operation->touched) t.bytes.compress();
     compareNodes(*operation, findings);
     compareWithOthers(*operation, findings);
-    operation->hostPages = hostPagesOf(*operation);
+    operation->hostUse = hostUseOf(*operation);
     if (order_.isBeforeHost(point)) retire();
   }
   hasRun(point);

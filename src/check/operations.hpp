@@ -20,6 +20,10 @@
 #include "check/order.hpp"
 #include "machine/memory.hpp"
 
+namespace ordito::rt {
+class Trial;
+}
+
 namespace ordito::check {
 
 class Launch;
@@ -46,6 +50,8 @@ class Operations {
   void repeated(machine::StreamPoint point, std::shared_ptr<const Proof> proof);
   /// And what is noted there.
   void opened(machine::StreamPoint point, std::shared_ptr<const OpenAccesses> open);
+  /// And what a trial has seen.
+  void tried(machine::StreamPoint point, const Launch& launch, rt::Trial& trial);
   void rowsMove(machine::StreamPoint point, const machine::RowsEvent& rows);
 
   void allocated(const machine::Allocation& a);
@@ -78,6 +84,10 @@ class Operations {
     std::shared_ptr<const Proof> proof;  // or
     std::shared_ptr<const OpenAccesses> open;
   };
+  /// Bytes that the host can reach.
+  struct HostUse {
+    ByteSet used = {}, written = {};
+  };
   struct Operation {
     machine::StreamPoint point;
     uint64_t context;
@@ -93,7 +103,7 @@ class Operations {
     std::vector<std::vector<bool>> before = {};  // by node of a graph: the nodes that it is behind
     uint32_t node = 0;
     uint64_t strongReads = 0;
-    std::vector<HostGuard::Range> hostPages = {};
+    HostUse hostUse = {};
   };
   struct Freed {
     machine::StreamPoint by;
@@ -103,6 +113,8 @@ class Operations {
 
   Operation* find(machine::StreamPoint point);
   Touched& at(Operation& operation, const Launch& launch, const machine::AccessEvent& access, bool writes);
+  template <class MakeSide>
+  static Touched& at(Operation& operation, const Site& site, Touched kind, MakeSide makeSide);
   void note(Operation& operation, Touched& touched, uint64_t address, uint64_t bytes);
   static void expand(Operation& operation);
   void compareWithOthers(Operation& operation, Findings& findings);
@@ -112,7 +124,7 @@ class Operations {
               Findings& findings);
   void retire();
   void limit();
-  static std::vector<HostGuard::Range> hostPagesOf(const Operation& operation);
+  static HostUse hostUseOf(const Operation& operation);
   void guardHost();
   void hostMemoryFreed(const machine::Allocation& a);
   void hasRun(machine::StreamPoint point);

@@ -20,7 +20,7 @@ constexpr uint64_t kPatience = 1u << 16;
 /// holds other things too.
 uint64_t hostBytesOf(uint64_t page) {
   const auto a = machine::allocations().find(page);
-  if (!a || a->kind == MemoryKind::Device) return 0;
+  if (!a || a->isOnDevice()) return 0;
   const uint64_t bytes = std::min(kPage, a->address + a->bytes - page);
   // Pinned and managed memory has pages of its own; registered memory shares them with its neighbours.
   return a->kind == MemoryKind::Registered && bytes < kPage ? 0 : bytes;
@@ -28,64 +28,55 @@ uint64_t hostBytesOf(uint64_t page) {
 
 }  // namespace
 
-/// Only pages of which the operation has used every byte: a right program may touch the others, and hand them to system
-/// calls, which would fail.
-std::vector<HostGuard::Range> Operations::hostPagesOf(const Operation& operation) {
-  ByteSet written, used;
+/// Of memory that the host can reach.
+Operations::HostUse Operations::hostUseOf(const Operation& operation) {
+  HostUse use;
+  const auto isHosts = [](uint64_t page) { return hostBytesOf(page) > 0; };
   for (const Touched& t : operation.touched) {
     if (t.use == Use::Lifetime) continue;
-    const auto isHosts = [](uint64_t page) { return hostBytesOf(page) > 0; };
-    used.addPages(t.bytes, isHosts);
-    if (t.use == Use::Write) written.addPages(t.bytes, isHosts);
+    use.used.addPages(t.bytes, isHosts);
+    if (t.use == Use::Write) use.written.addPages(t.bytes, isHosts);
   }
-  std::vector<HostGuard::Range> pages;
-  used.forEachPage([&](uint64_t page) {
-    const uint64_t bytes = hostBytesOf(page);
-    if (!used.hasStartOf(page, bytes)) return;
-    const bool mayRead = !written.hasStartOf(page, bytes);
-    if (!pages.empty() && pages.back().end == page && pages.back().mayRead == mayRead)
-      pages.back().end += kPage;
-    else
-      pages.push_back({page, page + kPage, mayRead});
-  });
-  return pages;
+  return use;
 }
 
-/// Of several operations, each page as the strictest wants it.
+/// Only pages of which pending operations have used every byte: a right program may touch the others, and hand them to
+/// system calls, which would fail.
 void Operations::guardHost() {
   const auto isPending = [this](const Operation& o) {
-    return o.hasEnded && !o.hostPages.empty() && !o.signalsHost && !isBlind_ && !order_.isBeforeHost(o.point);
+    return o.hasEnded && !o.hostUse.used.empty() && !o.signalsHost && !isBlind_ && !order_.isBeforeHost(o.point);
   };
   std::vector<std::pair<uint64_t, uint64_t>> pending;
   for (const Operation& operation : all_)
     if (isPending(operation)) pending.emplace_back(operation.point.stream, operation.point.number);
   if (pending == guarded_) return;
   guarded_ = std::move(pending);
-  std::map<uint64_t, bool> pages;
+  HostUse all;
+  const auto isAny = [](uint64_t) { return true; };
   for (const Operation& operation : all_) {
     if (!isPending(operation)) continue;
-    for (const HostGuard::Range& range : operation.hostPages)
-      for (uint64_t page = range.begin; page < range.end; page += kPage) {
-        const auto [it, isNew] = pages.try_emplace(page, range.mayRead);
-        if (!isNew) it->second = it->second && range.mayRead;
-      }
+    all.used.addPages(operation.hostUse.used, isAny);
+    all.written.addPages(operation.hostUse.written, isAny);
   }
   std::vector<HostGuard::Range> ranges;
-  for (const auto& [page, mayRead] : pages) {
+  all.used.forEachPage([&](uint64_t page) {
+    const uint64_t bytes = hostBytesOf(page);
+    if (!bytes || !all.used.hasStartOf(page, bytes)) return;
+    const bool mayRead = !all.written.hasStartOf(page, bytes);
     if (!ranges.empty() && ranges.back().end == page && ranges.back().mayRead == mayRead)
       ranges.back().end += kPage;
     else
       ranges.push_back({page, page + kPage, mayRead});
-  }
+  });
   guard_.keep(std::move(ranges));
 }
 
 void Operations::hostMemoryFreed(const machine::Allocation& a) {
-  if (a.kind == MemoryKind::Device) return;
-  for (Operation& operation : all_)
-    std::erase_if(operation.hostPages, [&](const HostGuard::Range& range) {
-      return range.begin < a.address + a.bytes && a.address < range.end;
-    });
+  if (a.isOnDevice()) return;
+  for (Operation& operation : all_) {
+    operation.hostUse.used.remove(a.address, a.bytes);
+    operation.hostUse.written.remove(a.address, a.bytes);
+  }
   guarded_.reset();
   guardHost();
 }

@@ -22,6 +22,37 @@ Reach joined(const Reach& one, const Reach& two) {
   return isMore ? both : one;
 }
 
+namespace {
+
+/// The union of many, which are mostly the same.
+class Union {
+ public:
+  void add(const Reach& more) {
+    if (!more || more == last_) return;
+    if (!last_ && sums_.empty()) {
+      last_ = only_ = more;
+      return;
+    }
+    if (only_) join(*std::exchange(only_, nullptr));
+    join(*(last_ = more));
+  }
+  Reach take() {
+    if (only_ || sums_.empty()) return only_;
+    auto all = std::make_shared<Blocks>();
+    for (auto& [block, sum] : sums_) (*all)[block] = std::make_shared<const Knowledge>(std::move(sum));
+    return all;
+  }
+
+ private:
+  void join(const Blocks& more) {
+    for (const auto& [block, knowledge] : more) check::join(sums_[block], *knowledge);
+  }
+  Reach last_, only_;  // only_: there has been no other
+  std::map<uint64_t, Knowledge> sums_;
+};
+
+}  // namespace
+
 bool knows(const Reach& reach, uint64_t block, ActorId actor, Clock at) {
   if (!reach) return false;
   const auto it = reach->find(block);
@@ -52,18 +83,18 @@ void Outside::acquireSeen(uint32_t thread) {
   if (of(thread).seen) acquire(thread, std::exchange(made(thread).seen, nullptr));
 }
 
+/// A fence and a barrier behind it make known what a fence behind the barrier would, if another thread then writes:
+/// "__threadfence(); __syncthreads(); if (first) atomicAdd(...)" is how grids meet, and GPUs keep to it. So it is with
+/// what one has seen, and others have a fence for.
 template <class Threads>
 void Outside::meetThose(const Threads& threads) {
   if (threads_.empty()) return;
-  Reach known, hoped;
-  for (uint32_t t : threads) {
-    known = joined(known, threads_[t].known);
-    hoped = joined(hoped, threads_[t].hoped);
-  }
-  if (!known && !hoped) return;
-  for (uint32_t t : threads) {
-    threads_[t].known = known;
-    threads_[t].hoped = hoped;
+  for (Reach Thread::* what : {&Thread::known, &Thread::hoped, &Thread::seen, &Thread::fenced}) {
+    Union all;
+    for (uint32_t t : threads) all.add(threads_[t].*what);
+    const Reach sum = all.take();
+    if (!sum) continue;
+    for (uint32_t t : threads) threads_[t].*what = sum;
   }
 }
 

@@ -20,9 +20,12 @@ std::shared_ptr<Proof> Proof::of(const machine::LaunchEvent& event, std::shared_
   if (!launch->hasUnorderedBlocks() || launch->takesHeap() || event.grid.count() > kMostBlocks) return nullptr;
   auto plan = ProofPlan::of(event);
   if (!plan) return nullptr;
-  std::shared_ptr<Proof> proof(new Proof(std::move(*plan), std::move(launch), event.grid, checksValues));
-  proof->classOf_.resize(event.grid.count());
-  return proof;
+  const BlockNumber grid{event.grid.x, event.grid.y, event.grid.z};
+  return std::shared_ptr<Proof>(new Proof(std::move(*plan), std::move(launch), grid, checksValues));
+}
+
+std::shared_ptr<Proof> Proof::again() const {
+  return std::shared_ptr<Proof>(new Proof(plan_, launch_, grid_, checksValues_));
 }
 
 // --- while blocks run
@@ -127,9 +130,9 @@ bool Proof::readsWhatIsWritten(const AccessEvent& access) const {
   return isWritten;
 }
 
-void Proof::accessed(const AccessEvent& access) {
+void Proof::accessed(const AccessEvent& access, bool isWritten) {
   if (!isOpen_ || classes_.empty()) return;
-  if (checksValues_ && !readsWhatIsWritten(access)) return giveUp();
+  if (checksValues_ && !isWritten && !readsWhatIsWritten(access)) return giveUp();
   const bool isOwn = access.space == AccessSpace::Shared || access.space == AccessSpace::Local;
   if (may_ && access.space == AccessSpace::Shared) touchAll(access);
   if (plan_.open.contains(access.at.line)) return touchOpen(access);

@@ -46,7 +46,8 @@ class Proof {
   /// How many of `count` blocks, from that one on, are in a class that is known. 0: the block is the first of a class,
   /// and is watched from now on.
   uint32_t alike(const machine::BlockFrame& frame, uint32_t count);
-  void accessed(const machine::AccessEvent& access);
+  /// `isWritten`: somebody else sees to it that it reads only what has been written.
+  void accessed(const machine::AccessEvent& access, bool isWritten);
   void comesToGuard(const machine::OperandsEvent& guard);
   void synchronised(const machine::SyncEvent& sync);
   void blockChanged(const machine::BlockEvent& block);
@@ -55,6 +56,10 @@ class Proof {
   /// All classes are known.
   bool holds();
   bool usesGlobalAlone() const { return plan_.usesGlobalAlone; }
+  /// Are there accesses of which all blocks must tell?
+  bool leavesOpen() const { return !plan_.open.empty(); }
+  /// As it was before any block ran.
+  std::shared_ptr<Proof> again() const;
   /// What the blocks that were not watched write is defined.
   void define() const;
   const std::vector<Object>& objects() const { return objects_; }
@@ -87,8 +92,9 @@ class Proof {
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> lanes;  // by line and warp
   };
 
-  Proof(ProofPlan plan, std::shared_ptr<Launch> launch, const machine::Dim3& grid, bool checksValues)
-      : plan_(std::move(plan)), launch_(std::move(launch)), grid_{grid.x, grid.y, grid.z}, checksValues_(checksValues) {
+  Proof(ProofPlan plan, std::shared_ptr<Launch> launch, const BlockNumber& grid, bool checksValues)
+      : plan_(std::move(plan)), launch_(std::move(launch)), grid_(grid), checksValues_(checksValues) {
+    classOf_.resize(uint64_t{grid[0]} * grid[1] * grid[2]);
     if (!plan_.open.empty()) may_ = std::make_unique<MayRace>(launch_);
   }
 

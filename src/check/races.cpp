@@ -175,6 +175,15 @@ bool Races::isHoped(const Block& block, const Touch& earlier, const Touch& later
          reaches(block.outside.hoped(later.actor % launch_.threads()), earlier);
 }
 
+/// Strong accesses that overlap are no race only if they are of the same bytes. Those of less than a word are left out:
+/// programs make atomics on them of such on words.
+bool Races::areMixed(const Touch& one, const Touch& other) {
+  if (one.size == other.size || !isAtomic(one.kind) || !isAtomic(other.kind)) return false;
+  const uint32_t bytes = Launch::atomicBytes(*one.function, one.line),
+                 others = Launch::atomicBytes(*other.function, other.line);
+  return bytes != others && bytes >= kWordBytes && others >= kWordBytes;
+}
+
 void Races::compare(const AccessEvent& access, Word& word, const Touch& touch, AccessSpace space, Findings& findings) {
   const Block& block = blockOf(access.at.frame);
   const auto isOfBlock = [&](const Touch& t) { return t.block == touch.block && t.member == touch.member; };
@@ -187,14 +196,16 @@ void Races::compare(const AccessEvent& access, Word& word, const Touch& touch, A
     if (!earlier.writes && !touch.writes && !isOfBlock(earlier))
       return isCovered && earlier.member == touch.member && ++foreignReads > mostReads;
     // As of reads of many blocks a few are enough of their atomic operations.
-    if (isAtomic(earlier.kind) && isAtomic(touch.kind) && isCovered && !isOfBlock(earlier) &&
-        earlier.member == touch.member && isWide(earlier.scope) && isWide(touch.scope) && launch_.hasUnorderedBlocks())
+    if (earlier.size == touch.size && isAtomic(earlier.kind) && isAtomic(touch.kind) && isCovered &&
+        !isOfBlock(earlier) && earlier.member == touch.member && isWide(earlier.scope) && isWide(touch.scope) &&
+        launch_.hasUnorderedBlocks())
       return ++foreignReads > mostReads;
     const bool conflict = (earlier.writes || touch.writes) && (earlier.bytes & touch.bytes);
     if (!conflict && !isCovered) return false;
     if (areOrdered(block, earlier, touch)) return isCovered;
     const bool isNarrow = !isOfBlock(earlier) && !(isWide(earlier.scope) && isWide(touch.scope));
-    if (conflict && !(earlier.isStrong && touch.isStrong && !isNarrow)) report(access, space, earlier, touch, findings);
+    const bool areAtomic = earlier.isStrong && touch.isStrong && !isNarrow && !areMixed(earlier, touch);
+    if (conflict && !areAtomic) report(access, space, earlier, touch, findings);
     return false;
   });
   word.touches.push_back(touch);
@@ -221,14 +232,16 @@ void Races::report(const AccessEvent& access, AccessSpace space, const Touch& ea
                                                                       : Rule::RaceGlobal;
   findings.add(launch_.key(rule, earlier.line, later.line), [&] {
     Finding f = launch_.finding(rule);
-    const bool isNarrow = earlier.isStrong && later.isStrong && !isOfBlock;
+    const bool isMixed = areMixed(earlier, later), isNarrow = earlier.isStrong && later.isStrong && !isOfBlock;
     const char* who = isOfCopy      ? "an asynchronous copy and an access"
                       : isOfWarp    ? "two lanes of a warp"
                       : isOfBlock   ? "two threads of a block"
                       : !isOfLaunch ? "a kernel and one that was launched by a kernel"
                                     : "two blocks";
     f.message = fmt::format("{} use the same bytes and {}", who,
-                            isNarrow ? "the scope of one of them ends at its block" : "nothing orders them");
+                            isMixed    ? "as atomic operations of different sizes"
+                            : isNarrow ? "the scope of one of them ends at its block"
+                                       : "nothing orders them");
     if (rule == Rule::RaceAcquire) f.message += " but a relaxed atomic operation";
     f.sides = {before.side(*earlier.function, earlier.line, earlier.block, one, wordOf(earlier.kind), earlier.size),
                launch_.side(*later.function, later.line, later.block, two, wordOf(later.kind), later.size)};

@@ -117,6 +117,7 @@ class Races {
   void compare(const machine::AccessEvent& access, Word& word, const Touch& touch, machine::AccessSpace space,
                Findings& findings);
   static bool reaches(const Reach& reach, const Touch& touch);
+  static bool areMixed(const Touch& one, const Touch& other);
   bool areOrdered(const Block& block, const Touch& earlier, const Touch& later) const;
   void report(const machine::AccessEvent& access, machine::AccessSpace space, const Touch& earlier, const Touch& later,
               Findings& findings);

@@ -191,7 +191,9 @@ bool Races::enter(const Block& block, Shadow& shadow, Shadow::Row& row, uint32_t
   const Stamp& now = shadow.stamps()[number];
   const bool isShared = &shadow == &block.shared;
   const auto reaches = [&](const Stamp& s) { return isShared || isWide(s.scope); };
-  const bool isFirstKind = (row.hasOnlyReads && !now.writes) || (row.hasOnlyStrong && now.isStrong && reaches(now));
+  const bool isOfSize = !isAtomic(now.kind) || row.atomicBytes == 0 || row.atomicBytes == now.size;
+  const bool isFirstKind =
+      (row.hasOnlyReads && !now.writes) || (row.hasOnlyStrong && now.isStrong && isOfSize && reaches(now));
   for (uint32_t* link = &row.newest; !isFirstKind && *link;) {
     Shadow::Entry& entry = shadow.entries()[*link];
     const Stamp& before = shadow.stamps()[entry.stamp];
@@ -203,8 +205,9 @@ bool Races::enter(const Block& block, Shadow& shadow, Shadow::Row& row, uint32_t
       continue;
     }
     const bool isOrdered = isOfBlock && entry.stamp != number && areOrdered(block, shadow, before, now);
+    const bool isOneSize = before.size == now.size || !isAtomic(before.kind) || !isAtomic(now.kind);
     if (!isOrdered && conflicts &&
-        !(before.isStrong && now.isStrong && (isOfBlock || (reaches(before) && reaches(now)))))
+        !(before.isStrong && now.isStrong && isOneSize && (isOfBlock || (reaches(before) && reaches(now)))))
       return false;
     // What races with the earlier one then races with this one too, so it may be forgotten.
     const bool isCovered = isOrdered && (now.writes || !before.writes) && (before.isStrong || !now.isStrong);
@@ -219,9 +222,10 @@ bool Races::enter(const Block& block, Shadow& shadow, Shadow::Row& row, uint32_t
     shadow.thin(row);
     if (row.entries > most / 4 * 3) return false;
   }
-  if (row.entries == 0) row.hasOnlyReads = row.hasOnlyStrong = true;
+  if (row.entries == 0) row.hasOnlyReads = row.hasOnlyStrong = true, row.atomicBytes = 0;
   row.hasOnlyReads &= !now.writes;
-  row.hasOnlyStrong &= now.isStrong && reaches(now);
+  row.hasOnlyStrong &= now.isStrong && isOfSize && reaches(now);
+  if (isAtomic(now.kind)) row.atomicBytes = now.size;
   shadow.add(row, number, mask);
   return true;
 }

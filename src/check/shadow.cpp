@@ -46,7 +46,7 @@ Shadow::Row& Shadow::row(uint64_t number) {
   if (row.start == start_) return row;
   row.start = start_;
   row.newest = row.entries = 0;
-  row.hasOnlyReads = row.hasOnlyStrong = true;
+  row.hasOnlyReads = row.hasOnlyStrong = true, row.atomicBytes = 0;
   if (row.spread && !row.spread->hasAgents) row.spread.reset();
   return row;
 }

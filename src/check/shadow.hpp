@@ -99,8 +99,9 @@ class Shadow {
   };
   struct Row {
     uint32_t newest = 0, entries = 0;
-    uint32_t start = 0;  // which restart() it has seen
-    bool hasOnlyReads = true, hasOnlyStrong = true;
+    uint32_t start = 0;                              // which restart() it has seen
+    bool hasOnlyReads = true, hasOnlyStrong = true;  // of one size, if there are atomic operations
+    uint32_t atomicBytes = 0;
     std::unique_ptr<Spread> spread;
   };
 

@@ -65,6 +65,19 @@ std::string textOfAll(const CheckOptions& options, const std::vector<FindingJson
                             suppressed ? fmt::format(", {} suppressed", suppressed) : "");
 }
 
+/// What was not looked at, because there was so much.
+std::string textOfRest(const FindingJson& report) {
+  const auto number = [&](const char* of, const char* what) {
+    return report.contains(of) && report.at(of).contains(what) ? report.at(of).at(what).get<uint64_t>() : 0;
+  };
+  std::string text;
+  if (const uint64_t blocks = number("blocks", "unheard"))
+    text += fmt::format("{} blocks were not looked at: others of their launches had 100,000 findings\n", blocks);
+  if (const uint64_t findings = number("dropped", "findings"))
+    text += fmt::format("{} findings at still other lines were dropped\n", findings);
+  return text;
+}
+
 /// Tells what is not suppressed and gives the exit status.
 int conclude(const FindingJson& report, const CheckOptions& options, const Suppressions& known, int status) {
   size_t suppressed = 0;
@@ -84,7 +97,7 @@ int conclude(const FindingJson& report, const CheckOptions& options, const Suppr
   if (options.isForGithub)
     for (const FindingJson& f : told)
       if (rankOf(f) > 0 || options.wantsNotes) fmt::print("{}", githubTextOf(f));
-  const std::string text = textOfAll(options, told, suppressed);
+  const std::string text = textOfAll(options, told, suppressed) + textOfRest(report);
   if (options.log.empty())
     fmt::print(stderr, "{}", text);
   else if (auto written = writeText(options.log, text); !written)

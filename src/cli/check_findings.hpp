@@ -20,7 +20,7 @@ inline int rankOf(const FindingJson& finding) { return rankOf(finding.at("severi
 /// A place in a source file, "a.cu:12" taken apart; no line: 0.
 struct SourcePlace {
   std::string file;
-  uint32_t line = 0;
+  uint32_t line = 0, column = 0;  // 0: not known
 };
 /// Of an access or of a call; no file if that is not known.
 SourcePlace placeOf(const FindingJson& access);

@@ -33,7 +33,9 @@ std::string callText(const FindingJson& f) {
 bool isOperation(const FindingJson& access) { return access.contains("operation"); }
 
 std::string placeText(const FindingJson& access) {
-  if (access.at("source").is_string()) return wordOf(access, "source");
+  const uint32_t column = access.contains("column") ? access.at("column").get<uint32_t>() : 0;
+  if (access.at("source").is_string())
+    return wordOf(access, "source") + (column ? fmt::format(":{}", column) : std::string());
   if (!isOperation(access) || access.at("ptx_line").get<uint32_t>())
     return fmt::format("PTX line {}", access.at("ptx_line").get<uint32_t>());
   const std::string call = callText(access);
@@ -135,8 +137,10 @@ std::string textOf(const FindingJson& f) {
 std::string githubTextOf(const FindingJson& f) {
   static constexpr const char* kCommands[] = {"notice", "warning", "error"};
   const SourcePlace place = mainPlace(f);
-  const std::string where =
-      place.line ? fmt::format("file={},line={},", escapedForGithub(place.file, true), place.line) : "";
+  const std::string where = place.line
+                                ? fmt::format("file={},line={},{}", escapedForGithub(place.file, true), place.line,
+                                              place.column ? fmt::format("col={},", place.column) : "")
+                                : "";
   return fmt::format("::{} {}title={}::{}\n", kCommands[rankOf(f)], where, escapedForGithub(wordOf(f, "rule"), true),
                      escapedForGithub(wholeMessage(f), false));
 }
@@ -144,8 +148,9 @@ std::string githubTextOf(const FindingJson& f) {
 std::string sarifOf(const std::vector<FindingJson>& findings) {
   using Json = FindingJson;
   const auto location = [](const SourcePlace& p) {
-    return Json{{"physicalLocation",
-                 {{"artifactLocation", {{"uri", p.file}}}, {"region", {{"startLine", std::max(p.line, 1u)}}}}}};
+    Json region = {{"startLine", std::max(p.line, 1u)}};
+    if (p.column) region["startColumn"] = p.column;
+    return Json{{"physicalLocation", {{"artifactLocation", {{"uri", p.file}}}, {"region", std::move(region)}}}};
   };
   Json rules = Json::array(), results = Json::array();
   std::map<std::string, size_t> ruleIndex;

@@ -63,7 +63,8 @@ SourcePlace placeOf(const FindingJson& access) {
   if (const size_t inlined = source.rfind(" > "); inlined != std::string::npos) source.erase(0, inlined + 3);
   const size_t colon = source.rfind(':');
   if (colon == std::string::npos) return {source, 0};
-  return {source.substr(0, colon), static_cast<uint32_t>(std::strtoul(source.c_str() + colon + 1, nullptr, 10))};
+  return {source.substr(0, colon), static_cast<uint32_t>(std::strtoul(source.c_str() + colon + 1, nullptr, 10)),
+          access.contains("column") ? access.at("column").get<uint32_t>() : 0};
 }
 
 std::string lineAt(const SourcePlace& place) {
