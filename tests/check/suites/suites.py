@@ -7,9 +7,10 @@ SUITE    the clone is of
 indigo   the artifact of HiRace (SC 2024), which holds Indigo's sources and graphs
 scor     ScoR, the suite of ScoRD (ISCA 2020): its microbenchmarks
 cusan    CuSan, its tests of the runtime that need no MPI; nothing else of it is built
+gpuverify  GPUVerify, its directory of CUDA kernels; host code is added (gpuverify.py)
 
 It needs Python 3.9, and what `ordito nvcc` needs. The clone is only read; programs are built in a temporary folder.
-A program is convicted if there is a finding of a rule that tells a race; notes count as none. Rows that differ from
+A program is convicted if there is a finding of a rule that tells a race or a misuse of barriers; notes count as none. Rows that differ from
 the suite's own expectation are listed. --only takes the programs whose names contain TEXT, --every each N-th of
 them, --list tells every verdict.
 
@@ -25,7 +26,10 @@ import subprocess
 import sys
 import tempfile
 
-Case = collections.namedtuple("Case", "name source flags arguments is_wrong kind")
+import gpuverify
+
+# `text` is compiled in place of the source, if there is one; `is_wrong`: None where the suite says nothing of races.
+Case = collections.namedtuple("Case", "name source flags arguments is_wrong kind text", defaults=[None])
 BUG = re.compile(r"(atomic|guard|sync|race|bounds)Bug")
 
 
@@ -66,14 +70,29 @@ def cusan(clone, _):
             yield Case(name, source, ["-x", "cu", *defines], [], is_wrong, "race" if is_wrong else "no race")
 
 
-SUITES = {"indigo": indigo, "scor": scor, "cusan": cusan}
+def gpuverify_kernels(clone, _):
+    """What is expected to fail for another reason than a race or divergence says nothing of races."""
+    folder = clone / "testsuite/CUDA"
+    for source in sorted(folder.rglob("*.cu")):
+        kind, text = gpuverify.says(source.read_text(errors="replace")), gpuverify.program(source)
+        if text:
+            is_wrong = {"pass": False, "other": None}.get(kind, True)
+            yield Case(str(source.parent.relative_to(folder)), source, [f"-I{source.parent}", "-std=c++17"], [],
+                       is_wrong, kind, text)
+
+
+SUITES = {"indigo": indigo, "scor": scor, "cusan": cusan, "gpuverify": gpuverify_kernels}
 
 
 def judge(ordito, case, folder):
     """The rules that convict it, or why there is no verdict."""
     stem = re.sub(r"\W", "_", case.name)
     program, report = folder / stem, folder / f"{stem}.json"
-    build = subprocess.run([ordito, "nvcc", "-lineinfo", "-arch=sm_80", *case.flags, case.source, "-o", program],
+    source = case.source
+    if case.text:
+        source = folder / f"{stem}.cu"
+        source.write_text(case.text)
+    build = subprocess.run([ordito, "nvcc", "-lineinfo", "-arch=sm_80", *case.flags, source, "-o", program],
                            capture_output=True, text=True)
     if build.returncode:
         lines = [line for line in build.stderr.splitlines() if "error" in line] or ["?"]
@@ -112,10 +131,10 @@ def main():
         for case, (rules, why) in zip(cases, verdicts):
             row = table[case.kind]
             row["programs"] += 1
-            races = [rule for rule in rules or [] if rule.startswith("race.")]
+            races = [rule for rule in rules or [] if rule.startswith(("race.", "sync."))]
             verdict = "no verdict" if rules is None else "convicted" if races else "clean"
             row[verdict] += 1
-            is_alike = verdict == ("convicted" if case.is_wrong else "clean")
+            is_alike = case.is_wrong is None or verdict == ("convicted" if case.is_wrong else "clean")
             row["differs"] += not is_alike
             if not is_alike or options.list:
                 print(f"{'' if is_alike else 'DIFFERS: '}{case.name}: {verdict} {' '.join(rules or [])}{why}",
