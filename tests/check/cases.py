@@ -89,11 +89,55 @@ RIGHT = {
     "protocol": ["ok_sum", "ok_half", "ok_broadcast", "ok_partner", "ok_width", "ok_below", "ok_ended", "ok_decides",
                  "ok_again", "ok_invalidated", "ok_both", "ok_early", "ok_hand_over", "ok_count", "ok_one_warp"],
 }
+WRONG["heap"] = {
+    **{case: {"memory.bounds"} for case in ("piece_past_end", "piece_before_start", "piece_read", "piece_atomic", "piece_far",
+                                            "object_past_end")},
+    **{case: {"memory.freed"} for case in ("piece_freed", "piece_freed_write", "piece_freed_atomic", "object_freed")},
+    "shared_piece_early": {"memory.freed", "race.warp"},
+    **{case: {"memory.free"} for case in ("piece_twice", "piece_inside", "host_memory_given", "stack_given")},
+    "piece_by_all": {"memory.free", "race.warp"},
+    **{case: {"memory.leak"} for case in ("leak_piece", "leak_pinned", "leak_managed", "leak_pool", "leak_array",
+                                          "leak_pitched")},
+    **{case: {"memory.misaligned"} for case in ("wide_vector", "wide_read", "wide_shared", "wide_atomic", "wide_short")},
+}
+RIGHT["heap"] = ["ok_piece", "ok_piece_last", "ok_piece_atomic", "ok_object", "ok_object_deleted", "ok_piece_again",
+                 "ok_shared_piece", "ok_nothing_given", "ok_leak_piece", "ok_leak_pinned", "ok_leak_managed",
+                 "ok_leak_pool", "ok_leak_array", "ok_leak_pitched", "ok_wide", "ok_wide_vector", "ok_wide_read",
+                 "ok_wide_shared", "ok_wide_atomic", "ok_wide_short"]
+WRONG["left_out"] = {
+    **{case: {"sync.bypassed"} for case in ("before_store", "before_store_warp", "with_value", "last_turn", "until_done",
+                                            "in_function", "tile", "vote_before")},
+    **{case: {"sync.count"} for case in ("two_counts", "arrives_for", "all_or_some", "reduces", "in_turns")},
+    "by_warp": {"sync.count", "launch.failed"},
+    **{case: {"launch.failed"} for case in ("phase_one_missing", "phase_half", "phase_and_barrier")},
+}
+RIGHT["left_out"] = ["ok_before_store", "ok_with_value", "ok_last_turn", "ok_until_done", "ok_in_function", "ok_tile",
+                     "ok_vote_of_members", "ok_early_return", "ok_store_and_return", "ok_return_in_loop", "ok_two_counts",
+                     "ok_arrives_for", "ok_all_or_some", "ok_by_warp", "ok_reduces", "ok_in_turns", "ok_phase",
+                     "ok_phase_half", "ok_phase_and_barrier"]
+WRONG["lesser"] = {
+    **{case: {"race.same_value"} for case in ("flag", "mark", "shared_flag", "leader", "pairs", "zero_halo")},
+    **{case: {"race.atomic_load"} for case in ("greatest", "count_and_look", "look_in_shared", "stop_at_limit",
+                                               "lock_look", "bins_look")},
+    **{f"last_{how}": {"race.acquire"} for how in ("add", "inc", "or", "sub", "wide", "system")},
+    **{case: {"race.copy"} for case in ("stage_no_wait", "stage_no_barrier", "two_groups_early", "two_groups_none",
+                                        "overwritten", "source_changed")},
+}
+RIGHT["lesser"] = ["ok_flag_volatile", "ok_flag_atomic", "ok_mark", "ok_shared_flag", "ok_leader", "ok_pairs",
+                   "ok_zero_halo", "ok_greatest", "ok_count_and_take", "ok_look_in_shared", "ok_stop_at_limit",
+                   "ok_lock_try", "ok_bins", *(f"ok_last_{how}" for how in ("add", "inc", "or", "sub", "wide", "system")),
+                   "ok_stage", "ok_stage_barrier", "ok_two_groups", "ok_first_group", "ok_overwritten",
+                   "ok_uncommitted", "ok_source_changed"]
 WRONG["host"] = {case: {"race.host"} for case in (
-    "kernel_write", "kernel_read", "copy_read", "copy_write", "managed", "fill", "other_stream", "early_event",
+    "kernel_write", "kernel_read", "copy_read", "copy_write", "pieces", "managed", "fill", "other_stream", "early_event",
     "graph", "registered", "default_stream", "strided", "atomics", "memcpy")}
 RIGHT["host"] = [f"ok_{case}" for case in WRONG["host"]] + ["ok_flag", "ok_callback", "ok_other_half", "ok_spin"]
 RIGHT["streams"] = [f"ok_{case}" for case in WRONG["streams"]]
+
+
+def leaks_matter(case):
+    """Most others keep what they have to the end."""
+    return "leak" in case or case == "ok_none"
 
 
 def cases(program):

@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-from cases import cases
+from cases import cases, leaks_matter
 
 HERE = pathlib.Path(__file__).parent
 RANK = {"note": 0, "warning": 1, "error": 2}
@@ -18,7 +18,7 @@ RANK = {"note": 0, "warning": 1, "error": 2}
 
 def judge(ordito, program, case, report):
     report.unlink(missing_ok=True)
-    options = [*sys.argv[4:], *(["--leaks"] if case in ("leak", "ok_none") else [])]
+    options = [*sys.argv[4:], *(["--leaks"] if leaks_matter(case) else [])]
     run = subprocess.run([ordito, "check", "--json", report, *options, program, case], capture_output=True, text=True)
     if not report.exists():
         return None, run

@@ -73,6 +73,16 @@ void copyWrite(World& w, bool isRight) {
   w.sum += w.pinned[kN - 1];
 }
 
+// Pieces of a page, in two streams.
+void pieces(World& w, bool isRight) {
+  constexpr int kPiece = 256;
+  for (int k = 0; k < kN / kPiece; ++k)
+    cudaMemcpyAsync(w.pinned + k * kPiece, w.device + k * kPiece, kPiece * sizeof(int), cudaMemcpyDeviceToHost,
+                    k % 2 ? w.s : w.t);
+  if (isRight) cudaStreamSynchronize(w.s), cudaStreamSynchronize(w.t);
+  w.sum += w.pinned[kPiece / 2];
+}
+
 void managed(World& w, bool isRight) {
   w.put(w.managed);
   if (isRight) cudaDeviceSynchronize();
@@ -190,6 +200,7 @@ const struct {
     {"kernel_read", kernelRead},
     {"copy_read", copyRead},
     {"copy_write", copyWrite},
+    {"pieces", pieces},
     {"managed", managed},
     {"fill", fill},
     {"other_stream", otherStream},

@@ -70,11 +70,11 @@ sarif = json.loads((scratch / "f.sarif").read_text())
 results = sarif["runs"][0]["results"]
 expect(sarif["version"] == "2.1.0" and {r["ruleId"] for r in results} >= {"memory.bounds"}, "SARIF")
 at = results[0]["locations"][0]["physicalLocation"]
-expect(at["region"]["startLine"] == 2 and at["artifactLocation"]["uri"].endswith("program.cu"), "SARIF's place")
+expect(at["region"] == {"startLine": 2, "startColumn": 72} and at["artifactLocation"]["uri"].endswith("program.cu"), "SARIF's place")
 suite = ET.parse(scratch / "f.xml").getroot()
 expect(int(suite.get("failures")) >= 1 and suite.find("testcase/failure") is not None, "JUnit")
 github = check("--github")
-expect("::error file=" in github.stdout and ",line=2,title=memory.bounds::" in github.stdout, "GitHub", github)
+expect("::error file=" in github.stdout and ",line=2,col=72,title=memory.bounds::" in github.stdout, "GitHub", github)
 
 # What is known
 (scratch / "known").write_text("memory.bounds behind(int*, int) */program.cu:2 # known\n")

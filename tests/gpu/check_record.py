@@ -16,10 +16,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "check"))
-from cases import WRONG, cases  # noqa: E402
+from cases import WRONG, cases, leaks_matter  # noqa: E402
 
 TOOLS = {"memcheck": [], "racecheck": ["--racecheck-report", "all"], "initcheck": [], "synccheck": []}
-LEAKS = ("leak", "ok_none")  # of these leaks are the point; most others keep what they have to the end
 SECONDS = 10
 AT_ONCE = 16
 SUMMARY = re.compile(r"(?:ERROR SUMMARY|RACECHECK SUMMARY): (\d+) ")
@@ -33,7 +32,7 @@ def build(program, folder):
 
 
 def verdict(binary, case, tool):
-    leaks = ["--leak-check", "full"] if tool == "memcheck" and case in LEAKS else []
+    leaks = ["--leak-check", "full"] if tool == "memcheck" and leaks_matter(case) else []
     command = ["compute-sanitizer", "--tool", tool, *TOOLS[tool], *leaks, binary, case]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
