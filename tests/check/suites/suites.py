@@ -10,9 +10,9 @@ cusan    CuSan, its tests of the runtime that need no MPI; nothing else of it is
 gpuverify  GPUVerify, its directory of CUDA kernels; host code is added (gpuverify.py)
 
 It needs Python 3.9, and what `ordito nvcc` needs. The clone is only read; programs are built in a temporary folder.
-A program is convicted if there is a finding of a rule that tells a race or a misuse of barriers; notes count as none. Rows that differ from
-the suite's own expectation are listed. --only takes the programs whose names contain TEXT, --every each N-th of
-them, --list tells every verdict.
+A program is convicted if there is a finding of a rule that tells a race or a misuse of barriers; notes count as none.
+Rows that differ from the suite's own expectation are listed. --only takes the programs whose names contain TEXT,
+--every each N-th of them, --list tells every verdict.
 
 It is no test of `./test`, since nothing of the suites is in this repository. docs/check.md has the numbers.
 """
