@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Mutations of correct kernels under `ordito check`: what the interpreter convicts, compiled code and proofs convict.
 
-usage: mutations_fuzz.py ORDITO FOLDER [--seed N] [--programs N] [--kernels N]
+usage: mutations_fuzz.py ORDITO FOLDER [--seed N] [--programs N] [--kernels N] [--jobs N]
 
 Each kernel of mutations.py gets a random size and one mutation; one in sixteen gets none and must be clean. The oracle
 runs every block in the interpreter with all rules. It is compared with the default (all rules, with proofs) and with
-compiled code (--no-uninitialised), which must have the same findings but for the rules that follow values.
+compiled code (--no-uninitialised), which must have the same findings at the same lines, but for the rules that follow
+values.
 """
 import collections
+import concurrent.futures
 import random
 import sys
 
@@ -22,7 +24,7 @@ RUNS = {"oracle": ([], {"ORDITO_ENGINE": "interp", "ORDITO_CHECK_PROOFS": "0"}),
 class Kernel:
     def __init__(self, rng, number):
         self.name, self.what = f"k{number}", rng.choice(list(mutations.KERNELS))
-        block, grid = rng.choice([32, 64, 128]), rng.choice([2, 3, 5, 8])
+        block, grid = rng.choice([32, 64, 128]), rng.choice([2, 3, 5, 8, 72])
         sizes = {"block": block, "grid": grid, "n": block * grid, "value": rng.randrange(2, 9),
                  "fill": rng.randrange(2)}
         self.sizes = sizes
@@ -57,8 +59,8 @@ class Kernel:
 
 def check(ordito, executable, run):
     found = collections.defaultdict(set)
-    for rule, kernel in random_programs.check(ordito, executable, *RUNS[run])[0]:
-        found[kernel].add(rule)
+    for rule, kernel, lines in random_programs.check(ordito, executable, *RUNS[run])[0]:
+        found[kernel].add((rule, lines))
     return found
 
 
@@ -67,7 +69,7 @@ def compare(kernel, source, found):
     wrong = False
     oracle = found["oracle"][kernel.name]
     line = source.split(f" {kernel.name}(")[0].count("\n") + 1
-    for run, wanted in (("all rules", oracle), ("compiled", oracle - FOLLOWING)):
+    for run, wanted in (("all rules", oracle), ("compiled", {f for f in oracle if f[0] not in FOLLOWING})):
         if (has := found[run][kernel.name]) != wanted:
             wrong = True
             print(f"{kernel.name} ({kernel.what}, {kernel.kind}) in line {line}, {run}: lacks {sorted(wanted - has)}, "
@@ -78,24 +80,33 @@ def compare(kernel, source, found):
     return wrong
 
 
+def judge(options, seed):
+    """The kernels of one program, what each run has found, and how many it disagrees on."""
+    rng = random.Random(seed)
+    kernels = [Kernel(rng, k) for k in range(options.kernels)]
+    source = options.folder / f"mutations{seed}.cu"
+    text = random_programs.program(kernels)
+    executable = random_programs.build(options.ordito, source, text)
+    found = {run: check(options.ordito, executable, run) for run in RUNS}
+    different = [k for k in kernels if compare(k, text, found)]
+    if different:
+        print(f"{len(different)} kernels of {source}", flush=True)
+    else:
+        executable.unlink()
+    return kernels, found, len(different)
+
+
 def main():
     options = random_programs.options(programs=1, kernels=32)
     made, convicted, wrong = collections.Counter(), collections.Counter(), 0
-    for seed in range(options.seed, options.seed + options.programs):
-        rng = random.Random(seed)
-        kernels = [Kernel(rng, k) for k in range(options.kernels)]
-        source = options.folder / f"mutations{seed}.cu"
-        text = random_programs.program(kernels)
-        executable = random_programs.build(options.ordito, source, text)
-        found = {run: check(options.ordito, executable, run) for run in RUNS}
-        different = [k for k in kernels if compare(k, text, found)]
-        wrong += len(different)
-        if different:
-            print(f"{len(different)} kernels of {source}", flush=True)
-        for k in kernels:
-            made[k.kind] += 1
-            for run in RUNS:
-                convicted[k.kind, run] += bool(found[run][k.name])
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        seeds = range(options.seed, options.seed + options.programs)
+        for kernels, found, different in pool.map(lambda seed: judge(options, seed), seeds):
+            wrong += different
+            for k in kernels:
+                made[k.kind] += 1
+                for run in RUNS:
+                    convicted[k.kind, run] += bool(found[run][k.name])
     for kind, name in [*mutations.KINDS.items(), (None, "right")]:
         print(f"{name}: {made[kind]} kernels, convicted by " +
               ", ".join(f"{run} {convicted[kind, run]}" for run in RUNS))
