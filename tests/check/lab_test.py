@@ -51,7 +51,7 @@ def is_convicted(ordito, program, variant):
     size, rules, place = SPECIMENS[program, variant]
     run = check(ordito, program, size, variant)
     lines = re.findall(r"^  \S.*?:\d+: (?:read|write|use).*", run.stderr, re.M)
-    isTold = rules_of(run) == rules and lines and all(re.search(place + r":\d+: ", line) for line in lines)
+    isTold = rules_of(run) == rules and lines and all(re.search(place + r":\d+:\d+: ", line) for line in lines)
     # 250 elements in 4 blocks of 64: exactly six threads have none, and each is told of at each of its accesses.
     counts = re.findall(r"^  (\d+) more of these", run.stderr, re.M)
     isCounted = variant != "tail" or counts == ["5"] * 3
