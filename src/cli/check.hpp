@@ -14,7 +14,7 @@ struct CheckOptions {
   bool wantsLeaks = false, wantsNotes = false, isForGithub = false;
   bool skipsValues = false;                            // without the rules that follow values: kernels are compiled
   int exitCode = 99;                                   // if there is a finding as bad as `failOn`
-  size_t limit = 100;                               // findings that are printed
+  size_t limit = 100;                                  // findings that are printed
   std::function<bool(const std::string& rule)> takes;  // null: all rules
 };
 
