@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/analyses.hpp"
+#include "ir/spin_loops.hpp"
 #include "ptx/operands.hpp"
 #include "ptx/source_lines.hpp"
 
@@ -28,6 +30,14 @@ bool canRunAgain(const ptx::Module& module, const ir::Function& f) {
       return !isImage && (i.info().effect != Effect::Call || isMath(module, i));
     });
   });
+}
+
+/// Does it wait for what the host or a later launch does? Whoever listens lets them in. `f` gets SSA form.
+bool waitsForOthers(ir::Function& f) {
+  ir::buildSsa(f);
+  const ir::Analyses analyses(f);
+  const ir::SpinLoops loops = ir::findSpinLoops(f, analyses.graph(), analyses.definitions());
+  return loops.polls || !loops.spins.empty();
 }
 
 bool goesRound(const ir::Function& f) {
@@ -118,10 +128,12 @@ std::optional<TrialPlan> TrialPlan::of(const ptx::Module& module, const ir::Func
 }
 
 KernelPlan KernelPlan::of(const ptx::Module& module, const ptx::Function& kernel) {
-  const auto function = ir::buildCfg(module, kernel);
+  auto function = ir::buildCfg(module, kernel);
   if (!function) return {};
-  return {canRunAgain(module, *function), goesRound(*function), BypassPlan::of(*function),
-          TrialPlan::of(module, *function)};
+  KernelPlan plan{canRunAgain(module, *function), goesRound(*function), BypassPlan::of(*function),
+                  TrialPlan::of(module, *function)};
+  if (waitsForOthers(*function)) plan.trial.reset();
+  return plan;
 }
 
 }  // namespace ordito::check

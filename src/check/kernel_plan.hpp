@@ -19,7 +19,7 @@ struct TrialPlan {
   std::vector<Line> writes;                   // to global memory, atomic operations among them
 
   /// Nothing where the kernel does what trials do not know: order between blocks, barriers of some threads, copies that
-  /// go on, calls that the outside would notice twice.
+  /// go on, calls that the outside would notice twice, loops that wait.
   static std::optional<TrialPlan> of(const ptx::Module& module, const ir::Function& function);
 };
 

@@ -192,6 +192,33 @@ void spin(World& w, bool) {
   *static_cast<volatile int*>(w.pinned) = 1;
 }
 
+// The first of two kernels waits for the second, by atomic operations alone. After ten seconds it gives up, and the
+// host does something wrong.
+__global__ void meet(int* here) {
+  const auto now = [] {
+    unsigned long long time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+  };
+  atomicAdd(here, 1);
+  for (const auto start = now(); atomicAdd(here, 0) < 2;)
+    if (now() - start > 10'000'000'000) {
+      here[1] = 1;
+      return;
+    }
+}
+
+void twoMeet(World& w, bool) {
+  cudaMemset(w.device, 0, kBytes);
+  cudaDeviceSynchronize();
+  meet<<<1, 1, 0, w.s>>>(w.device);
+  meet<<<1, 1, 0, w.t>>>(w.device);
+  cudaDeviceSynchronize();
+  int haveGivenUp = 0;
+  cudaMemcpy(&haveGivenUp, w.device + 1, sizeof(int), cudaMemcpyDeviceToHost);
+  if (haveGivenUp) cudaFree(&haveGivenUp);
+}
+
 const struct {
   const char* name;
   void (*run)(World&, bool);
@@ -215,6 +242,7 @@ const struct {
     {"callback", callback},
     {"other_half", otherHalf},
     {"spin", spin},
+    {"two_meet", twoMeet},
 };
 
 int main(int argc, char** argv) {
