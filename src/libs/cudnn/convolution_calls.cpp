@@ -16,18 +16,16 @@ cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t d, in
                                               cudnnDataType_t type) {
   CUDNN_CHECK(d && padH >= 0 && padW >= 0 && strideH > 0 && strideW > 0 && dilationH > 0 && dilationW > 0);
   CUDNN_CHECK(mode == CUDNN_CONVOLUTION || mode == CUDNN_CROSS_CORRELATION);
-  const int groups = d->groups;
-  const cudnnMathType_t math = d->math;
-  *d = {padH, padW, strideH, strideW, dilationH, dilationW, groups, mode, type, math, true};
+  *d = {2, {0, padH, padW}, {1, strideH, strideW}, {1, dilationH, dilationW}, d->groups, mode, type, d->math};
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnGetConvolution2dDescriptor(const cudnnConvolutionDescriptor_t d, int* padH, int* padW, int* strideH,
                                               int* strideW, int* dilationH, int* dilationW,
                                               cudnnConvolutionMode_t* mode, cudnnDataType_t* type) {
-  CUDNN_CHECK(d && padH && padW && strideH && strideW && dilationH && dilationW && mode && type);
-  *padH = d->padH, *padW = d->padW, *strideH = d->strideH, *strideW = d->strideW;
-  *dilationH = d->dilationH, *dilationW = d->dilationW, *mode = d->mode, *type = d->type;
+  CUDNN_CHECK(d && d->rank == 2 && padH && padW && strideH && strideW && dilationH && dilationW && mode && type);
+  *padH = d->pad[1], *padW = d->pad[2], *strideH = d->stride[1], *strideW = d->stride[2];
+  *dilationH = d->dilation[1], *dilationW = d->dilation[2], *mode = d->mode, *type = d->type;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -35,8 +33,24 @@ cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t d, in
                                               const int* stride, const int* dilation, cudnnConvolutionMode_t mode,
                                               cudnnDataType_t type) {
   CUDNN_CHECK(d && rank > 0 && pad && stride && dilation);
-  if (rank != 2) return refuse("a convolution of other than two dimensions");
-  return cudnnSetConvolution2dDescriptor(d, pad[0], pad[1], stride[0], stride[1], dilation[0], dilation[1], mode, type);
+  CUDNN_CHECK(mode == CUDNN_CONVOLUTION || mode == CUDNN_CROSS_CORRELATION);
+  if (rank != 2 && rank != 3) return refuse("a convolution of other than two or three dimensions");
+  for (int i = 0; i < rank; ++i) CUDNN_CHECK(pad[i] >= 0 && stride[i] > 0 && dilation[i] > 0);
+  *d = {rank,   tripleOf(rank, pad, 0), tripleOf(rank, stride, 1), tripleOf(rank, dilation, 1), d->groups, mode, type,
+        d->math};
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnGetConvolutionNdDescriptor(const cudnnConvolutionDescriptor_t d, int wanted, int* rank, int* pad,
+                                              int* stride, int* dilation, cudnnConvolutionMode_t* mode,
+                                              cudnnDataType_t* type) {
+  CUDNN_CHECK(d && d->rank > 0 && rank && pad && stride && dilation && mode && type && wanted >= 0);
+  *rank = d->rank, *mode = d->mode, *type = d->type;
+  for (int i = 0; i < wanted && i < d->rank; ++i) {
+    const auto from = static_cast<size_t>(i) + 3 - static_cast<size_t>(d->rank);
+    pad[i] = d->pad[from], stride[i] = d->stride[from], dilation[i] = d->dilation[from];
+  }
+  return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t d, int groups) {
@@ -77,14 +91,15 @@ cudnnStatus_t cudnnGetConvolution2dForwardOutputDim(const cudnnConvolutionDescri
 cudnnStatus_t cudnnGetConvolutionNdForwardOutputDim(const cudnnConvolutionDescriptor_t d,
                                                     const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
                                                     int rank, int* sizes) {
-  CUDNN_CHECK(d && d->isSet && x && w && sizes && rank == x->rank && x->rank == w->rank);
-  if (rank != 4) return refuse("a convolution of other than 4-dimensional tensors");
+  CUDNN_CHECK(d && d->rank > 0 && x && w && sizes && rank == d->rank + 2 && x->rank == rank && w->rank == rank);
   CUDNN_CHECK(x->size[1] == w->size[1] * d->groups);
   sizes[0] = x->size[0];
   sizes[1] = w->size[0];
-  sizes[2] = outputSize(x->size[2], d->padH, w->size[2], d->strideH, d->dilationH);
-  sizes[3] = outputSize(x->size[3], d->padW, w->size[3], d->strideW, d->dilationW);
-  CUDNN_CHECK(sizes[2] > 0 && sizes[3] > 0);
+  for (int i = 2; i < rank; ++i) {
+    sizes[i] = outputSize(*d, static_cast<size_t>(5 - rank + i - 2), x->size[static_cast<size_t>(i)],
+                          w->size[static_cast<size_t>(i)]);
+    CUDNN_CHECK(sizes[i] > 0);
+  }
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -115,9 +130,7 @@ float timed(const Convolution& c, Direction direction) {
 
 float timeOf(cudnnHandle_t handle, const Convolution& c, Direction direction) {
   float time = -1;
-  const auto task = [&] {
-    time = c.x.type == CUDNN_DATA_DOUBLE ? timed<double>(c, direction) : timed<float>(c, direction);
-  };
+  const auto task = [&] { withElement(c.x.type, [&](auto zero) { time = timed<decltype(zero)>(c, direction); }); };
   if (enqueue(handle->stream, "cudnnFindConvolutionAlgorithm", task) != CUDA_SUCCESS) return -1;
   return await(handle->stream) == CUDA_SUCCESS ? time : -1;
 }
@@ -157,8 +170,7 @@ bool areThere(Descriptor*... descriptors) {
 #define BACKWARD_DATA                                                                                     \
   const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t y, const cudnnConvolutionDescriptor_t d, \
       const cudnnTensorDescriptor_t x
-#define MEANT \
-  Convolution { *x, *w, *y, *d }
+#define MEANT Convolution(*x, *w, *y, *d)
 
 #define ALGORITHMS(name, kind, count, descriptors)                                                                     \
   cudnnStatus_t cudnnGetConvolution##name##AlgorithmMaxCount(cudnnHandle_t handle, int* number) {                      \
@@ -286,8 +298,7 @@ cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const void* alp
                        int64_t inner = 1;
                        for (size_t i = 2; i < static_cast<size_t>(from.rank); ++i) inner *= from.size[i];
                        for (int64_t i = 0; i < from.count(); ++i)
-                         sums[static_cast<size_t>(i / inner % from.size[1])] +=
-                             static_cast<double>(static_cast<const E*>(dy)[from.at(i)]);
+                         sums[static_cast<size_t>(i / inner % from.size[1])] += get<E>(dy, from.at(i));
                        for (size_t c = 0; c < sums.size(); ++c)
                          blend.into(static_cast<E*>(to)[static_cast<int64_t>(c) * into.step[1]], sums[c]);
                      });

@@ -9,6 +9,13 @@
 
 namespace ordito::libs::cudnn {
 
+/// Depth, height and width.
+using Triple = std::array<int, 3>;
+/// What a program says of two or three dimensions; `flat` is said of the depth that images have not.
+inline Triple tripleOf(int rank, const int* values, int flat) {
+  return rank == 2 ? Triple{flat, values[0], values[1]} : Triple{values[0], values[1], values[2]};
+}
+
 /// Sizes and steps (in elements) of up to CUDNN_DIM_MAX dimensions: images, channels, then places.
 struct Shape {
   cudnnDataType_t type = CUDNN_DATA_FLOAT;
@@ -28,10 +35,14 @@ struct Shape {
     for (size_t i = static_cast<size_t>(rank); i-- > 0; index /= size[i]) place += index % size[i] * step[i];
     return place;
   }
-  /// Of an element of a 4-dimensional tensor.
-  int64_t at(int n, int c, int h, int w) const {
-    return int64_t{n} * step[0] + int64_t{c} * step[1] + int64_t{h} * step[2] + int64_t{w} * step[3];
+  /// Of an element of a 5-dimensional tensor.
+  int64_t at(int n, int c, int d, int h, int w) const {
+    return int64_t{n} * step[0] + int64_t{c} * step[1] + int64_t{d} * step[2] + int64_t{h} * step[3] +
+           int64_t{w} * step[4];
   }
+  /// Images as volumes that are one element deep; volumes as they are.
+  Shape asVolumes() const;
+  Triple places() const { return {size[2], size[3], size[4]}; }
   /// Where an element of `other` is in this one, whose dimensions of size 1 stand for any.
   int64_t spread(const Shape& other, int64_t index) const {
     int64_t place = 0;
@@ -49,7 +60,7 @@ struct Shape {
 };
 
 size_t sizeOf(cudnnDataType_t type);
-/// Single and double precision are computed in; others are refused by name.
+/// Floating-point numbers of 16, 32 and 64 bits are there; others are refused by name.
 cudnnStatus_t checkType(const Shape& shape);
 
 }  // namespace ordito::libs::cudnn
@@ -59,16 +70,18 @@ struct cudnnFilterStruct : ordito::libs::cudnn::Shape {
   cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW;
 };
 struct cudnnConvolutionStruct {
-  int padH = 0, padW = 0, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1, groups = 1;
+  int rank = 0;  // of what filters move over, 2 or 3; 0: not set
+  ordito::libs::cudnn::Triple pad{0, 0, 0}, stride{1, 1, 1}, dilation{1, 1, 1};
+  int groups = 1;
   cudnnConvolutionMode_t mode = CUDNN_CONVOLUTION;
   cudnnDataType_t type = CUDNN_DATA_FLOAT;
   cudnnMathType_t math = CUDNN_DEFAULT_MATH;
-  bool isSet = false;
 };
 struct cudnnPoolingStruct {
   cudnnPoolingMode_t mode = CUDNN_POOLING_MAX;
   cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
-  int height = 0, width = 0, padH = 0, padW = 0, strideH = 1, strideW = 1;
+  int rank = 0;  // of what the window moves over, 2 or 3; 0: not set
+  ordito::libs::cudnn::Triple window{1, 1, 1}, pad{0, 0, 0}, stride{1, 1, 1};
 };
 struct cudnnActivationStruct {
   cudnnActivationMode_t mode = CUDNN_ACTIVATION_RELU;

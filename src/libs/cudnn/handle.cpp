@@ -37,8 +37,22 @@ size_t sizeOf(cudnnDataType_t type) {
 
 cudnnStatus_t checkType(const Shape& shape) {
   CUDNN_CHECK(shape.rank > 0);
-  if (shape.type == CUDNN_DATA_FLOAT || shape.type == CUDNN_DATA_DOUBLE) return CUDNN_STATUS_SUCCESS;
-  return refuse(shape.type == CUDNN_DATA_HALF ? "half precision" : "a type that is neither float nor double");
+  switch (shape.type) {
+    case CUDNN_DATA_FLOAT:
+    case CUDNN_DATA_DOUBLE:
+    case CUDNN_DATA_HALF:
+    case CUDNN_DATA_BFLOAT16: return CUDNN_STATUS_SUCCESS;
+    default: return refuse("a tensor of integers or of numbers of 8 bits");
+  }
+}
+
+Shape Shape::asVolumes() const {
+  Shape volumes = *this;
+  if (rank != 4) return volumes;
+  volumes.rank = 5;
+  volumes.size = {size[0], size[1], 1, size[2], size[3]};
+  volumes.step = {step[0], step[1], 0, step[2], step[3]};
+  return volumes;
 }
 
 void Shape::pack(bool isNhwc) {

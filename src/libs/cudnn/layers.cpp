@@ -1,6 +1,7 @@
 // cuDNN: activation, softmax, pooling, dropout.
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "libs/cudnn/activation.hpp"
 #include "libs/cudnn/convolution.hpp"
@@ -32,8 +33,7 @@ cudnnStatus_t cudnnActivationForward(cudnnHandle_t handle, cudnnActivationDescri
                      [=, a = *d, x = Shape(*x), y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
                        using E = decltype(zero);
                        forAll(x.count(), [&](int64_t i) {
-                         const E value = static_cast<const E*>(from)[x.at(i)];
-                         blend.into(static_cast<E*>(to)[y.at(i)], activated(a, static_cast<double>(value)));
+                         blend.into(static_cast<E*>(to)[y.at(i)], activated(a, get<E>(from, x.at(i))));
                        });
                      });
 }
@@ -50,9 +50,8 @@ cudnnStatus_t cudnnActivationBackward(cudnnHandle_t handle, cudnnActivationDescr
                       blend = blend(*y, alpha, beta)](auto zero) {
                        using E = decltype(zero);
                        forAll(y.count(), [&](int64_t i) {
-                         const auto was = static_cast<double>(static_cast<const E*>(xs)[x.at(i)]);
-                         const auto became = static_cast<double>(static_cast<const E*>(ys)[y.at(i)]);
-                         const auto change = static_cast<double>(static_cast<const E*>(dys)[dy.at(i)]);
+                         const double was = get<E>(xs, x.at(i)), became = get<E>(ys, y.at(i));
+                         const double change = get<E>(dys, dy.at(i));
                          blend.into(static_cast<E*>(to)[dx.at(i)], change * slope(a, was, became));
                        });
                      });
@@ -69,24 +68,23 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(cudnnHandle_t handle, const 
                                                     const cudnnTensorDescriptor_t y, void* to) {
   CUDNN_CHECK(handle && alpha1 && alpha2 && x && w && d && z && b && activation && y && from && filters && added &&
               bias && to);
-  const Convolution c{*x, *w, *y, *d};
+  const Convolution c(*x, *w, *y, *d);
   CUDNN_TRY(c.check());
-  CUDNN_CHECK(z->sameSizes(*y) && z->type == y->type && b->type == y->type && b->rank == 4 && b->spreadsOver(*y));
+  CUDNN_CHECK(z->sameSizes(*y) && z->type == y->type && b->type == y->type && b->spreadsOver(*y));
   return submitTyped(
       handle, "cudnnConvolutionBiasActivationForward", c.x,
-      [=, a = *activation, z = Shape(*z), b = Shape(*b), first = scalar(*y, alpha1),
+      [=, a = *activation, y = Shape(*y), z = Shape(*z), b = Shape(*b), first = scalar(*y, alpha1),
        second = scalar(*y, alpha2)](auto zero) {
         using E = decltype(zero);
-        auto* const result = static_cast<E*>(to);
-        const auto* const more = static_cast<const E*>(added);
-        if (added != to || second == 0) {  // z may be y
-          forAll(c.y.count(), [&](int64_t i) { result[c.y.at(i)] = second == 0 ? E(0) : more[z.at(i)]; });
-        }
-        convolve(c, Blend{first, second}, static_cast<const E*>(from), static_cast<const E*>(filters), result);
+        // Rounded once, at the end; z may be y.
+        Convolution apart = c;
+        apart.y.pack(false);
+        std::vector<Compute<E>> products(static_cast<size_t>(c.y.count()));
+        convolve(apart, Blend{1, 0}, static_cast<const E*>(from), static_cast<const E*>(filters), products.data());
         forAll(c.y.count(), [&](int64_t i) {
-          E& value = result[c.y.at(i)];
-          const E shift = static_cast<const E*>(bias)[b.spread(c.y, i)];
-          value = static_cast<E>(activated(a, static_cast<double>(value) + static_cast<double>(shift)));
+          double value = first * static_cast<double>(products[static_cast<size_t>(i)]) + get<E>(bias, b.spread(y, i));
+          if (second != 0) value += second * get<E>(added, z.at(i));
+          static_cast<E*>(to)[c.y.at(i)] = static_cast<E>(activated(a, value));
         });
       },
       c.work());
@@ -129,9 +127,7 @@ cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t 
         using E = decltype(zero);
         const Groups groups(x, mode);
         parallelFor(static_cast<unsigned>(groups.count), [&](unsigned g) {
-          const auto value = [&](int64_t k) {
-            return static_cast<double>(static_cast<const E*>(from)[x.at(groups.element(g, k))]);
-          };
+          const auto value = [&](int64_t k) { return get<E>(from, x.at(groups.element(g, k))); };
           double most = -std::numeric_limits<double>::infinity(), sum = 0;
           for (int64_t k = 0; k < groups.length; ++k) most = std::fmax(most, value(k));
           for (int64_t k = 0; k < groups.length; ++k) sum += std::exp(value(k) - most);
@@ -157,7 +153,7 @@ cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t
                        const bool isLog = algorithm == CUDNN_SOFTMAX_LOG;
                        parallelFor(static_cast<unsigned>(groups.count), [&](unsigned g) {
                          const auto at = [&](const void* data, const Shape& shape, int64_t k) {
-                           return static_cast<double>(static_cast<const E*>(data)[shape.at(groups.element(g, k))]);
+                           return get<E>(data, shape.at(groups.element(g, k)));
                          };
                          double sum = 0;
                          for (int64_t k = 0; k < groups.length; ++k) sum += at(dys, dy, k) * (isLog ? 1 : at(ys, y, k));
@@ -237,8 +233,7 @@ cudnnStatus_t dropout(cudnnHandle_t handle, const char* name, const cudnnDropout
     forAll(x.count(), [&](int64_t i) {
       if (isForward)
         kept[i] = uniform(states->seed, states->calls, static_cast<uint64_t>(i)) >= static_cast<double>(d.rate);
-      const E value = static_cast<const E*>(from)[x.at(i)];
-      static_cast<E*>(to)[y.at(i)] = kept[i] ? static_cast<E>(scale * static_cast<double>(value)) : E(0);
+      static_cast<E*>(to)[y.at(i)] = static_cast<E>(kept[i] ? scale * get<E>(from, x.at(i)) : 0.0);
     });
     if (isForward) ++states->calls;
   });

@@ -11,6 +11,11 @@ using namespace ordito::libs::cudnn;
 
 namespace {
 
+/// Numbers of 16 bits are normalised with parameters in single precision.
+cudnnDataType_t typeOfParameters(const Shape& x) {
+  return x.type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+}
+
 /// Which elements share a mean and a variance: those of a channel (spatial), or of a place of all images.
 struct Statistics {
   Shape x;
@@ -30,14 +35,9 @@ struct Statistics {
   }
   /// Means, scales and the like are packed: one for each group.
   bool fits(const Shape& parameters) const {
-    return parameters.rank == x.rank && parameters.count() == groups() && parameters.type == x.type;
+    return parameters.rank == x.rank && parameters.count() == groups() && parameters.type == typeOfParameters(x);
   }
 };
-
-template <class E>
-double get(const void* data, int64_t at) {
-  return static_cast<double>(static_cast<const E*>(data)[at]);
-}
 
 /// average = (1 - factor) * average + factor * value, which may be missing.
 template <class E>
@@ -68,6 +68,7 @@ cudnnStatus_t cudnnDeriveBNTensorDescriptor(cudnnTensorDescriptor_t derived, con
   CUDNN_CHECK(derived && x && x->rank > 1);
   CUDNN_TRY(checkMode(mode, 0));
   Shape shape = *x;
+  shape.type = typeOfParameters(*x);
   shape.size[0] = 1;
   if (mode != CUDNN_BATCHNORM_PER_ACTIVATION) std::fill(shape.size.begin() + 2, shape.size.begin() + shape.rank, 1);
   shape.pack(false);
@@ -91,6 +92,7 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(cudnnHandle_t handle, cudnn
   return submitTyped(handle, "cudnnBatchNormalizationForwardTraining", *x,
                      [=, y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
                        using E = decltype(zero);
+                       using P = Compute<E>;
                        parallelFor(static_cast<unsigned>(s.groups()), [&](unsigned g) {
                          const auto value = [&](int64_t k) { return get<E>(from, s.x.at(s.element(g, k))); };
                          const auto length = static_cast<double>(s.length());
@@ -98,12 +100,12 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(cudnnHandle_t handle, cudnn
                          const double inverse = 1 / std::sqrt(variance + epsilon);
                          for (int64_t k = 0; k < s.length(); ++k)
                            blend.into(static_cast<E*>(to)[y.at(s.element(g, k))],
-                                      (value(k) - mean) * inverse * get<E>(scale, g) + get<E>(bias, g));
-                         average<E>(runningMean, g, factor, mean);
-                         average<E>(runningVariance, g, factor,
+                                      (value(k) - mean) * inverse * get<P>(scale, g) + get<P>(bias, g));
+                         average<P>(runningMean, g, factor, mean);
+                         average<P>(runningVariance, g, factor,
                                     length > 1 ? variance * length / (length - 1) : variance);
-                         average<E>(savedMean, g, 1, mean);
-                         average<E>(savedDeviation, g, 1, inverse);
+                         average<P>(savedMean, g, 1, mean);
+                         average<P>(savedDeviation, g, 1, inverse);
                        });
                      });
 }
@@ -123,12 +125,13 @@ cudnnStatus_t cudnnBatchNormalizationForwardInference(cudnnHandle_t handle, cudn
   return submitTyped(handle, "cudnnBatchNormalizationForwardInference", *x,
                      [=, y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
                        using E = decltype(zero);
+                       using P = Compute<E>;
                        parallelFor(static_cast<unsigned>(s.groups()), [&](unsigned g) {
-                         const double factor = get<E>(scale, g) / std::sqrt(get<E>(variance, g) + epsilon);
+                         const double factor = get<P>(scale, g) / std::sqrt(get<P>(variance, g) + epsilon);
                          for (int64_t k = 0; k < s.length(); ++k) {
                            const int64_t at = s.element(g, k);
                            blend.into(static_cast<E*>(to)[y.at(at)],
-                                      (get<E>(from, s.x.at(at)) - get<E>(mean, g)) * factor + get<E>(bias, g));
+                                      (get<E>(from, s.x.at(at)) - get<P>(mean, g)) * factor + get<P>(bias, g));
                          }
                        });
                      });
@@ -153,11 +156,12 @@ cudnnStatus_t cudnnBatchNormalizationBackward(cudnnHandle_t handle, cudnnBatchNo
       [=, dy = Shape(*dy), dx = Shape(*dx), data = blend(*x, alphaData, betaData),
        change = blend(*x, alphaParameters, betaParameters)](auto zero) {
         using E = decltype(zero);
+        using P = Compute<E>;
         parallelFor(static_cast<unsigned>(s.groups()), [&](unsigned g) {
           const auto value = [&](int64_t k) { return get<E>(from, s.x.at(s.element(g, k))); };
           const auto changed = [&](int64_t k) { return get<E>(dys, dy.at(s.element(g, k))); };
-          auto [mean, variance] = savedMean ? std::pair(get<E>(savedMean, g), 0.0) : moments(s.length(), value);
-          const double inverse = savedMean ? get<E>(savedDeviation, g) : 1 / std::sqrt(variance + epsilon);
+          auto [mean, variance] = savedMean ? std::pair(get<P>(savedMean, g), 0.0) : moments(s.length(), value);
+          const double inverse = savedMean ? get<P>(savedDeviation, g) : 1 / std::sqrt(variance + epsilon);
           double sum = 0, product = 0;
           for (int64_t k = 0; k < s.length(); ++k) {
             sum += changed(k);
@@ -167,10 +171,10 @@ cudnnStatus_t cudnnBatchNormalizationBackward(cudnnHandle_t handle, cudnnBatchNo
           for (int64_t k = 0; k < s.length(); ++k) {
             const double normal = (value(k) - mean) * inverse;
             data.into(static_cast<E*>(to)[dx.at(s.element(g, k))],
-                      get<E>(scale, g) * inverse * (changed(k) - (sum + normal * product) / length));
+                      get<P>(scale, g) * inverse * (changed(k) - (sum + normal * product) / length));
           }
-          change.into(static_cast<E*>(scaleChange)[g], product);
-          change.into(static_cast<E*>(biasChange)[g], sum);
+          change.into(static_cast<P*>(scaleChange)[g], product);
+          change.into(static_cast<P*>(biasChange)[g], sum);
         });
       });
 }

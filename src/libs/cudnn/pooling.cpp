@@ -1,4 +1,4 @@
-// cuDNN: pooling of images.
+// cuDNN: pooling of images and volumes. An image is a volume one element deep, with a window one element deep.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -8,58 +8,85 @@
 using namespace ordito::libs;
 using namespace ordito::libs::cudnn;
 
+cudnnStatus_t cudnnSetPoolingNdDescriptor(cudnnPoolingDescriptor_t d, const cudnnPoolingMode_t mode,
+                                          const cudnnNanPropagation_t nan, int rank, const int* window, const int* pad,
+                                          const int* stride) {
+  CUDNN_CHECK(d && mode >= CUDNN_POOLING_MAX && mode <= CUDNN_POOLING_MAX_DETERMINISTIC);
+  CUDNN_CHECK(window && pad && stride && rank > 0);
+  if (rank != 2 && rank != 3) return refuse("pooling in other than two or three dimensions");
+  for (int i = 0; i < rank; ++i) CUDNN_CHECK(window[i] > 0 && pad[i] >= 0 && pad[i] < window[i] && stride[i] > 0);
+  *d = {mode, nan, rank, tripleOf(rank, window, 1), tripleOf(rank, pad, 0), tripleOf(rank, stride, 1)};
+  return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t cudnnSetPooling2dDescriptor(cudnnPoolingDescriptor_t d, cudnnPoolingMode_t mode,
                                           cudnnNanPropagation_t nan, int height, int width, int padH, int padW,
                                           int strideH, int strideW) {
-  CUDNN_CHECK(d && mode >= CUDNN_POOLING_MAX && mode <= CUDNN_POOLING_MAX_DETERMINISTIC);
-  CUDNN_CHECK(height > 0 && width > 0 && padH >= 0 && padW >= 0 && strideH > 0 && strideW > 0);
-  CUDNN_CHECK(padH < height && padW < width);
-  *d = {mode, nan, height, width, padH, padW, strideH, strideW};
+  const int window[] = {height, width}, pad[] = {padH, padW}, stride[] = {strideH, strideW};
+  return cudnnSetPoolingNdDescriptor(d, mode, nan, 2, window, pad, stride);
+}
+
+cudnnStatus_t cudnnGetPoolingNdDescriptor(const cudnnPoolingDescriptor_t d, int wanted, cudnnPoolingMode_t* mode,
+                                          cudnnNanPropagation_t* nan, int* rank, int* window, int* pad, int* stride) {
+  CUDNN_CHECK(d && d->rank > 0 && mode && nan && rank && window && pad && stride && wanted >= 0);
+  *mode = d->mode, *nan = d->nan, *rank = d->rank;
+  for (int i = 0; i < wanted && i < d->rank; ++i) {
+    const auto from = static_cast<size_t>(i) + 3 - static_cast<size_t>(d->rank);
+    window[i] = d->window[from], pad[i] = d->pad[from], stride[i] = d->stride[from];
+  }
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnGetPooling2dDescriptor(const cudnnPoolingDescriptor_t d, cudnnPoolingMode_t* mode,
                                           cudnnNanPropagation_t* nan, int* height, int* width, int* padH, int* padW,
                                           int* strideH, int* strideW) {
-  CUDNN_CHECK(d && mode && nan && height && width && padH && padW && strideH && strideW);
-  *mode = d->mode, *nan = d->nan, *height = d->height, *width = d->width;
-  *padH = d->padH, *padW = d->padW, *strideH = d->strideH, *strideW = d->strideW;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetPoolingNdDescriptor(cudnnPoolingDescriptor_t d, const cudnnPoolingMode_t mode,
-                                          const cudnnNanPropagation_t nan, int rank, const int* window, const int* pad,
-                                          const int* stride) {
-  CUDNN_CHECK(d && window && pad && stride && rank > 0);
-  if (rank != 2) return refuse("pooling in other than two dimensions");
-  return cudnnSetPooling2dDescriptor(d, mode, nan, window[0], window[1], pad[0], pad[1], stride[0], stride[1]);
-}
-
-cudnnStatus_t cudnnGetPooling2dForwardOutputDim(const cudnnPoolingDescriptor_t d, const cudnnTensorDescriptor_t x,
-                                                int* n, int* c, int* h, int* w) {
-  CUDNN_CHECK(d && d->height > 0 && x && x->rank == 4 && n && c && h && w);
-  *n = x->size[0];
-  *c = x->size[1];
-  *h = 1 + (x->size[2] + 2 * d->padH - d->height) / d->strideH;
-  *w = 1 + (x->size[3] + 2 * d->padW - d->width) / d->strideW;
+  CUDNN_CHECK(d && d->rank == 2 && mode && nan && height && width && padH && padW && strideH && strideW);
+  *mode = d->mode, *nan = d->nan, *height = d->window[1], *width = d->window[2];
+  *padH = d->pad[1], *padW = d->pad[2], *strideH = d->stride[1], *strideW = d->stride[2];
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnGetPoolingNdForwardOutputDim(const cudnnPoolingDescriptor_t d, const cudnnTensorDescriptor_t x,
                                                 int rank, int* sizes) {
-  CUDNN_CHECK(d && x && sizes && rank == x->rank);
-  if (rank != 4) return refuse("pooling of other than 4-dimensional tensors");
-  return cudnnGetPooling2dForwardOutputDim(d, x, &sizes[0], &sizes[1], &sizes[2], &sizes[3]);
+  CUDNN_CHECK(d && d->rank > 0 && x && sizes && rank == x->rank && rank == d->rank + 2);
+  for (int i = 0; i < rank; ++i) {
+    const auto dimension = static_cast<size_t>(i);
+    sizes[i] = x->size[dimension];
+    if (i < 2) continue;
+    const size_t along = dimension + 3 - static_cast<size_t>(rank);
+    sizes[i] = 1 + (sizes[i] + 2 * d->pad[along] - d->window[along]) / d->stride[along];
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnGetPooling2dForwardOutputDim(const cudnnPoolingDescriptor_t d, const cudnnTensorDescriptor_t x,
+                                                int* n, int* c, int* h, int* w) {
+  CUDNN_CHECK(n && c && h && w);
+  int sizes[4];
+  CUDNN_TRY(cudnnGetPoolingNdForwardOutputDim(d, x, 4, sizes));
+  *n = sizes[0], *c = sizes[1], *h = sizes[2], *w = sizes[3];
+  return CUDNN_STATUS_SUCCESS;
 }
 
 namespace {
 
-/// What of a row or a column a window covers.
-struct Span {
-  int begin, end;
-  Span(int at, int stride, int pad, int window, int size)
-      : begin(at * stride - pad), end(std::min(begin + window, size)) {
-    begin = std::max(begin, 0);
+/// The part of a volume that a window covers: from `begin` to before `end`.
+struct Box {
+  Triple begin, end;
+
+  Box(const cudnnPoolingStruct& d, const Triple& at, const Triple& size) : begin(), end() {
+    for (size_t i = 0; i < 3; ++i) {
+      const int first = at[i] * d.stride[i] - d.pad[i];
+      begin[i] = std::max(first, 0);
+      end[i] = std::min(first + d.window[i], size[i]);
+    }
+  }
+  int count() const { return (end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]); }
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (int d = begin[0]; d < end[0]; ++d)
+      for (int h = begin[1]; h < end[1]; ++h)
+        for (int w = begin[2]; w < end[2]; ++w) visit(Triple{d, h, w});
   }
 };
 
@@ -69,26 +96,30 @@ bool isMaximum(const cudnnPoolingStruct& d) {
 
 cudnnStatus_t check(const cudnnPoolingDescriptor_t d, const cudnnTensorDescriptor_t x,
                     const cudnnTensorDescriptor_t y) {
-  CUDNN_CHECK(d && x && y && x->rank > 0 && x->rank == y->rank && x->type == y->type);
-  if (x->rank != 4) return refuse("pooling of other than 4-dimensional tensors");
-  int n = 0, c = 0, h = 0, w = 0;
-  CUDNN_TRY(cudnnGetPooling2dForwardOutputDim(d, x, &n, &c, &h, &w));
-  CUDNN_CHECK(y->size[0] == n && y->size[1] == c && y->size[2] == h && y->size[3] == w);
+  CUDNN_CHECK(d && x && y && x->rank == d->rank + 2 && x->rank == y->rank && x->type == y->type);
+  int sizes[CUDNN_DIM_MAX];
+  CUDNN_TRY(cudnnGetPoolingNdForwardOutputDim(d, x, x->rank, sizes));
+  for (int i = 0; i < x->rank; ++i) CUDNN_CHECK(y->size[static_cast<size_t>(i)] == sizes[i]);
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// body(n, c, p, q, rows, columns, how many elements an average counts) for each window of a channel of an image.
+int64_t placeOf(const Shape& shape, int n, int c, const Triple& at) { return shape.at(n, c, at[0], at[1], at[2]); }
+
+/// body(place of the result, what its window covers, how many elements an average counts)
 template <class Body>
-void forWindows(const cudnnPoolingStruct& d, const Shape& x, const Shape& y, int n, int c, const Body& body) {
-  for (int p = 0; p < y.size[2]; ++p)
-    for (int q = 0; q < y.size[3]; ++q) {
-      const Span rows(p, d.strideH, d.padH, d.height, x.size[2]), columns(q, d.strideW, d.padW, d.width, x.size[3]);
-      const bool isWhole = d.mode == CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING;
-      const int covered = (rows.end - rows.begin) * (columns.end - columns.begin);
-      body(n, c, p, q, rows, columns, isWhole ? d.height * d.width : covered);
-    }
+void forWindows(const cudnnPoolingStruct& d, const Shape& x, const Shape& y, const Body& body) {
+  const bool isWhole = d.mode == CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING;
+  const Triple size = y.places();
+  for (int o = 0; o < size[0]; ++o)
+    for (int p = 0; p < size[1]; ++p)
+      for (int q = 0; q < size[2]; ++q) {
+        const Triple at{o, p, q};
+        const Box box(d, at, x.places());
+        body(at, box, isWhole ? d.window[0] * d.window[1] * d.window[2] : box.count());
+      }
 }
 
+/// body(n, c) for each channel of each volume, side by side.
 template <class Body>
 void forChannels(const Shape& x, const Body& body) {
   parallelFor(static_cast<unsigned>(x.size[0] * x.size[1]),
@@ -104,18 +135,17 @@ cudnnStatus_t cudnnPoolingForward(cudnnHandle_t handle, const cudnnPoolingDescri
   CUDNN_TRY(check(d, x, y));
   return submitTyped(
       handle, "cudnnPoolingForward", *x,
-      [=, d = *d, x = Shape(*x), y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
+      [=, d = *d, x = x->asVolumes(), y = y->asVolumes(), blend = blend(*x, alpha, beta)](auto zero) {
         using E = decltype(zero);
-        forChannels(x, [&](int image, int channel) {
-          forWindows(d, x, y, image, channel, [&](int n, int c, int p, int q, Span rows, Span columns, int count) {
+        forChannels(x, [&](int n, int c) {
+          forWindows(d, x, y, [&](const Triple& at, const Box& box, int count) {
             double sum = 0, most = -std::numeric_limits<double>::infinity();
-            for (int h = rows.begin; h < rows.end; ++h)
-              for (int w = columns.begin; w < columns.end; ++w) {
-                const auto value = static_cast<double>(static_cast<const E*>(from)[x.at(n, c, h, w)]);
-                sum += value;
-                most = std::isnan(value) && d.nan == CUDNN_PROPAGATE_NAN ? value : value > most ? value : most;
-              }
-            blend.into(static_cast<E*>(to)[y.at(n, c, p, q)], isMaximum(d) ? most : sum / count);
+            box.each([&](const Triple& in) {
+              const double value = get<E>(from, placeOf(x, n, c, in));
+              sum += value;
+              most = std::isnan(value) && d.nan == CUDNN_PROPAGATE_NAN ? value : value > most ? value : most;
+            });
+            blend.into(static_cast<E*>(to)[placeOf(y, n, c, at)], isMaximum(d) ? most : sum / count);
           });
         });
       });
@@ -129,29 +159,31 @@ cudnnStatus_t cudnnPoolingBackward(cudnnHandle_t handle, const cudnnPoolingDescr
   CUDNN_CHECK(handle && alpha && beta && ys && dys && xs && to && dy && dx);
   CUDNN_TRY(check(d, x, y));
   CUDNN_CHECK(dy->sameSizes(*y) && dx->sameSizes(*x) && dy->type == y->type && dx->type == x->type);
-  return submitTyped(
-      handle, "cudnnPoolingBackward", *x,
-      [=, d = *d, x = Shape(*x), dy = Shape(*dy), dx = Shape(*dx), blend = blend(*x, alpha, beta)](auto zero) {
-        using E = decltype(zero);
-        forChannels(x, [&](int image, int channel) {
-          const int width = x.size[3];
-          std::vector<double> sums(static_cast<size_t>(x.size[2]) * static_cast<size_t>(width));
-          const auto sum = [&](int h, int w) -> double& {
-            return sums[static_cast<size_t>(h) * static_cast<size_t>(width) + static_cast<size_t>(w)];
-          };
-          forWindows(d, x, dy, image, channel, [&](int n, int c, int p, int q, Span rows, Span columns, int count) {
-            const auto change = static_cast<double>(static_cast<const E*>(dys)[dy.at(n, c, p, q)]);
-            int bestH = rows.begin, bestW = columns.begin;
-            const auto value = [&](int h, int w) { return static_cast<const E*>(xs)[x.at(n, c, h, w)]; };
-            for (int h = rows.begin; h < rows.end; ++h)
-              for (int w = columns.begin; w < columns.end; ++w) {
-                if (!isMaximum(d)) sum(h, w) += change / count;
-                if (value(h, w) > value(bestH, bestW)) bestH = h, bestW = w;
-              }
-            if (isMaximum(d)) sum(bestH, bestW) += change;
-          });
-          for (int h = 0; h < x.size[2]; ++h)
-            for (int w = 0; w < width; ++w) blend.into(static_cast<E*>(to)[dx.at(image, channel, h, w)], sum(h, w));
-        });
-      });
+  return submitTyped(handle, "cudnnPoolingBackward", *x,
+                     [=, d = *d, x = x->asVolumes(), dy = dy->asVolumes(), dx = dx->asVolumes(),
+                      blend = blend(*x, alpha, beta)](auto zero) {
+                       using E = decltype(zero);
+                       forChannels(x, [&](int n, int c) {
+                         Shape alone = x;  // the sums of this channel
+                         alone.size[0] = alone.size[1] = 1;
+                         alone.pack(false);
+                         std::vector<double> sums(static_cast<size_t>(alone.count()));
+                         const auto sum = [&](const Triple& at) -> double& {
+                           return sums[static_cast<size_t>(placeOf(alone, 0, 0, at))];
+                         };
+                         forWindows(d, x, dy, [&](const Triple& at, const Box& box, int count) {
+                           const double change = get<E>(dys, placeOf(dy, n, c, at));
+                           Triple best = box.begin;
+                           box.each([&](const Triple& in) {
+                             if (!isMaximum(d)) sum(in) += change / count;
+                             if (get<E>(xs, placeOf(x, n, c, in)) > get<E>(xs, placeOf(x, n, c, best))) best = in;
+                           });
+                           if (isMaximum(d)) sum(best) += change;
+                         });
+                         for (int64_t i = 0; i < alone.count(); ++i) {
+                           const int64_t channel = (int64_t{n} * x.size[1] + c) * alone.count();
+                           blend.into(static_cast<E*>(to)[dx.at(channel + i)], sums[static_cast<size_t>(i)]);
+                         }
+                       });
+                     });
 }

@@ -14,9 +14,7 @@ cudnnStatus_t cudnnTransformTensor(cudnnHandle_t handle, const void* alpha, cons
   return submitTyped(
       handle, "cudnnTransformTensor", *x, [=, x = Shape(*x), y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
         using E = decltype(zero);
-        forAll(x.count(), [&](int64_t i) {
-          blend.into(static_cast<E*>(to)[y.at(i)], static_cast<double>(static_cast<const E*>(from)[x.at(i)]));
-        });
+        forAll(x.count(), [&](int64_t i) { blend.into(static_cast<E*>(to)[y.at(i)], get<E>(from, x.at(i))); });
       });
 }
 
@@ -24,21 +22,18 @@ cudnnStatus_t cudnnTransformTensor(cudnnHandle_t handle, const void* alpha, cons
 cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void* alpha, const cudnnTensorDescriptor_t a, const void* from,
                              const void* beta, const cudnnTensorDescriptor_t c, void* to) {
   CUDNN_CHECK(handle && alpha && beta && a && c && from && to && a->type == c->type && a->spreadsOver(*c));
-  return submitTyped(handle, "cudnnAddTensor", *c,
-                     [=, a = Shape(*a), c = Shape(*c), blend = blend(*c, alpha, beta)](auto zero) {
-                       using E = decltype(zero);
-                       forAll(c.count(), [&](int64_t i) {
-                         const E value = static_cast<const E*>(from)[a.spread(c, i)];
-                         blend.into(static_cast<E*>(to)[c.at(i)], static_cast<double>(value));
-                       });
-                     });
+  return submitTyped(
+      handle, "cudnnAddTensor", *c, [=, a = Shape(*a), c = Shape(*c), blend = blend(*c, alpha, beta)](auto zero) {
+        using E = decltype(zero);
+        forAll(c.count(), [&](int64_t i) { blend.into(static_cast<E*>(to)[c.at(i)], get<E>(from, a.spread(c, i))); });
+      });
 }
 
 cudnnStatus_t cudnnSetTensor(cudnnHandle_t handle, const cudnnTensorDescriptor_t y, void* to, const void* value) {
   CUDNN_CHECK(handle && y && to && value);
   CUDNN_TRY(checkType(*y));
-  const double all = y->type == CUDNN_DATA_DOUBLE ? *static_cast<const double*>(value)
-                                                  : static_cast<double>(*static_cast<const float*>(value));
+  double all = 0;
+  withElement(y->type, [&](auto zero) { all = get<decltype(zero)>(value, 0); });
   return submitTyped(handle, "cudnnSetTensor", *y, [=, y = Shape(*y)](auto zero) {
     using E = decltype(zero);
     forAll(y.count(), [&](int64_t i) { static_cast<E*>(to)[y.at(i)] = static_cast<E>(all); });
@@ -51,7 +46,7 @@ cudnnStatus_t cudnnScaleTensor(cudnnHandle_t handle, const cudnnTensorDescriptor
     using E = decltype(zero);
     forAll(y.count(), [&](int64_t i) {
       E& value = static_cast<E*>(to)[y.at(i)];
-      value = static_cast<E>(by * static_cast<double>(value));
+      value = static_cast<E>(by * static_cast<double>(wide(value)));
     });
   });
 }
@@ -101,11 +96,9 @@ cudnnStatus_t cudnnOpTensor(cudnnHandle_t handle, const cudnnOpTensorDescriptor_
       [=, a = Shape(*a), b = isUnary ? Shape(*a) : Shape(*b), c = Shape(*c), operation = d->operation,
        first = scalar(*c, alpha1), second = isUnary ? 0 : scalar(*c, alpha2), keep = scalar(*c, beta)](auto zero) {
         using E = decltype(zero);
-        const auto* const lefts = static_cast<const E*>(left);
-        const auto* const rights = isUnary ? lefts : static_cast<const E*>(right);
         forAll(c.count(), [&](int64_t i) {
-          const double x = first * static_cast<double>(lefts[a.at(i)]);
-          const double y = isUnary ? 0 : second * static_cast<double>(rights[b.spread(c, i)]);
+          const double x = first * get<E>(left, a.at(i));
+          const double y = isUnary ? 0 : second * get<E>(right, b.spread(c, i));
           Blend{1, keep}.into(static_cast<E*>(to)[c.at(i)], combined(operation, x, y));
         });
       });
@@ -190,8 +183,7 @@ cudnnStatus_t cudnnReduceTensor(cudnnHandle_t handle, const cudnnReduceTensorDes
         dense.pack(false);
         std::vector<Reduced> results(static_cast<size_t>(c.count()), Reduced(operation));
         for (int64_t i = 0; i < a.count(); ++i)
-          results[static_cast<size_t>(dense.spread(a, i))].take(
-              static_cast<double>(static_cast<const E*>(from)[a.at(i)]));
+          results[static_cast<size_t>(dense.spread(a, i))].take(get<E>(from, a.at(i)));
         for (int64_t i = 0; i < c.count(); ++i)
           blend.into(static_cast<E*>(to)[c.at(i)], results[static_cast<size_t>(i)].result());
       });
