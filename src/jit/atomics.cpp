@@ -1,143 +1,11 @@
 // See atomics.hpp.
-//
-// A block runs on one host thread, so its shared memory has one owner and needs no locked instructions (2.2 times
-// faster, measured on a histogram).
 #include "jit/atomics.hpp"
-
-#include "jit/half_atomics.hpp"
 
 namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
-using RMW = llvm::AtomicRMWInst;
-
-namespace {
-
-RMW::BinOp operationOf(std::string_view name, Type t) {
-  const bool isFloat = isa::isFloat(t), isSigned = isa::isSigned(t);
-  if (name == "add") return isFloat ? RMW::FAdd : RMW::Add;
-  if (name == "and") return RMW::And;
-  if (name == "or") return RMW::Or;
-  if (name == "xor") return RMW::Xor;
-  if (name == "exch") return RMW::Xchg;
-  if (name == "inc") return RMW::UIncWrap;
-  if (name == "dec") return RMW::UDecWrap;
-  if (name == "min") return isSigned ? RMW::Min : RMW::UMin;
-  if (name == "max") return isSigned ? RMW::Max : RMW::UMax;
-  return RMW::BAD_BINOP;
-}
-
-/// The new value of an atomic on memory that only this thread touches.
-LlvmValue apply(llvm::IRBuilder<>& b, RMW::BinOp op, LlvmValue old, LlvmValue x) {
-  auto pick = [&](llvm::CmpInst::Predicate p) { return b.CreateSelect(b.CreateICmp(p, old, x), old, x); };
-  auto number = [&](uint64_t n) { return llvm::ConstantInt::get(old->getType(), n); };
-  switch (op) {
-    case RMW::Add: return b.CreateAdd(old, x);
-    case RMW::FAdd: return b.CreateFAdd(old, x);
-    case RMW::And: return b.CreateAnd(old, x);
-    case RMW::Or: return b.CreateOr(old, x);
-    case RMW::Xor: return b.CreateXor(old, x);
-    case RMW::Xchg: return x;
-    case RMW::Min: return pick(llvm::CmpInst::ICMP_SLT);
-    case RMW::Max: return pick(llvm::CmpInst::ICMP_SGT);
-    case RMW::UMin: return pick(llvm::CmpInst::ICMP_ULT);
-    case RMW::UMax: return pick(llvm::CmpInst::ICMP_UGT);
-    case RMW::UIncWrap: return b.CreateSelect(b.CreateICmpUGE(old, x), number(0), b.CreateAdd(old, number(1)));
-    case RMW::UDecWrap: {
-      LlvmValue wraps = b.CreateOr(b.CreateICmpEQ(old, number(0)), b.CreateICmpUGT(old, x));
-      return b.CreateSelect(wraps, x, b.CreateSub(old, number(1)));
-    }
-    default: return nullptr;
-  }
-}
-
-}  // namespace
-
-/// old + x as the GPU's atomic units add f32: on global memory (`flushes`) they turn subnormal numbers into zeros.
-LlvmValue Atomics::sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes) {
-  llvm::Type* t = old->getType();
-  if (t->isDoubleTy()) return b_.CreateFAdd(old, x);
-  auto flush = [&](LlvmValue v) {
-    LlvmValue small =
-        b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v), llvm::ConstantFP::get(t, 0x1p-126));
-    LlvmValue zero = b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(t, 0), v);
-    return b_.CreateSelect(b_.CreateAnd(small, flushes), zero, v);
-  };
-  return operands_.canonicalNan(flush(b_.CreateFAdd(flush(old), flush(x))));
-}
-
-/// Replaces what stands at `p` by what `next` makes of it, in a loop; returns the old value. Both are integers.
-LlvmValue Atomics::loopAtomic(LlvmValue p, llvm::Type* bits, llvm::function_ref<LlvmValue(LlvmValue)> next) {
-  const llvm::Align align(bits->getIntegerBitWidth() / 8);
-  auto* before = b_.GetInsertBlock();
-  auto* loop = c_.newBlock("atomic");
-  auto* done = c_.newBlock("exchanged");
-  LlvmValue first = b_.CreateAlignedLoad(bits, p, align);
-  b_.CreateBr(loop);
-  b_.SetInsertPoint(loop);
-  auto* old = b_.CreatePHI(bits, 2);
-  old->addIncoming(first, before);
-  const auto order = llvm::AtomicOrdering::SequentiallyConsistent;
-  LlvmValue pair = b_.CreateAtomicCmpXchg(p, old, next(old), align, order, order);
-  old->addIncoming(b_.CreateExtractValue(pair, 0), b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateExtractValue(pair, 1), done, loop);
-  b_.SetInsertPoint(done);
-  return old;
-}
-
-LlvmValue Atomics::loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes) {
-  auto* bits = b_.getInt32Ty();
-  return b_.CreateBitCast(loopAtomic(p, bits,
-                                     [&](LlvmValue old) {
-                                       LlvmValue sum = sumOnce(b_.CreateBitCast(old, x->getType()), x, flushes);
-                                       return b_.CreateBitCast(sum, bits);
-                                     }),
-                          x->getType());
-}
-
-/// One lane's atomic; returns the old value. Shared memory is touched by no other host thread.
-LlvmValue Atomics::once(const Instruction& i, LlvmValue address, LlvmValue x, LlvmValue compare, ptx::Space space) {
-  const bool owned = space == ptx::Space::Shared;
-  const Type t = i.type[0];
-  LlvmValue p = c_.pointer(address);
-  llvm::Type* type = x->getType();
-  const llvm::Align align(type->getScalarSizeInBits() / 8);
-  if (compare) {
-    if (owned) {
-      LlvmValue old = b_.CreateAlignedLoad(type, p, align);
-      b_.CreateAlignedStore(b_.CreateSelect(b_.CreateICmpEQ(old, compare), x, old), p, align);
-      return old;
-    }
-    auto* pair = b_.CreateAtomicCmpXchg(p, compare, x, align, llvm::AtomicOrdering::SequentiallyConsistent,
-                                        llvm::AtomicOrdering::SequentiallyConsistent);
-    return b_.CreateExtractValue(pair, 0);
-  }
-  const auto name = i.mods.name(ModifierKind::AtomOp);
-  if (isa::isFloat(isa::element(t)) && isa::bits(isa::element(t)) == 16) {
-    auto combine = [&](LlvmValue old) { return combinedHalves(b_, name, t, old, x); };
-    if (!owned) return loopAtomic(p, type, combine);
-    LlvmValue old = b_.CreateAlignedLoad(type, p, align);
-    b_.CreateAlignedStore(combine(old), p, align);
-    return old;
-  }
-  const auto op = operationOf(name, i.type[0]);
-  if (op == RMW::BAD_BINOP || (isa::isFloat(i.type[0]) && op != RMW::FAdd))
-    c_.refuse(i, "this atomic is not supported by the JIT");
-  if (owned) {
-    LlvmValue old = b_.CreateAlignedLoad(type, p, align);
-    b_.CreateAlignedStore(op == RMW::FAdd ? sumOnce(old, x, b_.getFalse()) : apply(b_, op, old, x), p, align);
-    return old;
-  }
-  if (t == Type::f32) {
-    Source s;
-    s.group = 0;
-    return loopAtomicAdd(p, x,
-                         space == ptx::Space::Generic ? b_.CreateNot(addresses_.isSharedAddress(address, s))
-                                                      : static_cast<LlvmValue>(b_.getTrue()));
-  }
-  return b_.CreateAtomicRMW(op, p, x, align, llvm::AtomicOrdering::SequentiallyConsistent);
-}
+using simt::Way;
 
 /// The lanes' offsets into shared memory of the address that is operand `k`. (LLVM sees how large the index can be
 /// only if nothing is added to it and taken off again.)
@@ -152,20 +20,11 @@ LlvmValue Atomics::sharedOffsets(const Instruction& i, size_t k, const Address& 
   return b_.CreateSub(b_.CreateTrunc(addresses_.addressVector(a, part, o.offset), type), origin);
 }
 
-/// The address of each lane, as scalars; lanes take turns among `copies` of the memory. They leave the vector registers
-/// as pairs of 32-bit offsets: single 64-bit addresses arrive so unevenly that Zen 4 takes later updates for
-/// independent of earlier ones and starts over (10 times slower on a histogram).
+/// The address of each lane, as scalars; lanes take turns among `copies` of the memory.
 std::vector<LlvmValue> Atomics::sharedAddresses(LlvmValue offsets, unsigned copies) {
-  LlvmValue pairs = b_.CreateBitCast(offsets, llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes / 2));
-  std::vector<LlvmValue> addresses, bases;
+  std::vector<LlvmValue> bases;
   for (unsigned copy = 0; copy < copies; ++copy) bases.push_back(copies_.address(copy));
-  auto add = [&](LlvmValue offset) { addresses.push_back(b_.CreateAdd(bases[addresses.size() % copies], offset)); };
-  for (unsigned pair = 0; pair < kLanes / 2; ++pair) {
-    LlvmValue both = b_.CreateExtractElement(pairs, uint64_t{pair});
-    add(b_.CreateSExt(b_.CreateTrunc(both, b_.getInt32Ty()), b_.getInt64Ty()));
-    add(b_.CreateAShr(both, 32));
-  }
-  return addresses;
+  return scalarAddresses(b_, bases, offsets);
 }
 
 /// An atomic whose old value nobody reads, on shared memory and by all lanes: addresses and values come straight from
@@ -173,8 +32,8 @@ std::vector<LlvmValue> Atomics::sharedAddresses(LlvmValue offsets, unsigned copi
 void Atomics::emitUnread(const Instruction& i, const AtomicOperands& o, LlvmValue offsets, unsigned copies) {
   const std::vector<LlvmValue> addresses = sharedAddresses(offsets, copies);
   for (unsigned lane = 0; lane < kLanes; ++lane)
-    once(i, addresses[lane], b_.CreateExtractElement(o.compares ? o.second : o.first, uint64_t{lane}),
-         o.compares ? b_.CreateExtractElement(o.first, uint64_t{lane}) : nullptr, o.space);
+    single_.once(i, addresses[lane], b_.CreateExtractElement(o.compares ? o.second : o.first, uint64_t{lane}),
+                 o.compares ? b_.CreateExtractElement(o.first, uint64_t{lane}) : nullptr, o.space);
 }
 
 /// One lane after the other, of those in `lanes` (null: all). Returns the old values, and `before` where a lane is off;
@@ -197,7 +56,7 @@ LlvmValue Atomics::emitByLanes(const Instruction& i, const AtomicOperands& o, Ll
     LlvmValue address = b_.CreateLoad(b_.getInt64Ty(), at(b_.getInt64Ty(), addressArray));
     LlvmValue x = b_.CreateLoad(element, at(element, firstArray));
     LlvmValue y = o.compares ? b_.CreateLoad(element, at(element, secondArray)) : nullptr;
-    LlvmValue found = once(i, address, o.compares ? y : x, o.compares ? x : nullptr, o.space);
+    LlvmValue found = single_.once(i, address, o.compares ? y : x, o.compares ? x : nullptr, o.space);
     if (old) b_.CreateStore(found, at(element, old));
   });
   return old ? b_.CreateLoad(before->getType(), old) : nullptr;
@@ -253,21 +112,73 @@ void Atomics::emitOne(const Instruction& i, const simt::Access& access) {
     s.part = p;
     const AtomicOperands o{operands_.operand(i, at + 1, read, s),
                            isCas ? operands_.operand(i, at + 2, read, s) : nullptr, a.space, isCas};
-    const int64_t offset = i.operands[at].offset;
-    LlvmValue lanes = masks_.maskOf(mask, p);
+    const WarpAtomic w{a, p, i.operands[at].offset, o.first, masks_.maskOf(mask, p)};
     if (result != ir::kNoValue) {
       LlvmValue before =
           i.guard ? values_.convertBits(values_.vectorOf(i.prior[0], p), vector) : llvm::Constant::getNullValue(vector);
-      before = events_.butRefused(allowance, p, before);
-      LlvmValue old = emitByLanes(i, o, addresses_.addressVector(a, p, offset), lanes, before);
+      LlvmValue old = emitWarp(i, access, o, w, events_.butRefused(allowance, p, before));
       results.push_back(values_.convertBits(old, values_.valueType(result, true)));
-    } else if (access.way(lanes != nullptr).way == simt::Way::Unrolled) {
-      emitUnread(i, o, sharedOffsets(i, at, a, p), 1);
+    } else if (access.isCombined) {
+      combined_.emit(w, [&] { emitWarp(i, access, o, w, nullptr); });
     } else {
-      emitByLanes(i, o, addresses_.addressVector(a, p, offset), lanes, nullptr);
+      emitWarp(i, access, o, w, nullptr);
     }
   }
   if (result != ir::kNoValue) values_.defineVector(result, results);
+}
+
+/// A warp's operation on memory. Returns the old values, and `before` where a lane is off; null if `before` is.
+LlvmValue Atomics::emitWarp(const Instruction& i, const simt::Access& access, const AtomicOperands& o,
+                            const WarpAtomic& w, LlvmValue before) {
+  const Way way = access.way(w.lanes != nullptr).way;
+  if (way == Way::Unrolled) {
+    emitUnread(i, o, sharedOffsets(i, i.op == isa::Op::Red ? 0 : 1, w.address, w.part), 1);
+    return nullptr;
+  }
+  if (way == Way::OnePlace) {
+    LlvmValue place = b_.CreateAdd(w.address.bases[w.part][0], b_.getInt64(static_cast<uint64_t>(w.offset)));
+    LlvmValue any = w.lanes ? masks_.anyLane(w.lanes) : static_cast<LlvmValue>(b_.getTrue());
+    return choose(any, before, [&] { return emitTogether(i, o, w, place, before); }, [&] { return before; });
+  }
+  LlvmValue places = addresses_.addressVector(w.address, w.part, w.offset);
+  if (way != Way::PerhapsOnePlace) return emitByLanes(i, o, places, w.lanes, before);
+  places = b_.CreateFreeze(places);  // lanes that are off may hold anything
+  LlvmValue bits = w.lanes ? masks_.laneBits(w.lanes) : b_.getInt32(~0u);
+  LlvmValue lane = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {b_.getInt32Ty()}, {bits, b_.getFalse()});
+  LlvmValue place = b_.CreateExtractElement(places, b_.CreateAnd(lane, b_.getInt32(kLanes - 1)));
+  LlvmValue others = masks_.both(w.lanes, b_.CreateICmpNE(places, values_.splat(place)));
+  LlvmValue isOne =
+      b_.CreateAnd(b_.CreateICmpEQ(masks_.laneBits(others), b_.getInt32(0)), b_.CreateICmpNE(bits, b_.getInt32(0)));
+  return choose(
+      isOne, before, [&] { return emitTogether(i, o, w, place, before); },
+      [&] { return emitByLanes(i, o, places, w.lanes, before); });
+}
+
+LlvmValue Atomics::emitTogether(const Instruction& i, const AtomicOperands& o, const WarpAtomic& w, LlvmValue place,
+                                LlvmValue before) {
+  LlvmValue old = single_.together(i, place, o.first, w.lanes, o.space, before != nullptr);
+  return before && w.lanes ? b_.CreateSelect(w.lanes, old, before) : old;
+}
+
+/// What `then` or `otherwise` gives, if `before` says that somebody reads it.
+LlvmValue Atomics::choose(LlvmValue condition, LlvmValue before, llvm::function_ref<LlvmValue()> then,
+                          llvm::function_ref<LlvmValue()> otherwise) {
+  auto *yes = c_.newBlock("together"), *no = c_.newBlock("apart"), *on = c_.newBlock("done");
+  b_.CreateCondBr(condition, yes, no);
+  b_.SetInsertPoint(yes);
+  LlvmValue first = then();
+  auto* yesEnd = b_.GetInsertBlock();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(no);
+  LlvmValue second = otherwise();
+  auto* noEnd = b_.GetInsertBlock();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+  if (!before) return nullptr;
+  auto* result = b_.CreatePHI(before->getType(), 2);
+  result->addIncoming(first, yesEnd);
+  result->addIncoming(second, noEnd);
+  return result;
 }
 
 /// Each element of a vector is an atomic operation of its own.

@@ -1,17 +1,20 @@
 // PTX ISA, "Parallel Synchronization and Communication Instructions": atomics and reductions in memory.
 #pragma once
 
+#include "jit/combined_atomics.hpp"
 #include "jit/privatised_copies.hpp"
+#include "jit/single_atomics.hpp"
 
 namespace ordito::jit {
 
 class Atomics : private Chapter {
  public:
-  explicit Atomics(Tools& tools) : Chapter(tools), copies_(tools) {}
+  explicit Atomics(Tools& tools) : Chapter(tools), single_(tools), combined_(tools), copies_(tools) {}
 
   void emit(const Instruction& i);
   void emitVector(const Instruction& i);
-  LlvmValue once(const Instruction& i, LlvmValue address, LlvmValue operand, LlvmValue compare, ptx::Space space);
+  SingleAtomics& single() { return single_; }
+  CombinedAtomics& combined() { return combined_; }
 
  private:
   /// The operands of an atomic for one part of the group; of a compare-and-swap `first` is what memory is compared
@@ -22,16 +25,21 @@ class Atomics : private Chapter {
     bool compares;
   };
   void emitOne(const Instruction& i, const simt::Access& access);
-  LlvmValue sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes);
-  LlvmValue loopAtomic(LlvmValue p, llvm::Type* bits, llvm::function_ref<LlvmValue(LlvmValue)> next);
-  LlvmValue loopAtomicAdd(LlvmValue p, LlvmValue x, LlvmValue flushes);
   LlvmValue sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part);
   std::vector<LlvmValue> sharedAddresses(LlvmValue offsets, unsigned copies);
   void emitUnread(const Instruction& i, const AtomicOperands& o, LlvmValue offsets, unsigned copies);
   LlvmValue emitByLanes(const Instruction& i, const AtomicOperands& o, LlvmValue addresses, LlvmValue lanes,
                         LlvmValue before);
   void emitCounts(const Instruction& i, size_t at, const Address& a);
+  LlvmValue emitWarp(const Instruction& i, const simt::Access& access, const AtomicOperands& o, const WarpAtomic& w,
+                     LlvmValue before);
+  LlvmValue emitTogether(const Instruction& i, const AtomicOperands& o, const WarpAtomic& w, LlvmValue place,
+                         LlvmValue before);
+  LlvmValue choose(LlvmValue condition, LlvmValue before, llvm::function_ref<LlvmValue()> then,
+                   llvm::function_ref<LlvmValue()> otherwise);
 
+  SingleAtomics single_;
+  CombinedAtomics combined_;
   PrivatisedCopies copies_;
 };
 

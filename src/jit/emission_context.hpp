@@ -46,6 +46,7 @@ struct Refusal {
 /// The block's memory, as BlockFrame names it.
 struct BlockMemory {
   LlvmValue parameters = nullptr, shared = nullptr, scratch = nullptr, local = nullptr, globals = nullptr;
+  LlvmValue combining = nullptr;  // null where no atomics wait
   LlvmValue ctaid[3] = {}, nctaid[3] = {};
 };
 

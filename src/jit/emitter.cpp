@@ -90,6 +90,8 @@ void Emitter::emitPrologue() {
   c_.memory.scratch = c_.frameField(offsetof(BlockFrame, scratch), b_.getPtrTy(), "scratch");
   c_.memory.local = c_.frameField(offsetof(BlockFrame, local), b_.getPtrTy(), "local");
   c_.memory.globals = c_.frameField(offsetof(BlockFrame, globals), b_.getPtrTy(), "globals");
+  if (plan_.memory.combined.any())
+    c_.memory.combining = c_.frameField(offsetof(BlockFrame, combining), b_.getPtrTy(), "combining");
   for (int d = 0; d < 3; ++d) {
     c_.memory.ctaid[d] = c_.frameField(offsetof(BlockFrame, ctaid) + 4 * d, b_.getInt32Ty(), "ctaid");
     c_.memory.nctaid[d] = c_.frameField(offsetof(BlockFrame, nctaid) + 4 * d, b_.getInt32Ty(), "nctaid");

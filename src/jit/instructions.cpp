@@ -7,6 +7,7 @@ using isa::Effect;
 using isa::Op;
 
 void Instructions::emit(const Instruction& i) {
+  atomics_.combined().comeBefore(i);
   if (i.info().unit == isa::Unit::Tensor) return emitMatrix(i);
   if (i.info().unit == isa::Unit::Texture && i.info().effect != Effect::Pure) return textures_.emit(i);
   switch (i.op) {

@@ -196,7 +196,7 @@ void Textures::reduceSurface(const Instruction& i) {
     calls_.forEachLane(b_.CreateICmpNE(places, values_.constant(Type::u64, 0, true)), [&](LlvmValue lane) {
       LlvmValue address = b_.CreateLoad(b_.getInt64Ty(), b_.CreateInBoundsGEP(b_.getInt64Ty(), addresses, lane));
       LlvmValue x = b_.CreateLoad(element, b_.CreateInBoundsGEP(element, values, lane));
-      atomics_.once(atomic, address, x, nullptr, ptx::Space::Global);
+      atomics_.single().once(atomic, address, x, nullptr, ptx::Space::Global);
     });
   }
 }

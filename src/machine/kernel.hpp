@@ -26,6 +26,7 @@ struct Dim3 {
 inline constexpr unsigned kWarpSize = 32;
 
 class DeviceBlock;
+struct CombiningView;
 
 /// The state of one block while it runs. Compiled code reads it by offset: the order of the first members is part of
 /// the engine's ABI.
@@ -52,6 +53,7 @@ struct BlockFrame {
   std::byte* gridWorkspace;  // of a cooperative launch: zeroed memory that nvcc's grid.sync() finds by %envreg1 and 2
   uint64_t localBytes;       // at `local`
   DeviceBlock* device;       // the block's streams, events and errors; null when the module does not use them
+  CombiningView* combining;  // the host thread's buffer of atomics (combining_buffer.hpp)
   mutable uint32_t
       waitsAt;  // set by the engine when the block is suspended: the PTX line where a thread waits; 0 = unknown
   void* trial;  // what code works with that was compiled for a trial (rt/trial.hpp)

@@ -23,7 +23,8 @@ constexpr size_t kMostFreeContexts = 256;
 constexpr size_t kMostSuspended = 8192;
 constexpr uint64_t kTicksPerBatch = 20'000;  // of the processor's time stamp counter: up to ten microseconds
 constexpr uint32_t kMostBatched = 64;
-constexpr size_t kTurnsPerStart = 4;  // of suspended blocks, for each block that is started
+constexpr uint64_t kTicksToCombine = 2'000'000;  // about a millisecond that atomics wait at most behind their block
+constexpr size_t kTurnsPerStart = 4;             // of suspended blocks, for each block that is started
 
 /// Bytes of the last cache, as the kernel reports it: what sysconf answers on virtual machines was seen to be ten times
 /// too large.
@@ -102,6 +103,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, 
   frame_.kernelName = launch.kernelName;
   frame_.gridWorkspace = launch.gridWorkspace;
   frame_.trial = launch.trial;
+  frame_.combining = &combining_;
   if (context_) free_.push_back(std::move(context_));
   return takeContext(launch);
 }
@@ -150,6 +152,12 @@ void Worker::adaptBatch(uint32_t ran, uint64_t ticks) {
   if (ticks > 4 * kTicksPerBatch) batch_ = std::max(batch_ / 2, 1u);
 }
 
+void Worker::emptyInTime(uint64_t ticks) {
+  if (ticks - emptied_ < kTicksToCombine) return;
+  combining_.empty();
+  emptied_ = ticks;
+}
+
 /// Runs `count` blocks from that which has the context on, until they end or one is suspended and takes the context
 /// with it.
 std::optional<Fault> Worker::runContext(const GridLaunch& launch, std::unique_ptr<BlockContext>& context,
@@ -192,7 +200,9 @@ std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first,
     const uint32_t count = batchFor(launch, last - block);
     const uint64_t start = __rdtsc();
     if (auto fault = runContext(launch, context_, count)) return fault;
-    adaptBatch(count, __rdtsc() - start);
+    const uint64_t end = __rdtsc();
+    adaptBatch(count, end - start);
+    emptyInTime(end);
     block = frame.block() + 1;
     if (!waiting_.empty())
       if (auto fault = resume(launch, kTurnsPerStart, stop)) return fault;
@@ -206,6 +216,7 @@ std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first,
 std::optional<Fault> Worker::finish(const GridLaunch& launch, const std::atomic<bool>& stop) {
   auto fault = resumeAll(launch, stop);
   abandonWaiting();
+  combining_.reset();
   if (streams_) _mm_sfence();
   return fault;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "machine/combining_buffer.hpp"
 #include "machine/counters.hpp"
 #include "machine/device_block.hpp"
 #include "machine/fault.hpp"
@@ -76,6 +77,7 @@ class Worker {
   std::optional<Fault> resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop);
   std::optional<Fault> resumeAll(const GridLaunch& launch, const std::atomic<bool>& stop);
   void abandonWaiting();
+  void emptyInTime(uint64_t ticks);
 
   const uint32_t number_;
   BlockFrame frame_{};                                 // what all blocks of the launch have in common
@@ -83,7 +85,9 @@ class Worker {
   std::vector<std::unique_ptr<BlockContext>> free_;    // used before
   std::deque<std::unique_ptr<BlockContext>> waiting_;  // of suspended blocks, by when they last ran
   GridDeadlock* deadlock_ = nullptr;
-  uint32_t batch_ = 1;    // how many blocks one call runs
+  uint32_t batch_ = 1;  // how many blocks one call runs
+  CombiningBuffer combining_;
+  uint64_t emptied_ = 0;  // when that was last emptied
   bool streams_ = false;  // some block's stores may have gone round the caches
   /// What blocks count, by the code that they run on: a launch may go over to better code.
   std::vector<std::pair<const Executable*, std::vector<uint64_t>>> counters_;

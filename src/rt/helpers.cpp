@@ -15,6 +15,7 @@
 #include "ir/shape.hpp"
 #include "ir/shared_functions.hpp"
 #include "isa/isa.hpp"
+#include "machine/combining_buffer.hpp"
 #include "machine/device_functions.hpp"
 #include "machine/device_runtime.hpp"
 #include "machine/fault.hpp"
@@ -166,6 +167,20 @@ void compareExchange128(uint64_t address, uint64_t low, uint64_t high, uint64_t 
   *old = machine::compareExchange(reinterpret_cast<void*>(address), {low, high}, {newLow, newHigh});
 }
 
+/// Has the buffer of atomics stand for the places of `lanes`, and for `reach` bytes more. The operation is numbered as
+/// in simt::Combination.
+bool combineAt(machine::CombiningView* buffer, const uint64_t* places, uint32_t lanes, uint32_t reach,
+               uint32_t operation, uint32_t bytes) {
+  uint64_t low = ~uint64_t{0}, high = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    const uint64_t place = places[std::countr_zero(lanes)];
+    low = std::min(low, place), high = std::max(high, place);
+  }
+  return static_cast<machine::CombiningBuffer*>(buffer)->admit(
+      low, high + reach, {static_cast<simt::Combination::Operation>(operation), static_cast<uint8_t>(bytes)});
+}
+void combineEnd(machine::CombiningView* buffer) { static_cast<machine::CombiningBuffer*>(buffer)->emptyForAccess(); }
+
 uint64_t nanoseconds() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -196,6 +211,8 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_bulk_copy", copyInBulk);
   add("ordito_exchange128", exchange128);
   add("ordito_compare_exchange128", compareExchange128);
+  add("ordito_combine_at", combineAt);
+  add("ordito_combine_end", combineEnd);
   add("ordito_printf", devicePrintf);
   add("ordito_assert", deviceAssert);
   using Word = uint64_t;

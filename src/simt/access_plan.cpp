@@ -148,6 +148,13 @@ class Finder {
     return a;
   }
 
+  /// Can the operations of several lanes on one place be done together?
+  static bool canJoin(const Instruction& i) {
+    if (combinationOf(i)) return true;
+    const bool isScalar = i.op == Op::Atom || i.op == Op::Red;
+    return isScalar && (i.type[0] == isa::Type::f32 || i.type[0] == isa::Type::f64);
+  }
+
   /// Compilers write atom where nobody reads the old value; then it is a red.
   void planAtomic(const Instruction& i, const MemoryAccess& m, Access& a) const {
     a.isRead = false;
@@ -155,6 +162,12 @@ class Finder {
     a.isCount = isCount(i, in_.definitions);
     const bool isScalar = i.op == Op::Atom || i.op == Op::AtomCas || i.op == Op::Red;
     if (isScalar && !a.isRead && m.space == Space::Shared) a.whole.way = Way::Unrolled;
+    a.isCombined = in_.combined.members.contains(&i);
+    if (!canJoin(i)) return;
+    if (a.address.groups == 1 && a.address.patternless())
+      a.whole.way = a.masked.way = Way::OnePlace;
+    else if (!a.address.isGrouped() && m.space != Space::Shared && !a.isCombined)
+      a.whole.way = a.masked.way = Way::PerhapsOnePlace;
   }
 
   ElementWay wayOf(const Instruction& i, const Access& a, unsigned bits, bool isStore, bool isMasked) const {
@@ -244,9 +257,10 @@ class Finder {
 };
 
 const char* nameOf(Way way) {
-  constexpr const char* kNames[] = {"none",        "slot",     "merged", "scalars",  "runs",   "strided",
-                                    "interleaved", "places",   "words",  "vectors",  "tested", "lanes",
-                                    "one by one",  "unrolled", "rows",   "fragment", "image"};
+  constexpr const char* kNames[] = {"none",        "slot",     "merged",    "scalars",           "runs",   "strided",
+                                    "interleaved", "places",   "words",     "vectors",           "tested", "lanes",
+                                    "one by one",  "unrolled", "one place", "perhaps one place", "rows",   "fragment",
+                                    "image"};
   return kNames[static_cast<size_t>(way)];
 }
 
@@ -271,6 +285,7 @@ std::string print(const AccessPlan& plan, const ir::Function& f) {
         text += fmt::format("{}: {}", instructionName(i), whole);
         if (whole != masked) text += ", masked " + masked;
         if (a.isCount) text += ", counts";
+        if (a.isCombined) text += ", waits";
         if (a.isNonTemporal) text += ", non-temporal";
         if (!a.isAligned) text += ", checks alignment";
         text += "\n";

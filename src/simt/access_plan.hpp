@@ -14,6 +14,7 @@
 
 #include "simt/access_pattern.hpp"
 #include "simt/code.hpp"
+#include "simt/combined_atomics.hpp"
 #include "simt/known_bits.hpp"
 #include "simt/merged_loads.hpp"
 #include "simt/non_temporal.hpp"
@@ -35,23 +36,25 @@ struct AddressForm {
 AddressForm addressForm(const ir::Function& function, const ir::Shapes& shapes, const Instruction& i, size_t k);
 
 enum class Way : uint8_t {
-  None,         // no lane's value is moved: nobody reads it
-  Slot,         // a private variable that has no memory (private_slots.hpp)
-  Merged,       // with the loads of its neighbours (merged_loads.hpp)
-  Scalars,      // the lanes of each group read one place: a scalar
-  Runs,         // runs of `width` lanes, each at one place or contiguous: a scalar or a vector
-  Strided,      // lanes that are apart by constants, one by one
-  Interleaved,  // vectors (.v2, .v4) of neighbouring lanes: contiguous, and shuffles
-  Places,       // each of few places once, and a permute table
-  Words,        // loads of vectors: each lane's as a whole, and a transposition
-  Vectors,      // stores of vectors: each lane's as a whole
-  Tested,       // contiguous where the lanes turn out to be neighbours, else as Lanes
-  Lanes,        // a gather or a scatter
-  OneByOne,     // a loop over the lanes: atomics, calls of the runtime
-  Unrolled,     // atomics on shared memory whose old value nobody reads: lane after lane, straight from registers
-  Rows,         // rows of 8×8 matrices (ldmatrix, stmatrix)
-  Fragment,     // elements of a wmma fragment
-  Image,        // by the texture unit
+  None,             // no lane's value is moved: nobody reads it
+  Slot,             // a private variable that has no memory (private_slots.hpp)
+  Merged,           // with the loads of its neighbours (merged_loads.hpp)
+  Scalars,          // the lanes of each group read one place: a scalar
+  Runs,             // runs of `width` lanes, each at one place or contiguous: a scalar or a vector
+  Strided,          // lanes that are apart by constants, one by one
+  Interleaved,      // vectors (.v2, .v4) of neighbouring lanes: contiguous, and shuffles
+  Places,           // each of few places once, and a permute table
+  Words,            // loads of vectors: each lane's as a whole, and a transposition
+  Vectors,          // stores of vectors: each lane's as a whole
+  Tested,           // contiguous where the lanes turn out to be neighbours, else as Lanes
+  Lanes,            // a gather or a scatter
+  OneByOne,         // a loop over the lanes: atomics, calls of the runtime
+  Unrolled,         // atomics on shared memory whose old value nobody reads: lane after lane, straight from registers
+  OnePlace,         // atomics of all lanes on one place, which is changed once
+  PerhapsOnePlace,  // likewise where the lanes turn out to meet in one place, else as OneByOne
+  Rows,             // rows of 8×8 matrices (ldmatrix, stmatrix)
+  Fragment,         // elements of a wmma fragment
+  Image,            // by the texture unit
 };
 
 /// How elements of `bits` are moved, one for each lane.
@@ -70,6 +73,7 @@ struct Access {
   bool isNonTemporal = false;                        // whole contiguous stores may go round the caches
   bool isAligned = false;                            // no test of the address is needed
   bool isRead = true;                                // of atomics: somebody reads what was there before
+  bool isCombined = false;                           // of atomics: waits in a buffer (combined_atomics.hpp)
   bool isCount = false;  // of atomics: in a region that has them it goes to privatised copies
 
   const ElementWay& way(bool isMasked) const { return isMasked ? masked : whole; }
@@ -93,6 +97,7 @@ struct AccessInputs {
   const MergedLoads& mergedLoads;
   const NonTemporal& nonTemporal;
   const PrivateSlots& privateSlots;
+  const CombinedAtomics& combined;
   const Code& code;
   const ir::Definitions& definitions;
 };

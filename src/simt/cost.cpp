@@ -53,6 +53,11 @@ constexpr Limit kLimits[] = {
     {"privatised-room", cost::kPrivatisedRoom},
     {"fewest-privatised-copies", cost::kFewestPrivatised},
     {"most-privatised-copies", cost::kMostPrivatisedCopies},
+    {"most-combined", cost::kMostCombined},
+    {"combined-piece", cost::kCombinedPiece},
+    {"worth-combining", cost::kWorthCombining},
+    {"few-times-little", cost::kFewTimesLittle},
+    {"most-times-little", cost::kMostTimesLittle},
 };
 
 }  // namespace

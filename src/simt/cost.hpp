@@ -113,6 +113,17 @@ inline constexpr uint32_t kPrivatisedRoom = 16384;
 /// Copies at least and at most (bench_kernels --only histogram: 4 give 14 to 16 ms, 8 13.9, 16 10.4, 32 the same).
 inline constexpr uint32_t kFewestPrivatised = 4, kMostPrivatisedCopies = 16;
 
+// ---- combined atomics
+
+/// Bytes of memory at most for which a host thread's buffer stands, a part of the second cache. It stands for so much
+/// of an allocation that is larger.
+inline constexpr uint32_t kMostCombined = 65536, kCombinedPiece = 16384;
+/// Operations of warps that must have come together in it to be worth the words that it then looks through.
+inline constexpr uint64_t kWorthCombining = 64;
+/// How often less may come together until it stands for anything at all, since a small grid is done by then, and until
+/// it stands aside for the rest of the grid.
+inline constexpr unsigned kFewTimesLittle = 3, kMostTimesLittle = 8;
+
 }  // namespace cost
 
 /// A limit as the plan shows it.

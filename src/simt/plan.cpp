@@ -31,9 +31,12 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   });
   Stretches stretches =
       timed(times, "by-thread", [&] { return findStretches({analyses, syncPoints, facts, shapes, privateSlots}); });
+  CombinedAtomics combined =
+      timed(times, "combined-atomics", [&] { return findCombinedAtomics(analyses, syncPoints, facts); });
   Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions, stretches}, {}, times);
   AccessPlan accesses = timed(times, "access-plan", [&] {
-    return findAccesses({f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, code, definitions});
+    return findAccesses(
+        {f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, combined, code, definitions});
   });
   return {
       f,
@@ -50,7 +53,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
       std::move(stretches),
       std::move(code),
       {std::move(knownBits), std::move(mergedLoads), std::move(prefetches), std::move(nonTemporal),
-       std::move(privateSlots), std::move(accesses)},
+       std::move(privateSlots), std::move(combined), std::move(accesses)},
       {std::move(liveness), std::move(counters), std::move(rematerialised), std::move(spills)},
   };
 }

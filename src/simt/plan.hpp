@@ -10,6 +10,7 @@
 #include "simt/by_thread.hpp"
 #include "simt/coarsening.hpp"
 #include "simt/code.hpp"
+#include "simt/combined_atomics.hpp"
 #include "simt/early_exits.hpp"
 #include "simt/facts.hpp"
 #include "simt/known_bits.hpp"
@@ -36,6 +37,7 @@ struct MemoryPlan {
   Prefetches prefetches;
   NonTemporal nonTemporal;
   PrivateSlots privateSlots;
+  CombinedAtomics combined;
   AccessPlan accesses;
 };
 

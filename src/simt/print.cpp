@@ -55,6 +55,8 @@ constexpr Part kParts[] = {
      [](const Plan& p) { return print(p.memory.nonTemporal, p.function); }},
     {"private-slots", "private variables that need no memory",
      [](const Plan& p) { return print(p.memory.privateSlots, p.function); }},
+    {"combined-atomics", "atomics that wait in a buffer, and who looks at it",
+     [](const Plan& p) { return print(p.memory.combined, p.function); }},
     {"privatised-counters", "regions that count in copies of shared memory",
      [](const Plan& p) { return print(p.kept.counters, p.regions); }},
     {"rematerialise", "values that are made again behind resume points",

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "ptx/operands.hpp"
+#include "simt/copies.hpp"
 
 namespace ordito::simt {
 namespace {
@@ -35,17 +35,6 @@ bool isSuited(const ir::Function& f, const ir::Graph& graph, BlockId start, cons
   return false;
 }
 
-/// As many as leave room for other things in the first cache.
-unsigned copiesOf(uint32_t bytes) {
-  return std::clamp(std::bit_floor(cost::kPrivatisedRoom / bytes), cost::kFewestPrivatised,
-                    cost::kMostPrivatisedCopies);
-}
-
-size_t pitchOf(size_t bytes, unsigned copies) {
-  const size_t share = cost::kPage / copies;
-  return bytes <= share ? share : roundedUp(bytes - share, cost::kPage) + share;
-}
-
 }  // namespace
 
 bool isCount(const Instruction& i, const ir::Definitions& definitions) {
@@ -69,7 +58,7 @@ PrivatisedCounters findPrivatisedCounters(const ir::Function& f, const ir::SyncP
     c.regions[p] = isSuited(f, graph, syncPoints.resumePoints[p], definitions);
   if (std::ranges::none_of(c.regions, [](char is) { return is != 0; })) return c;
   c.bytes = static_cast<uint32_t>(roundedUp(bytes, 16));
-  c.copies = copiesOf(c.bytes);
+  c.copies = copiesOf(c.bytes, cost::kFewestPrivatised);
   c.pitch = pitchOf(c.bytes, c.copies);
   return c;
 }

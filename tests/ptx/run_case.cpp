@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <memory>
 
 #include "ir/contraction.hpp"
 #include "machine/layout.hpp"
+#include "machine/memory.hpp"
 #include "machine/scheduler.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/verifier.hpp"
@@ -60,18 +62,22 @@ constexpr std::string_view kCounterNames[] = {
 };
 static_assert(std::size(kCounterNames) == machine::kCounterCount);
 
-/// Zeroed memory on a 256-byte boundary, as cudaMalloc gives.
+/// Zeroed memory on a 256-byte boundary, as cudaMalloc gives, and known as memory of the device.
 class Memory {
  public:
-  explicit Memory(size_t bytes) : storage(bytes + kAlignment) {}
-  std::byte* data() {
+  explicit Memory(size_t bytes) : storage(bytes + kAlignment) {
     auto address = reinterpret_cast<uintptr_t>(storage.data());
-    return storage.data() + (kAlignment - address % kAlignment) % kAlignment;
+    begin = address + (kAlignment - address % kAlignment) % kAlignment;
+    if (bytes) machine::allocations().add({.address = begin, .bytes = bytes, .kind = machine::MemoryKind::Device});
   }
+  ~Memory() { machine::allocations().remove(begin, machine::MemoryKind::Device); }
+  Memory(const Memory&) = delete;
+  std::byte* data() { return reinterpret_cast<std::byte*>(begin); }
 
  private:
   static constexpr size_t kAlignment = 256;
   std::vector<std::byte> storage;
+  uintptr_t begin;
 };
 
 /// The module's variables, initialised.
@@ -98,7 +104,7 @@ class Globals {
   }
 
   const ptx::Module& module;
-  std::vector<Memory> memories;
+  std::deque<Memory> memories;
   std::vector<std::byte*> addresses;
 };
 
@@ -132,7 +138,7 @@ Outcome launch(machine::Engine& engine, const machine::ModulePtr& owner, const p
   }
   Globals globals(module);
   Memory parameters(kernel.parameterBytes);
-  std::vector<Memory> buffers;
+  std::deque<Memory> buffers;
   for (size_t i = 0; i < c.parameters.size(); ++i) {
     const Buffer& b = c.parameters[i];
     Memory& memory = buffers.emplace_back(b.initial.size() * isa::bytes(b.type));

@@ -1,0 +1,210 @@
+// See combined_atomics.hpp.
+#include "jit/combined_atomics.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "machine/combining_buffer.hpp"
+#include "ptx/operands.hpp"
+
+namespace ordito::jit {
+
+using machine::CombiningView;
+
+std::vector<LlvmValue> scalarAddresses(llvm::IRBuilder<>& b, llvm::ArrayRef<LlvmValue> bases, LlvmValue offsets) {
+  LlvmValue pairs = b.CreateBitCast(offsets, llvm::FixedVectorType::get(b.getInt64Ty(), kLanes / 2));
+  std::vector<LlvmValue> addresses;
+  auto add = [&](LlvmValue offset) {
+    addresses.push_back(b.CreateAdd(bases[addresses.size() % bases.size()], offset));
+  };
+  for (unsigned pair = 0; pair < kLanes / 2; ++pair) {
+    LlvmValue both = b.CreateExtractElement(pairs, uint64_t{pair});
+    add(b.CreateSExt(b.CreateTrunc(both, b.getInt32Ty()), b.getInt64Ty()));
+    add(b.CreateAShr(both, 32));
+  }
+  return addresses;
+}
+
+LlvmValue CombinedAtomics::field(size_t offset, llvm::Type* type) {
+  return b_.CreateAlignedLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c_.memory.combining, offset),
+                              llvm::Align(type->getScalarSizeInBits() / 8));
+}
+
+CombinedAtomics::Form CombinedAtomics::formOf(const WarpAtomic& a) const {
+  if (a.address.groups != 1) return Form::Lanes;
+  if (a.address.patternless()) return Form::OnePlace;
+  const bool isRun = simt::classify(a.address.pattern, 0, kLanes, plan_.memory.combined.combination.bytes) ==
+                     simt::Run::Kind::Contiguous;
+  return isRun && !a.lanes ? Form::Neighbours : Form::Lanes;
+}
+
+/// Does the buffer stand for all places? One number stands for those of neighbours.
+LlvmValue CombinedAtomics::isInside(Form form, LlvmValue places, LlvmValue lanes) {
+  LlvmValue first = word(offsetof(CombiningView, first)), bytes = word(offsetof(CombiningView, bytes));
+  if (form == Form::Lanes) {
+    LlvmValue outside = b_.CreateICmpUGE(b_.CreateSub(places, values_.splat(first)), values_.splat(bytes));
+    return b_.CreateICmpEQ(masks_.laneBits(masks_.both(lanes, outside)), b_.getInt32(0));
+  }
+  LlvmValue place = b_.CreateSub(places, first), inside = b_.CreateICmpULT(place, bytes);
+  if (form == Form::OnePlace) return inside;
+  LlvmValue last = b_.CreateAdd(place, b_.getInt64((kLanes - 1) * plan_.memory.combined.combination.bytes));
+  return b_.CreateAnd(inside, b_.CreateICmpULT(last, bytes));
+}
+
+/// Asks the buffer to stand for them.
+LlvmValue CombinedAtomics::admits(Form form, LlvmValue places, LlvmValue lanes) {
+  const simt::Combination& combination = plan_.memory.combined.combination;
+  const bool isVector = form == Form::Lanes;
+  const unsigned reach = form == Form::Neighbours ? (kLanes - 1) * combination.bytes : 0;
+  LlvmValue array = c_.inMemory(isVector ? places : b_.CreateVectorSplat(1, places));
+  LlvmValue bits = !isVector ? b_.getInt32(1) : lanes ? masks_.laneBits(lanes) : b_.getInt32(~0u);
+  return c_.helper("ordito_combine_at", b_.getInt1Ty(),
+                   {c_.memory.combining, array, bits, b_.getInt32(reach),
+                    b_.getInt32(static_cast<uint32_t>(combination.operation)), b_.getInt32(combination.bytes)});
+}
+
+/// A word of the buffer.
+void CombinedAtomics::change(LlvmValue place, LlvmValue operand) {
+  const auto op = atomicOperation(plan_.memory.combined.combination.operation);
+  const llvm::Align align(plan_.memory.combined.combination.bytes);
+  LlvmValue p = c_.pointer(place);
+  b_.CreateAlignedStore(applied(b_, op, b_.CreateAlignedLoad(operand->getType(), p, align), operand), p, align);
+}
+
+void CombinedAtomics::combine(Form form, LlvmValue places, const WarpAtomic& a) {
+  const auto op = atomicOperation(plan_.memory.combined.combination.operation);
+  LlvmValue uses = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c_.memory.combining, offsetof(CombiningView, uses));
+  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), uses), b_.getInt64(1)), uses);
+  if (form == Form::Lanes) return combineLanes(places, a);
+  LlvmValue words = word(offsetof(CombiningView, words));
+  LlvmValue place = b_.CreateAdd(words, b_.CreateSub(places, word(offsetof(CombiningView, first))));
+  if (form == Form::Neighbours) return change(place, a.operands);
+  LlvmValue operands = a.operands;
+  if (a.lanes) {
+    auto* identity = llvm::ConstantInt::get(operands->getType(), plan_.memory.combined.combination.identity());
+    operands = b_.CreateSelect(a.lanes, operands, identity);
+  }
+  change(place, reduced(b_, op, operands));
+}
+
+void CombinedAtomics::combineLanes(LlvmValue places, const WarpAtomic& a) {
+  auto* narrow = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
+  LlvmValue words = word(offsetof(CombiningView, words));
+  LlvmValue offsets = b_.CreateTrunc(b_.CreateSub(places, values_.splat(word(offsetof(CombiningView, first)))), narrow);
+  offsets = b_.CreateAdd(offsets, field(offsetof(CombiningView, turns), narrow));
+  if (!a.lanes) {
+    const auto addresses = scalarAddresses(b_, {words}, offsets);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      change(addresses[lane], b_.CreateExtractElement(a.operands, uint64_t{lane}));
+    return;
+  }
+  LlvmValue offsetArray = c_.inMemory(offsets), operandArray = c_.inMemory(a.operands);
+  llvm::Type* type = a.operands->getType()->getScalarType();
+  calls_.forEachLane(a.lanes, [&](LlvmValue lane) {
+    LlvmValue offset = b_.CreateLoad(b_.getInt32Ty(), b_.CreateInBoundsGEP(b_.getInt32Ty(), offsetArray, lane));
+    change(b_.CreateAdd(words, b_.CreateZExt(offset, b_.getInt64Ty())),
+           b_.CreateLoad(type, b_.CreateInBoundsGEP(type, operandArray, lane)));
+  });
+}
+
+void CombinedAtomics::emit(const WarpAtomic& a, llvm::function_ref<void()> inMemory) {
+  const Form form = formOf(a);
+  LlvmValue places = form == Form::Lanes
+                         ? addresses_.addressVector(a.address, a.part, a.offset)
+                         : b_.CreateAdd(a.address.bases[a.part][0],
+                                        b_.getInt64(static_cast<uint64_t>(a.offset + a.address.pattern[0])));
+  places = b_.CreateFreeze(places);  // lanes that are off may hold anything
+  auto *look = c_.newBlock("combine"), *inside = c_.newBlock("inside"), *outside = c_.newBlock("outside"),
+       *ask = c_.newBlock("ask"), *memory = c_.newBlock("inmemory"), *on = c_.newBlock("combined");
+  a.lanes ? void(b_.CreateCondBr(masks_.anyLane(a.lanes), look, on)) : void(b_.CreateBr(look));
+  b_.SetInsertPoint(look);
+  b_.CreateCondBr(isInside(form, places, a.lanes), inside, outside);
+  b_.SetInsertPoint(outside);
+  LlvmValue aside = field(offsetof(CombiningView, standsAside), b_.getInt32Ty());
+  b_.CreateCondBr(b_.CreateICmpNE(aside, b_.getInt32(0)), memory, ask);
+  b_.SetInsertPoint(ask);
+  b_.CreateCondBr(admits(form, places, a.lanes), look, memory);
+  b_.SetInsertPoint(inside);
+  combine(form, places, a);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(memory);
+  inMemory();
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+LlvmValue CombinedAtomics::waits() { return b_.CreateICmpNE(word(offsetof(CombiningView, uses)), b_.getInt64(0)); }
+
+void CombinedAtomics::emptyIf(LlvmValue condition) {
+  auto *empty = c_.newBlock("empty"), *on = c_.newBlock("emptied");
+  b_.CreateCondBr(condition, empty, on);
+  b_.SetInsertPoint(empty);
+  c_.helper("ordito_combine_end", b_.getVoidTy(), {c_.memory.combining});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+/// Does an active lane touch what the buffer stands for?
+LlvmValue CombinedAtomics::touches(const Touch& t) {
+  LlvmValue first = word(offsetof(CombiningView, first)), size = word(offsetof(CombiningView, bytes));
+  LlvmValue touches = b_.getFalse();
+  // Of `extent` bytes from `from` on: does one lie among the buffer's?
+  auto meets = [&](LlvmValue from, uint64_t extent) {
+    auto fit = [&](LlvmValue v) { return from->getType()->isVectorTy() ? values_.splat(v) : v; };
+    LlvmValue before = fit(b_.getInt64(extent - 1));
+    from = b_.CreateFreeze(from);  // lanes that are off may hold anything
+    return b_.CreateICmpULT(b_.CreateAdd(b_.CreateSub(from, fit(first)), before), b_.CreateAdd(fit(size), before));
+  };
+  for (unsigned p = 0; p < coarsening_; ++p) {
+    if (!t.address.isGrouped()) {
+      LlvmValue places = meets(addresses_.addressVector(t.address, p, t.offset), t.bytes);
+      LlvmValue lanes = masks_.both(masks_.maskOf(t.mask, p), places);
+      touches = b_.CreateOr(touches, b_.CreateICmpNE(masks_.laneBits(lanes), b_.getInt32(0)));
+      continue;
+    }
+    const unsigned width = kLanes / t.address.groups;
+    for (unsigned g = 0; g < t.address.groups; ++g) {
+      const auto pattern = std::span(t.address.pattern).subspan(g * width, width);
+      const auto [low, high] = std::ranges::minmax(pattern);
+      LlvmValue from = b_.CreateAdd(t.address.bases[p][g], b_.getInt64(static_cast<uint64_t>(low + t.offset)));
+      touches = b_.CreateOr(touches, meets(from, static_cast<uint64_t>(high - low) + t.bytes));
+    }
+  }
+  return touches;
+}
+
+/// What `i` touches of global memory, and the loads that are done with it.
+std::vector<CombinedAtomics::Touch> CombinedAtomics::touchesOf(const Instruction& i) {
+  const auto& merged = plan_.memory.mergedLoads;
+  std::vector<const Instruction*> together;
+  if (const auto group = merged.groups.find(&i); group != merged.groups.end())
+    together = group->second;
+  else if (!merged.members.contains(&i))
+    together = {&i};
+  std::vector<Touch> all;
+  for (const Instruction* each : together)
+    for (const ptx::MemoryAccess& m : ptx::MemoryAccesses(*each))
+      if (m.space == ptx::Space::Global || m.space == ptx::Space::Generic)
+        all.push_back({addresses_.addressOf(*each, m.operand), values_.guardedMask(*each),
+                       each->operands[m.operand].offset, m.bytes});
+  return all;
+}
+
+void CombinedAtomics::comeBefore(const Instruction& i) {
+  const simt::CombinedAtomics& plan = plan_.memory.combined;
+  if (plan.ending.contains(&i)) return emptyIf(waits());
+  if (!plan.looking.contains(&i)) return;
+  const std::vector<Touch> all = touchesOf(i);
+  if (all.empty()) return;
+  auto *look = c_.newBlock("look"), *on = c_.newBlock("looked");
+  b_.CreateCondBr(waits(), look, on);
+  b_.SetInsertPoint(look);
+  LlvmValue touched = b_.getFalse();
+  for (const Touch& t : all) touched = b_.CreateOr(touched, touches(t));
+  emptyIf(touched);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+}  // namespace ordito::jit
