@@ -49,6 +49,7 @@ class CaseData {
   void makeParticles();
   void makeCellForces();
   void makeNbody();
+  void makeStencil();
 
   Problem problem_;
   std::vector<float> a_, b_;

@@ -29,7 +29,8 @@ enum class Kernel {
   Search,
   Particles,
   CellForces,
-  Nbody
+  Nbody,
+  Stencil
 };
 
 /// One case's input, which all contenders share and none may write to.
@@ -60,6 +61,8 @@ constexpr int mandelbrotLimit = 256;
 constexpr float mandelbrotLeft = -2.0F, mandelbrotTop = -1.5F, mandelbrotWidth = 3.0F;
 // Marsaglia's generator with 32 bits, as many steps for each thread: arithmetic and nothing else.
 constexpr int xorshiftSteps = 4096;
+// The stencil: what a point keeps of itself; each of its four neighbours adds an eighth.
+constexpr float stencilCentre = 0.5F, stencilSide = 0.125F;
 // Added to squared distances, so that bodies may meet.
 constexpr double nbodySoftening = 1e-3;
 constexpr double nbodyFlops = 20;  // of one interaction, as is usual

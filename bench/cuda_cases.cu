@@ -232,6 +232,15 @@ __global__ void nbody(const double4* bodies, double* out, unsigned n) {
   out[2 * n + i] = az;
 }
 
+/// A point and its four neighbours, in blocks of two dimensions. The border is left alone.
+__global__ void stencil(const float* in, float* out, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x == 0 || y == 0 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  out[i] = ordito::bench::stencilCentre * in[i] +
+           ordito::bench::stencilSide * (in[i - 1] + in[i + 1] + in[i - n] + in[i + n]);
+}
+
 }  // namespace
 
 namespace ordito::bench {
@@ -441,6 +450,22 @@ class Nbody final : public Contender {
   DeviceArray<double> out_;
 };
 
+class Stencil final : public Contender {
+ public:
+  explicit Stencil(const Problem& p) : n_(static_cast<int>(p.n)), in_(p.a, p.n * p.n), out_(p.a, p.n * p.n) {}
+
+  void run() override {
+    const dim3 block(32, 8);
+    stencil<<<dim3((n_ + block.x - 1) / block.x, (n_ + block.y - 1) / block.y), block>>>(in_.data(), out_.data(), n_);
+    finishLaunch();
+  }
+  void fetch(void* result) override { out_.copyTo(result); }
+
+ private:
+  int n_;
+  DeviceArray<float> in_, out_;
+};
+
 }  // namespace
 
 std::unique_ptr<Contender> makeCuda(const Problem& problem) {
@@ -465,6 +490,7 @@ std::unique_ptr<Contender> makeCuda(const Problem& problem) {
     case Kernel::Particles:
     case Kernel::CellForces: return makeCudaIrregular(problem);
     case Kernel::Nbody: return std::make_unique<Nbody>(problem);
+    case Kernel::Stencil: return std::make_unique<Stencil>(problem);
   }
   return nullptr;
 }

@@ -306,3 +306,10 @@ __kernel void nbody(__global const double4* bodies, __global double* out, uint n
   out[n + i] = ay;
   out[2 * n + i] = az;
 }
+
+__kernel void stencil(__global const float* in, __global float* out, int n) {
+  int x = get_global_id(0), y = get_global_id(1);
+  if (x == 0 || y == 0 || x >= n - 1 || y >= n - 1) return;
+  int i = y * n + x;
+  out[i] = CENTRE * in[i] + BESIDE * (in[i - 1] + in[i + 1] + in[i - n] + in[i + n]);
+}

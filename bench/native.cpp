@@ -364,6 +364,34 @@ class Nbody final : public Contender {
   Aligned<double> parts_, out_;
 };
 
+/// Row after row: the rows above and below are still in the cache. What is written is not read again, so whole cache
+/// lines of it go round the caches.
+class Stencil final : public Contender {
+ public:
+  explicit Stencil(const Problem& problem) : n_(problem.n), in_(problem.a, n_ * n_), out_(problem.a, n_ * n_) {}
+
+  void run() override {
+#pragma omp parallel for schedule(static)
+    for (std::size_t y = 1; y < n_ - 1; ++y) {
+      const float *row = in_.data() + y * n_, *above = row - n_, *below = row + n_;
+      float* out = out_.data() + y * n_;
+      auto point = [=](std::size_t x) {
+        return stencilCentre * row[x] + stencilSide * (row[x - 1] + row[x + 1] + above[x] + below[x]);
+      };
+      for (std::size_t x = 1; x < line; ++x) out[x] = point(x);
+#pragma omp simd nontemporal(out) aligned(out : cacheLine)
+      for (std::size_t x = line; x < n_ - line; ++x) out[x] = point(x);
+      for (std::size_t x = n_ - line; x < n_ - 1; ++x) out[x] = point(x);
+    }
+  }
+  void fetch(void* result) override { std::memcpy(result, out_.data(), out_.bytes()); }
+
+ private:
+  static constexpr std::size_t line = cacheLine / sizeof(float);
+  std::size_t n_;
+  Aligned<float> in_, out_;
+};
+
 }  // namespace
 
 std::unique_ptr<Contender> BENCH_FACTORY(const Problem& problem) {
@@ -388,6 +416,7 @@ std::unique_ptr<Contender> BENCH_FACTORY(const Problem& problem) {
     case Kernel::Particles:
     case Kernel::CellForces: return BENCH_IRREGULAR(problem);
     case Kernel::Nbody: return std::make_unique<Nbody>(problem);
+    case Kernel::Stencil: return std::make_unique<Stencil>(problem);
   }
   return nullptr;
 }

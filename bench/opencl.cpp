@@ -226,6 +226,20 @@ class Nbody final : public Contender {
   Function function_;
 };
 
+class Stencil final : public Contender {
+ public:
+  explicit Stencil(const Problem& p) : n_(p.n), in_(p.a, p.bytes), out_(p.a, p.bytes), function_("stencil", 1) {
+    function_.setArguments(in_.memory(), out_.memory(), static_cast<cl_int>(n_));
+  }
+  void run() override { function_.run({roundUp(n_, 32), roundUp(n_, 8)}, {32, 8}); }
+  void fetch(void* result) override { out_.read(result); }
+
+ private:
+  std::size_t n_;
+  Buffer in_, out_;
+  Function function_;
+};
+
 }  // namespace
 
 std::string openClDevice() { return Device::get().description; }
@@ -252,6 +266,7 @@ std::unique_ptr<Contender> makeOpenCl(const Problem& problem) {
     case Kernel::Particles:
     case Kernel::CellForces: return makeOpenClIrregular(problem);
     case Kernel::Nbody: return std::make_unique<Nbody>(problem);
+    case Kernel::Stencil: return std::make_unique<Stencil>(problem);
   }
   return nullptr;
 }

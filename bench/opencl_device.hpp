@@ -131,9 +131,9 @@ class Function {
     check(status, "clCreateProgramWithSource");
     const std::string options = fmt::format(
         "-DTILE={} -DLIMIT={} -DLEFT={:.1f}f -DTOP={:.1f}f -DSOFTENING={} -DBOX={:.1f}f -DSIDE={} "
-        "-DCELL_SOFTENING={:.1f}f",
+        "-DCELL_SOFTENING={:.1f}f -DCENTRE={}f -DBESIDE={}f",
         tile, mandelbrotLimit, mandelbrotLeft, mandelbrotTop, nbodySoftening, particleBox, int{cellsPerSide},
-        cellForceSoftening);
+        cellForceSoftening, stencilCentre, stencilSide);
     check(OPENCL(clBuildProgram)(program_, 1, &Device::get().id, options.c_str(), nullptr, nullptr), "clBuildProgram");
     kernel_ = OPENCL(clCreateKernel)(program_, name, &status);
     check(status, "clCreateKernel");

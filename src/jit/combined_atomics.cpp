@@ -52,16 +52,24 @@ LlvmValue CombinedAtomics::isInside(Form form, LlvmValue places, LlvmValue lanes
   return b_.CreateAnd(inside, b_.CreateICmpULT(last, bytes));
 }
 
-/// Asks the buffer to stand for them.
-LlvmValue CombinedAtomics::admits(Form form, LlvmValue places, LlvmValue lanes) {
+/// Does it in memory, and then asks the buffer to stand for such places, if it has not stood aside. In this order no
+/// vector lives across the call, for which it would have to be kept in memory where nobody asks.
+void CombinedAtomics::outside(Form form, LlvmValue places, LlvmValue lanes, llvm::function_ref<void()> inMemory) {
   const simt::Combination& combination = plan_.memory.combined.combination;
   const bool isVector = form == Form::Lanes;
   const unsigned reach = form == Form::Neighbours ? (kLanes - 1) * combination.bytes : 0;
   LlvmValue array = c_.inMemory(isVector ? places : b_.CreateVectorSplat(1, places));
   LlvmValue bits = !isVector ? b_.getInt32(1) : lanes ? masks_.laneBits(lanes) : b_.getInt32(~0u);
-  return c_.helper("ordito_combine_at", b_.getInt1Ty(),
-                   {c_.memory.combining, array, bits, b_.getInt32(reach),
-                    b_.getInt32(static_cast<uint32_t>(combination.operation)), b_.getInt32(combination.bytes)});
+  inMemory();
+  auto *ask = c_.newBlock("ask"), *on = c_.newBlock("asked");
+  LlvmValue aside = field(offsetof(CombiningView, standsAside), b_.getInt32Ty());
+  b_.CreateCondBr(b_.CreateICmpNE(aside, b_.getInt32(0)), on, ask);
+  b_.SetInsertPoint(ask);
+  c_.helper("ordito_combine_at", b_.getVoidTy(),
+            {c_.memory.combining, array, bits, b_.getInt32(reach),
+             b_.getInt32(static_cast<uint32_t>(combination.operation)), b_.getInt32(combination.bytes)});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
 }
 
 /// A word of the buffer.
@@ -115,21 +123,16 @@ void CombinedAtomics::emit(const WarpAtomic& a, llvm::function_ref<void()> inMem
                          : b_.CreateAdd(a.address.bases[a.part][0],
                                         b_.getInt64(static_cast<uint64_t>(a.offset + a.address.pattern[0])));
   places = b_.CreateFreeze(places);  // lanes that are off may hold anything
-  auto *look = c_.newBlock("combine"), *inside = c_.newBlock("inside"), *outside = c_.newBlock("outside"),
-       *ask = c_.newBlock("ask"), *memory = c_.newBlock("inmemory"), *on = c_.newBlock("combined");
-  a.lanes ? void(b_.CreateCondBr(masks_.anyLane(a.lanes), look, on)) : void(b_.CreateBr(look));
+  auto *look = c_.newBlock("combine"), *inBuffer = c_.newBlock("inside"), *beside = c_.newBlock("outside"),
+       *on = c_.newBlock("combined");
+  b_.CreateCondBr(a.lanes ? masks_.anyLane(a.lanes) : static_cast<LlvmValue>(b_.getTrue()), look, on);
   b_.SetInsertPoint(look);
-  b_.CreateCondBr(isInside(form, places, a.lanes), inside, outside);
-  b_.SetInsertPoint(outside);
-  LlvmValue aside = field(offsetof(CombiningView, standsAside), b_.getInt32Ty());
-  b_.CreateCondBr(b_.CreateICmpNE(aside, b_.getInt32(0)), memory, ask);
-  b_.SetInsertPoint(ask);
-  b_.CreateCondBr(admits(form, places, a.lanes), look, memory);
-  b_.SetInsertPoint(inside);
+  b_.CreateCondBr(isInside(form, places, a.lanes), inBuffer, beside);
+  b_.SetInsertPoint(inBuffer);
   combine(form, places, a);
   b_.CreateBr(on);
-  b_.SetInsertPoint(memory);
-  inMemory();
+  b_.SetInsertPoint(beside);
+  outside(form, places, a.lanes, inMemory);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
 }
@@ -156,7 +159,7 @@ LlvmValue CombinedAtomics::touches(const Touch& t) {
     from = b_.CreateFreeze(from);  // lanes that are off may hold anything
     return b_.CreateICmpULT(b_.CreateAdd(b_.CreateSub(from, fit(first)), before), b_.CreateAdd(fit(size), before));
   };
-  for (unsigned p = 0; p < coarsening_; ++p) {
+  for (unsigned p = 0; p < warps(); ++p) {
     if (!t.address.isGrouped()) {
       LlvmValue places = meets(addresses_.addressVector(t.address, p, t.offset), t.bytes);
       LlvmValue lanes = masks_.both(masks_.maskOf(t.mask, p), places);
@@ -189,6 +192,15 @@ std::vector<CombinedAtomics::Touch> CombinedAtomics::touchesOf(const Instruction
         all.push_back({addresses_.addressOf(*each, m.operand), values_.guardedMask(*each),
                        each->operands[m.operand].offset, m.bytes});
   return all;
+}
+
+void CombinedAtomics::comeBefore(const std::vector<BlockId>& blocks) {
+  const simt::CombinedAtomics& plan = plan_.memory.combined;
+  const bool mayTell = std::ranges::any_of(blocks, [&](BlockId b) {
+    return std::ranges::any_of(
+        f_.blocks[b].code, [&](const Instruction& i) { return plan.looking.contains(&i) || plan.ending.contains(&i); });
+  });
+  if (mayTell) emptyIf(waits());
 }
 
 void CombinedAtomics::comeBefore(const Instruction& i) {

@@ -19,6 +19,8 @@ class CombinedAtomics : private Chapter {
 
   /// Empties the buffer where `i` must not come before what waits in it.
   void comeBefore(const Instruction& i);
+  /// The same before a function that does what is in these blocks.
+  void comeBefore(const std::vector<BlockId>& blocks);
   /// Combines in the buffer; `inMemory` emits the same for places that it does not stand for.
   void emit(const WarpAtomic& a, llvm::function_ref<void()> inMemory);
 
@@ -28,7 +30,7 @@ class CombinedAtomics : private Chapter {
   LlvmValue word(size_t offset) { return field(offset, b_.getInt64Ty()); }
   Form formOf(const WarpAtomic& a) const;
   LlvmValue isInside(Form form, LlvmValue places, LlvmValue lanes);
-  LlvmValue admits(Form form, LlvmValue places, LlvmValue lanes);
+  void outside(Form form, LlvmValue places, LlvmValue lanes, llvm::function_ref<void()> inMemory);
   void combine(Form form, LlvmValue places, const WarpAtomic& a);
   void combineLanes(LlvmValue places, const WarpAtomic& a);
   void change(LlvmValue place, LlvmValue operand);

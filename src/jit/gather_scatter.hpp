@@ -21,9 +21,13 @@ class GatherScatter : private Emitting {
   void storeTested(LlvmValue addresses, LlvmValue value, LlvmValue mask);
   std::vector<LlvmValue> loadWords(LlvmValue addresses, unsigned count, LlvmValue mask);
   std::vector<LlvmValue> loadVectors(LlvmValue addresses, unsigned count, llvm::Type* element, LlvmValue mask);
+  /// The elements of 16 bytes from each lane's address on.
+  std::vector<LlvmValue> loadColumns(llvm::function_ref<LlvmValue(unsigned lane)> addressOf, llvm::Type* element);
   void storeVectors(LlvmValue addresses, const std::vector<LlvmValue>& values, LlvmValue mask);
 
  private:
+  std::vector<LlvmValue> loadFours(llvm::function_ref<LlvmValue(unsigned lane)> addressOf);
+  std::vector<LlvmValue> elementsOf(std::vector<LlvmValue> words, llvm::Type* element);
   struct Pointers {
     LlvmValue pointers, on;
   };

@@ -35,6 +35,7 @@ class Instructions : private Chapter {
   /// Emits the value of one that the plan rematerialises.
   void rematerialise(ValueId v);
   Comparisons& comparisons() { return pure_.comparisons(); }
+  CombinedAtomics& combined() { return atomics_.combined(); }
 
  private:
   void emitByEffect(const Instruction& i);

@@ -20,6 +20,7 @@ using ptx::Symbol;
 void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsigned bytes) {
   const auto found = plan_.memory.prefetches.find(&i);
   if (found == plan_.memory.prefetches.end()) return;
+  constexpr unsigned kLocality = 4 - simt::cost::kPrefetchedCache;  // as LLVM counts
   const simt::Advance& advance = found->second;
   const Operand& o = i.operands[1];
   LlvmValue ahead = b_.getInt64(static_cast<uint64_t>(advance.factor));
@@ -35,7 +36,7 @@ void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsign
       for (int64_t at = *low; at <= last; at += simt::cost::kCacheLine)
         b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
                            {c_.pointer(b_.CreateAdd(a.bases[p][g], ahead), o.offset + at), b_.getInt32(0),
-                            b_.getInt32(3), b_.getInt32(1)});
+                            b_.getInt32(kLocality), b_.getInt32(1)});
     }
 }
 
@@ -100,11 +101,15 @@ void LoadsAndStores::loadVectors(const Load& l) {
   const Instruction& i = l.i;
   auto isGeneral = [&](const Operand& o) { return o.kind == Operand::Kind::Register && !shapes_[o.reg].isGrouped(); };
   std::vector<Parts> vectors(l.targets.size());
+  const bool isInRows =
+      l.access.way(!l.mask.empty()).way == Way::Columns && warps() % (simt::kColumnBytes / l.bytes) == 0;
+  const Parts columns = isInRows ? loadColumns(l) : Parts();
   for (unsigned p = 0; p < warps(); ++p) {
     const std::vector<LlvmValue> together = loadTogether(l, p);
     for (unsigned k = 0; k < l.targets.size(); ++k) {
       if (!isGeneral(l.targets[k])) continue;
-      LlvmValue x = together.empty()
+      LlvmValue x = !columns.empty() ? columns[p]
+                    : together.empty()
                         ? access_.load(l.address, p, l.offset(k), l.element, masks_.maskOf(l.mask, p), l.access)
                         : together[k];
       x = values_.extendLoaded(events_.butRefused(l.allowance, p, x), i, l.targets[k].reg, true);
@@ -117,6 +122,20 @@ void LoadsAndStores::loadVectors(const Load& l) {
   }
   for (unsigned k = 0; k < vectors.size(); ++k)
     if (!vectors[k].empty()) values_.defineVector(l.targets[k].reg, vectors[k]);
+}
+
+/// The columns of all warps of the group.
+Parts LoadsAndStores::loadColumns(const Load& l) {
+  const unsigned together = simt::kColumnBytes / l.bytes;
+  Parts columns;
+  for (unsigned p = 0; p < warps(); p += together) {
+    auto addressOf = [&](unsigned lane) {
+      return b_.CreateAdd(l.address.bases[p][0],
+                          b_.getInt64(static_cast<uint64_t>(l.address.pattern[lane] + l.offset(0))));
+    };
+    for (LlvmValue column : general_.loadColumns(addressOf, l.element)) columns.push_back(column);
+  }
+  return columns;
 }
 
 /// All elements of a vector, or the places that lanes share, at once; none where words go one by one.

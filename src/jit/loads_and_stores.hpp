@@ -28,6 +28,7 @@ class LoadsAndStores : private Chapter {
   void loadBases(const Load& l, unsigned k);
   void loadVectors(const Load& l);
   std::vector<LlvmValue> loadTogether(const Load& l, unsigned part);
+  Parts loadColumns(const Load& l);
   void prefetchNext(const Instruction& i, const Address& a, unsigned bytes);
   void loadNeighbours(const Instruction& i);
   void storeElements(const Instruction& i, const Address& a, const simt::Access& access, unsigned part,

@@ -24,10 +24,15 @@ std::vector<LlvmValue> GatherScatter::loadWords(LlvmValue addresses, unsigned co
     LlvmValue both = b_.CreateMaskedGather(pairs, pointers, llvm::Align(kWord), masks_.allOnes());
     return {b_.CreateTrunc(both, words), b_.CreateTrunc(b_.CreateLShr(both, kWordBits), words)};
   }
+  return loadFours([&](unsigned lane) { return b_.CreateExtractElement(addresses, uint64_t{lane}); });
+}
+
+/// Four words from each lane's address on, as four vectors of the lanes'.
+std::vector<LlvmValue> GatherScatter::loadFours(llvm::function_ref<LlvmValue(unsigned lane)> addressOf) {
+  auto* words = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
   auto* four = llvm::FixedVectorType::get(b_.getInt32Ty(), 4);
   auto lane = [&](unsigned l) -> LlvmValue {
-    return b_.CreateAlignedLoad(four, c_.pointer(b_.CreateExtractElement(addresses, uint64_t{l}), 0),
-                                llvm::Align(kWord));
+    return b_.CreateAlignedLoad(four, c_.pointer(addressOf(l)), llvm::Align(kWord));
   };
   auto join = [&](LlvmValue a, LlvmValue b, unsigned width) {
     std::vector<int> all(2 * width);
@@ -59,24 +64,34 @@ std::vector<LlvmValue> GatherScatter::loadWords(LlvmValue addresses, unsigned co
   return result;
 }
 
+/// Elements of 32 bits, or of 64, whose words these are.
+std::vector<LlvmValue> GatherScatter::elementsOf(std::vector<LlvmValue> words, llvm::Type* element) {
+  auto* type = llvm::FixedVectorType::get(element, kLanes);
+  if (element->getScalarSizeInBits() == kWordBits) {
+    for (LlvmValue& w : words) w = b_.CreateBitCast(w, type);
+    return words;
+  }
+  auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
+  std::vector<LlvmValue> elements;
+  for (size_t low = 0; low < words.size(); low += 2) {
+    LlvmValue high = b_.CreateShl(b_.CreateZExt(words[low + 1], wide), kWordBits);
+    elements.push_back(b_.CreateBitCast(b_.CreateOr(high, b_.CreateZExt(words[low], wide)), type));
+  }
+  return elements;
+}
+
 /// The elements of a vector load at general addresses; none where it would gain nothing.
 std::vector<LlvmValue> GatherScatter::loadVectors(LlvmValue addresses, unsigned count, llvm::Type* element,
                                                   LlvmValue mask) {
   const unsigned bits = element->getScalarSizeInBits();
-  auto* type = llvm::FixedVectorType::get(element, kLanes);
-  if (bits == kWordBits && (count == 2 || count == 4)) {
-    auto words = loadWords(addresses, count, mask);
-    for (LlvmValue& w : words) w = b_.CreateBitCast(w, type);
-    return words;
-  }
-  if (bits != 2 * kWordBits || count != 2) return {};
-  const auto words = loadWords(addresses, 4, mask);
-  auto* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), kLanes);
-  auto pair = [&](unsigned low) {
-    LlvmValue high = b_.CreateShl(b_.CreateZExt(words[low + 1], wide), kWordBits);
-    return b_.CreateBitCast(b_.CreateOr(high, b_.CreateZExt(words[low], wide)), type);
-  };
-  return {pair(0), pair(2)};
+  if (bits == kWordBits && (count == 2 || count == 4)) return elementsOf(loadWords(addresses, count, mask), element);
+  if (bits == 2 * kWordBits && count == 2) return elementsOf(loadWords(addresses, 4, mask), element);
+  return {};
+}
+
+std::vector<LlvmValue> GatherScatter::loadColumns(llvm::function_ref<LlvmValue(unsigned lane)> addressOf,
+                                                  llvm::Type* element) {
+  return elementsOf(loadFours(addressOf), element);
 }
 
 }  // namespace ordito::jit

@@ -38,6 +38,7 @@ void CodeLowering::runThreads(const Operation& o) {
   auto place = [&](const Entry& e) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), record, e.offset); };
   auto* function = c_.declare(nameOfStretch(c_.function->getName().str(), stretch.first),
                               {b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getPtrTy()});
+  parts_.instructions.combined().comeBefore(stretch.blocks);
   std::vector<Parts> left(stretch.leaves.size());
   for (unsigned p = 0; p < warps(); ++p) {
     for (const Entry& e : stretch.finds) {

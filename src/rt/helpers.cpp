@@ -167,16 +167,16 @@ void compareExchange128(uint64_t address, uint64_t low, uint64_t high, uint64_t 
   *old = machine::compareExchange(reinterpret_cast<void*>(address), {low, high}, {newLow, newHigh});
 }
 
-/// Has the buffer of atomics stand for the places of `lanes`, and for `reach` bytes more. The operation is numbered as
-/// in simt::Combination.
-bool combineAt(machine::CombiningView* buffer, const uint64_t* places, uint32_t lanes, uint32_t reach,
+/// Asks the buffer of atomics to stand for the places of `lanes`, and for `reach` bytes more. The operation is numbered
+/// as in simt::Combination.
+void combineAt(machine::CombiningView* buffer, const uint64_t* places, uint32_t lanes, uint32_t reach,
                uint32_t operation, uint32_t bytes) {
   uint64_t low = ~uint64_t{0}, high = 0;
   for (; lanes; lanes &= lanes - 1) {
     const uint64_t place = places[std::countr_zero(lanes)];
     low = std::min(low, place), high = std::max(high, place);
   }
-  return static_cast<machine::CombiningBuffer*>(buffer)->admit(
+  static_cast<machine::CombiningBuffer*>(buffer)->admit(
       low, high + reach, {static_cast<simt::Combination::Operation>(operation), static_cast<uint8_t>(bytes)});
 }
 void combineEnd(machine::CombiningView* buffer) { static_cast<machine::CombiningBuffer*>(buffer)->emptyForAccess(); }

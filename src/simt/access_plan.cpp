@@ -53,6 +53,15 @@ AddressForm addressForm(const ir::Function& f, const ir::Shapes& shapes, const I
   return a;
 }
 
+bool readsColumns(const AddressForm& a, const Instruction& i, size_t k, const WarpDistances& distances) {
+  const unsigned bytes = isa::bytes(i.type[0]);
+  const Operand& to = i.operands[0];
+  if (i.op != Op::Ld || i.guard || isOrdered(i) || to.kind != Operand::Kind::Register || (bytes != 4 && bytes != 8))
+    return false;
+  if (a.groups != 1 || runWidth(a.pattern, 1, bytes) != 0 || i.operands[k].reg == ir::kNoValue) return false;
+  return distances.of(i.operands[k].reg) == bytes;
+}
+
 namespace {
 
 /// Does the host load and store vectors of elements of `bits` under a mask?
@@ -177,6 +186,9 @@ class Finder {
                                   : loadTogether(a.address, a.count, bits, isMasked, in_.facts.processor);
     // A copy goes by words where it does not by whole vectors.
     const bool byElements = !together || (i.op == Op::CpAsync && together != Way::Interleaved);
+    const bool isWholeColumn = in_.facts.coarsening.most() % (kColumnBytes / a.bytes) == 0;
+    if (byElements && !isMasked && isWholeColumn && readsColumns(a.address, i, 1, in_.distances))
+      return {Way::Columns, 0};
     return byElements ? element : ElementWay{*together, 0};
   }
 
@@ -257,10 +269,10 @@ class Finder {
 };
 
 const char* nameOf(Way way) {
-  constexpr const char* kNames[] = {"none",        "slot",     "merged",    "scalars",           "runs",   "strided",
-                                    "interleaved", "places",   "words",     "vectors",           "tested", "lanes",
-                                    "one by one",  "unrolled", "one place", "perhaps one place", "rows",   "fragment",
-                                    "image"};
+  constexpr const char* kNames[] = {
+      "none",     "slot",    "merged", "scalars", "runs",       "strided",  "columns",   "interleaved",       "places",
+      "words",    "vectors", "tested", "lanes",   "one by one", "unrolled", "one place", "perhaps one place", "rows",
+      "fragment", "image"};
   return kNames[static_cast<size_t>(way)];
 }
 

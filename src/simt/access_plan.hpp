@@ -19,6 +19,7 @@
 #include "simt/merged_loads.hpp"
 #include "simt/non_temporal.hpp"
 #include "simt/private_slots.hpp"
+#include "simt/warp_distances.hpp"
 
 namespace ordito::simt {
 
@@ -35,6 +36,11 @@ struct AddressForm {
 /// Of the address that is operand `k` of `i`, also where the operand is no access but a barrier's or a table's place.
 AddressForm addressForm(const ir::Function& function, const ir::Shapes& shapes, const Instruction& i, size_t k);
 
+/// Of a load of `bytes` in each lane at the address that is operand `k` of `i`: does the lane's address grow by as much
+/// from warp to warp, while its neighbours lie further apart? Sixteen bytes then are the words of so many warps.
+bool readsColumns(const AddressForm& address, const Instruction& i, size_t k, const WarpDistances& distances);
+inline constexpr unsigned kColumnBytes = 16;
+
 enum class Way : uint8_t {
   None,             // no lane's value is moved: nobody reads it
   Slot,             // a private variable that has no memory (private_slots.hpp)
@@ -42,6 +48,7 @@ enum class Way : uint8_t {
   Scalars,          // the lanes of each group read one place: a scalar
   Runs,             // runs of `width` lanes, each at one place or contiguous: a scalar or a vector
   Strided,          // lanes that are apart by constants, one by one
+  Columns,          // likewise, where the next warps of the group have the words behind: rows, and transpositions
   Interleaved,      // vectors (.v2, .v4) of neighbouring lanes: contiguous, and shuffles
   Places,           // each of few places once, and a permute table
   Words,            // loads of vectors: each lane's as a whole, and a transposition
@@ -100,6 +107,7 @@ struct AccessInputs {
   const CombinedAtomics& combined;
   const Code& code;
   const ir::Definitions& definitions;
+  const WarpDistances& distances;
 };
 
 AccessPlan findAccesses(const AccessInputs& inputs);

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "ir/loops.hpp"
-#include "simt/access_pattern.hpp"
+#include "ptx/operands.hpp"
+#include "simt/access_plan.hpp"
 #include "simt/regions.hpp"
 
 namespace ordito::simt {
@@ -15,8 +16,10 @@ namespace {
 
 /// The contiguous bytes of global memory that a warp reads here, or 0 if it is no such load.
 unsigned contiguousBytes(const Instruction& i, const ir::Shapes& shapes) {
-  const unsigned bytes = isa::bytes(i.type[0]);
   if (i.op != isa::Op::Ld || i.guard) return 0;
+  const ptx::Operand& to = i.operands[0];
+  const bool isVector = to.kind == ptx::Operand::Kind::Vector;
+  const unsigned bytes = isa::bytes(i.type[0]) * (isVector ? static_cast<unsigned>(to.elements.size()) : 1);
   const auto space = i.mods.name(isa::ModifierKind::Space);
   if (!space.empty() && space != "global") return 0;
   const ptx::Operand& address = i.operands[1];
@@ -38,6 +41,7 @@ bool readsPartOfLine(const Instruction& i, const ir::Shapes& shapes) {
 struct Look {
   std::string_view obstacle;  // why its warps go one by one; nothing if all is well
   bool sharesLines = false;   // a loop's warps read cache lines together
+  bool strides = false;       // a loop reads on elsewhere in each iteration
 };
 
 /// Loops are looked at part by part: what keeps one region's warps apart does not concern the others. A loop with a
@@ -45,7 +49,11 @@ struct Look {
 class Chooser {
  public:
   Chooser(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints, const Facts& facts)
-      : f_(analyses.function()), facts_(facts), shapes_(analyses, facts.launch), nest_(analyses.loops()) {
+      : f_(analyses.function()),
+        facts_(facts),
+        shapes_(analyses, facts.launch),
+        nest_(analyses.loops()),
+        definitions_(analyses.definitions()) {
     const Regions regions = findRegions(f_, syncPoints, facts);
     for (uint32_t p = 0; p < regions.resumePoints.size(); ++p) regions_.push_back(regions.at(p));
     looks_.resize(regions_.size());
@@ -56,9 +64,14 @@ class Chooser {
   std::vector<Coarsening> choose() {
     for (const ir::Loop& loop : nest_.loops())
       if (isOutermost(loop)) lookAt(loop);
+    for (BlockId b = 0; b < f_.blocks.size(); ++b)
+      hasBarrierInLoop_ |= isInLoop_[b] && f_.blocks[b].end.kind == ir::Terminator::Kind::Barrier;
     const Coarsening chosen = forAll();
     std::vector<Coarsening> result;
-    for (const Look& look : looks_) result.push_back(look.obstacle.empty() ? chosen : Coarsening{1, look.obstacle});
+    for (size_t r = 0; r < regions_.size(); ++r)
+      result.push_back(!looks_[r].obstacle.empty() ? Coarsening{1, looks_[r].obstacle}
+                       : chosen.factor > 1         ? chosen
+                                                   : alone(r, chosen));
     return result;
   }
 
@@ -73,15 +86,15 @@ class Chooser {
   /// For the regions without an obstacle.
   Coarsening forAll() const {
     bool sharesLines = false;
-    unsigned loads = 0;
+    unsigned loads = 0, rows = 0;
     std::vector<char> isFree(f_.blocks.size(), 0);
     for (size_t r = 0; r < regions_.size(); ++r) {
       if (!looks_[r].obstacle.empty()) continue;
-      for (BlockId b : regions_[r].order()) isFree[b] = 1;
+      for (BlockId b : regions_[r].order()) isFree[b] = 1, rows = std::max(rows, isInLoop_[b] ? rowsRead(b) : 0);
       sharesLines |= looks_[r].sharesLines;
       loads = std::max(loads, contiguousLoads(regions_[r]));
     }
-    if (const unsigned vectors = carried(isFree); vectors > 0) return byRegisters(vectors);
+    if (const unsigned vectors = carried(isFree); vectors > 0) return byRegisters(vectors, rows);
     if (sharesLines) return ifDivides(cost::kSharingWarps, "warps share cache lines");
     if (loads < cost::kManyStreams) return {1, "nothing to share"};
     return ifDivides(cost::kMostWarps, "straight code reads many places");
@@ -96,6 +109,8 @@ class Chooser {
       if (part.empty()) continue;
       if (sharesLines(part))
         looks_[r].sharesLines = true, sharesLines_[loop.header] = 1;
+      else if (stridesOn(loop, part))
+        looks_[r].strides = true, sharesLines_[loop.header] = 1;
       else if (const auto obstacle = obstacleIn(loop, part); !obstacle.empty())
         looks_[r].obstacle = obstacle;
     }
@@ -107,8 +122,38 @@ class Chooser {
     return false;
   }
 
+  /// Is it a short loop that does nothing but read neighbouring words, and go on with others until its counter says
+  /// so? A loop over the grid's stride is; warps that read side by side make longer pieces of what it reads in an
+  /// iteration.
+  bool stridesOn(const ir::Loop& loop, const std::vector<BlockId>& part) const {
+    size_t length = 0;
+    bool reads = false, isLeft = false;  // by some lanes before others
+    for (BlockId b : part) {
+      const ir::Terminator& end = f_.blocks[b].end;
+      const bool isExit =
+          end.kind == ir::Terminator::Kind::Branch && (!loop.contains(end.target[0]) || !loop.contains(end.target[1]));
+      const bool parts = shapes_.isDivergent(b) || shapes_.isWarpVarying(b);
+      if (parts && !(isExit && isCounted(end.condition))) return false;
+      isLeft |= parts;
+      for (const Instruction& i : f_.blocks[b].code) {
+        const isa::Effect effect = i.info().effect;
+        if (effect != isa::Effect::Pure && effect != isa::Effect::Load && effect != isa::Effect::Store) return false;
+        reads |= contiguousBytes(i, shapes_) > 0;
+      }
+      length += f_.blocks[b].code.size();
+    }
+    return reads && isLeft && length <= cost::kShortLoop;
+  }
+
+  /// Does a comparison of numbers that grow from lane to lane decide?
+  bool isCounted(ValueId condition) const {
+    const Instruction* i = definitions_.decisive(condition);
+    return i && i->op == isa::Op::Setp && shapes_.shapeOf(i->operands[1]).isGrouped() &&
+           shapes_.shapeOf(i->operands[2]).isGrouped();
+  }
+
   /// The most vectors that an outermost loop carries along: in the blocks that `isFree` names, and at the headers of
-  /// loops that go through one of them. Of loops whose warps share cache lines that is no measure.
+  /// loops that go through one of them. Of loops whose warps read side by side that is no measure.
   unsigned carried(std::vector<char> isFree) const {
     for (const ir::Loop& loop : nest_.loops())
       if (passesThrough(loop, isFree)) isFree[loop.header] = 1;
@@ -134,6 +179,19 @@ class Chooser {
           return "a loop has atomics or calls";
     }
     return {};
+  }
+
+  /// The words of global memory that each warp reads here for itself, the same for many of its lanes.
+  unsigned rowsRead(BlockId b) const {
+    unsigned rows = 0;
+    for (const Instruction& i : f_.blocks[b].code) {
+      if (i.op != isa::Op::Ld || ptx::spaceOf(i) == ptx::Space::Shared) continue;
+      const ptx::Operand& address = i.operands[1];
+      if (address.kind != ptx::Operand::Kind::Address || address.reg == ir::kNoValue) continue;
+      const ir::Shape& shape = shapes_[address.reg];
+      if (shape.isGrouped() && shape.warpVarying) rows = std::max(rows, shapes_.groupsWithoutPattern(shape));
+    }
+    return rows;
   }
 
   /// Do warps read cache lines together in this part of a divergent loop?
@@ -173,10 +231,35 @@ class Chooser {
     return loads;
   }
 
-  Coarsening byRegisters(unsigned vectors) const {
+  /// A region that alone has something to share.
+  Coarsening alone(size_t region, const Coarsening& chosen) const {
+    if (looks_[region].strides) return ifDivides(cost::kSharingWarps, "a loop strides over the grid");
+    return readsTile(regions_[region]) ? ifDivides(cost::kColumnWarps, "warps share columns") : chosen;
+  }
+
+  /// Does straight code of a short kernel read columns, of which several warps' together are rows?
+  bool readsTile(const Region& region) const {
+    size_t length = 0;
+    for (const ir::Block& block : f_.blocks) length += block.code.size();
+    if (length > cost::kLongestTile) return false;
+    const WarpDistances distances(f_, shapes_);
+    for (BlockId b : region.order())
+      for (const Instruction& i : f_.blocks[b].code)
+        if (!isInLoop_[b] && i.op == isa::Op::Ld && readsColumns(addressForm(f_, shapes_, i, 1), i, 1, distances))
+          return true;
+    return false;
+  }
+
+  /// A loop with a barrier keeps its vectors in memory meanwhile, where not all warps of the block go together.
+  bool areTooMany(unsigned warps) const {
+    return hasBarrierInLoop_ && warps < facts_.warps() && warps > cost::kMostKeptWarps;
+  }
+
+  Coarsening byRegisters(unsigned vectors, unsigned rows) const {
     const unsigned perWarp = vectors * cost::registersPerWarp(facts_.processor);
     for (unsigned factor = cost::kMostWarps; factor > 1; factor /= 2)
-      if (divides(factor) && perWarp * factor <= cost::carriedRegisters(facts_.processor))
+      if (divides(factor) && !areTooMany(factor) && perWarp * factor <= cost::carriedRegisters(facts_.processor) &&
+          rows * factor <= cost::kMostRows)
         return {factor, "loops carry vectors, and registers last"};
     return {1, "loops carry more vectors than there are registers"};
   }
@@ -185,9 +268,11 @@ class Chooser {
   const Facts& facts_;
   const ir::Shapes shapes_;
   const ir::LoopNest& nest_;
+  const ir::Definitions& definitions_;
   std::vector<Region> regions_;
   std::vector<Look> looks_;                   // by region
   std::vector<char> isInLoop_, sharesLines_;  // by block; by the header of an outermost loop
+  bool hasBarrierInLoop_ = false;
 };
 
 }  // namespace

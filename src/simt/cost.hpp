@@ -58,15 +58,29 @@ inline constexpr unsigned kTracedDefinitions = 12;
 inline constexpr unsigned kMostWarps = 8;
 /// Vector registers that hold what a loop carries; the other half is left to operands.
 inline constexpr unsigned carriedRegisters(const Processor& p) { return p.avx512 ? 16 : 8; }
+/// Warps that go together where a barrier in the loop has them keep their vectors in memory: the sums of four hide what
+/// an addition takes (matmul_tiled_32: 31 ms with eight, 28 with four).
+inline constexpr unsigned kMostKeptWarps = 4;
 /// Registers that a warp's 32-bit value takes.
 inline constexpr unsigned registersPerWarp(const Processor& p) { return p.avx512 ? 2 : 4; }
+/// Rows of a matrix from which the warps of a group read a word each: so many addresses stay in registers, and where
+/// rows lie a power of two apart the first cache keeps lines of so many (matmul_naive_16: 52 ms with 16, 25 with 8).
+inline constexpr unsigned kMostRows = 8;
 /// Contiguous loads in straight code from which warps are read side by side: that many streams are more than the host's
 /// prefetchers follow (ORDITO_COARSENING=1 bench_kernels --only reduce_best: 19 against 9 ms). The tiles of a
 /// transposition read four, and are slower together.
 inline constexpr unsigned kManyStreams = 6;
 /// Warps that go together through a divergent loop to share its cache lines (bench_kernels --only histogram, 1.5 times;
-/// with twice as many the same).
+/// with twice as many the same), or so that they read longer pieces in each turn (reduce_grid_stride: 14 ms, with one
+/// 19 and with eight 18).
 inline constexpr unsigned kSharingWarps = 4;
+/// Instructions at most of a loop whose warps read longer pieces together.
+inline constexpr unsigned kShortLoop = 40;
+/// Warps whose columns of a tile are read together: so many words are 16 bytes (bench_kernels --only transpose: 6.4 ms,
+/// with 8 warps 6.2 to 7.5 and twice the code, with one 6.7 to 8.0).
+inline constexpr unsigned kColumnWarps = 4;
+/// Instructions of a kernel at most that is worth so much more code for its columns.
+inline constexpr size_t kLongestTile = 128;
 
 // ---- thread by thread (thread_cost.hpp): quarters of a cycle, of a warp for vectors and of a thread for scalars
 
@@ -91,6 +105,10 @@ inline constexpr int64_t kWalkedBytes = 64;
 
 /// Iterations of a loop ahead of which its next line is asked for (bench_kernels --only histogram: 1.8 to 2.4 times).
 inline constexpr unsigned kPrefetchedIterations = 4;
+/// The cache that it is asked into. Into the first, which has room for few lines on their way and where rows 4 KB apart
+/// push each other out, it comes late (bench_kernels --only transpose,reduce_grid_stride: 10.9 against 7.7 and 23
+/// against 15 ms).
+inline constexpr unsigned kPrefetchedCache = 2;
 /// Bytes of a pattern that one access may touch ahead, so that no instruction fetches pages.
 inline constexpr int64_t kPrefetchedBytes = 1024;
 /// Words that one merged load brings: 16 bytes, a register's width that every host has.

@@ -16,6 +16,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   Liveness liveness = timed(times, "liveness", [&] { return findLiveness(f, definitions, regions); });
   std::vector<char> speculated = timed(times, "speculated", [&] { return ir::speculatedValues(analyses); });
   KnownBits knownBits = timed(times, "known-bits", [&] { return KnownBits(f, shapes, definitions); });
+  WarpDistances distances = timed(times, "warp-distances", [&] { return WarpDistances(f, shapes); });
   NanPlan nans = timed(times, "nan", [&] { return NanPlan(f); });
   Versions versions = timed(times, "versions", [&] { return findVersions(f, shapes); });
   MergedLoads mergedLoads = timed(times, "merged-loads", [&] { return findMergedLoads(f, shapes, facts); });
@@ -36,7 +37,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions, stretches}, {}, times);
   AccessPlan accesses = timed(times, "access-plan", [&] {
     return findAccesses(
-        {f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, combined, code, definitions});
+        {f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, combined, code, definitions, distances});
   });
   return {
       f,
@@ -52,8 +53,8 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
       std::move(versions),
       std::move(stretches),
       std::move(code),
-      {std::move(knownBits), std::move(mergedLoads), std::move(prefetches), std::move(nonTemporal),
-       std::move(privateSlots), std::move(combined), std::move(accesses)},
+      {std::move(knownBits), std::move(distances), std::move(mergedLoads), std::move(prefetches),
+       std::move(nonTemporal), std::move(privateSlots), std::move(combined), std::move(accesses)},
       {std::move(liveness), std::move(counters), std::move(rematerialised), std::move(spills)},
   };
 }

@@ -27,12 +27,14 @@
 #include "simt/rematerialise.hpp"
 #include "simt/spill_slots.hpp"
 #include "simt/versions.hpp"
+#include "simt/warp_distances.hpp"
 
 namespace ordito::simt {
 
 /// What is decided about accesses to memory.
 struct MemoryPlan {
   KnownBits knownBits;
+  WarpDistances distances;
   MergedLoads mergedLoads;
   Prefetches prefetches;
   NonTemporal nonTemporal;

@@ -42,6 +42,8 @@ constexpr Part kParts[] = {
     {"liveness", "what lives across resume points and blocks",
      [](const Plan& p) { return print(p.kept.liveness, p.function, p.regions); }},
     {"known-bits", "low bits that are zero", [](const Plan& p) { return print(p.memory.knownBits, p.function); }},
+    {"warp-distances", "how far values lie from warp to warp",
+     [](const Plan& p) { return print(p.memory.distances, p.function); }},
     {"nan", "where f32 NaNs get the GPU's bits", [](const Plan& p) { return print(p.nans, p.function); }},
     {"versions", "divergent branches under which a second version is worth its code",
      [](const Plan& p) { return print(p.versions); }},

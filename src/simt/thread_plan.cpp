@@ -79,8 +79,9 @@ Plan makeThreadPlan(const ThreadKernel& k) {
   std::vector<char> rematerialised(f.values.size(), 0);
   SpillSlots spills({f, k.syncPoints, k.shapes, liveness, rematerialised, counters, k.facts});
   Code code = makeCode({f, k.syncPoints, k.facts, k.shapes, regions, exits, parting, versions, k.whole.stretches});
-  AccessPlan accesses =
-      findAccesses({f, k.facts, k.shapes, knownBits, {}, {}, k.whole.memory.privateSlots, code, definitions});
+  WarpDistances distances(f, k.shapes);
+  AccessPlan accesses = findAccesses(
+      {f, k.facts, k.shapes, knownBits, {}, {}, k.whole.memory.privateSlots, {}, code, definitions, distances});
   return {
       f,
       k.syncPoints,
@@ -95,7 +96,7 @@ Plan makeThreadPlan(const ThreadKernel& k) {
       std::move(versions),
       k.whole.stretches,
       std::move(code),
-      {std::move(knownBits), {}, {}, {}, k.whole.memory.privateSlots, std::move(accesses)},
+      {std::move(knownBits), std::move(distances), {}, {}, {}, k.whole.memory.privateSlots, {}, std::move(accesses)},
       {std::move(liveness), std::move(counters), std::move(rematerialised), std::move(spills)},
   };
 }
