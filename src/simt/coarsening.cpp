@@ -145,11 +145,13 @@ class Chooser {
     return reads && isLeft && length <= cost::kShortLoop;
   }
 
-  /// Does a comparison of numbers that grow from lane to lane decide?
+  /// Does a comparison decide of a number that grows from lane to lane with a limit that all warps share? Where each
+  /// warp has a limit of its own (a row of a sparse matrix), some would wait for others.
   bool isCounted(ValueId condition) const {
     const Instruction* i = definitions_.decisive(condition);
-    return i && i->op == isa::Op::Setp && shapes_.shapeOf(i->operands[1]).isGrouped() &&
-           shapes_.shapeOf(i->operands[2]).isGrouped();
+    if (!i || i->op != isa::Op::Setp) return false;
+    const ir::Shape a = shapes_.shapeOf(i->operands[2]), b = shapes_.shapeOf(i->operands[3]);
+    return a.isGrouped() && b.isGrouped() && !(a.warpVarying && b.warpVarying);
   }
 
   /// The most vectors that an outermost loop carries along: in the blocks that `isFree` names, and at the headers of
