@@ -71,8 +71,8 @@ inline constexpr unsigned kMostRows = 8;
 /// transposition read four, and are slower together.
 inline constexpr unsigned kManyStreams = 6;
 /// Warps that go together through a divergent loop to share its cache lines (bench_kernels --only histogram, 1.5 times;
-/// with twice as many the same), or so that they read longer pieces in each iteration (reduce_grid_stride: 14 ms, with one
-/// 19 and with eight 18).
+/// with twice as many the same), or so that they read longer pieces in each iteration (reduce_grid_stride: 14 ms, with
+/// one 19 and with eight 18).
 inline constexpr unsigned kSharingWarps = 4;
 /// Instructions at most of a loop whose warps read longer pieces together.
 inline constexpr unsigned kShortLoop = 40;
