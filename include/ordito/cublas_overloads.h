@@ -46,6 +46,17 @@ ORDITO_SMALL_GEMVS(_64, int64_t)
 #undef ORDITO_SMALL_GEMV
 }
 
+// The strategy of an emulation by the name that all libraries share.
+static inline cublasStatus_t cublasSetEmulationStrategy(cublasHandle_t handle, cudaEmulationStrategy strategy) {
+  return cublasSetEmulationStrategy(handle, static_cast<cublasEmulationStrategy_t>(strategy));
+}
+static inline cublasStatus_t cublasGetEmulationStrategy(cublasHandle_t handle, cudaEmulationStrategy* strategy) {
+  cublasEmulationStrategy_t own;
+  const cublasStatus_t status = cublasGetEmulationStrategy(handle, &own);
+  if (status == CUBLAS_STATUS_SUCCESS) *strategy = static_cast<cudaEmulationStrategy>(own);
+  return status;
+}
+
 static inline cublasStatus_t cublasMigrateComputeType(cublasHandle_t, cudaDataType_t type,
                                                       cublasComputeType_t* compute) {
   switch (type) {

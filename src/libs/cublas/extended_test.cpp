@@ -435,6 +435,10 @@ TEST_F(Tests, EmulationIsNeverUsedAndSaysSo) {
   cudaEmulationMantissaControl control = CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC;
   EXPECT_EQ(cublasSetMathMode(handle, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(cublasSetEmulationStrategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER), CUBLAS_STATUS_SUCCESS);
+  cudaEmulationStrategy strategy = CUDA_EMULATION_STRATEGY_DEFAULT;
+  EXPECT_EQ(cublasSetEmulationStrategy(handle, CUDA_EMULATION_STRATEGY_PERFORMANT), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasGetEmulationStrategy(handle, &strategy), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(strategy, CUDA_EMULATION_STRATEGY_PERFORMANT);
   EXPECT_EQ(cublasSetFixedPointEmulationMantissaControl(handle, CUDA_EMULATION_MANTISSA_CONTROL_FIXED),
             CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(cublasGetFixedPointEmulationMantissaControl(handle, &control), CUBLAS_STATUS_SUCCESS);

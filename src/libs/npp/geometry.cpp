@@ -1,4 +1,8 @@
 // NPP: images that change their size or are mirrored.
+#include <numbers>
+#include <numeric>
+#include <vector>
+
 #include "libs/npp/image.hpp"
 #include "nppi_geometry_transforms.h"
 
@@ -27,47 +31,85 @@ double cubic(double d) {
   return d < 2 ? ((-0.5 * d + 2.5) * d - 4) * d + 2 : 0;
 }
 
+/// Lanczos's kernel of three lobes for a distance.
+double lanczos(double d) {
+  if (d == 0) return 1;
+  const double x = std::numbers::pi * d;
+  return std::abs(d) < 3 ? 3 * std::sin(x) * std::sin(x / 3) / (x * x) : 0;
+}
+
+double weightOf(int interpolation, double distance) {
+  switch (interpolation) {
+    case NPPI_INTER_CUBIC: return cubic(distance);
+    case NPPI_INTER_LANCZOS: return lanczos(distance);
+    default: return 1 - std::abs(distance);
+  }
+}
+
 /// What a coordinate of the result takes of the source: pixels from `first` on and their weights. Centres of pixels
-/// meet centres; outside of the region its edge goes on.
+/// meet centres; outside of the region its edge goes on. Supersampling takes the part of each pixel that is covered.
 struct Taps {
-  int first = 0, count = 1;
-  double weights[4] = {1, 0, 0, 0};
+  int first = 0;
+  std::vector<double> weights{1};
 
   Taps(int at, double scale, int interpolation) {
-    const double centre = (at + 0.5) * scale - 0.5;
     if (interpolation == NPPI_INTER_NN) {
       first = static_cast<int>(std::floor((at + 0.5) * scale));
-      return;
-    }
-    const double below = std::floor(centre);
-    count = interpolation == NPPI_INTER_LINEAR ? 2 : 4;
-    first = static_cast<int>(below) - (count == 4 ? 1 : 0);
-    for (int i = 0; i < count; ++i) {
-      const double distance = centre - (first + i);
-      weights[i] = count == 2 ? 1 - std::abs(distance) : cubic(distance);
+    } else if (interpolation == NPPI_INTER_SUPER) {
+      const double begin = at * scale, end = begin + scale;
+      first = static_cast<int>(begin);
+      weights.clear();
+      for (int i = first; i < end; ++i)
+        weights.push_back((std::min(end, i + 1.0) - std::max<double>(begin, i)) / scale);
+    } else {
+      const double centre = (at + 0.5) * scale - 0.5;
+      const int count = interpolation == NPPI_INTER_LINEAR ? 2 : interpolation == NPPI_INTER_CUBIC ? 4 : 6;
+      first = static_cast<int>(std::floor(centre)) - (count / 2 - 1);
+      weights.clear();
+      for (int i = 0; i < count; ++i) weights.push_back(weightOf(interpolation, centre - (first + i)));
+      const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+      for (double& weight : weights) weight /= sum;
     }
   }
 };
+
+/// Of all columns of the result.
+std::vector<Taps> columnsOf(const Resizing& r) {
+  std::vector<Taps> columns;
+  for (int x = 0; x < r.to.width; ++x) columns.emplace_back(x, r.scaleX(), r.interpolation);
+  return columns;
+}
+
+NppStatus checkInterpolation(const Resizing& r) {
+  switch (r.interpolation) {
+    case NPPI_INTER_NN:
+    case NPPI_INTER_LINEAR:
+    case NPPI_INTER_CUBIC:
+    case NPPI_INTER_LANCZOS: return NPP_SUCCESS;
+    case NPPI_INTER_SUPER: return r.scaleX() < 1 || r.scaleY() < 1 ? NPP_RESIZE_FACTOR_ERROR : NPP_SUCCESS;
+    default: return NPP_INTERPOLATION_ERROR;
+  }
+}
 
 template <class T>
 NppStatus resize(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize fromSize, Image<T> to,
                  NppiSize toSize, const Resizing& r, int channels) {
   if (const NppStatus bad = check(fromSize, from, to)) return bad;
   if (!isInside(r.from, fromSize) || !isInside(r.to, toSize)) return NPP_RECTANGLE_ERROR;
-  const int kind = r.interpolation;
-  if (kind != NPPI_INTER_NN && kind != NPPI_INTER_LINEAR && kind != NPPI_INTER_CUBIC) return NPP_INTERPOLATION_ERROR;
-  return forRows(c, name, r.to.height, [=](int y) {
+  if (const NppStatus bad = checkInterpolation(r)) return bad;
+  return forRows(c, name, r.to.height, [=, columns = columnsOf(r)](int y) {
     const Replicated inside{{r.from.width, r.from.height}};
-    const Taps rows(y, r.scaleY(), kind);
+    const Taps rows(y, r.scaleY(), r.interpolation);
     for (int x = 0; x < r.to.width; ++x) {
-      const Taps columns(x, r.scaleX(), kind);
+      const Taps& column = columns[static_cast<size_t>(x)];
       for (int channel = 0; channel < channels; ++channel) {
         double sum = 0;
-        for (int j = 0; j < rows.count; ++j)
-          for (int i = 0; i < columns.count; ++i)
-            sum += rows.weights[j] * columns.weights[i] *
-                   from.row(r.from.y +
-                            inside.y(rows.first + j))[(r.from.x + inside.x(columns.first + i)) * channels + channel];
+        for (size_t j = 0; j < rows.weights.size(); ++j) {
+          const T* const row = from.row(r.from.y + inside.y(rows.first + static_cast<int>(j)));
+          for (size_t i = 0; i < column.weights.size(); ++i)
+            sum += rows.weights[j] * column.weights[i] *
+                   row[(r.from.x + inside.x(column.first + static_cast<int>(i))) * channels + channel];
+        }
         to.row(r.to.y + y)[(r.to.x + x) * channels + channel] = saturate<T>(sum);
       }
     }

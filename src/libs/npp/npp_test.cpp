@@ -352,6 +352,43 @@ TEST(Npp, ResizedAndMirrored) {
   }
 }
 
+/// Each result is the sum over all source pixels, each weighted along both axes by weight(result, pixel, scale).
+void expectResized(NppiSize size, NppiSize result, int interpolation,
+                   const std::function<double(int, int, double)>& weight) {
+  const TestImage<Npp8u> from(size, 1), to(result, 1);
+  ASSERT_EQ(nppiResize_8u_C1R(from.data(), from.step(), size, {0, 0, size.width, size.height}, to.data(), to.step(),
+                              result, {0, 0, result.width, result.height}, interpolation),
+            kGood);
+  const double scaleX = double(size.width) / result.width, scaleY = double(size.height) / result.height;
+  to.expect(
+      [&](int x, int y, int) {
+        double sum = 0, weights = 0;
+        for (int j = -4; j < size.height + 4; ++j)
+          for (int i = -4; i < size.width + 4; ++i) {
+            const double w = weight(x, i, scaleX) * weight(y, j, scaleY);
+            weights += w;
+            if (w != 0) sum += w * from.clamped(i, j, 0);
+          }
+        return std::clamp(sum / weights, 0.0, 255.0);
+      },
+      0.5001);
+}
+
+TEST(Npp, ResizedByLanczosAndByArea) {
+  const auto lanczos = [](int at, int pixel, double scale) {
+    const double d = (at + 0.5) * scale - 0.5 - pixel, x = 3.14159265358979323846 * d;
+    return d == 0 ? 1 : std::abs(d) < 3 ? 3 * std::sin(x) * std::sin(x / 3) / (x * x) : 0;
+  };
+  const auto covered = [](int at, int pixel, double scale) {
+    return std::max(0.0, std::min((at + 1) * scale, pixel + 1.0) - std::max(at * scale, double(pixel)));
+  };
+  expectResized({13, 9}, {20, 17}, NPPI_INTER_LANCZOS, lanczos);
+  expectResized({13, 9}, {7, 6}, NPPI_INTER_LANCZOS, lanczos);
+  expectResized({13, 9}, {13, 9}, NPPI_INTER_LANCZOS, lanczos);
+  expectResized({13, 9}, {7, 5}, NPPI_INTER_SUPER, covered);
+  expectResized({12, 9}, {4, 9}, NPPI_INTER_SUPER, covered);
+}
+
 TEST(Npp, BadArguments) {
   constexpr NppiSize kSize{4, 4};
   const TestImage<Npp8u> image(kSize, 1), buffer(kSize, 1);
@@ -370,8 +407,10 @@ TEST(Npp, BadArguments) {
   EXPECT_EQ(nppiMirror_8u_C1R(p, step, p, step, kSize, static_cast<NppiAxis>(7)), NPP_MIRROR_FLIP_ERROR);
   EXPECT_EQ(nppiResize_8u_C1R(p, step, kSize, {0, 0, 5, 4}, p, step, kSize, {0, 0, 4, 4}, NPPI_INTER_NN),
             NPP_RECTANGLE_ERROR);
-  EXPECT_EQ(nppiResize_8u_C1R(p, step, kSize, {0, 0, 4, 4}, p, step, kSize, {0, 0, 4, 4}, NPPI_INTER_LANCZOS),
+  EXPECT_EQ(nppiResize_8u_C1R(p, step, kSize, {0, 0, 4, 4}, p, step, kSize, {0, 0, 4, 4}, NPPI_INTER_CUBIC2P_B05C03),
             NPP_INTERPOLATION_ERROR);
+  EXPECT_EQ(nppiResize_8u_C1R(p, step, kSize, {0, 0, 2, 4}, p, step, kSize, {0, 0, 4, 4}, NPPI_INTER_SUPER),
+            NPP_RESIZE_FACTOR_ERROR);
   size_t bytes = 0;
   EXPECT_EQ(nppiSegmentWatershedGetBufferSize_8u_C1R(kSize, &bytes), NPP_NOT_SUPPORTED_MODE_ERROR);
   int width = 0;
