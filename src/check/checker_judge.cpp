@@ -127,8 +127,12 @@ bool Checker::isWell(Running& r, bool hasFault) {
   const std::unique_ptr<rt::Trial> trial = std::move(r.trial);
   const bool isIt = !hasFault && trial->blocks() == r.launch.blocks();
   if (isIt) {
-    trial->define();
-    operations_.tried(r.operation, r.launch, *trial);
+    const auto uses = trial->uses();
+    if (options_.followsValues)
+      uses->forEachWritten([](uint64_t begin, uint64_t bytes, const rt::TrialUses::Site& site) {
+        machine::undefinedMemory()->define(begin, bytes, site.width);
+      });
+    operations_.tried(r.operation, r.launch, uses);
     blocks_.tried += trial->blocks();
   } else {
     trial->takeBack();

@@ -6,6 +6,7 @@
 
 #include "ir/analyses.hpp"
 #include "ir/spin_loops.hpp"
+#include "machine/memory_order.hpp"
 #include "ptx/operands.hpp"
 #include "ptx/source_lines.hpp"
 
@@ -85,6 +86,8 @@ class Planner {
     if (m.isAsync || m.pattern == Pattern::Image || m.pattern == Pattern::Matrix) return false;
     if (m.space == Space::Param || m.space == Space::Const || m.space == Space::Local) return true;
     const bool isAtomic = m.kind == Kind::Atomic || m.kind == Kind::Reduction;
+    // The host may see by it that the work is done.
+    if (isAtomic && machine::memoryScope(i) == machine::MemoryScope::System) return false;
     const unsigned bytes = m.pattern == Pattern::Rows ? 16 : m.bytes;
     if (!std::has_single_bit(bytes) || bytes > 16) return false;
     // A vector of atomic operations is told as one, but each element is atomic by itself.

@@ -15,7 +15,7 @@ struct TrialPlan {
     const ptx::Function* function;
     uint32_t line;
   };
-  unsigned globalShift = 2, sharedShift = 2;  // no access is of fewer bytes than 1 << shift
+  unsigned globalShift = 2, sharedShift = 4;  // no access is of fewer bytes than 1 << shift
   std::vector<Line> writes;                   // to global memory, atomic operations among them
 
   /// Nothing where the kernel does what trials do not know: order between blocks, barriers of some threads, copies that

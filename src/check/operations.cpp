@@ -10,7 +10,7 @@
 #include "check/proof.hpp"
 #include "check/races.hpp"
 #include "check/touch.hpp"
-#include "rt/trial.hpp"
+#include "rt/trial_uses.hpp"
 
 namespace ordito::check {
 
@@ -137,19 +137,21 @@ Operations::Touched& Operations::at(Operation& operation, const Launch& launch, 
   });
 }
 
-void Operations::tried(StreamPoint point, const Launch& launch, rt::Trial& trial) {
+/// Where the host could touch it, and in graphs, it is asked for at once.
+void Operations::tried(StreamPoint point, const Launch& launch, std::shared_ptr<const rt::TrialUses> uses) {
   Operation* const operation = find(point);
   if (!operation) return;
-  trial.forEachUse([&](const rt::Trial::Use& use) {
-    const auto allocation = machine::allocations().find(use.begin);
-    if (!allocation || allocation->kind == machine::MemoryKind::Heap) return;
-    Touched kind{.use = use.writes ? Use::Write : Use::Read, .isStrong = use.isStrong};
-    at(*operation, {use.function, use.line, operation->node, use.writes}, std::move(kind), [&] {
-      Side side = launch.side(*use.function, use.line, 0, 0, wordOf(use.kind), use.width);
-      side.kernel = launch.finding(Rule::RaceStream).kernel;
-      return side;
-    }).bytes.add(use.begin, use.bytes);
-  });
+  for (const rt::TrialUses::Site& site : uses->sites())
+    at(*operation, {site.function, site.line, operation->node, site.writes},
+       {.use = site.writes ? Use::Write : Use::Read, .isStrong = site.isStrong}, [&] {
+         Side side = launch.side(*site.function, site.line, 0, 0, wordOf(site.kind), site.width);
+         side.kernel = launch.finding(Rule::RaceStream).kernel;
+         return side;
+       });
+  bool touchesHost = false;
+  uses->forEachAllocation([&](uint64_t begin, uint64_t) { touchesHost |= isHosts(begin); });
+  operation->repeated.push_back({operation->node, nullptr, nullptr, std::move(uses)});
+  if (touchesHost || !operation->before.empty()) expand(*operation);
 }
 
 /// Memory that is in no allocation is a kernel's own: its parameters, its stack, the heap of malloc().
@@ -195,38 +197,46 @@ void Operations::repeated(StreamPoint point, std::shared_ptr<const Proof> proof)
   Operation* const operation = find(point);
   if (!operation) return;
   const bool touchesHost = std::ranges::any_of(proof->objects(), [](const Object& o) { return isHosts(o.begin); });
-  operation->repeated.push_back({operation->node, std::move(proof), nullptr});
+  operation->repeated.push_back({operation->node, std::move(proof), nullptr, nullptr});
   if (touchesHost || !operation->before.empty()) expand(*operation);
 }
 
 void Operations::opened(StreamPoint point, std::shared_ptr<const OpenAccesses> open) {
   if (Operation* const operation = find(point))
-    operation->repeated.push_back({operation->node, nullptr, std::move(open)});
+    operation->repeated.push_back({operation->node, nullptr, std::move(open), nullptr});
 }
 
 void Operations::expand(Operation& operation) {
   if (operation.repeated.empty()) return;
-  for (const Repeated& r : operation.repeated) {
-    const auto find = [&](const ptx::Function* function, uint32_t line, bool writes) {
-      const auto it = operation.sites.find({function, line, r.node, writes});
-      return it == operation.sites.end() ? nullptr : it->second;
-    };
-    const auto siteOf = [&](const Proof::Site& site) { return find(site.function, site.line, site.writes); };
-    if (r.open)
-      r.open->forEach([&](const OpenAccesses::Line& line, bool writes, uint64_t begin, uint64_t bytes) {
-        if (Touched* const touched = find(line.function, line.line, writes)) touched->bytes.add(begin, bytes);
-      });
-    else
-      r.proof->forEachUnwatched(
-          [&](const Proof::Site& site, const Range& range) {
-            siteOf(site)->bytes.add(range.begin, range.end - range.begin);
-          },
-          [&](const Proof::Site& site) { return siteOf(site) != nullptr; });
-  }
+  for (const Repeated& r : operation.repeated) expand(r, operation.sites);
   operation.repeated.clear();
   if (!operation.hasEnded) return;
   operation.sites.clear();
   for (Touched& t : operation.touched) t.bytes.compress();
+}
+
+void Operations::expand(const Repeated& r, const Sites& sites) {
+  const auto find = [&](const ptx::Function* function, uint32_t line, bool writes) {
+    const auto it = sites.find({function, line, r.node, writes});
+    return it == sites.end() ? nullptr : it->second;
+  };
+  const auto add = [&](const ptx::Function* function, uint32_t line, bool writes, uint64_t begin, uint64_t bytes) {
+    if (Touched* const touched = find(function, line, writes)) touched->bytes.add(begin, bytes);
+  };
+  if (r.open)
+    r.open->forEach([&](const OpenAccesses::Line& line, bool writes, uint64_t begin, uint64_t bytes) {
+      add(line.function, line.line, writes, begin, bytes);
+    });
+  if (r.uses)
+    r.uses->forEach([&](uint64_t begin, uint64_t bytes, const rt::TrialUses::Site& site) {
+      add(site.function, site.line, site.writes, begin, bytes);
+    });
+  if (r.proof)
+    r.proof->forEachUnwatched(
+        [&](const Proof::Site& site, const Range& range) {
+          add(site.function, site.line, site.writes, range.begin, range.end - range.begin);
+        },
+        [&](const Proof::Site& site) { return find(site.function, site.line, site.writes) != nullptr; });
 }
 
 /// Host memory that CUDA does not know is copied to or from while the call lasts.
@@ -328,16 +338,21 @@ void Operations::retire() {
 
 /// The memory is counted now and then, since that takes time.
 void Operations::limit() {
+  const auto footprintOf = [](const Operation& operation) {
+    uint64_t bytes = 0;
+    for (const Touched& t : operation.touched) bytes += t.bytes.footprint();
+    for (const Repeated& r : operation.repeated) bytes += r.uses ? r.uses->footprint() : 0;
+    return bytes;
+  };
   uint64_t bytes = 0;
   if (all_.size() % 64 == 0)
-    for (const Operation& operation : all_)
-      for (const Touched& t : operation.touched) bytes += t.bytes.footprint();
+    for (const Operation& operation : all_) bytes += footprintOf(operation);
   for (auto it = all_.begin(); it != all_.end() && (all_.size() > kMostOperations || bytes > kMostBytes);) {
     if (!it->hasEnded) {
       ++it;
       continue;
     }
-    for (const Touched& t : it->touched) bytes -= std::min(bytes, t.bytes.footprint());
+    bytes -= std::min(bytes, footprintOf(*it));
     index_.erase({it->point.stream, it->point.number});
     it = all_.erase(it);
   }
@@ -372,11 +387,12 @@ void Operations::allocated(const machine::Allocation& a) {
     const auto isThere = [&](const Object& o) {
       return o.begin < a.address + a.bytes && a.address < o.begin + o.bytes;
     };
-    for (const Repeated& r : operation.repeated)
-      if (r.proof && std::ranges::any_of(r.proof->objects(), isThere)) {
-        expand(operation);
-        break;
-      }
+    const auto knows = [&](const Repeated& r) {
+      bool isAny = r.proof && std::ranges::any_of(r.proof->objects(), isThere);
+      if (r.uses) r.uses->forEachAllocation([&](uint64_t begin, uint64_t bytes) { isAny |= isThere({begin, bytes}); });
+      return isAny;
+    };
+    if (std::ranges::any_of(operation.repeated, knows)) expand(operation);
     for (Touched& t : operation.touched) t.bytes.remove(a.address, a.bytes);
   }
 }

@@ -21,7 +21,7 @@
 #include "machine/memory.hpp"
 
 namespace ordito::rt {
-class Trial;
+class TrialUses;
 }
 
 namespace ordito::check {
@@ -51,7 +51,7 @@ class Operations {
   /// And what is noted there.
   void opened(machine::StreamPoint point, std::shared_ptr<const OpenAccesses> open);
   /// And what a trial has seen.
-  void tried(machine::StreamPoint point, const Launch& launch, rt::Trial& trial);
+  void tried(machine::StreamPoint point, const Launch& launch, std::shared_ptr<const rt::TrialUses> uses);
   void rowsMove(machine::StreamPoint point, const machine::RowsEvent& rows);
 
   void allocated(const machine::Allocation& a);
@@ -78,12 +78,15 @@ class Operations {
     bool writes;
     auto operator<=>(const Site&) const = default;
   };
-  /// What a proof says of blocks that nobody has watched: it is asked only if somebody is compared with it.
+  /// What a proof says of blocks that nobody has watched, or a trial has seen: it is asked only if somebody is compared
+  /// with it.
   struct Repeated {
     uint32_t node;
-    std::shared_ptr<const Proof> proof;  // or
-    std::shared_ptr<const OpenAccesses> open;
+    std::shared_ptr<const Proof> proof;        // or
+    std::shared_ptr<const OpenAccesses> open;  // or
+    std::shared_ptr<const rt::TrialUses> uses;
   };
+  using Sites = std::map<Site, Touched*>;
   /// Bytes that the host can reach.
   struct HostUse {
     ByteSet used = {}, written = {};
@@ -98,7 +101,7 @@ class Operations {
     bool hasEnded = false;
     bool signalsHost = false;  // by a strong access to memory of the host, so that it may know that the work is done
     std::list<Touched> touched = {};
-    std::map<Site, Touched*> sites = {};
+    Sites sites = {};
     std::vector<Repeated> repeated = {};
     std::vector<std::vector<bool>> before = {};  // by node of a graph: the nodes that it is behind
     uint32_t node = 0;
@@ -117,6 +120,7 @@ class Operations {
   static Touched& at(Operation& operation, const Site& site, Touched kind, MakeSide makeSide);
   void note(Operation& operation, Touched& touched, uint64_t address, uint64_t bytes);
   static void expand(Operation& operation);
+  static void expand(const Repeated& repeated, const Sites& sites);
   void compareWithOthers(Operation& operation, Findings& findings);
   void compareNodes(Operation& operation, Findings& findings);
   void compare(const Operation& one, const Operation& other, Findings& findings);

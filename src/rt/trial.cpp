@@ -104,10 +104,13 @@ void Trial::arrive(const BlockFrame* frame, uint32_t warp, uint32_t lanes) {
 void Trial::meeting(const BlockFrame* frame, uint32_t warp, uint32_t lanes, const uint32_t* members,
                     bool ordersMemory) {
   bool isWhole = lanes == ~0u, isFine = true;
-  machine::forEachLane(lanes, [&](uint32_t l) {
-    isWhole &= members[l] == lanes;
-    isFine &= (members[l] >> l & 1) != 0 && (members[l] & ~lanes) == 0;
-  });
+  uint32_t named = ~0u;  // by all
+  for (uint32_t l = 0; l < machine::kWarpSize && isWhole; ++l) named &= members[l];
+  if (!isWhole || named != ~0u)
+    machine::forEachLane(lanes, [&](uint32_t l) {
+      isWhole &= members[l] == lanes;
+      isFine &= (members[l] >> l & 1) != 0 && (members[l] & ~lanes) == 0;
+    });
   if (!isFine || (!ordersMemory && !isWhole)) doubt(frame, "not all lanes of a warp are there");
   if (!ordersMemory || !isWhole) return;
   step();
@@ -162,38 +165,13 @@ TrialStorage* Trial::storageAt(uint64_t address) {
 
 // --- afterwards
 
-void Trial::define() const {
-  if (!layout_.followsValues) return;
-  for (const TrialStorage* storage : memory_->used()) {
-    if (storage->isWritten) continue;
-    storage->forEachRunOfCells(launch_, [&](uint64_t begin, uint64_t bytes, uint32_t cell, uint8_t number) {
-      const bool isKnown = number && number <= sites_.size() && sites_[number - 1].site;
-      if (cell & cell::kDefined)
-        machine::undefinedMemory()->define(begin, bytes, isKnown ? sites_[number - 1].site->bytes : 0);
-    });
-  }
-}
-
-void Trial::forEachUse(const std::function<void(const Use&)>& visit) {
-  const auto tell = [&](uint64_t begin, uint64_t bytes, uint8_t number, bool writes, bool isStrong) {
-    const auto fits = [&](const Site& s) { return s.site && isInMemory(s.space) && (s.op != TrialOp::Read) == writes; };
-    const Site* site = number && number <= sites_.size() ? &sites_[number - 1] : nullptr;
-    if (!site || !fits(*site)) {
-      const auto any = std::ranges::find_if(sites_, fits);
-      if (any == sites_.end()) return;
-      site = &*any;
-    }
-    visit({begin, bytes, site->function, site->site->at.line, site->site->bytes,
-           static_cast<AccessKind>(site->site->kind), writes, isStrong});
-  };
-  for (const TrialStorage* storage : memory_->used()) {
-    storage->forEachRunOfCells(launch_, [&](uint64_t begin, uint64_t bytes, uint32_t cell, uint8_t site) {
-      const bool isWritten = cell & cell::kDefined, isStrong = !isWritten && (cell & cell::kKind) == cell::kStrong;
-      tell(begin, bytes, isWritten || isStrong ? site : uint8_t{0}, isWritten || isStrong, isStrong);
-    });
-    storage->forEachRunOfMarks(
-        [&](uint64_t begin, uint64_t bytes, uint8_t site) { tell(begin, bytes, site, false, false); });
-  }
+std::shared_ptr<const TrialUses> Trial::uses() const {
+  std::vector<TrialUses::Site> sites;
+  for (const Site& s : sites_)
+    if (s.site && isInMemory(s.space))
+      sites.push_back({s.function, s.site->at.line, s.site->bytes, static_cast<AccessKind>(s.site->kind),
+                       s.op != TrialOp::Read, s.op == TrialOp::Strong, s.number()});
+  return std::make_shared<TrialUses>(std::move(sites), memory_->used(), launch_);
 }
 
 }  // namespace ordito::rt

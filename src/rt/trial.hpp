@@ -15,6 +15,7 @@
 #include "machine/events.hpp"
 #include "rt/event_calls.hpp"
 #include "rt/trial_memory.hpp"
+#include "rt/trial_uses.hpp"
 
 namespace ordito::rt {
 
@@ -49,18 +50,8 @@ class Trial {
   // Afterwards
   /// Memory is as it was before the launch.
   void takeBack() { memory_->takeBack(); }
-  /// Bytes of an allocation that an instruction has touched, and how the launch used them.
-  struct Use {
-    uint64_t begin, bytes;
-    const ptx::Function* function;
-    uint32_t line, width;
-    machine::AccessKind kind;
-    bool writes, isStrong;
-  };
-  /// Neighbours are told of together. What was written last in a row of memory stands for what else was done there.
-  void forEachUse(const std::function<void(const Use&)>& visit);
-  /// What the launch has written, has values.
-  void define() const;
+  /// What the launch has done with memory.
+  std::shared_ptr<const TrialUses> uses() const;
   std::unique_ptr<TrialMemory> releaseMemory() { return std::move(memory_); }
   const char* reason() const { return reason_; }
   uint64_t blocks() const { return blocks_; }
@@ -88,6 +79,7 @@ class Trial {
   static void touch(const Site& site, uint64_t low, uint64_t high);
   void dense(const BlockFrame* frame, Site& site, uint32_t warp, uint32_t lanes, uint64_t base);
   void sparse(const BlockFrame* frame, Site& site, uint32_t warp, uint32_t lanes, const uint64_t* addresses);
+  void single(const BlockFrame* frame, Site& site, uint32_t warp, uint32_t lanes, uint64_t address);
   void noteDense(const BlockFrame* frame, Site& site, uint32_t lanes, uint64_t start);
   void note(Site& site, uint32_t lanes, const uint64_t* addresses);
   bool hasValues(const Site& site, uint64_t address) const;

@@ -19,29 +19,6 @@ constexpr uint32_t kWarp = machine::kWarpSize;
 uint32_t firstOf(uint32_t lanes) { return static_cast<uint32_t>(std::countr_zero(lanes)); }
 uint32_t lastOf(uint32_t lanes) { return kWarp - 1 - static_cast<uint32_t>(std::countl_zero(lanes)); }
 
-/// Addresses of lanes that are off count as that of the first that is on.
-struct Extent {
-  alignas(64) uint64_t at[kWarp];
-  uint64_t low, high, bits;
-  Extent(uint32_t lanes, const uint64_t* addresses) {
-    const uint64_t first = addresses[firstOf(lanes)];
-    uint64_t least = first, most = first, any = 0;
-    for (uint32_t l = 0; l < kWarp; ++l) {
-      const uint64_t a = at[l] = lanes >> l & 1 ? addresses[l] : first;
-      least = a < least ? a : least, most = a > most ? a : most, any |= a;
-    }
-    low = least, high = most, bits = any;
-  }
-  /// Are the lanes that are on neighbours of so many bytes, from lane 0 on?
-  bool areNeighbours(uint32_t lanes, uint32_t bytes) const {
-    const uint32_t first = firstOf(lanes);
-    const uint64_t base = at[first] - uint64_t{first} * bytes;
-    uint64_t differs = 0;
-    for (uint32_t l = 0; l < kWarp; ++l) differs |= lanes >> l & 1 ? at[l] ^ (base + uint64_t{l} * bytes) : 0;
-    return differs == 0;
-  }
-};
-
 }  // namespace
 
 inline void Trial::check(const BlockFrame* frame, Site& s, uint64_t low, uint64_t high, uint64_t bits) {
@@ -67,12 +44,7 @@ void Trial::access(const BlockFrame* frame, const AccessSite* site, uint32_t war
   check(frame, s, low, high, first | (std::has_single_bit(lanes) ? 0 : distance));
   if (s.space == AccessSpace::Constant) return;
   if (stride == site->bytes) return dense(frame, s, warp, lanes, base);
-  if (stride == 0) {
-    if (s.op == TrialOp::Write && !std::has_single_bit(lanes)) doubt(frame, "lanes write to one place");
-    // Two that read stand for all.
-    const uint32_t rest = lanes & (lanes - 1);
-    lanes = s.op == TrialOp::Read ? (lanes & -lanes) | (rest & -rest) : lanes & -lanes;
-  }
+  if (stride == 0) return single(frame, s, warp, lanes, base);
   uint64_t addresses[kWarp];
   for (uint32_t l = 0; l < kWarp; ++l) addresses[l] = lanes >> l & 1 ? base + l * distance : first;
   sparse(frame, s, warp, lanes, addresses);
@@ -83,25 +55,41 @@ void Trial::access(const BlockFrame* frame, const AccessSite* site, const LocalV
   if (!lanes) return;
   if (site->space == static_cast<uint32_t>(AccessSpace::Local))
     return local(frame, site, locals, warp, lanes, addresses);
-  Extent e(lanes, addresses);
-  const bool isGeneric = site->space == static_cast<uint32_t>(AccessSpace::Generic);
+  const bool isGeneric = site->space == static_cast<uint32_t>(AccessSpace::Generic),
+             isShared = site->space == static_cast<uint32_t>(AccessSpace::Shared);
   const auto window = reinterpret_cast<uint64_t>(frame->shared);
+  TrialExtent e;
+  loops_.extent(e, lanes, addresses, isShared ? window : 0, site->bytes);
   if (isGeneric && (e.low - window < layout_.sharedBytes || e.high - window < layout_.sharedBytes ||
                     e.low - reinterpret_cast<uint64_t>(frame->local) < frame->localBytes))
     doubt(frame, "a generic address of shared or local memory");
-  if (site->space == static_cast<uint32_t>(AccessSpace::Shared)) {
-    for (uint64_t& a : e.at) a -= window;
-    e.low -= window, e.high -= window;
-    e.bits = e.low;
-    for (const uint64_t a : e.at) e.bits |= a;
-  }
   Site& s = siteOf(frame, site, e.low);
   check(frame, s, e.low, e.high + site->bytes, e.bits);
   if (s.space == AccessSpace::Constant) return;
+  if (e.low == e.high) return single(frame, s, warp, lanes, e.low);
   const uint32_t first = firstOf(lanes);
-  if (e.areNeighbours(lanes, site->bytes))
-    return dense(frame, s, warp, lanes, e.at[first] - uint64_t{first} * site->bytes);
+  if (e.areNeighbours) return dense(frame, s, warp, lanes, e.at[first] - uint64_t{first} * site->bytes);
   sparse(frame, s, warp, lanes, e.at);
+}
+
+/// All lanes are at one place. Two that read stand for all; so does one for all atomic operations.
+void Trial::single(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lanes, uint64_t address) {
+  const bool isShared = s.space == AccessSpace::Shared, areMany = !std::has_single_bit(lanes);
+  if (s.op == TrialOp::Write && areMany) doubt(frame, "lanes write to one place");
+  const uint32_t first = firstOf(lanes);
+  uint64_t addresses[kWarp];
+  addresses[first] = address;
+  if (!isShared && !s.storage->isWritten && s.op != TrialOp::Write) checkValues(frame, s, 1u << first, addresses);
+  if (!isShared && s.isOnlyRead) return note(s, 1u << first, addresses);
+  if (!isShared) touch(s, address, address + s.site->bytes);
+  const unsigned shift = isShared ? layout_.sharedShift : layout_.globalShift;
+  if (!isShared && s.op != TrialOp::Read)
+    s.storage->writers[(address - s.storage->begin) / TrialStorage::kRow] = s.number();
+  uint32_t* const cells = isShared ? shared_ + (address >> shift) : s.storage->cellOf(address);
+  const uint32_t thread = warp * kWarp + first,
+                 other = s.op == TrialOp::Read && areMany ? warp * kWarp + firstOf(lanes & (lanes - 1)) : thread;
+  if (loops_.single[isShared][static_cast<size_t>(s.op)](cells, s.site->bytes >> shift, thread, other, times(warp)))
+    doubt(frame, "accesses that may not be in order");
 }
 
 /// `base`: where lane 0 is, or would be. Lanes in front of the first that is on could be in front of the array.
@@ -131,20 +119,22 @@ void Trial::dense(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lane
 
 void Trial::sparse(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lanes, const uint64_t* addresses) {
   const bool isShared = s.space == AccessSpace::Shared;
-  if (!isShared) forEachLane(lanes, [&](uint32_t l) { touch(s, addresses[l], addresses[l] + s.site->bytes); });
-  if (!isShared && !s.storage->isWritten && s.op != TrialOp::Write) checkValues(frame, s, lanes, addresses);
-  if (!isShared && s.isOnlyRead) return note(s, lanes, addresses);
-  const unsigned shift = isShared ? layout_.sharedShift : layout_.globalShift;
-  const uint64_t begin = isShared ? 0 : s.storage->begin;
-  if (!isShared && s.storage->bytes >> shift >> 32) doubt(frame, "an allocation of more cells than are numbered");
-  alignas(64) uint32_t at[kWarp];
-  for (uint32_t l = 0; l < kWarp; ++l) at[l] = static_cast<uint32_t>((addresses[l] - begin) >> shift);
-  uint32_t* const cells = isShared ? shared_ : s.storage->cellOf(begin);
-  if (!isShared && s.op != TrialOp::Read)
-    forEachLane(lanes,
-                [&](uint32_t l) { s.storage->writers[(addresses[l] - begin) / TrialStorage::kRow] = s.number(); });
-  if (loops_.sparse[isShared][static_cast<size_t>(s.op)](cells, at, lanes, s.site->bytes >> shift, warp * kWarp,
-                                                         times(warp)))
+  TrialPlaces places{addresses, 0, layout_.sharedShift};
+  uint32_t* cells = shared_;
+  if (!isShared) {
+    if (!s.storage->isWritten && s.op != TrialOp::Write) checkValues(frame, s, lanes, addresses);
+    if (s.isOnlyRead) return note(s, lanes, addresses);
+    forEachLane(lanes, [&](uint32_t l) { touch(s, addresses[l], addresses[l] + s.site->bytes); });
+    places.origin = s.storage->begin, places.shift = layout_.globalShift;
+    if (s.storage->bytes >> places.shift >> 32) doubt(frame, "an allocation of more cells than are numbered");
+    cells = s.storage->cellOf(places.origin);
+    const auto writes = [&](uint32_t l) {
+      s.storage->writers[(addresses[l] - places.origin) / TrialStorage::kRow] = s.number();
+    };
+    if (s.op != TrialOp::Read) forEachLane(lanes, writes);
+  }
+  if (loops_.sparse[isShared][static_cast<size_t>(s.op)](cells, places, lanes, s.site->bytes >> places.shift,
+                                                         warp * kWarp, times(warp)))
     doubt(frame, "accesses that may not be in order");
 }
 
@@ -159,12 +149,18 @@ void Trial::noteDense(const BlockFrame* frame, Site& s, uint32_t lanes, uint64_t
     forEachLane(lanes, [&](uint32_t l) { std::memset(marks + size_t{units} * l, s.number(), units); });
 }
 
+/// None of the accesses is in two chunks, since all are aligned.
 void Trial::note(Site& s, uint32_t lanes, const uint64_t* addresses) {
-  const unsigned units = s.site->bytes >> layout_.globalShift;
+  const unsigned units = s.site->bytes >> layout_.globalShift, shift = layout_.globalShift;
   const uint8_t number = s.number();
+  const uint64_t begin = s.storage->begin;
+  uint8_t* const marks = s.storage->markOf(begin);
   forEachLane(lanes, [&](uint32_t l) {
-    uint8_t* const mark = s.storage->markOf(addresses[l]);
-    for (unsigned k = 0; k < units; ++k) mark[k] = number;
+    const uint64_t offset = addresses[l] - begin;
+    s.storage->touchMarks(offset / TrialStorage::kChunk);
+    uint8_t* const mark = marks + (offset >> shift);
+    mark[0] = number;
+    for (unsigned k = 1; k < units; ++k) mark[k] = number;
   });
 }
 

@@ -39,15 +39,34 @@ struct TrialTimes {
 
 enum class TrialOp : uint8_t { Read, Write, Strong };
 
+/// Where the lanes of a warp go. Addresses of lanes that are off count as that of the first that is on.
+struct TrialExtent {
+  alignas(64) uint64_t at[32];
+  uint64_t low, high, bits;  // the least and the greatest address, and the bits of all
+  bool areNeighbours;        // each lane that is on has the bytes behind those of the lane before it
+};
+
+struct TrialPlaces {
+  const uint64_t* addresses;  // by lane
+  uint64_t origin;
+  unsigned shift;
+};
+
 /// Lanes of a warp that access `units` cells each. Says whether there is doubt.
 struct TrialLoops {
   /// The cells follow each other, lane by lane from that of lane 0 on.
   using Dense = bool (*)(uint32_t* cells, uint32_t lanes, uint32_t units, uint32_t thread, const TrialTimes& times);
-  /// Lane l has those from cells[at[l]] on.
-  using Sparse = bool (*)(uint32_t* cells, const uint32_t* at, uint32_t lanes, uint32_t units, uint32_t thread,
+  /// Lane l has those from cells[(addresses[l] - origin) >> shift] on.
+  using Sparse = bool (*)(uint32_t* cells, const TrialPlaces& places, uint32_t lanes, uint32_t units, uint32_t thread,
+                          const TrialTimes& times);
+  /// One or two threads access the same cells.
+  using Single = bool (*)(uint32_t* cells, uint32_t units, uint32_t thread, uint32_t otherThread,
                           const TrialTimes& times);
   Dense dense[2][3];  // by whether the memory is shared, by TrialOp
   Sparse sparse[2][3];
+  Single single[2][3];
+  /// Addresses count from `origin` on.
+  void (*extent)(TrialExtent& extent, uint32_t lanes, const uint64_t* addresses, uint64_t origin, uint32_t bytes);
 };
 
 /// For the widest vectors that the host has.

@@ -18,9 +18,18 @@ inline uint32_t choose(bool condition, uint32_t yes, uint32_t no) { return condi
 /// What it means if two lanes do it to one cell with one instruction.
 enum class Twice : uint8_t { Fine, Doubt, Noted };
 
+/// Would one more of the same change nothing that matters? Nobody asks for the thread or the step of such cells, only
+/// for the interval.
+template <bool kShared>
+bool isSettled(uint32_t old, uint32_t kind, const TrialTimes& t) {
+  const uint32_t wanted = kind | (kShared ? cell::kDefined : 0);
+  return (old >= t.interval) & ((old & (cell::kKind | (kShared ? cell::kDefined : 0))) == wanted);
+}
+
 template <bool kShared>
 struct Read {
   static constexpr Twice kTwice = Twice::Noted;
+  static bool isSettled(uint32_t old, const TrialTimes& t) { return rt::isSettled<kShared>(old, cell::kReadMany, t); }
   static Next of(uint32_t old, uint32_t thread, const TrialTimes& t) {
     const bool isForeign = old < t.block, isPast = old < t.interval, isAsleep = old < t.warp;
     const uint32_t kind = old & cell::kKind;
@@ -54,6 +63,7 @@ struct Read {
 template <bool kShared>
 struct Write {
   static constexpr Twice kTwice = Twice::Doubt;
+  static bool isSettled(uint32_t, const TrialTimes&) { return false; }
   static Next of(uint32_t old, uint32_t thread, const TrialTimes& t) {
     const bool isPast = old < t.interval, isAsleep = old < t.warp;
     const uint32_t kind = old & cell::kKind;
@@ -70,6 +80,7 @@ struct Write {
 template <bool kShared>
 struct Strong {
   static constexpr Twice kTwice = Twice::Fine;
+  static bool isSettled(uint32_t old, const TrialTimes& t) { return rt::isSettled<kShared>(old, cell::kStrong, t); }
   static Next of(uint32_t old, uint32_t thread, const TrialTimes& t) {
     const bool isForeign = old < t.block, isPast = old < t.interval, isStrong = (old & cell::kKind) == cell::kStrong;
     bool doubt = !isPast & !isStrong;
@@ -117,7 +128,9 @@ uint32_t together(uint32_t* cells, const uint32_t* at, uint32_t lanes, uint32_t 
   const TrialTimes t = times;
   alignas(64) uint32_t next[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) next[l] = cells[at[l]];
-  uint32_t doubt = 0, others = 0;
+  uint32_t doubt = 0, others = 0, changes = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) changes |= (lanes >> l & 1) & static_cast<uint32_t>(!Op::isSettled(next[l], t));
+  if (!changes) return 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
     const Next made = Op::of(next[l], thread + l, t);
     doubt |= made.doubt & (lanes >> l);
@@ -143,11 +156,45 @@ bool sparseUnit(uint32_t* cells, const uint32_t* at, uint32_t lanes, uint32_t th
 }
 
 template <class Op>
-bool sparse(uint32_t* cells, const uint32_t* at, uint32_t lanes, uint32_t units, uint32_t thread,
+bool sparse(uint32_t* cells, const TrialPlaces& places, uint32_t lanes, uint32_t units, uint32_t thread,
             const TrialTimes& times) {
+  alignas(64) uint32_t at[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l)
+    at[l] = static_cast<uint32_t>((places.addresses[l] - places.origin) >> places.shift);
   bool doubt = false;
   for (uint32_t k = 0; k < units; ++k) doubt |= sparseUnit<Op>(cells + k, at, lanes, thread, times);
   return doubt;
+}
+
+template <class Op>
+bool single(uint32_t* cells, uint32_t units, uint32_t thread, uint32_t otherThread, const TrialTimes& times) {
+  uint32_t doubt = 0;
+  for (uint32_t k = 0; k < units; ++k) {
+    Next next = Op::of(cells[k], thread, times);
+    doubt |= next.doubt;
+    if (otherThread != thread) next = Op::of(next.cell, otherThread, times);
+    doubt |= next.doubt;
+    cells[k] = next.cell;
+  }
+  return doubt != 0;
+}
+
+void extent(TrialExtent& e, uint32_t lanes, const uint64_t* addresses, uint64_t origin, uint32_t bytes) {
+  const auto lowest = static_cast<uint32_t>(__builtin_ctz(lanes)),
+             highest = kLanes - 1 - static_cast<uint32_t>(__builtin_clz(lanes));
+  const uint64_t first = addresses[lowest] - origin, last = addresses[highest] - origin;
+  uint64_t low = first, high = first, bits = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    const uint64_t a = lanes >> l & 1 ? addresses[l] - origin : first;
+    e.at[l] = a;
+    low = a < low ? a : low, high = a > high ? a : high, bits |= a;
+  }
+  e.low = low, e.high = high, e.bits = bits, e.areNeighbours = false;
+  const uint64_t far = uint64_t{highest - lowest} * bytes;
+  if (low != first || high != last || high - low != far) return;  // most that are none end here
+  uint64_t differs = 0, place = first - uint64_t{lowest} * bytes;
+  for (uint32_t l = 0; l < kLanes; ++l, place += bytes) differs |= lanes >> l & 1 ? e.at[l] ^ place : 0;
+  e.areNeighbours = differs == 0;
 }
 
 }  // namespace
@@ -156,6 +203,9 @@ extern const TrialLoops TRIAL_LOOPS;
 const TrialLoops TRIAL_LOOPS = {{{dense<Read<false>>, dense<Write<false>>, dense<Strong<false>>},
                                  {dense<Read<true>>, dense<Write<true>>, dense<Strong<true>>}},
                                 {{sparse<Read<false>>, sparse<Write<false>>, sparse<Strong<false>>},
-                                 {sparse<Read<true>>, sparse<Write<true>>, sparse<Strong<true>>}}};
+                                 {sparse<Read<true>>, sparse<Write<true>>, sparse<Strong<true>>}},
+                                {{single<Read<false>>, single<Write<false>>, single<Strong<false>>},
+                                 {single<Read<true>>, single<Write<true>>, single<Strong<true>>}},
+                                extent};
 
 }  // namespace ordito::rt

@@ -36,29 +36,22 @@ void TrialStorage::takeBack() {
       std::memcpy(reinterpret_cast<void*>(begin + at), old.data() + at, std::min(kChunk, bytes - at));
 }
 
-void TrialStorage::restart() {
-  std::ranges::fill(saved, uint8_t{0});
-  for (uint64_t chunk = 0; chunk < touched.size(); ++chunk) {
-    if (touched[chunk] & kMarks) std::memset(marks.data() + kMargin + (chunk * kChunk >> shift), 0, unitsOf(chunk));
-    touched[chunk] = touched[chunk] & (kCells | kOldCells) ? kOldCells : 0;
-  }
+void TrialStorage::beginMarks(uint64_t chunk) {
+  if (touched[chunk] & kOldMarks) std::memset(marks.data() + kMargin + (chunk * kChunk >> shift), 0, unitsOf(chunk));
+  touched[chunk] = (touched[chunk] & ~kOldMarks) | kMarks;
 }
 
-/// Is the chunk used as a whole, in one way and by one instruction?
-bool TrialStorage::isAlike(uint64_t chunk, uint32_t since) const {
-  const uint32_t* const piece = cellOf(begin + chunk * kChunk);
-  const uint64_t count = unitsOf(chunk), rows = std::min(kChunk, bytes - chunk * kChunk) / kRow;
-  uint32_t differs = 0, isOld = 0;
-  for (uint64_t k = 0; k < count; ++k) differs |= piece[k] ^ piece[0], isOld |= static_cast<uint32_t>(piece[k] < since);
-  const uint8_t* const by = writers.data() + chunk * kChunk / kRow;
-  for (uint64_t row = 0; row < rows; ++row) differs |= by[row] == by[0] ? 0 : kKinds;
-  return count && !isOld && (differs & kKinds) == 0;
+/// Marks are cleared when they are needed again.
+void TrialStorage::restart() {
+  std::ranges::fill(saved, uint8_t{0});
+  for (uint8_t& chunk : touched)
+    chunk = (chunk & (kCells | kOldCells) ? kOldCells : 0) | (chunk & (kMarks | kOldMarks) ? kOldMarks : 0);
 }
 
 TrialStorage* TrialMemory::at(uint64_t address, unsigned shift, bool* isNew) {
   *isNew = false;
   const auto allocation = machine::allocations().find(address);
-  if (!allocation) return nullptr;
+  if (!allocation || allocation->address % 16) return nullptr;  // else units and chunks cut accesses
   auto& storage = all_[allocation->address + allocation->bytes];
   const bool isIt = storage && storage->begin == allocation->address && storage->shift == shift;
   if (isIt && std::ranges::find(used_, storage.get()) != used_.end()) return storage.get();

@@ -53,6 +53,7 @@ class TrialStorage {
   /// The cell of an address; some in front of the first and behind the last may be looked at.
   uint32_t* cellOf(uint64_t address) { return cells.data() + kMargin + unitOf(address); }
   const uint32_t* cellOf(uint64_t address) const { return cells.data() + kMargin + unitOf(address); }
+  const uint8_t* markOf(uint64_t address) const { return marks.data() + kMargin + unitOf(address); }
   uint8_t* markOf(uint64_t address) { return marks.data() + kMargin + unitOf(address); }
   /// Before bytes in [low, high) are changed.
   void save(uint64_t low, uint64_t high) {
@@ -60,16 +61,22 @@ class TrialStorage {
       if (!saved[chunk]) saveChunk(chunk);
   }
   void takeBack();
-  void touchCells(uint64_t low, uint64_t high) { mark(low, high, kCells); }
-  void touchMarks(uint64_t low, uint64_t high) { mark(low, high, kMarks); }
+  void touchCells(uint64_t low, uint64_t high) {
+    for (uint64_t chunk = (low - begin) / kChunk; chunk <= (high - 1 - begin) / kChunk; ++chunk)
+      touched[chunk] |= kCells;
+  }
+  void touchMarks(uint64_t low, uint64_t high) {
+    for (uint64_t chunk = (low - begin) / kChunk; chunk <= (high - 1 - begin) / kChunk; ++chunk) touchMarks(chunk);
+  }
+  void touchMarks(uint64_t chunk) {
+    if ((touched[chunk] & (kMarks | kOldMarks)) != kMarks) beginMarks(chunk);
+  }
   /// Forgets what has been saved and noted; cells stay.
   void restart();
-  /// Calls visit(address, bytes, cell, site) for runs of cells since a time, alike but for times and threads.
-  template <class Visit>
-  void forEachRunOfCells(uint32_t since, Visit visit) const;
-  /// Calls visit(address, bytes, site).
-  template <class Visit>
-  void forEachRunOfMarks(Visit visit) const;
+  /// What the launch has touched, by chunk.
+  bool hasCells(uint64_t chunk) const { return touched[chunk] & kCells; }
+  bool hasMarks(uint64_t chunk) const { return touched[chunk] & kMarks; }
+  uint64_t unitsOf(uint64_t chunk) const { return std::min(kChunk, bytes - chunk * kChunk) >> shift; }
   /// Calls visit(cells, count).
   template <class Visit>
   void forEachPieceOfCells(Visit visit) {
@@ -89,14 +96,10 @@ class TrialStorage {
   std::vector<uint8_t> saved, touched;  // by chunk
 
  private:
-  static constexpr uint8_t kCells = 1, kMarks = 2, kOldCells = 4;
-  static constexpr uint32_t kKinds = cell::kDefined | cell::kStrong;
+  // What a chunk has been touched for, in this launch or an earlier one, whose marks are still there.
+  static constexpr uint8_t kCells = 1, kMarks = 2, kOldCells = 4, kOldMarks = 8;
   void saveChunk(uint64_t chunk);
-  void mark(uint64_t low, uint64_t high, uint8_t what) {
-    for (uint64_t chunk = (low - begin) / kChunk; chunk <= (high - 1 - begin) / kChunk; ++chunk) touched[chunk] |= what;
-  }
-  uint64_t unitsOf(uint64_t chunk) const { return std::min(kChunk, bytes - chunk * kChunk) >> shift; }
-  bool isAlike(uint64_t chunk, uint32_t since) const;
+  void beginMarks(uint64_t chunk);
 };
 
 /// What goes from one trial to the next.
@@ -128,53 +131,5 @@ class TrialMemory {
   std::unique_ptr<SparseArray<uint32_t>> shared_;
   uint64_t sharedUnits_ = 0;
 };
-
-template <class Visit>
-void TrialStorage::forEachRunOfCells(uint32_t since, Visit visit) const {
-  uint64_t from = 0, to = 0;
-  uint32_t last = 0;
-  uint8_t by = 0;
-  const auto add = [&](uint64_t address, uint64_t count, uint32_t one, uint8_t writer) {
-    const bool goesOn = address == to && to > from && (one & kKinds) == (last & kKinds) && writer == by;
-    if (!goesOn) {
-      if (to > from) visit(from, to - from, last, by);
-      from = address, last = one, by = writer;
-    }
-    to = address + count;
-  };
-  for (uint64_t chunk = 0; chunk < touched.size(); ++chunk) {
-    if (!(touched[chunk] & kCells)) continue;
-    const uint64_t at = begin + chunk * kChunk;
-    const uint32_t* const piece = cellOf(at);
-    if (isAlike(chunk, since)) {
-      add(at, unitsOf(chunk) << shift, piece[0], writers[chunk * kChunk / kRow]);
-      continue;
-    }
-    for (uint64_t k = 0; k < unitsOf(chunk); ++k)
-      if (piece[k] >= since)
-        add(at + (k << shift), uint64_t{1} << shift, piece[k], writers[(chunk * kChunk + (k << shift)) / kRow]);
-  }
-  if (to > from) visit(from, to - from, last, by);
-}
-
-template <class Visit>
-void TrialStorage::forEachRunOfMarks(Visit visit) const {
-  uint64_t from = 0, to = 0;
-  uint8_t by = 0;
-  for (uint64_t chunk = 0; chunk < touched.size(); ++chunk) {
-    if (!(touched[chunk] & kMarks)) continue;
-    const uint8_t* const piece = marks.data() + kMargin + (chunk * kChunk >> shift);
-    for (uint64_t k = 0; k < unitsOf(chunk); ++k) {
-      if (!piece[k]) continue;
-      const uint64_t address = begin + chunk * kChunk + (k << shift);
-      if (address != to || piece[k] != by) {
-        if (to > from) visit(from, to - from, by);
-        from = address, by = piece[k];
-      }
-      to = address + (uint64_t{1} << shift);
-    }
-  }
-  if (to > from) visit(from, to - from, by);
-}
 
 }  // namespace ordito::rt
