@@ -66,7 +66,7 @@ def build(ordito, row, clone, scratch):
         sources = [pathlib.Path(program).with_suffix(".cu").name]
     else:
         sources = sorted(p.name for p in (scratch / "src").iterdir() if p.suffix in SOURCES)
-    run = nvcc(ordito, scratch / "src", sources, flags)
+    run = nvcc(ordito, scratch / "src", [folders[0] / name for name in sources], flags)
     return (scratch / "src", "prog") if run.returncode == 0 else (None, run.stderr)
 
 
