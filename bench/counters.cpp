@@ -30,16 +30,17 @@ std::string outputOf(const std::string& command) {
   return output;
 }
 
-/// The JSON document of a child that runs one case with Ordito alone. `environment` goes in front of the command, as in
-/// a shell.
-std::vector<double> childTimes(const std::string& environment, const std::string& caseName, int rounds, int threads) {
+/// Milliseconds of each round of a child that runs one case with Ordito alone: "wall_ms" or, of all its threads,
+/// "cpu_ms". `environment` goes in front of the command, as in a shell.
+std::vector<double> childTimes(const std::string& environment, const std::string& caseName, int rounds, int threads,
+                               const char* kind) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command = fmt::format("{} '{}' --json --contenders ordito --only {} --rounds {} --threads {}",
-                                          environment, self, caseName, rounds, threads);
+                                          environment, self, caseName, rounds, threads, "wall_ms");
   const nlohmann::json document = nlohmann::json::parse(outputOf(command));
   const nlohmann::json& timing = document.at("cases").at(0).at("contenders").at(0);
   if (timing.contains("failure")) throw std::runtime_error(timing.at("failure").get<std::string>());
-  return timing.at("wall_ms").get<std::vector<double>>();
+  return timing.at(kind).get<std::vector<double>>();
 }
 
 }  // namespace
@@ -50,12 +51,13 @@ CheckerCost measureChecker(const std::string& caseName, int rounds, int limitSec
     try {
       return median(childTimes(fmt::format("env ORDITO_THREADS=1 ORDITO_CHECK='{}' ORDITO_CHECK_VALUES={} timeout {}",
                                            findings, followsValues, limitSeconds),
-                               caseName, rounds, 1));
+                               caseName, rounds, 1, "cpu_ms"));
     } catch (const std::runtime_error&) {
       return std::nullopt;
     }
   };
-  return {median(childTimes("env -u ORDITO_CHECK ORDITO_THREADS=1", caseName, rounds, 1)), checked(0), checked(1)};
+  return {median(childTimes("env -u ORDITO_CHECK ORDITO_THREADS=1", caseName, rounds, 1, "cpu_ms")), checked(0),
+          checked(1)};
 }
 
 CountersCost measureCounters(const std::string& caseName, int rounds, int threads) {
@@ -63,8 +65,8 @@ CountersCost measureCounters(const std::string& caseName, int rounds, int thread
       fmt::format("ORDITO_PROFILE='{}'", (std::filesystem::temp_directory_path() / "ordito-bench-profile").string());
   std::vector<double> off, on;
   for (int i = 0; i < alternations; ++i) {
-    const std::vector<double> plain = childTimes("env -u ORDITO_PROFILE", caseName, rounds, threads);
-    const std::vector<double> counted = childTimes(profile, caseName, rounds, threads);
+    const std::vector<double> plain = childTimes("env -u ORDITO_PROFILE", caseName, rounds, threads, "wall_ms");
+    const std::vector<double> counted = childTimes(profile, caseName, rounds, threads, "wall_ms");
     off.insert(off.end(), plain.begin(), plain.end());
     on.insert(on.end(), counted.begin(), counted.end());
   }

@@ -15,8 +15,8 @@ struct CountersCost {
 /// Counters are chosen when a process starts, so each measurement is a child. Throws if a child fails.
 CountersCost measureCounters(const std::string& caseName, int rounds, int threads);
 
-/// Milliseconds of Ordito's kernel on one host thread, as the checker runs it: alone; under `ordito check
-/// --no-uninitialised`; under all rules. Nothing: a child took longer than its limit.
+/// Milliseconds of the processor for Ordito's kernel on one host thread, as the checker runs it: alone; under
+/// `ordito check --no-uninitialised`; under all rules. Nothing: a child took longer than its limit.
 struct CheckerCost {
   double aloneMs;
   std::optional<double> compiledMs, allMs;
