@@ -503,5 +503,10 @@ ORDITO_DEVICE __half2 atomicAdd(__half2* address, __half2 value) {
 #undef ORDITO_HD
 #undef ORDITO_MEMBER
 
+#else
+/* C programs only hand them on. */
+typedef struct __half {
+  unsigned short __x;
+} __half;
 #endif
 #endif
