@@ -77,6 +77,7 @@ class Trial {
   TrialStorage* storageAt(uint64_t address);
   void check(const BlockFrame* frame, Site& site, uint64_t low, uint64_t high, uint64_t bits);
   static void touch(const Site& site, uint64_t low, uint64_t high);
+  static void touch(const Site& site, uint32_t lanes, const uint64_t* addresses);
   void dense(const BlockFrame* frame, Site& site, uint32_t warp, uint32_t lanes, uint64_t base);
   void sparse(const BlockFrame* frame, Site& site, uint32_t warp, uint32_t lanes, const uint64_t* addresses);
   void single(const BlockFrame* frame, Site& site, uint32_t warp, uint32_t lanes, uint64_t address);

@@ -33,6 +33,20 @@ inline void Trial::touch(const Site& s, uint64_t low, uint64_t high) {
   if (s.op != TrialOp::Read) s.storage->save(low, high);
 }
 
+/// The same of lanes, none of which is in two chunks or rows, since all accesses are aligned.
+inline void Trial::touch(const Site& s, uint32_t lanes, const uint64_t* addresses) {
+  TrialStorage& storage = *s.storage;
+  const bool writes = s.op != TrialOp::Read;
+  const uint8_t number = s.number();
+  uint64_t last = ~uint64_t{0};
+  forEachLane(lanes, [&](uint32_t l) {
+    const uint64_t offset = addresses[l] - storage.begin, chunk = offset / TrialStorage::kChunk;
+    if (chunk != last) touch(s, addresses[l], addresses[l] + 1);
+    last = chunk;
+    if (writes) storage.writers[offset / TrialStorage::kRow] = number;
+  });
+}
+
 void Trial::access(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes, uint64_t base,
                    int64_t stride) {
   if (!lanes) return;
@@ -124,14 +138,10 @@ void Trial::sparse(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lan
   if (!isShared) {
     if (!s.storage->isWritten && s.op != TrialOp::Write) checkValues(frame, s, lanes, addresses);
     if (s.isOnlyRead) return note(s, lanes, addresses);
-    forEachLane(lanes, [&](uint32_t l) { touch(s, addresses[l], addresses[l] + s.site->bytes); });
+    touch(s, lanes, addresses);
     places.origin = s.storage->begin, places.shift = layout_.globalShift;
     if (s.storage->bytes >> places.shift >> 32) doubt(frame, "an allocation of more cells than are numbered");
     cells = s.storage->cellOf(places.origin);
-    const auto writes = [&](uint32_t l) {
-      s.storage->writers[(addresses[l] - places.origin) / TrialStorage::kRow] = s.number();
-    };
-    if (s.op != TrialOp::Read) forEachLane(lanes, writes);
   }
   if (loops_.sparse[isShared][static_cast<size_t>(s.op)](cells, places, lanes, s.site->bytes >> places.shift,
                                                          warp * kWarp, times(warp)))
