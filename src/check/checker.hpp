@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "check/api_errors.hpp"
@@ -117,6 +118,7 @@ class Checker : public machine::Listener {
   std::map<std::pair<uint64_t, uint64_t>, CallSite> submitted_;     // by stream and number
   std::unordered_map<uint64_t, std::unique_ptr<Running>> running_;  // by the launch's number
   std::map<std::string, KernelPlan> plans_;                         // by digest and name of the kernel
+  std::set<const KernelPlan*> unproved_;                            // a proof has failed, so that they are tried first
   std::unique_ptr<rt::TrialMemory> trialMemory_;
   // Launches by kernels that have not begun.
   std::unordered_map<uint64_t, std::pair<std::shared_ptr<Races::Shared>, Family::Member>> children_;

@@ -92,7 +92,8 @@ std::unique_ptr<machine::BlockJudge> Checker::judge(const machine::LaunchEvent& 
   Running& r = *it->second;
   if (launch.grid.count() > 1) r.unbegun = Proof::of(launch, r.known, options_.followsValues);
   if (r.unbegun) r.proof = r.unbegun->again();
-  const bool isCheap = r.proof && !r.proof->leavesOpen() && launch.grid.count() >= kFewBlocks;
+  const bool isCheap =
+      r.proof && !r.proof->leavesOpen() && launch.grid.count() >= kFewBlocks && !unproved_.contains(&r.plan);
   if (options_.tries && !isCheap) r.trial = trialOf(r, launch);
   return r.launch.hasUnorderedBlocks() ? std::make_unique<Judge>(*this, r) : nullptr;
 }
@@ -179,7 +180,9 @@ bool Checker::mayBeSilent(Running& r) {
   const std::shared_ptr<Proof> proof = std::move(r.proof);
   const bool hasFindings = r.attempt ? r.attempt->findings.total() > 0 : findings_.total() != r.findingsBefore;
   const bool areEnough = isEnough(r);
-  if (!areEnough && (!proof || hasFindings || !proof->holds())) return false;
+  const bool holds = proof && !hasFindings && proof->holds();
+  if (proof && !hasFindings && !holds) unproved_.insert(&r.plan);
+  if (!areEnough && !holds) return false;
   endAttempt(r);
   r.isProved = true;
   if (areEnough) {
