@@ -149,6 +149,16 @@ TEST_F(Tests, BytesAreExact) {
   cuMemFree(memory);
 }
 
+/// What is never read need not be there, nor the scalar of a sum of nothing.
+TEST_F(Tests, NothingToDoNeedsNoPointers) {
+  EXPECT_EQ(cublasSaxpy(handle, 0, nullptr, nullptr, 1, nullptr, 1), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasDscal(handle, -1, nullptr, nullptr, 1), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasStrsmBatched(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_UNIT, 4, 4,
+                               nullptr, nullptr, 4, nullptr, 4, 0),
+            CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasSaxpy(handle, 1, nullptr, nullptr, 1, nullptr, 1), CUBLAS_STATUS_INVALID_VALUE);
+}
+
 TEST_F(Tests, BadArgumentsAreRefused) {
   const Array<float> a(4, 4, 4);
   const float one = 1;

@@ -16,9 +16,8 @@ template <class E>
 cublasStatus_t axpy(cublasHandle_t handle, int64_t n, const Wide<E>* alpha, const E* x, int64_t incx, E* y,
                     int64_t incy) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(alpha);
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(x && y);
+  ORDITO_CHECK(alpha && x && y);
   const Scalar<Wide<E>> scale(handle, alpha);
   return submit(handle, "cublas axpy", [=] {
     const auto add = [a = scale.get()](const E& from, E& to) {
@@ -65,9 +64,8 @@ cublasStatus_t swap(cublasHandle_t handle, int64_t n, T* x, int64_t incx, T* y, 
 template <class E, class A>
 cublasStatus_t scal(cublasHandle_t handle, int64_t n, const A* alpha, E* x, int64_t incx) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(alpha);
   if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(x);
+  ORDITO_CHECK(alpha && x);
   const Scalar<A> scale(handle, alpha);
   return submit(handle, "cublas scal", [=] {
     const A a = scale.get();

@@ -96,9 +96,9 @@ template <class T>
 cublasStatus_t trsmBatched(cublasHandle_t handle, const Sided& s, cublasOperation_t op, cublasDiagType_t diag,
                            const T* alpha, const T* const* a, T* const* b, int64_t count) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(s.isRight() && isOperation(op) && isDiagonal(diag) && alpha && count >= 0 && areCountable(count));
+  ORDITO_CHECK(s.isRight() && isOperation(op) && isDiagonal(diag) && count >= 0 && areCountable(count));
   if (s.m == 0 || s.n == 0 || count == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(a && b);
+  ORDITO_CHECK(alpha && a && b);
   const Scalar<T> scale(handle, alpha);
   return submit(handle, "cublas trsmBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count),
