@@ -9,6 +9,7 @@
 #include "ir/if_convert.hpp"
 #include "ir/print.hpp"
 #include "ir/single_group.hpp"
+#include "ir/specialise.hpp"
 #include "ir/sync_points.hpp"
 
 namespace ordito::ir {
@@ -21,6 +22,7 @@ void dropBarriers(Function& function, const LaunchShape& launch) {
 
 constexpr Pass kPasses[] = {
     {"if-convert", "short divergent branches become selections", ifConvert},
+    {"specialise", "copies of code for distances that all lanes share", specialise},
     {"drop-barriers", "barriers of a block whose warps all run side by side become jumps", dropBarriers},
 };
 

@@ -18,6 +18,7 @@ LlvmValue LaneAccess::load(const Address& a, unsigned part, int64_t offset, llvm
   const simt::ElementWay& w = access.elementWay(mask != nullptr);
   if (w.way == Way::Runs) return loadRuns(a, part, offset, element, mask, w.width);
   if (w.way == Way::Strided) return loadStrided(a, part, offset, element);
+  if (w.way == Way::Window) return loadWindow(a, part, offset, element, mask);
   LlvmValue addresses = addresses_.addressVector(a, part, offset);
   return w.way == Way::Tested && access.isTested ? general_.loadTested(addresses, element, mask)
                                                  : general_.gather(addresses, element, mask);
@@ -56,6 +57,7 @@ void LaneAccess::store(const Address& a, unsigned part, int64_t offset, LlvmValu
   const simt::ElementWay& w = access.elementWay(mask != nullptr);
   if (w.way == Way::Runs) return storeRuns(a, part, offset, value, mask, w.width, access.isNonTemporal);
   if (w.way == Way::Strided) return storeStrided(a, part, offset, value);
+  if (w.way == Way::Window) return storeWindow(a, part, offset, value, mask);
   LlvmValue addresses = addresses_.addressVector(a, part, offset);
   if (w.way == Way::Tested && access.isTested)
     general_.storeTested(addresses, value, mask);

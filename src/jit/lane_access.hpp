@@ -37,6 +37,10 @@ class LaneAccess : private Emitting {
                  bool isNonTemporal);
   LlvmValue loadStrided(const Address& a, unsigned part, int64_t offset, llvm::Type* element);
   void storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value);
+  LlvmValue loadWindow(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask);
+  void storeWindow(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask);
+  LlvmValue pick(const std::vector<LlvmValue>& from, const std::vector<int>& order);
+  LlvmValue elementsOn(const std::vector<int>& lanes, LlvmValue mask);
   void storeSame(LlvmValue p, LlvmValue run, LlvmValue lanes);
   void storeWhole(LlvmValue address, LlvmValue value);
   llvm::Function* sparseStore(llvm::Type* element);

@@ -67,6 +67,18 @@ namespace {
 /// Does the host load and store vectors of elements of `bits` under a mask?
 bool hasMaskedVectors(const Processor& p, unsigned bits) { return p.avx512 || (p.avx2 && bits >= 32 && bits <= 64); }
 
+/// Do the lanes lie so close together, each elsewhere, that a few vectors cover them?
+bool isWindow(const AddressForm& a, unsigned bits, bool isStore, bool isMasked, const Processor& p) {
+  if (a.groups != 1 || (bits != 32 && bits != 64) || !p.avx2 || ((isStore || isMasked) && !p.avx512)) return false;
+  const int64_t bytes = bits / 8, vector = p.avx512 ? 64 : 32;
+  const auto [low, high] = std::ranges::minmax(a.pattern);
+  if (high - low + bytes > vector * cost::kWindowVectors) return false;
+  ir::Pattern sorted = a.pattern;
+  std::ranges::sort(sorted);
+  const bool isDistinct = std::ranges::adjacent_find(sorted) == sorted.end();
+  return isDistinct && std::ranges::all_of(sorted, [&](int64_t at) { return (at - low) % bytes == 0; });
+}
+
 /// Of an element of `bits` that each lane has.
 ElementWay elementWay(const AddressForm& a, unsigned bits, bool isStore, bool isMasked, const Processor& p) {
   const unsigned bytes = std::max(1u, bits / 8);
@@ -75,6 +87,7 @@ ElementWay elementWay(const AddressForm& a, unsigned bits, bool isStore, bool is
     return {bits < 8 || cannotMask ? Way::Lanes : Way::Tested, 0};
   }
   const unsigned width = runWidth(a.pattern, a.groups, bytes);
+  if (width * bits < cost::kLongRun && isWindow(a, bits, isStore, isMasked, p)) return {Way::Window, 0};
   if (!width) return {isMasked ? Way::Lanes : Way::Strided, 0};
   if (isMasked && !hasMaskedVectors(p, bits) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same)
     return {Way::Lanes, 0};
@@ -107,7 +120,8 @@ std::optional<Way> loadTogether(const AddressForm& a, unsigned count, unsigned b
   const bool canMask = !isMasked || hasMaskedVectors(p, bits);
   if (count > 1 && canMask && isInterleaved(a, count, bytes)) return Way::Interleaved;
   if (count > 1 && !a.isGrouped() && areWords(count, bits)) return Way::Words;
-  const bool seeksPlaces = count > 1 || !a.isGrouped() || !runWidth(a.pattern, a.groups, bytes);
+  const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
+  const bool seeksPlaces = count > 1 || !width || (width * bits < cost::kLongRun && isWindow(a, bits, false, false, p));
   if (!isMasked && seeksPlaces && arePlaces(a, count, bits, p)) return Way::Places;
   return std::nullopt;
 }
@@ -270,9 +284,9 @@ class Finder {
 
 const char* nameOf(Way way) {
   constexpr const char* kNames[] = {
-      "none",     "slot",    "merged", "scalars", "runs",       "strided",  "columns",   "interleaved",       "places",
-      "words",    "vectors", "tested", "lanes",   "one by one", "unrolled", "one place", "perhaps one place", "rows",
-      "fragment", "image"};
+      "none",   "slot",     "merged",  "scalars", "runs",  "strided",    "columns",  "interleaved", "places",
+      "window", "words",    "vectors", "tested",  "lanes", "one by one", "unrolled", "one place",   "perhaps one place",
+      "rows",   "fragment", "image"};
   return kNames[static_cast<size_t>(way)];
 }
 

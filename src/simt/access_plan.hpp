@@ -51,6 +51,7 @@ enum class Way : uint8_t {
   Columns,          // likewise, where the next warps of the group have the words behind: rows, and transpositions
   Interleaved,      // vectors (.v2, .v4) of neighbouring lanes: contiguous, and shuffles
   Places,           // each of few places once, and a permute table
+  Window,           // the vectors that cover lanes close together, and permutations
   Words,            // loads of vectors: each lane's as a whole, and a transposition
   Vectors,          // stores of vectors: each lane's as a whole
   Tested,           // contiguous where the lanes turn out to be neighbours, else as Lanes

@@ -52,6 +52,8 @@ constexpr Limit kLimits[] = {
     {"prefetched-iterations", cost::kPrefetchedIterations},
     {"prefetched-cache", cost::kPrefetchedCache},
     {"prefetched-bytes", cost::kPrefetchedBytes},
+    {"long-run", cost::kLongRun},
+    {"window-vectors", cost::kWindowVectors},
     {"merged-words", cost::kMergedWords},
     {"rematerialised-steps", cost::kRematerialisedSteps},
     {"packed-spill", cost::kPackedSpill},

@@ -111,6 +111,8 @@ inline constexpr unsigned kPrefetchedIterations = 4;
 inline constexpr unsigned kPrefetchedCache = 2;
 /// Bytes of a pattern that one access may touch ahead, so that no instruction fetches pages.
 inline constexpr int64_t kPrefetchedBytes = 1024;
+/// Bits of a run of lanes from which it is a vector access of its own, and vectors that a window of lanes may cover.
+inline constexpr unsigned kLongRun = 256, kWindowVectors = 4;
 /// Words that one merged load brings: 16 bytes, a register's width that every host has.
 inline constexpr unsigned kMergedWords = 4;
 

@@ -205,10 +205,24 @@ Node Generator::pure(bool shared) {
   return text(s + ";\n");
 }
 
+/// The place in %t0 of a thread that changes places with others at a distance that all threads share.
+std::string Generator::partner() {
+  std::string s = chance(70) ? fmt::format("  and.b32 %t7, {}, 7;\n  shl.b32 %t7, 1, %t7;\n", sharedReg('r'))
+                             : fmt::format("  and.b32 %t7, {}, 127;\n", sharedReg('r'));
+  switch (below(4)) {
+    case 0: return s + "  xor.b32 %t0, %me, %t7;\n";
+    case 1: return s + "  max.u32 %t7, %t7, 1;\n  rem.u32 %t0, %me, %t7;\n";
+    case 2: return s + "  max.u32 %t7, %t7, 1;\n  div.u32 %t0, %me, %t7;\n  mul.lo.u32 %t0, %t0, 2;\n";
+    default:
+      return s +
+             "  add.s32 %t0, %t7, -1;\n  and.b32 %t0, %t0, %me;\n  sub.u32 %t0, %me, %t0;\n  add.u32 %t0, %t0, %me;\n";
+  }
+}
+
 /// An element number below kInputs in %t0, in one of the ways that compilers compute one.
 std::string Generator::index() {
   const std::string own = ownReg('r');
-  switch (below(6)) {
+  switch (below(getsOutOfStep ? 6 : 7)) {
     case 0: return "  mov.u32 %t0, %gid;\n";
     case 1: return fmt::format("  add.u32 %t0, %gid, {};\n", below(64));
     case 2:
@@ -216,6 +230,7 @@ std::string Generator::index() {
                          kInputs - 1);
     case 3: return fmt::format("  and.b32 %t0, {}, {};\n", own, kInputs - 1);
     case 4: return fmt::format("  shr.u32 %t0, {}, 22;\n  add.s32 %t0, %t0, %me;\n", own);
+    case 6: return partner();
     default: return fmt::format("  mad.lo.s32 %t0, %me, 3, {};\n", below(64));
   }
 }

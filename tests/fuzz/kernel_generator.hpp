@@ -61,6 +61,7 @@ class Generator {
   std::string source(unsigned type, bool shared);
   std::string destination(unsigned type, bool shared);
   std::string guard(bool shared);
+  std::string partner();
   std::string index();
   Node text(std::string t) { return {Node::Kind::Text, std::move(t), {}, {}, {}, {}, false}; }
   std::vector<Node> block(unsigned depth, bool together, unsigned count);
