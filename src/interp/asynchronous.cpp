@@ -74,16 +74,15 @@ uint64_t Executor::mbarrier(size_t address, F change) {
   return changeMbarrier(locate(address, 8, {AccessKind::Mbarrier}), change);
 }
 
-const Executor::Place& Executor::placeOfMbarrier(const Place& place) {
+void Executor::touchMbarrier(const Place& place) {
   if (place.space != Space::Shared)
     fault(machine::FaultKind::IllegalAddress, place.address, "an mbarrier must lie in shared memory");
   touch(machine::AccessKind::Mbarrier, place, 8);
-  return place;
 }
 
 template <class F>
-uint64_t Executor::changeMbarrier(const Place& at, F change) {
-  const Place& place = placeOfMbarrier(at);
+uint64_t Executor::changeMbarrier(const Place& place, F change) {
+  touchMbarrier(place);
   ++block.frame.phaseSteps;
   const uint64_t old = load(place, 8).lo;
   Mbarrier barrier(old);
@@ -188,7 +187,8 @@ void Executor::CpAsyncMbarrierArrive() {
 }
 
 uint64_t Executor::mbarrierPhase() {
-  const Place place = placeOfMbarrier(locate(1, 8, {AccessKind::Mbarrier}));
+  const Place place = locate(1, 8, {AccessKind::Mbarrier});
+  touchMbarrier(place);
   return Mbarrier(load(place, 8).lo).phase;
 }
 

@@ -270,7 +270,7 @@ class Executor {
   unsigned bulkCopy(ptx::Space to, ptx::Space from);
   void bulkCopyToShared(ptx::Space from);
   void mbarrierArrive(uint64_t count, uint64_t expects, bool drops);
-  const Place& placeOfMbarrier(const Place& place);
+  void touchMbarrier(const Place& place);
   uint64_t mbarrierPhase();
   void mbarrierTested(bool isOver);
   void mbarrierTest();
