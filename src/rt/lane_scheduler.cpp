@@ -238,7 +238,7 @@ bool LaneScheduler::releaseBarrier(uint32_t barrier) {
 void LaneScheduler::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived) {
   if (heard) tellComplete(barrier);
   arrivals[barrier] = waiting[barrier] = 0;
-  bool everyone = true;
+  bool everyone = true, isReduction = false;
   for (uint32_t w = 0; w < warps; ++w) {
     ScheduledWarp& warp = all()[w];
     const uint32_t here = waitingAt(warp, barrier);
@@ -249,7 +249,9 @@ void LaneScheduler::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived
     // Lanes may have come to the barrier in different places.
     uint32_t flags = 0;
     for (uint32_t l = 0; l < 32; ++l) flags |= here >> l & 1 ? warp.flags[l] : 0;
-    if (flags & (kPopcount | kAll | kAny))
+    const bool counts = (flags & (kPopcount | kAll | kAny)) != 0;
+    isReduction |= counts;
+    if (counts)
       forEachLane(here, [&](uint32_t l) {
         warp.result[l] = warp.flags[l] & kAll ? isTrue == arrived : warp.flags[l] & kAny ? isTrue != 0 : isTrue;
       });
@@ -258,8 +260,8 @@ void LaneScheduler::complete(uint32_t barrier, uint32_t isTrue, uint32_t arrived
   if (met != kScheduled && !everyone)
     machine::raiseFault(*frame, machine::FaultKind::BarrierDeadlock, 0, 0,
                         "internal error: a barrier that all threads were to reach together was passed by some");
-  reduction[0] = isTrue;
-  reduction[1] = arrived;
+  // A plain barrier leaves alone what the code behind it counts for the next bar.red.
+  if (isReduction && met != kScheduled) reduction[0] = isTrue, reduction[1] = arrived;
 }
 
 /// Those that waited go on; the last of them stands for all.
