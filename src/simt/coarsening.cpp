@@ -86,18 +86,16 @@ class Chooser {
   /// For the regions without an obstacle.
   Coarsening forAll() const {
     bool sharesLines = false;
-    unsigned loads = 0, rows = 0;
+    unsigned rows = 0;
     std::vector<char> isFree(f_.blocks.size(), 0);
     for (size_t r = 0; r < regions_.size(); ++r) {
       if (!looks_[r].obstacle.empty()) continue;
       for (BlockId b : regions_[r].order()) isFree[b] = 1, rows = std::max(rows, isInLoop_[b] ? rowsRead(b) : 0);
       sharesLines |= looks_[r].sharesLines;
-      loads = std::max(loads, contiguousLoads(regions_[r]));
     }
     if (const unsigned vectors = carried(isFree); vectors > 0) return byRegisters(vectors, rows);
     if (sharesLines) return ifDivides(cost::kSharingWarps, "warps share cache lines");
-    if (loads < cost::kManyStreams) return {1, "nothing to share"};
-    return ifDivides(cost::kMostWarps, "straight code reads many places");
+    return {1, "nothing to share"};
   }
 
   /// The outermost loop, part by part.
@@ -235,6 +233,8 @@ class Chooser {
 
   /// A region that alone has something to share.
   Coarsening alone(size_t region, const Coarsening& chosen) const {
+    if (contiguousLoads(regions_[region]) >= cost::kManyStreams)
+      return ifDivides(cost::kMostWarps, "straight code reads many places");
     if (looks_[region].strides) return ifDivides(cost::kSharingWarps, "a loop strides over the grid");
     return readsTile(regions_[region]) ? ifDivides(cost::kColumnWarps, "warps share columns") : chosen;
   }
