@@ -37,7 +37,7 @@ std::string describePattern(const Pattern& p) {
 std::string describeShape(const Shapes& shapes, const Shape& s) {
   if (s.kind == Shape::Kind::Unknown) return "never defined";
   if (s.isGeneral()) return "general";
-  std::string text = s.isUniform() ? "uniform" : s.groups == 1 ? "base" : fmt::format("{} bases", s.groups);
+  std::string text = s.isUniform() ? "uniform" : s.segments == 1 ? "base" : fmt::format("{} bases", s.segments);
   if (s.pattern) text += " + " + describePattern(shapes.pattern(s.pattern));
   if (s.warpVarying) text += ", other in each warp";
   if (s.alignment) text += fmt::format(", aligned to 2^{}", s.alignment);

@@ -8,7 +8,7 @@
 
 #include "ir/if_convert.hpp"
 #include "ir/print.hpp"
-#include "ir/single_group.hpp"
+#include "ir/single_batch.hpp"
 #include "ir/specialise.hpp"
 #include "ir/sync_points.hpp"
 

@@ -1,4 +1,4 @@
-// The shape analysis: an optimistic data-flow iteration in which shapes only grow (unknown, grouped, general) and
+// The shape analysis: an optimistic data-flow iteration in which shapes only grow (unknown, segmented, general) and
 // branches only become divergent.
 //
 // What a divergent branch does to others (sync dependence): a block that two paths from the branch reach on different
@@ -21,7 +21,7 @@ namespace {
 Shape uniform(bool warpVarying, uint8_t alignment = 0, int width = 64) {
   Shape s;
   s.width = static_cast<uint8_t>(width);
-  s.kind = Shape::Kind::Grouped;
+  s.kind = Shape::Kind::Segmented;
   s.warpVarying = warpVarying;
   s.alignment = alignment;
   return s;
@@ -152,14 +152,14 @@ PatternId Shapes::intern(const Pattern& p) {
   return static_cast<PatternId>(patterns_.size() - 1);
 }
 
-unsigned Shapes::groupsWithoutPattern(const Shape& shape) const {
-  if (!shape.isGrouped()) return 0;
+unsigned Shapes::segmentsWithoutPattern(const Shape& shape) const {
+  if (!shape.isSegmented()) return 0;
   const Pattern& p = patterns_[shape.pattern];
-  for (unsigned groups = shape.groups; groups <= kMaxGroups; groups *= 2) {
-    const unsigned width = kLanes / groups;
+  for (unsigned segments = shape.segments; segments <= kMaxSegments; segments *= 2) {
+    const unsigned width = kLanes / segments;
     bool constant = true;
     for (unsigned lane = 0; lane < kLanes; ++lane) constant &= p[lane] == p[lane / width * width];
-    if (constant) return groups;
+    if (constant) return segments;
   }
   return 0;
 }
@@ -256,12 +256,12 @@ Shape Shapes::meet(const Shape& a, const Shape& b) const {
   s.inexact |= b.inexact;
   s.alignment = std::min(a.alignment, b.alignment);
   s.width = std::max(a.width, b.width);
-  if (a.pattern == b.pattern && a.groups == b.groups) return s;
-  const unsigned ga = groupsWithoutPattern(a), gb = groupsWithoutPattern(b);
+  if (a.pattern == b.pattern && a.segments == b.segments) return s;
+  const unsigned ga = segmentsWithoutPattern(a), gb = segmentsWithoutPattern(b);
   if (!ga || !gb) return general();
   s.pattern = 0;
   s.alignment = 0;
-  s.groups = static_cast<uint8_t>(std::max(ga, gb));
+  s.segments = static_cast<uint8_t>(std::max(ga, gb));
   return s;
 }
 
@@ -370,7 +370,7 @@ void Shapes::findAddressOnly() { addressOnly_ = ShapeTransfer::addressOnly(f_); 
 
 /// What threads that are diverged may have in a schedule-variant value is known for each warp or each lane only.
 Shape Shapes::acrossSyncPoints(ValueId v, Shape s) const {
-  if (!syncPoints_ || syncPoints_->scheduleVariant[v] == SyncPoints::Stepping::Together || !s.isGrouped()) return s;
+  if (!syncPoints_ || syncPoints_->scheduleVariant[v] == SyncPoints::Stepping::Together || !s.isSegmented()) return s;
   if (syncPoints_->scheduleVariant[v] == SyncPoints::Stepping::Lanes) return general();
   s.warpVarying = true;
   return s;

@@ -1,11 +1,12 @@
 // Shapes: how a value varies between the lanes of a warp and between the warps of a block; and from them, which
 // branches diverge.
 //
-// A value is *grouped* when value(lane) = base[lane / (32 / groups)] + pattern[lane], with a pattern known at compile
-// time. One group and no pattern is a uniform value; one group and the pattern 0,1,2… is affine (threadIdx.x); a 16×16
-// block makes threadIdx.y a pattern of sixteen 0s and sixteen 1s, and threadIdx.y * n two groups without a pattern.
-// Only the bases exist at run time, as scalars: an address of consecutive lanes becomes one vector load, and a vector
-// of 64-bit addresses is never made for it. Anything else is *general*: one vector of 32 elements.
+// A value is *segmented* when value(lane) = base[lane / (32 / segments)] + pattern[lane], with a pattern known at
+// compile time. One segment and no pattern is a uniform value; one segment and the pattern 0,1,2… is affine
+// (threadIdx.x); a 16×16 block makes threadIdx.y a pattern of sixteen 0s and sixteen 1s, and threadIdx.y * n two
+// segments without a pattern. Only the bases exist at run time, as scalars: an address of consecutive lanes becomes one
+// vector load, and a vector of 64-bit addresses is never made for it. Anything else is *general*: one vector of 32
+// elements.
 #pragma once
 
 #include <array>
@@ -18,16 +19,16 @@
 namespace ordito::ir {
 
 inline constexpr unsigned kLanes = 32;
-/// More groups than this cost more scalar work than a vector would.
-inline constexpr unsigned kMaxGroups = 4;
+/// More segments than this cost more scalar work than a vector would.
+inline constexpr unsigned kMaxSegments = 4;
 
 using Pattern = std::array<int64_t, kLanes>;
 using PatternId = uint32_t;  // 0 is the pattern of zeros
 
 struct Shape {
-  enum class Kind : uint8_t { Unknown, Grouped, General };
+  enum class Kind : uint8_t { Unknown, Segmented, General };
   Kind kind = Kind::Unknown;
-  uint8_t groups = 1;        // 1, 2 or 4
+  uint8_t segments = 1;      // 1, 2 or 4
   uint8_t alignment = 0;     // every base is a multiple of 2^alignment
   uint8_t width = 64;        // every lane's value, read as unsigned, is below 2^width
   bool warpVarying = false;  // bases differ between the warps of a block
@@ -36,10 +37,10 @@ struct Shape {
   PatternId pattern = 0;
 
   bool operator==(const Shape&) const = default;
-  bool isGrouped() const { return kind == Kind::Grouped; }
+  bool isSegmented() const { return kind == Kind::Segmented; }
   bool isGeneral() const { return kind == Kind::General; }
   /// The same value in all lanes of a warp.
-  bool isUniform() const { return isGrouped() && groups == 1 && pattern == 0; }
+  bool isUniform() const { return isSegmented() && segments == 1 && pattern == 0; }
 };
 
 /// What the analysis may assume about the launch.
@@ -77,8 +78,8 @@ class Shapes {
   /// Blocks between the branch that ends `b` and its join.
   std::vector<BlockId> influence(BlockId b) const;
 
-  /// The least number of groups in which `shape` has no pattern, or 0 if that is more than kMaxGroups.
-  unsigned groupsWithoutPattern(const Shape& shape) const;
+  /// The least number of segments in which `shape` has no pattern, or 0 if that is more than kMaxSegments.
+  unsigned segmentsWithoutPattern(const Shape& shape) const;
   /// Is the value read only as (part of) an address?
   bool isAddressOnly(ValueId v) const { return addressOnly_[v]; }
 

@@ -14,10 +14,10 @@ using Kind = ptx::Operand::Kind;
 constexpr auto kWide = isa::mod<ModifierKind::MulMode>("wide");
 constexpr auto kLo = isa::mod<ModifierKind::MulMode>("lo");
 
-Shape grouped(unsigned groups, bool warpVarying) {
+Shape segmented(unsigned segments, bool warpVarying) {
   Shape s;
-  s.kind = Shape::Kind::Grouped;
-  s.groups = static_cast<uint8_t>(groups);
+  s.kind = Shape::Kind::Segmented;
+  s.segments = static_cast<uint8_t>(segments);
   s.warpVarying = warpVarying;
   return s;
 }
@@ -82,9 +82,9 @@ Shape ShapeTransfer::operator()(const Instruction& i, ValueId value, unsigned) {
         // The tiles of a warp may vote each for itself, with member masks of their own.
         const Shape members = shapes_.shapeOf(i.operands[2]);
         if (members.kind == Shape::Kind::Unknown) return members;
-        return i.guard || !members.isUniform() ? general() : grouped(1, true);
+        return i.guard || !members.isUniform() ? general() : segmented(1, true);
       }
-      if (i.op == Op::VoteOld || i.op == Op::Activemask) return i.guard ? general() : grouped(1, true);
+      if (i.op == Op::VoteOld || i.op == Op::Activemask) return i.guard ? general() : segmented(1, true);
       return general();
     default: return general();
   }
@@ -100,26 +100,26 @@ Shape ShapeTransfer::load(const Instruction& i) {
   if (space == "local") return general();
   const Shape a = shapes_.shapeOf(address);
   if (a.kind == Shape::Kind::Unknown) return a;
-  const unsigned groups = shapes_.groupsWithoutPattern(a);
-  if (!groups) return general();
-  return grouped(groups, a.warpVarying || isAtomicOrdered(i));
+  const unsigned segments = shapes_.segmentsWithoutPattern(a);
+  if (!segments) return general();
+  return segmented(segments, a.warpVarying || isAtomicOrdered(i));
 }
 
 Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
   bool unknown = false, anyGeneral = false, varying = false, inexact = false, patterned = false;
-  unsigned groups = 1, splitGroups = 1;
+  unsigned segments = 1, splitSegments = 1;
   bool splittable = true;
   auto add = [&](const Shape& s) {
     unknown |= s.kind == Shape::Kind::Unknown;
     anyGeneral |= s.isGeneral();
-    if (!s.isGrouped()) return;
+    if (!s.isSegmented()) return;
     varying |= s.warpVarying;
     inexact |= s.inexact;
     patterned |= s.pattern != 0;
-    groups = std::max<unsigned>(groups, s.groups);
-    const unsigned g = shapes_.groupsWithoutPattern(s);
+    segments = std::max<unsigned>(segments, s.segments);
+    const unsigned g = shapes_.segmentsWithoutPattern(s);
     splittable &= g != 0;
-    splitGroups = std::max(splitGroups, g);
+    splitSegments = std::max(splitSegments, g);
   };
   const auto forms = i.info().form.operandList();
   for (size_t k = 0; k < i.operands.size(); ++k)
@@ -132,7 +132,7 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
   if (i.carryIn != kNoValue) add(shapes_[i.carryIn]);
   if (anyGeneral) return general();
   if (unknown) return Shape{};
-  Shape result = grouped(groups, varying);
+  Shape result = segmented(segments, varying);
   if (patterned) {
     auto l = i.guard ? std::nullopt : linear(i);
     if (l) {
@@ -142,7 +142,7 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
       result.inexact |= inexact;
       result.width = static_cast<uint8_t>(widthOf(i));
     } else if (splittable) {
-      result.groups = static_cast<uint8_t>(splitGroups);
+      result.segments = static_cast<uint8_t>(splitSegments);
     } else {
       return general();
     }
@@ -154,21 +154,21 @@ Shape ShapeTransfer::pure(const Instruction& i, ValueId value) {
   return result.inexact && !mayBeInexact ? general() : result;
 }
 
-/// Is base + pattern known not to wrap around at 32 bits? Each base is the value of a lane of its group then.
+/// Is base + pattern known not to wrap around at 32 bits? Each base is the value of a lane of its segment then.
 bool ShapeTransfer::widensExactly(const Shape& s) const {
   if (s.pattern == 0) return true;
   if (s.width >= 32) return false;
   const Pattern& p = patternOf(s);
-  const auto lanes = static_cast<std::ptrdiff_t>(kLanes / s.groups);
-  for (auto group = p.begin(); group != p.end(); group += lanes)
-    if (*std::min_element(group, group + lanes) != 0) return false;
+  const auto lanes = static_cast<std::ptrdiff_t>(kLanes / s.segments);
+  for (auto segment = p.begin(); segment != p.end(); segment += lanes)
+    if (*std::min_element(segment, segment + lanes) != 0) return false;
   return true;
 }
 
 /// fa * a + fb * b with bases that are multiples of 2^alignment.
 Shape ShapeTransfer::combine(const Instruction& i, const Shape& a, int64_t fa, const Shape& b, int64_t fb,
                              int alignment) {
-  Shape s = grouped(std::max(a.groups, b.groups), false);
+  Shape s = segmented(std::max(a.segments, b.segments), false);
   s.alignment = static_cast<uint8_t>(std::clamp(alignment, 0, 63));
   Pattern p;
   const Pattern pa = patternOf(a), pb = patternOf(b);
@@ -191,7 +191,7 @@ std::optional<Shape> ShapeTransfer::linearProduct(const Instruction& i) {
   if (!i.is(kLo) && !isWidening(i)) return std::nullopt;
   const auto& ops = i.operands;
   const Shape a = shapes_.shapeOf(ops[1]), b = shapes_.shapeOf(ops[2]);
-  const Shape c = i.op == Op::Mad ? shapes_.shapeOf(ops[3]) : grouped(1, false);
+  const Shape c = i.op == Op::Mad ? shapes_.shapeOf(ops[3]) : segmented(1, false);
   const int addend = i.op == Op::Mad ? c.alignment : 63;
   const bool inexact = isWidening(i) && !(widensExactly(a) && widensExactly(b));
   auto times = [&](const Shape& x, int64_t k) {
@@ -203,10 +203,10 @@ std::optional<Shape> ShapeTransfer::linearProduct(const Instruction& i) {
     s = times(a, *k);
   } else if (auto k2 = factorOf(i, constantOf(ops[1])); k2 && !a.pattern) {
     s = times(b, *k2);
-  } else if (const unsigned ga = shapes_.groupsWithoutPattern(a), gb = shapes_.groupsWithoutPattern(b); ga && gb) {
-    // threadIdx.y * n + threadIdx.x: the factors are split into groups without a pattern, the addend keeps its own.
+  } else if (const unsigned ga = shapes_.segmentsWithoutPattern(a), gb = shapes_.segmentsWithoutPattern(b); ga && gb) {
+    // threadIdx.y * n + threadIdx.x: the factors are split into segments without a pattern, the addend keeps its own.
     const int product = a.pattern || b.pattern ? 0 : std::min(a.alignment + b.alignment, 63);
-    s = combine(i, grouped(std::max(ga, gb), false), 0, c, 1, std::min(product, addend));
+    s = combine(i, segmented(std::max(ga, gb), false), 0, c, 1, std::min(product, addend));
   }
   if (s) s->inexact |= inexact;
   return s;
@@ -234,7 +234,7 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
     case Op::Sub: return sum(-1);
     case Op::Shl:
       if (auto c = constantOf(ops[2]); c && *c < bits)
-        return combine(i, shape(1), static_cast<int64_t>(uint64_t{1} << *c), grouped(1, false), 0,
+        return combine(i, shape(1), static_cast<int64_t>(uint64_t{1} << *c), segmented(1, false), 0,
                        shape(1).alignment + static_cast<int>(*c));
       return std::nullopt;
     case Op::Mul:
@@ -252,7 +252,7 @@ std::optional<Shape> ShapeTransfer::linear(const Instruction& i) {
     case Op::Setp: return orderOfBases(i);
     case Op::Selp:
       if (shape(1).pattern == shape(2).pattern && shapes_.shapeOf(ops[3]).pattern == 0)
-        return combine(i, shape(1), 1, grouped(std::max(shape(2).groups, shape(3).groups), false), 0,
+        return combine(i, shape(1), 1, segmented(std::max(shape(2).segments, shape(3).segments), false), 0,
                        std::min(shape(1).alignment, shape(2).alignment));
       return std::nullopt;
     default: return std::nullopt;
@@ -303,7 +303,7 @@ std::optional<Shape> ShapeTransfer::disjointOr(const Shape& high, const Shape& l
     if (l[lane] < 0 || (static_cast<uint64_t>(h[lane]) & mask)) return std::nullopt;
     p[lane] = h[lane] + l[lane];
   }
-  Shape s = grouped(std::max(high.groups, low.groups), false);
+  Shape s = segmented(std::max(high.segments, low.segments), false);
   s.alignment = std::min(high.alignment, low.alignment);
   return withPattern(s, p, bits);
 }
@@ -321,7 +321,7 @@ std::optional<Shape> ShapeTransfer::lowAndHighBits(const Instruction& i, const S
     if (x >> k || y >> k) return std::nullopt;
     p[lane] = static_cast<int64_t>(i.op == Op::And ? x & y : i.op == Op::Or ? x | y : x ^ y);
   }
-  Shape s = grouped(std::max(a.groups, b.groups), false);
+  Shape s = segmented(std::max(a.segments, b.segments), false);
   s.alignment = static_cast<uint8_t>(k);
   return withPattern(s, p, bits);
 }
@@ -335,7 +335,7 @@ std::optional<Shape> ShapeTransfer::linearBits(const Instruction& i, const Shape
   Pattern p = patternOf(a);
   for (int64_t v : p)
     if (v < 0 || static_cast<uint64_t>(v) > low) return std::nullopt;
-  Shape s = grouped(a.groups, false);
+  Shape s = segmented(a.segments, false);
   const int64_t c = static_cast<int64_t>(constant & low);
   switch (i.op) {
     case Op::And:
@@ -381,7 +381,7 @@ std::optional<Shape> ShapeTransfer::orderOfBases(const Instruction& i) {
   const bool isOneLess = constant && (*constant & low) == low;
   if (!(less && (swapped ? isOneLess : isMultiple)) && !(lessOrEqual && (swapped ? isMultiple : isOneLess)))
     return std::nullopt;
-  return grouped(std::max(a.groups, b.groups), false);
+  return segmented(std::max(a.segments, b.segments), false);
 }
 
 std::vector<char> ShapeTransfer::addressOnly(const Function& f) {

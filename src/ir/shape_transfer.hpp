@@ -1,7 +1,7 @@
 // The transfer functions of the shape analysis: the shape of an instruction's result from the shapes of its operands.
 //
-// Two ways lead to a grouped result. *Elementwise*: no operand has a pattern (perhaps after splitting into more
-// groups), so the instruction is done once for each base. *Linear*: the instruction applied to the bases alone gives
+// Two ways lead to a segmented result. *Elementwise*: no operand has a pattern (perhaps after splitting into more
+// segments), so the instruction is done once for each base. *Linear*: the instruction applied to the bases alone gives
 // the bases of the result, and the pattern follows at compile time (add, multiply or shift by a constant, masks that
 // cut between base and pattern). The JIT therefore needs no case of its own: it applies the instruction to the bases.
 #pragma once
@@ -16,7 +16,7 @@ namespace ordito::ir {
 /// Does this instruction widen a 32-bit integer to 64 bits (cvt, mul.wide, mad.wide)?
 bool isWidening(const Instruction& i);
 
-/// In the linear rule, is operand `k` split into groups without a pattern (its pattern added to its bases) before the
+/// In the linear rule, is operand `k` split into segments without a pattern (its pattern added to its bases) before the
 /// instruction is applied?
 bool splitsOperand(const Instruction& i, size_t k);
 

@@ -133,7 +133,7 @@ class Finder {
  private:
   bool isPlace(const Operand& o) const {
     const Shape s = shapes_.shapeOf(o);
-    return s.isGrouped() && s.pattern != 0;
+    return s.isSegmented() && s.pattern != 0;
   }
   bool isShared(const Operand& o) const {
     return isRegister(o) && shapes_[o.reg].isUniform() && !shapes_[o.reg].warpVarying;

@@ -1,13 +1,13 @@
 // The event of a memory access, and what the counters make of it: requests, 32-byte sectors,
 // wavefronts of shared memory. An access whose pattern is known is counted without looking at its lanes:
 //
-//   one group, all lanes on        shared: a constant
-//                                  global: the base's place in its sector decides, by formula or table
-//   one group, contiguous, a mask  the mask, shifted to the sectors' borders and folded to one bit for each sector
-//   several groups, all lanes on   global: their sums, if they lie apart
-//                                  shared: depends on the distances of the groups alone, which seldom change, so the
-//                                  last answer is kept with the distances that it is for
-//   ascending                      global: the lanes at which the sector changes
+//   one segment, all lanes on       shared: a constant
+//                                   global: the base's place in its sector decides, by formula or table
+//   one segment, contiguous, masked  the mask, shifted to the sectors' borders and folded to one bit for each sector
+//   several segments, all lanes on  global: their sums, if they lie apart
+//                                   shared: depends on the distances of the segments alone, which seldom change, so
+//                                   the last answer is kept with the distances that it is for
+//   ascending                       global: the lanes at which the sector changes
 //
 // Everything else calls the runtime's counting functions (rt/access_counts.cpp).
 #include "jit/access_events.hpp"
@@ -51,8 +51,8 @@ SpaceCounters countersOf(AccessKind kind, ptx::Space space) {
 }  // namespace
 
 /// Distinct sectors of `width` unmasked lanes with the known pattern from `first`, at the scalar address `base`.
-LlvmValue AccessEvents::sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width,
-                                       unsigned bytes) {
+LlvmValue AccessEvents::sectorsOfSegment(const Address& a, LlvmValue base, unsigned first, unsigned width,
+                                         unsigned bytes) {
   LlvmValue start = b_.CreateAdd(base, b_.getInt64(static_cast<uint64_t>(a.pattern[first])));
   const Run::Kind kind = classify(a.pattern, first, width, bytes);
   if (kind == Run::Kind::Same) return b_.getInt64(1);  // addresses are multiples of the size
@@ -78,11 +78,11 @@ LlvmValue AccessEvents::sectorsOfGroup(const Address& a, LlvmValue base, unsigne
   return b_.CreateZExt(b_.CreateLoad(b_.getInt8Ty(), entry), b_.getInt64Ty());
 }
 
-/// Do the groups' addresses lie in different sectors, whatever the lanes?
-LlvmValue AccessEvents::groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset) {
-  const unsigned width = kLanes / a.groups;
+/// Do the segments' addresses lie in different sectors, whatever the lanes?
+LlvmValue AccessEvents::segmentsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset) {
+  const unsigned width = kLanes / a.segments;
   std::vector<LlvmValue> low, high;
-  for (unsigned g = 0; g < a.groups; ++g) {
+  for (unsigned g = 0; g < a.segments; ++g) {
     const auto [least, most] = std::minmax_element(a.pattern.begin() + g * width, a.pattern.begin() + (g + 1) * width);
     auto sector = [&](int64_t at) {
       return b_.CreateLShr(b_.CreateAdd(a.bases[part][g], b_.getInt64(static_cast<uint64_t>(at + offset))), 5);
@@ -90,7 +90,7 @@ LlvmValue AccessEvents::groupsLieApart(const Address& a, unsigned part, unsigned
     low.push_back(sector(*least)), high.push_back(sector(*most + bytes - 1));
   }
   LlvmValue apart = b_.getTrue();
-  for (unsigned g = 0; g < a.groups; ++g)
+  for (unsigned g = 0; g < a.segments; ++g)
     for (unsigned h = 0; h < g; ++h)
       apart = b_.CreateAnd(apart, b_.CreateOr(b_.CreateICmpUGT(low[g], high[h]), b_.CreateICmpUGT(low[h], high[g])));
   return apart;
@@ -122,9 +122,9 @@ LlvmValue AccessEvents::sectorsOfRun(const Instruction& i, const AccessEvent& e)
   return known = sectorsOfMasks(starts, e.mask, e.bytes);
 }
 
-/// Is it one group of neighbours, of which some are on?
+/// Is it one segment of neighbours, of which some are on?
 bool AccessEvents::isMaskedRun(const AccessEvent& e) {
-  return e.at.isGrouped() && e.at.groups == 1 && !e.mask.empty() && e.bytes <= kSector &&
+  return e.at.isSegmented() && e.at.segments == 1 && !e.mask.empty() && e.bytes <= kSector &&
          classify(e.at.pattern, 0, kLanes, e.bytes) == Run::Kind::Contiguous;
 }
 
@@ -170,7 +170,7 @@ ValueId AccessEvents::addressOf(const Instruction& i, AccessKind kind) {
   return i.operands[kind == AccessKind::Load || kind == AccessKind::MatrixLoad ? 1 : 0].reg;
 }
 
-/// Where the runtime keeps the last answer for accesses by the register `address`, in all warps of the group: what a
+/// Where the runtime keeps the last answer for accesses by the register `address`, in all warps of the batch: what a
 /// load by all lanes has found tells of the store behind it, which some of them do.
 LlvmValue AccessEvents::lastPattern(ValueId address, unsigned bytes) {
   llvm::AllocaInst*& last = patterns_[{address, bytes}];
@@ -198,9 +198,9 @@ LlvmValue AccessEvents::unless(LlvmValue condition, LlvmValue fast, llvm::functi
   return phi;
 }
 
-/// Wavefronts and conflicts of several groups in all parts, packed as the runtime does: one answer is kept for as long
-/// as the groups keep their distances, since banks are relative.
-LlvmValue AccessEvents::sharedOfGroups(const Instruction& i, const AccessEvent& e, unsigned parts) {
+/// Wavefronts and conflicts of several segments in all parts, packed as the runtime does: one answer is kept for as
+/// long as the segments keep their distances, since banks are relative.
+LlvmValue AccessEvents::sharedOfSegments(const Instruction& i, const AccessEvent& e, unsigned parts) {
   const Address& a = e.at;
   llvm::IRBuilder<> entry(c_.entry);
   auto* answer = entry.CreateAlloca(b_.getInt64Ty(), nullptr, "wavefronts");
@@ -208,7 +208,7 @@ LlvmValue AccessEvents::sharedOfGroups(const Instruction& i, const AccessEvent& 
   LlvmValue kept = b_.CreateLoad(b_.getInt64Ty(), answer);
   LlvmValue valid = b_.CreateICmpNE(kept, b_.getInt64(0));
   std::vector<std::pair<LlvmValue, LlvmValue>> distances;  // where it is kept, now
-  for (unsigned g = 1; g < a.groups; ++g) {
+  for (unsigned g = 1; g < a.segments; ++g) {
     auto* slot = entry.CreateAlloca(b_.getInt64Ty(), nullptr, "distance");
     entry.CreateStore(b_.getInt64(0), slot);
     LlvmValue old = b_.CreateLoad(b_.getInt64Ty(), slot);
@@ -233,7 +233,7 @@ LlvmValue AccessEvents::sharedOfGroups(const Instruction& i, const AccessEvent& 
 /// along an edge, so what is noted there holds.
 bool AccessEvents::hasFixedDistance(ValueId v) const {
   const ir::Phi* phi = v == ir::kNoValue ? nullptr : plan_.definitions().phi(v);
-  return phi && shapes_[v].groups == 2 && shapes_[v].pattern == 0 && isa::bits(f_.values[v].type) == 64 &&
+  return phi && shapes_[v].segments == 2 && shapes_[v].pattern == 0 && isa::bits(f_.values[v].type) == 64 &&
          plan_.regions.resumePoints.size() == 1 && plan_.regions.scheduled.empty() &&
          std::ranges::any_of(phi->incoming, [&](ValueId next) { return isAdvance(v, next); });
 }
@@ -338,15 +338,15 @@ LlvmValue AccessEvents::unitsOf(const Instruction& i, const AccessEvent& e) {
   const Address& a = e.at;
   const bool shared = a.space == ptx::Space::Shared;
   // Warps with one address and all lanes on need one look.
-  const unsigned parts = a.isGrouped() && !a.warpVarying && e.mask.empty() ? 1 : warps();
+  const unsigned parts = a.isSegmented() && !a.warpVarying && e.mask.empty() ? 1 : warps();
   LlvmValue sum = b_.getInt64(0);
-  if (shared && a.isGrouped() && a.groups > 1 && e.mask.empty()) {
+  if (shared && a.isSegmented() && a.segments > 1 && e.mask.empty()) {
     // `tile[y][k]` for many k: one register and many offsets, which are alike but for their place in a word.
     const bool isLoad = e.kind == AccessKind::Load || e.kind == AccessKind::MatrixLoad;
-    auto& known = countedGroups_[{addressOf(i, e.kind), e.bytes, (e.offset & 3) + (isLoad ? 0 : 4)}];
-    if (!known) known = sharedOfGroups(i, e, parts);
+    auto& known = countedSegments_[{addressOf(i, e.kind), e.bytes, (e.offset & 3) + (isLoad ? 0 : 4)}];
+    if (!known) known = sharedOfSegments(i, e, parts);
     sum = known;
-  } else if (!shared && a.isGrouped() && a.groups == 2 && a.patternless() && e.mask.empty()) {
+  } else if (!shared && a.isSegmented() && a.segments == 2 && a.patternless() && e.mask.empty()) {
     sum = sectorsOfPairs(i, e, parts);
   } else if (!shared && isMaskedRun(e)) {
     sum = sectorsOfRun(i, e);
@@ -420,21 +420,21 @@ LlvmValue AccessEvents::sectorsOf(const AccessEvent& e, unsigned part) {
   LlvmValue mask = masks_.maskOf(e.mask, part);
   auto byLane = [&] { return sectorsByLane(e, part); };
   if (e.bytes > kSector) return byLane();
-  if (!a.isGrouped()) return sectorsOfAscending(e, part);
+  if (!a.isSegmented()) return sectorsOfAscending(e, part);
   auto base = [&](unsigned g) { return b_.CreateAdd(a.bases[part][g], b_.getInt64(static_cast<uint64_t>(e.offset))); };
-  if (a.groups == 1 && !mask) return sectorsOfGroup(a, base(0), 0, kLanes, e.bytes);
-  if (a.groups == 1) {
+  if (a.segments == 1 && !mask) return sectorsOfSegment(a, base(0), 0, kLanes, e.bytes);
+  if (a.segments == 1) {
     LlvmValue lanes = masks_.laneBits(mask);
     const Run::Kind kind = classify(a.pattern, 0, kLanes, e.bytes);
     if (kind == Run::Kind::Same) return b_.CreateZExt(b_.CreateICmpNE(lanes, b_.getInt32(0)), b_.getInt64Ty());
     return byLane();
   }
   if (mask) return byLane();
-  const unsigned width = kLanes / a.groups;
+  const unsigned width = kLanes / a.segments;
   LlvmValue sum = b_.getInt64(0);
-  for (unsigned g = 0; g < a.groups; ++g)
-    sum = b_.CreateAdd(sum, sectorsOfGroup(a, base(g), g * width, width, e.bytes));
-  return unless(groupsLieApart(a, part, e.bytes, e.offset), sum, byLane);
+  for (unsigned g = 0; g < a.segments; ++g)
+    sum = b_.CreateAdd(sum, sectorsOfSegment(a, base(g), g * width, width, e.bytes));
+  return unless(segmentsLieApart(a, part, e.bytes, e.offset), sum, byLane);
 }
 
 /// Where no lane's address is below that of the lane before it, the lanes of a sector are neighbours. Addresses are
@@ -465,7 +465,7 @@ LlvmValue AccessEvents::runsWith(LlvmValue begins, LlvmValue lanes) {
 /// Wavefronts of one warp's access to shared memory in the low half, those that conflicts added in the high half.
 LlvmValue AccessEvents::wavefrontsOf(const Instruction& i, const AccessEvent& e, unsigned part) {
   const Address& a = e.at;
-  if (!a.isGrouped() || a.groups > 1) return sharedByLane(i, e, part);
+  if (!a.isSegmented() || a.segments > 1) return sharedByLane(i, e, part);
   // Banks are relative: shifting all addresses alike by whole words changes nothing.
   if (e.mask.empty()) return b_.getInt64(rt::countShared(a.pattern.data(), ~0u, e.bytes, e.kind).packed());
   const Run::Kind kind = classify(a.pattern, 0, kLanes, e.bytes);

@@ -40,7 +40,7 @@ class AccessEvents : private Emitting {
   /// The phi `v` gets the value of `incoming`, `bases`, in the lanes of `mask`.
   void notePhi(ValueId v, ValueId incoming, const std::vector<Parts>& bases, const Parts& mask);
   /// What follows is another block of the kernel.
-  void beginBlock() { countedGroups_.clear(), countedRuns_.clear(), words_.clear(); }
+  void beginBlock() { countedSegments_.clear(), countedRuns_.clear(), words_.clear(); }
 
  private:
   void count(const Instruction& i, const AccessEvent& e);
@@ -48,8 +48,8 @@ class AccessEvents : private Emitting {
                  llvm::function_ref<LlvmValue(unsigned part)> wanted);
   void countGeneric(const AccessEvent& e);
   LlvmValue unitsOf(const Instruction& i, const AccessEvent& e);
-  LlvmValue sectorsOfGroup(const Address& a, LlvmValue base, unsigned first, unsigned width, unsigned bytes);
-  LlvmValue groupsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset);
+  LlvmValue sectorsOfSegment(const Address& a, LlvmValue base, unsigned first, unsigned width, unsigned bytes);
+  LlvmValue segmentsLieApart(const Address& a, unsigned part, unsigned bytes, int64_t offset);
   LlvmValue sectorsOfMasks(llvm::ArrayRef<LlvmValue> starts, const Parts& mask, unsigned bytes);
   static bool isMaskedRun(const AccessEvent& e);
   LlvmValue sectorsOfRun(const Instruction& i, const AccessEvent& e);
@@ -65,7 +65,7 @@ class AccessEvents : private Emitting {
   llvm::AllocaInst* distance(ValueId v, unsigned part);
   LlvmValue sectorsOfAscending(const AccessEvent& e, unsigned part);
   LlvmValue runsWith(LlvmValue begins, LlvmValue lanes);
-  LlvmValue sharedOfGroups(const Instruction& i, const AccessEvent& e, unsigned parts);
+  LlvmValue sharedOfSegments(const Instruction& i, const AccessEvent& e, unsigned parts);
   LlvmValue sectorsOf(const AccessEvent& e, unsigned part);
   LlvmValue wavefrontsOf(const Instruction& i, const AccessEvent& e, unsigned part);
 
@@ -74,9 +74,9 @@ class AccessEvents : private Emitting {
   Addresses& addresses_;
   Counting& counting_;
   EventCalls& calls_;
-  using Groups = std::tuple<ValueId, unsigned, int64_t>;  // address, bytes, place in a word
-  /// Accesses by several groups to shared memory, in the block being emitted: how many wavefronts they took.
-  std::map<Groups, LlvmValue> countedGroups_;
+  using Segments = std::tuple<ValueId, unsigned, int64_t>;  // address, bytes, place in a word
+  /// Accesses by several segments to shared memory, in the block being emitted: how many wavefronts they took.
+  std::map<Segments, LlvmValue> countedSegments_;
   using Runs = std::tuple<ValueId, unsigned, int64_t, Parts>;  // address, bytes, offset, mask
   /// Sectors of neighbours under a mask, in the block being emitted: a store after a load takes as many.
   std::map<Runs, LlvmValue> countedRuns_;

@@ -51,7 +51,7 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
       LlvmValue offset = byThread_ ? values_.baseOf(o.reg, p, 0) : values_.vectorOf(o.reg, p);
       return b_.CreateZExtOrTrunc(offset, offset->getType()->getWithNewBitWidth(64));
     });
-  if (!shape.isGrouped()) {
+  if (!shape.isSegmented()) {
     for (unsigned p = 0; p < warps(); ++p) a.vectors.push_back(extend(values_.vectorOf(o.reg, p), true));
     return a;
   }
@@ -61,9 +61,9 @@ Address Addresses::addressOf(const Instruction& i, size_t k) {
       continue;
     }
     Parts bases;
-    for (unsigned g = 0; g < a.groups; ++g)
+    for (unsigned g = 0; g < a.segments; ++g)
       bases.push_back(
-          extend(values_.regroup(shape, values_.cached(o.reg).bases[p], a.groups, g, a.addsPattern), false));
+          extend(values_.resegment(shape, values_.cached(o.reg).bases[p], a.segments, g, a.addsPattern), false));
     a.bases.push_back(bases);
   }
   return a;
@@ -82,12 +82,12 @@ Address Addresses::ofThreads(Address a, llvm::function_ref<LlvmValue(unsigned pa
 
 LlvmValue Addresses::addressVector(const Address& a, unsigned part, int64_t offset) {
   LlvmValue v;
-  if (!a.isGrouped()) {
+  if (!a.isSegmented()) {
     v = a.vectors[part];
   } else {
     ir::Shape s;
-    s.kind = ir::Shape::Kind::Grouped;
-    s.groups = static_cast<uint8_t>(a.groups);
+    s.kind = ir::Shape::Kind::Segmented;
+    s.segments = static_cast<uint8_t>(a.segments);
     v = values_.fromBases(s, a.bases[part], b_.getInt64Ty());
     if (!a.patternless()) v = b_.CreateAdd(v, values_.patternVector(a.pattern, b_.getInt64Ty()));
   }

@@ -1,5 +1,5 @@
-// Memory operands as host addresses. A grouped address is a scalar base and a pattern that is known when the kernel is
-// compiled; only a general one is a vector.
+// Memory operands as host addresses. A segmented address is a scalar base and a pattern that is known when the kernel
+// is compiled; only a general one is a vector.
 #pragma once
 
 #include "jit/operands.hpp"
@@ -8,7 +8,7 @@ namespace ordito::jit {
 
 /// A memory operand as host addresses.
 struct Address : simt::AddressForm {
-  std::vector<Parts> bases;  // grouped: [part][group], i64
+  std::vector<Parts> bases;  // segmented: [part][segment], i64
   Parts vectors;             // general: <32 x i64>
   ptx::Space space = ptx::Space::Generic;
 };

@@ -43,7 +43,7 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
     return b_.CreateAnd(sum, llvm::ConstantInt::get(v->getType(), low));
   };
   const bool samePattern = [&] {
-    if (!shape.isGrouped()) return false;
+    if (!shape.isSegmented()) return false;
     for (int64_t p : shapes_.pattern(shape.pattern))
       if (static_cast<uint64_t>(p) & low) return false;
     return true;
@@ -51,12 +51,12 @@ void Alignment::check(const Instruction& i, size_t k, unsigned bytes, const Part
   if (samePattern && mask.empty() && offset == 0) {  // one test of all bases together
     LlvmValue all = values_.baseOf(root, 0, 0);
     for (unsigned p = 0; p < values_.partsOf(root); ++p)
-      for (unsigned g = 0; g < shape.groups; ++g) all = b_.CreateOr(all, values_.baseOf(root, p, g));
+      for (unsigned g = 0; g < shape.segments; ++g) all = b_.CreateOr(all, values_.baseOf(root, p, g));
     return failIfMisaligned(lowBits(all), i, mask);
   }
-  if (samePattern && (shape.groups == 1 || mask.empty())) {
+  if (samePattern && (shape.segments == 1 || mask.empty())) {
     for (unsigned p = 0; p < values_.partsOf(root); ++p)
-      for (unsigned g = 0; g < shape.groups; ++g)
+      for (unsigned g = 0; g < shape.segments; ++g)
         failIfMisaligned(lowBits(values_.baseOf(root, p, g)), i,
                          mask.empty() || values_.partsOf(root) < warps() ? mask : Parts{mask[p]});
     return;

@@ -42,7 +42,7 @@ void AsyncCopies::emit(const Instruction& i) {
   for (size_t k : {size_t{0}, size_t{1}}) alignment_.check(i, k, bytes, mask);
   auto shifted = [&](const Address& a, int64_t offset) {
     Address moved = a;
-    if (a.isGrouped())
+    if (a.isSegmented())
       for (auto& lane : moved.pattern) lane += offset;
     return moved;
   };
@@ -50,7 +50,7 @@ void AsyncCopies::emit(const Instruction& i) {
   for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue wanted = wantedBytes(i, bytes, p);
     std::vector<LlvmValue> words;
-    if (!wanted && source.way(!mask.empty()).way == simt::Way::Interleaved)
+    if (!wanted && source.transfer(!mask.empty()).transfer == simt::Transfer::Interleaved)
       words = access_.loadInterleaved(shifted(from, i.operands[1].offset), p, count, b_.getInt32Ty(),
                                       masks_.maskOf(mask, p));
     for (unsigned k = words.empty() ? 0 : count; k < count; ++k) {
@@ -67,7 +67,7 @@ void AsyncCopies::emit(const Instruction& i) {
       }
       words.push_back(word);
     }
-    if (target.way(!mask.empty()).way == simt::Way::Interleaved) {
+    if (target.transfer(!mask.empty()).transfer == simt::Transfer::Interleaved) {
       access_.storeInterleaved(shifted(to, i.operands[0].offset), p, words);
       continue;
     }

@@ -5,14 +5,14 @@ namespace ordito::jit {
 
 using isa::ModifierKind;
 using isa::Type;
-using simt::Way;
+using simt::Transfer;
 
 /// The lanes' offsets into shared memory of the address that is operand `k`. (LLVM sees how large the index can be
 /// only if nothing is added to it and taken off again.)
 LlvmValue Atomics::sharedOffsets(const Instruction& i, size_t k, const Address& a, unsigned part) {
   auto* type = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
   const ptx::Operand& o = i.operands[k];
-  if (!a.isGrouped() && o.symbol.kind == ptx::Symbol::Kind::None && o.reg != ir::kNoValue) {
+  if (!a.isSegmented() && o.symbol.kind == ptx::Symbol::Kind::None && o.reg != ir::kNoValue) {
     LlvmValue offset = values_.constant(Type::u32, static_cast<uint64_t>(o.offset), true);
     return b_.CreateAdd(b_.CreateZExtOrTrunc(values_.vectorOf(o.reg, part), type), offset);
   }
@@ -130,18 +130,18 @@ void Atomics::emitOne(const Instruction& i, const simt::Access& access) {
 /// A warp's operation on memory. Returns the old values, and `before` where a lane is off; null if `before` is.
 LlvmValue Atomics::emitWarp(const Instruction& i, const simt::Access& access, const AtomicOperands& o,
                             const WarpAtomic& w, LlvmValue before) {
-  const Way way = access.way(w.lanes != nullptr).way;
-  if (way == Way::Unrolled) {
+  const Transfer transfer = access.transfer(w.lanes != nullptr).transfer;
+  if (transfer == Transfer::Unrolled) {
     emitUnread(i, o, sharedOffsets(i, i.op == isa::Op::Red ? 0 : 1, w.address, w.part), 1);
     return nullptr;
   }
-  if (way == Way::OnePlace) {
+  if (transfer == Transfer::OnePlace) {
     LlvmValue place = b_.CreateAdd(w.address.bases[w.part][0], b_.getInt64(static_cast<uint64_t>(w.offset)));
     LlvmValue any = w.lanes ? masks_.anyLane(w.lanes) : static_cast<LlvmValue>(b_.getTrue());
     return choose(any, before, [&] { return emitTogether(i, o, w, place, before); }, [&] { return before; });
   }
   LlvmValue places = addresses_.addressVector(w.address, w.part, w.offset);
-  if (way != Way::PerhapsOnePlace) return emitByLanes(i, o, places, w.lanes, before);
+  if (transfer != Transfer::PerhapsOnePlace) return emitByLanes(i, o, places, w.lanes, before);
   places = b_.CreateFreeze(places);  // lanes that are off may hold anything
   LlvmValue bits = w.lanes ? masks_.laneBits(w.lanes) : b_.getInt32(~0u);
   LlvmValue lane = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {b_.getInt32Ty()}, {bits, b_.getFalse()});

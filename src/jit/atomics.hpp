@@ -17,7 +17,7 @@ class Atomics : private Chapter {
   CombinedAtomics& combined() { return combined_; }
 
  private:
-  /// The operands of an atomic for one part of the group; of a compare-and-swap `first` is what memory is compared
+  /// The operands of an atomic for one part of the batch; of a compare-and-swap `first` is what memory is compared
   /// with.
   struct AtomicOperands {
     LlvmValue first, second;

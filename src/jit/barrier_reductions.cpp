@@ -12,7 +12,7 @@ void BarrierReductions::clear() {
   b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.kept.spills.reduction + 8));
 }
 
-/// bar.red: the region before the barrier adds up arrivals and true values, group after group; the region behind it
+/// bar.red: the region before the barrier adds up arrivals and true values, batch after batch; the region behind it
 /// starts with the answer.
 void BarrierReductions::arrive(const Instruction& i, const Parts& mask) {
   for (unsigned p = 0; p < warps(); ++p) {

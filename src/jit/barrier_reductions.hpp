@@ -1,5 +1,5 @@
-// bar.red in blocks whose threads are converged: the region before the barrier adds up arrivals and true values, group
-// after group; the region behind it starts with the answer.
+// bar.red in blocks whose threads are converged: the region before the barrier adds up arrivals and true values, batch
+// after batch; the region behind it starts with the answer.
 #pragma once
 
 #include "jit/tools.hpp"

@@ -138,7 +138,7 @@ TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
     EXPECT_EQ(run(*code), expected());
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  ASSERT_NE(&code->latest(), code.get()) << "no good code within a minute";
+  ASSERT_NE(&code->latest(), code.get()) << "no optimised code within a minute";
   EXPECT_EQ(run(*code), expected());
   for (int k = 0; k < 1000 && files() != 1; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(files(), 1u) << "what was baseline code is gone from the disk";
@@ -147,10 +147,10 @@ TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   ASSERT_TRUE(kept);
   EXPECT_EQ(run(*kept), expected());
   EXPECT_EQ(&kept->latest(), kept.get());
-  EXPECT_EQ(files(), 1u) << "the good code was found";
+  EXPECT_EQ(files(), 1u) << "the optimised code was found";
 }
 
-TEST_F(BaselineCodeTest, TheNextProcessFindsTheQuickCodeOfOneThatEndedTooSoon) {
+TEST_F(BaselineCodeTest, TheNextProcessFindsTheBaselineCodeOfOneThatEndedTooSoon) {
   const Options slow = {.caches = true,
                         .cacheFolder = folder_,
                         .baseline = BaselineCode::First,

@@ -40,15 +40,15 @@ void CodeLowering::assignPhis(BlockId from, BlockId to, const Parts& mask) {
     CachedValue h;
     h.vectors.assign(warps(), nullptr);
     for (unsigned p = 0; p < warps(); ++p) {
-      if (!s.isGrouped()) {
+      if (!s.isSegmented()) {
         LlvmValue x = values_.vectorOf(v, p);
         h.vectors[p] = values_.convertBits(plan_.nans.isMixed(phi.value) ? operands_.mended(v, x) : x,
                                            values_.valueType(phi.value, true));
         continue;
       }
       Parts bases;
-      for (unsigned g = 0; g < s.groups; ++g) {
-        LlvmValue x = values_.regroup(shapes_[v], values_.cached(v).bases[p], s.groups, g, s.pattern == 0);
+      for (unsigned g = 0; g < s.segments; ++g) {
+        LlvmValue x = values_.resegment(shapes_[v], values_.cached(v).bases[p], s.segments, g, s.pattern == 0);
         bases.push_back(plan_.nans.isMixed(phi.value) ? operands_.mended(v, x) : x);
       }
       h.bases.push_back(bases);
@@ -57,7 +57,7 @@ void CodeLowering::assignPhis(BlockId from, BlockId to, const Parts& mask) {
   }
   for (size_t i = 0; i < values.size(); ++i) {
     const ir::Phi& phi = block.phis[i];
-    if (shapes_[phi.value].isGrouped()) events_.notePhi(phi.value, phi.incoming[edge], values[i].bases, mask);
+    if (shapes_[phi.value].isSegmented()) events_.notePhi(phi.value, phi.incoming[edge], values[i].bases, mask);
     values_.store(phi.value, values[i], mask);
   }
 }

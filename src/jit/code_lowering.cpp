@@ -90,7 +90,7 @@ Parts CodeLowering::makeMask(const Operation& o) {
   }
 }
 
-/// What the region before has left in the group's spill slot.
+/// What the region before has left in the batch's spill slot.
 Parts CodeLowering::kept() {
   Parts lanes;
   for (unsigned p = 0; p < warps(); ++p) {

@@ -32,7 +32,7 @@ LlvmValue CombinedAtomics::field(size_t offset, llvm::Type* type) {
 }
 
 CombinedAtomics::Form CombinedAtomics::formOf(const WarpAtomic& a) const {
-  if (a.address.groups != 1) return Form::Lanes;
+  if (a.address.segments != 1) return Form::Lanes;
   if (a.address.patternless()) return Form::OnePlace;
   const bool isRun = simt::classify(a.address.pattern, 0, kLanes, plan_.memory.combined.combination.bytes) ==
                      simt::Run::Kind::Contiguous;
@@ -160,14 +160,14 @@ LlvmValue CombinedAtomics::touches(const Touch& t) {
     return b_.CreateICmpULT(b_.CreateAdd(b_.CreateSub(from, fit(first)), before), b_.CreateAdd(fit(size), before));
   };
   for (unsigned p = 0; p < warps(); ++p) {
-    if (!t.address.isGrouped()) {
+    if (!t.address.isSegmented()) {
       LlvmValue places = meets(addresses_.addressVector(t.address, p, t.offset), t.bytes);
       LlvmValue lanes = masks_.both(masks_.maskOf(t.mask, p), places);
       touches = b_.CreateOr(touches, b_.CreateICmpNE(masks_.laneBits(lanes), b_.getInt32(0)));
       continue;
     }
-    const unsigned width = kLanes / t.address.groups;
-    for (unsigned g = 0; g < t.address.groups; ++g) {
+    const unsigned width = kLanes / t.address.segments;
+    for (unsigned g = 0; g < t.address.segments; ++g) {
       const auto pattern = std::span(t.address.pattern).subspan(g * width, width);
       const auto [low, high] = std::ranges::minmax(pattern);
       LlvmValue from = b_.CreateAdd(t.address.bases[p][g], b_.getInt64(static_cast<uint64_t>(low + t.offset)));
@@ -181,8 +181,8 @@ LlvmValue CombinedAtomics::touches(const Touch& t) {
 std::vector<CombinedAtomics::Touch> CombinedAtomics::touchesOf(const Instruction& i) {
   const auto& merged = plan_.memory.mergedLoads;
   std::vector<const Instruction*> together;
-  if (const auto group = merged.groups.find(&i); group != merged.groups.end())
-    together = group->second;
+  if (const auto run = merged.runs.find(&i); run != merged.runs.end())
+    together = run->second;
   else if (!merged.members.contains(&i))
     together = {&i};
   std::vector<Touch> all;

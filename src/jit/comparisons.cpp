@@ -31,14 +31,14 @@ std::optional<Comparisons::ChosenBits> Comparisons::chosenBits(const Instruction
     return std::nullopt;
   for (size_t place = 1; place <= 2; ++place) {
     const ir::Shape shape = shapes_.shapeOf(made->operands[place]);
-    if (!shape.isGrouped() || shape.groups != 1 || shape.inexact || shape.pattern == 0 || shape.alignment >= 32)
+    if (!shape.isSegmented() || shape.segments != 1 || shape.inexact || shape.pattern == 0 || shape.alignment >= 32)
       continue;
     if (!shapes_.shapeOf(made->operands[3 - place]).isUniform()) continue;
     const ir::Pattern& pattern = shapes_.pattern(shape.pattern);
     const auto fits = [&](int64_t lane) { return lane >= 0 && lane >> shape.alignment == 0; };
     if (!std::ranges::all_of(pattern, fits)) continue;
     Source ofBase = s;
-    ofBase.group = 0;
+    ofBase.segment = 0;
     const Type bits = made->type[0];
     LlvmValue chosen = operands_.operand(made->operands[3 - place], bits, ofBase);
     return ChosenBits{b_.CreateAnd(operands_.operand(made->operands[place], bits, ofBase), chosen),

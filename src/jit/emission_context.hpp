@@ -24,7 +24,7 @@ using ir::kLanes;
 using ir::ValueId;
 using simt::NanPlan;
 using LlvmValue = llvm::Value*;
-/// One entry per part (warp of the group); for masks an empty vector means "all lanes".
+/// One entry per part (warp of the batch); for masks an empty vector means "all lanes".
 using Parts = std::vector<LlvmValue>;
 
 /// What the emitted function tells the Executable.

@@ -177,7 +177,7 @@ void Emitter::noteSharedValues(uint32_t resumePoint) {
   state_.sharedValues.clear();
   if (plan_.syncPoints.diverges()) return;
   for (ValueId v : plan_.kept.liveness.at[resumePoint]) {
-    if (!shapes_[v].isGrouped() || shapes_[v].warpVarying || !parts_.spills.isDefinedHere(v)) continue;
+    if (!shapes_[v].isSegmented() || shapes_[v].warpVarying || !parts_.spills.isDefinedHere(v)) continue;
     for (llvm::AllocaInst* slot : values_.slots()[v].bases[0]) {
       llvm::Type* type = slot->getAllocatedType();
       auto* after = llvm::IRBuilder<>(c_.entry).CreateAlloca(type);

@@ -29,7 +29,7 @@ AccessSpace accessSpace(ptx::Space space) {
 
 /// Is lane l's address that of lane 0 plus l × a stride?
 bool isAffine(const Address& a) {
-  if (a.groups != 1) return false;
+  if (a.segments != 1) return false;
   const int64_t stride = a.pattern[1] - a.pattern[0];
   for (unsigned l = 1; l < kLanes; ++l)
     if (a.pattern[l] - a.pattern[l - 1] != stride) return false;
@@ -140,7 +140,7 @@ bool EventCalls::hears(const Instruction& i) const {
 LlvmValue EventCalls::tryAccess(const Instruction& i, const AccessEvent& e) {
   LlvmValue site = accessSite(i, e.kind, e.at.space, e.bytes), wanted = lanes(e.mask);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
-  if (isPlain && e.at.isGrouped() && isAffine(e.at)) {
+  if (isPlain && e.at.isSegmented() && isAffine(e.at)) {
     LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
     LlvmValue stride = b_.getInt64(static_cast<uint64_t>(e.at.pattern[1] - e.at.pattern[0]));
     tell("ordito_try_affine", {site, c_.at.firstWarp, wanted, base, stride});
@@ -160,7 +160,7 @@ LlvmValue EventCalls::access(const Instruction& i, const AccessEvent& e) {
   if (isTried()) return tryAccess(i, e);
   LlvmValue site = accessSite(i, e.kind, e.at.space, e.bytes), stored = storedBy(e.stored);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
-  if (isPlain && e.at.isGrouped() && isAffine(e.at)) {
+  if (isPlain && e.at.isSegmented() && isAffine(e.at)) {
     LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
     LlvmValue stride = b_.getInt64(static_cast<uint64_t>(e.at.pattern[1] - e.at.pattern[0]));
     return ask("ordito_tell_affine", {site, c_.at.firstWarp, lanes(e.mask), base, stride, stored});

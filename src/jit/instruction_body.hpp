@@ -1,6 +1,6 @@
 // What the bodies of pure instructions have in common: the instruction, where its operands come from, and the tools to
-// emit code. A body sees operands as LLVM values, either 32-lane vectors or scalars (when all lanes of a group agree),
-// and is written once for both. It lasts as long as one instruction is emitted for one base or vector.
+// emit code. A body sees operands as LLVM values, either 32-lane vectors or scalars (when all lanes of a segment
+// agree), and is written once for both. It lasts as long as one instruction is emitted for one base or vector.
 #pragma once
 
 #include <array>

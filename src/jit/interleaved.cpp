@@ -11,7 +11,7 @@ LlvmValue LaneAccess::loadStrided(const Address& a, unsigned part, int64_t offse
   LlvmValue v = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes));
   for (unsigned l = 0; l < kLanes; ++l)
     v = b_.CreateInsertElement(
-        v, loadScalar(a.bases[part][l * a.groups / kLanes], a.pattern[l] + offset, element, nullptr), uint64_t{l});
+        v, loadScalar(a.bases[part][l * a.segments / kLanes], a.pattern[l] + offset, element, nullptr), uint64_t{l});
   return v;
 }
 
@@ -19,7 +19,7 @@ void LaneAccess::storeStrided(const Address& a, unsigned part, int64_t offset, L
   const llvm::Align align(std::max(1u, value->getType()->getScalarSizeInBits() / 8));
   for (unsigned l = 0; l < kLanes; ++l)
     b_.CreateAlignedStore(b_.CreateExtractElement(value, uint64_t{l}),
-                          c_.pointer(a.bases[part][l * a.groups / kLanes], a.pattern[l] + offset), align);
+                          c_.pointer(a.bases[part][l * a.segments / kLanes], a.pattern[l] + offset), align);
 }
 
 static constexpr unsigned kChunk = 8;
@@ -172,14 +172,14 @@ std::vector<LlvmValue> LaneAccess::deinterleave8(const std::vector<LlvmValue>& r
 /// Lanes that read few different places, or neighbouring ones in any order: each place once, and permutations that
 /// share it out. A register tile of a matrix product reads so (a row of lanes wants the same four numbers), and so does
 /// a swizzled row.
-std::vector<LlvmValue> LaneAccess::loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element) {
+std::vector<LlvmValue> LaneAccess::loadPermuted(const Address& a, unsigned part, unsigned count, llvm::Type* element) {
   const unsigned bits = element->getScalarSizeInBits(), bytes = bits / 8;
   const unsigned perVector = (c_.target.avx512 ? 512 : 256) / bits;
-  const Places places = placesOf(a.pattern, a.groups, count, bytes, perVector);
+  const PermuteTable layout = permuteTableOf(a.pattern, a.segments, count, bytes, perVector);
   auto* type = llvm::FixedVectorType::get(element, 2 * perVector);
   LlvmValue table = llvm::PoisonValue::get(type);
-  for (const Places::Piece& piece : places.pieces) {
-    LlvmValue from = c_.pointer(a.bases[part][piece.group], piece.offset);
+  for (const PermuteTable::Piece& piece : layout.pieces) {
+    LlvmValue from = c_.pointer(a.bases[part][piece.segment], piece.offset);
     llvm::Type* loaded = piece.length == 1 ? element : llvm::FixedVectorType::get(element, piece.length);
     LlvmValue x = b_.CreateAlignedLoad(loaded, from, llvm::Align(bytes));
     table = piece.length == 1 ? b_.CreateInsertElement(table, x, uint64_t{piece.first})
@@ -188,7 +188,7 @@ std::vector<LlvmValue> LaneAccess::loadPlaces(const Address& a, unsigned part, u
   std::vector<LlvmValue> result;
   for (unsigned k = 0; k < count; ++k) {
     std::vector<int> order;
-    for (unsigned l = 0; l < kLanes; ++l) order.push_back(static_cast<int>(places.found[l * count + k]));
+    for (unsigned l = 0; l < kLanes; ++l) order.push_back(static_cast<int>(layout.found[l * count + k]));
     result.push_back(b_.CreateShuffleVector(table, order));
   }
   return result;

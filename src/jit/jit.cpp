@@ -291,7 +291,7 @@ class Jit final : public machine::Engine {
                : makeOptimised(request, *analysed, maker_->emit(request, *analysed, Effort::Optimised));
   }
 
-  /// Optimised code, or baseline code where LLVM gives up on good.
+  /// Optimised code, or baseline code where LLVM gives up on optimised code.
   Expected<Code> makeOptimised(const Request& request, const Analysed& kernel, Expected<Emission> optimised) {
     if (!optimised) return tl::unexpected(optimised.error());
     auto code = maker_->make(request, std::move(*optimised), Effort::Optimised);

@@ -16,7 +16,7 @@ struct SharedValue {
   llvm::AllocaInst* after;
 };
 
-/// Of the group of warps, or the lanes, that run a region.
+/// Of the batch of warps, or the lanes, that run a region.
 struct RegionState {
   std::vector<llvm::AllocaInst*> live;  // lanes that have not ended, per part
   llvm::AllocaInst* next = nullptr;     // the region at which the block goes on

@@ -15,13 +15,13 @@ LlvmValue LaneAccess::loadScalar(LlvmValue address, int64_t offset, llvm::Type* 
 
 LlvmValue LaneAccess::load(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask,
                            const simt::Access& access) {
-  const simt::ElementWay& w = access.elementWay(mask != nullptr);
-  if (w.way == Way::Runs) return loadRuns(a, part, offset, element, mask, w.width);
-  if (w.way == Way::Strided) return loadStrided(a, part, offset, element);
-  if (w.way == Way::Window) return loadWindow(a, part, offset, element, mask);
+  const simt::ElementTransfer& w = access.elementTransfer(mask != nullptr);
+  if (w.transfer == Transfer::Runs) return loadRuns(a, part, offset, element, mask, w.width);
+  if (w.transfer == Transfer::Strided) return loadStrided(a, part, offset, element);
+  if (w.transfer == Transfer::Window) return loadWindow(a, part, offset, element, mask);
   LlvmValue addresses = addresses_.addressVector(a, part, offset);
-  return w.way == Way::Tested && access.isTested ? general_.loadTested(addresses, element, mask)
-                                                 : general_.gather(addresses, element, mask);
+  return w.transfer == Transfer::Tested && access.isTested ? general_.loadTested(addresses, element, mask)
+                                                           : general_.gather(addresses, element, mask);
 }
 
 LlvmValue LaneAccess::loadRuns(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask,
@@ -31,7 +31,7 @@ LlvmValue LaneAccess::loadRuns(const Address& a, unsigned part, int64_t offset, 
   LlvmValue result = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes));
   std::map<std::pair<LlvmValue, int64_t>, LlvmValue> loaded;  // two halves of a warp often read the same row
   for (unsigned first = 0; first < kLanes; first += width) {
-    LlvmValue base = a.bases[part][first * a.groups / kLanes];
+    LlvmValue base = a.bases[part][first * a.segments / kLanes];
     const int64_t at = a.pattern[first] + offset;
     auto* type = llvm::FixedVectorType::get(element, width);
     LlvmValue run;
@@ -54,12 +54,12 @@ LlvmValue LaneAccess::loadRuns(const Address& a, unsigned part, int64_t offset, 
 
 void LaneAccess::store(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask,
                        const simt::Access& access) {
-  const simt::ElementWay& w = access.elementWay(mask != nullptr);
-  if (w.way == Way::Runs) return storeRuns(a, part, offset, value, mask, w.width, access.isNonTemporal);
-  if (w.way == Way::Strided) return storeStrided(a, part, offset, value);
-  if (w.way == Way::Window) return storeWindow(a, part, offset, value, mask);
+  const simt::ElementTransfer& w = access.elementTransfer(mask != nullptr);
+  if (w.transfer == Transfer::Runs) return storeRuns(a, part, offset, value, mask, w.width, access.isNonTemporal);
+  if (w.transfer == Transfer::Strided) return storeStrided(a, part, offset, value);
+  if (w.transfer == Transfer::Window) return storeWindow(a, part, offset, value, mask);
   LlvmValue addresses = addresses_.addressVector(a, part, offset);
-  if (w.way == Way::Tested && access.isTested)
+  if (w.transfer == Transfer::Tested && access.isTested)
     general_.storeTested(addresses, value, mask);
   else
     general_.scatter(addresses, value, mask);
@@ -71,7 +71,7 @@ void LaneAccess::storeRuns(const Address& a, unsigned part, int64_t offset, Llvm
   const unsigned bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   const llvm::Align align(bytes);
   for (unsigned first = 0; first < kLanes; first += width) {
-    LlvmValue base = a.bases[part][first * a.groups / kLanes];
+    LlvmValue base = a.bases[part][first * a.segments / kLanes];
     const int64_t at = a.pattern[first] + offset;
     LlvmValue run = values_.lanesOf(value, first, width);
     if (classify(a.pattern, first, width, bytes) == Run::Kind::Same) {

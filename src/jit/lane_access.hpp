@@ -9,10 +9,10 @@
 namespace ordito::jit {
 
 using simt::classify;
-using simt::Places;
-using simt::placesOf;
+using simt::PermuteTable;
+using simt::permuteTableOf;
 using simt::Run;
-using simt::Way;
+using simt::Transfer;
 
 class LaneAccess : private Emitting {
  public:
@@ -28,7 +28,7 @@ class LaneAccess : private Emitting {
   std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                          LlvmValue mask);
   void storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values);
-  std::vector<LlvmValue> loadPlaces(const Address& a, unsigned part, unsigned count, llvm::Type* element);
+  std::vector<LlvmValue> loadPermuted(const Address& a, unsigned part, unsigned count, llvm::Type* element);
 
  private:
   LlvmValue loadRuns(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask,

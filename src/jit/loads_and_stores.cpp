@@ -1,7 +1,7 @@
-// Loads and stores. A grouped address becomes scalar loads, broadcasts and vector accesses at addresses known relative
-// to a scalar base; only a general one becomes a gather or a scatter. Lanes that are masked off must not touch memory:
-// contiguous accesses use the host's masked instructions, everything else sends those lanes to a dummy word of the
-// block's scratch memory, which needs no branches.
+// Loads and stores. A segmented address becomes scalar loads, broadcasts and vector accesses at addresses known
+// relative to a scalar base; only a general one becomes a gather or a scatter. Lanes that are masked off must not touch
+// memory: contiguous accesses use the host's masked instructions, everything else sends those lanes to a dummy word of
+// the block's scratch memory, which needs no branches.
 #include "jit/loads_and_stores.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsign
     ahead = b_.CreateMul(step, b_.CreateMul(ahead, b_.getInt64(simt::cost::kPrefetchedIterations)));
   }
   for (unsigned p = 0; p < (a.warpVarying ? warps() : 1); ++p)
-    for (unsigned g = 0; g < a.groups; ++g) {
-      const unsigned width = kLanes / a.groups;
+    for (unsigned g = 0; g < a.segments; ++g) {
+      const unsigned width = kLanes / a.segments;
       const auto [low, high] = std::minmax_element(a.pattern.begin() + g * width, a.pattern.begin() + (g + 1) * width);
       const int64_t last = std::min<int64_t>(*high + bytes - 1, *low + simt::cost::kPrefetchedBytes - 1);
       for (int64_t at = *low; at <= last; at += simt::cost::kCacheLine)
@@ -42,8 +42,8 @@ void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsign
 
 void LoadsAndStores::load(const Instruction& i) {
   const simt::Access& access = plan_.memory.accesses.at(i, 1);
-  if (access.whole.way == Way::Slot) return privates_.load(i);
-  if (access.whole.way == Way::Merged) return loadNeighbours(i);
+  if (access.whole.transfer == Transfer::Slot) return privates_.load(i);
+  if (access.whole.transfer == Transfer::Merged) return loadNeighbours(i);
   const Address a = addresses_.addressOf(i, 1);
   const Operand& to = i.operands[0];
   const bool isVector = to.kind == Operand::Kind::Vector;
@@ -59,21 +59,22 @@ void LoadsAndStores::load(const Instruction& i) {
   if (isOrdered(i)) c_.compilerFence();
   prefetchNext(i, a, bytes);
   for (unsigned k = 0; k < l.targets.size(); ++k)
-    if (l.targets[k].kind == Operand::Kind::Register && shapes_[l.targets[k].reg].isGrouped()) loadBases(l, k);
-  if (access.whole.way == Way::None || access.whole.way == Way::Scalars) return;
+    if (l.targets[k].kind == Operand::Kind::Register && shapes_[l.targets[k].reg].isSegmented()) loadBases(l, k);
+  if (access.whole.transfer == Transfer::None || access.whole.transfer == Transfer::Scalars) return;
   if (isa::bits(i.type[0]) > 64) return wide_.load(i, a, allowance);
   loadVectors(l);
 }
 
-/// Element `k`, of which the lanes of each group read the same: a scalar load for each group.
+/// Element `k`, of which the lanes of each segment read the same: a scalar load for each segment.
 void LoadsAndStores::loadBases(const Load& l, unsigned k) {
   const ValueId v = l.targets[k].reg;
-  const unsigned groups = shapes_[v].groups, width = kLanes / groups;
+  const unsigned segments = shapes_[v].segments, width = kLanes / segments;
   const bool invariant = l.address.space == Space::Param;
   const bool isOfAllWarps = values_.partsOf(v) == 1 && warps() > 1;
-  // A group whose lanes are all off may hold a wild address.
+  // A segment whose lanes are all off may hold a wild address.
   const bool mayBeRefused = !l.allowance.refused.empty();
-  const bool mayBeOff = mayBeRefused || (!l.mask.empty() && !invariant && (warps() > 1 || groups > 1) && !isOfAllWarps);
+  const bool mayBeOff =
+      mayBeRefused || (!l.mask.empty() && !invariant && (warps() > 1 || segments > 1) && !isOfAllWarps);
   CachedValue h;
   for (unsigned p = 0; p < warps(); ++p) {
     if (p >= values_.partsOf(v)) {
@@ -81,9 +82,9 @@ void LoadsAndStores::loadBases(const Load& l, unsigned k) {
       continue;
     }
     Parts bases;
-    for (unsigned g = 0; g < groups; ++g) {
+    for (unsigned g = 0; g < segments; ++g) {
       LlvmValue any = mayBeOff ? b_.CreateOrReduce(values_.lanesOf(l.mask[p], g * width, width)) : nullptr;
-      LlvmValue address = l.address.bases[p][g * l.address.groups / groups];
+      LlvmValue address = l.address.bases[p][g * l.address.segments / segments];
       LlvmValue x = access_.loadScalar(address, l.offset(k), l.element, any);
       if (invariant)
         llvm::cast<llvm::LoadInst>(x)->setMetadata(llvm::LLVMContext::MD_invariant_load,
@@ -99,10 +100,10 @@ void LoadsAndStores::loadBases(const Load& l, unsigned k) {
 
 void LoadsAndStores::loadVectors(const Load& l) {
   const Instruction& i = l.i;
-  auto isGeneral = [&](const Operand& o) { return o.kind == Operand::Kind::Register && !shapes_[o.reg].isGrouped(); };
+  auto isGeneral = [&](const Operand& o) { return o.kind == Operand::Kind::Register && !shapes_[o.reg].isSegmented(); };
   std::vector<Parts> vectors(l.targets.size());
   const bool isInRows =
-      l.access.way(!l.mask.empty()).way == Way::Columns && warps() % (simt::kColumnBytes / l.bytes) == 0;
+      l.access.transfer(!l.mask.empty()).transfer == Transfer::Columns && warps() % (simt::kColumnBytes / l.bytes) == 0;
   const Parts columns = isInRows ? loadColumns(l) : Parts();
   for (unsigned p = 0; p < warps(); ++p) {
     const std::vector<LlvmValue> together = loadTogether(l, p);
@@ -124,7 +125,7 @@ void LoadsAndStores::loadVectors(const Load& l) {
     if (!vectors[k].empty()) values_.defineVector(l.targets[k].reg, vectors[k]);
 }
 
-/// The columns of all warps of the group.
+/// The columns of all warps of the batch.
 Parts LoadsAndStores::loadColumns(const Load& l) {
   const unsigned together = simt::kColumnBytes / l.bytes;
   Parts columns;
@@ -141,20 +142,20 @@ Parts LoadsAndStores::loadColumns(const Load& l) {
 /// All elements of a vector, or the places that lanes share, at once; none where words go one by one.
 std::vector<LlvmValue> LoadsAndStores::loadTogether(const Load& l, unsigned part) {
   const unsigned count = static_cast<unsigned>(l.targets.size());
-  const Way way = l.access.way(!l.mask.empty()).way;
+  const Transfer transfer = l.access.transfer(!l.mask.empty()).transfer;
   LlvmValue mask = masks_.maskOf(l.mask, part);
-  if (way == Way::Words)
+  if (transfer == Transfer::Words)
     return general_.loadVectors(addresses_.addressVector(l.address, part, l.offset(0)), count, l.element, mask);
-  if (way != Way::Interleaved && way != Way::Places) return {};
+  if (transfer != Transfer::Interleaved && transfer != Transfer::Permuted) return {};
   Address shifted = l.address;
   for (auto& lane : shifted.pattern) lane += l.offset(0);
-  return way == Way::Places ? access_.loadPlaces(shifted, part, count, l.element)
-                            : access_.loadInterleaved(shifted, part, count, l.element, mask);
+  return transfer == Transfer::Permuted ? access_.loadPermuted(shifted, part, count, l.element)
+                                        : access_.loadInterleaved(shifted, part, count, l.element, mask);
 }
 
 void LoadsAndStores::store(const Instruction& i) {
   const simt::Access& access = plan_.memory.accesses.at(i, 0);
-  if (access.whole.way == Way::Slot) return privates_.store(i);
+  if (access.whole.transfer == Transfer::Slot) return privates_.store(i);
   if (isa::bits(i.type[0]) > 64) return wide_.store(i);
   const Address a = addresses_.addressOf(i, 0);
   const Operand& from = i.operands[1];
@@ -182,13 +183,13 @@ void LoadsAndStores::storeElements(const Instruction& i, const Address& a, const
                                    const std::vector<LlvmValue>& elements, const Parts& masks) {
   const int64_t offset = i.operands[0].offset;
   LlvmValue mask = masks_.maskOf(masks, part);
-  switch (access.way(!masks.empty()).way) {
-    case Way::Interleaved: {
+  switch (access.transfer(!masks.empty()).transfer) {
+    case Transfer::Interleaved: {
       Address shifted = a;
       for (auto& lane : shifted.pattern) lane += offset;
       return access_.storeInterleaved(shifted, part, elements);
     }
-    case Way::Vectors: return general_.storeVectors(addresses_.addressVector(a, part, offset), elements, mask);
+    case Transfer::Vectors: return general_.storeVectors(addresses_.addressVector(a, part, offset), elements, mask);
     default: break;
   }
   for (unsigned k = 0; k < elements.size(); ++k)
@@ -200,23 +201,23 @@ void LoadsAndStores::loadNeighbours(const Instruction& i) {
   if (events_.listens())
     events_.raise(i, {machine::AccessKind::Load, addresses_.addressOf(i, 1), i.operands[1].offset,
                       values_.guardedMask(i), isa::bytes(i.type[0])});
-  const auto leads = plan_.memory.mergedLoads.groups.find(&i);
-  if (leads == plan_.memory.mergedLoads.groups.end()) return;
-  const auto& group = leads->second;
+  const auto leads = plan_.memory.mergedLoads.runs.find(&i);
+  if (leads == plan_.memory.mergedLoads.runs.end()) return;
+  const auto& run = leads->second;
   const Address a = addresses_.addressOf(i, 1);
   const Parts mask = values_.guardedMask(i);
   alignment_.check(i, 1, isa::bytes(i.type[0]), mask);
-  std::vector<Parts> loaded(group.size());
+  std::vector<Parts> loaded(run.size());
   for (unsigned p = 0; p < warps(); ++p) {
-    const auto words = general_.loadWords(addresses_.addressVector(a, p, group[0]->operands[1].offset),
-                                          static_cast<unsigned>(group.size()), masks_.maskOf(mask, p));
-    for (size_t k = 0; k < group.size(); ++k) {
+    const auto words = general_.loadWords(addresses_.addressVector(a, p, run[0]->operands[1].offset),
+                                          static_cast<unsigned>(run.size()), masks_.maskOf(mask, p));
+    for (size_t k = 0; k < run.size(); ++k) {
       LlvmValue element =
-          b_.CreateBitCast(words[k], llvm::FixedVectorType::get(values_.memoryType(group[k]->type[0]), kLanes));
-      loaded[k].push_back(values_.extendLoaded(element, *group[k], group[k]->operands[0].reg, true));
+          b_.CreateBitCast(words[k], llvm::FixedVectorType::get(values_.memoryType(run[k]->type[0]), kLanes));
+      loaded[k].push_back(values_.extendLoaded(element, *run[k], run[k]->operands[0].reg, true));
     }
   }
-  for (size_t k = 0; k < group.size(); ++k) values_.defineVector(group[k]->operands[0].reg, loaded[k]);
+  for (size_t k = 0; k < run.size(); ++k) values_.defineVector(run[k]->operands[0].reg, loaded[k]);
 }
 
 }  // namespace ordito::jit

@@ -1,6 +1,6 @@
-// Non-temporal stores (simt/non_temporal.hpp), if the launch is that large (BlockFrame::streams). They are in no order
-// with others; locked instructions, which PTX's fences and
-// atomics become, and the scheduler, after its last block, put them in order again.
+// Non-temporal stores (simt/non_temporal.hpp), if the launch is that large (BlockFrame::nonTemporal). They are in no
+// order with others; locked instructions, which PTX's fences and atomics become, and the scheduler, after its last
+// block, put them in order again.
 #include <cstddef>
 
 #include "jit/lane_access.hpp"
@@ -12,8 +12,8 @@ void LaneAccess::storeWhole(LlvmValue address, LlvmValue value) {
   constexpr uint64_t kLine = 64;
   const llvm::Align align(std::max(1u, value->getType()->getScalarSizeInBits() / 8));
   auto *streaming = c_.newBlock("streaming"), *cached = c_.newBlock("cached"), *stored = c_.newBlock("stored");
-  LlvmValue large = b_.CreateICmpNE(c_.frameField(offsetof(machine::BlockFrame, streams), b_.getInt32Ty(), "streams"),
-                                    b_.getInt32(0));
+  LlvmValue large = b_.CreateICmpNE(
+      c_.frameField(offsetof(machine::BlockFrame, nonTemporal), b_.getInt32Ty(), "nonTemporal"), b_.getInt32(0));
   LlvmValue within = b_.CreateAnd(b_.CreatePtrToInt(address, b_.getInt64Ty()), b_.getInt64(kLine - 1));
   b_.CreateCondBr(b_.CreateAnd(large, b_.CreateICmpEQ(within, b_.getInt64(0))), streaming, cached);
   b_.SetInsertPoint(streaming);

@@ -21,8 +21,8 @@ LlvmValue Operands::operand(const Operand& o, Type t, const Source& s) {
   switch (o.kind) {
     case Operand::Kind::Register: {
       LlvmValue v = s.vector() ? values_.vectorOf(o.reg, s.part)
-                               : values_.regroup(shapes_[o.reg], values_.cached(o.reg).bases[s.part], s.groups,
-                                                 static_cast<unsigned>(s.group), s.addPattern);
+                               : values_.resegment(shapes_[o.reg], values_.cached(o.reg).bases[s.part], s.segments,
+                                                   static_cast<unsigned>(s.segment), s.addPattern);
       v = values_.convertBits(t == Type::f32 ? v : mended(o.reg, v), to);
       return o.negated ? b_.CreateNot(v) : v;
     }
@@ -31,8 +31,8 @@ LlvmValue Operands::operand(const Operand& o, Type t, const Source& s) {
     case Operand::Kind::Special: {
       if (s.vector()) return values_.convertBits(specialVector(o.special, s.part), to);
       const ir::Shape shape = shapes_.shapeOf(o.special);
-      return values_.convertBits(values_.regroup(shape, {specialBase(o.special, s.part)}, s.groups,
-                                                 static_cast<unsigned>(s.group), s.addPattern),
+      return values_.convertBits(values_.resegment(shape, {specialBase(o.special, s.part)}, s.segments,
+                                                   static_cast<unsigned>(s.segment), s.addPattern),
                                  to);
     }
     case Operand::Kind::Symbol: {

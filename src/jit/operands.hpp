@@ -5,13 +5,13 @@
 
 namespace ordito::jit {
 
-/// Where a body's operands come from: lane vectors of one part, or the scalars of one group.
+/// Where a body's operands come from: lane vectors of one part, or the scalars of one segment.
 struct Source {
   unsigned part = 0;
-  int group = -1;       // -1: vectors
-  unsigned groups = 1;  // of the result, when scalar
+  int segment = -1;       // -1: vectors
+  unsigned segments = 1;  // of the result, when scalar
   bool addPattern = false;
-  bool vector() const { return group < 0; }
+  bool vector() const { return segment < 0; }
 };
 
 class Operands : private Emitting {

@@ -11,7 +11,7 @@
 
 #include "ir/passes.hpp"
 #include "ir/print.hpp"
-#include "ir/single_group.hpp"
+#include "ir/single_batch.hpp"
 #include "jit/emitter.hpp"
 #include "rt/event_calls.hpp"
 #include "rt/lane_scheduler.hpp"

@@ -22,7 +22,7 @@ void PrivatisedCopies::clear() {
     b_.CreateMemSet(c_.pointer(address(copy)), b_.getInt8(0), plan_.kept.counters.bytes, llvm::Align(4));
 }
 
-/// Behind the loop over the groups: what was counted in copies goes where it belongs, and the copies are zero again.
+/// Behind the loop over the batches: what was counted in copies goes where it belongs, and the copies are zero again.
 void PrivatisedCopies::addUp() {
   auto *before = b_.GetInsertBlock(), *loop = c_.newBlock("copies"), *after = c_.newBlock("copiesadded");
   const unsigned rowBytes = plan_.kept.counters.bytes % 64 == 0 ? 64 : 16;

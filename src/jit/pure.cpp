@@ -71,10 +71,10 @@ void PureInstructions::emit(const Instruction& i) {
   const Definitions d = definitionsOf(i);
   if (d.values.empty()) return;
   const ir::Shape shape = shapes_[d.values[0]];
-  if (shape.isGrouped() && shape.inexact && ir::isWidening(i)) return emitWidening(i);
+  if (shape.isSegmented() && shape.inexact && ir::isWidening(i)) return emitWidening(i);
   // Of two results, only one may be kept lane by lane across a stop.
-  const bool isGrouped = std::ranges::all_of(d.values, [&](ValueId v) { return shapes_[v].isGrouped(); });
-  isGrouped ? emitBases(i, d) : emitVectors(i, d);
+  const bool isSegmented = std::ranges::all_of(d.values, [&](ValueId v) { return shapes_[v].isSegmented(); });
+  isSegmented ? emitBases(i, d) : emitVectors(i, d);
 }
 
 /// Carries come last, and absent destinations are skipped.
@@ -107,8 +107,8 @@ LlvmValue PureInstructions::result(const Instruction& i, const Definitions& d, s
   if (!i.guard || k >= i.prior.size() || i.prior[k] == ir::kNoValue) return v;
   auto valueOf = [&](ValueId x) {
     return s.vector() ? values_.vectorOf(x, s.part)
-                      : values_.regroup(shapes_[x], values_.cached(x).bases[s.part], s.groups,
-                                        static_cast<unsigned>(s.group), true);
+                      : values_.resegment(shapes_[x], values_.cached(x).bases[s.part], s.segments,
+                                          static_cast<unsigned>(s.segment), true);
   };
   LlvmValue guard = valueOf(i.guard.reg), prior = valueOf(i.prior[k]);
   if (mixed) prior = operands_.mended(i.prior[k], prior);
@@ -136,9 +136,9 @@ void PureInstructions::emitBases(const Instruction& i, const Definitions& d) {
       continue;
     }
     for (CachedValue& h : cached) h.bases.emplace_back();
-    for (unsigned g = 0; g < shape.groups; ++g) {
+    for (unsigned g = 0; g < shape.segments; ++g) {
       Source s;
-      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups, s.addPattern = elementwise;
+      s.part = p, s.segment = static_cast<int>(g), s.segments = shape.segments, s.addPattern = elementwise;
       const PureResults r = body(i, s);
       for (size_t k = 0; k < cached.size(); ++k) cached[k].bases[p].push_back(result(i, d, k, r[d.source[k]], s));
     }
@@ -153,13 +153,13 @@ bool PureInstructions::isElementwise(const Instruction& i, const ir::Shape& shap
   bool elementwise = shape.pattern == 0;
   for (size_t k = 0; k < i.operands.size(); ++k) {
     if (k < forms.size() && forms[k].kind == isa::OperandForm::Kind::Destination) continue;
-    const unsigned g = shapes_.groupsWithoutPattern(shapes_.shapeOf(i.operands[k]));
-    elementwise &= g != 0 && g <= shape.groups;
+    const unsigned g = shapes_.segmentsWithoutPattern(shapes_.shapeOf(i.operands[k]));
+    elementwise &= g != 0 && g <= shape.segments;
   }
   return elementwise;
 }
 
-/// One branch and one cold call for all groups of all warps: the call spills what is live, which is much code.
+/// One branch and one cold call for all segments of all warps: the call spills what is live, which is much code.
 void PureInstructions::checkWidening(const std::vector<Parts>& bases, LlvmValue wraps, const ir::Pattern& pattern,
                                      bool isSigned) {
   auto* cold = c_.newBlock("wraps");
@@ -220,13 +220,13 @@ void PureInstructions::emitWidening(const Instruction& i) {
   const ir::Shape narrowShape = shapes_.shapeOf(i.operands[a]);
   const ir::Pattern pattern = shapes_.pattern(narrowShape.pattern);
   const ir::Shape& shape = shapes_[result];
-  const unsigned width = kLanes / shape.groups;
+  const unsigned width = kLanes / shape.segments;
   std::vector<Parts> wideBases(values_.partsOf(result));
   LlvmValue anyWraps = nullptr;
   for (unsigned p = 0; p < values_.partsOf(result); ++p)
-    for (unsigned g = 0; g < shape.groups; ++g) {
+    for (unsigned g = 0; g < shape.segments; ++g) {
       Source s;
-      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups;
+      s.part = p, s.segment = static_cast<int>(g), s.segments = shape.segments;
       LlvmValue base = operands_.operand(i, a, narrow, s);
       const auto [low, high] = std::minmax_element(pattern.begin() + g * width, pattern.begin() + (g + 1) * width);
       LlvmValue sext = b_.CreateSExt(base, b_.getInt64Ty()), zext = b_.CreateZExt(base, b_.getInt64Ty());
@@ -242,9 +242,9 @@ void PureInstructions::emitWidening(const Instruction& i) {
       continue;
     }
     h.bases.emplace_back();
-    for (unsigned g = 0; g < shape.groups; ++g) {
+    for (unsigned g = 0; g < shape.segments; ++g) {
       Source s;
-      s.part = p, s.group = static_cast<int>(g), s.groups = shape.groups;
+      s.part = p, s.segment = static_cast<int>(g), s.segments = shape.segments;
       LlvmValue wideBase = wideBases[p][g];
       if (isMul)
         wideBase =

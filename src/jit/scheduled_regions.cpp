@@ -161,7 +161,7 @@ void ScheduledRegions::checkBarrierNumber(const Instruction& i, uint32_t line) {
   const ptx::Operand* number = operandNamed(i, "a");
   if (!number || number->kind != ptx::Operand::Kind::Register || !shapes_.shapeOf(*number).isUniform()) return;
   Source s;
-  s.group = 0;
+  s.segment = 0;
   LlvmValue n = operands_.operand(*number, Type::u32, s);
   auto *fault = c_.newBlock("nobarrier"), *on = c_.newBlock("barrier");
   b_.CreateCondBr(b_.CreateICmpULT(n, b_.getInt32(rt::LaneScheduler::kBarriers)), on, fault);
@@ -192,7 +192,7 @@ void ScheduledRegions::stopAtBarrier(BlockId b, const Parts& mask, LlvmValue lan
   const ir::Terminator& end = f_.blocks[b].end;
   const Instruction& i = end.barrier;
   Source vector, scalar;
-  scalar.group = 0;
+  scalar.segment = 0;
   const ptx::Operand *number = operandNamed(i, "a"), *count = operandNamed(i, "b"), *predicate = operandNamed(i, "c");
   LlvmValue isTrue = predicate ? masks_.laneBits(operands_.operand(*predicate, Type::pred, vector)) : b_.getInt32(0);
   auto park = [&](LlvmValue which, LlvmValue barrier, LlvmValue threads) {

@@ -34,7 +34,7 @@ LlvmValue SingleAtomics::sumOnce(LlvmValue old, LlvmValue x, LlvmValue flushes) 
 LlvmValue SingleAtomics::flushes(LlvmValue address, ptx::Space space) {
   if (space != ptx::Space::Generic) return b_.getInt1(space != ptx::Space::Shared);
   Source s;
-  s.group = 0;
+  s.segment = 0;
   return b_.CreateNot(addresses_.isSharedAddress(address, s));
 }
 

@@ -89,7 +89,7 @@ LlvmValue Operands::ofLane(isa::Special s, LlvmValue lane) {
 LlvmValue Operands::specialVector(isa::Special s, unsigned part) {
   using isa::Special;
   const ir::Shape shape = shapes_.shapeOf(s);
-  if (shape.isGrouped()) {
+  if (shape.isSegmented()) {
     LlvmValue base = specialBase(s, part);
     return values_.fromBases(shape, {base}, base->getType());
   }

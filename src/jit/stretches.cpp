@@ -25,7 +25,7 @@ LlvmValue loadFrom(llvm::IRBuilder<>& b, llvm::Type* type, LlvmValue place) {
 
 }  // namespace
 
-/// The warps of a group take turns.
+/// The warps of a batch take turns.
 void CodeLowering::runThreads(const Operation& o) {
   const simt::Stretch& stretch = *plan_.stretches.from(o.block);
   const Parts& mask = maskFor(o.a);

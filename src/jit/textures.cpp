@@ -119,11 +119,11 @@ void Textures::query(const Instruction& i) {
 }
 
 /// Host addresses of the lanes' accesses; 0 for lanes that are off or whose access is dropped.
-LlvmValue Textures::surfacePlaces(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part) {
+LlvmValue Textures::surfaceAddresses(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part) {
   const machine::SurfaceOperation operation(i, bytes);
   const Operand& image = i.operands[k];
   auto* places = c_.laneArrays(b_.getInt64Ty(), 1);
-  c_.helper("ordito_surface_places", b_.getVoidTy(),
+  c_.helper("ordito_surface_addresses", b_.getVoidTy(),
             {c_.frame, b_.getInt32(c_.at.line), b_.getInt32(operation.code()), masks_.lanesOrAll(mask, part),
              imageHandles(image.elements[0], part), imageNumbers(&image.elements.back(), Type::u32, part), places});
   return b_.CreateLoad(values_.typeOf(Type::u64, true), places);
@@ -137,7 +137,7 @@ void Textures::loadSurface(const Instruction& i) {
   events_.raiseImage(i, machine::Counter::SurfaceLoadRequests);
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < warps(); ++p) {
-    LlvmValue places = surfacePlaces(i, 1, each * count, mask, p);
+    LlvmValue places = surfaceAddresses(i, 1, each * count, mask, p);
     LlvmValue there = b_.CreateICmpNE(places, values_.constant(Type::u64, 0, true));
     for (unsigned k = 0; k < count; ++k) {
       LlvmValue v = general_.gather(b_.CreateAdd(places, values_.constant(Type::u64, uint64_t{k} * each, true)),
@@ -155,7 +155,7 @@ void Textures::storeSurface(const Instruction& i) {
   const Parts mask = values_.guardedMask(i);
   events_.raiseImage(i, machine::Counter::SurfaceStoreRequests);
   for (unsigned p = 0; p < warps(); ++p) {
-    LlvmValue places = surfacePlaces(i, 0, each * count, mask, p);
+    LlvmValue places = surfaceAddresses(i, 0, each * count, mask, p);
     if (i.op == Op::SustFormatted) {
       auto* array = c_.laneArrays(b_.getInt64Ty(), 1);
       b_.CreateStore(places, array);
@@ -186,7 +186,7 @@ void Textures::reduceSurface(const Instruction& i) {
   for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
-    LlvmValue places = surfacePlaces(i, 0, isa::bytes(i.type[0]), mask, p);
+    LlvmValue places = surfaceAddresses(i, 0, isa::bytes(i.type[0]), mask, p);
     auto* addresses = c_.laneArrays(b_.getInt64Ty(), 1);
     auto* values = c_.laneArrays(element, 1);
     b_.CreateStore(places, addresses);

@@ -18,7 +18,7 @@ class Textures : private Chapter {
   void loadSurface(const Instruction& i);
   void storeSurface(const Instruction& i);
   void reduceSurface(const Instruction& i);
-  LlvmValue surfacePlaces(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part);
+  LlvmValue surfaceAddresses(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part);
   LlvmValue imageHandles(const ptx::Operand& o, unsigned part);
   LlvmValue imageNumbers(const ptx::Operand* list, isa::Type t, unsigned part);
 

@@ -1,6 +1,6 @@
-// SSA values as LLVM values: scalars for grouped shapes, vectors of 32 lanes for general ones, and the stack slots that
-// carry them between blocks. Slots are plain allocas; LLVM's SROA turns them into SSA form again, so code for one PTX
-// block may be emitted several times.
+// SSA values as LLVM values: scalars for segmented shapes, vectors of 32 lanes for general ones, and the stack slots
+// that carry them between blocks. Slots are plain allocas; LLVM's SROA turns them into SSA form again, so code for one
+// PTX block may be emitted several times.
 #include "jit/values.hpp"
 
 #include <algorithm>
@@ -43,19 +43,19 @@ void Values::makeSlots() {
     if (!plan_.kept.liveness.crossesBlock[v]) continue;
     const ir::Shape& s = shapes_[v];
     const bool isMask = f_.values[v].type == Type::pred;
-    if (s.isGrouped()) {
+    if (s.isSegmented()) {
       for (unsigned p = 0; p < most; ++p) {
         if (p > 0 && simt::isShared(s)) {
           slots_[v].bases.push_back(slots_[v].bases[0]);
           continue;
         }
         std::vector<llvm::AllocaInst*> bases;
-        for (unsigned g = 0; g < s.groups; ++g)
+        for (unsigned g = 0; g < s.segments; ++g)
           bases.push_back(at.CreateAlloca(valueType(v, false), nullptr, f_.values[v].name));
         slots_[v].bases.push_back(bases);
       }
     }
-    if (!s.isGrouped() || plan_.kept.spills.isDual(v))
+    if (!s.isSegmented() || plan_.kept.spills.isDual(v))
       for (unsigned p = 0; p < most; ++p)
         slots_[v].vectors.push_back(
             at.CreateAlloca(isMask ? masks_.storageType() : valueType(v, true), nullptr, f_.values[v].name));
@@ -73,26 +73,26 @@ LlvmValue Values::patternVector(const ir::Pattern& p, llvm::Type* scalarType) {
 /// The vector that bases and pattern stand for.
 LlvmValue Values::fromBases(const ir::Shape& shape, const Parts& bases, llvm::Type* scalarType) {
   LlvmValue v;
-  if (shape.groups == 1) {
+  if (shape.segments == 1) {
     v = splat(bases[0]);
   } else {
     v = llvm::PoisonValue::get(llvm::FixedVectorType::get(scalarType, kLanes));
-    for (unsigned g = 0; g < shape.groups; ++g) v = b_.CreateInsertElement(v, bases[g], b_.getInt32(g));
+    for (unsigned g = 0; g < shape.segments; ++g) v = b_.CreateInsertElement(v, bases[g], b_.getInt32(g));
     std::vector<int> lanes;
-    for (unsigned l = 0; l < kLanes; ++l) lanes.push_back(static_cast<int>(l * shape.groups / kLanes));
+    for (unsigned l = 0; l < kLanes; ++l) lanes.push_back(static_cast<int>(l * shape.segments / kLanes));
     v = b_.CreateShuffleVector(v, lanes);
   }
   if (shape.pattern == 0) return v;
   return b_.CreateAdd(v, patternVector(shapes_.pattern(shape.pattern), scalarType));
 }
 
-/// The base of group `group` when the value is split into `groups` groups; with the pattern added where that is
-/// constant in each group.
-LlvmValue Values::regroup(const ir::Shape& shape, const Parts& bases, unsigned groups, unsigned group,
-                          bool addPattern) {
-  LlvmValue base = bases[group * shape.groups / groups];
+/// The base of segment `segment` when the value is split into `segments` segments; with the pattern added where that is
+/// constant in each segment.
+LlvmValue Values::resegment(const ir::Shape& shape, const Parts& bases, unsigned segments, unsigned segment,
+                            bool addPattern) {
+  LlvmValue base = bases[segment * shape.segments / segments];
   if (!addPattern || shape.pattern == 0) return base;
-  const int64_t extra = shapes_.pattern(shape.pattern)[group * kLanes / groups];
+  const int64_t extra = shapes_.pattern(shape.pattern)[segment * kLanes / segments];
   return extra ? b_.CreateAdd(base, llvm::ConstantInt::get(base->getType(), static_cast<uint64_t>(extra), true)) : base;
 }
 
@@ -103,10 +103,10 @@ CachedValue& Values::cached(ValueId v) {
   h.vectors.assign(warps(), nullptr);
   const Slots& s = slots_[v];
   const bool defined = !s.bases.empty() || !s.vectors.empty();
-  if (shapes_[v].isGrouped()) {
+  if (shapes_[v].isSegmented()) {
     for (unsigned p = 0; p < warps(); ++p) {
       Parts bases;
-      for (unsigned g = 0; g < shapes_[v].groups; ++g) {
+      for (unsigned g = 0; g < shapes_[v].segments; ++g) {
         if (!defined)
           bases.push_back(llvm::Constant::getNullValue(valueType(v, false)));  // read before written: any value will do
         else if (p >= partsOf(v))
@@ -117,7 +117,7 @@ CachedValue& Values::cached(ValueId v) {
       h.bases.push_back(bases);
     }
   }
-  if (!shapes_[v].isGrouped() || !s.vectors.empty())
+  if (!shapes_[v].isSegmented() || !s.vectors.empty())
     for (unsigned p = 0; p < warps(); ++p) {
       if (s.vectors.empty())
         h.vectors[p] = llvm::Constant::getNullValue(valueType(v, true));
@@ -129,7 +129,7 @@ CachedValue& Values::cached(ValueId v) {
   return h;
 }
 
-LlvmValue Values::baseOf(ValueId v, unsigned part, unsigned group) { return cached(v).bases[part][group]; }
+LlvmValue Values::baseOf(ValueId v, unsigned part, unsigned segment) { return cached(v).bases[part][segment]; }
 
 LlvmValue Values::vectorOf(ValueId v, unsigned part) {
   CachedValue& h = cached(v);
@@ -148,13 +148,13 @@ void Values::define(ValueId v, CachedValue value) {
 
 void Values::defineVector(ValueId v, Parts vectors) {
   CachedValue h;
-  if (shapes_[v].isGrouped()) {
-    // A chapter made a vector where the analysis knows that all lanes of a group agree: keep the bases.
+  if (shapes_[v].isSegmented()) {
+    // A chapter made a vector where the analysis knows that all lanes of a segment agree: keep the bases.
     const ir::Shape& s = shapes_[v];
     for (unsigned p = 0; p < warps(); ++p) {
       Parts bases;
-      for (unsigned g = 0; g < s.groups; ++g)
-        bases.push_back(b_.CreateExtractElement(vectors[p], uint64_t{g} * kLanes / s.groups));
+      for (unsigned g = 0; g < s.segments; ++g)
+        bases.push_back(b_.CreateExtractElement(vectors[p], uint64_t{g} * kLanes / s.segments));
       h.bases.push_back(bases);
     }
   } else {

@@ -1,6 +1,6 @@
-// SSA values as LLVM values: scalars for grouped shapes, vectors of 32 lanes for general ones, and the stack slots that
-// carry them between blocks. Slots are plain allocas; LLVM's SROA turns them into SSA form again, so code for one PTX
-// block may be emitted several times.
+// SSA values as LLVM values: scalars for segmented shapes, vectors of 32 lanes for general ones, and the stack slots
+// that carry them between blocks. Slots are plain allocas; LLVM's SROA turns them into SSA form again, so code for one
+// PTX block may be emitted several times.
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@ namespace ordito::jit {
 
 /// The value of an SSA name while its block is emitted.
 struct CachedValue {
-  std::vector<Parts> bases;  // grouped: [part][group]
+  std::vector<Parts> bases;  // segmented: [part][segment]
   Parts vectors;             // general, or made from the bases on demand; null where not made yet
 };
 
 /// Where an SSA value lives between blocks.
 struct Slots {
-  /// [part][group]; parts share one slot when the value is the same for all warps.
+  /// [part][segment]; parts share one slot when the value is the same for all warps.
   std::vector<std::vector<llvm::AllocaInst*>> bases;
   std::vector<llvm::AllocaInst*> vectors;  // [part]
 };
@@ -40,7 +40,7 @@ class Values : private Emitting {
 
   // ---- what a name stands for
   CachedValue& cached(ValueId v);
-  LlvmValue baseOf(ValueId v, unsigned part, unsigned group);
+  LlvmValue baseOf(ValueId v, unsigned part, unsigned segment);
   LlvmValue vectorOf(ValueId v, unsigned part);
   /// How many of the warps that advance together have a value of their own.
   unsigned partsOf(ValueId v) const { return simt::isShared(shapes_[v]) ? 1 : warps(); }
@@ -57,7 +57,7 @@ class Values : private Emitting {
   // ---- from one form to another
   LlvmValue splat(LlvmValue scalar);
   LlvmValue fromBases(const ir::Shape& shape, const Parts& bases, llvm::Type* scalarType);
-  LlvmValue regroup(const ir::Shape& shape, const Parts& bases, unsigned groups, unsigned group, bool addPattern);
+  LlvmValue resegment(const ir::Shape& shape, const Parts& bases, unsigned segments, unsigned segment, bool addPattern);
   LlvmValue lanesOf(LlvmValue vector, unsigned first, unsigned count);
   LlvmValue convertBits(LlvmValue v, llvm::Type* to);
   LlvmValue extendLoaded(LlvmValue v, const Instruction& i, ValueId to, bool vector);

@@ -106,7 +106,7 @@ void WarpInstructions::defineResult(const Instruction& i, ValueId result, const 
   Parts vectors;
   for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue v = answers[p];
-    if (shapes_[result].isGrouped()) {
+    if (shapes_[result].isSegmented()) {
       h.bases.push_back({values_.convertBits(v, values_.valueType(result, false))});
       continue;
     }
@@ -115,18 +115,18 @@ void WarpInstructions::defineResult(const Instruction& i, ValueId result, const 
       v = b_.CreateSelect(values_.conditionMask(i.guard.reg, i.guard.negated)[p], v, values_.vectorOf(i.prior[0], p));
     vectors.push_back(v);
   }
-  if (shapes_[result].isGrouped())
+  if (shapes_[result].isSegmented())
     values_.define(result, std::move(h));
   else
     values_.defineVector(result, vectors);
 }
 
-/// The member mask of `i`: a scalar where all lanes name the same lanes, else (tiles of cooperative groups) a vector.
+/// The member mask of `i`: a scalar where all lanes name the same lanes, else (tiles of cooperative segments) a vector.
 LlvmValue WarpInstructions::memberMask(const Instruction& i, unsigned part) {
   Source s;
   s.part = part;
   const auto& m = i.operands[memberOperand(i.op)];
-  if (m.kind != ptx::Operand::Kind::Register || shapes_[m.reg].isUniform()) s.group = 0;
+  if (m.kind != ptx::Operand::Kind::Register || shapes_[m.reg].isUniform()) s.segment = 0;
   return operands_.operand(m, Type::u32, s);
 }
 

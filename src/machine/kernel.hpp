@@ -44,9 +44,9 @@ struct BlockFrame {
   uint32_t ntid[3];
   uint32_t dynamicSharedBytes;
   uint32_t totalSharedBytes;
-  uint32_t streams;  // the grid writes more than the caches hold: stores of whole cache lines may go round them
-  uint32_t resumes;  // how often the block has been suspended
-  uint32_t smid;     // number of the host worker
+  uint32_t nonTemporal;  // the grid writes more than the caches hold: stores of whole cache lines may go round them
+  uint32_t resumes;      // how often the block has been suspended
+  uint32_t smid;         // number of the host worker
   uint32_t nsmid;
   uint64_t gridid;
   const char* kernelName;    // for messages

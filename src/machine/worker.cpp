@@ -97,7 +97,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, 
   frame_.dynamicSharedBytes = launch.dynamicSharedBytes;
   frame_.totalSharedBytes = launch.totalSharedBytes;
   frame_.nsmid = std::max(threads, 1u);
-  streams_ = false;
+  nonTemporal_ = false;
   frame_.smid = number_ % frame_.nsmid;
   frame_.gridid = gridId;
   frame_.kernelName = launch.kernelName;
@@ -108,7 +108,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, 
   return takeContext(launch);
 }
 
-/// Prepares a seat for the next block, on the best code that there is by now. False when the host has too little
+/// Prepares a context for the next block, on the best code that there is by now. False when the host has too little
 /// memory.
 bool Worker::takeContext(const GridLaunch& launch) {
   if (free_.empty()) free_.push_back(std::make_unique<BlockContext>());
@@ -122,8 +122,8 @@ bool Worker::takeContext(const GridLaunch& launch) {
   frame.scratch = context_->scratch.get(code.scratchBytes());
   frame.local = context_->local.get(code.localBytes());
   frame.localBytes = code.localBytes();
-  frame.streams = outgrowsCaches(launch, code);
-  streams_ |= frame.streams != 0;
+  frame.nonTemporal = outgrowsCaches(launch, code);
+  nonTemporal_ |= frame.nonTemporal != 0;
   frame.device = launch.nested ? &context_->device : nullptr;
   return frame.shared && frame.scratch && frame.local;
 }
@@ -209,7 +209,7 @@ std::optional<Fault> Worker::runBlocks(const GridLaunch& launch, uint64_t first,
     while (waiting_.size() >= kMostSuspended / frame_.nsmid && !stop.load(std::memory_order_relaxed))
       if (auto fault = resume(launch, waiting_.size(), stop)) return fault;
   }
-  if (streams_) _mm_sfence();  // stores that went round the caches are in no order with the others
+  if (nonTemporal_) _mm_sfence();  // stores that went round the caches are in no order with the others
   return std::nullopt;
 }
 
@@ -217,7 +217,7 @@ std::optional<Fault> Worker::finish(const GridLaunch& launch, const std::atomic<
   auto fault = resumeAll(launch, stop);
   abandonWaiting();
   combining_.reset();
-  if (streams_) _mm_sfence();
+  if (nonTemporal_) _mm_sfence();
   return fault;
 }
 

@@ -87,8 +87,8 @@ class Worker {
   GridDeadlock* deadlock_ = nullptr;
   uint32_t batch_ = 1;  // how many blocks one call runs
   CombiningBuffer combining_;
-  uint64_t emptied_ = 0;  // when that was last emptied
-  bool streams_ = false;  // some block's stores may have gone round the caches
+  uint64_t emptied_ = 0;      // when that was last emptied
+  bool nonTemporal_ = false;  // some block's stores may have gone round the caches
   /// What blocks count, by the code that they run on: a launch may go over to better code.
   std::vector<std::pair<const Executable*, std::vector<uint64_t>>> counters_;
 };

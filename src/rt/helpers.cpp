@@ -61,14 +61,14 @@ using machine::BlockFrame;
 }
 
 /// See Emitter::emitWidening: the wide base was chosen; is it right for every active lane?
-/// `bases` has the wide base of each group of each warp, then the active lanes of each warp.
-void checkWidening(const BlockFrame* frame, uint32_t line, const int64_t* bases, uint32_t warps, uint32_t groups,
+/// `bases` has the wide base of each segment of each warp, then the active lanes of each warp.
+void checkWidening(const BlockFrame* frame, uint32_t line, const int64_t* bases, uint32_t warps, uint32_t segments,
                    const int64_t* pattern, uint32_t isSigned) {
-  const uint32_t width = kLanes / groups;
+  const uint32_t width = kLanes / segments;
   for (uint32_t warp = 0; warp < warps; ++warp)
     for (uint32_t l = 0; l < kLanes; ++l) {
-      if (!(bases[warps * groups + warp] >> l & 1)) continue;
-      const int64_t wide = bases[warp * groups + l / width] + pattern[l];
+      if (!(bases[warps * segments + warp] >> l & 1)) continue;
+      const int64_t wide = bases[warp * segments + l / width] + pattern[l];
       const auto narrow = static_cast<uint32_t>(wide);
       const int64_t exact = isSigned ? static_cast<int32_t>(narrow) : static_cast<int64_t>(narrow);
       if (exact != wide)

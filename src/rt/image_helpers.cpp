@@ -79,8 +79,8 @@ void imageQuery(const BlockFrame* frame, uint32_t line, uint32_t query, uint32_t
   forEachLane(lanes, [&](unsigned l) { answers[l] = machine::imageQuery(imageOf(l), static_cast<uint8_t>(query)); });
 }
 
-void surfacePlaces(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,
-                   const int32_t (*coordinates)[kLanes], uint64_t* places) {
+void surfaceAddresses(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,
+                      const int32_t (*coordinates)[kLanes], uint64_t* places) {
   const machine::SurfaceOperation operation(code);
   std::fill(places, places + kLanes, 0);
   forEachLane(lanes, [&](unsigned l) {
@@ -118,7 +118,7 @@ uint32_t isImage(uint64_t handle, uint32_t wantsSurface) {
 std::vector<std::pair<std::string_view, void*>> imageHelperTable() {
   return {{"ordito_texture", reinterpret_cast<void*>(texture)},
           {"ordito_image_query", reinterpret_cast<void*>(imageQuery)},
-          {"ordito_surface_places", reinterpret_cast<void*>(surfacePlaces)},
+          {"ordito_surface_addresses", reinterpret_cast<void*>(surfaceAddresses)},
           {"ordito_surface_store", reinterpret_cast<void*>(surfaceStore)},
           {"ordito_is_image", reinterpret_cast<void*>(isImage)}};
 }

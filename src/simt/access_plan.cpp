@@ -23,7 +23,7 @@ using ptx::Symbol;
 
 AddressForm uniformAddress() {
   AddressForm a;
-  a.groups = 1, a.warpVarying = false;
+  a.segments = 1, a.warpVarying = false;
   return a;
 }
 
@@ -42,14 +42,14 @@ AddressForm addressForm(const ir::Function& f, const ir::Shapes& shapes, const I
   if (ptx::spaceOf(i, k) == Space::Local && !shapes.launch().byThread) return {};
   if (o.reg == ir::kNoValue) return uniformAddress();
   const ir::Shape& shape = shapes[o.reg];
-  if (!shape.isGrouped()) return {};
-  const unsigned split = shapes.groupsWithoutPattern(shape);
+  if (!shape.isSegmented()) return {};
+  const unsigned split = shapes.segmentsWithoutPattern(shape);
   AddressForm a;
   a.warpVarying = shape.warpVarying;
   a.addsPattern = split != 0;
-  a.groups = shape.groups;
+  a.segments = shape.segments;
   a.pattern = shapes.pattern(shape.pattern);
-  if (split > a.groups) a.groups = split, a.pattern = {};
+  if (split > a.segments) a.segments = split, a.pattern = {};
   return a;
 }
 
@@ -58,7 +58,7 @@ bool readsColumns(const AddressForm& a, const Instruction& i, size_t k, const Wa
   const Operand& to = i.operands[0];
   if (i.op != Op::Ld || i.guard || isOrdered(i) || to.kind != Operand::Kind::Register || (bytes != 4 && bytes != 8))
     return false;
-  if (a.groups != 1 || runWidth(a.pattern, 1, bytes) != 0 || i.operands[k].reg == ir::kNoValue) return false;
+  if (a.segments != 1 || runWidth(a.pattern, 1, bytes) != 0 || i.operands[k].reg == ir::kNoValue) return false;
   return distances.of(i.operands[k].reg) == bytes;
 }
 
@@ -69,7 +69,7 @@ bool hasMaskedVectors(const Processor& p, unsigned bits) { return p.avx512 || (p
 
 /// Do the lanes lie so close together, each elsewhere, that a few vectors cover them?
 bool isWindow(const AddressForm& a, unsigned bits, bool isStore, bool isMasked, const Processor& p) {
-  if (a.groups != 1 || (bits != 32 && bits != 64) || !p.avx2 || ((isStore || isMasked) && !p.avx512)) return false;
+  if (a.segments != 1 || (bits != 32 && bits != 64) || !p.avx2 || ((isStore || isMasked) && !p.avx512)) return false;
   const int64_t bytes = bits / 8, vector = p.avx512 ? 64 : 32;
   const auto [low, high] = std::ranges::minmax(a.pattern);
   if (high - low + bytes > vector * cost::kWindowVectors) return false;
@@ -80,32 +80,32 @@ bool isWindow(const AddressForm& a, unsigned bits, bool isStore, bool isMasked, 
 }
 
 /// Of an element of `bits` that each lane has.
-ElementWay elementWay(const AddressForm& a, unsigned bits, bool isStore, bool isMasked, const Processor& p) {
+ElementTransfer elementTransfer(const AddressForm& a, unsigned bits, bool isStore, bool isMasked, const Processor& p) {
   const unsigned bytes = std::max(1u, bits / 8);
-  if (!a.isGrouped()) {
+  if (!a.isSegmented()) {
     const bool cannotMask = isMasked && (!hasMaskedVectors(p, bits) || (isStore && p.slowMaskedStores));
-    return {bits < 8 || cannotMask ? Way::Lanes : Way::Tested, 0};
+    return {bits < 8 || cannotMask ? Transfer::Lanes : Transfer::Tested, 0};
   }
-  const unsigned width = runWidth(a.pattern, a.groups, bytes);
-  if (width * bits < cost::kLongRun && isWindow(a, bits, isStore, isMasked, p)) return {Way::Window, 0};
-  if (!width) return {isMasked ? Way::Lanes : Way::Strided, 0};
+  const unsigned width = runWidth(a.pattern, a.segments, bytes);
+  if (width * bits < cost::kLongRun && isWindow(a, bits, isStore, isMasked, p)) return {Transfer::Window, 0};
+  if (!width) return {isMasked ? Transfer::Lanes : Transfer::Strided, 0};
   if (isMasked && !hasMaskedVectors(p, bits) && classify(a.pattern, 0, width, bytes) != Run::Kind::Same)
-    return {Way::Lanes, 0};
-  return {Way::Runs, width};
+    return {Transfer::Lanes, 0};
+  return {Transfer::Runs, width};
 }
 
 /// Are the lanes' vectors of `count` elements next to each other?
 bool isInterleaved(const AddressForm& a, unsigned count, unsigned bytes) {
-  return a.groups == 1 && classify(a.pattern, 0, kLanes, int64_t{bytes} * count) == Run::Kind::Contiguous;
+  return a.segments == 1 && classify(a.pattern, 0, kLanes, int64_t{bytes} * count) == Run::Kind::Contiguous;
 }
 
 /// Few places, each read once: cheaper than words one by one?
-bool arePlaces(const AddressForm& a, unsigned count, unsigned bits, const Processor& p) {
-  if (!a.isGrouped() || !p.avx2 || (bits != 32 && bits != 64)) return false;
+bool isPermutable(const AddressForm& a, unsigned count, unsigned bits, const Processor& p) {
+  if (!a.isSegmented() || !p.avx2 || (bits != 32 && bits != 64)) return false;
   const unsigned perVector = (p.avx512 ? 512 : 256) / bits;
-  const Places places = placesOf(a.pattern, a.groups, count, bits / 8, perVector);
+  const PermuteTable table = permuteTableOf(a.pattern, a.segments, count, bits / 8, perVector);
   const size_t most = count == 1 ? kLanes / 2 : kLanes;
-  return !places.pieces.empty() && places.pieces.size() <= most && places.length <= 2 * perVector;
+  return !table.pieces.empty() && table.pieces.size() <= most && table.length <= 2 * perVector;
 }
 
 /// Vectors that a transposition of 32-bit words brings.
@@ -114,22 +114,22 @@ bool areWords(unsigned count, unsigned bits) {
 }
 
 /// How the elements of a load are moved together; nothing where each goes by itself.
-std::optional<Way> loadTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked,
-                                const Processor& p) {
+std::optional<Transfer> loadTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked,
+                                     const Processor& p) {
   const unsigned bytes = std::max(1u, bits / 8);
   const bool canMask = !isMasked || hasMaskedVectors(p, bits);
-  if (count > 1 && canMask && isInterleaved(a, count, bytes)) return Way::Interleaved;
-  if (count > 1 && !a.isGrouped() && areWords(count, bits)) return Way::Words;
-  const unsigned width = a.isGrouped() ? runWidth(a.pattern, a.groups, bytes) : 0;
-  const bool seeksPlaces = count > 1 || !width || (width * bits < cost::kLongRun && isWindow(a, bits, false, false, p));
-  if (!isMasked && seeksPlaces && arePlaces(a, count, bits, p)) return Way::Places;
+  if (count > 1 && canMask && isInterleaved(a, count, bytes)) return Transfer::Interleaved;
+  if (count > 1 && !a.isSegmented() && areWords(count, bits)) return Transfer::Words;
+  const unsigned width = a.isSegmented() ? runWidth(a.pattern, a.segments, bytes) : 0;
+  const bool seeksTable = count > 1 || !width || (width * bits < cost::kLongRun && isWindow(a, bits, false, false, p));
+  if (!isMasked && seeksTable && isPermutable(a, count, bits, p)) return Transfer::Permuted;
   return std::nullopt;
 }
 
 /// The same of a store.
-std::optional<Way> storeTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked) {
-  if (count > 1 && !isMasked && isInterleaved(a, count, std::max(1u, bits / 8))) return Way::Interleaved;
-  if (count > 1 && !a.isGrouped()) return Way::Vectors;
+std::optional<Transfer> storeTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked) {
+  if (count > 1 && !isMasked && isInterleaved(a, count, std::max(1u, bits / 8))) return Transfer::Interleaved;
+  if (count > 1 && !a.isSegmented()) return Transfer::Vectors;
   return std::nullopt;
 }
 
@@ -151,7 +151,7 @@ class Finder {
     a.address = addressForm(in_.function, in_.shapes, i, m.operand);
     a.bytes = m.bytes;
     a.isAligned = isAligned(i, m);
-    if (const auto fixed = fixedWay(i, m)) {
+    if (const auto fixed = fixedTransfer(i, m)) {
       a.whole = a.masked = {*fixed, 0};
       if (i.info().effect == Effect::Atomic) planAtomic(i, m, a);
       return a;
@@ -164,8 +164,8 @@ class Finder {
     a.bytes = std::max(1u, bits / 8);
     a.isNonTemporal = in_.nonTemporal.stores.contains(&i);
     for (bool isMasked : {false, true}) {
-      ElementWay& element = isMasked ? a.maskedElement : a.wholeElement;
-      element = elementWay(a.address, bits, isStore, isMasked, in_.facts.processor);
+      ElementTransfer& element = isMasked ? a.maskedElement : a.wholeElement;
+      element = elementTransfer(a.address, bits, isStore, isMasked, in_.facts.processor);
       (isMasked ? a.masked : a.whole) = wayOf(i, a, bits, isStore, isMasked);
     }
     return a;
@@ -184,54 +184,54 @@ class Finder {
     ir::forEachDefinition(i, [&](ValueId v, unsigned) { a.isRead |= in_.definitions.isRead(v); });
     a.isCount = isCount(i, in_.definitions);
     const bool isScalar = i.op == Op::Atom || i.op == Op::AtomCas || i.op == Op::Red;
-    if (isScalar && !a.isRead && m.space == Space::Shared) a.whole.way = Way::Unrolled;
+    if (isScalar && !a.isRead && m.space == Space::Shared) a.whole.transfer = Transfer::Unrolled;
     a.isCombined = in_.combined.members.contains(&i);
     if (!canJoin(i)) return;
-    if (a.address.groups == 1 && a.address.patternless())
-      a.whole.way = a.masked.way = Way::OnePlace;
-    else if (!a.address.isGrouped() && m.space != Space::Shared && !a.isCombined)
-      a.whole.way = a.masked.way = Way::PerhapsOnePlace;
+    if (a.address.segments == 1 && a.address.patternless())
+      a.whole.transfer = a.masked.transfer = Transfer::OnePlace;
+    else if (!a.address.isSegmented() && m.space != Space::Shared && !a.isCombined)
+      a.whole.transfer = a.masked.transfer = Transfer::PerhapsOnePlace;
   }
 
-  ElementWay wayOf(const Instruction& i, const Access& a, unsigned bits, bool isStore, bool isMasked) const {
-    const ElementWay& element = a.elementWay(isMasked);
+  ElementTransfer wayOf(const Instruction& i, const Access& a, unsigned bits, bool isStore, bool isMasked) const {
+    const ElementTransfer& element = a.elementTransfer(isMasked);
     if (isa::bits(i.type[0]) > 64) return element;  // half after half
     const auto together = isStore ? storeTogether(a.address, a.count, bits, isMasked)
                                   : loadTogether(a.address, a.count, bits, isMasked, in_.facts.processor);
     // A copy goes by words where it does not by whole vectors.
-    const bool byElements = !together || (i.op == Op::CpAsync && together != Way::Interleaved);
+    const bool byElements = !together || (i.op == Op::CpAsync && together != Transfer::Interleaved);
     const bool isWholeColumn = in_.facts.coarsening.most() % (kColumnBytes / a.bytes) == 0;
     if (byElements && !isMasked && isWholeColumn && readsColumns(a.address, i, 1, in_.distances))
-      return {Way::Columns, 0};
-    return byElements ? element : ElementWay{*together, 0};
+      return {Transfer::Columns, 0};
+    return byElements ? element : ElementTransfer{*together, 0};
   }
 
   /// Where the addresses' pattern has no say.
-  std::optional<Way> fixedWay(const Instruction& i, const MemoryAccess& m) const {
-    if (m.pattern == MemoryAccess::Pattern::Rows) return Way::Rows;
-    if (m.pattern == MemoryAccess::Pattern::Matrix) return Way::Fragment;
-    if (m.pattern == MemoryAccess::Pattern::Image) return Way::Image;
+  std::optional<Transfer> fixedTransfer(const Instruction& i, const MemoryAccess& m) const {
+    if (m.pattern == MemoryAccess::Pattern::Rows) return Transfer::Rows;
+    if (m.pattern == MemoryAccess::Pattern::Matrix) return Transfer::Fragment;
+    if (m.pattern == MemoryAccess::Pattern::Image) return Transfer::Image;
     const bool isPlain = i.info().effect == Effect::Load || i.info().effect == Effect::Store;
     const bool isBulk = i.op == Op::CpBulkLoad || i.op == Op::CpBulkShared || i.op == Op::CpBulkStore;
     if (i.op == Op::CpAsync) return std::nullopt;
-    if (!isPlain || isBulk) return Way::OneByOne;
+    if (!isPlain || isBulk) return Transfer::OneByOne;
     if (const auto key = privateKey(in_.function, i.operands[m.operand]); key && in_.privateSlots.isPrivate[key->first])
-      return Way::Slot;
-    if (in_.mergedLoads.members.contains(&i)) return Way::Merged;
-    if (i.info().effect == Effect::Load) return wayOfTargets(i.operands[0]);
+      return Transfer::Slot;
+    if (in_.mergedLoads.members.contains(&i)) return Transfer::Merged;
+    if (i.info().effect == Effect::Load) return transferOfTargets(i.operands[0]);
     return std::nullopt;
   }
 
   /// A load none of whose results is a vector of lanes.
-  std::optional<Way> wayOfTargets(const Operand& to) const {
-    Way way = Way::None;
+  std::optional<Transfer> transferOfTargets(const Operand& to) const {
+    Transfer transfer = Transfer::None;
     for (size_t k = 0; k < elementsOf(to); ++k) {
       const Operand& o = to.kind == Operand::Kind::Vector ? to.elements[k] : to;
       if (o.kind != Operand::Kind::Register) continue;
-      if (!in_.shapes[o.reg].isGrouped()) return std::nullopt;
-      way = Way::Scalars;
+      if (!in_.shapes[o.reg].isSegmented()) return std::nullopt;
+      transfer = Transfer::Scalars;
     }
-    return way;
+    return transfer;
   }
 
   static unsigned elementBits(const Instruction& i) {
@@ -248,7 +248,7 @@ class Finder {
     return o.symbol.kind == Symbol::Kind::None || in_.knownBits.zeroBits(o.symbol) >= bits;
   }
 
-  /// Each test makes two accesses of one, in each version of the block and for each warp of a group: those that come
+  /// Each test makes two accesses of one, in each version of the block and for each warp of a batch: those that come
   /// first in the code get them, as far as there is room for all tests of an access.
   void giveTests() {
     std::vector<AccessPlan::Key> order;
@@ -271,7 +271,7 @@ class Finder {
       for (const MemoryAccess& m : ptx::MemoryAccesses(i)) {
         const AccessPlan::Key key{&i, m.operand};
         const Access& a = plan_.accesses.at(key);
-        if (a.way(run.a != kAllLanes || i.guard).way != Way::Tested) continue;
+        if (a.transfer(run.a != kAllLanes || i.guard).transfer != Transfer::Tested) continue;
         unsigned& count = tests[key];
         if (count == 0) order.push_back(key);
         count += a.count * warps;
@@ -282,17 +282,17 @@ class Finder {
   AccessPlan plan_;
 };
 
-const char* nameOf(Way way) {
+const char* nameOf(Transfer transfer) {
   constexpr const char* kNames[] = {
       "none",   "slot",     "merged",  "scalars", "runs",  "strided",    "columns",  "interleaved", "places",
       "window", "words",    "vectors", "tested",  "lanes", "one by one", "unrolled", "one place",   "perhaps one place",
       "rows",   "fragment", "image"};
-  return kNames[static_cast<size_t>(way)];
+  return kNames[static_cast<size_t>(transfer)];
 }
 
-std::string describe(const ElementWay& w, const Access& a) {
-  if (w.way == Way::Tested && !a.isTested) return nameOf(Way::Lanes);
-  if (w.way != Way::Runs) return nameOf(w.way);
+std::string describe(const ElementTransfer& w, const Access& a) {
+  if (w.transfer == Transfer::Tested && !a.isTested) return nameOf(Transfer::Lanes);
+  if (w.transfer != Transfer::Runs) return nameOf(w.transfer);
   if (w.width < kLanes) return fmt::format("runs of {}", w.width);
   return classify(a.address.pattern, 0, kLanes, a.bytes) == Run::Kind::Same ? "broadcast" : "contiguous";
 }

@@ -1,6 +1,6 @@
 // How each access to memory is done: one decision for each instruction, from what is known of its lanes' addresses.
 //
-// A grouped address is a base for each group of lanes and a pattern that is known when the kernel is compiled. The
+// A segmented address is a base for each segment of lanes and a pattern that is known when the kernel is compiled. The
 // pattern decides: a scalar, vectors of neighbouring lanes, lanes one by one at constant distances, few places and a
 // permute table. Only where nothing is known are lanes gathered and scattered; there a few comparisons can still find
 // that they are neighbours after all. A lane that is off must not touch memory, and not every instruction of the host
@@ -25,11 +25,11 @@ namespace ordito::simt {
 
 /// What is known of the addresses of a warp's lanes.
 struct AddressForm {
-  unsigned groups = 0;       // of lanes that share a base; 0: nothing is known
+  unsigned segments = 0;     // of lanes that share a base; 0: nothing is known
   ir::Pattern pattern{};     // bytes from the base
   bool warpVarying = true;   // the bases are not the same for all warps
-  bool addsPattern = false;  // the bases include the pattern of their groups
-  bool isGrouped() const { return groups != 0; }
+  bool addsPattern = false;  // the bases include the pattern of their segments
+  bool isSegmented() const { return segments != 0; }
   bool patternless() const { return pattern == ir::Pattern{}; }
 };
 
@@ -41,16 +41,16 @@ AddressForm addressForm(const ir::Function& function, const ir::Shapes& shapes, 
 bool readsColumns(const AddressForm& address, const Instruction& i, size_t k, const WarpDistances& distances);
 inline constexpr unsigned kColumnBytes = 16;
 
-enum class Way : uint8_t {
+enum class Transfer : uint8_t {
   None,             // no lane's value is moved: nobody reads it
   Slot,             // a private variable that has no memory (private_slots.hpp)
   Merged,           // with the loads of its neighbours (merged_loads.hpp)
-  Scalars,          // the lanes of each group read one place: a scalar
+  Scalars,          // the lanes of each segment read one place: a scalar
   Runs,             // runs of `width` lanes, each at one place or contiguous: a scalar or a vector
   Strided,          // lanes that are apart by constants, one by one
-  Columns,          // likewise, where the next warps of the group have the words behind: rows, and transpositions
+  Columns,          // likewise, where the next warps of the segment have the words behind: rows, and transpositions
   Interleaved,      // vectors (.v2, .v4) of neighbouring lanes: contiguous, and shuffles
-  Places,           // each of few places once, and a permute table
+  Permuted,         // each of few places once, and a permute table
   Window,           // the vectors that cover lanes close together, and permutations
   Words,            // loads of vectors: each lane's as a whole, and a transposition
   Vectors,          // stores of vectors: each lane's as a whole
@@ -66,26 +66,26 @@ enum class Way : uint8_t {
 };
 
 /// How elements of `bits` are moved, one for each lane.
-struct ElementWay {
-  Way way = Way::Lanes;
+struct ElementTransfer {
+  Transfer transfer = Transfer::Lanes;
   unsigned width = 0;  // of runs
 };
 
 /// One access: an instruction, and the operand that is its address.
 struct Access {
   AddressForm address;
-  unsigned count = 1, bytes = 4;                     // elements of each lane, and their size
-  ElementWay whole = {}, masked = {};                // where all lanes are on, and under a mask
-  ElementWay wholeElement = {}, maskedElement = {};  // of those of its elements that are moved by themselves
-  bool isTested = true;                              // of Tested: there is room for the test
-  bool isNonTemporal = false;                        // whole contiguous stores may go round the caches
-  bool isAligned = false;                            // no test of the address is needed
-  bool isRead = true;                                // of atomics: somebody reads what was there before
-  bool isCombined = false;                           // of atomics: waits in a buffer (combined_atomics.hpp)
+  unsigned count = 1, bytes = 4;                          // elements of each lane, and their size
+  ElementTransfer whole = {}, masked = {};                // where all lanes are on, and under a mask
+  ElementTransfer wholeElement = {}, maskedElement = {};  // of those of its elements that are moved by themselves
+  bool isTested = true;                                   // of Tested: there is room for the test
+  bool isNonTemporal = false;                             // whole contiguous stores may go round the caches
+  bool isAligned = false;                                 // no test of the address is needed
+  bool isRead = true;                                     // of atomics: somebody reads what was there before
+  bool isCombined = false;                                // of atomics: waits in a buffer (combined_atomics.hpp)
   bool isCount = false;  // of atomics: in a region that has them it goes to privatised copies
 
-  const ElementWay& way(bool isMasked) const { return isMasked ? masked : whole; }
-  const ElementWay& elementWay(bool isMasked) const { return isMasked ? maskedElement : wholeElement; }
+  const ElementTransfer& transfer(bool isMasked) const { return isMasked ? masked : whole; }
+  const ElementTransfer& elementTransfer(bool isMasked) const { return isMasked ? maskedElement : wholeElement; }
 };
 
 class AccessPlan {

@@ -200,7 +200,7 @@ class CodeBuilder {
     over.isWhole = versions_[version].full;
   }
 
-  /// Control passes from `from` to `to` with all lanes of the group.
+  /// Control passes from `from` to `to` with all lanes of the batch.
   void goTo(BlockId from, BlockId to, uint32_t version) {
     w_.assign(from, to, kAllLanes);
     if (const auto* spin = in_.syncPoints.spinAt(to); spin && spin->members[from])
@@ -278,7 +278,7 @@ class CodeBuilder {
     w_.branch(codeForComponent(component, masked));
   }
 
-  /// A branch that all lanes of the group take alike, and one side of which ends them.
+  /// A branch that all lanes of the batch take alike, and one side of which ends them.
   void writeExit(BlockId b, uint32_t version, unsigned side, MaskId lanes) {
     const ir::Terminator& end = f_.blocks[b].end;
     const CodeBlockId ended = w_.newBlock("ended", w_.here()), on = w_.newBlock("goon", w_.here());

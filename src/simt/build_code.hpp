@@ -1,4 +1,4 @@
-// Makes SIMT code of a kernel (code.hpp): plain branches where the lanes of a group agree, masks where they may not.
+// Makes SIMT code of a kernel (code.hpp): plain branches where the lanes of a batch agree, masks where they may not.
 //
 // Code is specialised in versions. A divergent branch on which, as it happens, all lanes agree continues in a version
 // that assumes so and needs no masks: `if (i < n)` costs one test per warp, not a mask on every access. When a lane

@@ -25,7 +25,7 @@ unsigned contiguousBytes(const Instruction& i, const ir::Shapes& shapes) {
   const ptx::Operand& address = i.operands[1];
   if (address.kind != ptx::Operand::Kind::Address || address.reg == ir::kNoValue) return 0;
   const ir::Shape& shape = shapes[address.reg];
-  const bool isContiguous = shape.isGrouped() && shape.groups == 1 && shape.warpVarying &&
+  const bool isContiguous = shape.isSegmented() && shape.segments == 1 && shape.warpVarying &&
                             classify(shapes.pattern(shape.pattern), 0, kLanes, bytes) == Run::Kind::Contiguous;
   return isContiguous ? bytes * kLanes : 0;
 }
@@ -149,7 +149,7 @@ class Chooser {
     const Instruction* i = definitions_.decisive(condition);
     if (!i || i->op != isa::Op::Setp) return false;
     const ir::Shape a = shapes_.shapeOf(i->operands[2]), b = shapes_.shapeOf(i->operands[3]);
-    return a.isGrouped() && b.isGrouped() && !(a.warpVarying && b.warpVarying);
+    return a.isSegmented() && b.isSegmented() && !(a.warpVarying && b.warpVarying);
   }
 
   /// The most vectors that an outermost loop carries along: in the blocks that `isFree` names, and at the headers of
@@ -189,7 +189,7 @@ class Chooser {
       const ptx::Operand& address = i.operands[1];
       if (address.kind != ptx::Operand::Kind::Address || address.reg == ir::kNoValue) continue;
       const ir::Shape& shape = shapes_[address.reg];
-      if (shape.isGrouped() && shape.warpVarying) rows = std::max(rows, shapes_.groupsWithoutPattern(shape));
+      if (shape.isSegmented() && shape.warpVarying) rows = std::max(rows, shapes_.segmentsWithoutPattern(shape));
     }
     return rows;
   }

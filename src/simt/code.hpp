@@ -2,7 +2,7 @@
 // explicit operations. The passes of this folder make it (build_code.hpp) and rewrite it (code_passes.hpp);
 // the lowering to LLVM walks over it, an operation at a time, and decides nothing.
 //
-// Code is a list of regions (regions.hpp), each a list of basic blocks. An operation is done by a group of warps: masks
+// Code is a list of regions (regions.hpp), each a list of basic blocks. An operation is done by a batch of warps: masks
 // have a bit for each of its lanes. `run` stands for the instructions of a block of the kernel, whose types are the
 // shapes of their values (ir/shape.hpp): uniform, segmented or vector. `ordito opt --passes=code` prints code,
 // verify_code.hpp says what holds of it.
@@ -19,13 +19,13 @@ namespace ordito::simt {
 
 /// A mask by its number in the region; each is defined once, in a block that dominates its uses.
 using MaskId = uint32_t;
-/// All lanes of the group.
+/// All lanes of the batch.
 inline constexpr MaskId kAllLanes = ~0u;
 
 /// A block of code by its place in RegionCode::blocks.
 using CodeBlockId = uint32_t;
 inline constexpr CodeBlockId kNoCodeBlock = ~0u;
-/// As a target: the region is over for this group of warps. Who has not ended goes on where NextRegion said.
+/// As a target: the region is over for this batch of warps. Who has not ended goes on where NextRegion said.
 inline constexpr CodeBlockId kRegionEnd = ~0u - 1;
 
 /// What an operation does. B, C: blocks of the kernel; R: a resume point; %a, %b: masks.
@@ -58,7 +58,7 @@ enum class CodeOp : uint8_t {
   Park,           // the lanes %a stop at the synchronisation point that ends B; includes the assignments behind it
   BeginSpin,      // iterations of the spinning loop at B are counted from here
   CountSpin,      // one more, by the lanes %a together; after many they stop, and the region is over for them
-  RunApart,       // the group's warps start anew, one by one, in a function for single warps
+  RunApart,       // the batch's warps start anew, one by one, in a function for single warps
   // ---- events (machine/events.hpp)
   EndEvent,    // the lanes %a come to the end of B
   TakenEvent,  // the lanes %a take the branch that ends B, no others do, and none are parted there
@@ -71,7 +71,7 @@ enum class CodeOp : uint8_t {
   BranchAny,     // to targets[0] if %a has a lane, else to targets[1]
   BranchWhole,   // to targets[0] if %a has all lanes, else to targets[1]
   BranchSpin,    // lanes %a repeat the spinning loop at B: to targets[0], or to targets[1] if none do or they stop
-  NextRegion,    // the region is over for the group, and the block goes on at R
+  NextRegion,    // the region is over for the batch, and the block goes on at R
   Trap,          // the kernel's trap that ends B
 };
 
@@ -100,7 +100,7 @@ struct CodeBlock {
   std::vector<CodeOperation> operations;  // the last is the terminator
 };
 
-/// Where a group of warps, or lanes that the scheduler brings, come into the code of a region.
+/// Where a batch of warps, or lanes that the scheduler brings, come into the code of a region.
 struct CodeEntry {
   uint32_t resumePoint = 0;
   CodeBlockId block = 0;
@@ -118,7 +118,7 @@ struct Code {
   std::vector<RegionCode> regions;
 };
 
-/// Do the group's warps start anew somewhere, in a function for single warps?
+/// Do the batch's warps start anew somewhere, in a function for single warps?
 bool runsApart(const Code& code);
 
 /// How the operation is called.

@@ -1,4 +1,4 @@
-// How pieces of code are specialised: `full`, no lane of the group has ended; `assumed`, divergent branches on which
+// How pieces of code are specialised: `full`, no lane of the batch has ended; `assumed`, divergent branches on which
 // all lanes agreed.
 #pragma once
 

@@ -63,7 +63,7 @@ inline constexpr unsigned carriedRegisters(const Processor& p) { return p.avx512
 inline constexpr unsigned kMostKeptWarps = 4;
 /// Registers that a warp's 32-bit value takes.
 inline constexpr unsigned registersPerWarp(const Processor& p) { return p.avx512 ? 2 : 4; }
-/// Rows of a matrix from which the warps of a group read a word each: so many addresses stay in registers, and where
+/// Rows of a matrix from which the warps of a batch read a word each: so many addresses stay in registers, and where
 /// rows lie a power of two apart the first cache keeps lines of so many (matmul_naive_16: 52 ms with 16, 25 with 8).
 inline constexpr unsigned kMostRows = 8;
 /// Contiguous loads in straight code from which warps are read side by side: that many streams are more than the host's
@@ -118,9 +118,9 @@ inline constexpr unsigned kMergedWords = 4;
 
 // ---- what lives across resume points
 
-/// Scalar instructions that cost less than a spill and a reload of a value for each group of warps.
+/// Scalar instructions that cost less than a spill and a reload of a value for each batch of warps.
 inline constexpr unsigned kRematerialisedSteps = 4;
-/// Bytes of a group's copy from which it begins a cache line of its own. Shorter ones are packed: a line for each group
+/// Bytes of a batch's copy from which it begins a cache line of its own. Shorter ones are packed: a line for each batch
 /// would fill the store buffer (bench_kernels --only reduce_neighboured: 28 against 24 ms).
 inline constexpr size_t kPackedSpill = 32;
 

@@ -10,7 +10,7 @@
 namespace ordito::simt {
 
 struct EarlyExits {
-  bool needsLive = false;     // some lane may end before others of its group, so a mask of those left is kept
+  bool needsLive = false;     // some lane may end before others of its batch, so a mask of those left is kept
   bool partialBlock = false;  // the block's last warp has fewer than 32 threads
   std::vector<char> mayMiss;  // by resume point: lanes or warps may have ended before it
 

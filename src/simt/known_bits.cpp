@@ -22,7 +22,7 @@ unsigned zeroBitsOf(uint64_t n) { return n ? static_cast<unsigned>(std::countr_z
 
 /// As far as bases and pattern tell.
 unsigned ofShape(const ir::Shapes& shapes, const ir::Shape& s) {
-  if (!s.isGrouped()) return 0;
+  if (!s.isSegmented()) return 0;
   unsigned known = s.alignment;
   for (int64_t p : shapes.pattern(s.pattern)) known = std::min(known, zeroBitsOf(static_cast<uint64_t>(p)));
   return known;

@@ -20,7 +20,7 @@ bool mayBeMerged(const Instruction& i, const ir::Shapes& shapes) {
   if (!space.starts_with("global") && !space.starts_with("shared")) return false;
   const Operand &to = i.operands[0], &from = i.operands[1];
   return to.kind == Operand::Kind::Register && from.kind == Operand::Kind::Address && from.reg != ir::kNoValue &&
-         !shapes[from.reg].isGrouped() && !shapes[to.reg].isGrouped();
+         !shapes[from.reg].isSegmented() && !shapes[to.reg].isSegmented();
 }
 
 /// How many loads from the first one on read words in a row: one, two or four.
@@ -33,8 +33,8 @@ size_t wordsInARow(const std::vector<const Instruction*>& loads, size_t first) {
   return count == 3 ? 2 : count;
 }
 
-/// Groups the loads from one register, none of which is kept from the others by a write.
-void group(std::vector<const Instruction*> loads, MergedLoads& result) {
+/// Merges the loads from one register, none of which is kept from the others by a write.
+void merge(std::vector<const Instruction*> loads, MergedLoads& result) {
   std::ranges::sort(loads, [](const Instruction* a, const Instruction* b) {
     return std::pair(a->operands[1].offset, a) < std::pair(b->operands[1].offset, b);
   });
@@ -43,7 +43,7 @@ void group(std::vector<const Instruction*> loads, MergedLoads& result) {
     if (count > 1) {
       const std::vector<const Instruction*> members(loads.begin() + static_cast<ptrdiff_t>(first),
                                                     loads.begin() + static_cast<ptrdiff_t>(first + count));
-      result.groups[*std::ranges::min_element(members)] = members;  // the one that comes first in the code
+      result.runs[*std::ranges::min_element(members)] = members;  // the one that comes first in the code
       result.members.insert(members.begin(), members.end());
     }
     first += count;
@@ -58,7 +58,7 @@ MergedLoads findMergedLoads(const ir::Function& f, const ir::Shapes& shapes, con
   for (const ir::Block& block : f.blocks) {
     std::map<std::pair<ValueId, std::string_view>, std::vector<const Instruction*>> open;
     auto close = [&] {
-      for (auto& [from, loads] : open) group(std::move(loads), result);
+      for (auto& [from, loads] : open) merge(std::move(loads), result);
       open.clear();
     };
     for (const Instruction& i : block.code) {
@@ -77,8 +77,8 @@ std::string print(const MergedLoads& m, const ir::Function& f) {
   std::string text;
   for (const ir::Block& block : f.blocks)
     for (const Instruction& i : block.code) {
-      const auto found = m.groups.find(&i);
-      if (found == m.groups.end()) continue;
+      const auto found = m.runs.find(&i);
+      if (found == m.runs.end()) continue;
       text += instructionName(i) + " loads for";
       for (const Instruction* member : found->second) text += " line " + std::to_string(member->line);
       text += "\n";

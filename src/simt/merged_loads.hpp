@@ -18,7 +18,7 @@ namespace ordito::simt {
 
 struct MergedLoads {
   /// By the load that does the work: it and the others, in the order of their addresses. Two or four.
-  std::map<const Instruction*, std::vector<const Instruction*>> groups;
+  std::map<const Instruction*, std::vector<const Instruction*>> runs;
   std::set<const Instruction*> members;
 };
 

@@ -44,8 +44,8 @@ Parting findParting(const ir::Function& f, const ir::SyncPoints& syncPoints, con
 }
 
 std::string print(const Parting& p) {
-  if (!p.isAllowed) return "no warps of a group part\n";
-  std::string text = "groups that are not whole part at the start\n";
+  if (!p.isAllowed) return "no warps of a batch part\n";
+  std::string text = "batches that are not whole part at the start\n";
   for (BlockId b = 0; b < p.startsAnew.size(); ++b)
     if (p.startsAnew[b]) text += fmt::format("warps start anew from B{}\n", b);
   return text;

@@ -1,7 +1,7 @@
-// Where the warps of a coarsened group may start anew, one by one. The coarsened code of a group that is not whole
+// Where the warps of a coarsened batch may start anew, one by one. The coarsened code of a batch that is not whole
 // would be as long as that of a whole one, and only blocks at the border run it: so where lanes end before the kernel
 // has left a trace (`if (row >= n) return;`), or are missing from the start, a function for single warps runs the
-// group's.
+// batch's.
 #pragma once
 
 #include <string>

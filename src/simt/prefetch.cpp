@@ -66,7 +66,7 @@ class Tracer {
 bool isSuited(const Instruction& i, const ir::Shapes& shapes) {
   if (i.op != Op::Ld) return false;
   const Operand& from = i.operands[1];
-  if (from.kind != Operand::Kind::Address || from.reg == ir::kNoValue || !shapes[from.reg].isGrouped()) return false;
+  if (from.kind != Operand::Kind::Address || from.reg == ir::kNoValue || !shapes[from.reg].isSegmented()) return false;
   const ptx::Space space = ptx::spaceOf(i, 1);
   return space == ptx::Space::Global || space == ptx::Space::Generic;
 }

@@ -22,7 +22,7 @@ struct Advance {
   bool isToNextBlock() const { return step == ir::kNoValue; }
 };
 
-/// Loads from global memory whose address is grouped. In loops constant steps are the hardware's business.
+/// Loads from global memory whose address is segmented. In loops constant steps are the hardware's business.
 using Prefetches = std::map<const Instruction*, Advance>;
 
 Prefetches findPrefetches(const ir::Analyses& analyses, const ir::Shapes& shapes, const ir::LaunchShape& launch);

@@ -37,7 +37,7 @@ constexpr Part kParts[] = {
     {"regions", "the code between resume points, and how threads come to it",
      [](const Plan& p) { return print(p.regions); }},
     {"early-exits", "where threads may be missing", [](const Plan& p) { return print(p.exits, p.regions); }},
-    {"parting", "where the warps of a coarsened group may start anew, one by one",
+    {"parting", "where the warps of a coarsened batch may start anew, one by one",
      [](const Plan& p) { return print(p.parting); }},
     {"liveness", "what lives across resume points and blocks",
      [](const Plan& p) { return print(p.kept.liveness, p.function, p.regions); }},

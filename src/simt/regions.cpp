@@ -39,7 +39,7 @@ Region::Region(const ir::Function& f, const ir::SyncPoints& syncPoints, const ir
   for (uint32_t i = 0; i < order_.size(); ++i) role_[order_[i]] |= kInside, position_[order_[i]] = i;
   for (BlockId b : order_)
     if (f.blocks[b].end.kind == Kind::Barrier) role_[f.blocks[b].end.target[0]] |= kPhisAssigned;
-  // Where threads get diverged, every group keeps the result of a barrier itself.
+  // Where threads get diverged, every batch keeps the result of a barrier itself.
   if (!syncPoints.diverges()) return;
   for (uint32_t resumePoint : resumePoints_)
     for (BlockId from : f.blocks[syncPoints.resumePoints[resumePoint]].predecessors)

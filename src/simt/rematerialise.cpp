@@ -9,7 +9,7 @@ namespace {
 using isa::Op;
 using OperandKind = ptx::Operand::Kind;
 
-/// Plain integer arithmetic, whose code is a scalar instruction or two for each group.
+/// Plain integer arithmetic, whose code is a scalar instruction or two for each segment.
 bool isPlain(const Instruction& i) {
   switch (i.op) {
     case Op::Mov:
@@ -40,7 +40,7 @@ bool isPlace(isa::Special s) {
 unsigned stepsFromPlace(const ir::Definitions& definitions, const ir::Shapes& shapes, ValueId v, unsigned most) {
   const Instruction* i = definitions.instruction(v);
   const ir::Shape& s = shapes[v];
-  if (most == 0 || !i || !isPlain(*i) || !s.isGrouped() || s.inexact) return most + 1;
+  if (most == 0 || !i || !isPlain(*i) || !s.isSegmented() || s.inexact) return most + 1;
   unsigned steps = 1;
   for (size_t k = 1; k < i->operands.size() && steps <= most; ++k) {
     const ptx::Operand& o = i->operands[k];

@@ -10,7 +10,7 @@
 namespace ordito::simt {
 
 /// By value: is it made again where a region that reads it begins? In a kernel whose threads can get diverged, what
-/// is kept is kept for each group and lane, and nothing is.
+/// is kept is kept for each segment and lane, and nothing is.
 std::vector<char> findRematerialised(const ir::Function& function, const ir::SyncPoints& syncPoints,
                                      const ir::Shapes& shapes, const ir::Definitions& definitions,
                                      const Liveness& liveness);

@@ -38,7 +38,7 @@ std::vector<char> findDual(const ir::Function& f, const ir::Shapes& shapes) {
     for (const Instruction& i : block.code)
       if (ir::isWidening(i))
         ir::forEachDefinition(i, [&](ValueId v, unsigned) {
-          dual[v] = shapes[v].isGrouped() && shapes[v].inexact && !shapes.isAddressOnly(v);
+          dual[v] = shapes[v].isSegmented() && shapes[v].inexact && !shapes.isAddressOnly(v);
         });
   return dual;
 }
@@ -46,7 +46,7 @@ std::vector<char> findDual(const ir::Function& f, const ir::Shapes& shapes) {
 /// Are their copies laid out alike?
 bool areAlike(const SpillSlots& slots, const ir::Function& f, const ir::Shapes& shapes, ValueId a, ValueId b) {
   const ir::Shape &x = shapes[a], &y = shapes[b];
-  return f.values[a].type == f.values[b].type && x.isGrouped() == y.isGrouped() && x.groups == y.groups &&
+  return f.values[a].type == f.values[b].type && x.isSegmented() == y.isSegmented() && x.segments == y.segments &&
          x.pattern == y.pattern && isShared(x) == isShared(y) && slots.isDual(a) == slots.isDual(b);
 }
 
@@ -87,7 +87,7 @@ SpillSlots::SpillSlots(const Inputs& in) : dual_(findDual(in.function, in.shapes
     const ir::Shape& s = in.shapes[v];
     // What all warps share stays in its place, unless warps can be diverged.
     kept_[v] = in.liveness.crossesResume[v] && !in.rematerialised[v] &&
-               (!s.isGrouped() || s.warpVarying || dual_[v] || in.syncPoints.diverges());
+               (!s.isSegmented() || s.warpVarying || dual_[v] || in.syncPoints.diverges());
     if (kept_[v]) bytes_[v] = bytesOf(s, v);
   }
   dummy = allocate(kLine, 1);
@@ -113,8 +113,8 @@ void SpillSlots::allocateSlots(const Inputs& in) {
 
 /// Bases a double word each, vectors a full register width.
 size_t SpillSlots::bytesOf(const ir::Shape& s, ValueId v) const {
-  const size_t bases = kWord * s.groups;
-  return !s.isGrouped() ? kVector : dual_[v] ? roundedUp(bases, cost::kCacheLine) + kVector : bases;
+  const size_t bases = kWord * s.segments;
+  return !s.isSegmented() ? kVector : dual_[v] ? roundedUp(bases, cost::kCacheLine) + kVector : bases;
 }
 
 size_t SpillSlots::allocate(size_t bytesPerCopy, unsigned copies) {

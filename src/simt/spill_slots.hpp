@@ -1,5 +1,5 @@
 // What lives across a resume point has a spill slot: a place in the block's scratch memory, with a copy for each warp,
-// so that regions need not agree on how many warps advance together. General values are spilled as vectors, grouped
+// so that regions need not agree on how many warps advance together. General values are spilled as vectors, segmented
 // ones as their bases, and values that all warps share stay where they are. This is also the layout of all else in
 // scratch memory.
 //
@@ -59,7 +59,7 @@ class SpillSlots {
 };
 
 /// Have all warps the same value?
-inline bool isShared(const ir::Shape& shape) { return shape.isGrouped() && !shape.warpVarying; }
+inline bool isShared(const ir::Shape& shape) { return shape.isSegmented() && !shape.warpVarying; }
 
 std::string print(const SpillSlots& slots, const ir::Function& function);
 

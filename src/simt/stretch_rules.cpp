@@ -57,7 +57,7 @@ std::string_view StretchRules::obstacleTo(const Instruction& i) const {
 /// All threads must leave for one place, which takes what each of them brings.
 std::string_view StretchRules::obstacleBehind(const std::vector<char>& members) const {
   if (exitOf(members) == ir::kNoBlock) return "threads leave it for several places";
-  const bool isShared = std::ranges::any_of(leavesOf(members), [&](ValueId v) { return in_.shapes[v].isGrouped(); });
+  const bool isShared = std::ranges::any_of(leavesOf(members), [&](ValueId v) { return in_.shapes[v].isSegmented(); });
   return isShared ? "what it leaves is the same for several lanes" : "";
 }
 

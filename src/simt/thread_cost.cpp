@@ -129,9 +129,9 @@ void ThreadCosts::addAccess(ThreadCost& cost, const Instruction& i, const ptx::M
   const Operand& o = i.operands[m.operand];
   const AddressForm form = addressForm(f_, shapes_, i, m.operand);
   const double words = std::max(1.0, m.bytes / 4.0);
-  double vector = form.isGrouped() && form.patternless() ? cost::kScalarAccess : cost::kVectorAccess * words;
-  if (!form.isGrouped()) vector = cost::kScatteredAccess * words;
-  const bool walks = !form.isGrouped() && o.reg != ir::kNoValue && isWalk(o.reg, block);
+  double vector = form.isSegmented() && form.patternless() ? cost::kScalarAccess : cost::kVectorAccess * words;
+  if (!form.isSegmented()) vector = cost::kScatteredAccess * words;
+  const bool walks = !form.isSegmented() && o.reg != ir::kNoValue && isWalk(o.reg, block);
   cost.walks += walks;
   cost.asVectors += share.iterations * vector;
   cost.byThread += share.iterations * share.lanes * cost::kScalarAccess;

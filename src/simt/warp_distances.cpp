@@ -63,7 +63,7 @@ bool WarpDistances::visit(const ir::Block& block) {
 WarpDistances::Distance WarpDistances::ofSpecial(isa::Special special) const {
   using isa::Special;
   const ir::Shape shape = shapes_.shapeOf(special);
-  if (!shape.isGrouped()) return {Distance::Kind::Varying};
+  if (!shape.isSegmented()) return {Distance::Kind::Varying};
   if (!shape.warpVarying) return {Distance::Kind::Constant, 0};
   if (special != Special::TidX && special != Special::TidY && special != Special::TidZ)
     return {Distance::Kind::Varying};
@@ -79,12 +79,12 @@ WarpDistances::Distance WarpDistances::ofOperand(const ptx::Operand& o) const {
   if (o.kind == OperandKind::Special) return ofSpecial(o.special);
   if (o.kind == OperandKind::Register) return distances_[o.reg];
   const ir::Shape shape = shapes_.shapeOf(o);
-  return {shape.isGrouped() && !shape.warpVarying ? Distance::Kind::Constant : Distance::Kind::Varying};
+  return {shape.isSegmented() && !shape.warpVarying ? Distance::Kind::Constant : Distance::Kind::Varying};
 }
 
 WarpDistances::Distance WarpDistances::ofPhi(const ir::Phi& phi) const {
   const ir::Shape& shape = shapes_[phi.value];
-  if (!shape.isGrouped()) return {Distance::Kind::Varying};
+  if (!shape.isSegmented()) return {Distance::Kind::Varying};
   if (!shape.warpVarying) return {Distance::Kind::Constant, 0};
   Distance d;
   for (const ValueId v : phi.incoming)
@@ -94,7 +94,7 @@ WarpDistances::Distance WarpDistances::ofPhi(const ir::Phi& phi) const {
 
 WarpDistances::Distance WarpDistances::ofInstruction(const Instruction& i, ValueId v) const {
   const ir::Shape& shape = shapes_[v];
-  if (!shape.isGrouped()) return {Distance::Kind::Varying};
+  if (!shape.isSegmented()) return {Distance::Kind::Varying};
   if (!shape.warpVarying) return {Distance::Kind::Constant, 0};
   const ir::Sum sum = ir::sumOf(i);
   if (i.guard || sum.count == 0) return {Distance::Kind::Varying};

@@ -1,6 +1,6 @@
 // How far a value lies from warp to warp: the number by which each lane of a warp has more than the same lane of the
 // warp before, where that is one constant for all warps of the block. threadIdx.y of a block of 32 columns grows by 1,
-// and so does the column of a tile that such a warp reads: what a group of warps reads together are rows after all.
+// and so does the column of a tile that such a warp reads: what a batch of warps reads together are rows after all.
 #pragma once
 
 #include <optional>

@@ -90,7 +90,7 @@ const char* text(Verdict v) {
 }
 
 struct Settings {
-  bool prints = false, getsOutOfStep = false, isSmall = false;
+  bool prints = false, diverges = false, isSmall = false;
   unsigned limit = 60;  // seconds for one kernel
   std::string configuration;
 };
@@ -159,7 +159,7 @@ void print(const std::vector<std::string>& differences, size_t atMost) {
 
 Kernel kernelOf(uint64_t seed, const Settings& settings) {
   Generator generator(seed);
-  generator.getsOutOfStep = settings.getsOutOfStep;
+  generator.diverges = settings.diverges;
   generator.isSmall = settings.isSmall;
   return generator.run();
 }
@@ -228,7 +228,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", seed, "the first kernel's seed");
   app.add_option("--count", count, "how many kernels (0: as many as fit the time)");
   app.add_option("--seconds", seconds, "how long");
-  app.add_flag("--out-of-step", settings.getsOutOfStep, "barriers that not all threads reach, and locks between lanes");
+  app.add_flag("--diverged", settings.diverges, "barriers that not all threads reach, and locks between lanes");
   app.add_flag("--small", settings.isSmall, "kernels of one to four statements, many more in the same time");
   app.add_flag("--print", settings.prints, "print every kernel");
   app.add_option("--limit", settings.limit, "seconds that a kernel may take");

@@ -222,7 +222,7 @@ std::string Generator::partner() {
 /// An element number below kInputs in %t0, in one of the ways that compilers compute one.
 std::string Generator::index() {
   const std::string own = ownReg('r');
-  switch (below(getsOutOfStep ? 6 : 7)) {
+  switch (below(diverges ? 6 : 7)) {
     case 0: return "  mov.u32 %t0, %gid;\n";
     case 1: return fmt::format("  add.u32 %t0, %gid, {};\n", below(64));
     case 2:
@@ -517,8 +517,8 @@ Kernel Generator::run() {
   k.grid = {1 + below(3), 1, 1};
   wholeWarps_ = k.block.count() % 32 == 0;
   mayExit_ = chance(30);
-  hasUnevenBarriers_ = getsOutOfStep && chance(20);
-  hasLocks_ = getsOutOfStep && chance(10);
+  hasUnevenBarriers_ = diverges && chance(20);
+  hasLocks_ = diverges && chance(10);
   k.isScheduled = hasUnevenBarriers_ || hasLocks_;
   k.isSmall = isSmall;
   k.nodes = isSmall ? block(2, true, 1 + below(4)) : block(3, true, 5 + below(12));

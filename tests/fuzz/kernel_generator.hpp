@@ -46,7 +46,7 @@ class Generator {
   explicit Generator(uint64_t seed, bool portable = false) : random_(seed), isPortable_(portable) {}
   Kernel run();
 
-  bool getsOutOfStep = false, isSmall = false;
+  bool diverges = false, isSmall = false;
 
  private:
   struct Template;
@@ -87,7 +87,7 @@ class Generator {
   bool isPortable_;
   bool mayExit_ = true, haveExited_ = false, wholeWarps_ = true;
   bool mayLeave_ = false;  // lanes may leave the innermost loop alone
-  // Barriers that not all threads reach; locks between lanes. Only where `getsOutOfStep` asks for them.
+  // Barriers that not all threads reach; locks between lanes. Only where `diverges` asks for them.
   bool hasUnevenBarriers_ = false, hasLocks_ = false;
   unsigned loops_ = 0, inLoops_ = 0, skips_ = 0, locks_ = 0, forms_ = 0;
 };

@@ -1,7 +1,7 @@
 // Accesses to memory stay in the order of the program, as all lanes run on one host thread, so nothing takes the
-// barrier's place. What it saves is the way through memory: at a barrier between groups of warps every value that lives
-// across it is stored and loaded again, group after group.
-#include "ir/single_group.hpp"
+// barrier's place. What it saves is the way through memory: at a barrier between batches of warps every value that
+// lives across it is stored and loaded again, batch after batch.
+#include "ir/single_batch.hpp"
 
 namespace ordito::ir {
 namespace {

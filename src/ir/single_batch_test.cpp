@@ -1,5 +1,5 @@
 // Which barriers disappear where all warps run together.
-#include "ir/single_group.hpp"
+#include "ir/single_batch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,15 +31,15 @@ std::pair<long, long> barriersOf(const std::string& body) {
 
 using Counts = std::pair<long, long>;
 
-TEST(SingleGroup, NeedsNoPlainBarrier) {
+TEST(SingleBatch, NeedsNoPlainBarrier) {
   EXPECT_EQ(barriersOf("bar.sync 0;\nbarrier.sync 1;\nbar.sync 2, 64;"), Counts(3, 0));
 }
 
-TEST(SingleGroup, KeepsReductions) { EXPECT_EQ(barriersOf("bar.sync 0;\nbar.red.popc.u32 %t, 0, %p;"), Counts(2, 1)); }
+TEST(SingleBatch, KeepsReductions) { EXPECT_EQ(barriersOf("bar.sync 0;\nbar.red.popc.u32 %t, 0, %p;"), Counts(2, 1)); }
 
-TEST(SingleGroup, KeepsBarriersWithANumberInARegister) { EXPECT_EQ(barriersOf("bar.sync %n;"), Counts(1, -1)); }
+TEST(SingleBatch, KeepsBarriersWithANumberInARegister) { EXPECT_EQ(barriersOf("bar.sync %n;"), Counts(1, -1)); }
 
-TEST(SingleGroup, KeepsWhatOnlySomeReach) {
+TEST(SingleBatch, KeepsWhatOnlySomeReach) {
   EXPECT_EQ(barriersOf("@!%p bra On;\nbarrier.sync 0;\nOn:\nbar.sync 0;"), Counts(2, -1));
 }
 
