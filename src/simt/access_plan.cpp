@@ -284,7 +284,7 @@ class Finder {
 
 const char* nameOf(Transfer transfer) {
   constexpr const char* kNames[] = {
-      "none",   "slot",     "merged",  "scalars", "runs",  "strided",    "columns",  "interleaved", "places",
+      "none",   "slot",     "merged",  "scalars", "runs",  "strided",    "columns",  "interleaved", "permuted",
       "window", "words",    "vectors", "tested",  "lanes", "one by one", "unrolled", "one place",   "perhaps one place",
       "rows",   "fragment", "image"};
   return kNames[static_cast<size_t>(transfer)];

@@ -30,6 +30,8 @@ unsigned contiguousBytes(const Instruction& i, const ir::Shapes& shapes) {
   return isContiguous ? bytes * kLanes : 0;
 }
 
+bool isVolatile(const Instruction& i) { return i.mods.name(isa::ModifierKind::Semantics) == "volatile"; }
+
 /// Does a warp read less than a cache line here? A loop that strides over the whole grid would fetch the line again for
 /// every warp that shares it.
 bool readsPartOfLine(const Instruction& i, const ir::Shapes& shapes) {
@@ -64,6 +66,9 @@ class Chooser {
   std::vector<Coarsening> choose() {
     for (const ir::Loop& loop : nest_.loops())
       if (isOutermost(loop)) lookAt(loop);
+    for (size_t r = 0; r < regions_.size(); ++r)
+      if (looks_[r].strides && contiguousLoads(regions_[r]) >= cost::kManyStreams)
+        looks_[r].obstacle = "a loop does the rest of straight code that reads many places";
     for (BlockId b = 0; b < f_.blocks.size(); ++b)
       hasBarrierInLoop_ |= isInLoop_[b] && f_.blocks[b].end.kind == ir::Terminator::Kind::Barrier;
     const Coarsening chosen = forAll();
@@ -86,16 +91,18 @@ class Chooser {
   /// For the regions without an obstacle.
   Coarsening forAll() const {
     bool sharesLines = false;
-    unsigned rows = 0;
+    unsigned loads = 0, rows = 0;
     std::vector<char> isFree(f_.blocks.size(), 0);
     for (size_t r = 0; r < regions_.size(); ++r) {
       if (!looks_[r].obstacle.empty()) continue;
       for (BlockId b : regions_[r].order()) isFree[b] = 1, rows = std::max(rows, isInLoop_[b] ? rowsRead(b) : 0);
       sharesLines |= looks_[r].sharesLines;
+      loads = std::max(loads, contiguousLoads(regions_[r]));
     }
     if (const unsigned vectors = carried(isFree); vectors > 0) return byRegisters(vectors, rows);
     if (sharesLines) return ifDivides(cost::kSharingWarps, "warps share cache lines");
-    return {1, "nothing to share"};
+    if (loads < cost::kManyStreams) return {1, "nothing to share"};
+    return ifDivides(cost::kMostWarps, "straight code reads many places");
   }
 
   /// The outermost loop, part by part.
@@ -223,18 +230,17 @@ class Chooser {
 
   /// Contiguous loads in straight code. `in[i] + in[i + blockDim.x] + ...` warp after warp would jump to and fro
   /// between places that the host's prefetching takes for as many streams of crumbs; several warps at a time read on in
-  /// each.
+  /// each. A volatile load looks for what another lane has just written, which is in the cache.
   unsigned contiguousLoads(const Region& region) const {
     unsigned loads = 0;
     for (BlockId b : region.order())
-      for (const Instruction& i : f_.blocks[b].code) loads += !isInLoop_[b] && contiguousBytes(i, shapes_) > 0;
+      for (const Instruction& i : f_.blocks[b].code)
+        loads += !isInLoop_[b] && !isVolatile(i) && contiguousBytes(i, shapes_) > 0;
     return loads;
   }
 
   /// A region that alone has something to share.
   Coarsening alone(size_t region, const Coarsening& chosen) const {
-    if (contiguousLoads(regions_[region]) >= cost::kManyStreams)
-      return ifDivides(cost::kMostWarps, "straight code reads many places");
     if (looks_[region].strides) return ifDivides(cost::kSharingWarps, "a loop strides over the grid");
     return readsTile(regions_[region]) ? ifDivides(cost::kColumnWarps, "warps share columns") : chosen;
   }
