@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "ir/build.hpp"
 #include "ir/shape_transfer.hpp"
 
 namespace ordito::ir {
@@ -27,23 +28,6 @@ bool isFreeAndShort(const Instruction& i) {
   const auto& info = i.info();
   return info.effect == isa::Effect::Pure && (info.unit == isa::Unit::Alu || info.unit == isa::Unit::Fma) &&
          i.op != Op::Div && i.op != Op::Rem && !isWidening(i);
-}
-
-ptx::Operand value(ValueId v, bool negated = false) {
-  ptx::Operand o;
-  o.kind = OperandKind::Register;
-  o.reg = v;
-  o.negated = negated;
-  return o;
-}
-
-Instruction make(Op op, Type type, std::vector<ptx::Operand> operands, uint32_t line) {
-  Instruction i;
-  i.op = op;
-  i.type[0] = type;
-  i.operands = std::move(operands);
-  i.line = line;
-  return i;
 }
 
 /// As what type selp moves a register; pred for a predicate.
@@ -173,16 +157,18 @@ class Converter {
     const Type type = *selectedAs(f_.values[phi].type);
     const ValueId result = isOnlyWay ? phi : newValue(f_.values[phi]);
     auto add = [&](Op op, std::vector<ptx::Operand> operands) {
-      block.code.push_back(make(op, type, std::move(operands), branch.line));
+      block.code.push_back(makeInstruction(op, type, std::move(operands), branch.line));
     };
     if (type == Type::pred) {
       const ValueId taken = newValue(f_.values[phi]), other = newValue(f_.values[phi]);
-      add(Op::And, {value(taken), value(entries[0]), value(branch.condition, branch.negated)});
-      add(Op::And, {value(other), value(entries[1]), value(branch.condition, !branch.negated)});
-      add(Op::Or, {value(result), value(taken), value(other)});
+      add(Op::And,
+          {registerOperand(taken), registerOperand(entries[0]), registerOperand(branch.condition, branch.negated)});
+      add(Op::And,
+          {registerOperand(other), registerOperand(entries[1]), registerOperand(branch.condition, !branch.negated)});
+      add(Op::Or, {registerOperand(result), registerOperand(taken), registerOperand(other)});
     } else {
-      add(Op::Selp,
-          {value(result), value(entries[branch.negated]), value(entries[!branch.negated]), value(branch.condition)});
+      add(Op::Selp, {registerOperand(result), registerOperand(entries[branch.negated]),
+                     registerOperand(entries[!branch.negated]), registerOperand(branch.condition)});
     }
     return result;
   }

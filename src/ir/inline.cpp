@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/build.hpp"
 #include "ir/call_graph.hpp"
 #include "ir/ir.hpp"
 #include "ir/shared_functions.hpp"
@@ -122,10 +123,7 @@ class Inliner {
 
   /// A .reg parameter of the scope's function.
   static Operand ownRegister(const Scope& scope, const ptx::Parameter& p) {
-    Operand o;
-    o.kind = Operand::Kind::Register;
-    o.reg = p.reg + scope.registerBase;
-    return o;
+    return registerOperand(p.reg + scope.registerBase);
   }
 
   uint32_t here() const { return static_cast<uint32_t>(out_.instructions.size()); }
@@ -213,7 +211,7 @@ class Inliner {
     if (inst.guard) out_.instructions.push_back(branch(inst.guard, true, after, inst));
     const auto& targets = scope.callee->branchTargets[inst.operands[1].bits].labels;
     for (size_t k = 0; k < targets.size(); ++k)
-      out_.instructions.push_back(branch(compare(inst.operands[0], isa::Type::u32, number(k), inst.line), false,
+      out_.instructions.push_back(branch(compare(inst.operands[0], isa::Type::u32, integerOperand(k), inst.line), false,
                                          targets[k] + scope.labelBase, inst));
     trap(Terminator::Cause::BadIndex, inst.line);
     out_.labels[after].instruction = here();
@@ -237,13 +235,6 @@ class Inliner {
     i.operands[1].symbol = {Symbol::Kind::Function, function};
     out_.instructions.push_back(i);
     return i.operands[0];
-  }
-
-  static Operand number(uint64_t n) {
-    Operand o;
-    o.kind = Operand::Kind::Integer;
-    o.bits = n;
-    return o;
   }
 
   /// setp.eq: a new predicate.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/build.hpp"
 #include "ir/ir.hpp"
 
 namespace ordito::ir {
@@ -21,20 +22,6 @@ using ptx::Symbol;
 using Index = uint32_t;
 
 constexpr uint32_t kSiteBytes = 8, kFrameAlignment = 16;
-
-Operand registerOperand(ptx::RegisterId reg) {
-  Operand o;
-  o.kind = Operand::Kind::Register;
-  o.reg = reg;
-  return o;
-}
-
-Operand number(uint64_t n) {
-  Operand o;
-  o.kind = Operand::Kind::Integer;
-  o.bits = n;
-  return o;
-}
 
 Operand variableOperand(Index variable, Operand::Kind kind) {
   Operand o;
@@ -246,7 +233,7 @@ class Lowering {
   }
 
   void add(ptx::RegisterId to, ptx::RegisterId from, uint64_t n) {
-    emit(Op::Add, Type::u64, {registerOperand(to), registerOperand(from), number(n)});
+    emit(Op::Add, Type::u64, {registerOperand(to), registerOperand(from), integerOperand(n)});
   }
 
   void jump(Index label, ptx::RegisterId guard = ptx::kNoRegister) {
@@ -258,7 +245,7 @@ class Lowering {
 
   ptx::RegisterId compare(const char* how, Type type, ptx::RegisterId a, uint64_t b) {
     const auto p = newRegister("%p", Type::pred);
-    auto& i = emit(Op::Setp, type, {registerOperand(p), {}, registerOperand(a), number(b)});
+    auto& i = emit(Op::Setp, type, {registerOperand(p), {}, registerOperand(a), integerOperand(b)});
     i.mods[ModifierKind::Compare] = isa::modifierValue(ModifierKind::Compare, how);
     return p;
   }
@@ -322,7 +309,7 @@ class Lowering {
     emit(Op::Sub, Type::u64, {registerOperand(used), registerOperand(next_), registerOperand(start)});
     const auto isFull = compare("gt", Type::u64, used, kStackBytes - frame.bytes);
     ptx::Instruction& trap = emit(Op::Trap, Type{}, {});
-    trap.operands = {number(static_cast<uint64_t>(Terminator::Cause::StackOverflow))};
+    trap.operands = {integerOperand(static_cast<uint64_t>(Terminator::Cause::StackOverflow))};
     trap.guard.reg = isFull;
 
     for (size_t k = 0; k < target.parameters.size(); ++k) {
@@ -336,7 +323,7 @@ class Lowering {
       else
         store(isa::untyped(static_cast<unsigned>(parameter.size)), at(next_, offset), argument);
     }
-    store(Type::b32, at(next_, 0), number(siteOf_.at(i)));
+    store(Type::b32, at(next_, 0), integerOperand(siteOf_.at(i)));
     if (body_) forEachSaved(i, [&](auto reg, int64_t offset) { save(reg, offset); });
     emit(Op::Mov, Type::b64, {registerOperand(fp_), registerOperand(next_)});
     jump(target.entryLabel);
@@ -344,7 +331,7 @@ class Lowering {
     place(resume_.at(i));
     if (body_) {
       emit(Op::Mov, Type::b64, {registerOperand(next_), registerOperand(fp_)});
-      emit(Op::Sub, Type::u64, {registerOperand(fp_), registerOperand(fp_), number(own)});
+      emit(Op::Sub, Type::u64, {registerOperand(fp_), registerOperand(fp_), integerOperand(own)});
       forEachSaved(i, [&](auto reg, int64_t offset) { restore(reg, offset); });
     } else {
       emit(Op::Mov, Type::b64, {registerOperand(next_), registerOperand(fp_)});
@@ -372,7 +359,7 @@ class Lowering {
     const Type type = f_.registers[reg].type;
     if (type != Type::pred) return store(isa::untyped(isa::bits(type) / 8), at(fp_, offset), registerOperand(reg));
     const auto word = newRegister("%word", Type::b32);
-    emit(Op::Selp, Type::b32, {registerOperand(word), number(1), number(0), registerOperand(reg)});
+    emit(Op::Selp, Type::b32, {registerOperand(word), integerOperand(1), integerOperand(0), registerOperand(reg)});
     store(Type::b32, at(fp_, offset), registerOperand(word));
   }
 
@@ -381,7 +368,7 @@ class Lowering {
     if (type != Type::pred) return load(isa::untyped(isa::bits(type) / 8), reg, at(fp_, offset));
     const auto word = newRegister("%word", Type::b32);
     load(Type::b32, word, at(fp_, offset));
-    auto& i = emit(Op::Setp, Type::b32, {registerOperand(reg), {}, registerOperand(word), number(0)});
+    auto& i = emit(Op::Setp, Type::b32, {registerOperand(reg), {}, registerOperand(word), integerOperand(0)});
     i.mods[ModifierKind::Compare] = isa::modifierValue(ModifierKind::Compare, "ne");
   }
 

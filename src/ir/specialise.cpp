@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "ir/analyses.hpp"
+#include "ir/build.hpp"
 #include "ir/section.hpp"
 #include "ptx/operands.hpp"
 
@@ -29,29 +30,6 @@ constexpr size_t kLongest = 64;
 constexpr unsigned kMostSections = 2;
 
 constexpr uint64_t kLaneBits = kLanes - 1;
-
-Operand number(uint64_t bits) {
-  Operand o;
-  o.kind = OperandKind::Integer;
-  o.bits = bits;
-  return o;
-}
-
-Operand value(ValueId v) {
-  Operand o;
-  o.kind = OperandKind::Register;
-  o.reg = v;
-  return o;
-}
-
-Instruction make(Op op, Type type, std::vector<Operand> operands, uint32_t line) {
-  Instruction i;
-  i.op = op;
-  i.type[0] = type;
-  i.operands = std::move(operands);
-  i.line = line;
-  return i;
-}
 
 bool isNumber(const Operand& o, int64_t n, unsigned bits) {
   return o.kind == OperandKind::Integer && (o.bits ^ static_cast<uint64_t>(n)) << (64 - bits) == 0;
@@ -185,7 +163,7 @@ class Numbers {
     if (!isWord(i)) return;
     for (size_t k = 1; k < i.operands.size(); ++k)
       if (const auto it = known_.find(i.operands[k].reg); isRegister(i.operands[k]) && it != known_.end())
-        i.operands[k] = number(it->second);
+        i.operands[k] = integerOperand(it->second);
     const bool isCommutative = i.op == Op::Add || i.op == Op::And || i.op == Op::Or || i.op == Op::Xor;
     // Constants come second, where shapes look for them.
     if (isCommutative && i.operands[1].kind == OperandKind::Integer) std::swap(i.operands[1], i.operands[2]);
@@ -218,9 +196,10 @@ class Numbers {
     if ((i.op != Op::Div && i.op != Op::Rem) || isa::isSigned(i.type[0]) || !std::has_single_bit(by)) return;
     const Type bits = isa::bits(i.type[0]) == 64 ? Type::b64 : Type::b32;
     i = i.op == Op::Rem
-            ? make(Op::And, bits, {i.operands[0], i.operands[1], number(by - 1)}, i.line)
-            : make(Op::Shr, i.type[0],
-                   {i.operands[0], i.operands[1], number(static_cast<uint64_t>(std::countr_zero(by)))}, i.line);
+            ? makeInstruction(Op::And, bits, {i.operands[0], i.operands[1], integerOperand(by - 1)}, i.line)
+            : makeInstruction(
+                  Op::Shr, i.type[0],
+                  {i.operands[0], i.operands[1], integerOperand(static_cast<uint64_t>(std::countr_zero(by)))}, i.line);
   }
 
   std::map<ValueId, uint64_t> known_;
@@ -245,8 +224,8 @@ class Specialiser {
     // A remainder by 0 has no bits of the lane.
     BlockId last = branch(distance_.block, distance_.value, 0, section_.first);
     const ValueId low = newWord();
-    f_.blocks[last].code.push_back(
-        make(Op::And, bits(), {value(low), value(distance_.value), number(kLaneBits)}, line_));
+    f_.blocks[last].code.push_back(makeInstruction(
+        Op::And, bits(), {registerOperand(low), registerOperand(distance_.value), integerOperand(kLaneBits)}, line_));
     last = branch(last, low, 0, multiples);
     for (uint64_t distance = kLanes / 2; distance > 0; distance /= 2)
       last = branch(last, distance_.value, distance, forNumber(distance));
@@ -279,7 +258,8 @@ class Specialiser {
   BlockId branch(BlockId from, ValueId v, uint64_t n, BlockId block) {
     const ValueId isIt = newWord();
     f_.values[isIt].type = Type::pred;
-    Instruction compare = make(Op::Setp, bits(), {value(isIt), {}, value(v), number(n)}, line_);
+    Instruction compare =
+        makeInstruction(Op::Setp, bits(), {registerOperand(isIt), {}, registerOperand(v), integerOperand(n)}, line_);
     compare.mods[isa::ModifierKind::Compare] = isa::mod<isa::ModifierKind::Compare>("eq").value;
     f_.blocks[from].code.push_back(std::move(compare));
     const BlockId next = newBlock({from});
@@ -310,7 +290,7 @@ class Specialiser {
     auto define = [&](ValueId v, uint64_t is) {
       names[v] = newWord();
       numbers.add(names[v], is);
-      code.push_back(make(Op::Mov, word(), {value(names[v]), number(is)}, line_));
+      code.push_back(makeInstruction(Op::Mov, word(), {registerOperand(names[v]), integerOperand(is)}, line_));
     };
     define(distance_.value, n);
     for (ValueId v : lesser_) define(v, n - 1);
@@ -321,11 +301,14 @@ class Specialiser {
   BlockId forMultiples() {
     multiple_ = newWord();
     std::map<ValueId, ValueId> names{{distance_.value, multiple_}};
-    std::vector<Instruction> code{
-        make(Op::And, bits(), {value(multiple_), value(distance_.value), number(~kLaneBits)}, line_)};
+    std::vector<Instruction> code{makeInstruction(
+        Op::And, bits(), {registerOperand(multiple_), registerOperand(distance_.value), integerOperand(~kLaneBits)},
+        line_)};
     for (ValueId v : lesser_) {
       names[v] = newWord();
-      code.push_back(make(Op::Add, word(), {value(names[v]), value(multiple_), number(~uint64_t{0})}, line_));
+      code.push_back(makeInstruction(
+          Op::Add, word(), {registerOperand(names[v]), registerOperand(multiple_), integerOperand(~uint64_t{0})},
+          line_));
       less_.insert(names[v]);
     }
     return copyBehind(std::move(code), names,
@@ -340,22 +323,23 @@ class Specialiser {
     if (oneMoreThan(&i) == multiple_) less_.insert(i.operands[0].reg);
     const bool isNegative =
         (i.op == Op::Neg && isMultiple(i.operands[1])) || (i.op == Op::Not && isLess(i.operands[1]));
-    if (isNegative) i = make(Op::Sub, word(), {i.operands[0], number(0), value(multiple_)}, i.line);
+    if (isNegative)
+      i = makeInstruction(Op::Sub, word(), {i.operands[0], integerOperand(0), registerOperand(multiple_)}, i.line);
     auto made = [&](Op op, Type type, Operand a, Operand b) {
       const ValueId v = newWord();
-      before.push_back(make(op, type, {value(v), std::move(a), std::move(b)}, i.line));
-      return value(v);
+      before.push_back(makeInstruction(op, type, {registerOperand(v), std::move(a), std::move(b)}, i.line));
+      return registerOperand(v);
     };
-    auto lowBits = [&](const Operand& t) { return made(Op::And, bits(), t, number(kLaneBits)); };
-    auto others = [&](const Operand& t) { return made(Op::And, bits(), t, number(~kLaneBits)); };
+    auto lowBits = [&](const Operand& t) { return made(Op::And, bits(), t, integerOperand(kLaneBits)); };
+    auto others = [&](const Operand& t) { return made(Op::And, bits(), t, integerOperand(~kLaneBits)); };
     if (i.op == Op::And && (isLess(i.operands[1]) || isLess(i.operands[2]))) {
       const Operand t = isLess(i.operands[1]) ? i.operands[2] : i.operands[1];
-      const Operand high = made(Op::Add, word(), value(multiple_), number(~kLaneBits));
+      const Operand high = made(Op::Add, word(), registerOperand(multiple_), integerOperand(~kLaneBits));
       const Operand rest = made(Op::And, bits(), t, high);
-      i = make(Op::Add, word(), {i.operands[0], rest, lowBits(t)}, i.line);
+      i = makeInstruction(Op::Add, word(), {i.operands[0], rest, lowBits(t)}, i.line);
     } else if (i.op == Op::Rem && !isa::isSigned(i.type[0]) && isMultiple(i.operands[2])) {
       const Operand rest = made(Op::Rem, word(), others(i.operands[1]), i.operands[2]);
-      i = make(Op::Add, word(), {i.operands[0], rest, lowBits(i.operands[1])}, i.line);
+      i = makeInstruction(Op::Add, word(), {i.operands[0], rest, lowBits(i.operands[1])}, i.line);
     } else if (i.op == Op::Div && !isa::isSigned(i.type[0]) && isMultiple(i.operands[2])) {
       i.operands[1] = others(i.operands[1]);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/build.hpp"
 #include "ir/ir.hpp"
 
 namespace ordito::ir {
@@ -28,8 +29,8 @@ class Lowering {
     addVariable();
     const std::vector<ptx::Instruction> old = std::move(f_.instructions);
     f_.instructions.clear();
-    emit(Op::Mov, Type::b64, {of(base_), variable(0)}, f_.line);
-    emit(Op::Mov, Type::b64, {of(top_), variable(kAllocaBytes)}, f_.line);
+    emit(Op::Mov, Type::b64, {registerOperand(base_), variable(0)}, f_.line);
+    emit(Op::Mov, Type::b64, {registerOperand(top_), variable(kAllocaBytes)}, f_.line);
     std::vector<uint32_t> now;
     for (const ptx::Instruction& i : old) {
       now.push_back(static_cast<uint32_t>(f_.instructions.size()));
@@ -54,8 +55,9 @@ class Lowering {
 
   void lower(const ptx::Instruction& i) {
     switch (i.op) {
-      case Op::StackSave: return standFor(i, emit(Op::Mov, Type::b64, {i.operands[0], of(top_)}, i.line));
-      case Op::StackRestore: return standFor(i, emit(Op::Mov, Type::b64, {of(top_), i.operands[0]}, i.line));
+      case Op::StackSave: return standFor(i, emit(Op::Mov, Type::b64, {i.operands[0], registerOperand(top_)}, i.line));
+      case Op::StackRestore:
+        return standFor(i, emit(Op::Mov, Type::b64, {registerOperand(top_), i.operands[0]}, i.line));
       case Op::Alloca: return lowerAlloca(i);
       default: f_.instructions.push_back(i);
     }
@@ -71,17 +73,19 @@ class Lowering {
     const bool hasAlignment = i.operands.size() > 2 && i.operands[2].kind == Operand::Kind::Integer;
     const uint64_t alignment = std::max(kAlignment, hasAlignment ? i.operands[2].bits : 1);
     const auto size = newRegister("%size", Type::b64), used = newRegister("%used", Type::b64);
-    emit(Op::Mov, Type::b64, {of(size), number(0)}, i.line);
-    emit(Op::Mov, Type::b64, {of(size), i.operands[1]}, i.line).guard = i.guard;
-    emit(Op::Sub, Type::u64, {of(top_), of(top_), of(size)}, i.line);
-    emit(Op::And, Type::b64, {of(top_), of(top_), number(~(alignment - 1))}, i.line);
-    emit(Op::Sub, Type::u64, {of(used), of(top_), of(base_)}, i.line);
+    emit(Op::Mov, Type::b64, {registerOperand(size), integerOperand(0)}, i.line);
+    emit(Op::Mov, Type::b64, {registerOperand(size), i.operands[1]}, i.line).guard = i.guard;
+    emit(Op::Sub, Type::u64, {registerOperand(top_), registerOperand(top_), registerOperand(size)}, i.line);
+    emit(Op::And, Type::b64, {registerOperand(top_), registerOperand(top_), integerOperand(~(alignment - 1))}, i.line);
+    emit(Op::Sub, Type::u64, {registerOperand(used), registerOperand(top_), registerOperand(base_)}, i.line);
     const auto isFull = newRegister("%full", Type::pred);
-    auto& compare = emit(Op::Setp, Type::u64, {of(isFull), {}, of(used), number(kAllocaBytes)}, i.line);
+    auto& compare = emit(Op::Setp, Type::u64,
+                         {registerOperand(isFull), {}, registerOperand(used), integerOperand(kAllocaBytes)}, i.line);
     compare.mods[ModifierKind::Compare] = isa::modifierValue(ModifierKind::Compare, "gt");
-    auto& trap = emit(Op::Trap, Type{}, {number(static_cast<uint64_t>(Terminator::Cause::StackOverflow))}, i.line);
+    auto& trap =
+        emit(Op::Trap, Type{}, {integerOperand(static_cast<uint64_t>(Terminator::Cause::StackOverflow))}, i.line);
     trap.guard.reg = isFull;
-    standFor(i, emit(Op::Mov, Type::b64, {i.operands[0], of(top_)}, i.line));
+    standFor(i, emit(Op::Mov, Type::b64, {i.operands[0], registerOperand(top_)}, i.line));
   }
 
   ptx::Instruction& emit(Op op, Type type, std::vector<Operand> operands, uint32_t line) {
@@ -99,20 +103,6 @@ class Lowering {
   ptx::RegisterId newRegister(const char* name, Type type) {
     f_.registers.push_back({name, type});
     return static_cast<ptx::RegisterId>(f_.registers.size() - 1);
-  }
-
-  static Operand of(ptx::RegisterId reg) {
-    Operand o;
-    o.kind = Operand::Kind::Register;
-    o.reg = reg;
-    return o;
-  }
-
-  static Operand number(uint64_t n) {
-    Operand o;
-    o.kind = Operand::Kind::Integer;
-    o.bits = n;
-    return o;
   }
 
   Operand variable(int64_t offset) const {
