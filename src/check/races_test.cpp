@@ -7,9 +7,7 @@
 #include <random>
 
 #include "check/launch.hpp"
-#include "machine/gpu.hpp"
-#include "machine/lanes.hpp"
-#include "ptx/parser.hpp"
+#include "check/test_launch.hpp"
 
 namespace ordito::check {
 namespace {
@@ -19,41 +17,17 @@ using machine::AccessKind;
 using machine::AccessSpace;
 using machine::SyncEvent;
 
-constexpr uint32_t kWarps = 3, kBlocks = 3, kBytes = 1024;
-constexpr uint32_t kLanes = machine::kWarpSize;
-
-constexpr const char* kPtx = R"(.version 8.3
-.target sm_80
-.address_size 64
-.visible .entry k() { ret; }
-)";
-
-ptx::Module module() { return *ptx::parse(kPtx); }
-
 /// One launch that both ways hear of.
 class Judge {
  public:
   Judge(const ptx::Module& module, const std::shared_ptr<Races::Shared>& shared)
-      : launch_(std::make_shared<Launch>(eventOf(module))), races_(*launch_, shared, Races::first(*shared, launch_)) {}
+      : launch_(std::make_shared<Launch>(testLaunch(module))),
+        races_(*launch_, shared, Races::first(*shared, launch_)) {}
   void accessed(const AccessEvent& e) { races_.accessed(e, findings_); }
   void synchronised(const SyncEvent& e) { races_.synchronised(e); }
   bool convicts() const { return !findings_.all().empty(); }
 
  private:
-  static machine::LaunchEvent eventOf(const ptx::Module& module) {
-    static const machine::SiteCounters sites;
-    static const machine::GpuDescription gpu{};
-    return {.kernel = "k",
-            .mangled = "k",
-            .launcher = "",
-            .grid = {kBlocks, 1, 1},
-            .block = {kWarps * kLanes, 1, 1},
-            .sites = sites,
-            .counters = nullptr,
-            .module = module,
-            .function = module.functions[0],
-            .gpu = gpu};
-  }
   Findings findings_;
   std::shared_ptr<Launch> launch_;
   Races races_;
@@ -62,12 +36,7 @@ class Judge {
 class Fuzz {
  public:
   explicit Fuzz(uint32_t seed) : random_(seed) {
-    for (uint32_t b = 0; b < kBlocks; ++b) {
-      frames_[b].ctaid[0] = b;
-      frames_[b].nctaid[0] = kBlocks, frames_[b].nctaid[1] = frames_[b].nctaid[2] = 1;
-      frames_[b].ntid[0] = kWarps * kLanes, frames_[b].ntid[1] = frames_[b].ntid[2] = 1;
-      frames_[b].totalSharedBytes = kBytes;
-    }
+    for (uint32_t b = 0; b < kBlocks; ++b) frames_[b] = testFrame(b);
   }
 
   /// At how many of `steps` one convicts and the other does not, and how many of all the exact way has convicted.
@@ -128,7 +97,7 @@ class Fuzz {
 
   std::mt19937 random_;
   uint32_t usual_ = 0;
-  const ptx::Module module_ = module();
+  const ptx::Module module_ = testModule();
   machine::BlockFrame frames_[kBlocks] = {};
   std::array<std::byte, size_t{kBlocks} * kWarps * kLanes * 8 + kBytes> memory_ alignas(128) = {};
 };

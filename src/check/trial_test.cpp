@@ -8,11 +8,9 @@
 
 #include "check/launch.hpp"
 #include "check/races.hpp"
+#include "check/test_launch.hpp"
 #include "machine/fault.hpp"
-#include "machine/gpu.hpp"
-#include "machine/lanes.hpp"
 #include "machine/memory.hpp"
-#include "ptx/parser.hpp"
 
 namespace ordito::check {
 namespace {
@@ -21,15 +19,6 @@ using machine::AccessEvent;
 using machine::AccessKind;
 using machine::AccessSpace;
 using machine::SyncEvent;
-
-constexpr uint32_t kWarps = 3, kBlocks = 3, kBytes = 1024;
-constexpr uint32_t kLanes = machine::kWarpSize;
-
-constexpr const char* kPtx = R"(.version 8.3
-.target sm_80
-.address_size 64
-.visible .entry k() { ret; }
-)";
 
 /// What one warp does.
 struct Step {
@@ -97,7 +86,7 @@ class Script final : public machine::Executable {
 
 class Fuzz {
  public:
-  explicit Fuzz(uint32_t seed) : random_(seed), module_(*ptx::parse(kPtx)) {
+  explicit Fuzz(uint32_t seed) : random_(seed), module_(testModule()) {
     memory_ = reinterpret_cast<uint64_t>(all_.data());
     machine::allocations().add({.address = memory_, .bytes = all_.size(), .kind = machine::MemoryKind::Device});
   }
@@ -161,29 +150,14 @@ class Fuzz {
   }
 
   machine::BlockFrame frameOf(uint32_t block) {
-    machine::BlockFrame frame{};
-    frame.ctaid[0] = block;
-    frame.nctaid[0] = kBlocks, frame.nctaid[1] = frame.nctaid[2] = 1;
-    frame.ntid[0] = kWarps * kLanes, frame.ntid[1] = frame.ntid[2] = 1;
-    frame.totalSharedBytes = kBytes;
+    machine::BlockFrame frame = testFrame(block);
     frame.shared = shared_.data();
     frame.functions = module_.functions.data();
     return frame;
   }
 
   bool convicts(const std::vector<std::vector<Step>>& blocks) {
-    static const machine::SiteCounters sites;
-    static const machine::GpuDescription gpu{};
-    auto launch = std::make_shared<Launch>(machine::LaunchEvent{.kernel = "k",
-                                                                .mangled = "k",
-                                                                .launcher = "",
-                                                                .grid = {kBlocks, 1, 1},
-                                                                .block = {kWarps * kLanes, 1, 1},
-                                                                .sites = sites,
-                                                                .counters = nullptr,
-                                                                .module = module_,
-                                                                .function = module_.functions[0],
-                                                                .gpu = gpu});
+    auto launch = std::make_shared<Launch>(testLaunch(module_));
     const auto shared = Races::share(true);
     Races races(*launch, shared, Races::first(*shared, launch));
     Findings findings;
