@@ -44,6 +44,7 @@ struct Look {
   std::string_view obstacle;  // why its warps go one by one; nothing if all is well
   bool sharesLines = false;   // a loop's warps read cache lines together
   bool strides = false;       // a loop reads on elsewhere in each iteration
+  unsigned loads = 0;         // contiguous ones in straight code
 };
 
 /// Loops are looked at part by part: what keeps one region's warps apart does not concern the others. A loop with a
@@ -66,9 +67,11 @@ class Chooser {
   std::vector<Coarsening> choose() {
     for (const ir::Loop& loop : nest_.loops())
       if (isOutermost(loop)) lookAt(loop);
-    for (size_t r = 0; r < regions_.size(); ++r)
-      if (looks_[r].strides && contiguousLoads(regions_[r]) >= cost::kManyStreams)
+    for (size_t r = 0; r < regions_.size(); ++r) {
+      looks_[r].loads = contiguousLoads(regions_[r]);
+      if (looks_[r].strides && looks_[r].loads >= cost::kManyStreams)
         looks_[r].obstacle = "a loop does the rest of straight code that reads many places";
+    }
     for (BlockId b = 0; b < f_.blocks.size(); ++b)
       hasBarrierInLoop_ |= isInLoop_[b] && f_.blocks[b].end.kind == ir::Terminator::Kind::Barrier;
     const Coarsening chosen = forAll();
@@ -97,7 +100,7 @@ class Chooser {
       if (!looks_[r].obstacle.empty()) continue;
       for (BlockId b : regions_[r].order()) isFree[b] = 1, rows = std::max(rows, isInLoop_[b] ? rowsRead(b) : 0);
       sharesLines |= looks_[r].sharesLines;
-      loads = std::max(loads, contiguousLoads(regions_[r]));
+      loads = std::max(loads, looks_[r].loads);
     }
     if (const unsigned vectors = carried(isFree); vectors > 0) return byRegisters(vectors, rows);
     if (sharesLines) return ifDivides(cost::kSharingWarps, "warps share cache lines");
