@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "jit/counter_flow.hpp"
@@ -247,17 +248,18 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
 
 }  // namespace
 
-Expected<std::string> compileToObject(llvm::Module& module, const Target& target, const CompileOptions& options) {
+Expected<std::string> compileToObject(OwnedModule& module, const Target& target, const CompileOptions& options) {
   prepareLlvm();
+  const std::string name = module.code->getModuleIdentifier();
   try {
-    return generate(module, target, options);
+    return generate(*module.code, target, options);
   } catch (const GivesUp& failure) {
-    [[maybe_unused]] const auto* lost = kept.machine.release();  // nor is this
+    [[maybe_unused]] const std::tuple lost{module.code.release(), module.context.release(), kept.machine.release()};
     kept.name.clear();
     const std::string reason = failure.reason.substr(0, failure.reason.find('\n'));
     return failWith(kNotSupported,
-                    "kernel '{}': LLVM cannot compile it for this host ({}); run with ORDITO_ENGINE=interp",
-                    module.getModuleIdentifier(), reason);
+                    "kernel '{}': LLVM cannot compile it for this host ({}); run with ORDITO_ENGINE=interp", name,
+                    reason);
   }
 }
 

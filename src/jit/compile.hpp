@@ -29,9 +29,15 @@ struct CompileOptions {
   bool times = false;  // print how long each pass takes
 };
 
-/// Optimises a module and turns it into an object file's bytes. After an error the module must not be destroyed: LLVM
-/// may have stopped in the middle of its work.
-Expected<std::string> compileToObject(llvm::Module& module, const Target& target, const CompileOptions& options);
+/// A module with the context that its types and constants live in.
+struct OwnedModule {
+  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> code;
+};
+
+/// Optimises a module and turns it into an object file's bytes. Where LLVM stops in the middle of its work, what it
+/// worked on is in no state to be destroyed: it stays in memory, and `module` owns nothing any more.
+Expected<std::string> compileToObject(OwnedModule& module, const Target& target, const CompileOptions& options);
 
 /// Links object files into the process; keeps them until it is destroyed.
 class CodeStore {

@@ -156,10 +156,7 @@ class CodeMaker {
   Expected<Linked> make(const Request& r, Emission kernel, Effort effort) {
     delay();
     auto object = generate(kernel, effort);
-    if (!object) {
-      kernel.abandon();
-      return tl::unexpected(object.error());
-    }
+    if (!object) return tl::unexpected(object.error());
     CompiledObject code{std::move(*object),        kernel.emitted.scratchBytes,
                         kernel.emitted.localBytes, kernel.emitted.nonTemporalBytes,
                         kernel.emitted.counters,   kernel.emitted.runsRanges};
@@ -193,7 +190,7 @@ class CodeMaker {
 
   Expected<std::string> generate(Emission& kernel, Effort effort) const {
     const machine::Haltable guard(kLlvmCode);
-    return compileToObject(*kernel.code, target_, {.effort = effort, .dump = options_.dumpIr, .times = options_.times});
+    return compileToObject(kernel, target_, {.effort = effort, .dump = options_.dumpIr, .times = options_.times});
   }
 
   Expected<Linked> link(const Request& r, CompiledObject code, Effort effort) {

@@ -33,14 +33,10 @@ struct Analysed {
 };
 
 /// A kernel as LLVM wants it, on its own: nothing of the program's module is needed any more.
-struct Emission {
-  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> code;
+struct Emission : OwnedModule {
   std::string symbol;
   EmittedKernel emitted;
   size_t threads = 0;
-  /// LLVM has stopped in the middle of its work on it: it must not be destroyed.
-  void abandon() { [[maybe_unused]] const std::pair lost{code.release(), context.release()}; }
 };
 
 /// `dump` prints the IR to stderr. An error says which instruction cannot be compiled.

@@ -161,7 +161,7 @@ Json figures(const ptx::Module& module, const ptx::Function& kernel, const Setti
     row = {{"ir", Digest().add(ir::print(analysed.function)).hex().substr(0, 16)}, {"llvm", digestOf(*emission.code)}};
   if (s.unoptimised) return row;
   const size_t in = emission.code->getInstructionCount();
-  const std::string object = orStop(jit::compileToObject(*emission.code, target, {}));
+  const std::string object = orStop(jit::compileToObject(emission, target, {}));
   if (s.digests) {
     row["object"] = Digest().add(object).hex().substr(0, 16);
     return row;
