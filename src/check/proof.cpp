@@ -40,7 +40,7 @@ int64_t floorOf(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) !=
 uint32_t Proof::alikeInRow(Class& one, const BlockNumber& block, uint32_t count) const {
   if (!one.limits) {
     one.limits.emplace();
-    for (const auto& [line, margin] : one.margins) margin.addLimits(plan_.guards.at(line), *one.limits);
+    for (const auto& [line, margin] : one.margins) margin.addLimits(*one.limits);
   }
   int64_t last = int64_t{count} - 1;  // how many steps further all limits hold
   for (const Limit& limit : *one.limits) {
@@ -67,6 +67,7 @@ uint32_t Proof::alike(const machine::BlockFrame& frame, uint32_t count) {
   }
   if (classes_.size() == kMostClasses) return giveUp(), count;
   *found = last_ = static_cast<uint8_t>(classes_.size());
+  lastOperands_.clear();
   classes_.push_back({block, {}, {}, {}});
   return 0;
 }
@@ -75,9 +76,13 @@ void Proof::comesToGuard(const machine::OperandsEvent& event) {
   if (!isOpen_ || classes_.empty()) return;
   const auto guard = plan_.guards.find(event.at.line);
   if (guard == plan_.guards.end()) return;
-  Margin& margin = classes_.back().margins[event.at.line];
-  forEachLane(event.at.lanes,
-              [&](uint32_t lane) { margin.add(guard->second.what.kind, event.a[lane], event.b[lane]); });
+  const bool isChosen = plan_.chosen.contains(event.at.line);
+  GuardMargin& margin = classes_.back().margins.try_emplace(event.at.line, guard->second).first->second;
+  forEachLane(event.at.lanes, [&](uint32_t lane) {
+    const uint32_t thread = event.at.warp * machine::kWarpSize + lane;
+    margin.add(thread, event.a[lane], event.b[lane], lastOperands_);
+    if (isChosen) lastOperands_.set(event.at.line, thread, event.a[lane], event.b[lane]);
+  });
 }
 
 /// Null: nothing can be said of it.

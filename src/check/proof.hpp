@@ -72,7 +72,7 @@ class Proof {
  private:
   struct Class {
     BlockNumber first;
-    std::unordered_map<uint32_t, Margin> margins;
+    std::unordered_map<uint32_t, GuardMargin> margins;
     std::optional<std::vector<Limit>> limits;         // of all margins, once the block has run
     std::map<std::pair<uint32_t, bool>, Site> sites;  // by line and whether it writes
   };
@@ -130,6 +130,7 @@ class Proof {
   bool isOpen_ = true;
   std::vector<Class> classes_;
   std::vector<uint8_t> classOf_;  // by number of the block
+  LastOperands lastOperands_;     // of the block that is watched
   uint8_t last_ = 0;              // of the block that was asked about last
   std::vector<Object> objects_;   // that the sites lie in; those that are written come first
   size_t written_ = 0;

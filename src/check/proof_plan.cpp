@@ -2,7 +2,6 @@
 #include "check/proof_plan.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "ptx/operands.hpp"
 
@@ -11,14 +10,13 @@ namespace ordito::check {
 using ir::BlockForm;
 using ir::BlockForms;
 using ir::BlockStep;
-using GuardKind = ir::GuardOperands::Kind;
 
 namespace {
 
 /// Fills a plan from a kernel; refuses what it cannot answer for.
 class Planner {
  public:
-  Planner(const ir::Function& f, const ir::LaunchNumbers& launch) : f_(f), forms_(f, launch) {}
+  Planner(const ir::Function& f, const ir::LaunchNumbers& launch) : f_(f), forms_(f, launch) { findExtremes(); }
 
   std::optional<ProofPlan> run() {
     for (ir::BlockId b = 0; b < f_.blocks.size(); ++b) {
@@ -85,10 +83,39 @@ class Planner {
   }
 
   bool takeGuard(const ir::Instruction& i, const ir::GuardOperands& what) {
-    ProofPlan::Guard guard{what, forms_.formOf(i.operands[what.a]).shifts(), {BlockStep{}}};
-    if (what.a != what.b) guard.b = forms_.formOf(i.operands[what.b]).shifts();
-    if (guard.a.empty() || guard.b.empty()) return true;
+    Guard guard{what, termOf(i.operands[what.a], what, 0), {.shifts = {BlockStep{}}}};
+    if (what.a != what.b) guard.b = termOf(i.operands[what.b], what, 0);
+    if (guard.a.shifts.empty() || guard.b.shifts.empty()) return true;
     return plan_.guards.try_emplace(i.line, guard).first->second == guard;
+  }
+
+  /// Minima and maxima whose operands are told by a line of their own.
+  void findExtremes() {
+    std::unordered_map<uint32_t, size_t> count;
+    for (const ir::Block& block : f_.blocks)
+      for (const ir::Instruction& i : block.code) ++count[i.line];
+    for (const ir::Block& block : f_.blocks)
+      for (const ir::Instruction& i : block.code)
+        if ((i.op == isa::Op::Min || i.op == isa::Op::Max) && !i.guard && count[i.line] == 1 && ir::guardOperands(i) &&
+            i.operands[0].is(ptx::Operand::Kind::Register))
+          extremes_.try_emplace(i.operands[0].reg, &i);
+  }
+
+  Term termOf(const ptx::Operand& operand, const ir::GuardOperands& guard, unsigned depth) {
+    constexpr unsigned kDeepest = 3;
+    const BlockForm form = forms_.formOf(operand);
+    Term term{.shifts = form.shifts()};
+    if (form.kind != BlockForm::Kind::Between || !operand.is(ptx::Operand::Kind::Register) || depth == kDeepest)
+      return term;
+    const auto found = extremes_.find(operand.reg);
+    if (found == extremes_.end() || found->second->type[0] != guard.type) return term;
+    const ir::Instruction& chooses = *found->second;
+    std::vector<Term> of{termOf(chooses.operands[1], guard, depth + 1), termOf(chooses.operands[2], guard, depth + 1)};
+    if (of[0].shifts.empty() || of[1].shifts.empty()) return term;
+    term.kind = chooses.op == isa::Op::Max ? Term::Kind::Greatest : Term::Kind::Least;
+    term.line = chooses.line, term.of = std::move(of);
+    plan_.chosen.insert(chooses.line);
+    return term;
   }
 
   bool isNamedAlike(const ir::Instruction& i) const {
@@ -105,6 +132,7 @@ class Planner {
 
   const ir::Function& f_;
   const BlockForms forms_;
+  std::unordered_map<ir::ValueId, const ir::Instruction*> extremes_;  // by what they define
   ProofPlan plan_;
 };
 
@@ -126,70 +154,9 @@ std::optional<ProofPlan> ProofPlan::of(const machine::LaunchEvent& launch) {
   auto plan = Planner(*function, numbers).run();
   const std::vector<BlockStep> none{BlockStep{}};  // where nothing is shifted a guard says nothing
   if (plan) plan->function = &launch.function;
-  if (plan) std::erase_if(plan->guards, [&](const auto& g) { return g.second.a == none && g.second.b == none; });
+  if (plan)
+    std::erase_if(plan->guards, [&](const auto& g) { return g.second.a.shifts == none && g.second.b.shifts == none; });
   return plan;
-}
-
-void Margin::add(GuardKind kind, int64_t a, int64_t b) {
-  lowA_ = std::min(lowA_, a), highA_ = std::max(highA_, a);
-  lowB_ = std::min(lowB_, b), highB_ = std::max(highB_, b);
-  if (kind == GuardKind::Or) {
-    bitsOfA_ |= static_cast<uint64_t>(a), bitsOfB_ |= static_cast<uint64_t>(b);
-    overlaps_ |= (a & b) != 0;
-    return;
-  }
-  const int64_t difference = static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-  isZero_ |= difference == 0;
-  if (difference < 0) below_ = std::max(below_.value_or(difference), difference);
-  if (difference > 0) above_ = std::min(above_.value_or(difference), difference);
-}
-
-void Margin::addLimits(const ProofPlan::Guard& guard, std::vector<Limit>& limits) const {
-  if (lowA_ > highA_) return;  // nobody came there
-  for (const BlockStep& a : guard.a)
-    for (const BlockStep& b : guard.b) addLimits(guard.what, a, b, limits);
-}
-
-/// The operands stay numbers of their type, of 64 bits in its middle half; the difference keeps its sign. Operands of
-/// an `or` stay apart if one is shifted by multiples of more than the other has.
-void Margin::addLimits(const ir::GuardOperands& what, const BlockStep& a, const BlockStep& b,
-                       std::vector<Limit>& limits) const {
-  constexpr int64_t kHuge = INT64_C(1) << 61;
-  if (what.kind == GuardKind::Or) {
-    const auto keep = [&](const BlockStep& step, uint64_t others) {
-      const uint64_t mask = std::bit_width(others) > 62 ? ~uint64_t{0} : std::bit_ceil(others + 1) - 1;
-      const bool isFree =
-          std::ranges::all_of(step, [&](int64_t by) { return (static_cast<uint64_t>(by) & mask) == 0; });
-      if (!isFree || overlaps_) limits.push_back({step, 0, 0});
-    };
-    return keep(a, bitsOfB_), keep(b, bitsOfA_);
-  }
-  const bool isWide = isa::bits(what.type) == 64, isSigned = isa::isSigned(what.type);
-  const int64_t least = !isSigned ? 0
-                        : isWide  ? -kHuge
-                                  : INT32_MIN,
-                most = isWide     ? kHuge
-                       : isSigned ? INT32_MAX
-                                  : int64_t{UINT32_MAX};
-  const auto stay = [&](const BlockStep& step, int64_t low, int64_t high) {
-    if (low < least || high > most)
-      limits.push_back({step, 0, 0});
-    else if (step != BlockStep{})
-      limits.push_back({step, least - low, most - high});
-  };
-  stay(a, lowA_, highA_), stay(b, lowB_, highB_);
-  // Who is outside of that middle is not shifted, and nobody in it gets past him.
-  const bool isFar = isWide && (std::min(lowA_, lowB_) < -kHuge || std::max(highA_, highB_) > kHuge);
-  if (what.kind == GuardKind::Widen || isFar) return;
-  BlockStep step = a;
-  for (size_t d = 0; d < step.size(); ++d) step[d] -= b[d];
-  if (step == BlockStep{}) return;
-  Limit limit{step, INT64_MIN, INT64_MAX};
-  if (below_) limit.high = -*below_ - (what.kind == GuardKind::LessOrEqual ? 0 : 1);
-  if (above_) limit.low = -*above_ + (what.kind == GuardKind::Less ? 0 : 1);
-  if (isZero_ && what.kind != GuardKind::Less) limit.high = std::min<int64_t>(limit.high, 0);
-  if (isZero_ && what.kind != GuardKind::LessOrEqual) limit.low = std::max<int64_t>(limit.low, 0);
-  limits.push_back(limit);
 }
 
 }  // namespace ordito::check

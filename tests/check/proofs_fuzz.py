@@ -59,6 +59,10 @@ class Kernel:
             return f"if (in[threadIdx.x] > 3) {{ {body} }}"
         if kind < 8:
             return f"if (blockIdx.x != 1) {{ {body} }}"
+        if kind < 9:
+            choice = self.rng.choice(["max(i, other)", "min(i, other)", "max(min(i, other), blockIdx.y)"])
+            other = f"blockIdx.y * {self.rng.choice([1, 64, self.n // 2])} + blockIdx.x * {self.rng.choice([0, 1, 64])}"
+            return f"{{ unsigned other = {other}; if ({choice} < n) {{ {body} }} }}"
         return body
 
     def statement(self):
