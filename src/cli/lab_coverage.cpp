@@ -62,7 +62,7 @@ report::Sheet coverageSheet(const std::vector<CoverageGroup>& groups) {
   report::Sheet sheet({{.key = "row", .title = "row"},
                        {.key = "title", .title = "what it is"},
                        {.key = "program", .title = "program"},
-                       {.key = "covered", .title = "", .audience = report::Audience::programs},
+                       {.key = "covered", .title = "", .audience = report::Audience::Programs},
                        {.key = "needs", .title = "needs"},
                        {.key = "shown_by", .title = "shown by"}});
   for (const CoverageGroup& group : groups) {

@@ -315,7 +315,7 @@ std::vector<report::Column> sheetColumns(const LabCatalogue& catalogue, const La
   }
   columns.push_back({.key = "verified", .title = "verified"});
   columns.push_back(
-      {.key = "note", .title = "note", .audience = notes ? report::Audience::everyone : report::Audience::programs});
+      {.key = "note", .title = "note", .audience = notes ? report::Audience::Everyone : report::Audience::Programs});
   return columns;
 }
 

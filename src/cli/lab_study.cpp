@@ -57,7 +57,7 @@ class RowWriter {
 
 std::vector<report::Column> columns(const LabStudy& study) {
   std::vector<report::Column> all = {{.key = "title", .title = "metric"},
-                                     {.key = "metric", .title = "", .audience = report::Audience::programs},
+                                     {.key = "metric", .title = "", .audience = report::Audience::Programs},
                                      {.key = "unit", .title = "unit"},
                                      {.key = "source", .title = ""}};
   for (const LabStudy::Launch& launch : study.launches) all.push_back({.key = launch.variant, .title = launch.title});

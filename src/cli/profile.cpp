@@ -27,7 +27,7 @@ struct Options {
 };
 
 report::Style styleFor(const Options& options) {
-  return options.output.empty() ? report::styleForStdout() : report::Style::plain;
+  return options.output.empty() ? report::styleForStdout() : report::Style::Plain;
 }
 
 Expected<std::string> renderHotspots(const Options& options, nlohmann::ordered_json& hotspots) {

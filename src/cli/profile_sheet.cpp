@@ -73,22 +73,22 @@ std::string shortName(std::string name) {
 
 std::vector<Column> columns(const Json& metrics) {
   std::vector<Column> all = {{"launch", "#"},
-                             {"kernel", "", 1, 2, Audience::programs},
-                             {"launched_by", "", 1, 2, Audience::programs},
-                             {"short_kernel", "kernel", 1, 2, Audience::people},
+                             {"kernel", "", 1, 2, Audience::Programs},
+                             {"launched_by", "", 1, 2, Audience::Programs},
+                             {"short_kernel", "kernel", 1, 2, Audience::People},
                              {"grid", "grid"},
                              {"block", "block"},
-                             {"shared_static", "", 1, 2, Audience::programs},
-                             {"shared_dynamic", "", 1, 2, Audience::programs},
-                             {"shared", "shared\nbytes", 1, 2, Audience::people},
-                             {"registers", "", 1, 2, Audience::programs},
+                             {"shared_static", "", 1, 2, Audience::Programs},
+                             {"shared_dynamic", "", 1, 2, Audience::Programs},
+                             {"shared", "shared\nbytes", 1, 2, Audience::People},
+                             {"registers", "", 1, 2, Audience::Programs},
                              {"theoretical_occupancy_pct", "occu-\npancy %", 1, 1},
-                             {"occupancy_limited_by", "", 1, 2, Audience::programs},
+                             {"occupancy_limited_by", "", 1, 2, Audience::Programs},
                              {"wall_ns", "time\nms", 1e-6, 3},
-                             {"compile_ns", "", 1, 2, Audience::programs}};
+                             {"compile_ns", "", 1, 2, Audience::Programs}};
   for (const auto& [name, value] : metrics.items()) {
     const char* title = titleOf(name);
-    all.push_back({name, title ? title : "", 1, 2, title ? Audience::everyone : Audience::programs});
+    all.push_back({name, title ? title : "", 1, 2, title ? Audience::Everyone : Audience::Programs});
   }
   return all;
 }
@@ -155,8 +155,8 @@ Expected<report::Sheet> libraryCallSheet(const Json& profile) {
 }
 
 Expected<report::Sheet> hotspotSheet(const Json& hotspots, size_t most) {
-  report::Sheet sheet({{"kernel", "", 1, 2, Audience::programs},
-                       {"short_kernel", "kernel", 1, 2, Audience::people},
+  report::Sheet sheet({{"kernel", "", 1, 2, Audience::Programs},
+                       {"short_kernel", "kernel", 1, 2, Audience::People},
                        {"source", "source"},
                        {"ptx_line", "PTX\nline"},
                        {"instruction", "instruction"},

@@ -175,6 +175,7 @@ extern "C" void* orditoAnnotationCall(unsigned module, unsigned number) {
 }
 
 /// Called by NVTX's header; 1 if this is a tool that listens.
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX calls it so
 extern "C" int InitializeInjectionNvtx2(const void* (*exports)(uint32_t)) {
   const auto* const table = exports ? static_cast<const CallbackTable*>(exports(kCallbacks)) : nullptr;
   if (!table || table->bytes < sizeof(CallbackTable)) return 0;

@@ -152,9 +152,9 @@ CUresult cuMemcpyAtoH(void* to, CUarray from, size_t offset, size_t bytes) {
 CUresult cuMemcpyAtoHAsync(void* to, CUarray from, size_t offset, size_t bytes, CUstream stream) {
   return fromArray(number(to), Side::Host, from, offset, bytes, stream, false);
 }
-CUresult cuMemcpyAtoA(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes) {
-  return alongRows(from, from_offset, bytes, [&](CUdeviceptr place, size_t done, size_t piece) {
-    return cuMemcpyDtoA(to, to_offset + done, place, piece);
+CUresult cuMemcpyAtoA(CUarray to, size_t toOffset, CUarray from, size_t fromOffset, size_t bytes) {
+  return alongRows(from, fromOffset, bytes, [&](CUdeviceptr place, size_t done, size_t piece) {
+    return cuMemcpyDtoA(to, toOffset + done, place, piece);
   });
 }
 

@@ -40,8 +40,8 @@ CUresult orditoKernelBeside(CUfunction* kernel, CUdeviceptr address, const char*
 /// was due to the grid or the block: the runtime API answers cudaErrorInvalidConfiguration then. `bad_configuration`
 /// may be null.
 CUresult orditoLaunchKernel(CUfunction function, const unsigned int grid[3], const unsigned int block[3],
-                            size_t shared_bytes, CUstream stream, void** parameters, int cooperative,
-                            int* bad_configuration);
+                            size_t sharedBytes, CUstream stream, void** parameters, int cooperative,
+                            int* badConfiguration);
 
 /// Puts a library's call into a stream: run(data) in the stream's order, or at every launch of the graph that the
 /// stream is captured into. The profiler and faults name it `name`. destroy(data) comes once, after the last run, also

@@ -39,9 +39,9 @@ PER_THREAD(cuStreamWaitValue64_v2_ptsz, (CUstream stream, CUdeviceptr from, cuui
 PER_THREAD(cuMemcpyAsync_ptsz, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream),
            cuMemcpyAsync(to, from, bytes, own(stream)))
 PER_THREAD(cuMemcpyPeerAsync_ptsz,
-           (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes,
+           (CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t bytes,
             CUstream stream),
-           cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, own(stream)))
+           cuMemcpyPeerAsync(to, toContext, from, fromContext, bytes, own(stream)))
 PER_THREAD(cuMemcpy3DPeerAsync_ptsz, (const CUDA_MEMCPY3D_PEER* copy, CUstream stream),
            cuMemcpy3DPeerAsync(copy, own(stream)))
 PER_THREAD(cuMemsetD8Async_ptsz, (CUdeviceptr to, unsigned char value, size_t count, CUstream stream),
@@ -86,16 +86,16 @@ PER_THREAD(cuEventRecord_ptsz, (CUevent event, CUstream stream), cuEventRecord(e
 PER_THREAD(cuEventRecordWithFlags_ptsz, (CUevent event, CUstream stream, unsigned int flags),
            cuEventRecordWithFlags(event, own(stream), flags))
 PER_THREAD(cuLaunchKernel_ptsz,
-           (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
-            unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, CUstream stream, void** parameters,
+           (CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
+            unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes, CUstream stream, void** parameters,
             void** extra),
-           cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, own(stream),
-                          parameters, extra))
+           cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, own(stream), parameters,
+                          extra))
 PER_THREAD(cuLaunchCooperativeKernel_ptsz,
-           (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
-            unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, CUstream stream, void** parameters),
-           cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
-                                     own(stream), parameters))
+           (CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
+            unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes, CUstream stream, void** parameters),
+           cuLaunchCooperativeKernel(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, own(stream),
+                                     parameters))
 
 PER_THREAD(cuMemcpyHtoD_v2_ptds, (CUdeviceptr to, const void* from, size_t bytes),
            finish(cuMemcpyHtoDAsync(to, from, bytes, CU_STREAM_PER_THREAD)))
@@ -126,8 +126,8 @@ PER_THREAD(cuMemsetD2D32_v2_ptds, (CUdeviceptr to, size_t pitch, unsigned int va
 PER_THREAD(cuMemcpy_ptds, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
            finish(cuMemcpyAsync(to, from, bytes, CU_STREAM_PER_THREAD)))
 PER_THREAD(cuMemcpyPeer_ptds,
-           (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes),
-           finish(cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, CU_STREAM_PER_THREAD)))
+           (CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t bytes),
+           finish(cuMemcpyPeerAsync(to, toContext, from, fromContext, bytes, CU_STREAM_PER_THREAD)))
 PER_THREAD(cuMemcpy3DPeer_ptds, (const CUDA_MEMCPY3D_PEER* copy),
            finish(cuMemcpy3DPeerAsync(copy, CU_STREAM_PER_THREAD)))
 

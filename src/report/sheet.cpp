@@ -61,7 +61,7 @@ class Layout {
  public:
   Layout(const std::vector<Column>& columns, const std::vector<std::vector<Cell>>& rows) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (columns[i].audience != Audience::programs) addColumn(columns[i], rows, i);
+      if (columns[i].audience != Audience::Programs) addColumn(columns[i], rows, i);
     }
     for (const Strip& strip : strips_) headings_ = std::max(headings_, strip.title.size());
     rows_ = rows.size();
@@ -173,7 +173,7 @@ void Sheet::add(std::vector<Cell> row) {
 }
 
 std::string Sheet::table(Style style) const {
-  return Layout(columns_, rows_).draw(style == Style::box ? kBox : kPlain, style == Style::box);
+  return Layout(columns_, rows_).draw(style == Style::Box ? kBox : kPlain, style == Style::Box);
 }
 
 std::string Sheet::csv() const {
@@ -181,7 +181,7 @@ std::string Sheet::csv() const {
   auto line = [&](auto&& field) {
     bool first = true;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].audience == Audience::people) continue;
+      if (columns_[i].audience == Audience::People) continue;
       if (!first) out += ',';
       first = false;
       out += field(i);
@@ -198,7 +198,7 @@ nlohmann::ordered_json Sheet::json() const {
   for (const std::vector<Cell>& row : rows_) {
     nlohmann::ordered_json object;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].audience != Audience::people) object[columns_[i].key] = jsonCell(row[i]);
+      if (columns_[i].audience != Audience::People) object[columns_[i].key] = jsonCell(row[i]);
     }
     array.push_back(std::move(object));
   }
@@ -206,15 +206,15 @@ nlohmann::ordered_json Sheet::json() const {
 }
 
 Style styleForStdout() {
-  if (isatty(STDOUT_FILENO) == 0) return Style::plain;
+  if (isatty(STDOUT_FILENO) == 0) return Style::Plain;
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);
     if (value == nullptr || *value == '\0') continue;
     const std::string_view locale = value;
     const bool utf8 = locale.find("UTF-8") != std::string_view::npos || locale.find("utf8") != std::string_view::npos;
-    return utf8 ? Style::box : Style::plain;  // the first that is set decides, as in setlocale
+    return utf8 ? Style::Box : Style::Plain;  // the first that is set decides, as in setlocale
   }
-  return Style::plain;
+  return Style::Plain;
 }
 
 }  // namespace ordito::report

@@ -15,19 +15,19 @@ using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::strin
 
 /// Where a column appears: wide machine-readable names do not belong into a table for people, and abbreviations do not
 /// belong into CSV.
-enum class Audience : uint8_t { everyone, people, programs };
+enum class Audience : uint8_t { Everyone, People, Programs };
 
 struct Column {
   std::string key;    // the name in CSV and JSON, for example a metric name of the GPU profiler
   std::string title;  // the heading in a table; may have several lines
   double scale = 1;   // a table shows value * scale
   int digits = 2;     // decimals of a number that is not whole, or of any number when scaled
-  Audience audience = Audience::everyone;
+  Audience audience = Audience::Everyone;
 };
 
 enum class Style : uint8_t {
-  plain,  // ASCII: spaces and a dashed rule
-  box     // UTF-8 box drawing
+  Plain,  // ASCII: spaces and a dashed rule
+  Box     // UTF-8 box drawing
 };
 
 class Sheet {

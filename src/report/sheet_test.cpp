@@ -14,8 +14,8 @@ namespace {
 Sheet sample() {
   Sheet sheet({{.key = "name", .title = "variant"},
                {.key = "smsp__inst_executed.sum", .title = "instructions\nM", .scale = 1e-6, .digits = 1},
-               {.key = "", .title = "note", .audience = Audience::people},
-               {.key = "grid", .title = "grid", .audience = Audience::programs},
+               {.key = "", .title = "note", .audience = Audience::People},
+               {.key = "grid", .title = "grid", .audience = Audience::Programs},
                {.key = "ok", .title = "ok"}});
   sheet.add({std::string("neighbored"), std::int64_t{612100000}, std::string("slow"), std::int64_t{131072}, true});
   sheet.add({std::string("a,\"b\""), {}, {}, std::int64_t{1}, false});
@@ -23,7 +23,7 @@ Sheet sample() {
 }
 
 TEST(Sheet, PlainTableAlignsNumbersRightAndTextLeft) {
-  EXPECT_EQ(sample().table(Style::plain),
+  EXPECT_EQ(sample().table(Style::Plain),
             "            instructions\n"
             "variant                M  note   ok\n"
             "----------  ------------  ----  ---\n"
@@ -34,7 +34,7 @@ TEST(Sheet, PlainTableAlignsNumbersRightAndTextLeft) {
 TEST(Sheet, BoxTableHasAFrame) {
   Sheet sheet({{.key = "x", .title = "x"}});
   sheet.add({std::string("naïve")});
-  EXPECT_EQ(sheet.table(Style::box),
+  EXPECT_EQ(sheet.table(Style::Box),
             "┌───────┐\n"
             "│ x     │\n"
             "├───────┤\n"
@@ -57,7 +57,7 @@ TEST(Sheet, JsonHasNullForNothing) {
 
 TEST(Sheet, EmptySheetIsHeadingsOnly) {
   const Sheet sheet({{.key = "a", .title = "a"}, {.key = "b", .title = "b"}});
-  EXPECT_EQ(sheet.table(Style::plain), "a  b\n-  -\n");
+  EXPECT_EQ(sheet.table(Style::Plain), "a  b\n-  -\n");
   EXPECT_EQ(sheet.csv(), "a,b\n");
   EXPECT_EQ(sheet.json().dump(), "[]");
 }
@@ -66,7 +66,7 @@ TEST(Sheet, NumbersThatAreNotFiniteAreNoNumbersForPrograms) {
   Sheet sheet({{.key = "x", .title = "x"}});
   sheet.add({std::numeric_limits<double>::infinity()});
   EXPECT_EQ(sheet.csv(), "x\n\n");
-  EXPECT_EQ(sheet.table(Style::plain), "x\n-\n-\n");
+  EXPECT_EQ(sheet.table(Style::Plain), "x\n-\n-\n");
 }
 
 TEST(Units, Grouped) {

@@ -21,25 +21,24 @@ cudaError_t cudaMemcpy_ptds(void* to, const void* from, size_t bytes, cudaMemcpy
   return finishInOrder(cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread));
 }
 
-cudaError_t cudaMemcpy2D_ptds(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind) {
-  return finishInOrder(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, cudaStreamPerThread));
+cudaError_t cudaMemcpy2D_ptds(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
+                              cudaMemcpyKind kind) {
+  return finishInOrder(cudaMemcpy2DAsync(to, toPitch, from, fromPitch, width, height, kind, cudaStreamPerThread));
 }
 
-cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
-                                          size_t from_x, size_t from_y, size_t width, size_t height,
-                                          cudaMemcpyKind kind) {
-  return cudaMemcpy2DArrayToArray(to, to_x, to_y, from, from_x, from_y, width, height, kind);
+cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t to, size_t toX, size_t toY, cudaArray_const_t from, size_t fromX,
+                                          size_t fromY, size_t width, size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DArrayToArray(to, toX, toY, from, fromX, fromY, width, height, kind);
 }
 
-cudaError_t cudaMemcpy2DFromArray_ptds(void* to, size_t to_pitch, cudaArray_const_t from, size_t x, size_t y,
+cudaError_t cudaMemcpy2DFromArray_ptds(void* to, size_t toPitch, cudaArray_const_t from, size_t x, size_t y,
                                        size_t width, size_t height, cudaMemcpyKind kind) {
-  return finishInOrder(cudaMemcpy2DFromArrayAsync(to, to_pitch, from, x, y, width, height, kind, cudaStreamPerThread));
+  return finishInOrder(cudaMemcpy2DFromArrayAsync(to, toPitch, from, x, y, width, height, kind, cudaStreamPerThread));
 }
 
-cudaError_t cudaMemcpy2DToArray_ptds(cudaArray_t to, size_t x, size_t y, const void* from, size_t from_pitch,
+cudaError_t cudaMemcpy2DToArray_ptds(cudaArray_t to, size_t x, size_t y, const void* from, size_t fromPitch,
                                      size_t width, size_t height, cudaMemcpyKind kind) {
-  return finishInOrder(cudaMemcpy2DToArrayAsync(to, x, y, from, from_pitch, width, height, kind, cudaStreamPerThread));
+  return finishInOrder(cudaMemcpy2DToArrayAsync(to, x, y, from, fromPitch, width, height, kind, cudaStreamPerThread));
 }
 
 cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms* parameters) {
@@ -92,24 +91,24 @@ cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream
 cudaError_t cudaFreeAsync_ptsz(void* pointer, cudaStream_t stream) { return cudaFreeAsync(pointer, perThread(stream)); }
 
 cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments,
-                                             size_t shared_bytes, cudaStream_t stream) {
-  return cudaLaunchCooperativeKernel(function, grid, block, arguments, shared_bytes, perThread(stream));
+                                             size_t sharedBytes, cudaStream_t stream) {
+  return cudaLaunchCooperativeKernel(function, grid, block, arguments, sharedBytes, perThread(stream));
 }
 
 cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return cudaLaunchHostFunc(perThread(stream), function, data);
 }
 
-cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                                   cudaStream_t stream) {
-  return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, perThread(stream));
+  return cudaLaunchKernel(function, grid, block, arguments, sharedBytes, perThread(stream));
 }
 
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
   if (config == nullptr) return finish(cudaErrorInvalidValue);
-  cudaLaunchConfig_t in_thread = *config;
-  in_thread.stream = perThread(config->stream);
-  return cudaLaunchKernelExC(&in_thread, function, arguments);
+  cudaLaunchConfig_t inThread = *config;
+  inThread.stream = perThread(config->stream);
+  return cudaLaunchKernelExC(&inThread, function, arguments);
 }
 
 cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
@@ -120,19 +119,19 @@ cudaError_t cudaMallocFromPoolAsync_ptsz(void** pointer, size_t bytes, cudaMemPo
   return cudaMallocFromPoolAsync(pointer, bytes, pool, perThread(stream));
 }
 
-cudaError_t cudaMemcpy2DAsync_ptsz(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+cudaError_t cudaMemcpy2DAsync_ptsz(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width,
                                    size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, perThread(stream));
+  return cudaMemcpy2DAsync(to, toPitch, from, fromPitch, width, height, kind, perThread(stream));
 }
 
-cudaError_t cudaMemcpy2DFromArrayAsync_ptsz(void* to, size_t to_pitch, cudaArray_const_t from, size_t x, size_t y,
+cudaError_t cudaMemcpy2DFromArrayAsync_ptsz(void* to, size_t toPitch, cudaArray_const_t from, size_t x, size_t y,
                                             size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return cudaMemcpy2DFromArrayAsync(to, to_pitch, from, x, y, width, height, kind, perThread(stream));
+  return cudaMemcpy2DFromArrayAsync(to, toPitch, from, x, y, width, height, kind, perThread(stream));
 }
 
-cudaError_t cudaMemcpy2DToArrayAsync_ptsz(cudaArray_t to, size_t x, size_t y, const void* from, size_t from_pitch,
+cudaError_t cudaMemcpy2DToArrayAsync_ptsz(cudaArray_t to, size_t x, size_t y, const void* from, size_t fromPitch,
                                           size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return cudaMemcpy2DToArrayAsync(to, x, y, from, from_pitch, width, height, kind, perThread(stream));
+  return cudaMemcpy2DToArrayAsync(to, x, y, from, fromPitch, width, height, kind, perThread(stream));
 }
 
 cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
@@ -209,12 +208,12 @@ cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, uns
   return cudaStreamWaitEvent(perThread(stream), event, flags);
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                                cudaStream_t stream);
 
-cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                                     cudaStream_t stream) {
-  return __cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, perThread(stream));
+  return __cudaLaunchKernel(kernel, grid, block, arguments, sharedBytes, perThread(stream));
 }
 
 cudaError_t cudaStreamGetId_ptsz(cudaStream_t stream, unsigned long long* id) {
