@@ -53,13 +53,14 @@ static void storeChunk(llvm::IRBuilder<>& b, llvm::Function* f, unsigned first, 
 }
 
 /// A function of the module that stores the lanes named by a bit mask: few of them one by one, many by a store each
-/// that the mask sends to its place or to a dummy, with no branch on single lanes.
-llvm::Function* LaneAccess::sparseStore(llvm::Type* element) {
-  const std::string name = fmt::format("sparse_store_{}", element->getScalarSizeInBits());
+/// that the mask sends to its place or to a dummy, with no branch on single lanes. It takes words of `width` bits,
+/// whatever their type.
+llvm::Function* LaneAccess::sparseStore(unsigned width) {
+  const std::string name = fmt::format("sparse_store_{}", width);
   if (auto* f = c_.module.getFunction(name)) return f;
   constexpr unsigned kFew = 16;
-  llvm::Type* bits = b_.getIntNTy(element->getScalarSizeInBits());
-  auto* vector = llvm::FixedVectorType::get(element, kLanes);
+  llvm::Type* bits = b_.getIntNTy(width);
+  auto* vector = llvm::FixedVectorType::get(bits, kLanes);
   auto* f =
       llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), vector, b_.getInt32Ty()}, false),
                              llvm::Function::InternalLinkage, name, c_.module);
@@ -71,7 +72,7 @@ llvm::Function* LaneAccess::sparseStore(llvm::Type* element) {
   auto *entry = block("entry"), *loop = block("lane"), *many = block("many"), *done = block("done");
   llvm::IRBuilder<> b(entry);
   LlvmValue to = f->getArg(0), value = f->getArg(1), lanes = f->getArg(2);
-  const llvm::Align align(element->getScalarSizeInBits() / 8);
+  const llvm::Align align(width / 8);
   auto* stack = b.CreateAlloca(vector);
   stack->setAlignment(llvm::Align(16));  // what the stack has: more costs as much as a few stores
   auto* dummy = b.CreateAlloca(bits);

@@ -81,7 +81,9 @@ void LaneAccess::storeRuns(const Address& a, unsigned part, int64_t offset, Llvm
     } else if (!mask) {
       b_.CreateAlignedStore(run, c_.pointer(base, at), align);
     } else if (c_.target.slowMaskedStores && width == kLanes) {
-      auto* call = b_.CreateCall(sparseStore(element), {c_.pointer(base, at), run, masks_.laneBits(mask)});
+      const unsigned bits = element->getScalarSizeInBits();
+      LlvmValue words = b_.CreateBitCast(run, llvm::FixedVectorType::get(b_.getIntNTy(bits), kLanes));
+      auto* call = b_.CreateCall(sparseStore(bits), {c_.pointer(base, at), words, masks_.laneBits(mask)});
       call->setDoesNotThrow();
     } else {
       b_.CreateMaskedStore(run, c_.pointer(base, at), align, values_.lanesOf(mask, first, width));

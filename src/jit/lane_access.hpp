@@ -43,7 +43,7 @@ class LaneAccess : private Emitting {
   LlvmValue elementsOn(const std::vector<int>& lanes, LlvmValue mask);
   void storeSame(LlvmValue p, LlvmValue run, LlvmValue lanes);
   void storeWhole(LlvmValue address, LlvmValue value);
-  llvm::Function* sparseStore(llvm::Type* element);
+  llvm::Function* sparseStore(unsigned width);
   std::vector<LlvmValue> deinterleave8(const std::vector<LlvmValue>& r);
   std::vector<LlvmValue> deinterleave16(const std::vector<LlvmValue>& r);
   LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
