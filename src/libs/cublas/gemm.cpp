@@ -16,9 +16,11 @@ template <class T>
 cublasStatus_t gemm(cublasHandle_t handle, const Product& p, const T* alpha, const T* a, const T* b, const T* beta,
                     T* c) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(p.isRight() && alpha && beta);
+  ORDITO_CHECK(p.isRight());
   if (p.isEmpty()) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(c && (p.k == 0 || (a && b)));
+  ORDITO_CHECK(alpha && beta);
+  const bool isScaling = handle->pointerMode == CUBLAS_POINTER_MODE_HOST && *alpha == T(0);
+  ORDITO_CHECK(c && (p.k == 0 || isScaling || (a && b)));
   const Scalar<T> one(handle, alpha), other(handle, beta);
   const EmulatedBits bits(handle, kTypeOf<T>);
   return submit(

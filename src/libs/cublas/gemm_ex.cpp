@@ -85,7 +85,7 @@ void multiplyTyped(const TypedProduct& t, const AnyScalar& alpha, const void* a,
 
 namespace {
 
-bool isMultipleOf4(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % 4 == 0; }
+bool isMultipleOf(size_t size, const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % size == 0; }
 
 cublasStatus_t refusal(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* beta,
                        int64_t count) {
@@ -103,7 +103,10 @@ cublasStatus_t gemmEx(cublasHandle_t handle, const TypedProduct& t, const void* 
   if (const cublasStatus_t status = refusal(handle, t, alpha, beta, count)) return status;
   if (t.p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(a && b && c);
-  if (t.typeC == CUDA_R_32I && !(isMultipleOf4(a) && isMultipleOf4(b))) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (t.typeC == CUDA_R_32I && !(isMultipleOf(4, a) && isMultipleOf(4, b))) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const size_t size = sizeOf(t.typeA);
+  if (!isMultipleOf(size, a) || !isMultipleOf(size, b) || !isMultipleOf(sizeOf(t.typeC), c))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
   const EmulatedBits bits(handle, t.typeC);
   const auto bytesA = static_cast<int64_t>(sizeOf(t.typeA)), bytesC = static_cast<int64_t>(sizeOf(t.typeC));

@@ -28,6 +28,7 @@ struct Rows {
   int64_t toPitch;
 };
 
+/// What a copy cannot be made of has the status of a copy that failed, as on a GPU.
 /// Which side is which the driver knows by the addresses. Behind what the stream has to do, or at once if there is no
 /// stream to be in.
 cublasStatus_t copyRows(const Rows& rows, bool isAsynchronous, cudaStream_t stream) {
@@ -47,17 +48,17 @@ cublasStatus_t copyRows(const Rows& rows, bool isAsynchronous, cudaStream_t stre
 cublasStatus_t copyVector(int64_t n, int64_t size, const void* x, int64_t incx, void* y, int64_t incy,
                           bool isAsynchronous = false, cudaStream_t stream = nullptr) {
   ORDITO_CHECK(size > 0 && incx > 0 && incy > 0);
-  if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(x && y);
+  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  if (n < 0 || !x || !y) return CUBLAS_STATUS_MAPPING_ERROR;
   if (incx == 1 && incy == 1) return copyRows({1, n * size, x, n * size, y, n * size}, isAsynchronous, stream);
   return copyRows({n, size, x, incx * size, y, incy * size}, isAsynchronous, stream);
 }
 
 cublasStatus_t copyMatrix(int64_t rows, int64_t columns, int64_t size, const void* a, int64_t lda, void* b, int64_t ldb,
                           bool isAsynchronous = false, cudaStream_t stream = nullptr) {
-  ORDITO_CHECK(rows >= 0 && columns >= 0 && size > 0 && lda >= rows && ldb >= rows && lda > 0 && ldb > 0);
+  ORDITO_CHECK(rows >= 0 && columns >= 0 && size > 0 && lda > 0 && ldb > 0);
   if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(a && b);
+  if (lda < rows || ldb < rows || !a || !b) return CUBLAS_STATUS_MAPPING_ERROR;
   return copyRows({columns, rows * size, a, lda * size, b, ldb * size}, isAsynchronous, stream);
 }
 
@@ -109,6 +110,7 @@ cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_
 }
 cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode) {
   ORDITO_HANDLE(handle);
+  ORDITO_CHECK(mode == CUBLAS_ATOMICS_NOT_ALLOWED || mode == CUBLAS_ATOMICS_ALLOWED);
   handle->atomicsMode = mode;
   return CUBLAS_STATUS_SUCCESS;
 }

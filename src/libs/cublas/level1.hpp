@@ -20,6 +20,7 @@ cublasStatus_t axpy(cublasHandle_t handle, int64_t n, const Wide<E>* alpha, cons
   ORDITO_CHECK(alpha && x && y);
   const Scalar<Wide<E>> scale(handle, alpha);
   return submit(handle, "cublas axpy", [=] {
+    if (scale.get() == Wide<E>(0)) return;  // whatever x has
     const auto add = [a = scale.get()](const E& from, E& to) {
       to = narrowed<E>(widen(to) + multiply(a, widen(from)));
     };

@@ -57,14 +57,14 @@ std::optional<Type> typeOf(cudaDataType input, cudaDataType output, cudaDataType
 
 /// One side's layout as the caller says it; none without sizes of the array, when the stride does not count either.
 template <class Int>
-cufftResult readLayout(int rank, const Int* embed, Int stride, Int distance, std::optional<Layout>& layout) {
+cufftResult readLayout(int rank, const Int* embed, Int stride, Int distance, Int batch, std::optional<Layout>& layout) {
   if (!embed) return CUFFT_SUCCESS;
   layout.emplace();
   for (int d = 0; d < rank; ++d) {
     if (embed[d] < 0 || (d > 0 && embed[d] == 0)) return CUFFT_INVALID_VALUE;
     layout->embed[static_cast<size_t>(d)] = embed[d];
   }
-  if (stride <= 0 || distance < 0) return CUFFT_INVALID_VALUE;
+  if (stride <= 0 || distance < 0 || (distance == 0 && batch > 1)) return CUFFT_INVALID_VALUE;
   layout->stride = stride;
   layout->distance = distance;
   return CUFFT_SUCCESS;
@@ -98,17 +98,18 @@ cufftResult describe(const Request<Int>& request, std::optional<Type> type, Desc
     if (size <= 0) return CUFFT_INVALID_SIZE;
     // As on a GPU; the manual's section on half precision.
     if ((type->precision == Precision::Half || type->precision == Precision::Bfloat16) && !isPowerOfTwo(size))
-      return CUFFT_INVALID_SIZE;
+      return CUFFT_NOT_SUPPORTED;
     what.size[static_cast<size_t>(d)] = size;
     elements *= size;
     if (elements > (int64_t{1} << 40)) return CUFFT_INVALID_SIZE;
   }
-  // Without both arrays' sizes the layout is the packed one, says the manual of cufftPlanMany.
-  if (!request.inembed || !request.onembed) return CUFFT_SUCCESS;
-  const cufftResult result = readLayout(request.rank, request.inembed, request.istride, request.idist, what.input);
+  // Without the arrays' sizes the layout is the packed one; with those of one array a GPU refuses.
+  if (!request.inembed != !request.onembed) return CUFFT_INVALID_VALUE;
+  const cufftResult result =
+      readLayout(request.rank, request.inembed, request.istride, request.idist, request.batch, what.input);
   return result != CUFFT_SUCCESS
              ? result
-             : readLayout(request.rank, request.onembed, request.ostride, request.odist, what.output);
+             : readLayout(request.rank, request.onembed, request.ostride, request.odist, request.batch, what.output);
 }
 
 /// Only looks at the arguments. No transform here needs a work area of the caller's.
@@ -176,8 +177,12 @@ cufftResult execute(const char* name, cufftHandle number, std::optional<Type> ty
   });
   if (found != CUFFT_SUCCESS) return found;
   const Description& what = handle.plan->description();
+  // A GPU tells real transforms in the wrong direction; other wrong plans it runs, which are told here.
+  if (type && type->form != what.form && type->form != Form::Complex && what.form != Form::Complex)
+    return CUFFT_INVALID_VALUE;
   if (type && (type->form != what.form || type->precision != what.precision)) return CUFFT_INVALID_PLAN;
-  if (!from || !to) return CUFFT_INVALID_VALUE;
+  if (!from) return CUFFT_INVALID_VALUE;
+  if (!to) return CUFFT_EXEC_FAILED;
   if (what.form == Form::Complex && direction != CUFFT_FORWARD && direction != CUFFT_INVERSE)
     return CUFFT_INVALID_VALUE;
   const bool isInverse = direction == CUFFT_INVERSE;
@@ -369,13 +374,13 @@ cufftResult cufftXtExec(cufftHandle plan, void* input, void* output, int directi
 }
 
 cufftResult cufftGetVersion(int* version) {
-  if (!version) return CUFFT_INVALID_VALUE;
-  *version = CUFFT_VERSION;
+  if (version) *version = CUFFT_VERSION;
   return CUFFT_SUCCESS;
 }
 cufftResult cufftGetProperty(libraryPropertyType type, int* value) {
+  if (!value) return CUFFT_INVALID_VALUE;
   const bool isTold = ordito::libs::tellVersionPart(type, CUFFT_VER_MAJOR, CUFFT_VER_MINOR, CUFFT_VER_PATCH, value);
-  return isTold ? CUFFT_SUCCESS : CUFFT_INVALID_VALUE;
+  return isTold ? CUFFT_SUCCESS : CUFFT_INVALID_TYPE;
 }
 
 }  // extern "C"

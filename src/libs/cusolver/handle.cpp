@@ -29,6 +29,13 @@ cusolverStatus_t destroy(Object* object) {
   return CUSOLVER_STATUS_SUCCESS;
 }
 
+/// Of settings; none is no mistake.
+template <class Object>
+cusolverStatus_t destroyAny(Object* object) {
+  delete object;
+  return CUSOLVER_STATUS_SUCCESS;
+}
+
 bool hasLapack() {
   static const bool has = cublas::openBlasRoutine("zheevd_") != nullptr;
   if (!has)
@@ -117,7 +124,7 @@ cusolverStatus_t cusolverDnGetMathMode(cusolverDnHandle_t handle, cusolverMathMo
 }
 
 cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* params) { return create(params); }
-cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t params) { return destroy(params); }
+cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t params) { return destroyAny(params); }
 /// There is one algorithm for each function.
 cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t params, cusolverDnFunction_t function,
                                          cusolverAlgMode_t algorithm) {
@@ -129,7 +136,7 @@ cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t params, cusolverDnFu
 
 #define DEFINE(name, Name)                                                                                        \
   cusolverStatus_t cusolverDnCreate##Name##Info(name##Info_t* info) { return create(info); }                      \
-  cusolverStatus_t cusolverDnDestroy##Name##Info(name##Info_t info) { return destroy(info); }                     \
+  cusolverStatus_t cusolverDnDestroy##Name##Info(name##Info_t info) { return destroyAny(info); }                  \
   cusolverStatus_t cusolverDnX##name##SetTolerance(name##Info_t info, double v) { return setTolerance(info, v); } \
   cusolverStatus_t cusolverDnX##name##SetMaxSweeps(name##Info_t info, int v) { return setMaxSweeps(info, v); }    \
   cusolverStatus_t cusolverDnX##name##SetSortEig(name##Info_t info, int v) { return setSort(info, v); }           \

@@ -3,6 +3,7 @@
 // touched.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -60,6 +61,18 @@ cusolverStatus_t submitWithInfo(cusolverDnHandle_t handle, const std::string& na
                   if (info) *info = answer;
                 },
                 {operations, 0});
+}
+
+/// What refuses an argument, the first of which has the number 1 and the handle none: its number is the info's, too.
+inline cusolverStatus_t refuse(cusolverDnHandle_t handle, const std::string& name, int* info, int argument) {
+  const cusolverStatus_t told = submitWithInfo(handle, name, info, [=] { return -argument; });
+  return told == CUSOLVER_STATUS_SUCCESS ? CUSOLVER_STATUS_INVALID_VALUE : told;
+}
+/// The number of the first argument of these that is wrong; 0: none.
+inline int firstWrong(std::initializer_list<std::pair<int, bool>> arguments) {
+  for (const auto& [number, isRight] : arguments)
+    if (!isRight) return number;
+  return 0;
 }
 
 inline bool isEigenMode(cusolverEigMode_t mode) {

@@ -6,7 +6,9 @@ namespace ordito::cusolver {
 
 template <class T>
 Status potrf(Handle h, cublasFillMode_t uplo, int n, T* a, int lda, int* info) {
-  SOLVER_CALL(h, isFill(uplo) && n >= 0 && isLeading(lda, n));
+  SOLVER_CALL(h, true);
+  if (const int wrong = firstWrong({{1, isFill(uplo)}, {2, n >= 0}, {4, isLeading(lda, n)}}))
+    return refuse(h, nameOf<T>("potrf"), info, wrong);
   return submitWithInfo(
       h, nameOf<T>("potrf"), info,
       [=] {
@@ -19,7 +21,10 @@ Status potrf(Handle h, cublasFillMode_t uplo, int n, T* a, int lda, int* info) {
 
 template <class T>
 Status potrs(Handle h, cublasFillMode_t uplo, int n, int columns, const T* a, int lda, T* b, int ldb, int* info) {
-  SOLVER_CALL(h, isFill(uplo) && n >= 0 && columns >= 0 && isLeading(lda, n) && isLeading(ldb, n));
+  SOLVER_CALL(h, true);
+  const int wrong =
+      firstWrong({{1, isFill(uplo)}, {2, n >= 0}, {3, columns >= 0}, {5, isLeading(lda, n)}, {7, isLeading(ldb, n)}});
+  if (wrong) return refuse(h, nameOf<T>("potrs"), info, wrong);
   return submitWithInfo(h, nameOf<T>("potrs"), info, [=] {
     int answer = 0;
     lapack<T, "potrs">(letter(uplo), n, columns, a, lda, b, ldb, &answer);

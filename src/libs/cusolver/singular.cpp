@@ -165,9 +165,14 @@ template <class T>
 Status gesvd(Handle h, char jobU, char jobVt, int m, int n, T* a, int lda, Real<T>* s, T* u, int ldu, T* vt, int ldvt,
              Real<T>* rest, int* info) {
   // A GPU's gesvd wants as many rows as columns or more, too.
-  SOLVER_CALL(h, isJob(jobU) && isJob(jobVt) && (jobU != 'O' || jobVt != 'O') && m >= n && n >= 0 && isLeading(lda, m));
-  SOLVER_CHECK((jobU != 'A' && jobU != 'S') || isLeading(ldu, m));
-  SOLVER_CHECK((jobVt != 'A' && jobVt != 'S') || isLeading(ldvt, n));
+  SOLVER_CALL(h, m >= n && n >= 0);
+  const bool hasU = jobU == 'A' || jobU == 'S', hasVt = jobVt == 'A' || jobVt == 'S';
+  const int wrong = firstWrong({{1, isJob(jobU)},
+                                {2, isJob(jobVt) && (jobU != 'O' || jobVt != 'O')},
+                                {6, isLeading(lda, m)},
+                                {9, !hasU || isLeading(ldu, m)},
+                                {11, !hasVt || isLeading(ldvt, n)}});
+  if (wrong) return refuse(h, nameOf<T>("gesvd"), info, wrong);
   return submitWithInfo(
       h, nameOf<T>("gesvd"), info,
       [=] {

@@ -32,11 +32,11 @@ cusparseStatus_t cusparseCreate(cusparseHandle_t* handle) {
 }
 /// Tasks have what they need of a handle, so it may go before they run.
 cusparseStatus_t cusparseDestroy(cusparseHandle_t handle) {
-  ORDITO_HANDLE(handle);
   delete handle;
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseGetVersion(cusparseHandle_t handle, int* version) {
+  ORDITO_CHECK(handle);
   return answer(handle, version, CUSPARSE_VERSION);
 }
 cusparseStatus_t cusparseGetProperty(libraryPropertyType type, int* value) {
@@ -44,7 +44,7 @@ cusparseStatus_t cusparseGetProperty(libraryPropertyType type, int* value) {
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream) {
-  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(handle);
   handle->stream = stream;
   return CUSPARSE_STATUS_SUCCESS;
 }
@@ -75,7 +75,7 @@ const char* cusparseGetErrorName(cusparseStatus_t status) {
   case name: return #name;
 #include "refused/cusparseStatus_t.def"
   }
-  return "CUSPARSE_STATUS_UNKNOWN";
+  return "unrecognized error code";
 }
 const char* cusparseGetErrorString(cusparseStatus_t status) {
   switch (status) {

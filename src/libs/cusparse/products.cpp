@@ -5,6 +5,11 @@
 namespace ordito::cusparse {
 namespace {
 
+constexpr cusparseSpMVAlg_t kLastVectorAlgorithm = CUSPARSE_SPMV_BSR_ALG1;
+constexpr cusparseSpMMAlg_t kLastMatrixAlgorithm = CUSPARSE_SPMM_BSR_ALG1;
+
+bool isDouble(cudaDataType type) { return type == CUDA_R_64F || type == CUDA_C_64F; }
+
 cusparseStatus_t tellBuffer(cusparseHandle_t handle, size_t* size) {
   ORDITO_HANDLE(handle);
   return tellBufferSize(size);
@@ -45,6 +50,11 @@ void multiplyInPlace(const cusparseSpMatDescr& a, const I* columns, const T* val
 template <class T>
 void multiplyVector(const cusparseSpMatDescr& a, cusparseOperation_t op, const cusparseDnVecDescr& x, T alpha, T beta,
                     const cusparseDnVecDescr& y) {
+  // Neither A nor x is read where alpha says so, or where there is nothing to read.
+  if (alpha == T(0) || storedCount(a) == 0) {
+    for (int64_t i = 0; i < y.size; ++i) update(y.values, y.type, i, T(0), T(0), beta);
+    return;
+  }
   const Values<T> from(x.values, x.type, x.size);
   if (a.format == CUSPARSE_FORMAT_CSR && !isTurned(op)) {
     const Values<T> values(a.values, a.type, a.count);
@@ -106,14 +116,43 @@ T dot(const cusparseSpVecDescr& x, cusparseOperation_t op, const cusparseDnVecDe
   return sum;
 }
 
+/// What cusparseSpMV and the call for its buffer refuse alike.
+cusparseStatus_t refusalOfVector(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
+                                 cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void* beta,
+                                 cusparseConstDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t algorithm) {
+  ORDITO_CHECK(handle && a && x && y && alpha && beta && isOperation(op));
+  ORDITO_CHECK(x->size == (isTurned(op) ? a->rows : a->columns) && y->size == (isTurned(op) ? a->columns : a->rows));
+  ORDITO_CHECK(algorithm >= CUSPARSE_SPMV_ALG_DEFAULT && algorithm <= kLastVectorAlgorithm);
+  const bool isForCoo = algorithm == CUSPARSE_SPMV_COO_ALG1 || algorithm == CUSPARSE_SPMV_COO_ALG2;
+  ORDITO_CHECK(!isForCoo || a->format == CUSPARSE_FORMAT_COO);
+  ORDITO_SUPPORTED(isCompute(compute) && isDouble(x->type) == isDouble(compute) &&
+                   isDouble(y->type) == isDouble(compute) && (isDouble(compute) || !isDouble(a->type)));
+  ORDITO_SUPPORTED(compute != CUDA_R_32I || a->type == CUDA_R_8I);
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+/// What cusparseSpMM and the call for its buffer refuse alike.
+cusparseStatus_t refusalOfMatrix(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                                 const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                 const void* beta, cusparseConstDnMatDescr_t c, cudaDataType compute,
+                                 cusparseSpMMAlg_t algorithm) {
+  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
+  ORDITO_CHECK(fitsProduct(*a, opA, *b, opB, *c));
+  ORDITO_CHECK(algorithm >= CUSPARSE_SPMM_ALG_DEFAULT && algorithm <= kLastMatrixAlgorithm);
+  ORDITO_SUPPORTED(isCompute(compute));
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" {
 
-cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperation_t, const void*,
-                                         cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void*,
-                                         cusparseDnVecDescr_t y, cudaDataType, cusparseSpMVAlg_t, size_t* size) {
-  ORDITO_CHECK(a && x && y);
+cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
+                                         cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void* beta,
+                                         cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t algorithm,
+                                         size_t* size) {
+  if (const auto refusal = refusalOfVector(handle, op, alpha, a, x, beta, y, compute, algorithm)) return refusal;
   return tellBuffer(handle, size);
 }
 /// Nothing is prepared.
@@ -126,11 +165,8 @@ cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t handle, cusparseOperat
 }
 cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
                               cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void* beta,
-                              cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && x && y && alpha && beta && isOperation(op));
-  ORDITO_CHECK(x->size == (isTurned(op) ? a->rows : a->columns) && y->size == (isTurned(op) ? a->columns : a->rows));
-  ORDITO_SUPPORTED(isCompute(compute));
+                              cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t algorithm, void*) {
+  if (const auto refusal = refusalOfVector(handle, op, alpha, a, x, beta, y, compute, algorithm)) return refusal;
   const Scalar one(handle, alpha, compute), other(handle, beta, compute);
   return submit(handle, "cusparseSpMV", [=, a = *a, x = *x, y = *y] {
     withCompute(compute, [&](auto zero) {
@@ -140,10 +176,11 @@ cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t op, c
   });
 }
 
-cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
-                                         cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, const void*,
-                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t, size_t* size) {
-  ORDITO_CHECK(a && b && c);
+cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
+                                         const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
+                                         const void* beta, cusparseDnMatDescr_t c, cudaDataType compute,
+                                         cusparseSpMMAlg_t algorithm, size_t* size) {
+  if (const auto refusal = refusalOfMatrix(handle, opA, opB, alpha, a, b, beta, c, compute, algorithm)) return refusal;
   return tellBuffer(handle, size);
 }
 cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
@@ -155,13 +192,10 @@ cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperat
 }
 cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
                               const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
-                              const void* beta, cusparseDnMatDescr_t c, cudaDataType compute, cusparseSpMMAlg_t,
-                              void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
-  ORDITO_CHECK(fitsProduct(*a, opA, *b, opB, *c));
+                              const void* beta, cusparseDnMatDescr_t c, cudaDataType compute,
+                              cusparseSpMMAlg_t algorithm, void*) {
+  if (const auto refusal = refusalOfMatrix(handle, opA, opB, alpha, a, b, beta, c, compute, algorithm)) return refusal;
   ORDITO_CHECK((a->batches == 1 || a->batches == c->batches) && (b->batches == 1 || b->batches == c->batches));
-  ORDITO_SUPPORTED(isCompute(compute));
   const Scalar one(handle, alpha, compute), other(handle, beta, compute);
   return submit(handle, "cusparseSpMM", [=, a = *a, b = *b, c = *c] {
     withCompute(compute, [&](auto zero) {

@@ -76,7 +76,7 @@ cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t handle, cusparseOperat
                                          cusparseDnVecDescr_t y, cudaDataType, cusparseSpSVAlg_t,
                                          cusparseSpSVDescr_t descriptor, size_t* size) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && x && y && descriptor);
+  ORDITO_CHECK(a && x && y && descriptor && a->rows == a->columns);
   return tellBufferSize(size);
 }
 cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t handle, cusparseOperation_t, const void*,
