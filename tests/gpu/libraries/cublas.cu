@@ -129,8 +129,8 @@ void matrixVector(Cases& cases, cublasHandle_t h) {
   CASE("gbmv: kl -1", cublasSgbmv(h, N, 2, 2, -1, 1, &kOne, a, 3, x, 1, &kZero, y, 1));
   CASE("symv: fill 9", cublasSsymv(h, cublasFillMode_t(9), 2, &kOne, a, 2, x, 1, &kZero, y, 1));
   CASE("symv: fill full", cublasSsymv(h, CUBLAS_FILL_MODE_FULL, 2, &kOne, a, 2, x, 1, &kZero, y, 1));
-  CASE("trsv: singular", cublasStrsv(h, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_NON_UNIT, 2, on<float>({0, 1, 0, 2}), 2,
-                                     x = matrix(), 1),
+  CASE("trsv: singular",
+       cublasStrsv(h, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_NON_UNIT, 2, on<float>({0, 1, 0, 2}), 2, x = matrix(), 1),
        shown(x, 2));
   CASE("trsv: diagonal 9", cublasStrsv(h, CUBLAS_FILL_MODE_LOWER, N, cublasDiagType_t(9), 2, a, 2, x, 1));
   CASE("trsv: n -1", cublasStrsv(h, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_UNIT, -1, a, 2, x, 1));
@@ -153,42 +153,48 @@ void products(Cases& cases, cublasHandle_t h) {
   CASE("gemm: m 0, lda 0", gemm(0, 2, 2, 0, 2, 0));
   CASE("gemm: n 0, ldb 0", gemm(2, 0, 2, 2, 0, 2));
   CASE("gemm: operation 9", cublasSgemm(h, cublasOperation_t(9), N, 2, 2, 2, &kOne, a, 2, b, 2, &kZero, c, 2));
-  CASE("gemm: conjugate of real", cublasSgemm(h, CUBLAS_OP_C, N, 2, 2, 2, &kOne, a, 2, b, 2, &kZero, c, 2), shown(c, 4));
+  CASE("gemm: conjugate of real", cublasSgemm(h, CUBLAS_OP_C, N, 2, 2, 2, &kOne, a, 2, b, 2, &kZero, c, 2),
+       shown(c, 4));
   CASE("gemm: no alpha", cublasSgemm(h, N, N, 2, 2, 2, nullptr, a, 2, b, 2, &kZero, c, 2));
   CASE("gemm: no beta", cublasSgemm(h, N, N, 2, 2, 2, &kOne, a, 2, b, 2, nullptr, c, 2));
   CASE("gemm: m 0, no pointers", cublasSgemm(h, N, N, 0, 2, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, nullptr, 2));
   CASE("gemm: m 0, no matrices", cublasSgemm(h, N, N, 0, 2, 2, &kOne, nullptr, 2, nullptr, 2, &kZero, nullptr, 2));
   CASE("gemm: k 0, beta 2", cublasSgemm(h, N, N, 2, 2, 0, &kOne, a, 2, b, 1, &kTwo, c = matrix(), 2), shown(c, 4));
-  CASE("gemm: k 0, no A and B",
-       cublasSgemm(h, N, N, 2, 2, 0, &kOne, nullptr, 2, nullptr, 1, &kTwo, c = matrix(), 2), shown(c, 4));
+  CASE("gemm: k 0, no A and B", cublasSgemm(h, N, N, 2, 2, 0, &kOne, nullptr, 2, nullptr, 1, &kTwo, c = matrix(), 2),
+       shown(c, 4));
   CASE("gemm: beta 0, C NaN", cublasSgemm(h, N, N, 2, 2, 2, &kOne, a, 2, b, 2, &kZero, c = nans(), 2), shown(c, 4));
   CASE("gemm: alpha 0, A NaN", cublasSgemm(h, N, N, 2, 2, 2, &kZero, nans(), 2, b, 2, &kTwo, c = matrix(), 2),
        shown(c, 4));
   CASE("gemm: alpha 0, no A and B",
        cublasSgemm(h, N, N, 2, 2, 2, &kZero, nullptr, 2, nullptr, 2, &kTwo, c = matrix(), 2), shown(c, 4));
-  CASE("gemm: A NaN times zero", cublasSgemm(h, N, N, 2, 2, 2, &kOne, nans(), 2, on<float>({0, 0, 0, 0}), 2, &kZero,
-                                            c = matrix(), 2),
+  CASE("gemm: A NaN times zero",
+       cublasSgemm(h, N, N, 2, 2, 2, &kOne, nans(), 2, on<float>({0, 0, 0, 0}), 2, &kZero, c = matrix(), 2),
        shown(c, 4));
-  CASE("symm: side 9", cublasSsymm(h, cublasSideMode_t(9), CUBLAS_FILL_MODE_LOWER, 2, 2, &kOne, a, 2, b, 2, &kZero, c, 2));
+  CASE("symm: side 9",
+       cublasSsymm(h, cublasSideMode_t(9), CUBLAS_FILL_MODE_LOWER, 2, 2, &kOne, a, 2, b, 2, &kZero, c, 2));
   CASE("symm: lda 1 of 2",
        cublasSsymm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, 2, 2, &kOne, a, 1, b, 2, &kZero, c, 2));
   CASE("syrk: conjugate of real",
        cublasSsyrk(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_C, 2, 2, &kOne, a, 2, &kZero, c = matrix(), 2), shown(c, 4));
   CASE("syrk: beta 0, C NaN", cublasSsyrk(h, CUBLAS_FILL_MODE_LOWER, N, 2, 2, &kOne, a, 2, &kZero, c = nans(), 2),
        shown(c, 4));
-  CASE("trsm: alpha 0, A NaN", cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_NON_UNIT, 2, 2,
-                                          &kZero, nans(), 2, c = nans(), 2),
+  CASE("trsm: alpha 0, A NaN",
+       cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_NON_UNIT, 2, 2, &kZero, nans(), 2,
+                   c = nans(), 2),
        shown(c, 4));
-  CASE("trsm: singular", cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_NON_UNIT, 2, 1, &kOne,
-                                    on<float>({0, 1, 0, 2}), 2, c = matrix(), 2),
+  CASE("trsm: singular",
+       cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_NON_UNIT, 2, 1, &kOne,
+                   on<float>({0, 1, 0, 2}), 2, c = matrix(), 2),
        shown(c, 2));
-  CASE("trsm: m 0, no pointers", cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_UNIT, 0, 2, &kOne,
-                                            nullptr, 1, nullptr, 1));
-  CASE("trsm: ldb 1 of 2", cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_UNIT, 2, 2, &kOne, a, 2,
-                                      b, 1));
+  CASE("trsm: m 0, no pointers", cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_UNIT, 0, 2,
+                                             &kOne, nullptr, 1, nullptr, 1));
+  CASE("trsm: ldb 1 of 2",
+       cublasStrsm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, N, CUBLAS_DIAG_UNIT, 2, 2, &kOne, a, 2, b, 1));
   CASE("geam: lda 1 of 2", cublasSgeam(h, N, N, 2, 2, &kOne, a, 1, &kOne, b, 2, c, 2));
-  CASE("geam: alpha 0, no A", cublasSgeam(h, N, N, 2, 2, &kZero, nullptr, 2, &kOne, b, 2, c = matrix(), 2), shown(c, 4));
-  CASE("geam: alpha 0, A NaN", cublasSgeam(h, N, N, 2, 2, &kZero, nans(), 2, &kOne, b, 2, c = matrix(), 2), shown(c, 4));
+  CASE("geam: alpha 0, no A", cublasSgeam(h, N, N, 2, 2, &kZero, nullptr, 2, &kOne, b, 2, c = matrix(), 2),
+       shown(c, 4));
+  CASE("geam: alpha 0, A NaN", cublasSgeam(h, N, N, 2, 2, &kZero, nans(), 2, &kOne, b, 2, c = matrix(), 2),
+       shown(c, 4));
   CASE("geam: in place, turned", cublasSgeam(h, T, N, 2, 2, &kOne, c = matrix(), 2, &kZero, b, 2, c, 2));
   CASE("geam: in place, ldc other", cublasSgeam(h, N, N, 2, 2, &kOne, c = matrix(), 2, &kZero, b, 2, c, 3));
   CASE("dgmm: incx 0", cublasSdgmm(h, CUBLAS_SIDE_LEFT, 2, 2, a, 2, b, 0, c = matrix(), 2), shown(c, 4));
@@ -229,13 +235,12 @@ void extended(Cases& cases, cublasHandle_t h) {
   CASE("ex: algorithm 9999", ex(h, 4, a, CUDA_R_32F, b, CUDA_R_32F, c, CUDA_R_32F, f32, 9999));
   CASE("ex: fp8", ex(h, 16, a, CUDA_R_8F_E4M3, b, CUDA_R_8F_E4M3, c, CUDA_R_16F, f32));
   CASE("ex: half at an odd address", ex(h, 4, a + 1, CUDA_R_16F, b, CUDA_R_16F, c, CUDA_R_32F, f32));
-  CASE("gemm_ex: int8 to float", cublasSgemmEx(h, N, N, 4, 4, 4, &kOne, a, CUDA_R_8I, 4, b, CUDA_R_8I, 4, &kZero, c,
-                                              CUDA_R_32F, 4));
+  CASE("gemm_ex: int8 to float",
+       cublasSgemmEx(h, N, N, 4, 4, 4, &kOne, a, CUDA_R_8I, 4, b, CUDA_R_8I, 4, &kZero, c, CUDA_R_32F, 4));
   const float half = 0.5f;
   CASE("scal_ex: half", cublasScalEx(h, 4, &half, CUDA_R_32F, a, CUDA_R_16F, 1, CUDA_R_32F));
   CASE("scal_ex: half in half", cublasScalEx(h, 4, &half, CUDA_R_16F, a, CUDA_R_16F, 1, CUDA_R_16F));
-  CASE("dot_ex: float and half",
-       cublasDotEx(h, 4, a, CUDA_R_32F, 1, b, CUDA_R_16F, 1, c, CUDA_R_32F, CUDA_R_32F));
+  CASE("dot_ex: float and half", cublasDotEx(h, 4, a, CUDA_R_32F, 1, b, CUDA_R_16F, 1, c, CUDA_R_32F, CUDA_R_32F));
 }
 
 void batches(Cases& cases, cublasHandle_t h) {
@@ -244,7 +249,8 @@ void batches(Cases& cases, cublasHandle_t h) {
   float **second = on<float*>({c}), **singulars = on<float*>({singular});
   int *pivots = zeros<int>(8), *info = zeros<int>(8), answer = 7;
   CASE("batched gemm: -1", cublasSgemmBatched(h, N, N, 2, 2, 2, &kOne, list, 2, list, 2, &kZero, second, 2, -1));
-  CASE("batched gemm: 0, no lists", cublasSgemmBatched(h, N, N, 2, 2, 2, &kOne, nullptr, 2, nullptr, 2, &kZero, nullptr, 2, 0));
+  CASE("batched gemm: 0, no lists",
+       cublasSgemmBatched(h, N, N, 2, 2, 2, &kOne, nullptr, 2, nullptr, 2, &kZero, nullptr, 2, 0));
   CASE("batched gemm: lda 1", cublasSgemmBatched(h, N, N, 2, 2, 2, &kOne, list, 1, list, 2, &kZero, second, 2, 1));
   CASE("strided gemm: -1", cublasSgemmStridedBatched(h, N, N, 2, 2, 2, &kOne, a, 2, 4, b, 2, 4, &kZero, c, 2, 4, -1));
   CASE("strided gemm: 0", cublasSgemmStridedBatched(h, N, N, 2, 2, 2, &kOne, a, 2, 4, b, 2, 4, &kZero, c, 2, 4, 0));

@@ -76,8 +76,8 @@ Answer ask(cublasLtHandle_t h, const Problem& p) {
   cublasLtMatmulHeuristicResult_t found;
   int count = 0;
   const auto status = cublasLtMatmulAlgoGetHeuristic(h, desc, a, b, c, c, preference, 1, &found, &count);
-  const auto run =
-      cublasLtMatmul(h, desc, alpha, memory, a, memory, b, beta, memory, c, memory + 32768, c, nullptr, nullptr, 0, nullptr);
+  const auto run = cublasLtMatmul(h, desc, alpha, memory, a, memory, b, beta, memory, c, memory + 32768, c, nullptr,
+                                  nullptr, 0, nullptr);
   return Answer{status, std::to_string(count), std::to_string(run)};
 }
 

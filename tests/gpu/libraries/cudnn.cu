@@ -42,8 +42,7 @@ void descriptors(Cases& cases) {
        std::to_string(cudnnSetConvolution2dDescriptor(c, -1, 0, 1, 1, 1, 1, cross, FLOAT)));
   CASE("convolution: stride 0", cudnnSetConvolution2dDescriptor(c, 0, 0, 0, 1, 1, 1, cross, FLOAT));
   CASE("convolution: dilation 0", cudnnSetConvolution2dDescriptor(c, 0, 0, 1, 1, 0, 1, cross, FLOAT));
-  CASE("convolution: mode 9",
-       cudnnSetConvolution2dDescriptor(c, 0, 0, 1, 1, 1, 1, cudnnConvolutionMode_t(9), FLOAT));
+  CASE("convolution: mode 9", cudnnSetConvolution2dDescriptor(c, 0, 0, 1, 1, 1, 1, cudnnConvolutionMode_t(9), FLOAT));
   CASE("convolution: groups 0", cudnnSetConvolutionGroupCount(c, 0));
   CASE("convolution: groups 1", cudnnSetConvolutionGroupCount(c, 1));
   cudnnSetConvolution2dDescriptor(c, 0, 0, 1, 1, 1, 1, cross, FLOAT);
@@ -56,8 +55,8 @@ void descriptors(Cases& cases) {
   CASE("pooling: mode 9", cudnnCreatePoolingDescriptor(&p),
        std::to_string(cudnnSetPooling2dDescriptor(p, cudnnPoolingMode_t(9), CUDNN_PROPAGATE_NAN, 2, 2, 0, 0, 2, 2)));
   const auto pool = [&](int window, int padding, int stride) {
-    return cudnnSetPooling2dDescriptor(p, CUDNN_POOLING_MAX, CUDNN_PROPAGATE_NAN, window, window, padding, padding, stride,
-                                       stride);
+    return cudnnSetPooling2dDescriptor(p, CUDNN_POOLING_MAX, CUDNN_PROPAGATE_NAN, window, window, padding, padding,
+                                       stride, stride);
   };
   CASE("pooling: window 0", pool(0, 0, 1));
   CASE("pooling: stride 0", pool(2, 0, 0));
@@ -90,14 +89,15 @@ void layers(Cases& cases, cudnnHandle_t h) {
     }
   }
   const auto softmax = [&](int algorithm, cudnnTensorDescriptor_t out) {
-    return cudnnSoftmaxForward(h, cudnnSoftmaxAlgorithm_t(algorithm), CUDNN_SOFTMAX_MODE_INSTANCE, &one, t, x, &zero, out,
-                               nans());
+    return cudnnSoftmaxForward(h, cudnnSoftmaxAlgorithm_t(algorithm), CUDNN_SOFTMAX_MODE_INSTANCE, &one, t, x, &zero,
+                               out, nans());
   };
   CASE("softmax: algorithm 9", softmax(9, t));
   CASE("softmax: sizes differ", softmax(1, small));
   CASE("add: sizes differ", cudnnAddTensor(h, &one, tensor(1, 2, 2, 2), zeros<float>(8), &one, t, nans()));
   CASE("add: no handle", cudnnAddTensor(nullptr, &one, t, x, &one, t, nans()));
-  CASE("transform: beta 0, y NaN", cudnnTransformTensor(h, &one, t, on<float>({1, 2, 3, 4}), &zero, t, nans()), shown(y, 4));
+  CASE("transform: beta 0, y NaN", cudnnTransformTensor(h, &one, t, on<float>({1, 2, 3, 4}), &zero, t, nans()),
+       shown(y, 4));
   CASE("set: no value", cudnnSetTensor(h, t, nans(), nullptr));
   CASE("scale: NaN by 0", cudnnScaleTensor(h, t, nans(), &zero), shown(y, 4));
 }

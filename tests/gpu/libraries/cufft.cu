@@ -87,7 +87,8 @@ void executions(Cases& cases) {
   CASE("work area: the plan", cufftMakePlan1d(own, 7919, CUFFT_C2C, 1, &size));
   CASE("work area: none", cufftSetWorkArea(own, nullptr));
   CASE("work area: a plan that there is not", cufftSetWorkArea(12345, data));
-  CASE("work area: none was set", cufftExecC2C(own, zeros<cufftComplex>(8000), zeros<cufftComplex>(8000), CUFFT_FORWARD));
+  CASE("work area: none was set",
+       cufftExecC2C(own, zeros<cufftComplex>(8000), zeros<cufftComplex>(8000), CUFFT_FORWARD));
 }
 
 cufftResult half(long long n, cudaDataType in, cudaDataType out, cudaDataType compute) {

@@ -114,7 +114,8 @@ void badArguments(Cases& cases) {
   unsigned* constants = nullptr;
   CASE("vectors: set 9", curandGetDirectionVectors32(&vectors, curandDirectionVectorSet_t(9)));
   CASE("vectors: set of 64 bits", curandGetDirectionVectors32(&vectors, CURAND_DIRECTION_VECTORS_64_JOEKUO6));
-  CASE("vectors: of 64 bits, set of 32", curandGetDirectionVectors64(&wideVectors, CURAND_DIRECTION_VECTORS_32_JOEKUO6));
+  CASE("vectors: of 64 bits, set of 32",
+       curandGetDirectionVectors64(&wideVectors, CURAND_DIRECTION_VECTORS_32_JOEKUO6));
   CASE("constants", curandGetScrambleConstants32(&constants));
 }
 
@@ -175,8 +176,8 @@ void mersenne(Cases& cases) {
 
 /// Points of Sobol's sequences: `points` of each dimension, of which these are shown.
 template <class Word, class Generate>
-void quasi(Cases& cases, const char* kind, curandRngType_t type, unsigned dimensions, std::initializer_list<unsigned> which,
-           Generate&& generate) {
+void quasi(Cases& cases, const char* kind, curandRngType_t type, unsigned dimensions,
+           std::initializer_list<unsigned> which, Generate&& generate) {
   const size_t points = 64;
   Word* out = zeros<Word>(points * dimensions);
   const curandGenerator_t g = generator(type);
@@ -230,8 +231,10 @@ void distributions(Cases& cases) {
     CASE((name + ": uniform").c_str(), curandGenerateUniform(generator(kind.type), reals, count), shown(reals, count));
     CASE((name + ": uniform doubles").c_str(), curandGenerateUniformDouble(generator(kind.type), doubles, count),
          shown(doubles, 32));
-    CASE((name + ": normal").c_str(), curandGenerateNormal(generator(kind.type), reals, count, 0, 1), shown(reals, count));
-    CASE((name + ": poisson 20").c_str(), curandGeneratePoisson(generator(kind.type), out, count, 20), shown(out, count));
+    CASE((name + ": normal").c_str(), curandGenerateNormal(generator(kind.type), reals, count, 0, 1),
+         shown(reals, count));
+    CASE((name + ": poisson 20").c_str(), curandGeneratePoisson(generator(kind.type), out, count, 20),
+         shown(out, count));
   }
 }
 

@@ -88,8 +88,7 @@ void orthogonal(Cases& cases, cusolverDnHandle_t h) {
   CASE("geqrf: m 0", cusolverDnSgeqrf(h, 0, 2, a, 1, tau, work, 1 << 18, info), shown(info, 1));
   CASE("orgqr size: k 3 of 2", cusolverDnSorgqr_bufferSize(h, 2, 2, 3, a, 2, tau, &size));
   CASE("orgqr size: n 3 of 2", cusolverDnSorgqr_bufferSize(h, 2, 3, 2, a, 2, tau, &size));
-  CASE("ormqr size: side 9",
-       cusolverDnSormqr_bufferSize(h, cublasSideMode_t(9), N, 2, 2, 2, a, 2, tau, a, 2, &size));
+  CASE("ormqr size: side 9", cusolverDnSormqr_bufferSize(h, cublasSideMode_t(9), N, 2, 2, 2, a, 2, tau, a, 2, &size));
   CASE("ormqr size: k 3 of 2", cusolverDnSormqr_bufferSize(h, CUBLAS_SIDE_LEFT, N, 2, 2, 3, a, 2, tau, a, 2, &size));
 }
 

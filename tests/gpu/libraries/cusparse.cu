@@ -172,8 +172,8 @@ void solves(Cases& cases, cusparseHandle_t h) {
   CASE("spsv: not square", prepare(m.make(3, 4, 5), vector(xs, 4), state));
   CASE("spsv: x too short", prepare(m.make(), vector(xs, 2), state));
   CASE("spsv: no state", prepare(m.make(), vector(xs), nullptr));
-  CASE("spsv: solve before analysis", cusparseSpSV_solve(h, N, &kOne, m.make(), vector(xs), vector(ys), CUDA_R_32F,
-                                                          CUSPARSE_SPSV_ALG_DEFAULT, state));
+  CASE("spsv: solve before analysis",
+       cusparseSpSV_solve(h, N, &kOne, m.make(), vector(xs), vector(ys), CUDA_R_32F, CUSPARSE_SPSV_ALG_DEFAULT, state));
   CASE("spsv: destroy none", cusparseSpSV_destroyDescr(nullptr));
   cusparseSpGEMMDescr_t product = nullptr;
   cusparseSpGEMM_createDescr(&product);
@@ -213,30 +213,30 @@ void older(Cases& cases, cusparseHandle_t h) {
   char* room = zeros<char>(1 << 16);
   int position = 7, bytes = 0;
   CASE("ilu: size", cusparseScsrilu02_bufferSize(h, 3, 5, description, values, m.offsets, m.columns, info, &bytes));
-  CASE("ilu: rows -1",
-       cusparseScsrilu02_bufferSize(h, -1, 5, description, values, m.offsets, m.columns, info, &bytes));
+  CASE("ilu: rows -1", cusparseScsrilu02_bufferSize(h, -1, 5, description, values, m.offsets, m.columns, info, &bytes));
   CASE("ilu: rows 0", cusparseScsrilu02_bufferSize(h, 0, 0, description, values, m.offsets, m.columns, info, &bytes));
   CASE("ilu: no info",
        cusparseScsrilu02_bufferSize(h, 3, 5, description, values, m.offsets, m.columns, nullptr, &bytes));
   CASE("ilu: analysis", cusparseScsrilu02_analysis(h, 3, 5, description, values, m.offsets, m.columns, info,
                                                    CUSPARSE_SOLVE_POLICY_USE_LEVEL, room));
-  CASE("ilu: a pivot of 0", cusparseScsrilu02(h, 3, 5, description, values, m.offsets, m.columns, info,
-                                              CUSPARSE_SOLVE_POLICY_USE_LEVEL, room),
+  CASE("ilu: a pivot of 0",
+       cusparseScsrilu02(h, 3, 5, description, values, m.offsets, m.columns, info, CUSPARSE_SOLVE_POLICY_USE_LEVEL,
+                         room),
        std::to_string(cusparseXcsrilu02_zeroPivot(h, info, &position)), shown(position), shown(values, 5));
-  const double *none = nullptr;
+  const double* none = nullptr;
   CASE("gtsv2: 2 rows", cusparseDgtsv2_bufferSizeExt(h, 2, 1, none, none, none, none, 2, &size));
   CASE("gtsv2: 3 rows", cusparseDgtsv2_bufferSizeExt(h, 3, 1, none, none, none, none, 3, &size));
   CASE("gtsv2: ldb 1 of 3", cusparseDgtsv2_bufferSizeExt(h, 3, 1, none, none, none, none, 1, &size));
   CASE("gtsv2: no columns", cusparseDgtsv2_bufferSizeExt(h, 3, 0, none, none, none, none, 3, &size));
-  CASE("csr2csc: none", cusparseCsr2cscEx2_bufferSize(h, 3, 3, 0, nullptr, m.offsets, nullptr, nullptr, offsets, nullptr,
-                                                      CUDA_R_32F, CUSPARSE_ACTION_NUMERIC, BASE0,
-                                                      CUSPARSE_CSR2CSC_ALG_DEFAULT, &size));
-  CASE("csr2csc: rows -1", cusparseCsr2cscEx2_bufferSize(h, -1, 3, 5, m.values, m.offsets, m.columns, values, offsets,
-                                                         rows, CUDA_R_32F, CUSPARSE_ACTION_NUMERIC, BASE0,
-                                                         CUSPARSE_CSR2CSC_ALG_DEFAULT, &size));
-  CASE("csr2csc: action 9", cusparseCsr2cscEx2_bufferSize(h, 3, 3, 5, m.values, m.offsets, m.columns, values, offsets,
-                                                          rows, CUDA_R_32F, cusparseAction_t(9), BASE0,
-                                                          CUSPARSE_CSR2CSC_ALG_DEFAULT, &size));
+  CASE("csr2csc: none",
+       cusparseCsr2cscEx2_bufferSize(h, 3, 3, 0, nullptr, m.offsets, nullptr, nullptr, offsets, nullptr, CUDA_R_32F,
+                                     CUSPARSE_ACTION_NUMERIC, BASE0, CUSPARSE_CSR2CSC_ALG_DEFAULT, &size));
+  CASE("csr2csc: rows -1",
+       cusparseCsr2cscEx2_bufferSize(h, -1, 3, 5, m.values, m.offsets, m.columns, values, offsets, rows, CUDA_R_32F,
+                                     CUSPARSE_ACTION_NUMERIC, BASE0, CUSPARSE_CSR2CSC_ALG_DEFAULT, &size));
+  CASE("csr2csc: action 9",
+       cusparseCsr2cscEx2_bufferSize(h, 3, 3, 5, m.values, m.offsets, m.columns, values, offsets, rows, CUDA_R_32F,
+                                     cusparseAction_t(9), BASE0, CUSPARSE_CSR2CSC_ALG_DEFAULT, &size));
 }
 
 void texts(Cases& cases) {

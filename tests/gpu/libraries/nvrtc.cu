@@ -5,7 +5,8 @@
 
 namespace {
 
-const char* const kKernel = "template <int N> __global__ void k(int* p) { *p = N; } __global__ void plain(int* p) { *p = 1; }";
+const char* const kKernel =
+    "template <int N> __global__ void k(int* p) { *p = N; } __global__ void plain(int* p) { *p = 1; }";
 
 nvrtcProgram program(const char* source) {
   nvrtcProgram made = nullptr;
