@@ -92,6 +92,13 @@ class Solver : public testing::Test {
     EXPECT_EQ(info_, expected);
     info_ = -99;
   }
+  /// The call has refused its argument of this number; the handle has none.
+  void expectRefused(cusolverStatus_t status, int argument) {
+    EXPECT_EQ(status, kInvalid);
+    ASSERT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(info_, -argument);
+    info_ = -99;
+  }
   /// a b = c, for `rows` rows and `columns` columns.
   void expectProduct(const Matrix& a, const Matrix& b, const Matrix& c, int rows, int inner, int columns,
                      const char* what) {
@@ -520,13 +527,14 @@ TYPED_TEST(Solver, SingularAndBadMatricesAreTold) {
   this->expectInfo(Call::getrf(this->h_, 3, 3, a.data(), 3, nullptr, rows.data(), &this->info_), 2);
   EXPECT_EQ(Call::potrf(nullptr, CUBLAS_FILL_MODE_LOWER, 3, a.data(), 3, nullptr, 0, &this->info_),
             CUSOLVER_STATUS_NOT_INITIALIZED);
-  EXPECT_EQ(Call::potrf(this->h_, CUBLAS_FILL_MODE_LOWER, -1, a.data(), 3, nullptr, 0, &this->info_), kInvalid);
-  EXPECT_EQ(Call::potrf(this->h_, CUBLAS_FILL_MODE_LOWER, 3, a.data(), 2, nullptr, 0, &this->info_), kInvalid);
+  this->expectRefused(Call::potrf(this->h_, CUBLAS_FILL_MODE_LOWER, -1, a.data(), 3, nullptr, 0, &this->info_), 2);
+  this->expectRefused(Call::potrf(this->h_, CUBLAS_FILL_MODE_LOWER, 3, a.data(), 2, nullptr, 0, &this->info_), 4);
   EXPECT_EQ(Call::getrf(this->h_, 3, -3, a.data(), 3, nullptr, rows.data(), &this->info_), kInvalid);
   EXPECT_EQ(Call::gesvd(this->h_, 'A', 'A', 2, 3, a.data(), 3, nullptr, nullptr, 2, nullptr, 3, nullptr, 0, nullptr,
                         &this->info_),
             kInvalid)
       << "fewer rows than columns";
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS) << "info_ is written until then";
 }
 
 }  // namespace
