@@ -11,6 +11,15 @@ constexpr float kTwoPi = 6.2831855f;
 constexpr double kPi = 3.1415926535897932;
 
 __host__ __device__ inline float toUniform(unsigned int bits) { return bits * kToUnit + kToUnit / 2.0f; }
+/// Sine and cosine of normal numbers in single precision: in kernels those of the special function unit, as a GPU's
+/// numbers show.
+__host__ __device__ inline void angleParts(float angle, float* sine, float* cosine) {
+#if defined(__CUDA_ARCH__)
+  __sincosf(angle, sine, cosine);
+#else
+  sincosf(angle, sine, cosine);
+#endif
+}
 /// 53 of 64 bits.
 __host__ __device__ inline double toUniformDouble(unsigned int low, unsigned int high) {
   const unsigned long long bits = (unsigned long long)low ^ ((unsigned long long)high << (53 - 32));
@@ -22,7 +31,7 @@ __host__ __device__ inline float2 toNormal(unsigned int radius, unsigned int ang
   const float v = angle * (kToUnit * kTwoPi) + (kToUnit * kTwoPi) / 2;
   const float s = sqrtf(-2.0f * logf(u));
   float2 pair;
-  sincosf(v, &pair.x, &pair.y);
+  angleParts(v, &pair.x, &pair.y);
   pair.x *= s;
   pair.y *= s;
   return pair;
@@ -66,7 +75,7 @@ __host__ __device__ inline float2 normal2(curandStateMRG32k3a_t* state) {
   const double u = mrgNext(state) * kMrgToUnit, v = mrgNext(state) * kMrgToUnit;
   const float s = sqrtf(-2.0f * logf((float)u));
   float2 pair;
-  sincosf((float)v * kTwoPi, &pair.x, &pair.y);
+  angleParts((float)v * kTwoPi, &pair.x, &pair.y);
   pair.x *= s;
   pair.y *= s;
   return pair;

@@ -2,6 +2,7 @@
 // of the device does its work when its turn in the stream comes.
 #include "curand.h"
 
+#include <limits>
 #include <memory>
 #include <mutex>
 
@@ -10,6 +11,7 @@
 #include "libs/curand/poisson.hpp"
 #include "libs/curand/quasi.hpp"
 #include "libs/curand/sequences.hpp"
+#include "libs/curand/twister.hpp"
 #include "libs/stream_task.hpp"
 #include "libs/version_part.hpp"
 
@@ -21,6 +23,20 @@ bool isQuasi(curandRngType_t type) { return type >= CURAND_RNG_QUASI_DEFAULT; }
 /// Sobol's numbers of 64 bits.
 bool isLong(curandRngType_t type) {
   return type == CURAND_RNG_QUASI_SOBOL64 || type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64;
+}
+
+bool isTwister(curandRngType_t type) { return type == CURAND_RNG_PSEUDO_MT19937 || type == CURAND_RNG_PSEUDO_MTGP32; }
+
+/// A NaN is let pass, as on a GPU; its numbers are zeros.
+bool isNoPoissonMean(double mean) { return mean <= 0 || mean > 400000; }
+
+/// Of MTGP32 it is known that the table ends between means of 20 and 63.
+PoissonSteps poissonSteps(curandRngType_t type) {
+  constexpr double kNever = std::numeric_limits<double>::infinity(), kLarge = 2000;
+  if (isQuasi(type)) return {.table = 0, .normal = isLong(type) ? kLarge : kNever};
+  if (type == CURAND_RNG_PSEUDO_MTGP32) return {.table = 63, .normal = kNever};
+  if (type == CURAND_RNG_PSEUDO_MT19937) return {.table = kLarge, .normal = kNever};
+  return {.table = kLarge, .normal = kLarge};
 }
 
 bool isKnown(curandRngType_t type) {
@@ -47,6 +63,7 @@ struct curandGenerator_st {
   bool onHost;
   unsigned long long seed = 0, offset = 0;
   unsigned int dimensions = 1;
+  curandOrdering_t ordering = CURAND_ORDERING_PSEUDO_DEFAULT;
   cudaStream_t stream = nullptr;
   std::mutex mutex;
   std::shared_ptr<Filler> filler;  // null: to be started
@@ -56,13 +73,23 @@ namespace {
 
 const unsigned long long* asLongs(const uint64_t* words) { return reinterpret_cast<const unsigned long long*>(words); }
 
+template <class State>
+std::shared_ptr<Filler> makeSequences(const curandGenerator_st& g) {
+  const size_t count = g.ordering == CURAND_ORDERING_PSEUDO_LEGACY    ? Shape<State>::legacy
+                       : g.ordering == CURAND_ORDERING_PSEUDO_DYNAMIC ? Shape<State>::dynamic
+                                                                      : Shape<State>::sequences;
+  const Start start = g.ordering == CURAND_ORDERING_PSEUDO_SEEDED ? Start::kSeeds : Start::kParts;
+  return std::make_shared<Sequences<State>>(g.seed, g.offset, count, start);
+}
+
 std::shared_ptr<Filler> makeFiller(const curandGenerator_st& g) {
   switch (g.type) {
-    case CURAND_RNG_PSEUDO_MRG32K3A: return std::make_shared<Sequences<curandStateMRG32k3a_t>>(g.seed, g.offset);
-    case CURAND_RNG_PSEUDO_PHILOX4_32_10:
-      return std::make_shared<Sequences<curandStatePhilox4_32_10_t>>(g.seed, g.offset);
-    case CURAND_RNG_PSEUDO_MT19937: return std::make_shared<Words<Mersenne>>(g.seed, g.offset);
-    case CURAND_RNG_PSEUDO_MTGP32: return std::make_shared<Words<Mtgp>>(g.seed, g.offset);
+    case CURAND_RNG_PSEUDO_MRG32K3A: return makeSequences<curandStateMRG32k3a_t>(g);
+    case CURAND_RNG_PSEUDO_PHILOX4_32_10: return makeSequences<curandStatePhilox4_32_10_t>(g);
+    case CURAND_RNG_PSEUDO_MT19937: return std::make_shared<Words<Mt19937>>(g.seed);
+    case CURAND_RNG_PSEUDO_MTGP32:
+      return std::make_shared<Words<Mtgp>>(
+          g.seed, g.ordering == CURAND_ORDERING_PSEUDO_LEGACY ? Mtgp::kLegacy : Mtgp::kSequences);
     case CURAND_RNG_QUASI_DEFAULT:
     case CURAND_RNG_QUASI_SOBOL32:
       return std::make_shared<Quasi<curandStateSobol32_t>>(directions32(false), nullptr, g.dimensions, g.offset);
@@ -75,7 +102,7 @@ std::shared_ptr<Filler> makeFiller(const curandGenerator_st& g) {
     case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64:
       return std::make_shared<Quasi<curandStateScrambledSobol64_t>>(asLongs(directions64(true)), asLongs(constants64()),
                                                                     g.dimensions, g.offset);
-    default: return std::make_shared<Sequences<curandStateXORWOW_t>>(g.seed, g.offset);
+    default: return makeSequences<curandStateXORWOW_t>(g);
   }
 }
 
@@ -85,7 +112,7 @@ std::shared_ptr<Filler> fillerOf(curandGenerator_t generator) {
 }
 
 curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool onHost) {
-  if (!generator) return CURAND_STATUS_TYPE_ERROR;
+  if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
   if (!isKnown(type)) return CURAND_STATUS_TYPE_ERROR;
   *generator = new curandGenerator_st{.type = type, .onHost = onHost, .mutex = {}, .filler = nullptr};
   return CURAND_STATUS_SUCCESS;
@@ -115,7 +142,8 @@ template <class Type>
 curandStatus_t generateNormal(curandGenerator_t generator, const char* name, Type* numbers, size_t count, Type mean,
                               Type deviation, bool exponential) {
   if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
-  const bool isInPairs = generator->type != CURAND_RNG_PSEUDO_PHILOX4_32_10 && !isQuasi(generator->type);
+  const bool isInPairs =
+      generator->type != CURAND_RNG_PSEUDO_PHILOX4_32_10 && !isQuasi(generator->type) && !isTwister(generator->type);
   if (count % 2 && isInPairs) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
   return generate(generator, name, count, [=](Filler& filler) {
     filler.normal(numbers, count);
@@ -162,15 +190,26 @@ curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, u
   return change(generator, [&] { generator->seed = seed, generator->filler = nullptr; });
 }
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
+  if (generator && isTwister(generator->type)) return CURAND_STATUS_TYPE_ERROR;
   return change(generator, [&] { generator->offset = offset, generator->filler = nullptr; });
 }
-/// The orders that there are give the same numbers here.
+/// Some generators have not all orders.
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t ordering) {
   if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
-  const bool isForQuasi = ordering == CURAND_ORDERING_QUASI_DEFAULT;
-  if (ordering == CURAND_ORDERING_PSEUDO_SEEDED || isForQuasi != isQuasi(generator->type))
-    return CURAND_STATUS_OUT_OF_RANGE;
-  return CURAND_STATUS_SUCCESS;
+  const curandRngType_t type = generator->type;
+  bool isThere = false;
+  switch (ordering) {
+    case CURAND_ORDERING_PSEUDO_BEST:
+    case CURAND_ORDERING_PSEUDO_DEFAULT:
+    case CURAND_ORDERING_PSEUDO_LEGACY: isThere = !isQuasi(type); break;
+    case CURAND_ORDERING_PSEUDO_DYNAMIC: isThere = !isQuasi(type) && type != CURAND_RNG_PSEUDO_MT19937; break;
+    case CURAND_ORDERING_PSEUDO_SEEDED:
+      isThere = type == CURAND_RNG_PSEUDO_XORWOW || type == CURAND_RNG_PSEUDO_DEFAULT;
+      break;
+    case CURAND_ORDERING_QUASI_DEFAULT: isThere = isQuasi(type); break;
+  }
+  if (!isThere) return CURAND_STATUS_OUT_OF_RANGE;
+  return change(generator, [&] { generator->ordering = ordering, generator->filler = nullptr; });
 }
 curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions) {
   if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
@@ -218,13 +257,12 @@ curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double
   return generateNormal(generator, "curandGenerateLogNormalDouble", numbers, count, mean, deviation, true);
 }
 curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* numbers, size_t count, double lambda) {
-  if (!(lambda > 0 && lambda < 4e9)) return CURAND_STATUS_OUT_OF_RANGE;
-  return generate(generator, "curandGeneratePoisson", count,
-                  [numbers, count, distribution = std::make_shared<const Poisson>(lambda)](Filler& filler) {
-                    std::vector<double> uniform(count);
-                    filler.uniform(uniform.data(), count);
-                    for (size_t i = 0; i < count; ++i) numbers[i] = (*distribution)(uniform[i]);
-                  });
+  if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+  if (isNoPoissonMean(lambda)) return CURAND_STATUS_OUT_OF_RANGE;
+  return generate(
+      generator, "curandGeneratePoisson", count,
+      [numbers, count, distribution = std::make_shared<const Poisson>(lambda, poissonSteps(generator->type))](
+          Filler& filler) { distribution->fill(filler, numbers, count); });
 }
 
 curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t* vectors[], curandDirectionVectorSet_t set) {

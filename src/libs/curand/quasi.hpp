@@ -22,7 +22,8 @@ class Quasi final : public Filler {
   }
 
   void bits(uint32_t* out, size_t count) override {
-    fill(out, count, [](State& state) { return static_cast<uint32_t>(::curand(&state)); });
+    constexpr unsigned kLower = sizeof(Word) * 8 - 32;
+    fill(out, count, [](State& state) { return static_cast<uint32_t>(::curand(&state) >> kLower); });
   }
   void longs(uint64_t* out, size_t count) override {
     fill(out, count, [](State& state) { return static_cast<uint64_t>(::curand(&state)); });

@@ -12,33 +12,37 @@
 
 namespace ordito::curand {
 
-/// How many sequences a generator has here, and what one gives before it is the next one's turn.
+/// How a generator's sequences differ.
+enum class Start { kParts, kSeeds };  // parts of one sequence, or a seed each
+
+/// How many sequences a generator has: in most orders, in CURAND_ORDERING_PSEUDO_LEGACY, and in
+/// CURAND_ORDERING_PSEUDO_DYNAMIC on an H100, as it was recorded; and what a sequence gives before it is the next one's
+/// turn.
 template <class State>
 struct Shape {
-  static constexpr size_t sequences = 4096;
+  static constexpr size_t sequences = 4096, legacy = 4096, dynamic = 2816;
   static constexpr unsigned words = 1, doubles = 1, normals = 2;
 };
 template <>
 struct Shape<curandStateMRG32k3a_t> {
-  static constexpr size_t sequences = 81920;
+  static constexpr size_t sequences = 81920, legacy = 4096, dynamic = 270336;
   static constexpr unsigned words = 1, doubles = 1, normals = 2;
 };
 template <>
 struct Shape<curandStatePhilox4_32_10_t> {
-  static constexpr size_t sequences = 65536;
+  static constexpr size_t sequences = 65536, legacy = 65536, dynamic = 67584;
   static constexpr unsigned words = 4, doubles = 4, normals = 4;
 };
 
 template <class State>
 class Sequences final : public Filler {
  public:
-  /// From number `offset` of the output on.
-  Sequences(uint64_t seed, uint64_t offset) {
-    constexpr uint64_t count = Shape<State>::sequences;
+  /// From number `offset` of the output of `count` sequences on.
+  Sequences(uint64_t seed, uint64_t offset, size_t count, Start start) {
     const uint64_t turns = offset / Shape<State>::words;
     next_ = turns % count;
     states_.resize(count);
-    for (uint64_t i = 0; i < count; ++i) startSequence(i, seed);
+    for (uint64_t i = 0; i < count; ++i) startSequence(i, seed, start);
     for (uint64_t i = 0; i < count; ++i)
       skipahead((turns / count + (i < next_ ? 1 : 0)) * Shape<State>::words, &states_[i]);
     used_ = offset % Shape<State>::words;
@@ -75,11 +79,19 @@ class Sequences final : public Filler {
       }
     });
   }
+  void firstNormal(float* out, size_t count) override {
+    if constexpr (Shape<State>::normals != 2) {
+      normal(out, count);
+    } else {
+      fill<1>(out, count, [](State& s, float* to) { *to = curand_normal2(&s).x; });
+    }
+  }
 
  private:
-  /// A sequence begins where the one before, at its own beginning, leaves off.
-  void startSequence(uint64_t i, uint64_t seed) {
-    if (i == 0) return curand_init(seed, 0, 0, &states_[0]);
+  /// A part begins where the one before, at its own beginning, leaves off. The distance of seeds is a GPU's.
+  void startSequence(uint64_t i, uint64_t seed, Start start) {
+    constexpr uint64_t kSeedStep = 3133713;
+    if (i == 0 || start == Start::kSeeds) return curand_init(seed + i * kSeedStep, 0, 0, &states_[i]);
     states_[i] = states_[i - 1];
     skipSequence(states_[i]);
   }

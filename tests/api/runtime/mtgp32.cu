@@ -61,6 +61,7 @@ void testLibrary() {
     EXPECT((isHost ? curandCreateGeneratorHost : curandCreateGenerator)(&generator, CURAND_RNG_PSEUDO_MTGP32) ==
            CURAND_STATUS_SUCCESS);
     EXPECT(curandSetPseudoRandomGeneratorSeed(generator, 0) == CURAND_STATUS_SUCCESS);
+    EXPECT(curandSetGeneratorOrdering(generator, CURAND_ORDERING_PSEUDO_LEGACY) == CURAND_STATUS_SUCCESS);
     // In pieces that end where no turn does.
     const size_t first = 1000;
     EXPECT(curandGenerate(generator, numbers, first) == CURAND_STATUS_SUCCESS);
