@@ -150,6 +150,22 @@ TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   EXPECT_EQ(files(), 1u) << "the optimised code was found";
 }
 
+TEST_F(BaselineCodeTest, IsAllThereIsWhereSsaFormCouldBeTooLarge) {
+  auto engine = makeJit(
+      {.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0, .mostPhis = 0});
+  const Code code = compile(*engine);
+  ASSERT_TRUE(code);
+  for (int k = 0; k < 100 && &code->latest() == code.get(); ++k)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(&code->latest(), code.get()) << "good code took its place all the same";
+  EXPECT_EQ(run(*code), expected());
+  EXPECT_EQ(files(), 1u);
+  auto second = makeJit({.mostPhis = 0});
+  const Code atOnce = compile(*second);
+  ASSERT_TRUE(atOnce) << "where nothing but good code is asked for, too";
+  EXPECT_EQ(run(*atOnce), expected());
+}
+
 TEST_F(BaselineCodeTest, TheNextProcessFindsTheBaselineCodeOfOneThatEndedTooSoon) {
   const Options slow = {.caches = true,
                         .cacheFolder = folder_,

@@ -208,6 +208,18 @@ class LargestFrame {
   uint64_t bytes_ = 0;
 };
 
+/// SSA form can have as many phis as the emitter has values in memory times blocks.
+uint64_t mostPhis(const llvm::Module& module) {
+  uint64_t most = 0;
+  for (const llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    const auto values = std::count_if(f.getEntryBlock().begin(), f.getEntryBlock().end(),
+                                      [](const llvm::Instruction& i) { return llvm::isa<llvm::AllocaInst>(i); });
+    most = std::max(most, static_cast<uint64_t>(values) * f.size());
+  }
+  return most;
+}
+
 Expected<std::string> generate(llvm::Module& module, const Target& target, const CompileOptions& options) {
   llvm::TargetMachine& machine = machineFor(target, options.effort);
   module.setDataLayout(machine.createDataLayout());
@@ -217,6 +229,9 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems))
     return fail("internal error: the emitter made invalid LLVM IR: {}", problem);
+  if (options.effort == Effort::Optimised && mostPhis(module) > options.mostPhis)
+    return failWith(kNotSupported, "kernel '{}': optimised code would take gigabytes of memory to make",
+                    module.getModuleIdentifier());
   optimise(module, machine, options);
   for (llvm::Function& f : module) {
     if (f.isDeclaration()) continue;

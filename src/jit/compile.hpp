@@ -25,8 +25,9 @@ enum class Effort {
 
 struct CompileOptions {
   Effort effort = Effort::Optimised;
-  bool dump = false;   // print the module before and after the passes
-  bool times = false;  // print how long each pass takes
+  bool dump = false;                 // print the module before and after the passes
+  bool times = false;                // print how long each pass takes
+  uint64_t mostPhis = ~uint64_t{0};  // no optimised code where SSA form could have more
 };
 
 /// A module with the context that its types and constants live in.

@@ -190,7 +190,9 @@ class CodeMaker {
 
   Expected<std::string> generate(Emission& kernel, Effort effort) const {
     const machine::Haltable guard(kLlvmCode);
-    return compileToObject(kernel, target_, {.effort = effort, .dump = options_.dumpIr, .times = options_.times});
+    return compileToObject(
+        kernel, target_,
+        {.effort = effort, .dump = options_.dumpIr, .times = options_.times, .mostPhis = options_.mostPhis});
   }
 
   Expected<Linked> link(const Request& r, CompiledObject code, Effort effort) {

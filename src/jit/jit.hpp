@@ -30,7 +30,9 @@ struct Options {
   bool caches = false;                     // look for compiled kernels on disk, and leave them there (code_cache.hpp)
   std::filesystem::path cacheFolder = {};  // empty: ordito/ in $XDG_CACHE_HOME or ~/.cache
   BaselineCode baseline = BaselineCode::Never;
-  size_t largeKernel = 10000;          // instructions of LLVM's from which a kernel is large
+  size_t largeKernel = 10000;  // instructions of LLVM's from which a kernel is large
+  /// Phis that SSA form can have, from which a kernel keeps its baseline code: LLVM would take gigabytes and minutes.
+  uint64_t mostPhis = 40'000'000;
   std::chrono::milliseconds delay{0};  // that each kernel takes longer to compile: for tests
   bool times = false;                  // print how long LLVM's passes take
   bool dumpIr = false;                 // print our IR and LLVM's before and after optimisation to stderr
