@@ -1,5 +1,6 @@
 """Operators that PyTorch has for CUDA devices only, in terms of others: cells of recurrent networks and root mean square
-normalisation. Arguments and results are tensors of the CPU."""
+normalisation. And layer normalisation, whose operator for the CPU adds up halves in halves, where a GPU's kernel does in
+single precision. Arguments and results are tensors of the CPU."""
 import torch
 
 
@@ -68,7 +69,36 @@ def rms_norm_backward(gradient, values, normalized_shape, scale, weight, output_
     return grad_values.to(values.dtype) if output_mask[0] else None, grad_weight
 
 
+def _is_half(values):
+    return values.dtype in (torch.float16, torch.bfloat16)
+
+
+def _single(values):
+    return None if values is None else values.float()
+
+
+def layer_norm(values, normalized_shape, weight, bias, eps):
+    """The means and scales of halves are single, as those of a GPU's kernel."""
+    operator = torch.ops.aten.native_layer_norm.default
+    if not _is_half(values):
+        return operator(values, normalized_shape, weight, bias, eps)
+    result, mean, scale = operator(_single(values), normalized_shape, _single(weight), _single(bias), eps)
+    return result.to(values.dtype), mean, scale
+
+
+def layer_norm_backward(gradient, values, normalized_shape, mean, scale, weight, bias, output_mask):
+    operator = torch.ops.aten.native_layer_norm_backward.default
+    if not _is_half(values):
+        return operator(gradient, values, normalized_shape, mean, scale, weight, bias, output_mask)
+    gradients = operator(_single(gradient), _single(values), normalized_shape, _single(mean), _single(scale),
+                         _single(weight), _single(bias), output_mask)
+    return tuple(None if made is None else made.to(like.dtype)
+                 for made, like in zip(gradients, (values, weight, bias)))
+
+
 FUNCTIONS = {
+    "aten::native_layer_norm": layer_norm,
+    "aten::native_layer_norm_backward": layer_norm_backward,
     "aten::_thnn_fused_lstm_cell": lstm_cell,
     "aten::_thnn_fused_lstm_cell_backward_impl": lstm_cell_backward,
     "aten::_thnn_fused_gru_cell": gru_cell,

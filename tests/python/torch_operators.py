@@ -143,6 +143,21 @@ LAYERS = {
 }
 
 
+def layer_norm_of_halves():
+    """The gradients of weight and bias are sums over a thousand rows: a GPU adds in single precision and rounds once."""
+    gradient = 0.1 * torch.randn(1151, 256)
+
+    def run(device, kind):
+        values, weight, bias = (torch.linspace(low, 1, 1151 * 256)[:count].reshape(shape).half().to(device, kind).requires_grad_()
+                                for low, count, shape in ((-2, 1151 * 256, (1151, 256)), (0.5, 256, (256,)), (-1, 256, (256,))))
+        result = F.layer_norm(values, (256,), weight, bias)
+        result.backward(gradient.half().to(device, kind))
+        return [result.detach(), *(leaf.grad for leaf in (values, weight, bias))]
+
+    return all(torch.allclose(got.cpu().double(), expected, rtol=2e-3, atol=2e-3)
+               for got, expected in zip(run(GPU, torch.half), run("cpu", torch.double)))
+
+
 def trained(device, make, steps=10):
     torch.manual_seed(3)
     model = nn.Sequential(nn.Linear(6, 16), nn.GELU(), nn.Linear(16, 1)).to(device)
@@ -287,6 +302,7 @@ AROUND = {
     "written in place": written_in_place,
     "out= arguments": out_arguments,
     "autograd's own functions, second derivatives, vmap": subclassed,
+    "layer normalisation of halves": layer_norm_of_halves,
     "mixed precision": mixed_precision,
     "generators": generators,
     "checkpointing": checkpointed,
