@@ -74,6 +74,15 @@ Json jsonOf(const Side& side) {
   return json;
 }
 
+/// null where the finding is none of two threads of a block, or where it is not known.
+Json jsonOf(const std::optional<Meeting>& meeting) {
+  if (!meeting) return Json();
+  return {{"kind", meeting->what},
+          {"ptx_line", meeting->ptxLine},
+          {"source", meeting->source.empty() ? Json() : Json(meeting->source)},
+          {"column", meeting->column}};
+}
+
 }  // namespace
 
 const char* nameOf(Rule rule) { return kRules[static_cast<size_t>(rule)].name; }
@@ -102,17 +111,12 @@ std::string toJson(const Findings& findings, const BlockCounts& blocks) {
   for (const Finding& f : findings.all()) {
     Json sides = Json::array();
     for (const Side& side : f.sides) sides.push_back(jsonOf(side));
-    Json one = {{"rule", nameOf(f.rule)},
-                {"severity", nameOf(severityOf(f.rule))},
-                {"message", f.message},
-                {"kernel", f.kernel},
-                {"grid", numbers(f.grid)},
-                {"block", numbers(f.block)},
-                {"accesses", std::move(sides)},
-                {"object", f.object},
-                {"help", f.help},
-                {"call", jsonOf(f.call)},
-                {"count", f.count}};
+    Json one = {{"rule", nameOf(f.rule)},       {"severity", nameOf(severityOf(f.rule))},
+                {"message", f.message},         {"kernel", f.kernel},
+                {"grid", numbers(f.grid)},      {"block", numbers(f.block)},
+                {"accesses", std::move(sides)}, {"last_meeting", jsonOf(f.meeting)},
+                {"object", f.object},           {"help", f.help},
+                {"call", jsonOf(f.call)},       {"count", f.count}};
     list.push_back(std::move(one));
   }
   const Json report = {

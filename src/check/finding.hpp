@@ -63,11 +63,20 @@ struct Side {
   std::optional<CallSite> call = std::nullopt;
 };
 
+/// Where the two threads of a race have last met.
+struct Meeting {
+  std::string what;  // "barrier", "__syncwarp", "start of the block"
+  uint32_t ptxLine = 0;
+  std::string source = {};  // as Side's
+  uint32_t column = 0;
+};
+
 struct Finding {
   Rule rule{};
   std::string message, kernel;
   machine::Dim3 grid, block;
   std::vector<Side> sides;
+  std::optional<Meeting> meeting;
   std::string object;  // what memory it is about
   std::string help;
   std::optional<CallSite> call;  // of the host: what launched the kernel, or what failed

@@ -196,6 +196,16 @@ Side Launch::side(const ptx::Function& function, uint32_t line, uint64_t block, 
   return side;
 }
 
+std::optional<Meeting> Launch::meeting(const Meetings::Last& last) const {
+  if (!last.isKnown) return std::nullopt;
+  if (!last.place) return Meeting{.what = "start of the block"};
+  const auto& [function, line, isOfWarp] = *last.place;
+  return Meeting{.what = isOfWarp ? "__syncwarp" : "barrier",
+                 .ptxLine = line,
+                 .source = ptx::sourceOf(module_, *function, line),
+                 .column = ptx::columnOf(module_, *function, line)};
+}
+
 std::string Launch::describe(uint64_t address) { return machine::describeAddress(address); }
 
 Finding Launch::finding(Rule rule) const {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "check/finding.hpp"
+#include "check/meetings.hpp"
 #include "check/roots.hpp"
 #include "machine/events.hpp"
 #include "machine/layout.hpp"
@@ -64,6 +65,8 @@ class Launch {
 
   Side side(const ptx::Function& function, uint32_t line, uint64_t block, uint32_t thread, const char* what,
             uint32_t bytes) const;
+  /// nullopt if it is not known.
+  std::optional<Meeting> meeting(const Meetings::Last& last) const;
   /// Where a global address lies.
   static std::string describe(uint64_t address);
   void setCall(std::optional<CallSite> call) { call_ = std::move(call); }

@@ -245,6 +245,7 @@ void Races::report(const AccessEvent& access, AccessSpace space, const Touch& ea
     if (rule == Rule::RaceAcquire) f.message += " but a relaxed atomic operation";
     f.sides = {before.side(*earlier.function, earlier.line, earlier.block, one, wordOf(earlier.kind), earlier.size),
                launch_.side(*later.function, later.line, later.block, two, wordOf(later.kind), later.size)};
+    if (isOfBlock && !isOfCopy) f.meeting = launch_.meeting(blockOf(access.at.frame).meetings.last(one, two));
     if (space == AccessSpace::Shared) {
       const uint64_t at = isOfCopy ? access.targets ? access.targets[two % machine::kWarpSize] : later.address
                                    : std::max(earlier.address, later.address);
@@ -318,7 +319,9 @@ void Races::followOrder(const AccessEvent& access) {
 void Races::synchroniseBarrier(Block& block, const SyncEvent& sync) {
   const bool isFull = sync.threads == 0 || sync.threads >= block.clocks.threads();
   const Message arrived = std::exchange(block.arrived[sync.number], {});
-  if (isFull) return block.clocks.meetAll(), block.outside.meetAll(), block.shared.restart();
+  if (isFull)
+    return block.clocks.meetAll(), block.outside.meetAll(), block.meetings.allMet(sync.at), block.shared.restart();
+  block.meetings.someMet(sync.at, sync.met);
   std::vector<uint32_t> threads;
   for (size_t warp = 0; warp < sync.met.size(); ++warp)
     for (uint32_t rest = sync.met[warp]; rest; rest &= rest - 1)
@@ -340,6 +343,7 @@ void Races::synchronised(const SyncEvent& sync) {
       return forEachThread(sync.at, [&](uint32_t t) { block.arrived[sync.number].join(block.release(t)); });
     case SyncEvent::Kind::WarpSync:
       if (!sync.ordersMemory) return;
+      block.meetings.warpMet(sync.at);
       forEachThread(sync.at, [&](uint32_t t) { threads.push_back(t); });
       return clocks.meet(threads), block.outside.meet(threads);
     case SyncEvent::Kind::Fence: return fence(block, sync, thread);

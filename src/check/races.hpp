@@ -18,6 +18,7 @@
 #include "check/clocks.hpp"
 #include "check/family.hpp"
 #include "check/finding.hpp"
+#include "check/meetings.hpp"
 #include "check/outside.hpp"
 #include "check/shadow.hpp"
 #include "check/touch.hpp"
@@ -64,6 +65,7 @@ class Races {
     explicit Block(uint32_t threads) : clocks(threads), outside(threads) {}
     Clocks clocks;
     Outside outside;
+    Meetings meetings;
     Shadow shared;
     // Order by memory: what was released at a word; by thread what it knew at its last fence and what its next fence
     // acquires.
@@ -73,6 +75,7 @@ class Races {
     /// As new, but for the memory that it has.
     void reset(uint32_t threads) {
       clocks = Clocks(threads), outside = Outside(threads);
+      meetings.clear();
       for (auto* messages : {&fences, &seen, &arrived}) messages->clear();
       released.clear();
       shared.restart();

@@ -68,6 +68,14 @@ std::string textOfAccess(const FindingJson& a) {
   return text;
 }
 
+/// Of two threads of a block, what they have both come to before; empty for other findings.
+std::string meetingText(const FindingJson& f) {
+  if (!f.contains("last_meeting") || !f.at("last_meeting").is_object()) return "";
+  const FindingJson& m = f.at("last_meeting");
+  if (m.at("ptx_line").get<uint32_t>() == 0) return "have not met since their block began";
+  return fmt::format("last met at {}: {}", placeText(m), wordOf(m, "kind"));
+}
+
 /// "reduce(int*), grid (4,1,1), block (256,1,1)"
 std::string kernelText(const FindingJson& f) {
   return fmt::format("{}, grid {}, block {}", wordOf(f, "kernel"), triple(f.at("grid")), triple(f.at("block")));
@@ -89,6 +97,7 @@ std::string wholeMessage(const FindingJson& f) {
     text += isOperation(a) ? fmt::format("; {} at {}", textOfOperation(a), placeText(a))
                            : fmt::format("; {} at {} by thread {} of block {}", wordOf(a, "kind"), placeText(a),
                                          triple(a.at("thread")), triple(a.at("block")));
+  if (const std::string meeting = meetingText(f); !meeting.empty()) text += "; the two threads " + meeting;
   if (const auto object = wordOf(f, "object"); !object.empty()) text += "; " + object;
   return text;
 }
@@ -123,6 +132,7 @@ int rankOf(const std::string& severity) { return severity == "error" ? 2 : sever
 std::string textOf(const FindingJson& f) {
   std::string text = fmt::format("{}[{}] {}\n", wordOf(f, "severity"), wordOf(f, "rule"), wordOf(f, "message"));
   for (const FindingJson& a : f.at("accesses")) text += textOfAccess(a);
+  if (const std::string meeting = meetingText(f); !meeting.empty()) text += fmt::format("  {}\n", meeting);
   if (const auto object = wordOf(f, "object"); !object.empty()) text += fmt::format("  {}\n", object);
   const bool isOfOperations = !f.at("accesses").empty() && isOperation(f.at("accesses")[0]);
   if (!wordOf(f, "kernel").empty() && !isOfOperations) text += fmt::format("  kernel {}\n", kernelText(f));

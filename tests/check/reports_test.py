@@ -92,6 +92,38 @@ expect(check("--baseline", scratch / "baseline").returncode == 99, "a finding th
 build(SOURCE.replace("{ out[threadIdx.x + reach] = 1; }", "{ out[threadIdx.x + reach] = 1; }  // ordito: ok memory.* (known)"))
 expect(check().returncode == 0, "a comment in the source")
 
+# Where two threads that race have last met
+build("""__shared__ int words[64];
+__global__ void turns(int* out) {
+  words[threadIdx.x] = 0;
+  __syncthreads();
+  words[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = words[63 - threadIdx.x];
+}
+__global__ void lanes(int* out) {
+  words[threadIdx.x] = 0;
+  __syncwarp();
+  words[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = words[31 - threadIdx.x];
+}
+__global__ void never(int* out) {
+  words[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = words[63 - threadIdx.x];
+}
+int main() {
+  int* a;
+  cudaMalloc(&a, 64 * sizeof(int));
+  turns<<<1, 64>>>(a), lanes<<<1, 32>>>(a), never<<<1, 64>>>(a);
+  cudaDeviceSynchronize();
+}
+""")
+raced = check("--json", scratch / "met.json")
+met = {f["kernel"]: f["last_meeting"] for f in json.loads((scratch / "met.json").read_text())["findings"]}
+expect(met["turns(int*)"]["kind"] == "barrier" and met["turns(int*)"]["source"].endswith("program.cu:4"), "a barrier", raced)
+expect(met["lanes(int*)"]["kind"] == "__syncwarp" and "program.cu:10 " in met["lanes(int*)"]["source"] + " ", "lanes", raced)
+expect(met["never(int*)"]["kind"] == "start of the block", "threads that never met", raced)
+expect("program.cu:4:3: barrier" in raced.stderr and "have not met since their block began" in raced.stderr, "in words", raced)
+
 # By compute-sanitizer's name
 build(SOURCE)
 theirs = run(sanitizer, "--error-exitcode", 3, program, "x")
