@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "check/touch.hpp"
 #include "machine/lanes.hpp"
@@ -34,13 +35,19 @@ bool OpenAccesses::isFine(const AccessEvent& access) const {
   if (!site || !std::has_single_bit(access.bytes)) return false;
   const Object& object = site->what.object;
   if (object.bytes < access.bytes) return false;
+  // Two's complement tells without a comparison, which vectors of 64 bits lack on many hosts: where an offset is beyond
+  // `most`, one of the two differences has its highest bit set.
   const uint64_t most = object.bytes - access.bytes;
-  bool isFine = true;
-  machine::forEachLane(access.at.lanes, [&](uint32_t lane) {
-    const uint64_t address = access.addressOf(lane);
-    isFine &= address - object.begin <= most && (address & (access.bytes - 1)) == 0;
-  });
-  return isFine;
+  uint64_t beyond = 0, odd = 0;
+  const auto look = [&](uint64_t address) {
+    const uint64_t offset = address - object.begin;
+    beyond |= offset | (most - offset), odd |= address;
+  };
+  if (access.addresses)
+    machine::forEachLaneInVectors(access.at.lanes, [&](uint32_t lane) { look(access.addresses[lane]); });
+  else
+    machine::forEachLane(access.at.lanes, [&](uint32_t lane) { look(access.addressOf(lane)); });
+  return (beyond >> 63) == 0 && (odd & (access.bytes - 1)) == 0;
 }
 
 bool OpenAccesses::note(const AccessEvent& access) {
@@ -56,10 +63,13 @@ bool OpenAccesses::note(const AccessEvent& access) {
   const uint64_t begin = site->what.object.begin;
   const size_t units = access.bytes >> site->shift;
   if (units == 0) return false;
-  machine::forEachLane(access.at.lanes, [&](uint32_t lane) {
-    const uint64_t first = (access.addressOf(lane) - begin) >> site->shift;
-    for (size_t k = 0; k < units; ++k) site->touched[first + k] = 1;
-  });
+  uint8_t* const touched = site->touched.data();
+  const unsigned shift = site->shift;
+  const auto unitOf = [&](uint32_t lane) { return (access.addressOf(lane) - begin) >> shift; };
+  if (units == 1)
+    machine::forEachLane(access.at.lanes, [&](uint32_t lane) { touched[unitOf(lane)] = 1; });
+  else
+    machine::forEachLane(access.at.lanes, [&](uint32_t lane) { std::memset(touched + unitOf(lane), 1, units); });
   return true;
 }
 

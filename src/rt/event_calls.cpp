@@ -58,8 +58,9 @@ bool findStride(AccessEvent& event, const uint64_t* addresses) {
   event.stride = distance / (second - first);
   event.base = addresses[first] - static_cast<uint64_t>(event.stride * first);
   event.addresses = nullptr;
-  bool same = true;
-  forEachLane(event.at.lanes, [&](uint32_t lane) { same &= event.addressOf(lane) == addresses[lane]; });
+  const auto last = static_cast<uint32_t>(std::bit_width(event.at.lanes)) - 1;
+  bool same = event.addressOf(last) == addresses[last];  // it tells most that have no stride
+  if (same) forEachLane(event.at.lanes, [&](uint32_t lane) { same &= event.addressOf(lane) == addresses[lane]; });
   return same;
 }
 
@@ -126,7 +127,7 @@ uint32_t tellAffine(const BlockFrame* frame, const AccessSite* site, uint32_t wa
 uint32_t tellLanes(const BlockFrame* frame, const AccessSite* site, const LocalVariables* locals, uint32_t warp,
                    uint32_t lanes, const uint64_t* addresses, const uint64_t* stored) {
   uint32_t allowed = 0;
-  uint64_t places[kWarp];
+  uint64_t offsets[kWarp];
   for (uint32_t left = lanes; left;) {
     AccessEvent event = eventOf(frame, site, warp, left);
     if (event.space == AccessSpace::Generic) {
@@ -136,15 +137,17 @@ uint32_t tellLanes(const BlockFrame* frame, const AccessSite* site, const LocalV
       });
     }
     left &= ~event.at.lanes;
-    const bool isShared = event.space == AccessSpace::Shared;
-    forEachLane(event.at.lanes,
-                [&](uint32_t l) { places[l] = isShared ? sharedOffset(frame, addresses[l]) : addresses[l]; });
     event.stored = stored;
     if (event.space == AccessSpace::Local) {
-      allowed |= tellLocal(event, locals, places);
+      allowed |= tellLocal(event, locals, addresses);
       continue;
     }
-    if (!findStride(event, places)) event.addresses = places;
+    const uint64_t* at = addresses;
+    if (event.space == AccessSpace::Shared) {
+      forEachLane(event.at.lanes, [&](uint32_t l) { offsets[l] = sharedOffset(frame, addresses[l]); });
+      at = offsets;
+    }
+    if (!findStride(event, at)) event.addresses = at;
     allowed |= askAndTell(event);
   }
   return allowed;

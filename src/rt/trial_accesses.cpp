@@ -138,10 +138,12 @@ void Trial::sparse(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lan
   if (!isShared) {
     if (!s.storage->isWritten && s.op != TrialOp::Write) checkValues(frame, s, lanes, addresses);
     if (s.isOnlyRead) return note(s, lanes, addresses);
-    touch(s, lanes, addresses);
     places.origin = s.storage->begin, places.shift = layout_.globalShift;
     if (s.storage->bytes >> places.shift >> 32) doubt(frame, "an allocation of more cells than are numbered");
     cells = s.storage->cellOf(places.origin);
+    if (s.op == TrialOp::Strong && loops_.areSettled(cells, places, s.site->bytes >> places.shift, times(warp)))
+      return;  // it has been saved, and noted for another such access
+    touch(s, lanes, addresses);
   }
   if (loops_.sparse[isShared][static_cast<size_t>(s.op)](cells, places, lanes, s.site->bytes >> places.shift,
                                                          warp * kWarp, times(warp)))

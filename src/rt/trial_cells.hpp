@@ -62,9 +62,12 @@ struct TrialLoops {
   /// One or two threads access the same cells.
   using Single = bool (*)(uint32_t* cells, uint32_t units, uint32_t thread, uint32_t otherThread,
                           const TrialTimes& times);
+  /// Would Strong accesses of global memory change no cell, since several blocks have made such?
+  using Settled = bool (*)(const uint32_t* cells, const TrialPlaces& places, uint32_t units, const TrialTimes& times);
   Dense dense[2][3];  // by whether the memory is shared, by TrialOp
   Sparse sparse[2][3];
   Single single[2][3];
+  Settled areSettled;
   /// Addresses count from `origin` on.
   void (*extent)(TrialExtent& extent, uint32_t lanes, const uint64_t* addresses, uint64_t origin, uint32_t bytes);
 };

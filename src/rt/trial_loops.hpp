@@ -26,10 +26,20 @@ bool isSettled(uint32_t old, uint32_t kind, const TrialTimes& t) {
   return (old >= t.interval) & ((old & (cell::kKind | (kShared ? cell::kDefined : 0))) == wanted);
 }
 
+/// Of global memory: several blocks have touched it in the one way that they may, so anything else by anybody is a
+/// doubt, whoever was last.
+inline bool isOfOthersToo(uint32_t old, const TrialTimes& t) {
+  return (old >= t.launch) & ((old & (cell::kOthers | cell::kDefined)) == cell::kOthers);
+}
+
 template <bool kShared>
 struct Read {
   static constexpr Twice kTwice = Twice::Noted;
-  static bool isSettled(uint32_t old, const TrialTimes& t) { return rt::isSettled<kShared>(old, cell::kReadMany, t); }
+  static bool isSettled(uint32_t old, const TrialTimes& t) {
+    const bool isOne = rt::isSettled<kShared>(old, cell::kReadMany, t);
+    if constexpr (kShared) return isOne;
+    return isOne | (isOfOthersToo(old, t) & ((old & cell::kKind) <= cell::kReadMany));
+  }
   static Next of(uint32_t old, uint32_t thread, const TrialTimes& t) {
     const bool isForeign = old < t.block, isPast = old < t.interval, isAsleep = old < t.warp;
     const uint32_t kind = old & cell::kKind;
@@ -80,7 +90,11 @@ struct Write {
 template <bool kShared>
 struct Strong {
   static constexpr Twice kTwice = Twice::Fine;
-  static bool isSettled(uint32_t old, const TrialTimes& t) { return rt::isSettled<kShared>(old, cell::kStrong, t); }
+  static bool isSettled(uint32_t old, const TrialTimes& t) {
+    const bool isOne = rt::isSettled<kShared>(old, cell::kStrong, t);
+    if constexpr (kShared) return isOne;
+    return isOne | (isOfOthersToo(old, t) & ((old & cell::kKind) == cell::kStrong));
+  }
   static Next of(uint32_t old, uint32_t thread, const TrialTimes& t) {
     const bool isForeign = old < t.block, isPast = old < t.interval, isStrong = (old & cell::kKind) == cell::kStrong;
     bool doubt = !isPast & !isStrong;
@@ -166,6 +180,23 @@ bool sparse(uint32_t* cells, const TrialPlaces& places, uint32_t lanes, uint32_t
   return doubt;
 }
 
+/// All that isOfOthersToo() and Strong::isSettled() ask, without a mask: lanes that are off look at a cell of one that
+/// is on.
+bool areSettled(const uint32_t* cells, const TrialPlaces& places, uint32_t units, const TrialTimes& times) {
+  constexpr uint32_t kAsked = cell::kKind | cell::kOthers | cell::kDefined, kWanted = cell::kStrong | cell::kOthers;
+  const uint64_t origin = places.origin;
+  const unsigned shift = places.shift;
+  alignas(64) uint32_t at[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l) at[l] = static_cast<uint32_t>((places.addresses[l] - origin) >> shift);
+  uint32_t oldest = ~0u, differs = 0;
+  for (uint32_t k = 0; k < units; ++k)
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      const uint32_t old = cells[at[l] + k];
+      oldest = old < oldest ? old : oldest, differs |= (old & kAsked) ^ kWanted;
+    }
+  return oldest >= times.launch && differs == 0;
+}
+
 template <class Op>
 bool single(uint32_t* cells, uint32_t units, uint32_t thread, uint32_t otherThread, const TrialTimes& times) {
   uint32_t doubt = 0;
@@ -206,6 +237,7 @@ const TrialLoops TRIAL_LOOPS = {{{dense<Read<false>>, dense<Write<false>>, dense
                                  {sparse<Read<true>>, sparse<Write<true>>, sparse<Strong<true>>}},
                                 {{single<Read<false>>, single<Write<false>>, single<Strong<false>>},
                                  {single<Read<true>>, single<Write<true>>, single<Strong<true>>}},
+                                areSettled,
                                 extent};
 
 }  // namespace ordito::rt

@@ -111,7 +111,8 @@ CombinedAtomics findCombinedAtomics(const ir::Analyses& analyses, const ir::Sync
   const ir::Function& f = analyses.function();
   const ir::Definitions& definitions = analyses.definitions();
   CombinedAtomics c;
-  if (facts.baseline || facts.accesses || syncPoints.diverges() || syncPoints.polls || !syncPoints.spins.empty())
+  const bool isToldOf = facts.accesses && !facts.trial;  // a trial asks where accesses go, and never what is there
+  if (facts.baseline || isToldOf || syncPoints.diverges() || syncPoints.polls || !syncPoints.spins.empty())
     return c;
   const auto combination = commonest(f, definitions);
   if (!combination) return c;
