@@ -195,21 +195,25 @@ bool Block::runWarp(Warp& warp) {
 
 namespace {
 
-auto placeOf(const Thread& thread) { return std::tuple(~thread.stack.size(), thread.top().plan, thread.top().pc); }
+auto placeOf(const Thread& thread) {
+  const Activation& top = thread.top();
+  return std::tuple(~thread.stack.size(), top.plan, top.plan->placeOf(top.pc));
+}
 
-/// The lane that goes first, of those that are ready: one of the deepest and then lowest. But at the head of a loop
-/// lanes wait for those that are still in it.
+/// The lane that goes first, of those that are ready: one of the deepest and then first in order (lane_order.hpp). But
+/// at the head of a loop lanes wait for those that are still in it.
 const Thread& leaderOf(const Warp& warp, uint32_t ready) {
   const Thread* leader = nullptr;
   for (uint32_t lane : Lanes(ready))
     if (!leader || placeOf(warp.threads[lane]) < placeOf(*leader)) leader = &warp.threads[lane];
   const Activation& top = leader->top();
-  const uint32_t end = top.pc < top.plan->loopEnd.size() ? top.plan->loopEnd[top.pc] : 0;
+  const uint32_t head = top.plan->placeOf(top.pc), end = top.plan->loopEnd(top.pc);
   uint32_t inside = 0;
   for (uint32_t lane : Lanes(end ? ready : 0)) {
     const Thread& thread = warp.threads[lane];
-    const bool isInLoop = thread.stack.size() == leader->stack.size() && thread.top().plan == top.plan &&
-                          thread.top().pc > top.pc && thread.top().pc <= end;
+    const uint32_t place = thread.top().plan->placeOf(thread.top().pc);
+    const bool isInLoop =
+        thread.stack.size() == leader->stack.size() && thread.top().plan == top.plan && place > head && place <= end;
     inside |= uint32_t{isInLoop} << lane;
   }
   return inside ? leaderOf(warp, inside) : *leader;

@@ -27,21 +27,6 @@ uint32_t bytesOf(const std::vector<ptx::Parameter>& parameters) {
   return end;
 }
 
-void findLoops(FunctionPlan& plan) {
-  const ptx::Function& f = *plan.source;
-  plan.loopEnd.assign(f.instructions.size(), 0);
-  auto note = [&](uint32_t from, uint32_t label) {
-    const uint32_t to = f.labels[label].instruction;
-    if (to < from) plan.loopEnd[to] = std::max(plan.loopEnd[to], from);
-  };
-  for (uint32_t i = 0; i < f.instructions.size(); ++i) {
-    const ptx::Instruction& instruction = f.instructions[i];
-    if (instruction.op == Op::Bra) note(i, instruction.operands[0].label);
-    if (instruction.op == Op::BrxIdx)
-      for (uint32_t label : f.branchTargets[instruction.operands[1].bits].labels) note(i, label);
-  }
-}
-
 void findKernelEnds(FunctionPlan& plan) {
   const ptx::Function& f = *plan.source;
   const uint32_t count = uint32_t(f.instructions.size());
@@ -71,7 +56,7 @@ FunctionPlan planFunction(const ptx::Function& function) {
   }
   plan.memoryBytes = end;
   plan.isRead = ptx::readRegisters(function);
-  findLoops(plan);
+  plan.order = laneOrder(function);
   findKernelEnds(plan);
   return plan;
 }

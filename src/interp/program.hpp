@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "interp/externals.hpp"
+#include "interp/lane_order.hpp"
 #include "machine/device_runtime.hpp"
 #include "machine/kernel.hpp"
 #include "machine/layout.hpp"
@@ -26,9 +27,10 @@ struct FunctionPlan {
   uint32_t firstSite = 0;        // of its instructions, among those of the module
   std::vector<char> isRead;      // by register
   std::vector<char> endsKernel;  // by instruction: only ends the thread, maybe after some jumps
-  /// By instruction: the last one from which a branch leads back here, or 0. Lanes that come to it wait for those that
-  /// are still in the loop, so that all meet at the loop's head, where the ways back meet.
-  std::vector<uint32_t> loopEnd;
+  LaneOrder order;
+  /// Where lanes that stand at an instruction come among those of their warp.
+  uint32_t placeOf(uint32_t pc) const { return pc < order.place.size() ? order.place[pc] : pc; }
+  uint32_t loopEnd(uint32_t pc) const { return pc < order.loopEnd.size() ? order.loopEnd[pc] : 0; }
 };
 
 struct Program {
