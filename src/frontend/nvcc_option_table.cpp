@@ -177,6 +177,7 @@ Result setAssembler(NvccOptions& options, const std::string& value) {
 }
 
 Result noteHostCompiler(NvccOptions& options, const std::string& value) {
+  options.hostCompiler = value;
   options.notes.push_back("-ccbin " + value +
                           ": host code is compiled by clang++-19, which compiles the kernels as well");
   return {};
@@ -298,7 +299,7 @@ constexpr Row kRows[] = {
     {"cudadevrt", "cudadevrt", Takes::Value, false, "no effect: the device runtime is part of the runtime", ignore},
     {"libdevice-directory", "ldir", Takes::Value, false, "no effect: libdevice is Ordito's own", ignore},
     {"target-directory", "target-dir", Takes::Value, false, "no effect: there is one target, x86-64 Linux", ignore},
-    {"compiler-bindir", "ccbin", Takes::Value, false, "noted; host code is compiled by clang", noteHostCompiler},
+    {"compiler-bindir", "ccbin", Takes::Value, false, "noted: host code is compiled by clang; of mpicxx and the like their options", noteHostCompiler},
     {"archiver-binary", "arbin", Takes::Value, false, "no effect: the archiver is ar", ignore},
     {"allow-unsupported-compiler", "allow-unsupported-compiler", Takes::Nothing, false, "no effect: no compiler is refused", ignore},
     {"use-local-env", "use-local-env", Takes::Nothing, false, kWindows, ignore},

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "frontend/compiler_wrapper.hpp"
 #include "frontend/nvcc_option_table.hpp"
 
 namespace ordito::frontend {
@@ -141,6 +142,13 @@ Expected<NvccOptions> parseNvccOptions(const std::vector<std::string>& arguments
   });
   auto result = reader.readAll(arguments);
   if (!result) return tl::unexpected(result.error());
+  if (isMpiWrapper(reader.options.hostCompiler)) {
+    const auto added = mpiWrapperOptions(reader.options.hostCompiler);
+    if (!added) return tl::unexpected(added.error());
+    // Behind all others: the linker takes libraries in this order.
+    result = reader.readAll(*added);
+    if (!result) return tl::unexpected(result.error());
+  }
   return std::move(reader.options);
 }
 

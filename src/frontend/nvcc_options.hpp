@@ -39,6 +39,7 @@ struct NvccOptions : CompileOptions {
   std::string outputFolder;
   std::string language;  ///< -x: cu, c++ or c for all inputs; empty: by suffix.
 
+  std::string hostCompiler;         ///< -ccbin: asked for its options if it is a wrapper of MPI's.
   std::string cccl;                 ///< --cccl: a copy of Thrust, CUB and libcu++.
   std::vector<std::string> host;    ///< -Xcompiler and what only host code obeys.
   std::vector<std::string> linker;  ///< -L and -Xlinker options that clang's driver takes.

@@ -9,6 +9,10 @@ home=${MPI_HOME:-/usr/lib/x86_64-linux-gnu/openmpi}
   exit 77
 }
 "$1" nvcc -std=c++17 "$2" -I"$home/include" -L"$home/lib" -lmpi -o "$3"
+# The same by the wrapper, which knows where its headers and libraries are.
+if command -v mpicxx > /dev/null; then
+  "$1" nvcc -std=c++17 -ccbin mpicxx "$2" -o "$3.wrapped"
+fi
 # A test may have fewer cores than processes, and be root in a container.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpirun --oversubscribe -np 3 "$3"
