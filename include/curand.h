@@ -65,6 +65,8 @@ typedef unsigned int curandDirectionVectors32_t[32];
 typedef unsigned long long curandDirectionVectors64_t[64];
 
 typedef struct curandGenerator_st* curandGenerator_t;
+/* A distribution of whole numbers for kernels. */
+typedef struct curandDiscreteDistribution_st* curandDiscreteDistribution_t;
 
 #if defined(__cplusplus)
 extern "C" {
@@ -95,6 +97,8 @@ curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* numbe
 curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* numbers, size_t count, double mean,
                                              double deviation);
 curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* numbers, size_t count, double lambda);
+curandStatus_t curandCreatePoissonDistribution(double lambda, curandDiscreteDistribution_t* distribution);
+curandStatus_t curandDestroyDistribution(curandDiscreteDistribution_t distribution);
 
 curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t* vectors[], curandDirectionVectorSet_t set);
 curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t* vectors[], curandDirectionVectorSet_t set);

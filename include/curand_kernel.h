@@ -16,6 +16,7 @@
 #include "ordito/curand_distributions.h"
 #include "ordito/curand_mtgp32.h"
 #include "ordito/curand_poisson.h"
+#include "ordito/curand_discrete.h"
 
 #endif
 #endif

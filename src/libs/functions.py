@@ -25,7 +25,7 @@ LIBRARIES = (
     ("cuSOLVER, sparse", "tables/cusolverSp.table", "cusolverSp|cusolverRf", ("cusolver",), ()),
     ("cuFFT", "tables/cufft.table", "cufft", ("cufft",), ("cufft", "cufft_callbacks", "cufft_several")),
     ("cuFFTW", "tables/cufftw.table", "fftw", ("cufftw",), ("cufftw",)),
-    ("cuRAND", "curand.h", "curand", (), ("random", "quasirandom", "mtgp32", "captured_random")),
+    ("cuRAND", "curand.h", "curand", (), ("random", "quasirandom", "mtgp32", "captured_random", "discrete_random")),
     ("cuDNN", "tables/cudnn.table", "cudnn", ("cudnn",), ("cudnn",)),
     ("NPP", "tables/npp.table", "npp", ("npp",), ("npp",)),
     ("nvJPEG", "tables/nvjpeg.table", "nvjpeg", ("nvjpeg",), ("nvjpeg",)),

@@ -27,16 +27,13 @@ bool isLong(curandRngType_t type) {
 
 bool isTwister(curandRngType_t type) { return type == CURAND_RNG_PSEUDO_MT19937 || type == CURAND_RNG_PSEUDO_MTGP32; }
 
-/// A NaN is let pass, as on a GPU; its numbers are zeros.
-bool isNoPoissonMean(double mean) { return mean <= 0 || mean > 400000; }
-
 /// Of MTGP32 it is known that the table ends between means of 20 and 63.
 PoissonSteps poissonSteps(curandRngType_t type) {
-  constexpr double kNever = std::numeric_limits<double>::infinity(), kLarge = 2000;
-  if (isQuasi(type)) return {.table = 0, .normal = isLong(type) ? kLarge : kNever};
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  if (isQuasi(type)) return {.table = 0, .normal = isLong(type) ? kLargePoisson : kNever};
   if (type == CURAND_RNG_PSEUDO_MTGP32) return {.table = 63, .normal = kNever};
-  if (type == CURAND_RNG_PSEUDO_MT19937) return {.table = kLarge, .normal = kNever};
-  return {.table = kLarge, .normal = kLarge};
+  if (type == CURAND_RNG_PSEUDO_MT19937) return {.table = kLargePoisson, .normal = kNever};
+  return {.table = kLargePoisson, .normal = kLargePoisson};
 }
 
 bool isKnown(curandRngType_t type) {

@@ -13,6 +13,11 @@
 
 namespace ordito::curand {
 
+/// A NaN is let pass, as on a GPU; its numbers are zeros.
+inline bool isNoPoissonMean(double mean) { return mean <= 0 || mean > 400000; }
+/// From here on most numbers are rounded normal ones.
+constexpr double kLargePoisson = 2000;
+
 /// A square histogram (Marsaglia, Tsang and Wang, "Fast Generation of Discrete Random Variables", 2004): as many
 /// columns of the same height as there are values. A column is its own value's up to `edge`, above it belongs to
 /// `other`.
