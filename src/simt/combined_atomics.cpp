@@ -112,8 +112,7 @@ CombinedAtomics findCombinedAtomics(const ir::Analyses& analyses, const ir::Sync
   const ir::Definitions& definitions = analyses.definitions();
   CombinedAtomics c;
   const bool isToldOf = facts.accesses && !facts.trial;  // a trial asks where accesses go, and never what is there
-  if (facts.baseline || isToldOf || syncPoints.diverges() || syncPoints.polls || !syncPoints.spins.empty())
-    return c;
+  if (facts.baseline || isToldOf || syncPoints.diverges() || syncPoints.polls || !syncPoints.spins.empty()) return c;
   const auto combination = commonest(f, definitions);
   if (!combination) return c;
   c.combination = *combination;
