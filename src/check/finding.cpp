@@ -111,12 +111,18 @@ std::string toJson(const Findings& findings, const BlockCounts& blocks) {
   for (const Finding& f : findings.all()) {
     Json sides = Json::array();
     for (const Side& side : f.sides) sides.push_back(jsonOf(side));
-    Json one = {{"rule", nameOf(f.rule)},       {"severity", nameOf(severityOf(f.rule))},
-                {"message", f.message},         {"kernel", f.kernel},
-                {"grid", numbers(f.grid)},      {"block", numbers(f.block)},
-                {"accesses", std::move(sides)}, {"last_meeting", jsonOf(f.meeting)},
-                {"object", f.object},           {"help", f.help},
-                {"call", jsonOf(f.call)},       {"count", f.count}};
+    Json one = {{"rule", nameOf(f.rule)},
+                {"severity", nameOf(severityOf(f.rule))},
+                {"message", f.message},
+                {"kernel", f.kernel},
+                {"grid", numbers(f.grid)},
+                {"block", numbers(f.block)},
+                {"accesses", std::move(sides)},
+                {"object", f.object},
+                {"help", f.help},
+                {"call", jsonOf(f.call)},
+                {"count", f.count}};
+    one["last_meeting"] = jsonOf(f.meeting);
     list.push_back(std::move(one));
   }
   const Json report = {

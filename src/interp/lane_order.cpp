@@ -6,6 +6,8 @@
 #include <queue>
 #include <utility>
 
+#include "ir/loops.hpp"
+
 namespace ordito::interp {
 
 using isa::Op;
@@ -19,7 +21,7 @@ class Blocks {
  public:
   explicit Blocks(const ptx::Function& f) : f_(f), blockOf_(f.instructions.size(), 0) {
     findStarts();
-    successors_.resize(count());
+    graph_ = ir::Graph(count());
     for (Node b = 0; b < count(); ++b) connect(b);
   }
 
@@ -28,8 +30,7 @@ class Blocks {
   uint32_t end(Node b) const {
     return b + 1 < count() ? starts_[b + 1] : static_cast<uint32_t>(f_.instructions.size());
   }
-  const std::vector<Node>& successors(Node b) const { return successors_[b]; }
-  Node of(uint32_t instruction) const { return blockOf_[instruction]; }
+  const ir::Graph& graph() const { return graph_; }
 
  private:
   /// Calls visit(instruction) for what the branch `i` may lead to.
@@ -60,7 +61,7 @@ class Blocks {
     const auto size = static_cast<uint32_t>(f_.instructions.size());
     const ptx::Instruction& last = f_.instructions[end(b) - 1];
     const auto add = [&](uint32_t target) {
-      if (target < size) successors_[b].push_back(blockOf_[target]);
+      if (target < size) graph_.edge(b, blockOf_[target]);
     };
     forEachTarget(last, add);
     if (!endsBlock(last.op) || last.guard) add(end(b));
@@ -69,56 +70,27 @@ class Blocks {
   const ptx::Function& f_;
   std::vector<uint32_t> starts_;
   std::vector<Node> blockOf_;
-  std::vector<std::vector<Node>> successors_;
+  ir::Graph graph_;
 };
-
-/// The branches that lead back: to a block from which the way has come (depth first, in the order of the text).
-std::vector<std::pair<Node, Node>> waysBack(const Blocks& blocks) {
-  enum class State : uint8_t { New, Open, Done };
-  std::vector<State> states(blocks.count(), State::New);
-  std::vector<std::pair<Node, size_t>> path;
-  std::vector<std::pair<Node, Node>> back;
-  for (Node root = 0; root < blocks.count(); ++root) {  // what nothing leads to as well
-    if (states[root] != State::New) continue;
-    states[root] = State::Open, path.emplace_back(root, 0);
-    while (!path.empty()) {
-      auto& [b, next] = path.back();
-      if (next == blocks.successors(b).size()) {
-        states[b] = State::Done, path.pop_back();
-        continue;
-      }
-      const Node to = blocks.successors(b)[next++];
-      if (states[to] == State::Open) back.emplace_back(b, to);
-      if (states[to] != State::New) continue;
-      states[to] = State::Open, path.emplace_back(to, 0);
-    }
-  }
-  std::ranges::sort(back);
-  return back;
-}
 
 /// What has to come before what, with a node for the end of each loop behind the nodes of blocks.
 class Precedence {
  public:
-  explicit Precedence(const Blocks& blocks)
-      : blocks_(blocks), back_(waysBack(blocks)), after_(blocks.count()), predecessors_(blocks.count()) {
-    for (Node b = 0; b < blocks.count(); ++b)
-      for (Node to : blocks.successors(b)) {
-        predecessors_[to].push_back(b);
-        if (!std::ranges::binary_search(back_, std::pair(b, to))) after_[b].push_back(to);
-      }
-    std::vector<Node> heads;
-    for (const auto& [from, to] : back_) heads.push_back(to);
-    std::ranges::sort(heads);
-    const auto repeated = std::ranges::unique(heads);
-    heads.erase(repeated.begin(), repeated.end());
-    for (Node head : heads) addLoop(head);
+  explicit Precedence(const ir::Graph& graph) : count_(static_cast<Node>(graph.size())), after_(graph.size()) {
+    const ir::LoopNest nest(graph);
+    const auto leadsBack = [&](Node from, Node to) {
+      return std::ranges::any_of(nest.around(from), [&](uint32_t l) { return nest.loops()[l].header == to; });
+    };
+    for (Node from = 0; from < count_; ++from)
+      for (Node to : graph.successors[from])
+        leadsBack(from, to) ? void(back_.emplace_back(from, to)) : after_[from].push_back(to);
+    for (const ir::Loop& loop : nest.loops()) addEnd(graph, loop);
   }
 
   const std::vector<std::pair<Node, Node>>& back() const { return back_; }
 
-  /// Blocks, of those that may come next always the first of the text. Loops with several heads hold each other up;
-  /// of such, too, the first of the text.
+  /// Blocks, of those that may come next always the first of the text. What holds itself up is code that nothing
+  /// leads to; of that, too, the first of the text.
   std::vector<Node> order() const {
     std::vector<uint32_t> waits(after_.size(), 0);
     for (const auto& nodes : after_)
@@ -134,57 +106,46 @@ class Precedence {
         const Node n = ends.back();
         ends.pop_back();
         isDone[n] = 1;
-        if (n < blocks_.count()) order.push_back(n);
+        if (n < count_) order.push_back(n);
         for (Node to : after_[n])
-          if (--waits[to] == 0 && !isDone[to]) to < blocks_.count() ? ready.push(to) : ends.push_back(to);
+          if (--waits[to] == 0 && !isDone[to]) to < count_ ? ready.push(to) : ends.push_back(to);
       }
     };
-    for (Node first = 0; order.size() < blocks_.count();) {
+    for (Node first = 0; order.size() < count_;) {
       while (!ready.empty()) {
         const Node n = ready.top();
         ready.pop();
         if (!isDone[n]) take(n);
       }
-      while (first < blocks_.count() && isDone[first]) ++first;
-      if (first < blocks_.count()) take(first);
+      while (first < count_ && isDone[first]) ++first;
+      if (first < count_) take(first);
     }
     return order;
   }
 
  private:
-  void addLoop(Node head) {
-    std::vector<char> isInside(blocks_.count(), 0);
-    std::vector<Node> inside{head}, work;
-    isInside[head] = 1;
-    const auto enter = [&](Node b) {
-      if (!std::exchange(isInside[b], 1)) inside.push_back(b), work.push_back(b);
-    };
-    for (const auto& [from, to] : back_)
-      if (to == head) enter(from);
-    while (!work.empty()) {
-      const Node b = work.back();
-      work.pop_back();
-      for (Node from : predecessors_[b]) enter(from);
-    }
+  void addEnd(const ir::Graph& graph, const ir::Loop& loop) {
     const auto end = static_cast<Node>(after_.size());
     after_.emplace_back();
-    for (Node b : inside) {
+    for (Node b = 0; b < count_; ++b) {
+      if (!loop.contains(b)) continue;
       after_[b].push_back(end);
-      for (Node to : blocks_.successors(b))
-        if (!isInside[to]) after_[end].push_back(to);
+      for (Node to : graph.successors[b])
+        if (!loop.contains(to)) after_[end].push_back(to);
     }
   }
 
-  const Blocks& blocks_;
-  const std::vector<std::pair<Node, Node>> back_;
-  std::vector<std::vector<Node>> after_, predecessors_;
+  const Node count_;  // of blocks
+  std::vector<std::pair<Node, Node>> back_;
+  std::vector<std::vector<Node>> after_;
 };
 
 }  // namespace
 
 LaneOrder laneOrder(const ptx::Function& function) {
+  if (function.instructions.empty()) return {.place = {0}, .loopEnd = {}};
   const Blocks blocks(function);
-  const Precedence precedence(blocks);
+  const Precedence precedence(blocks.graph());
   LaneOrder order;
   order.place.resize(function.instructions.size() + 1);
   uint32_t place = 0;

@@ -94,5 +94,7 @@ TEST(LaneOrderTest, WhatNothingLeadsToHasAPlace) {
   EXPECT_EQ(orderOf("ret;\nmov.u32 %r1, 1;\nret;\n").place, (Places{0, 1, 2, 3}));
 }
 
+TEST(LaneOrderTest, AFunctionWithoutCodeHasItsEnd) { EXPECT_EQ(laneOrder(ptx::Function{}).place, (Places{0})); }
+
 }  // namespace
 }  // namespace ordito::interp

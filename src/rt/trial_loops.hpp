@@ -169,12 +169,19 @@ bool sparseUnit(uint32_t* cells, const uint32_t* at, uint32_t lanes, uint32_t th
   return doubt;
 }
 
+/// By lane, which cell is its first.
+inline void findCells(const TrialPlaces& places, uint32_t* at) {
+  const uint64_t* const addresses = places.addresses;
+  const uint64_t origin = places.origin;
+  const unsigned shift = places.shift;
+  for (uint32_t l = 0; l < kLanes; ++l) at[l] = static_cast<uint32_t>((addresses[l] - origin) >> shift);
+}
+
 template <class Op>
 bool sparse(uint32_t* cells, const TrialPlaces& places, uint32_t lanes, uint32_t units, uint32_t thread,
             const TrialTimes& times) {
   alignas(64) uint32_t at[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l)
-    at[l] = static_cast<uint32_t>((places.addresses[l] - places.origin) >> places.shift);
+  findCells(places, at);
   bool doubt = false;
   for (uint32_t k = 0; k < units; ++k) doubt |= sparseUnit<Op>(cells + k, at, lanes, thread, times);
   return doubt;
@@ -184,10 +191,8 @@ bool sparse(uint32_t* cells, const TrialPlaces& places, uint32_t lanes, uint32_t
 /// is on.
 bool areSettled(const uint32_t* cells, const TrialPlaces& places, uint32_t units, const TrialTimes& times) {
   constexpr uint32_t kAsked = cell::kKind | cell::kOthers | cell::kDefined, kWanted = cell::kStrong | cell::kOthers;
-  const uint64_t origin = places.origin;
-  const unsigned shift = places.shift;
   alignas(64) uint32_t at[kLanes];
-  for (uint32_t l = 0; l < kLanes; ++l) at[l] = static_cast<uint32_t>((places.addresses[l] - origin) >> shift);
+  findCells(places, at);
   uint32_t oldest = ~0u, differs = 0;
   for (uint32_t k = 0; k < units; ++k)
     for (uint32_t l = 0; l < kLanes; ++l) {
