@@ -1,9 +1,11 @@
 // gpu_replay: runs the recorded instructions on one of our engines and compares with what the GPU answered, bit by bit.
 //
-//   gpu_replay --engine interp|jit|jit-uniform --answers FOLDER --known FILE [--table] [--show N] [ROW]...
+//   gpu_replay --engine interp|jit|jit-uniform --answers FOLDER --known FILE [--table] [--show N] [--matrices N]
+//   [ROW]...
 //
 // Differences that known.txt lists are counted, all others fail, and so does an instruction that was never recorded.
-// jit-uniform gives all lanes of a warp the same operands, which the JIT compiles to scalar code.
+// jit-uniform gives all lanes of a warp the same operands, which the JIT compiles to scalar code. Matrix products are
+// nearly all of the JIT's time, a second for each form: --matrices N runs every N-th of their forms only.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +24,7 @@ namespace {
 struct Options {
   std::string engine = "interp", answers, known;
   std::vector<std::string> rows;
-  unsigned shown = 3;
+  unsigned shown = 3, matrixStep = 1;
   bool table = false, listMissing = false;
 };
 
@@ -108,20 +110,25 @@ class Replay {
   const Options& options_;
   const std::vector<Known>& known_;
   std::unique_ptr<machine::Engine> engine_;
+  size_t matrices_ = 0;  // forms of matrix products seen so far
 
   Tally experiment(const Experiment& e, const Answers& answers) {
     Tally tally;
     std::vector<std::pair<const Item*, const Answer*>> asked;
-    test::TextTest test = e.test;  // without what the GPU's compiler refuses
+    test::TextTest test = e.test;  // without what the GPU's compiler refuses or nobody asks for
+    const auto leaveOut = [&test](const Item& i) {
+      if (const size_t at = test.text.find(i.code); at != std::string::npos) test.text.erase(at, i.code.size());
+    };
     for (const Item& i : e.items) {
       const auto a = answers.byKey.find(i.key);
       const bool isThere = a != answers.byKey.end() && a->second.fingerprint == fingerprintOf(e, i);
       const bool isMissing = !isThere && isForH200(i.op);  // which younger instructions cannot be asked
       if (isMissing) ++tally.missing;
       if (isMissing && options_.listMissing) std::printf("not recorded: %s\n", i.key.c_str());
-      if (isThere && a->second.bytes.empty()) {
-        ++tally.refused;
-        if (const size_t at = test.text.find(i.code); at != std::string::npos) test.text.erase(at, i.code.size());
+      if (isThere && a->second.bytes.empty()) ++tally.refused, leaveOut(i);
+      if (isa::info(i.op).unit == isa::Unit::Tensor && matrices_++ % options_.matrixStep) {
+        leaveOut(i);
+        continue;
       }
       if (isThere && a->second.bytes.size() == i.bytes()) asked.emplace_back(&i, &a->second);
     }
@@ -222,6 +229,8 @@ int main(int argc, char** argv) {
   app.add_option("--answers", options.answers, "the folder of answers")->required();
   app.add_option("--known", options.known, "the list of known differences")->required();
   app.add_option("--show", options.shown, "wrong results shown of each instruction");
+  app.add_option("--matrices", options.matrixStep, "run every N-th form of the matrix products")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--table", options.table, "print a table of rows");
   app.add_flag("--missing", options.listMissing, "name the instructions that were never recorded");
   app.add_option("rows", options.rows, "names of rows; all without");

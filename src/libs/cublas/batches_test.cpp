@@ -73,7 +73,7 @@ TYPED_TEST(Typed, TriangularSystems) {
     for (int which = 0; which < count; ++which)
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < m; ++i) {
-          Wide sum = -2.0 * before[static_cast<size_t>(i + (which * n + j) * m)];
+          Wide sum = -2.0 * before[i + (which * n + j) * m];
           for (int k = 0; k < order; ++k)
             sum += side == CUBLAS_SIDE_LEFT ? element(which, i, k) * b.get(which, k, j)
                                             : b.get(which, i, k) * element(which, k, j);
@@ -114,7 +114,7 @@ TYPED_TEST(Typed, LeastSquaresOfMany) {
     const int n = random(1, 10), m = n + random(0, 15), columns = random(1, 3), count = random(1, 3);
     const Batch<T> a(m, n, count), c(m, columns, count), tau(n, 1, count), factors(m, n, count);
     const auto before = a.all.values(), right = c.all.values();
-    auto element = [&](int which, int i, int j) { return before[static_cast<size_t>(i + (which * n + j) * m)]; };
+    auto element = [&](int which, int i, int j) { return before[i + (which * n + j) * m]; };
     for (int which = 0; which < count; ++which)
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < m; ++i) factors.at(which, i, j) = narrow<T>(element(which, i, j));
@@ -134,7 +134,7 @@ TYPED_TEST(Typed, LeastSquaresOfMany) {
         for (int l = 0; l < n; ++l) {
           Wide sum = 0;
           for (int i = 0; i < m; ++i) {
-            Wide rest = -right[static_cast<size_t>(i + (which * columns + j) * m)];
+            Wide rest = -right[i + (which * columns + j) * m];
             for (int k = 0; k < n; ++k) rest += element(which, i, k) * c.get(which, k, j);
             sum += std::conj(element(which, i, l)) * rest;
           }
@@ -180,7 +180,7 @@ TYPED_TEST(Typed, ManyMatricesTimesVectors) {
         const Wide v = op == CUBLAS_OP_N ? a.get(which, i, k) : a.get(which, k, i);
         sum += (op == CUBLAS_OP_C ? std::conj(v) : v) * x.get(which, k, 0);
       }
-      return alpha * sum + beta * before[static_cast<size_t>(i + which * rows)];
+      return alpha * sum + beta * before[i + which * rows];
     };
     this->template expectNear<T>(y.all, {}, columns, reference, always);
     this->template expectNear<T>(z.all, {}, columns, reference, always);

@@ -289,7 +289,7 @@ TEST_F(Tests, GroupsOfProducts) {
             Wide sum = 0;
             for (int l = 0; l < k[g]; ++l)
               sum += operated(*as[i], opA[g], row, l) * operated(*bs[i], opB[g], l, column);
-            const size_t at = static_cast<size_t>(row + column * m[g]);
+            const size_t at = row + column * m[g];
             return kept[g] * sum + (beta[g] == 0 ? Wide(0) : beta[g] * before[i][at]);
           },
           always);
@@ -350,8 +350,7 @@ TEST_F(Tests, MatricesOfHalvesTimesVectors) {
       return 0.5 * sum;
     };
     expectNear<float>(
-        y, before, columns,
-        [&](int i, int j) { return product(i, j) + 2.0 * before[static_cast<size_t>(i + j * rows)]; }, always);
+        y, before, columns, [&](int i, int j) { return product(i, j) + 2.0 * before[i + j * rows]; }, always);
     expectNear<__half>(z, {}, 10, product, always);
   }
 }

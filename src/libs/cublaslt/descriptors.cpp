@@ -17,9 +17,9 @@ const Field* find(std::span<const Field> fields, int attribute, size_t size) {
 
 // LAYOUT(TYPE, type): the attribute CUBLASLT_MATRIX_LAYOUT_TYPE is the member `type`.
 #define PLACE(State, attribute, member) \
-  Field { attribute, offsetof(State, member), sizeof(State::member), sizeof(State::member) }
+  Field { attribute, offsetof(State, member), sizeof(decltype(State::member)), sizeof(decltype(State::member)) }
 #define SMALL(State, attribute, member) \
-  Field { attribute, offsetof(State, member), sizeof(int32_t), sizeof(State::member) }
+  Field { attribute, offsetof(State, member), sizeof(int32_t), sizeof(decltype(State::member)) }
 #define LAYOUT(name, member) PLACE(Layout, CUBLASLT_MATRIX_LAYOUT_##name, member)
 #define GROUPS(name, member) PLACE(Layout, CUBLASLT_GROUPED_MATRIX_LAYOUT_##name, member)
 #define MATMUL(name, member) PLACE(MatmulDesc, CUBLASLT_MATMUL_DESC_##name, member)

@@ -23,7 +23,7 @@ Layout layoutOf(const Layout& groups, int64_t i) {
 
 template <class T>
 T* pointerOf(T* array, int64_t i) {
-  return array ? static_cast<T* const*>(static_cast<const void*>(array))[i] : nullptr;
+  return array ? reinterpret_cast<T* const*>(array)[i] : nullptr;
 }
 
 bool hasGroups(const Layout& layout) {

@@ -290,7 +290,7 @@ TEST_F(Tests, ComplexNumbersInTwoPlanes) {
             const Wide left = opA == CUBLAS_OP_N ? a.get(i, l) : a.get(l, i);
             sum += (opA == CUBLAS_OP_C ? std::conj(left) : left) * b.get(l, j);
           }
-          sum = Wide(alpha) * sum + Wide(beta) * old[static_cast<size_t>(i + j * m)];
+          sum = Wide(alpha) * sum + Wide(beta) * old[i + j * m];
           ASSERT_LE(std::abs(c.get(i, j) - sum), (std::abs(sum) + 10) * 2 * unit(types.resultParts));
         }
       // Into one plane and back.

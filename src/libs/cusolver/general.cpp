@@ -38,7 +38,7 @@ struct Eigenvalues {
                           std::max(1, ldvl), rightVectors, std::max(1, ldvr), work, size, &answer);
       });
       for (int i = 0; i < n; ++i) {
-        const T real = parts[static_cast<size_t>(i)], imaginary = parts[static_cast<size_t>(n + i)];
+        const T real = parts[static_cast<size_t>(i)], imaginary = parts[n + i];
         if (areComplex)
           static_cast<std::complex<T>*>(w)[i] = {real, imaginary};
         else

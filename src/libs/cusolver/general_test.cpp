@@ -84,7 +84,7 @@ TYPED_TEST(General, EigenvaluesAndTheirVectors) {
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) {
         Wide sum = -eigenvalue(j) * vector(i, j);
-        for (int k = 0; k < n; ++k) sum += before[static_cast<size_t>(i + k * n)] * vector(k, j);
+        for (int k = 0; k < n; ++k) sum += before[i + k * n] * vector(k, j);
         ASSERT_LE(std::abs(sum), 20 * tolerance<T>(n));
       }
   }
@@ -153,7 +153,7 @@ TYPED_TEST(General, PairsOfMatricesByJacobisCalls) {
                           static_cast<T*>(nullptr), 0, &this->info, jacobi));
     auto times = [&](const std::vector<Wide>& matrix, const auto& vector, int i) {
       Wide sum = 0;
-      for (int k = 0; k < n; ++k) sum += matrix[static_cast<size_t>(i + k * n)] * vector(k);
+      for (int k = 0; k < n; ++k) sum += matrix[i + k * n] * vector(k);
       return sum;
     };
     for (int j = 0; j < n; ++j)

@@ -23,7 +23,7 @@ struct Refactor : SparseBase {
               CUSOLVER_STATUS_SUCCESS);
     int countL = 0, countU = 0;
     cusolverSpXcsrluNnzHost(handle, &countL, &countU, lu);
-    for (auto* factors : {&l, &u}) factors->begin.resize(static_cast<size_t>(n + 1));
+    for (auto* factors : {&l, &u}) factors->begin.resize(static_cast<size_t>(n) + 1);
     l.column.resize(static_cast<size_t>(countL)), l.value.resize(static_cast<size_t>(countL));
     u.column.resize(static_cast<size_t>(countU)), u.value.resize(static_cast<size_t>(countU));
     p.resize(static_cast<size_t>(n)), q.resize(static_cast<size_t>(n));
@@ -88,7 +88,7 @@ TEST_F(Refactor, NewValuesInTheOldPattern) {
       Matrix<double> whole(n, n, 0);
       for (int i = 0; i < n; ++i) {
         whole.column.push_back(i), whole.value.push_back(1);
-        for (int k = upper.begin[static_cast<size_t>(i)]; k < upper.begin[static_cast<size_t>(i + 1)]; ++k)
+        for (int k = upper.begin[static_cast<size_t>(i)]; k < upper.begin[i + 1]; ++k)
           whole.column.push_back(upper.column[static_cast<size_t>(k)]),
               whole.value.push_back(upper.value[static_cast<size_t>(k)]);
         whole.endRow();

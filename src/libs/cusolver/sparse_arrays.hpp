@@ -26,7 +26,7 @@ struct Matrix {
   template <class Body>
   void each(const Body& body) const {
     for (int i = 0; i < rows; ++i)
-      for (int k = begin[static_cast<size_t>(i)] - base; k < begin[static_cast<size_t>(i + 1)] - base; ++k)
+      for (int k = begin[static_cast<size_t>(i)] - base; k < begin[i + 1] - base; ++k)
         body(i, column[static_cast<size_t>(k)] - base, widen(value[static_cast<size_t>(k)]));
   }
   std::vector<Wide> times(const std::vector<T>& x) const {

@@ -209,7 +209,7 @@ TYPED_TEST(Sparse, FactorsStepByStep) {
     int countL = 0, countU = 0;
     ASSERT_EQ(cusolverSpXcsrluNnzHost(this->handle, &countL, &countU, lu), CUSOLVER_STATUS_SUCCESS);
     Matrix<T> l(n, n, a.base), u(n, n, a.base);
-    l.begin.resize(static_cast<size_t>(n + 1)), u.begin.resize(static_cast<size_t>(n + 1));
+    l.begin.resize(static_cast<size_t>(n) + 1), u.begin.resize(static_cast<size_t>(n) + 1);
     l.column.resize(static_cast<size_t>(countL)), l.value.resize(static_cast<size_t>(countL));
     u.column.resize(static_cast<size_t>(countU)), u.value.resize(static_cast<size_t>(countU));
     std::vector<int> p(static_cast<size_t>(n)), q(static_cast<size_t>(n));
@@ -332,7 +332,7 @@ TEST_F(SparsePattern, OrdersAreOrdersAndSaveEntries) {
       return there[static_cast<size_t>(i) * static_cast<size_t>(n) + static_cast<size_t>(j)];
     };
     for (int i = 0; i < n; ++i)
-      for (int k = begin[static_cast<size_t>(i)] - 1; k < begin[static_cast<size_t>(i + 1)] - 1; ++k) {
+      for (int k = begin[static_cast<size_t>(i)] - 1; k < begin[i + 1] - 1; ++k) {
         const int j = column[static_cast<size_t>(k)] - 1;
         at(i, j) = 1;
         EXPECT_EQ(a.value[static_cast<size_t>(map[static_cast<size_t>(k)])], i == j ? 4 : -1);

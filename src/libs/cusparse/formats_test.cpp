@@ -24,8 +24,7 @@ struct Blocked {
     for (int k = 0; k < blockRows * blockColumns; ++k) pattern.push_back(random(0, 2) == 0);
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < columns; ++j)
-        if (pattern[static_cast<size_t>(i / height * blockColumns + j / width)])
-          at(i, j) = widen(narrow<T>(randomWide(kComplex<T>)));
+        if (pattern[i / height * blockColumns + j / width]) at(i, j) = widen(narrow<T>(randomWide(kComplex<T>)));
     auto hasBlock = [&](int i, int j) {
       for (int r = 0; r < height; ++r)
         for (int c = 0; c < width; ++c)
@@ -61,8 +60,8 @@ struct Blocked {
   Blocked(const Blocked&) = delete;
   Blocked& operator=(const Blocked&) = delete;
 
-  Wide& at(int i, int j) { return dense[static_cast<size_t>(i * columns + j)]; }
-  Wide get(int i, int j) const { return dense[static_cast<size_t>(i * columns + j)]; }
+  Wide& at(int i, int j) { return dense[i * columns + j]; }
+  Wide get(int i, int j) const { return dense[i * columns + j]; }
 
   void makeSlices(int base) {
     const int size = random(1, 5);
@@ -155,7 +154,7 @@ TYPED_TEST(Formats, TimesVectorsAndMatrices) {
     const auto before = c.values();
     const auto one = narrow<Sum<T>>(0.5), other = narrow<Sum<T>>(2.0);
     auto reference = [&](int i, int j) {
-      Wide sum = 2.0 * before[static_cast<size_t>(i + j * a.rows)];
+      Wide sum = 2.0 * before[i + j * a.rows];
       for (int k = 0; k < a.columns; ++k) sum += 0.5 * a.get(i, k) * b.get(k, j);
       return sum;
     };
@@ -237,7 +236,8 @@ TYPED_TEST(Formats, BatchesOfOnePattern) {
       c, {}, 3 * n,
       [&](int i, int j) {
         Wide sum = 0;
-        for (int k = 0; k < n; ++k) sum += (j / columns + 1.0) * a.get(i, k) * b.get(k, j);
+        const int which = j / columns;
+        for (int k = 0; k < n; ++k) sum += (which + 1.0) * a.get(i, k) * b.get(k, j);
         return sum;
       },
       always);
@@ -330,8 +330,7 @@ struct Result {
     std::vector<Wide> cells(static_cast<size_t>(rows * columns));
     for (int i = 0; i < rows; ++i)
       for (int k = offsets[static_cast<size_t>(i)]; k < offsets[static_cast<size_t>(i) + 1]; ++k)
-        cells[static_cast<size_t>(i * columns + indices[static_cast<size_t>(k)])] +=
-            widen(values[static_cast<size_t>(k)]);
+        cells[i * columns + indices[static_cast<size_t>(k)]] += widen(values[static_cast<size_t>(k)]);
     return cells;
   }
 

@@ -23,7 +23,7 @@ struct Counted {
       for (int k = offsets[static_cast<size_t>(i)] - base; k < offsets[static_cast<size_t>(i) + 1] - base; ++k) {
         const int j = indices[static_cast<size_t>(k)] - base;
         if (k > offsets[static_cast<size_t>(i)] - base) ASSERT_LT(indices[static_cast<size_t>(k) - 1] - base, j);
-        dense[static_cast<size_t>(i * columns + j)] = widen(values[static_cast<size_t>(k)]);
+        dense[i * columns + j] = widen(values[static_cast<size_t>(k)]);
       }
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < columns; ++j)
@@ -178,7 +178,7 @@ TYPED_TEST(SparseTyped, ADenseMatrixTimesASparseOne) {
         [&](int i, int j) {
           Wide sum = 0;
           for (int l = 0; l < k; ++l) sum += a.get(i, l) * turned.get(j, l);
-          return alpha * sum + (beta == 0.0 ? Wide(0) : beta * before[static_cast<size_t>(i + j * m)]);
+          return alpha * sum + (beta == 0.0 ? Wide(0) : beta * before[i + j * m]);
         },
         always);
   }
