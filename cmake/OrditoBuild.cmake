@@ -20,9 +20,8 @@ set(ORDITO_SANITIZE "" CACHE STRING "Sanitizers to build with, for example 'addr
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
   # ccache needs leave to use precompiled headers; clang stamps times into them.
-  set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 find_package(fmt REQUIRED)
