@@ -2,8 +2,8 @@
 //
 // clang-tidy 19 matches every check against every declaration of every header, and throws away what it finds outside of
 // our sources. With LLVM's headers that is nearly all of its time. An AST consumer that runs before the checks' narrows
-// the scope of the walk (clang::ASTContext::setTraversalScope) to what stands in no system header, as clang-tidy does by
-// itself from release 21 on. Templates of system headers that our code instantiates are not walked either.
+// the scope of the walk (clang::ASTContext::setTraversalScope) to what stands in no system header, as clang-tidy does
+// by itself from release 21 on. Templates of system headers that our code instantiates are not walked either.
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/Basic/SourceManager.h>

@@ -88,15 +88,19 @@ void StreamGroup::becomesIdle(Stream& stream) {
   busy_.pop_back();
 }
 
+/// Listeners hear of a wait for an idle stream, too; nobody else gains by it.
+std::vector<std::shared_ptr<Stream>> StreamGroup::worthWaitingFor() {
+  if (machine::hasListeners()) return live();
+  std::vector<std::shared_ptr<Stream>> all;
+  for (const auto& weak : busy_)
+    if (auto stream = weak.lock()) all.push_back(std::move(stream));
+  return all;
+}
+
 void StreamGroup::synchronizeAll(bool isPromised) {
   std::vector<std::shared_ptr<Stream>> all;  // before the lock: the last owner of a stream must not hold the mutex
   std::unique_lock lock(mutex);
-  if (machine::hasListeners()) {
-    all = live();
-  } else {
-    for (const auto& weak : busy_)
-      if (auto stream = weak.lock()) all.push_back(std::move(stream));
-  }
+  all = worthWaitingFor();
   std::vector<uint64_t> targets;
   for (const auto& stream : all) targets.push_back(stream->submitted_);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -252,7 +256,7 @@ void Stream::synchronize() {
   all.emplace_back(shared_from_this(), 0);
   Lock lock(group_.mutex);
   if (this == group_.legacy_.get())
-    for (auto& stream : group_.live())
+    for (auto& stream : group_.worthWaitingFor())
       if (stream.get() != this && stream->blocking()) all.emplace_back(std::move(stream), 0);
   for (auto& [stream, number] : all) number = stream->submitted_;
   for (const auto& [stream, number] : all) {

@@ -57,6 +57,7 @@ class StreamGroup {
  private:
   friend class Stream;
   std::vector<std::shared_ptr<Stream>> live();
+  std::vector<std::shared_ptr<Stream>> worthWaitingFor();
   void becomesBusy(Stream& stream);
   void becomesIdle(Stream& stream);
 
