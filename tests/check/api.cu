@@ -17,9 +17,11 @@ int main(int argc, char** argv) {
   fill<<<1, n>>>(a);
   cudaDeviceSynchronize();
   bool isKnown = true;
-  if (is("free_twice")) {
+  if (is("free_twice") || is("ok_free_twice")) {
     cudaMalloc(&b, bytes);
-    cudaFree(b), cudaFree(b);
+    cudaFree(b);
+    if (is("ok_free_twice")) cudaMalloc(&b, bytes);
+    cudaFree(b);
   } else if (is("free_inside"))
     cudaFree(a + 1);
   else if (is("free_host"))
@@ -52,12 +54,12 @@ int main(int argc, char** argv) {
     fill<<<1, n>>>(b);
     cudaDeviceSynchronize();
     cudaFree(other);
-  } else if (is("late_use_of_pool")) {
+  } else if (is("late_use_of_pool") || is("ok_late_use_of_pool")) {
     int* other;
     cudaMallocAsync(&b, bytes, 0);
     cudaFreeAsync(b, 0);
     cudaMallocAsync(&other, bytes, 0);
-    fill<<<1, n>>>(b);
+    fill<<<1, n>>>(is("late_use_of_pool") ? b : other);
     cudaFreeAsync(other, 0);
   } else if (is("ok_new_pointer")) {
     for (int i = 0; i < 20; ++i) {
@@ -69,13 +71,22 @@ int main(int argc, char** argv) {
     cudaMemcpy(host, a, bytes + 4, cudaMemcpyDeviceToHost);
   else if (is("copy_direction"))
     cudaMemcpy(host, a, bytes, cudaMemcpyHostToDevice);
+  else if (is("ok_copy_direction"))
+    cudaMemcpy(host, a, bytes, cudaMemcpyDefault);
   else if (is("fill_past_end"))
     cudaMemset(a + 1, 0, bytes);
-  else if (is("pitch"))
-    cudaMemcpy2D(host, 8, a, 16, 16, 4, cudaMemcpyDeviceToHost);
+  else if (is("ok_fill_past_end"))
+    cudaMemset(a + 1, 0, bytes - sizeof(int));
+  else if (is("pitch") || is("ok_pitch"))
+    cudaMemcpy2D(host, is("pitch") ? 8 : 16, a, 16, 16, 4, cudaMemcpyDeviceToHost);
   else if (is("large_block"))
     fill<<<1, 4096>>>(a);
-  else if (is("too_much"))
+  else if (is("ok_large_block")) {
+    cudaMalloc(&b, 1024 * sizeof(int));
+    fill<<<1, 1024>>>(b);
+    cudaDeviceSynchronize();
+    cudaFree(b);
+  } else if (is("too_much"))
     cudaMalloc(&b, size_t{1} << 60);
   else if (is("ok_copy"))
     cudaMemcpy(host, a, bytes, cudaMemcpyDeviceToHost);

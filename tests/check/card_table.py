@@ -12,9 +12,9 @@ import pathlib
 import sys
 
 from cases import RIGHT, WRONG
+from page_table import show
 
 HERE = pathlib.Path(__file__).parent
-BEGIN, END = "<!-- card_table.py -->", "<!-- end of card_table.py -->"
 
 
 def convicted(verdicts):
@@ -43,14 +43,7 @@ def main():
                if row["case"] not in WRONG[row["program"]] and row["case"] not in RIGHT[row["program"]]]
     if unknown:
         sys.exit(f"check_verdicts.json has cases that are not in cases.py: {unknown}")
-    lines = list(table(recording))
-    if len(sys.argv) == 1:
-        print("\n".join(lines))
-        return
-    page = pathlib.Path(sys.argv[2]).read_text()
-    there = page.split(BEGIN)[1].split(END)[0].strip() if BEGIN in page and END in page else ""
-    if there != "\n".join(lines):
-        sys.exit(f"{sys.argv[2]} has another table: put the output of tests/check/card_table.py between {BEGIN} and {END}")
+    show("card_table.py", table(recording))
 
 
 main()

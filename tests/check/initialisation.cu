@@ -170,9 +170,10 @@ int main(int argc, char** argv) {
     warpSum<<<1, 32>>>(b, a, is("ok_warp") ? 20 : 32);
   } else if (is("copy_none"))
     toHost(a, n * sizeof(int));
-  else if (is("copy_word"))
+  else if (is("copy_word") || is("ok_copy_word")) {
+    if (is("ok_copy_word")) fill<<<1, n>>>(a, 1);
     toHost(a, sizeof(int));
-  else if (is("copy_tail") || is("copy_last") || is("ok_copy")) {
+  } else if (is("copy_tail") || is("copy_last") || is("ok_copy")) {
     fill<<<1, n>>>(a, is("copy_tail") ? n - 4 : is("copy_last") ? n - 1 : n);
     toHost(a, n * sizeof(int));
   } else if (is("copy_rows") || is("ok_copy_rows")) {
@@ -182,7 +183,8 @@ int main(int argc, char** argv) {
     cudaMemset2D(rows, pitch, 0, is("copy_rows") ? 60 : 100, 4);
     cudaMemcpy2D(host, 100, rows, pitch, 100, 4, cudaMemcpyDeviceToHost);
     cudaFree(rows);
-  } else if (is("copy_moved")) {
+  } else if (is("copy_moved") || is("ok_copy_moved")) {
+    if (is("ok_copy_moved")) fill<<<1, n>>>(a, n);
     copy<<<1, n>>>(b, a);
     toHost(b, n * sizeof(int));
   } else if (is("ok_holes") || is("ok_moved_holes")) {

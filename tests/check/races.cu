@@ -79,9 +79,11 @@ __global__ void count(int* out) {
   if (threadIdx.x < 4) out[threadIdx.x] = bins[threadIdx.x];
 }
 
+template <bool kSyncs>
 __global__ void initialiseLate(int* out) {
   __shared__ int sum;
   if (threadIdx.x == 0) sum = 0;
+  if (kSyncs) __syncthreads();
   atomicAdd(&sum, 1);
   __syncthreads();
   if (threadIdx.x == 0) *out = sum;
@@ -215,7 +217,9 @@ int main(int argc, char** argv) {
   else if (is("ok_bins"))
     count<true><<<1, n>>>(a);
   else if (is("late_zero"))
-    initialiseLate<<<1, n>>>(a);
+    initialiseLate<false><<<1, n>>>(a);
+  else if (is("ok_late_zero"))
+    initialiseLate<true><<<1, n>>>(a);
   else if (is("ok_bytes"))
     bytes<<<1, n>>>(reinterpret_cast<char*>(a));
   else if (is("other_half"))
