@@ -8,8 +8,10 @@ usage: check_record.py OUTPUT_FOLDER [PROGRAM...]      programs are done one aft
 """
 import concurrent.futures
 import json
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,7 @@ from cases import WRONG, cases, leaks_matter  # noqa: E402
 
 TOOLS = {"memcheck": [], "racecheck": ["--racecheck-report", "all"], "initcheck": [], "synccheck": []}
 SECONDS = 10
+SECONDS_ALONE = 5
 AT_ONCE = 16
 SUMMARY = re.compile(r"(?:ERROR SUMMARY|RACECHECK SUMMARY): (\d+) ")
 
@@ -31,14 +34,23 @@ def build(program, folder):
     return binary
 
 
-def verdict(binary, case, tool):
+def output_of(command, seconds):
+    """What a command wrote; None where it did not end in time. The tool's own child, which keeps the GPU busy, goes, too."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as run:
+        try:
+            return run.communicate(timeout=seconds)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            return None
+
+
+def verdict(binary, case, tool, seconds=SECONDS):
     leaks = ["--leak-check", "full"] if tool == "memcheck" and leaks_matter(case) else []
     command = ["compute-sanitizer", "--tool", tool, *TOOLS[tool], *leaks, binary, case]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
+    said = output_of(command, seconds)
+    if said is None:
         return "hangs"
-    found = SUMMARY.findall(run.stdout + run.stderr)
+    found = SUMMARY.findall(said)
     return max(map(int, found)) if found else "ends"
 
 
@@ -61,7 +73,7 @@ def main():
             for case, _ in cases(program):
                 said = {tool: jobs[case, tool].result() for tool in TOOLS}
                 for tool in (tool for tool in TOOLS if said[tool] == "hangs"):  # or its neighbours do: once more, alone
-                    said[tool] = pool.submit(verdict, binaries[program], case, tool).result()
+                    said[tool] = pool.submit(verdict, binaries[program], case, tool, SECONDS_ALONE).result()
                 rows.append(json.dumps({"program": program, "case": case, **said}))
             write(output / "check_verdicts.json", device.stdout.strip(), rows)
 
