@@ -199,7 +199,7 @@ TYPED_TEST(Typed, VectorsThatMove) {
     this->template expectNear<T>(y, {}, 0, [&](int, int i) { return first[static_cast<size_t>(other(i))]; }, always);
     ASSERT_EQ(copy<T>(this->handle, n, x.data(), incx, y.data(), incy), CUBLAS_STATUS_SUCCESS);
     this->template expectNear<T>(y, {}, 0, [&](int, int i) { return second[static_cast<size_t>(i)]; }, always);
-    using Real = typename RealOf<T>::type;
+    using Real = typename RealOf<T>::Type;
     const Real c = static_cast<Real>(0.6);
     const T s = narrow<T>(Wide(0.8, 0));
     // Both are the same vector now: (c + s) v and (c - s) v.

@@ -19,7 +19,7 @@ constexpr cudaDataType kTypeOf = std::is_same_v<T, float>           ? CUDA_R_32F
 template <class T>
 using Computed = std::conditional_t<kSmall<T>, float, T>;
 template <class T>
-using RealResult = std::conditional_t<kSmall<T>, T, typename RealOf<T>::type>;
+using RealResult = std::conditional_t<kSmall<T>, T, typename RealOf<T>::Type>;
 
 template <class T>
 struct Extended : Tests {

@@ -11,18 +11,18 @@ namespace ordito::cublas {
 /// CUDA's types as C++'s.
 template <class T>
 struct InnerOf {
-  using type = T;
+  using Type = T;
 };
 template <>
 struct InnerOf<cuComplex> {
-  using type = ComplexFloat;
+  using Type = ComplexFloat;
 };
 template <>
 struct InnerOf<cuDoubleComplex> {
-  using type = ComplexDouble;
+  using Type = ComplexDouble;
 };
 template <class T>
-using Inner = typename InnerOf<T>::type;
+using Inner = typename InnerOf<T>::Type;
 template <class T>
 auto in(T* pointer) {
   using Plain = Inner<std::remove_const_t<T>>;

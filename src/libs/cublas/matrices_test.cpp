@@ -203,7 +203,7 @@ TYPED_TEST(Typed, SymmetricTimesMatrix) {
 
 TYPED_TEST(Typed, RankUpdates) {
   using T = TypeParam;
-  using Real = typename RealOf<T>::type;
+  using Real = typename RealOf<T>::Type;
   for (int round = 0; round < 6 * kRounds; ++round) {
     const int kind = round % 3;  // one matrix, two, two whose product is symmetric
     const bool hermitian = kComplex<T> && random(0, 1), isLarge = round % 120 > 117;

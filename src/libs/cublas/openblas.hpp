@@ -18,16 +18,16 @@ using ComplexDouble = std::complex<double>;
 
 template <class T>
 struct RealOf {
-  using type = T;
+  using Type = T;
   static constexpr bool kIsComplex = false;
 };
 template <class T>
 struct RealOf<std::complex<T>> {
-  using type = T;
+  using Type = T;
   static constexpr bool kIsComplex = true;
 };
 template <class T>
-using Real = typename RealOf<T>::type;
+using Real = typename RealOf<T>::Type;
 template <class T>
 inline constexpr bool kIsComplex = RealOf<T>::kIsComplex;
 

@@ -136,7 +136,7 @@ TYPED_TEST(Level2, BandTimesVector) {
 
 TYPED_TEST(Level2, UpdatesByVectors) {
   using T = TypeParam;
-  using Real = typename RealOf<T>::type;
+  using Real = typename RealOf<T>::Type;
   for (int round = 0; round < 4 * kRounds; ++round) {
     const int n = random(1, 60), m = random(1, 60), kind = round % 4;
     const bool conjugate = random(0, 1);

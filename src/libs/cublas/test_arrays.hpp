@@ -57,15 +57,15 @@ double tolerance(double terms) {
 /// The type of a rank update's real scalars.
 template <class T>
 struct RealOf {
-  using type = T;
+  using Type = T;
 };
 template <>
 struct RealOf<cuComplex> {
-  using type = float;
+  using Type = float;
 };
 template <>
 struct RealOf<cuDoubleComplex> {
-  using type = double;
+  using Type = double;
 };
 
 inline std::mt19937& generator() {
@@ -192,7 +192,7 @@ inline bool always(int, int) { return true; }
 
 template <class T, class Base = Tests>
 struct Typed : Base {
-  using Real = typename RealOf<T>::type;
+  using Real = typename RealOf<T>::Type;
   Wide randomScalar() {
     const Wide values[] = {0, 1, randomWide(kComplex<T>)};
     return values[random(0, 2)];

@@ -112,11 +112,11 @@ void inParts(int64_t count, int64_t work, const Body& body) {
 /// Calls body(workspace, first line, lines) for bundles of `count` lines.
 template <class Real, class Body>
 void inBundles(int64_t count, int64_t bufferLength, const Body& body) {
-  constexpr int W = kLanes<Real>;
-  inParts((count + W - 1) / W, count * bufferLength, [&](int64_t first, int64_t last) {
+  constexpr int kWidth = kLanes<Real>;
+  inParts((count + kWidth - 1) / kWidth, count * bufferLength, [&](int64_t first, int64_t last) {
     const Workspace<Real> workspace(bufferLength);
     for (int64_t i = first; i < last; ++i)
-      body(workspace, i * W, static_cast<int>(std::min<int64_t>(W, count - i * W)));
+      body(workspace, i * kWidth, static_cast<int>(std::min<int64_t>(kWidth, count - i * kWidth)));
   });
 }
 

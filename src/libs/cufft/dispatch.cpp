@@ -23,17 +23,17 @@ Isa isaOfProcessor() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Isa::Avx2 : Isa::Baseline;
 }
 
-const Isa isa = isaOfProcessor();
+const Isa kIsa = isaOfProcessor();
 
 }  // namespace
 
 template <>
 const Kernels<float>& kernels() {
-  return isa == Isa::Avx512 ? avx512::floats : isa == Isa::Avx2 ? avx2::floats : baseline::floats;
+  return kIsa == Isa::Avx512 ? avx512::floats : kIsa == Isa::Avx2 ? avx2::floats : baseline::floats;
 }
 template <>
 const Kernels<double>& kernels() {
-  return isa == Isa::Avx512 ? avx512::doubles : isa == Isa::Avx2 ? avx2::doubles : baseline::doubles;
+  return kIsa == Isa::Avx512 ? avx512::doubles : kIsa == Isa::Avx2 ? avx2::doubles : baseline::doubles;
 }
 
 }  // namespace ordito::cufft

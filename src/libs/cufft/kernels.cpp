@@ -9,7 +9,7 @@ namespace {
 
 template <class Real>
 struct Bundle {
-  static constexpr int W = kLanes<Real>;
+  static constexpr int kWidth = kLanes<Real>;
   typedef Real Vector __attribute__((vector_size(64)));
   typedef Real Unaligned __attribute__((vector_size(64), aligned(alignof(Real))));
   using Number = Complex<Vector>;
@@ -27,41 +27,42 @@ struct Bundle {
 
   // Two vectors, element by element in turn, and back.
   static ORDITO_INLINE Vector mergedLow(Vector a, Vector b) {
-    if constexpr (W == 16)
+    if constexpr (kWidth == 16)
       return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     else
       return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
   }
   static ORDITO_INLINE Vector mergedHigh(Vector a, Vector b) {
-    if constexpr (W == 16)
+    if constexpr (kWidth == 16)
       return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     else
       return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
   }
   static ORDITO_INLINE Vector even(Vector a, Vector b) {
-    if constexpr (W == 16)
+    if constexpr (kWidth == 16)
       return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     else
       return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
   }
   static ORDITO_INLINE Vector odd(Vector a, Vector b) {
-    if constexpr (W == 16)
+    if constexpr (kWidth == 16)
       return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     else
       return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
   }
-  /// W rows become W columns: each merging of row i with row i + W/2 moves one bit of the row's number to the column's.
+  /// kWidth rows become kWidth columns: each merging of row i with row i + kWidth/2 moves one bit of the row's number
+  /// to the column's.
   static ORDITO_INLINE void transpose(Vector* rows) {
-    Vector other[W];
+    Vector other[kWidth];
 #pragma clang loop unroll(full)
-    for (int bit = 1; bit < W; bit *= 2) {
+    for (int bit = 1; bit < kWidth; bit *= 2) {
 #pragma clang loop unroll(full)
-      for (int i = 0; i < W / 2; ++i) {
-        other[2 * i] = mergedLow(rows[i], rows[i + W / 2]);
-        other[2 * i + 1] = mergedHigh(rows[i], rows[i + W / 2]);
+      for (int i = 0; i < kWidth / 2; ++i) {
+        other[2 * i] = mergedLow(rows[i], rows[i + kWidth / 2]);
+        other[2 * i + 1] = mergedHigh(rows[i], rows[i + kWidth / 2]);
       }
 #pragma clang loop unroll(full)
-      for (int i = 0; i < W; ++i) rows[i] = other[i];
+      for (int i = 0; i < kWidth; ++i) rows[i] = other[i];
     }
   }
 };
@@ -78,39 +79,39 @@ bool areAdjacent(const ptrdiff_t* offsets, Step step) {
 template <class Real>
 void loadAny(Real* bundle, const Real* from, const ptrdiff_t* offsets, Step step, int64_t first, int64_t count,
              bool isSwapped) {
-  constexpr int W = kLanes<Real>;
-  Real* re = bundle + (isSwapped ? W : 0);
-  Real* im = bundle + (isSwapped ? 0 : W);
+  constexpr int kWidth = kLanes<Real>;
+  Real* re = bundle + (isSwapped ? kWidth : 0);
+  Real* im = bundle + (isSwapped ? 0 : kWidth);
   for (int64_t i = first; i < count; ++i)
-    for (int lane = 0; lane < W; ++lane) {
+    for (int lane = 0; lane < kWidth; ++lane) {
       const Real* at = from + offsets[lane] + i * step.stride;
-      re[2 * W * i + lane] = *at;
-      im[2 * W * i + lane] = step.imaginary ? at[step.imaginary] : 0;
+      re[2 * kWidth * i + lane] = *at;
+      im[2 * kWidth * i + lane] = step.imaginary ? at[step.imaginary] : 0;
     }
 }
 
 template <class Real>
 void storeAny(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, int64_t first, int64_t count,
               int lines, bool isSwapped) {
-  constexpr int W = kLanes<Real>;
-  const Real* re = bundle + (isSwapped ? W : 0);
-  const Real* im = bundle + (isSwapped ? 0 : W);
+  constexpr int kWidth = kLanes<Real>;
+  const Real* re = bundle + (isSwapped ? kWidth : 0);
+  const Real* im = bundle + (isSwapped ? 0 : kWidth);
   for (int64_t i = first; i < count; ++i)
     for (int lane = 0; lane < lines; ++lane) {
       Real* at = to + offsets[lane] + i * step.stride;
-      *at = re[2 * W * i + lane];
-      if (step.imaginary) at[step.imaginary] = im[2 * W * i + lane];
+      *at = re[2 * kWidth * i + lane];
+      if (step.imaginary) at[step.imaginary] = im[2 * kWidth * i + lane];
     }
 }
 
 template <class Real>
 void load(Real* bundle, const Real* from, const ptrdiff_t* offsets, Step step, int64_t count, bool isSwapped) {
   using B = Bundle<Real>;
-  constexpr int W = B::W;
+  constexpr int kWidth = B::kWidth;
   if (areAdjacent<Real>(offsets, step)) {
     for (int64_t i = 0; i < count; ++i) {
       const Real* at = from + offsets[0] + i * step.stride;
-      const auto a = B::read(at), b = B::read(at + W);
+      const auto a = B::read(at), b = B::read(at + kWidth);
       const typename B::Number number{B::even(a, b), B::odd(a, b)};
       B::put(bundle, i, isSwapped ? swapped(number) : number);
     }
@@ -118,11 +119,11 @@ void load(Real* bundle, const Real* from, const ptrdiff_t* offsets, Step step, i
   }
   int64_t done = 0;
   if (step.stride == 2 && step.imaginary == 1)
-    for (; done + W / 2 <= count; done += W / 2) {
-      typename B::Vector rows[W];
-      for (int lane = 0; lane < W; ++lane) rows[lane] = B::read(from + offsets[lane] + 2 * done);
+    for (; done + kWidth / 2 <= count; done += kWidth / 2) {
+      typename B::Vector rows[kWidth];
+      for (int lane = 0; lane < kWidth; ++lane) rows[lane] = B::read(from + offsets[lane] + 2 * done);
       B::transpose(rows);
-      for (int i = 0; i < W / 2; ++i)
+      for (int i = 0; i < kWidth / 2; ++i)
         B::put(bundle, done + i, {rows[2 * i + (isSwapped ? 1 : 0)], rows[2 * i + (isSwapped ? 0 : 1)]});
     }
   loadAny(bundle, from, offsets, step, done, count, isSwapped);
@@ -132,21 +133,21 @@ template <class Real>
 void store(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, int64_t count, int lines,
            bool isSwapped) {
   using B = Bundle<Real>;
-  constexpr int W = B::W;
-  if (lines == W && areAdjacent<Real>(offsets, step)) {
+  constexpr int kWidth = B::kWidth;
+  if (lines == kWidth && areAdjacent<Real>(offsets, step)) {
     for (int64_t i = 0; i < count; ++i) {
       Real* at = to + offsets[0] + i * step.stride;
       const auto number = isSwapped ? swapped(B::get(bundle, i)) : B::get(bundle, i);
       B::write(at, B::mergedLow(number.re, number.im));
-      B::write(at + W, B::mergedHigh(number.re, number.im));
+      B::write(at + kWidth, B::mergedHigh(number.re, number.im));
     }
     return;
   }
   int64_t done = 0;
   if (step.stride == 2 && step.imaginary == 1)
-    for (; done + W / 2 <= count; done += W / 2) {
-      typename B::Vector rows[W];
-      for (int i = 0; i < W / 2; ++i) {
+    for (; done + kWidth / 2 <= count; done += kWidth / 2) {
+      typename B::Vector rows[kWidth];
+      for (int i = 0; i < kWidth / 2; ++i) {
         const auto number = B::get(bundle, done + i);
         rows[2 * i] = isSwapped ? number.im : number.re;
         rows[2 * i + 1] = isSwapped ? number.re : number.im;
@@ -207,7 +208,7 @@ template <class Real>
 void multiplyRows(Real* bundle, int64_t count, const Real* factors, ptrdiff_t pitch) {
   using B = Bundle<Real>;
   for (int64_t i = 0; i < count; ++i) {
-    const auto a = B::read(factors + 2 * i * pitch), b = B::read(factors + 2 * i * pitch + B::W);
+    const auto a = B::read(factors + 2 * i * pitch), b = B::read(factors + 2 * i * pitch + B::kWidth);
     B::put(bundle, i, times(B::get(bundle, i), B::even(a, b), B::odd(a, b)));
   }
 }

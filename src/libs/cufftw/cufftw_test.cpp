@@ -20,23 +20,23 @@ template <>
 struct Names<double> {
   using Complex = fftw_complex;
   using Dim = fftw_iodim64;
-  static constexpr auto guru = fftw_plan_guru64_dft;
-  static constexpr auto guruToComplex = fftw_plan_guru64_dft_r2c;
-  static constexpr auto guruToReal = fftw_plan_guru64_dft_c2r;
-  static constexpr auto execute = fftw_execute;
-  static constexpr auto destroy = fftw_destroy_plan;
-  static constexpr double tolerance = 5e-15;
+  static constexpr auto kGuru = fftw_plan_guru64_dft;
+  static constexpr auto kGuruToComplex = fftw_plan_guru64_dft_r2c;
+  static constexpr auto kGuruToReal = fftw_plan_guru64_dft_c2r;
+  static constexpr auto kExecute = fftw_execute;
+  static constexpr auto kDestroy = fftw_destroy_plan;
+  static constexpr double kTolerance = 5e-15;
 };
 template <>
 struct Names<float> {
   using Complex = fftwf_complex;
   using Dim = fftwf_iodim64;
-  static constexpr auto guru = fftwf_plan_guru64_dft;
-  static constexpr auto guruToComplex = fftwf_plan_guru64_dft_r2c;
-  static constexpr auto guruToReal = fftwf_plan_guru64_dft_c2r;
-  static constexpr auto execute = fftwf_execute;
-  static constexpr auto destroy = fftwf_destroy_plan;
-  static constexpr double tolerance = 1e-6;
+  static constexpr auto kGuru = fftwf_plan_guru64_dft;
+  static constexpr auto kGuruToComplex = fftwf_plan_guru64_dft_r2c;
+  static constexpr auto kGuruToReal = fftwf_plan_guru64_dft_c2r;
+  static constexpr auto kExecute = fftwf_execute;
+  static constexpr auto kDestroy = fftwf_destroy_plan;
+  static constexpr double kTolerance = 1e-6;
 };
 
 constexpr double kUntouched = -77;
@@ -120,10 +120,10 @@ struct Case {
     const int r = static_cast<int>(rank), l = static_cast<int>(loops);
     auto *complexFrom = reinterpret_cast<typename N::Complex*>(from),
          *complexTo = reinterpret_cast<typename N::Complex*>(to);
-    if (kind == Kind::ToComplex) return N::guruToComplex(r, dimensions, l, loop, from, complexTo, FFTW_ESTIMATE);
-    if (kind == Kind::ToReal) return N::guruToReal(r, dimensions, l, loop, complexFrom, to, FFTW_ESTIMATE);
-    return N::guru(r, dimensions, l, loop, complexFrom, complexTo, isInverse ? FFTW_BACKWARD : FFTW_FORWARD,
-                   FFTW_MEASURE);
+    if (kind == Kind::ToComplex) return N::kGuruToComplex(r, dimensions, l, loop, from, complexTo, FFTW_ESTIMATE);
+    if (kind == Kind::ToReal) return N::kGuruToReal(r, dimensions, l, loop, complexFrom, to, FFTW_ESTIMATE);
+    return N::kGuru(r, dimensions, l, loop, complexFrom, complexTo, isInverse ? FFTW_BACKWARD : FFTW_FORWARD,
+                    FFTW_MEASURE);
   }
 
   void check() {
@@ -143,8 +143,8 @@ struct Case {
     });
     void* made = plan(input.data(), output.data());
     ASSERT_NE(made, nullptr);
-    Names<Real>::execute(made);
-    Names<Real>::destroy(made);
+    Names<Real>::kExecute(made);
+    Names<Real>::kDestroy(made);
     compare(expected, output, outUnit);
   }
 
@@ -159,7 +159,7 @@ struct Case {
       error += std::norm(Wide(output[at], unit == 2 ? output[at + 1] : 0) - (unit == 2 ? want : want.real()));
       norm += std::norm(want);
     });
-    EXPECT_LE(std::sqrt(error), Names<Real>::tolerance * std::sqrt(norm) + 1e-300);
+    EXPECT_LE(std::sqrt(error), Names<Real>::kTolerance * std::sqrt(norm) + 1e-300);
     if (isInPlace) return;
     for (size_t i = 0; i < output.size(); ++i)
       if (!isWritten[i]) ASSERT_EQ(output[i], Real(kUntouched)) << "what is between the elements was written";

@@ -72,10 +72,10 @@ const unsigned long long* asLongs(const uint64_t* words) { return reinterpret_ca
 
 template <class State>
 std::shared_ptr<Filler> makeSequences(const curandGenerator_st& g) {
-  const size_t count = g.ordering == CURAND_ORDERING_PSEUDO_LEGACY    ? Shape<State>::legacy
-                       : g.ordering == CURAND_ORDERING_PSEUDO_DYNAMIC ? Shape<State>::dynamic
-                                                                      : Shape<State>::sequences;
-  const Start start = g.ordering == CURAND_ORDERING_PSEUDO_SEEDED ? Start::kSeeds : Start::kParts;
+  const size_t count = g.ordering == CURAND_ORDERING_PSEUDO_LEGACY    ? Shape<State>::kLegacy
+                       : g.ordering == CURAND_ORDERING_PSEUDO_DYNAMIC ? Shape<State>::kDynamic
+                                                                      : Shape<State>::kSequences;
+  const Start start = g.ordering == CURAND_ORDERING_PSEUDO_SEEDED ? Start::Seeds : Start::Parts;
   return std::make_shared<Sequences<State>>(g.seed, g.offset, count, start);
 }
 

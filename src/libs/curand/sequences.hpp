@@ -13,25 +13,25 @@
 namespace ordito::curand {
 
 /// How a generator's sequences differ.
-enum class Start { kParts, kSeeds };  // parts of one sequence, or a seed each
+enum class Start { Parts, Seeds };  // parts of one sequence, or a seed each
 
 /// How many sequences a generator has: in most orders, in CURAND_ORDERING_PSEUDO_LEGACY, and in
 /// CURAND_ORDERING_PSEUDO_DYNAMIC on an H100, as it was recorded; and what a sequence gives before it is the next one's
 /// turn.
 template <class State>
 struct Shape {
-  static constexpr size_t sequences = 4096, legacy = 4096, dynamic = 2816;
-  static constexpr unsigned words = 1, doubles = 1, normals = 2;
+  static constexpr size_t kSequences = 4096, kLegacy = 4096, kDynamic = 2816;
+  static constexpr unsigned kWords = 1, kDoubles = 1, kNormals = 2;
 };
 template <>
 struct Shape<curandStateMRG32k3a_t> {
-  static constexpr size_t sequences = 81920, legacy = 4096, dynamic = 270336;
-  static constexpr unsigned words = 1, doubles = 1, normals = 2;
+  static constexpr size_t kSequences = 81920, kLegacy = 4096, kDynamic = 270336;
+  static constexpr unsigned kWords = 1, kDoubles = 1, kNormals = 2;
 };
 template <>
 struct Shape<curandStatePhilox4_32_10_t> {
-  static constexpr size_t sequences = 65536, legacy = 65536, dynamic = 67584;
-  static constexpr unsigned words = 4, doubles = 4, normals = 4;
+  static constexpr size_t kSequences = 65536, kLegacy = 65536, kDynamic = 67584;
+  static constexpr unsigned kWords = 4, kDoubles = 4, kNormals = 4;
 };
 
 template <class State>
@@ -39,48 +39,48 @@ class Sequences final : public Filler {
  public:
   /// From number `offset` of the output of `count` sequences on.
   Sequences(uint64_t seed, uint64_t offset, size_t count, Start start) {
-    const uint64_t turns = offset / Shape<State>::words;
+    const uint64_t turns = offset / Shape<State>::kWords;
     next_ = turns % count;
     states_.resize(count);
     for (uint64_t i = 0; i < count; ++i) startSequence(i, seed, start);
     for (uint64_t i = 0; i < count; ++i)
-      skipahead((turns / count + (i < next_ ? 1 : 0)) * Shape<State>::words, &states_[i]);
-    used_ = offset % Shape<State>::words;
+      skipahead((turns / count + (i < next_ ? 1 : 0)) * Shape<State>::kWords, &states_[i]);
+    used_ = offset % Shape<State>::kWords;
   }
 
   void bits(uint32_t* out, size_t count) override {
-    fill<Shape<State>::words>(out, count, [](State& s, uint32_t* to) {
-      for (unsigned i = 0; i < Shape<State>::words; ++i) to[i] = ::curand(&s);
+    fill<Shape<State>::kWords>(out, count, [](State& s, uint32_t* to) {
+      for (unsigned i = 0; i < Shape<State>::kWords; ++i) to[i] = ::curand(&s);
     });
   }
   void uniform(float* out, size_t count) override {
-    fill<Shape<State>::words>(out, count, [](State& s, float* to) {
-      for (unsigned i = 0; i < Shape<State>::words; ++i) to[i] = curand_uniform(&s);
+    fill<Shape<State>::kWords>(out, count, [](State& s, float* to) {
+      for (unsigned i = 0; i < Shape<State>::kWords; ++i) to[i] = curand_uniform(&s);
     });
   }
   void uniform(double* out, size_t count) override {
-    fill<Shape<State>::doubles>(out, count, [](State& s, double* to) {
-      for (unsigned i = 0; i < Shape<State>::doubles; ++i) to[i] = curand_uniform_double(&s);
+    fill<Shape<State>::kDoubles>(out, count, [](State& s, double* to) {
+      for (unsigned i = 0; i < Shape<State>::kDoubles; ++i) to[i] = curand_uniform_double(&s);
     });
   }
   void normal(float* out, size_t count) override {
-    fill<Shape<State>::normals>(out, count, [](State& s, float* to) {
-      for (unsigned i = 0; i < Shape<State>::normals; i += 2) {
+    fill<Shape<State>::kNormals>(out, count, [](State& s, float* to) {
+      for (unsigned i = 0; i < Shape<State>::kNormals; i += 2) {
         const float2 pair = curand_normal2(&s);
         to[i] = pair.x, to[i + 1] = pair.y;
       }
     });
   }
   void normal(double* out, size_t count) override {
-    fill<Shape<State>::normals>(out, count, [](State& s, double* to) {
-      for (unsigned i = 0; i < Shape<State>::normals; i += 2) {
+    fill<Shape<State>::kNormals>(out, count, [](State& s, double* to) {
+      for (unsigned i = 0; i < Shape<State>::kNormals; i += 2) {
         const double2 pair = curand_normal2_double(&s);
         to[i] = pair.x, to[i + 1] = pair.y;
       }
     });
   }
   void firstNormal(float* out, size_t count) override {
-    if constexpr (Shape<State>::normals != 2) {
+    if constexpr (Shape<State>::kNormals != 2) {
       normal(out, count);
     } else {
       fill<1>(out, count, [](State& s, float* to) { *to = curand_normal2(&s).x; });
@@ -91,7 +91,7 @@ class Sequences final : public Filler {
   /// A part begins where the one before, at its own beginning, leaves off. The distance of seeds is a GPU's.
   void startSequence(uint64_t i, uint64_t seed, Start start) {
     constexpr uint64_t kSeedStep = 3133713;
-    if (i == 0 || start == Start::kSeeds) return curand_init(seed + i * kSeedStep, 0, 0, &states_[i]);
+    if (i == 0 || start == Start::Seeds) return curand_init(seed + i * kSeedStep, 0, 0, &states_[i]);
     states_[i] = states_[i - 1];
     skipSequence(states_[i]);
   }
@@ -124,7 +124,7 @@ class Sequences final : public Filler {
       const State before = state;
       draw(state, turn);
       while (used_ < Count && i < count) out[i++] = turn[used_++];
-      if (used_ < Count && Count == Shape<State>::words) {
+      if (used_ < Count && Count == Shape<State>::kWords) {
         state = before;
         break;
       }

@@ -11,28 +11,28 @@ constexpr auto kInvalid = CUSOLVER_STATUS_INVALID_VALUE;
 
 template <class T>
 struct Kind {
-  static constexpr cudaDataType type = CUDA_R_32F, complex = CUDA_C_32F, real = CUDA_R_32F;
-  static constexpr auto precision = CUSOLVER_R_32F, low = CUSOLVER_R_16F;
+  static constexpr cudaDataType kType = CUDA_R_32F, kComplex = CUDA_C_32F, kReal = CUDA_R_32F;
+  static constexpr auto kPrecision = CUSOLVER_R_32F, kLow = CUSOLVER_R_16F;
 };
 template <>
 struct Kind<double> {
-  static constexpr cudaDataType type = CUDA_R_64F, complex = CUDA_C_64F, real = CUDA_R_64F;
-  static constexpr auto precision = CUSOLVER_R_64F, low = CUSOLVER_R_TF32;
+  static constexpr cudaDataType kType = CUDA_R_64F, kComplex = CUDA_C_64F, kReal = CUDA_R_64F;
+  static constexpr auto kPrecision = CUSOLVER_R_64F, kLow = CUSOLVER_R_TF32;
 };
 template <>
 struct Kind<cuComplex> {
-  static constexpr cudaDataType type = CUDA_C_32F, complex = CUDA_C_32F, real = CUDA_R_32F;
-  static constexpr auto precision = CUSOLVER_C_32F, low = CUSOLVER_C_16BF;
+  static constexpr cudaDataType kType = CUDA_C_32F, kComplex = CUDA_C_32F, kReal = CUDA_R_32F;
+  static constexpr auto kPrecision = CUSOLVER_C_32F, kLow = CUSOLVER_C_16BF;
 };
 template <>
 struct Kind<cuDoubleComplex> {
-  static constexpr cudaDataType type = CUDA_C_64F, complex = CUDA_C_64F, real = CUDA_R_64F;
-  static constexpr auto precision = CUSOLVER_C_64F, low = CUSOLVER_C_32F;
+  static constexpr cudaDataType kType = CUDA_C_64F, kComplex = CUDA_C_64F, kReal = CUDA_R_64F;
+  static constexpr auto kPrecision = CUSOLVER_C_64F, kLow = CUSOLVER_C_32F;
 };
 
 template <class T>
 struct General : ArrayTests {
-  using Real = typename RealOf<T>::type;
+  using Real = typename RealOf<T>::Type;
   void SetUp() override {
     if (cusolverDnCreate(&handle) != kGood) GTEST_SKIP() << "no OpenBLAS (libopenblas0-pthread)";
   }
@@ -53,7 +53,7 @@ TYPED_TEST_SUITE(General, Types);
 TYPED_TEST(General, EigenvaluesAndTheirVectors) {
   using T = TypeParam;
   using K = Kind<T>;
-  using Complex = std::conditional_t<sizeof(typename RealOf<T>::type) == 4, cuComplex, cuDoubleComplex>;
+  using Complex = std::conditional_t<sizeof(typename RealOf<T>::Type) == 4, cuComplex, cuDoubleComplex>;
   for (int round = 0; round < 20; ++round) {
     const int n = random(1, 30);
     Array<T> a(n, n, n + random(0, 3)), vectors(n, n, n + random(0, 3)), parts(1, 2 * n, 1);
@@ -61,16 +61,16 @@ TYPED_TEST(General, EigenvaluesAndTheirVectors) {
     const auto before = a.values();
     const bool areComplex = kComplex<T> || round % 2;
     void* const values = areComplex ? static_cast<void*>(w.data()) : parts.data();
-    const auto typeW = areComplex ? K::complex : K::type;
+    const auto typeW = areComplex ? K::kComplex : K::kType;
     size_t device = 0, host = 7;
     ASSERT_EQ(cusolverDnXgeev_bufferSize(this->handle, nullptr, CUSOLVER_EIG_MODE_NOVECTOR, CUSOLVER_EIG_MODE_VECTOR, n,
-                                         K::type, a.data(), a.leading(), typeW, values, K::type, nullptr, 1, K::type,
-                                         vectors.data(), vectors.leading(), K::type, &device, &host),
+                                         K::kType, a.data(), a.leading(), typeW, values, K::kType, nullptr, 1, K::kType,
+                                         vectors.data(), vectors.leading(), K::kType, &device, &host),
               kGood);
     EXPECT_EQ(host, 0U);
     this->expectInfo(cusolverDnXgeev(this->handle, nullptr, CUSOLVER_EIG_MODE_NOVECTOR, CUSOLVER_EIG_MODE_VECTOR, n,
-                                     K::type, a.data(), a.leading(), typeW, values, K::type, nullptr, 1, K::type,
-                                     vectors.data(), vectors.leading(), K::type, nullptr, 0, nullptr, 0, &this->info));
+                                     K::kType, a.data(), a.leading(), typeW, values, K::kType, nullptr, 1, K::kType,
+                                     vectors.data(), vectors.leading(), K::kType, nullptr, 0, nullptr, 0, &this->info));
     EXPECT_TRUE(vectors.isIntactBetween());
     auto eigenvalue = [&](int j) {
       return areComplex ? w.get(0, j) : Wide(parts.get(0, j).real(), parts.get(0, n + j).real());
@@ -97,7 +97,7 @@ TYPED_TEST(General, TheLargestSingularValues) {
     const int rank = random(1, 5), m = rank + random(2, 20), n = rank + random(2, 20);
     // A product of that rank.
     const Array<T> left(m, rank, m), right(rank, n, rank), a(m, n, m), u(m, rank, m), v(n, rank, n);
-    const Array<typename RealOf<T>::type> s(1, rank, 1);
+    const Array<typename RealOf<T>::Type> s(1, rank, 1);
     auto product = [&](int i, int j) {
       Wide sum = 0;
       for (int k = 0; k < rank; ++k) sum += left.get(i, k) * right.get(k, j);
@@ -105,17 +105,17 @@ TYPED_TEST(General, TheLargestSingularValues) {
     };
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < m; ++i) a.at(i, j) = narrow<T>(product(i, j));
-    this->expectInfo(cusolverDnXgesvdr(this->handle, nullptr, 'S', 'S', m, n, rank, 2, 3, K::type, a.data(), m, K::real,
-                                       s.data(), K::type, u.data(), m, K::type, v.data(), n, K::type, nullptr, 0,
-                                       nullptr, 0, &this->info));
+    this->expectInfo(cusolverDnXgesvdr(this->handle, nullptr, 'S', 'S', m, n, rank, 2, 3, K::kType, a.data(), m,
+                                       K::kReal, s.data(), K::kType, u.data(), m, K::kType, v.data(), n, K::kType,
+                                       nullptr, 0, nullptr, 0, &this->info));
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < m; ++i) {
         Wide sum = -product(i, j);
         for (int k = 0; k < rank; ++k) sum += u.get(i, k) * s.get(0, k) * std::conj(v.get(j, k));
         ASSERT_LE(std::abs(sum), 20 * tolerance<T>(m + n));
       }
-    EXPECT_EQ(cusolverDnXgesvdr(this->handle, nullptr, 'S', 'S', m, n, std::min(m, n), 1, 3, K::type, a.data(), m,
-                                K::real, s.data(), K::type, u.data(), m, K::type, v.data(), n, K::type, nullptr, 0,
+    EXPECT_EQ(cusolverDnXgesvdr(this->handle, nullptr, 'S', 'S', m, n, std::min(m, n), 1, 3, K::kType, a.data(), m,
+                                K::kReal, s.data(), K::kType, u.data(), m, K::kType, v.data(), n, K::kType, nullptr, 0,
                                 nullptr, 0, &this->info),
               kInvalid);
   }
@@ -130,7 +130,7 @@ TYPED_TEST(General, PairsOfMatricesByJacobisCalls) {
     const auto kind = static_cast<cusolverEigType_t>(1 + round % 3);
     const auto uplo = round % 2 ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
     Array<T> a(n, n, n), b(n, n, n);
-    const Array<typename RealOf<T>::type> w(1, n, 1);
+    const Array<typename RealOf<T>::Type> w(1, n, 1);
     for (int j = 0; j < n; ++j)
       for (int i = 0; i <= j; ++i) {
         a.at(i, j) = narrow<T>(i == j ? Wide(a.get(i, j).real()) : a.get(i, j));
@@ -190,7 +190,7 @@ TYPED_TEST(General, RefiningSolversOfTheExpertInterface) {
   ASSERT_EQ(cusolverDnIRSInfosCreate(&infos), kGood);
   EXPECT_EQ(cusolverDnIRSXgesv_bufferSize(this->handle, params, n, columns, &bytes),
             CUSOLVER_STATUS_IRS_PARAMS_INVALID_PREC);
-  ASSERT_EQ(cusolverDnIRSParamsSetSolverPrecisions(params, K::precision, K::low), kGood);
+  ASSERT_EQ(cusolverDnIRSParamsSetSolverPrecisions(params, K::kPrecision, K::kLow), kGood);
   EXPECT_EQ(cusolverDnIRSXgesv_bufferSize(this->handle, params, n, columns, &bytes),
             CUSOLVER_STATUS_IRS_PARAMS_INVALID_REFINE);
   ASSERT_EQ(cusolverDnIRSParamsSetRefinementSolver(params, CUSOLVER_IRS_REFINE_GMRES), kGood);

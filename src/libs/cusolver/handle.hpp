@@ -99,8 +99,8 @@ inline double cube(int64_t n) { return static_cast<double>(n) * static_cast<doub
 /// The function's name in the typed interface, for the profiler and for faults. It may differ for complex numbers.
 template <class T>
 std::string nameOf(const char* real, const char* complex = nullptr) {
-  constexpr char letters[] = {'S', 'D', 'C', 'Z'};
-  const char letter = letters[2 * cublas::kIsComplex<T> + (sizeof(cublas::Real<T>) == 8)];
+  constexpr char kLetters[] = {'S', 'D', 'C', 'Z'};
+  const char letter = kLetters[2 * cublas::kIsComplex<T> + (sizeof(cublas::Real<T>) == 8)];
   return std::string("cusolverDn") + letter + (cublas::kIsComplex<T> && complex ? complex : real);
 }
 

@@ -56,7 +56,7 @@ SPARSE_CALL_BY_TYPE(csrqrBufferInfoBatched)
 
 template <class T>
 struct Sparse : SparseBase {
-  using Real = typename cublas::test::RealOf<T>::type;
+  using Real = typename cublas::test::RealOf<T>::Type;
 };
 TYPED_TEST_SUITE(Sparse, cublas::test::Types);
 

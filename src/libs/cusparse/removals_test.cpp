@@ -33,16 +33,16 @@ double sizeOf(double x) { return std::abs(x); }
 template <class T>
 class SparsePruned : public ArrayTests {
  protected:
-  cusparseHandle_t sparse = nullptr;
-  pruneInfo_t info = nullptr;
+  cusparseHandle_t sparse_ = nullptr;
+  pruneInfo_t info_ = nullptr;
   void SetUp() override {
     ArrayTests::SetUp();
-    ASSERT_EQ(cusparseCreate(&sparse), kGood);
-    ASSERT_EQ(cusparseCreatePruneInfo(&info), kGood);
+    ASSERT_EQ(cusparseCreate(&sparse_), kGood);
+    ASSERT_EQ(cusparseCreatePruneInfo(&info_), kGood);
   }
   void TearDown() override {
-    cusparseDestroyPruneInfo(info);
-    cusparseDestroy(sparse);
+    cusparseDestroyPruneInfo(info_);
+    cusparseDestroy(sparse_);
     ArrayTests::TearDown();
   }
 };
@@ -90,44 +90,44 @@ TYPED_TEST(SparsePruned, WhatIsAboveTheThresholdStays) {
     };
     Result<T> by(m, base), part(m, base), again(m, base), whole(m, base);
     size_t bytes = 0;
-    ASSERT_EQ(PRUNED(T, pruneDense2csr_bufferSizeExt)(this->sparse, m, n, a.data(), lda, &threshold, descr, nullptr,
+    ASSERT_EQ(PRUNED(T, pruneDense2csr_bufferSizeExt)(this->sparse_, m, n, a.data(), lda, &threshold, descr, nullptr,
                                                       nullptr, nullptr, &bytes),
               kGood);
-    ASSERT_EQ(PRUNED(T, pruneDense2csrNnz)(this->sparse, m, n, a.data(), lda, &threshold, descr, by.offsets.data(),
+    ASSERT_EQ(PRUNED(T, pruneDense2csrNnz)(this->sparse_, m, n, a.data(), lda, &threshold, descr, by.offsets.data(),
                                            &by.total, nullptr),
               kGood);
     by.allocate();
-    ASSERT_EQ(PRUNED(T, pruneDense2csr)(this->sparse, m, n, a.data(), lda, &threshold, descr, by.values.data(),
+    ASSERT_EQ(PRUNED(T, pruneDense2csr)(this->sparse_, m, n, a.data(), lda, &threshold, descr, by.values.data(),
                                         by.offsets.data(), by.indices.data(), nullptr),
               kGood);
-    ASSERT_EQ(PRUNED(T, pruneDense2csrNnzByPercentage)(this->sparse, m, n, a.data(), lda, percentage, descr,
-                                                       part.offsets.data(), &part.total, this->info, nullptr),
+    ASSERT_EQ(PRUNED(T, pruneDense2csrNnzByPercentage)(this->sparse_, m, n, a.data(), lda, percentage, descr,
+                                                       part.offsets.data(), &part.total, this->info_, nullptr),
               kGood);
     part.allocate();
     ASSERT_EQ(
-        PRUNED(T, pruneDense2csrByPercentage)(this->sparse, m, n, a.data(), lda, percentage, descr, part.values.data(),
-                                              part.offsets.data(), part.indices.data(), this->info, nullptr),
+        PRUNED(T, pruneDense2csrByPercentage)(this->sparse_, m, n, a.data(), lda, percentage, descr, part.values.data(),
+                                              part.offsets.data(), part.indices.data(), this->info_, nullptr),
         kGood);
     // The whole matrix as CSR, pruned.
     const T below = static_cast<T>(-1.0F);
-    ASSERT_EQ(PRUNED(T, pruneDense2csrNnz)(this->sparse, m, n, a.data(), lda, &below, descr, whole.offsets.data(),
+    ASSERT_EQ(PRUNED(T, pruneDense2csrNnz)(this->sparse_, m, n, a.data(), lda, &below, descr, whole.offsets.data(),
                                            &whole.total, nullptr),
               kGood);
     ASSERT_EQ(whole.total, m * n);
     whole.allocate();
-    ASSERT_EQ(PRUNED(T, pruneDense2csr)(this->sparse, m, n, a.data(), lda, &below, descr, whole.values.data(),
+    ASSERT_EQ(PRUNED(T, pruneDense2csr)(this->sparse_, m, n, a.data(), lda, &below, descr, whole.values.data(),
                                         whole.offsets.data(), whole.indices.data(), nullptr),
               kGood);
-    ASSERT_EQ(PRUNED(T, pruneCsr2csrNnzByPercentage)(this->sparse, m, n, m * n, descr, whole.values.data(),
+    ASSERT_EQ(PRUNED(T, pruneCsr2csrNnzByPercentage)(this->sparse_, m, n, m * n, descr, whole.values.data(),
                                                      whole.offsets.data(), whole.indices.data(), percentage, descr,
-                                                     again.offsets.data(), &again.total, this->info, nullptr),
+                                                     again.offsets.data(), &again.total, this->info_, nullptr),
               kGood);
     again.allocate();
-    ASSERT_EQ(
-        PRUNED(T, pruneCsr2csrByPercentage)(this->sparse, m, n, m * n, descr, whole.values.data(), whole.offsets.data(),
-                                            whole.indices.data(), percentage, descr, again.values.data(),
-                                            again.offsets.data(), again.indices.data(), this->info, nullptr),
-        kGood);
+    ASSERT_EQ(PRUNED(T, pruneCsr2csrByPercentage)(this->sparse_, m, n, m * n, descr, whole.values.data(),
+                                                  whole.offsets.data(), whole.indices.data(), percentage, descr,
+                                                  again.values.data(), again.offsets.data(), again.indices.data(),
+                                                  this->info_, nullptr),
+              kGood);
     this->wait();
     check(by, sizeOf(threshold));
     check(part, least);
@@ -142,12 +142,12 @@ TYPED_TEST(SparsePruned, BadArguments) {
   int offsets[3], total = 0;
   EXPECT_EQ(PRUNED(T, pruneDense2csrNnz)(nullptr, 2, 2, a, 2, a, descr, offsets, &total, nullptr),
             CUSPARSE_STATUS_NOT_INITIALIZED);
-  EXPECT_EQ(PRUNED(T, pruneDense2csrNnz)(this->sparse, 2, 2, a, 1, a, descr, offsets, &total, nullptr),
+  EXPECT_EQ(PRUNED(T, pruneDense2csrNnz)(this->sparse_, 2, 2, a, 1, a, descr, offsets, &total, nullptr),
             CUSPARSE_STATUS_INVALID_VALUE);
-  EXPECT_EQ(PRUNED(T, pruneDense2csrNnz)(this->sparse, 2, 2, a, 2, nullptr, descr, offsets, &total, nullptr),
+  EXPECT_EQ(PRUNED(T, pruneDense2csrNnz)(this->sparse_, 2, 2, a, 2, nullptr, descr, offsets, &total, nullptr),
             CUSPARSE_STATUS_INVALID_VALUE);
-  EXPECT_EQ(PRUNED(T, pruneDense2csrNnzByPercentage)(this->sparse, 2, 2, a, 2, 101, descr, offsets, &total, this->info,
-                                                     nullptr),
+  EXPECT_EQ(PRUNED(T, pruneDense2csrNnzByPercentage)(this->sparse_, 2, 2, a, 2, 101, descr, offsets, &total,
+                                                     this->info_, nullptr),
             CUSPARSE_STATUS_INVALID_VALUE);
 }
 

@@ -72,9 +72,9 @@ std::string uuid(CUdevice device) {
   return text;
 }
 
-std::string busId(nvmlDevice_t device, int domain_digits) {
+std::string busId(nvmlDevice_t device, int domainDigits) {
   char text[NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE];
-  std::snprintf(text, sizeof text, "%0*X:%02X:%02X.0", domain_digits,
+  std::snprintf(text, sizeof text, "%0*X:%02X:%02X.0", domainDigits,
                 attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID), attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
                 attribute(device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
   return text;

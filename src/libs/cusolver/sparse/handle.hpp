@@ -63,19 +63,19 @@ class CsrReader {
   int base_;
 };
 
-enum class Side { kHost, kDevice };
+enum class Side { Host, Device };
 
 /// On memory of the host at once; else a task.
 template <class Task>
 Status perform(Handle handle, Side side, const std::string& name, Task task) {
-  if (side == Side::kHost) return task(), CUSOLVER_STATUS_SUCCESS;
+  if (side == Side::Host) return task(), CUSOLVER_STATUS_SUCCESS;
   return statusOf(libs::enqueue(handle->stream, name.c_str(), std::function<void()>(std::move(task))));
 }
 /// A call with an answer for the host is done when it returns.
 template <class Task>
 Status performAndAwait(Handle handle, Side side, const std::string& name, Task task) {
   const Status status = perform(handle, side, name, std::move(task));
-  if (status != CUSOLVER_STATUS_SUCCESS || side == Side::kHost) return status;
+  if (status != CUSOLVER_STATUS_SUCCESS || side == Side::Host) return status;
   return statusOf(libs::await(handle->stream));
 }
 

@@ -253,11 +253,11 @@ cusolverStatus_t cusolverSpGetStream(cusolverSpHandle_t handle, cudaStream_t* st
                                   singularity});                                                                \
   }
 #define DEFINE(L, T, unused)                                                                                         \
-  DEFINE_SYSTEM(L, T, csrlsvlu, Host, Side::kHost, solveByLu)                                                        \
-  DEFINE_SYSTEM(L, T, csrlsvqr, Host, Side::kHost, solveByQr)                                                        \
-  DEFINE_SYSTEM(L, T, csrlsvqr, , Side::kDevice, solveByQr)                                                          \
-  DEFINE_SYSTEM(L, T, csrlsvchol, Host, Side::kHost, solveByCholesky)                                                \
-  DEFINE_SYSTEM(L, T, csrlsvchol, , Side::kDevice, solveByCholesky)                                                  \
+  DEFINE_SYSTEM(L, T, csrlsvlu, Host, Side::Host, solveByLu)                                                         \
+  DEFINE_SYSTEM(L, T, csrlsvqr, Host, Side::Host, solveByQr)                                                         \
+  DEFINE_SYSTEM(L, T, csrlsvqr, , Side::Device, solveByQr)                                                           \
+  DEFINE_SYSTEM(L, T, csrlsvchol, Host, Side::Host, solveByCholesky)                                                 \
+  DEFINE_SYSTEM(L, T, csrlsvchol, , Side::Device, solveByCholesky)                                                   \
   cusolverStatus_t cusolverSp##L##csrlsqvqrHost(cusolverSpHandle_t h, int m, int n, int nnz, MATRIX(T), const T* b,  \
                                                 Real<Inner<T>> tolerance, int* rank, T* x, int* order,               \
                                                 Real<Inner<T>>* residual) {                                          \
@@ -268,8 +268,8 @@ cusolverStatus_t cusolverSpGetStream(cusolverSpHandle_t handle, cudaStream_t* st
                                              int* count) {                                                           \
     return orderForDiagonal<Inner<T>>(h, {n, n, nnz, d, in(value), begin, column}, order, count);                    \
   }                                                                                                                  \
-  DEFINE_EIGENVALUE(L, T, Host, Side::kHost)                                                                         \
-  DEFINE_EIGENVALUE(L, T, , Side::kDevice)
+  DEFINE_EIGENVALUE(L, T, Host, Side::Host)                                                                          \
+  DEFINE_EIGENVALUE(L, T, , Side::Device)
 #define DEFINE_EIGENVALUE(L, T, suffix, side)                                                                        \
   cusolverStatus_t cusolverSp##L##csreigvsi##suffix(cusolverSpHandle_t h, int n, int nnz, MATRIX(T), T guess,        \
                                                     const T* x0, int iterations, Real<Inner<T>> tolerance, T* found, \

@@ -73,7 +73,7 @@ bool follows(const StepsHolder* info, int rows, int columns) {
 template <class Factors, class T>
 Status zeroPivot(Handle handle, Side side, const StepsHolder* info, double tolerance, int* position) {
   SOLVER_CALL(handle, info && position);
-  if (side == Side::kDevice)
+  if (side == Side::Device)
     if (const Status status = statusOf(libs::await(handle->stream))) return status;
   const auto* factors = std::any_cast<Factors>(&info->steps->factors);
   SOLVER_CHECK(factors);
@@ -150,7 +150,7 @@ template <class T>
 Status solveBatch(Handle handle, const Csr<T>& a, const T* b, T* x, int count, const StepsHolder* info) {
   SPARSE_CALL(handle, a.problem());
   SOLVER_CHECK(follows(info, a.rows, a.columns) && a.rows >= a.columns && count >= 0 && (count == 0 || (b && x)));
-  return perform(handle, Side::kDevice, "cusolverSp csrqrsvBatched",
+  return perform(handle, Side::Device, "cusolverSp csrqrsvBatched",
                  [=, steps = info->steps, reader = CsrReader<T>(a), rows = a.rows, columns = a.columns] {
                    libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
                      const SparseQr<T> factors(reader.read(static_cast<int>(i)), steps->order, -1);
@@ -186,7 +186,7 @@ DEFINE(CsrcholInfoHost, csrcholInfoHost)
 #define PATTERN cusparseMatDescr_t d, const int *begin, const int *column
 
 cusolverStatus_t cusolverSpXcsrluAnalysisHost(cusolverSpHandle_t h, int n, int nnz, PATTERN, csrluInfoHost_t info) {
-  return analyse(h, Side::kHost, {n, n, nnz, d, nullptr, begin, column}, info, minimumDegree);
+  return analyse(h, Side::Host, {n, n, nnz, d, nullptr, begin, column}, info, minimumDegree);
 }
 #define DEFINE(suffix, side)                                                                              \
   cusolverStatus_t cusolverSpXcsrqrAnalysis##suffix(cusolverSpHandle_t h, int m, int n, int nnz, PATTERN, \
@@ -197,8 +197,8 @@ cusolverStatus_t cusolverSpXcsrluAnalysisHost(cusolverSpHandle_t h, int n, int n
                                                       csrcholInfo##suffix##_t info) {                     \
     return analyse(h, side, {n, n, nnz, d, nullptr, begin, column}, info, minimumDegree);                 \
   }
-DEFINE(Host, Side::kHost)
-DEFINE(, Side::kDevice)
+DEFINE(Host, Side::Host)
+DEFINE(, Side::Device)
 #undef DEFINE
 cusolverStatus_t cusolverSpXcsrqrAnalysisBatched(cusolverSpHandle_t h, int m, int n, int nnz, PATTERN,
                                                  csrqrInfo_t info) {
@@ -247,10 +247,10 @@ cusolverStatus_t cusolverSpXcsrqrAnalysisBatched(cusolverSpHandle_t h, int m, in
     return solve<SparseCholesky<Inner<T>>>(h, side, "cusolverSp csrcholSolve", n, n, in(b), in(x), info);             \
   }
 #define DEFINE(L, T, unused)                                                                                          \
-  DEFINE_SIDE(L, T, Host, Side::kHost)                                                                                \
-  DEFINE_SIDE(L, T, , Side::kDevice)                                                                                  \
+  DEFINE_SIDE(L, T, Host, Side::Host)                                                                                 \
+  DEFINE_SIDE(L, T, , Side::Device)                                                                                   \
   cusolverStatus_t cusolverSp##L##csrcholDiag(cusolverSpHandle_t h, csrcholInfo_t info, Real<Inner<T>>* diagonal) {   \
-    return tellDiagonal<Inner<T>>(h, Side::kDevice, info, diagonal);                                                  \
+    return tellDiagonal<Inner<T>>(h, Side::Device, info, diagonal);                                                   \
   }                                                                                                                   \
   cusolverStatus_t cusolverSp##L##csrluBufferInfoHost(cusolverSpHandle_t h, int n, int nnz, MATRIX(T),                \
                                                       csrluInfoHost_t info, size_t* internal, size_t* workspace) {    \
@@ -262,11 +262,11 @@ cusolverStatus_t cusolverSpXcsrqrAnalysisBatched(cusolverSpHandle_t h, int m, in
   }                                                                                                                   \
   cusolverStatus_t cusolverSp##L##csrluZeroPivotHost(cusolverSpHandle_t h, csrluInfoHost_t info,                      \
                                                      Real<Inner<T>> tolerance, int* position) {                       \
-    return zeroPivot<SparseLu<Inner<T>>, Inner<T>>(h, Side::kHost, info, tolerance, position);                        \
+    return zeroPivot<SparseLu<Inner<T>>, Inner<T>>(h, Side::Host, info, tolerance, position);                         \
   }                                                                                                                   \
   cusolverStatus_t cusolverSp##L##csrluSolveHost(cusolverSpHandle_t h, int n, const T* b, T* x, csrluInfoHost_t info, \
                                                  void*) {                                                             \
-    return solve<SparseLu<Inner<T>>>(h, Side::kHost, "cusolverSp csrluSolve", n, n, in(b), in(x), info);              \
+    return solve<SparseLu<Inner<T>>>(h, Side::Host, "cusolverSp csrluSolve", n, n, in(b), in(x), info);               \
   }                                                                                                                   \
   cusolverStatus_t cusolverSp##L##csrluExtractHost(                                                                   \
       cusolverSpHandle_t h, int* p, int* q, cusparseMatDescr_t dL, T* valueL, int* beginL, int* columnL,              \
