@@ -29,8 +29,8 @@ struct Published {
 
 /// What the handler leaves. A fault that finds no free one is not told.
 struct Slot {
-  enum State : int { Free, Written, Ready };
-  std::atomic<int> state = Free;
+  enum State : int { kFree, kWritten, kReady };
+  std::atomic<int> state = kFree;
   uint64_t address = 0;
   bool isWrite = false;
   std::array<void*, 24> stack = {};
@@ -63,12 +63,12 @@ void keepStack(Slot& slot, void* interrupted) {
 void writeDown(uint64_t address, const ucontext_t& machine) {
   constexpr greg_t kWriteBit = 2;  // of the page fault's error code
   for (Slot& slot : slots) {
-    int expected = Slot::Free;
-    if (!slot.state.compare_exchange_strong(expected, Slot::Written)) continue;
+    int expected = Slot::kFree;
+    if (!slot.state.compare_exchange_strong(expected, Slot::kWritten)) continue;
     slot.address = address;
     slot.isWrite = machine.uc_mcontext.gregs[REG_ERR] & kWriteBit;
     keepStack(slot, reinterpret_cast<void*>(machine.uc_mcontext.gregs[REG_RIP]));
-    slot.state = Slot::Ready;
+    slot.state = Slot::kReady;
     return;
   }
 }
@@ -150,13 +150,13 @@ void HostGuard::restore() {
 std::vector<HostGuard::Touch> HostGuard::touches() {
   std::vector<Touch> all;
   for (Slot& slot : slots) {
-    if (slot.state != Slot::Ready) continue;
+    if (slot.state != Slot::kReady) continue;
     // A call site is what lies below frames of ours; the touch itself has none.
     std::vector<void*> stack{reinterpret_cast<void*>(&onFault)};
     stack.insert(stack.end(), slot.stack.begin(), slot.stack.begin() + static_cast<ptrdiff_t>(slot.depth));
     all.push_back({slot.address, slot.isWrite, callSiteOf(stack)});
     if (all.back().call) all.back().call->call.clear();
-    slot.state = Slot::Free;
+    slot.state = Slot::kFree;
   }
   return all;
 }

@@ -8,8 +8,8 @@ class GraphNodes : public DriverTest {
  protected:
   void SetUp() override {
     DriverTest::SetUp();
-    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-    ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphCreate(&graph_, 0), CUDA_SUCCESS);
   }
 
   static CUstreamBatchMemOpParams write(CUdeviceptr to, unsigned value) {
@@ -29,21 +29,21 @@ class GraphNodes : public DriverTest {
   }
   void launch() {
     CUgraphExec executable = nullptr;
-    ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
-    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph_, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphLaunch(executable, stream_), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
     ASSERT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
   }
 
-  CUstream stream = nullptr;
-  CUgraph graph = nullptr;
+  CUstream stream_ = nullptr;
+  CUgraph graph_ = nullptr;
 };
 
 TEST_F(GraphNodes, ABatchIsDoneInOrder) {
   CUdeviceptr words = allocate(8);
   CUstreamBatchMemOpParams batch[] = {write(words, 7), waitFor(words, 7), write(words + 4, 9)};
-  ASSERT_EQ(cuStreamBatchMemOp(stream, 3, batch, 0), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamBatchMemOp(stream_, 3, batch, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
   EXPECT_EQ(read(words, 2)[0], 7u);
   EXPECT_EQ(read(words, 2)[1], 9u);
 }
@@ -51,10 +51,10 @@ TEST_F(GraphNodes, ABatchIsDoneInOrder) {
 TEST_F(GraphNodes, ABatchIsCheckedAtTheCall) {
   CUdeviceptr words = allocate(8);
   CUstreamBatchMemOpParams good = write(words, 1), odd = write(words + 2, 1), unknown{};
-  EXPECT_EQ(cuStreamBatchMemOp(stream, 0, &good, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuStreamBatchMemOp(stream, 1, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuStreamBatchMemOp(stream, 1, &odd, 0), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuStreamBatchMemOp(stream, 1, &unknown, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuStreamBatchMemOp(stream_, 0, &good, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuStreamBatchMemOp(stream_, 1, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuStreamBatchMemOp(stream_, 1, &odd, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuStreamBatchMemOp(stream_, 1, &unknown, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(GraphNodes, ABatchNodeTellsAndTakesItsOperations) {
@@ -64,7 +64,7 @@ TEST_F(GraphNodes, ABatchNodeTellsAndTakesItsOperations) {
   parameters.count = 1;
   parameters.paramArray = &first;
   CUgraphNode node = nullptr;
-  ASSERT_EQ(cuGraphAddBatchMemOpNode(&node, graph, nullptr, 0, &parameters), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddBatchMemOpNode(&node, graph_, nullptr, 0, &parameters), CUDA_SUCCESS);
   launch();
   EXPECT_EQ(read(words, 1)[0], 5u);
   CUDA_BATCH_MEM_OP_NODE_PARAMS told{};
@@ -82,17 +82,17 @@ TEST_F(GraphNodes, ABatchNodeTellsAndTakesItsOperations) {
 
 TEST_F(GraphNodes, StreamMemoryOperationsAreCaptured) {
   CUdeviceptr words = allocate(4);
-  ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamWriteValue32(stream, words, 11, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamWriteValue32(stream_, words, 11, 0), CUDA_SUCCESS);
   CUgraph captured = nullptr;
-  ASSERT_EQ(cuStreamEndCapture(stream, &captured), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamEndCapture(stream_, &captured), CUDA_SUCCESS);
   CUgraphNode node = nullptr;
   size_t count = 1;
   ASSERT_EQ(cuGraphGetNodes(captured, &node, &count), CUDA_SUCCESS);
   CUgraphNodeType type{};
   ASSERT_EQ(cuGraphNodeGetType(node, &type), CUDA_SUCCESS);
   EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
-  graph = captured;
+  graph_ = captured;
   launch();
   EXPECT_EQ(read(words, 1)[0], 11u);
 }
@@ -102,8 +102,8 @@ TEST_F(GraphNodes, EventsOfNodesChange) {
   ASSERT_EQ(cuEventCreate(&first, 0), CUDA_SUCCESS);
   ASSERT_EQ(cuEventCreate(&second, 0), CUDA_SUCCESS);
   CUgraphNode record = nullptr, wait = nullptr;
-  ASSERT_EQ(cuGraphAddEventRecordNode(&record, graph, nullptr, 0, first), CUDA_SUCCESS);
-  ASSERT_EQ(cuGraphAddEventWaitNode(&wait, graph, &record, 1, first), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEventRecordNode(&record, graph_, nullptr, 0, first), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEventWaitNode(&wait, graph_, &record, 1, first), CUDA_SUCCESS);
   ASSERT_EQ(cuGraphEventRecordNodeGetEvent(record, &told), CUDA_SUCCESS);
   EXPECT_EQ(told, first);
   EXPECT_EQ(cuGraphEventRecordNodeGetEvent(wait, &told), CUDA_ERROR_INVALID_VALUE);
@@ -111,10 +111,10 @@ TEST_F(GraphNodes, EventsOfNodesChange) {
   ASSERT_EQ(cuGraphEventWaitNodeGetEvent(wait, &told), CUDA_SUCCESS);
   EXPECT_EQ(told, second);
   CUgraphExec executable = nullptr;
-  ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphInstantiateWithFlags(&executable, graph_, 0), CUDA_SUCCESS);
   EXPECT_EQ(cuGraphExecEventRecordNodeSetEvent(executable, record, second), CUDA_SUCCESS);
-  ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphLaunch(executable, stream_), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
   float milliseconds = -1;
   EXPECT_EQ(cuEventElapsedTime(&milliseconds, second, second), CUDA_SUCCESS);
 }

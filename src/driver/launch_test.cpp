@@ -99,7 +99,7 @@ TEST_F(Launch, AFaultIsStickyUntilTheReset) {
   EXPECT_EQ(cuDeviceGetCount(&count), CUDA_SUCCESS);
   EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
   EXPECT_EQ(cuMemAlloc(&more, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  EXPECT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), CUDA_SUCCESS);
   EXPECT_EQ(cuMemAlloc(&more, 4), CUDA_SUCCESS);
 }
 

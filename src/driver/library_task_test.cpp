@@ -14,7 +14,7 @@ class LibraryTasks : public DriverTest {
  protected:
   void SetUp() override {
     DriverTest::SetUp();
-    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
   }
 
   struct Call {
@@ -33,44 +33,44 @@ class LibraryTasks : public DriverTest {
     ++*call->ends;
   }
   CUresult launch(volatile int* reads = nullptr) {
-    return orditoLaunchTask(stream, "libraryCall", run, new Call{&runs, &ends, reads}, end);
+    return orditoLaunchTask(stream_, "libraryCall", run, new Call{&runs_, &ends_, reads}, end);
   }
 
-  CUstream stream = nullptr;
-  int runs = 0, ends = 0;
+  CUstream stream_ = nullptr;
+  int runs_ = 0, ends_ = 0;
 };
 
 TEST_F(LibraryTasks, RunOnceInOrderAndAreGone) {
   for (int i = 0; i < 10; ++i) ASSERT_EQ(launch(), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
-  EXPECT_EQ(runs, 10);
-  EXPECT_EQ(ends, 10);
+  ASSERT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
+  EXPECT_EQ(runs_, 10);
+  EXPECT_EQ(ends_, 10);
 }
 
 TEST_F(LibraryTasks, AreGoneAlsoWhereTheStreamIsNone) {
   const auto bad = reinterpret_cast<CUstream>(this);
-  EXPECT_EQ(orditoLaunchTask(bad, "libraryCall", run, new Call{&runs, &ends}, end), CUDA_ERROR_INVALID_HANDLE);
-  EXPECT_EQ(runs, 0);
-  EXPECT_EQ(ends, 1);
+  EXPECT_EQ(orditoLaunchTask(bad, "libraryCall", run, new Call{&runs_, &ends_}, end), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(runs_, 0);
+  EXPECT_EQ(ends_, 1);
 }
 
 TEST_F(LibraryTasks, BelongToTheGraphThatTheyAreCapturedInto) {
   CUgraph graph = nullptr;
   CUgraphExec executable = nullptr;
-  ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
   ASSERT_EQ(launch(), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
-  EXPECT_EQ(runs, 0);
+  ASSERT_EQ(cuStreamEndCapture(stream_, &graph), CUDA_SUCCESS);
+  EXPECT_EQ(runs_, 0);
   ASSERT_EQ(cuGraphInstantiate(&executable, graph, 0), CUDA_SUCCESS);
   ASSERT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
   for (int i = 1; i <= 3; ++i) {
-    ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);
-    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
-    EXPECT_EQ(runs, i);
-    EXPECT_EQ(ends, 0);
+    ASSERT_EQ(cuGraphLaunch(executable, stream_), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
+    EXPECT_EQ(runs_, i);
+    EXPECT_EQ(ends_, 0);
   }
   ASSERT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
-  EXPECT_EQ(ends, 1);
+  EXPECT_EQ(ends_, 1);
 }
 
 TEST_F(LibraryTasks, HaveFaultsOfTheirOwn) {
@@ -78,11 +78,11 @@ TEST_F(LibraryTasks, HaveFaultsOfTheirOwn) {
   ASSERT_EQ(launch(reinterpret_cast<volatile int*>(16)), CUDA_SUCCESS);
   const CUresult late = launch();  // dropped, or refused if the fault was quicker
   EXPECT_TRUE(late == CUDA_SUCCESS || late == CUDA_ERROR_ILLEGAL_ADDRESS) << late;
-  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(std::string(orditoLastErrorMessage()),
             "libraryCall: an illegal memory access at address 0x10: a null pointer plus 16");
-  EXPECT_EQ(runs, 0);
-  EXPECT_EQ(ends, 2);
+  EXPECT_EQ(runs_, 0);
+  EXPECT_EQ(ends_, 2);
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ TEST_F(Modules, VariablesHaveTheirInitialValues) {
 TEST_F(Modules, VariablesCanBeWritten) {
   CUdeviceptr counter = 0, pointer = 0, value = 0;
   size_t bytes = 0;
-  ASSERT_EQ(cuModuleGetGlobal(&counter, &bytes, module, "counter"), CUDA_SUCCESS);
+  ASSERT_EQ(cuModuleGetGlobal(&counter, &bytes, module_, "counter"), CUDA_SUCCESS);
   EXPECT_EQ(bytes, 4u);
-  ASSERT_EQ(cuModuleGetGlobal(&pointer, nullptr, module, "pointer"), CUDA_SUCCESS);
+  ASSERT_EQ(cuModuleGetGlobal(&pointer, nullptr, module_, "pointer"), CUDA_SUCCESS);
   ASSERT_EQ(cuMemcpyDtoH(&value, pointer, 8), CUDA_SUCCESS);
   EXPECT_EQ(value, counter) << "the initialiser is an address";
   ASSERT_EQ(cuMemsetD32(counter, 100, 1), CUDA_SUCCESS);
@@ -35,7 +35,7 @@ TEST_F(Modules, VariablesCanBeWritten) {
   float host = 0;
   ASSERT_EQ(cuMemcpyDtoH(&host, out, 4), CUDA_SUCCESS);
   EXPECT_EQ(host, 101.0f);
-  EXPECT_EQ(cuModuleGetGlobal(&counter, nullptr, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuModuleGetGlobal(&counter, nullptr, module_, "nothing"), CUDA_ERROR_NOT_FOUND);
 }
 
 TEST_F(Modules, AVariableCanBeBoundToHostMemory) {
@@ -65,7 +65,7 @@ TEST_F(Modules, BadImagesAreTold) {
   EXPECT_EQ(cuModuleLoadFatBinary(&bad, truncated), CUDA_ERROR_INVALID_IMAGE);
   EXPECT_EQ(cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
   CUfunction function = nullptr;
-  EXPECT_EQ(cuModuleGetFunction(&function, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuModuleGetFunction(&function, module_, "nothing"), CUDA_ERROR_NOT_FOUND);
 }
 
 /// Code for an sm_90 on a younger and on an older GPU than that.

@@ -14,9 +14,9 @@ class Streams : public DriverTest {
  protected:
   void SetUp() override {
     DriverTest::SetUp();
-    ASSERT_EQ(cuStreamCreate(&a, CU_STREAM_DEFAULT), CUDA_SUCCESS);
-    ASSERT_EQ(cuStreamCreate(&b, CU_STREAM_DEFAULT), CUDA_SUCCESS);
-    ASSERT_EQ(cuStreamCreate(&free, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&a_, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&b_, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamCreate(&free_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
   }
 
   /// A host function that blocks its stream until opened.
@@ -30,36 +30,36 @@ class Streams : public DriverTest {
 
   static void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
-  CUstream a = nullptr, b = nullptr, free = nullptr;
+  CUstream a_ = nullptr, b_ = nullptr, free_ = nullptr;
 };
 
 TEST_F(Streams, AStreamIsInOrder) {
   CUdeviceptr out = allocate(4);
   CUfunction increment = kernel("increment");
-  for (int i = 0; i < 500; ++i) ASSERT_EQ(start(increment, 1, 1, 0, a, out), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamSynchronize(a), CUDA_SUCCESS);
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(start(increment, 1, 1, 0, a_, out), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(a_), CUDA_SUCCESS);
   EXPECT_EQ(read(out, 1)[0], 500u);
 }
 
 TEST_F(Streams, LaunchesAreAsynchronous) {
   Gate gate;
-  gate.hold(a);
-  EXPECT_EQ(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
-  EXPECT_EQ(cuStreamQuery(b), CUDA_SUCCESS);
+  gate.hold(a_);
+  EXPECT_EQ(cuStreamQuery(a_), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuStreamQuery(b_), CUDA_SUCCESS);
   gate.open = true;
-  EXPECT_EQ(cuStreamSynchronize(a), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamQuery(a), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(a_), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(a_), CUDA_SUCCESS);
 }
 
 TEST_F(Streams, StreamsDoNotWaitForEachOther) {
   CUdeviceptr out = allocate(4);
   Gate gate;
-  gate.hold(a);
-  ASSERT_EQ(start(kernel("increment"), 1, 1, 0, b, out), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamSynchronize(b), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
+  gate.hold(a_);
+  ASSERT_EQ(start(kernel("increment"), 1, 1, 0, b_, out), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(b_), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(a_), CUDA_ERROR_NOT_READY);
   gate.open = true;
-  EXPECT_EQ(cuStreamSynchronize(a), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(a_), CUDA_SUCCESS);
 }
 
 TEST_F(Streams, TheLegacyStreamWaitsForBlockingStreams) {
@@ -67,16 +67,16 @@ TEST_F(Streams, TheLegacyStreamWaitsForBlockingStreams) {
   ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
   CUfunction increment = kernel("increment");
   Gate gate, freeGate;
-  gate.hold(a);
-  freeGate.hold(free);
+  gate.hold(a_);
+  freeGate.hold(free_);
   ASSERT_EQ(start(increment, 1, 1, 0, nullptr, out), CUDA_SUCCESS);
-  ASSERT_EQ(start(increment, 1, 1, 0, b, out), CUDA_SUCCESS);
+  ASSERT_EQ(start(increment, 1, 1, 0, b_, out), CUDA_SUCCESS);
   settle();
   EXPECT_EQ(cuStreamQuery(nullptr), CUDA_ERROR_NOT_READY) << "behind stream a";
-  EXPECT_EQ(cuStreamQuery(b), CUDA_ERROR_NOT_READY) << "behind the legacy stream";
+  EXPECT_EQ(cuStreamQuery(b_), CUDA_ERROR_NOT_READY) << "behind the legacy stream";
   gate.open = true;
-  EXPECT_EQ(cuStreamSynchronize(b), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamQuery(free), CUDA_ERROR_NOT_READY) << "a non-blocking stream has no part in this";
+  EXPECT_EQ(cuStreamSynchronize(b_), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(free_), CUDA_ERROR_NOT_READY) << "a non-blocking stream has no part in this";
   freeGate.open = true;
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
   EXPECT_EQ(read(out, 1)[0], 2u);
@@ -86,15 +86,15 @@ TEST_F(Streams, TheLegacyStreamWaitsForBlockingStreams) {
 TEST_F(Streams, TheHostWaitsForBlockingStreamsByTheLegacyStream) {
   ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
   Gate gate, freeGate;
-  gate.hold(a);
-  freeGate.hold(free);
+  gate.hold(a_);
+  freeGate.hold(free_);
   std::thread later([&] {
     settle();
     gate.open = true;
   });
   EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamQuery(a), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamQuery(free), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuStreamQuery(a_), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(free_), CUDA_ERROR_NOT_READY);
   later.join();
   freeGate.open = true;
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
@@ -128,7 +128,7 @@ TEST_F(Streams, ThePerThreadStreamIsTheThreadsOwn) {
   gate.hold(CU_STREAM_PER_THREAD);
   EXPECT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY);
   std::thread([&] {
-    cuCtxSetCurrent(context);
+    cuCtxSetCurrent(context_);
     EXPECT_EQ(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
   }).join();
   gate.open = true;
@@ -141,7 +141,7 @@ TEST_F(Streams, EventsOrderStreams) {
   ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
   CUfunction increment = kernel("increment");
   for (int i = 0; i < 200; ++i) {
-    CUstream first = i % 2 ? a : free, second = i % 2 ? free : a;
+    CUstream first = i % 2 ? a_ : free_, second = i % 2 ? free_ : a_;
     ASSERT_EQ(start(increment, 1, 1, 0, first, out), CUDA_SUCCESS);
     ASSERT_EQ(cuEventRecord(event, first), CUDA_SUCCESS);
     ASSERT_EQ(cuStreamWaitEvent(second, event, 0), CUDA_SUCCESS);
@@ -153,12 +153,12 @@ TEST_F(Streams, EventsOrderStreams) {
 TEST_F(Streams, AWaitIsForTheRecordBeforeIt) {
   CUevent event = nullptr;
   ASSERT_EQ(cuEventCreate(&event, 0), CUDA_SUCCESS);
-  ASSERT_EQ(cuEventRecord(event, a), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamWaitEvent(b, event, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventRecord(event, a_), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamWaitEvent(b_, event, 0), CUDA_SUCCESS);
   Gate gate;
-  gate.hold(a);
-  ASSERT_EQ(cuEventRecord(event, a), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamSynchronize(b), CUDA_SUCCESS) << "the second record does not concern b";
+  gate.hold(a_);
+  ASSERT_EQ(cuEventRecord(event, a_), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(b_), CUDA_SUCCESS) << "the second record does not concern b";
   EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
   gate.open = true;
   EXPECT_EQ(cuEventSynchronize(event), CUDA_SUCCESS);
@@ -172,16 +172,16 @@ TEST_F(Streams, EventsMeasureTime) {
   float milliseconds = -1;
   EXPECT_EQ(cuEventElapsedTime(&milliseconds, start, end), CUDA_ERROR_INVALID_HANDLE);
   EXPECT_EQ(cuEventQuery(start), CUDA_SUCCESS);
-  ASSERT_EQ(cuEventRecord(start, a), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventRecord(start, a_), CUDA_SUCCESS);
   auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(30)); };
-  ASSERT_EQ(cuLaunchHostFunc(a, sleep, nullptr), CUDA_SUCCESS);
-  ASSERT_EQ(cuEventRecord(end, a), CUDA_SUCCESS);
+  ASSERT_EQ(cuLaunchHostFunc(a_, sleep, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventRecord(end, a_), CUDA_SUCCESS);
   EXPECT_EQ(cuEventElapsedTime(&milliseconds, start, end), CUDA_ERROR_NOT_READY);
   ASSERT_EQ(cuEventSynchronize(end), CUDA_SUCCESS);
   ASSERT_EQ(cuEventElapsedTime(&milliseconds, start, end), CUDA_SUCCESS);
   EXPECT_GE(milliseconds, 30);
   EXPECT_LT(milliseconds, 3000);
-  ASSERT_EQ(cuEventRecord(untimed, a), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventRecord(untimed, a_), CUDA_SUCCESS);
   ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
   EXPECT_EQ(cuEventElapsedTime(&milliseconds, start, untimed), CUDA_ERROR_INVALID_HANDLE);
 }
@@ -195,16 +195,16 @@ TEST_F(Streams, CallbacksComeInOrderWithTheStatus) {
     static_cast<Log*>(data)->status = status;
     ++static_cast<Log*>(data)->calls;
   };
-  ASSERT_EQ(cuStreamAddCallback(a, callback, &log, 0), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamSynchronize(a), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamAddCallback(a_, callback, &log, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(a_), CUDA_SUCCESS);
   EXPECT_EQ(log.calls, 1);
   EXPECT_EQ(log.status, CUDA_SUCCESS);
   Gate gate;  // nothing can be added to a stream whose context is broken already
-  gate.hold(a);
-  ASSERT_EQ(start(kernel("trapped"), 1, 1, 0, a), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamAddCallback(a, callback, &log, 0), CUDA_SUCCESS);
+  gate.hold(a_);
+  ASSERT_EQ(start(kernel("trapped"), 1, 1, 0, a_), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamAddCallback(a_, callback, &log, 0), CUDA_SUCCESS);
   gate.open = true;
-  EXPECT_EQ(cuStreamSynchronize(a), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(cuStreamSynchronize(a_), CUDA_ERROR_LAUNCH_FAILED);
   EXPECT_EQ(log.calls, 2);
   EXPECT_EQ(log.status, CUDA_ERROR_LAUNCH_FAILED);
 }
@@ -212,9 +212,9 @@ TEST_F(Streams, CallbacksComeInOrderWithTheStatus) {
 TEST_F(Streams, PageableCopiesAreDoneOnReturn) {
   CUdeviceptr out = allocate(4);
   unsigned host = 5;
-  ASSERT_EQ(cuMemcpyHtoDAsync(out, &host, 4, a), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyHtoDAsync(out, &host, 4, a_), CUDA_SUCCESS);
   host = 6;
-  ASSERT_EQ(cuStreamSynchronize(a), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(a_), CUDA_SUCCESS);
   EXPECT_EQ(read(out, 1)[0], 5u);
 }
 
@@ -225,11 +225,11 @@ TEST_F(Streams, PinnedCopiesAreAsynchronous) {
   auto* pinned = static_cast<volatile unsigned*>(memory);
   *pinned = 5;
   Gate gate;
-  gate.hold(a);
-  ASSERT_EQ(cuMemcpyHtoDAsync(out, memory, 4, a), CUDA_SUCCESS);
+  gate.hold(a_);
+  ASSERT_EQ(cuMemcpyHtoDAsync(out, memory, 4, a_), CUDA_SUCCESS);
   *pinned = 6;
   gate.open = true;
-  ASSERT_EQ(cuStreamSynchronize(a), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(a_), CUDA_SUCCESS);
   EXPECT_EQ(read(out, 1)[0], 6u);
 }
 
@@ -246,11 +246,11 @@ TEST_F(Streams, ADestroyedStreamFinishesItsWork) {
 
 TEST_F(Streams, StreamValuesHoldStreamsBack) {
   CUdeviceptr flag = allocate(8);
-  ASSERT_EQ(cuStreamWaitValue32(free, flag, 3, CU_STREAM_WAIT_VALUE_GEQ), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamWaitValue32(free_, flag, 3, CU_STREAM_WAIT_VALUE_GEQ), CUDA_SUCCESS);
   settle();
-  EXPECT_EQ(cuStreamQuery(free), CUDA_ERROR_NOT_READY);
-  ASSERT_EQ(cuStreamWriteValue32(a, flag, 3, 0), CUDA_SUCCESS);
-  EXPECT_EQ(cuStreamSynchronize(free), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(free_), CUDA_ERROR_NOT_READY);
+  ASSERT_EQ(cuStreamWriteValue32(a_, flag, 3, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(free_), CUDA_SUCCESS);
 }
 
 TEST_F(Streams, ManyThreadsAndStreams) {
@@ -261,7 +261,7 @@ TEST_F(Streams, ManyThreadsAndStreams) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {
-      ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+      ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
       CUstream stream = nullptr;
       ASSERT_EQ(cuStreamCreate(&stream, t % 2), CUDA_SUCCESS);
       for (int i = 0; i < kRounds; ++i) {

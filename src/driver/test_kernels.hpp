@@ -105,15 +105,15 @@ class DriverTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
-    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
-    ASSERT_EQ(cuModuleLoadData(&module, kKernels), CUDA_SUCCESS);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context_, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+    ASSERT_EQ(cuModuleLoadData(&module_, kKernels), CUDA_SUCCESS);
   }
   void TearDown() override { cuDevicePrimaryCtxReset(0); }
 
   CUfunction kernel(const char* name) {
     CUfunction function = nullptr;
-    EXPECT_EQ(cuModuleGetFunction(&function, module, name), CUDA_SUCCESS) << name;
+    EXPECT_EQ(cuModuleGetFunction(&function, module_, name), CUDA_SUCCESS) << name;
     return function;
   }
   CUdeviceptr allocate(size_t bytes) {
@@ -134,8 +134,8 @@ class DriverTest : public testing::Test {
     return host;
   }
 
-  CUcontext context = nullptr;
-  CUmodule module = nullptr;
+  CUcontext context_ = nullptr;
+  CUmodule module_ = nullptr;
 };
 
 }  // namespace ordito::driver

@@ -53,10 +53,10 @@ TEST_F(Versions, NoContextMeansTheCurrentOne) {
   EXPECT_EQ(device, 0);
   EXPECT_EQ(cuCtxSynchronize_v2(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxSynchronize_v2(reinterpret_cast<CUcontext>(&device)), CUDA_SUCCESS);
-  EXPECT_EQ(cuCtxSynchronize_v2(context), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize_v2(context_), CUDA_SUCCESS);
   CUcontext other = nullptr;
   ASSERT_EQ(cuCtxCreate(&other, 0, 0), CUDA_SUCCESS);
-  EXPECT_EQ(cuCtxSynchronize_v2(context), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize_v2(context_), CUDA_SUCCESS);
   CUcontext current = nullptr;
   EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
   EXPECT_EQ(current, other);
@@ -103,7 +103,7 @@ TEST_F(Versions, AResetDoesNotReleaseThePrimaryContext) {
   int active = -1;
   EXPECT_EQ(cuDevicePrimaryCtxGetState(0, nullptr, &active), CUDA_SUCCESS);
   EXPECT_EQ(active, 0);
-  EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS) << "who retained it may use it again";
+  EXPECT_EQ(cuCtxSetCurrent(context_), CUDA_SUCCESS) << "who retained it may use it again";
   EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE) << "what it held is gone";
   EXPECT_EQ(cuMemAlloc(&memory, 64), CUDA_SUCCESS);
   EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);

@@ -28,32 +28,32 @@ class Lanes : public testing::Test {
     machine::BlockFrame frame{};
     frame.ctaid[0] = block;
     frame.gridid = launch;
-    collector.accessed({.at = {frame, module->functions[0], 6, warp, 0x80000001},
-                        .kind = machine::AccessKind::Store,
-                        .space = machine::AccessSpace::Global,
-                        .bytes = 4,
-                        .base = 1000,
-                        .stride = 8});
+    collector_.accessed({.at = {frame, module_->functions[0], 6, warp, 0x80000001},
+                         .kind = machine::AccessKind::Store,
+                         .space = machine::AccessSpace::Global,
+                         .bytes = 4,
+                         .base = 1000,
+                         .stride = 8});
   }
   void end(uint64_t launch) {
     const machine::SiteCounters sites;
     const uint64_t none[machine::kCounterCount] = {};
     const machine::GpuDescription gpu;
-    collector.launchEnded({.kernel = "nothing",
-                           .mangled = "nothing",
-                           .launcher = "",
-                           .grid = {},
-                           .block = {},
-                           .launch = launch,
-                           .sites = sites,
-                           .counters = none,
-                           .module = *module,
-                           .function = module->functions[0],
-                           .gpu = gpu});
+    collector_.launchEnded({.kernel = "nothing",
+                            .mangled = "nothing",
+                            .launcher = "",
+                            .grid = {},
+                            .block = {},
+                            .launch = launch,
+                            .sites = sites,
+                            .counters = none,
+                            .module = *module_,
+                            .function = module_->functions[0],
+                            .gpu = gpu});
   }
 
-  Expected<ptx::Module> module = ptx::parse(kText, "nothing.ptx");
-  lanes::Collector collector{""};
+  Expected<ptx::Module> module_ = ptx::parse(kText, "nothing.ptx");
+  lanes::Collector collector_{""};
 };
 
 TEST_F(Lanes, TheFirstWarpOfTheFirstBlock) {
@@ -61,7 +61,7 @@ TEST_F(Lanes, TheFirstWarpOfTheFirstBlock) {
   access(0, 1, 7);
   access(1, 0, 7);
   end(7);
-  const auto launches = collector.launches();
+  const auto launches = collector_.launches();
   ASSERT_EQ(launches.size(), 1u);
   ASSERT_EQ(launches[0].accesses.size(), 1u);
   const auto& addresses = launches[0].accesses[0].addresses;
@@ -76,7 +76,7 @@ TEST_F(Lanes, EachLaunchHasItsOwn) {
   end(2);
   end(1);
   end(3);
-  const auto report = nlohmann::json::parse(lanes::toJson(collector.launches())).at("launches");
+  const auto report = nlohmann::json::parse(lanes::toJson(collector_.launches())).at("launches");
   ASSERT_EQ(report.size(), 3u);
   EXPECT_EQ(report[0].at("accesses").size(), 2u);
   EXPECT_EQ(report[1].at("accesses").size(), 1u);
@@ -88,7 +88,7 @@ TEST_F(Lanes, EachLaunchHasItsOwn) {
 TEST_F(Lanes, NoMoreThanAPictureCanShow) {
   for (std::size_t i = 0; i < lanes::Collector::kMostAccesses + 5; ++i) access(0, 0, 1);
   end(1);
-  EXPECT_EQ(collector.launches()[0].accesses.size(), lanes::Collector::kMostAccesses);
+  EXPECT_EQ(collector_.launches()[0].accesses.size(), lanes::Collector::kMostAccesses);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ bool looksAgain(const ptx::Instruction& instruction) {
 /// Every function and variable that execution starting in one kernel can touch.
 class Reach {
  public:
-  Reach(const ptx::Module& module, const ptx::Function& kernel) : module(module) {
+  Reach(const ptx::Module& module, const ptx::Function& kernel) : module_(module) {
     for (uint32_t i = 0; i < module.functions.size(); ++i)
       if (&module.functions[i] == &kernel) visit(i);
   }
@@ -42,7 +42,7 @@ class Reach {
  private:
   void visit(uint32_t function) {
     if (!functions.insert(function).second) return;
-    for (const ptx::Instruction& instruction : module.functions[function].instructions) {
+    for (const ptx::Instruction& instruction : module_.functions[function].instructions) {
       mayAwaitBlocks |= looksAgain(instruction);
       for (const Operand& operand : instruction.operands) visit(function, operand);
       if (instruction.op == isa::Op::Call && !instruction.operands[1].is(Operand::Kind::Symbol)) visitAll();
@@ -50,8 +50,8 @@ class Reach {
   }
 
   void visitAll() {
-    for (uint32_t i = 0; i < module.functions.size(); ++i)
-      if (!module.functions[i].isEntry) visit(i);
+    for (uint32_t i = 0; i < module_.functions.size(); ++i)
+      if (!module_.functions[i].isEntry) visit(i);
   }
 
   void visit(uint32_t function, const Operand& operand) {
@@ -59,7 +59,7 @@ class Reach {
     uint32_t index = operand.symbol.index;
     switch (operand.symbol.kind) {
       case Symbol::Kind::Function:  // a kernel that this one launches runs in blocks of its own
-        if (!module.functions[index].isEntry) visit(index);
+        if (!module_.functions[index].isEntry) visit(index);
         break;
       case Symbol::Kind::ModuleVariable: variables.insert({kModule, index}); break;
       case Symbol::Kind::LocalVariable: variables.insert({function, index}); break;
@@ -67,7 +67,7 @@ class Reach {
     }
   }
 
-  const ptx::Module& module;
+  const ptx::Module& module_;
 };
 
 uint32_t alignUp(uint32_t offset, uint32_t alignment) { return (offset + alignment - 1) / alignment * alignment; }

@@ -119,84 +119,84 @@ struct Axis {
 class Fetch {
  public:
   Fetch(const Texture& texture, const Image& level, TextureOperation operation, const TextureArguments& arguments)
-      : t(texture), image(level), o(operation) {
+      : t_(texture), image_(level), o_(operation) {
     place(arguments.coordinates);
-    for (unsigned d = 0; d < axes; ++d) axis[d].low += arguments.offset[d];
+    for (unsigned d = 0; d < axes_; ++d) axis_[d].low += arguments.offset[d];
   }
 
-  bool blends() const { return t.filtersLinearly && !o.hasIntegers && !readsIntegers(t); }
+  bool blends() const { return t_.filtersLinearly && !o_.hasIntegers && !readsIntegers(t_); }
   /// What the filter makes of the texels, not yet rounded.
   Texel sampled() const { return blends() ? blended() : at(0, 0, 0); }
 
   /// One component of the four texels that a linear filter would blend, counter-clockwise from the lower left.
   void gather(uint32_t* to) const {
     constexpr unsigned kSteps[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
-    for (unsigned k = 0; k < 4; ++k) to[k] = word(t, at(kSteps[k][0], kSteps[k][1], 0), o.gathers - 1u);
+    for (unsigned k = 0; k < 4; ++k) to[k] = word(t_, at(kSteps[k][0], kSteps[k][1], 0), o_.gathers - 1u);
   }
 
  private:
   /// Layer, cube face and axes from the instruction's coordinates.
   void place(const uint32_t* c) {
-    const bool isLayered = hasLayers(o.geometry);
-    if (isLayered) layer = *c++;
-    const uint32_t size[3] = {image.width, std::max(image.height, 1u), std::max(image.depth, 1u)};
-    if (isCube(o.geometry)) {
+    const bool isLayered = hasLayers(o_.geometry);
+    if (isLayered) layer_ = *c++;
+    const uint32_t size[3] = {image_.width, std::max(image_.height, 1u), std::max(image_.depth, 1u)};
+    if (isCube(o_.geometry)) {
       cube(faceAt(std::bit_cast<float>(c[0]), std::bit_cast<float>(c[1]), std::bit_cast<float>(c[2])));
-      if (isLayered) layer = std::min(layer, std::max(image.layers / 6, 1u) - 1);
-      layer = layer * 6 + face;
-      axes = 2;
+      if (isLayered) layer_ = std::min(layer_, std::max(image_.layers / 6, 1u) - 1);
+      layer_ = layer_ * 6 + face_;
+      axes_ = 2;
       return;
     }
-    if (isLayered) layer = std::min(layer, std::max(image.layers, 1u) - 1);
-    axes = axesOf(o.geometry);
-    for (unsigned d = 0; d < axes; ++d)
-      axis[d] = o.hasIntegers ? Axis{int32_t(c[d]), 0} : along(std::bit_cast<float>(c[d]), size[d], t.isNormalised);
+    if (isLayered) layer_ = std::min(layer_, std::max(image_.layers, 1u) - 1);
+    axes_ = axesOf(o_.geometry);
+    for (unsigned d = 0; d < axes_; ++d)
+      axis_[d] = o_.hasIntegers ? Axis{int32_t(c[d]), 0} : along(std::bit_cast<float>(c[d]), size[d], t_.isNormalised);
     // One row is a plane of height 1, sampled on its edge: where a border lies beyond, it counts for half.
-    if (o.geometry == Geometry::D1 && !o.hasIntegers && !t.isLinear) axis[axes++] = along(0, 1, t.isNormalised);
+    if (o_.geometry == Geometry::D1 && !o_.hasIntegers && !t_.isLinear) axis_[axes_++] = along(0, 1, t_.isNormalised);
   }
 
   /// A coordinate as texel number and weight.
   Axis along(float x, uint32_t size, bool isNormalised) const {
     const double at = inTexels(x, size, isNormalised);
-    if (!o.gathers && (!t.filtersLinearly || readsIntegers(t))) return {int64_t(std::floor(at)), 0};
+    if (!o_.gathers && (!t_.filtersLinearly || readsIntegers(t_))) return {int64_t(std::floor(at)), 0};
     const double fixed = std::floor((at - 0.5) * 256 + 0.5), low = std::floor(fixed / 256);
     return {int64_t(low), fixed / 256 - low};
   }
 
   /// Where on a cube's face.
   void cube(const Face& f) {
-    face = f.number;
-    axis[0] = along((f.s / f.length + 1) / 2, image.width, true);
-    axis[1] = along((f.t / f.length + 1) / 2, image.height, true);
+    face_ = f.number;
+    axis_[0] = along((f.s / f.length + 1) / 2, image_.width, true);
+    axis_[1] = along((f.t / f.length + 1) / 2, image_.height, true);
   }
 
   /// The texel that is dx, dy, dz away from the lowest one.
   Texel at(unsigned dx, unsigned dy, unsigned dz) const {
     const unsigned step[3] = {dx, dy, dz};
-    const uint32_t size[3] = {image.width, std::max(image.height, 1u), std::max(image.depth, 1u)};
+    const uint32_t size[3] = {image_.width, std::max(image_.height, 1u), std::max(image_.depth, 1u)};
     int64_t i[3] = {};
-    for (unsigned d = 0; d < axes; ++d) {
+    for (unsigned d = 0; d < axes_; ++d) {
       // Plain memory has no address mode: beyond it there are zeros.
-      i[d] = inside(axis[d].low + step[d], size[d], t.isLinear ? AddressMode::Border : modeOn(t, d));
-      if (i[d] < 0) return t.isLinear ? Texel{} : borderOf(t);
+      i[d] = inside(axis_[d].low + step[d], size[d], t_.isLinear ? AddressMode::Border : modeOn(t_, d));
+      if (i[d] < 0) return t_.isLinear ? Texel{} : borderOf(t_);
     }
-    const uint64_t slice = axes == 3 ? uint64_t(i[2]) : layer;
-    return texelAt(
-        t, image.memory + slice * image.slicePitch + uint64_t(i[1]) * image.pitch + uint64_t(i[0]) * t.texelBytes());
+    const uint64_t slice = axes_ == 3 ? uint64_t(i[2]) : layer_;
+    return texelAt(t_, image_.memory + slice * image_.slicePitch + uint64_t(i[1]) * image_.pitch +
+                           uint64_t(i[0]) * t_.texelBytes());
   }
 
   /// The share of the texels beyond the lowest one on all of `axesBeyond`, in 1/256, rounded.
   int shareBeyond(unsigned axesBeyond) const {
     int64_t product = 1, whole = 1;
-    for (unsigned d = 0; d < axes; ++d)
-      if (axesBeyond >> d & 1) product *= int64_t(axis[d].a * 256), whole *= 256;
+    for (unsigned d = 0; d < axes_; ++d)
+      if (axesBeyond >> d & 1) product *= int64_t(axis_[d].a * 256), whole *= 256;
     return int((product * 256 * 2 + whole) / (whole * 2));
   }
 
   /// A corner's weight in 1/256: what lies beyond on its axes, without what lies beyond on others, too.
   int weightOf(unsigned corner) const {
     int weight = 0;
-    for (unsigned more = 0; more < 1u << axes; ++more)
+    for (unsigned more = 0; more < 1u << axes_; ++more)
       if ((more & corner) == corner)
         weight += std::popcount(more ^ corner) % 2 ? -shareBeyond(more) : shareBeyond(more);
     return weight;
@@ -204,7 +204,7 @@ class Fetch {
 
   Texel blended() const {
     Texel sum{};
-    for (unsigned corner = 0; corner < 1u << axes; ++corner) {
+    for (unsigned corner = 0; corner < 1u << axes_; ++corner) {
       const double weight = weightOf(corner) / 256.0;
       if (weight == 0) continue;
       const Texel texel = at(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
@@ -213,12 +213,12 @@ class Fetch {
     return sum;
   }
 
-  const Texture& t;
-  const Image& image;
-  const TextureOperation o;
-  Axis axis[3];
-  unsigned axes = 0, face = 0;
-  uint32_t layer = 0;
+  const Texture& t_;
+  const Image& image_;
+  const TextureOperation o_;
+  Axis axis_[3];
+  unsigned axes_ = 0, face_ = 0;
+  uint32_t layer_ = 0;
 };
 
 /// From one level, or from two.

@@ -19,7 +19,7 @@ constexpr float kMissing[4] = {0, 0, 0, 1};
 
 template <unsigned channelCount>
 struct Floats {
-  static constexpr unsigned channels = channelCount;
+  static constexpr unsigned kChannels = channelCount;
   static double number(const std::byte* texel, unsigned c) {
     float value;
     std::memcpy(&value, texel + 4 * c, 4);
@@ -30,7 +30,7 @@ struct Floats {
 
 template <unsigned channelCount>
 struct Bytes {
-  static constexpr unsigned channels = channelCount;
+  static constexpr unsigned kChannels = channelCount;
   static double number(const std::byte* texel, unsigned c) {
     static constexpr auto kNumbers = [] {
       std::array<double, 256> all{};
@@ -43,15 +43,15 @@ struct Bytes {
 };
 
 template <class Texels>
-void put(Words texels, unsigned lane, const double (&values)[Texels::channels]) {
+void put(Words texels, unsigned lane, const double (&values)[Texels::kChannels]) {
   for (unsigned c = 0; c < 4; ++c)
-    texels[c][lane] = std::bit_cast<uint32_t>(c < Texels::channels ? float(values[c]) : kMissing[c]);
+    texels[c][lane] = std::bit_cast<uint32_t>(c < Texels::kChannels ? float(values[c]) : kMissing[c]);
 }
 
 template <class Texels>
 void pointAt(const std::byte* texel, Words texels, unsigned lane) {
-  double values[Texels::channels];
-  for (unsigned c = 0; c < Texels::channels; ++c) values[c] = Texels::number(texel, c);
+  double values[Texels::kChannels];
+  for (unsigned c = 0; c < Texels::kChannels; ++c) values[c] = Texels::number(texel, c);
   put<Texels>(texels, lane, values);
 }
 
@@ -100,11 +100,11 @@ void linear(const Plane& p, uint32_t lanes, Coordinates at, Words texels) {
     const int weights[4] = {256 - a - b + both, a - both, b - both, both};
     const std::byte* rows[2] = {p.row(y >> 8), p.row((y >> 8) + 1)};
     const uint64_t columns[2] = {p.column(x >> 8), p.column((x >> 8) + 1)};
-    double sums[Texels::channels] = {};
+    double sums[Texels::kChannels] = {};
     for (unsigned corner = 0; corner < 4; ++corner) {
       if (weights[corner] == 0) continue;
       const std::byte* texel = rows[corner >> 1] + columns[corner & 1];
-      for (unsigned c = 0; c < Texels::channels; ++c) sums[c] += weights[corner] / 256.0 * Texels::number(texel, c);
+      for (unsigned c = 0; c < Texels::kChannels; ++c) sums[c] += weights[corner] / 256.0 * Texels::number(texel, c);
     }
     for (double& sum : sums) sum = Texels::rounded(sum);
     put<Texels>(texels, l, sums);

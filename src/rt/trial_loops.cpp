@@ -3,13 +3,13 @@
 
 namespace ordito::rt {
 
-extern const TrialLoops trialLoops_sse2, trialLoops_avx2, trialLoops_avx512;
+extern const TrialLoops kTrialLoopsSse2, kTrialLoopsAvx2, kTrialLoopsAvx512;
 
 const TrialLoops& trialLoops() {
   static const TrialLoops& widest = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")
-                                        ? trialLoops_avx512
-                                    : __builtin_cpu_supports("avx2") ? trialLoops_avx2
-                                                                     : trialLoops_sse2;
+                                        ? kTrialLoopsAvx512
+                                    : __builtin_cpu_supports("avx2") ? kTrialLoopsAvx2
+                                                                     : kTrialLoopsSse2;
   return widest;
 }
 

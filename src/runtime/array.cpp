@@ -39,25 +39,25 @@ bool contains(const cudaArray& array, size_t x, size_t y, size_t width, size_t h
 
 CUdeviceptr at(const cudaArray& array, size_t x, size_t y) { return array.memory + y * array.pitch + x; }
 
-cudaError_t rowsToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t from_pitch, size_t width,
+cudaError_t rowsToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t fromPitch, size_t width,
                         size_t height, cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
     if (to == nullptr) return cudaErrorInvalidResourceHandle;
     if (width > to->rowBytes()) return cudaErrorInvalidPitchValue;
-    if (width > from_pitch || !contains(*to, x, y, width, height)) return cudaErrorInvalidValue;
+    if (width > fromPitch || !contains(*to, x, y, width, height)) return cudaErrorInvalidValue;
     if (const cudaError_t wrong = checkToDevice(from, kind); wrong != cudaSuccess) return wrong;
-    return toRuntime(copyRows(at(*to, x, y), to->pitch, address(from), from_pitch, width, height, order));
+    return toRuntime(copyRows(at(*to, x, y), to->pitch, address(from), fromPitch, width, height, order));
   });
 }
 
-cudaError_t rowsFromArray(void* to, size_t to_pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
+cudaError_t rowsFromArray(void* to, size_t toPitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                           size_t height, cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
     if (from == nullptr) return cudaErrorInvalidResourceHandle;
     if (width > from->rowBytes()) return cudaErrorInvalidPitchValue;
-    if (width > to_pitch || !contains(*from, x, y, width, height)) return cudaErrorInvalidValue;
+    if (width > toPitch || !contains(*from, x, y, width, height)) return cudaErrorInvalidValue;
     if (const cudaError_t wrong = checkFromDevice(to, kind); wrong != cudaSuccess) return wrong;
-    return toRuntime(copyRows(address(to), to_pitch, at(*from, x, y), from->pitch, width, height, order));
+    return toRuntime(copyRows(address(to), toPitch, at(*from, x, y), from->pitch, width, height, order));
   });
 }
 
@@ -284,32 +284,32 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, 
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t from_pitch, size_t width,
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t fromPitch, size_t width,
                                 size_t height, cudaMemcpyKind kind) {
-  return rowsToArray(to, x, y, from, from_pitch, width, height, kind, {});
+  return rowsToArray(to, x, y, from, fromPitch, width, height, kind, {});
 }
 
-cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t from_pitch,
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from, size_t fromPitch,
                                      size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return rowsToArray(to, x, y, from, from_pitch, width, height, kind, {true, stream});
+  return rowsToArray(to, x, y, from, fromPitch, width, height, kind, {true, stream});
 }
 
-cudaError_t cudaMemcpy2DFromArray(void* to, size_t to_pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
+cudaError_t cudaMemcpy2DFromArray(void* to, size_t toPitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                                   size_t height, cudaMemcpyKind kind) {
-  return rowsFromArray(to, to_pitch, from, x, y, width, height, kind, {});
+  return rowsFromArray(to, toPitch, from, x, y, width, height, kind, {});
 }
 
-cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t to_pitch, cudaArray_const_t from, size_t x, size_t y,
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t toPitch, cudaArray_const_t from, size_t x, size_t y,
                                        size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return rowsFromArray(to, to_pitch, from, x, y, width, height, kind, {true, stream});
+  return rowsFromArray(to, toPitch, from, x, y, width, height, kind, {true, stream});
 }
 
-cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
-                                     size_t from_y, size_t width, size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t toX, size_t toY, cudaArray_const_t from, size_t fromX,
+                                     size_t fromY, size_t width, size_t height, cudaMemcpyKind kind) {
   if (from == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (!contains(*from, from_x, from_y, width, height)) return finish(cudaErrorInvalidValue);
-  const void* const start = reinterpret_cast<const void*>(at(*from, from_x, from_y));
-  return rowsToArray(to, to_x, to_y, start, from->pitch, width, height, kind, {});
+  if (!contains(*from, fromX, fromY, width, height)) return finish(cudaErrorInvalidValue);
+  const void* const start = reinterpret_cast<const void*>(at(*from, fromX, fromY));
+  return rowsToArray(to, toX, toY, start, from->pitch, width, height, kind, {});
 }
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t bytes, cudaMemcpyKind kind) {

@@ -121,11 +121,11 @@ cudaError_t cudaSetDevice(int device) {
   });
 }
 
-cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags) {
+cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags) {
   return callWithoutContext([&]() -> CUresult {
     if ((flags & ~unsigned{cudaInitDeviceFlagsAreValid}) != 0) return CUDA_ERROR_INVALID_VALUE;
     if ((flags & cudaInitDeviceFlagsAreValid) != 0)
-      if (const CUresult set = cuDevicePrimaryCtxSetFlags(device, device_flags); set != CUDA_SUCCESS) return set;
+      if (const CUresult set = cuDevicePrimaryCtxSetFlags(device, deviceFlags); set != CUDA_SUCCESS) return set;
     CUcontext context = nullptr;
     return primaryContext(device, &context);
   });

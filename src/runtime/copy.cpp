@@ -29,15 +29,15 @@ cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
   });
 }
 
-cudaError_t copyPitched(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+cudaError_t copyPitched(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
                         cudaMemcpyKind kind, const Order& order) {
   return call([&]() -> cudaError_t {
     if (width == 0 || height == 0) return cudaSuccess;
     // No pitch is used where there is one row: programs of NVIDIA's own pass smaller ones then.
-    if (height > 1 && (width > to_pitch || width > from_pitch)) return cudaErrorInvalidPitchValue;
+    if (height > 1 && (width > toPitch || width > fromPitch)) return cudaErrorInvalidPitchValue;
     if (const cudaError_t wrong = checkDirection(to, from, kind); wrong != cudaSuccess) return wrong;
     if (height == 1) return toRuntime(copyLinear(address(to), address(from), width, order));
-    return toRuntime(copyRows(address(to), to_pitch, address(from), from_pitch, width, height, order));
+    return toRuntime(copyRows(address(to), toPitch, address(from), fromPitch, width, height, order));
   });
 }
 
@@ -97,14 +97,14 @@ CUresult copyLinear(CUdeviceptr to, CUdeviceptr from, size_t bytes, const Order&
   return order.asynchronous ? cuMemcpyAsync(to, from, bytes, order.stream) : cuMemcpy(to, from, bytes);
 }
 
-CUresult copyRows(CUdeviceptr to, size_t to_pitch, CUdeviceptr from, size_t from_pitch, size_t width, size_t height,
+CUresult copyRows(CUdeviceptr to, size_t toPitch, CUdeviceptr from, size_t fromPitch, size_t width, size_t height,
                   const Order& order) {
   CUDA_MEMCPY2D rows{};
   rows.srcMemoryType = rows.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
   rows.srcDevice = from;
-  rows.srcPitch = from_pitch;
+  rows.srcPitch = fromPitch;
   rows.dstDevice = to;
-  rows.dstPitch = to_pitch;
+  rows.dstPitch = toPitch;
   rows.WidthInBytes = width;
   rows.Height = height;
   return order.asynchronous ? cuMemcpy2DAsync(&rows, order.stream) : cuMemcpy2DUnaligned(&rows);
@@ -128,32 +128,32 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   return copy(to, from, bytes, kind, {true, stream});
 }
 
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+cudaError_t cudaMemcpy2D(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
                          cudaMemcpyKind kind) {
-  return copyPitched(to, to_pitch, from, from_pitch, width, height, kind, {});
+  return copyPitched(to, toPitch, from, fromPitch, width, height, kind, {});
 }
 
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return copyPitched(to, to_pitch, from, from_pitch, width, height, kind, {true, stream});
+cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return copyPitched(to, toPitch, from, fromPitch, width, height, kind, {true, stream});
 }
 
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+cudaError_t cudaMemcpyPeer(void* to, int toDevice, const void* from, int fromDevice, size_t bytes) {
   return call([&] {
-    CUcontext to_context = nullptr, from_context = nullptr;
-    if (const CUresult got = primaryContext(to_device, &to_context); got != CUDA_SUCCESS) return got;
-    if (const CUresult got = primaryContext(from_device, &from_context); got != CUDA_SUCCESS) return got;
-    return cuMemcpyPeer(address(to), to_context, address(from), from_context, bytes);
+    CUcontext toContext = nullptr, fromContext = nullptr;
+    if (const CUresult got = primaryContext(toDevice, &toContext); got != CUDA_SUCCESS) return got;
+    if (const CUresult got = primaryContext(fromDevice, &fromContext); got != CUDA_SUCCESS) return got;
+    return cuMemcpyPeer(address(to), toContext, address(from), fromContext, bytes);
   });
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
+cudaError_t cudaMemcpyPeerAsync(void* to, int toDevice, const void* from, int fromDevice, size_t bytes,
                                 cudaStream_t stream) {
   return call([&] {
-    CUcontext to_context = nullptr, from_context = nullptr;
-    if (const CUresult got = primaryContext(to_device, &to_context); got != CUDA_SUCCESS) return got;
-    if (const CUresult got = primaryContext(from_device, &from_context); got != CUDA_SUCCESS) return got;
-    return cuMemcpyPeerAsync(address(to), to_context, address(from), from_context, bytes, stream);
+    CUcontext toContext = nullptr, fromContext = nullptr;
+    if (const CUresult got = primaryContext(toDevice, &toContext); got != CUDA_SUCCESS) return got;
+    if (const CUresult got = primaryContext(fromDevice, &fromContext); got != CUDA_SUCCESS) return got;
+    return cuMemcpyPeerAsync(address(to), toContext, address(from), fromContext, bytes, stream);
   });
 }
 

@@ -23,7 +23,7 @@ struct Order {
 cudaError_t partOfSymbol(const void* symbol, size_t offset, size_t bytes, CUdeviceptr* part);
 
 CUresult copyLinear(CUdeviceptr to, CUdeviceptr from, size_t bytes, const Order& order);
-CUresult copyRows(CUdeviceptr to, size_t to_pitch, CUdeviceptr from, size_t from_pitch, size_t width, size_t height,
+CUresult copyRows(CUdeviceptr to, size_t toPitch, CUdeviceptr from, size_t fromPitch, size_t width, size_t height,
                   const Order& order);
 /// What the driver calls a copy of boxes, or what is wrong with it.
 cudaError_t boxOf(const cudaMemcpy3DParms& copy, CUDA_MEMCPY3D& box);

@@ -11,8 +11,8 @@ namespace {
 /// How many of the wishes of cudaChooseDevice a device meets. A field of the wish that is zero is no wish.
 int wishesMet(const cudaDeviceProp& wish, const cudaDeviceProp& has) {
   const auto atLeast = [](auto wanted, auto got) { return wanted == 0 ? 0 : got >= wanted ? 1 : -1; };
-  const int wanted_version = wish.major * 100 + wish.minor;
-  return atLeast(wanted_version, has.major * 100 + has.minor) + atLeast(wish.totalGlobalMem, has.totalGlobalMem) +
+  const int wantedVersion = wish.major * 100 + wish.minor;
+  return atLeast(wantedVersion, has.major * 100 + has.minor) + atLeast(wish.totalGlobalMem, has.totalGlobalMem) +
          atLeast(wish.sharedMemPerBlock, has.sharedMemPerBlock) + atLeast(wish.regsPerBlock, has.regsPerBlock) +
          atLeast(wish.maxThreadsPerBlock, has.maxThreadsPerBlock) + atLeast(wish.totalConstMem, has.totalConstMem) +
          atLeast(wish.multiProcessorCount, has.multiProcessorCount) + atLeast(wish.clockRate, has.clockRate) +
@@ -75,14 +75,14 @@ cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   return call([&] { return cuCtxGetSharedMemConfig(reinterpret_cast<CUsharedconfig*>(config)); });
 }
 
-cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* bus_id) {
-  if (device == nullptr || bus_id == nullptr) return finish(cudaErrorInvalidValue);
-  return callWithoutContext([&] { return cuDeviceGetByPCIBusId(device, bus_id); });
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* busId) {
+  if (device == nullptr || busId == nullptr) return finish(cudaErrorInvalidValue);
+  return callWithoutContext([&] { return cuDeviceGetByPCIBusId(device, busId); });
 }
 
-cudaError_t cudaDeviceGetPCIBusId(char* bus_id, int length, int device) {
-  if (bus_id == nullptr) return finish(cudaErrorInvalidValue);
-  return callWithoutContext([&] { return cuDeviceGetPCIBusId(bus_id, length, device); });
+cudaError_t cudaDeviceGetPCIBusId(char* busId, int length, int device) {
+  if (busId == nullptr) return finish(cudaErrorInvalidValue);
+  return callWithoutContext([&] { return cuDeviceGetPCIBusId(busId, length, device); });
 }
 
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int from, int to) {
@@ -91,9 +91,9 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, i
       [&] { return cuDeviceGetP2PAttribute(value, static_cast<CUdevice_P2PAttribute>(attribute), from, to); });
 }
 
-cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
-  if (can_access == nullptr) return finish(cudaErrorInvalidValue);
-  return callWithoutContext([&] { return cuDeviceCanAccessPeer(can_access, device, peer); });
+cudaError_t cudaDeviceCanAccessPeer(int* canAccess, int device, int peer) {
+  if (canAccess == nullptr) return finish(cudaErrorInvalidValue);
+  return callWithoutContext([&] { return cuDeviceCanAccessPeer(canAccess, device, peer); });
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {

@@ -22,8 +22,8 @@ TEST(ElfSection, HoldsItsVariables) {
 
 TEST(ElfSection, LibrariesWithoutTheSectionHaveNone) {
   EXPECT_EQ(sectionBeside(reinterpret_cast<const void*>(&std::malloc), kManagedSection).bytes(), 0U);
-  int on_the_stack = 0;
-  EXPECT_EQ(sectionBeside(&on_the_stack, kManagedSection).bytes(), 0U);
+  int onTheStack = 0;
+  EXPECT_EQ(sectionBeside(&onTheStack, kManagedSection).bytes(), 0U);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ struct FatBinaryHeader {
   static constexpr uint32_t kMagic = 0xba55ed50;
   uint32_t magic;
   uint16_t version;
-  uint16_t header_bytes;
-  uint64_t payload_bytes;
+  uint16_t headerBytes;
+  uint64_t payloadBytes;
 };
 
 }  // namespace
@@ -32,7 +32,7 @@ std::vector<const void*> linkedImages(const std::vector<const void*>& wrappers) 
 size_t fatBinarySize(const void* image) {
   FatBinaryHeader header;
   std::memcpy(&header, image, sizeof header);
-  return header.magic == FatBinaryHeader::kMagic ? header.header_bytes + header.payload_bytes : 0;
+  return header.magic == FatBinaryHeader::kMagic ? header.headerBytes + header.payloadBytes : 0;
 }
 
 }  // namespace ordito::runtime

@@ -12,10 +12,10 @@ namespace {
 cudaError_t functionOf(const void* kernel, CUfunction* function) {
   const cudaError_t found = Registry::instance().function(kernel, function);
   if (found == cudaSuccess) return found;
-  auto* driver_function = static_cast<CUfunction>(const_cast<void*>(kernel));
+  auto* driverFunction = static_cast<CUfunction>(const_cast<void*>(kernel));
   const char* name = nullptr;
-  if (driver_function == nullptr || cuFuncGetName(&name, driver_function) != CUDA_SUCCESS) return found;
-  *function = driver_function;
+  if (driverFunction == nullptr || cuFuncGetName(&name, driverFunction) != CUDA_SUCCESS) return found;
+  *function = driverFunction;
   return cudaSuccess;
 }
 

@@ -13,11 +13,11 @@ namespace {
 /// Runs `body` with the function of the current context that stands behind a host function. A kernel of a library
 /// (cudaLibraryGetKernel) stands for itself.
 template <class Body>
-cudaError_t withFunction(const void* host_function, Body&& body) {
+cudaError_t withFunction(const void* hostFunction, Body&& body) {
   return call([&]() -> cudaError_t {
     CUfunction function = nullptr;
-    const cudaError_t found = Registry::instance().function(host_function, &function);
-    auto* kernel = static_cast<CUkernel>(const_cast<void*>(host_function));
+    const cudaError_t found = Registry::instance().function(hostFunction, &function);
+    auto* kernel = static_cast<CUkernel>(const_cast<void*>(hostFunction));
     if (found != cudaSuccess && cuKernelGetFunction(&function, kernel) != CUDA_SUCCESS) return found;
     return toRuntime(body(function));
   });
@@ -25,8 +25,8 @@ cudaError_t withFunction(const void* host_function, Body&& body) {
 
 /// Of launches that are refused and kernels that fault the driver tells. What fails before it comes to that is noted
 /// where nobody sees the result: kernel<<<...>>>() drops it.
-void noteFailure(const void* host_function, cudaError_t error) {
-  const std::string symbol = Registry::instance().kernelSymbol(host_function);
+void noteFailure(const void* hostFunction, cudaError_t error) {
+  const std::string symbol = Registry::instance().kernelSymbol(hostFunction);
   const bool isMissing = error == cudaErrorInvalidDeviceFunction && !symbol.empty();
   noteSilentFailure(symbol.empty() ? "?" : ordito::kernelName(symbol), error,
                     isMissing ? orditoLastErrorMessage() : "");
@@ -37,21 +37,21 @@ bool isToldByDriver(CUresult result) {
          result != CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-cudaError_t launch(const void* host_function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+cudaError_t launch(const void* hostFunction, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                    cudaStream_t stream, bool cooperative) {
-  const bool drops_result = takeLaunchSyntax();
-  bool is_told = false;
-  const cudaError_t result = withFunction(host_function, [&](CUfunction function) {
-    const unsigned grid_size[3] = {grid.x, grid.y, grid.z};
-    const unsigned block_size[3] = {block.x, block.y, block.z};
-    int bad_configuration = 0;
-    const CUresult launched = orditoLaunchKernel(function, grid_size, block_size, shared_bytes, stream, arguments,
-                                                 cooperative ? 1 : 0, &bad_configuration);
-    is_told = isToldByDriver(launched);
-    return launched == CUDA_ERROR_INVALID_VALUE && bad_configuration != 0 && !isCuda13() ? cudaErrorInvalidConfiguration
-                                                                                         : toRuntime(launched);
+  const bool dropsResult = takeLaunchSyntax();
+  bool isTold = false;
+  const cudaError_t result = withFunction(hostFunction, [&](CUfunction function) {
+    const unsigned gridSize[3] = {grid.x, grid.y, grid.z};
+    const unsigned blockSize[3] = {block.x, block.y, block.z};
+    int badConfiguration = 0;
+    const CUresult launched = orditoLaunchKernel(function, gridSize, blockSize, sharedBytes, stream, arguments,
+                                                 cooperative ? 1 : 0, &badConfiguration);
+    isTold = isToldByDriver(launched);
+    return launched == CUDA_ERROR_INVALID_VALUE && badConfiguration != 0 && !isCuda13() ? cudaErrorInvalidConfiguration
+                                                                                        : toRuntime(launched);
   });
-  if (result != cudaSuccess && drops_result && !is_told) noteFailure(host_function, result);
+  if (result != cudaSuccess && dropsResult && !isTold) noteFailure(hostFunction, result);
   return result;
 }
 
@@ -112,20 +112,20 @@ CUresult readAttributes(cudaFuncAttributes* attributes, CUfunction function) {
 
 extern "C" {
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                              cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared_bytes, stream, false);
+  return launch(function, grid, block, arguments, sharedBytes, stream, false);
 }
 
 // nvcc 13 launches through a handle.
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t sharedBytes,
                                cudaStream_t stream) {
-  return launch(kernel, grid, block, arguments, shared_bytes, stream, false);
+  return launch(kernel, grid, block, arguments, sharedBytes, stream, false);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                        size_t shared_bytes, cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared_bytes, stream, true);
+                                        size_t sharedBytes, cudaStream_t stream) {
+  return launch(function, grid, block, arguments, sharedBytes, stream, true);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
@@ -180,25 +180,25 @@ cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* symbol) {
   return finish(Registry::instance().handle(symbol, kernel));
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size,
-                                                          size_t dynamic_shared_bytes) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, dynamic_shared_bytes,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int blockSize,
+                                                          size_t dynamicSharedBytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, blockSize, dynamicSharedBytes,
                                                                 cudaOccupancyDefault);
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_size,
-                                                                   size_t dynamic_shared_bytes, unsigned int flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int blockSize,
+                                                                   size_t dynamicSharedBytes, unsigned int flags) {
   if (blocks == nullptr) return finish(cudaErrorInvalidValue);
   return withFunction(function, [&](CUfunction f) {
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, block_size, dynamic_shared_bytes, flags);
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, blockSize, dynamicSharedBytes, flags);
   });
 }
 
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_bytes, const void* function, int blocks,
-                                                      int block_size) {
-  if (dynamic_shared_bytes == nullptr) return finish(cudaErrorInvalidValue);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSharedBytes, const void* function, int blocks,
+                                                      int blockSize) {
+  if (dynamicSharedBytes == nullptr) return finish(cudaErrorInvalidValue);
   return withFunction(function, [&](CUfunction f) {
-    return cuOccupancyAvailableDynamicSMemPerBlock(dynamic_shared_bytes, f, blocks, block_size);
+    return cuOccupancyAvailableDynamicSMemPerBlock(dynamicSharedBytes, f, blocks, blockSize);
   });
 }
 

@@ -98,9 +98,9 @@ cudaError_t cudaHostUnregister(void* pointer) {
   return call([&] { return cuMemHostUnregister(pointer); });
 }
 
-cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned int flags) {
-  if (device_pointer == nullptr) return finish(cudaErrorInvalidValue);
-  return call([&] { return cuMemHostGetDevicePointer(address(device_pointer), host_pointer, flags); });
+cudaError_t cudaHostGetDevicePointer(void** devicePointer, void* hostPointer, unsigned int flags) {
+  if (devicePointer == nullptr) return finish(cudaErrorInvalidValue);
+  return call([&] { return cuMemHostGetDevicePointer(address(devicePointer), hostPointer, flags); });
 }
 
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* pointer) {
@@ -108,9 +108,9 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* pointer) {
   return call([&] { return cuMemHostGetFlags(flags, pointer); });
 }
 
-cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-  if (free_bytes == nullptr || total_bytes == nullptr) return finish(cudaErrorInvalidValue);
-  return call([&] { return cuMemGetInfo(free_bytes, total_bytes); });
+cudaError_t cudaMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
+  if (freeBytes == nullptr || totalBytes == nullptr) return finish(cudaErrorInvalidValue);
+  return call([&] { return cuMemGetInfo(freeBytes, totalBytes); });
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
@@ -160,19 +160,19 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent exte
   return setBox(pointer, value, extent, {true, stream});
 }
 
-cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribute,
-                                     const void* pointer, size_t bytes) {
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t dataBytes, cudaMemRangeAttribute attribute, const void* pointer,
+                                     size_t bytes) {
   return call([&] {
-    return cuMemRangeGetAttribute(data, data_bytes, static_cast<CUmem_range_attribute>(attribute), address(pointer),
+    return cuMemRangeGetAttribute(data, dataBytes, static_cast<CUmem_range_attribute>(attribute), address(pointer),
                                   bytes);
   });
 }
 
-cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_bytes, cudaMemRangeAttribute* attributes, size_t count,
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* dataBytes, cudaMemRangeAttribute* attributes, size_t count,
                                       const void* pointer, size_t bytes) {
-  if (data == nullptr || data_bytes == nullptr || attributes == nullptr) return finish(cudaErrorInvalidValue);
+  if (data == nullptr || dataBytes == nullptr || attributes == nullptr) return finish(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; ++i)
-    if (const cudaError_t got = cudaMemRangeGetAttribute(data[i], data_bytes[i], attributes[i], pointer, bytes);
+    if (const cudaError_t got = cudaMemRangeGetAttribute(data[i], dataBytes[i], attributes[i], pointer, bytes);
         got != cudaSuccess)
       return got;
   return cudaSuccess;

@@ -47,8 +47,8 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return call([&] { return cuMemPoolDestroy(pool); });
 }
 
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep) {
-  return call([&] { return cuMemPoolTrimTo(pool, bytes_to_keep); });
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytesToKeep) {
+  return call([&] { return cuMemPoolTrimTo(pool, bytesToKeep); });
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {

@@ -21,7 +21,7 @@ void** handleOf(Binary* binary) { return reinterpret_cast<void**>(binary); }
 /// launch another kernel.
 struct CallConfiguration {
   dim3 grid, block;
-  size_t shared_bytes;
+  size_t sharedBytes;
   cudaStream_t stream;
 };
 std::vector<CallConfiguration>& configurations() { return ordito::threadState<std::vector<CallConfiguration>>(); }
@@ -55,30 +55,30 @@ void __cudaUnregisterFatBinary(void** handle) {
 }
 
 /// What `clang -fgpu-rdc` calls for each object file, under a name that `ordito nvcc` makes common to all objects.
-void __orditoRegisterLinkedBinary(void (*register_symbols)(void**), void* wrapper, const char* /*module_id*/,
+void __orditoRegisterLinkedBinary(void (*registerSymbols)(void**), void* wrapper, const char* /*module_id*/,
                                   void (* /*keep_alive*/)(void**)) {
   Binary* const binary = Registry::instance().linkedBinary(wrapper);
-  register_symbols(handleOf(binary));
+  registerSymbols(handleOf(binary));
   if (Binary* const ready = Registry::instance().readyForManaged(wrapper); ready != nullptr) loadNow(ready);
 }
 
 char __cudaInitModule(void** handle) { return loadNow(binaryOf(handle)) == cudaSuccess ? 1 : 0; }
 
-void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/, const char* name,
+void __cudaRegisterFunction(void** handle, const char* hostFunction, char* /*device_function*/, const char* name,
                             int /*thread_limit*/, uint3* /*thread_id*/, uint3* /*block_id*/, dim3* /*block*/,
                             dim3* /*grid*/, int* /*warp_size*/) {
-  Registry::instance().addKernel(binaryOf(handle), host_function, name);
+  Registry::instance().addKernel(binaryOf(handle), hostFunction, name);
 }
 
 void __cudaRegisterVar(void** handle, char* symbol, char* /*device_address*/, const char* name, int /*is_extern*/,
-                       size_t bytes, int is_constant, int /*global*/) {
-  const bool shared = is_constant == 0 && sectionBeside(symbol, kManagedSection).contains(symbol);
-  Registry::instance().addVariable(binaryOf(handle), {symbol, nullptr, shared, is_constant != 0, bytes, name});
+                       size_t bytes, int isConstant, int /*global*/) {
+  const bool shared = isConstant == 0 && sectionBeside(symbol, kManagedSection).contains(symbol);
+  Registry::instance().addVariable(binaryOf(handle), {symbol, nullptr, shared, isConstant != 0, bytes, name});
 }
 
 void __cudaRegisterManagedVar(void** handle, void** slot, char* symbol, const char* name, int /*is_extern*/,
-                              size_t bytes, int is_constant, int /*global*/) {
-  Registry::instance().addVariable(binaryOf(handle), {symbol, slot, false, is_constant != 0, bytes, name});
+                              size_t bytes, int isConstant, int /*global*/) {
+  Registry::instance().addVariable(binaryOf(handle), {symbol, slot, false, isConstant != 0, bytes, name});
 }
 
 void __cudaRegisterHostVar(void** /*handle*/, const char* name, char* /*symbol*/, size_t /*bytes*/) {
@@ -86,8 +86,8 @@ void __cudaRegisterHostVar(void** /*handle*/, const char* name, char* /*symbol*/
 }
 
 void __cudaRegisterTexture(void** handle, const void* symbol, const void** /*address*/, const char* name,
-                           int /*dimensions*/, int reads_floats, int /*is_extern*/) {
-  Registry::instance().addReference(binaryOf(handle), symbol, name, reads_floats != 0);
+                           int /*dimensions*/, int readsFloats, int /*is_extern*/) {
+  Registry::instance().addReference(binaryOf(handle), symbol, name, readsFloats != 0);
 }
 
 void __cudaRegisterSurface(void** handle, const void* symbol, const void** /*address*/, const char* name,
@@ -95,26 +95,26 @@ void __cudaRegisterSurface(void** handle, const void* symbol, const void** /*add
   Registry::instance().addReference(binaryOf(handle), symbol, name, false);
 }
 
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
-  configurations().push_back({grid, block, shared_bytes, stream});
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sharedBytes, cudaStream_t stream) {
+  configurations().push_back({grid, block, sharedBytes, stream});
   return 0;
 }
 
-cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, void* stream) {
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* sharedBytes, void* stream) {
   std::vector<CallConfiguration>& pushed = configurations();
   if (pushed.empty()) return finish(cudaErrorMissingConfiguration);
   const CallConfiguration& top = pushed.back();
   *grid = top.grid;
   *block = top.block;
-  *shared_bytes = top.shared_bytes;
+  *sharedBytes = top.sharedBytes;
   *static_cast<cudaStream_t*>(stream) = top.stream;
   pushed.pop_back();
   hasTakenConfiguration = true;
   return cudaSuccess;
 }
 
-cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
-  return finish(Registry::instance().handle(host_function, kernel));
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* hostFunction) {
+  return finish(Registry::instance().handle(hostFunction, kernel));
 }
 
 }  // extern "C"

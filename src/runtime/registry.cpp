@@ -89,7 +89,7 @@ CUresult Binary::placeManaged(CUmodule module) {
   std::vector<std::pair<std::byte*, std::vector<std::byte>>> kept;
   for (const Variable& variable : variables_) {
     if (!variable.isManaged()) continue;
-    if (managed_initialised_) {
+    if (managedInitialised_) {
       auto* const storage = static_cast<std::byte*>(variable.storage());
       kept.emplace_back(storage, std::vector<std::byte>(storage, storage + variable.bytes));
     }
@@ -106,13 +106,13 @@ CUresult Binary::placeManaged(CUmodule module) {
     if (got != CUDA_SUCCESS && got != CUDA_ERROR_NOT_FOUND) return got;
   }
   for (const auto& [storage, bytes] : kept) std::copy(bytes.begin(), bytes.end(), storage);
-  managed_initialised_ = true;
+  managedInitialised_ = true;
   return CUDA_SUCCESS;
 }
 
 CUresult Binary::bindManaged(CUmodule module, const Variable& variable) const {
-  const bool has_storage = variable.shared || (managed_initialised_ && variable.storage() != nullptr);
-  return has_storage ? orditoModuleBindVariable(module, variable.name.c_str(), variable.storage()) : CUDA_SUCCESS;
+  const bool hasStorage = variable.shared || (managedInitialised_ && variable.storage() != nullptr);
+  return hasStorage ? orditoModuleBindVariable(module, variable.name.c_str(), variable.storage()) : CUDA_SUCCESS;
 }
 
 void Binary::forget(CUcontext context) {
@@ -121,7 +121,7 @@ void Binary::forget(CUcontext context) {
     discard(found->second);
     modules_.erase(found);
   }
-  if (modules_.empty()) managed_initialised_ = false;
+  if (modules_.empty()) managedInitialised_ = false;
 }
 
 void Binary::unload() {
@@ -169,10 +169,10 @@ Binary* Registry::readyForManaged(const void* wrapper) {
   return all != 0 && file->second.wrappers >= all ? file->second.linked : nullptr;
 }
 
-void Registry::addKernel(Binary* binary, const void* host_function, const char* name) {
+void Registry::addKernel(Binary* binary, const void* hostFunction, const char* name) {
   const auto kernel = std::make_shared<Kernel>(Kernel{binary, name, {}});
   const std::scoped_lock lock(mutex_);
-  for (const void* const address : {host_function, static_cast<const void*>(kernel.get())}) {
+  for (const void* const address : {hostFunction, static_cast<const void*>(kernel.get())}) {
     kernels_[address] = kernel;
     binary->addAddress(address);
   }
@@ -188,9 +188,9 @@ void Registry::addVariable(Binary* binary, const Variable& variable) {
   }
 }
 
-void Registry::addReference(Binary* binary, const void* symbol, const char* name, bool reads_floats) {
+void Registry::addReference(Binary* binary, const void* symbol, const char* name, bool readsFloats) {
   const std::scoped_lock lock(mutex_);
-  references_[symbol] = {binary, name, reads_floats};
+  references_[symbol] = {binary, name, readsFloats};
   binary->addAddress(symbol);
 }
 
@@ -211,14 +211,14 @@ void Registry::remove(Binary* binary) {
   binaries_.erase(owner);
 }
 
-cudaError_t Registry::function(const void* host_function, CUfunction* function) {
+cudaError_t Registry::function(const void* hostFunction, CUfunction* function) {
   CUcontext context = nullptr;
   if (const CUresult got = cuCtxGetCurrent(&context); got != CUDA_SUCCESS) return toRuntime(got);
   std::shared_ptr<Kernel> kernel;
   {
     const std::shared_lock lock(mutex_);
-    const auto found = kernels_.find(host_function);
-    if (found == kernels_.end()) return notAKernel(host_function);
+    const auto found = kernels_.find(hostFunction);
+    if (found == kernels_.end()) return notAKernel(hostFunction);
     for (const auto& [loaded_in, loaded] : found->second->functions)
       if (loaded_in == context) {
         *function = loaded;
@@ -235,16 +235,16 @@ cudaError_t Registry::function(const void* host_function, CUfunction* function) 
   return cudaSuccess;
 }
 
-std::string Registry::kernelSymbol(const void* host_function) {
+std::string Registry::kernelSymbol(const void* hostFunction) {
   const std::shared_lock lock(mutex_);
-  const auto found = kernels_.find(host_function);
+  const auto found = kernels_.find(hostFunction);
   return found == kernels_.end() ? "" : found->second->name;
 }
 
-cudaError_t Registry::handle(const void* host_function, cudaKernel_t* handle) {
+cudaError_t Registry::handle(const void* hostFunction, cudaKernel_t* handle) {
   const std::shared_lock lock(mutex_);
-  const auto found = kernels_.find(host_function);
-  if (found == kernels_.end()) return notAKernel(host_function);
+  const auto found = kernels_.find(hostFunction);
+  if (found == kernels_.end()) return notAKernel(hostFunction);
   *handle = reinterpret_cast<cudaKernel_t>(found->second.get());
   return cudaSuccess;
 }
@@ -262,7 +262,7 @@ cudaError_t Registry::variable(const void* symbol, CUdeviceptr* address, size_t*
   return locate(binary, name, address, bytes);
 }
 
-cudaError_t Registry::reference(const void* symbol, CUdeviceptr* address, bool* reads_floats) {
+cudaError_t Registry::reference(const void* symbol, CUdeviceptr* address, bool* readsFloats) {
   Reference reference;
   {
     const std::shared_lock lock(mutex_);
@@ -270,7 +270,7 @@ cudaError_t Registry::reference(const void* symbol, CUdeviceptr* address, bool* 
     if (found == references_.end()) return cudaErrorInvalidSymbol;
     reference = found->second;
   }
-  *reads_floats = reference.reads_floats;
+  *readsFloats = reference.readsFloats;
   size_t bytes = 0;
   return locate(reference.binary, reference.name, address, &bytes);
 }

@@ -74,7 +74,7 @@ class Binary {
   std::vector<const void*> addresses_;  // what the registry has under its name
   std::mutex mutex_;
   std::map<CUcontext, Loaded> modules_;
-  bool managed_initialised_ =
+  bool managedInitialised_ =
       false;  // a second context shares the variables of the first, with the values that they have by then
 };
 
@@ -95,23 +95,23 @@ class Registry {
   /// must be ready when main touches them, but separately compiled objects can only be loaded when the last of them is
   /// known. Null if there is none.
   Binary* readyForManaged(const void* wrapper);
-  void addKernel(Binary* binary, const void* host_function, const char* name);
+  void addKernel(Binary* binary, const void* hostFunction, const char* name);
   void addVariable(Binary* binary, const Variable& variable);
   /// A texture or surface reference; a texture's integers may be read as fractions of 1.
-  void addReference(Binary* binary, const void* symbol, const char* name, bool reads_floats);
+  void addReference(Binary* binary, const void* symbol, const char* name, bool readsFloats);
   /// Removes the binary and all that it registered (a library is unloaded, or the program ends).
   void remove(Binary* binary);
 
   /// The function of the current context for a host function, or for a handle that handle() gave.
-  cudaError_t function(const void* host_function, CUfunction* function);
+  cudaError_t function(const void* hostFunction, CUfunction* function);
   /// A registered kernel's name in PTX; empty for any other function.
-  std::string kernelSymbol(const void* host_function);
+  std::string kernelSymbol(const void* hostFunction);
   /// A context-independent handle for a registered kernel.
-  cudaError_t handle(const void* host_function, cudaKernel_t* handle);
+  cudaError_t handle(const void* hostFunction, cudaKernel_t* handle);
   /// Address and size of a variable in the current context.
   cudaError_t variable(const void* symbol, CUdeviceptr* address, size_t* bytes);
   /// Where the descriptor of a texture or surface reference lies in the current context.
-  cudaError_t reference(const void* symbol, CUdeviceptr* address, bool* reads_floats);
+  cudaError_t reference(const void* symbol, CUdeviceptr* address, bool* readsFloats);
   void forget(CUcontext context);
 
  private:
@@ -119,7 +119,7 @@ class Registry {
   struct Reference {
     Binary* binary = nullptr;
     std::string name;
-    bool reads_floats = false;
+    bool readsFloats = false;
   };
   std::unordered_map<const void*, Reference> references_;
   std::shared_mutex mutex_;

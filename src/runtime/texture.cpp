@@ -139,19 +139,19 @@ bool isFloat(CUarray_format format) { return format == CU_AD_FORMAT_HALF || form
 cudaError_t checkReading(const CUDA_RESOURCE_DESC& resource, const cudaTextureDesc& texture) {
   const CUarray_format format = formatOf(resource);
   if (isFloat(format)) return cudaSuccess;
-  const bool is_wide = format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32;
-  const bool reads_floats = texture.readMode == cudaReadModeNormalizedFloat;
-  if (reads_floats && is_wide) return cudaErrorInvalidNormSetting;
-  if (!reads_floats && texture.filterMode != cudaFilterModePoint && resource.resType != CU_RESOURCE_TYPE_LINEAR)
+  const bool isWide = format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32;
+  const bool readsFloats = texture.readMode == cudaReadModeNormalizedFloat;
+  if (readsFloats && isWide) return cudaErrorInvalidNormSetting;
+  if (!readsFloats && texture.filterMode != cudaFilterModePoint && resource.resType != CU_RESOURCE_TYPE_LINEAR)
     return cudaErrorInvalidFilterSetting;
   return cudaSuccess;
 }
 
-cudaTextureDesc readingOf(const textureReference& reference, bool reads_floats) {
+cudaTextureDesc readingOf(const textureReference& reference, bool readsFloats) {
   cudaTextureDesc texture{};
   for (int d = 0; d < 3; ++d) texture.addressMode[d] = reference.addressMode[d];
   texture.filterMode = reference.filterMode;
-  texture.readMode = reads_floats ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
+  texture.readMode = readsFloats ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
   texture.sRGB = reference.sRGB;
   texture.normalizedCoords = reference.normalized;
   texture.maxAnisotropy = reference.maxAnisotropy;
@@ -167,12 +167,12 @@ template <class Describe>
 cudaError_t bindTexture(const textureReference* reference, Describe&& describe) {
   return call([&]() -> cudaError_t {
     CUdeviceptr place = 0;
-    bool reads_floats = false;
-    const cudaError_t found = Registry::instance().reference(reference, &place, &reads_floats);
+    bool readsFloats = false;
+    const cudaError_t found = Registry::instance().reference(reference, &place, &readsFloats);
     if (found != cudaSuccess) return found == cudaErrorInvalidSymbol ? cudaErrorInvalidTexture : found;
     CUDA_RESOURCE_DESC resource{};
     if (const cudaError_t wrong = describe(resource); wrong != cudaSuccess) return wrong;
-    const cudaTextureDesc reading = readingOf(*reference, reads_floats && !isFloat(formatOf(resource)));
+    const cudaTextureDesc reading = readingOf(*reference, readsFloats && !isFloat(formatOf(resource)));
     if (const cudaError_t wrong = checkReading(resource, reading); wrong != cudaSuccess) return wrong;
     const CUDA_TEXTURE_DESC description = toDriver(reading);
     return toRuntime(orditoTextureBind(place, &resource, &description));
@@ -284,8 +284,8 @@ cudaError_t cudaBindTextureToMipmappedArray(const textureReference* reference, c
 cudaError_t cudaUnbindTexture(const textureReference* reference) {
   return call([&]() -> cudaError_t {
     CUdeviceptr place = 0;
-    bool reads_floats = false;
-    if (Registry::instance().reference(reference, &place, &reads_floats) != cudaSuccess) return cudaErrorInvalidTexture;
+    bool readsFloats = false;
+    if (Registry::instance().reference(reference, &place, &readsFloats) != cudaSuccess) return cudaErrorInvalidTexture;
     return toRuntime(orditoTextureBind(place, nullptr, nullptr));
   });
 }

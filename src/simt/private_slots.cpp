@@ -22,7 +22,7 @@ Key elementKey(const Key& first, size_t k, const Instruction& i) {
 /// By place: which blocks access it, and how first.
 class FirstAccesses {
  public:
-  enum How : char { None, Reads, Writes };
+  enum How : char { kNone, kReads, kWrites };
   explicit FirstAccesses(const ir::Function& f) : f_(f) {
     for (BlockId b = 0; b < f.blocks.size(); ++b)
       for (const Instruction& i : f.blocks[b].code) collect(b, i);
@@ -32,21 +32,21 @@ class FirstAccesses {
  private:
   void collect(BlockId b, const Instruction& i) {
     if (i.op == isa::Op::Call) {
-      for (const Operand& o : i.operands[2].elements) noteParameter(o, b, Reads);
-      for (const Operand& o : i.operands[0].elements) noteParameter(o, b, Writes);
+      for (const Operand& o : i.operands[2].elements) noteParameter(o, b, kReads);
+      for (const Operand& o : i.operands[0].elements) noteParameter(o, b, kWrites);
     } else if (i.op == isa::Op::Ld || i.op == isa::Op::St) {
       const bool isStore = i.op == isa::Op::St;
       const auto key = privateKey(f_, i.operands[isStore ? 0 : 1]);
       for (size_t k = 0; key && k < elementsOf(i.operands[isStore ? 1 : 0]); ++k)
-        note(elementKey(*key, k, i), b, isStore && !i.guard ? Writes : Reads);
+        note(elementKey(*key, k, i), b, isStore && !i.guard ? kWrites : kReads);
     }
   }
   void noteParameter(const Operand& o, BlockId b, How how) {
     if (o.symbol.kind == Symbol::Kind::LocalVariable) note({o.symbol.index, 0}, b, how);
   }
   void note(Key key, BlockId b, How how) {
-    auto& at = first_.try_emplace(key, f_.blocks.size(), None).first->second;
-    if (at[b] == None) at[b] = how;
+    auto& at = first_.try_emplace(key, f_.blocks.size(), kNone).first->second;
+    if (at[b] == kNone) at[b] = how;
   }
 
   const ir::Function& f_;
@@ -58,12 +58,12 @@ std::vector<char> liveBlocks(const ir::Function& f, const std::vector<char>& fir
   std::vector<char> live(f.blocks.size(), 0);
   std::vector<BlockId> work;
   for (BlockId b = 0; b < f.blocks.size(); ++b)
-    if (first[b] == FirstAccesses::Reads) live[b] = 1, work.push_back(b);
+    if (first[b] == FirstAccesses::kReads) live[b] = 1, work.push_back(b);
   while (!work.empty()) {
     const BlockId b = work.back();
     work.pop_back();
     for (BlockId p : f.blocks[b].predecessors)
-      if (!live[p] && first[p] != FirstAccesses::Writes) live[p] = 1, work.push_back(p);
+      if (!live[p] && first[p] != FirstAccesses::kWrites) live[p] = 1, work.push_back(p);
   }
   return live;
 }
