@@ -25,7 +25,7 @@ __attribute__((no_sanitize("nonnull-attribute"))) void Executor::CpAsync() {
   const bool isPolicy = has(ModifierKind::CacheHint) && !present(4);
   if (present(3) && !isPolicy) {
     const bool isPredicate =
-        size.is(Operand::Kind::Register) && isa::isPredicate(thread->top().plan->source->registers[size.reg].type);
+        size.is(Operand::Kind::Register) && isa::isPredicate(thread_->top().plan->source->registers[size.reg].type);
     wanted = isPredicate ? (readPredicate(3) ? 0 : bytes) : read(3, Type::u32);
   }
   if (wanted > bytes)
@@ -34,7 +34,7 @@ __attribute__((no_sanitize("nonnull-attribute"))) void Executor::CpAsync() {
   Place from = locate(1, bytes, {AccessKind::Load, unsigned(wanted)});
   if (wanted != 0) std::memcpy(buffer, from.pointer, wanted);
   const Place to = locateIn(Space::Shared, 0, bytes, {AccessKind::Store});
-  accesses.addCopy(thread->lane, from.address, to.address, bytes, unsigned(wanted));
+  accesses_.addCopy(thread_->lane, from.address, to.address, bytes, unsigned(wanted));
   std::memcpy(to.pointer, buffer, bytes);
 }
 
@@ -83,7 +83,7 @@ void Executor::touchMbarrier(const Place& place) {
 template <class F>
 uint64_t Executor::changeMbarrier(const Place& place, F change) {
   touchMbarrier(place);
-  ++block.frame.phaseSteps;
+  ++block_.frame.phaseSteps;
   const uint64_t old = load(place, 8).lo;
   Mbarrier barrier(old);
   change(barrier);
@@ -193,7 +193,7 @@ uint64_t Executor::mbarrierPhase() {
 }
 
 void Executor::mbarrierTested(bool isOver) {
-  block.frame.phaseSteps += isOver;
+  block_.frame.phaseSteps += isOver;
   if (isOver) raiseMbarrier(SyncKind::MbarrierPassed, 1, 0);
   writePredicate(0, isOver);
 }

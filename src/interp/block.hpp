@@ -162,7 +162,7 @@ void forgetVariables(const Activation& activation);
 /// The members of a lane mask in ascending order.
 class Lanes {
  public:
-  explicit Lanes(uint32_t mask) : mask(mask) {}
+  explicit Lanes(uint32_t mask) : mask_(mask) {}
   struct Iterator {
     uint32_t rest;
     uint32_t operator*() const { return uint32_t(__builtin_ctz(rest)); }
@@ -172,11 +172,11 @@ class Lanes {
     }
     bool operator!=(const Iterator& other) const { return rest != other.rest; }
   };
-  Iterator begin() const { return {mask}; }
+  Iterator begin() const { return {mask_}; }
   Iterator end() const { return {0}; }
 
  private:
-  uint32_t mask;
+  uint32_t mask_;
 };
 
 }  // namespace ordito::interp

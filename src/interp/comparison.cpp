@@ -29,7 +29,7 @@ int order(Type type, uint64_t a, uint64_t b, bool asUnsigned) {
 /// The instruction's comparison of two elements. The ordered ones are false on NaN, those ending in u true.
 bool Executor::compare(Type type, uint64_t a, uint64_t b) const {
   if (has(Mod::Flush)) a = flush(a, formatOf(type)), b = flush(b, formatOf(type));
-  uint8_t op = instruction->mods[Mod::Compare];
+  uint8_t op = instruction_->mods[Mod::Compare];
   bool asUnsigned = op >= mod<Mod::Compare>("lo").value && op <= mod<Mod::Compare>("hs").value;
   int o = order(type, a, b, asUnsigned);
   bool unordered = o == 2;
@@ -56,7 +56,7 @@ bool Executor::compare(Type type, uint64_t a, uint64_t b) const {
 }
 
 bool Executor::combine(bool compared, bool c) const {
-  switch (instruction->mods[Mod::BoolOp]) {
+  switch (instruction_->mods[Mod::BoolOp]) {
     case mod<Mod::BoolOp>("and").value: return compared && c;
     case mod<Mod::BoolOp>("or").value: return compared || c;
     case mod<Mod::BoolOp>("xor").value: return compared != c;

@@ -29,30 +29,30 @@ bool isVariable(const Operand& operand) {
 }  // namespace
 
 void Executor::Bra() {
-  Activation& top = thread->top();
+  Activation& top = thread_->top();
   uint32_t target = top.plan->source->labels[operand(0).label].instruction;
-  wentBackwards |= target < top.pc;
+  wentBackwards_ |= target < top.pc;
   top.pc = target;
-  if (top.plan->endsKernel[target]) thread->state = Thread::State::Exited;  // a predicated exit, as on a GPU
+  if (top.plan->endsKernel[target]) thread_->state = Thread::State::Exited;  // a predicated exit, as on a GPU
 }
 
 void Executor::BrxIdx() {
-  Activation& top = thread->top();
+  Activation& top = thread_->top();
   const auto& targets = top.plan->source->branchTargets[operand(1).bits].labels;
   const uint64_t index = read(0, Type::u32);
   if (index >= targets.size())
     fault(FaultKind::IllegalInstruction, 0,
           fmt::format("brx.idx with index {}; its .branchtargets are {}", index, targets.size()));
   const uint32_t target = top.plan->source->labels[targets[index]].instruction;
-  wentBackwards |= target < top.pc;
+  wentBackwards_ |= target < top.pc;
   top.pc = target;
 }
 
 const FunctionPlan& Executor::callee() {
   const Operand& target = operand(1);
-  if (target.is(Operand::Kind::Symbol)) return block.program.functions[target.symbol.index];
+  if (target.is(Operand::Kind::Symbol)) return block_.program.functions[target.symbol.index];
   uint64_t address = read(1, Type::u64);
-  const FunctionPlan* plan = block.program.functionAt(address);
+  const FunctionPlan* plan = block_.program.functionAt(address);
   if (!plan)
     fault(FaultKind::IllegalInstruction, address,
           fmt::format("indirect call of {:#x}, which is no function of the module", address));
@@ -70,7 +70,7 @@ void Executor::storeParameter(const ptx::Parameter& parameter, uint32_t base, Ac
     auto* source = reinterpret_cast<const std::byte*>(symbolAddress(argument));
     if (!parameter.isRegister) {
       std::memcpy(target.memory.get() + base + parameter.offset, source, parameter.size);
-      if (block.isHeard) copyUndefined(target.memory.get() + base + parameter.offset, source, parameter.size);
+      if (block_.isHeard) copyUndefined(target.memory.get() + base + parameter.offset, source, parameter.size);
       return;
     }
     std::memcpy(&value, source, std::min<size_t>(parameter.size, sizeof value));
@@ -99,12 +99,12 @@ void Executor::Call() {
   if (plan.deviceRuntime) return callDeviceRuntime(plan);
   if (!plan.source->hasBody)
     fault(FaultKind::IllegalInstruction, 0, fmt::format("call of {}, which has no body", plan.source->name));
-  if (thread->stack.size() >= kMaxDepth)
+  if (thread_->stack.size() >= kMaxDepth)
     fault(FaultKind::StackOverflow, 0, fmt::format("call of {} at a depth of {} calls", plan.source->name, kMaxDepth));
   Activation target(plan);
-  if (block.isHeard) undefineVariables(target);
+  if (block_.isHeard) undefineVariables(target);
   passArguments(plan, target);
-  thread->stack.push_back(std::move(target));
+  thread_->stack.push_back(std::move(target));
 }
 
 /// An external function takes each argument as at most 64 bits and gives at most one result.
@@ -119,13 +119,13 @@ void Executor::callExternal(const FunctionPlan& plan) {
     else
       std::memcpy(&arguments[i], target.memory.get() + p.offset, std::min<size_t>(p.size, 8));
   }
-  ExternalCall call{arguments.data(), 0, block.frame, thread->tid};
-  machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
-  block.hasActed |= plan.external->watch != nullptr;
-  if (block.isHeard && plan.external->frees) raiseHeapFree(arguments[0]);
-  const bool isSilent = block.program.isReplay && plan.external->watch;
+  ExternalCall call{arguments.data(), 0, block_.frame, thread_->tid};
+  machine::faultHint() = {instruction_->line, true, {thread_->tid[0], thread_->tid[1], thread_->tid[2]}};
+  block_.hasActed |= plan.external->watch != nullptr;
+  if (block_.isHeard && plan.external->frees) raiseHeapFree(arguments[0]);
+  const bool isSilent = block_.program.isReplay && plan.external->watch;
   (isSilent ? plan.external->watch : plan.external->run)(call);
-  if (block.isHeard) forgetVariables(target);
+  if (block_.isHeard) forgetVariables(target);
   returnWord(plan, target, call.result);
 }
 
@@ -142,8 +142,8 @@ void Executor::returnWord(const FunctionPlan& plan, Activation& target, uint64_t
 
 void Executor::callDeviceRuntime(const FunctionPlan& plan) {
   const machine::DeviceFunction& function = *plan.deviceRuntime;
-  if (block.program.isReplay) block.giveUp();
-  block.hasActed = true;
+  if (block_.program.isReplay) block_.giveUp();
+  block_.hasActed = true;
   Activation target(plan);
   passArguments(plan, target);
   std::array<uint64_t, machine::kMostDeviceWords> words{};
@@ -158,13 +158,13 @@ void Executor::callDeviceRuntime(const FunctionPlan& plan) {
         std::memcpy(&words[next], target.memory.get() + p.offset + k * shape.bytesPerWord, shape.bytesPerWord);
     }
   }
-  const uint32_t(&size)[3] = block.frame.ntid;
-  const uint32_t number = thread->tid[0] + size[0] * (thread->tid[1] + size[1] * thread->tid[2]);
-  if (block.isHeard) forgetVariables(target);
+  const uint32_t(&size)[3] = block_.frame.ntid;
+  const uint32_t number = thread_->tid[0] + size[0] * (thread_->tid[1] + size[1] * thread_->tid[2]);
+  if (block_.isHeard) forgetVariables(target);
   const auto isLocal = [](const void* self, uint64_t address) {
     return static_cast<const Executor*>(self)->inLocalMemory(address);
   };
-  returnWord(plan, target, function.run({block.frame, number, isLocal, this}, words.data()));
+  returnWord(plan, target, function.run({block_.frame, number, isLocal, this}, words.data()));
 }
 
 /// Copies what a finished callee returns to where the current call instruction wants it.
@@ -186,45 +186,45 @@ void Executor::fetchResults(const FunctionPlan& plan, const Activation& finished
     else {
       auto* to = reinterpret_cast<std::byte*>(symbolAddress(wanted[i]));
       std::memcpy(to, memory, result.size);
-      if (block.isHeard) copyUndefined(to, memory, result.size);
+      if (block_.isHeard) copyUndefined(to, memory, result.size);
     }
   }
 }
 
 /// Returns from the current function; from the kernel, exits.
 void Executor::leave() {
-  if (thread->stack.size() == 1) {
-    thread->state = Thread::State::Exited;
+  if (thread_->stack.size() == 1) {
+    thread_->state = Thread::State::Exited;
     return;
   }
-  Activation finished = std::move(thread->stack.back());
-  thread->stack.pop_back();
-  if (finished.stackTop) thread->allocatedTop = finished.stackTop;
-  const Activation& caller = thread->top();
-  instruction = &caller.plan->source->instructions[caller.pc - 1];
+  Activation finished = std::move(thread_->stack.back());
+  thread_->stack.pop_back();
+  if (finished.stackTop) thread_->allocatedTop = finished.stackTop;
+  const Activation& caller = thread_->top();
+  instruction_ = &caller.plan->source->instructions[caller.pc - 1];
   fetchResults(*finished.plan, finished);
-  if (block.isHeard) forgetVariables(finished);
+  if (block_.isHeard) forgetVariables(finished);
 }
 
 // alloca: the stack grows downwards; what a function takes it gives back when it returns.
 uint64_t& Executor::stackTop() {
-  if (!thread->allocated) {
-    thread->allocated = alignedMemory(kAllocaBytes);
-    thread->allocatedTop = reinterpret_cast<uint64_t>(thread->allocated.get()) + kAllocaBytes;
+  if (!thread_->allocated) {
+    thread_->allocated = alignedMemory(kAllocaBytes);
+    thread_->allocatedTop = reinterpret_cast<uint64_t>(thread_->allocated.get()) + kAllocaBytes;
   }
-  if (!thread->top().stackTop) thread->top().stackTop = thread->allocatedTop;
-  return thread->allocatedTop;
+  if (!thread_->top().stackTop) thread_->top().stackTop = thread_->allocatedTop;
+  return thread_->allocatedTop;
 }
 
 void Executor::Alloca() {
   uint64_t& top = stackTop();
   const uint64_t size = read(1, Type::u64), alignment = present(2) ? std::max<uint64_t>(read(2, Type::u64), 16) : 16;
-  if (size > top - reinterpret_cast<uint64_t>(thread->allocated.get()))
+  if (size > top - reinterpret_cast<uint64_t>(thread_->allocated.get()))
     fault(FaultKind::StackOverflow, 0, fmt::format("alloca of {} bytes, of {} in all", size, kAllocaBytes));
   top = (top - size) & ~(alignment - 1);
-  if (top < reinterpret_cast<uint64_t>(thread->allocated.get()))
+  if (top < reinterpret_cast<uint64_t>(thread_->allocated.get()))
     fault(FaultKind::StackOverflow, 0, fmt::format("alloca of {} bytes, of {} in all", size, kAllocaBytes));
-  if (block.isHeard) machine::undefinedMemory()->undefine(top, size);
+  if (block_.isHeard) machine::undefinedMemory()->undefine(top, size);
   write(0, Type::u64, top);
 }
 
@@ -232,7 +232,7 @@ void Executor::StackSave() { write(0, Type::u64, stackTop()); }
 void Executor::StackRestore() { stackTop() = read(0, Type::u64); }
 
 void Executor::Ret() { leave(); }
-void Executor::Exit() { thread->state = Thread::State::Exited; }
+void Executor::Exit() { thread_->state = Thread::State::Exited; }
 void Executor::Trap() { fault(FaultKind::Trap, 0, "trap instruction"); }
 void Executor::Brkpt() { fault(FaultKind::Trap, 0, "brkpt instruction, and no debugger is attached"); }
 /// Time does not pass between instructions here; the lanes that a thread waits for get their turns from the scheduler.

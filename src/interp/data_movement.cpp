@@ -36,7 +36,7 @@ void Executor::GetCtaRank() { write(0, Type::u32, 0); }
 
 void Executor::Isspacep() {
   uint64_t address = read(1, Type::u64);
-  switch (isa::spaceOf(instruction->mods)) {
+  switch (isa::spaceOf(instruction_->mods)) {
     case Space::Shared: return writePredicate(0, inShared(address));
     case Space::Local: return writePredicate(0, inLocalMemory(address));
     case Space::Param: return writePredicate(0, inParameters(address));
@@ -51,7 +51,7 @@ void Executor::Isspacep() {
 void Executor::Cvta() {
   uint64_t address = read(1, Type::u64);
   uint64_t window =
-      isa::spaceOf(instruction->mods) == Space::Shared ? reinterpret_cast<uint64_t>(block.frame.shared) : 0;
+      isa::spaceOf(instruction_->mods) == Space::Shared ? reinterpret_cast<uint64_t>(block_.frame.shared) : 0;
   write(0, Type::u64, has(ModifierKind::To) ? address - window : address + window);
 }
 
@@ -95,19 +95,19 @@ uint64_t Executor::convert(uint64_t bits) const {
     if (flushes(to) && from == Type::f32)
       bits = isNan(bits, formatOf(from)) ? canonicalNan(from) : flush(bits, formatOf(from));
     if (flushes(to) && from == Type::bf16 && isNan(bits, formatOf(from))) return canonicalNan(to);
-    if (!isa::isFloat(to)) return convertToInteger(bits, from, to, integerRoundingOf(instruction->mods));
-    if (rounds) bits = roundToIntegral(bits, from, integerRoundingOf(instruction->mods));
+    if (!isa::isFloat(to)) return convertToInteger(bits, from, to, integerRoundingOf(instruction_->mods));
+    if (rounds) bits = roundToIntegral(bits, from, integerRoundingOf(instruction_->mods));
     uint64_t result = from == to ? bits
-                                 : convertFloat(bits, from, to, roundingOf(instruction->mods),
+                                 : convertFloat(bits, from, to, roundingOf(instruction_->mods),
                                                 flushes(to) ? Tiny::Flush : Tiny::Keep);
-    if (to == Type::tf32 && isNan(bits, formatOf(from)) && roundingOf(instruction->mods) == Rounding::NearestAway)
+    if (to == Type::tf32 && isNan(bits, formatOf(from)) && roundingOf(instruction_->mods) == Rounding::NearestAway)
       result = bits & ~uint64_t{0x1FFF};  // .rna alone keeps the payload
     if (from == to && isNan(bits, formatOf(from)) && from != Type::f64) result = canonicalNan(to);
     return clampConverted(result, to);
   }
   uint64_t wide = isa::isSigned(from) ? uint64_t(signExtend(bits, isa::bits(from))) : bits;
   if (isa::isFloat(to))
-    return clampConverted(convertInteger(wide, isa::isSigned(from), to, roundingOf(instruction->mods)), to);
+    return clampConverted(convertInteger(wide, isa::isSigned(from), to, roundingOf(instruction_->mods)), to);
   return has(ModifierKind::Saturate) ? clampInteger(bits, from, to) : wide;
 }
 
@@ -258,7 +258,8 @@ void Executor::Cvt() { write(0, type(0), convert(read(1, type(1)))); }
 void Executor::CvtPack() {
   Type element = isa::element(type(0));
   auto half = [&](size_t i) {
-    return clampConverted(convertFloat(read(i, Type::f32), Type::f32, element, roundingOf(instruction->mods)), element);
+    return clampConverted(convertFloat(read(i, Type::f32), Type::f32, element, roundingOf(instruction_->mods)),
+                          element);
   };
   write(0, type(0), half(1) << 16 | half(2));
 }

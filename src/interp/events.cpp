@@ -21,7 +21,7 @@ using machine::AccessSpace;
 using ptx::Space;
 
 machine::WarpSite Executor::site(uint32_t lanes) const {
-  return {block.frame, *thread->top().plan->source, instruction->line, warp.index, lanes};
+  return {block_.frame, *thread_->top().plan->source, instruction_->line, warp_.index, lanes};
 }
 
 namespace {
@@ -41,12 +41,12 @@ uint64_t digestOf(const std::byte* bytes, uint32_t count) {
 
 /// Lanes follow each other, so what a lane has stored is looked at before the next one stores.
 void Executor::runHeard() {
-  const size_t before = accesses.entries().size();
+  const size_t before = accesses_.entries().size();
   const std::vector<Result> results = undefinedResults();
-  const isa::Effect effect = instruction->info().effect;
+  const isa::Effect effect = instruction_->info().effect;
   raiseOperands();
   try {
-    (this->*kBodies[static_cast<size_t>(instruction->op)])();
+    (this->*kBodies[static_cast<size_t>(instruction_->op)])();
   } catch (const RefusedAccess&) {
     if (effect != isa::Effect::Load && effect != isa::Effect::Atomic) return;
     const ptx::Operand& d = operand(0);
@@ -60,7 +60,7 @@ void Executor::runHeard() {
   if (effect == isa::Effect::Control || effect == isa::Effect::Call) return;  // the thread may be elsewhere
   keepUndefined(results);
   followAccesses(before);
-  accesses.forEachStore(before, [&](AccessLog::Entry& e) {
+  accesses_.forEachStore(before, [&](AccessLog::Entry& e) {
     const bool isImage = e.space == AccessSpace::Texture || e.space == AccessSpace::Surface;
     const auto* at = reinterpret_cast<const std::byte*>(e.address + (e.space == AccessSpace::Shared ? window() : 0));
     if (!isImage) e.stored = digestOf(at, e.bytes);
@@ -68,13 +68,13 @@ void Executor::runHeard() {
 }
 
 void Executor::askListeners(Space space, uint64_t address, uint32_t bytes, AccessKind kind) const {
-  if (!block.isHeard || bytes == 0 || space == Space::Param) return;
+  if (!block_.isHeard || bytes == 0 || space == Space::Param) return;
   if (space == Space::Generic) space = genericSpace(address), address -= space == Space::Shared ? window() : 0;
-  machine::AccessEvent event{.at = site(1u << thread->lane),
+  machine::AccessEvent event{.at = site(1u << thread_->lane),
                              .kind = kind,
                              .space = accessSpace(space),
-                             .order = machine::memoryOrder(*instruction),
-                             .scope = machine::memoryScope(*instruction),
+                             .order = machine::memoryOrder(*instruction_),
+                             .scope = machine::memoryScope(*instruction_),
                              .bytes = bytes,
                              .base = address};
   if (space == Space::Local) std::tie(event.objectBegin, event.objectBytes) = localObject(address);
@@ -83,7 +83,7 @@ void Executor::askListeners(Space space, uint64_t address, uint32_t bytes, Acces
 
 /// The variable in the thread's local memory that the address lies in: begin and bytes.
 std::pair<uint64_t, uint64_t> Executor::localObject(uint64_t address) const {
-  for (const Activation& a : thread->stack) {
+  for (const Activation& a : thread_->stack) {
     const auto memory = reinterpret_cast<uint64_t>(a.memory.get());
     if (address - memory >= a.plan->memoryBytes) continue;
     const auto& variables = a.plan->source->variables;
@@ -93,35 +93,36 @@ std::pair<uint64_t, uint64_t> Executor::localObject(uint64_t address) const {
         return {begin, variables[i].size};
     return {memory, a.plan->memoryBytes};
   }
-  if (!thread->allocated) return {0, 0};
-  const uint64_t end = reinterpret_cast<uint64_t>(thread->allocated.get()) + kAllocaBytes, taken = thread->allocatedTop;
+  if (!thread_->allocated) return {0, 0};
+  const uint64_t end = reinterpret_cast<uint64_t>(thread_->allocated.get()) + kAllocaBytes,
+                 taken = thread_->allocatedTop;
   return address - taken < end - taken ? std::pair{taken, end - taken} : std::pair<uint64_t, uint64_t>{0, 0};
 }
 
 void Executor::raiseOperands() const {
-  const ir::GuardOperands guard = ir::guardOperands(*instruction);
+  const ir::GuardOperands guard = ir::guardOperands(*instruction_);
   if (!guard) return;
   int64_t a[32], b[32];
   auto value = [&](size_t k) {
     return isa::isSigned(guard.type) ? readSigned(k, guard.type) : static_cast<int64_t>(read(k, guard.type));
   };
-  a[thread->lane] = value(guard.a), b[thread->lane] = value(guard.b);
-  machine::raise(machine::OperandsEvent{site(1u << thread->lane), a, b});
+  a[thread_->lane] = value(guard.a), b[thread_->lane] = value(guard.b);
+  machine::raise(machine::OperandsEvent{site(1u << thread_->lane), a, b});
 }
 
 void Executor::raiseHeapFree(uint64_t address) const {
   uint64_t addresses[32];
-  addresses[thread->lane] = address;
-  machine::raise(machine::HeapFreeEvent{site(1u << thread->lane), addresses});
+  addresses[thread_->lane] = address;
+  machine::raise(machine::HeapFreeEvent{site(1u << thread_->lane), addresses});
 }
 
-uint64_t Executor::window() const { return reinterpret_cast<uint64_t>(block.frame.shared); }
+uint64_t Executor::window() const { return reinterpret_cast<uint64_t>(block_.frame.shared); }
 
 /// One event for the lanes that did the same in the same space. A matrix operation's lanes come more than once.
 void Executor::raiseAccess(const AccessLog& log) const {
   if (log.isEmpty()) return;
   if (uint64_t* counters = siteCounters()) log.addTo(counters);
-  if (!block.isHeard) return;
+  if (!block_.isHeard) return;
   uint64_t addresses[32], targets[32], stored[32];
   uint32_t copied[32];
   std::vector<AccessLog::Entry> rest(log.entries().begin(), log.entries().end());
@@ -139,25 +140,25 @@ void Executor::raiseAccess(const AccessLog& log) const {
     machine::AccessEvent event{.at = site(lanes),
                                .kind = first.kind,
                                .space = first.space,
-                               .order = machine::memoryOrder(*instruction),
-                               .scope = machine::memoryScope(*instruction),
+                               .order = machine::memoryOrder(*instruction_),
+                               .scope = machine::memoryScope(*instruction_),
                                .bytes = first.bytes,
                                .addresses = addresses};
     if (first.kind == AccessKind::Copy)
       event.toSpace = AccessSpace::Shared, event.targets = targets, event.copied = copied;
-    if (instruction->op == isa::Op::St) event.stored = stored;
+    if (instruction_->op == isa::Op::St) event.stored = stored;
     machine::raise(event);
   }
 }
 
 void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes) const {
-  if (!block.isHeard) return;
+  if (!block_.isHeard) return;
   machine::undefinedMemory()->copy(reinterpret_cast<uint64_t>(to.pointer), reinterpret_cast<uint64_t>(from.pointer),
                                    bytes);
   uint64_t targets[32];
   uint32_t copied[32];
-  targets[thread->lane] = to.address, copied[thread->lane] = bytes;
-  machine::raise(machine::AccessEvent{.at = site(1u << thread->lane),
+  targets[thread_->lane] = to.address, copied[thread_->lane] = bytes;
+  machine::raise(machine::AccessEvent{.at = site(1u << thread_->lane),
                                       .kind = AccessKind::Copy,
                                       .space = accessSpace(from.space),
                                       .bytes = bytes,
@@ -169,8 +170,8 @@ void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes)
 
 /// Of the current lane.
 void Executor::raiseSync(const Sync& sync) const {
-  if (!block.isHeard) return;
-  machine::raise(machine::SyncEvent{.at = site(1u << thread->lane),
+  if (!block_.isHeard) return;
+  machine::raise(machine::SyncEvent{.at = site(1u << thread_->lane),
                                     .kind = sync.kind,
                                     .order = sync.order,
                                     .scope = sync.scope,
@@ -181,8 +182,8 @@ void Executor::raiseSync(const Sync& sync) const {
 
 /// The lanes may name different barriers; each barrier hears of its own.
 void Executor::raiseBarrier(SyncKind kind, int barrierOperand, int countOperand) {
-  if (!block.isHeard) return;
-  for (uint32_t rest = active; rest;) {
+  if (!block_.isHeard) return;
+  for (uint32_t rest = active_; rest;) {
     uint32_t lanes = 0, number = 0, threads = 0;
     for (uint32_t lane : Lanes(rest)) {
       select(lane);
@@ -199,19 +200,19 @@ void Executor::raiseBarrier(SyncKind kind, int barrierOperand, int countOperand)
 }
 
 void Executor::raiseMbarrier(SyncKind kind, size_t address, uint32_t number) {
-  if (!block.isHeard) return;
+  if (!block_.isHeard) return;
   const Place place = locate(address, 8, {AccessKind::Mbarrier, 0});
   raiseSync({.kind = kind, .number = number, .address = place.address});
 }
 
 /// `lanes` have met at a warp operation, and have not executed it yet.
 void Executor::raiseMeeting(uint32_t lanes, uint32_t mask) {
-  if (!block.isHeard) return;
+  if (!block_.isHeard) return;
   select(*Lanes(lanes).begin());
   machine::raise(machine::SyncEvent{.at = site(lanes),
                                     .kind = SyncKind::WarpSync,
                                     .mask = mask,
-                                    .ordersMemory = instruction->op == isa::Op::BarWarpSync});
+                                    .ordersMemory = instruction_->op == isa::Op::BarWarpSync});
 }
 
 void Block::raise(machine::BlockEvent::Kind kind) const {

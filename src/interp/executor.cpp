@@ -25,34 +25,34 @@ bool matches(const ptx::Instruction& a, const ptx::Instruction& b) {
 }  // namespace
 
 void Executor::select(uint32_t lane) {
-  thread = &warp.threads[lane];
-  instruction = thread->instruction();
+  thread_ = &warp_.threads[lane];
+  instruction_ = thread_->instruction();
 }
 
 uint32_t Executor::guardedLanes(uint32_t group) {
-  if (!instruction->guard) return group;
+  if (!instruction_->guard) return group;
   uint32_t lanes = 0;
   for (uint32_t lane : Lanes(group)) {
-    bool value = warp.threads[lane].top().registers[instruction->guard.reg].lo & 1;
-    if (value != instruction->guard.negated) lanes |= 1u << lane;
+    bool value = warp_.threads[lane].top().registers[instruction_->guard.reg].lo & 1;
+    if (value != instruction_->guard.negated) lanes |= 1u << lane;
   }
   return lanes;
 }
 
 bool Executor::step(uint32_t group) {
-  wentBackwards = false;
+  wentBackwards_ = false;
   select(*Lanes(group).begin());
-  if (!instruction) {  // the end of a body returns
+  if (!instruction_) {  // the end of a body returns
     for (uint32_t lane : Lanes(group)) {
       select(lane);
       leave();
     }
     return false;
   }
-  const ptx::Instruction& current = *instruction;
-  if (block.isHeard && current.guard) judgeGuard(group);
+  const ptx::Instruction& current = *instruction_;
+  if (block_.isHeard && current.guard) judgeGuard(group);
   uint32_t lanes = guardedLanes(group);
-  for (uint32_t lane : Lanes(group & ~lanes)) ++warp.threads[lane].top().pc;
+  for (uint32_t lane : Lanes(group & ~lanes)) ++warp_.threads[lane].top().pc;
   raiseIssue(group, lanes);
   if (current.info().form.memberMask >= 0)
     park(lanes);
@@ -60,7 +60,7 @@ bool Executor::step(uint32_t group) {
     runTogether(lanes);
   else
     runLanes(lanes);
-  return wentBackwards;
+  return wentBackwards_;
 }
 
 /// What is counted of an instruction as such; events.cpp has the other events (machine/events.hpp). `lanes` of `group`
@@ -70,15 +70,15 @@ void Executor::raiseIssue(uint32_t group, uint32_t lanes) const {
   if (!counters) return;
   counters[size_t(Counter::WarpInstructions)] += 1;
   counters[size_t(Counter::ThreadInstructions)] += std::popcount(lanes);
-  if (instruction->info().effect == Effect::Barrier && lanes) counters[size_t(Counter::Barriers)] += 1;
-  if (instruction->op == Op::Bra && instruction->guard) raiseBranch(group, lanes);
+  if (instruction_->info().effect == Effect::Barrier && lanes) counters[size_t(Counter::Barriers)] += 1;
+  if (instruction_->op == Op::Bra && instruction_->guard) raiseBranch(group, lanes);
 }
 
 /// Not a branch that leads on whether it is taken or not, nor a predicated exit (machine/counters.hpp).
 void Executor::raiseBranch(uint32_t group, uint32_t lanes) const {
-  const FunctionPlan& plan = *thread->top().plan;
-  const size_t next = static_cast<size_t>(instruction - plan.source->instructions.data()) + 1;
-  const size_t target = plan.source->labels[instruction->operands[0].label].instruction;
+  const FunctionPlan& plan = *thread_->top().plan;
+  const size_t next = static_cast<size_t>(instruction_ - plan.source->instructions.data()) + 1;
+  const size_t target = plan.source->labels[instruction_->operands[0].label].instruction;
   const bool goesBack = target < next;
   if (target == next || plan.endsKernel[target] || (plan.endsKernel[next] && !goesBack)) return;
   siteCounters()[size_t(Counter::Branches)] += 1;
@@ -87,71 +87,71 @@ void Executor::raiseBranch(uint32_t group, uint32_t lanes) const {
 
 /// Those of the instruction, or null.
 uint64_t* Executor::siteCounters() const {
-  if (!block.frame.counters) return nullptr;
-  const FunctionPlan& plan = *thread->top().plan;
-  const auto at = static_cast<size_t>(instruction - plan.source->instructions.data());
-  return block.frame.counters + (plan.firstSite + at) * machine::kCounterCount;
+  if (!block_.frame.counters) return nullptr;
+  const FunctionPlan& plan = *thread_->top().plan;
+  const auto at = static_cast<size_t>(instruction_ - plan.source->instructions.data());
+  return block_.frame.counters + (plan.firstSite + at) * machine::kCounterCount;
 }
 
 void Executor::runLanes(uint32_t lanes) {
-  active = lanes;
-  accesses.clear();
+  active_ = lanes;
+  accesses_.clear();
   for (uint32_t lane : Lanes(lanes)) {
     select(lane);
-    ++thread->top().pc;
-    if (block.isHeard)
+    ++thread_->top().pc;
+    if (block_.isHeard)
       runHeard();
     else
-      (this->*kBodies[static_cast<size_t>(instruction->op)])();
+      (this->*kBodies[static_cast<size_t>(instruction_->op)])();
   }
-  raiseAccess(accesses);
+  raiseAccess(accesses_);
 }
 
 /// Warp and barrier bodies select lanes themselves; the pc moves on afterwards, since they read the lanes' own
 /// instructions.
 void Executor::runTogether(uint32_t lanes) {
   if (!lanes) return;
-  active = lanes;
-  accesses.clear();
+  active_ = lanes;
+  accesses_.clear();
   select(*Lanes(lanes).begin());
-  if (block.isHeard)
+  if (block_.isHeard)
     runHeard();
   else
-    (this->*kBodies[static_cast<size_t>(instruction->op)])();
-  raiseAccess(accesses);
-  for (uint32_t lane : Lanes(lanes)) ++warp.threads[lane].top().pc;
+    (this->*kBodies[static_cast<size_t>(instruction_->op)])();
+  raiseAccess(accesses_);
+  for (uint32_t lane : Lanes(lanes)) ++warp_.threads[lane].top().pc;
 }
 
 /// The lanes wait until all that their member masks name have come.
 void Executor::park(uint32_t lanes) {
   for (uint32_t lane : Lanes(lanes)) {
     select(lane);
-    thread->state = Thread::State::AtWarpOperation;
-    uint32_t named = uint32_t(read(size_t(instruction->info().form.memberMask), isa::Type::u32));
+    thread_->state = Thread::State::AtWarpOperation;
+    uint32_t named = uint32_t(read(size_t(instruction_->info().form.memberMask), isa::Type::u32));
     // Else undefined (PTX ISA, "bar.warp.sync", "shfl.sync"); here the lane takes part.
-    if (block.isHeard && !(named >> lane & 1))
+    if (block_.isHeard && !(named >> lane & 1))
       machine::raise(machine::SyncEvent{.at = site(1u << lane), .kind = SyncKind::WarpSync, .mask = named});
-    thread->memberMask = named | 1u << lane;
+    thread_->memberMask = named | 1u << lane;
   }
   completeWarpOperations();
 }
 
 bool Executor::completeWarpOperations() {
   bool any = false;
-  uint32_t waiting = warp.lanesIn(Thread::State::AtWarpOperation);
+  uint32_t waiting = warp_.lanesIn(Thread::State::AtWarpOperation);
   while (waiting) {
     uint32_t first = *Lanes(waiting).begin();
-    const Thread& leader = warp.threads[first];
-    uint32_t members = leader.memberMask & warp.live();
+    const Thread& leader = warp_.threads[first];
+    uint32_t members = leader.memberMask & warp_.live();
     uint32_t arrived = 0;
     for (uint32_t lane : Lanes(members & waiting)) {
-      const Thread& other = warp.threads[lane];
+      const Thread& other = warp_.threads[lane];
       if (other.memberMask == leader.memberMask && matches(*other.instruction(), *leader.instruction()))
         arrived |= 1u << lane;
     }
     waiting &= ~(1u << first);
     if (arrived != members) continue;
-    for (uint32_t lane : Lanes(arrived)) warp.threads[lane].state = Thread::State::Ready;
+    for (uint32_t lane : Lanes(arrived)) warp_.threads[lane].state = Thread::State::Ready;
     raiseMeeting(arrived, leader.memberMask);
     runTogether(arrived);
     waiting &= ~arrived;
@@ -161,7 +161,7 @@ bool Executor::completeWarpOperations() {
 }
 
 void Executor::fault(machine::FaultKind kind, uint64_t address, std::string detail) const {
-  block.fault(kind, thread, instruction ? instruction->line : 0, address, std::move(detail));
+  block_.fault(kind, thread_, instruction_ ? instruction_->line : 0, address, std::move(detail));
 }
 
 }  // namespace ordito::interp

@@ -27,7 +27,7 @@ machine::AccessSpace accessSpace(ptx::Space space);
 
 class Executor {
  public:
-  Executor(Block& block, Warp& warp) : block(block), warp(warp) {}
+  Executor(Block& block, Warp& warp) : block_(block), warp_(warp) {}
 
   /// One instruction for the lanes of `group`, which all stand at it. Returns whether some lane branched backwards.
   bool step(uint32_t group);
@@ -52,10 +52,10 @@ class Executor {
   void select(uint32_t lane);
 
   // Operands of the current instruction, for the current thread (operands.cpp)
-  bool is(isa::ModifierLiteral literal) const { return instruction->is(literal); }
-  bool has(isa::ModifierKind kind) const { return instruction->has(kind); }
-  isa::Type type(int slot = 0) const { return instruction->type[slot]; }
-  const ptx::Operand& operand(size_t i) const { return instruction->operands[i]; }
+  bool is(isa::ModifierLiteral literal) const { return instruction_->is(literal); }
+  bool has(isa::ModifierKind kind) const { return instruction_->has(kind); }
+  isa::Type type(int slot = 0) const { return instruction_->type[slot]; }
+  const ptx::Operand& operand(size_t i) const { return instruction_->operands[i]; }
   bool present(size_t i) const { return !operand(i).is(ptx::Operand::Kind::None); }
   uint64_t read(size_t i, isa::Type type) const { return read(operand(i), type).lo; }
   unsigned fieldNumber(size_t i) const;
@@ -151,7 +151,7 @@ class Executor {
   void touch(machine::AccessKind kind, const Place& place, unsigned bytes);
   void touchAtomically(const Place& place, unsigned bytes);
   void touchImage(machine::AccessKind kind, machine::AccessSpace space) {
-    accesses.add(kind, space, thread->lane, 0, 0);
+    accesses_.add(kind, space, thread_->lane, 0, 0);
   }
   Place locate(size_t operandIndex, unsigned bytes, Intent intent);
   Place locateIn(ptx::Space space, size_t operandIndex, unsigned bytes, Intent intent);
@@ -163,8 +163,8 @@ class Executor {
   bool inLocalMemory(uint64_t address) const;
   bool inConstant(uint64_t address) const;
   bool mayChange(const Place& place) const {
-    block.hasActed |= place.space == ptx::Space::Global;
-    return !block.program.isReplay || place.space != ptx::Space::Global;
+    block_.hasActed |= place.space == ptx::Space::Global;
+    return !block_.program.isReplay || place.space != ptx::Space::Global;
   }
   Slot load(const Place& place, unsigned bytes) const;
   void store(const Place& place, unsigned bytes, Slot value) const;
@@ -278,13 +278,13 @@ class Executor {
 
   [[noreturn]] void fault(machine::FaultKind kind, uint64_t address, std::string detail) const;
 
-  Block& block;
-  Warp& warp;
-  Thread* thread = nullptr;
-  const ptx::Instruction* instruction = nullptr;  // of the thread
-  uint32_t active = 0;                            // lanes that execute the current instruction
-  AccessLog accesses;
-  bool wentBackwards = false;
+  Block& block_;
+  Warp& warp_;
+  Thread* thread_ = nullptr;
+  const ptx::Instruction* instruction_ = nullptr;  // of the thread
+  uint32_t active_ = 0;                            // lanes that execute the current instruction
+  AccessLog accesses_;
+  bool wentBackwards_ = false;
 };
 
 }  // namespace ordito::interp

@@ -39,7 +39,7 @@ uint64_t Executor::finishFloat(uint64_t bits, Type element) const {
 }
 
 void Executor::floatArithmetic(FloatOp op, size_t sources) {
-  Rounding rounding = roundingOf(instruction->mods);
+  Rounding rounding = roundingOf(instruction_->mods);
   floatLanes(sources, [&](Type element, auto v) {
     // .oob: a NaN of this one pattern stands for what lies outside of a tensor, and makes zero.
     const bool isOutside = has(ModifierKind::OutOfBounds) && std::count(v.begin(), v.end(), kOutOfBounds);
@@ -62,7 +62,7 @@ void Executor::floatPair(FloatOp op, size_t sources) {
       v[i] = lowBits(read(i + 1, Type::b64) >> shift, 32);
       if (has(ModifierKind::Flush)) v[i] = flush(v[i], formatOf(Type::f32));
     }
-    result |= finishFloat(compute(op, Type::f32, v[0], v[1], v[2], roundingOf(instruction->mods), tiny()), Type::f32)
+    result |= finishFloat(compute(op, Type::f32, v[0], v[1], v[2], roundingOf(instruction_->mods), tiny()), Type::f32)
               << shift;
   }
   write(0, Type::b64, result);
@@ -105,7 +105,7 @@ void Executor::Rcp() {
     if (type() == Type::f64) return approximateDouble(machine::reciprocalOfDouble);
     return approximate(Multifunction::Rcp);
   }
-  Rounding rounding = roundingOf(instruction->mods);
+  Rounding rounding = roundingOf(instruction_->mods);
   floatLanes(1, [&](Type element, auto v) {
     return finishFloat(compute(FloatOp::Div, element, formatOf(element).one(), v[0], 0, rounding, tiny()), element);
   });
@@ -183,7 +183,7 @@ void Executor::Testp() {
   Format f = formatOf(type());
   uint64_t a = read(1, type());
   bool finite = !isNan(a, f) && !isInfinite(a, f);
-  switch (instruction->mods[ModifierKind::TestOp]) {
+  switch (instruction_->mods[ModifierKind::TestOp]) {
     case mod<ModifierKind::TestOp>("finite").value: return writePredicate(0, finite);
     case mod<ModifierKind::TestOp>("infinite").value: return writePredicate(0, isInfinite(a, f));
     case mod<ModifierKind::TestOp>("number").value: return writePredicate(0, !isNan(a, f));

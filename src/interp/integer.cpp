@@ -58,23 +58,23 @@ void Executor::Sub() {
 /// a + b + carryIn in the type's width; sets CC.CF to the carry out.
 uint64_t Executor::addCarry(uint64_t a, uint64_t b, bool carryIn) {
   UnsignedWide sum = UnsignedWide(a) + b + carryIn;
-  thread->carry = (sum >> isa::bits(type())) & 1;
+  thread_->carry = (sum >> isa::bits(type())) & 1;
   return uint64_t(sum);
 }
 
 /// add.cc, addc, sub.cc, subc. A subtraction adds the complement; CC.CF then holds the borrow, which is the inverted
 /// carry.
 void Executor::carryChain(bool usesCarry, bool subtracts) {
-  bool before = thread->carry;
+  bool before = thread_->carry;
   uint64_t a = read(1, type()), b = read(2, type());
   uint64_t result;
   if (subtracts) {
     result = addCarry(a, lowBits(~b, isa::bits(type())), !(usesCarry && before));
-    thread->carry = !thread->carry;
+    thread_->carry = !thread_->carry;
   } else {
     result = addCarry(a, b, usesCarry && before);
   }
-  if (!has(ModifierKind::Carry)) thread->carry = before;
+  if (!has(ModifierKind::Carry)) thread_->carry = before;
   write(0, type(), result);
 }
 
@@ -91,10 +91,10 @@ uint64_t Executor::product(uint64_t a, uint64_t b) const {
 }
 
 void Executor::multiplyAddCarry(bool usesCarry) {
-  bool before = thread->carry;
+  bool before = thread_->carry;
   uint64_t low = lowBits(product(read(1, type()), read(2, type())), isa::bits(type()));
   uint64_t result = addCarry(low, read(3, type()), usesCarry && before);
-  if (!has(ModifierKind::Carry)) thread->carry = before;
+  if (!has(ModifierKind::Carry)) thread_->carry = before;
   write(0, type(), result);
 }
 

@@ -14,13 +14,13 @@ namespace {
 
 class Interpretation : public machine::Executable {
  public:
-  explicit Interpretation(Program program) : program(std::move(program)) {}
+  explicit Interpretation(Program program) : program_(std::move(program)) {}
 
   /// A fault leaves by longjmp and skips destructors, so the block belongs to the host thread while it runs: the next
   /// one frees what a faulting one left. While it is suspended, its scratch memory holds it.
   machine::BlockStatus runBlock(const machine::BlockFrame& frame) const override {
     static thread_local std::unique_ptr<Block> block;
-    block.reset(frame.resumes ? suspended(frame) : new Block(program, frame));
+    block.reset(frame.resumes ? suspended(frame) : new Block(program_, frame));
     block->betterCode = std::exchange(machine::betterCode().place, nullptr);
     const machine::BlockStatus status = block->run();
     if (status == machine::BlockStatus::Suspended)
@@ -35,9 +35,9 @@ class Interpretation : public machine::Executable {
   size_t scratchBytes() const override { return sizeof(Block*); }
   /// Activations bring their own .local memory, which is what lets functions with local arrays recurse.
   size_t localBytes() const override { return 0; }
-  size_t counterWords() const override { return program.sites * machine::kCounterCount; }
+  size_t counterWords() const override { return program_.sites * machine::kCounterCount; }
   void addCounters(const uint64_t* words, machine::SiteCounters& sites) const override {
-    for (const FunctionPlan& plan : program.functions)
+    for (const FunctionPlan& plan : program_.functions)
       for (size_t i = 0; i < plan.source->instructions.size(); ++i) {
         const uint64_t* counts = words + (plan.firstSite + i) * machine::kCounterCount;
         if (std::all_of(counts, counts + machine::kCounterCount, [](uint64_t n) { return n == 0; })) continue;
@@ -49,7 +49,7 @@ class Interpretation : public machine::Executable {
  private:
   static Block*& suspended(const machine::BlockFrame& frame) { return *reinterpret_cast<Block**>(frame.scratch); }
 
-  Program program;
+  Program program_;
 };
 
 class Interpreter : public machine::Engine {

@@ -89,7 +89,7 @@ uint32_t selectorsOf(uint8_t mode, unsigned c) {
 void Executor::Prmt() {
   uint64_t bytes = read(2, Type::b32) << 32 | read(1, Type::b32);
   uint64_t c = read(3, Type::b32);
-  uint8_t mode = instruction->mods[ModifierKind::PrmtMode];
+  uint8_t mode = instruction_->mods[ModifierKind::PrmtMode];
   uint64_t selectors = mode ? selectorsOf(mode, unsigned(c & 3)) : c;
   uint64_t result = 0;
   for (unsigned i = 0; i < 4; ++i) {

@@ -32,15 +32,16 @@ constexpr unsigned kMatrices = 4;  // at most, of one instruction
 /// Elements as bit patterns.
 class Matrix {
  public:
-  explicit Matrix(const Fragment& f) : columns(f.columns), perMatrix(f.rows * f.columns), bits(perMatrix * kMatrices) {}
-  uint64_t& at(const MatrixPlace& p) { return bits[p.matrix * perMatrix + p.row * columns + p.column]; }
+  explicit Matrix(const Fragment& f)
+      : columns_(f.columns), perMatrix_(f.rows * f.columns), bits_(perMatrix_ * kMatrices) {}
+  uint64_t& at(const MatrixPlace& p) { return bits_[p.matrix * perMatrix_ + p.row * columns_ + p.column]; }
   uint64_t at(unsigned matrix, unsigned row, unsigned column) const {
-    return bits[matrix * perMatrix + row * columns + column];
+    return bits_[matrix * perMatrix_ + row * columns_ + column];
   }
 
  private:
-  unsigned columns, perMatrix;
-  std::vector<uint64_t> bits;
+  unsigned columns_, perMatrix_;
+  std::vector<uint64_t> bits_;
 };
 
 /// e4m3 has no infinities and one NaN of each sign; e5m2 is IEEE.
@@ -237,15 +238,15 @@ struct Multiplication {
 template <class F>
 void Executor::eachElement(const Fragment& f, F body) {
   for (unsigned e = 0; e < f.elements(); ++e)
-    body(e / f.perRegister(), e % f.perRegister() * isa::bits(f.element), ptx::placeOf(f, thread->lane, e));
+    body(e / f.perRegister(), e % f.perRegister() * isa::bits(f.element), ptx::placeOf(f, thread_->lane, e));
 }
 
 void Executor::multiplyMatrices() {
-  const ptx::Instruction& i = *instruction;
+  const ptx::Instruction& i = *instruction_;
   const Fragment f[4] = {ptx::fragmentOf(i, 0), ptx::fragmentOf(i, 1), ptx::fragmentOf(i, 2), ptx::fragmentOf(i, 3)};
   std::vector<Matrix> m(f, f + 4);
   std::vector<uint32_t> metadata;  // of each lane, if A is sparse
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     for (unsigned k = 1; k < 4; ++k)
       eachElement(f[k], [&](unsigned r, unsigned shift, const MatrixPlace& p) {
@@ -264,7 +265,7 @@ void Executor::multiplyMatrices() {
                                has(ModifierKind::Saturate),
                                is(mod<ModifierKind::BitOp>("xor")),
                                partners};
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     std::vector<uint64_t> registers(f[0].registers);
     eachElement(f[0], [&](unsigned r, unsigned shift, const MatrixPlace& p) {
@@ -307,11 +308,11 @@ void Executor::WmmaBit() { multiplyMatrices(); }
 /// `registers` is the operand of the fragment, `address` and `stride` those of the memory.
 template <class F>
 void Executor::eachMatrixElement(size_t registers, size_t address, F body) {
-  const Fragment f = ptx::fragmentOf(*instruction, registers);
-  const bool byColumns = instruction->mods.name(ModifierKind::Layout) == "col";
+  const Fragment f = ptx::fragmentOf(*instruction_, registers);
+  const bool byColumns = instruction_->mods.name(ModifierKind::Layout) == "col";
   const unsigned width = isa::bits(f.element);
   FragmentPlaces places(f.elements());
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     const uint64_t stride = present(2) ? read(2, Type::u32) : byColumns ? f.rows : f.columns;
     const auto kind = registers == 0 ? machine::AccessKind::Load : machine::AccessKind::Store;
@@ -353,15 +354,15 @@ void Executor::raiseFragment(const Fragment& f, machine::AccessKind kind, const 
   for (unsigned first = 0, next; first < f.elements(); first = next) {
     for (next = first + 1; next < f.elements() && (next - first) * bits < 128 && follows(next);) ++next;
     if (!told.insert(starts(first)).second) continue;
-    accesses.clear();
+    accesses_.clear();
     for (const FragmentPlace& p : places[first]) {
       select(p.lane);
       touch(kind, p.place, std::max(1u, (next - first) * bits / 8));
     }
-    if (block.isHeard) followAccesses(0);
-    raiseAccess(accesses);
+    if (block_.isHeard) followAccesses(0);
+    raiseAccess(accesses_);
   }
-  accesses.clear();
+  accesses_.clear();
 }
 
 void Executor::loadMatrix() {
@@ -417,7 +418,7 @@ constexpr unsigned kRowBytes = 16;
 Executor::Place Executor::rowOfTile(size_t address, unsigned matrix, unsigned row) {
   select(matrix * 8 + row);
   const auto kind =
-      instruction->op == Op::LdMatrix ? machine::AccessKind::MatrixLoad : machine::AccessKind::MatrixStore;
+      instruction_->op == Op::LdMatrix ? machine::AccessKind::MatrixLoad : machine::AccessKind::MatrixStore;
   const Place place = locate(address, kRowBytes, {kind});
   touch(kind, place, kRowBytes);
   return place;
@@ -425,12 +426,12 @@ Executor::Place Executor::rowOfTile(size_t address, unsigned matrix, unsigned ro
 
 void Executor::LdMatrix() {
   const bool transposed = has(ModifierKind::Transposed);
-  const unsigned count = unsigned(instruction->mods.name(ModifierKind::TileCount)[1] - '0');
+  const unsigned count = unsigned(instruction_->mods.name(ModifierKind::TileCount)[1] - '0');
   std::array<Tile, 4> tiles{};
   for (unsigned m = 0; m < count; ++m)
     for (unsigned row = 0; row < 8; ++row)
-      if (active >> (m * 8 + row) & 1) std::memcpy(tiles[m][row], rowOfTile(1, m, row).pointer, kRowBytes);
-  for (uint32_t lane : Lanes(active)) {
+      if (active_ >> (m * 8 + row) & 1) std::memcpy(tiles[m][row], rowOfTile(1, m, row).pointer, kRowBytes);
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     for (unsigned m = 0; m < count; ++m)
       write(registerOf(operand(0), m), Type::b32, {packed(tiles[m], lane, transposed), 0});
@@ -439,25 +440,25 @@ void Executor::LdMatrix() {
 
 void Executor::StMatrix() {
   const bool transposed = has(ModifierKind::Transposed);
-  const unsigned count = unsigned(instruction->mods.name(ModifierKind::TileCount)[1] - '0');
+  const unsigned count = unsigned(instruction_->mods.name(ModifierKind::TileCount)[1] - '0');
   std::array<Tile, 4> tiles{};
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     for (unsigned m = 0; m < count; ++m)
       unpack(tiles[m], lane, uint32_t(read(registerOf(operand(1), m), Type::b32).lo), transposed);
   }
   for (unsigned m = 0; m < count; ++m)
     for (unsigned row = 0; row < 8; ++row)
-      if (active >> (m * 8 + row) & 1) std::memcpy(rowOfTile(0, m, row).pointer, tiles[m][row], kRowBytes);
+      if (active_ >> (m * 8 + row) & 1) std::memcpy(rowOfTile(0, m, row).pointer, tiles[m][row], kRowBytes);
 }
 
 void Executor::MovMatrix() {
   Tile tile{};
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     unpack(tile, lane, uint32_t(read(1, Type::b32)), false);
   }
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     write(0, Type::b32, packed(tile, lane, true));
   }

@@ -24,32 +24,32 @@ using ptx::Space;
 /// In a device function .param means its own parameters, whose addresses are local (PTX ISA, "Device Function
 /// Parameters").
 bool Executor::isParameterAddress(size_t operandIndex) const {
-  return thread->stack.size() > 1 && operand(operandIndex).reg != ptx::kNoRegister &&
-         instruction->mods.name(ModifierKind::Space) != "param::entry";
+  return thread_->stack.size() > 1 && operand(operandIndex).reg != ptx::kNoRegister &&
+         instruction_->mods.name(ModifierKind::Space) != "param::entry";
 }
 
 bool Executor::inShared(uint64_t address) const {
-  return address - reinterpret_cast<uint64_t>(block.frame.shared) < block.frame.totalSharedBytes;
+  return address - reinterpret_cast<uint64_t>(block_.frame.shared) < block_.frame.totalSharedBytes;
 }
 
 bool Executor::inParameters(uint64_t address) const {
-  const ptx::Function& kernel = block.program.module->functions[block.program.kernel];
-  return address - reinterpret_cast<uint64_t>(block.frame.parameters) < kernel.parameterBytes;
+  const ptx::Function& kernel = block_.program.module->functions[block_.program.kernel];
+  return address - reinterpret_cast<uint64_t>(block_.frame.parameters) < kernel.parameterBytes;
 }
 
 /// All variables of the thread's activations lie in local memory, parameters of device functions included.
 bool Executor::inLocalMemory(uint64_t address) const {
-  if (thread->allocated && address - reinterpret_cast<uint64_t>(thread->allocated.get()) < kAllocaBytes) return true;
-  return std::any_of(thread->stack.begin(), thread->stack.end(), [&](const Activation& activation) {
+  if (thread_->allocated && address - reinterpret_cast<uint64_t>(thread_->allocated.get()) < kAllocaBytes) return true;
+  return std::any_of(thread_->stack.begin(), thread_->stack.end(), [&](const Activation& activation) {
     return address - reinterpret_cast<uint64_t>(activation.memory.get()) < activation.plan->memoryBytes;
   });
 }
 
 bool Executor::inConstant(uint64_t address) const {
-  const auto& variables = block.program.module->variables;
+  const auto& variables = block_.program.module->variables;
   for (size_t i = 0; i < variables.size(); ++i)
     if (variables[i].space == Space::Const &&
-        address - reinterpret_cast<uint64_t>(block.frame.globals[i]) < variables[i].size)
+        address - reinterpret_cast<uint64_t>(block_.frame.globals[i]) < variables[i].size)
       return true;
   return false;
 }
@@ -74,38 +74,38 @@ machine::AccessSpace accessSpace(Space space) {
 
 /// What an atomic operation is called in events.
 AccessKind Executor::atomicKind() const {
-  return ptx::isReduction(*instruction, thread->top().plan->isRead) ? AccessKind::Reduction : AccessKind::Atomic;
+  return ptx::isReduction(*instruction_, thread_->top().plan->isRead) ? AccessKind::Reduction : AccessKind::Atomic;
 }
 
 /// The current thread's part in the instruction's access.
 void Executor::touch(machine::AccessKind kind, const Place& place, unsigned bytes) {
-  accesses.add(kind, accessSpace(place.space), thread->lane, place.address, bytes);
+  accesses_.add(kind, accessSpace(place.space), thread_->lane, place.address, bytes);
 }
 
 void Executor::touchAtomically(const Place& place, unsigned bytes) { touch(atomicKind(), place, bytes); }
 
 Executor::Place Executor::locate(size_t operandIndex, unsigned bytes, Intent intent) {
-  const Space space = isa::spaceOf(instruction->mods);
+  const Space space = isa::spaceOf(instruction_->mods);
   const bool isLocal = space == Space::Param && isParameterAddress(operandIndex);
   return locateIn(isLocal ? Space::Local : space, operandIndex, bytes, intent);
 }
 
 /// `bytes` of shared memory from `address` on must exist.
 void Executor::checkShared(uint64_t address, unsigned bytes) const {
-  if (address > block.frame.totalSharedBytes || bytes > block.frame.totalSharedBytes - address)
+  if (address > block_.frame.totalSharedBytes || bytes > block_.frame.totalSharedBytes - address)
     fault(FaultKind::IllegalAddress, address,
           fmt::format("{} of {} bytes at offset {:#x} of shared memory, of which the block has {} bytes",
-                      instruction->info().form.mnemonic, bytes, address, block.frame.totalSharedBytes));
+                      instruction_->info().form.mnemonic, bytes, address, block_.frame.totalSharedBytes));
 }
 
 Executor::Place Executor::locateIn(Space space, size_t operandIndex, unsigned bytes, Intent intent) {
   // Should the host refuse the address, the fault says where it happened.
-  machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
+  machine::faultHint() = {instruction_->line, true, {thread_->tid[0], thread_->tid[1], thread_->tid[2]}};
   const Operand& o = operand(operandIndex);
   uint64_t address = uint64_t(o.offset);
   if (o.reg != ptx::kNoRegister) {
-    address += thread->top().registers[o.reg].lo;
-    if (isa::bits(thread->top().plan->source->registers[o.reg].type) == 32 && space == Space::Shared)
+    address += thread_->top().registers[o.reg].lo;
+    if (isa::bits(thread_->top().plan->source->registers[o.reg].type) == 32 && space == Space::Shared)
       address = uint32_t(address);
   } else if (o.symbol.kind != ptx::Symbol::Kind::None) {
     address = symbolAddress(o);
@@ -113,15 +113,15 @@ Executor::Place Executor::locateIn(Space space, size_t operandIndex, unsigned by
   askListeners(space, address, intent.bytes == kAll ? bytes : intent.bytes, intent.kind);
   if (intent.checksAlignment && space != Space::Param && address % bytes != 0)
     fault(FaultKind::MisalignedAddress, address,
-          fmt::format("{} of {} bytes at the misaligned address {:#x}", instruction->info().form.mnemonic, bytes,
+          fmt::format("{} of {} bytes at the misaligned address {:#x}", instruction_->info().form.mnemonic, bytes,
                       address));
   if (space == Space::Shared) {
     checkShared(address, bytes);
-    return {Space::Shared, address, block.frame.shared + address};
+    return {Space::Shared, address, block_.frame.shared + address};
   }
   auto* pointer = reinterpret_cast<std::byte*>(address);
   if (space == Space::Generic) space = genericSpace(address);
-  if (space == Space::Shared) address -= reinterpret_cast<uint64_t>(block.frame.shared);
+  if (space == Space::Shared) address -= reinterpret_cast<uint64_t>(block_.frame.shared);
   return {space, address, pointer};
 }
 
@@ -170,7 +170,7 @@ void Executor::store(const Place& place, unsigned bytes, Slot value) const {
     return;
   }
   if (!mayChange(place)) return tryToWrite(place.pointer, bytes);
-  block.hasChanged |= place.space != Space::Local;
+  block_.hasChanged |= place.space != Space::Local;
   switch (bytes) {
     case 1: return atomicStore<uint8_t>(place.pointer, value.lo);
     case 2: return atomicStore<uint16_t>(place.pointer, value.lo);
@@ -216,8 +216,8 @@ uint64_t Executor::atomicResult(uint64_t old, uint64_t b, Space space) const {
   Type t = type();
   unsigned width = isa::bits(t);
   // Surface reductions have their own vocabulary with the same words.
-  const std::string_view surface = instruction->mods.name(ModifierKind::SurfaceOp);
-  switch (surface.empty() ? instruction->mods[ModifierKind::AtomOp]
+  const std::string_view surface = instruction_->mods.name(ModifierKind::SurfaceOp);
+  switch (surface.empty() ? instruction_->mods[ModifierKind::AtomOp]
                           : isa::modifierValue(ModifierKind::AtomOp, surface)) {
     case mod<ModifierKind::AtomOp>("and").value: return old & b;
     case mod<ModifierKind::AtomOp>("or").value: return old | b;
@@ -269,7 +269,7 @@ void Executor::atomic128(bool compares) {
   const machine::Word128 old =
       compares ? machine::compareExchange(place.pointer, {wanted.lo, wanted.hi}, {value.lo, value.hi})
                : machine::exchange(place.pointer, {value.lo, value.hi});
-  block.hasChanged |= !compares || (old.lo == wanted.lo && old.hi == wanted.hi);
+  block_.hasChanged |= !compares || (old.lo == wanted.lo && old.hi == wanted.hi);
   write(operand(0), Type::b128, {old.lo, old.hi});
 }
 
@@ -290,9 +290,9 @@ void Executor::vectorAtomic(bool wantsResult) {
 uint64_t Executor::atomicUpdate(const Place& place, unsigned bytes, uint64_t b, uint64_t compare) {
   auto update = [&](uint64_t old) {
     if (!mayChange(place)) return old;
-    const bool isCas = instruction->op == isa::Op::AtomCas;
+    const bool isCas = instruction_->op == isa::Op::AtomCas;
     const uint64_t made = isCas ? (old == compare ? b : old) : atomicResult(old, b, place.space);
-    block.hasChanged |= made != old;
+    block_.hasChanged |= made != old;
     return made;
   };
   switch (bytes) {
@@ -307,7 +307,7 @@ void Executor::atomicInstruction(bool wantsResult) {
   unsigned bytes = isa::bytes(type());
   Place place = locate(address, bytes, {atomicKind()});
   touchAtomically(place, bytes);
-  bool isCas = instruction->op == isa::Op::AtomCas;
+  bool isCas = instruction_->op == isa::Op::AtomCas;
   uint64_t compare = isCas ? read(address + 1, type()) : 0;
   uint64_t b = read(address + (isCas ? 2 : 1), type());
   uint64_t old = atomicUpdate(place, bytes, b, compare);

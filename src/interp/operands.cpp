@@ -26,7 +26,7 @@ uint64_t nanoseconds() {
 }  // namespace
 
 Slot Executor::readRegister(const Operand& o) const {
-  Slot value = thread->top().registers[o.reg];
+  Slot value = thread_->top().registers[o.reg];
   if (o.negated) value.lo = !(value.lo & 1);
   return value;
 }
@@ -66,8 +66,8 @@ void Executor::write(const Operand& o, Type type, Slot value) {
   unsigned width = isa::bits(type);
   value = truncated(value, width);
   if (isa::isSigned(type) && !isa::isPacked(type)) value.lo = uint64_t(signExtend(value.lo, width));
-  unsigned registerBits = isa::bits(thread->top().plan->source->registers[o.reg].type);
-  thread->top().registers[o.reg] = truncated(value, registerBits);
+  unsigned registerBits = isa::bits(thread_->top().plan->source->registers[o.reg].type);
+  thread_->top().registers[o.reg] = truncated(value, registerBits);
 }
 
 void Executor::writeVector(const Operand& o, Type type, Slot value) {
@@ -80,23 +80,23 @@ void Executor::writeVector(const Operand& o, Type type, Slot value) {
 }
 
 uint64_t Executor::variableAddress(uint32_t function, uint32_t variable) const {
-  auto offset = block.program.layout.sharedOffset.find({function, variable});
-  return offset == block.program.layout.sharedOffset.end() ? 0 : offset->second;
+  auto offset = block_.program.layout.sharedOffset.find({function, variable});
+  return offset == block_.program.layout.sharedOffset.end() ? 0 : offset->second;
 }
 
 /// Shared addresses are offsets into the block's window; all others are host addresses. A function's address is that of
 /// its ptx::Function.
 uint64_t Executor::symbolAddress(const Operand& o) const {
-  const Activation& top = thread->top();
+  const Activation& top = thread_->top();
   auto memory = reinterpret_cast<uint64_t>(top.memory.get());
   const Symbol& symbol = o.symbol;
-  const ptx::Module& module = *block.program.module;
+  const ptx::Module& module = *block_.program.module;
   uint64_t base = 0;
   switch (symbol.kind) {
     case Symbol::Kind::ModuleVariable:
       base = module.variables[symbol.index].space == ptx::Space::Shared
                  ? variableAddress(machine::KernelLayout::kModule, symbol.index)
-                 : reinterpret_cast<uint64_t>(block.frame.globals[symbol.index]);
+                 : reinterpret_cast<uint64_t>(block_.frame.globals[symbol.index]);
       break;
     case Symbol::Kind::LocalVariable:
       base = top.plan->source->variables[symbol.index].space == ptx::Space::Shared
@@ -104,7 +104,7 @@ uint64_t Executor::symbolAddress(const Operand& o) const {
                  : memory + top.plan->variableOffset[symbol.index];
       break;
     case Symbol::Kind::Parameter:
-      base = (thread->stack.size() == 1 ? reinterpret_cast<uint64_t>(block.frame.parameters) : memory) +
+      base = (thread_->stack.size() == 1 ? reinterpret_cast<uint64_t>(block_.frame.parameters) : memory) +
              top.plan->source->parameters[symbol.index].offset;
       break;
     case Symbol::Kind::ReturnParameter:
@@ -117,12 +117,12 @@ uint64_t Executor::symbolAddress(const Operand& o) const {
 }
 
 uint64_t Executor::readSpecial(Special special) const {
-  const machine::BlockFrame& f = block.frame;
-  uint32_t lane = thread->lane, bit = 1u << lane;
+  const machine::BlockFrame& f = block_.frame;
+  uint32_t lane = thread_->lane, bit = 1u << lane;
   switch (special) {
-    case Special::TidX: return thread->tid[0];
-    case Special::TidY: return thread->tid[1];
-    case Special::TidZ: return thread->tid[2];
+    case Special::TidX: return thread_->tid[0];
+    case Special::TidY: return thread_->tid[1];
+    case Special::TidZ: return thread_->tid[2];
     case Special::NtidX: return f.ntid[0];
     case Special::NtidY: return f.ntid[1];
     case Special::NtidZ: return f.ntid[2];
@@ -133,8 +133,8 @@ uint64_t Executor::readSpecial(Special special) const {
     case Special::NctaidY: return f.nctaid[1];
     case Special::NctaidZ: return f.nctaid[2];
     case Special::Laneid: return lane;
-    case Special::Warpid: return warp.index;
-    case Special::Nwarpid: return block.warps.size();
+    case Special::Warpid: return warp_.index;
+    case Special::Nwarpid: return block_.warps.size();
     case Special::WarpSize: return machine::kWarpSize;
     case Special::Smid: return f.smid;
     case Special::Nsmid: return f.nsmid;
@@ -145,8 +145,8 @@ uint64_t Executor::readSpecial(Special special) const {
     case Special::LanemaskGe: return ~(bit - 1);
     case Special::LanemaskGt: return ~(bit | (bit - 1));
     case Special::Clock:
-    case Special::Clock64: return warp.steps;  // one instruction is one cycle here
-    case Special::ClockHi: return warp.steps >> 32;
+    case Special::Clock64: return warp_.steps;  // one instruction is one cycle here
+    case Special::ClockHi: return warp_.steps >> 32;
     case Special::Globaltimer:
     case Special::GlobaltimerLo: return nanoseconds();
     case Special::GlobaltimerHi: return nanoseconds() >> 32;

@@ -64,16 +64,16 @@ FunctionPlan planFunction(const ptx::Function& function) {
 /// Walks from the kernel through its calls and checks every instruction on the way.
 class Checker {
  public:
-  explicit Checker(Program& program) : program(program) {}
+  explicit Checker(Program& program) : program_(program) {}
 
   Expected<> check(uint32_t index) {
-    if (!seen.insert(index).second) return {};
-    const ptx::Function& function = program.module->functions[index];
+    if (!seen_.insert(index).second) return {};
+    const ptx::Function& function = program_.module->functions[index];
     if (!function.hasBody) return checkExternal(index);
     for (const ptx::Instruction& instruction : function.instructions) {
       if (std::string why = unsupported(instruction); !why.empty())
         return fail("kernel {}: {} (PTX line {}): {}", kernelName(), function.name, instruction.line, why);
-      caller = &function, line = instruction.line;
+      caller_ = &function, line_ = instruction.line;
       for (const Operand& operand : instruction.operands)
         if (auto ok = checkOperand(instruction, operand); !ok) return ok;
       if (instruction.op == Op::Call && instruction.operands[1].is(Operand::Kind::Register))
@@ -83,51 +83,51 @@ class Checker {
   }
 
  private:
-  const std::string& kernelName() const { return program.module->functions[program.kernel].name; }
+  const std::string& kernelName() const { return program_.module->functions[program_.kernel].name; }
 
   Expected<> checkOperand(const ptx::Instruction& instruction, const Operand& operand) {
     if (operand.symbol.kind != Symbol::Kind::Function) return {};
-    const ptx::Function& function = program.module->functions[operand.symbol.index];
+    const ptx::Function& function = program_.module->functions[operand.symbol.index];
     if (!function.isEntry) return check(operand.symbol.index);
     if (instruction.op != Op::Call) return {};  // a kernel to launch: checked when it is compiled
-    return fail("kernel {}: {} calls the kernel {} as a function (PTX line {})", kernelName(), caller->name,
-                function.name, line);
+    return fail("kernel {}: {} calls the kernel {} as a function (PTX line {})", kernelName(), caller_->name,
+                function.name, line_);
   }
 
   /// An indirect call may reach every function that has a body; externals are checked where they are named.
   Expected<> checkAll() {
-    for (uint32_t i = 0; i < program.module->functions.size(); ++i)
-      if (program.module->functions[i].hasBody && !program.module->functions[i].isEntry)
+    for (uint32_t i = 0; i < program_.module->functions.size(); ++i)
+      if (program_.module->functions[i].hasBody && !program_.module->functions[i].isEntry)
         if (auto ok = check(i); !ok) return ok;
     return {};
   }
 
   Expected<> checkExternal(uint32_t index) {
-    const ptx::Function& function = program.module->functions[index];
+    const ptx::Function& function = program_.module->functions[index];
     if (const char* why = machine::removedDeviceFunction(function.name))
-      return fail("kernel {}: {} calls {} (PTX line {}): {}", kernelName(), caller->name, function.name, line, why);
+      return fail("kernel {}: {} calls {} (PTX line {}): {}", kernelName(), caller_->name, function.name, line_, why);
     if (const auto* found = machine::findDeviceFunction(function.name)) {
       if (found->signature.size() - 1 != function.parameters.size())
-        return fail("kernel {}: {} calls {} (PTX line {}) with {} parameters instead of {}", kernelName(), caller->name,
-                    function.name, line, function.parameters.size(), found->signature.size() - 1);
-      program.functions[index].deviceRuntime = found;
+        return fail("kernel {}: {} calls {} (PTX line {}) with {} parameters instead of {}", kernelName(),
+                    caller_->name, function.name, line_, function.parameters.size(), found->signature.size() - 1);
+      program_.functions[index].deviceRuntime = found;
       return {};
     }
     const External* external = findExternal(function.name);
     if (!external)
       return fail("kernel {}: {} calls {} (PTX line {}), which the module does not define and Ordito does not provide",
-                  kernelName(), caller->name, function.name, line);
+                  kernelName(), caller_->name, function.name, line_);
     if (external->arguments != function.parameters.size())
-      return fail("kernel {}: {} calls {} (PTX line {}) with {} parameters instead of {}", kernelName(), caller->name,
-                  function.name, line, function.parameters.size(), external->arguments);
-    program.functions[index].external = external;
+      return fail("kernel {}: {} calls {} (PTX line {}) with {} parameters instead of {}", kernelName(), caller_->name,
+                  function.name, line_, function.parameters.size(), external->arguments);
+    program_.functions[index].external = external;
     return {};
   }
 
-  Program& program;
-  std::set<uint32_t> seen;
-  const ptx::Function* caller = nullptr;
-  uint32_t line = 0;
+  Program& program_;
+  std::set<uint32_t> seen_;
+  const ptx::Function* caller_ = nullptr;
+  uint32_t line_ = 0;
 };
 
 }  // namespace

@@ -39,11 +39,11 @@ uint32_t Executor::barrierThreads(size_t operand) {
 /// exist.
 void Executor::arriveOnly() {
   raiseBarrier(SyncKind::BarrierArrive, 0, 1);
-  const bool whole = active == warp.live();
+  const bool whole = active_ == warp_.live();
   bool counted = false;
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
-    uint32_t& arrivals = block.arrivals[barrierNumber(0)];
+    uint32_t& arrivals = block_.arrivals[barrierNumber(0)];
     if (barrierThreads(1) == 0)
       fault(machine::FaultKind::IllegalInstruction, 0, "bar.arrive with a count of 0 threads");
     if (!whole)
@@ -58,14 +58,14 @@ void Executor::arriveOnly() {
 /// such operand.
 void Executor::arrive(uint32_t barrierOperand, int countOperand, int valueOperand) {
   raiseBarrier(SyncKind::BarrierWait, int(barrierOperand), countOperand);
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
-    thread->barrier = barrierNumber(barrierOperand);
-    thread->barrierThreads =
+    thread_->barrier = barrierNumber(barrierOperand);
+    thread_->barrierThreads =
         countOperand >= 0 && present(size_t(countOperand)) ? barrierThreads(size_t(countOperand)) : 0;
-    thread->barrierByWarp = !instruction->info().form.mnemonic.starts_with("barrier") || has(ModifierKind::Aligned);
-    thread->barrierValue = valueOperand >= 0 && readPredicate(size_t(valueOperand));
-    thread->state = Thread::State::AtBarrier;
+    thread_->barrierByWarp = !instruction_->info().form.mnemonic.starts_with("barrier") || has(ModifierKind::Aligned);
+    thread_->barrierValue = valueOperand >= 0 && readPredicate(size_t(valueOperand));
+    thread_->state = Thread::State::AtBarrier;
   }
 }
 
@@ -77,9 +77,9 @@ void Executor::BarRed() { arrive(1, 2, 3); }
 void Executor::BarrierRed() { arrive(1, 2, 3); }
 
 void Executor::finishBarrier(Thread& waiting, uint64_t arrived, uint64_t trueValues) {
-  thread = &waiting;
-  instruction = &waiting.top().plan->source->instructions[waiting.top().pc - 1];
-  switch (instruction->mods[ModifierKind::RedOp]) {
+  thread_ = &waiting;
+  instruction_ = &waiting.top().plan->source->instructions[waiting.top().pc - 1];
+  switch (instruction_->mods[ModifierKind::RedOp]) {
     case mod<ModifierKind::RedOp>("popc").value: return write(0, Type::u32, trueValues);
     case mod<ModifierKind::RedOp>("and").value: return writePredicate(0, trueValues == arrived);
     case mod<ModifierKind::RedOp>("or").value: return writePredicate(0, trueValues != 0);
@@ -91,8 +91,8 @@ void Executor::Membar() { Fence(); }
 void Executor::Fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   raiseSync({.kind = SyncKind::Fence,
-             .order = machine::fenceOrder(*instruction),
-             .scope = machine::memoryScope(*instruction)});
+             .order = machine::fenceOrder(*instruction_),
+             .scope = machine::memoryScope(*instruction_)});
 }
 
 // One block sees its own writes in order, whatever proxy they go through.
@@ -107,12 +107,12 @@ void Executor::FenceMbarrierInit() { Fence(); }
 void Executor::BarrierClusterArrive() { Fence(); }
 void Executor::BarrierClusterWait() {
   raiseBarrier(SyncKind::BarrierWait, -1, -1);
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
-    thread->barrier = kBarriers;
-    thread->barrierThreads = 0;
-    thread->barrierValue = false;
-    thread->state = Thread::State::AtBarrier;
+    thread_->barrier = kBarriers;
+    thread_->barrierThreads = 0;
+    thread_->barrierValue = false;
+    thread_->state = Thread::State::AtBarrier;
   }
 }
 

@@ -20,19 +20,19 @@ using ptx::Space;
 /// The descriptor's address: a register's value, or a variable's place.
 uint64_t Executor::imageHandle(const Operand& o) const {
   if (o.is(Operand::Kind::Address) && o.symbol.kind == ptx::Symbol::Kind::None)
-    return thread->top().registers[o.reg].lo + uint64_t(o.offset);
+    return thread_->top().registers[o.reg].lo + uint64_t(o.offset);
   return o.is(Operand::Kind::Register) ? readRegister(o).lo : symbolAddress(o);
 }
 
 const machine::Texture& Executor::texture(const Operand& o) {
-  machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
+  machine::faultHint() = {instruction_->line, true, {thread_->tid[0], thread_->tid[1], thread_->tid[2]}};
   const uint64_t handle = imageHandle(o);
   if (const machine::Texture* found = machine::textureAt(handle)) return *found;
   fault(FaultKind::IllegalAddress, handle, fmt::format("{:#x} is no texture: none was created or bound", handle));
 }
 
 const machine::Surface& Executor::surface(const Operand& o) {
-  machine::faultHint() = {instruction->line, true, {thread->tid[0], thread->tid[1], thread->tid[2]}};
+  machine::faultHint() = {instruction_->line, true, {thread_->tid[0], thread_->tid[1], thread_->tid[2]}};
   const uint64_t handle = imageHandle(o);
   if (const machine::Surface* found = machine::surfaceAt(handle)) return *found;
   fault(FaultKind::IllegalAddress, handle, fmt::format("{:#x} is no surface: none was created or bound", handle));
@@ -67,7 +67,7 @@ void Executor::imageNumbers(size_t k, Number (&numbers)[4]) const {
 /// `offset` is the operand of texel offsets; level or gradients come before it.
 void Executor::fetchTexture(size_t offset) {
   const machine::Texture& t = texture(operand(2).elements[0]);
-  const machine::TextureOperation operation(*instruction);
+  const machine::TextureOperation operation(*instruction_);
   if (const char* problem = machine::textureProblem(t, operation))
     fault(FaultKind::Unsupported, imageHandle(operand(2).elements[0]), problem);
   machine::TextureArguments arguments;
@@ -94,14 +94,14 @@ void Executor::TexGradHalf() { fetchTexture(5); }
 void Executor::Tld4() { fetchTexture(3); }
 
 void Executor::Txq() {
-  write(0, Type::b32, machine::imageQuery(texture(operand(1)), instruction->mods[ModifierKind::ImageQuery]));
+  write(0, Type::b32, machine::imageQuery(texture(operand(1)), instruction_->mods[ModifierKind::ImageQuery]));
 }
 void Executor::TxqLevel() {
   const machine::Image& level = texture(operand(1)).levelOrLast(uint32_t(read(2, Type::b32)));
-  write(0, Type::b32, machine::imageQuery(level, instruction->mods[ModifierKind::ImageQuery]));
+  write(0, Type::b32, machine::imageQuery(level, instruction_->mods[ModifierKind::ImageQuery]));
 }
 void Executor::Suq() {
-  write(0, Type::b32, machine::imageQuery(surface(operand(1)), instruction->mods[ModifierKind::ImageQuery]));
+  write(0, Type::b32, machine::imageQuery(surface(operand(1)), instruction_->mods[ModifierKind::ImageQuery]));
 }
 
 void Executor::Istypep() {
@@ -117,14 +117,14 @@ std::byte* Executor::surfaceAccess(size_t k, unsigned bytes) {
   const machine::Surface& s = surface(operand(k).elements[0]);
   const auto at = imageCoordinates(k);
   if (bytes > 1 && !is(mod<ModifierKind::SurfaceAccess>("p"))) {
-    const auto geometry = instruction->mods.name(ModifierKind::Geometry);
+    const auto geometry = instruction_->mods.name(ModifierKind::Geometry);
     const uint32_t x = at[geometry[0] == 'a' ? 1 : 0];
     if (x % bytes != 0)
       fault(FaultKind::MisalignedAddress, x,
             fmt::format("surface access of {} bytes at the misaligned byte {}", bytes, x));
   }
   bool isFault = false;
-  std::byte* place = machine::surfacePlace(s, machine::SurfaceOperation(*instruction, bytes),
+  std::byte* place = machine::surfacePlace(s, machine::SurfaceOperation(*instruction_, bytes),
                                            reinterpret_cast<const int32_t*>(at.data()), isFault);
   if (isFault)
     fault(FaultKind::IllegalAddress, reinterpret_cast<uint64_t>(s.memory),
@@ -145,29 +145,29 @@ void Executor::Suld() {
 }
 
 void Executor::Sust() {
-  block.hasActed = true;
+  block_.hasActed = true;
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(1)));
   std::byte* place = surfaceAccess(0, each * count);
   touchImage(machine::AccessKind::Store, machine::AccessSpace::Surface);
   for (unsigned k = 0; k < count && place; ++k) {
     const uint64_t value = read(elementOf(operand(1), k), type()).lo;
-    if (!block.program.isReplay) std::memcpy(place + k * each, &value, each);
+    if (!block_.program.isReplay) std::memcpy(place + k * each, &value, each);
   }
 }
 
 void Executor::SustFormatted() {
-  block.hasActed = true;
+  block_.hasActed = true;
   const unsigned count = unsigned(countOf(operand(1)));
   uint32_t words[4] = {};
   touchImage(machine::AccessKind::Store, machine::AccessSpace::Surface);
   for (unsigned k = 0; k < count; ++k) words[k] = uint32_t(read(elementOf(operand(1), k), Type::b32).lo);
-  if (std::byte* place = surfaceAccess(0, 4); place && !block.program.isReplay)
+  if (std::byte* place = surfaceAccess(0, 4); place && !block_.program.isReplay)
     machine::storeFormatted(surface(operand(0).elements[0]), place, words, count);
 }
 
 /// An atomic operation on one element; .b64 and .b32 compare as unsigned.
 void Executor::Sured() {
-  block.hasActed = true;
+  block_.hasActed = true;
   const unsigned bytes = isa::bytes(type());
   std::byte* place = surfaceAccess(0, bytes);
   touchImage(machine::AccessKind::Reduction, machine::AccessSpace::Surface);

@@ -106,12 +106,12 @@ Block::~Block() {
 
 /// Null if it is defined.
 const Undefined* Executor::undefinedIn(RegisterId reg) const {
-  const auto& all = thread->top().undefined;
+  const auto& all = thread_->top().undefined;
   return !all.empty() && isAny(all[reg].bits) ? &all[reg] : nullptr;
 }
 
 void Executor::setUndefined(RegisterId reg, const Undefined& undefined) {
-  Activation& top = thread->top();
+  Activation& top = thread_->top();
   const Slot bits = undefined.bits & ones(isa::bits(top.plan->source->registers[reg].type));
   if (top.undefined.empty() && !isAny(bits)) return;
   top.undefined.resize(top.registers.size());
@@ -121,8 +121,8 @@ void Executor::setUndefined(RegisterId reg, const Undefined& undefined) {
 /// Calls visit(register, undefined) for each that the instruction takes as a value.
 template <class F>
 void Executor::forEachUndefinedSource(F visit) const {
-  const auto forms = instruction->info().form.operandList();
-  for (size_t k = 0; k < forms.size() && k < instruction->operands.size(); ++k)
+  const auto forms = instruction_->info().form.operandList();
+  for (size_t k = 0; k < forms.size() && k < instruction_->operands.size(); ++k)
     if (forms[k].kind == OperandForm::Kind::Source)
       forEachRegister(operand(k), [&](RegisterId reg) {
         if (const Undefined* u = undefinedIn(reg)) visit(reg, *u);
@@ -131,16 +131,16 @@ void Executor::forEachUndefinedSource(F visit) const {
 
 std::vector<RegisterId> Executor::resultRegisters() const {
   std::vector<RegisterId> all;
-  const auto forms = instruction->info().form.operandList();
-  for (size_t k = 0; k < forms.size() && k < instruction->operands.size(); ++k)
+  const auto forms = instruction_->info().form.operandList();
+  for (size_t k = 0; k < forms.size() && k < instruction_->operands.size(); ++k)
     if (forms[k].kind == OperandForm::Kind::Destination)
       forEachRegister(operand(k), [&](RegisterId reg) { all.push_back(reg); });
   return all;
 }
 
 void Executor::useUndefined(const Undefined& undefined, UndefinedUse use) const {
-  const UndefinedOrigin& from = block.origins[undefined.origin];
-  machine::raise(machine::UndefinedEvent{.at = site(1u << thread->lane),
+  const UndefinedOrigin& from = block_.origins[undefined.origin];
+  machine::raise(machine::UndefinedEvent{.at = site(1u << thread_->lane),
                                          .use = use,
                                          .readIn = from.function,
                                          .readLine = from.line,
@@ -153,7 +153,7 @@ void Executor::useUndefined(const Undefined& undefined, UndefinedUse use) const 
 void Executor::judgeGuard(uint32_t group) {
   for (uint32_t lane : Lanes(group)) {
     select(lane);
-    const RegisterId reg = instruction->guard.reg;
+    const RegisterId reg = instruction_->guard.reg;
     if (const Undefined* u = undefinedIn(reg)) useUndefined(*u, UndefinedUse::Branch), setUndefined(reg, {});
   }
   select(*Lanes(group).begin());
@@ -161,13 +161,13 @@ void Executor::judgeGuard(uint32_t group) {
 
 /// Addresses, indices of jumps, and what atomic operations take.
 void Executor::judgeOperands() {
-  const auto forms = instruction->info().form.operandList();
-  const Effect effect = instruction->info().effect;
+  const auto forms = instruction_->info().form.operandList();
+  const Effect effect = instruction_->info().effect;
   std::vector<std::pair<RegisterId, UndefinedUse>> uses;
-  for (size_t k = 0; k < forms.size() && k < instruction->operands.size(); ++k)
+  for (size_t k = 0; k < forms.size() && k < instruction_->operands.size(); ++k)
     if (const RegisterId reg = operand(k).reg; forms[k].kind == OperandForm::Kind::Address && reg != ptx::kNoRegister)
       uses.emplace_back(reg, UndefinedUse::Address);
-  if (effect == Effect::Atomic || instruction->op == Op::BrxIdx)
+  if (effect == Effect::Atomic || instruction_->op == Op::BrxIdx)
     forEachUndefinedSource([&](RegisterId reg, const Undefined&) {
       uses.emplace_back(reg, effect == Effect::Atomic ? UndefinedUse::Atomic : UndefinedUse::Branch);
     });
@@ -178,23 +178,23 @@ void Executor::judgeOperands() {
 /// Told before the instruction is executed, since it may overwrite its sources. Nothing for one whose results are not
 /// a matter of its registers alone.
 std::vector<Executor::Result> Executor::undefinedResults() {
-  const Effect effect = instruction->info().effect;
-  const bool isShuffle = instruction->op == Op::Shfl || instruction->op == Op::ShflOld;
+  const Effect effect = instruction_->info().effect;
+  const bool isShuffle = instruction_->op == Op::Shfl || instruction_->op == Op::ShflOld;
   if (effect == Effect::Warp || effect == Effect::Barrier) {
-    const bool looks = instruction->op == Op::Vote || instruction->op == Op::VoteOld || instruction->op == Op::Match ||
-                       instruction->op == Op::Redux;
-    if (looks && isAnySourceUndefined(active))
-      taintResults(active);
+    const bool looks = instruction_->op == Op::Vote || instruction_->op == Op::VoteOld ||
+                       instruction_->op == Op::Match || instruction_->op == Op::Redux;
+    if (looks && isAnySourceUndefined(active_))
+      taintResults(active_);
     else if (!isShuffle)
-      defineResults(active);
+      defineResults(active_);
     return {};
   }
-  if (thread->top().undefined.empty()) return {};
+  if (thread_->top().undefined.empty()) return {};
   judgeOperands();
   if (effect == Effect::Call || effect == Effect::Control || effect == Effect::Store) return {};
   std::vector<RegisterId> sources;
   if (effect == Effect::Pure) forEachUndefinedSource([&](RegisterId reg, const Undefined&) { sources.push_back(reg); });
-  if (!sources.empty()) return movesBits(*instruction) ? movedResults(sources) : computedResults();
+  if (!sources.empty()) return movesBits(*instruction_) ? movedResults(sources) : computedResults();
   std::vector<Result> defined;
   for (RegisterId reg : resultRegisters()) defined.push_back({reg, {}});
   return defined;
@@ -212,16 +212,16 @@ std::vector<Executor::Result> Executor::computedResults() const {
   Undefined made{.bits = ones(128), .isComputed = true};
   uint64_t sources = 0;
   forEachUndefinedSource([&](RegisterId, const Undefined& u) { made.origin = u.origin, sources |= u.bits.lo; });
-  const bool isSum = instruction->op == Op::Add || instruction->op == Op::Sub;
+  const bool isSum = instruction_->op == Op::Add || instruction_->op == Op::Sub;
   if (isSum && sources != 0) made.bits.lo &= ~uint64_t{0} << std::countr_zero(sources);
-  if (instruction->op == Op::SetpBool && isDecidedBy(instruction->operands.back())) made = {};
+  if (instruction_->op == Op::SetpBool && isDecidedBy(instruction_->operands.back())) made = {};
   std::vector<Result> all;
   for (RegisterId reg : resultRegisters()) all.push_back({reg, made});
   return all;
 }
 
 std::vector<Executor::Result> Executor::movedResults(const std::vector<RegisterId>& sources) {
-  std::vector<Slot>& registers = thread->top().registers;
+  std::vector<Slot>& registers = thread_->top().registers;
   const std::vector<RegisterId> targets = resultRegisters();
   std::vector<std::pair<RegisterId, Slot>> saved;
   for (const auto* list : {&targets, &sources})
@@ -232,7 +232,7 @@ std::vector<Executor::Result> Executor::movedResults(const std::vector<RegisterI
       const Slot bits = undefinedIn(reg)->bits;
       registers[reg] = (registers[reg] & ~bits) | (value & bits);
     }
-    (this->*kBodies[static_cast<size_t>(instruction->op)])();
+    (this->*kBodies[static_cast<size_t>(instruction_->op)])();
     std::vector<Slot> made;
     for (RegisterId reg : targets) made.push_back(registers[reg]);
     for (const auto& [reg, old] : saved) registers[reg] = old;
@@ -296,12 +296,12 @@ void Executor::taintResults(uint32_t lanes) {
 /// such lane, so that what they get is anything.
 void Executor::moveUndefined(size_t to, size_t from, const std::array<uint32_t, 32>& sources, uint32_t absent) {
   std::array<Undefined, 32> found{};
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     if (const Operand& o = operand(from); o.is(Operand::Kind::Register))
       if (const Undefined* u = undefinedIn(o.reg)) found[lane] = *u;
   }
-  for (uint32_t lane : Lanes(active)) {
+  for (uint32_t lane : Lanes(active_)) {
     select(lane);
     for (RegisterId reg : resultRegisters()) setUndefined(reg, {});
     if (!operand(to).is(Operand::Kind::Register)) continue;
@@ -318,14 +318,14 @@ uint64_t Executor::hostAddress(const AccessLog::Entry& entry) const {
 
 /// What the current lane's accesses from the `first` on have found and left in memory.
 void Executor::followAccesses(size_t first) {
-  const auto entries = accesses.entries();
+  const auto entries = accesses_.entries();
   for (size_t i = first; i < entries.size(); ++i) {
     const AccessLog::Entry& e = entries[i];
     if (e.space == AccessSpace::Texture || e.space == AccessSpace::Surface) continue;
     const uint64_t at = hostAddress(e);
-    if (instruction->op == Op::Ld || instruction->op == Op::Ldu) {
+    if (instruction_->op == Op::Ld || instruction_->op == Op::Ldu) {
       followLoad(at, e);
-    } else if (instruction->op == Op::St) {
+    } else if (instruction_->op == Op::St) {
       followStore(at, e);
     } else if (e.kind == AccessKind::Atomic || e.kind == AccessKind::Reduction) {
       followAtomic(at, e);
@@ -339,17 +339,17 @@ void Executor::followAccesses(size_t first) {
 }
 
 uint32_t Executor::originOf(const AccessLog::Entry& entry) const {
-  const ptx::Function* function = thread->top().plan->source;
+  const ptx::Function* function = thread_->top().plan->source;
   const auto known = std::ranges::find_if(
-      block.origins, [&](const UndefinedOrigin& o) { return o.function == function && o.line == instruction->line; });
-  if (known != block.origins.end()) return static_cast<uint32_t>(known - block.origins.begin());
-  block.origins.push_back({function, instruction->line, entry.bytes, entry.space, entry.address});
-  return static_cast<uint32_t>(block.origins.size() - 1);
+      block_.origins, [&](const UndefinedOrigin& o) { return o.function == function && o.line == instruction_->line; });
+  if (known != block_.origins.end()) return static_cast<uint32_t>(known - block_.origins.begin());
+  block_.origins.push_back({function, instruction_->line, entry.bytes, entry.space, entry.address});
+  return static_cast<uint32_t>(block_.origins.size() - 1);
 }
 
 void Executor::followLoad(uint64_t at, const AccessLog::Entry& entry) {
   const UndefinedBytes found = undefinedMemory()->at(at, entry.bytes);
-  if (!found.any && thread->top().undefined.empty()) return;
+  if (!found.any && thread_->top().undefined.empty()) return;
   const uint32_t origin = found.any ? originOf(entry) : 0;
   const unsigned each = isa::bytes(type()), width = isa::bits(type());
   const Operand& d = operand(0);
@@ -394,7 +394,7 @@ void Executor::followStore(uint64_t at, const AccessLog::Entry& entry) {
 void Executor::followAtomic(uint64_t at, const AccessLog::Entry& entry) {
   const UndefinedBytes found = undefinedMemory()->at(at, entry.bytes);
   if (!found.any) return;
-  const bool isExchange = instruction->mods.name(isa::ModifierKind::AtomOp) == "exch";
+  const bool isExchange = instruction_->mods.name(isa::ModifierKind::AtomOp) == "exch";
   const Undefined old{{spread(found.any), spread(found.any >> 8)}, originOf(entry), found.computed != 0};
   if (!isExchange)
     useUndefined(old, UndefinedUse::Atomic);

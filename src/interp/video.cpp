@@ -63,7 +63,7 @@ void Executor::finishVideo(Wide result, bool isSigned) {
   const Selection into(d.selector, 0);
   if (is(mod<ModifierKind::Saturate>("sat"))) result = clampTo(result, into.width, isSigned);
   uint64_t value = lowBits(uint64_t(result), 32);
-  const uint64_t c = instruction->operands.size() > 3 && present(3) ? read(3, Type::u32) : 0;
+  const uint64_t c = instruction_->operands.size() > 3 && present(3) ? read(3, Type::u32) : 0;
   if (has(ModifierKind::SecondOp)) {
     const bool less = isSigned ? signExtend(value, 32) < signExtend(c, 32) : value < c;
     if (is(mod<ModifierKind::SecondOp>("add"))) value += c;
@@ -120,7 +120,7 @@ void Executor::VshrThen() { videoShift(false); }
 
 /// Comparisons give 0 or 1 as an unsigned number.
 bool Executor::videoCompare(int64_t a, int64_t b) const {
-  switch (instruction->mods[ModifierKind::Compare]) {
+  switch (instruction_->mods[ModifierKind::Compare]) {
     case mod<ModifierKind::Compare>("eq").value: return a == b;
     case mod<ModifierKind::Compare>("ne").value: return a != b;
     case mod<ModifierKind::Compare>("lt").value: return a < b;
