@@ -195,13 +195,13 @@ class LargestFrame {
 
  private:
   struct Handler : llvm::DiagnosticHandler {
-    explicit Handler(uint64_t& bytes) : bytes_(bytes) {}
+    explicit Handler(uint64_t& bytes) : bytes(bytes) {}
     bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
       const auto* frame = llvm::dyn_cast<llvm::DiagnosticInfoStackSize>(&info);
-      if (frame != nullptr) bytes_ = std::max(bytes_, frame->getStackSize());
+      if (frame != nullptr) bytes = std::max(bytes, frame->getStackSize());
       return frame != nullptr;
     }
-    uint64_t& bytes_;
+    uint64_t& bytes;
   };
   llvm::LLVMContext& context_;
   std::unique_ptr<llvm::DiagnosticHandler> before_;

@@ -9,15 +9,15 @@ using Results = PureResults;
 LlvmValue ExtendedPrecision::carryIn() {
   ptx::Operand carry;
   carry.kind = ptx::Operand::Kind::Register;
-  carry.reg = i.carryIn;
-  return b.CreateZExt(operands.operand(carry, Type::pred, s), type(unsignedOf(isa::bits(i.type[0]))));
+  carry.reg = i_.carryIn;
+  return b_.CreateZExt(operands_.operand(carry, Type::pred, s_), type(unsignedOf(isa::bits(i_.type[0]))));
 }
 
 Results ExtendedPrecision::carryAdd(LlvmValue x, LlvmValue y, LlvmValue carry) {
-  LlvmValue sum = b.CreateAdd(x, y), out = b.CreateICmpULT(sum, x);
+  LlvmValue sum = b_.CreateAdd(x, y), out = b_.CreateICmpULT(sum, x);
   if (carry) {
-    LlvmValue total = b.CreateAdd(sum, carry);
-    out = b.CreateOr(out, b.CreateICmpULT(total, sum));
+    LlvmValue total = b_.CreateAdd(sum, carry);
+    out = b_.CreateOr(out, b_.CreateICmpULT(total, sum));
     sum = total;
   }
   return {sum, nullptr, nullptr, nullptr, out};
@@ -25,10 +25,10 @@ Results ExtendedPrecision::carryAdd(LlvmValue x, LlvmValue y, LlvmValue carry) {
 
 /// The condition code after a subtraction holds the borrow.
 Results ExtendedPrecision::carrySub(LlvmValue x, LlvmValue y, LlvmValue borrow) {
-  LlvmValue difference = b.CreateSub(x, y), out = b.CreateICmpULT(x, y);
+  LlvmValue difference = b_.CreateSub(x, y), out = b_.CreateICmpULT(x, y);
   if (borrow) {
-    out = b.CreateOr(out, b.CreateICmpULT(difference, borrow));
-    difference = b.CreateSub(difference, borrow);
+    out = b_.CreateOr(out, b_.CreateICmpULT(difference, borrow));
+    difference = b_.CreateSub(difference, borrow);
   }
   return {difference, nullptr, nullptr, nullptr, out};
 }

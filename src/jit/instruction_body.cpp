@@ -10,23 +10,23 @@ Type InstructionBody::unsignedOf(unsigned bits) {
 }
 
 LlvmValue InstructionBody::intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<LlvmValue> arguments) {
-  return b.CreateIntrinsic(id, {arguments[0]->getType()},
-                           llvm::SmallVector<llvm::Value*>(arguments.begin(), arguments.end()));
+  return b_.CreateIntrinsic(id, {arguments[0]->getType()},
+                            llvm::SmallVector<llvm::Value*>(arguments.begin(), arguments.end()));
 }
 
 /// Operand `k`, which the result is made of unchanged; see NanPlan.
 LlvmValue InstructionBody::passIn(size_t k) {
-  const auto& d = i.operands[0];
+  const auto& d = i_.operands[0];
   const bool mixed =
-      i.type[0] == Type::f32 && d.kind == ptx::Operand::Kind::Register && context.plan.nans.isMixed(d.reg);
-  return mixed ? b.CreateBitCast(in(k, Type::u32), type(Type::f32)) : in(k);
+      i_.type[0] == Type::f32 && d.kind == ptx::Operand::Kind::Register && context_.plan.nans.isMixed(d.reg);
+  return mixed ? b_.CreateBitCast(in(k, Type::u32), type(Type::f32)) : in(k);
 }
 
 /// `width` bits of `word` from bit `at` on, as a number of `width` or more bits.
 LlvmValue InstructionBody::part(LlvmValue word, unsigned at, unsigned width, bool isSigned, unsigned bits) {
-  LlvmValue wide = b.CreateZExtOrTrunc(word, type(unsignedOf(bits)));
-  wide = b.CreateShl(wide, bits - at - width);
-  return isSigned ? b.CreateAShr(wide, bits - width) : b.CreateLShr(wide, bits - width);
+  LlvmValue wide = b_.CreateZExtOrTrunc(word, type(unsignedOf(bits)));
+  wide = b_.CreateShl(wide, bits - at - width);
+  return isSigned ? b_.CreateAShr(wide, bits - width) : b_.CreateLShr(wide, bits - width);
 }
 
 LlvmValue InstructionBody::clampTo(LlvmValue v, unsigned width, bool isSigned) {
@@ -36,21 +36,21 @@ LlvmValue InstructionBody::clampTo(LlvmValue v, unsigned width, bool isSigned) {
 }
 
 LlvmValue InstructionBody::mulHigh(LlvmValue x, LlvmValue y, unsigned bits, bool isSigned) {
-  llvm::Type* wide = s.vector() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b.getIntNTy(2 * bits), kLanes))
-                                : b.getIntNTy(2 * bits);
-  auto extend = [&](LlvmValue v) { return isSigned ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide); };
-  LlvmValue full = b.CreateMul(extend(x), extend(y));
-  return b.CreateTrunc(b.CreateLShr(full, bits), x->getType());
+  llvm::Type* wide = s_.vector() ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b_.getIntNTy(2 * bits), kLanes))
+                                 : b_.getIntNTy(2 * bits);
+  auto extend = [&](LlvmValue v) { return isSigned ? b_.CreateSExt(v, wide) : b_.CreateZExt(v, wide); };
+  LlvmValue full = b_.CreateMul(extend(x), extend(y));
+  return b_.CreateTrunc(b_.CreateLShr(full, bits), x->getType());
 }
 
 /// mul.lo, .hi or .wide of two operands.
 LlvmValue InstructionBody::product(LlvmValue x, LlvmValue y) {
-  const unsigned bits = isa::bits(i.type[0]);
-  if (i.is(kHi)) return mulHigh(x, y, bits, isSigned());
-  if (!i.is(kWide)) return b.CreateMul(x, y);
+  const unsigned bits = isa::bits(i_.type[0]);
+  if (i_.is(kHi)) return mulHigh(x, y, bits, isSigned());
+  if (!i_.is(kWide)) return b_.CreateMul(x, y);
   llvm::Type* wide = type(unsignedOf(2 * bits));
-  return isSigned() ? b.CreateMul(b.CreateSExt(x, wide), b.CreateSExt(y, wide))
-                    : b.CreateMul(b.CreateZExt(x, wide), b.CreateZExt(y, wide));
+  return isSigned() ? b_.CreateMul(b_.CreateSExt(x, wide), b_.CreateSExt(y, wide))
+                    : b_.CreateMul(b_.CreateZExt(x, wide), b_.CreateZExt(y, wide));
 }
 
 }  // namespace ordito::jit

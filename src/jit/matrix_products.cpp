@@ -52,41 +52,42 @@ class Holders {
 /// Emits the body of one multiplication.
 class Product {
  public:
-  Product(llvm::IRBuilder<>& b, const Instruction& i, LlvmValue metadata) : b(b), instruction(i), metadata(metadata) {
-    for (unsigned k = 0; k < 4; ++k) f[k] = ptx::fragmentOf(i, k);
-    op = i.op;
-    saturates = i.has(ModifierKind::Saturate);
-    xors = i.mods.name(ModifierKind::BitOp) == "xor";
-    rounding = i.has(ModifierKind::Rounding) ? i.mods.name(ModifierKind::Rounding) : "rn";
+  Product(llvm::IRBuilder<>& b, const Instruction& i, LlvmValue metadata)
+      : b_(b), instruction_(i), metadata_(metadata) {
+    for (unsigned k = 0; k < 4; ++k) f_[k] = ptx::fragmentOf(i, k);
+    op_ = i.op;
+    saturates_ = i.has(ModifierKind::Saturate);
+    xors_ = i.mods.name(ModifierKind::BitOp) == "xor";
+    rounding_ = i.has(ModifierKind::Rounding) ? i.mods.name(ModifierKind::Rounding) : "rn";
   }
 
   /// Registers of a, b and c to those of d.
   Elements run(const Elements& a, const Elements& bRegisters, const Elements& c) {
-    const Elements x = elements(f[1], a), y = elements(f[2], bRegisters), start = elements(f[3], c);
-    if (isAligned() && !metadata) return registers(denseSums(x, y, start));
-    const Holders rows(f[1]), columns(f[2]);
-    const unsigned step = f[1].element == Type::b1 ? 32 : 1;
+    const Elements x = elements(f_[1], a), y = elements(f_[2], bRegisters), start = elements(f_[3], c);
+    if (isAligned() && !metadata_) return registers(denseSums(x, y, start));
+    const Holders rows(f_[1]), columns(f_[2]);
+    const unsigned step = f_[1].element == Type::b1 ? 32 : 1;
     auto fromB = [&](unsigned e, unsigned k) {
       return pick(y, step, [&](const MatrixPlace& at) { return columns.of(at.matrix, k, at.column); }, e);
     };
     auto factors = [&](unsigned e, unsigned k) {
       LlvmValue a = pick(x, step, [&](const MatrixPlace& at) { return rows.of(at.matrix, at.row, k); }, e);
-      return Factors{a, metadata ? chosen(e, k, [&](unsigned row) { return fromB(e, row); }) : fromB(e, k)};
+      return Factors{a, metadata_ ? chosen(e, k, [&](unsigned row) { return fromB(e, row); }) : fromB(e, k)};
     };
     Elements sums;
-    for (unsigned e = 0; e < f[0].elements(); ++e) {
+    for (unsigned e = 0; e < f_[0].elements(); ++e) {
       LlvmValue from = startOf(start, e);
       if (isAligned()) {
         sums.push_back(alignedSums(from, [&](unsigned k) { return factors(e, k); }));
         continue;
       }
-      const bool startsLate = isInteger() || op == Op::MmaHalfQuad;
+      const bool startsLate = isInteger() || op_ == Op::MmaHalfQuad;
       LlvmValue sum = startsLate ? llvm::Constant::getNullValue(from->getType()) : from;
-      for (unsigned k = 0; k < f[1].columns; k += step) {
+      for (unsigned k = 0; k < f_[1].columns; k += step) {
         const Factors p = factors(e, k);
         sum = accumulate(sum, p.a, p.b);
       }
-      sums.push_back(isInteger() ? addStart(sum, from) : startsLate ? b.CreateFAdd(sum, from) : sum);
+      sums.push_back(isInteger() ? addStart(sum, from) : startsLate ? b_.CreateFAdd(sum, from) : sum);
     }
     return registers(sums);
   }
@@ -95,40 +96,40 @@ class Product {
   struct Factors {
     LlvmValue a, b;
   };
-  bool isInteger() const { return f[0].element == Type::s32; }
+  bool isInteger() const { return f_[0].element == Type::s32; }
   /// By a tensor core that brings all terms to one exponent.
-  bool isAligned() const { return !isInteger() && f[0].element != Type::f64 && op != Op::MmaHalfQuad; }
+  bool isAligned() const { return !isInteger() && f_[0].element != Type::f64 && op_ != Op::MmaHalfQuad; }
 
   /// 8-bit floats are unpacked for two steps, each of one half of every four elements, and c is added at the end.
-  bool isUnpacked() const { return isa::bits(f[1].element) == 8; }
-  unsigned atOnce() const { return isUnpacked() ? f[1].columns / 2 : op == Op::WmmaTf32 ? 4 : kMostFactors; }
+  bool isUnpacked() const { return isa::bits(f_[1].element) == 8; }
+  unsigned atOnce() const { return isUnpacked() ? f_[1].columns / 2 : op_ == Op::WmmaTf32 ? 4 : kMostFactors; }
   /// The product that comes as the k-th.
   unsigned nth(unsigned k) const { return isUnpacked() ? k % atOnce() / 2 * 4 + k / atOnce() * 2 + k % 2 : k; }
-  bool roundsToHalf() const { return f[0].element == Type::f16 && (isUnpacked() || f[3].element == Type::f16); }
-  uint32_t leastExponents() const { return leastExponent(f[1].element) | leastExponent(f[2].element) << 8; }
+  bool roundsToHalf() const { return f_[0].element == Type::f16 && (isUnpacked() || f_[3].element == Type::f16); }
+  uint32_t leastExponents() const { return leastExponent(f_[1].element) | leastExponent(f_[2].element) << 8; }
 
   /// In steps of as many products as the core takes at once.
   LlvmValue alignedSums(LlvmValue from, llvm::function_ref<Factors(unsigned)> factors) {
-    const unsigned depth = f[1].columns;
+    const unsigned depth = f_[1].columns;
     LlvmValue sum = isUnpacked() ? llvm::Constant::getNullValue(from->getType()) : from;
     for (unsigned first = 0; first < depth; first += atOnce()) {
       std::vector<Factors> step;
       for (unsigned k = first; k < std::min(first + atOnce(), depth); ++k) step.push_back(factors(nth(k)));
       sum = alignedSum(sum, step);
     }
-    return isUnpacked() ? b.CreateFAdd(sum, from) : sum;
+    return isUnpacked() ? b_.CreateFAdd(sum, from) : sum;
   }
 
   /// The elements of a matrix of sums, of which the helper takes columns of 16 rows (smaller ones twice).
   Elements denseSums(const Elements& x, const Elements& y, const Elements& start) {
-    const unsigned depth = f[1].columns, columns = f[0].columns;
-    const Holders ofA(f[1]), ofB(f[2]), ofC(f[3]);
+    const unsigned depth = f_[1].columns, columns = f_[0].columns;
+    const Holders ofA(f_[1]), ofB(f_[2]), ofC(f_[3]);
     LlvmValue rowsOfB = room(depth * columns);
     for (unsigned k = 0; k < depth; ++k)
       store(arranged(y, columns, [&](unsigned n) { return ofB.of(0, nth(k), n); }), rowsOfB, k * columns);
     Elements results;
-    for (unsigned first = 0; first < f[0].rows; first += kRows) {
-      auto row = [&](unsigned r) { return first + r % f[0].rows; };
+    for (unsigned first = 0; first < f_[0].rows; first += kRows) {
+      auto row = [&](unsigned r) { return first + r % f_[0].rows; };
       LlvmValue columnsOfA = room(depth * kRows), sums = room(columns * kRows);
       for (unsigned k = 0; k < depth; ++k)
         store(arranged(x, kRows, [&](unsigned r) { return ofA.of(0, row(r), nth(k)); }), columnsOfA, k * kRows);
@@ -139,17 +140,17 @@ class Product {
       for (unsigned k = 0; k < depth; k += atOnce())
         call("ordito_matrix_product", {floatAt(columnsOfA, k * kRows), floatAt(rowsOfB, k * columns), sums},
              {columns, std::min(atOnce(), depth - k), leastExponents(), roundsToHalf()});
-      auto* column = llvm::FixedVectorType::get(b.getFloatTy(), kRows);
+      auto* column = llvm::FixedVectorType::get(b_.getFloatTy(), kRows);
       for (unsigned n = 0; n < columns; ++n)
-        results.push_back(b.CreateAlignedLoad(column, floatAt(sums, n * kRows), llvm::Align(64)));
+        results.push_back(b_.CreateAlignedLoad(column, floatAt(sums, n * kRows), llvm::Align(64)));
     }
     Elements all;
-    for (unsigned e = 0; e < f[0].elements(); ++e) {
+    for (unsigned e = 0; e < f_[0].elements(); ++e) {
       LlvmValue sum = arranged(results, kLanes, [&](unsigned lane) {
-        const MatrixPlace at = ptx::placeOf(f[0], lane, e);
+        const MatrixPlace at = ptx::placeOf(f_[0], lane, e);
         return Holder{at.row % kRows, at.row / kRows * columns + at.column};
       });
-      all.push_back(isUnpacked() ? b.CreateFAdd(sum, startOf(start, e)) : sum);
+      all.push_back(isUnpacked() ? b_.CreateFAdd(sum, startOf(start, e)) : sum);
     }
     return all;
   }
@@ -160,19 +161,19 @@ class Product {
     for (unsigned k = 0; k < step.size(); ++k) store(step[k].a, x, k * kLanes), store(step[k].b, y, k * kLanes);
     store(from, sum, 0);
     call("ordito_matrix_sum", {x, y, sum}, {static_cast<unsigned>(step.size()), leastExponents(), roundsToHalf()});
-    return b.CreateAlignedLoad(vector(b.getFloatTy()), sum, llvm::Align(64));
+    return b_.CreateAlignedLoad(vector(b_.getFloatTy()), sum, llvm::Align(64));
   }
 
-  LlvmValue floatAt(LlvmValue base, unsigned n) { return b.CreateConstGEP1_32(b.getFloatTy(), base, n); }
+  LlvmValue floatAt(LlvmValue base, unsigned n) { return b_.CreateConstGEP1_32(b_.getFloatTy(), base, n); }
   void store(LlvmValue v, LlvmValue base, unsigned n) {
-    b.CreateAlignedStore(v, floatAt(base, n), llvm::Align(n % kRows == 0 ? 64 : 32));
+    b_.CreateAlignedStore(v, floatAt(base, n), llvm::Align(n % kRows == 0 ? 64 : 32));
   }
 
   void call(const char* helper, Elements arguments, std::initializer_list<unsigned> numbers) {
-    std::vector<llvm::Type*> types(arguments.size(), b.getPtrTy());
-    for (const unsigned n : numbers) arguments.push_back(b.getInt32(n)), types.push_back(b.getInt32Ty());
-    auto* type = llvm::FunctionType::get(b.getVoidTy(), types, false);
-    b.CreateCall(b.GetInsertBlock()->getModule()->getOrInsertFunction(helper, type), arguments);
+    std::vector<llvm::Type*> types(arguments.size(), b_.getPtrTy());
+    for (const unsigned n : numbers) arguments.push_back(b_.getInt32(n)), types.push_back(b_.getInt32Ty());
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
+    b_.CreateCall(b_.GetInsertBlock()->getModule()->getOrInsertFunction(helper, type), arguments);
   }
 
   /// The field of an f32 with the exponent below which numbers of the type have the same unit.
@@ -184,23 +185,23 @@ class Product {
 
   /// Room for floats, in the function's frame.
   LlvmValue room(unsigned floats) {
-    auto& start = b.GetInsertBlock()->getParent()->getEntryBlock();
+    auto& start = b_.GetInsertBlock()->getParent()->getEntryBlock();
     llvm::IRBuilder<> entry(&start, start.begin());
-    auto* room = entry.CreateAlloca(b.getFloatTy(), entry.getInt32(floats));
+    auto* room = entry.CreateAlloca(b_.getFloatTy(), entry.getInt32(floats));
     room->setAlignment(llvm::Align(64));
     return room;
   }
   /// For what a helper reads and writes in one step: at most the factors and the sum.
   LlvmValue factorSpace() { return space_ = space_ ? space_ : room((2 * kMostFactors + 1) * kLanes); }
   static llvm::FixedVectorType* vector(llvm::Type* t) { return llvm::FixedVectorType::get(t, kLanes); }
-  LlvmValue number(uint64_t n) { return llvm::ConstantInt::get(vector(b.getInt32Ty()), n); }
+  LlvmValue number(uint64_t n) { return llvm::ConstantInt::get(vector(b_.getInt32Ty()), n); }
 
   LlvmValue accumulate(LlvmValue sum, LlvmValue p, LlvmValue q) {
-    if (!isInteger() && rounding != "rn") return rounded(sum, p, q);
-    if (!isInteger()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {p, q, sum});
-    if (f[1].element != Type::b1) return b.CreateAdd(sum, b.CreateMul(p, q));
-    return b.CreateAdd(sum,
-                       b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, xors ? b.CreateXor(p, q) : b.CreateAnd(p, q)));
+    if (!isInteger() && rounding_ != "rn") return rounded(sum, p, q);
+    if (!isInteger()) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {p, q, sum});
+    if (f_[1].element != Type::b1) return b_.CreateAdd(sum, b_.CreateMul(p, q));
+    return b_.CreateAdd(
+        sum, b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, xors_ ? b_.CreateXor(p, q) : b_.CreateAnd(p, q)));
   }
 
   /// Of the rows of B that a sparse A's stored element may meet, the one that the metadata says.
@@ -209,39 +210,40 @@ class Product {
     std::vector<uint32_t> shifts;
     ptx::SparseChoice c;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      c = ptx::choiceOf(instruction, ptx::placeOf(f[0], lane, e).row, k);
+      c = ptx::choiceOf(instruction_, ptx::placeOf(f_[0], lane, e).row, k);
       lanes.push_back(static_cast<int>(c.lane));
       shifts.push_back(c.shift);
     }
-    LlvmValue word = b.CreateLShr(shuffled(metadata, lanes), llvm::ConstantDataVector::get(b.getContext(), shifts));
-    LlvmValue index = b.CreateAnd(word, number(c.mask)), result = rowOfB(c.first);
+    LlvmValue word = b_.CreateLShr(shuffled(metadata_, lanes), llvm::ConstantDataVector::get(b_.getContext(), shifts));
+    LlvmValue index = b_.CreateAnd(word, number(c.mask)), result = rowOfB(c.first);
     for (unsigned n = 1; n <= c.mask; ++n)
-      result = b.CreateSelect(b.CreateICmpEQ(index, number(n)), rowOfB(c.first + n * c.unit), result);
+      result = b_.CreateSelect(b_.CreateICmpEQ(index, number(n)), rowOfB(c.first + n * c.unit), result);
     return result;
   }
 
   /// An fma that rounds otherwise than to nearest, for all lanes by the runtime (rt/directed_helpers.cpp).
   LlvmValue rounded(LlvmValue sum, LlvmValue p, LlvmValue q) {
-    auto* lanes = vector(b.getDoubleTy());
-    auto place = [&](unsigned k) { return b.CreateConstGEP1_32(lanes, factorSpace(), k); };
+    auto* lanes = vector(b_.getDoubleTy());
+    auto place = [&](unsigned k) { return b_.CreateConstGEP1_32(lanes, factorSpace(), k); };
     unsigned count = 0;
-    for (LlvmValue v : {p, q, sum}) b.CreateAlignedStore(v, place(count++), llvm::Align(64));
+    for (LlvmValue v : {p, q, sum}) b_.CreateAlignedStore(v, place(count++), llvm::Align(64));
     auto* type = llvm::FunctionType::get(
-        b.getVoidTy(), {b.getInt32Ty(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false);
-    b.CreateCall(b.GetInsertBlock()->getModule()->getOrInsertFunction(fmt::format("ordito_fma_{}_f64", rounding), type),
-                 {b.getInt32(kLanes), place(0), place(1), place(2), place(count)});
-    return b.CreateAlignedLoad(lanes, place(count), llvm::Align(64));
+        b_.getVoidTy(), {b_.getInt32Ty(), b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()}, false);
+    b_.CreateCall(
+        b_.GetInsertBlock()->getModule()->getOrInsertFunction(fmt::format("ordito_fma_{}_f64", rounding_), type),
+        {b_.getInt32(kLanes), place(0), place(1), place(2), place(count)});
+    return b_.CreateAlignedLoad(lanes, place(count), llvm::Align(64));
   }
 
   /// The products' sum fits 32 bits, so it alone is exact.
   LlvmValue addStart(LlvmValue sum, LlvmValue start) {
-    return saturates ? b.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, sum, start) : b.CreateAdd(sum, start);
+    return saturates_ ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, sum, start) : b_.CreateAdd(sum, start);
   }
 
   /// c's element for d's element `e`: in the same lane, but perhaps elsewhere if their types differ.
   LlvmValue startOf(const Elements& start, unsigned e) {
-    if (f[3].elements() == f[0].elements() && f[3].kind == Fragment::Kind::Tiles) return start[e];
-    const Holders holders(f[3]);
+    if (f_[3].elements() == f_[0].elements() && f_[3].kind == Fragment::Kind::Tiles) return start[e];
+    const Holders holders(f_[3]);
     return pick(start, 1, [&](const MatrixPlace& at) { return holders.of(at.matrix, at.row, at.column); }, e);
   }
 
@@ -250,7 +252,7 @@ class Product {
   LlvmValue pick(const Elements& values, unsigned unit, llvm::function_ref<Holder(const MatrixPlace&)> holder,
                  unsigned e) {
     return arranged(values, kLanes, [&](unsigned lane) {
-      const Holder h = holder(ptx::placeOf(f[0], lane, e));
+      const Holder h = holder(ptx::placeOf(f_[0], lane, e));
       return Holder{h.lane, h.element / unit};
     });
   }
@@ -269,11 +271,11 @@ class Product {
       std::vector<int> lanes;
       std::vector<llvm::Constant*> mine;
       for (const Holder& h : holders) {
-        mine.push_back(b.getInt1(h.element == source));
+        mine.push_back(b_.getInt1(h.element == source));
         lanes.push_back(static_cast<int>(h.lane));
       }
       LlvmValue moved = shuffled(values[source], lanes);
-      result = result ? b.CreateSelect(llvm::ConstantVector::get(mine), moved, result) : moved;
+      result = result ? b_.CreateSelect(llvm::ConstantVector::get(mine), moved, result) : moved;
     }
     return result;
   }
@@ -281,7 +283,7 @@ class Product {
   /// Elements of different results need the same permutations.
   LlvmValue shuffled(LlvmValue v, const std::vector<int>& lanes) {
     LlvmValue& known = shuffles_[{v, lanes}];
-    if (!known) known = b.CreateShuffleVector(v, lanes);
+    if (!known) known = b_.CreateShuffleVector(v, lanes);
     return known;
   }
 
@@ -295,59 +297,60 @@ class Product {
   }
 
   LlvmValue number(Type t, LlvmValue word, unsigned at) {
-    llvm::Type* real = vector(b.getFloatTy());
+    llvm::Type* real = vector(b_.getFloatTy());
     const unsigned bits = isa::bits(t);
     if (t == Type::f64 || t == Type::f32 || t == Type::s32) return word;
-    if (t == Type::tf32) return b.CreateBitCast(b.CreateAnd(word, number(0xFFFFE000)), real);
+    if (t == Type::tf32) return b_.CreateBitCast(b_.CreateAnd(word, number(0xFFFFE000)), real);
     if (t == Type::bf16)
-      return b.CreateBitCast(at ? b.CreateAnd(word, number(0xFFFF0000)) : b.CreateShl(word, 16), real);
-    LlvmValue field = b.CreateShl(word, 32 - bits - at * bits);
-    if (isa::isSigned(t)) return b.CreateAShr(field, 32 - bits);
-    field = b.CreateLShr(field, 32 - bits);
+      return b_.CreateBitCast(at ? b_.CreateAnd(word, number(0xFFFF0000)) : b_.CreateShl(word, 16), real);
+    LlvmValue field = b_.CreateShl(word, 32 - bits - at * bits);
+    if (isa::isSigned(t)) return b_.CreateAShr(field, 32 - bits);
+    field = b_.CreateLShr(field, 32 - bits);
     if (isa::isInteger(t)) return field;
     auto fromHalf = [&](LlvmValue v) {
-      return b.CreateFPExt(b.CreateBitCast(b.CreateTrunc(v, vector(b.getInt16Ty())), vector(b.getHalfTy())), real);
+      return b_.CreateFPExt(b_.CreateBitCast(b_.CreateTrunc(v, vector(b_.getInt16Ty())), vector(b_.getHalfTy())), real);
     };
     if (t == Type::f16) return fromHalf(field);
-    if (t == Type::e5m2) return fromHalf(b.CreateShl(field, 8));
+    if (t == Type::e5m2) return fromHalf(b_.CreateShl(field, 8));
     // e4m3 at the place of an f16's fields is 2^8 times too small; its one NaN is apart.
-    LlvmValue magnitude = b.CreateAnd(field, number(0x7F));
-    LlvmValue moved = b.CreateOr(b.CreateShl(b.CreateAnd(field, number(0x80)), 8), b.CreateShl(magnitude, 7));
-    LlvmValue value = b.CreateFMul(fromHalf(moved), llvm::ConstantFP::get(real, 256));
-    return b.CreateSelect(b.CreateICmpEQ(magnitude, number(0x7F)), llvm::ConstantFP::getNaN(real), value);
+    LlvmValue magnitude = b_.CreateAnd(field, number(0x7F));
+    LlvmValue moved = b_.CreateOr(b_.CreateShl(b_.CreateAnd(field, number(0x80)), 8), b_.CreateShl(magnitude, 7));
+    LlvmValue value = b_.CreateFMul(fromHalf(moved), llvm::ConstantFP::get(real, 256));
+    return b_.CreateSelect(b_.CreateICmpEQ(magnitude, number(0x7F)), llvm::ConstantFP::getNaN(real), value);
   }
 
   /// d's elements as its registers, NaNs as a GPU writes them.
   Elements registers(const Elements& sums) {
     Elements all;
-    for (unsigned r = 0; r < f[0].registers; ++r) {
-      LlvmValue v = sums[r * f[0].perRegister()];
-      if (f[0].element == Type::f32) v = canonical(v);
-      if (f[0].element == Type::f16) v = b.CreateOr(halfBits(sums[2 * r]), b.CreateShl(halfBits(sums[2 * r + 1]), 16));
+    for (unsigned r = 0; r < f_[0].registers; ++r) {
+      LlvmValue v = sums[r * f_[0].perRegister()];
+      if (f_[0].element == Type::f32) v = canonical(v);
+      if (f_[0].element == Type::f16)
+        v = b_.CreateOr(halfBits(sums[2 * r]), b_.CreateShl(halfBits(sums[2 * r + 1]), 16));
       all.push_back(v);
     }
     return all;
   }
 
   LlvmValue canonical(LlvmValue v) {
-    LlvmValue bits = b.CreateBitCast(v, vector(b.getInt32Ty()));
-    bits = b.CreateSelect(b.CreateFCmpUNO(v, v), number(0x7FFFFFFF), bits);
-    return b.CreateBitCast(bits, v->getType());
+    LlvmValue bits = b_.CreateBitCast(v, vector(b_.getInt32Ty()));
+    bits = b_.CreateSelect(b_.CreateFCmpUNO(v, v), number(0x7FFFFFFF), bits);
+    return b_.CreateBitCast(bits, v->getType());
   }
 
   LlvmValue halfBits(LlvmValue v) {
-    LlvmValue bits = b.CreateBitCast(b.CreateFPTrunc(v, vector(b.getHalfTy())), vector(b.getInt16Ty()));
-    return b.CreateSelect(b.CreateFCmpUNO(v, v), number(0x7FFF), b.CreateZExt(bits, vector(b.getInt32Ty())));
+    LlvmValue bits = b_.CreateBitCast(b_.CreateFPTrunc(v, vector(b_.getHalfTy())), vector(b_.getInt16Ty()));
+    return b_.CreateSelect(b_.CreateFCmpUNO(v, v), number(0x7FFF), b_.CreateZExt(bits, vector(b_.getInt32Ty())));
   }
 
-  llvm::IRBuilder<>& b;
-  const Instruction& instruction;
-  LlvmValue metadata;  // of a sparse A; else null
-  Fragment f[4];
-  Op op{};
+  llvm::IRBuilder<>& b_;
+  const Instruction& instruction_;
+  LlvmValue metadata_;  // of a sparse A; else null
+  Fragment f_[4];
+  Op op_{};
   LlvmValue space_ = nullptr;
-  bool saturates = false, xors = false;
-  std::string_view rounding;
+  bool saturates_ = false, xors_ = false;
+  std::string_view rounding_;
   std::map<std::pair<LlvmValue, std::vector<int>>, LlvmValue> shuffles_;
 };
 

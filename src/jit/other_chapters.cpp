@@ -8,16 +8,16 @@ using isa::Type;
 using Results = PureResults;
 
 Results OtherChapters::MbarrierPendingCount() {
-  LlvmValue count = b.CreateAnd(b.CreateLShr(in(1, Type::u64), 20), number(Type::u64, 0xFFFFF));
-  return {b.CreateTrunc(count, type(Type::u32))};
+  LlvmValue count = b_.CreateAnd(b_.CreateLShr(in(1, Type::u64), 20), number(Type::u64, 0xFFFFF));
+  return {b_.CreateTrunc(count, type(Type::u32))};
 }
 
 Results OtherChapters::Istypep() {
-  const auto wanted = i.mods.name(ModifierKind::Opaque);
+  const auto wanted = i_.mods.name(ModifierKind::Opaque);
   if (wanted == "samplerref") return {number(Type::pred, 0)};
-  LlvmValue is =
-      calls.perLane("ordito_is_image", b.getInt32Ty(), {in(1, Type::u64), number(Type::u32, wanted == "surfref")}, s);
-  return {b.CreateICmpNE(is, number(Type::u32, 0))};
+  LlvmValue is = calls_.perLane("ordito_is_image", b_.getInt32Ty(),
+                                {in(1, Type::u64), number(Type::u32, wanted == "surfref")}, s_);
+  return {b_.CreateICmpNE(is, number(Type::u32, 0))};
 }
 
 }  // namespace ordito::jit
