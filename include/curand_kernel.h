@@ -15,8 +15,24 @@
 // Over these:
 #include "ordito/curand_distributions.h"
 #include "ordito/curand_mtgp32.h"
+
+// `f(State, how)` for each generator that draws other numbers from its own. A stream of pseudorandom numbers may take
+// several of them for one result; MTGP32 and quasirandom sequences give each number once.
+// clang-format off
+#define ORDITO_CURAND_STATES(f, streams, others) \
+  f(curandStateXORWOW_t, streams)                \
+  f(curandStateMRG32k3a_t, streams)              \
+  f(curandStatePhilox4_32_10_t, streams)         \
+  f(curandStateMtgp32_t, others)                 \
+  f(curandStateSobol32_t, others)                \
+  f(curandStateScrambledSobol32_t, others)       \
+  f(curandStateSobol64_t, others)                \
+  f(curandStateScrambledSobol64_t, others)
+// clang-format on
+
 #include "ordito/curand_poisson.h"
 #include "ordito/curand_discrete.h"
+#undef ORDITO_CURAND_STATES
 
 #endif
 #endif

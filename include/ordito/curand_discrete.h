@@ -35,18 +35,11 @@ __device__ inline unsigned int discrete(State* state, curandDiscreteDistribution
 
 }  // namespace ordito_curand
 
-#define ORDITO_CURAND_DISCRETE(State)                                                                       \
+#define ORDITO_CURAND_DISCRETE(State, how)                                                                  \
   __device__ inline unsigned int curand_discrete(State* state, curandDiscreteDistribution_t distribution) { \
-    return ordito_curand::discrete(state, distribution);                                                    \
+    return ordito_curand::how(state, distribution);                                                         \
   }
-ORDITO_CURAND_DISCRETE(curandStateXORWOW_t)
-ORDITO_CURAND_DISCRETE(curandStateMRG32k3a_t)
-ORDITO_CURAND_DISCRETE(curandStatePhilox4_32_10_t)
-ORDITO_CURAND_DISCRETE(curandStateMtgp32_t)
-ORDITO_CURAND_DISCRETE(curandStateSobol32_t)
-ORDITO_CURAND_DISCRETE(curandStateScrambledSobol32_t)
-ORDITO_CURAND_DISCRETE(curandStateSobol64_t)
-ORDITO_CURAND_DISCRETE(curandStateScrambledSobol64_t)
+ORDITO_CURAND_STATES(ORDITO_CURAND_DISCRETE, discrete, discrete)
 #undef ORDITO_CURAND_DISCRETE
 
 __device__ inline uint4 curand_discrete4(curandStatePhilox4_32_10_t* state, curandDiscreteDistribution_t distribution) {

@@ -51,14 +51,7 @@ __device__ inline unsigned int quasiPoisson(State* state, double lambda) {
   __device__ inline unsigned int curand_poisson(State* state, double lambda) { \
     return ordito_curand::how(state, lambda);                                  \
   }
-ORDITO_CURAND_POISSON(curandStateXORWOW_t, poisson)
-ORDITO_CURAND_POISSON(curandStateMRG32k3a_t, poisson)
-ORDITO_CURAND_POISSON(curandStatePhilox4_32_10_t, poisson)
-ORDITO_CURAND_POISSON(curandStateMtgp32_t, quasiPoisson)
-ORDITO_CURAND_POISSON(curandStateSobol32_t, quasiPoisson)
-ORDITO_CURAND_POISSON(curandStateScrambledSobol32_t, quasiPoisson)
-ORDITO_CURAND_POISSON(curandStateSobol64_t, quasiPoisson)
-ORDITO_CURAND_POISSON(curandStateScrambledSobol64_t, quasiPoisson)
+ORDITO_CURAND_STATES(ORDITO_CURAND_POISSON, poisson, quasiPoisson)
 #undef ORDITO_CURAND_POISSON
 
 __device__ inline uint4 curand_poisson4(curandStatePhilox4_32_10_t* state, double lambda) {
