@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "jit/jit.hpp"
-#include "machine/background.hpp"
+#include "machine/test_background.hpp"
 #include "ptx/parser.hpp"
 
 namespace ordito::jit {
@@ -87,11 +87,22 @@ class BaselineCodeTest : public testing::Test {
                       [](const fs::directory_entry& file) { return file.path().extension() == ".kernel"; }));
   }
 
-  static Code compile(machine::Engine& engine) {
-    static const auto module = std::make_shared<const ptx::Module>(std::move(*ptx::parse(kPtx)));
+  static machine::ModulePtr load() { return std::make_shared<const ptx::Module>(std::move(*ptx::parse(kPtx))); }
+  static Code compile(machine::Engine& engine, const machine::ModulePtr& module) {
     auto code = engine.compile(module, module->functions[0], {{kThreads, 1, 1}, false});
     EXPECT_TRUE(code) << code.error().message;
     return code ? *code : nullptr;
+  }
+  static Code compile(machine::Engine& engine) {
+    static const auto module = load();
+    return compile(engine, module);
+  }
+
+  /// Has optimised code come within a minute?
+  static bool tiersUp(const Code& code) {
+    for (int k = 0; k < 6000 && &code->latest() == code.get(); ++k)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return &code->latest() != code.get();
   }
 
   fs::path folder_;
@@ -134,11 +145,8 @@ TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   auto engine = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0});
   const Code code = compile(*engine);
   ASSERT_TRUE(code);
-  for (int k = 0; k < 6000 && &code->latest() == code.get(); ++k) {
-    EXPECT_EQ(run(*code), expected());
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  ASSERT_NE(&code->latest(), code.get()) << "no optimised code within a minute";
+  EXPECT_EQ(run(*code), expected());
+  ASSERT_TRUE(tiersUp(code)) << "no optimised code within a minute";
   EXPECT_EQ(run(*code), expected());
   for (int k = 0; k < 1000 && files() != 1; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(files(), 1u) << "what was baseline code is gone from the disk";
@@ -148,6 +156,39 @@ TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   EXPECT_EQ(run(*kept), expected());
   EXPECT_EQ(&kept->latest(), kept.get());
   EXPECT_EQ(files(), 1u) << "the optimised code was found";
+}
+
+TEST_F(BaselineCodeTest, IsNotImprovedForAModuleThatIsUnloadedButForOneThatIsLoadedAgain) {
+  auto engine = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0});
+  Code code;
+  {
+    const machine::BusyImprover busy;
+    auto module = load();
+    const std::weak_ptr<const ptx::Module> watched = module;
+    code = compile(*engine, module);
+    ASSERT_TRUE(code);
+    module.reset();
+    EXPECT_TRUE(watched.expired()) << "what waits for the compiler holds an unloaded module";
+  }
+  machine::awaitImprovements();
+  EXPECT_EQ(&code->latest(), code.get()) << "code that nobody wants was made";
+  const auto again = load();
+  EXPECT_EQ(compile(*engine, again), code);
+  EXPECT_TRUE(tiersUp(code));
+  EXPECT_EQ(run(*code), expected());
+}
+
+TEST_F(BaselineCodeTest, IsImprovedForEveryModuleOfTheSameText) {
+  auto engine = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0});
+  const auto second = load();
+  Code code;
+  {
+    const machine::BusyImprover busy;
+    const auto first = load();
+    code = compile(*engine, first);
+    EXPECT_EQ(compile(*engine, second), code);
+  }
+  EXPECT_TRUE(tiersUp(code)) << "the module that has asked first is unloaded, but not the other";
 }
 
 TEST_F(BaselineCodeTest, IsAllThereIsWhereSsaFormCouldBeTooLarge) {

@@ -97,7 +97,11 @@ class TieringKernel final : public CompiledKernel {
   void tierUp(std::unique_ptr<const CompiledKernel> optimised) {
     optimised_ = std::move(optimised);
     published_.store(optimised_.get(), std::memory_order_release);
+    isFinal_ = true;
   }
+  void stay() { isFinal_ = true; }
+  /// There is optimised code, or there will never be any.
+  bool isFinal() const { return isFinal_; }
   const Executable& latest() const override {
     const Executable* optimised = published_.load(std::memory_order_acquire);
     return optimised ? *optimised : *this;
@@ -106,13 +110,15 @@ class TieringKernel final : public CompiledKernel {
  private:
   std::unique_ptr<const CompiledKernel> optimised_;
   std::atomic<const Executable*> published_{nullptr};
+  std::atomic<bool> isFinal_{false};
 };
 
 constexpr size_t kSurelyLarge = 2000;  // nobody has to emit its optimised code to see that it is a large kernel
 
 /// A kernel to compile, and what its code is called.
 struct Request {
-  machine::ModulePtr module;
+  const ptx::Module* module;
+  std::weak_ptr<const ptx::Module> owner;
   const ptx::Function* kernel;
   machine::Specialisation specialisation;
   Digest key;
@@ -235,8 +241,10 @@ class Jit final : public machine::Engine {
                          const machine::Specialisation& specialisation) override {
     const bool caches = options_.caches && !options_.dumpIr && !module->source.digest.isEmpty();
     const Digest key = caches ? keyOf(*module, kernel, specialisation) : Digest().add(++count_);
-    if (auto known = begin(key)) return known;
-    auto code = produce({module, &kernel, specialisation, key, caches && options_.baseline != BaselineCode::Only});
+    const Request request{module.get(),   module, &kernel,
+                          specialisation, key,    caches && options_.baseline != BaselineCode::Only};
+    if (auto known = begin(request)) return known;
+    auto code = produce(request);
     end(key, code && caches ? *code : nullptr);
     return code;
   }
@@ -256,11 +264,17 @@ class Jit final : public machine::Engine {
   }
 
   /// The kernel's code if there is some already; else it is this thread's to make, and others wait for it.
-  Code begin(const Digest& key) {
+  Code begin(const Request& request) {
+    const std::string key = request.key.hex();
     std::unique_lock lock(mutex_);
-    made_.wait(lock, [&] { return !inWork_.contains(key.hex()); });
-    if (auto known = executables_.find(key.hex()); known != executables_.end()) return known->second;
-    inWork_.insert(key.hex());
+    made_.wait(lock, [&] { return !inWork_.contains(key); });
+    if (auto known = executables_.find(key); known != executables_.end()) {
+      // The module that has asked for better code may be unloaded before that is made.
+      if (auto tiering = tiering_.find(key); tiering != tiering_.end() && !tiering->second->isFinal())
+        improve(request, nullptr, tiering->second);
+      return known->second;
+    }
+    inWork_.insert(key);
     return nullptr;
   }
 
@@ -315,16 +329,27 @@ class Jit final : public machine::Engine {
   /// code only.
   Code tieringUp(const Request& request, const Linked& baseline, const std::shared_ptr<const Analysed>& kernel) {
     auto code = std::make_shared<TieringKernel>(baseline.function, baseline.needs, request.heard());
+    improve(request, kernel, code);
+    if (request.caches) {
+      std::lock_guard lock(mutex_);
+      tiering_[request.key.hex()] = code;
+    }
+    return code;
+  }
+
+  /// Nobody waits for the better code of a module that has been unloaded.
+  void improve(const Request& request, const std::shared_ptr<const Analysed>& kernel,
+               const std::shared_ptr<TieringKernel>& code) {
     machine::inBackground(
         [maker = maker_, request, kernel, code] {
+          if (code->isFinal()) return;
           auto better =
               kernel ? maker->make(request, *kernel, Effort::Optimised) : maker->makeAnew(request, Effort::Optimised);
-          if (!better) return;
+          if (!better) return code->stay();
           code->tierUp(std::make_unique<const CompiledKernel>(better->function, better->needs, request.heard()));
           if (request.caches) maker->cache().remove(request.keyFor(Effort::Baseline));
         },
-        machine::Urgency::Improvement);
-    return code;
+        machine::Urgency::Improvement, request.owner);
   }
 
   Options options_;
@@ -332,8 +357,9 @@ class Jit final : public machine::Engine {
   Digest base_;  // what the code depends on besides the kernel
   std::mutex mutex_;
   std::condition_variable made_;
-  std::set<std::string> inWork_;             // by the key's digits
-  std::map<std::string, Code> executables_;  // likewise
+  std::set<std::string> inWork_;                                   // by the key's digits
+  std::map<std::string, Code> executables_;                        // likewise
+  std::map<std::string, std::shared_ptr<TieringKernel>> tiering_;  // those that began with baseline code
   std::atomic<uint64_t> count_{0};
 };
 

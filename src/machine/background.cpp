@@ -32,11 +32,13 @@ class Line {
  public:
   Line(const std::atomic<bool>& stops, unsigned mostThreads) : stops_(stops), mostThreads_(mostThreads) {}
 
-  bool add(BackgroundJob job) {
+  bool add(BackgroundJob job, JobOwner owner) {
+    std::deque<Waiting> dropped;  // what they hold is given back when others may use the line again
     std::lock_guard lock(mutex_);
     if (stops_) return false;
+    dropped = takeUnwanted();
     if (idle_ <= jobs_.size() && threads_.size() < mostThreads_ && !addThread() && threads_.empty()) return false;
-    jobs_.push_back(std::move(job));
+    jobs_.push_back({std::move(job), std::move(owner)});
     changed_.notify_one();
     return true;
   }
@@ -55,10 +57,26 @@ class Line {
   }
 
  private:
+  struct Waiting {
+    BackgroundJob job;
+    JobOwner owner;
+    bool isWanted() const { return !owner || !owner->expired(); }
+    void runIfWanted() const {
+      const std::shared_ptr<const void> kept = owner ? owner->lock() : nullptr;
+      if (kept || !owner) job();
+    }
+  };
   struct Member {
     std::thread thread;
     std::atomic<bool> hasEnded{false}, isHalted{false};
   };
+
+  std::deque<Waiting> takeUnwanted() {
+    std::deque<Waiting> all, unwanted;
+    all.swap(jobs_);
+    for (Waiting& one : all) (one.isWanted() ? jobs_ : unwanted).push_back(std::move(one));
+    return unwanted;
+  }
 
   /// A thread that neither ends nor can be halted waits for one that has been halted.
   static bool end(Member& member) {
@@ -95,11 +113,11 @@ class Line {
       changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
       --idle_;
       if (stops_) break;
-      BackgroundJob job = std::move(jobs_.front());
+      std::optional<Waiting> next = std::move(jobs_.front());
       jobs_.pop_front();
       lock.unlock();
-      job();
-      job = {};
+      next->runIfWanted();
+      next.reset();
       lock.lock();
     }
     member.hasEnded = true;
@@ -109,19 +127,19 @@ class Line {
   const unsigned mostThreads_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<BackgroundJob> jobs_;
+  std::deque<Waiting> jobs_;
   size_t idle_ = 0;  // threads that wait for a job
   std::vector<std::unique_ptr<Member>> threads_;
 };
 
 class Background {
  public:
-  bool add(BackgroundJob job, Urgency urgency) {
+  bool add(BackgroundJob job, Urgency urgency, JobOwner owner) {
     // A process that was forked has no such threads.
     if (getpid() != owner_) return false;
     if (gettid() == owner_) stopWithThisThread();
     if (handlers_.fetch_add(1, std::memory_order_relaxed) < kMostHandlers) stopWithTheProcess();
-    return (urgency == Urgency::Awaited ? awaited_ : improvements_).add(std::move(job));
+    return (urgency == Urgency::Awaited ? awaited_ : improvements_).add(std::move(job), std::move(owner));
   }
 
   void stop() {
@@ -165,7 +183,9 @@ void Background::stopWithThisThread() {
 
 }  // namespace
 
-bool inBackground(BackgroundJob job, Urgency urgency) { return background().add(std::move(job), urgency); }
+bool inBackground(BackgroundJob job, Urgency urgency, JobOwner owner) {
+  return background().add(std::move(job), urgency, std::move(owner));
+}
 bool processEnds() { return background().processEnds(); }
 bool hasHalted() { return background().hasHalted(); }
 

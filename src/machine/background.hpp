@@ -7,6 +7,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 
 namespace ordito::machine {
 
@@ -17,8 +19,12 @@ enum class Urgency {
   Improvement,  // one after the other, in the order in which they came
 };
 
-/// Has a thread do the job. False when the process is ending: then it will not be done.
-bool inBackground(BackgroundJob job, Urgency urgency);
+/// Who alone wants a job; nobody in particular if it is empty.
+using JobOwner = std::optional<std::weak_ptr<const void>>;
+
+/// Has a thread do the job. False when the process is ending: then it will not be done. A job whose owner has died
+/// before it begins is dropped. While a job is done, its owner stays alive.
+bool inBackground(BackgroundJob job, Urgency urgency, JobOwner owner = {});
 
 /// Does the process end? A job that does anything but compute looks now and then, and leaves soon when it is so.
 bool processEnds();
