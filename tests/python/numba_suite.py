@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+import suite_modules
 from expected_failures import expected, judge, tell
 
 PACKAGE = "numba.cuda.tests"
@@ -22,12 +23,8 @@ OPTIONS = {"cudadrv.test_managed_alloc": ["--gpu", "gtx1060"]}
 
 
 def modules(python: str) -> list[str]:
-    """Every test module of the package."""
-    folder = subprocess.run([python, "-c", f"import {PACKAGE} as p; print(list(p.__path__)[0])"], capture_output=True,
-                            text=True, check=True).stdout.strip()
-    root = pathlib.Path(folder)
-    return sorted(".".join(path.relative_to(root).with_suffix("").parts) for path in root.rglob("test_*.py")
-                  if "cudasim" not in path.parts and "doc_examples/ffi" not in str(path))
+    """All but those for Numba's simulator and a module that others compile."""
+    return [m for m in suite_modules.modules(python, PACKAGE) if not m.startswith(("cudasim.", "doc_examples.ffi."))]
 
 
 def verdicts(output: str) -> dict[str, str]:

@@ -1,25 +1,31 @@
 #!/usr/bin/env python3
 """Runs a framework's own suite by pytest on Ordito and compares the failures with the list of those that are expected.
 
-    pytest_suite.py SUITE ORDITO PYTHON LIST [--plugin MODULE] [--gpu NAME] [--seconds N] CHUNK...
+    pytest_suite.py SUITE ORDITO PYTHON LIST [--plugin MODULE] [--gpu NAME] [--seconds N] [--processes N]
+                    [--by-module] CHUNK...
 
 Each CHUNK is what pytest is to run at once, with its options, as one argument ("--pyargs package.tests.part", or a
-file): two processes share its cases, and one that dies is started anew. A case that takes longer than five minutes has
-failed, and so has a chunk that takes longer than N. A case is called by its package if the chunk names one, module,
-class and name; expected_failures.py tells of LIST. MODULE is a module beside this file that pytest loads first.
+file): two processes, or as many as are asked for, share its cases, and one that dies is started anew. A case that takes
+longer than five minutes has failed, and so has a chunk that takes longer than N. A case is called by its package if the
+chunk names one, module, class and name; expected_failures.py tells of LIST. MODULE is a module beside this file that
+pytest loads first.
+With --by-module each test module of a package is a chunk of its own.
 """
 import argparse
 import os
 import pathlib
+import resource
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree
 
+import suite_modules
 from expected_failures import expected, has_failed, judge, tell
 
-OPTIONS = ["-q", "--no-header", "-p", "no:cacheprovider", "-n", "2", "--max-worker-restart", "99", "--timeout", "300",
+OPTIONS = ["-q", "--no-header", "-p", "no:cacheprovider", "--max-worker-restart", "99", "--timeout", "300",
            "-o", "consider_namespace_packages=true"]
 
 
@@ -53,6 +59,17 @@ def verdicts(report: pathlib.Path, package: str) -> dict[str, str]:
     return found
 
 
+def package_of(name: str) -> str:
+    """The last part of a package's name, which may be that of one of its test modules."""
+    parts = [part for part in name.split(".") if not part.startswith("test_")]
+    return parts[-1]
+
+
+def by_module(python: str, chunks: list[str]) -> list[str]:
+    """A chunk for each test module of the packages that `chunks` name last."""
+    return [f"{chunk}.{module}" for chunk in chunks for module in suite_modules.modules(python, shlex.split(chunk)[-1])]
+
+
 def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
     words = shlex.split(chunk)
     is_file = words[-1].endswith(".py")
@@ -62,14 +79,14 @@ def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
         plugin = ["-p", options.plugin] if options.plugin else []
         # The classes of a package's tests keep to one process; those of a file are thousands of cases of functions.
         how = [] if is_file else ["--rootdir", ".", "--dist", "loadscope"]
-        command = [options.ordito, "run", *gpu, options.python, "-m", "pytest", *OPTIONS, *how, *plugin,
-                   f"--junit-xml={report}", *words]
+        command = [options.ordito, "run", *gpu, options.python, "-m", "pytest", *OPTIONS, "-n",
+                   str(options.processes), *how, *plugin, f"--junit-xml={report}", *words]
         path = os.pathsep.join(filter(None, [str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH")]))
         where = pathlib.Path(words[-1]).parent if is_file else folder
         try:
             subprocess.run(command, cwd=where, env=os.environ | {"PYTHONPATH": path}, timeout=options.seconds,
                            stdout=subprocess.DEVNULL if not options.verbose else None, check=False)
-            return verdicts(report, "" if is_file else words[-1].rsplit(".", 1)[-1])
+            return verdicts(report, "" if is_file else package_of(words[-1]))
         except (subprocess.TimeoutExpired, FileNotFoundError) as problem:
             return {chunk: f"no report: {problem}"}
 
@@ -81,15 +98,19 @@ def main() -> int:
     parser.add_argument("--plugin")
     parser.add_argument("--gpu")
     parser.add_argument("--seconds", type=int, default=1500)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--by-module", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="what pytest says, too")
     parser.add_argument("chunks", nargs="+")
     options = parser.parse_args()
     reasons = expected(options.list)
     results: dict[str, str] = {}
-    for chunk in options.chunks:
+    for chunk in by_module(options.python, options.chunks) if options.by_module else options.chunks:
+        begin = time.monotonic()
         found = run(options, chunk)
         results |= found
-        tell(chunk, found, reasons)
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+        tell(f"{chunk}: {time.monotonic() - begin:.0f} s, largest process so far {largest} MiB", found, reasons)
     return judge(options.suite, results, options.list)
 
 

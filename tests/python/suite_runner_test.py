@@ -32,6 +32,7 @@ def main() -> None:
         report, listed = pathlib.Path(folder, "report.xml"), pathlib.Path(folder, "list.txt")
         report.write_text(REPORT)
         found = pytest_suite.verdicts(report, "part")
+        assert pytest_suite.package_of("some.part") == pytest_suite.package_of("some.part.test_a") == "part"
         assert found == {"part.test_a.Class.test_good": "passed", BAD: "first line", PARTS: "a part",
                          "part.b_test.test_left_out": "skipped", "part.b_test.test_known": "expected"}, found
         both = f"# why\n{BAD}  a reason\n\n{PARTS}  another\n"
