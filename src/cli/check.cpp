@@ -19,6 +19,7 @@ namespace ordito::cli {
 namespace {
 
 constexpr int kToolFailed = 98;
+constexpr const char* kHangSeconds = "10";
 
 int complain(const std::string& message) {
   fmt::print(stderr, "ordito check: {}\n", message);
@@ -112,6 +113,8 @@ int check(const CheckOptions& options, const std::vector<std::string>& program) 
   if (!known) return complain(known.error().message);
   setenv("ORDITO_THREADS", "1", 1);  // events come in the order in which memory changes
   if (options.wantsLeaks) setenv("ORDITO_CHECK_LEAKS", "1", 1);
+  setenv("ORDITO_HANG_TIMEOUT", kHangSeconds, 0);
+  limitKernels(options.kernelTimeout, options.hangTimeout);
   if (options.skipsValues) setenv("ORDITO_CHECK_VALUES", "0", 1);
   const auto [status, report] = runForReport("ORDITO_CHECK", options.json, program);
   if (status == 127) return status;
@@ -139,6 +142,10 @@ void addCheckCommand(CLI::App& app) {
   command->add_option("--limit", options->limit, "Print at most so many findings");
   command->add_flag("--no-uninitialised", options->skipsValues,
                     "Do not follow uninitialised values: kernels run as compiled code, much faster");
+  command->add_option("--kernel-timeout", options->kernelTimeout,
+                      "Stop a kernel after so many seconds (default: never)");
+  command->add_option("--hang-timeout", options->hangTimeout,
+                      "Stop kernels that for so many seconds only wait (default: 10; 0: never)");
   command->add_flag("--leaks", options->wantsLeaks, "Memory that is never freed is a finding");
   command->add_flag("--notes", options->wantsNotes, "Print notes too");
   command->prefix_command();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct CheckOptions {
   std::string format = "text";  // or "compute-sanitizer"
   bool wantsLeaks = false, wantsNotes = false, isForGithub = false;
   bool skipsValues = false;                            // without the rules that follow values: kernels are compiled
+  std::optional<unsigned> kernelTimeout, hangTimeout;  // seconds; 0: none
   int exitCode = 99;                                   // if there is a finding as bad as `failOn`
   size_t limit = 100;                                  // findings that are printed
   std::function<bool(const std::string& rule)> takes;  // null: all rules

@@ -41,8 +41,13 @@ ReportedRun runForReport(const char* variable, const std::string& path, const st
   // A device or a link such as /dev/stdout is not ours to remove, and holds no earlier report.
   if (std::filesystem::is_regular_file(std::filesystem::symlink_status(file))) std::filesystem::remove(file);
   setenv(variable, file.c_str(), 1);
-  const int status = frontend::runProcess(command);
+  const int status = frontend::runInForeground(command);
   return {status, read(file)};
+}
+
+void limitKernels(std::optional<unsigned> running, std::optional<unsigned> waiting) {
+  if (running) setenv("ORDITO_KERNEL_TIMEOUT", std::to_string(*running).c_str(), 1);
+  if (waiting) setenv("ORDITO_HANG_TIMEOUT", std::to_string(*waiting).c_str(), 1);
 }
 
 }  // namespace ordito::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,9 @@ struct ReportedRun {
 /// if that is empty. A file that an earlier run has left there is removed first, so that it is never taken for this
 /// one's.
 ReportedRun runForReport(const char* variable, const std::string& path, const std::vector<std::string>& command);
+
+/// Seconds after which kernels of the programs that this process starts are stopped: when they have run for so long, or
+/// have only waited for so long. 0 is never; nothing leaves it to the environment.
+void limitKernels(std::optional<unsigned> running, std::optional<unsigned> waiting);
 
 }  // namespace ordito::cli

@@ -56,6 +56,7 @@ void addRunCommand(CLI::App& app) {
     std::optional<int64_t> gpus;
     FidelityOptions fidelity;
     std::string timeline;
+    std::optional<unsigned> kernelTimeout, hangTimeout;
   };
   auto options = std::make_shared<Options>();
   CLI::App* run = app.add_subcommand("run", "Run a program with Ordito's CUDA libraries");
@@ -73,6 +74,9 @@ void addRunCommand(CLI::App& app) {
                   "Write when each operation of each stream and each range of NVTX began and ended to a file, as trace "
                   "viewers read "
                   "it (JSON)");
+  run->add_option("--kernel-timeout", options->kernelTimeout, "Stop a kernel after so many seconds (default: never)");
+  run->add_option("--hang-timeout", options->hangTimeout,
+                  "Stop kernels that for so many seconds only wait (default: never)");
   // From the program's name on, everything is the program's.
   run->prefix_command();
   run->callback([run, options] {
@@ -83,6 +87,7 @@ void addRunCommand(CLI::App& app) {
     } else {
       chooseGpu("run", options->gpu);
     }
+    limitKernels(options->kernelTimeout, options->hangTimeout);
     if (!options->timeline.empty()) recordTimeline(options->timeline);
     const FidelityOptions& f = options->fidelity;
     if (f.wanted || !f.json.empty() || !f.failOn.empty()) std::exit(runWithFidelity(f, command));

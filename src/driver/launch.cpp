@@ -125,6 +125,7 @@ machine::GridLaunch PreparedLaunch::grid() const {
   grid.sharedAlignment = function.sharedAlignment;
   grid.counters = counters_;
   grid.mayAwaitBlocks = function.layout.mayAwaitBlocks;
+  grid.readsClock = function.layout.readsClock;
   grid.cooperative = request_.cooperative;
   grid.priority = request_.priority;
   grid.replay = [this] { return engine().replay(module_->parsed(), request_.function->kernel, {request_.block}); };
@@ -145,7 +146,8 @@ machine::GridResult PreparedLaunch::runBlocks(machine::GridLaunch& launch) const
     machine::GridLaunch tried = launch;
     if (code) tried.executable = code.get(), tried.trial = trial;
     machine::GridResult result = code ? machine::scheduler().run(tried) : machine::GridResult();
-    if (judge->isWell(!code || result.fault)) return result;
+    const bool isStopped = result.fault && result.fault->kind == machine::FaultKind::Timeout;
+    if (isStopped || judge->isWell(!code || result.fault)) return result;
   }
   const auto first = judge->needsValues() ? nullptr : compile({request_.block, false, true, {}, false});
   return machine::runJudged(launch, first ? *first : *launch.executable, *judge, [&] {

@@ -6,6 +6,7 @@
 #include "fidelity/collector.hpp"
 #include "hotspots/hotspots.hpp"
 #include "lanes/lanes.hpp"
+#include "machine/ending_signals.hpp"
 #include "machine/listener.hpp"
 #include "profile/profile.hpp"
 #include "timeline/timeline.hpp"
@@ -27,8 +28,10 @@ constexpr machine::Listener* (*kListeners[])() = {
 }  // namespace
 
 void addListeners() {
+  bool any = false;
   for (auto* give : kListeners)
-    if (machine::Listener* listener = give()) machine::addListener(*listener);
+    if (machine::Listener* listener = give()) machine::addListener(*listener), any = true;
+  if (any) machine::reportOnEndingSignals();
 }
 
 }  // namespace ordito::driver

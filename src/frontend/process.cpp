@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -41,17 +44,47 @@ class Descriptors {
   posix_spawn_file_actions_t actions_;
 };
 
+/// Hands signals that end programs on to one while it runs, but for those that are ignored (nohup).
+class SignalsFor {
+ public:
+  explicit SignalsFor(bool wanted) : wanted_(wanted) {
+    struct sigaction action = {};
+    action.sa_handler = [](int signal) {
+      if (receiver > 0) kill(receiver, signal);
+    };
+    for (size_t k = 0; wanted_ && k < old_.size(); ++k) {
+      sigaction(kSignals[k], nullptr, &old_[k]);
+      if (old_[k].sa_handler != SIG_IGN) sigaction(kSignals[k], &action, nullptr);
+    }
+  }
+  ~SignalsFor() {
+    receiver = 0;
+    for (size_t k = 0; wanted_ && k < old_.size(); ++k) sigaction(kSignals[k], &old_[k], nullptr);
+  }
+  SignalsFor(const SignalsFor&) = delete;
+  SignalsFor& operator=(const SignalsFor&) = delete;
+  void set(pid_t child) { receiver = wanted_ ? child : 0; }
+
+ private:
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  static inline std::atomic<pid_t> receiver{0};
+  const bool wanted_;
+  std::array<struct sigaction, kSignals.size()> old_{};
+};
+
 /// In `why` it says what went wrong if the program did not run, or nobody can know how it ended.
-int run(const Command& command, const Descriptors& descriptors, std::string& why) {
+int run(const Command& command, const Descriptors& descriptors, std::string& why, bool handsSignalsOn = false) {
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
+  SignalsFor program(handsSignalsOn);
   pid_t child = 0;
   const int error = posix_spawnp(&child, arguments[0], descriptors.actions(), nullptr, arguments.data(), environ);
   if (error != 0) {
     why = fmt::format("ordito: cannot run {}: {}\n", command[0], std::strerror(error));
     return 127;
   }
+  program.set(child);
   int status = 0;
   pid_t ended = 0;
   do {
@@ -101,6 +134,13 @@ std::string MemoryFile::text() const {
   }
   text.resize(got);
   return text;
+}
+
+int runInForeground(const Command& command) {
+  std::string why;
+  const int status = run(command, Descriptors(), why, true);
+  fmt::print(stderr, "{}", why);
+  return status;
 }
 
 int runProcess(const Command& command, const MemoryFiles& files) {

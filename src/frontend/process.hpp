@@ -16,6 +16,10 @@ using Command = std::vector<std::string>;
 /// 127 if there is no such program.
 int runProcess(const Command& command);
 
+/// The same, for a command that stands for its program: SIGINT, SIGTERM and SIGHUP are the program's, and this process
+/// goes on when that has made of them what it wants. One at a time.
+int runInForeground(const Command& command);
+
 /// A file in memory that this process and the programs that it hands it to can open, and nobody else. It is gone with
 /// them, whatever they die of.
 class MemoryFile {

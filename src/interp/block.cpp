@@ -117,6 +117,7 @@ machine::BlockStatus Block::run() {
     hasChanged = false;
     for (Warp& warp : warps) {
       if (leavesForBetterCode()) return machine::BlockStatus::Ended;
+      if (machine::isStopped(frame)) notePlace(), fault(FaultKind::Timeout, nullptr, frame.waitsAt, 0, {});
       progress |= runWarp(warp);
       hasChanged |= releaseBarriers();
     }
@@ -138,6 +139,30 @@ bool Block::leavesForBetterCode() const {
   if (betterCode == nullptr || hasActed || betterCode->load(std::memory_order_acquire) == nullptr) return false;
   machine::betterCode().isTaken = true;
   return true;
+}
+
+namespace {
+
+void addState(Digest& state, const Thread& thread) {
+  state.add(static_cast<uint64_t>(thread.state)).add(uint64_t{thread.carry} << 32 | thread.barrier);
+  for (const Activation& a : thread.stack) {
+    state.add(a.pc);
+    state.add({reinterpret_cast<const char*>(a.registers.data()), a.registers.size() * sizeof(Slot)});
+    state.add({reinterpret_cast<const char*>(a.memory.get()), a.plan->memoryBytes});
+  }
+  if (!thread.allocated) return;
+  const uint64_t end = reinterpret_cast<uint64_t>(thread.allocated.get()) + kAllocaBytes;
+  state.add({reinterpret_cast<const char*>(thread.allocatedTop), end - thread.allocatedTop});
+}
+
+}  // namespace
+
+Digest Block::state() const {
+  Digest state;
+  for (const Warp& warp : warps)
+    for (const Thread& thread : warp.threads) addState(state, thread);
+  state.add({reinterpret_cast<const char*>(frame.shared), frame.totalSharedBytes});
+  return state;
 }
 
 /// Where the block waits, should anybody ask: where its first thread that could go on stands.

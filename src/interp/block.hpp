@@ -117,6 +117,9 @@ class Block {
   /// Runs until every thread has exited, or all wait for what other blocks do.
   machine::BlockStatus run();
 
+  /// Of a suspended block: see machine::Executable::suspendedState.
+  Digest state() const;
+
   [[noreturn]] void fault(machine::FaultKind kind, const Thread* thread, uint32_t line, uint64_t address,
                           std::string detail) const;
   /// Of a replay that would have to do more than look, or that has looked for long enough.

@@ -31,6 +31,9 @@ class Interpretation : public machine::Executable {
   }
 
   bool canSuspend() const override { return true; }
+  std::optional<Digest> suspendedState(const machine::BlockFrame& frame) const override {
+    return suspended(frame)->state();
+  }
   void abandon(const machine::BlockFrame& frame) const override { delete suspended(frame); }
   size_t scratchBytes() const override { return sizeof(Block*); }
   /// Activations bring their own .local memory, which is what lets functions with local arrays recurse.

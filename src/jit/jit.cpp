@@ -20,6 +20,7 @@
 #include "jit/pipeline.hpp"
 #include "machine/background.hpp"
 #include "machine/listener.hpp"
+#include "machine/memory_digest.hpp"
 #include "rt/math_table.hpp"
 #include "rt/trial.hpp"
 
@@ -46,6 +47,14 @@ class Kernel : public machine::Executable {
  public:
   explicit Kernel(const Needs& needs) : needs_(needs) {}
   bool canSuspend() const override { return true; }
+  std::optional<Digest> suspendedState(const machine::BlockFrame& frame) const override {
+    Digest state;
+    for (const auto [memory, bytes] : {std::pair<const std::byte*, uint64_t>{frame.scratch, needs_.scratch},
+                                       {frame.local, needs_.local},
+                                       {frame.shared, frame.totalSharedBytes}})
+      machine::addMemory(state, reinterpret_cast<uint64_t>(memory), bytes);
+    return state;
+  }
   size_t scratchBytes() const override { return needs_.scratch; }
   size_t localBytes() const override { return needs_.local; }
   size_t nonTemporalBytes() const override { return needs_.streamed; }

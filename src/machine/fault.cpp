@@ -41,6 +41,7 @@ struct Pending {
 
 struct Guard {
   sigjmp_buf jump;
+  const BlockFrame* frame;
   Pending pending;
 };
 
@@ -48,6 +49,8 @@ struct Guard {
 ORDITO_FAST_TLS Guard* currentGuard = nullptr;
 ORDITO_FAST_TLS FaultHint currentHint;
 
+/// Interrupts blocks; programs rarely have a use for the real-time signals, and nobody for the last ones.
+const int kInterruption = SIGRTMAX - 3;
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 std::array<struct sigaction, 64> previousActions;
 
@@ -127,6 +130,41 @@ void onSignal(int signal, siginfo_t* info, void* context) {
   siglongjmp(guard->jump, 1);
 }
 
+/// Is the address in code that an engine has generated? No where that cannot be told now.
+bool isGenerated(uintptr_t programCounter) {
+  const std::shared_lock lock(codeMutex, std::try_to_lock);
+  if (!lock) return false;
+  const auto after = codeRanges().upper_bound(programCounter);
+  return after != codeRanges().begin() && programCounter < std::prev(after)->second.end;
+}
+
+void onInterruption(int, siginfo_t*, void* context) {
+  Guard* guard = currentGuard;
+  if (!guard || !guard->frame->stop || !guard->frame->stop->load(std::memory_order_relaxed)) return;
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto programCounter = static_cast<uintptr_t>(registers[REG_RIP]);
+  if (!isGenerated(programCounter)) return;
+  Pending& pending = guard->pending;
+  pending.kind = FaultKind::Timeout;
+  pending.signal = kInterruption;
+  pending.programCounter = programCounter;
+  pending.hasAddress = false;
+  pending.address = pending.words = pending.ptxLine = 0;
+  pending.detail[0] = 0;
+  siglongjmp(guard->jump, 1);
+}
+
+void installInterruption() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action = {};
+    action.sa_sigaction = onInterruption;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(kInterruption, &action, nullptr);
+  });
+}
+
 void installHandlers() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -187,6 +225,7 @@ const char* title(FaultKind kind) {
     case FaultKind::BarrierDeadlock:
       return "a deadlock: every thread of the block waits at a barrier that the others never reach";
     case FaultKind::Unsupported: return "something unsupported";
+    case FaultKind::Timeout: return "a launch that was stopped";
   }
   return "a fault";
 }
@@ -239,6 +278,7 @@ std::optional<Fault> runGuarded(const Executable& executable, BlockFrame& frame,
   (void)prepared;
   Guard guard;
   Guard* const outer = currentGuard;  // of a library's call, which has brought in this thread to run its loop
+  guard.frame = &frame;
   guard.pending.detail[0] = 0;
   currentHint = {};
   if (sigsetjmp(guard.jump, 0) == 0) {
@@ -270,6 +310,11 @@ void raiseFault(const BlockFrame&, FaultKind kind, uint32_t ptxLine, uint64_t ad
   auto end = fmt::format_to_n(pending.detail, sizeof pending.detail - 1, "{}", detail ? detail : "").out;
   *end = 0;
   siglongjmp(guard->jump, 1);
+}
+
+void interruptBlock(pthread_t thread) {
+  installInterruption();
+  pthread_kill(thread, kInterruption);
 }
 
 uint32_t lineOf(uintptr_t programCounter) {
@@ -304,6 +349,7 @@ int cudaResult(FaultKind kind) {
     case FaultKind::IllegalInstruction: return 715;
     case FaultKind::Assert: return 710;
     case FaultKind::Unsupported: return 801;
+    case FaultKind::Timeout: return 702;
     case FaultKind::Trap:
     case FaultKind::StackOverflow:
     case FaultKind::AddressWrap:

@@ -6,6 +6,8 @@
 // become Faults as well; outside it they keep their old handlers.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -25,6 +27,7 @@ enum class FaultKind : uint32_t {
   AddressWrap,  // an index wrapped around inside a warp in a way that fast code does not cover: 719 with an explanation
   BarrierDeadlock,  // all threads of the block wait and none can go on: 719 (a GPU would hang)
   Unsupported,      // 801
+  Timeout,          // CUDA_ERROR_LAUNCH_TIMEOUT 702: stopped from outside (grid_watch.hpp)
 };
 
 struct Fault {
@@ -47,6 +50,22 @@ std::optional<Fault> runGuarded(const Executable& executable, BlockFrame& frame,
 [[noreturn]] void raiseFault(const BlockFrame& frame, FaultKind kind, uint32_t ptxLine, uint64_t address,
                              const char* detail);
 
+/// Where this thread is, for engines that know it only while they interpret: a hardware fault outside any registered
+/// code reports this. Reset before each block.
+struct FaultHint {
+  uint32_t ptxLine = 0;
+  bool hasThread = false;
+  uint32_t thread[3] = {};
+};
+FaultHint& faultHint();
+
+/// Has the block that runs on `thread` leave with FaultKind::Timeout if its frame's `stop` is set: at once if the
+/// thread is in generated code, which owns nothing; else nothing happens, so ask again until it has left.
+void interruptBlock(pthread_t thread);
+
+/// For an engine that interprets: is the block to leave with FaultKind::Timeout?
+inline bool isStopped(const BlockFrame& frame) { return frame.stop && frame.stop->load(std::memory_order_relaxed); }
+
 /// Which line of PTX the machine code at a program counter comes from; 0 = unknown.
 using LineLookup = std::function<uint32_t(uintptr_t programCounter)>;
 
@@ -57,15 +76,6 @@ void unregisterCodeRange(uintptr_t begin);
 
 /// The line of PTX behind an address in generated code of any engine; 0 = unknown. For a listener that takes samples.
 uint32_t lineOf(uintptr_t programCounter);
-
-/// Where this thread is, for engines that know it only while they interpret: a hardware fault outside any registered
-/// code reports this. Reset before each block.
-struct FaultHint {
-  uint32_t ptxLine = 0;
-  bool hasThread = false;
-  uint32_t thread[3] = {};
-};
-FaultHint& faultHint();
 
 /// The CUDA result (CUresult numbering) of a fault.
 int cudaResult(FaultKind kind);

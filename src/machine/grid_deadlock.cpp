@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <set>
 
+#include "machine/block_names.hpp"
+
 namespace ordito::machine {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr uint32_t kEnded = ~0u;
-constexpr unsigned kMostNamed = 8;
 /// A block may arrive without waiting (barrier_arrive) and end, so the counts alone could be right by accident while
 /// another block still computes: every block must have been seen to wait in a span in which nothing changed.
 constexpr auto kSpan = std::chrono::milliseconds(300);
@@ -69,19 +70,13 @@ void GridDeadlock::waits(const BlockFrame& frame) {
   line_[numberOf(frame)] = frame.waitsAt;
 }
 
-std::string GridDeadlock::blockText(uint64_t number) const {
-  const Dim3& grid = launch_.grid;
-  return fmt::format("({},{},{})", number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y);
-}
-
-/// The first of the blocks that `selects` takes, and how many more there are.
+/// Those that `selects` takes.
 template <class Selects>
-std::string GridDeadlock::blocksText(Selects selects) const {
-  std::string text;
-  uint64_t count = 0;
+std::string GridDeadlock::namesOf(Selects selects) const {
+  std::vector<uint64_t> blocks;
   for (uint64_t b = 0; b < blocks_; ++b)
-    if (selects(b) && ++count <= kMostNamed) text += (count > 1 ? ", " : "") + blockText(b);
-  return count > kMostNamed ? text + fmt::format(" and {} more", count - kMostNamed) : text;
+    if (selects(b)) blocks.push_back(b);
+  return blockNames(launch_.grid, blocks);
 }
 
 std::optional<Fault> GridDeadlock::fault() const {
@@ -100,10 +95,9 @@ std::optional<Fault> GridDeadlock::fault() const {
       "the others have ended:",
       fault.kernel, blocks_ - endedCount_, blocks_);
   for (const uint32_t line : lines)
-    fault.message +=
-        fmt::format(" {} wait{}{};", blocksText([&](uint64_t b) { return isWaiting(b) && line_[b] == line; }),
-                    line ? " at PTX line " : "", line ? fmt::to_string(line) : "");
-  fault.message += fmt::format(" {} have ended", blocksText([&](uint64_t b) { return !isWaiting(b); }));
+    fault.message += fmt::format(" {} wait{}{};", namesOf([&](uint64_t b) { return isWaiting(b) && line_[b] == line; }),
+                                 line ? " at PTX line " : "", line ? fmt::to_string(line) : "");
+  fault.message += fmt::format(" {} have ended", namesOf([&](uint64_t b) { return !isWaiting(b); }));
   return fault;
 }
 

@@ -36,9 +36,8 @@ class GridDeadlock {
   uint64_t numberOf(const BlockFrame& frame) const;
   uint64_t arrived() const;
   bool allStillWait() const;
-  std::string blockText(uint64_t number) const;
   template <class Selects>
-  std::string blocksText(Selects selects) const;
+  std::string namesOf(Selects selects) const;
 
   const GridLaunch& launch_;
   const uint64_t blocks_;

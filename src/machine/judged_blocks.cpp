@@ -37,6 +37,9 @@ class FirstBlocks final : public Executable {
       if (next == end) return BlockStatus::Ended;
     }
   }
+  std::optional<Digest> suspendedState(const BlockFrame& frame) const override {
+    return telling_.suspendedState(frame);
+  }
   void abandon(const BlockFrame& frame) const override { telling_.abandon(frame); }
   bool canSuspend() const override { return telling_.canSuspend(); }
   size_t scratchBytes() const override { return telling_.scratchBytes(); }
@@ -66,6 +69,7 @@ class OtherBlocks final : public Executable {
       frame.step();
     }
   }
+  std::optional<Digest> suspendedState(const BlockFrame& frame) const override { return code_.suspendedState(frame); }
   void abandon(const BlockFrame& frame) const override { code_.abandon(frame); }
   bool canSuspend() const override { return code_.canSuspend(); }
   size_t scratchBytes() const override { return code_.scratchBytes(); }

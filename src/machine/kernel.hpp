@@ -6,11 +6,14 @@
 // end, but if it can only wait for other blocks, it says so, and that thread runs others before it goes on with it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "machine/counters.hpp"
 #include "ptx/module.hpp"
@@ -58,6 +61,10 @@ struct BlockFrame {
       waitsAt;  // set by the engine when the block is suspended: the PTX line where a thread waits; 0 = unknown
   void* trial;  // what code works with that was compiled for a trial (rt/trial.hpp)
   mutable uint64_t phaseSteps;  // counts what may let somebody go on who waits for an mbarrier, and who has gone on
+  // What the lane scheduler knows of time: no part of what the block computes with, and so not in its scratch memory.
+  mutable uint64_t seenPhaseSteps;  // phaseSteps, when nobody could go on first
+  mutable int64_t stuckSince;       // in nanoseconds
+  const std::atomic<bool>* stop;    // set when the launch is to be stopped; may be null
 
   /// The block's number: blockIdx in order, x fastest.
   uint64_t block() const { return ctaid[0] + uint64_t{nctaid[0]} * (ctaid[1] + uint64_t{nctaid[1]} * ctaid[2]); }
@@ -115,6 +122,9 @@ class Executable {
   /// What a block that starts now runs on, from its start to its end: this, or better code that has been made since. It
   /// lives as long as this.
   virtual const Executable& latest() const { return *this; }
+  /// All that the suspended block of `frame` goes on with but the memory that kernels share: while it is the same, so
+  /// is what the block does. Nothing if that cannot be told.
+  virtual std::optional<Digest> suspendedState(const BlockFrame&) const { return std::nullopt; }
   /// The launch has been stopped, and the suspended block of `frame` will not go on.
   virtual void abandon(const BlockFrame&) const {}
 };

@@ -27,6 +27,21 @@ bool looksAgain(const ptx::Instruction& instruction) {
   return (!order.empty() && order != "weak") || cache == "cv" || cache == "cg";
 }
 
+/// A clock that a loop may wait for.
+bool isClock(const Operand& operand) {
+  using isa::Special;
+  if (!operand.is(Operand::Kind::Special)) return false;
+  switch (operand.special) {
+    case Special::Clock:
+    case Special::ClockHi:
+    case Special::Clock64:
+    case Special::Globaltimer:
+    case Special::GlobaltimerLo:
+    case Special::GlobaltimerHi: return true;
+    default: return false;
+  }
+}
+
 /// Every function and variable that execution starting in one kernel can touch.
 class Reach {
  public:
@@ -36,7 +51,7 @@ class Reach {
   }
 
   std::set<uint32_t> functions;
-  bool mayAwaitBlocks = false;
+  bool mayAwaitBlocks = false, readsClock = false;
   std::set<std::pair<uint32_t, uint32_t>> variables;  // keys of KernelLayout; module variables compare last
 
  private:
@@ -44,7 +59,10 @@ class Reach {
     if (!functions.insert(function).second) return;
     for (const ptx::Instruction& instruction : module_.functions[function].instructions) {
       mayAwaitBlocks |= looksAgain(instruction);
-      for (const Operand& operand : instruction.operands) visit(function, operand);
+      for (const Operand& operand : instruction.operands) {
+        readsClock |= isClock(operand);
+        visit(function, operand);
+      }
       if (instruction.op == isa::Op::Call && !instruction.operands[1].is(Operand::Kind::Symbol)) visitAll();
     }
   }
@@ -88,6 +106,7 @@ KernelLayout layoutKernel(const ptx::Module& module, const ptx::Function& kernel
   KernelLayout layout;
   Reach reach(module, kernel);
   layout.mayAwaitBlocks = reach.mayAwaitBlocks;
+  layout.readsClock = reach.readsClock;
   auto variableOf = [&](std::pair<uint32_t, uint32_t> key) -> const ptx::Variable& {
     return key.first == kModule ? module.variables[key.second] : module.functions[key.first].variables[key.second];
   };

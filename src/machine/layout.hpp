@@ -25,6 +25,7 @@ struct KernelLayout {
   /// Can a thread wait for what other blocks write? It must then look at their memory again and again: by a volatile,
   /// relaxed or acquire load, one that passes the caches by, or an atomic operation that returns a value.
   bool mayAwaitBlocks = false;
+  bool readsClock = false;  // what a thread does may change with time alone
   uint32_t localBytes = 0;  // per thread
 };
 

@@ -2,6 +2,7 @@
 #include "machine/listener.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 namespace ordito::machine {
@@ -74,7 +75,12 @@ void raise(const RowsEvent& event) {
 void raise(const ChildLaunchEvent& event) {
   for (Listener* l : listeners()) l->childLaunched(event);
 }
+namespace {
+std::atomic<int> openLaunches{0};
+}
+
 void raiseBegan(const LaunchEvent& event) {
+  ++openLaunches;
   for (Listener* l : listeners()) l->launchBegan(event);
 }
 bool isHostHeld() {
@@ -82,7 +88,9 @@ bool isHostHeld() {
 }
 void raise(const LaunchEvent& event) {
   for (Listener* l : listeners()) l->launchEnded(event);
+  --openLaunches;
 }
+bool areLaunchesOpen() { return openLaunches > 0; }
 void raiseSubmitted(const StreamEvent& event, std::span<const StreamPoint> after) {
   for (Listener* l : listeners()) l->operationSubmitted(event, after);
 }

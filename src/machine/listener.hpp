@@ -116,6 +116,8 @@ void raise(const RowsEvent& event);
 void raise(const ChildLaunchEvent& event);
 void raiseBegan(const LaunchEvent& event);
 void raise(const LaunchEvent& event);
+/// Has a launch begun whose end nobody has told yet?
+bool areLaunchesOpen();
 void raiseSubmitted(const StreamEvent& event, std::span<const StreamPoint> after);
 void raiseBegan(const StreamEvent& event);
 void raise(const StreamEvent& event);

@@ -112,6 +112,13 @@ std::optional<Allocation> AllocationMap::find(uint64_t pointer) const {
   return it->second;
 }
 
+std::vector<Allocation> AllocationMap::all() const {
+  std::vector<Allocation> all;
+  std::shared_lock lock(mutex_);
+  for (const auto& [address, allocation] : byAddress_) all.push_back(allocation);
+  return all;
+}
+
 std::optional<Allocation> AllocationMap::nearest(uint64_t pointer) const {
   std::shared_lock lock(mutex_);
   auto above = byAddress_.upper_bound(pointer);

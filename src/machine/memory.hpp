@@ -14,6 +14,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -56,6 +57,7 @@ class AllocationMap {
   /// True if any registered byte lies in [address, address + bytes).
   bool overlaps(uint64_t address, uint64_t bytes) const;
   size_t size() const;
+  std::vector<Allocation> all() const;
 
  private:
   mutable std::shared_mutex mutex_;

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <mutex>
 
 #include "ptx/opcode.hpp"
 #include "ptx/source_lines.hpp"
@@ -13,6 +14,8 @@ namespace ordito::machine {
 
 void ReportListener::flush() {
   if (path_.empty()) return;
+  static std::mutex oneAtATime;  // a signal may want the reports while the process ends by itself
+  const std::lock_guard lock(oneAtATime);
   std::ofstream out(path_);
   out << report();
   if (!out.flush()) fmt::print(stderr, "ordito: {}: cannot write {}\n", variable_, path_);

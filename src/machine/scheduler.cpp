@@ -20,6 +20,7 @@
 
 #include "base/environment.hpp"
 #include "machine/grid_deadlock.hpp"
+#include "machine/grid_watch.hpp"
 #include "machine/worker.hpp"
 
 namespace ordito::machine {
@@ -39,6 +40,7 @@ constexpr int kSpins = 200;  // a few microseconds: longer spinning would take t
 struct Running {
   Running(const GridLaunch& what, uint64_t number) : launch(what), id(number), blocks(what.grid.count()) {
     if (what.cooperative && what.gridWorkspace && blocks > 1) deadlock.emplace(what);
+    watch = GridWatch::of(what, stop);
   }
 
   const GridLaunch& launch;
@@ -52,6 +54,7 @@ struct Running {
   std::condition_variable left;
   GridResult result;
   std::optional<GridDeadlock> deadlock;
+  std::unique_ptr<GridWatch> watch;      // null: nobody watches
   std::unique_ptr<StartedGrid> started;  // null: somebody waits in run()
   std::atomic<bool> begun{false};        // used by started grids only
   // The watcher's, guarded likewise: how far the grid was, since when, and the threads that it has got for it.
@@ -113,8 +116,7 @@ class Scheduler::Pool {
     }
     for (auto& thread : crowd) thread.join();
     if (shared && !eachItsThread) withdraw(grid);
-    // Now all have said where their blocks wait.
-    if (auto fault = grid.deadlock ? grid.deadlock->fault() : std::nullopt) grid.result.fault = std::move(fault);
+    judge(grid);
     return std::move(grid.result);
   }
 
@@ -150,10 +152,22 @@ class Scheduler::Pool {
     grid.chunk = std::clamp<uint64_t>(grid.blocks / (uint64_t{threads_} * kChunksPerThread), 1, kLargestChunk);
   }
 
-  /// Takes blocks of `grid` until none is left, then adds this thread's counters to the result.
+  /// Now that all have said where their blocks wait.
+  static void judge(Running& grid) {
+    if (auto fault = grid.deadlock ? grid.deadlock->fault() : std::nullopt) grid.result.fault = std::move(fault);
+    if (auto fault = grid.watch ? grid.watch->fault() : std::nullopt) grid.result.fault = std::move(fault);
+  }
+
   void work(Running& grid) {
+    if (grid.watch) grid.watch->entered();
+    takeBlocks(grid);
+    if (grid.watch) grid.watch->left();
+  }
+
+  /// Takes blocks of `grid` until none is left, then adds this thread's counters to the result.
+  void takeBlocks(Running& grid) {
     Worker& worker = Worker::current();
-    if (!worker.begin(grid.launch, grid.id, threads_, grid.deadlock ? &*grid.deadlock : nullptr))
+    if (!worker.begin(grid.launch, grid.id, threads_, {grid.deadlock ? &*grid.deadlock : nullptr, grid.watch.get()}))
       return report(grid, Worker::noMemory(grid.launch));
     if (grid.started && !grid.begun.exchange(true)) grid.started->begun();
     while (!grid.stop.load(std::memory_order_relaxed) && (worker.hasSuspended() || !givesWay(grid))) {
@@ -271,6 +285,7 @@ class Scheduler::Pool {
   void finish(Lock& lock, Running& grid) {
     remove(grid);
     lock.unlock();
+    judge(grid);
     grid.started->finished(std::move(grid.result));
     delete &grid;
     lock.lock();

@@ -40,6 +40,7 @@ struct GridLaunch {
   std::byte* gridWorkspace = nullptr;  // see BlockFrame
   bool counters = false;
   bool mayAwaitBlocks = true;    // a block may wait for a later one, so a grid that stands still gets more threads
+  bool readsClock = false;       // a block that only waits may go on because time has passed
   bool cooperative = false;      // every block must make progress at once
   int priority = 0;              // smaller is better
   void* trial = nullptr;         // see BlockFrame

@@ -38,6 +38,7 @@ class Restarted {
     original.waitsAt = frame_.waitsAt;
     return status;
   }
+  std::optional<Digest> suspendedState() const { return code_.suspendedState(frame_); }
   void abandon() const { code_.abandon(frame_); }
 
  private:
@@ -88,6 +89,10 @@ class TieredKernel final : public Executable {
     const BlockStatus status = running->run(frame);
     status == BlockStatus::Suspended ? (void)running.release() : running.reset();
     return status;
+  }
+  std::optional<Digest> suspendedState(const BlockFrame& frame) const override {
+    const Restarted* restarted = restartedAt(frame);
+    return restarted ? restarted->suspendedState() : interpretation_->suspendedState(frame);
   }
   void abandon(const BlockFrame& frame) const override {
     const std::unique_ptr<Restarted> restarted(restartedAt(frame));

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "machine/grid_deadlock.hpp"
+#include "machine/grid_watch.hpp"
 #include "machine/replay.hpp"
 
 namespace ordito::machine {
@@ -81,8 +82,8 @@ Fault Worker::noMemory(const GridLaunch& launch) {
   return fault;
 }
 
-bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, GridDeadlock* deadlock) {
-  deadlock_ = deadlock;
+bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, Onlookers onlookers) {
+  onlookers_ = onlookers;
   if (free_.size() > kMostFreeContexts) free_.resize(kMostFreeContexts);
   frame_ = {};
   frame_.parameters = launch.parameters;
@@ -104,6 +105,7 @@ bool Worker::begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, 
   frame_.gridWorkspace = launch.gridWorkspace;
   frame_.trial = launch.trial;
   frame_.combining = &combining_;
+  frame_.stop = onlookers.watch ? &onlookers.watch->stop() : nullptr;
   if (context_) free_.push_back(std::move(context_));
   return takeContext(launch);
 }
@@ -141,7 +143,7 @@ void Worker::addCounters(SiteCounters& sites) const {
 /// How many of the next `blocks` blocks one call runs: a call has a price, and so short blocks run many at a time. One
 /// where something is due between blocks.
 uint32_t Worker::batchFor(const GridLaunch& launch, uint64_t blocks) const {
-  if (launch.nested || deadlock_ || !waiting_.empty()) return 1;
+  if (launch.nested || onlookers_.deadlock || !waiting_.empty()) return 1;
   return static_cast<uint32_t>(std::min<uint64_t>(batch_, blocks));
 }
 
@@ -164,13 +166,16 @@ std::optional<Fault> Worker::runContext(const GridLaunch& launch, std::unique_pt
                                         uint32_t count) {
   BlockStatus status = BlockStatus::Ended;
   auto fault = runGuarded(*context->code, context->frame, count, &status);
-  if (fault) nameThread(launch, context->frame, *fault);
+  if (fault && fault->kind == FaultKind::Timeout && onlookers_.watch)
+    onlookers_.watch->stands(context->frame.block(), fault->ptxLine);
+  else if (fault)
+    nameThread(launch, context->frame, *fault);
   if (fault || status == BlockStatus::Ended) {
-    if (deadlock_ && !fault) deadlock_->ended(context->frame);
+    if (onlookers_.deadlock && !fault) onlookers_.deadlock->ended(context->frame);
     context->device.end();
     return fault;
   }
-  if (deadlock_) deadlock_->suspended(context->frame);
+  if (onlookers_.deadlock) onlookers_.deadlock->suspended(context->frame);
   ++context->frame.resumes;
   waiting_.push_back(std::move(context));
   return std::nullopt;
@@ -226,17 +231,30 @@ std::optional<Fault> Worker::resumeAll(const GridLaunch& launch, const std::atom
     const size_t before = waiting_.size();
     if (auto fault = resume(launch, before, stop)) return fault;
     if (waiting_.size() != before) continue;
-    if (deadlock_ && deadlock_->isThere()) return deadlock_->fault();
+    if (onlookers_.deadlock && onlookers_.deadlock->isThere()) return onlookers_.deadlock->fault();
+    if (onlookers_.watch) onlookers_.watch->onlyWaits([&] { return stateOfWaiting(launch); });
     sched_yield();  // whom they wait for may be on another thread that has no core
   }
   return std::nullopt;
 }
 
+std::optional<Digest> Worker::stateOfWaiting(const GridLaunch& launch) const {
+  if (launch.readsClock) return std::nullopt;
+  Digest all;
+  for (const auto& context : waiting_) {
+    const auto state = context->code->suspendedState(context->frame);
+    if (!state) return std::nullopt;
+    all.add(context->frame.block()).add(*state);
+  }
+  return all;
+}
+
 /// A launch that is stopped leaves suspended blocks behind.
 void Worker::abandonWaiting() {
-  const bool isDeadlocked = deadlock_ && deadlock_->isThere();
+  const bool isDeadlocked = onlookers_.deadlock && onlookers_.deadlock->isThere();
   for (auto& context : waiting_) {
-    if (isDeadlocked) deadlock_->waits(context->frame);
+    if (isDeadlocked) onlookers_.deadlock->waits(context->frame);
+    if (onlookers_.watch) onlookers_.watch->stands(context->frame.block(), context->frame.waitsAt);
     context->code->abandon(context->frame);
     context->device.end();
     free_.push_back(std::move(context));

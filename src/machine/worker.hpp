@@ -22,6 +22,13 @@
 namespace ordito::machine {
 
 class GridDeadlock;
+class GridWatch;
+
+/// Who is told what becomes of a grid's blocks; each may be null.
+struct Onlookers {
+  GridDeadlock* deadlock = nullptr;
+  GridWatch* watch = nullptr;
+};
 
 /// A buffer that only grows, 64-byte aligned, with an inaccessible page behind it.
 class GrowingBuffer {
@@ -46,8 +53,7 @@ class Worker {
   static Worker& current();
 
   /// Prepares for `launch`. False when the host has too little memory.
-  /// `deadlock` is told what becomes of blocks; may be null.
-  bool begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, GridDeadlock* deadlock = nullptr);
+  bool begin(const GridLaunch& launch, uint64_t gridId, uint32_t threads, Onlookers onlookers = {});
   /// Starts blocks [first, last) in order; the fault that stopped it, if any. Some may be suspended.
   std::optional<Fault> runBlocks(const GridLaunch& launch, uint64_t first, uint64_t last,
                                  const std::atomic<bool>& stop);
@@ -77,6 +83,7 @@ class Worker {
   std::optional<Fault> resume(const GridLaunch& launch, size_t count, const std::atomic<bool>& stop);
   std::optional<Fault> resumeAll(const GridLaunch& launch, const std::atomic<bool>& stop);
   void abandonWaiting();
+  std::optional<Digest> stateOfWaiting(const GridLaunch& launch) const;
   void emptyInTime(uint64_t ticks);
 
   const uint32_t number_;
@@ -84,7 +91,7 @@ class Worker {
   std::unique_ptr<BlockContext> context_;              // for the next block; may be null
   std::vector<std::unique_ptr<BlockContext>> free_;    // used before
   std::deque<std::unique_ptr<BlockContext>> waiting_;  // of suspended blocks, by when they last ran
-  GridDeadlock* deadlock_ = nullptr;
+  Onlookers onlookers_;
   uint32_t batch_ = 1;  // how many blocks one call runs
   CombiningBuffer combining_;
   uint64_t emptied_ = 0;      // when that was last emptied

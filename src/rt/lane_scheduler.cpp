@@ -169,11 +169,11 @@ uint32_t LaneScheduler::endRound() {
 /// long? Loops with a limit are given time to come to it.
 bool LaneScheduler::isStuck(bool onlySpins) {
   constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(3);
-  bool waits = onlySpins && frame->phaseSteps == phaseSteps;
+  bool waits = onlySpins && frame->phaseSteps == frame->seenPhaseSteps;
   for (uint32_t w = 0; w < warps; ++w) waits &= (all()[w].ready & ~all()[w].forPhase) == 0;
   const int64_t now = onlySpins ? std::chrono::steady_clock::now().time_since_epoch().count() : 0;
-  if (!waits) phaseSteps = frame->phaseSteps, stuckSince = now;
-  return waits && now - stuckSince > kPatience.count();
+  if (!waits) frame->seenPhaseSteps = frame->phaseSteps, frame->stuckSince = now;
+  return waits && now - frame->stuckSince > kPatience.count();
 }
 
 bool LaneScheduler::releaseAll() {

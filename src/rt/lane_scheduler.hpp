@@ -64,8 +64,6 @@ struct LaneScheduler {
   uint32_t alive;                    // threads that have not ended
   uint32_t waiting[kBarriers + 1];   // threads at each barrier
   uint32_t arrivals[kBarriers + 1];  // bar.arrive, since the barrier was last complete
-  uint64_t phaseSteps;               // of the frame, when nobody could go on first
-  int64_t stuckSince;                // in nanoseconds
 
   static size_t bytes(uint32_t warps) { return sizeof(LaneScheduler) + warps * sizeof(ScheduledWarp); }
   static size_t resultOffset() { return sizeof(LaneScheduler) + offsetof(ScheduledWarp, result); }
