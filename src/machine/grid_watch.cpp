@@ -71,7 +71,8 @@ class GridWatcher {
     const auto isStill = [&](const GridWatch* grid) { return grid->isStill(now, limits_.hang); };
     if (!std::ranges::all_of(grids_, isStill)) return;
     for (GridWatch* grid : grids_)
-      grid->end(fmt::format("has hung: for {} s its threads have only waited, and nothing has changed", inSeconds(limits_.hang)));
+      grid->end(fmt::format("has hung: for {} s its threads have only waited, and nothing has changed",
+                            inSeconds(limits_.hang)));
   }
 
   std::mutex& mutex() { return mutex_; }
@@ -92,7 +93,8 @@ class GridWatcher {
 
   void look(GridWatch& grid, Clock::time_point now) const {
     if (limits_.grid.count() && now - grid.start_ > limits_.grid)
-      grid.end(fmt::format("was stopped after {} s, the limit that ORDITO_KERNEL_TIMEOUT sets", inSeconds(limits_.grid)));
+      grid.end(
+          fmt::format("was stopped after {} s, the limit that ORDITO_KERNEL_TIMEOUT sets", inSeconds(limits_.grid)));
     if (!grid.stop_.load(std::memory_order_relaxed)) return;
     for (const auto& [thread, stillness] : grid.threads_) interruptBlock(thread);
   }

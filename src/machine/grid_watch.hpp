@@ -67,7 +67,7 @@ class GridWatch {
   const Clock::time_point start_ = Clock::now();
   // Guarded by the watcher's mutex:
   std::map<pthread_t, Stillness> threads_;
-  std::string why_;                                  // it was ended; empty: it was not
+  std::string why_;                                   // it was ended; empty: it was not
   std::map<uint32_t, std::vector<uint64_t>> places_;  // blocks by the line where they stand
 };
 

@@ -86,8 +86,9 @@ TEST(GridWatch, EndsAGridThatOnlyWaits) {
     const auto fault = run(Waiting(), 12, threads);
     ASSERT_TRUE(fault);
     EXPECT_EQ(fault->kind, FaultKind::Timeout);
-    EXPECT_NE(fault->message.find("has hung: for 0.3 s its threads have only waited, and nothing has changed: blocks ("),
-              std::string::npos)
+    EXPECT_NE(
+        fault->message.find("has hung: for 0.3 s its threads have only waited, and nothing has changed: blocks ("),
+        std::string::npos)
         << fault->message;
     EXPECT_NE(fault->message.find(" and 3 more stood at PTX line 5"), std::string::npos) << fault->message;
   }
