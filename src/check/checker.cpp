@@ -45,9 +45,13 @@ std::string placeIn(const Object& object, uint64_t address) {
   return address == end ? "just past the end of" : fmt::format("{} bytes past the end of", address - end);
 }
 
-bool hasPlaces(AccessSpace space) {
-  return space == AccessSpace::Global || space == AccessSpace::Shared || space == AccessSpace::Local ||
-         space == AccessSpace::Constant;
+bool isImage(AccessSpace space) { return space == AccessSpace::Texture || space == AccessSpace::Surface; }
+
+/// Texels lie in global memory. What is special about them is when fetches see what was written.
+AccessEvent inGlobalMemory(const AccessEvent& texels) {
+  AccessEvent access = texels;
+  access.space = AccessSpace::Global;
+  return access;
 }
 
 /// Atomics of one and two bytes are made of those of the aligned word around them, whose other bytes they leave as they
@@ -158,7 +162,10 @@ bool Checker::isAligned(Running& r, const AccessEvent& access) {
 }
 
 uint32_t Checker::allowed(const AccessEvent& access) {
-  if (!hasPlaces(access.space)) return access.at.lanes;
+  return isImage(access.space) ? allowedInMemory(inGlobalMemory(access)) : allowedInMemory(access);
+}
+
+uint32_t Checker::allowedInMemory(const AccessEvent& access) {
   const OpenAccesses* const open = open_.load(std::memory_order_acquire);
   if (open && open->launch() == access.at.frame.gridid && open->isFine(access)) return access.at.lanes;
   uint32_t lanes = access.at.lanes;
@@ -195,7 +202,10 @@ uint32_t Checker::allowedLanes(Running& r, const AccessEvent& access) {
 }
 
 void Checker::accessed(const AccessEvent& access) {
-  if (!hasPlaces(access.space)) return;
+  isImage(access.space) ? accessedMemory(inGlobalMemory(access), true) : accessedMemory(access, false);
+}
+
+void Checker::accessedMemory(const AccessEvent& access, bool isImage) {
   OpenAccesses* const open = open_.load(std::memory_order_acquire);
   if (open && open->launch() == access.at.frame.gridid && open->note(access)) return;
   Lock lock(mutex_);
@@ -203,7 +213,12 @@ void Checker::accessed(const AccessEvent& access) {
   if (!r) return;
   r->misuse->comesTo(access.at, findingsOf(*r));
   if (r->attempt) r->attempt->accessed(access);
-  if (!r->isProved && !isEnough(*r)) r->races->accessed(access, findingsOf(*r));
+  if (!r->isProved && !isEnough(*r)) {
+    if (isImage && !doesWrite(access.kind))
+      r->races->fetched(access, findingsOf(*r));
+    else
+      r->races->accessed(access, findingsOf(*r));
+  }
   operations_.accessed(r->operation, r->launch, access);
   if (r->proof) r->proof->accessed(access, r->attempt != nullptr);
 }

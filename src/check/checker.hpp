@@ -98,6 +98,8 @@ class Checker : public machine::Listener {
   bool mayBeSilent(Running& running);
   Findings& findingsOf(Running& running) { return running.attempt ? running.attempt->findings : findings_; }
   uint32_t allowedLanes(Running& running, const machine::AccessEvent& access);
+  uint32_t allowedInMemory(const machine::AccessEvent& access);
+  void accessedMemory(const machine::AccessEvent& access, bool isImage);
   bool isAllWritten() const;
   Running* running(const machine::BlockFrame& frame);
   bool isInside(Running& running, const machine::AccessEvent& access);

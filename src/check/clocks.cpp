@@ -15,14 +15,15 @@ void join(Knowledge& into, const Knowledge& from) {
 }
 
 /// Clocks begin at 1, so that 0 is before everything.
-Clocks::Clocks(uint32_t threads) : threads_(threads), clock_(2 * threads, 1), base_(2 * threads) {}
+Clocks::Clocks(uint32_t threads, bool hasBulk)
+    : threads_(threads), kinds_(hasBulk ? 5 : 2), clock_(actors(), 1), base_(actors()) {}
 
 Clock Clocks::known(uint32_t thread, ActorId other) const {
   Clock best = base_[other];
   if (!all_.empty() && !all_[thread].empty()) best = std::max(best, all_[thread][other]);
-  const uint32_t of = other % threads_;
+  const uint32_t of = other % threads_, kind = other / threads_;
   if (of / kWarpSize == thread / kWarpSize && !warp_.empty() && !warp_[thread].empty())
-    best = std::max(best, warp_[thread][of % kWarpSize + (other < threads_ ? 0 : kWarpSize)]);
+    best = std::max(best, warp_[thread][of % kWarpSize + kind * kWarpSize]);
   return best;
 }
 
@@ -38,27 +39,27 @@ bool Clocks::knows(ActorId self, ActorId other, Clock at) const {
 void Clocks::meetAll() {
   ++meetings_;
   if (!warp_.empty() || !all_.empty())
-    for (uint32_t t = 0; t < threads_; ++t) base_[agentOf(t)] = known(t, agentOf(t));
+    for (ActorId agent = threads_; agent < actors(); ++agent) base_[agent] = known(agent % threads_, agent);
   for (uint32_t t = 0; t < threads_; ++t) base_[t] = clock_[t]++;
   all_.clear();
 }
 
 Knowledge& Clocks::ofWarp(uint32_t thread) {
   if (warp_.empty()) warp_.resize(threads_);
-  if (warp_[thread].empty()) warp_[thread].resize(2 * kWarpSize);
+  if (warp_[thread].empty()) warp_[thread].resize(kinds_ * kWarpSize);
   return warp_[thread];
 }
 
 void Clocks::learn(uint32_t thread, const Knowledge& from) {
   if (from.empty()) return;
   if (all_.empty()) all_.resize(threads_);
-  if (all_[thread].empty()) all_[thread].resize(2 * threads_);
+  if (all_[thread].empty()) all_[thread].resize(actors());
   join(all_[thread], from);
 }
 
 Knowledge Clocks::release(uint32_t thread) {
-  Knowledge knowledge(2 * threads_);
-  for (ActorId other = 0; other < 2 * threads_; ++other) knowledge[other] = known(thread, other);
+  Knowledge knowledge(actors());
+  for (ActorId other = 0; other < actors(); ++other) knowledge[other] = known(thread, other);
   knowledge[thread] = clock_[thread]++;
   areEven_ = false;
   return knowledge;
@@ -77,7 +78,7 @@ void Clocks::meet(std::span<const uint32_t> threads, const Knowledge& also) {
     for (uint32_t t : threads) learn(t, together);
     return;
   }
-  Knowledge together(2 * kWarpSize);
+  Knowledge together(kinds_ * kWarpSize);
   areEven_ = false;
   for (uint32_t t : threads) {
     join(together, ofWarp(t));
@@ -86,18 +87,26 @@ void Clocks::meet(std::span<const uint32_t> threads, const Knowledge& also) {
   for (uint32_t t : threads) warp_[t] = together;
 }
 
-void Clocks::commit(uint32_t thread) { ++clock_[agentOf(thread)]; }
+void Clocks::commit(uint32_t thread, Agent agent) { ++clock_[agentOf(thread, agent)]; }
 
-void Clocks::waitForCopies(uint32_t thread, uint32_t open) {
-  const Clock begun = clock_[agentOf(thread)] - 1;  // groups that are closed
+void Clocks::waitForCopies(uint32_t thread, Agent agent, uint32_t open) {
+  const Clock begun = clock_[agentOf(thread, agent)] - 1;  // groups that are closed
   if (open >= begun) return;
-  Clock& known = ofWarp(thread)[kWarpSize + thread % kWarpSize];
+  Clock& known = ofWarp(thread)[kWarpSize * (1 + static_cast<uint32_t>(agent)) + thread % kWarpSize];
   known = std::max(known, begun - open);
 }
 
 Knowledge Clocks::releaseCopies(uint32_t thread) {
   Knowledge knowledge = release(thread);
-  knowledge[agentOf(thread)] = clock_[agentOf(thread)]++;
+  const ActorId agent = agentOf(thread, Agent::Copies);
+  knowledge[agent] = clock_[agent]++;
+  return knowledge;
+}
+
+Knowledge Clocks::releaseBulk(uint32_t thread) {
+  Knowledge knowledge(actors());
+  const ActorId agent = agentOf(thread, Agent::Bulk);
+  knowledge[agent] = clock_[agent]++;
   return knowledge;
 }
 

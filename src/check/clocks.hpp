@@ -5,9 +5,9 @@
 // lanes of a warp that synchronise need the 32 clocks of their warp; what goes from warp to warp otherwise (barriers of
 // some warps, flags, locks, mbarriers) takes a clock for each thread of the block, made when it is first needed.
 //
-// The asynchronous copies of a thread are done by an agent of its own: number `threads + t`. Its clock counts groups of
-// copies, and the thread knows of it what it has waited for. Agents never come to barriers, so the base of each is what
-// was known to its thread when all met.
+// The asynchronous copies of a thread are done by agents of its own. The clock of one counts groups of copies, and the
+// thread knows of it what it has waited for. Agents never come to barriers, so the base of each is what was known to
+// its thread when all met.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,22 @@
 namespace ordito::check {
 
 using Clock = uint32_t;
-using ActorId = uint32_t;  // a thread of the block by its index, or its agent
+using ActorId = uint32_t;  // a thread of the block by its index, or an agent of it
+
+/// Who makes a thread's asynchronous copies: cp.async; cp.async.bulk that an mbarrier waits for; the two sides of one
+/// that a group belongs to, since .read waits for one side.
+enum class Agent : uint8_t { Copies, Bulk, BulkReads, BulkWrites };
 
 /// What somebody knows of all actors; empty: nothing beyond the base.
 using Knowledge = std::vector<Clock>;
 
 class Clocks {
  public:
-  explicit Clocks(uint32_t threads);
+  /// `hasBulk`: agents for bulk copies are wanted.
+  Clocks(uint32_t threads, bool hasBulk);
 
   uint32_t threads() const { return threads_; }
-  ActorId agentOf(uint32_t thread) const { return threads_ + thread; }
+  ActorId agentOf(uint32_t thread, Agent agent) const { return threads_ * (1 + static_cast<uint32_t>(agent)) + thread; }
   Clock now(ActorId actor) const { return clock_[actor]; }
   /// Have all threads the same clock, since they have met only all together?
   bool areEven() const { return areEven_; }
@@ -45,23 +50,27 @@ class Clocks {
   void acquire(uint32_t thread, const Knowledge& released);
 
   // Asynchronous copies
-  void commit(uint32_t thread);
+  void commit(uint32_t thread, Agent agent);
   /// All groups but the last `open` have arrived.
-  void waitForCopies(uint32_t thread, uint32_t open);
+  void waitForCopies(uint32_t thread, Agent agent, uint32_t open);
   /// As release(), and the thread's copies so far are part of it.
   Knowledge releaseCopies(uint32_t thread);
+  /// What the thread's bulk copies so far make known.
+  Knowledge releaseBulk(uint32_t thread);
 
  private:
+  uint32_t actors() const { return threads_ * kinds_; }
   Clock known(uint32_t thread, ActorId other) const;
   void learn(uint32_t thread, const Knowledge& from);
   Knowledge& ofWarp(uint32_t thread);
 
-  uint32_t threads_, meetings_ = 0;
+  uint32_t threads_, kinds_;  // of actors: threads, and agents of each kind
+  uint32_t meetings_ = 0;
   bool areEven_ = true;
   std::vector<Clock> clock_;  // of each actor
   std::vector<Clock> base_;   // known to all, by actor
-  // By thread, made when one needs it: of the actors of its warp, 32 threads and 32 agents; of all actors since the
-  // last meetAll.
+  // By thread, made when one needs it: of the actors of its warp, 32 of each kind; of all actors since the last
+  // meetAll.
   std::vector<Knowledge> warp_, all_;
 };
 

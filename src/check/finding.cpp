@@ -32,6 +32,7 @@ constexpr RuleText kRules[] = {
     {"race.copy", Severity::Error},
     {"race.acquire", Severity::Note},
     {"race.same_value", Severity::Note},
+    {"race.texture", Severity::Error},
     {"race.stream", Severity::Error},
     {"race.graph", Severity::Error},
     {"race.host", Severity::Error},

@@ -30,6 +30,7 @@ enum class Rule : uint8_t {
   RaceCopy,
   RaceAcquire,  // ordered if a relaxed atomic operation were an acquire
   SameValue,
+  RaceTexture,    // a fetch of what the same launch has written
   RaceStream,     // between operations
   RaceGraph,      // between nodes of a graph
   RaceHost,       // between an operation and the host

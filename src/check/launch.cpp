@@ -39,6 +39,15 @@ bool hasUnorderedBlocks(const ptx::Module& module, const ptx::Function& kernel) 
          std::ranges::none_of(module.functions, [&](const ptx::Function& f) { return !f.isEntry && orders(f); });
 }
 
+bool copiesInBulk(const ptx::Module& module) {
+  using isa::Op;
+  return std::ranges::any_of(module.functions, [](const ptx::Function& f) {
+    return std::ranges::any_of(f.instructions, [](const ptx::Instruction& i) {
+      return i.op == Op::CpBulkLoad || i.op == Op::CpBulkShared || i.op == Op::CpBulkStore;
+    });
+  });
+}
+
 /// Does the program call a function that it does not define and whose name has one of these words? Those of the device
 /// runtime have prefixes that depend on the compiler.
 bool calls(const ptx::Module& module, std::initializer_list<std::string_view> words) {
@@ -64,6 +73,7 @@ Launch::Launch(const machine::LaunchEvent& event)
       block_(event.block),
       layout_(machine::layoutKernel(event.module, event.function)),
       hasUnorderedBlocks_(check::hasUnorderedBlocks(event.module, event.function)),
+      copiesInBulk_(check::copiesInBulk(event.module)),
       takesHeap_(calls(event.module, {"malloc", "_Znwm", "_Znam", "Malloc", "GetParameterBuffer"})),
       preparesLaunches_(calls(event.module, {"GetParameterBuffer"})) {}
 
@@ -116,6 +126,11 @@ std::optional<Object> Launch::parameter(const machine::BlockFrame& frame, uint32
 }
 
 std::optional<Object> Launch::objectOf(const machine::AccessEvent& access) {
+  if (access.space == AccessSpace::Global && access.objectBegin) {
+    const auto memory = machine::allocations().find(access.objectBegin);
+    return memory ? std::optional(Object{memory->address, memory->bytes, "the memory of a texture", nullptr, 0})
+                  : std::nullopt;
+  }
   Known& known = objects_[access.at.line % objects_.size()];
   if (known.function != &access.at.function || known.line != access.at.line || known.space != access.space)
     known = {&access.at.function, access.at.line, access.space, findObject(access)};

@@ -51,6 +51,8 @@ class Launch {
   static uint32_t atomicBytes(const ptx::Function& function, uint32_t line);
   /// Are all its accesses plain or relaxed atomics, so that nothing orders its blocks?
   bool hasUnorderedBlocks() const { return hasUnorderedBlocks_; }
+  /// Has its module cp.async.bulk?
+  bool copiesInBulk() const { return copiesInBulk_; }
 
   /// May kernels have taken memory from the heap?
   bool takesHeap() const { return takesHeap_; }
@@ -87,7 +89,7 @@ class Launch {
   std::string name_, mangled_;
   machine::Dim3 grid_, block_;
   machine::KernelLayout layout_;
-  bool hasUnorderedBlocks_ = false, takesHeap_ = false, preparesLaunches_ = false;
+  bool hasUnorderedBlocks_ = false, copiesInBulk_ = false, takesHeap_ = false, preparesLaunches_ = false;
   std::map<const ptx::Function*, FunctionRoots> roots_;
   /// What objectOf() has answered last for lines of these numbers.
   struct Known {

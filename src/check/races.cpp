@@ -75,9 +75,9 @@ Races::Block& Races::blockOf(const machine::BlockFrame& frame) {
   if (!block && !spare_.empty()) {
     block = std::move(spare_.back());
     spare_.pop_back();
-    block->reset(threadsOf(frame));
+    block->reset(threadsOf(frame), launch_.copiesInBulk());
   }
-  if (!block) block = std::make_unique<Block>(threadsOf(frame));
+  if (!block) block = std::make_unique<Block>(threadsOf(frame), launch_.copiesInBulk());
   lastNumber_ = number;
   return *(last_ = block.get());
 }
@@ -88,9 +88,7 @@ void Races::blockChanged(const machine::BlockEvent& event) {
   lastNumber_ = ~uint64_t{0};
 }
 
-/// Bulk copies are not looked at: who may rely on them is a matter of the mbarrier's transactions.
 void Races::accessed(const AccessEvent& access, Findings& findings) {
-  if (access.kind == AccessKind::Copy && (access.bytes > 16 || access.toSpace != AccessSpace::Shared)) return;
   Block& block = blockOf(access.at.frame);
   if (canUseRows(access))
     accessedByRow(access, block, findings);
@@ -99,10 +97,20 @@ void Races::accessed(const AccessEvent& access, Findings& findings) {
   if (access.order != MemoryOrder::Weak && !launch_.hasUnorderedBlocks()) followOrder(access);
 }
 
+/// Copies are made by agents. `isTarget`: of the side that is written.
+ActorId Races::actorOf(const AccessEvent& access, const Clocks& clocks, uint32_t thread, bool isTarget) {
+  if (access.kind != AccessKind::Copy) return thread;
+  const Agent agent = !access.isBulk                          ? Agent::Copies
+                      : access.toSpace == AccessSpace::Shared ? Agent::Bulk
+                      : isTarget                              ? Agent::BulkWrites
+                                                              : Agent::BulkReads;
+  return clocks.agentOf(thread, agent);
+}
+
 Touch Races::touchOf(const AccessEvent& access, const Block& block, uint32_t lane) const {
   const bool isMbarrier = access.kind == AccessKind::Mbarrier;
   const uint32_t thread = access.at.warp * machine::kWarpSize + lane;
-  const ActorId actor = access.kind == AccessKind::Copy ? block.clocks.agentOf(thread) : thread;
+  const ActorId actor = actorOf(access, block.clocks, thread, false);
   return {.block = numberOf(access.at.frame),
           .actor = actor,
           .at = block.clocks.now(actor),
@@ -127,6 +135,8 @@ void Races::accessedByLane(const AccessEvent& access, Block& block, Findings& fi
     this->touch(access, access.space, touch.address, isCopy ? access.copied[lane] : access.bytes, touch, findings);
     if (!isCopy) return;
     touch.writes = true;
+    touch.actor = actorOf(access, block.clocks, access.at.warp * machine::kWarpSize + lane, true);
+    touch.at = block.clocks.now(touch.actor), touch.address = access.targets[lane];
     this->touch(access, access.toSpace, access.targets[lane], access.bytes, touch, findings);
   });
 }
@@ -247,8 +257,7 @@ void Races::report(const AccessEvent& access, AccessSpace space, const Touch& ea
                launch_.side(*later.function, later.line, later.block, two, wordOf(later.kind), later.size)};
     if (isOfBlock && !isOfCopy) f.meeting = launch_.meeting(blockOf(access.at.frame).meetings.last(one, two));
     if (space == AccessSpace::Shared) {
-      const uint64_t at = isOfCopy ? access.targets ? access.targets[two % machine::kWarpSize] : later.address
-                                   : std::max(earlier.address, later.address);
+      const uint64_t at = std::max(earlier.address, later.address);
       const auto object = launch_.sharedAt(access.at, at);
       f.object = object ? fmt::format("byte {} of {}", at - object->begin, object->name())
                         : fmt::format("byte {} of shared memory", at);
@@ -347,12 +356,27 @@ void Races::synchronised(const SyncEvent& sync) {
       forEachThread(sync.at, [&](uint32_t t) { threads.push_back(t); });
       return clocks.meet(threads), block.outside.meet(threads);
     case SyncEvent::Kind::Fence: return fence(block, sync, thread);
-    case SyncEvent::Kind::CopyCommit: return clocks.commit(thread);
-    case SyncEvent::Kind::CopyWait: return clocks.waitForCopies(thread, sync.number);
-    case SyncEvent::Kind::CopyWaitAll: return clocks.commit(thread), clocks.waitForCopies(thread, 0);
     case SyncEvent::Kind::MbarrierArrive: return block.released[key].join(block.release(thread));
     case SyncEvent::Kind::MbarrierCopies: return block.released[key].join({clocks.releaseCopies(thread), nullptr});
+    case SyncEvent::Kind::MbarrierBulk: return block.released[key].join({clocks.releaseBulk(thread), nullptr});
     case SyncEvent::Kind::MbarrierPassed: return block.acquire(thread, block.released[key]);
+    default: return synchroniseCopies(clocks, sync, thread);
+  }
+}
+
+/// Groups of asynchronous copies.
+void Races::synchroniseCopies(Clocks& clocks, const SyncEvent& sync, uint32_t thread) {
+  switch (sync.kind) {
+    case SyncEvent::Kind::CopyCommit: return clocks.commit(thread, Agent::Copies);
+    case SyncEvent::Kind::CopyWait: return clocks.waitForCopies(thread, Agent::Copies, sync.number);
+    case SyncEvent::Kind::CopyWaitAll:
+      clocks.commit(thread, Agent::Copies);
+      return clocks.waitForCopies(thread, Agent::Copies, 0);
+    case SyncEvent::Kind::BulkCommit:
+      clocks.commit(thread, Agent::BulkReads);
+      return clocks.commit(thread, Agent::BulkWrites);
+    case SyncEvent::Kind::BulkWait: clocks.waitForCopies(thread, Agent::BulkWrites, sync.number); [[fallthrough]];
+    case SyncEvent::Kind::BulkWaitRead: return clocks.waitForCopies(thread, Agent::BulkReads, sync.number);
     default: return;
   }
 }

@@ -44,6 +44,8 @@ class Races {
       : launch_(launch), shared_(std::move(shared)), self_(self) {}
 
   void accessed(const machine::AccessEvent& access, Findings& findings);
+  /// A read through a texture or a surface, in global memory.
+  void fetched(const machine::AccessEvent& access, Findings& findings);
   void synchronised(const machine::SyncEvent& sync);
   void blockChanged(const machine::BlockEvent& block);
   /// Its place among the launches, for Races of the new one.
@@ -62,7 +64,7 @@ class Races {
   };
 
   struct Block {
-    explicit Block(uint32_t threads) : clocks(threads), outside(threads) {}
+    Block(uint32_t threads, bool hasBulk) : clocks(threads, hasBulk), outside(threads) {}
     Clocks clocks;
     Outside outside;
     Meetings meetings;
@@ -73,8 +75,8 @@ class Races {
     std::unordered_map<uint32_t, Message> fences, seen;
     std::unordered_map<uint32_t, Message> arrived;  // at barriers, without waiting
     /// As new, but for the memory that it has.
-    void reset(uint32_t threads) {
-      clocks = Clocks(threads), outside = Outside(threads);
+    void reset(uint32_t threads, bool hasBulk) {
+      clocks = Clocks(threads, hasBulk), outside = Outside(threads);
       meetings.clear();
       for (auto* messages : {&fences, &seen, &arrived}) messages->clear();
       released.clear();
@@ -102,6 +104,7 @@ class Races {
   Block& blockOf(const machine::BlockFrame& frame);
   void accessedByLane(const machine::AccessEvent& access, Block& block, Findings& findings);
   Touch touchOf(const machine::AccessEvent& access, const Block& block, uint32_t lane) const;
+  static ActorId actorOf(const machine::AccessEvent& access, const Clocks& clocks, uint32_t thread, bool isTarget);
   Shadow& shadowOf(Block& block, machine::AccessSpace space) const;
   void touch(const machine::AccessEvent& access, machine::AccessSpace space, uint64_t address, uint32_t bytes,
              Touch touch, Findings& findings);
@@ -117,6 +120,10 @@ class Races {
   bool areOrdered(const Block& block, const Shadow& shadow, const Stamp& earlier, const Stamp& later) const;
   void touchPart(const machine::AccessEvent& access, Block& block, const Part& part, Findings& findings);
 
+  // Through textures and surfaces
+  const Touch* staleWrite(const Block& block, const Touch& touch);
+  void reportStale(const Touch& written, const Touch& read, Findings& findings);
+
   void compare(const machine::AccessEvent& access, Word& word, const Touch& touch, machine::AccessSpace space,
                Findings& findings);
   static bool reaches(const Reach& reach, const Touch& touch);
@@ -130,6 +137,7 @@ class Races {
   void fence(Block& block, const machine::SyncEvent& sync, uint32_t thread);
   Reach reachOf(const machine::BlockFrame& frame, Block& block, uint32_t thread);
   void synchroniseBarrier(Block& block, const machine::SyncEvent& sync);
+  static void synchroniseCopies(Clocks& clocks, const machine::SyncEvent& sync, uint32_t thread);
 
   Launch& launch_;
   const std::shared_ptr<Shared> shared_;

@@ -9,7 +9,6 @@
 
 #include "driver/api.hpp"
 #include "driver/array.hpp"
-#include "machine/undefined.hpp"
 
 using namespace ordito::driver;
 
@@ -65,10 +64,7 @@ CUresult make(const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::unique_ptr<CUarray
   constexpr unsigned kPitchElement = 16;
   array = std::make_unique<CUarray_st>(CUarray_st{0, 0, descriptor});
   const size_t allRows = rows(*array) * slices(*array);
-  const CUresult result = cuMemAllocPitch(&array->memory, &array->pitch, rowBytes(*array), allRows, kPitchElement);
-  // Surfaces do not tell what they write.
-  if (result == CUDA_SUCCESS) ordito::machine::noteWritten(array->memory, array->pitch * allRows);
-  return result;
+  return cuMemAllocPitch(&array->memory, &array->pitch, rowBytes(*array), allRows, kPitchElement);
 }
 
 CUDA_ARRAY3D_DESCRIPTOR levelOf(CUDA_ARRAY3D_DESCRIPTOR d, unsigned level) {

@@ -2,12 +2,15 @@
 //
 // clang 19 gives inlined code the line of the function that it comes from and leaves out the calls, so a fault in
 // atomicAdd would be one of our headers'. This pass puts them into the file's name: "a.cu:20 > b.cuh", the outermost
-// call first, as the parser of PTX names what nvcc says with inlined_at (src/ptx/parser.cpp).
+// call first, as the parser of PTX names what nvcc says with inlined_at (src/ptx/parser.cpp). What comes from a header
+// of Ordito's own or of clang's gets the line of the program that calls it: nobody looks for a mistake in atomicAdd.
 #include "frontend/inlined_lines_pass.hpp"
 
+#include <llvm/ADT/StringMap.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 
 #include <string>
@@ -36,14 +39,42 @@ std::string callsAround(const DILocation& at) {
   return text;
 }
 
+/// Is it a folder of Ordito's headers? They have one that no other toolkit has.
+bool hasOurHeaders(StringRef folder) {
+  static StringMap<bool> known;
+  const auto [entry, isNew] = known.try_emplace(folder, false);
+  if (isNew) entry->second = sys::fs::exists(folder + "/ordito/per_thread_stream.h");
+  return entry->second;
+}
+
+bool isToolkits(const DILocation& at) {
+  constexpr unsigned kDepth = 3;  // of folders below the toolkit's
+  StringRef path = at.getFilename();
+  if (sys::path::filename(path).starts_with("__clang_")) return true;
+  for (unsigned k = 0; k < kDepth && sys::path::has_parent_path(path); ++k) {
+    path = sys::path::parent_path(path);
+    if (hasOurHeaders(path)) return true;
+  }
+  return false;
+}
+
+/// The innermost place that is not in a header of the toolkit; the instruction's own, if it has no other.
+const DILocation& placeInProgram(const DILocation& own) {
+  for (const DILocation* at = &own; at; at = at->getInlinedAt())
+    if (!isToolkits(*at)) return *at;
+  return own;
+}
+
 void nameCalls(Function& function, DISubprogram& subprogram) {
   LLVMContext& context = function.getContext();
   for (Instruction& i : instructions(function)) {
-    const DILocation* at = i.getDebugLoc();
-    if (!at || !at->getInlinedAt()) continue;
-    auto* file = DIFile::get(context, callsAround(*at) + sys::path::filename(at->getFilename()).str(), "");
+    const DILocation* own = i.getDebugLoc();
+    if (!own || !own->getInlinedAt()) continue;
+    const DILocation& at = placeInProgram(*own);
+    const StringRef name = at.getInlinedAt() ? sys::path::filename(at.getFilename()) : at.getFilename();
+    auto* file = DIFile::get(context, callsAround(at) + name.str(), at.getInlinedAt() ? "" : at.getDirectory());
     auto* scope = DILexicalBlockFile::get(context, &subprogram, file, 0);
-    i.setDebugLoc(DILocation::get(context, at->getLine(), at->getColumn(), scope));
+    i.setDebugLoc(DILocation::get(context, at.getLine(), at.getColumn(), scope));
   }
 }
 

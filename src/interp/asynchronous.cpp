@@ -140,10 +140,12 @@ unsigned Executor::bulkCopy(Space to, Space from) {
 /// The barrier learns of the bytes at once. A cluster has one block, so .shared::cluster is the block's own memory.
 void Executor::bulkCopyToShared(Space from) {
   const unsigned bytes = bulkCopy(Space::Shared, from);
-  changeMbarrier(locateIn(Space::Shared, 3, 8, {AccessKind::Mbarrier}), [&](Mbarrier& b) {
+  const Place barrier = locateIn(Space::Shared, 3, 8, {AccessKind::Mbarrier});
+  changeMbarrier(barrier, [&](Mbarrier& b) {
     b.transactions -= int64_t(bytes);
     b.advance();
   });
+  raiseSync({.kind = SyncKind::MbarrierBulk, .address = barrier.address});
 }
 
 void Executor::CpBulkLoad() { bulkCopyToShared(Space::Global); }
@@ -151,8 +153,11 @@ void Executor::CpBulkShared() { bulkCopyToShared(Space::Shared); }
 
 void Executor::CpBulkStore() { bulkCopy(Space::Global, Space::Shared); }
 void Executor::CpBulkPrefetch() {}
-void Executor::CpBulkCommit() {}
-void Executor::CpBulkWait() {}
+void Executor::CpBulkCommit() { raiseSync({.kind = SyncKind::BulkCommit}); }
+void Executor::CpBulkWait() {
+  raiseSync({.kind = has(isa::ModifierKind::ReadOfSource) ? SyncKind::BulkWaitRead : SyncKind::BulkWait,
+             .number = uint32_t(read(0, Type::u32))});
+}
 
 /// All forms of arrive: `expects` bytes are announced first; an arrival that drops is not expected in later phases.
 void Executor::mbarrierArrive(uint64_t count, uint64_t expects, bool drops) {

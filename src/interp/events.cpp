@@ -68,16 +68,24 @@ void Executor::runHeard() {
 }
 
 void Executor::askListeners(Space space, uint64_t address, uint32_t bytes, AccessKind kind) const {
-  if (!block_.isHeard || bytes == 0 || space == Space::Param) return;
+  if (!block_.isHeard || space == Space::Param) return;
   if (space == Space::Generic) space = genericSpace(address), address -= space == Space::Shared ? window() : 0;
+  askListeners(accessSpace(space), address, bytes, kind);
+}
+
+/// `image`: the begin of the texture that the address lies in, if it has one level.
+void Executor::askListeners(AccessSpace space, uint64_t address, uint32_t bytes, AccessKind kind,
+                            const std::byte* image) const {
+  if (!block_.isHeard || bytes == 0) return;
   machine::AccessEvent event{.at = site(1u << thread_->lane),
                              .kind = kind,
-                             .space = accessSpace(space),
+                             .space = space,
                              .order = machine::memoryOrder(*instruction_),
                              .scope = machine::memoryScope(*instruction_),
                              .bytes = bytes,
-                             .base = address};
-  if (space == Space::Local) std::tie(event.objectBegin, event.objectBytes) = localObject(address);
+                             .base = address,
+                             .objectBegin = reinterpret_cast<uint64_t>(image)};
+  if (space == AccessSpace::Local) std::tie(event.objectBegin, event.objectBytes) = localObject(address);
   if (!machine::allowedLanes(event)) throw RefusedAccess{};
 }
 
@@ -126,7 +134,10 @@ void Executor::raiseAccess(const AccessLog& log) const {
   uint64_t addresses[32], targets[32], stored[32];
   uint32_t copied[32];
   std::vector<AccessLog::Entry> rest(log.entries().begin(), log.entries().end());
-  std::erase_if(rest, [](const AccessLog::Entry& e) { return e.space == AccessSpace::Parameter; });
+  std::erase_if(rest, [](const AccessLog::Entry& e) {
+    const bool isDropped = e.space == AccessSpace::Surface && e.bytes == 0;
+    return isDropped || e.space == AccessSpace::Parameter || e.space == AccessSpace::Texture;  // whose texels are told
+  });
   while (!rest.empty()) {
     const AccessLog::Entry first = rest.front();
     uint32_t lanes = 0;
@@ -151,6 +162,15 @@ void Executor::raiseAccess(const AccessLog& log) const {
   }
 }
 
+/// Of the current lane.
+void Executor::raiseTexel(uint64_t address, uint32_t bytes) const {
+  machine::raise(machine::AccessEvent{.at = site(1u << thread_->lane),
+                                      .kind = AccessKind::Load,
+                                      .space = AccessSpace::Texture,
+                                      .bytes = bytes,
+                                      .base = address});
+}
+
 void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes) const {
   if (!block_.isHeard) return;
   machine::undefinedMemory()->copy(reinterpret_cast<uint64_t>(to.pointer), reinterpret_cast<uint64_t>(from.pointer),
@@ -165,7 +185,8 @@ void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes)
                                       .base = from.address,
                                       .toSpace = accessSpace(to.space),
                                       .targets = targets,
-                                      .copied = copied});
+                                      .copied = copied,
+                                      .isBulk = true});
 }
 
 /// Of the current lane.

@@ -18,6 +18,7 @@ struct Fragment;
 }
 namespace ordito::machine {
 struct Texture;
+struct TexelPlaces;
 struct Surface;
 }  // namespace ordito::machine
 
@@ -105,6 +106,9 @@ class Executor {
   void raiseAccess(const AccessLog& log) const;
   void raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes) const;
   void askListeners(ptx::Space space, uint64_t address, uint32_t bytes, machine::AccessKind kind) const;
+  void askListeners(machine::AccessSpace space, uint64_t address, uint32_t bytes, machine::AccessKind kind,
+                    const std::byte* image = nullptr) const;
+  void raiseTexel(uint64_t address, uint32_t bytes) const;
   void raiseSync(const Sync& sync) const;
   void raiseOperands() const;
   void raiseHeapFree(uint64_t address) const;
@@ -137,6 +141,7 @@ class Executor {
   void followAccesses(size_t first);
   void followLoad(uint64_t at, const AccessLog::Entry& entry);
   void followStore(uint64_t at, const AccessLog::Entry& entry);
+  void followTexels(const AccessLog::Entry& entry);
   void followAtomic(uint64_t at, const AccessLog::Entry& entry);
   uint32_t originOf(const AccessLog::Entry& entry) const;
   bool isAnySourceUndefined(uint32_t lanes);
@@ -150,9 +155,6 @@ class Executor {
   machine::AccessKind atomicKind() const;
   void touch(machine::AccessKind kind, const Place& place, unsigned bytes);
   void touchAtomically(const Place& place, unsigned bytes);
-  void touchImage(machine::AccessKind kind, machine::AccessSpace space) {
-    accesses_.add(kind, space, thread_->lane, 0, 0);
-  }
   Place locate(size_t operandIndex, unsigned bytes, Intent intent);
   Place locateIn(ptx::Space space, size_t operandIndex, unsigned bytes, Intent intent);
   void checkShared(uint64_t address, unsigned bytes) const;
@@ -234,6 +236,8 @@ class Executor {
   void imageNumbers(size_t k, Number (&numbers)[4]) const;
   void fetchTexture(size_t offset);
   std::byte* surfaceAccess(size_t k, unsigned bytes);
+  uint64_t touchTexels(const machine::Texture& t, const machine::TexelPlaces& texels) const;
+  void touchSurface(machine::AccessKind kind, const std::byte* place, unsigned bytes);
 
   // Video (video.cpp)
   int64_t videoSource(size_t k, isa::Type type) const;

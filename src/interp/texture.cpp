@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "interp/executor.hpp"
 #include "machine/image.hpp"
+#include "machine/undefined.hpp"
 
 namespace ordito::interp {
 
 using isa::mod;
 using isa::ModifierKind;
 using isa::Type;
+using machine::AccessKind;
+using machine::AccessSpace;
 using machine::FaultKind;
 using ptx::Operand;
 using ptx::Space;
@@ -64,6 +68,29 @@ void Executor::imageNumbers(size_t k, Number (&numbers)[4]) const {
     numbers[d] = std::bit_cast<Number>(uint32_t(read(elementOf(operand(k), d), Type::b32).lo));
 }
 
+/// Listeners hear of each texel. Gives the address of the first that has bytes which nobody has written, 0 if none has.
+uint64_t Executor::touchTexels(const machine::Texture& t, const machine::TexelPlaces& texels) const {
+  const std::span places(texels.places.data(), texels.count);
+  const uint32_t bytes = t.texelBytes();
+  for (const std::byte* place : places)
+    askListeners(AccessSpace::Texture, reinterpret_cast<uint64_t>(place), bytes, AccessKind::Load,
+                 t.levels == 1 ? t.memory : nullptr);
+  uint64_t unwritten = 0;
+  for (const std::byte* place : places) {
+    const auto address = reinterpret_cast<uint64_t>(place);
+    raiseTexel(address, bytes);
+    if (!unwritten && machine::undefinedMemory()->at(address, bytes).any) unwritten = address;
+  }
+  return unwritten;
+}
+
+/// A lane's access to a surface; none if it is dropped.
+void Executor::touchSurface(AccessKind kind, const std::byte* place, unsigned bytes) {
+  if (!place) bytes = 0;
+  askListeners(AccessSpace::Surface, reinterpret_cast<uint64_t>(place), bytes, kind);
+  accesses_.add(kind, AccessSpace::Surface, thread_->lane, reinterpret_cast<uint64_t>(place), bytes);
+}
+
 /// `offset` is the operand of texel offsets; level or gradients come before it.
 void Executor::fetchTexture(size_t offset) {
   const machine::Texture& t = texture(operand(2).elements[0]);
@@ -75,12 +102,13 @@ void Executor::fetchTexture(size_t offset) {
   if (offset > 3) imageNumbers(3, arguments.level);
   if (offset > 4) imageNumbers(4, arguments.gradientY);
   imageNumbers(offset, arguments.offset);
+  if (present(1)) writePredicate(1, true);  // no texture here has texels without memory
+  const uint64_t unwritten = block_.isHeard ? touchTexels(t, machine::texelPlaces(t, operation, arguments)) : 0;
+  accesses_.add(AccessKind::Load, AccessSpace::Texture, thread_->lane, unwritten, t.texelBytes());
   uint32_t texels[4] = {};
-  touchImage(machine::AccessKind::Load, machine::AccessSpace::Texture);
   machine::fetchTexels(t, operation, arguments, texels);
   const auto& elements = operand(0).elements;
   for (size_t k = 0; k < elements.size(); ++k) write(elements[k], type(), {texels[k], 0});
-  if (present(1)) writePredicate(1, true);  // no texture here has texels without memory
 }
 
 void Executor::Tex() { fetchTexture(3); }
@@ -136,7 +164,7 @@ std::byte* Executor::surfaceAccess(size_t k, unsigned bytes) {
 void Executor::Suld() {
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(0)));
   const std::byte* place = surfaceAccess(1, each * count);
-  touchImage(machine::AccessKind::Load, machine::AccessSpace::Surface);
+  touchSurface(AccessKind::Load, place, each * count);
   for (unsigned k = 0; k < count; ++k) {
     uint64_t value = 0;
     if (place) std::memcpy(&value, place + k * each, each);
@@ -148,7 +176,7 @@ void Executor::Sust() {
   block_.hasActed = true;
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(1)));
   std::byte* place = surfaceAccess(0, each * count);
-  touchImage(machine::AccessKind::Store, machine::AccessSpace::Surface);
+  touchSurface(AccessKind::Store, place, each * count);
   for (unsigned k = 0; k < count && place; ++k) {
     const uint64_t value = read(elementOf(operand(1), k), type()).lo;
     if (!block_.program.isReplay) std::memcpy(place + k * each, &value, each);
@@ -159,10 +187,11 @@ void Executor::SustFormatted() {
   block_.hasActed = true;
   const unsigned count = unsigned(countOf(operand(1)));
   uint32_t words[4] = {};
-  touchImage(machine::AccessKind::Store, machine::AccessSpace::Surface);
   for (unsigned k = 0; k < count; ++k) words[k] = uint32_t(read(elementOf(operand(1), k), Type::b32).lo);
-  if (std::byte* place = surfaceAccess(0, 4); place && !block_.program.isReplay)
-    machine::storeFormatted(surface(operand(0).elements[0]), place, words, count);
+  std::byte* place = surfaceAccess(0, 4);
+  const machine::Surface& s = surface(operand(0).elements[0]);
+  touchSurface(AccessKind::Store, place, s.texelBytes());
+  if (place && !block_.program.isReplay) machine::storeFormatted(s, place, words, count);
 }
 
 /// An atomic operation on one element; .b64 and .b32 compare as unsigned.
@@ -170,7 +199,7 @@ void Executor::Sured() {
   block_.hasActed = true;
   const unsigned bytes = isa::bytes(type());
   std::byte* place = surfaceAccess(0, bytes);
-  touchImage(machine::AccessKind::Reduction, machine::AccessSpace::Surface);
+  touchSurface(AccessKind::Reduction, place, bytes);
   if (place) atomicUpdate({Space::Global, reinterpret_cast<uint64_t>(place), place}, bytes, read(1, type()), 0);
 }
 void Executor::SuredFormatted() { Sured(); }

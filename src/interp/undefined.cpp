@@ -321,11 +321,13 @@ void Executor::followAccesses(size_t first) {
   const auto entries = accesses_.entries();
   for (size_t i = first; i < entries.size(); ++i) {
     const AccessLog::Entry& e = entries[i];
-    if (e.space == AccessSpace::Texture || e.space == AccessSpace::Surface) continue;
     const uint64_t at = hostAddress(e);
-    if (instruction_->op == Op::Ld || instruction_->op == Op::Ldu) {
+    if (e.bytes == 0) continue;  // an access to a surface that is dropped
+    if (e.space == AccessSpace::Texture) {
+      followTexels(e);
+    } else if (instruction_->op == Op::Ld || instruction_->op == Op::Ldu || instruction_->op == Op::Suld) {
       followLoad(at, e);
-    } else if (instruction_->op == Op::St) {
+    } else if (instruction_->op == Op::St || instruction_->op == Op::Sust) {
       followStore(at, e);
     } else if (e.kind == AccessKind::Atomic || e.kind == AccessKind::Reduction) {
       followAtomic(at, e);
@@ -362,6 +364,13 @@ void Executor::followLoad(uint64_t at, const AccessLog::Entry& entry) {
     if (isa::isSigned(type()) && width < 64 && bits.lo >> (width - 1) & 1) bits.lo |= ~lowBits(~uint64_t{0}, width);
     setUndefined(target.reg, {bits, origin, lowBits(found.computed >> i * each, each) != 0});
   }
+}
+
+/// What a filter makes of texels depends on all of their bits.
+void Executor::followTexels(const AccessLog::Entry& entry) {
+  if (!entry.address) return;
+  for (const Operand& element : operand(0).elements)
+    if (element.is(Operand::Kind::Register)) setUndefined(element.reg, {ones(128), originOf(entry), true});
 }
 
 /// A byte that is wholly made of moved undefined bits is as if nobody had written it. A computed one is news if it goes

@@ -410,8 +410,18 @@ void AccessEvents::countCopy(const Address& from, const Address& to, const Instr
 }
 
 /// A texture or surface: what it touches depends on the texture unit, so requests alone are counted.
-void AccessEvents::raiseImage(const Instruction& i, Counter requests) {
+void AccessEvents::countImage(const Instruction& i, Counter requests) {
   if (plan_.facts.counters && i.raisesAccess) counting_.countWarps(requests, 1, values_.guardedMask(i));
+}
+
+Allowance AccessEvents::raiseTexels(const Instruction& i, const Parts& mask, llvm::ArrayRef<LlvmValue> operands) {
+  if (!i.raisesAccess || !calls_.hears(i)) return {mask, {}};
+  return allowed(mask, calls_.texels(i, mask, operands));
+}
+
+Allowance AccessEvents::raiseSurface(const Instruction& i, const SurfaceAccess& access) {
+  if (!i.raisesAccess || !calls_.hears(i)) return {access.mask, {}};
+  return allowed(access.mask, calls_.surface(i, access));
 }
 
 /// The sectors of one warp's access to global memory.

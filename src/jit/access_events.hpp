@@ -35,7 +35,9 @@ class AccessEvents : private Emitting {
   /// `wanted`: how many bytes the lanes of a part want; null for all.
   Allowance raiseCopy(const Instruction& i, const Address& from, const Address& to, const Parts& mask, unsigned bytes,
                       llvm::function_ref<LlvmValue(unsigned part)> wanted);
-  void raiseImage(const Instruction& i, machine::Counter requests);
+  void countImage(const Instruction& i, machine::Counter requests);
+  Allowance raiseTexels(const Instruction& i, const Parts& mask, llvm::ArrayRef<LlvmValue> operands);
+  Allowance raiseSurface(const Instruction& i, const SurfaceAccess& access);
 
   /// The phi `v` gets the value of `incoming`, `bases`, in the lanes of `mask`.
   void notePhi(ValueId v, ValueId incoming, const std::vector<Parts>& bases, const Parts& mask);

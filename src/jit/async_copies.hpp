@@ -13,6 +13,7 @@ class AsyncCopies : private Chapter {
   /// cp.async.commit_group, cp.async.wait_group and wait_all.
   void order(const Instruction& i);
   void emitBulk(const Instruction& i);
+  void orderBulk(const Instruction& i);
 
  private:
   LlvmValue wantedBytes(const Instruction& i, unsigned bytes, unsigned part);

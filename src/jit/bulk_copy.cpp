@@ -12,6 +12,13 @@ using isa::Type;
 using rt::kSharedSource;
 using rt::kSharedTarget;
 
+void AsyncCopies::orderBulk(const Instruction& i) {
+  using Kind = machine::SyncEvent::Kind;
+  if (i.op == Op::CpBulkCommit) return eventCalls_.copies(i, Kind::BulkCommit, 0);
+  eventCalls_.copies(i, i.has(isa::ModifierKind::ReadOfSource) ? Kind::BulkWaitRead : Kind::BulkWait,
+                     static_cast<uint32_t>(i.operands[0].bits));
+}
+
 void AsyncCopies::emitBulk(const Instruction& i) {
   const bool completes = i.op != Op::CpBulkStore;
   const uint32_t shared = i.op == Op::CpBulkShared ? kSharedTarget | kSharedSource

@@ -81,8 +81,8 @@ uint32_t EventCalls::functionOf(const ptx::Instruction& i) const {
   return found == functions.end() ? kernel : static_cast<uint32_t>(found - functions.begin());
 }
 
-LlvmValue EventCalls::accessSite(const Instruction& i, AccessKind kind, ptx::Space space, unsigned bytes) {
-  return words({i.line, functionOf(i), static_cast<uint32_t>(kind), static_cast<uint32_t>(accessSpace(space)),
+LlvmValue EventCalls::accessSite(const Instruction& i, AccessKind kind, AccessSpace space, unsigned bytes) {
+  return words({i.line, functionOf(i), static_cast<uint32_t>(kind), static_cast<uint32_t>(space),
                 static_cast<uint32_t>(machine::memoryOrder(i)), static_cast<uint32_t>(machine::memoryScope(i)), bytes,
                 sites_++});
 }
@@ -138,7 +138,7 @@ bool EventCalls::hears(const Instruction& i) const {
 
 /// In a trial all lanes that want to may, or the block ends.
 LlvmValue EventCalls::tryAccess(const Instruction& i, const AccessEvent& e) {
-  LlvmValue site = accessSite(i, e.kind, e.at.space, e.bytes), wanted = lanes(e.mask);
+  LlvmValue site = accessSite(i, e.kind, accessSpace(e.at.space), e.bytes), wanted = lanes(e.mask);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
   if (isPlain && e.at.isSegmented() && isAffine(e.at)) {
     LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
@@ -158,7 +158,7 @@ void EventCalls::doubt() {
 
 LlvmValue EventCalls::access(const Instruction& i, const AccessEvent& e) {
   if (isTried()) return tryAccess(i, e);
-  LlvmValue site = accessSite(i, e.kind, e.at.space, e.bytes), stored = storedBy(e.stored);
+  LlvmValue site = accessSite(i, e.kind, accessSpace(e.at.space), e.bytes), stored = storedBy(e.stored);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
   if (isPlain && e.at.isSegmented() && isAffine(e.at)) {
     LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
@@ -174,7 +174,7 @@ LlvmValue EventCalls::copy(const Instruction& i, const Address& from, const Addr
   doubt();
   if (!wanted) wanted = values_.constant(Type::u32, bytes, true);
   return ask("ordito_tell_copy",
-             {accessSite(i, AccessKind::Copy, ptx::Space::Global, bytes), c_.at.firstWarp, lanes(mask),
+             {accessSite(i, AccessKind::Copy, AccessSpace::Global, bytes), c_.at.firstWarp, lanes(mask),
               c_.inMemory(addresses_.addressVector(from, 0, i.operands[1].offset)),
               c_.inMemory(addresses_.addressVector(to, 0, i.operands[0].offset)), c_.inMemory(wanted)});
 }
@@ -182,20 +182,36 @@ LlvmValue EventCalls::copy(const Instruction& i, const Address& from, const Addr
 LlvmValue EventCalls::bulkCopy(const Instruction& i, uint32_t shared, LlvmValue to, LlvmValue from, LlvmValue bytes,
                                LlvmValue barriers, const Parts& mask) {
   doubt();
-  return ask("ordito_tell_bulk", {accessSite(i, AccessKind::Copy, ptx::Space::Global, 0), c_.at.firstWarp, lanes(mask),
+  return ask("ordito_tell_bulk", {accessSite(i, AccessKind::Copy, AccessSpace::Global, 0), c_.at.firstWarp, lanes(mask),
                                   b_.getInt32(shared), c_.inMemory(to), c_.inMemory(from), c_.inMemory(bytes),
                                   barriers ? c_.inMemory(barriers) : llvm::ConstantPointerNull::get(b_.getPtrTy())});
 }
 
+LlvmValue EventCalls::texels(const Instruction& i, const Parts& mask, llvm::ArrayRef<LlvmValue> operands) {
+  doubt();
+  std::vector<LlvmValue> all{accessSite(i, AccessKind::Load, AccessSpace::Texture, 0), c_.at.firstWarp, lanes(mask)};
+  all.insert(all.end(), operands.begin(), operands.end());
+  return ask("ordito_tell_texels", all);
+}
+
+LlvmValue EventCalls::surface(const Instruction& i, const SurfaceAccess& access) {
+  doubt();
+  LlvmValue site = accessSite(i, access.kind, AccessSpace::Surface, access.bytes), mask = lanes(access.mask),
+            places = c_.inMemory(access.places);
+  if (access.handles) return ask("ordito_tell_formatted", {site, c_.at.firstWarp, mask, access.handles, places});
+  LlvmValue nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  return ask("ordito_tell_lanes", {site, nothing, c_.at.firstWarp, mask, places, nothing});
+}
+
 LlvmValue EventCalls::askMbarrier(const Instruction& i, LlvmValue addresses, const Parts& mask) {
   doubt();
-  return ask("ordito_ask_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.firstWarp,
+  return ask("ordito_ask_mbarrier", {accessSite(i, AccessKind::Mbarrier, AccessSpace::Shared, 8), c_.at.firstWarp,
                                      lanes(mask), c_.inMemory(addresses)});
 }
 
 void EventCalls::mbarrier(const Instruction& i, SyncKind kind, LlvmValue addresses, LlvmValue numbers,
                           const Parts& mask, LlvmValue told, bool touches) {
-  tell("ordito_tell_mbarrier", {accessSite(i, AccessKind::Mbarrier, ptx::Space::Shared, 8), c_.at.firstWarp,
+  tell("ordito_tell_mbarrier", {accessSite(i, AccessKind::Mbarrier, AccessSpace::Shared, 8), c_.at.firstWarp,
                                 lanes(mask), b_.getInt32(static_cast<uint32_t>(kind)), c_.inMemory(addresses),
                                 c_.inMemory(numbers), told, b_.getInt32(touches)});
 }

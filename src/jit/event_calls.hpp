@@ -17,6 +17,14 @@ struct AccessEvent {
   llvm::ArrayRef<LlvmValue> stored = {};
 };
 
+struct SurfaceAccess {
+  machine::AccessKind kind;
+  const Parts& mask;  // lanes that have a place
+  LlvmValue places;   // host addresses by lane
+  unsigned bytes;     // of a lane; or
+  LlvmValue handles;  // of surfaces whose texels are converted, which say it; may be null
+};
+
 class EventCalls : private Emitting {
  public:
   EventCalls(EmissionContext& context, Masks& masks, Values& values, Operands& operands, Addresses& addresses)
@@ -35,6 +43,9 @@ class EventCalls : private Emitting {
   /// `shared`: which sides lie in shared memory (rt/bulk_copy.hpp). `barriers`: null if none is completed.
   LlvmValue bulkCopy(const Instruction& i, uint32_t shared, LlvmValue to, LlvmValue from, LlvmValue bytes,
                      LlvmValue barriers, const Parts& mask);
+  /// `operands`: the code of the texture's operation, and what rt::TextureOperands has.
+  LlvmValue texels(const Instruction& i, const Parts& mask, llvm::ArrayRef<LlvmValue> operands);
+  LlvmValue surface(const Instruction& i, const SurfaceAccess& access);
   LlvmValue askMbarrier(const Instruction& i, LlvmValue addresses, const Parts& mask);
 
   /// What the lanes of `mask` have done with their mbarriers; `numbers` of those in `told` are told.
@@ -57,7 +68,7 @@ class EventCalls : private Emitting {
   LlvmValue constants(llvm::Constant* data);
   LlvmValue words(llvm::ArrayRef<uint32_t> words);
   uint32_t functionOf(const ptx::Instruction& i) const;
-  LlvmValue accessSite(const Instruction& i, machine::AccessKind kind, ptx::Space space, unsigned bytes);
+  LlvmValue accessSite(const Instruction& i, machine::AccessKind kind, machine::AccessSpace space, unsigned bytes);
   LlvmValue syncSite(const Instruction& i, uint32_t line, machine::SyncEvent::Kind kind);
   LlvmValue localVariables();
   LlvmValue storedBy(llvm::ArrayRef<LlvmValue> elements);

@@ -18,6 +18,8 @@ void Instructions::emit(const Instruction& i) {
     case Op::CpAsyncCommit:
     case Op::CpAsyncWait:
     case Op::CpAsyncWaitAll: return asyncCopies_.order(i);
+    case Op::CpBulkCommit:
+    case Op::CpBulkWait: return asyncCopies_.orderBulk(i);
     case Op::AtomVector:
     case Op::RedVector: return atomics_.emitVector(i);
     case Op::AtomExch128:

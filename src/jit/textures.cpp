@@ -8,6 +8,7 @@ namespace ordito::jit {
 using isa::ModifierKind;
 using isa::Op;
 using isa::Type;
+using machine::AccessKind;
 using ptx::Operand;
 
 void Textures::emit(const Instruction& i) {
@@ -70,7 +71,7 @@ void Textures::fetch(const Instruction& i, size_t offset) {
   const Operand* offsets = i.operands[offset].kind == Operand::Kind::None ? nullptr : &i.operands[offset];
   const unsigned count = static_cast<unsigned>(i.operands[0].elements.size());
   const Parts mask = values_.guardedMask(i);
-  events_.raiseImage(i, machine::Counter::TextureRequests);
+  events_.countImage(i, machine::Counter::TextureRequests);
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < warps(); ++p) {
     LlvmValue handles = imageHandles(i.operands[2].elements[0], p);
@@ -80,11 +81,15 @@ void Textures::fetch(const Instruction& i, size_t offset) {
     LlvmValue level = offset > 3 ? imageNumbers(&i.operands[3], Type::f32, p) : none;
     LlvmValue gradientY = offset > 4 ? imageNumbers(&i.operands[4], Type::f32, p) : none;
     auto* texels = c_.laneArrays(b_.getInt32Ty(), 4);
+    LlvmValue code = b_.getInt32(operation.code());
+    const Allowance allowance = events_.raiseTexels(i, mask, {code, handles, coordinates, shift, level, gradientY});
     c_.helper("ordito_texture", b_.getVoidTy(),
-              {c_.frame, b_.getInt32(c_.at.line), b_.getInt32(operation.code()), masks_.lanesOrAll(mask, p), handles,
-               coordinates, shift, level, gradientY, texels});
-    for (unsigned k = 0; k < count; ++k)
-      results[k].push_back(b_.CreateLoad(values_.typeOf(Type::u32, true), c_.laneArray(texels, k)));
+              {c_.frame, b_.getInt32(c_.at.line), code, masks_.lanesOrAll(allowance.mask, p), handles, coordinates,
+               shift, level, gradientY, texels});
+    for (unsigned k = 0; k < count; ++k) {
+      LlvmValue x = b_.CreateLoad(values_.typeOf(Type::u32, true), c_.laneArray(texels, k));
+      results[k].push_back(events_.butRefused(allowance, p, x));
+    }
   }
   values_.defineElements(i, results);
   defineResidency(i);
@@ -119,14 +124,21 @@ void Textures::query(const Instruction& i) {
 }
 
 /// Host addresses of the lanes' accesses; 0 for lanes that are off or whose access is dropped.
-LlvmValue Textures::surfaceAddresses(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part) {
+LlvmValue Textures::surfaceAddresses(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part,
+                                     machine::AccessKind kind) {
   const machine::SurfaceOperation operation(i, bytes);
   const Operand& image = i.operands[k];
-  auto* places = c_.laneArrays(b_.getInt64Ty(), 1);
+  auto* array = c_.laneArrays(b_.getInt64Ty(), 1);
+  LlvmValue handles = imageHandles(image.elements[0], part);
   c_.helper("ordito_surface_addresses", b_.getVoidTy(),
-            {c_.frame, b_.getInt32(c_.at.line), b_.getInt32(operation.code()), masks_.lanesOrAll(mask, part),
-             imageHandles(image.elements[0], part), imageNumbers(&image.elements.back(), Type::u32, part), places});
-  return b_.CreateLoad(values_.typeOf(Type::u64, true), places);
+            {c_.frame, b_.getInt32(c_.at.line), b_.getInt32(operation.code()), masks_.lanesOrAll(mask, part), handles,
+             imageNumbers(&image.elements.back(), Type::u32, part), array});
+  LlvmValue places = b_.CreateLoad(values_.typeOf(Type::u64, true), array);
+  const Parts there{isThere(places)};
+  const bool isConverted = i.op == Op::SustFormatted;
+  return events_.butRefused(
+      events_.raiseSurface(i, {kind, there, places, isConverted ? 0 : bytes, isConverted ? handles : nullptr}), 0,
+      places);
 }
 
 void Textures::loadSurface(const Instruction& i) {
@@ -134,11 +146,10 @@ void Textures::loadSurface(const Instruction& i) {
   const unsigned count = isVector ? static_cast<unsigned>(i.operands[0].elements.size()) : 1,
                  each = isa::bytes(i.type[0]);
   const Parts mask = values_.guardedMask(i);
-  events_.raiseImage(i, machine::Counter::SurfaceLoadRequests);
+  events_.countImage(i, machine::Counter::SurfaceLoadRequests);
   std::vector<Parts> results(count);
   for (unsigned p = 0; p < warps(); ++p) {
-    LlvmValue places = surfaceAddresses(i, 1, each * count, mask, p);
-    LlvmValue there = b_.CreateICmpNE(places, values_.constant(Type::u64, 0, true));
+    LlvmValue places = surfaceAddresses(i, 1, each * count, mask, p, AccessKind::Load), there = isThere(places);
     for (unsigned k = 0; k < count; ++k) {
       LlvmValue v = general_.gather(b_.CreateAdd(places, values_.constant(Type::u64, uint64_t{k} * each, true)),
                                     values_.memoryType(i.type[0]), there);
@@ -153,9 +164,9 @@ void Textures::storeSurface(const Instruction& i) {
   const unsigned count = isVector ? static_cast<unsigned>(i.operands[1].elements.size()) : 1,
                  each = isa::bytes(i.type[0]);
   const Parts mask = values_.guardedMask(i);
-  events_.raiseImage(i, machine::Counter::SurfaceStoreRequests);
+  events_.countImage(i, machine::Counter::SurfaceStoreRequests);
   for (unsigned p = 0; p < warps(); ++p) {
-    LlvmValue places = surfaceAddresses(i, 0, each * count, mask, p);
+    LlvmValue places = surfaceAddresses(i, 0, each * count, mask, p, AccessKind::Store);
     if (i.op == Op::SustFormatted) {
       auto* array = c_.laneArrays(b_.getInt64Ty(), 1);
       b_.CreateStore(places, array);
@@ -164,7 +175,7 @@ void Textures::storeSurface(const Instruction& i) {
                  imageNumbers(&i.operands[1], Type::u32, p)});
       continue;
     }
-    LlvmValue there = b_.CreateICmpNE(places, values_.constant(Type::u64, 0, true));
+    LlvmValue there = isThere(places);
     Source s;
     s.part = p;
     for (unsigned k = 0; k < count; ++k) {
@@ -182,18 +193,18 @@ void Textures::reduceSurface(const Instruction& i) {
   atomic.mods[ModifierKind::AtomOp] = isa::modifierValue(ModifierKind::AtomOp, i.mods.name(ModifierKind::SurfaceOp));
   llvm::Type* element = b_.getIntNTy(isa::bits(i.type[0]));
   const Parts mask = values_.guardedMask(i);
-  events_.raiseImage(i, machine::Counter::SurfaceReductionRequests);
+  events_.countImage(i, machine::Counter::SurfaceReductionRequests);
   for (unsigned p = 0; p < warps(); ++p) {
     Source s;
     s.part = p;
-    LlvmValue places = surfaceAddresses(i, 0, isa::bytes(i.type[0]), mask, p);
+    LlvmValue places = surfaceAddresses(i, 0, isa::bytes(i.type[0]), mask, p, AccessKind::Reduction);
     auto* addresses = c_.laneArrays(b_.getInt64Ty(), 1);
     auto* values = c_.laneArrays(element, 1);
     b_.CreateStore(places, addresses);
     b_.CreateStore(values_.convertBits(operands_.exactBits(i.operands[1], i.type[0], s),
                                        llvm::FixedVectorType::get(element, kLanes)),
                    values);
-    calls_.forEachLane(b_.CreateICmpNE(places, values_.constant(Type::u64, 0, true)), [&](LlvmValue lane) {
+    calls_.forEachLane(isThere(places), [&](LlvmValue lane) {
       LlvmValue address = b_.CreateLoad(b_.getInt64Ty(), b_.CreateInBoundsGEP(b_.getInt64Ty(), addresses, lane));
       LlvmValue x = b_.CreateLoad(element, b_.CreateInBoundsGEP(element, values, lane));
       atomics_.single().once(atomic, address, x, nullptr, ptx::Space::Global);

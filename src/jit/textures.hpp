@@ -18,7 +18,9 @@ class Textures : private Chapter {
   void loadSurface(const Instruction& i);
   void storeSurface(const Instruction& i);
   void reduceSurface(const Instruction& i);
-  LlvmValue surfaceAddresses(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part);
+  LlvmValue isThere(LlvmValue places) { return b_.CreateICmpNE(places, values_.constant(isa::Type::u64, 0, true)); }
+  LlvmValue surfaceAddresses(const Instruction& i, size_t k, unsigned bytes, const Parts& mask, unsigned part,
+                             machine::AccessKind kind);
   LlvmValue imageHandles(const ptx::Operand& o, unsigned part);
   LlvmValue imageNumbers(const ptx::Operand* list, isa::Type t, unsigned part);
 

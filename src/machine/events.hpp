@@ -55,9 +55,11 @@ struct AccessEvent {
   AccessSpace toSpace = AccessSpace::Generic;
   const uint64_t* targets = nullptr;
   const uint32_t* copied = nullptr;
+  bool isBulk = false;  // a copy by cp.async.bulk
   // Of a store, by lane, what it has stored: the bytes as a number, of more than 8 a digest.
   const uint64_t* stored = nullptr;
-  // Of local memory, when listeners are asked: the variable that the address lies in. No bytes: it lies in none.
+  // Of local memory, when listeners are asked: the variable that the address lies in. No bytes: it lies in none. Of a
+  // texture of one level objectBegin says where its memory begins.
   uint64_t objectBegin = 0, objectBytes = 0;
 
   uint64_t addressOf(uint32_t lane) const {
@@ -94,6 +96,10 @@ struct SyncEvent {
     MbarrierArrive,  // `number` arrivals
     MbarrierCopies,  // the thread's copies so far are an arrival (cp.async.mbarrier.arrive)
     MbarrierPassed,  // a test or a wait finds its phase over
+    BulkCommit,      // cp.async.bulk.commit_group
+    BulkWait,        // cp.async.bulk.wait_group: all but the last `number` groups of the thread have arrived
+    BulkWaitRead,    // with .read: they have read what they copy
+    MbarrierBulk,    // the thread's bulk copy before is part of what ends the phase
   };
   WarpSite at;  // of BarrierDone the last that came; of WarpSync all that met
   Kind kind;

@@ -5,6 +5,7 @@
 // PTX (`.global .texref t`) is a module variable as large as a descriptor, which binding fills in.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -91,8 +92,15 @@ const char* textureProblem(const Texture& texture, TextureOperation operation);
 void fetchTexels(const Texture& texture, TextureOperation operation, const TextureArguments& arguments,
                  uint32_t* texels);
 
-/// The same for the lanes of a warp that fetch from one texture without offsets, where the fetch is of the common kind:
-/// false if it is not, and nothing was done.
+/// Where the texels lie that a fetch reads: the filter's, of one level or of two. What lies beyond a border is nowhere.
+struct TexelPlaces {
+  std::array<const std::byte*, 16> places;
+  uint32_t count = 0;
+};
+TexelPlaces texelPlaces(const Texture& texture, TextureOperation operation, const TextureArguments& arguments);
+
+/// A fetch by the lanes of a warp from one texture without offsets, where it is of the common kind: false if it is not,
+/// and nothing was done.
 bool fetchWarp(const Texture& texture, TextureOperation operation, uint32_t lanes, const uint32_t (*coordinates)[32],
                uint32_t (*texels)[32]);
 

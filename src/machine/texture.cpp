@@ -126,15 +126,32 @@ class Fetch {
 
   bool blends() const { return t_.filtersLinearly && !o_.hasIntegers && !readsIntegers(t_); }
   /// What the filter makes of the texels, not yet rounded.
-  Texel sampled() const { return blends() ? blended() : at(0, 0, 0); }
+  Texel sampled() const { return blends() ? blended() : at(0); }
 
   /// One component of the four texels that a linear filter would blend, counter-clockwise from the lower left.
   void gather(uint32_t* to) const {
-    constexpr unsigned kSteps[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
-    for (unsigned k = 0; k < 4; ++k) to[k] = word(t_, at(kSteps[k][0], kSteps[k][1], 0), o_.gathers - 1u);
+    for (unsigned k = 0; k < 4; ++k) to[k] = word(t_, at(kGathered[k]), o_.gathers - 1u);
+  }
+
+  /// Calls visit(place) for each texel in memory that the fetch reads.
+  template <class F>
+  void forEachPlace(F visit) const {
+    const auto tell = [&](unsigned corner) {
+      if (const std::byte* place = placeOf(corner)) visit(place);
+    };
+    if (o_.gathers) {
+      for (unsigned corner : kGathered) tell(corner);
+    } else if (blends()) {
+      forEachWeight([&](unsigned corner, double) { tell(corner); });
+    } else {
+      tell(0);
+    }
   }
 
  private:
+  /// Corners: bit d says that a texel lies beyond the lowest one on axis d.
+  static constexpr unsigned kGathered[4] = {2, 3, 1, 0};
+
   /// Layer, cube face and axes from the instruction's coordinates.
   void place(const uint32_t* c) {
     const bool isLayered = hasLayers(o_.geometry);
@@ -170,19 +187,22 @@ class Fetch {
     axis_[1] = along((f.t / f.length + 1) / 2, image_.height, true);
   }
 
-  /// The texel that is dx, dy, dz away from the lowest one.
-  Texel at(unsigned dx, unsigned dy, unsigned dz) const {
-    const unsigned step[3] = {dx, dy, dz};
+  /// Where a corner's texel lies; null for one beyond the border.
+  const std::byte* placeOf(unsigned corner) const {
     const uint32_t size[3] = {image_.width, std::max(image_.height, 1u), std::max(image_.depth, 1u)};
     int64_t i[3] = {};
     for (unsigned d = 0; d < axes_; ++d) {
       // Plain memory has no address mode: beyond it there are zeros.
-      i[d] = inside(axis_[d].low + step[d], size[d], t_.isLinear ? AddressMode::Border : modeOn(t_, d));
-      if (i[d] < 0) return t_.isLinear ? Texel{} : borderOf(t_);
+      i[d] = inside(axis_[d].low + (corner >> d & 1), size[d], t_.isLinear ? AddressMode::Border : modeOn(t_, d));
+      if (i[d] < 0) return nullptr;
     }
     const uint64_t slice = axes_ == 3 ? uint64_t(i[2]) : layer_;
-    return texelAt(t_, image_.memory + slice * image_.slicePitch + uint64_t(i[1]) * image_.pitch +
-                           uint64_t(i[0]) * t_.texelBytes());
+    return image_.memory + slice * image_.slicePitch + uint64_t(i[1]) * image_.pitch + uint64_t(i[0]) * t_.texelBytes();
+  }
+
+  Texel at(unsigned corner) const {
+    if (const std::byte* place = placeOf(corner)) return texelAt(t_, place);
+    return t_.isLinear ? Texel{} : borderOf(t_);
   }
 
   /// The share of the texels beyond the lowest one on all of `axesBeyond`, in 1/256, rounded.
@@ -202,14 +222,19 @@ class Fetch {
     return weight;
   }
 
+  /// Calls visit(corner, weight) for each corner that counts.
+  template <class F>
+  void forEachWeight(F visit) const {
+    for (unsigned corner = 0; corner < 1u << axes_; ++corner)
+      if (const int weight = weightOf(corner)) visit(corner, weight / 256.0);
+  }
+
   Texel blended() const {
     Texel sum{};
-    for (unsigned corner = 0; corner < 1u << axes_; ++corner) {
-      const double weight = weightOf(corner) / 256.0;
-      if (weight == 0) continue;
-      const Texel texel = at(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
+    forEachWeight([&](unsigned corner, double weight) {
+      const Texel texel = at(corner);
       for (unsigned c = 0; c < 4; ++c) sum.value[c] += weight * texel.value[c];
-    }
+    });
     return sum;
   }
 
@@ -221,9 +246,18 @@ class Fetch {
   uint32_t layer_ = 0;
 };
 
+/// The level that a fetch reads, and how much of the next one it blends in, in 1/256.
+struct Levels {
+  unsigned low, a;
+};
+Levels levelsOf(const Texture& t, TextureOperation o, const TextureArguments& arguments) {
+  const unsigned chosen = t.levels > 1 && !o.gathers ? chosenLevel(t, o, arguments) : 0;
+  return {chosen / 256, chosen % 256};
+}
+
 /// From one level, or from two.
 Texel sampled(const Texture& t, TextureOperation o, const TextureArguments& arguments) {
-  const unsigned chosen = t.levels > 1 ? chosenLevel(t, o, arguments) : 0, low = chosen / 256, a = chosen % 256;
+  const auto [low, a] = levelsOf(t, o, arguments);
   const Fetch fetch(t, t.level(low), o, arguments);
   Texel texel = fetch.sampled();
   if (a != 0) {
@@ -241,6 +275,16 @@ void fetchTexels(const Texture& texture, TextureOperation operation, const Textu
                  uint32_t* texels) {
   if (operation.gathers) return Fetch(texture, texture, operation, arguments).gather(texels);
   write(texture, operation, sampled(texture, operation, arguments), texels);
+}
+
+TexelPlaces texelPlaces(const Texture& texture, TextureOperation operation, const TextureArguments& arguments) {
+  TexelPlaces found;
+  const auto [low, a] = levelsOf(texture, operation, arguments);
+  for (unsigned level = low; level <= low + (a != 0); ++level)
+    Fetch(texture, texture.level(level), operation, arguments).forEachPlace([&](const std::byte* place) {
+      found.places[found.count++] = place;
+    });
+  return found;
 }
 
 }  // namespace ordito::machine

@@ -167,6 +167,63 @@ uint32_t tellCopy(const BlockFrame* frame, const AccessSite* site, uint32_t warp
   return lanes;
 }
 
+uint32_t tellTexels(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes, uint32_t code,
+                    const uint64_t* handles, LaneNumbers<uint32_t> coordinates, LaneNumbers<int32_t> offsets,
+                    LaneNumbers<float> level, LaneNumbers<float> gradientY) {
+  const TextureOperands operands{handles, coordinates, offsets, level, gradientY};
+  machine::TexelPlaces texels[kWarp];
+  AccessEvent event = eventOf(frame, site, warp, lanes);
+  uint32_t allowed = lanes, most = 0;
+  // What is no texture the fetch itself refuses.
+  forEachLane(lanes, [&](uint32_t lane) {
+    const machine::Texture* t = machine::textureAt(handles[lane]);
+    if (!t) return;
+    texels[lane] = machine::texelPlaces(*t, machine::TextureOperation(code), operands.of(lane));
+    event.at.lanes = 1u << lane, event.bytes = t->texelBytes();
+    event.objectBegin = t->levels == 1 ? reinterpret_cast<uint64_t>(t->memory) : 0;
+    for (uint32_t k = 0; k < texels[lane].count; ++k) {
+      event.base = reinterpret_cast<uint64_t>(texels[lane].places[k]);
+      if (!machine::allowedLanes(event)) allowed &= ~event.at.lanes;
+    }
+    most = std::max(most, texels[lane].count);
+  });
+  event.objectBegin = 0;
+  uint64_t addresses[kWarp];
+  for (uint32_t k = 0; k < most; ++k)
+    for (uint32_t left = allowed; left;) {
+      const uint64_t handle = handles[std::countr_zero(left)];
+      uint32_t same = 0, there = 0;
+      forEachLane(left, [&](uint32_t lane) {
+        if (handles[lane] != handle) return;
+        same |= 1u << lane;
+        if (k >= texels[lane].count) return;
+        there |= 1u << lane, addresses[lane] = reinterpret_cast<uint64_t>(texels[lane].places[k]);
+      });
+      left &= ~same;
+      if (!there) continue;
+      event.at.lanes = there, event.bytes = machine::textureAt(handle)->texelBytes();
+      if (!findStride(event, addresses)) event.addresses = addresses;
+      machine::raise(event);
+    }
+  return allowed;
+}
+
+uint32_t tellFormatted(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes,
+                       const uint64_t* handles, const uint64_t* addresses) {
+  uint32_t allowed = 0;
+  for (uint32_t left = lanes; left;) {
+    AccessEvent event = eventOf(frame, site, warp, 0);
+    event.bytes = machine::surfaceAt(handles[std::countr_zero(left)])->texelBytes();
+    forEachLane(left, [&](uint32_t lane) {
+      if (machine::surfaceAt(handles[lane])->texelBytes() == event.bytes) event.at.lanes |= 1u << lane;
+    });
+    left &= ~event.at.lanes;
+    if (!findStride(event, addresses)) event.addresses = addresses;
+    allowed |= askAndTell(event);
+  }
+  return allowed;
+}
+
 uint32_t tellBulk(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes, uint32_t shared,
                   const uint64_t* targets, const uint64_t* addresses, const uint64_t* bytes, const uint64_t* barriers) {
   AccessEvent event = eventOf(frame, site, warp, lanes);
@@ -185,12 +242,14 @@ uint32_t tellBulk(const BlockFrame* frame, const AccessSite* site, uint32_t warp
     if (!askEach(event, one, to, AccessKind::Store, target, size)) return;
     if (!askEach(event, one, from, AccessKind::Load, source, size)) return;
     event.at.lanes = one, event.space = source, event.bytes = copied[lane], event.base = from[lane];
-    event.toSpace = target, event.targets = to, event.copied = copied;
+    event.toSpace = target, event.targets = to, event.copied = copied, event.isBulk = true;
     machine::raise(event);
     if (barriers &&
         !askEach(event, one, places, AccessKind::Mbarrier, AccessSpace::Shared, [](uint32_t) { return 8u; }))
       return;
     allowed |= one;
+    if (barriers)
+      machine::raise(SyncEvent{.at = event.at, .kind = SyncEvent::Kind::MbarrierBulk, .address = places[lane]});
   });
   if (!barriers || !allowed) return allowed;
   AccessEvent mbarrier = eventOf(frame, site, warp, allowed);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "machine/events.hpp"
+#include "rt/texture_operands.hpp"
 
 namespace ordito::rt {
 
@@ -63,6 +64,16 @@ uint32_t tellBulk(const BlockFrame* frame, const AccessSite* site, uint32_t warp
 /// The operands of a guard (machine/events.hpp), as wide as their type says.
 void tellOperands(const BlockFrame* frame, const EventSite* site, uint32_t warp, uint32_t lanes, const int64_t* a,
                   const int64_t* b);
+
+/// The texels of each lane's fetch: `code` is that of the TextureOperation, the rest the members of TextureOperands. A
+/// lane that may not read one of them fetches none.
+uint32_t tellTexels(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes, uint32_t code,
+                    const uint64_t* handles, LaneNumbers<uint32_t> coordinates, LaneNumbers<int32_t> offsets,
+                    LaneNumbers<float> level, LaneNumbers<float> gradientY);
+
+/// Texels of the surfaces at `handles` are stored at `addresses`.
+uint32_t tellFormatted(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes,
+                       const uint64_t* handles, const uint64_t* addresses);
 
 /// Memory that malloc() gave, by lane.
 void tellHeapFree(const BlockFrame* frame, const EventSite* site, uint32_t warp, uint32_t lanes,

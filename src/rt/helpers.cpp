@@ -243,6 +243,8 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_tell_operands", tellOperands);
   add("ordito_tell_heap_free", tellHeapFree);
   add("ordito_tell_lanes", tellLanes);
+  add("ordito_tell_texels", tellTexels);
+  add("ordito_tell_formatted", tellFormatted);
   add("ordito_tell_copy", tellCopy);
   add("ordito_tell_bulk", tellBulk);
   add("ordito_tell_sync", tellSync);

@@ -8,6 +8,7 @@
 #include "machine/image.hpp"
 #include "machine/lanes.hpp"
 #include "rt/helpers.hpp"
+#include "rt/texture_operands.hpp"
 
 namespace ordito::rt {
 namespace {
@@ -32,10 +33,6 @@ const machine::Surface& surfaceOf(const BlockFrame* frame, uint32_t line, uint64
   machine::raiseFault(*frame, FaultKind::IllegalAddress, line, handle, text.c_str());
 }
 
-/// Numbers of one instruction operand, four for each lane; null where the instruction has none.
-template <class Number>
-using Lanes = const Number (*)[kLanes];
-
 bool areOne(uint32_t lanes, const uint64_t* handles) {
   const uint64_t first = handles[std::countr_zero(lanes)];
   bool same = true;
@@ -44,27 +41,21 @@ bool areOne(uint32_t lanes, const uint64_t* handles) {
 }
 
 void texture(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,
-             Lanes<uint32_t> coordinates, Lanes<int32_t> offsets, Lanes<float> level, Lanes<float> gradientY,
-             uint32_t (*texels)[kLanes]) {
+             LaneNumbers<uint32_t> coordinates, LaneNumbers<int32_t> offsets, LaneNumbers<float> level,
+             LaneNumbers<float> gradientY, uint32_t (*texels)[kLanes]) {
   if (lanes == 0) return;
   const machine::TextureOperation operation(code);
   if (!offsets && areOne(lanes, handles)) {
     const machine::Texture& t = textureOf(frame, line, handles[std::countr_zero(lanes)]);
     if (machine::fetchWarp(t, operation, lanes, coordinates, texels)) return;
   }
+  const TextureOperands operands{handles, coordinates, offsets, level, gradientY};
   forEachLane(lanes, [&](unsigned l) {
     const machine::Texture& t = textureOf(frame, line, handles[l]);
     if (const char* problem = machine::textureProblem(t, operation))
       machine::raiseFault(*frame, FaultKind::Unsupported, line, handles[l], problem);
-    machine::TextureArguments arguments;
-    for (unsigned k = 0; k < 4; ++k) {
-      arguments.coordinates[k] = coordinates[k][l];
-      if (offsets) arguments.offset[k] = offsets[k][l];
-      if (level) arguments.level[k] = level[k][l];
-      if (gradientY) arguments.gradientY[k] = gradientY[k][l];
-    }
     uint32_t found[4] = {};
-    machine::fetchTexels(t, operation, arguments, found);
+    machine::fetchTexels(t, operation, operands.of(l), found);
     for (unsigned k = 0; k < 4; ++k) texels[k][l] = found[k];
   });
 }

@@ -180,6 +180,26 @@ WRONG["host"] = {case: {"race.host"} for case in (
 RIGHT["host"] = {**like("host", *WRONG["host"]),
                  **of("race.host", "ok_flag", "ok_callback", "ok_other_half", "ok_spin", "ok_two_meet")}
 RIGHT["streams"] = like("streams", *WRONG["streams"])
+WRONG["images"] = {
+    **{case: {"race.texture"} for case in ("own_write", "behind_barrier", "counted", "two_steps", "surface_again",
+                                           "surface_then_texture", "filter")},
+    "next_block": {"race.global", "race.warp"}, "flip": {"race.warp"}, "painters": {"race.global"},
+    "freed": {"memory.freed"}, "shrunk": {"memory.bounds"}, "streams": {"race.stream"},
+    **{case: {"memory.uninitialised"} for case in ("unwritten", "unwritten_surface", "unwritten_row")},
+}
+RIGHT["images"] = {
+    **of("race.texture", "ok_one_step", "ok_pointer", "ok_next_launch", "ok_filter", "ok_read_first", "ok_two_images",
+         "ok_flip"),
+    **of("race.global", "ok_own_block", "ok_painter"), **of("memory.bounds", "ok_beyond", "ok_outside"),
+    "ok_painted": {"memory.uninitialised"}, "ok_streams": {"race.stream"},
+}
+WRONG["bulk"] = {
+    **{case: {"race.copy"} for case in (
+        "no_wait", "one_waits", "wrong_barrier", "into_use", "twice", "early_source", "open_group", "read_only",
+        "store_no_wait", "shared_no_wait")},
+}
+RIGHT["bulk"] = of("race.copy", "ok_wait", "ok_one_waits", "ok_two_barriers", "ok_in_turn", "ok_read",
+                   "ok_groups", "ok_store", "ok_shared")
 
 
 def leaks_matter(case):

@@ -23,15 +23,28 @@ constexpr const char* kKinds[] = {"load",   "store",     "matrix load", "matrix 
                                   "atomic", "reduction", "copy",        "mbarrier"};
 constexpr const char* kSpaces[] = {"generic",  "global",    "shared",  "local",
                                    "constant", "parameter", "texture", "surface"};
-constexpr const char* kSyncs[] = {"arrives",       "waits",          "goes on",        "meets", "fence",
-                                  "commits",       "waits for",      "waits for all",  "init",  "invalidate",
-                                  "mbarrier come", "copies come to", "mbarrier passed"};
+constexpr const char* kSyncs[] = {"arrives",
+                                  "waits",
+                                  "goes on",
+                                  "meets",
+                                  "fence",
+                                  "commits",
+                                  "waits for",
+                                  "waits for all",
+                                  "init",
+                                  "invalidate",
+                                  "mbarrier come",
+                                  "copies come to",
+                                  "mbarrier passed",
+                                  "commits bulk",
+                                  "waits for bulk",
+                                  "waits for reads of",
+                                  "bulk comes to"};
 
 class Recorder : public machine::Listener {
  public:
   bool wantsAccesses() const override { return true; }
   void accessed(const AccessEvent& e) override {
-    if (e.space == AccessSpace::Texture || e.space == AccessSpace::Surface) return;
     const std::string what = fmt::format("{} {} of {} bytes, order {} scope {}, at ", kSpaces[size_t(e.space)],
                                          kKinds[size_t(e.kind)], e.bytes, int(e.order), int(e.scope));
     machine::forEachLane(e.at.lanes, [&](uint32_t lane) {

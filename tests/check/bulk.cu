@@ -1,0 +1,183 @@
+// Bulk copies (cp.async.bulk): who may use what they read and write, and when. The first argument names one of the cases;
+// one that begins with "ok" is right.
+#include "cases.cuh"
+
+constexpr int kN = 64;
+constexpr unsigned kBytes = kN * sizeof(int);
+
+using Barrier = unsigned long long;
+
+__device__ unsigned shared(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+
+__device__ void init(Barrier* b) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared(b)) : "memory");
+}
+/// The one arrival that a phase waits for, and the bytes that come with it.
+__device__ void expect(Barrier* b, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared(b)), "r"(bytes) : "memory");
+}
+__device__ void wait(Barrier* b, unsigned parity) {
+  unsigned isOver = 0;
+  while (!isOver)
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+        : "=r"(isOver)
+        : "r"(shared(b)), "r"(parity)
+        : "memory");
+}
+__device__ void load(int* to, const int* from, unsigned bytes, Barrier* b) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared(b))
+               : "memory");
+}
+__device__ void move(int* to, const int* from, unsigned bytes, Barrier* b) {
+  asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared(to)),
+               "r"(shared(from)), "r"(bytes), "r"(shared(b))
+               : "memory");
+}
+__device__ void store(int* to, const int* from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
+               "r"(shared(from)), "r"(bytes)
+               : "memory");
+}
+__device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+template <int open>
+__device__ void waitForGroups() {
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(open) : "memory");
+}
+template <int open>
+__device__ void waitForReads() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(open) : "memory");
+}
+__device__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+enum class Waits { Nobody, One, OneAndBarrier, All };
+
+__global__ void loads(int* out, const int* in, Waits who) {
+  __shared__ alignas(16) int tile[kN];
+  __shared__ Barrier barrier;
+  if (threadIdx.x == 0) init(&barrier);
+  __syncthreads();
+  if (threadIdx.x == 0) expect(&barrier, kBytes), load(tile, in, kBytes, &barrier);
+  __syncthreads();
+  if (who == Waits::All) wait(&barrier, 0);
+  if ((who == Waits::One || who == Waits::OneAndBarrier) && threadIdx.x == 0) wait(&barrier, 0);
+  if (who == Waits::OneAndBarrier) __syncthreads();
+  out[threadIdx.x] = tile[kN - 1 - threadIdx.x];
+}
+
+/// A copy for each of two barriers; all wait for the first, and for `both`.
+__global__ void twoBarriers(int* out, const int* in, bool both) {
+  __shared__ alignas(16) int tile[2 * kN];
+  __shared__ Barrier barriers[2];
+  if (threadIdx.x == 0) init(&barriers[0]), init(&barriers[1]);
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int k = 0; k < 2; ++k) expect(&barriers[k], kBytes), load(tile + k * kN, in, kBytes, &barriers[k]);
+  wait(&barriers[0], 0);
+  if (both) wait(&barriers[1], 0);
+  out[threadIdx.x] = tile[kN + threadIdx.x];
+}
+
+/// The second copy comes while others may still read what the first has brought.
+__global__ void nextTile(int* out, const int* in, bool meets) {
+  __shared__ alignas(16) int tile[kN];
+  __shared__ Barrier barriers[2];
+  if (threadIdx.x == 0) init(&barriers[0]), init(&barriers[1]);
+  __syncthreads();
+  int sum = 0;
+  for (int k = 0; k < 2; ++k) {
+    if (threadIdx.x == 0) expect(&barriers[k], kBytes), load(tile, in, kBytes, &barriers[k]);
+    wait(&barriers[k], 0);
+    sum += tile[threadIdx.x];
+    if (meets) __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
+
+/// Two copies to one place at once.
+__global__ void samePlace(int* out, const int* in) {
+  __shared__ alignas(16) int tile[kN];
+  __shared__ Barrier barrier;
+  if (threadIdx.x == 0) init(&barrier);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    expect(&barrier, 2 * kBytes);
+    load(tile, in, kBytes, &barrier);
+    load(tile, in + kN, kBytes, &barrier);
+  }
+  wait(&barrier, 0);
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+
+enum class Store { NoBarrier, NoWait, Read, ReadOnly, All, OpenGroup, Groups };
+
+/// A tile is made, stored by the copy engine, and then used again, or what was stored is read.
+__global__ void stores(int* out, int* again, Store how) {
+  __shared__ alignas(16) int tile[2 * kN];
+  tile[threadIdx.x] = threadIdx.x;
+  tile[kN + threadIdx.x] = 1;
+  fence();
+  if (how != Store::NoBarrier) __syncthreads();
+  if (threadIdx.x == 0) {
+    store(out, tile, kBytes);
+    commit();
+    if (how == Store::OpenGroup || how == Store::Groups) {
+      store(out + kN, tile + kN, kBytes);
+      commit();
+    }
+    if (how == Store::Read || how == Store::ReadOnly) waitForReads<0>();
+    if (how == Store::All || how == Store::NoBarrier || how == Store::Groups) waitForGroups<0>();
+    if (how == Store::OpenGroup) waitForGroups<1>();
+  }
+  __syncthreads();
+  if (how == Store::ReadOnly || how == Store::All) again[threadIdx.x] = out[threadIdx.x];
+  if (how == Store::NoWait || how == Store::Read) tile[threadIdx.x] = 0;
+  if (how == Store::OpenGroup || how == Store::Groups) tile[kN + threadIdx.x] = 0;
+}
+
+__global__ void withinShared(int* out, bool waits) {
+  __shared__ alignas(16) int from[kN], to[kN];
+  __shared__ Barrier barrier;
+  from[threadIdx.x] = threadIdx.x;
+  fence();
+  if (threadIdx.x == 0) init(&barrier);
+  __syncthreads();
+  if (threadIdx.x == 0) expect(&barrier, kBytes), move(to, from, kBytes, &barrier);
+  if (waits) wait(&barrier, 0);
+  __syncthreads();
+  out[threadIdx.x] = to[threadIdx.x];
+}
+
+template <class Launch>
+void with(Launch launch) {
+  int *in = zeros(2 * kN), *out = zeros(2 * kN);
+  launch(in, out);
+  cudaDeviceSynchronize();
+  cudaFree(in), cudaFree(out);
+}
+
+const Case kCases[] = {
+    {"no_wait", [] { with([](int* in, int* out) { loads<<<1, kN>>>(out, in, Waits::Nobody); }); }},
+    {"one_waits", [] { with([](int* in, int* out) { loads<<<1, kN>>>(out, in, Waits::One); }); }},
+    {"ok_one_waits", [] { with([](int* in, int* out) { loads<<<1, kN>>>(out, in, Waits::OneAndBarrier); }); }},
+    {"ok_wait", [] { with([](int* in, int* out) { loads<<<1, kN>>>(out, in, Waits::All); }); }},
+    {"wrong_barrier", [] { with([](int* in, int* out) { twoBarriers<<<1, kN>>>(out, in, false); }); }},
+    {"ok_two_barriers", [] { with([](int* in, int* out) { twoBarriers<<<1, kN>>>(out, in, true); }); }},
+    {"into_use", [] { with([](int* in, int* out) { nextTile<<<1, kN>>>(out, in, false); }); }},
+    {"ok_in_turn", [] { with([](int* in, int* out) { nextTile<<<1, kN>>>(out, in, true); }); }},
+    {"twice", [] { with([](int* in, int* out) { samePlace<<<1, kN>>>(out, in); }); }},
+    {"early_source", [] { with([](int* in, int* out) { stores<<<1, kN>>>(out, in, Store::NoBarrier); }); }},
+    {"store_no_wait", [] { with([](int* in, int* out) { stores<<<1, kN>>>(out, in, Store::NoWait); }); }},
+    {"ok_read", [] { with([](int* in, int* out) { stores<<<1, kN>>>(out, in, Store::Read); }); }},
+    {"read_only", [] { with([](int* in, int* out) { stores<<<1, kN>>>(out, in, Store::ReadOnly); }); }},
+    {"ok_store", [] { with([](int* in, int* out) { stores<<<1, kN>>>(out, in, Store::All); }); }},
+    {"open_group", [] { with([](int* in, int* out) { stores<<<1, kN>>>(out, in, Store::OpenGroup); }); }},
+    {"ok_groups", [] { with([](int* in, int* out) { stores<<<1, kN>>>(out, in, Store::Groups); }); }},
+    {"shared_no_wait", [] { with([](int*, int* out) { withinShared<<<1, kN>>>(out, false); }); }},
+    {"ok_shared", [] { with([](int*, int* out) { withinShared<<<1, kN>>>(out, true); }); }},
+};
+
+int main(int argc, char** argv) { return runCase(kCases, argc, argv); }
