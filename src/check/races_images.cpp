@@ -11,11 +11,12 @@ namespace ordito::check {
 
 using machine::AccessEvent;
 
-/// A write of this launch to bytes of the touch, that nothing but the cache stands in the way of; null if there is none.
-/// Rows that hold writes are kept word by word from then on, as that is where single touches are.
+/// A write of this launch to bytes of the touch, that nothing but the cache stands in the way of; null if there is
+/// none. Rows that hold writes are kept word by word from then on, as that is where single touches are.
 const Touch* Races::staleWrite(const Block& block, const Touch& touch) {
   for (uint64_t address = touch.address, end = address + touch.size; address < end;) {
-    const uint64_t row = address / kRowBytes, word = address / kWordBytes, next = std::min(end, (word + 1) * kWordBytes);
+    const uint64_t row = address / kRowBytes, word = address / kWordBytes,
+                   next = std::min(end, (word + 1) * kWordBytes);
     const auto first = static_cast<uint32_t>(address % kRowBytes), bytes = static_cast<uint32_t>(next - address);
     const uint8_t mask = ByteMask::few(first, bytes).ofWord(word % (kRowBytes / kWordBytes));
     address = next;

@@ -6,6 +6,7 @@
 // of Ordito's own or of clang's gets the line of the program that calls it: nobody looks for a mistake in atomicAdd.
 #include "frontend/inlined_lines_pass.hpp"
 
+#include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
@@ -49,8 +50,10 @@ bool hasOurHeaders(StringRef folder) {
 
 bool isToolkits(const DILocation& at) {
   constexpr unsigned kDepth = 3;  // of folders below the toolkit's
-  StringRef path = at.getFilename();
-  if (sys::path::filename(path).starts_with("__clang_")) return true;
+  SmallString<256> whole(at.getFilename());
+  if (sys::path::filename(whole).starts_with("__clang_")) return true;
+  if (!sys::path::is_absolute(whole)) sys::path::append(whole = at.getDirectory(), at.getFilename());
+  StringRef path = whole;
   for (unsigned k = 0; k < kDepth && sys::path::has_parent_path(path); ++k) {
     path = sys::path::parent_path(path);
     if (hasOurHeaders(path)) return true;

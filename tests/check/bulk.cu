@@ -1,5 +1,5 @@
-// Bulk copies (cp.async.bulk): who may use what they read and write, and when. The first argument names one of the cases;
-// one that begins with "ok" is right.
+// Bulk copies (cp.async.bulk): who may use what they read and write, and when. The first argument names one of the
+// cases; one that begins with "ok" is right.
 #include "cases.cuh"
 
 constexpr int kN = 64;
@@ -9,9 +9,7 @@ using Barrier = unsigned long long;
 
 __device__ unsigned shared(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
-__device__ void init(Barrier* b) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared(b)) : "memory");
-}
+__device__ void init(Barrier* b) { asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared(b)) : "memory"); }
 /// The one arrival that a phase waits for, and the bytes that come with it.
 __device__ void expect(Barrier* b, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared(b)), "r"(bytes) : "memory");
@@ -19,23 +17,22 @@ __device__ void expect(Barrier* b, unsigned bytes) {
 __device__ void wait(Barrier* b, unsigned parity) {
   unsigned isOver = 0;
   while (!isOver)
-    asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(isOver)
-        : "r"(shared(b)), "r"(parity)
-        : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(isOver)
+                 : "r"(shared(b)), "r"(parity)
+                 : "memory");
 }
 __device__ void load(int* to, const int* from, unsigned bytes, Barrier* b) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared(to)),
-               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared(b))
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared(b))
+      : "memory");
 }
 __device__ void move(int* to, const int* from, unsigned bytes, Barrier* b) {
-  asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared(to)),
-               "r"(shared(from)), "r"(bytes), "r"(shared(b))
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared(to)),
+      "r"(shared(from)), "r"(bytes), "r"(shared(b))
+      : "memory");
 }
 __device__ void store(int* to, const int* from, unsigned bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),

@@ -115,9 +115,7 @@ __global__ void nextRow(cudaSurfaceObject_t s, cudaTextureObject_t t, float* out
   __syncthreads();
   out[threadIdx.x] = tex2D<float>(t, x() + 0.5f, row);
 }
-__global__ void addOne(cudaSurfaceObject_t s) {
-  surf2Dwrite(surf2Dread<float>(s, x() * 4, y()) + 1, s, x() * 4, y());
-}
+__global__ void addOne(cudaSurfaceObject_t s) { surf2Dwrite(surf2Dread<float>(s, x() * 4, y()) + 1, s, x() * 4, y()); }
 __global__ void copyImage(cudaTextureObject_t from, cudaSurfaceObject_t to) {
   surf2Dwrite(tex2D<float>(from, x() + 0.5f, y() + 0.5f), to, x() * 4, y());
 }
@@ -137,7 +135,9 @@ __global__ void paint(cudaSurfaceObject_t s, int blocks) {
 __global__ void paintRows(cudaSurfaceObject_t s, int rows) {
   if (y() < rows) surf2Dwrite(1.0f, s, x() * 4, y());
 }
-__global__ void sum(cudaTextureObject_t t, float* out) { out[threadIdx.x] = 2 * tex2D<float>(t, x() + 0.5f, y() + 0.5f); }
+__global__ void sum(cudaTextureObject_t t, float* out) {
+  out[threadIdx.x] = 2 * tex2D<float>(t, x() + 0.5f, y() + 0.5f);
+}
 __global__ void sumOfSurface(cudaSurfaceObject_t s, float* out) {
   out[threadIdx.x] = 2 * surf2Dread<float>(s, x() * 4, y());
 }
@@ -182,7 +182,8 @@ const Case kCases[] = {
     {"two_steps", [] { linear([](auto t, int* m, int*) { smooth<<<1, kN>>>(t, m, 2); }); }},
     {"ok_one_step", [] { linear([](auto t, int* m, int*) { smooth<<<1, kN>>>(t, m, 1); }); }},
     {"ok_pointer", [] { linear([](auto, int* m, int* out) { pointerBehindBarrier<<<1, kN>>>(m, out); }); }},
-    {"ok_next_launch", [] {
+    {"ok_next_launch",
+     [] {
        linear([](auto t, int* m, int* out) {
          write<<<2, kN / 2>>>(m);
          fetch<<<2, kN / 2>>>(t, out, 0);
@@ -191,7 +192,8 @@ const Case kCases[] = {
     {"ok_beyond", [] { linear([](auto t, int*, int* out) { fetch<<<2, kN / 2>>>(t, out, 20); }); }},
     {"next_block", [] { linear([](auto t, int* m, int*) { inPlace<<<2, kN / 2>>>(t, m, 1); }); }},
     {"ok_own_block", [] { linear([](auto t, int* m, int*) { inPlace<<<2, kN / 2>>>(t, m, 0); }); }},
-    {"freed", [] {
+    {"freed",
+     [] {
        int *memory = zeros(kN), *out = zeros(kN);
        cudaTextureObject_t t = textureOver(memory, kN);
        cudaFree(memory);
@@ -200,7 +202,8 @@ const Case kCases[] = {
        cudaDestroyTextureObject(t);
        cudaFree(out);
      }},
-    {"shrunk", [] {
+    {"shrunk",
+     [] {
        int *memory = zeros(kN), *out = zeros(kN);
        cudaTextureObject_t t = textureOver(memory, kN + 8);
        fetch<<<1, kN>>>(t, out, 8);
@@ -211,14 +214,17 @@ const Case kCases[] = {
     {"surface_again", [] { image([](Image& i, float* out) { surfaceAgain<<<1, kN>>>(i.surface, out); }); }},
     {"surface_then_texture",
      [] { image([](Image& i, float* out) { surfaceThenTexture<<<1, kN>>>(i.surface, i.texture, out); }); }},
-    {"filter", [] {
+    {"filter",
+     [] {
        image([](Image& i, float* out) { nextRow<<<1, kN>>>(i.surface, i.texture, out, 1.25f); }, cudaFilterModeLinear);
      }},
-    {"ok_filter", [] {
+    {"ok_filter",
+     [] {
        image([](Image& i, float* out) { nextRow<<<1, kN>>>(i.surface, i.texture, out, 2.25f); }, cudaFilterModeLinear);
      }},
     {"ok_read_first", [] { image([](Image& i, float*) { addOne<<<1, kN>>>(i.surface); }); }},
-    {"ok_two_images", [] {
+    {"ok_two_images",
+     [] {
        Image other;
        image([&](Image& i, float*) { copyImage<<<1, kN>>>(i.texture, other.surface); });
      }},
@@ -226,13 +232,12 @@ const Case kCases[] = {
     {"ok_flip", [] { image([](Image& i, float*) { flipInTurn<<<1, kN>>>(i.surface); }); }},
     {"painters", [] { image([](Image& i, float*) { paint<<<2, kN>>>(i.surface, 2); }); }},
     {"ok_painter", [] { image([](Image& i, float*) { paint<<<2, kN>>>(i.surface, 1); }); }},
-    {"unwritten", [] {
-       image([](Image& i, float* out) { sum<<<1, kN>>>(i.texture, out); }, cudaFilterModePoint, false);
-     }},
-    {"unwritten_surface", [] {
-       image([](Image& i, float* out) { sumOfSurface<<<1, kN>>>(i.surface, out); }, cudaFilterModePoint, false);
-     }},
-    {"unwritten_row", [] {
+    {"unwritten",
+     [] { image([](Image& i, float* out) { sum<<<1, kN>>>(i.texture, out); }, cudaFilterModePoint, false); }},
+    {"unwritten_surface",
+     [] { image([](Image& i, float* out) { sumOfSurface<<<1, kN>>>(i.surface, out); }, cudaFilterModePoint, false); }},
+    {"unwritten_row",
+     [] {
        image(
            [](Image& i, float* out) {
              paintRows<<<1, kN>>>(i.surface, kHeight - 1);
@@ -240,7 +245,8 @@ const Case kCases[] = {
            },
            cudaFilterModePoint, false);
      }},
-    {"ok_painted", [] {
+    {"ok_painted",
+     [] {
        image(
            [](Image& i, float* out) {
              paintRows<<<1, kN>>>(i.surface, kHeight);
