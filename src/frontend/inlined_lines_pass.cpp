@@ -62,9 +62,9 @@ bool isToolkits(const DILocation& at) {
 }
 
 /// The innermost place that is not in a header of the toolkit; the instruction's own, if it has no other.
-const DILocation& placeInProgram(const DILocation& own) {
-  for (const DILocation* at = &own; at; at = at->getInlinedAt())
-    if (!isToolkits(*at)) return *at;
+const DILocation* placeInProgram(const DILocation* own) {
+  for (const DILocation* at = own; at; at = at->getInlinedAt())
+    if (!isToolkits(*at)) return at;
   return own;
 }
 
@@ -73,11 +73,12 @@ void nameCalls(Function& function, DISubprogram& subprogram) {
   for (Instruction& i : instructions(function)) {
     const DILocation* own = i.getDebugLoc();
     if (!own || !own->getInlinedAt()) continue;
-    const DILocation& at = placeInProgram(*own);
-    const StringRef name = at.getInlinedAt() ? sys::path::filename(at.getFilename()) : at.getFilename();
-    auto* file = DIFile::get(context, callsAround(at) + name.str(), at.getInlinedAt() ? "" : at.getDirectory());
+    const DILocation* at = placeInProgram(own);
+    const bool isInlined = at->getInlinedAt();
+    const StringRef name = isInlined ? sys::path::filename(at->getFilename()) : at->getFilename();
+    auto* file = DIFile::get(context, callsAround(*at) + name.str(), isInlined ? "" : at->getDirectory());
     auto* scope = DILexicalBlockFile::get(context, &subprogram, file, 0);
-    i.setDebugLoc(DILocation::get(context, at.getLine(), at.getColumn(), scope));
+    i.setDebugLoc(DILocation::get(context, at->getLine(), at->getColumn(), scope));
   }
 }
 

@@ -62,7 +62,7 @@ void endProcess() {
   const int signal = received;
   endGrids(std::string("was stopped by SIG") + sigabbrev_np(signal), milliseconds(3000));
   awaitLaunchEnds(milliseconds(3000));
-  flushListeners();
+  flushListenersAtEnd();
   dieOf(signal);
 }
 

@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 // What stands for generated code: it owns nothing, and a range of addresses is registered for it.
 #define GENERATED __attribute__((noinline, section("generated_by_test"), no_sanitize("address", "thread", "undefined")))
+// NOLINTNEXTLINE(readability-identifier-naming): linkers call them so
 extern "C" const char __start_generated_by_test[], __stop_generated_by_test[];
 
 GENERATED void loopForEver(volatile uint64_t* count) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <vector>
 
 namespace ordito::machine {
@@ -131,8 +132,24 @@ void raiseAllocated(const Allocation& allocation) {
 void raiseFreed(const Allocation& allocation) {
   for (Listener* l : listeners()) l->freed(allocation);
 }
-void flushListeners() {
+namespace {
+
+std::mutex flushing;  // a report that two write at once is damaged
+
+void flushAll() {
   for (Listener* l : listeners()) l->flush();
+}
+
+}  // namespace
+
+void flushListeners() {
+  const std::lock_guard lock(flushing);
+  flushAll();
+}
+
+void flushListenersAtEnd() {
+  flushing.lock();
+  flushAll();
 }
 
 }  // namespace ordito::machine

@@ -132,5 +132,7 @@ void raiseLastErrorRead();
 void raiseAllocated(const Allocation& allocation);
 void raiseFreed(const Allocation& allocation);
 void flushListeners();
+/// The process ends in this call's thread: whoever wants to write reports after it waits for that.
+void flushListenersAtEnd();
 
 }  // namespace ordito::machine
