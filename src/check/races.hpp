@@ -80,7 +80,7 @@ class Races {
       meetings.clear();
       for (auto* messages : {&fences, &seen, &arrived}) messages->clear();
       released.clear();
-      shared.restart();
+      shared.forget();
     }
     Message release(uint32_t thread) { return {clocks.release(thread), outside.known(thread)}; }
     void acquire(uint32_t thread, const Message& message) {

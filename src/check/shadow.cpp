@@ -44,10 +44,11 @@ Shadow::Row& Shadow::row(uint64_t number) {
   }
   Row& row = (*last_)[number % kPageRows];
   if (row.start == start_) return row;
+  const bool isOfAnother = row.start < forgotten_;
   row.start = start_;
   row.newest = row.entries = 0;
   row.hasOnlyReads = row.hasOnlyStrong = true, row.atomicBytes = 0;
-  if (row.spread && !row.spread->hasAgents) row.spread.reset();
+  if (row.spread && (isOfAnother || !row.spread->hasAgents)) row.spread.reset();
   return row;
 }
 

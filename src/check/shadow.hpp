@@ -122,6 +122,8 @@ class Shadow {
   Spread& spread(uint64_t number, Row& row);
   /// Nothing so far can race any more, but for agents.
   void restart() { ++start_, clearPools(); }
+  /// The memory is another block's from now on, in which the agents of the last one are nobody.
+  void forget() { restart(), forgotten_ = start_; }
   uint64_t addressOf(const Stamp& stamp, uint32_t lane) const {
     if (stamp.offsets)
       return stamp.base + static_cast<uint64_t>(int64_t{static_cast<int32_t>(lanes_[stamp.offsets][lane])});
@@ -142,7 +144,7 @@ class Shadow {
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
   uint64_t lastNumber_ = ~uint64_t{0};
   Page* last_ = nullptr;
-  uint32_t start_ = 0;
+  uint32_t start_ = 0, forgotten_ = 0;
   Pool<Stamp> stamps_;
   Pool<Lanes> lanes_;
   Pool<Entry> entries_;

@@ -94,7 +94,7 @@ RIGHT = {
     "races": {
         **of("race.shared", "ok_barrier", "ok_two_barriers", "ok_halves", "ok_arrival", "ok_message"),
         **of("race.warp", "ok_syncwarp", "ok_volatile_tree"), **like("races", "bins", "late_zero"),
-        "ok_bytes": {"race.shared", "race.warp"}, **of("race.copy", "ok_copy", "ok_copy_barrier"),
+        "ok_bytes": {"race.shared", "race.warp"}, **of("race.copy", "ok_copy", "ok_copy_barrier", "ok_copies_in_turns", "ok_copies_of_no_use"),
         **of("race.global", "ok_total", "ok_apart", "ok_in_turn", "ok_heap"),
     },
     "api": {

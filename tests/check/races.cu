@@ -149,6 +149,27 @@ __global__ void copies(int* out, const int* in) {
   out[threadIdx.x] = words[threadIdx.x];
 }
 
+// The memory of a block is another block's behind its end, whatever its copies were and who has waited for them.
+__global__ void copiesInTurns(int* out, const int* in) {
+  __shared__ int words[2][kThreads];
+  const int first = blockIdx.x * kThreads;
+  for (int turn = 0; turn < 4; ++turn) {
+    __pipeline_memcpy_async(&words[turn % 2][threadIdx.x], &in[threadIdx.x], sizeof(int));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    out[first + threadIdx.x] = words[turn % 2][kThreads - 1 - threadIdx.x];
+  }
+}
+__global__ void copiesOfNoUse(int* out, const int* in) {
+  __shared__ int words[kThreads];
+  __pipeline_memcpy_async(&words[threadIdx.x], &in[threadIdx.x], sizeof(int));
+  __pipeline_commit();
+  if (threadIdx.x % 2) return;
+  __pipeline_wait_prior(0);
+  out[blockIdx.x * kThreads + threadIdx.x] = words[threadIdx.x];
+}
+
 __global__ void copyWithoutBarrier(int* out, const int* in) {
   __shared__ int words[kThreads];
   __pipeline_memcpy_async(&words[threadIdx.x], &in[threadIdx.x], sizeof(int));
@@ -242,6 +263,10 @@ int main(int argc, char** argv) {
     copyWithoutBarrier<<<1, n>>>(a, b);
   else if (is("ok_copy_barrier"))
     copyWithBarrier<<<1, n>>>(a, b);
+  else if (is("ok_copies_in_turns"))
+    copiesInTurns<<<4, n>>>(a, b);
+  else if (is("ok_copies_of_no_use"))
+    copiesOfNoUse<<<4, n>>>(a, b);
   else if (is("same_word"))
     sameWord<<<2, 1>>>(a);
   else if (is("same_flag"))
