@@ -98,7 +98,7 @@ void Checker::addOutside(Running& r, const AccessEvent& access, const Object* ob
   const machine::Allocation* const gone = access.space == AccessSpace::Shared ? nullptr : freedAt(address);
   if (gone && operations_.addLateUse(r.operation, *gone, sideOf(r.launch, access), findingsOf(r))) return;
   const Rule rule = gone ? Rule::Freed : Rule::Bounds;
-  findingsOf(r).add(r.launch.key(rule, access.at.line, 0), [&] {
+  findingsOf(r).add(r.launch.key(rule, {&access.at.function, access.at.line}), [&] {
     Finding f = r.launch.finding(rule);
     const char* what = wordOf(access.kind);
     f.sides.push_back(sideOf(r.launch, access));
@@ -149,7 +149,7 @@ bool Checker::isAligned(Running& r, const AccessEvent& access) {
   const bool isPower = access.bytes && (access.bytes & (access.bytes - 1)) == 0;
   if (!isPower || access.bytes > 32 || access.base % access.bytes == 0) return true;
   if (isEnough(r)) return false;
-  findingsOf(r).add(r.launch.key(Rule::Misaligned, access.at.line, 0), [&] {
+  findingsOf(r).add(r.launch.key(Rule::Misaligned, {&access.at.function, access.at.line}), [&] {
     Finding f = r.launch.finding(Rule::Misaligned);
     f.message = fmt::format("{} of {} bytes of {} at an address that is no multiple of {}", wordOf(access.kind),
                             access.bytes, spaceOf(access), access.bytes);
@@ -284,7 +284,7 @@ void Checker::heapFrees(const machine::HeapFreeEvent& event) {
 }
 
 void Checker::addBadFree(const Running& r, const machine::WarpSite& lane, uint64_t address, bool isTwice) {
-  findings_.add(r.launch.key(Rule::Free, lane.line, 0), [&] {
+  findings_.add(r.launch.key(Rule::Free, {&lane.function, lane.line}), [&] {
     Finding f = r.launch.finding(Rule::Free);
     const machine::Allocation* const gone = freedAt(address);
     f.message = isTwice || (gone && gone->address == address)
@@ -392,7 +392,7 @@ void Checker::launchEnded(const machine::LaunchEvent& launch) {
   endAttempt(*it->second);
   blocks_.told += it->second->told;
   if (launch.failure)
-    findings_.add(known.key(Rule::LaunchFailed, 0, 0), [&] {
+    findings_.add(known.key(Rule::LaunchFailed, {}), [&] {
       Finding f = known.finding(Rule::LaunchFailed);
       f.message = ptx::withSources(launch.module, launch.function, launch.failure);
       return f;

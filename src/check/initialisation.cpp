@@ -96,7 +96,7 @@ void Initialisation::rowsMove(const RowsEvent& e, const std::optional<CallSite>&
 }
 
 void Initialisation::used(const Launch& launch, const UndefinedEvent& use, Findings& findings) {
-  findings.add(launch.key(Rule::Uninitialised, use.readLine, use.at.line), [&] {
+  findings.add(launch.key(Rule::Uninitialised, {use.readIn, use.readLine}, {&use.at.function, use.at.line}), [&] {
     Finding f = launch.finding(Rule::Uninitialised);
     const uint64_t block = numberOf(use.at.frame);
     const uint32_t thread = use.at.warp * machine::kWarpSize + static_cast<uint32_t>(__builtin_ctz(use.at.lanes));

@@ -233,8 +233,14 @@ Finding Launch::finding(Rule rule) const {
   return f;
 }
 
-Findings::Key Launch::key(Rule rule, uint32_t line, uint32_t other) const {
-  return {rule, module_.source.digest.hex() + mangled_, std::min(line, other), std::max(line, other)};
+uint32_t Launch::lineOf(const Place& place) const {
+  if (!place.function) return 0;
+  return places_.try_emplace(place.function, module_, *place.function).first->second.first(place.line);
+}
+
+Findings::Key Launch::key(Rule rule, const Place& place, const Place& other) const {
+  const uint32_t one = lineOf(place), two = lineOf(other);
+  return {rule, module_.source.digest.hex() + mangled_, std::min(one, two), std::max(one, two)};
 }
 
 }  // namespace ordito::check

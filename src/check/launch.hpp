@@ -11,6 +11,7 @@
 #include "check/roots.hpp"
 #include "machine/events.hpp"
 #include "machine/layout.hpp"
+#include "ptx/source_lines.hpp"
 
 namespace ordito::check {
 
@@ -28,6 +29,12 @@ struct Object {
 
 /// A block's number in its grid.
 uint64_t numberOf(const machine::BlockFrame& frame);
+
+/// An instruction; without a function none.
+struct Place {
+  const ptx::Function* function = nullptr;
+  uint32_t line = 0;
+};
 
 class Launch {
  public:
@@ -73,7 +80,8 @@ class Launch {
   static std::string describe(uint64_t address);
   void setCall(std::optional<CallSite> call) { call_ = std::move(call); }
   Finding finding(Rule rule) const;
-  Findings::Key key(Rule rule, uint32_t line, uint32_t other) const;
+  /// Instructions from one place of the source are one, wherever its line is known.
+  Findings::Key key(Rule rule, const Place& place, const Place& other = {}) const;
 
  private:
   std::optional<Object> variable(const machine::BlockFrame& frame, const ptx::Function& function, const Root& root,
@@ -81,6 +89,7 @@ class Launch {
   std::optional<Object> parameter(const machine::BlockFrame& frame, uint32_t offset) const;
   uint32_t functionIndex(const ptx::Function& function) const;
   std::optional<Object> findObject(const machine::AccessEvent& access);
+  uint32_t lineOf(const Place& place) const;
 
   const ptx::Module& module_;
   const ptx::Function& kernel_;
@@ -91,6 +100,7 @@ class Launch {
   machine::KernelLayout layout_;
   bool hasUnorderedBlocks_ = false, copiesInBulk_ = false, takesHeap_ = false, preparesLaunches_ = false;
   std::map<const ptx::Function*, FunctionRoots> roots_;
+  mutable std::map<const ptx::Function*, ptx::SourcePlaces> places_;  // made for findings only
   /// What objectOf() has answered last for lines of these numbers.
   struct Known {
     const ptx::Function* function = nullptr;

@@ -32,7 +32,7 @@ Side Misuse::sideOf(const machine::BlockFrame& frame, const Arrival& a) const {
 /// The engine tells of a lane that its own mask leaves out before the lane meets others.
 void Misuse::judgeMask(const SyncEvent& sync, Findings& findings) const {
   if (!(sync.at.lanes & ~sync.mask)) return;
-  findings.add(launch_.key(Rule::SyncMask, sync.at.line, 0), [&] {
+  findings.add(launch_.key(Rule::SyncMask, {&sync.at.function, sync.at.line}), [&] {
     Finding f = launch_.finding(Rule::SyncMask);
     f.message =
         fmt::format("a thread calls a warp operation with the mask {:#010x}, which leaves the thread out", sync.mask);
@@ -57,7 +57,7 @@ void Misuse::judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival>
     const Side first = sideOf(frame, one), second = sideOf(frame, two);
     if (first.source.empty() || (first.source == second.source && first.column == second.column)) continue;
     const Rule rule = one.warp == two.warp ? Rule::SyncDivergent : Rule::SyncPlaces;
-    findings.add(launch_.key(rule, one.line, two.line), [&] {
+    findings.add(launch_.key(rule, {one.function, one.line}, {two.function, two.line}), [&] {
       Finding f = launch_.finding(rule);
       f.message = fmt::format("threads of one {} wait at different __syncthreads()",
                               rule == Rule::SyncDivergent ? "warp" : "block");
@@ -71,7 +71,7 @@ void Misuse::judgeBarrier(const machine::BlockFrame& frame, std::vector<Arrival>
 void Misuse::judgeCounts(const SyncEvent& sync, const std::vector<Arrival>& arrivals, Findings& findings) const {
   const Arrival &first = arrivals.front(), &last = arrivals.back();
   if (first.threads == last.threads) return;
-  findings.add(launch_.key(Rule::SyncCount, first.line, last.line), [&] {
+  findings.add(launch_.key(Rule::SyncCount, {first.function, first.line}, {last.function, last.line}), [&] {
     Finding f = launch_.finding(Rule::SyncCount);
     const auto countOf = [](const Arrival& a) { return a.threads ? fmt::format("{}", a.threads) : "all"; };
     f.message =
@@ -88,7 +88,7 @@ void Misuse::judgeMissing(const machine::WarpSite& at, uint32_t warp, uint32_t m
 }
 
 void Misuse::addBypass(const machine::WarpSite& wait, const Arrival& past, Findings& findings) const {
-  findings.add(launch_.key(Rule::SyncBypassed, wait.line, past.line), [&] {
+  findings.add(launch_.key(Rule::SyncBypassed, {&wait.function, wait.line}, {past.function, past.line}), [&] {
     Finding f = launch_.finding(Rule::SyncBypassed);
     f.message = "a thread goes past a synchronisation at which others wait for it";
     f.sides = {sideOf(wait.frame, {&wait.function, wait.line, wait.warp, wait.lanes}), sideOf(wait.frame, past)};
@@ -115,13 +115,14 @@ void Misuse::judgeMissing(const SyncEvent& barrier, Findings& findings) const {
 void Misuse::judgeInit(const SyncEvent& sync, Findings& findings) {
   const auto [there, isNew] = mbarriers_[numberOf(sync.at.frame)].try_emplace(sync.address, sync.at.line);
   if (isNew) return;
-  findings.add(launch_.key(Rule::SyncMbarrier, sync.at.line, there->second), [&] {
-    Finding f = launch_.finding(Rule::SyncMbarrier);
-    f.message = "an mbarrier is initialised where there is one already";
-    f.sides = {sideOf(sync.at.frame, {&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes})};
-    f.sides[0].what = "mbarrier.init";
-    return f;
-  });
+  findings.add(launch_.key(Rule::SyncMbarrier, {&sync.at.function, sync.at.line}, {&sync.at.function, there->second}),
+               [&] {
+                 Finding f = launch_.finding(Rule::SyncMbarrier);
+                 f.message = "an mbarrier is initialised where there is one already";
+                 f.sides = {sideOf(sync.at.frame, {&sync.at.function, sync.at.line, sync.at.warp, sync.at.lanes})};
+                 f.sides[0].what = "mbarrier.init";
+                 return f;
+               });
 }
 
 void Misuse::accesses(const machine::AccessEvent& access, Findings& findings) const {
@@ -131,7 +132,7 @@ void Misuse::accesses(const machine::AccessEvent& access, Findings& findings) co
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rest));
     const uint64_t address = access.addressOf(lane);
     if (block != mbarriers_.end() && block->second.contains(address)) continue;
-    findings.add(launch_.key(Rule::SyncMbarrier, access.at.line, 0), [&] {
+    findings.add(launch_.key(Rule::SyncMbarrier, {&access.at.function, access.at.line}), [&] {
       Finding f = launch_.finding(Rule::SyncMbarrier);
       f.message = "an mbarrier is used that was not initialised, or is invalidated";
       f.sides = {sideOf(access.at.frame, {&access.at.function, access.at.line, access.at.warp, 1u << lane})};
@@ -143,7 +144,7 @@ void Misuse::accesses(const machine::AccessEvent& access, Findings& findings) co
 }
 
 void Misuse::used(const machine::UndefinedEvent& use, Findings& findings) const {
-  findings.add(launch_.key(Rule::SyncShuffle, use.readLine, use.at.line), [&] {
+  findings.add(launch_.key(Rule::SyncShuffle, {use.readIn, use.readLine}, {&use.at.function, use.at.line}), [&] {
     Finding f = launch_.finding(Rule::SyncShuffle);
     f.message = "a value is used that a shuffle has taken from a lane that does not take part in it";
     f.sides = {sideOf(use.at.frame, {use.readIn, use.readLine, use.at.warp, use.at.lanes}),

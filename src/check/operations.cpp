@@ -41,8 +41,10 @@ bool isHosts(uint64_t address) {
 }
 
 /// What tells findings apart: of many streams that do the same one is told.
+/// Lines of the PTX that come from one place of the source are one.
 std::string keyOf(const Side& side) {
   std::string key = side.what + side.kernel;
+  key += side.source.empty() ? fmt::format("@{}", side.ptxLine) : fmt::format("@{}:{}", side.source, side.column);
   if (side.call && !side.call->frames.empty())
     key += fmt::format("{}+{}", side.call->frames[0].module, side.call->frames[0].offset);
   return key;
@@ -453,7 +455,7 @@ void Operations::report(const Operation& one, const Touched& a, const Operation&
                     : &one == &other ? Rule::RaceGraph
                                      : Rule::RaceStream;
   std::string key = keyOf(a.side) + "|" + keyOf(b.side);
-  findings.add({rule, std::move(key), a.side.ptxLine, b.side.ptxLine}, [&] {
+  findings.add({rule, std::move(key), 0, 0}, [&] {
     Finding f;
     f.rule = rule;
     f.kernel = b.side.kernel.empty() ? a.side.kernel : b.side.kernel;

@@ -240,7 +240,7 @@ void Races::report(const AccessEvent& access, AccessSpace space, const Touch& ea
                     : isOfWarp                                        ? Rule::RaceWarp
                     : space == AccessSpace::Shared                    ? Rule::RaceShared
                                                                       : Rule::RaceGlobal;
-  findings.add(launch_.key(rule, earlier.line, later.line), [&] {
+  findings.add(launch_.key(rule, {earlier.function, earlier.line}, {later.function, later.line}), [&] {
     Finding f = launch_.finding(rule);
     const bool isMixed = areMixed(earlier, later), isNarrow = earlier.isStrong && later.isStrong && !isOfBlock;
     const char* who = isOfCopy      ? "an asynchronous copy and an access"

@@ -39,7 +39,7 @@ void Races::fetched(const AccessEvent& access, Findings& findings) {
 }
 
 void Races::reportStale(const Touch& written, const Touch& read, Findings& findings) {
-  findings.add(launch_.key(Rule::RaceTexture, written.line, read.line), [&] {
+  findings.add(launch_.key(Rule::RaceTexture, {written.function, written.line}, {read.function, read.line}), [&] {
     Finding f = launch_.finding(Rule::RaceTexture);
     f.message = "a texture or surface is read where the same launch has written: its cache need not know of that";
     for (const Touch* t : {&written, &read})

@@ -5,7 +5,9 @@
 
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <tuple>
 
 namespace ordito::ptx {
 
@@ -57,6 +59,17 @@ std::string sourceOf(const Module& module, const Function& first, uint32_t ptxLi
 uint32_t columnOf(const Module& module, const Function& first, uint32_t ptxLine) {
   const auto found = locationOf(module, first, ptxLine);
   return found ? found->column : 0;
+}
+
+/// As locationIn: line 0 has the place of the line before it.
+SourcePlaces::SourcePlaces(const Module& module, const Function& function) {
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> firsts;
+  const SourceLocation* last = nullptr;
+  for (const Instruction& i : function.instructions) {
+    if (const SourceLocation& here = module.locations[i.location]; i.location && here.line) last = &here;
+    if (last)
+      first_.try_emplace(i.line, firsts.try_emplace({last->file, last->line, last->column}, i.line).first->second);
+  }
 }
 
 std::string withSources(const Module& module, const Function& first, const std::string& text) {

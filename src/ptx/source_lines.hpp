@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 
 #include "ptx/module.hpp"
 
@@ -23,6 +24,21 @@ struct Located {
 
 /// The instruction at a line of PTX, of `first` or of another function; nothing if there is none.
 Located instructionAt(const Module& module, const Function& first, uint32_t ptxLine);
+
+/// Which instructions of a function come from the same place of the source: compilers repeat a loop's body.
+class SourcePlaces {
+ public:
+  SourcePlaces(const Module& module, const Function& function);
+  /// The first line of PTX that comes from the same line, column and chain of inlined calls; the same line of PTX if
+  /// nobody says where it comes from.
+  uint32_t first(uint32_t ptxLine) const {
+    const auto it = first_.find(ptxLine);
+    return it == first_.end() ? ptxLine : it->second;
+  }
+
+ private:
+  std::unordered_map<uint32_t, uint32_t> first_;  // by line of PTX
+};
 
 /// The text with the source behind each "PTX line N" in it.
 std::string withSources(const Module& module, const Function& first, const std::string& text);

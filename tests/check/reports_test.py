@@ -124,6 +124,41 @@ expect(met["lanes(int*)"]["kind"] == "__syncwarp" and "program.cu:10 " in met["l
 expect(met["never(int*)"]["kind"] == "start of the block", "threads that never met", raced)
 expect("program.cu:4:3: barrier" in raced.stderr and "have not met since their block began" in raced.stderr, "in words", raced)
 
+# A loop that the compiler has unrolled, and an inlined function, are lines of the source: two calls are two places.
+build("""__device__ int part(const int* in, int first) {
+  int sum = 0;
+#pragma unroll
+  for (int k = 0; k < 8; ++k) sum += in[first + 64 * k + 1];
+  return sum;
+}
+__global__ void unrolled(int* out) {
+  __shared__ int words[9][64];
+#pragma unroll
+  for (int k = 0; k < 8; ++k) words[k][threadIdx.x] = threadIdx.x;
+  int sum = 0;
+#pragma unroll
+  for (int k = 0; k < 8; ++k) sum += words[k][63 - threadIdx.x];
+  out[threadIdx.x] = sum;
+}
+__global__ void inlined(int* out, const int* in) {
+  out[threadIdx.x] = part(in, 448 + threadIdx.x);
+  out[threadIdx.x] += part(in, 449 + threadIdx.x);
+}
+int main() {
+  int *a, *b;
+  cudaMalloc(&a, 64 * sizeof(int)), cudaMalloc(&b, 512 * sizeof(int));
+  cudaMemset(b, 0, 512 * sizeof(int));
+  unrolled<<<1, 64>>>(a), inlined<<<1, 64>>>(a, b);
+  cudaDeviceSynchronize();
+}
+""")
+for options in ((), ("--no-uninitialised",)):
+    repeated = check(*options, "--json", scratch / "repeated.json")
+    told = json.loads((scratch / "repeated.json").read_text())["findings"]
+    counts = {kernel: [f["count"] for f in told if f["kernel"].startswith(kernel) and f["rule"] != "memory.uninitialised"] for kernel in ("unrolled", "inlined")}
+    expect(len(counts["unrolled"]) == 1 and counts["unrolled"][0] >= 8, "an unrolled loop is one place", repeated)
+    expect(len(counts["inlined"]) == 2 and min(counts["inlined"]) >= 8, "two calls are two places", repeated)
+
 # By compute-sanitizer's name
 build(SOURCE)
 theirs = run(sanitizer, "--error-exitcode", 3, program, "x")
