@@ -64,9 +64,11 @@ class Checker::Judge final : public machine::BlockJudge {
   }
   bool mayBeSilent() override {
     Lock lock(checker_.mutex_);
-    if (running_.proof)
-      for (const OpenAccesses::Line& line : running_.proof->openLines()) lines_.push_back(line.line);
-    return checker_.mayBeSilent(running_);
+    const std::shared_ptr<const Proof> proof = running_.proof;
+    const bool mayBe = checker_.mayBeSilent(running_);
+    if (running_.open)
+      for (const OpenAccesses::Line& line : proof->openLines()) lines_.push_back(line.line);
+    return mayBe;
   }
   bool needsValues() const override {
     Lock lock(checker_.mutex_);

@@ -98,6 +98,8 @@ class JudgedLaunch {
     if (!isOver(result) && !judge_.mayBeSilent()) {
       result = run(FirstBlocks(telling.latest(), judge_, ran_));
       if (isTakenBack(result)) return std::nullopt;
+      // What has not run by now, the judge does not want to hear of: it must know that it will not.
+      if (!isOver(result)) judge_.mayBeSilent();
     }
     if (isOver(result)) return result;
     const std::shared_ptr<const Executable> silent = silent_();

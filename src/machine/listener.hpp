@@ -28,7 +28,8 @@ class BlockJudge {
   /// Asked once the first of these have run, if they were not followed. True: somebody used what nobody has written
   /// after all, or for another reason nothing of it counts; memory is as it was before them, they run again and are.
   virtual bool takesBack(bool /*hasFault*/) { return false; }
-  /// All that are like no other have run. May the rest run without telling?
+  /// All that are like no other have run. May the rest run without telling? Asked again behind a no if alike() has left
+  /// blocks out all the same: these run without telling then.
   virtual bool mayBeSilent() = 0;
   /// Lines of the PTX whose accesses the rest tell all the same.
   virtual std::vector<uint32_t> linesToTell() const { return {}; }
