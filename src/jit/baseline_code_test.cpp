@@ -115,6 +115,39 @@ TEST_F(BaselineCodeTest, ComputesTheSame) {
   EXPECT_EQ(run(*code), expected());
 }
 
+/// Thread t of 40 writes t if t is odd; behind the barrier the product is made again from the thread's place. Listeners
+/// hear of it where it stands, from the lanes of a mask that is unknown behind the barrier.
+constexpr const char* kMadeAgain = R"(
+.version 8.3
+.target sm_80
+.address_size 64
+.visible .entry again(.param .u64 out) {
+  .reg .b32 %t, %k;
+  .reg .b64 %p, %o;
+  .reg .pred %q;
+  mov.u32 %t, %tid.x;
+  ld.param.u64 %p, [out];
+  and.b32 %k, %t, 1;
+  setp.eq.u32 %q, %k, 0;
+  @%q bra Done;
+  mul.wide.u32 %o, %t, 4;
+  bar.sync 0;
+  add.u64 %p, %p, %o;
+  st.global.u32 [%p], %t;
+Done:
+  ret;
+}
+)";
+
+TEST_F(BaselineCodeTest, ListensWhereValuesAreMadeAgain) {
+  for (const BaselineCode kind : {BaselineCode::Only, BaselineCode::Never}) {
+    auto engine = makeJit({.baseline = kind});
+    const auto module = std::make_shared<const ptx::Module>(std::move(*ptx::parse(kMadeAgain)));
+    const auto code = engine->compile(module, module->functions[0], {{kThreads, 1, 1}, false, true});
+    EXPECT_TRUE(code) << code.error().message;
+  }
+}
+
 /// A thousand numbers that differ between lanes and live to the end take 128 bytes each; a thread has 8 MB of stack.
 std::string kernelWithNumbers(unsigned count) {
   std::string loads, stores;

@@ -228,7 +228,8 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
   std::string problem;
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems))
-    return fail("internal error: the emitter made invalid LLVM IR: {}", problem);
+    return failWith(kNotSupported, "kernel '{}': internal error: the emitter made invalid LLVM IR: {}",
+                    module.getModuleIdentifier(), problem.substr(0, problem.find('\n')));
   if (options.effort == Effort::Optimised && mostPhis(module) > options.mostPhis)
     return failWith(kNotSupported, "kernel '{}': optimised code would take gigabytes of memory to make",
                     module.getModuleIdentifier());
