@@ -3,7 +3,7 @@
 
 A program ends with status 0 if everything it checks holds, with 77 if a package is missing. Its Python is the one in
 PATH (of a virtual environment, say) or Debian's, whichever has the packages. Counters are those of the kernels it launches;
-PyTorch's operators launch none (docs/python.md).
+PyTorch's operators launch none, Triton's kernels do (docs/python.md).
 """
 import argparse
 import json
@@ -36,6 +36,8 @@ PROGRAMS = {
     "thermometer": ("pt.autograd", "PyTorch: gradients by themselves"),
     "regression": ("pt.linreg", "PyTorch: regression by descent"),
     "mlp": ("pt.mlp", "PyTorch: perceptrons"),
+    "matmul": ("pt.ops", "Triton: products of matrices"),
+    "attention": ("pt.autograd", "Triton: attention"),
 }
 
 
