@@ -141,6 +141,7 @@ void Proof::accessed(const AccessEvent& access, bool isWritten) {
   const bool isOwn = access.space == AccessSpace::Shared || access.space == AccessSpace::Local;
   if (may_ && access.space == AccessSpace::Shared) touchAll(access);
   if (plan_.open.contains(access.at.line)) return touchOpen(access);
+  if (plan_.textures.contains(access.at.line)) return;
   const auto step = plan_.sites.find(access.at.line);
   const bool isCopy = access.kind == AccessKind::Copy;
   if (step == plan_.sites.end() || access.kind == AccessKind::Mbarrier || (isOwn && step->second != ir::BlockStep{}))

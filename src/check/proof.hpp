@@ -5,7 +5,8 @@
 // each instruction the bytes that it touches, and for each condition that blockIdx goes into how far it was from coming
 // out otherwise. That says exactly which other blocks are in its class, and the bytes that these touch are its own,
 // shifted. What loaded data decides is left open where that does no harm: reads of objects that nobody writes, atomic
-// operations on objects with no others; these accesses are listened to in all blocks, for their bounds. Open accesses
+// operations on objects with no others, fetches from textures that nobody writes; these accesses are listened to in all
+// blocks, for their bounds. Open accesses
 // to shared memory count as if each lane had touched all of the array, and must not race even so. What happens inside
 // of a block (shared memory, local memory, barriers, races of its threads) is the same in all of a class. What remains
 // is arithmetic on ranges: do the shifted ones stay in their objects, are they aligned, and do two blocks touch one
@@ -23,6 +24,7 @@
 #include "check/open_accesses.hpp"
 #include "check/proof_plan.hpp"
 #include "check/races.hpp"
+#include "machine/image.hpp"
 
 namespace ordito::check {
 
@@ -57,7 +59,7 @@ class Proof {
   bool holds();
   bool usesGlobalAlone() const { return plan_.usesGlobalAlone; }
   /// Are there accesses of which all blocks must tell?
-  bool leavesOpen() const { return !plan_.open.empty(); }
+  bool leavesOpen() const { return plan_.leavesOpen(); }
   /// As it was before any block ran.
   std::shared_ptr<Proof> again() const;
   /// What the blocks that were not watched write is defined.
@@ -80,7 +82,9 @@ class Proof {
   /// An object that open accesses go to.
   struct OpenObject {
     Object object;
-    bool isRead = false, isChanged = false;
+    bool isRead = false, isChanged = false;   // anywhere
+    std::vector<machine::Image> images = {};  // in it, of which any texel may be fetched
+    bool isWritten() const;                   // what may be read
   };
   /// What an open access to shared memory could have touched, between two meetings of threads.
   struct MayRace {
@@ -100,6 +104,7 @@ class Proof {
 
   void giveUp() { isOpen_ = false; }
   void findOpenObjects(const machine::BlockFrame& frame);
+  bool findOpenTexture(uint32_t line, uint64_t handle);
   void touchOpen(const machine::AccessEvent& access);
   void touchAll(const machine::AccessEvent& access);
   void mayTouch(const machine::AccessEvent& access, const Object& object);

@@ -4,6 +4,7 @@
 
 #include "check/proof.hpp"
 #include "check/touch.hpp"
+#include "machine/memory.hpp"
 #include "machine/undefined.hpp"
 #include "ptx/operands.hpp"
 
@@ -32,6 +33,37 @@ void Proof::findOpenObjects(const machine::BlockFrame& frame) {
     OpenObject& open = openObjects_.try_emplace(object->begin, OpenObject{*object}).first->second;
     (isAtomic ? open.isChanged : open.isRead) = true;
   }
+  for (const auto& [line, handle] : plan_.textures)
+    if (!findOpenTexture(line, handle)) return giveUp();
+}
+
+/// The object is the allocation that the image lies in, since pointers may lead there, too. False: there is no such
+/// texture, or some of its texels do not exist.
+bool Proof::findOpenTexture(uint32_t line, uint64_t handle) {
+  const machine::Texture* const texture = machine::findTexture(handle);
+  if (!texture) return false;
+  const auto first = machine::allocations().find(reinterpret_cast<uint64_t>(texture->memory));
+  if (!first) return false;
+  const Object object{.begin = first->address, .bytes = first->bytes};
+  OpenObject& open = openObjects_.try_emplace(object.begin, OpenObject{object}).first->second;
+  for (unsigned k = 0; k < texture->levels; ++k) {
+    const machine::Image& image = texture->level(k);
+    if (!image.forEachRow(
+            [&](const std::byte* row) { return object.contains(reinterpret_cast<uint64_t>(row), image.rowBytes()); }))
+      return false;
+    open.images.push_back(image);
+  }
+  openLines_.push_back({plan_.function, line, object, false});
+  return true;
+}
+
+bool Proof::OpenObject::isWritten() const {
+  const auto* const undefined = machine::undefinedMemory();
+  if (isRead || isChanged) return undefined->isDefined(object.begin, object.bytes);
+  return std::ranges::all_of(images, [&](const machine::Image& image) {
+    return image.forEachRow(
+        [&](const std::byte* row) { return undefined->isDefined(reinterpret_cast<uint64_t>(row), image.rowBytes()); });
+  });
 }
 
 void Proof::touchOpen(const AccessEvent& access) {
@@ -99,8 +131,9 @@ bool Proof::areOpenObjectsFine() const {
   if (may_ && may_->findings.total()) return false;
   return std::ranges::all_of(openObjects_, [&](const auto& entry) {
     const OpenObject& open = entry.second;
-    if (open.isRead && open.isChanged) return false;
-    if (checksValues_ && !machine::undefinedMemory()->isDefined(open.object.begin, open.object.bytes)) return false;
+    const bool reads = open.isRead || !open.images.empty();
+    if (reads && open.isChanged) return false;
+    if (checksValues_ && !open.isWritten()) return false;
     return forEachSite(open.object, [&](const Class&, const Site& site) {
       return open.isChanged ? site.writes && site.isStrong : !site.writes;
     });

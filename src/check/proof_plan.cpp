@@ -46,16 +46,32 @@ class Planner {
     if (isCopy && accesses.empty()) return forms_.isAlike(b, i);
     if (accesses.empty()) return true;
     if (std::ranges::all_of(accesses, [](const auto& m) { return m.space == ptx::Space::Param; })) return true;
+    if (i.info().unit == isa::Unit::Texture && effect == isa::Effect::Load) return takeFetch(i);
     return (forms_.isAlike(b, i) && takeAccesses(i, accesses)) || takeOpen(b, i, accesses);
   }
 
   /// Whoever calls inlined functions has lines of several.
+  bool isOfKernel(const ir::Instruction& i) const {
+    return std::ranges::find(f_.kernel->instructions, i.line, &ptx::Instruction::line) != f_.kernel->instructions.end();
+  }
+
+  /// The texture unit keeps coordinates in the image, however often it is asked.
+  bool takeFetch(const ir::Instruction& i) {
+    const ptx::MemoryAccesses accesses(i);
+    if (accesses.begin()->kind != ptx::MemoryAccess::Kind::Load || i.operands.size() < 3) return false;
+    const ptx::Operand& place = i.operands[accesses.begin()->operand];
+    if (!place.is(ptx::Operand::Kind::Vector) || !isOfKernel(i)) return false;
+    const auto handle = forms_.formOf(place.elements[0]).number;
+    if (!handle || plan_.sites.contains(i.line)) return false;
+    const auto number = static_cast<uint64_t>(*handle);
+    return plan_.textures.try_emplace(i.line, number).first->second == number;
+  }
+
   bool takeOpen(ir::BlockId b, const ir::Instruction& i, const ptx::MemoryAccesses& accesses) {
     using Kind = ptx::MemoryAccess::Kind;
     const ptx::MemoryAccess& m = *accesses.begin();
-    const bool isOfKernel =
-        std::ranges::find(f_.kernel->instructions, i.line, &ptx::Instruction::line) != f_.kernel->instructions.end();
-    if (accesses.size() > 1 || m.pattern != ptx::MemoryAccess::Pattern::Lanes || m.isAsync || !isOfKernel) return false;
+    if (accesses.size() > 1 || m.pattern != ptx::MemoryAccess::Pattern::Lanes || m.isAsync || !isOfKernel(i))
+      return false;
     const bool isAtomic = m.kind == Kind::Atomic || m.kind == Kind::Reduction;
     if (m.space == ptx::Space::Shared) {
       if (!forms_.isAlike(b, i)) return false;

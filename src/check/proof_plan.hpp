@@ -29,8 +29,13 @@ struct ProofPlan {
   /// Lines of accesses whose addresses may be any: of global memory, that only read or are atomic operations, however
   /// often they happen; of shared memory, that happen in all blocks alike.
   std::unordered_map<uint32_t, bool> open;  // is it an atomic operation?
+  /// Lines of fetches, which may be anywhere in a texture that the launch names, and the texture's handle.
+  std::unordered_map<uint32_t, uint64_t> textures;
   bool usesGlobalAlone = true;              // and lanes exchange nothing: no other memory, no warp operations
-  const ptx::Function* function = nullptr;  // that the open lines lie in
+  const ptx::Function* function = nullptr;  // that the open lines and those of fetches lie in
+
+  /// Are there lines of which all blocks must tell?
+  bool leavesOpen() const { return !open.empty() || !textures.empty(); }
 
   /// Nothing if some access or synchronisation of a block depends on more than the block's number, the threads'
   /// numbers and the launch: on what the kernel has loaded.

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "machine/readable.hpp"
+
 namespace ordito::machine {
 
 namespace {
@@ -35,6 +37,11 @@ SurfaceOperation::SurfaceOperation(const ptx::Instruction& i, unsigned bytes)
 const Texture* textureAt(uint64_t handle) {
   const auto* texture = reinterpret_cast<const Texture*>(handle);
   return handle % alignof(Texture) == 0 && texture && texture->role == Image::Role::Texture ? texture : nullptr;
+}
+
+const Texture* findTexture(uint64_t number) {
+  std::byte copy[sizeof(Texture)];
+  return copyReadable(copy, number, sizeof copy) == sizeof copy ? textureAt(number) : nullptr;
 }
 
 const Surface* surfaceAt(uint64_t handle) {

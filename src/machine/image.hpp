@@ -5,6 +5,7 @@
 // PTX (`.global .texref t`) is a module variable as large as a descriptor, which binding fills in.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,15 @@ struct Image {
   uint32_t width = 0, height = 0, depth = 0;  // 0: the image lacks the dimension
   uint32_t layers = 0;                        // of layered images, six for each cube
   uint32_t texelBytes() const { return uint32_t{channels} * bits / 8; }
+  uint64_t rowBytes() const { return uint64_t{width} * texelBytes(); }
+  /// Calls visit(memory) for each row, of rowBytes() bytes, until it answers false; says whether it never has.
+  template <class Visit>
+  bool forEachRow(Visit visit) const {
+    for (uint32_t z = 0; z < std::max({depth, layers, 1u}); ++z)
+      for (uint32_t y = 0; y < std::max(height, 1u); ++y)
+        if (!visit(memory + z * slicePitch + y * pitch)) return false;
+    return true;
+  }
 };
 
 struct Texture : Image {
@@ -133,6 +143,8 @@ uint32_t imageQuery(const Image& image, uint8_t query);
 
 /// The descriptor that `handle` is the address of, or null if there is none of that role.
 const Texture* textureAt(uint64_t handle);
+/// The same of a number that may be no address at all.
+const Texture* findTexture(uint64_t number);
 const Surface* surfaceAt(uint64_t handle);
 
 }  // namespace ordito::machine

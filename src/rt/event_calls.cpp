@@ -167,44 +167,58 @@ uint32_t tellCopy(const BlockFrame* frame, const AccessSite* site, uint32_t warp
   return lanes;
 }
 
+/// Calls visit(texture, lanes, addresses) for the lanes' texels, those of one texture and one corner of the filter at a
+/// time. What is no texture the fetch itself refuses.
+template <class Visit>
+void forEachTexel(uint32_t lanes, const uint64_t* handles, const machine::TexelPlaces* texels, Visit visit) {
+  uint64_t addresses[kWarp];
+  for (uint32_t left = lanes; left;) {
+    const uint64_t handle = handles[std::countr_zero(left)];
+    const machine::Texture* const texture = machine::textureAt(handle);
+    uint32_t same = 0, most = 0;
+    forEachLane(left, [&](uint32_t lane) {
+      if (handles[lane] != handle) return;
+      same |= 1u << lane;
+      most = std::max(most, texels[lane].count);
+    });
+    left &= ~same;
+    for (uint32_t k = 0; texture && k < most; ++k) {
+      uint32_t there = 0;
+      forEachLane(same, [&](uint32_t lane) {
+        if (k < texels[lane].count)
+          there |= 1u << lane, addresses[lane] = reinterpret_cast<uint64_t>(texels[lane].places[k]);
+      });
+      visit(*texture, there, addresses);
+    }
+  }
+}
+
 uint32_t tellTexels(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes, uint32_t code,
                     const uint64_t* handles, LaneNumbers<uint32_t> coordinates, LaneNumbers<int32_t> offsets,
                     LaneNumbers<float> level, LaneNumbers<float> gradientY) {
   const TextureOperands operands{handles, coordinates, offsets, level, gradientY};
   machine::TexelPlaces texels[kWarp];
-  AccessEvent event = eventOf(frame, site, warp, lanes);
-  uint32_t allowed = lanes, most = 0;
-  // What is no texture the fetch itself refuses.
   forEachLane(lanes, [&](uint32_t lane) {
-    const machine::Texture* t = machine::textureAt(handles[lane]);
-    if (!t) return;
-    texels[lane] = machine::texelPlaces(*t, machine::TextureOperation(code), operands.of(lane));
-    event.at.lanes = 1u << lane, event.bytes = t->texelBytes();
-    event.objectBegin = t->levels == 1 ? reinterpret_cast<uint64_t>(t->memory) : 0;
-    for (uint32_t k = 0; k < texels[lane].count; ++k) {
-      event.base = reinterpret_cast<uint64_t>(texels[lane].places[k]);
-      if (!machine::allowedLanes(event)) allowed &= ~event.at.lanes;
-    }
-    most = std::max(most, texels[lane].count);
+    if (const machine::Texture* t = machine::textureAt(handles[lane]))
+      texels[lane] = machine::texelPlaces(*t, machine::TextureOperation(code), operands.of(lane));
+  });
+  AccessEvent event = eventOf(frame, site, warp, lanes);
+  const auto setTexels = [&](const machine::Texture& t, uint32_t there, const uint64_t* addresses) {
+    event.at.lanes = there, event.bytes = t.texelBytes();
+    event.addresses = nullptr;
+    if (!findStride(event, addresses)) event.addresses = addresses;
+  };
+  uint32_t allowed = lanes;
+  forEachTexel(lanes, handles, texels, [&](const machine::Texture& t, uint32_t there, const uint64_t* addresses) {
+    setTexels(t, there, addresses);
+    event.objectBegin = t.levels == 1 ? reinterpret_cast<uint64_t>(t.memory) : 0;
+    allowed &= ~there | machine::allowedLanes(event);
   });
   event.objectBegin = 0;
-  uint64_t addresses[kWarp];
-  for (uint32_t k = 0; k < most; ++k)
-    for (uint32_t left = allowed; left;) {
-      const uint64_t handle = handles[std::countr_zero(left)];
-      uint32_t same = 0, there = 0;
-      forEachLane(left, [&](uint32_t lane) {
-        if (handles[lane] != handle) return;
-        same |= 1u << lane;
-        if (k >= texels[lane].count) return;
-        there |= 1u << lane, addresses[lane] = reinterpret_cast<uint64_t>(texels[lane].places[k]);
-      });
-      left &= ~same;
-      if (!there) continue;
-      event.at.lanes = there, event.bytes = machine::textureAt(handle)->texelBytes();
-      if (!findStride(event, addresses)) event.addresses = addresses;
-      machine::raise(event);
-    }
+  forEachTexel(allowed, handles, texels, [&](const machine::Texture& t, uint32_t there, const uint64_t* addresses) {
+    setTexels(t, there, addresses);
+    machine::raise(event);
+  });
   return allowed;
 }
 

@@ -29,6 +29,47 @@ int main() {
 }
 """
 
+# Any texel may be fetched, by any block. Whoever writes the texture's memory in the same launch is not proved.
+IMAGES = """
+__global__ void blur(cudaTextureObject_t image, float* out, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  float sum = 0;
+  for (int dy = -1; dy <= 1; ++dy)
+    for (int dx = -1; dx <= 1; ++dx) sum += tex2D<float>(image, x + dx + 0.75f, y + dy + 0.75f);
+  out[y * n + x] = sum / 9;
+}
+int main() {
+  const int n = 256;
+  const bool isInPlace = %d, isWritten = %d;
+  float *in, *out;
+  size_t pitch;
+  cudaMallocPitch(&in, &pitch, n * sizeof(float), n);
+  cudaMalloc(&out, n * n * sizeof(float));
+  if (isWritten) cudaMemset2D(in, pitch, 0, n * sizeof(float), n);
+  cudaMemset(out, 0, n * n * sizeof(float));
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D = {in, cudaCreateChannelDesc<float>(), n, n, pitch};
+  cudaTextureDesc how{};
+  how.filterMode = cudaFilterModeLinear;
+  how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+  cudaTextureObject_t image;
+  cudaCreateTextureObject(&image, &resource, &how, nullptr);
+  blur<<<dim3(16, 32), dim3(16, 8)>>>(image, isInPlace ? in : out, n);
+  cudaDeviceSynchronize();
+  cudaDestroyTextureObject(image);
+  cudaFree(in), cudaFree(out);
+}
+"""
+
+
+def proved(options, name, source):
+    """The rules that were broken, and how many blocks were proved."""
+    program = random_programs.build(options.ordito, options.folder / f"{name}.cu", source)
+    found, blocks = random_programs.check(options.ordito, program, [], {})
+    print(f"{name}: {len(found)} findings, {blocks}")
+    return found, blocks["proved"]
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -38,10 +79,13 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     wrong = 0
     for n in (1024, 1021):  # and where the last blocks are not full
-        program = random_programs.build(options.ordito, options.folder / f"stencil_{n}.cu", STENCIL % n)
-        found, blocks = random_programs.check(options.ordito, program, [], {})
-        print(f"stencil of {n} × {n}: {len(found)} findings, {blocks}")
-        wrong += bool(found) or blocks["proved"] != 64 * 128 - 9
+        found, blocks = proved(options, f"stencil_{n}", STENCIL % n)
+        wrong += bool(found) or blocks != 64 * 128 - 9
+    found, blocks = proved(options, "blur", IMAGES % (False, True))
+    wrong += bool(found) or blocks != 16 * 32 - 1
+    for name, is_in_place, is_written in (("blur_in_place", True, True), ("blur_of_nothing", False, False)):
+        found, blocks = proved(options, name, IMAGES % (is_in_place, is_written))
+        wrong += not found or blocks != 0
     sys.exit(1 if wrong else 0)
 
 
