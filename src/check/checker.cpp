@@ -161,6 +161,20 @@ bool Checker::isAligned(Running& r, const AccessEvent& access) {
   return false;
 }
 
+/// Its coordinates are wrong.
+void Checker::addBadSurface(Running& r, const AccessEvent& access) {
+  if (isEnough(r)) return;
+  const bool isMisaligned = access.problem->kind == machine::FaultKind::MisalignedAddress;
+  const Rule rule = isMisaligned ? Rule::Misaligned : Rule::Bounds;
+  findingsOf(r).add(r.launch.key(rule, {&access.at.function, access.at.line}), [&] {
+    Finding f = r.launch.finding(rule);
+    f.message = access.problem->says;
+    f.sides.push_back(sideOf(r.launch, access));
+    f.object = r.launch.describe(access.base);
+    return f;
+  });
+}
+
 uint32_t Checker::allowed(const AccessEvent& access) {
   return isImage(access.space) ? allowedInMemory(inGlobalMemory(access)) : allowedInMemory(access);
 }
@@ -183,6 +197,7 @@ uint32_t Checker::allowedInMemory(const AccessEvent& access) {
 
 uint32_t Checker::allowedLanes(Running& r, const AccessEvent& access) {
   r.misuse->accesses(access, findingsOf(r));
+  if (access.problem) return addBadSurface(r, access), 0;
   if (isWhollyFine(r.launch, access)) {
     if (r.attempt) r.attempt->allowed(access);
     return access.at.lanes;

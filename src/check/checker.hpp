@@ -104,6 +104,7 @@ class Checker : public machine::Listener {
   Running* running(const machine::BlockFrame& frame);
   bool isInside(Running& running, const machine::AccessEvent& access);
   bool isAligned(Running& running, const machine::AccessEvent& access);
+  void addBadSurface(Running& running, const machine::AccessEvent& access);
   void addOutside(Running& running, const machine::AccessEvent& access, const Object* object);
   /// The allocation that was there; null if memory there was never freed, or is in use again.
   const machine::Allocation* freedAt(uint64_t address) const;

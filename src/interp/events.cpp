@@ -86,7 +86,12 @@ void Executor::askListeners(AccessSpace space, uint64_t address, uint32_t bytes,
                              .base = address,
                              .objectBegin = reinterpret_cast<uint64_t>(image)};
   if (space == AccessSpace::Local) std::tie(event.objectBegin, event.objectBytes) = localObject(address);
-  if (!machine::allowedLanes(event)) throw RefusedAccess{};
+  askListeners(event);
+}
+
+/// Of the lane that runs.
+void Executor::askListeners(const machine::AccessEvent& event) const {
+  if (block_.isHeard && !machine::allowedLanes(event)) throw RefusedAccess{};
 }
 
 /// The variable in the thread's local memory that the address lies in: begin and bytes.

@@ -108,6 +108,7 @@ class Executor {
   void askListeners(ptx::Space space, uint64_t address, uint32_t bytes, machine::AccessKind kind) const;
   void askListeners(machine::AccessSpace space, uint64_t address, uint32_t bytes, machine::AccessKind kind,
                     const std::byte* image = nullptr) const;
+  void askListeners(const machine::AccessEvent& event) const;
   void raiseTexel(uint64_t address, uint32_t bytes) const;
   void raiseSync(const Sync& sync) const;
   void raiseOperands() const;
@@ -235,7 +236,7 @@ class Executor {
   template <class Number>
   void imageNumbers(size_t k, Number (&numbers)[4]) const;
   void fetchTexture(size_t offset);
-  std::byte* surfaceAccess(size_t k, unsigned bytes);
+  std::byte* surfaceAccess(machine::AccessKind kind, size_t k, unsigned bytes);
   uint64_t touchTexels(const machine::Texture& t, const machine::TexelPlaces& texels) const;
   void touchSurface(machine::AccessKind kind, const std::byte* place, unsigned bytes);
 

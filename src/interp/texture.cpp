@@ -140,30 +140,28 @@ void Executor::Istypep() {
       0, isSurface ? machine::surfaceAt(handle) != nullptr : !isSampler && machine::textureAt(handle) != nullptr);
 }
 
-/// Where the access that is operand `k` goes; null if it is dropped.
-std::byte* Executor::surfaceAccess(size_t k, unsigned bytes) {
+/// Where the access that is operand `k` goes; null if it is dropped. One that cannot be made is abandoned if listeners
+/// refuse it.
+std::byte* Executor::surfaceAccess(AccessKind kind, size_t k, unsigned bytes) {
   const machine::Surface& s = surface(operand(k).elements[0]);
   const auto at = imageCoordinates(k);
-  if (bytes > 1 && !is(mod<ModifierKind::SurfaceAccess>("p"))) {
-    const auto geometry = instruction_->mods.name(ModifierKind::Geometry);
-    const uint32_t x = at[geometry[0] == 'a' ? 1 : 0];
-    if (x % bytes != 0)
-      fault(FaultKind::MisalignedAddress, x,
-            fmt::format("surface access of {} bytes at the misaligned byte {}", bytes, x));
-  }
-  bool isFault = false;
+  std::optional<machine::AccessProblem> problem;
   std::byte* place = machine::surfacePlace(s, machine::SurfaceOperation(*instruction_, bytes),
-                                           reinterpret_cast<const int32_t*>(at.data()), isFault);
-  if (isFault)
-    fault(FaultKind::IllegalAddress, reinterpret_cast<uint64_t>(s.memory),
-          fmt::format("surface access at ({}, {}, {}) outside of the {} x {} x {} surface", int32_t(at[0]),
-                      int32_t(at[1]), int32_t(at[2]), s.width, s.height, std::max(s.depth, s.layers)));
-  return place;
+                                           reinterpret_cast<const int32_t*>(at.data()), problem);
+  if (!problem) return place;
+  const auto memory = reinterpret_cast<uint64_t>(s.memory);
+  askListeners({.at = site(1u << thread_->lane),
+                .kind = kind,
+                .space = AccessSpace::Surface,
+                .bytes = bytes,
+                .base = memory,
+                .problem = &*problem});
+  fault(problem->kind, memory, problem->says);
 }
 
 void Executor::Suld() {
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(0)));
-  const std::byte* place = surfaceAccess(1, each * count);
+  const std::byte* place = surfaceAccess(AccessKind::Load, 1, each * count);
   touchSurface(AccessKind::Load, place, each * count);
   for (unsigned k = 0; k < count; ++k) {
     uint64_t value = 0;
@@ -175,7 +173,7 @@ void Executor::Suld() {
 void Executor::Sust() {
   block_.hasActed = true;
   const unsigned each = isa::bytes(type()), count = unsigned(countOf(operand(1)));
-  std::byte* place = surfaceAccess(0, each * count);
+  std::byte* place = surfaceAccess(AccessKind::Store, 0, each * count);
   touchSurface(AccessKind::Store, place, each * count);
   for (unsigned k = 0; k < count && place; ++k) {
     const uint64_t value = read(elementOf(operand(1), k), type()).lo;
@@ -188,7 +186,7 @@ void Executor::SustFormatted() {
   const unsigned count = unsigned(countOf(operand(1)));
   uint32_t words[4] = {};
   for (unsigned k = 0; k < count; ++k) words[k] = uint32_t(read(elementOf(operand(1), k), Type::b32).lo);
-  std::byte* place = surfaceAccess(0, 4);
+  std::byte* place = surfaceAccess(AccessKind::Store, 0, 4);
   const machine::Surface& s = surface(operand(0).elements[0]);
   touchSurface(AccessKind::Store, place, s.texelBytes());
   if (place && !block_.program.isReplay) machine::storeFormatted(s, place, words, count);
@@ -198,7 +196,7 @@ void Executor::SustFormatted() {
 void Executor::Sured() {
   block_.hasActed = true;
   const unsigned bytes = isa::bytes(type());
-  std::byte* place = surfaceAccess(0, bytes);
+  std::byte* place = surfaceAccess(AccessKind::Reduction, 0, bytes);
   touchSurface(AccessKind::Reduction, place, bytes);
   if (place) atomicUpdate({Space::Global, reinterpret_cast<uint64_t>(place), place}, bytes, read(1, type()), 0);
 }

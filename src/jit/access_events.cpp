@@ -419,6 +419,12 @@ Allowance AccessEvents::raiseTexels(const Instruction& i, const Parts& mask, llv
   return allowed(mask, calls_.texels(i, mask, operands));
 }
 
+LlvmValue AccessEvents::surfaceSite(const Instruction& i, machine::AccessKind kind, unsigned bytes) {
+  const bool isAsked = i.raisesAccess && calls_.hears(i) && !calls_.isTried();  // a trial ends with the fault
+  if (!isAsked) return llvm::ConstantPointerNull::get(b_.getPtrTy());
+  return calls_.surfaceSite(i, kind, bytes);
+}
+
 Allowance AccessEvents::raiseSurface(const Instruction& i, const SurfaceAccess& access) {
   if (!i.raisesAccess || !calls_.hears(i)) return {access.mask, {}};
   return allowed(access.mask, calls_.surface(i, access));

@@ -37,6 +37,8 @@ class AccessEvents : private Emitting {
                       llvm::function_ref<LlvmValue(unsigned part)> wanted);
   void countImage(const Instruction& i, machine::Counter requests);
   Allowance raiseTexels(const Instruction& i, const Parts& mask, llvm::ArrayRef<LlvmValue> operands);
+  /// Of whom is to be asked before a surface's access is a fault; null where nobody hears of it.
+  LlvmValue surfaceSite(const Instruction& i, machine::AccessKind kind, unsigned bytes);
   Allowance raiseSurface(const Instruction& i, const SurfaceAccess& access);
 
   /// The phi `v` gets the value of `incoming`, `bases`, in the lanes of `mask`.

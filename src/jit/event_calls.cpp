@@ -196,7 +196,7 @@ LlvmValue EventCalls::texels(const Instruction& i, const Parts& mask, llvm::Arra
 
 LlvmValue EventCalls::surface(const Instruction& i, const SurfaceAccess& access) {
   doubt();
-  LlvmValue site = accessSite(i, access.kind, AccessSpace::Surface, access.bytes), mask = lanes(access.mask),
+  LlvmValue site = surfaceSite(i, access.kind, access.bytes), mask = lanes(access.mask),
             places = c_.inMemory(access.places);
   if (access.handles) return ask("ordito_tell_formatted", {site, c_.at.firstWarp, mask, access.handles, places});
   LlvmValue nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());

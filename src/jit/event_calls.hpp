@@ -46,6 +46,9 @@ class EventCalls : private Emitting {
   /// `operands`: the code of the texture's operation, and what rt::TextureOperands has.
   LlvmValue texels(const Instruction& i, const Parts& mask, llvm::ArrayRef<LlvmValue> operands);
   LlvmValue surface(const Instruction& i, const SurfaceAccess& access);
+  LlvmValue surfaceSite(const Instruction& i, machine::AccessKind kind, unsigned bytes) {
+    return accessSite(i, kind, machine::AccessSpace::Surface, bytes);
+  }
   LlvmValue askMbarrier(const Instruction& i, LlvmValue addresses, const Parts& mask);
 
   /// What the lanes of `mask` have done with their mbarriers; `numbers` of those in `told` are told.

@@ -130,12 +130,13 @@ LlvmValue Textures::surfaceAddresses(const Instruction& i, size_t k, unsigned by
   const Operand& image = i.operands[k];
   auto* array = c_.laneArrays(b_.getInt64Ty(), 1);
   LlvmValue handles = imageHandles(image.elements[0], part);
+  const bool isConverted = i.op == Op::SustFormatted;
   c_.helper("ordito_surface_addresses", b_.getVoidTy(),
             {c_.frame, b_.getInt32(c_.at.line), b_.getInt32(operation.code()), masks_.lanesOrAll(mask, part), handles,
-             imageNumbers(&image.elements.back(), Type::u32, part), array});
+             imageNumbers(&image.elements.back(), Type::u32, part), events_.surfaceSite(i, kind, bytes),
+             c_.at.firstWarp, array});
   LlvmValue places = b_.CreateLoad(values_.typeOf(Type::u64, true), array);
   const Parts there{isThere(places)};
-  const bool isConverted = i.op == Op::SustFormatted;
   return events_.butRefused(
       events_.raiseSurface(i, {kind, there, places, isConverted ? 0 : bytes, isConverted ? handles : nullptr}), 0,
       places);

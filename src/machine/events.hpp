@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "machine/counters.hpp"
+#include "machine/fault.hpp"
 #include "machine/kernel.hpp"
 
 namespace ordito::machine {
@@ -38,6 +40,12 @@ struct WarpSite {
   uint32_t line, warp, lanes;
 };
 
+/// Why an access has no address: coordinates that lead out of a surface.
+struct AccessProblem {
+  FaultKind kind{};  // that it is if nobody refuses the access
+  std::string says;
+};
+
 /// The lanes of one warp touch memory with one instruction. Addresses in shared memory are offsets into the block's
 /// window, all others are addresses of the process.
 struct AccessEvent {
@@ -61,6 +69,8 @@ struct AccessEvent {
   // Of local memory, when listeners are asked: the variable that the address lies in. No bytes: it lies in none. Of a
   // texture of one level objectBegin says where its memory begins.
   uint64_t objectBegin = 0, objectBytes = 0;
+  // When listeners are asked of a lane's access that cannot be made: `base` is where the surface's memory begins.
+  const AccessProblem* problem = nullptr;
 
   uint64_t addressOf(uint32_t lane) const {
     return addresses ? addresses[lane] : base + static_cast<uint64_t>(static_cast<int64_t>(lane) * stride);

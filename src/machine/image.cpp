@@ -1,6 +1,8 @@
 // See image.hpp. Surfaces and queries, which need no filter.
 #include "machine/image.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,6 +17,12 @@ using isa::ModifierKind;
 
 Geometry geometryOf(const ptx::Instruction& i) {
   return Geometry(i.mods[ModifierKind::Geometry] - 1);  // in the order of modifiers.def
+}
+
+AccessProblem outsideOf(const Surface& s, SurfaceOperation o, const int32_t* c) {
+  return {FaultKind::IllegalAddress,
+          fmt::format("surface access at ({}, {}, {}){} outside of the {} x {} x {} surface", c[0], c[1], c[2],
+                      o.isFormatted ? "" : ", x in bytes,", s.width, s.height, std::max(s.depth, s.layers))};
 }
 
 }  // namespace
@@ -49,22 +57,27 @@ const Surface* surfaceAt(uint64_t handle) {
   return handle % alignof(Surface) == 0 && surface && surface->role == Image::Role::Surface ? surface : nullptr;
 }
 
-std::byte* surfacePlace(const Surface& s, SurfaceOperation o, const int32_t* c, bool& isFault) {
-  isFault = false;
+std::byte* surfacePlace(const Surface& s, SurfaceOperation o, const int32_t* coordinates,
+                        std::optional<AccessProblem>& problem) {
+  problem.reset();
   const bool isLayered = o.geometry == Geometry::Layered1 || o.geometry == Geometry::Layered2;
-  const int32_t layer = isLayered ? *c++ : 0;
-  int64_t x = c[0],
-          y = o.geometry == Geometry::D2 || o.geometry == Geometry::D3 || o.geometry == Geometry::Layered2 ? c[1] : 0;
-  int64_t z = o.geometry == Geometry::D3 ? c[2] : layer;
+  const bool hasRows = o.geometry == Geometry::D2 || o.geometry == Geometry::D3 || o.geometry == Geometry::Layered2;
+  const int32_t layer = isLayered ? coordinates[0] : 0;
+  const int32_t* const c = coordinates + isLayered;
+  int64_t x = c[0], y = hasRows ? c[1] : 0, z = o.geometry == Geometry::D3 ? c[2] : layer;
+  if (!o.isFormatted && o.bytes && x % o.bytes != 0) {
+    problem = {FaultKind::MisalignedAddress,
+               fmt::format("surface access of {} bytes at the misaligned byte {} of a row", o.bytes, x)};
+    return nullptr;
+  }
   if (o.isFormatted) x *= s.texelBytes();
-  const int64_t rowBytes = int64_t{s.width} * s.texelBytes();
-  const int64_t last[3] = {rowBytes - (o.isFormatted ? s.texelBytes() : o.bytes), std::max(s.height, 1u) - 1,
-                           std::max(isLayered ? s.layers : s.depth, 1u) - 1};
+  const int64_t last[3] = {int64_t(s.rowBytes()) - (o.isFormatted ? s.texelBytes() : o.bytes),
+                           std::max(s.height, 1u) - 1, std::max(isLayered ? s.layers : s.depth, 1u) - 1};
   int64_t* at[3] = {&x, &y, &z};
   for (int d = 0; d < 3; ++d) {
     if (*at[d] >= 0 && *at[d] <= last[d]) continue;
     if (o.outside == SurfaceOperation::Outside::Zero) return nullptr;
-    if (o.outside == SurfaceOperation::Outside::Trap) return isFault = true, nullptr;
+    if (o.outside == SurfaceOperation::Outside::Trap) return problem = outsideOf(s, o, coordinates), nullptr;
     *at[d] = std::clamp<int64_t>(*at[d], 0, last[d]);
   }
   return s.memory + z * int64_t(s.slicePitch) + y * int64_t(s.pitch) + x;

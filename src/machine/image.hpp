@@ -9,7 +9,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "machine/events.hpp"
 #include "machine/kernel.hpp"
 
 namespace ordito::machine {
@@ -132,8 +134,9 @@ struct SurfaceOperation {
   }
 };
 
-/// Where a lane's access of a surface goes: null for one that is dropped (.zero); `isFault` if it must trap.
-std::byte* surfacePlace(const Surface& surface, SurfaceOperation operation, const int32_t* coordinates, bool& isFault);
+/// Where a lane's access of a surface goes: null for one that is dropped (.zero), or that has a problem.
+std::byte* surfacePlace(const Surface& surface, SurfaceOperation operation, const int32_t* coordinates,
+                        std::optional<AccessProblem>& problem);
 
 /// sust.p: `count` words as texels of the surface's format.
 void storeFormatted(const Surface& surface, std::byte* place, const uint32_t* words, unsigned count);

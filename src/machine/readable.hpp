@@ -1,4 +1,5 @@
-// Reading memory that may not be there: a page that nobody may read, or that another thread unmaps meanwhile, is no fault.
+// Reading memory that may not be there: a page that nobody may read, or that another thread unmaps meanwhile, is no
+// fault.
 #pragma once
 
 #include <cstddef>

@@ -222,6 +222,13 @@ uint32_t tellTexels(const BlockFrame* frame, const AccessSite* site, uint32_t wa
   return allowed;
 }
 
+bool isRefused(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lane, uint64_t surface,
+               const machine::AccessProblem& problem) {
+  AccessEvent event = eventOf(frame, site, warp, 1u << lane);
+  event.base = surface, event.problem = &problem;
+  return machine::allowedLanes(event) == 0;
+}
+
 uint32_t tellFormatted(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes,
                        const uint64_t* handles, const uint64_t* addresses) {
   uint32_t allowed = 0;

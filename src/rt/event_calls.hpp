@@ -71,6 +71,9 @@ uint32_t tellTexels(const BlockFrame* frame, const AccessSite* site, uint32_t wa
                     const uint64_t* handles, LaneNumbers<uint32_t> coordinates, LaneNumbers<int32_t> offsets,
                     LaneNumbers<float> level, LaneNumbers<float> gradientY);
 
+/// Does nobody want the access of a lane, which cannot be made, to be a fault?
+bool isRefused(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lane, uint64_t surface,
+               const machine::AccessProblem& problem);
 /// Texels of the surfaces at `handles` are stored at `addresses`.
 uint32_t tellFormatted(const BlockFrame* frame, const AccessSite* site, uint32_t warp, uint32_t lanes,
                        const uint64_t* handles, const uint64_t* addresses);

@@ -7,6 +7,7 @@
 #include "machine/fault.hpp"
 #include "machine/image.hpp"
 #include "machine/lanes.hpp"
+#include "rt/event_calls.hpp"
 #include "rt/helpers.hpp"
 #include "rt/texture_operands.hpp"
 
@@ -70,24 +71,19 @@ void imageQuery(const BlockFrame* frame, uint32_t line, uint32_t query, uint32_t
   forEachLane(lanes, [&](unsigned l) { answers[l] = machine::imageQuery(imageOf(l), static_cast<uint8_t>(query)); });
 }
 
+/// `site`: of whom listeners are asked before an access is a fault; null where nobody listens.
 void surfaceAddresses(const BlockFrame* frame, uint32_t line, uint32_t code, uint32_t lanes, const uint64_t* handles,
-                      const int32_t (*coordinates)[kLanes], uint64_t* places) {
+                      const int32_t (*coordinates)[kLanes], const AccessSite* site, uint32_t warp, uint64_t* places) {
   const machine::SurfaceOperation operation(code);
   std::fill(places, places + kLanes, 0);
   forEachLane(lanes, [&](unsigned l) {
     const machine::Surface& s = surfaceOf(frame, line, handles[l]);
     const int32_t at[4] = {coordinates[0][l], coordinates[1][l], coordinates[2][l], coordinates[3][l]};
-    const bool isLayered =
-        operation.geometry == machine::Geometry::Layered1 || operation.geometry == machine::Geometry::Layered2;
-    if (!operation.isFormatted && at[isLayered] % operation.bytes != 0)
-      machine::raiseFault(*frame, FaultKind::MisalignedAddress, line, static_cast<uint64_t>(at[isLayered]),
-                          "a surface access starts at a byte that is no multiple of its size");
-    bool isFault = false;
-    places[l] = reinterpret_cast<uint64_t>(machine::surfacePlace(s, operation, at, isFault));
-    if (!isFault) return;
-    const std::string text = fmt::format("surface access at ({}, {}, {}) outside of the {} x {} x {} surface", at[0],
-                                         at[1], at[2], s.width, s.height, std::max(s.depth, s.layers));
-    machine::raiseFault(*frame, FaultKind::IllegalAddress, line, reinterpret_cast<uint64_t>(s.memory), text.c_str());
+    std::optional<machine::AccessProblem> problem;
+    places[l] = reinterpret_cast<uint64_t>(machine::surfacePlace(s, operation, at, problem));
+    const auto memory = reinterpret_cast<uint64_t>(s.memory);
+    if (!problem || (site && isRefused(frame, site, warp, l, memory, *problem))) return;
+    machine::raiseFault(*frame, problem->kind, line, memory, problem->says.c_str());
   });
 }
 

@@ -184,13 +184,14 @@ WRONG["images"] = {
     **{case: {"race.texture"} for case in ("own_write", "behind_barrier", "counted", "two_steps", "surface_again",
                                            "surface_then_texture", "filter")},
     "next_block": {"race.global", "race.warp"}, "flip": {"race.warp"}, "painters": {"race.global"},
-    "freed": {"memory.freed"}, "shrunk": {"memory.bounds"}, "streams": {"race.stream"},
+    "freed": {"memory.freed"}, "shrunk": {"memory.bounds"}, "surface_below": {"memory.bounds"},
+    "surface_left": {"memory.bounds"}, "surface_texels_for_bytes": {"memory.misaligned"}, "streams": {"race.stream"},
     **{case: {"memory.uninitialised"} for case in ("unwritten", "unwritten_surface", "unwritten_row")},
 }
 RIGHT["images"] = {
     **of("race.texture", "ok_one_step", "ok_pointer", "ok_next_launch", "ok_filter", "ok_read_first", "ok_two_images",
          "ok_flip"),
-    **of("race.global", "ok_own_block", "ok_painter"), **of("memory.bounds", "ok_beyond", "ok_outside"),
+    **of("race.global", "ok_own_block", "ok_painter"), **of("memory.bounds", "ok_beyond", "ok_outside", "ok_clamped"), **of("memory.misaligned", "ok_whole"),
     "ok_painted": {"memory.uninitialised"}, "ok_streams": {"race.stream"},
 }
 WRONG["bulk"] = {

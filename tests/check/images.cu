@@ -145,6 +145,15 @@ __global__ void outside(cudaSurfaceObject_t s, float* out) {
   out[threadIdx.x] = surf2Dread<float>(s, x() * 4, y() + 2, cudaBoundaryModeZero);
 }
 
+__global__ void below(cudaSurfaceObject_t s) { surf2Dwrite(1.0f, s, x() * 4, y() + 1); }
+__global__ void left(cudaSurfaceObject_t s, float* out) { out[threadIdx.x] = surf2Dread<float>(s, (x() - 1) * 4, y()); }
+/// x counts bytes.
+__global__ void texelsForBytes(cudaSurfaceObject_t s) { surf2Dwrite(1.0f, s, x(), y()); }
+__global__ void clamped(cudaSurfaceObject_t s, float* out) {
+  out[threadIdx.x] = surf2Dread<float>(s, (x() - 1) * 4, y() + 1, cudaBoundaryModeClamp);
+}
+__global__ void whole(cudaSurfaceObject_t s) { surf2Dwrite(1.0f, s, x() * 4, y()); }
+
 template <class Launch>
 void image(Launch launch, cudaTextureFilterMode filter = cudaFilterModePoint, bool isWritten = true) {
   Image i(filter, isWritten);
@@ -255,6 +264,11 @@ const Case kCases[] = {
            cudaFilterModePoint, false);
      }},
     {"ok_outside", [] { image([](Image& i, float* out) { outside<<<1, kN>>>(i.surface, out); }); }},
+    {"surface_below", [] { image([](Image& i, float*) { below<<<1, kN>>>(i.surface); }); }},
+    {"surface_left", [] { image([](Image& i, float* out) { left<<<1, kN>>>(i.surface, out); }); }},
+    {"surface_texels_for_bytes", [] { image([](Image& i, float*) { texelsForBytes<<<1, kN>>>(i.surface); }); }},
+    {"ok_clamped", [] { image([](Image& i, float* out) { clamped<<<1, kN>>>(i.surface, out); }); }},
+    {"ok_whole", [] { image([](Image& i, float*) { whole<<<1, kN>>>(i.surface); }); }},
     {"streams", [] { inStreams(false); }},
     {"ok_streams", [] { inStreams(true); }},
 };
