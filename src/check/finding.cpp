@@ -33,6 +33,7 @@ constexpr RuleText kRules[] = {
     {"race.acquire", Severity::Note},
     {"race.same_value", Severity::Note},
     {"race.texture", Severity::Error},
+    {"race.proxy", Severity::Error},
     {"race.stream", Severity::Error},
     {"race.graph", Severity::Error},
     {"race.host", Severity::Error},

@@ -31,6 +31,7 @@ enum class Rule : uint8_t {
   RaceAcquire,  // ordered if a relaxed atomic operation were an acquire
   SameValue,
   RaceTexture,    // a fetch of what the same launch has written
+  RaceProxy,      // a bulk copy of what a thread has written, without a fence of proxies
   RaceStream,     // between operations
   RaceGraph,      // between nodes of a graph
   RaceHost,       // between an operation and the host

@@ -94,6 +94,7 @@ void Races::accessed(const AccessEvent& access, Findings& findings) {
     accessedByRow(access, block, findings);
   else
     accessedByLane(access, block, findings);
+  if (launch_.copiesInBulk()) followProxies(access, block, findings);
   if (access.order != MemoryOrder::Weak && !launch_.hasUnorderedBlocks()) followOrder(access);
 }
 
@@ -299,6 +300,7 @@ void Races::fence(Block& block, const SyncEvent& sync, uint32_t thread) {
     block.outside.acquireSeen(thread);
     block.outside.setFenced(thread, reachOf(sync.at.frame, block, thread));
   }
+  if (block.proxyWrites && sync.number & SyncEvent::kSharedProxy) block.proxyWrites->fenced(block.clocks, thread);
   block.fences[thread] = block.release(thread);
 }
 

@@ -20,6 +20,7 @@
 #include "check/finding.hpp"
 #include "check/meetings.hpp"
 #include "check/outside.hpp"
+#include "check/proxy_writes.hpp"
 #include "check/shadow.hpp"
 #include "check/touch.hpp"
 #include "machine/events.hpp"
@@ -74,12 +75,13 @@ class Races {
     std::unordered_map<uint64_t, Message> released;
     std::unordered_map<uint32_t, Message> fences, seen;
     std::unordered_map<uint32_t, Message> arrived;  // at barriers, without waiting
+    std::optional<ProxyWrites> proxyWrites;         // where there are bulk copies
     /// As new, but for the memory that it has.
     void reset(uint32_t threads, bool hasBulk) {
       clocks = Clocks(threads, hasBulk), outside = Outside(threads);
       meetings.clear();
       for (auto* messages : {&fences, &seen, &arrived}) messages->clear();
-      released.clear();
+      released.clear(), proxyWrites.reset();
       shared.forget();
     }
     Message release(uint32_t thread) { return {clocks.release(thread), outside.known(thread)}; }
@@ -123,6 +125,11 @@ class Races {
   // Through textures and surfaces
   const Touch* staleWrite(const Block& block, const Touch& touch);
   void reportStale(const Touch& written, const Touch& read, Findings& findings);
+
+  // Through the async proxy
+  void followProxies(const machine::AccessEvent& access, Block& block, Findings& findings);
+  void reportUnseen(const ProxyWrites::Write& written, const machine::AccessEvent& copy, uint32_t thread,
+                    Findings& findings);
 
   void compare(const machine::AccessEvent& access, Word& word, const Touch& touch, machine::AccessSpace space,
                Findings& findings);

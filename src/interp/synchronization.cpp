@@ -92,7 +92,8 @@ void Executor::Fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   raiseSync({.kind = SyncKind::Fence,
              .order = machine::fenceOrder(*instruction_),
-             .scope = machine::memoryScope(*instruction_)});
+             .scope = machine::memoryScope(*instruction_),
+             .number = machine::fencedProxies(*instruction_)});
 }
 
 // One block sees its own writes in order, whatever proxy they go through.

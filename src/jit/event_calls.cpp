@@ -240,8 +240,8 @@ void EventCalls::heapFree(const Instruction& i, LlvmValue addresses) {
 void EventCalls::fence(const Instruction& i) {
   doubt();
   if (hearsAll())
-    tell("ordito_tell_sync",
-         {syncSite(i, i.line, SyncKind::Fence), c_.at.firstWarp, lanes(values_.guardedMask(i)), b_.getInt32(0)});
+    tell("ordito_tell_sync", {syncSite(i, i.line, SyncKind::Fence), c_.at.firstWarp, lanes(values_.guardedMask(i)),
+                              b_.getInt32(machine::fencedProxies(i))});
 }
 
 void EventCalls::copies(const Instruction& i, SyncKind kind, uint32_t number) {

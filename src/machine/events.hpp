@@ -97,7 +97,7 @@ struct SyncEvent {
     BarrierWait,    // bar.sync, bar.red: come and wait
     BarrierDone,    // the barrier is complete; `met` are those that waited and now go on
     WarpSync,       // lanes have met at a warp operation (bar.warp.sync, shfl, vote …); `mask` is what they named
-    Fence,          // with order and scope
+    Fence,          // with order and scope; `number`: of which memory it orders proxies, too
     CopyCommit,     // cp.async.commit_group
     CopyWait,       // cp.async.wait_group: all but the last `number` groups of the thread have arrived
     CopyWaitAll,    // cp.async.wait_all
@@ -115,6 +115,7 @@ struct SyncEvent {
   Kind kind;
   MemoryOrder order = MemoryOrder::Weak;
   MemoryScope scope = MemoryScope::Block;
+  static constexpr uint32_t kGlobalProxy = 1, kSharedProxy = 2;
   uint32_t number = 0;   // of the barrier, or as the kind says
   uint32_t threads = 0;  // that a barrier waits for; 0: all
   uint32_t mask = 0;

@@ -1,6 +1,8 @@
 // See memory_order.hpp.
 #include "machine/memory_order.hpp"
 
+#include "ptx/operands.hpp"
+
 namespace ordito::machine {
 
 using isa::mod;
@@ -35,6 +37,13 @@ MemoryScope memoryScope(const ptx::Instruction& i) {
   if (said == "gpu" || said == "gl") return MemoryScope::Gpu;
   if (said.empty() && i.info().effect == isa::Effect::Atomic) return MemoryScope::Gpu;
   return MemoryScope::System;
+}
+
+uint32_t fencedProxies(const ptx::Instruction& i) {
+  if (i.op == isa::Op::FenceProxySpace)
+    return ptx::spaceOf(i) == ptx::Space::Global ? SyncEvent::kGlobalProxy : SyncEvent::kSharedProxy;
+  const bool isAll = i.op == isa::Op::FenceProxy && i.mods.name(ModifierKind::ProxyKind) == "async";
+  return isAll ? SyncEvent::kGlobalProxy | SyncEvent::kSharedProxy : 0;
 }
 
 }  // namespace ordito::machine

@@ -11,5 +11,7 @@ MemoryOrder memoryOrder(const ptx::Instruction& i);
 /// Of a fence.
 MemoryOrder fenceOrder(const ptx::Instruction& i);
 MemoryScope memoryScope(const ptx::Instruction& i);
+/// Of a fence: between ordinary accesses to which memory and the async proxy's, in bits of SyncEvent.
+uint32_t fencedProxies(const ptx::Instruction& i);
 
 }  // namespace ordito::machine

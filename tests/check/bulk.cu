@@ -50,6 +50,9 @@ __device__ void waitForReads() {
 }
 __device__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+__device__ void fenceOfGlobal() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
+__device__ void fenceOfAll() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
 enum class Waits { Nobody, One, OneAndBarrier, All };
 
 __global__ void loads(int* out, const int* in, Waits who) {
@@ -135,17 +138,75 @@ __global__ void stores(int* out, int* again, Store how) {
   if (how == Store::OpenGroup || how == Store::Groups) tile[kN + threadIdx.x] = 0;
 }
 
-__global__ void withinShared(int* out, bool waits) {
+__global__ void withinShared(int* out, bool waits, bool fences = true) {
   __shared__ alignas(16) int from[kN], to[kN];
   __shared__ Barrier barrier;
   from[threadIdx.x] = threadIdx.x;
-  fence();
+  if (fences) fence();
   if (threadIdx.x == 0) init(&barrier);
   __syncthreads();
   if (threadIdx.x == 0) expect(&barrier, kBytes), move(to, from, kBytes, &barrier);
   if (waits) wait(&barrier, 0);
   __syncthreads();
   out[threadIdx.x] = to[threadIdx.x];
+}
+
+enum class Fence { None, Writers, Issuer, All, One, Early, Global, Thread };
+
+/// Copies see what the threads have written only behind a fence of proxies.
+__global__ void fences(int* out, Fence how) {
+  __shared__ alignas(16) int tile[kN];
+  if (how == Fence::Early) fence();
+  tile[threadIdx.x] = threadIdx.x;
+  if (how == Fence::Writers || (how == Fence::One && threadIdx.x == 0)) fence();
+  if (how == Fence::Global) fenceOfGlobal();
+  if (how == Fence::Thread) __threadfence();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (how == Fence::Issuer) fence();
+  if (how == Fence::All) fenceOfAll();
+  store(out, tile, kBytes), commit();
+  waitForGroups<0>();
+}
+__global__ void counts(int* out, bool fences) {
+  __shared__ alignas(16) int bins[kN];
+  bins[threadIdx.x] = 0;
+  fence();
+  __syncthreads();
+  atomicAdd(&bins[threadIdx.x / 8], 1);
+  if (fences) fence();
+  __syncthreads();
+  if (threadIdx.x == 0) store(out, bins, kBytes), commit(), waitForGroups<0>();
+}
+/// The same tile twice.
+__global__ void rounds(int* out, bool isLastFenced) {
+  __shared__ alignas(16) int tile[kN];
+  for (int k = 0; k < 2; ++k) {
+    tile[threadIdx.x] = k;
+    if (k == 0 || isLastFenced) fence();
+    __syncthreads();
+    if (threadIdx.x == 0) store(out + k * kN, tile, kBytes), commit(), waitForGroups<0>();
+    __syncthreads();
+  }
+}
+/// What a copy has brought is taken away by one; beside it threads write an array of their own.
+__global__ void through(int* out, const int* in) {
+  __shared__ alignas(16) int tile[kN], own[kN];
+  __shared__ Barrier barrier;
+  if (threadIdx.x == 0) init(&barrier);
+  own[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x == 0) expect(&barrier, kBytes), load(tile, in, kBytes, &barrier);
+  wait(&barrier, 0);
+  if (threadIdx.x == 0) store(out, tile, kBytes), commit(), waitForGroups<0>();
+  out[kN + threadIdx.x] = own[kN - 1 - threadIdx.x];
+}
+__global__ void ofWarp(int* out, bool fences) {
+  __shared__ alignas(16) int tile[32];
+  tile[threadIdx.x] = threadIdx.x;
+  if (fences) fence();
+  __syncwarp();
+  if (threadIdx.x == 0) store(out, tile, sizeof(tile)), commit(), waitForGroups<0>();
 }
 
 template <class Launch>
@@ -175,6 +236,22 @@ const Case kCases[] = {
     {"ok_groups", [] { with([](int* in, int* out) { stores<<<1, kN>>>(out, in, Store::Groups); }); }},
     {"shared_no_wait", [] { with([](int*, int* out) { withinShared<<<1, kN>>>(out, false); }); }},
     {"ok_shared", [] { with([](int*, int* out) { withinShared<<<1, kN>>>(out, true); }); }},
+    {"no_fence", [] { with([](int*, int* out) { fences<<<1, kN>>>(out, Fence::None); }); }},
+    {"ok_writers", [] { with([](int*, int* out) { fences<<<1, kN>>>(out, Fence::Writers); }); }},
+    {"ok_issuer", [] { with([](int*, int* out) { fences<<<1, kN>>>(out, Fence::Issuer); }); }},
+    {"ok_all", [] { with([](int*, int* out) { fences<<<1, kN>>>(out, Fence::All); }); }},
+    {"one_fences", [] { with([](int*, int* out) { fences<<<1, kN>>>(out, Fence::One); }); }},
+    {"early_fence", [] { with([](int*, int* out) { fences<<<1, kN>>>(out, Fence::Early); }); }},
+    {"global_fence", [] { with([](int*, int* out) { fences<<<1, kN>>>(out, Fence::Global); }); }},
+    {"thread_fence", [] { with([](int*, int* out) { fences<<<1, kN>>>(out, Fence::Thread); }); }},
+    {"counted", [] { with([](int*, int* out) { counts<<<1, kN>>>(out, false); }); }},
+    {"ok_counted", [] { with([](int*, int* out) { counts<<<1, kN>>>(out, true); }); }},
+    {"second_round", [] { with([](int*, int* out) { rounds<<<1, kN>>>(out, false); }); }},
+    {"ok_rounds", [] { with([](int*, int* out) { rounds<<<1, kN>>>(out, true); }); }},
+    {"ok_through", [] { with([](int* in, int* out) { through<<<1, kN>>>(out, in); }); }},
+    {"warp_no_fence", [] { with([](int*, int* out) { ofWarp<<<1, 32>>>(out, false); }); }},
+    {"ok_warp", [] { with([](int*, int* out) { ofWarp<<<1, 32>>>(out, true); }); }},
+    {"shared_no_fence", [] { with([](int*, int* out) { withinShared<<<1, kN>>>(out, true, false); }); }},
 };
 
 int main(int argc, char** argv) { return runCase(kCases, argc, argv); }

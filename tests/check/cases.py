@@ -191,16 +191,23 @@ WRONG["images"] = {
 RIGHT["images"] = {
     **of("race.texture", "ok_one_step", "ok_pointer", "ok_next_launch", "ok_filter", "ok_read_first", "ok_two_images",
          "ok_flip"),
-    **of("race.global", "ok_own_block", "ok_painter"), **of("memory.bounds", "ok_beyond", "ok_outside", "ok_clamped"), **of("memory.misaligned", "ok_whole"),
+    **of("race.global", "ok_own_block", "ok_painter"),
+    **of("memory.bounds", "ok_beyond", "ok_outside", "ok_clamped"), **of("memory.misaligned", "ok_whole"),
     "ok_painted": {"memory.uninitialised"}, "ok_streams": {"race.stream"},
 }
 WRONG["bulk"] = {
     **{case: {"race.copy"} for case in (
         "no_wait", "one_waits", "wrong_barrier", "into_use", "twice", "early_source", "open_group", "read_only",
         "store_no_wait", "shared_no_wait")},
+    **{case: {"race.proxy"} for case in (
+        "no_fence", "one_fences", "early_fence", "global_fence", "thread_fence", "counted", "second_round",
+        "warp_no_fence", "shared_no_fence")},
 }
-RIGHT["bulk"] = of("race.copy", "ok_wait", "ok_one_waits", "ok_two_barriers", "ok_in_turn", "ok_read",
-                   "ok_groups", "ok_store", "ok_shared")
+RIGHT["bulk"] = {
+    **of("race.copy", "ok_wait", "ok_one_waits", "ok_two_barriers", "ok_in_turn", "ok_read", "ok_groups", "ok_store",
+         "ok_shared"),
+    **of("race.proxy", "ok_writers", "ok_issuer", "ok_all", "ok_counted", "ok_rounds", "ok_through", "ok_warp"),
+}
 
 
 def leaks_matter(case):
