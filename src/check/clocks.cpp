@@ -16,7 +16,10 @@ void join(Knowledge& into, const Knowledge& from) {
 
 /// Clocks begin at 1, so that 0 is before everything.
 Clocks::Clocks(uint32_t threads, bool hasBulk)
-    : threads_(threads), kinds_(hasBulk ? 5 : 2), clock_(actors(), 1), base_(actors()) {}
+    : threads_(threads),
+      kinds_(hasBulk ? 1 + static_cast<uint32_t>(Agent::Bulk) + kBulkAgents : 2),
+      clock_(actors(), 1),
+      base_(actors()) {}
 
 Clock Clocks::known(uint32_t thread, ActorId other) const {
   Clock best = base_[other];
@@ -103,10 +106,10 @@ Knowledge Clocks::releaseCopies(uint32_t thread) {
   return knowledge;
 }
 
-Knowledge Clocks::releaseBulk(uint32_t thread) {
+Knowledge Clocks::releaseBulk(uint32_t thread, Agent agent) {
   Knowledge knowledge(actors());
-  const ActorId agent = agentOf(thread, Agent::Bulk);
-  knowledge[agent] = clock_[agent]++;
+  const ActorId actor = agentOf(thread, agent);
+  knowledge[actor] = clock_[actor]++;
   return knowledge;
 }
 

@@ -19,9 +19,14 @@ namespace ordito::check {
 using Clock = uint32_t;
 using ActorId = uint32_t;  // a thread of the block by its index, or an agent of it
 
-/// Who makes a thread's asynchronous copies: cp.async; cp.async.bulk that an mbarrier waits for; the two sides of one
-/// that a group belongs to, since .read waits for one side.
-enum class Agent : uint8_t { Copies, Bulk, BulkReads, BulkWrites };
+/// Who makes a thread's asynchronous copies: cp.async; the two sides of a cp.async.bulk that a group belongs to, since
+/// .read waits for one side; cp.async.bulk that mbarriers wait for: one agent for each of four neighbouring mbarriers,
+/// as to wait for one copy says nothing of another's.
+enum class Agent : uint8_t { Copies, BulkReads, BulkWrites, Bulk };
+constexpr uint32_t kBulkAgents = 4;
+inline Agent bulkAgentOf(uint64_t mbarrier) {
+  return static_cast<Agent>(static_cast<uint32_t>(Agent::Bulk) + mbarrier / 8 % kBulkAgents);
+}
 
 /// What somebody knows of all actors; empty: nothing beyond the base.
 using Knowledge = std::vector<Clock>;
@@ -55,8 +60,8 @@ class Clocks {
   void waitForCopies(uint32_t thread, Agent agent, uint32_t open);
   /// As release(), and the thread's copies so far are part of it.
   Knowledge releaseCopies(uint32_t thread);
-  /// What the thread's bulk copies so far make known.
-  Knowledge releaseBulk(uint32_t thread);
+  /// What the thread's bulk copies so far make known, those of one agent.
+  Knowledge releaseBulk(uint32_t thread, Agent agent);
 
  private:
   uint32_t actors() const { return threads_ * kinds_; }

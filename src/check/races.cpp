@@ -102,7 +102,7 @@ void Races::accessed(const AccessEvent& access, Findings& findings) {
 ActorId Races::actorOf(const AccessEvent& access, const Clocks& clocks, uint32_t thread, bool isTarget) {
   if (access.kind != AccessKind::Copy) return thread;
   const Agent agent = !access.isBulk                          ? Agent::Copies
-                      : access.toSpace == AccessSpace::Shared ? Agent::Bulk
+                      : access.toSpace == AccessSpace::Shared ? bulkAgentOf(access.mbarrier)
                       : isTarget                              ? Agent::BulkWrites
                                                               : Agent::BulkReads;
   return clocks.agentOf(thread, agent);
@@ -360,7 +360,8 @@ void Races::synchronised(const SyncEvent& sync) {
     case SyncEvent::Kind::Fence: return fence(block, sync, thread);
     case SyncEvent::Kind::MbarrierArrive: return block.released[key].join(block.release(thread));
     case SyncEvent::Kind::MbarrierCopies: return block.released[key].join({clocks.releaseCopies(thread), nullptr});
-    case SyncEvent::Kind::MbarrierBulk: return block.released[key].join({clocks.releaseBulk(thread), nullptr});
+    case SyncEvent::Kind::MbarrierBulk:
+      return block.released[key].join({clocks.releaseBulk(thread, bulkAgentOf(sync.address)), nullptr});
     case SyncEvent::Kind::MbarrierPassed: return block.acquire(thread, block.released[key]);
     default: return synchroniseCopies(clocks, sync, thread);
   }

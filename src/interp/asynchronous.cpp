@@ -119,8 +119,8 @@ void Executor::MbarrierCompleteTx() {
   });
 }
 
-/// Operand 2 says how many bytes from operand 1 to operand 0.
-unsigned Executor::bulkCopy(Space to, Space from) {
+/// Operand 2 says how many bytes from operand 1 to operand 0. `mbarrier`: the address of the one that is completed.
+unsigned Executor::bulkCopy(Space to, Space from, uint64_t mbarrier) {
   constexpr unsigned kUnit = 16;
   const auto bytes = unsigned(read(2, Type::u32));
   if (bytes % kUnit != 0)
@@ -132,15 +132,15 @@ unsigned Executor::bulkCopy(Space to, Space from) {
     if (place.address % kUnit != 0)
       fault(machine::FaultKind::MisalignedAddress, place.address,
             fmt::format("cp.async.bulk at {:#x}, which is no multiple of {}", place.address, kUnit));
-  raiseBulkCopy(target, source, bytes);
+  raiseBulkCopy(target, source, bytes, mbarrier);
   if (mayChange(target)) std::memmove(target.pointer, source.pointer, bytes);
   return bytes;
 }
 
 /// The barrier learns of the bytes at once. A cluster has one block, so .shared::cluster is the block's own memory.
 void Executor::bulkCopyToShared(Space from) {
-  const unsigned bytes = bulkCopy(Space::Shared, from);
   const Place barrier = locateIn(Space::Shared, 3, 8, {AccessKind::Mbarrier});
+  const unsigned bytes = bulkCopy(Space::Shared, from, barrier.address);
   changeMbarrier(barrier, [&](Mbarrier& b) {
     b.transactions -= int64_t(bytes);
     b.advance();

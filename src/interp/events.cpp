@@ -176,7 +176,7 @@ void Executor::raiseTexel(uint64_t address, uint32_t bytes) const {
                                       .base = address});
 }
 
-void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes) const {
+void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes, uint64_t mbarrier) const {
   if (!block_.isHeard) return;
   machine::undefinedMemory()->copy(reinterpret_cast<uint64_t>(to.pointer), reinterpret_cast<uint64_t>(from.pointer),
                                    bytes);
@@ -191,7 +191,8 @@ void Executor::raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes)
                                       .toSpace = accessSpace(to.space),
                                       .targets = targets,
                                       .copied = copied,
-                                      .isBulk = true});
+                                      .isBulk = true,
+                                      .mbarrier = mbarrier});
 }
 
 /// Of the current lane.

@@ -104,7 +104,7 @@ class Executor {
   struct RefusedAccess {};  // thrown by askListeners
   void runHeard();
   void raiseAccess(const AccessLog& log) const;
-  void raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes) const;
+  void raiseBulkCopy(const Place& to, const Place& from, uint32_t bytes, uint64_t mbarrier) const;
   void askListeners(ptx::Space space, uint64_t address, uint32_t bytes, machine::AccessKind kind) const;
   void askListeners(machine::AccessSpace space, uint64_t address, uint32_t bytes, machine::AccessKind kind,
                     const std::byte* image = nullptr) const;
@@ -272,7 +272,7 @@ class Executor {
   uint64_t mbarrier(size_t address, F change);
   template <class F>
   uint64_t changeMbarrier(const Place& place, F change);
-  unsigned bulkCopy(ptx::Space to, ptx::Space from);
+  unsigned bulkCopy(ptx::Space to, ptx::Space from, uint64_t mbarrier = 0);
   void bulkCopyToShared(ptx::Space from);
   void mbarrierArrive(uint64_t count, uint64_t expects, bool drops);
   void touchMbarrier(const Place& place);

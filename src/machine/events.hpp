@@ -63,7 +63,8 @@ struct AccessEvent {
   AccessSpace toSpace = AccessSpace::Generic;
   const uint64_t* targets = nullptr;
   const uint32_t* copied = nullptr;
-  bool isBulk = false;  // a copy by cp.async.bulk
+  bool isBulk = false;    // a copy by cp.async.bulk, of one lane
+  uint64_t mbarrier = 0;  // that such a copy completes, if one into shared memory does
   // Of a store, by lane, what it has stored: the bytes as a number, of more than 8 a digest.
   const uint64_t* stored = nullptr;
   // Of local memory, when listeners are asked: the variable that the address lies in. No bytes: it lies in none. Of a

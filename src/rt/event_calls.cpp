@@ -264,6 +264,7 @@ uint32_t tellBulk(const BlockFrame* frame, const AccessSite* site, uint32_t warp
     if (!askEach(event, one, from, AccessKind::Load, source, size)) return;
     event.at.lanes = one, event.space = source, event.bytes = copied[lane], event.base = from[lane];
     event.toSpace = target, event.targets = to, event.copied = copied, event.isBulk = true;
+    event.mbarrier = places[lane];
     machine::raise(event);
     if (barriers &&
         !askEach(event, one, places, AccessKind::Mbarrier, AccessSpace::Shared, [](uint32_t) { return 8u; }))

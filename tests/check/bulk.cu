@@ -68,17 +68,17 @@ __global__ void loads(int* out, const int* in, Waits who) {
   out[threadIdx.x] = tile[kN - 1 - threadIdx.x];
 }
 
-/// A copy for each of two barriers; all wait for the first, and for `both`.
-__global__ void twoBarriers(int* out, const int* in, bool both) {
+/// A copy for each of two barriers, in that order; all wait for one of them, or for both, and use one copy.
+__global__ void twoBarriers(int* out, const int* in, int used, bool waitsForFirst, bool waitsForSecond) {
   __shared__ alignas(16) int tile[2 * kN];
   __shared__ Barrier barriers[2];
   if (threadIdx.x == 0) init(&barriers[0]), init(&barriers[1]);
   __syncthreads();
   if (threadIdx.x == 0)
     for (int k = 0; k < 2; ++k) expect(&barriers[k], kBytes), load(tile + k * kN, in, kBytes, &barriers[k]);
-  wait(&barriers[0], 0);
-  if (both) wait(&barriers[1], 0);
-  out[threadIdx.x] = tile[kN + threadIdx.x];
+  if (waitsForFirst) wait(&barriers[0], 0);
+  if (waitsForSecond) wait(&barriers[1], 0);
+  out[threadIdx.x] = tile[used * kN + threadIdx.x];
 }
 
 /// The second copy comes while others may still read what the first has brought.
@@ -222,8 +222,10 @@ const Case kCases[] = {
     {"one_waits", [] { with([](int* in, int* out) { loads<<<1, kN>>>(out, in, Waits::One); }); }},
     {"ok_one_waits", [] { with([](int* in, int* out) { loads<<<1, kN>>>(out, in, Waits::OneAndBarrier); }); }},
     {"ok_wait", [] { with([](int* in, int* out) { loads<<<1, kN>>>(out, in, Waits::All); }); }},
-    {"wrong_barrier", [] { with([](int* in, int* out) { twoBarriers<<<1, kN>>>(out, in, false); }); }},
-    {"ok_two_barriers", [] { with([](int* in, int* out) { twoBarriers<<<1, kN>>>(out, in, true); }); }},
+    {"wrong_barrier", [] { with([](int* in, int* out) { twoBarriers<<<1, kN>>>(out, in, 1, true, false); }); }},
+    {"later_barrier", [] { with([](int* in, int* out) { twoBarriers<<<1, kN>>>(out, in, 0, false, true); }); }},
+    {"ok_later_copy", [] { with([](int* in, int* out) { twoBarriers<<<1, kN>>>(out, in, 1, false, true); }); }},
+    {"ok_two_barriers", [] { with([](int* in, int* out) { twoBarriers<<<1, kN>>>(out, in, 1, true, true); }); }},
     {"into_use", [] { with([](int* in, int* out) { nextTile<<<1, kN>>>(out, in, false); }); }},
     {"ok_in_turn", [] { with([](int* in, int* out) { nextTile<<<1, kN>>>(out, in, true); }); }},
     {"twice", [] { with([](int* in, int* out) { samePlace<<<1, kN>>>(out, in); }); }},

@@ -197,15 +197,15 @@ RIGHT["images"] = {
 }
 WRONG["bulk"] = {
     **{case: {"race.copy"} for case in (
-        "no_wait", "one_waits", "wrong_barrier", "into_use", "twice", "early_source", "open_group", "read_only",
+        "no_wait", "one_waits", "wrong_barrier", "later_barrier", "into_use", "twice", "early_source", "open_group", "read_only",
         "store_no_wait", "shared_no_wait")},
     **{case: {"race.proxy"} for case in (
         "no_fence", "one_fences", "early_fence", "global_fence", "thread_fence", "counted", "second_round",
         "warp_no_fence", "shared_no_fence")},
 }
 RIGHT["bulk"] = {
-    **of("race.copy", "ok_wait", "ok_one_waits", "ok_two_barriers", "ok_in_turn", "ok_read", "ok_groups", "ok_store",
-         "ok_shared"),
+    **of("race.copy", "ok_wait", "ok_one_waits", "ok_two_barriers", "ok_later_copy", "ok_in_turn", "ok_read", "ok_groups",
+         "ok_store", "ok_shared"),
     **of("race.proxy", "ok_writers", "ok_issuer", "ok_all", "ok_counted", "ok_rounds", "ok_through", "ok_warp"),
 }
 
