@@ -34,6 +34,18 @@ expect 'and used, without a word if quiet' '^of_the_wheel 1$' env ORDITO_QUIET=1
 cp wheel/libcutensor.so.2 wheel/libnvvm.so.4.0.0
 expect 'a full version is the same library' '^nvvmGetErrorString ' "$ordito" run "$python" loads.py "$scratch/wheel/libnvvm.so.4.0.0" nvvmGetErrorString 0
 
+# Wheels of two versions of CUDA in one process: the second wants a version of a symbol by its own library's name.
+echo 'import ctypes, sys; [ctypes.CDLL(path) for path in sys.argv[1:]]; print("both")' > both.py
+for symbol in nvrtc:nvrtcVersion nvJitLink:nvJitLinkVersion cupti:cuptiGetVersion; do
+  name=lib${symbol%:*}.so call=${symbol#*:}
+  echo "int $call(void) { return 0; }" > fake.c
+  echo "$name.13 { global: *; };" > fake.map
+  "$compiler" -shared -fPIC -Wl,-soname,$name.13 -Wl,--version-script=fake.map fake.c -o wheel/$name.13 || exit 1
+  echo "extern int $call(void); int extension(void) { return $call(); }" > extension.c
+  "$compiler" -shared -fPIC extension.c -o uses_$name wheel/$name.13 -Wl,--disable-new-dtags,-rpath,"$scratch/wheel" || exit 1
+  expect "$name.12 before what needs $name.13" '^both$' "$ordito" run "$python" both.py $name.12 "$scratch/uses_$name"
+done
+
 # A program that is no Python and no shell finds a compiler by itself.
 cat > compiles.c <<'PROGRAM'
 #include <dlfcn.h>
