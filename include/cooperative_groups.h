@@ -17,6 +17,7 @@
 #define ORDITO_CG_MEMBER __device__ __inline__
 
 namespace cooperative_groups {
+namespace __v1 {
 
 namespace ordito_detail {
 
@@ -336,11 +337,14 @@ class thread_block_tile<Size, thread_block_tile<ParentSize, Grandparent>> : publ
   ORDITO_CG_MEMBER static constexpr unsigned int meta_group_size() { return ParentSize / Size; }
 };
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #include "cooperative_groups/large_tile.h"
 
 namespace cooperative_groups {
+namespace __v1 {
 
 ORDITO_CG_MEMBER ordito_detail::TileMemory thread_block::tileMemory() const { return {arrivals_, words_}; }
 
@@ -440,6 +444,8 @@ ORDITO_CG auto group_size(const Group& group) -> decltype(group.size()) {
   return group.size();
 }
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #include "cooperative_groups/reduce.h"

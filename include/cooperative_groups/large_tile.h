@@ -4,6 +4,7 @@
 #define _COOPERATIVE_GROUPS_LARGE_TILE_H_
 
 namespace cooperative_groups {
+namespace __v1 {
 
 /// What the warps of a block's tiles tell each other. One word at a time is enough for shuffles and votes; reductions
 /// and scans have up to eight words of each warp.
@@ -134,6 +135,8 @@ ORDITO_LARGE_TILE(512)
 ORDITO_LARGE_TILE(1024)
 #undef ORDITO_LARGE_TILE
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

@@ -8,6 +8,7 @@
 #if defined(__cplusplus) && defined(__CUDA__)
 
 namespace cooperative_groups {
+namespace __v1 {
 
 template <class Group>
 static __device__ __inline__ void memcpy_async(const Group& group, void* to, const void* from, size_t bytes) {
@@ -38,6 +39,8 @@ static __device__ __inline__ void wait_prior(const Group& group) {
   group.sync();
 }
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

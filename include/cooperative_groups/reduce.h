@@ -7,6 +7,7 @@
 #if defined(__cplusplus) && defined(__CUDA__)
 
 namespace cooperative_groups {
+namespace __v1 {
 
 template <class Type>
 struct plus {
@@ -83,6 +84,8 @@ static __device__ __inline__ void reduce_store_async(const Group& group, Atomic&
   if (group.thread_rank() == 0) atomic.store(result);
 }
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

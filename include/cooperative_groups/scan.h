@@ -8,6 +8,7 @@
 #if defined(__cplusplus) && defined(__CUDA__)
 
 namespace cooperative_groups {
+namespace __v1 {
 
 namespace ordito_detail {
 template <class Group>
@@ -104,6 +105,8 @@ static __device__ __inline__ Type exclusive_scan_update(const Group& group, Atom
   return exclusive_scan_update(group, atomic, value, plus<Type>());
 }
 
+}  // namespace __v1
+using namespace __v1;
 }  // namespace cooperative_groups
 
 #endif

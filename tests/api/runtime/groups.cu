@@ -1,4 +1,15 @@
 // Cooperative groups against sums done by hand: tiles up to the whole block, partitions, reductions and scans.
+
+// As headers of CUB and Thrust do since release 3, which name groups without including them.
+namespace cooperative_groups {
+namespace __v1 {
+class thread_block;
+template <unsigned int Size, typename Parent>
+class thread_block_tile;
+}  // namespace __v1
+using namespace __v1;
+}  // namespace cooperative_groups
+
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
