@@ -5,6 +5,7 @@
 #ifndef __CUDA_BF16_H__
 #define __CUDA_BF16_H__
 
+#include "cuda_fp16.h"
 #include "cuda_runtime.h"
 
 #define CUDA_BF16_TYPES_EXIST__
@@ -320,11 +321,15 @@ ORDITO_BFLOAT_MATH(ceil, ceilf)
 ORDITO_BFLOAT_MATH(rint, rintf)
 ORDITO_BFLOAT_MATH(trunc, truncf)
 #undef ORDITO_BFLOAT_MATH
-#if defined(__CUDA__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
+#if defined(__CUDA__)
 static __device__ __inline__ __nv_bfloat16 htanh_approx(__nv_bfloat16 a) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   __nv_bfloat16 result;
   asm("tanh.approx.bf16 %0, %1;" : "=h"(result.__x) : "h"(a.__x));
   return result;
+#else
+  return htanh(a);
+#endif
 }
 static __device__ __inline__ __nv_bfloat162 h2tanh_approx(__nv_bfloat162 a) {
   return __nv_bfloat162(htanh_approx(a.x), htanh_approx(a.y));

@@ -412,14 +412,16 @@ ORDITO_HALF_MATH(cos, cosf)
 ORDITO_HALF_MATH(tanh, tanhf)
 #undef ORDITO_HALF_MATH
 #if defined(__CUDA__)
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750
 static __device__ __inline__ __half htanh_approx(__half a) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750
   __half result;
   asm("tanh.approx.f16 %0, %1;" : "=h"(result.__x) : "h"(a.__x));
   return result;
+#else
+  return htanh(a);
+#endif
 }
 static __device__ __inline__ __half2 h2tanh_approx(__half2 a) { return __half2(htanh_approx(a.x), htanh_approx(a.y)); }
-#endif
 #endif
 
 // --- warps, memory, atomics

@@ -43,10 +43,12 @@ def one_line(message: str) -> str:
 
 
 def name_of(case: xml.etree.ElementTree.Element, package: str) -> str:
-    """Folders before the module differ with the folder that pytest takes for the root."""
+    """Folders before the module differ with the folder that pytest takes for the root. It leaves out a module that it
+    was given alone: `package` has that."""
     parts = (case.get("classname") or "").split(".")
     module = next((i for i, part in enumerate(parts) if part.startswith("test_") or part.endswith("_test")), 0)
-    return ".".join(filter(None, [package, *parts[module:], case.get("name")]))
+    own = "" if parts[module].startswith("test_") or parts[module].endswith("_test") else module_of(package)
+    return ".".join(filter(None, [package_of(package), own, *parts[module:], case.get("name")]))
 
 
 def verdicts(report: pathlib.Path, package: str) -> dict[str, str]:
@@ -62,7 +64,13 @@ def verdicts(report: pathlib.Path, package: str) -> dict[str, str]:
 def package_of(name: str) -> str:
     """The last part of a package's name, which may be that of one of its test modules."""
     parts = [part for part in name.split(".") if not part.startswith("test_")]
-    return parts[-1]
+    return parts[-1] if parts else ""
+
+
+def module_of(name: str) -> str:
+    """The test module that a name ends with, if it does."""
+    last = name.split(".")[-1]
+    return last if last.startswith("test_") else ""
 
 
 def by_module(python: str, chunks: list[str]) -> list[str]:
@@ -86,7 +94,7 @@ def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
         try:
             subprocess.run(command, cwd=where, env=os.environ | {"PYTHONPATH": path}, timeout=options.seconds,
                            stdout=subprocess.DEVNULL if not options.verbose else None, check=False)
-            return verdicts(report, "" if is_file else package_of(words[-1]))
+            return verdicts(report, "" if is_file else words[-1])
         except (subprocess.TimeoutExpired, FileNotFoundError) as problem:
             return {chunk: f"no report: {problem}"}
 

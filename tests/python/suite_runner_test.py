@@ -17,6 +17,8 @@ REPORT = """<testsuites><testsuite>
 <testcase classname="b_test" name="test_left_out"><skipped type="pytest.skip" message="no"/></testcase>
 <testcase classname="b_test" name="test_known"><skipped type="pytest.xfail" message="no"/></testcase>
 </testsuite></testsuites>"""
+# What pytest says of a module that it was given alone.
+ALONE = '<testsuites><testsuite><testcase classname=".Class" name="test_good"/></testsuite></testsuites>'
 BAD, PARTS = "part.test_a.Class.test_bad[1 #2]", "part.test_a.Class.test_parts"
 
 
@@ -35,6 +37,8 @@ def main() -> None:
         assert pytest_suite.package_of("some.part") == pytest_suite.package_of("some.part.test_a") == "part"
         assert found == {"part.test_a.Class.test_good": "passed", BAD: "first line", PARTS: "a part",
                          "part.b_test.test_left_out": "skipped", "part.b_test.test_known": "expected"}, found
+        report.write_text(ALONE)
+        assert pytest_suite.verdicts(report, "some.part.test_a") == {"part.test_a.Class.test_good": "passed"}
         both = f"# why\n{BAD}  a reason\n\n{PARTS}  another\n"
         status, said = judged(found, listed, both)
         assert status == 0 and "2 passed, 2 failed, 1 skipped" in said and "1 expected: a reason" in said, said

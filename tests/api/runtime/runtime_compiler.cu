@@ -100,6 +100,22 @@ static void broughtHeaders(const std::filesystem::path& temporary) {
   EXPECT(has(got.ptx, "abs.f16"));
 }
 
+/// bfloat16's header brings halves along, and the approximate tangent is there for GPUs without the instruction, too.
+static void halvesAndBfloats() {
+  for (const char* gpu : {"--gpu-architecture=compute_70", "--gpu-architecture=compute_90"}) {
+    const Compiled got = compile(
+        "#include <cuda_bf16.h>\n"
+        "extern \"C\" __global__ void k(int* out) {\n"
+        "  const __half h = 0.25f * threadIdx.x;\n"
+        "  out[threadIdx.x] = (int)(1000 * (float)htanh_approx(__nv_bfloat16(h))) / 10 + (int)(100 * "
+        "(float)htanh_approx(h));\n}\n",
+        "k.cu", {gpu});
+    EXPECT(got.result == NVRTC_SUCCESS);
+    std::printf("%s", got.log.c_str());
+    EXPECT(launched(got.ptx, "k") == 84 + 84);
+  }
+}
+
 static void loweredNames() {
   nvrtcProgram program = nullptr;
   const char* text =
@@ -193,6 +209,7 @@ int main() {
   EXPECT(nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0);
   headersAndMacros();
   broughtHeaders(temporary);
+  halvesAndBfloats();
   loweredNames();
   errors();
   defaultDevice();
