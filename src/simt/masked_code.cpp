@@ -117,7 +117,7 @@ void MaskedCode::writeSequence(const std::vector<BlockId>& nodes, BlockId cut) {
 }
 
 void MaskedCode::writeLoop(const std::vector<BlockId>& loop, BlockId header) {
-  if (place_.isScheduled) noteOutliving(loop, header);
+  noteOutliving(loop, place_.isScheduled ? waitingPlaces(loop, header) : partedPlaces(loop, header));
   const CodeBlockId first = w_.newBlock("loop"), after = w_.newBlock("afterloop");
   const bool spins = in_.syncPoints.spinAt(header) != nullptr;
   if (spins) w_.add(CodeOp::BeginSpin, header);
@@ -150,13 +150,33 @@ void MaskedCode::writeStretch(const Stretch& stretch) {
 /// In a natural loop a value reaches other iterations, and code behind the loop, through phis only, which each lane is
 /// given for itself. Around synchronisation points a loop need not be natural: it may begin in the middle of one of the
 /// kernel's loops, and some lanes are already in that one's next iteration while others still wait, in front of the
-/// loop's header or behind it, to read what they have computed in the last. Such values are written under masks, and
-/// kept.
-void MaskedCode::noteOutliving(const std::vector<BlockId>& loop, BlockId header) {
+/// loop's header or behind it, to read what they have computed in the last.
+std::vector<BlockId> MaskedCode::waitingPlaces(const std::vector<BlockId>& loop, BlockId header) const {
   std::vector<BlockId> waits{header};
   for (BlockId b : loop)
     for (BlockId s : in_.regions.graph.successors[b])
       if (!contains(loop, s) && !contains(waits, s)) waits.push_back(s);
+  return waits;
+}
+
+/// So it is where a branch in the middle of a natural loop has just parted lanes that were together: those that
+/// `continue` are at the header, and the masked loop begins with them, while the others wait where they were to go on.
+std::vector<BlockId> MaskedCode::partedPlaces(const std::vector<BlockId>& loop, BlockId header) const {
+  std::vector<BlockId> waits;
+  for (BlockId b : loop) {
+    const ir::Terminator& end = f_.blocks[b].end;
+    if (end.kind != Kind::Branch || !in_.shapes.isDivergent(b)) continue;
+    for (unsigned k = 0; k < 2; ++k) {
+      const BlockId other = end.target[1 - k];
+      if (end.target[k] == header && other != header && contains(loop, other)) waits.push_back(other);
+    }
+  }
+  return waits;
+}
+
+/// What the loop computes and lanes that wait at these blocks will read is written under masks, and kept.
+void MaskedCode::noteOutliving(const std::vector<BlockId>& loop, const std::vector<BlockId>& waits) {
+  if (waits.empty()) return;
   std::vector<char> isComputed(f_.values.size(), 0);
   for (BlockId b : loop)
     for (const Instruction& i : f_.blocks[b].code)

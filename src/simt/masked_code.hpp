@@ -53,7 +53,9 @@ class MaskedCode {
   BlockId uniformHeader(const std::vector<BlockId>& loop) const;
   bool repeats(const std::vector<BlockId>& component, BlockId header) const;
   ir::Graph graphWithSyncPoints(const std::vector<BlockId>& nodes, BlockId cut) const;
-  void noteOutliving(const std::vector<BlockId>& loop, BlockId header);
+  std::vector<BlockId> waitingPlaces(const std::vector<BlockId>& loop, BlockId header) const;
+  std::vector<BlockId> partedPlaces(const std::vector<BlockId>& loop, BlockId header) const;
+  void noteOutliving(const std::vector<BlockId>& loop, const std::vector<BlockId>& waits);
   std::vector<ValueId> deadAtEndOf(const std::vector<BlockId>& loop) const;
 
   CodeWriter& w_;
