@@ -117,7 +117,8 @@ void MaskedCode::writeSequence(const std::vector<BlockId>& nodes, BlockId cut) {
 }
 
 void MaskedCode::writeLoop(const std::vector<BlockId>& loop, BlockId header) {
-  noteOutliving(loop, place_.isScheduled ? waitingPlaces(loop, header) : partedPlaces(loop, header));
+  noteOutliving(loop, partedPlaces(loop, header));
+  if (place_.isScheduled) noteOutliving(loop, waitingPlaces(loop, header));
   const CodeBlockId first = w_.newBlock("loop"), after = w_.newBlock("afterloop");
   const bool spins = in_.syncPoints.spinAt(header) != nullptr;
   if (spins) w_.add(CodeOp::BeginSpin, header);
