@@ -55,7 +55,7 @@ TEST(Fault, ABadAddressIsDescribed) {
 }
 
 TEST(Fault, ANonCanonicalAddressHasNoNumber) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER("a second hardware fault in one thread");
   auto fault = run([](const BlockFrame&) { poke(0x1234567812345678); });
   ASSERT_TRUE(fault);
   EXPECT_EQ(cudaResult(fault->kind), 700);
@@ -70,7 +70,7 @@ TEST(Fault, RaisedFaultsCarryTheirLine) {
 }
 
 TEST(Fault, AnEngineMapsItsCodeToLines) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER("a second hardware fault in one thread");
   auto pc = reinterpret_cast<uintptr_t>(&poke);
   registerCodeRange(pc, pc + 64, [](uintptr_t) { return 99u; });
   auto fault = run([](const BlockFrame&) { poke(16); });
@@ -81,7 +81,7 @@ TEST(Fault, AnEngineMapsItsCodeToLines) {
 }
 
 TEST(Fault, ABlockInsideOfAnotherLeavesItItsOwn) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER("a second hardware fault in one thread");
   std::optional<Fault> inner;
   auto outer = run([&](const BlockFrame&) {
     inner = run([](const BlockFrame&) { poke(16); });
@@ -104,7 +104,7 @@ TEST(Fault, AnyoneMayAskForTheLineOfGeneratedCode) {
 }
 
 TEST(Fault, ManyInARowAreCaught) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER("a second hardware fault in one thread");
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(run([](const BlockFrame&) { poke(16); }));
 }
 

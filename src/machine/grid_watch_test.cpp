@@ -6,6 +6,8 @@
 #include <atomic>
 #include <functional>
 
+#include "machine/test_sanitizer.hpp"
+
 using namespace ordito;
 using namespace ordito::machine;
 using std::chrono::milliseconds;
@@ -70,6 +72,7 @@ std::optional<Fault> run(const Executable& code, uint32_t blocks, unsigned threa
 }
 
 TEST(GridWatch, EndsAGridWhoseTimeIsOver) {
+  SKIP_UNDER_THREAD_SANITIZER("a signal of another thread in generated code");
   const CodeRange code;
   const Limits limits({.grid = milliseconds(200)});
   const auto fault = run(Endless(), 1, 1);
