@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -45,6 +46,7 @@ struct Options {
   std::string engine = "interp";
   bool compare = false, events = false;
   bool list = false;
+  unsigned every = 1, from = 0;  // of the cases of all files, every Nth, from the one of this number
   std::vector<std::string> files;
 };
 
@@ -176,6 +178,10 @@ Options parse(int argc, char** argv) {
       options.compare = true;
     else if (word == "--events")
       options.compare = options.events = true, listenToEvents();
+    else if (word == "--every" && i + 1 < argc)
+      options.every = std::max(1, std::atoi(argv[++i]));
+    else if (word == "--from" && i + 1 < argc)
+      options.from = static_cast<unsigned>(std::atoi(argv[++i]));
     else if (word == "--list")
       options.list = true;
     else
@@ -223,7 +229,7 @@ int run(const Options& options) {
     std::printf("no engine '%s' in this build\n", options.compare ? "jit" : options.engine.c_str());
     return 2;
   }
-  unsigned failed = 0, cases = 0;
+  unsigned failed = 0, cases = 0, number = 0;
   for (const std::string& file : files) {
     auto test = readTextTest(file);
     if (!test) {
@@ -237,6 +243,7 @@ int run(const Options& options) {
       continue;
     }
     for (const Case& c : test->cases) {
+      if (number++ % options.every != options.from) continue;
       if (c.interpretedOnly && (options.engine == "jit" || options.compare)) {
         std::printf("SKIPPED %s:%u: promised by the interpreter only\n", test->name.c_str(), c.line);
         continue;
