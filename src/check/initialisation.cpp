@@ -108,8 +108,12 @@ void Initialisation::used(const Launch& launch, const UndefinedEvent& use, Findi
       const auto object = launch.sharedAt(use.at, use.address);
       f.object = object ? fmt::format("byte {} of {}", use.address - object->begin, object->name())
                         : fmt::format("byte {} of shared memory", use.address);
+    } else if (use.space == AccessSpace::Local) {
+      f.object = "a variable in local memory";
+    } else if (use.space == AccessSpace::Parameter) {
+      f.object = "an argument or a result of a function";
     } else {
-      f.object = use.space == AccessSpace::Local ? "a variable in local memory" : Launch::describe(use.address);
+      f.object = Launch::describe(use.address);
     }
     return f;
   });

@@ -159,6 +159,27 @@ for options in ((), ("--no-uninitialised",)):
     expect(len(counts["unrolled"]) == 1 and counts["unrolled"][0] >= 8, "an unrolled loop is one place", repeated)
     expect(len(counts["inlined"]) == 2 and min(counts["inlined"]) >= 8, "two calls are two places", repeated)
 
+# A member that nobody has written, in what a function is given and answers
+build("""#include <cstdio>
+struct Pair { int written, other; long more[4]; };
+__device__ __noinline__ long sum(Pair pair) { return pair.written + pair.other + pair.more[pair.written & 3]; }
+__global__ void call(long* out, int first) {
+  Pair pair;
+  pair.written = first;
+  for (int i = 0; i < 4; ++i) pair.more[i] = first;
+  *out = sum(pair);
+}
+int main() {
+  long* out;
+  cudaMalloc(&out, sizeof(long));
+  call<<<1, 1>>>(out, 1);
+  cudaDeviceSynchronize();
+  cudaFree(out);
+}
+""")
+given = check()
+expect("an argument or a result of a function" in given.stderr, "no allocation is near an argument", given)
+
 # By compute-sanitizer's name
 build(SOURCE)
 theirs = run(sanitizer, "--error-exitcode", 3, program, "x")
