@@ -118,8 +118,27 @@ void Checker::addOutside(Running& r, const AccessEvent& access, const Object* ob
   });
 }
 
+/// Kernels only read constants. Where one is written, that is told.
+bool Checker::isOfConstant(Running& r, const AccessEvent& access) {
+  if (access.kind == AccessKind::Load || access.kind == AccessKind::MatrixLoad || access.space == AccessSpace::Shared)
+    return false;
+  const auto constant = r.launch.constantAt(access.at.frame, access.base);
+  if (!constant) return false;
+  if (isEnough(r)) return true;
+  findingsOf(r).add(r.launch.key(Rule::Bounds, {&access.at.function, access.at.line}), [&] {
+    Finding f = r.launch.finding(Rule::Bounds);
+    f.message =
+        fmt::format("{} of {} bytes of constant memory, which kernels only read", wordOf(access.kind), access.bytes);
+    f.sides.push_back(sideOf(r.launch, access));
+    f.object = fmt::format("byte {} of {}", access.base - constant->begin, constant->name());
+    return f;
+  });
+  return true;
+}
+
 bool Checker::isInside(Running& r, const AccessEvent& access) {
   const uint64_t address = access.base;
+  if (isOfConstant(r, access)) return false;
   std::optional<Object> object;
   if (access.space == AccessSpace::Local) {
     if (access.objectBytes)

@@ -106,6 +106,7 @@ class Checker : public machine::Listener {
   bool isAligned(Running& running, const machine::AccessEvent& access);
   void addBadSurface(Running& running, const machine::AccessEvent& access);
   void addOutside(Running& running, const machine::AccessEvent& access, const Object* object);
+  bool isOfConstant(Running& running, const machine::AccessEvent& access);
   /// The allocation that was there; null if memory there was never freed, or is in use again.
   const machine::Allocation* freedAt(uint64_t address) const;
   void addBadFree(const Running& running, const machine::WarpSite& lane, uint64_t address, bool isTwice);

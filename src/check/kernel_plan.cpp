@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
+#include "check/roots.hpp"
 #include "ir/analyses.hpp"
 #include "ir/spin_loops.hpp"
 #include "machine/memory_order.hpp"
@@ -130,12 +132,30 @@ std::optional<TrialPlan> TrialPlan::of(const ptx::Module& module, const ir::Func
   return Planner(module, function).run();
 }
 
+bool mayWriteConstants(const ptx::Module& module, const ir::Function& function) {
+  const auto isConstant = [](const ptx::Variable& v) { return v.space == Space::Const; };
+  if (std::ranges::none_of(module.variables, isConstant)) return false;
+  std::map<const ptx::Function*, FunctionRoots> roots;
+  const auto mayBeConstant = [&](const Root& root) {
+    return root.kind == Root::Kind::ModuleVariable && isConstant(module.variables[root.index]);
+  };
+  const auto mayWriteOne = [&](const ir::Instruction& i) {
+    const auto isLoad = [](const ptx::MemoryAccess& m) { return m.kind == ptx::MemoryAccess::Kind::Load; };
+    if (std::ranges::all_of(ptx::MemoryAccesses(i), isLoad)) return false;
+    const ptx::Located at = ptx::instructionAt(module, *function.kernel, i.line);
+    const ptx::Function* const in = at.function ? at.function : function.kernel;
+    return std::ranges::any_of(roots.try_emplace(in, *in).first->second.at(i.line), mayBeConstant);
+  };
+  return std::ranges::any_of(function.blocks,
+                             [&](const ir::Block& b) { return std::ranges::any_of(b.code, mayWriteOne); });
+}
+
 KernelPlan KernelPlan::of(const ptx::Module& module, const ptx::Function& kernel) {
   auto function = ir::buildCfg(module, kernel);
   if (!function) return {};
   KernelPlan plan{canRunAgain(module, *function), goesRound(*function), BypassPlan::of(*function),
                   TrialPlan::of(module, *function)};
-  if (waitsForOthers(*function)) plan.trial.reset();
+  if (mayWriteConstants(module, *function) || waitsForOthers(*function)) plan.trial.reset();
   return plan;
 }
 

@@ -23,6 +23,9 @@ struct TrialPlan {
   static std::optional<TrialPlan> of(const ptx::Module& module, const ir::Function& function);
 };
 
+/// May the kernel write a constant variable? Neither trials nor proofs look for that.
+bool mayWriteConstants(const ptx::Module& module, const ir::Function& function);
+
 struct KernelPlan {
   bool isRepeatable = false;  // it calls nothing that the outside would notice twice
   bool hasLoops = false;

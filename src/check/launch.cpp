@@ -75,7 +75,8 @@ Launch::Launch(const machine::LaunchEvent& event)
       hasUnorderedBlocks_(check::hasUnorderedBlocks(event.module, event.function)),
       copiesInBulk_(check::copiesInBulk(event.module)),
       takesHeap_(calls(event.module, {"malloc", "_Znwm", "_Znam", "Malloc", "GetParameterBuffer"})),
-      preparesLaunches_(calls(event.module, {"GetParameterBuffer"})) {}
+      preparesLaunches_(calls(event.module, {"GetParameterBuffer"})),
+      hasConstants_(std::ranges::any_of(module_.variables, [](const auto& v) { return v.space == Space::Const; })) {}
 
 uint32_t Launch::sharedBytes(const machine::LaunchEvent& event) const {
   if (event.dynamicShared == 0) return layout_.staticSharedBytes;
@@ -110,6 +111,15 @@ std::optional<Object> Launch::variable(const machine::BlockFrame& frame, const p
   const bool isStored = v.space == Space::Global || v.space == Space::Const;
   if (!isModules || !isStored || space == AccessSpace::Local || v.size == 0) return std::nullopt;
   return Object{reinterpret_cast<uint64_t>(frame.globals[root.index]), v.size, nullptr, &v, 0};
+}
+
+std::optional<Object> Launch::constantAt(const machine::BlockFrame& frame, uint64_t address) const {
+  for (size_t i = 0; hasConstants_ && i < module_.variables.size(); ++i) {
+    const ptx::Variable& v = module_.variables[i];
+    const auto begin = reinterpret_cast<uint64_t>(frame.globals[i]);
+    if (v.space == Space::Const && begin && address - begin < v.size) return Object{begin, v.size, nullptr, &v, 0};
+  }
+  return std::nullopt;
 }
 
 /// The allocation that a pointer parameter leads to; nothing if it is no such pointer.

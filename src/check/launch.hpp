@@ -49,6 +49,8 @@ class Launch {
   /// May the address be of something that only the launch itself knows: a parameter, a constant, grid.sync()'s words,
   /// the heap of malloc()?
   bool isItsOwn(const machine::BlockFrame& frame, uint64_t address) const;
+  /// The constant variable that the address lies in.
+  std::optional<Object> constantAt(const machine::BlockFrame& frame, uint64_t address) const;
   /// Is it memory that is given out again and again, which is not told: for the parameters of launches, or of malloc()
   /// once so much was freed that addresses come again?
   bool isHeaps(uint64_t address) const;
@@ -100,6 +102,7 @@ class Launch {
   machine::KernelLayout layout_;
   bool hasUnorderedBlocks_ = false, copiesInBulk_ = false, takesHeap_ = false, preparesLaunches_ = false;
   std::map<const ptx::Function*, FunctionRoots> roots_;
+  bool hasConstants_;
   mutable std::map<const ptx::Function*, ptx::SourcePlaces> places_;  // made for findings only
   /// What objectOf() has answered last for lines of these numbers.
   struct Known {

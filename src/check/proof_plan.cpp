@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "check/kernel_plan.hpp"
 #include "ptx/operands.hpp"
 
 namespace ordito::check {
@@ -162,7 +163,7 @@ int64_t distance(const BlockStep& step, const BlockNumber& from, const BlockNumb
 
 std::optional<ProofPlan> ProofPlan::of(const machine::LaunchEvent& launch) {
   auto function = ir::buildCfg(launch.module, launch.function);
-  if (!function) return std::nullopt;
+  if (!function || mayWriteConstants(launch.module, *function)) return std::nullopt;
   ir::buildSsa(*function);
   const ir::LaunchNumbers numbers{.grid = {launch.grid.x, launch.grid.y, launch.grid.z},
                                   .block = {launch.block.x, launch.block.y, launch.block.z},

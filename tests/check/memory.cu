@@ -36,6 +36,12 @@ __global__ void symbolBehind(int* out, int reach) {
   out[threadIdx.x] = table[threadIdx.x + reach];
 }
 __constant__ int fixed[8];
+/// A pointer to a constant, of which the compiler does not see that it is one.
+__global__ void constantWritten(int* out, int isConstant) {
+  int* target = isConstant ? const_cast<int*>(fixed) : out;
+  asm volatile("" : "+l"(target));
+  target[threadIdx.x % 8] = 1;
+}
 __global__ void constantBehind(int* out, int reach) { out[threadIdx.x] = fixed[threadIdx.x % 8 + reach]; }
 __global__ void wide(char* bytes, int by) { *reinterpret_cast<int*>(bytes + 4 * threadIdx.x + by) = 7; }
 __global__ void localArray(int* out, int reach) {
@@ -118,6 +124,8 @@ int main(int argc, char** argv) {
     dynamicBehind<<<1, n, (n + 1) * sizeof(int)>>>(a, 1);
   else if (is("ok_symbol"))
     symbolBehind<<<1, n>>>(a, 0);
+  else if (is("constant_written") || is("ok_constant_pointer"))
+    constantWritten<<<1, 8>>>(a, is("constant_written"));
   else if (is("ok_constant"))
     constantBehind<<<1, n>>>(a, 0);
   else if (is("ok_aligned"))
