@@ -6,12 +6,12 @@
 // out otherwise. That says exactly which other blocks are in its class, and the bytes that these touch are its own,
 // shifted. What loaded data decides is left open where that does no harm: reads of objects that nobody writes, atomic
 // operations on objects with no others, fetches from textures that nobody writes; these accesses are listened to in all
-// blocks, for their bounds. Open accesses
-// to shared memory count as if each lane had touched all of the array, and must not race even so. What happens inside
-// of a block (shared memory, local memory, barriers, races of its threads) is the same in all of a class. What remains
-// is arithmetic on ranges: do the shifted ones stay in their objects, are they aligned, and do two blocks touch one
-// byte, one of them with a write? If all of that is well and the watched blocks had no finding, the others have none
-// either.
+// blocks, for their bounds. Open accesses to shared memory count as if each lane had touched all of the array, and must
+// not race even so; of those that data decides about counts what they could do at most (covers.hpp). What happens
+// inside of a block (shared memory, local memory, barriers, races of its threads) is the same in all of a class. What
+// remains is arithmetic on ranges: do the shifted ones stay in their objects, are they aligned, and do two blocks touch
+// one byte, one of them with a write? If all of that is well and the watched blocks had no finding, the others have
+// none either.
 #pragma once
 
 #include <map>
@@ -86,7 +86,7 @@ class Proof {
     std::vector<machine::Image> images = {};  // in it, of which any texel may be fetched
     bool isWritten() const;                   // what may be read
   };
-  /// What an open access to shared memory could have touched, between two meetings of threads.
+  /// What open and covered accesses to shared memory could have touched, between two meetings of threads.
   struct MayRace {
     explicit MayRace(const std::shared_ptr<Launch>& launch)
         : shared(Races::share()), races(*launch, shared, Races::first(*shared, launch)) {}
@@ -99,7 +99,7 @@ class Proof {
   Proof(ProofPlan plan, std::shared_ptr<Launch> launch, const BlockNumber& grid, bool checksValues)
       : plan_(std::move(plan)), launch_(std::move(launch)), grid_(grid), checksValues_(checksValues) {
     classOf_.resize(uint64_t{grid[0]} * grid[1] * grid[2]);
-    if (!plan_.open.empty()) may_ = std::make_unique<MayRace>(launch_);
+    if (!plan_.open.empty() || !plan_.covered.empty()) may_ = std::make_unique<MayRace>(launch_);
   }
 
   void giveUp() { isOpen_ = false; }
@@ -108,6 +108,7 @@ class Proof {
   void touchOpen(const machine::AccessEvent& access);
   void touchAll(const machine::AccessEvent& access);
   void mayTouch(const machine::AccessEvent& access, const Object& object);
+  void mayStore(const machine::AccessEvent& access);
   bool areOpenObjectsFine() const;
   uint32_t alikeInRow(Class& one, const BlockNumber& block, uint32_t count) const;
   void touch(const machine::AccessEvent& access, bool writes, const uint32_t* sizes);
@@ -142,7 +143,7 @@ class Proof {
   std::map<uint64_t, OpenObject> openObjects_;  // of global memory, by begin
   std::vector<OpenAccesses::Line> openLines_;
   bool knowsOpenObjects_ = false;
-  std::unique_ptr<MayRace> may_;  // null: there are no open accesses
+  std::unique_ptr<MayRace> may_;  // null: there are none such
 };
 
 /// Ranges of neighbouring blocks are often neighbours: they are visited as one.

@@ -11,6 +11,7 @@
 namespace ordito::check {
 
 using machine::AccessEvent;
+using machine::AccessKind;
 using machine::AccessSpace;
 
 /// An object is known by the parameter or the variable that the address is made of, before anybody goes there.
@@ -112,6 +113,14 @@ void Proof::mayTouch(const AccessEvent& access, const Object& object) {
       some.at.lanes = lane, some.base = object.begin + offset;
       if (lane) may_->races.accessed(some, may_->findings);
     }
+}
+
+/// Some block's data may have it store here, too.
+void Proof::mayStore(const AccessEvent& access) {
+  AccessEvent store = access;
+  store.kind = AccessKind::Store;
+  store.stored = nullptr;
+  may_->races.accessed(store, may_->findings);
 }
 
 void Proof::synchronised(const machine::SyncEvent& sync) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "check/covers.hpp"
 #include "check/kernel_plan.hpp"
 #include "ptx/operands.hpp"
 
@@ -17,12 +18,14 @@ namespace {
 /// Fills a plan from a kernel; refuses what it cannot answer for.
 class Planner {
  public:
-  Planner(const ir::Function& f, const ir::LaunchNumbers& launch) : f_(f), forms_(f, launch) { findExtremes(); }
+  Planner(const ir::Function& f, const ir::LaunchNumbers& launch) : f_(f), forms_(f, launch), covers_(f, forms_) {
+    findExtremes();
+  }
 
   std::optional<ProofPlan> run() {
     for (ir::BlockId b = 0; b < f_.blocks.size(); ++b) {
-      for (const ir::Instruction& i : f_.blocks[b].code)
-        if (!take(b, i)) return std::nullopt;
+      for (size_t k = 0; k < f_.blocks[b].code.size(); ++k)
+        if (!take(b, k)) return std::nullopt;
       const bool meets = f_.blocks[b].end.kind == ir::Terminator::Kind::Barrier;
       if (meets && (forms_.isVarying(b) || !isSame(f_.blocks[b].end.barrier))) return std::nullopt;
     }
@@ -30,7 +33,8 @@ class Planner {
   }
 
  private:
-  bool take(ir::BlockId b, const ir::Instruction& i) {
+  bool take(ir::BlockId b, size_t number) {
+    const ir::Instruction& i = f_.blocks[b].code[number];
     const isa::Effect effect = i.info().effect;
     if (const auto guard = ir::guardOperands(i)) return takeGuard(i, guard);
     const bool isMeeting = i.info().form.memberMask >= 0 || effect == isa::Effect::Warp;
@@ -48,7 +52,7 @@ class Planner {
     if (accesses.empty()) return true;
     if (std::ranges::all_of(accesses, [](const auto& m) { return m.space == ptx::Space::Param; })) return true;
     if (i.info().unit == isa::Unit::Texture && effect == isa::Effect::Load) return takeFetch(i);
-    return (forms_.isAlike(b, i) && takeAccesses(i, accesses)) || takeOpen(b, i, accesses);
+    return (forms_.isAlike(b, i) && takeAccesses(i, accesses)) || takeOpen(b, i, accesses) || takeCovered(b, number);
   }
 
   /// Whoever calls inlined functions has lines of several.
@@ -81,8 +85,24 @@ class Planner {
     } else if ((m.space != ptx::Space::Global && m.space != ptx::Space::Const) || m.kind == Kind::Store) {
       return false;
     }
+    if (plan_.covered.contains(i.line)) return false;
     return !plan_.sites.contains(i.line) && plan_.open.try_emplace(i.line, isAtomic).first->second == isAtomic;
   }
+
+  bool takeCovered(ir::BlockId b, size_t number) {
+    const ir::Instruction& i = f_.blocks[b].code[number];
+    const ptx::MemoryAccess& m = *ptx::MemoryAccesses(i).begin();
+    if (m.space != ptx::Space::Shared || !forms_.formOf(i.operands[m.operand]).isSame() || isTaken(i.line))
+      return false;
+    const auto covering = covers_.of(b, number);
+    if (!covering) return false;
+    plan_.covered.insert(i.line);
+    if (m.kind == ptx::MemoryAccess::Kind::Store)
+      for (const ir::Instruction* const c : *covering) plan_.covering.insert(c->line);
+    return true;
+  }
+  /// By another instance of the same line.
+  bool isTaken(uint32_t line) const { return plan_.sites.contains(line) || plan_.open.contains(line); }
 
   bool takeAccesses(const ir::Instruction& i, const ptx::MemoryAccesses& accesses) {
     std::optional<BlockStep> step;
@@ -96,7 +116,8 @@ class Planner {
       if (step) return false;
       step = form.step;
     }
-    return step && !plan_.open.contains(i.line) && plan_.sites.try_emplace(i.line, *step).first->second == *step;
+    if (!step || plan_.open.contains(i.line) || plan_.covered.contains(i.line)) return false;
+    return plan_.sites.try_emplace(i.line, *step).first->second == *step;
   }
 
   bool takeGuard(const ir::Instruction& i, const ir::GuardOperands& what) {
@@ -149,6 +170,7 @@ class Planner {
 
   const ir::Function& f_;
   const BlockForms forms_;
+  const Covers covers_;
   std::unordered_map<ir::ValueId, const ir::Instruction*> extremes_;  // by what they define
   ProofPlan plan_;
 };

@@ -29,6 +29,9 @@ struct ProofPlan {
   /// Lines of accesses whose addresses may be any: of global memory, that only read or are atomic operations, however
   /// often they happen; of shared memory, that happen in all blocks alike.
   std::unordered_map<uint32_t, bool> open;  // is it an atomic operation?
+  /// Lines of accesses to shared memory that not all blocks make, and of those that cover them (covers.hpp): the latter
+  /// count as stores, too.
+  std::unordered_set<uint32_t> covered, covering;
   /// Lines of fetches, which may be anywhere in a texture that the launch names, and the texture's handle.
   std::unordered_map<uint32_t, uint64_t> textures;
   bool usesGlobalAlone = true;              // and lanes exchange nothing: no other memory, no warp operations
