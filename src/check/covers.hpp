@@ -31,8 +31,7 @@ class Covers {
   };
   enum class Step { GoOn, Found, Lost };
   Step look(ir::BlockId block, const ir::Instruction& i, const Wanted& wanted) const;
-  Step lookBack(ir::BlockId block, size_t end, const Wanted& wanted,
-                std::vector<const ir::Instruction*>& found) const;
+  Step lookBack(ir::BlockId block, size_t end, const Wanted& wanted, std::vector<const ir::Instruction*>& found) const;
   bool isEnd(ir::BlockId block, const Wanted& wanted) const;
 
   const ir::Function& f_;

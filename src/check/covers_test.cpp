@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "ir/test_kernel.hpp"
 
 namespace ordito::check {

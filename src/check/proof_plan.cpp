@@ -91,7 +91,8 @@ class Planner {
 
   bool takeCovered(ir::BlockId b, size_t number) {
     const ir::Instruction& i = f_.blocks[b].code[number];
-    const ptx::MemoryAccess& m = *ptx::MemoryAccesses(i).begin();
+    const ptx::MemoryAccesses accesses(i);
+    const ptx::MemoryAccess& m = accesses[0];
     if (m.space != ptx::Space::Shared || !forms_.formOf(i.operands[m.operand]).isSame() || isTaken(i.line))
       return false;
     const auto covering = covers_.of(b, number);

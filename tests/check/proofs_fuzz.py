@@ -97,9 +97,11 @@ class Kernel:
         """Loaded data decides where it goes, and in a loop how often."""
         rng = self.rng
         index = rng.choice(["in[i] & 15", "in[i] & 15", "in[i] & 31", "in[i] + i", "(in[i] >> 20) + i", "-in[i]"])
-        kind = rng.randrange(5)
+        kind = rng.randrange(7)
         if kind == 0:
             return self.guarded(f"sum += in[{index}];")
+        if kind >= 5:
+            return self.covered()
         if kind == 1:
             fill, end = rng.choice([("__syncthreads();", "__syncthreads();"), ("__syncthreads();", ""), ("", "")])
             return f"part[threadIdx.x] = 0; {fill} " + self.guarded(f"atomicAdd(&part[{index}], 1);") + \
@@ -109,6 +111,19 @@ class Kernel:
         if kind == 3:
             return self.guarded(f"for (int k = 0; k < (in[i] & 7); ++k) sum += in[k{rng.choice(['', ' * 1000'])}];")
         return self.guarded(f"out[{index}] = 3;")
+
+    def covered(self):
+        """Data has one block or all store where each has loaded before."""
+        rng = self.rng
+        other = rng.choice(["threadIdx.x ^ 1", "threadIdx.x ^ 1", "blockDim.x - 1 - threadIdx.x", "threadIdx.x & ~1"])
+        who = rng.choice(["", "", "if (threadIdx.x & 1) "])
+        loads = rng.choice(["__syncthreads();", "__syncthreads();", ""])
+        meet = rng.choice(["", "", "__syncthreads();", "__syncwarp();"])
+        condition = rng.choice(["in[0] + blockIdx.x == 4", "in[0] + blockIdx.x == 1", "a > b", "in[i & 31] == 0"])
+        place, end = rng.choice(["threadIdx.x", "other"]), rng.choice(["__syncthreads();", "__syncthreads();", ""])
+        return f"{loads} {who}{{ unsigned other = {other}; int a = part[threadIdx.x], b = part[other]; " \
+               f"{meet if not who else ''} if ({condition}) part[{place}] = a + b; else sum += a - b; }} " \
+               f"{end} sum += part[{rng.choice(['threadIdx.x', 'threadIdx.x', '0'])}];"
 
     def text(self):
         rng = self.rng
