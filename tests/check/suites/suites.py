@@ -5,9 +5,10 @@ usage: suites.py PATH/TO/ordito SUITE PATH/TO/CLONE [--only TEXT] [--every N] [-
 
 SUITE    the clone is of
 indigo   the artifact of HiRace (SC 2024), which holds Indigo's sources and graphs
-scor     ScoR, the suite of ScoRD (ISCA 2020): its microbenchmarks
+scor     ScoR, the suite of ScoRD (ISCA 2020): its microbenchmarks and applications
 cusan    CuSan, its tests of the runtime that need no MPI; nothing else of it is built
 gpuverify  GPUVerify, its directory of CUDA kernels; host code is added (gpuverify.py)
+oclgrind Oclgrind, its kernels about what it reports, as CUDA (oclgrind.py)
 
 It needs Python 3.9, and what `ordito nvcc` needs. The clone is only read; programs are built in a temporary folder.
 A program is convicted if there is a finding of a rule that tells a race or a misuse of barriers; notes count as none.
@@ -19,17 +20,24 @@ It is no test of `./test`, since nothing of the suites is in this repository. do
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import json
+import os
 import pathlib
+import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 
 import gpuverify
+import oclgrind
 
-# `text` is compiled in place of the source, if there is one; `is_wrong`: None where the suite says nothing of races.
-Case = collections.namedtuple("Case", "name source flags arguments is_wrong kind text", defaults=[None])
+# `is_wrong`: None where the suite says nothing that a run could show; `text` is compiled in place of the source, if there
+# is one; `rules`: beginnings of those that convict; `checks`: more options of `ordito check`.
+Case = collections.namedtuple("Case", "name source flags arguments is_wrong kind text rules checks stdin",
+                              defaults=[None, ("race.", "sync."), ("--no-uninitialised",), ""])
 BUG = re.compile(r"(atomic|guard|sync|race|bounds)Bug")
 
 
@@ -51,11 +59,51 @@ def scor(clone, _):
         kind = "race" if is_wrong else "no race"
         yield Case(source.stem, source, [], [], is_wrong, f"{kind}, as they are")
         yield Case(f"{source.stem} -Dvolatile=", source, ["-Dvolatile="], [], is_wrong, f"{kind}, -Dvolatile=")
+    yield from scor_applications(clone)
+
+
+def scor_input(name):
+    """What an application reads: sizes, and then data that does not matter much."""
+    random.seed(1)
+    numbers = {"1dconv": [9, 8000], "matrix-multiplication": [32, 32, 32], "reduction": [30000], "rule-110": [20000, 3],
+               "uts": [4, 3]}.get(name)
+    if numbers:
+        return " ".join(map(str, numbers + [random.randrange(2) for _ in range(32000)]))
+    edges = [random.sample(range(50), 2) for _ in range(100)]
+    return f"50 100 {' '.join(f'{a} {b}' for a, b in edges)}"
+
+
+def with_own_includes(file, done):
+    """The text of a file and of those beside it that it includes, each once."""
+    if file in done or not file.exists():
+        return ""
+    done.add(file)
+    return re.sub(r'^#include "(.*)"', lambda found: with_own_includes(file.parent / found[1], done), file.read_text(),
+                  flags=re.MULTILINE)
+
+
+def scor_applications(clone):
+    """One file has all of a program's, so that the headers of the system keep the word volatile."""
+    for makefile in sorted((clone / "benchmarks").glob("*/Makefile")):
+        text, folder = makefile.read_text(), makefile.parent
+        sources = [folder / name for name in re.search(r"^FILES := (.*)", text, re.MULTILINE)[1].split()]
+        sizes = [f"-D{name}={value}" for name, value in re.findall(r"^(NBLOCKS|NTHREADS) *\?= (\d+)", text, re.MULTILINE)]
+        headers = re.findall(r"^#include <.*", "".join(p.read_text() for p in folder.glob("*.cu*")), re.MULTILINE)
+        for is_wrong, is_volatile in itertools.product((False, True), (True, False)):
+            done = set()
+            whole = "\n".join([*headers, "" if is_volatile else "#define volatile",
+                               *(with_own_includes(p, done) for p in sources)])
+            words = ["-DRACEY"] * is_wrong
+            name = " ".join([folder.name, *words, *([] if is_volatile else ["-Dvolatile="])])
+            kind = f"application, {'race' if is_wrong else 'no race'}, {'as they are' if is_volatile else '-Dvolatile='}"
+            whole = re.sub(r"^extern (__device__ [^=]*) = .*;", r"extern \1;", whole, flags=re.MULTILINE)
+            yield Case(name, sources[0], [f"-I{folder}", *sizes, *words], [], is_wrong, kind, whole,
+                       stdin=scor_input(folder.name))
 
 
 def cusan(clone, _):
     """Each line that builds a program is a variant; what its output is searched for says whether it is right."""
-    for source in sorted((clone / "test/runtime").glob("*.c")):
+    for source in sorted([*(clone / "test/runtime").glob("*.c"), *(clone / "test/pass").glob("*.c")]):
         text = source.read_text()
         if "mpi.h" in text or "gpu_mpi" in text:
             continue
@@ -70,18 +118,33 @@ def cusan(clone, _):
             yield Case(name, source, ["-x", "cu", *defines], [], is_wrong, "race" if is_wrong else "no race")
 
 
+GPUVERIFY_RULES = {"race": ("race.",), "divergence": ("sync.", "launch."), "memory": ("memory.", "launch."),
+                   "assertion": ("launch.",)}
+
+
 def gpuverify_kernels(clone, _):
-    """What is expected to fail for another reason than a race or divergence says nothing of races."""
+    """What fails for a limit of the prover, or passes only where warps run in lock-step, has no expectation here."""
     folder = clone / "testsuite/CUDA"
     for source in sorted(folder.rglob("*.cu")):
-        kind, text = gpuverify.says(source.read_text(errors="replace")), gpuverify.program(source)
-        if text:
-            is_wrong = {"pass": False, "other": None}.get(kind, True)
-            yield Case(str(source.parent.relative_to(folder)), source, [f"-I{source.parent}", "-std=c++17"], [],
-                       is_wrong, kind, text)
+        name, text = str(source.parent.relative_to(folder)), source.read_text(errors="replace")
+        kind, made = gpuverify.says(name, text), gpuverify.program(source)
+        if made:
+            is_wrong = {"pass": False, "pass in lock-step": None, "prover": None}.get(kind, True)
+            yield Case(name, source, [f"-I{source.parent}", "-std=c++20", *gpuverify.defines(text)], [], is_wrong, kind,
+                       made, GPUVERIFY_RULES.get(kind, ("race.", "sync.", "launch.")))
 
 
-SUITES = {"indigo": indigo, "scor": scor, "cusan": cusan, "gpuverify": gpuverify_kernels}
+def oclgrind_kernels(clone, _):
+    """The kernels about what Oclgrind reports; what is no error in CUDA has no expectation."""
+    for folder in oclgrind.FOLDERS:
+        for source in sorted((clone / "tests/kernels" / folder).glob("*.cl")):
+            is_wrong = None if source.stem in oclgrind.OTHERWISE else oclgrind.is_wrong(source)
+            kind = {True: "wrong", False: "right", None: f"in CUDA {oclgrind.OTHERWISE.get(source.stem)}"}[is_wrong]
+            yield Case(f"{folder}/{source.stem}", source, ["-std=c++20", "-Xcompiler", "-Wno-narrowing"], [], is_wrong, kind,
+                       oclgrind.program(source), ("race.", "sync.", "memory.", "launch."), ())
+
+
+SUITES = {"indigo": indigo, "scor": scor, "cusan": cusan, "gpuverify": gpuverify_kernels, "oclgrind": oclgrind_kernels}
 
 
 def judge(ordito, case, folder):
@@ -95,20 +158,27 @@ def judge(ordito, case, folder):
     build = subprocess.run([ordito, "nvcc", "-lineinfo", "-arch=sm_80", *case.flags, source, "-o", program],
                            capture_output=True, text=True)
     if build.returncode:
-        lines = [line for line in build.stderr.splitlines() if "error" in line] or ["?"]
+        lines = [line for line in build.stderr.splitlines() if "error" in line] or [build.stderr.strip()]
         return None, f"not built: {lines[0]}"
+    run = subprocess.Popen([ordito, "check", *case.checks, "--json", report, program, *case.arguments], cwd=folder,
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           errors="replace", start_new_session=True)
     try:
-        run = subprocess.run([ordito, "check", "--no-uninitialised", "--json", report, program, *case.arguments],
-                             capture_output=True, text=True, timeout=120, cwd=folder)
+        _, told = run.communicate(case.stdin, timeout=120)
     except subprocess.TimeoutExpired:
+        os.killpg(run.pid, signal.SIGKILL)  # the program, too
+        run.communicate()
         return None, "not done after 120 s"
     finally:
         program.unlink(missing_ok=True)
     if not report.exists():
-        return None, f"no report: {run.stderr.strip().splitlines()[-1:]}"
+        return None, f"no report: {told.strip().splitlines()[-1:]}"
     findings = json.loads(report.read_text())["findings"]
     report.unlink()
-    return sorted({f["rule"] for f in findings if f["severity"] != "note"}), ""
+    if "which no module defines" in told:
+        return None, "its kernels cannot be loaded"
+    notes = sorted({f["rule"] for f in findings if f["severity"] == "note"})
+    return sorted({f["rule"] for f in findings if f["severity"] != "note"}), f" notes: {' '.join(notes)}" * bool(notes)
 
 
 def main():
@@ -131,8 +201,8 @@ def main():
         for case, (rules, why) in zip(cases, verdicts):
             row = table[case.kind]
             row["programs"] += 1
-            races = [rule for rule in rules or [] if rule.startswith(("race.", "sync."))]
-            verdict = "no verdict" if rules is None else "convicted" if races else "clean"
+            convicts = any(rule.startswith(case.rules) for rule in rules or [])
+            verdict = "no verdict" if rules is None else "convicted" if convicts else "clean"
             row[verdict] += 1
             is_alike = case.is_wrong is None or verdict == ("convicted" if case.is_wrong else "clean")
             row["differs"] += not is_alike
