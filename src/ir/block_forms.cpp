@@ -232,6 +232,10 @@ BlockForm BlockForms::loaded(const Instruction& i, isa::Type type) const {
   if (at.kind == BlockForm::Kind::Unknown) return {};
   if (space == ptx::Space::Const) return at.isSame() ? kSame : kVarying;
   if (space != ptx::Space::Param || !at.isSame()) return kVarying;
+  // What an inlined function was given or answered lies in a variable, which holds what was stored there.
+  const auto isArgument = [](const ptx::Variable& v) { return v.space == ptx::Space::Param; };
+  const bool isKernels = from.symbol.kind == ptx::Symbol::Kind::Parameter;
+  if (!isKernels && (from.reg == kNoValue || std::ranges::any_of(f_.variables, isArgument))) return kVarying;
   const bool isPlain = from.symbol.kind == ptx::Symbol::Kind::Parameter && from.reg == kNoValue &&
                        i.operands[0].is(Kind::Register) && !isa::isFloat(type);
   if (!isPlain || !launch_.parameters) return kSame;

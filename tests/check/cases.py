@@ -7,7 +7,8 @@ WRONG = {
     "memory": {
         "past_end": {"memory.bounds"}, "before_start": {"memory.bounds"}, "into_neighbour": {"memory.bounds"},
         "no_guard": {"memory.bounds"}, "shared_next_array": {"memory.bounds"}, "shared_outside": {"memory.bounds"},
-        "symbol": {"memory.bounds"}, "constant": {"memory.bounds"}, "constant_written": {"memory.bounds"}, "null": {"memory.bounds"},
+        "symbol": {"memory.bounds"}, "constant": {"memory.bounds"}, "constant_written": {"memory.bounds"},
+        "atomic_in_function": {"memory.bounds"}, "null": {"memory.bounds"},
         "atomic": {"memory.bounds"}, "short_atomic": {"memory.bounds"}, "row": {"memory.bounds"}, "misaligned": {"memory.misaligned"},
         "freed": {"memory.freed"}, "freed_in_stream": {"memory.freed"}, "leak": {"memory.leak"},
     },
@@ -86,7 +87,7 @@ def of(rule, *right):
 RIGHT = {
     "memory": {
         "ok_none": set(), **like("memory", "row", "short_atomic", "symbol", "constant"),
-        **of("memory.bounds", "ok_shift", "ok_constant_pointer", "ok_middle", "ok_guard", "ok_shared", "ok_dynamic", "ok_local"),
+        **of("memory.bounds", "ok_shift", "ok_constant_pointer", "ok_atomic_in_function", "ok_middle", "ok_guard", "ok_shared", "ok_dynamic", "ok_local"),
         "ok_heap": {"memory.bounds", "memory.free"},
         "ok_aligned": {"memory.misaligned"}, "ok_reused": {"memory.freed"},
         **of("memory.free", "ok_pinned", "ok_managed"),

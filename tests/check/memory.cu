@@ -36,6 +36,8 @@ __global__ void symbolBehind(int* out, int reach) {
   out[threadIdx.x] = table[threadIdx.x + reach];
 }
 __constant__ int fixed[8];
+__device__ __noinline__ int increase(int* counter) { return atomicAdd(counter, 1); }
+__global__ void countOwn(int* counters) { increase(counters + blockIdx.x); }
 /// A pointer to a constant, of which the compiler does not see that it is one.
 __global__ void constantWritten(int* out, int isConstant) {
   int* target = isConstant ? const_cast<int*>(fixed) : out;
@@ -124,6 +126,8 @@ int main(int argc, char** argv) {
     dynamicBehind<<<1, n, (n + 1) * sizeof(int)>>>(a, 1);
   else if (is("ok_symbol"))
     symbolBehind<<<1, n>>>(a, 0);
+  else if (is("atomic_in_function") || is("ok_atomic_in_function"))
+    countOwn<<<n + is("atomic_in_function"), 1>>>(a);
   else if (is("constant_written") || is("ok_constant_pointer"))
     constantWritten<<<1, 8>>>(a, is("constant_written"));
   else if (is("ok_constant"))
