@@ -1,14 +1,14 @@
 // What GPUVerify's CUDA kernels need to be a program: its words for the prover, as far as a run can know them, and
 // launches of kernels of which only the signature is known. gpuverify.py writes the rest.
 #pragma once
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
+#include <curand_kernel.h>
 
 #include <cassert>
 #include <cmath>
-#include <cooperative_groups.h>
 #include <cstdio>
 #include <cstring>
-#include <curand_kernel.h>
 #include <initializer_list>
 #include <tuple>
 #include <type_traits>
