@@ -7,7 +7,7 @@
 //   several segments, all lanes on  global: their sums, if they lie apart
 //                                   shared: depends on the distances of the segments alone, which seldom change, so
 //                                   the last answer is kept with the distances that it is for
-//   ascending                       global: the lanes at which the sector changes
+//   anywhere                        global: see sector_rows.hpp
 //
 // Everything else calls the runtime's counting functions (rt/access_counts.cpp).
 #include "jit/access_events.hpp"
@@ -122,6 +122,43 @@ LlvmValue AccessEvents::sectorsOfRun(const Instruction& i, const AccessEvent& e)
   return known = sectorsOfMasks(starts, e.mask, e.bytes);
 }
 
+/// Lanes that lie anywhere. What an access before has found holds for one that is whole sectors away, unless the
+/// runtime counts it later.
+LlvmValue AccessEvents::sectorsAnywhere(const Instruction& i, const AccessEvent& e) {
+  later_ = counting_.newWord();
+  const ValueId address = addressOf(i, e.kind);
+  const bool isTable = simt::isIndexedByLoad(plan_.definitions(), shapes_, address);
+  const auto alike = std::ranges::find_if(anywhere_, [&](const Anywhere& before) {
+    return before.offset == e.offset && before.mask == e.mask &&
+           simt::haveUniformDistance(plan_.definitions(), f_, shapes_, before.address, address);
+  });
+  Anywhere found{address, e.offset, e.mask, {}, {}};
+  LlvmValue sum = b_.getInt64(0);
+  for (unsigned p = 0; p < warps(); ++p) {
+    LlvmValue addresses = addresses_.addressVector(e.at, p, e.offset), mask = masks_.maskOf(e.mask, p);
+    auto look = [&] {
+      SectorRows& rows = counting_.rows();
+      return isTable ? rows.add(*later_, addresses, mask, e.bytes) : rows.addOrdered(*later_, addresses, mask, e.bytes);
+    };
+    LlvmValue sectors =
+        alike == anywhere_.end() ? look() : unless(isAlike(*alike, p, addresses, mask), alike->sums[p], look);
+    found.addresses.push_back(addresses), found.sums.push_back(sectors);
+    sum = b_.CreateAdd(sum, sectors);
+  }
+  if (e.mask == c_.at.mask) anywhere_.push_back(std::move(found));
+  return sum;
+}
+
+/// Are the lanes whole sectors further on than in an access before, which has been counted?
+LlvmValue AccessEvents::isAlike(const Anywhere& before, unsigned part, LlvmValue addresses, LlvmValue mask) {
+  LlvmValue apart = b_.CreateXor(before.addresses[part], addresses);
+  if (mask) apart = b_.CreateFreeze(apart);  // lanes that are off may hold anything
+  LlvmValue within = b_.CreateAnd(apart, values_.splat(b_.getInt64(kSector - 1)));
+  LlvmValue differs = masks_.both(mask, b_.CreateICmpNE(within, llvm::Constant::getNullValue(within->getType())));
+  return b_.CreateAnd(b_.CreateICmpEQ(masks_.laneBits(differs), b_.getInt32(0)),
+                      b_.CreateICmpNE(before.sums[part], b_.getInt64(0)));
+}
+
 /// Is it one segment of neighbours, of which some are on?
 bool AccessEvents::isMaskedRun(const AccessEvent& e) {
   return e.at.isSegmented() && e.at.segments == 1 && !e.mask.empty() && e.bytes <= kSector &&
@@ -129,9 +166,12 @@ bool AccessEvents::isMaskedRun(const AccessEvent& e) {
 }
 
 LlvmValue AccessEvents::sectorsByLane(const AccessEvent& e, unsigned part) {
-  return c_.helper("ordito_count_sectors", b_.getInt64Ty(),
-                   {c_.inMemory(addresses_.addressVector(e.at, part, e.offset)), masks_.lanesOrAll(e.mask, part),
-                    b_.getInt32(e.bytes)});
+  LlvmValue addresses = addresses_.addressVector(e.at, part, e.offset);
+  if (e.bytes > kSector)
+    return c_.helper("ordito_count_sectors", b_.getInt64Ty(),
+                     {c_.inMemory(addresses), masks_.lanesOrAll(e.mask, part), b_.getInt32(e.bytes)});
+  if (!later_) later_ = counting_.newWord();
+  return counting_.rows().add(*later_, addresses, masks_.maskOf(e.mask, part), e.bytes);
 }
 
 /// The runtime looks at the lanes. It keeps what it has seen; where the addresses have the distances of last time, that
@@ -322,6 +362,7 @@ void AccessEvents::count(const Instruction& i, const AccessEvent& e) {
   const SpaceCounters counters = countersOf(e.kind, e.at.space);
   if (counters.requests != Counter::Count) counting_.countWarps(counters.requests, 1, e.mask);
   if (counters.units == Counter::Count) return;
+  later_.reset();
   LlvmValue sum = unitsOf(i, e);
   if (counters.conflicts == Counter::Count) return countSectors(counters.units, sum);
   counting_.count(counters.units, b_.CreateAnd(sum, b_.getInt64(UINT32_MAX)));
@@ -329,6 +370,7 @@ void AccessEvents::count(const Instruction& i, const AccessEvent& e) {
 }
 
 void AccessEvents::countSectors(Counter c, LlvmValue sum) {
+  if (later_) return counting_.countInto(*later_, c, sum);
   if (const auto known = words_.find(sum); known != words_.end()) return counting_.countWith(known->second, c);
   if (const auto word = counting_.count(c, sum)) words_[sum] = *word;
 }
@@ -350,6 +392,8 @@ LlvmValue AccessEvents::unitsOf(const Instruction& i, const AccessEvent& e) {
     sum = sectorsOfPairs(i, e, parts);
   } else if (!shared && isMaskedRun(e)) {
     sum = sectorsOfRun(i, e);
+  } else if (!shared && !a.isSegmented() && e.bytes <= kSector) {
+    sum = sectorsAnywhere(i, e);
   } else {
     for (unsigned p = 0; p < parts; ++p) sum = b_.CreateAdd(sum, shared ? wavefrontsOf(i, e, p) : sectorsOf(e, p));
   }
@@ -436,7 +480,6 @@ LlvmValue AccessEvents::sectorsOf(const AccessEvent& e, unsigned part) {
   LlvmValue mask = masks_.maskOf(e.mask, part);
   auto byLane = [&] { return sectorsByLane(e, part); };
   if (e.bytes > kSector) return byLane();
-  if (!a.isSegmented()) return sectorsOfAscending(e, part);
   auto base = [&](unsigned g) { return b_.CreateAdd(a.bases[part][g], b_.getInt64(static_cast<uint64_t>(e.offset))); };
   if (a.segments == 1 && !mask) return sectorsOfSegment(a, base(0), 0, kLanes, e.bytes);
   if (a.segments == 1) {
@@ -451,31 +494,6 @@ LlvmValue AccessEvents::sectorsOf(const AccessEvent& e, unsigned part) {
   for (unsigned g = 0; g < a.segments; ++g)
     sum = b_.CreateAdd(sum, sectorsOfSegment(a, base(g), g * width, width, e.bytes));
   return unless(segmentsLieApart(a, part, e.bytes, e.offset), sum, byLane);
-}
-
-/// Where no lane's address is below that of the lane before it, the lanes of a sector are neighbours. Addresses are
-/// multiples of the size, so a lane touches one sector. Lanes that are off need not be in order, but often are: they
-/// left a loop, or a condition does not hold for what they would access.
-LlvmValue AccessEvents::sectorsOfAscending(const AccessEvent& e, unsigned part) {
-  std::vector<int> before(kLanes, 0);
-  for (unsigned lane = 1; lane < kLanes; ++lane) before[lane] = static_cast<int>(lane) - 1;
-  LlvmValue addresses = addresses_.addressVector(e.at, part, e.offset);
-  if (!e.mask.empty()) addresses = b_.CreateFreeze(addresses);  // lanes that are off may hold anything
-  LlvmValue sector = b_.CreateLShr(addresses, 5), last = b_.CreateShuffleVector(sector, before);
-  LlvmValue ascends = b_.CreateICmpEQ(masks_.laneBits(b_.CreateICmpUGE(sector, last)), b_.getInt32(~0u));
-  LlvmValue begins = masks_.laneBits(b_.CreateICmpNE(sector, last));
-  LlvmValue sectors =
-      e.mask.empty() ? b_.CreateOr(begins, b_.getInt32(1)) : runsWith(begins, masks_.laneBits(e.mask[part]));
-  LlvmValue sum = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, sectors), b_.getInt64Ty());
-  return unless(ascends, sum, [&] { return sectorsByLane(e, part); });
-}
-
-/// A bit for each run of lanes in which one of `lanes` is; runs begin at the bits of `begins`, and at the first lane.
-/// Added to a run that is all ones but for its last lane, a lane that is on carries into the last, and not beyond.
-LlvmValue AccessEvents::runsWith(LlvmValue begins, LlvmValue lanes) {
-  LlvmValue lasts = b_.CreateOr(b_.CreateLShr(begins, 1), b_.getInt32(1u << 31)), others = b_.CreateNot(lasts);
-  LlvmValue carried = b_.CreateAdd(b_.CreateAnd(lanes, others), others);
-  return b_.CreateAnd(b_.CreateOr(carried, lanes), lasts);
 }
 
 /// Wavefronts of one warp's access to shared memory in the low half, those that conflicts added in the high half.

@@ -8,6 +8,7 @@
 #include "jit/counting.hpp"
 #include "jit/event_calls.hpp"
 #include "simt/access_pattern.hpp"
+#include "simt/uniform_distance.hpp"
 
 namespace ordito::jit {
 
@@ -44,9 +45,15 @@ class AccessEvents : private Emitting {
   /// The phi `v` gets the value of `incoming`, `bases`, in the lanes of `mask`.
   void notePhi(ValueId v, ValueId incoming, const std::vector<Parts>& bases, const Parts& mask);
   /// What follows is another block of the kernel.
-  void beginBlock() { countedSegments_.clear(), countedRuns_.clear(), words_.clear(); }
+  void beginBlock() { countedSegments_.clear(), countedRuns_.clear(), words_.clear(), anywhere_.clear(); }
 
  private:
+  struct Anywhere {
+    ValueId address;
+    int64_t offset;
+    Parts mask, addresses, sums;  // by part; the sum is 0 where the runtime counts later
+  };
+
   void count(const Instruction& i, const AccessEvent& e);
   void countCopy(const Address& from, const Address& to, const Instruction& i, const Parts& mask, unsigned bytes,
                  llvm::function_ref<LlvmValue(unsigned part)> wanted);
@@ -67,8 +74,8 @@ class AccessEvents : private Emitting {
   bool hasFixedDistance(ValueId v) const;
   bool isAdvance(ValueId v, ValueId next) const;
   llvm::AllocaInst* distance(ValueId v, unsigned part);
-  LlvmValue sectorsOfAscending(const AccessEvent& e, unsigned part);
-  LlvmValue runsWith(LlvmValue begins, LlvmValue lanes);
+  LlvmValue sectorsAnywhere(const Instruction& i, const AccessEvent& e);
+  LlvmValue isAlike(const Anywhere& before, unsigned part, LlvmValue addresses, LlvmValue mask);
   LlvmValue sharedOfSegments(const Instruction& i, const AccessEvent& e, unsigned parts);
   LlvmValue sectorsOf(const AccessEvent& e, unsigned part);
   LlvmValue wavefrontsOf(const Instruction& i, const AccessEvent& e, unsigned part);
@@ -86,6 +93,10 @@ class AccessEvents : private Emitting {
   std::map<Runs, LlvmValue> countedRuns_;
   /// Of what was added up in the block being emitted, the words.
   std::map<LlvmValue, uint32_t> words_;
+  /// Accesses by all lanes of the block being emitted that lie anywhere.
+  std::vector<Anywhere> anywhere_;
+  /// Of the access being counted, what is counted later goes to this word.
+  std::optional<uint32_t> later_;
   /// What the runtime keeps of accesses to shared memory, by the register and the bytes.
   std::map<std::pair<ValueId, unsigned>, llvm::AllocaInst*> patterns_;
   /// Of phis with two bases: how far these are apart.

@@ -32,10 +32,14 @@ std::optional<uint32_t> Counting::count(Counter c, LlvmValue amount) {
     if (factor) c_.result.counters.terms.push_back({blockWord_, c_.at.line, factor, c});
     return std::nullopt;
   }
-  const uint32_t word = c_.result.counters.words++;
+  const uint32_t word = newWord();
+  countInto(word, c, amount);
+  return word;
+}
+
+void Counting::countInto(uint32_t word, Counter c, LlvmValue amount) {
   addToWord(word, amount);
   countWith(word, c);
-  return word;
 }
 
 /// How many bits are set in all elements of a vector. Masks of all parts are counted as one vector.
@@ -167,12 +171,15 @@ void Counting::raiseExit(const ir::Terminator& end, const Parts& mask) {
 
 /// Room for the words; how many there are is known at the end.
 void Counting::begin() {
-  if (listens()) counters_ = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt64Ty(), b_.getInt64(1), "counters");
+  if (!listens()) return;
+  counters_ = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt64Ty(), b_.getInt64(1), "counters");
+  rows_.begin(counters_);
 }
 
 /// Hands the counters over; the block may go on later.
 void Counting::flush() {
   if (!plan_.facts.counters) return;
+  rows_.flush();
   LlvmValue out = b_.CreateLoad(
       b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c_.frame, offsetof(machine::BlockFrame, counters)));
   auto* call = llvm::cast<llvm::CallInst>(c_.helper(kAddCounters, b_.getVoidTy(), {out, counters_, b_.getInt64(0)}));
@@ -183,6 +190,7 @@ void Counting::flush() {
 /// Now it is known how many there are.
 void Counting::finish() {
   if (!plan_.facts.counters) return;
+  rows_.finish();
   LlvmValue words = b_.getInt64(std::max(1u, c_.result.counters.words));
   counters_->setOperand(0, words);
   for (llvm::CallInst* call : counterFlushes_) call->setArgOperand(2, words);

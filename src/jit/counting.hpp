@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "jit/sector_rows.hpp"
 #include "jit/values.hpp"
 #include "machine/counters.hpp"
 
@@ -13,7 +14,7 @@ namespace ordito::jit {
 class Counting : private Emitting {
  public:
   Counting(EmissionContext& context, Masks& masks, Values& values)
-      : Emitting(context), masks_(masks), values_(values) {}
+      : Emitting(context), masks_(masks), values_(values), rows_(context, masks, values) {}
 
   bool listens() const { return plan_.facts.counters; }
   void raiseIssues(const ir::Block& block);
@@ -26,6 +27,10 @@ class Counting : private Emitting {
   /// `amount`: i64. The word that it is added to, if any: what is the same may be counted with it.
   std::optional<uint32_t> count(machine::Counter c, LlvmValue amount);
   void countWith(uint32_t word, machine::Counter c) { c_.result.counters.terms.push_back({word, c_.at.line, 1, c}); }
+  /// A word for what is counted later (`rows`), and now.
+  uint32_t newWord() { return c_.result.counters.words++; }
+  void countInto(uint32_t word, machine::Counter c, LlvmValue amount);
+  SectorRows& rows() { return rows_; }
   void countWarps(machine::Counter c, uint32_t times, const Parts& mask);
   LlvmValue sumOfBits(LlvmValue words);
   void begin();
@@ -48,6 +53,7 @@ class Counting : private Emitting {
 
   Masks& masks_;
   Values& values_;
+  SectorRows rows_;
   llvm::AllocaInst* counters_ = nullptr;         // EmittedKernel::counters.words of them
   std::vector<llvm::CallInst*> counterFlushes_;  // told how many when all is emitted
   uint32_t blockWord_ = 0;                       // counts how often the code being emitted runs

@@ -27,6 +27,7 @@
 #include "rt/lane_scheduler.hpp"
 #include "rt/math_functions.hpp"
 #include "rt/mbarrier.hpp"
+#include "rt/sector_rows.hpp"
 #include "rt/trial.hpp"
 
 namespace ordito::rt {
@@ -230,6 +231,8 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_clock_hi", clockHi);
   add("ordito_add_counters", addCounters);
   add("ordito_count_sectors", sectorsOfLanes);
+  add("ordito_count_sectors_elsewhere", sectorsElsewhere);
+  add("ordito_count_rows", countRows);
   add("ordito_count_shared", sharedOfLanes);
   add("ordito_count_copied_sectors", copiedSectorsOfLanes);
   add("ordito_count_generic", genericOfLanes);

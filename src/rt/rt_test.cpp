@@ -16,6 +16,7 @@
 #include "rt/helpers.hpp"
 #include "rt/math_functions.hpp"
 #include "rt/mbarrier.hpp"
+#include "rt/sector_rows.hpp"
 
 namespace ordito::rt {
 namespace {
@@ -68,6 +69,29 @@ uint32_t sectorsOneByOne(const std::array<int64_t, 32>& addresses, uint32_t lane
   for (unsigned lane = 0; lane < 32; ++lane)
     if (lanes >> lane & 1) sectors.insert(addresses[lane] >> 5);
   return static_cast<uint32_t>(sectors.size());
+}
+
+/// Rows that are counted together give what each gives alone, also where some of the rows are empty.
+TEST(Runtime, CountsRowsOfSectors) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    SectorRows rows{};
+    rows.count = random() % (SectorRows::kRows + 1);
+    std::array<uint64_t, 5> words{}, expected{};
+    for (uint32_t r = 0; r < rows.count; ++r) {
+      std::set<uint32_t> sectors;
+      const uint32_t places = 1u << random() % 32, off = random() % 5;
+      for (uint32_t& sector : rows.sectors[r]) {
+        sector = off && random() % off == 0 ? SectorRows::kOff : random() % places;
+        if (sector != SectorRows::kOff) sectors.insert(sector);
+      }
+      rows.word[r] = random() % words.size();
+      expected[rows.word[r]] += sectors.size();
+    }
+    countRows(&rows, words.data());
+    EXPECT_EQ(words, expected);
+    EXPECT_EQ(rows.count, 0u);
+  }
 }
 
 /// What vectors tell of all lanes is what a look at each lane tells, also of a pattern that comes back.

@@ -1,0 +1,116 @@
+// See sector_rows.hpp.
+#include "rt/sector_rows.hpp"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "rt/access_counts.hpp"
+
+namespace ordito::rt {
+
+namespace {
+
+#define TOGETHER __attribute__((always_inline)) static inline
+
+constexpr unsigned kLanes = SectorRows::kLanes;
+
+/// A number of each of `Width` rows. Vectors are handed on by reference: functions for all processors have no registers
+/// for them.
+template <unsigned Width>
+using Numbers = uint32_t __attribute__((ext_vector_type(Width)));
+
+template <unsigned Width, size_t... Element>
+TOGETHER void interleave(Numbers<Width>& low, Numbers<Width>& high, const Numbers<Width>& a, const Numbers<Width>& b,
+                         std::index_sequence<Element...>) {
+  low = __builtin_shufflevector(a, b, (Element / 2 + Element % 2 * Width)...);
+  high = __builtin_shufflevector(a, b, (Width / 2 + Element / 2 + Element % 2 * Width)...);
+}
+
+/// Rows become columns: in each round every row is interleaved with the one half of all further on.
+template <unsigned Width>
+TOGETHER void transpose(Numbers<Width>* rows) {
+  Numbers<Width> next[Width];
+#pragma unroll
+  for (unsigned round = 1; round < Width; round *= 2) {
+#pragma unroll
+    for (unsigned r = 0; r < Width / 2; ++r)
+      interleave<Width>(next[2 * r], next[2 * r + 1], rows[r], rows[r + Width / 2], std::make_index_sequence<Width>());
+#pragma unroll
+    for (unsigned r = 0; r < Width; ++r) rows[r] = next[r];
+  }
+}
+
+/// By odd-even merging (K. E. Batcher, "Sorting networks and their applications", AFIPS 1968): 191 comparisons.
+template <unsigned Width>
+TOGETHER void sort(Numbers<Width>* lanes) {
+#pragma unroll
+  for (unsigned sorted = 1; sorted < kLanes; sorted *= 2)
+#pragma unroll
+    for (unsigned distance = sorted; distance > 0; distance /= 2)
+#pragma unroll
+      for (unsigned l = 0; l < kLanes - distance; ++l) {
+        const unsigned first = distance % sorted, place = l - first, partner = l + distance;
+        if (l < first || place % (2 * distance) >= distance || l / (2 * sorted) != partner / (2 * sorted)) continue;
+        const Numbers<Width> a = lanes[l], b = lanes[partner];
+        lanes[l] = __builtin_elementwise_min(a, b);
+        lanes[partner] = __builtin_elementwise_max(a, b);
+      }
+}
+
+/// Distinct sectors of `Width` rows from `first` on. Lanes that are off come last.
+template <unsigned Width>
+TOGETHER void countSome(uint32_t* counts, const SectorRows& rows, unsigned first) {
+  Numbers<Width> lanes[kLanes];
+#pragma unroll
+  for (unsigned l = 0; l < kLanes; l += Width) {
+#pragma unroll
+    for (unsigned r = 0; r < Width; ++r) std::memcpy(&lanes[l + r], &rows.sectors[first + r][l], sizeof lanes[0]);
+    transpose<Width>(lanes + l);
+  }
+  sort<Width>(lanes);
+  Numbers<Width> found = __builtin_convertvector(lanes[kLanes - 1] == SectorRows::kOff, Numbers<Width>) + 1;
+#pragma unroll
+  for (unsigned l = 1; l < kLanes; ++l) found -= __builtin_convertvector(lanes[l] != lanes[l - 1], Numbers<Width>);
+  std::memcpy(counts, &found, sizeof found);
+}
+
+template <unsigned Width>
+TOGETHER void countAll(uint32_t* counts, const SectorRows& rows) {
+  for (unsigned r = 0; r < rows.count; r += Width) countSome<Width>(counts + r, rows, r);
+}
+
+// ---- for the host's widest vectors
+using Count = void(uint32_t* counts, const SectorRows& rows);
+
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), min_vector_width(512))) void countWide(
+    uint32_t* counts, const SectorRows& rows) {
+  countAll<16>(counts, rows);
+}
+__attribute__((target("avx2"))) void countAvx2(uint32_t* counts, const SectorRows& rows) { countAll<8>(counts, rows); }
+void countSse2(uint32_t* counts, const SectorRows& rows) { countAll<4>(counts, rows); }
+
+Count* best() {
+  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return countWide;
+  return __builtin_cpu_supports("avx2") ? countAvx2 : countSse2;
+}
+
+}  // namespace
+
+void countRows(SectorRows* rows, uint64_t* words) {
+  static Count* const count = best();
+  uint32_t counts[SectorRows::kRows];
+  count(counts, *rows);
+  for (uint32_t r = 0; r < rows->count; ++r) words[rows->word[r]] += counts[r];
+  rows->count = 0;
+}
+
+uint64_t sectorsElsewhere(SectorRows* rows, const int64_t* addresses, uint32_t lanes, uint32_t bytes) {
+  if (!lanes) return 0;
+  const auto place = static_cast<uint64_t>(addresses[std::countr_zero(lanes)]);
+  rows->begin = (place < SectorRows::kWindow / 2 ? 0 : place - SectorRows::kWindow / 2) & ~uint64_t{31};
+  return countSectors(addresses, lanes, bytes);
+}
+
+}  // namespace ordito::rt
