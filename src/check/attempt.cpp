@@ -90,7 +90,7 @@ void Attempt::takeBack() {
   for (const auto& [number, page] : pages_) {
     std::memcpy(reinterpret_cast<void*>(number * kPage), page->bytes.data(), kPage);
     for (uint64_t k = 0; k < page->undefined.size(); ++k)
-      undefinedMemory()->write(number * kPage + k * kPiece, kPiece, page->undefined[k]);
+      undefinedMemory()->restore(number * kPage + k * kPiece, kPiece, page->undefined[k]);
   }
   pages_.clear();
 }

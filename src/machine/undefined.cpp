@@ -115,6 +115,12 @@ void UndefinedMemory::write(uint64_t address, uint32_t bytes, UndefinedBytes und
   writeUnlocked(address, bytes, undefined, bytes);
 }
 
+void UndefinedMemory::restore(uint64_t address, uint32_t bytes, UndefinedBytes undefined) {
+  constexpr uint32_t kNoWidth = 0;
+  Lock lock(mutex_);
+  if (!pages_.empty() || undefined.any) writeUnlocked(address, bytes, undefined, kNoWidth);
+}
+
 std::vector<UndefinedMemory::Run> UndefinedMemory::runs(uint64_t address, uint64_t bytes) const {
   Lock lock(mutex_);
   std::vector<Run> all;

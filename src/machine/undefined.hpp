@@ -31,6 +31,8 @@ class UndefinedMemory {
   UndefinedBytes at(uint64_t address, uint32_t bytes) const;
   /// What an access of `bytes` has written.
   void write(uint64_t address, uint32_t bytes, UndefinedBytes undefined);
+  /// What was there before.
+  void restore(uint64_t address, uint32_t bytes, UndefinedBytes undefined);
   std::vector<Run> runs(uint64_t address, uint64_t bytes) const;
   /// Has every byte a value that was made of what somebody has written?
   bool isDefined(uint64_t address, uint64_t bytes) const;

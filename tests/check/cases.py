@@ -33,7 +33,8 @@ WRONG = {
             "sum", "half_copied", "branch", "index", "counter", "moved", "tree_tail", "halo", "local", "reused",
             "device_copy", "member", "wrong_byte", "thrown_away", "warp")},
         **{case: {"memory.uninitialised_copy"} for case in (
-            "copy_none", "copy_word", "copy_tail", "copy_last", "copy_rows", "copy_moved")},
+            "copy_none", "copy_word", "copy_tail", "copy_last", "copy_rows", "copy_moved",
+            "copy_local")},
     },
     "synchronisation": {
         **{case: {"sync.mask"} for case in ("syncwarp", "vote", "ballot", "match", "reduce")},
@@ -105,7 +106,7 @@ RIGHT = {
     },
     "initialisation": {
         **like("initialisation", "sum", "moved", "halo", "local", "device_copy", "member", "thrown_away", "warp",
-               "copy_rows", "copy_moved", "copy_word"),
+               "copy_rows", "copy_moved", "copy_word", "copy_local"),
         **of("memory.uninitialised", "ok_copied", "ok_guarded", "ok_exchange", "ok_tree", "ok_symbol", "ok_call",
              "ok_fields", "ok_top_byte"),
         **of("memory.uninitialised_copy", "ok_copy", "ok_holes", "ok_moved_holes", "ok_written_here"),

@@ -58,6 +58,14 @@ __global__ void local(int* out, const int* in, int cleared) {
   for (int i = 0; i < 8; ++i) ++bins[in[i] & 7];
   out[threadIdx.x] = bins[in[threadIdx.x] & 7];
 }
+/// Words that are copied as they are; the loops stay loops.
+__global__ void places(int* out, const int* where) {
+  int words[4];
+#pragma unroll 1
+  for (int i = 0; i < 4; ++i) words[where[i]] = i;
+#pragma unroll 1
+  for (int i = 0; i < 4; ++i) out[i] = words[i];
+}
 __device__ int total;
 __global__ void symbol(int* out) { out[threadIdx.x] = total + 1; }
 __global__ void structs(Holed* out, const Holed* in) { out[threadIdx.x] = in[threadIdx.x]; }
@@ -176,6 +184,11 @@ int main(int argc, char** argv) {
   } else if (is("copy_tail") || is("copy_last") || is("ok_copy")) {
     fill<<<1, n>>>(a, is("copy_tail") ? n - 4 : is("copy_last") ? n - 1 : n);
     toHost(a, n * sizeof(int));
+  } else if (is("copy_local") || is("ok_copy_local")) {
+    const int where[] = {0, 1, is("copy_local") ? 1 : 2, 3};
+    cudaMemcpy(b, where, sizeof where, cudaMemcpyHostToDevice);
+    places<<<1, 1>>>(a, b);
+    toHost(a, sizeof where);
   } else if (is("copy_rows") || is("ok_copy_rows")) {
     size_t pitch = 0;
     char* rows;
