@@ -142,7 +142,8 @@ bool Checker::isInside(Running& r, const AccessEvent& access) {
   std::optional<Object> object;
   if (access.space == AccessSpace::Local) {
     if (access.objectBytes)
-      object = Object{access.objectBegin, access.objectBytes, "a variable in local memory", nullptr, 0};
+      object = Object{access.objectBegin, access.objectBytes, access.object ? nullptr : "a variable in local memory",
+                      access.object, 0};
     if (object && object->contains(address, access.bytes)) return true;
     return addOutside(r, access, object ? &*object : nullptr), false;
   }
@@ -227,7 +228,7 @@ uint32_t Checker::allowedLanes(Running& r, const AccessEvent& access) {
     one.at.lanes = rest & -rest;
     one.order = access.order, one.scope = access.scope, one.bytes = access.bytes;
     one.base = access.addressOf(laneOf(one));
-    one.objectBegin = access.objectBegin, one.objectBytes = access.objectBytes;
+    one.objectBegin = access.objectBegin, one.objectBytes = access.objectBytes, one.object = access.object;
     if (!isAligned(r, one) || !isInside(r, one)) continue;
     lanes |= one.at.lanes;
     if (r.attempt) r.attempt->allowed(one);

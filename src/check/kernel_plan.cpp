@@ -5,11 +5,11 @@
 #include <bit>
 #include <map>
 
-#include "check/roots.hpp"
 #include "ir/analyses.hpp"
 #include "ir/spin_loops.hpp"
 #include "machine/memory_order.hpp"
 #include "ptx/operands.hpp"
+#include "ptx/roots.hpp"
 #include "ptx/source_lines.hpp"
 
 namespace ordito::check {
@@ -135,9 +135,9 @@ std::optional<TrialPlan> TrialPlan::of(const ptx::Module& module, const ir::Func
 bool mayWriteConstants(const ptx::Module& module, const ir::Function& function) {
   const auto isConstant = [](const ptx::Variable& v) { return v.space == Space::Const; };
   if (std::ranges::none_of(module.variables, isConstant)) return false;
-  std::map<const ptx::Function*, FunctionRoots> roots;
-  const auto mayBeConstant = [&](const Root& root) {
-    return root.kind == Root::Kind::ModuleVariable && isConstant(module.variables[root.index]);
+  std::map<const ptx::Function*, ptx::FunctionRoots> roots;
+  const auto mayBeConstant = [&](const ptx::Root& root) {
+    return root.kind == ptx::Root::Kind::ModuleVariable && isConstant(module.variables[root.index]);
   };
   const auto mayWriteOne = [&](const ir::Instruction& i) {
     const auto isLoad = [](const ptx::MemoryAccess& m) { return m.kind == ptx::MemoryAccess::Kind::Load; };

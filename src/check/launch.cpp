@@ -14,6 +14,7 @@
 namespace ordito::check {
 
 using machine::AccessSpace;
+using ptx::Root;
 using ptx::Space;
 
 namespace {
@@ -87,13 +88,25 @@ uint32_t Launch::functionIndex(const ptx::Function& function) const {
   return static_cast<uint32_t>(&function - module_.functions.data());
 }
 
+namespace {
+
+/// Of local arrays, which PTX tells apart by a number: `window` of "window$1" (frontend/separate_locals_pass.cpp).
+std::string nameInSource(const ptx::Variable& variable) {
+  if (variable.space != Space::Local) return kernelName(variable.name);
+  return variable.name.substr(0, variable.name.find('$'));
+}
+
+}  // namespace
+
 std::string Object::name() const {
   if (words) return words;
   if (!variable)
     return fmt::format("the allocation of {} bytes at {:#x} that parameter {} of the kernel points to", bytes, begin,
                        parameter);
-  const char* const kind = variable->space == Space::Shared ? "shared array" : "variable";
-  return fmt::format("the {} '{}' of {} bytes", kind, kernelName(variable->name), bytes);
+  const char* const kind = variable->space == Space::Shared  ? "shared array"
+                           : variable->space == Space::Local ? "local array"
+                                                             : "variable";
+  return fmt::format("the {} '{}' of {} bytes", kind, nameInSource(*variable), bytes);
 }
 
 std::optional<Object> Launch::variable(const machine::BlockFrame& frame, const ptx::Function& function,

@@ -8,9 +8,9 @@
 
 #include "check/finding.hpp"
 #include "check/meetings.hpp"
-#include "check/roots.hpp"
 #include "machine/events.hpp"
 #include "machine/layout.hpp"
+#include "ptx/roots.hpp"
 #include "ptx/source_lines.hpp"
 
 namespace ordito::check {
@@ -86,7 +86,7 @@ class Launch {
   Findings::Key key(Rule rule, const Place& place, const Place& other = {}) const;
 
  private:
-  std::optional<Object> variable(const machine::BlockFrame& frame, const ptx::Function& function, const Root& root,
+  std::optional<Object> variable(const machine::BlockFrame& frame, const ptx::Function& function, const ptx::Root& root,
                                  machine::AccessSpace space) const;
   std::optional<Object> parameter(const machine::BlockFrame& frame, uint32_t offset) const;
   uint32_t functionIndex(const ptx::Function& function) const;
@@ -101,7 +101,7 @@ class Launch {
   machine::Dim3 grid_, block_;
   machine::KernelLayout layout_;
   bool hasUnorderedBlocks_ = false, copiesInBulk_ = false, takesHeap_ = false, preparesLaunches_ = false;
-  std::map<const ptx::Function*, FunctionRoots> roots_;
+  std::map<const ptx::Function*, ptx::FunctionRoots> roots_;
   bool hasConstants_;
   mutable std::map<const ptx::Function*, ptx::SourcePlaces> places_;  // made for findings only
   /// What objectOf() has answered last for lines of these numbers.

@@ -37,7 +37,7 @@ struct OptOptions {
   std::vector<std::string> passes, print;
   std::vector<uint32_t> block;
   std::vector<unsigned> together;  // by region in turn; empty: as the plan chooses
-  bool contracts = false, counters = false, baseline = false, times = false, byThread = false;
+  bool contracts = false, counters = false, accesses = false, baseline = false, times = false, byThread = false;
 };
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -58,15 +58,15 @@ T orRefuse(Expected<T> result) {
 }
 
 /// Of PTX, each kernel in SSA form.
-ir::Document fromPtx(const std::string& text, const std::string& path, bool contracts) {
+ir::Document fromPtx(const std::string& text, const std::string& path, const OptOptions& o) {
   ir::Document document;
   ptx::Module module = orRefuse(ptx::parse(text, path));
   if (auto ok = ptx::verify(module); !ok) refuse(path + ": " + ok.error().message);
-  if (contracts) ir::contractProducts(module);
+  if (o.contracts) ir::contractProducts(module);
   document.module = std::make_unique<const ptx::Module>(std::move(module));
   for (const ptx::Function& f : document.module->functions) {
     if (!f.isEntry || !f.hasBody) continue;
-    document.functions.push_back(orRefuse(ir::buildCfg(*document.module, f)));
+    document.functions.push_back(orRefuse(ir::buildCfg(*document.module, f, {}, false, o.accesses)));
     ir::buildSsa(document.functions.back());
   }
   return document;
@@ -106,9 +106,10 @@ Input fromCode(const std::string& text, const std::string& path) {
   return input;
 }
 
-Input read(const std::string& path, bool contracts) {
+Input read(const OptOptions& o) {
+  const std::string& path = o.file;
   const std::string text = contents(path);
-  if (path.ends_with(".ptx")) return {fromPtx(text, path, contracts), {}};
+  if (path.ends_with(".ptx")) return {fromPtx(text, path, o), {}};
   if (path.ends_with(".ir")) return {orRefuse(ir::parse(text, path)), {}};
   if (path.ends_with(".simt")) return fromCode(text, path);
   refuse(fmt::format("{}: expected a file whose name ends in .ptx, .ir or .simt", path));
@@ -135,6 +136,7 @@ simt::Facts factsOf(const OptOptions& o, const ir::Analyses& analyses, const ir:
   facts.launch = launch;
   facts.processor = *simt::processorNamed(o.cpu);
   facts.counters = o.counters;
+  facts.accesses = o.accesses;
   facts.baseline = o.baseline;
   if (o.byThread) facts.byThread = simt::ByThread::Possible;
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
@@ -225,7 +227,7 @@ void run(OptOptions o) {
   sortNames(o);
   ir::LaunchShape launch;
   for (size_t d = 0; d < o.block.size() && d < 3; ++d) launch.block[d] = o.block[d];
-  auto [document, code] = read(o.file, o.contracts);
+  auto [document, code] = read(o);
   fmt::print("{}", ptx::printDeclarations(*document.module));
   bool found = o.kernel.empty();
   for (size_t k = 0; k < document.functions.size(); ++k) {
@@ -258,6 +260,8 @@ void addOptCommand(CLI::App& app) {
   opt->add_flag("--by-thread", options->byThread, "run thread by thread whatever can be");
   opt->add_option("--cpu", options->cpu, "the processor to plan for: " + simt::processorNames());
   opt->add_flag("--counters", options->counters, "plan for code that counts what it does");
+  opt->add_flag("--accesses", options->accesses,
+                "for code that tells of each access, with room around local variables");
   opt->add_flag("--times", options->times,
                 "print how long each of Ordito's passes takes instead (ORDITO_DUMP=times prints those of LLVM)");
   opt->add_flag("--baseline", options->baseline, "plan for as little code as possible");

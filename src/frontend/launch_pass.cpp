@@ -23,12 +23,14 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
+#include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <vector>
 
 #include "frontend/aligned_locals_pass.hpp"
 #include "frontend/inlined_lines_pass.hpp"
+#include "frontend/separate_locals_pass.hpp"
 
 namespace {
 
@@ -149,6 +151,10 @@ extern "C" __attribute__((visibility("default"))) ::llvm::PassPluginLibraryInfo 
                 [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(LaunchPass()); });
             builder.registerOptimizerLastEPCallback([](ModulePassManager& passes, OptimizationLevel) {
               passes.addPass(AlignedLocalsPass());
+              FunctionPassManager locals;
+              locals.addPass(SROAPass(SROAOptions::PreserveCFG));
+              locals.addPass(SeparateLocalsPass());
+              passes.addPass(createModuleToFunctionPassAdaptor(std::move(locals)));
               passes.addPass(InlinedLinesPass());
             });
           }};

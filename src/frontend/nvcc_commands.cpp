@@ -139,6 +139,8 @@ Command deviceCommand(const Toolchain& tools, const CompileOptions& options, con
   // Kernels hand values to shuffles that only one lane has set. C++ calls that undefined, and clang would conclude that
   // the other lanes do not exist.
   add(command, {"-Xclang", "-no-enable-noundef-analysis"});
+  // Local arrays keep their names, for whoever finds an access outside of them (separate_locals_pass.cpp).
+  command.emplace_back("-fno-discard-value-names");
   // A run of bytes that LLVM 19 packs into a vector across blocks is loaded 16 bytes at a time, however it is aligned.
   command.emplace_back("-fno-slp-vectorize");
   // LLVM 19 has no functions for the conversions between __int128 and floating point, unless it is told to expand them.

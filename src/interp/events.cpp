@@ -5,7 +5,6 @@
 // exception: bodies own nothing that would be left half done, since all of them find their places first.
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 #include "interp/executor.hpp"
 #include "ir/block_forms.hpp"
@@ -85,7 +84,10 @@ void Executor::askListeners(AccessSpace space, uint64_t address, uint32_t bytes,
                              .bytes = bytes,
                              .base = address,
                              .objectBegin = reinterpret_cast<uint64_t>(image)};
-  if (space == AccessSpace::Local) std::tie(event.objectBegin, event.objectBytes) = localObject(address);
+  if (space == AccessSpace::Local) {
+    const machine::NearestObject found = localObject(address);
+    event.objectBegin = found.begin(), event.objectBytes = found.bytes(), event.object = found.variable();
+  }
   askListeners(event);
 }
 
@@ -94,22 +96,37 @@ void Executor::askListeners(const machine::AccessEvent& event) const {
   if (block_.isHeard && !machine::allowedLanes(event)) throw RefusedAccess{};
 }
 
-/// The variable in the thread's local memory that the address lies in: begin and bytes.
-std::pair<uint64_t, uint64_t> Executor::localObject(uint64_t address) const {
-  for (const Activation& a : thread_->stack) {
-    const auto memory = reinterpret_cast<uint64_t>(a.memory.get());
-    if (address - memory >= a.plan->memoryBytes) continue;
-    const auto& variables = a.plan->source->variables;
-    for (size_t i = 0; i < variables.size(); ++i)
-      if (const uint64_t begin = memory + a.plan->variableOffset[i];
-          variables[i].space != Space::Shared && address - begin < variables[i].size)
-        return {begin, variables[i].size};
-    return {memory, a.plan->memoryBytes};
+namespace {
+
+/// What the function keeps in an activation.
+void offerAll(machine::NearestObject& nearest, const Activation& a) {
+  const ptx::Function& f = *a.plan->source;
+  const auto memory = reinterpret_cast<uint64_t>(a.memory.get());
+  for (size_t i = 0; i < f.variables.size(); ++i)
+    if (f.variables[i].space == Space::Local || f.variables[i].space == Space::Param)
+      nearest.offer(memory + a.plan->variableOffset[i], f.variables[i].size, &f.variables[i]);
+  for (const ptx::Parameter& p : f.parameters) nearest.offer(memory + p.offset, p.size, nullptr);
+  for (const ptx::Parameter& p : f.returns) nearest.offer(memory + a.plan->returnBase + p.offset, p.size, nullptr);
+}
+
+}  // namespace
+
+/// The variable that the address was made from; if that is not known, the one that it lies in, or next to.
+machine::NearestObject Executor::localObject(uint64_t address) const {
+  machine::NearestObject nearest(address);
+  const FunctionPlan& plan = *thread_->top().plan;
+  const auto index = static_cast<size_t>(instruction_ - plan.source->instructions.data());
+  if (const uint32_t v = index < plan.objects.size() ? plan.objects[index] : ptx::kNoVariable; v != ptx::kNoVariable) {
+    nearest.offer(reinterpret_cast<uint64_t>(thread_->top().memory.get()) + plan.variableOffset[v],
+                  plan.source->variables[v].size, &plan.source->variables[v]);
+    return nearest;
   }
-  if (!thread_->allocated) return {0, 0};
-  const uint64_t end = reinterpret_cast<uint64_t>(thread_->allocated.get()) + kAllocaBytes,
-                 taken = thread_->allocatedTop;
-  return address - taken < end - taken ? std::pair{taken, end - taken} : std::pair<uint64_t, uint64_t>{0, 0};
+  for (const Activation& a : thread_->stack)
+    if (address - reinterpret_cast<uint64_t>(a.memory.get()) < a.plan->memoryBytes) offerAll(nearest, a);
+  if (!thread_->allocated) return nearest;
+  const uint64_t begin = reinterpret_cast<uint64_t>(thread_->allocated.get()), taken = thread_->allocatedTop;
+  if (address - begin < kAllocaBytes) nearest.offer(taken, begin + kAllocaBytes - taken, nullptr);
+  return nearest;
 }
 
 void Executor::raiseOperands() const {

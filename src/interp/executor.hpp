@@ -12,6 +12,7 @@
 #include "interp/numeric.hpp"
 #include "machine/fault.hpp"
 #include "machine/multifunction_unit.hpp"
+#include "machine/nearest_object.hpp"
 
 namespace ordito::ptx {
 struct Fragment;
@@ -117,7 +118,7 @@ class Executor {
   void raiseMbarrier(SyncKind kind, size_t address, uint32_t number);
   void raiseMeeting(uint32_t lanes, uint32_t mask);
   uint64_t window() const;
-  std::pair<uint64_t, uint64_t> localObject(uint64_t address) const;
+  machine::NearestObject localObject(uint64_t address) const;
   machine::WarpSite site(uint32_t lanes) const;
 
   // What is made of memory that nobody has written (undefined.cpp)

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "ptx/local_objects.hpp"
 #include "ptx/reads.hpp"
 
 namespace ordito::interp {
@@ -42,19 +43,20 @@ void findKernelEnds(FunctionPlan& plan) {
   for (uint32_t at = 0; at < count; ++at) plan.endsKernel[at] = endsAt(at);
 }
 
-FunctionPlan planFunction(const ptx::Function& function) {
+/// `isHeard`: of each access to memory.
+FunctionPlan planFunction(const ptx::Function& function, bool isHeard) {
   constexpr uint32_t kBlockAlignment = 16;
   FunctionPlan plan;
   plan.source = &function;
   plan.returnBase = alignUp(bytesOf(function.parameters), kBlockAlignment);
-  uint32_t end = alignUp(plan.returnBase + bytesOf(function.returns), kBlockAlignment);
+  ptx::LocalPlaces places{.end = alignUp(plan.returnBase + bytesOf(function.returns), kBlockAlignment),
+                          .hasZones = isHeard};
   for (const ptx::Variable& variable : function.variables) {
-    bool isPrivate = variable.space == ptx::Space::Param || variable.space == ptx::Space::Local;
-    if (isPrivate) end = alignUp(end, std::max(variable.alignment, 1u));
-    plan.variableOffset.push_back(end);
-    if (isPrivate) end += uint32_t(variable.size);
+    const bool isPrivate = variable.space == ptx::Space::Param || variable.space == ptx::Space::Local;
+    plan.variableOffset.push_back(isPrivate ? static_cast<uint32_t>(places.place(variable)) : 0);
   }
-  plan.memoryBytes = end;
+  plan.memoryBytes = static_cast<uint32_t>(places.bytes());
+  if (isHeard) plan.objects = ptx::localObjects(function);
   plan.isRead = ptx::readRegisters(function);
   plan.order = laneOrder(function);
   findKernelEnds(plan);
@@ -140,7 +142,7 @@ Expected<Program> prepare(const ptx::Module& module, const ptx::Function& kernel
   program.layout = machine::layoutKernel(module, kernel);
   program.specialisation = specialisation;
   for (const ptx::Function& function : module.functions) {
-    program.functions.push_back(planFunction(function));
+    program.functions.push_back(planFunction(function, specialisation.accesses));
     program.functions.back().firstSite = uint32_t(program.sites);
     program.sites += function.instructions.size();
   }

@@ -24,9 +24,10 @@ struct FunctionPlan {
   uint32_t returnBase = 0;                                 // the parameters lie at 0
   std::vector<uint32_t> variableOffset;                    // by index in Function::variables
   uint32_t memoryBytes = 0;
-  uint32_t firstSite = 0;        // of its instructions, among those of the module
-  std::vector<char> isRead;      // by register
-  std::vector<char> endsKernel;  // by instruction: only ends the thread, maybe after some jumps
+  std::vector<uint32_t> objects;  // by instruction, if accesses are told: ptx::localObjects
+  uint32_t firstSite = 0;         // of its instructions, among those of the module
+  std::vector<char> isRead;       // by register
+  std::vector<char> endsKernel;   // by instruction: only ends the thread, maybe after some jumps
   LaneOrder order;
   /// Where lanes that stand at an instruction come among those of their warp.
   uint32_t placeOf(uint32_t pc) const { return pc < order.place.size() ? order.place[pc] : pc; }

@@ -37,6 +37,7 @@ class Builder {
     out_.values = source_.registers;
     out_.variables = source_.variables;
     out_.origin = std::move(inlined.origin);
+    out_.stack = std::move(inlined.stack);
   }
 
   Function run() {
@@ -311,8 +312,8 @@ void fillPredecessors(Function& f) {
 }
 
 Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
-                            const std::set<uint32_t>& warpSyncPoints, bool announces) {
-  auto inlined = inlineCalls(module, kernel, announces);
+                            const std::set<uint32_t>& warpSyncPoints, bool announces, bool hasZones) {
+  auto inlined = inlineCalls(module, kernel, announces, hasZones);
   if (!inlined) return tl::unexpected(inlined.error());
   if (inlined->function.instructions.empty()) {
     ptx::Instruction ret;

@@ -17,6 +17,7 @@
 #include "ir/ir.hpp"
 #include "ir/shared_functions.hpp"
 #include "ir/stack.hpp"
+#include "ptx/local_objects.hpp"
 #include "ptx/reads.hpp"
 
 namespace ordito::ir {
@@ -27,8 +28,8 @@ using ptx::Symbol;
 
 class Inliner {
  public:
-  Inliner(const ptx::Module& module, bool announces)
-      : module_(module), announces_(announces), calls_(callGraph(module)) {}
+  Inliner(const ptx::Module& module, bool announces, bool hasZones)
+      : module_(module), announces_(announces), hasZones_(hasZones), calls_(callGraph(module)) {}
 
   Expected<Inlined> run(const ptx::Function& kernel) {
     kernel_ = &kernel;
@@ -47,9 +48,10 @@ class Inliner {
       if (!body) return tl::unexpected(body.error());
       bodies.push_back(std::move(*body));
     }
-    if (!bodies.empty()) lowerCalls(out_, bodies, origin_);
+    Stack stack;
+    if (!bodies.empty()) stack = lowerCalls(out_, bodies, origin_, hasZones_);
     lowerStack(out_, origin_);
-    return Inlined{std::move(out_), std::move(origin_)};
+    return Inlined{std::move(out_), std::move(origin_), std::move(stack)};
   }
 
  private:
@@ -59,6 +61,8 @@ class Inliner {
     std::vector<Operand> arguments, returns;
     uint32_t returnLabel;
     uint32_t registerBase = 0, labelBase = 0, variableBase = 0;
+    const std::vector<uint32_t>* objects =
+        nullptr;  // of the callee's instructions, if they are wanted and there are any
   };
 
   uint32_t indexOf(const ptx::Function* f) const { return static_cast<uint32_t>(f - module_.functions.data()); }
@@ -73,6 +77,7 @@ class Inliner {
     scope.registerBase = static_cast<uint32_t>(out_.registers.size());
     scope.labelBase = static_cast<uint32_t>(out_.labels.size());
     scope.variableBase = static_cast<uint32_t>(out_.variables.size());
+    if (hasZones_) scope.objects = objectsOf(f);
     out_.registers.insert(out_.registers.end(), f.registers.begin(), f.registers.end());
     out_.labels.insert(out_.labels.end(), f.labels.begin(), f.labels.end());
     out_.variables.insert(out_.variables.end(), f.variables.begin(), f.variables.end());
@@ -131,6 +136,10 @@ class Inliner {
   Expected<> copyInstruction(const Scope& scope, const ptx::Instruction& original) {
     ptx::Instruction inst = original;
     inst.isReduction = ptx::isReduction(original, readRegistersOf(*scope.callee));
+    if (scope.objects) {
+      const uint32_t object = (*scope.objects)[static_cast<size_t>(&original - scope.callee->instructions.data())];
+      if (object != ptx::kNoVariable) inst.object = object + scope.variableBase;
+    }
     if (inst.guard) inst.guard.reg += scope.registerBase;
     for (Operand& operand : inst.operands) rename(scope, operand);
     if (usesParameterAddress(inst, scope))
@@ -153,6 +162,13 @@ class Inliner {
     auto [it, isNew] = readRegisters_.try_emplace(&f);
     if (isNew) it->second = ptx::readRegisters(f);
     return it->second;
+  }
+
+  /// Null if it has no variables in local memory.
+  const std::vector<uint32_t>* objectsOf(const ptx::Function& f) {
+    auto [it, isNew] = objects_.try_emplace(&f);
+    if (isNew) it->second = ptx::localObjects(f);
+    return it->second.empty() ? nullptr : &it->second;
   }
 
   /// A call of a function with a body, or of one that is known only when the kernel runs.
@@ -436,7 +452,8 @@ class Inliner {
   }
 
   const ptx::Module& module_;
-  const bool announces_;
+  const bool announces_, hasZones_;
+  std::map<const ptx::Function*, std::vector<uint32_t>> objects_;
   std::map<const ptx::Function*, std::vector<char>> readRegisters_;
   const ptx::Function* kernel_ = nullptr;
   ptx::Function out_;
@@ -448,8 +465,8 @@ class Inliner {
 
 }  // namespace
 
-Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel, bool announces) {
-  return Inliner(module, announces).run(kernel);
+Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel, bool announces, bool hasZones) {
+  return Inliner(module, announces, hasZones).run(kernel);
 }
 
 ptx::Instruction announcement(const ptx::Instruction& of) {

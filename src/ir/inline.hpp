@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "ir/shared_functions.hpp"
 #include "ptx/module.hpp"
 
 namespace ordito::ir {
@@ -15,12 +16,14 @@ struct Inlined {
   ptx::Function function;
   std::vector<std::pair<uint32_t, uint32_t>>
       origin;  // of each variable: function index, variable index in that function
+  Stack stack;
 };
 
 /// The kernel with all calls of functions with bodies replaced by their bodies. Calls of functions without a body
-/// (math, printf) stay. The address of a function is that of its entry in `module.functions`. `announces`: see
-/// buildCfg.
-Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel, bool announces = false);
+/// (math, printf) stay. The address of a function is that of its entry in `module.functions`. `announces`,
+/// `hasZones`: see buildCfg.
+Expected<Inlined> inlineCalls(const ptx::Module& module, const ptx::Function& kernel, bool announces = false,
+                              bool hasZones = false);
 
 /// A `pmevent` that stands for an instruction of the program which has none of its own.
 ptx::Instruction announcement(const ptx::Instruction& of);

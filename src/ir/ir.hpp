@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "ir/graph.hpp"
+#include "ir/shared_functions.hpp"
 #include "ptx/module.hpp"
 
 namespace ordito::ir {
@@ -85,6 +86,7 @@ struct Function {
   std::vector<ptx::Variable> variables;   // of the kernel and of the functions inlined into it
   std::vector<std::pair<uint32_t, uint32_t>>
       origin;                 // of each variable: function index in the module and variable index there
+  Stack stack;                // of calls; known where it has zones
   std::vector<Block> blocks;  // [0] is the entry; in reverse post-order
 };
 
@@ -143,9 +145,11 @@ void fillPredecessors(Function& function);
 /// instruction that names the lanes it works with (shfl.sync …) begins a block behind a synchronisation point,
 /// bar.warp.sync, where these lanes meet. `announces`: an instruction of the program that the graph has no instruction
 /// for (a call that is inlined, a guard that became a branch) is announced by a `pmevent` in its place, which does
-/// nothing but be counted.
+/// nothing but be counted. `hasZones`: for code that tells of accesses; each knows the local variable that it may
+/// touch, where that can be said, and local variables have room around them (ptx/local_objects.hpp).
 Expected<Function> buildCfg(const ptx::Module& module, const ptx::Function& kernel,
-                            const std::set<uint32_t>& warpSyncPoints = {}, bool announces = false);
+                            const std::set<uint32_t>& warpSyncPoints = {}, bool announces = false,
+                            bool hasZones = false);
 
 /// Renames registers so that each has one definition, with pruned phis (Cytron et al., TOPLAS 1991), and closes loops
 /// (LCSSA): a value defined in a loop and used outside passes through a phi in the exit block, where lanes that left in

@@ -47,7 +47,7 @@ struct Line {
 };
 
 bool isOfIr(std::string_view statement) {
-  for (std::string_view word : {"phi", "jump", "branch", "exit", "trap", "barrier"})
+  for (std::string_view word : {"phi", "jump", "branch", "exit", "trap", "barrier", "frame"})
     if (accept(statement, word)) return true;
   return false;
 }
@@ -96,6 +96,7 @@ class BodyReader {
     std::string_view text = line_->statement;
     if (text.starts_with(".reg")) return registers(text.substr(4));
     if (text.starts_with('.')) return variable();
+    if (accept(text, "frame")) return frame(text);
     if (isLabel(text)) return label(text);
     if (f_.blocks.empty() || ended_) return error("a statement outside of a block: a label such as B0: is missing");
     if (isOfIr(text)) return accept(text, "phi") ? phi(text) : end(text);
@@ -121,6 +122,28 @@ class BodyReader {
     std::string_view text = line_->attributes.at("origin");
     const uint32_t function = number(take(text, " "));
     f_.origin.push_back({function, number(text)});
+  }
+
+  /// "stack_3, 96, sites 1 2, window_1 48"
+  void frame(std::string_view text) {
+    Frame frame;
+    f_.stack.variable = variableNamed(take(text, ","));
+    frame.bytes = number(take(text, ","));
+    std::string_view sites = take(text, ",");
+    if (!accept(sites, "sites")) return error("expected 'sites' and the numbers of calls");
+    while (!sites.empty()) frame.sites.push_back(number(take(sites, " ")));
+    while (!text.empty()) {
+      std::string_view place = take(text, ",");
+      const uint32_t variable = variableNamed(take(place, " "));
+      frame.variables.emplace_back(variable, number(place));
+    }
+    f_.stack.frames.push_back(std::move(frame));
+  }
+
+  uint32_t variableNamed(std::string_view name) {
+    const auto found = std::ranges::find(f_.variables, name, &ptx::Variable::name);
+    if (found == f_.variables.end()) return error("there is no variable '{}'", name), 0;
+    return static_cast<uint32_t>(found - f_.variables.begin());
   }
 
   void label(std::string_view text) {
@@ -198,6 +221,7 @@ class BodyReader {
     i.raisesIssue = !line_->attributes.count("unissued");
     i.raisesAccess = !line_->attributes.count("unseen");
     i.isReduction = line_->attributes.count("reduction");
+    if (line_->attributes.count("object")) i.object = variableNamed(line_->attributes.at("object"));
     return i;
   }
 

@@ -32,6 +32,7 @@ class Printer {
     out_ = ptx::printHeader(*f_.module, *f_.kernel) + " {\n";
     for (const ptx::Register& r : names_.registers) put("\t.reg .{} {};\n", isa::name(r.type), r.name);
     for (size_t i = 0; i < names_.variables.size(); ++i) variable(i);
+    for (const Frame& frame : f_.stack.frames) stackFrame(frame);
     for (BlockId b = 0; b < f_.blocks.size(); ++b) block(b);
     return std::move(out_ += "}\n");
   }
@@ -60,6 +61,15 @@ class Printer {
     put("\t{}", ptx::print(*f_.module, names_, names_.variables[i]));
     if (i < f_.origin.size()) put(" !origin {} {}", f_.origin[i].first, f_.origin[i].second);
     put("\n");
+  }
+
+  const std::string& variableName(uint32_t v) const { return names_.variables[v].name; }
+
+  void stackFrame(const Frame& frame) {
+    put("\tframe {}, {}, sites", variableName(f_.stack.variable), frame.bytes);
+    for (uint32_t site : frame.sites) put(" {}", site);
+    for (const auto& [v, offset] : frame.variables) put(", {} {}", variableName(v), offset);
+    put(";\n");
   }
 
   void block(BlockId b) {
@@ -93,6 +103,7 @@ class Printer {
     if (!i.raisesIssue) put(" !unissued");
     if (!i.raisesAccess) put(" !unseen");
     if (i.isReduction) put(" !reduction");
+    if (i.object != ptx::kNoVariable) put(" !object {}", variableName(i.object));
   }
 
   void end(const Terminator& end) {

@@ -10,6 +10,7 @@
 
 #include "ir/build.hpp"
 #include "ir/ir.hpp"
+#include "ptx/local_objects.hpp"
 
 namespace ordito::ir {
 namespace {
@@ -38,18 +39,25 @@ Operand at(ptx::RegisterId base, int64_t offset) {
   return o;
 }
 
-struct Frame {
+struct Layout {
   std::map<Index, uint32_t> offset;  // of variables
   uint32_t saved = 0;                // where the registers begin
   uint32_t bytes = 0;
 };
 
+/// Of a call.
+struct Site {
+  uint32_t number;
+  Index resume;  // the label behind it
+};
+
 class Lowering {
  public:
-  Lowering(ptx::Function& f, const std::vector<SharedBody>& bodies, std::vector<std::pair<uint32_t, uint32_t>>& origin)
-      : f_(f), bodies_(bodies), origin_(origin) {}
+  Lowering(ptx::Function& f, const std::vector<SharedBody>& bodies, std::vector<std::pair<uint32_t, uint32_t>>& origin,
+           bool hasZones)
+      : f_(f), bodies_(bodies), origin_(origin), hasZones_(hasZones) {}
 
-  void run() {
+  Stack run() {
     fp_ = newRegister("%frame", Type::b64);
     next_ = newRegister("%callee", Type::b64);
     stack_ = newVariable();
@@ -74,6 +82,7 @@ class Lowering {
     newIndex[old.size()] = here();
     for (size_t l = 0; l < labels; ++l) f_.labels[l].instruction = newIndex[f_.labels[l].instruction];
     for (const auto& [label, where] : placed_) f_.labels[label].instruction = where;
+    return describe();
   }
 
  private:
@@ -91,12 +100,14 @@ class Lowering {
     v.name = "stack";
     v.space = ptx::Space::Local;
     v.type = Type::b8;
-    v.count = v.size = kStackBytes;
+    v.count = v.size = stackBytes();
     v.alignment = kFrameAlignment;
     f_.variables.push_back(v);
     origin_.push_back({~0u, 0});
     return static_cast<Index>(f_.variables.size() - 1);
   }
+
+  uint64_t stackBytes() const { return hasZones_ ? kStackBytesWithZones : kStackBytes; }
 
   Index newLabel() {
     f_.labels.push_back({"resume", 0});
@@ -121,8 +132,8 @@ class Lowering {
   // Frames
 
   void layOut(const SharedBody& body) {
-    Frame& frame = frames_[&body];
-    uint32_t end = kSiteBytes;
+    Layout& frame = frames_[&body];
+    ptx::LocalPlaces places{.end = kSiteBytes, .hasZones = hasZones_};
     // What a function outside the module is given and gives back does not live across a call.
     std::set<Index> ordinary;
     for (Index i = body.first; i < body.last; ++i) {
@@ -135,12 +146,9 @@ class Lowering {
     for (Index v = body.variables.first; v < body.variables.second; ++v) {
       const ptx::Variable& variable = f_.variables[v];
       if (variable.space == ptx::Space::Shared || ordinary.count(v)) continue;
-      const uint32_t align = std::max(variable.alignment, 1u);
-      end = (end + align - 1) / align * align;
-      frame.offset[v] = end;
-      end += static_cast<uint32_t>(variable.size);
+      frame.offset[v] = static_cast<uint32_t>(places.place(variable));
     }
-    frame.saved = (end + 7) / 8 * 8;
+    frame.saved = static_cast<uint32_t>((places.bytes() + 7) / 8 * 8);
     uint32_t most = 0;
     const auto live = liveAcross(body);
     for (const auto& [call, registers] : live) most = std::max(most, static_cast<uint32_t>(registers.size()));
@@ -203,8 +211,7 @@ class Lowering {
   void numberSites() {
     for (Index i = 0; i < f_.instructions.size(); ++i)
       if (const SharedBody* target = callee(f_.instructions[i])) {
-        siteOf_[i] = static_cast<uint32_t>(siteOf_.size()) + 1;
-        resume_[i] = newLabel();
+        sites_[i] = {static_cast<uint32_t>(sites_.size()) + 1, newLabel()};
         callers_[target].push_back(i);
       }
   }
@@ -301,13 +308,13 @@ class Lowering {
   void call(Index i) {
     const ptx::Instruction& inst = (*old_)[i];
     const SharedBody& target = *callee(inst);
-    const Frame& frame = frames_.at(&target);
+    const Layout& frame = frames_.at(&target);
     const uint32_t own = body_ ? frames_.at(body_).bytes : 0;
     const auto start = newRegister("%stack", Type::b64), used = newRegister("%used", Type::b64);
     emit(Op::Mov, Type::b64, {registerOperand(start), variableOperand(stack_, Operand::Kind::Symbol)});
     add(next_, body_ ? fp_ : start, own);
     emit(Op::Sub, Type::u64, {registerOperand(used), registerOperand(next_), registerOperand(start)});
-    const auto isFull = compare("gt", Type::u64, used, kStackBytes - frame.bytes);
+    const auto isFull = compare("gt", Type::u64, used, stackBytes() - frame.bytes - (hasZones_ ? kSiteBytes : 0));
     ptx::Instruction& trap = emit(Op::Trap, Type{}, {});
     trap.operands = {integerOperand(static_cast<uint64_t>(Terminator::Cause::StackOverflow))};
     trap.guard.reg = isFull;
@@ -323,12 +330,13 @@ class Lowering {
       else
         store(isa::untyped(static_cast<unsigned>(parameter.size)), at(next_, offset), argument);
     }
-    store(Type::b32, at(next_, 0), integerOperand(siteOf_.at(i)));
+    store(Type::b32, at(next_, 0), integerOperand(sites_.at(i).number));
+    if (hasZones_) store(Type::b32, at(next_, frame.bytes), integerOperand(0));
     if (body_) forEachSaved(i, [&](auto reg, int64_t offset) { save(reg, offset); });
     emit(Op::Mov, Type::b64, {registerOperand(fp_), registerOperand(next_)});
     jump(target.entryLabel);
 
-    place(resume_.at(i));
+    place(sites_.at(i).resume);
     if (body_) {
       emit(Op::Mov, Type::b64, {registerOperand(next_), registerOperand(fp_)});
       emit(Op::Sub, Type::u64, {registerOperand(fp_), registerOperand(fp_), integerOperand(own)});
@@ -336,6 +344,7 @@ class Lowering {
     } else {
       emit(Op::Mov, Type::b64, {registerOperand(next_), registerOperand(fp_)});
     }
+    if (hasZones_) store(Type::b32, at(next_, 0), integerOperand(0));
     const auto& wanted = inst.operands[0].elements;
     for (size_t k = 0; k < wanted.size(); ++k) {
       const ptx::Variable& result = f_.variables[target.returns[k]];
@@ -378,30 +387,46 @@ class Lowering {
     const auto site = newRegister("%site", Type::b32);
     load(Type::b32, site, at(fp_, 0));
     for (size_t k = 0; k + 1 < sites.size(); ++k)
-      jump(resume_.at(sites[k]), compare("eq", Type::b32, site, siteOf_.at(sites[k])));
-    jump(resume_.at(sites.back()));
+      jump(sites_.at(sites[k]).resume, compare("eq", Type::b32, site, sites_.at(sites[k]).number));
+    jump(sites_.at(sites.back()).resume);
+  }
+
+  Stack describe() const {
+    Stack stack;
+    if (!hasZones_) return stack;
+    stack.variable = stack_;
+    for (const SharedBody& body : bodies_) {
+      const Layout& layout = frames_.at(&body);
+      Frame& frame = stack.frames.emplace_back();
+      frame.bytes = layout.bytes;
+      frame.variables.assign(layout.offset.begin(), layout.offset.end());
+      if (const auto calls = callers_.find(&body); calls != callers_.end())
+        for (Index i : calls->second) frame.sites.push_back(sites_.at(i).number);
+    }
+    return stack;
   }
 
   ptx::Function& f_;
   const std::vector<SharedBody>& bodies_;
   std::vector<std::pair<uint32_t, uint32_t>>& origin_;
+  const bool hasZones_;
   const std::vector<ptx::Instruction>* old_ = nullptr;
   const SharedBody* body_ = nullptr;  // around the instruction being lowered
   uint32_t line_ = 0;
   ptx::RegisterId fp_ = 0, next_ = 0;  // the running activation's frame, and the callee's
   Index stack_ = 0;
-  std::map<const SharedBody*, Frame> frames_;
+  std::map<const SharedBody*, Layout> frames_;
   std::map<Index, std::vector<ptx::RegisterId>> saved_;  // by call
-  std::map<Index, uint32_t> siteOf_;
-  std::map<Index, Index> resume_, placed_;  // labels
+  std::map<Index, Site> sites_;                          // by call
+  std::map<Index, Index> placed_;                        // labels
   std::map<const SharedBody*, std::vector<Index>> callers_;
 };
 
 }  // namespace
 
-void lowerCalls(ptx::Function& function, const std::vector<SharedBody>& bodies,
-                std::vector<std::pair<uint32_t, uint32_t>>& origin) {
-  Lowering(function, bodies, origin).run();
+Stack lowerCalls(ptx::Function& function, const std::vector<SharedBody>& bodies,
+                 std::vector<std::pair<uint32_t, uint32_t>>& origin, bool hasZones) {
+  return Lowering(function, bodies, origin, hasZones).run();
 }
 
 }  // namespace ordito::ir

@@ -17,6 +17,9 @@ namespace ordito::ir {
 /// Bytes of the stack of calls of each thread. (Not a power of two, so that the lanes' stacks spread over the cache.)
 inline constexpr uint64_t kStackBytes = 65536 + 192;
 
+/// Where the variables of an activation have room around them (ptx/local_objects.hpp), there is as much more.
+inline constexpr uint64_t kStackBytesWithZones = 3 * 65536 + 192;
+
 /// One such function in a kernel's instructions: [first, last), ending in a `ret` that stands for the return.
 struct SharedBody {
   uint32_t function = 0;  // in the module
@@ -26,8 +29,26 @@ struct SharedBody {
   std::vector<uint32_t> parameters, returns;           // variables
 };
 
-/// Replaces the calls of `bodies` and their returns. `origin` gets an entry for each variable that is added.
-void lowerCalls(ptx::Function& function, const std::vector<SharedBody>& bodies,
-                std::vector<std::pair<uint32_t, uint32_t>>& origin);
+/// An activation of such a function, as it lies in the stack. It begins with the number of its call site, 4 bytes, or 0
+/// where there is no activation.
+struct Frame {
+  uint32_t bytes = 0;
+  std::vector<uint32_t> sites;                           // of calls that make it
+  std::vector<std::pair<uint32_t, uint32_t>> variables;  // with their offsets
+  bool operator==(const Frame&) const = default;
+};
+
+/// What is on a kernel's stack of calls. The frame of the first call begins where the variable does, each further one
+/// where its caller's ends.
+struct Stack {
+  uint32_t variable = ptx::kNoVariable;
+  std::vector<Frame> frames;
+  bool operator==(const Stack&) const = default;
+};
+
+/// Replaces the calls of `bodies` and their returns. `origin` gets an entry for each variable that is added. With
+/// `hasZones` variables have room around them, and the stack says what is on it: behind its last frame stands a 0.
+Stack lowerCalls(ptx::Function& function, const std::vector<SharedBody>& bodies,
+                 std::vector<std::pair<uint32_t, uint32_t>>& origin, bool hasZones);
 
 }  // namespace ordito::ir

@@ -31,8 +31,8 @@ std::vector<Block> blocksOf(Function f) {
   return f.blocks;
 }
 
-void expectRoundTrip(const ptx::Module& module, const ptx::Function& kernel) {
-  auto function = buildCfg(module, kernel);
+void expectRoundTrip(const ptx::Module& module, const ptx::Function& kernel, bool hasZones) {
+  auto function = buildCfg(module, kernel, {}, false, hasZones);
   if (!function) return;  // refused by name, which other tests look at
   buildSsa(*function);
   const auto ok = verify(*function);
@@ -45,6 +45,7 @@ void expectRoundTrip(const ptx::Module& module, const ptx::Function& kernel) {
   EXPECT_EQ(namesIn(textOf(again)), namesIn(text)) << kernel.name;
   EXPECT_EQ(blocksOf(again), blocksOf(*function)) << kernel.name;
   EXPECT_EQ(again.origin, function->origin) << kernel.name;
+  EXPECT_EQ(again.stack, function->stack) << kernel.name;
   EXPECT_EQ(again.values.size(), function->values.size());
   EXPECT_TRUE(verify(again));
 }
@@ -58,7 +59,7 @@ TEST(Text, RoundTripsEveryKernelOfTheTextTests) {
     const auto module = ptx::parse(text, file.path().filename().string());
     if (!module) continue;  // a test of a refusal
     for (const ptx::Function& f : module->functions)
-      if (f.isEntry && f.hasBody) expectRoundTrip(*module, f), ++kernels;
+      if (f.isEntry && f.hasBody) expectRoundTrip(*module, f, false), expectRoundTrip(*module, f, true), ++kernels;
   }
   EXPECT_GT(kernels, 200U);
 }

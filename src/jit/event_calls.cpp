@@ -82,9 +82,11 @@ uint32_t EventCalls::functionOf(const ptx::Instruction& i) const {
 }
 
 LlvmValue EventCalls::accessSite(const Instruction& i, AccessKind kind, AccessSpace space, unsigned bytes) {
+  numberObjects();
+  const uint32_t object = i.object == ptx::kNoVariable ? rt::kAnyObject : objectNumbers_[i.object];
   return words({i.line, functionOf(i), static_cast<uint32_t>(kind), static_cast<uint32_t>(space),
                 static_cast<uint32_t>(machine::memoryOrder(i)), static_cast<uint32_t>(machine::memoryScope(i)), bytes,
-                sites_++});
+                sites_++, object});
 }
 
 LlvmValue EventCalls::syncSite(const Instruction& i, uint32_t line, SyncKind kind) {
@@ -97,14 +99,50 @@ LlvmValue EventCalls::syncSite(const Instruction& i, uint32_t line, SyncKind kin
       {line, functionOf(at), static_cast<uint32_t>(kind), static_cast<uint32_t>(order), static_cast<uint32_t>(scope)});
 }
 
+/// Those that lie in memory by themselves, then those of frames.
+void EventCalls::numberObjects() {
+  if (!objectNumbers_.empty()) return;
+  objectNumbers_.assign(f_.variables.size(), rt::kAnyObject);
+  for (const ir::Frame& frame : f_.stack.frames)
+    for (const auto& [v, offset] : frame.variables) inFrames_.push_back(v);
+  const auto isByItself = [&](uint32_t v) {
+    return f_.variables[v].space != ptx::Space::Shared && !plan_.memory.privateSlots.isPrivate[v] &&
+           v != f_.stack.variable && std::ranges::find(inFrames_, v) == inFrames_.end();
+  };
+  uint32_t number = 0;
+  for (uint32_t v = 0; v < f_.variables.size(); ++v)
+    if (isByItself(v)) objectNumbers_[v] = number++;
+  objects_ = number;
+  for (uint32_t v : inFrames_) objectNumbers_[v] = number++;
+}
+
 /// See rt::LocalVariables.
 LlvmValue EventCalls::localVariables() {
   if (locals_) return locals_;
-  std::vector<uint64_t> table{plan_.memory.privateSlots.localBytes, 0};
-  for (size_t v = 0; v < f_.variables.size(); ++v) {
-    if (f_.variables[v].space == ptx::Space::Shared || plan_.memory.privateSlots.isPrivate[v]) continue;
-    table.push_back(plan_.memory.privateSlots.localOffset[v]), table.push_back(f_.variables[v].size);
-    ++table[1];
+  numberObjects();
+  const ir::Stack& stack = f_.stack;
+  const bool hasStack = stack.variable != ptx::kNoVariable;
+  std::vector<uint64_t> table{plan_.memory.privateSlots.localBytes,
+                              objects_,
+                              inFrames_.size(),
+                              hasStack ? plan_.memory.privateSlots.localOffset[stack.variable] : 0,
+                              hasStack ? f_.variables[stack.variable].size : 0,
+                              stack.frames.size()};
+  const auto add = [&](uint32_t v, uint64_t offset) {
+    const auto [function, variable] = f_.origin[v];
+    const bool isNameless = function == ~0u;
+    table.insert(table.end(), {offset, f_.variables[v].size,
+                               isNameless ? rt::LocalObject::kNameless : uint64_t{function} << 32 | variable});
+  };
+  for (uint32_t v = 0; v < f_.variables.size(); ++v)
+    if (objectNumbers_[v] < objects_) add(v, plan_.memory.privateSlots.localOffset[v]);
+  for (const ir::Frame& frame : stack.frames)
+    for (const auto& [v, offset] : frame.variables) add(v, offset);
+  uint64_t first = objects_;
+  for (const ir::Frame& frame : stack.frames) {
+    table.insert(table.end(), {frame.bytes, first, frame.variables.size(), frame.sites.size()});
+    table.insert(table.end(), frame.sites.begin(), frame.sites.end());
+    first += frame.variables.size();
   }
   return locals_ = constants(llvm::ConstantDataArray::get(b_.getContext(), table));
 }

@@ -73,6 +73,7 @@ class EventCalls : private Emitting {
   uint32_t functionOf(const ptx::Instruction& i) const;
   LlvmValue accessSite(const Instruction& i, machine::AccessKind kind, machine::AccessSpace space, unsigned bytes);
   LlvmValue syncSite(const Instruction& i, uint32_t line, machine::SyncEvent::Kind kind);
+  void numberObjects();
   LlvmValue localVariables();
   LlvmValue storedBy(llvm::ArrayRef<LlvmValue> elements);
   LlvmValue lanes(const Parts& mask) { return masks_.lanesOrAll(mask, 0); }
@@ -87,6 +88,9 @@ class EventCalls : private Emitting {
   Addresses& addresses_;
   LlvmValue locals_ = nullptr;
   uint32_t sites_ = 0;
+  // Objects in local memory by variable: their numbers in rt::LocalVariables. Of those in frames the variables.
+  std::vector<uint32_t> objectNumbers_, inFrames_;
+  uint32_t objects_ = 0;  // that lie in no frame
 };
 
 /// The operand of an instruction that the manual's syntax calls `name`; null if it has none.

@@ -77,7 +77,7 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   launch.isExact = specialisation.accesses;
   // Lanes that are diverged have to meet before they can work together, and may be so in more places then.
   std::set<uint32_t> warpSyncPoints;
-  auto function = ir::buildCfg(module, kernel, warpSyncPoints, specialisation.counters);
+  auto function = ir::buildCfg(module, kernel, warpSyncPoints, specialisation.counters, specialisation.accesses);
   if (!function) return tl::unexpected(function.error());
   const auto finish = [&] {
     ir::buildSsa(*function);
@@ -87,7 +87,7 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   finish();
   ir::SyncPoints syncPoints = ir::findSyncPoints(ir::Analyses(*function), launch);
   while (ir::addWarpSyncPoints(*function, syncPoints, warpSyncPoints)) {
-    function = ir::buildCfg(module, kernel, warpSyncPoints, specialisation.counters);
+    function = ir::buildCfg(module, kernel, warpSyncPoints, specialisation.counters, specialisation.accesses);
     finish();
     syncPoints = ir::findSyncPoints(ir::Analyses(*function), launch);
   }

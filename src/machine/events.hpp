@@ -67,9 +67,11 @@ struct AccessEvent {
   uint64_t mbarrier = 0;  // that such a copy completes, if one into shared memory does
   // Of a store, by lane, what it has stored: the bytes as a number, of more than 8 a digest.
   const uint64_t* stored = nullptr;
-  // Of local memory, when listeners are asked: the variable that the address lies in. No bytes: it lies in none. Of a
-  // texture of one level objectBegin says where its memory begins.
+  // Of local memory, when listeners are asked: the variable that the address was made from, or, where that is not
+  // known, the one that it lies in or next to. No bytes: there is none. Of a texture of one level objectBegin says
+  // where its memory begins.
   uint64_t objectBegin = 0, objectBytes = 0;
+  const ptx::Variable* object = nullptr;  // if it has a name
   // When listeners are asked of a lane's access that cannot be made: `base` is where the surface's memory begins.
   const AccessProblem* problem = nullptr;
 

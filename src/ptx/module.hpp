@@ -15,6 +15,7 @@ namespace ordito::ptx {
 
 using RegisterId = uint32_t;
 inline constexpr RegisterId kNoRegister = std::numeric_limits<RegisterId>::max();
+inline constexpr uint32_t kNoVariable = ~0u;
 
 using isa::Space;
 
@@ -79,7 +80,8 @@ struct Instruction {
   uint32_t location = 0;  // index into Module::locations; 0 = unknown
   // Which events it raises (machine/events.hpp). What a pass has made is no instruction of the program.
   bool raisesIssue = true, raisesAccess = true;
-  bool isReduction = false;  // an atomic whose result the program never reads, set where the kernel is copied
+  bool isReduction = false;       // an atomic whose result the program never reads, set where the kernel is copied
+  uint32_t object = kNoVariable;  // the local variable that it may touch (local_objects.hpp), set there as well
 
   const isa::OpInfo& info() const { return isa::info(op); }
   bool has(isa::ModifierKind kind) const { return mods.has(kind); }

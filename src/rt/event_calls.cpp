@@ -71,25 +71,14 @@ AccessSpace spaceAt(const BlockFrame* frame, uint64_t address) {
   return AccessSpace::Global;
 }
 
-/// The variable of the thread's own local memory that the address lies in.
-void findObject(AccessEvent& event, const LocalVariables* locals, uint32_t lane) {
-  event.objectBegin = event.objectBytes = 0;
-  const uint64_t thread = uint64_t{event.at.warp} * kWarp + lane;
-  const uint64_t begin = reinterpret_cast<uint64_t>(event.at.frame.local) + thread * locals->bytesOfThread;
-  const uint64_t offset = event.base - begin;
-  const auto* variables = reinterpret_cast<const uint64_t*>(locals + 1);
-  for (uint64_t v = 0; v < locals->count; ++v)
-    if (offset - variables[2 * v] < variables[2 * v + 1])
-      event.objectBegin = begin + variables[2 * v], event.objectBytes = variables[2 * v + 1];
-}
-
 /// Local memory is asked for lane by lane, since each has variables of its own.
-uint32_t tellLocal(AccessEvent event, const LocalVariables* locals, const uint64_t* addresses) {
+uint32_t tellLocal(AccessEvent event, const LocalVariables* locals, uint32_t object, const uint64_t* addresses) {
   uint32_t allowed = 0;
   AccessEvent one = event;
   forEachLane(event.at.lanes, [&](uint32_t lane) {
     one.at.lanes = 1u << lane, one.base = addresses[lane];
-    findObject(one, locals, lane);
+    const auto found = localObject(event.at.frame, *locals, event.at.warp * kWarp + lane, object, addresses[lane]);
+    one.objectBegin = found.begin(), one.objectBytes = found.bytes(), one.object = found.variable();
     allowed |= machine::allowedLanes(one);
   });
   event.at.lanes = allowed;
@@ -139,7 +128,7 @@ uint32_t tellLanes(const BlockFrame* frame, const AccessSite* site, const LocalV
     left &= ~event.at.lanes;
     event.stored = stored;
     if (event.space == AccessSpace::Local) {
-      allowed |= tellLocal(event, locals, addresses);
+      allowed |= tellLocal(event, locals, site->object, addresses);
       continue;
     }
     const uint64_t* at = addresses;

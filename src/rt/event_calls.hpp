@@ -6,6 +6,7 @@
 #include <span>
 
 #include "machine/events.hpp"
+#include "rt/local_objects.hpp"
 #include "rt/texture_operands.hpp"
 
 namespace ordito::rt {
@@ -22,17 +23,13 @@ struct AccessSite {
   EventSite at;
   uint32_t kind, space, order, scope, bytes;  // the first four are those of machine::AccessEvent
   uint32_t number;                            // within the kernel
+  uint32_t object = kAnyObject;               // in local memory, that it belongs to (local_objects.hpp)
 };
 
 /// An instruction that synchronises; its members are those of machine::SyncEvent.
 struct SyncSite {
   EventSite at;
   uint32_t kind, order, scope;
-};
-
-/// The variables in a thread's local memory: `count` pairs of offset and bytes follow.
-struct LocalVariables {
-  uint64_t bytesOfThread, count;
 };
 
 /// The lanes that wait at the barrier at which the region of all threads ends; plain memory in the block's scratch.

@@ -194,16 +194,13 @@ void Trial::checkValues(const BlockFrame* frame, const Site& s, uint32_t lanes, 
 /// Each thread has variables of its own, which begin without values in each block.
 void Trial::local(const BlockFrame* frame, const AccessSite* site, const LocalVariables* locals, uint32_t warp,
                   uint32_t lanes, const uint64_t* addresses) {
-  const auto* variables = reinterpret_cast<const uint64_t*>(locals + 1);
   const bool writes = static_cast<machine::AccessKind>(site->kind) == machine::AccessKind::Store;
   bool isFine = true;
   forEachLane(lanes, [&](uint32_t l) {
-    const uint64_t own = (uint64_t{warp} * kWarp + l) * locals->bytesOfThread;
+    const uint32_t thread = warp * kWarp + l;
+    const uint64_t own = thread * locals->bytesOfThread;
     const uint64_t offset = addresses[l] - reinterpret_cast<uint64_t>(frame->local) - own;
-    bool isInside = false;
-    for (uint64_t v = 0; v < locals->count && !isInside; ++v)
-      isInside = offset - variables[2 * v] < variables[2 * v + 1] &&
-                 site->bytes <= variables[2 * v + 1] - (offset - variables[2 * v]);
+    const bool isInside = localObject(*frame, *locals, thread, site->object, addresses[l]).contains(site->bytes);
     isFine &= isInside && offset % site->bytes == 0;
     if (!isInside || !layout_.followsValues) return;
     for (uint32_t k = 0; k < site->bytes; ++k) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "ptx/local_objects.hpp"
+
 namespace ordito::simt {
 namespace {
 
@@ -149,14 +151,10 @@ PrivateSlots findPrivateSlots(const ir::Function& f, const Regions& regions, con
   p.types = Accesses(f, p.isPrivate).types;
   std::erase_if(p.types, [&](const auto& slot) { return !p.isPrivate[slot.first.first]; });
   p.localOffset.assign(f.variables.size(), 0);
-  size_t bytes = 0;
-  for (size_t v = 0; v < f.variables.size(); ++v) {
-    const ptx::Variable& variable = f.variables[v];
-    if (variable.space == Space::Shared || p.isPrivate[v]) continue;
-    p.localOffset[v] = bytes = roundedUp(bytes, std::max<size_t>(variable.alignment, 1));
-    bytes += variable.size;
-  }
-  p.localBytes = roundedUp(bytes, 16);
+  ptx::LocalPlaces places{.hasZones = facts.accesses};
+  for (size_t v = 0; v < f.variables.size(); ++v)
+    if (f.variables[v].space != Space::Shared && !p.isPrivate[v]) p.localOffset[v] = places.place(f.variables[v]);
+  p.localBytes = roundedUp(places.bytes(), 16);
   return p;
 }
 

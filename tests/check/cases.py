@@ -148,6 +148,11 @@ RIGHT["heap"] = {
     **like("heap", "leak_piece", "leak_pinned", "leak_managed", "leak_pool", "leak_array", "leak_pitched", "wide_vector",
            "wide_read", "wide_shared", "wide_atomic", "wide_short"),
 }
+WRONG["locals"] = {case: {"memory.bounds"} for case in (
+    "past_end", "before_start", "next_array", "array_before", "struct_end", "copied_struct", "called_past_end", "recursion",
+    "recursion_far", "callers_array", "generic")}
+RIGHT["locals"] = of("memory.bounds", "ok_last", "ok_next_array", "ok_struct", "ok_copied_struct", "ok_called", "ok_recursion",
+                     "ok_callers_array", "ok_generic", "ok_generic_global", "ok_nothing")
 WRONG["left_out"] = {
     **{case: {"sync.bypassed"} for case in ("before_store", "before_store_warp", "with_value", "last_turn", "until_done",
                                             "in_function", "tile", "vote_before")},

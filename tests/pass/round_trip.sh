@@ -8,6 +8,9 @@ kernels=0
 for source in "$lab"/*/*.cu; do
   name=$(basename "$source" .cu)
   "$ordito" nvcc -O3 -std=c++17 -ptx "$source" -o "$scratch/$name.ptx"
+  "$ordito" opt "$scratch/$name.ptx" --accesses > "$scratch/$name.ir"
+  "$ordito" opt "$scratch/$name.ir" > "$scratch/again.ir"
+  cmp "$scratch/$name.ir" "$scratch/again.ir"
   "$ordito" opt "$scratch/$name.ptx" > "$scratch/$name.ir"
   "$ordito" opt "$scratch/$name.ir" > "$scratch/again.ir"
   cmp "$scratch/$name.ir" "$scratch/again.ir"

@@ -13,7 +13,7 @@
 
 #include "ptx/module.hpp"
 
-namespace ordito::check {
+namespace ordito::ptx {
 
 struct Root {
   enum class Kind : uint8_t { Unknown, Parameter, ModuleVariable, FunctionVariable };
@@ -25,20 +25,22 @@ using Roots = std::set<Root>;
 
 class FunctionRoots {
  public:
-  explicit FunctionRoots(const ptx::Function& function);
+  explicit FunctionRoots(const Function& function);
   /// Of all addresses of the memory operands at a line.
   const Roots& at(uint32_t line) const;
+  /// Of the addresses that an instruction of the function uses.
+  Roots of(const Instruction& instruction) const;
 
  private:
-  Roots of(const ptx::Operand& operand) const;
-  bool add(const ptx::Operand& target, const Roots& roots);
-  Roots made(const ptx::Instruction& instruction) const;
-  Roots loaded(const ptx::Instruction& instruction, size_t element) const;
-  bool visit(const ptx::Instruction& instruction);
+  Roots of(const Operand& operand) const;
+  bool add(const Operand& target, const Roots& roots);
+  Roots made(const Instruction& instruction) const;
+  Roots loaded(const Instruction& instruction, size_t element) const;
+  bool visit(const Instruction& instruction);
 
-  const ptx::Function& function_;
+  const Function& function_;
   std::vector<Roots> registers_;
   std::map<uint32_t, Roots> lines_;
 };
 
-}  // namespace ordito::check
+}  // namespace ordito::ptx

@@ -1,18 +1,16 @@
 // See roots.hpp.
-#include "check/roots.hpp"
+#include "ptx/roots.hpp"
 
-namespace ordito::check {
+namespace ordito::ptx {
 
 using isa::Op;
-using ptx::Operand;
-using ptx::Symbol;
 
 namespace {
 
-bool isWide(const ptx::Function& f, ptx::RegisterId reg) { return isa::bits(f.registers[reg].type) == 64; }
+bool isWide(const Function& f, RegisterId reg) { return isa::bits(f.registers[reg].type) == 64; }
 
 /// Entries get their parameters from the launch; those of other functions may be anything.
-Root rootOf(const ptx::Function& f, const Operand& o) {
+Root rootOf(const Function& f, const Operand& o) {
   switch (o.symbol.kind) {
     case Symbol::Kind::ModuleVariable: return {Root::Kind::ModuleVariable, o.symbol.index};
     case Symbol::Kind::LocalVariable: return {Root::Kind::FunctionVariable, o.symbol.index};
@@ -26,15 +24,19 @@ Root rootOf(const ptx::Function& f, const Operand& o) {
 
 }  // namespace
 
-FunctionRoots::FunctionRoots(const ptx::Function& function)
-    : function_(function), registers_(function.registers.size()) {
+FunctionRoots::FunctionRoots(const Function& function) : function_(function), registers_(function.registers.size()) {
   for (bool changes = true; changes;) {
     changes = false;
-    for (const ptx::Instruction& i : function.instructions) changes |= visit(i);
+    for (const Instruction& i : function.instructions) changes |= visit(i);
   }
-  for (const ptx::Instruction& i : function.instructions)
-    for (const Operand& o : i.operands)
-      if (o.is(Operand::Kind::Address)) lines_[i.line].merge(of(o));
+  for (const Instruction& i : function.instructions) lines_[i.line].merge(of(i));
+}
+
+Roots FunctionRoots::of(const Instruction& i) const {
+  Roots roots;
+  for (const Operand& o : i.operands)
+    if (o.is(Operand::Kind::Address)) roots.merge(of(o));
+  return roots;
 }
 
 const Roots& FunctionRoots::at(uint32_t line) const {
@@ -44,7 +46,7 @@ const Roots& FunctionRoots::at(uint32_t line) const {
 }
 
 Roots FunctionRoots::of(const Operand& o) const {
-  if (o.reg != ptx::kNoRegister) return registers_[o.reg];
+  if (o.reg != kNoRegister) return registers_[o.reg];
   if (o.symbol.kind != Symbol::Kind::None) return {rootOf(function_, o)};
   return {};
 }
@@ -58,17 +60,17 @@ bool FunctionRoots::add(const Operand& target, const Roots& roots) {
 }
 
 /// The element of a load. A kernel's parameters are known at the launch; a narrow value is no pointer.
-Roots FunctionRoots::loaded(const ptx::Instruction& i, size_t element) const {
+Roots FunctionRoots::loaded(const Instruction& i, size_t element) const {
   if (isa::bits(i.type[0]) < 64) return {};
   const Operand& from = i.operands[1];
-  if (isa::spaceOf(i.mods) != ptx::Space::Param || from.symbol.kind != Symbol::Kind::Parameter) return {{}};
+  if (isa::spaceOf(i.mods) != Space::Param || from.symbol.kind != Symbol::Kind::Parameter) return {{}};
   Root root = rootOf(function_, from);
   if (root.kind == Root::Kind::Parameter) root.index += static_cast<uint32_t>(element * 8);
   return {root};
 }
 
 /// What an instruction other than a load makes of its sources.
-Roots FunctionRoots::made(const ptx::Instruction& i) const {
+Roots FunctionRoots::made(const Instruction& i) const {
   Roots roots;
   auto take = [&](size_t k) { roots.merge(of(i.operands[k])); };
   switch (i.op) {
@@ -92,7 +94,7 @@ Roots FunctionRoots::made(const ptx::Instruction& i) const {
   return roots;
 }
 
-bool FunctionRoots::visit(const ptx::Instruction& i) {
+bool FunctionRoots::visit(const Instruction& i) {
   if (i.operands.empty()) return false;
   const Operand& target = i.operands[0];
   if (i.op == Op::Ld) {
@@ -113,4 +115,4 @@ bool FunctionRoots::visit(const ptx::Instruction& i) {
   return isNarrowUnknown ? false : add(target, roots);
 }
 
-}  // namespace ordito::check
+}  // namespace ordito::ptx
