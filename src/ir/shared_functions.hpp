@@ -17,7 +17,7 @@ namespace ordito::ir {
 /// Bytes of the stack of calls of each thread. (Not a power of two, so that the lanes' stacks spread over the cache.)
 inline constexpr uint64_t kStackBytes = 65536 + 192;
 
-/// Where the variables of an activation have room around them (ptx/local_objects.hpp), there is as much more.
+/// Where variables have room around them (ptx/local_objects.hpp), an activation of small ones takes thrice as much.
 inline constexpr uint64_t kStackBytesWithZones = 3 * 65536 + 192;
 
 /// One such function in a kernel's instructions: [first, last), ending in a `ret` that stands for the return.
