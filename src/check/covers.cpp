@@ -37,8 +37,9 @@ bool synchronises(const Instruction& i) {
 Covers::Step Covers::look(BlockId block, const Instruction& i, const Wanted& wanted) const {
   const ptx::MemoryAccesses accesses(i);
   const MemoryAccess* const m = plainAccess(accesses);
+  // With a guard some of the threads leave it out.
   if (m && m->space == wanted.space && m->bytes >= wanted.bytes && i.operands[m->operand] == wanted.address &&
-      forms_.isAlike(block, i))
+      !i.guard && !forms_.isVarying(block))
     return Step::Found;
   return synchronises(i) || defines(i, wanted.address.reg) ? Step::Lost : Step::GoOn;
 }

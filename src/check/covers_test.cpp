@@ -48,6 +48,9 @@ TEST(Covers, WhatDataDecidesAboutDoesNot) {
   EXPECT_FALSE(coversOf("@!%p ld.shared.u32 %v, [%a+4];\n" + kStoreIf));
 }
 
+// In all blocks alike, but not by all of the threads that may store.
+TEST(Covers, WhatSomeThreadsDoDoesNot) { EXPECT_FALSE(coversOf("@%q ld.shared.u32 %v, [%a+4];\n" + kStoreIf)); }
+
 TEST(Covers, OnEachWay) {
   const std::string one = "@%q bra Other;\nld.shared.u32 %v, [%a+4];\nbra Join;\nOther:\n", join = "Join:\n";
   EXPECT_FALSE(coversOf(one + join + kStoreIf));

@@ -140,8 +140,8 @@ void Proof::accessed(const AccessEvent& access, bool isWritten) {
   if (checksValues_ && !isWritten && !readsWhatIsWritten(access)) return giveUp();
   const bool isOwn = access.space == AccessSpace::Shared || access.space == AccessSpace::Local;
   if (may_ && access.space == AccessSpace::Shared) touchAll(access);
-  if (plan_.open.contains(access.at.line)) return touchOpen(access);
   if (plan_.covering.contains(access.at.line)) mayStore(access);
+  if (plan_.open.contains(access.at.line)) return touchOpen(access);
   if (plan_.covered.contains(access.at.line)) return;
   if (plan_.textures.contains(access.at.line)) return;
   const auto step = plan_.sites.find(access.at.line);
