@@ -120,9 +120,7 @@ void Checker::addOutside(Running& r, const AccessEvent& access, const Object* ob
 
 /// Kernels only read constants. Where one is written, that is told.
 bool Checker::isOfConstant(Running& r, const AccessEvent& access) {
-  if (access.kind == AccessKind::Load || access.kind == AccessKind::MatrixLoad || access.space == AccessSpace::Shared)
-    return false;
-  const auto constant = r.launch.constantAt(access.at.frame, access.base);
+  const auto constant = r.launch.writtenConstant(access, access.base);
   if (!constant) return false;
   if (isEnough(r)) return true;
   findingsOf(r).add(r.launch.key(Rule::Bounds, {&access.at.function, access.at.line}), [&] {

@@ -92,7 +92,8 @@ std::unique_ptr<machine::BlockJudge> Checker::judge(const machine::LaunchEvent& 
   const auto it = running_.find(launch.launch);
   if (it == running_.end()) return nullptr;
   Running& r = *it->second;
-  if (launch.grid.count() > 1) r.unbegun = Proof::of(launch, r.known, options_.followsValues);
+  if (launch.grid.count() > 1 && !r.plan.mayWriteConstants)
+    r.unbegun = Proof::of(launch, r.known, options_.followsValues);
   if (r.unbegun) r.proof = r.unbegun->again();
   const bool isCheap =
       r.proof && !r.proof->leavesOpen() && launch.grid.count() >= kFewBlocks && !unproved_.contains(&r.plan);

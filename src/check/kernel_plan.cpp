@@ -126,13 +126,8 @@ class Planner {
   unsigned atomicBytes_ = 0;
 };
 
-}  // namespace
-
-std::optional<TrialPlan> TrialPlan::of(const ptx::Module& module, const ir::Function& function) {
-  return Planner(module, function).run();
-}
-
-bool mayWriteConstants(const ptx::Module& module, const ir::Function& function) {
+/// May one of its stores go to a constant variable, by the pointers that its address is made of?
+bool storesToConstants(const ptx::Module& module, const ir::Function& function) {
   const auto isConstant = [](const ptx::Variable& v) { return v.space == Space::Const; };
   if (std::ranges::none_of(module.variables, isConstant)) return false;
   std::map<const ptx::Function*, ptx::FunctionRoots> roots;
@@ -150,12 +145,18 @@ bool mayWriteConstants(const ptx::Module& module, const ir::Function& function) 
                              [&](const ir::Block& b) { return std::ranges::any_of(b.code, mayWriteOne); });
 }
 
+}  // namespace
+
+std::optional<TrialPlan> TrialPlan::of(const ptx::Module& module, const ir::Function& function) {
+  return Planner(module, function).run();
+}
+
 KernelPlan KernelPlan::of(const ptx::Module& module, const ptx::Function& kernel) {
   auto function = ir::buildCfg(module, kernel);
   if (!function) return {};
-  KernelPlan plan{canRunAgain(module, *function), goesRound(*function), BypassPlan::of(*function),
-                  TrialPlan::of(module, *function)};
-  if (mayWriteConstants(module, *function) || waitsForOthers(*function)) plan.trial.reset();
+  KernelPlan plan{canRunAgain(module, *function), goesRound(*function), storesToConstants(module, *function),
+                  BypassPlan::of(*function), TrialPlan::of(module, *function)};
+  if (plan.mayWriteConstants || waitsForOthers(*function)) plan.trial.reset();
   return plan;
 }
 

@@ -23,12 +23,10 @@ struct TrialPlan {
   static std::optional<TrialPlan> of(const ptx::Module& module, const ir::Function& function);
 };
 
-/// May the kernel write a constant variable? Neither trials nor proofs look for that.
-bool mayWriteConstants(const ptx::Module& module, const ir::Function& function);
-
 struct KernelPlan {
   bool isRepeatable = false;  // it calls nothing that the outside would notice twice
   bool hasLoops = false;
+  bool mayWriteConstants = false;            // neither trials nor proofs look for that
   std::shared_ptr<const BypassPlan> bypass;  // null: nothing can be said
   std::optional<TrialPlan> trial;
   static KernelPlan of(const ptx::Module& module, const ptx::Function& kernel);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/kernel_name.hpp"
+#include "check/touch.hpp"
 #include "machine/memory.hpp"
 #include "machine/watched_heap.hpp"
 #include "ptx/source_lines.hpp"
@@ -126,10 +127,11 @@ std::optional<Object> Launch::variable(const machine::BlockFrame& frame, const p
   return Object{reinterpret_cast<uint64_t>(frame.globals[root.index]), v.size, nullptr, &v, 0};
 }
 
-std::optional<Object> Launch::constantAt(const machine::BlockFrame& frame, uint64_t address) const {
-  for (size_t i = 0; hasConstants_ && i < module_.variables.size(); ++i) {
+std::optional<Object> Launch::writtenConstant(const machine::AccessEvent& access, uint64_t address) const {
+  if (!hasConstants_ || !doesWrite(access.kind) || access.space == AccessSpace::Shared) return std::nullopt;
+  for (size_t i = 0; i < module_.variables.size(); ++i) {
     const ptx::Variable& v = module_.variables[i];
-    const auto begin = reinterpret_cast<uint64_t>(frame.globals[i]);
+    const auto begin = reinterpret_cast<uint64_t>(access.at.frame.globals[i]);
     if (v.space == Space::Const && begin && address - begin < v.size) return Object{begin, v.size, nullptr, &v, 0};
   }
   return std::nullopt;

@@ -49,8 +49,8 @@ class Launch {
   /// May the address be of something that only the launch itself knows: a parameter, a constant, grid.sync()'s words,
   /// the heap of malloc()?
   bool isItsOwn(const machine::BlockFrame& frame, uint64_t address) const;
-  /// The constant variable that the address lies in.
-  std::optional<Object> constantAt(const machine::BlockFrame& frame, uint64_t address) const;
+  /// The constant variable that an access writes to at that address.
+  std::optional<Object> writtenConstant(const machine::AccessEvent& access, uint64_t address) const;
   /// Is it memory that is given out again and again, which is not told: for the parameters of launches, or of malloc()
   /// once so much was freed that addresses come again?
   bool isHeaps(uint64_t address) const;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "check/covers.hpp"
-#include "check/kernel_plan.hpp"
 #include "ptx/operands.hpp"
 
 namespace ordito::check {
@@ -186,7 +185,7 @@ int64_t distance(const BlockStep& step, const BlockNumber& from, const BlockNumb
 
 std::optional<ProofPlan> ProofPlan::of(const machine::LaunchEvent& launch) {
   auto function = ir::buildCfg(launch.module, launch.function);
-  if (!function || mayWriteConstants(launch.module, *function)) return std::nullopt;
+  if (!function) return std::nullopt;
   ir::buildSsa(*function);
   const ir::LaunchNumbers numbers{.grid = {launch.grid.x, launch.grid.y, launch.grid.z},
                                   .block = {launch.block.x, launch.block.y, launch.block.z},

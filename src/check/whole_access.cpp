@@ -40,9 +40,7 @@ bool isWhollyFine(Launch& launch, const machine::AccessEvent& access) {
   const Extent e = extentOf(access);
   const uint64_t bytes = e.high - e.low + access.bytes;
   if ((e.bits & (access.bytes - 1)) != 0 || bytes < access.bytes || e.low > e.high) return false;  // or it wraps
-  if (access.kind != machine::AccessKind::Load && access.space != AccessSpace::Shared &&
-      launch.constantAt(access.at.frame, e.low))
-    return false;
+  if (launch.writtenConstant(access, e.low)) return false;
   if (const auto object = launch.objectOf(access)) return object->contains(e.low, bytes);
   const uint64_t window = access.at.frame.totalSharedBytes;
   if (access.space == AccessSpace::Shared) return e.high <= window && access.bytes <= window - e.high;
