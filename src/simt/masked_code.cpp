@@ -160,11 +160,21 @@ std::vector<BlockId> MaskedCode::waitingPlaces(const std::vector<BlockId>& loop,
   return waits;
 }
 
+/// Does the block read nothing but phis, as those that gather what lanes bring from a natural loop?
+bool MaskedCode::isClosed(BlockId behind) const {
+  const ir::Block& block = f_.blocks[behind];
+  return block.code.empty() && block.predecessors.size() == 1 && block.end.condition == ir::kNoValue;
+}
+
 /// So it is where a branch in the middle of a natural loop has just parted lanes that were together: those that
 /// `continue` are at the header, and the masked loop begins with them, while the others wait where they were to go on.
+/// Those may also wait behind the masked loop, but within the natural one, if all lanes come there in the end: two
+/// calls of one function share a loop around its body, which no lane leaves but by the branches of its return.
 std::vector<BlockId> MaskedCode::partedPlaces(const std::vector<BlockId>& loop, BlockId header) const {
   std::vector<BlockId> waits;
   for (BlockId b : loop) {
+    for (BlockId s : in_.regions.graph.successors[b])
+      if (!contains(loop, s) && !isClosed(s)) waits.push_back(s);
     const ir::Terminator& end = f_.blocks[b].end;
     if (end.kind != Kind::Branch || !in_.shapes.isDivergent(b)) continue;
     for (unsigned k = 0; k < 2; ++k) {

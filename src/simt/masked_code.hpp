@@ -54,6 +54,7 @@ class MaskedCode {
   bool repeats(const std::vector<BlockId>& component, BlockId header) const;
   ir::Graph graphWithSyncPoints(const std::vector<BlockId>& nodes, BlockId cut) const;
   std::vector<BlockId> waitingPlaces(const std::vector<BlockId>& loop, BlockId header) const;
+  bool isClosed(BlockId behind) const;
   std::vector<BlockId> partedPlaces(const std::vector<BlockId>& loop, BlockId header) const;
   void noteOutliving(const std::vector<BlockId>& loop, const std::vector<BlockId>& waits);
   std::vector<ValueId> deadAtEndOf(const std::vector<BlockId>& loop) const;

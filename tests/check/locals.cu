@@ -95,7 +95,11 @@ __global__ void generic(int* out, const int* in, int at, bool isLocal) {
 }
 
 struct Nothing {
+#ifdef __clang__
   int values[0];
+#else  // nvcc takes no variable without a size
+  int values[1];
+#endif
 };
 __global__ void nothing(int* out, const int* in, int n) {
   Nothing none;
