@@ -59,6 +59,20 @@ bool isWord(const Instruction& i) {
   return isNumber && isModular && !i.guard && i.operands.size() > 1 && isRegister(i.operands[0]);
 }
 
+/// An instruction that the program has not, so that nobody counts it.
+Instruction added(Op op, Type type, std::vector<Operand> operands, uint32_t line) {
+  Instruction i = makeInstruction(op, type, std::move(operands), line);
+  i.raisesIssue = i.raisesAccess = false;
+  return i;
+}
+
+/// Another one in its place, which counts as it did.
+void replace(Instruction& i, Op op, Type type, std::vector<Operand> operands) {
+  const bool raisesIssue = i.raisesIssue;
+  i = makeInstruction(op, type, std::move(operands), i.line);
+  i.raisesIssue = raisesIssue;
+}
+
 /// Of which value it is one less; kNoValue for other instructions.
 ValueId oneMoreThan(const Instruction* i) {
   if (!i || !isWord(*i) || i->operands.size() < 3 || !isRegister(i->operands[1])) return kNoValue;
@@ -195,11 +209,11 @@ class Numbers {
   static void strengthen(Instruction& i, uint64_t by) {
     if ((i.op != Op::Div && i.op != Op::Rem) || isa::isSigned(i.type[0]) || !std::has_single_bit(by)) return;
     const Type bits = isa::bits(i.type[0]) == 64 ? Type::b64 : Type::b32;
-    i = i.op == Op::Rem
-            ? makeInstruction(Op::And, bits, {i.operands[0], i.operands[1], integerOperand(by - 1)}, i.line)
-            : makeInstruction(
-                  Op::Shr, i.type[0],
-                  {i.operands[0], i.operands[1], integerOperand(static_cast<uint64_t>(std::countr_zero(by)))}, i.line);
+    if (i.op == Op::Rem)
+      replace(i, Op::And, bits, {i.operands[0], i.operands[1], integerOperand(by - 1)});
+    else
+      replace(i, Op::Shr, i.type[0],
+              {i.operands[0], i.operands[1], integerOperand(static_cast<uint64_t>(std::countr_zero(by)))});
   }
 
   std::map<ValueId, uint64_t> known_;
@@ -224,7 +238,7 @@ class Specialiser {
     // A remainder by 0 has no bits of the lane.
     BlockId last = branch(distance_.block, distance_.value, 0, section_.first);
     const ValueId low = newWord();
-    f_.blocks[last].code.push_back(makeInstruction(
+    f_.blocks[last].code.push_back(added(
         Op::And, bits(), {registerOperand(low), registerOperand(distance_.value), integerOperand(kLaneBits)}, line_));
     last = branch(last, low, 0, multiples);
     for (uint64_t distance = kLanes / 2; distance > 0; distance /= 2)
@@ -259,7 +273,7 @@ class Specialiser {
     const ValueId isIt = newWord();
     f_.values[isIt].type = Type::pred;
     Instruction compare =
-        makeInstruction(Op::Setp, bits(), {registerOperand(isIt), {}, registerOperand(v), integerOperand(n)}, line_);
+        added(Op::Setp, bits(), {registerOperand(isIt), {}, registerOperand(v), integerOperand(n)}, line_);
     compare.mods[isa::ModifierKind::Compare] = isa::mod<isa::ModifierKind::Compare>("eq").value;
     f_.blocks[from].code.push_back(std::move(compare));
     const BlockId next = newBlock({from});
@@ -290,7 +304,7 @@ class Specialiser {
     auto define = [&](ValueId v, uint64_t is) {
       names[v] = newWord();
       numbers.add(names[v], is);
-      code.push_back(makeInstruction(Op::Mov, word(), {registerOperand(names[v]), integerOperand(is)}, line_));
+      code.push_back(added(Op::Mov, word(), {registerOperand(names[v]), integerOperand(is)}, line_));
     };
     define(distance_.value, n);
     for (ValueId v : lesser_) define(v, n - 1);
@@ -301,12 +315,12 @@ class Specialiser {
   BlockId forMultiples() {
     multiple_ = newWord();
     std::map<ValueId, ValueId> names{{distance_.value, multiple_}};
-    std::vector<Instruction> code{makeInstruction(
+    std::vector<Instruction> code{added(
         Op::And, bits(), {registerOperand(multiple_), registerOperand(distance_.value), integerOperand(~kLaneBits)},
         line_)};
     for (ValueId v : lesser_) {
       names[v] = newWord();
-      code.push_back(makeInstruction(
+      code.push_back(added(
           Op::Add, word(), {registerOperand(names[v]), registerOperand(multiple_), integerOperand(~uint64_t{0})},
           line_));
       less_.insert(names[v]);
@@ -323,11 +337,10 @@ class Specialiser {
     if (oneMoreThan(&i) == multiple_) less_.insert(i.operands[0].reg);
     const bool isNegative =
         (i.op == Op::Neg && isMultiple(i.operands[1])) || (i.op == Op::Not && isLess(i.operands[1]));
-    if (isNegative)
-      i = makeInstruction(Op::Sub, word(), {i.operands[0], integerOperand(0), registerOperand(multiple_)}, i.line);
+    if (isNegative) replace(i, Op::Sub, word(), {i.operands[0], integerOperand(0), registerOperand(multiple_)});
     auto made = [&](Op op, Type type, Operand a, Operand b) {
       const ValueId v = newWord();
-      before.push_back(makeInstruction(op, type, {registerOperand(v), std::move(a), std::move(b)}, i.line));
+      before.push_back(added(op, type, {registerOperand(v), std::move(a), std::move(b)}, i.line));
       return registerOperand(v);
     };
     auto lowBits = [&](const Operand& t) { return made(Op::And, bits(), t, integerOperand(kLaneBits)); };
@@ -336,10 +349,10 @@ class Specialiser {
       const Operand t = isLess(i.operands[1]) ? i.operands[2] : i.operands[1];
       const Operand high = made(Op::Add, word(), registerOperand(multiple_), integerOperand(~kLaneBits));
       const Operand rest = made(Op::And, bits(), t, high);
-      i = makeInstruction(Op::Add, word(), {i.operands[0], rest, lowBits(t)}, i.line);
+      replace(i, Op::Add, word(), {i.operands[0], rest, lowBits(t)});
     } else if (i.op == Op::Rem && !isa::isSigned(i.type[0]) && isMultiple(i.operands[2])) {
       const Operand rest = made(Op::Rem, word(), others(i.operands[1]), i.operands[2]);
-      i = makeInstruction(Op::Add, word(), {i.operands[0], rest, lowBits(i.operands[1])}, i.line);
+      replace(i, Op::Add, word(), {i.operands[0], rest, lowBits(i.operands[1])});
     } else if (i.op == Op::Div && !isa::isSigned(i.type[0]) && isMultiple(i.operands[2])) {
       i.operands[1] = others(i.operands[1]);
     }

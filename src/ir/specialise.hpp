@@ -9,7 +9,8 @@
 
 namespace ordito::ir {
 
-/// Results stay the same, but not what a profiler counts.
+/// Results stay the same, and so does what a profiler counts: copies count as what they are copies of, and what chooses
+/// one does not count.
 void specialise(Function& function, const LaunchShape& launch);
 
 }  // namespace ordito::ir

@@ -81,8 +81,9 @@ Expected<Analysed> analyse(const ptx::Module& module, const ptx::Function& kerne
   if (!function) return tl::unexpected(function.error());
   const auto finish = [&] {
     ir::buildSsa(*function);
-    if (specialisation.counters || specialisation.accesses) return;  // counters count the branches
-    for (const char* pass : {"if-convert", "specialise"}) ir::runPass(*ir::findPass(pass), *function, launch);
+    if (specialisation.accesses) return;
+    if (!specialisation.counters) ir::runPass(*ir::findPass("if-convert"), *function, launch);  // they count branches
+    ir::runPass(*ir::findPass("specialise"), *function, launch);
   };
   finish();
   ir::SyncPoints syncPoints = ir::findSyncPoints(ir::Analyses(*function), launch);
