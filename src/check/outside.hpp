@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,13 +38,23 @@ class Outside {
   void see(uint32_t thread, const Reach& reach, bool isAtomic);
   /// A fence: what was seen is acquired.
   void acquireSeen(uint32_t thread);
-  void setFenced(uint32_t thread, Reach reach) { made(thread).fenced = std::move(reach); }
+  void setFenced(uint32_t thread, Reach reach, Clock at) {
+    made(thread).fenced = std::move(reach);
+    made(thread).fence = at;
+  }
+  /// The thread's clock at its last wide fence, if it has written nothing strongly since. The next such write is part of
+  /// the release: whoever observed it comes behind it, too. Whoever did need not have observed later ones.
+  std::optional<Clock> fence(uint32_t thread) const { return of(thread).fence; }
+  void forgetFence(uint32_t thread) {
+    if (of(thread).fence) made(thread).fence.reset();
+  }
   void meet(std::span<const uint32_t> threads);
   void meetAll();
 
  private:
   struct Thread {
     Reach known, hoped, seen, fenced;
+    std::optional<Clock> fence;
   };
   template <class Threads>
   void meetThose(const Threads& threads);

@@ -112,9 +112,11 @@ Touch Races::touchOf(const AccessEvent& access, const Block& block, uint32_t lan
   const bool isMbarrier = access.kind == AccessKind::Mbarrier;
   const uint32_t thread = access.at.warp * machine::kWarpSize + lane;
   const ActorId actor = actorOf(access, block.clocks, thread, false);
+  const Clock now = block.clocks.now(actor);
   return {.block = numberOf(access.at.frame),
           .actor = actor,
-          .at = block.clocks.now(actor),
+          .at = now,
+          .shown = isStrong(access) && doesWrite(access.kind) ? block.outside.fence(thread).value_or(now) : now,
           .member = self_,
           .line = access.at.line,
           .kind = access.kind,
@@ -137,7 +139,7 @@ void Races::accessedByLane(const AccessEvent& access, Block& block, Findings& fi
     if (!isCopy) return;
     touch.writes = true;
     touch.actor = actorOf(access, block.clocks, access.at.warp * machine::kWarpSize + lane, true);
-    touch.at = block.clocks.now(touch.actor), touch.address = access.targets[lane];
+    touch.at = touch.shown = block.clocks.now(touch.actor), touch.address = access.targets[lane];
     this->touch(access, access.toSpace, access.targets[lane], access.bytes, touch, findings);
   });
 }
@@ -164,10 +166,8 @@ void Races::touch(const AccessEvent& access, AccessSpace space, uint64_t address
   }
 }
 
-/// A strong write that stands behind a fence is part of the release, so whoever observed it comes behind it, too.
 bool Races::reaches(const Reach& reach, const Touch& touch) {
-  const Clock at = touch.isStrong && touch.at > 1 ? touch.at - 1 : touch.at;
-  return knows(reach, touch.block, touch.actor, at);
+  return knows(reach, touch.block, touch.actor, touch.shown);
 }
 
 bool Races::areOrdered(const Block& block, const Touch& earlier, const Touch& later) const {
@@ -292,13 +292,15 @@ void Races::followOutside(const AccessEvent& access, Block& block, uint32_t thre
   const Reach made = releases(access.order) ? reachOf(access.at.frame, block, thread) : block.outside.fenced(thread);
   Reach& there = posted_[word];
   there = isAtomic(access.kind) ? joined(there, made) : made;
+  block.outside.forgetFence(thread);
 }
 
 void Races::fence(Block& block, const SyncEvent& sync, uint32_t thread) {
   block.acquire(thread, std::exchange(block.seen[thread], {}));
   if (isWide(sync.scope) && !launch_.hasUnorderedBlocks()) {
     block.outside.acquireSeen(thread);
-    block.outside.setFenced(thread, reachOf(sync.at.frame, block, thread));
+    const Clock now = block.clocks.now(thread);
+    block.outside.setFenced(thread, reachOf(sync.at.frame, block, thread), now);
   }
   if (block.proxyWrites && sync.number & SyncEvent::kSharedProxy) block.proxyWrites->fenced(block.clocks, thread);
   block.fences[thread] = block.release(thread);

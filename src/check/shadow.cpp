@@ -106,6 +106,7 @@ Touch Shadow::touchOf(const Stamp& s, uint32_t lane) const {
   return {.block = s.block,
           .actor = s.warp * machine::kWarpSize + lane,
           .at = clockOf(s, lane),
+          .shown = clockOf(s, lane),
           .member = s.member,
           .line = s.line,
           .kind = s.kind,

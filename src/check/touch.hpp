@@ -43,6 +43,7 @@ struct Touch {
   uint64_t block;
   ActorId actor;
   Clock at;
+  Clock shown;  // other blocks that know this of the actor come behind the access
   Family::Member member;
   uint32_t line;
   machine::AccessKind kind;

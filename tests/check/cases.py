@@ -49,9 +49,10 @@ WRONG = {
             "message_no_fence", "message_first_fence", "message_second_fence", "message_block_fence",
             "message_block_fence_behind", "late_payload", "plain_flag", "release_to_block", "acquire_from_block",
             "release_of_one", "lock_no_fence", "lock_block_fence", "last_no_fence",
-            "total_of_blocks", "no_grid_sync", "chain_no_fence")},
+            "total_of_blocks", "no_grid_sync", "chain_no_fence", "counts_late")},
         "lock_plain_unlock": {"race.global", "race.same_value"},
-        "last_hoped": {"race.acquire"}, "not_cooperative": {"launch.failed"}, "not_by_all": {"launch.failed"},
+        "last_hoped": {"race.acquire"}, "reset_hoped": {"race.acquire"}, "not_cooperative": {"launch.failed"},
+        "not_by_all": {"launch.failed"},
     },
     "protocol": {
         **{case: {"sync.inactive_lane"} for case in (
@@ -121,6 +122,7 @@ RIGHT = {
     },
     "order": {
         **of("race.global", "ok_message", "ok_hand_over", "ok_lock", "ok_total", "ok_total_of_block", "ok_chain"),
+        **of("race.global", "ok_reset_barrier", "ok_counts"), "ok_reset": {"race.global", "race.acquire"},
         "ok_last": {"race.global", "race.acquire"}, "ok_grid_sync": {"race.global", "launch.failed"},
     },
     "protocol": {

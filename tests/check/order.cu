@@ -116,6 +116,33 @@ __global__ void lastBlock(int* parts, unsigned* done) {
   parts[gridDim.x] = sum;
 }
 
+// It resets the counter, too. A ticket behind a fence is part of what it makes known.
+template <bool kBarrier, bool kAcquires>
+__global__ void resets(int* parts, unsigned* done) {
+  parts[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+  __threadfence();
+  if (kBarrier) __syncthreads();
+  if (threadIdx.x != 0 || atomicInc(done, gridDim.x) != gridDim.x - 1) return;
+  if (kAcquires) __threadfence();
+  *done = 0;
+}
+
+// What is counted behind the message is no part of it.
+template <bool kLate>
+__global__ void countsLate(int* count, volatile int* flag) {
+  if (blockIdx.x == 0) {
+    if (!kLate) atomicAdd(count, 1);
+    __threadfence();
+    *flag = 1;
+    if (kLate) atomicAdd(count, 1);
+  } else {
+    while (*flag == 0) {
+    }
+    __threadfence();
+    *count = 0;
+  }
+}
+
 template <bool kDevice>
 __global__ void total(int* sum) {
   if (kDevice)
@@ -220,6 +247,16 @@ int main(int, char** arguments) {
     lastBlock<true, false><<<8, n>>>(a, counter);
   else if (is("ok_last"))
     lastBlock<true, true><<<8, n>>>(a, counter);
+  else if (is("reset_hoped"))
+    resets<false, false><<<8, n>>>(a, counter);
+  else if (is("ok_reset"))
+    resets<false, true><<<8, n>>>(a, counter);
+  else if (is("ok_reset_barrier"))
+    resets<true, true><<<8, n>>>(a, counter);
+  else if (is("counts_late"))
+    countsLate<true><<<2, 1>>>(a, flag);
+  else if (is("ok_counts"))
+    countsLate<false><<<2, 1>>>(a, flag);
   else if (is("total_of_blocks"))
     total<false><<<4, n>>>(a);
   else if (is("ok_total"))
