@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """What `ordito check` says of the right programs of docs/programs.tsv: a finding is a false alarm, or a bug of theirs.
 
-usage: programs.py PATH/TO/ordito FOLDER_OF_CLONES [--suite TEXT] [--only TEXT] [--every N] [--jobs N] [--seconds N]
-                   [--log FILE] [--cccl CLONE]
+usage: programs.py PATH/TO/ordito FOLDER_OF_CLONES [--suite TEXT] [--only TEXT] [--results "right,no verdict"]
+                   [--first N] [--every N] [--jobs N] [--seconds N] [--log FILE] [--cccl CLONE]
 
 The folder holds clones under the names of their repositories (HeCBench, cuda-samples, ...); what is not there is left
-out. Programs are built in a temporary folder, HeCBench's by its own makefiles, others from all sources of their
-folder, and run with the arguments of the table. Every verdict is told: clean, the rules that convict, or why there is
-none. A clean program must end with status 0: one that gave up before its kernels ran would be clean, too. What --log
+out. Programs are built in a temporary folder, HeCBench's by its own makefiles, NVIDIA's samples from what their
+CMakeLists.txt name, others from all sources of their folder, and run with the arguments of the table. Every verdict is
+told: clean, the rules that convict, or why there is none. A clean program must end with status 0: one that gave up before its kernels ran would be clean, too. What --log
 has kept is not run again. With --cccl programs that use CUB or Thrust get them from there: the decoupled look-back of
 old releases reads by ld.cg what others write by st.cg, which PTX calls a race. It is no test of `./test`, since nothing
 of the suites is in this repository; docs/check.md has the numbers.
@@ -31,12 +31,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 SOURCES = (".cu", ".cpp", ".cc", ".c")
 LIBRARIES = {"curand": "curand", "cublas": "cublas", "cufft": "cufft", "cusparse": "cusparse", "cusolver": "cusolver"}
 
+# What those take less time with that the table has no command for.
+SMALLER = {"reductionMultiBlockCG": "-n=4096 -maxblocks=4", "eigenvalues": "-matrix-size=256 -iters-timing=1",
+           "NV12toBGRandResize": "-batch=1", "globalToShmemAsyncCopy": "-wA=128 -hA=128 -wB=128 -hB=128",
+           "cdpAdvancedQuicksort": "-size=1000", "threadFenceReduction": "-n=65536"}
+
 
 def rows(options):
     with open(ROOT / "docs" / "programs.tsv", encoding="utf-8") as file:
         table = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    right = [r for r in table if r["result"] == "right" and options.suite in r["source"] and options.only in r["program"]]
-    return [r for r in right if (options.clones / r["source"].split("/")[1]).is_dir()][::options.every]
+    results = options.results.split(",")
+    found = [r for r in table if r["result"] in results and options.suite in r["source"] and options.only in r["program"]]
+    return [r for r in found if (options.clones / r["source"].split("/")[1]).is_dir()][options.first::options.every]
 
 
 def cccl_flags(options, sources):
@@ -46,13 +52,13 @@ def cccl_flags(options, sources):
     return ["-std=c++17", *(f"-I{options.cccl / name}" for name in folders)] if uses and options.cccl else []
 
 
-def nvcc(options, clone, folder, sources, flags):
+def nvcc(options, clone, folder, sources, flags, out="prog"):
     """Headers that are not found where the program looks may lie anywhere in its clone."""
     text = "".join(pathlib.Path(source).read_text(errors="replace") for source in sources)
     flags = [*flags, *(f"-l{library}" for name, library in LIBRARIES.items() if f"#include <{name}" in text),
              *cccl_flags(options, sources)]
     for _ in range(8):
-        run = subprocess.run([options.ordito, "nvcc", "-lineinfo", "-g", "-arch=sm_80", *flags, *sources, "-o", "prog"],
+        run = subprocess.run([options.ordito, "nvcc", "-lineinfo", "-g", "-arch=sm_80", *flags, *sources, "-o", out],
                              cwd=folder, capture_output=True, text=True)
         missing = re.search(r"fatal error: '([^']+)' file not found", run.stderr)
         if not missing or ".." in missing[1]:
@@ -63,6 +69,29 @@ def nvcc(options, clone, folder, sources, flags):
             break
         flags.append(f"-I{found[0].parents[missing[1].count('/')]}")
     return run
+
+
+def sample(options, clone, program, scratch):
+    """One of NVIDIA's, as its CMakeLists.txt says: the program, and the module of its kernel for those of the driver API."""
+    folder = next((f for f in (clone / "Samples").rglob(program) if (f / "CMakeLists.txt").exists()), None)
+    if folder is None:
+        return None, "no such folder"
+    text = (folder / "CMakeLists.txt").read_text()
+    shutil.copytree(folder, scratch / "src", symlinks=True)
+    common = f"-I{clone / 'Common'}"
+    module = re.search(r'set\(CUDA_(FATBIN|PTX)_FILE ".*/(.+)"\)', text)
+    if module:
+        kernel = re.search(r'set\(CUDA_KERNEL_SOURCE ".*/(.+)"\)', text)[1]
+        run = nvcc(options, clone, scratch / "src", [folder / kernel], [common, f"-{module[1].lower()}"], module[2])
+        if run.returncode:
+            return None, run.stderr
+    sources = [folder / name for name in re.search(rf"add_executable\({program}\s+([^)]*)\)", text)[1].split()
+               if name.endswith(SOURCES)]
+    flags = [common, "-lcuda", "-std=c++17", "--extended-lambda"]
+    flags += ["-rdc=true", "-lcudadevrt"] if program.startswith("cdp") else []
+    flags += ["-Xcompiler", "-fopenmp"] if "OpenMP" in text else []
+    run = nvcc(options, clone, scratch / "src", sources, flags)
+    return (scratch / "src", "prog") if run.returncode == 0 else (None, run.stderr)
 
 
 def build(options, row, clone, scratch):
@@ -83,9 +112,7 @@ def build(options, row, clone, scratch):
                               "ARCH=sm_80"], cwd=folder, capture_output=True, text=True)
         return (folder, "main") if run.returncode == 0 else (None, run.stderr)
     if name == "cuda-samples":
-        folders = [f for f in (clone / "Samples").rglob(program) if f.is_dir()] if program else []
-        flags = [f"-I{clone / 'Common'}", "-rdc=true", "-lcudadevrt"] if program.startswith("cdp") else \
-            [f"-I{clone / 'Common'}"]
+        return sample(options, clone, program, scratch)
     elif name == "polybenchGpu":
         folders, flags = [clone / "CUDA" / program], [f"-I{clone / 'common'}", f"-I{clone / 'CUDA/utilities'}"]
     elif program.endswith(".cu"):
@@ -99,7 +126,7 @@ def build(options, row, clone, scratch):
     if not folders or not folders[0].is_dir():
         return None, "no such folder"
     shutil.copytree(folders[0], scratch / "src", symlinks=True)
-    if program.endswith(".cu") or name not in ("cuda-samples", "polybenchGpu"):
+    if program.endswith(".cu") or name != "polybenchGpu":
         sources = [pathlib.Path(program).with_suffix(".cu").name]
     else:
         sources = sorted(p.name for p in (scratch / "src").iterdir() if p.suffix in SOURCES)
@@ -133,7 +160,7 @@ def judge(options, row):
             lines = [line for line in program.splitlines() if "error" in line] or [program.strip()[-200:]]
             return None, f"not built: {lines[0][:200]}"
         report = folder / "report.json"
-        arguments = shlex.split(row["command"])[1:]
+        arguments = shlex.split(row["command"])[1:] or shlex.split(SMALLER.get(row["program"], ""))
         status, said = run_for(options.seconds, [options.ordito, "check", "--json", report, f"./{program}", *arguments],
                                folder)
         if status is None:
@@ -161,6 +188,8 @@ def main():
     parser.add_argument("clones", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--suite", default="")
     parser.add_argument("--only", default="")
+    parser.add_argument("--results", default="right")
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=120)
