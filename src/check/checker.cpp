@@ -172,7 +172,7 @@ bool Checker::isAligned(Running& r, const AccessEvent& access) {
     f.message = fmt::format("{} of {} bytes of {} at an address that is no multiple of {}", wordOf(access.kind),
                             access.bytes, spaceOf(access), access.bytes);
     f.sides.push_back(sideOf(r.launch, access));
-    f.object = access.space == AccessSpace::Shared ? fmt::format("byte {} of shared memory", access.base)
+    f.object = access.space == AccessSpace::Shared ? r.launch.describeShared(access.at, access.base)
                                                    : machine::describeAddress(access.base);
     return f;
   });

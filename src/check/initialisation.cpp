@@ -105,9 +105,7 @@ void Initialisation::used(const Launch& launch, const UndefinedEvent& use, Findi
     if (use.readLine != use.at.line || use.readIn != &use.at.function)
       f.sides.push_back(launch.side(use.at.function, use.at.line, block, thread, "use", use.readBytes));
     if (use.space == AccessSpace::Shared) {
-      const auto object = launch.sharedAt(use.at, use.address);
-      f.object = object ? fmt::format("byte {} of {}", use.address - object->begin, object->name())
-                        : fmt::format("byte {} of shared memory", use.address);
+      f.object = launch.describeShared(use.at, use.address);
     } else if (use.space == AccessSpace::Local) {
       f.object = "a variable in local memory";
     } else if (use.space == AccessSpace::Parameter) {

@@ -179,14 +179,15 @@ std::optional<Object> Launch::findObject(const machine::AccessEvent& access) {
   return only;
 }
 
-std::optional<Object> Launch::sharedAt(const machine::WarpSite& at, uint64_t offset) const {
+std::string Launch::describeShared(const machine::WarpSite& at, uint64_t offset) const {
   for (const auto& [key, begin] : layout_.sharedOffset) {
     const Root root{key.first == kModule ? Root::Kind::ModuleVariable : Root::Kind::FunctionVariable, key.second};
     const ptx::Function& owner = key.first == kModule ? kernel_ : module_.functions[key.first];
     const auto object = variable(at.frame, owner, root, AccessSpace::Shared);
-    if (object && object->contains(offset, 1)) return object;
+    if (object && object->contains(offset, 1))
+      return fmt::format("byte {} of {}", offset - object->begin, object->name());
   }
-  return std::nullopt;
+  return fmt::format("byte {} of shared memory", offset);
 }
 
 bool Launch::isItsOwn(const machine::BlockFrame& frame, uint64_t address) const {

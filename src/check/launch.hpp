@@ -44,8 +44,9 @@ class Launch {
   /// blocks, and kept until allocationsChanged().
   std::optional<Object> objectOf(const machine::AccessEvent& access);
   void allocationsChanged() { objects_.fill({}); }
-  /// The shared variable at an offset of the window.
-  std::optional<Object> sharedAt(const machine::WarpSite& at, uint64_t offset) const;
+  /// A byte of the shared variable at an offset of the window, in words; "byte 3 of the shared array 'tile' of 64
+  /// bytes".
+  std::string describeShared(const machine::WarpSite& at, uint64_t offset) const;
   /// May the address be of something that only the launch itself knows: a parameter, a constant, grid.sync()'s words,
   /// the heap of malloc()?
   bool isItsOwn(const machine::BlockFrame& frame, uint64_t address) const;

@@ -137,7 +137,7 @@ void Misuse::accesses(const machine::AccessEvent& access, Findings& findings) co
       f.message = "an mbarrier is used that was not initialised, or is invalidated";
       f.sides = {sideOf(access.at.frame, {&access.at.function, access.at.line, access.at.warp, 1u << lane})};
       f.sides[0].what = "mbarrier operation";
-      f.object = fmt::format("byte {} of shared memory", address);
+      f.object = launch_.describeShared(access.at, address);
       return f;
     });
   }

@@ -42,8 +42,8 @@ class Outside {
     made(thread).fenced = std::move(reach);
     made(thread).fence = at;
   }
-  /// The thread's clock at its last wide fence, if it has written nothing strongly since. The next such write is part of
-  /// the release: whoever observed it comes behind it, too. Whoever did need not have observed later ones.
+  /// The thread's clock at its last wide fence, if it has written nothing strongly since. The next such write is part
+  /// of the release: whoever observed it comes behind it, too. Whoever did need not have observed later ones.
   std::optional<Clock> fence(uint32_t thread) const { return of(thread).fence; }
   void forgetFence(uint32_t thread) {
     if (of(thread).fence) made(thread).fence.reset();

@@ -49,8 +49,8 @@ class ProxyWrites {
   Word& at(uint64_t word);
 
   std::vector<Word> words_;
-  std::vector<std::deque<Pending>>
-      pending_;  // by thread, in the order of its writes; of some the word is another's now
+  /// By thread, in the order of its writes; of some the word is another's now.
+  std::vector<std::deque<Pending>> pending_;
   uint64_t serial_ = 0;
 };
 

@@ -258,10 +258,7 @@ void Races::report(const AccessEvent& access, AccessSpace space, const Touch& ea
                launch_.side(*later.function, later.line, later.block, two, wordOf(later.kind), later.size)};
     if (isOfBlock && !isOfCopy) f.meeting = launch_.meeting(blockOf(access.at.frame).meetings.last(one, two));
     if (space == AccessSpace::Shared) {
-      const uint64_t at = std::max(earlier.address, later.address);
-      const auto object = launch_.sharedAt(access.at, at);
-      f.object = object ? fmt::format("byte {} of {}", at - object->begin, object->name())
-                        : fmt::format("byte {} of shared memory", at);
+      f.object = launch_.describeShared(access.at, std::max(earlier.address, later.address));
     } else {
       f.object = launch_.describe(std::max(earlier.address, later.address));
     }

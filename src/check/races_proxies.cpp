@@ -1,6 +1,4 @@
 // Bulk copies that read what threads have written, without a fence between the two proxies (proxy_writes.hpp).
-#include <fmt/format.h>
-
 #include "check/launch.hpp"
 #include "check/races.hpp"
 #include "machine/lanes.hpp"
@@ -39,9 +37,7 @@ void Races::reportUnseen(const ProxyWrites::Write& written, const AccessEvent& c
     f.message = "a bulk copy reads what a thread has written, and no fence.proxy.async makes that visible to copies";
     f.sides = {launch_.side(*written.function, written.line, block, written.thread, wordOf(written.kind), written.size),
                launch_.side(copy.at.function, copy.at.line, block, thread, wordOf(copy.kind), copy.bytes)};
-    const auto object = launch_.sharedAt(copy.at, written.address);
-    f.object = object ? fmt::format("byte {} of {}", written.address - object->begin, object->name())
-                      : fmt::format("byte {} of shared memory", written.address);
+    f.object = launch_.describeShared(copy.at, written.address);
     f.help =
         "after its writes each thread executes fence.proxy.async (cuda::ptx::fence_proxy_async), then comes to "
         "the barrier behind which the copy is started";

@@ -315,14 +315,14 @@ class Specialiser {
   BlockId forMultiples() {
     multiple_ = newWord();
     std::map<ValueId, ValueId> names{{distance_.value, multiple_}};
-    std::vector<Instruction> code{added(
-        Op::And, bits(), {registerOperand(multiple_), registerOperand(distance_.value), integerOperand(~kLaneBits)},
-        line_)};
+    std::vector<Instruction> code{
+        added(Op::And, bits(),
+              {registerOperand(multiple_), registerOperand(distance_.value), integerOperand(~kLaneBits)}, line_)};
     for (ValueId v : lesser_) {
       names[v] = newWord();
-      code.push_back(added(
-          Op::Add, word(), {registerOperand(names[v]), registerOperand(multiple_), integerOperand(~uint64_t{0})},
-          line_));
+      code.push_back(added(Op::Add, word(),
+                           {registerOperand(names[v]), registerOperand(multiple_), integerOperand(~uint64_t{0})},
+                           line_));
       less_.insert(names[v]);
     }
     return copyBehind(std::move(code), names,
