@@ -33,7 +33,7 @@ LIBRARIES = {"curand": "curand", "cublas": "cublas", "cufft": "cufft", "cusparse
 
 # What those take less time with that the table has no command for.
 SMALLER = {"reductionMultiBlockCG": "-n=4096 -maxblocks=4", "eigenvalues": "-matrix-size=256 -iters-timing=1",
-           "NV12toBGRandResize": "-batch=1", "globalToShmemAsyncCopy": "-wA=128 -hA=128 -wB=128 -hB=128",
+           "globalToShmemAsyncCopy": "-wA=128 -hA=128 -wB=128 -hB=128",
            "cdpAdvancedQuicksort": "-size=1000", "threadFenceReduction": "-n=65536"}
 
 
