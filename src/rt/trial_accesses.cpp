@@ -72,6 +72,7 @@ void Trial::access(const BlockFrame* frame, const AccessSite* site, const LocalV
   const bool isGeneric = site->space == static_cast<uint32_t>(AccessSpace::Generic),
              isShared = site->space == static_cast<uint32_t>(AccessSpace::Shared);
   const auto window = reinterpret_cast<uint64_t>(frame->shared);
+  if (isShared && changesNothing(site, warp, lanes, {addresses, window, layout_.sharedShift})) return;
   TrialExtent e;
   loops_.extent(e, lanes, addresses, isShared ? window : 0, site->bytes);
   if (isGeneric && (e.low - window < layout_.sharedBytes || e.high - window < layout_.sharedBytes ||
@@ -84,6 +85,14 @@ void Trial::access(const BlockFrame* frame, const AccessSite* site, const LocalV
   const uint32_t first = firstOf(lanes);
   if (e.areNeighbours) return dense(frame, s, warp, lanes, e.at[first] - uint64_t{first} * site->bytes);
   sparse(frame, s, warp, lanes, e.at);
+}
+
+/// Most atomic operations on shared memory: the site is known, and others have done the same since the block last met.
+bool Trial::changesNothing(const AccessSite* site, uint32_t warp, uint32_t lanes, const TrialPlaces& places) const {
+  const Site* const s = site->number < sites_.size() ? &sites_[site->number] : nullptr;
+  if (!s || !s->site || s->op != TrialOp::Strong || s->high - s->low < site->bytes) return false;
+  const TrialBounds bounds{s->low, s->high - site->bytes, uint64_t{site->bytes} - 1};
+  return loops_.areSettledWithin(shared_, places, bounds, lanes, site->bytes >> places.shift, times(warp));
 }
 
 /// All lanes are at one place. Two that read stand for all; so does one for all atomic operations.
@@ -106,12 +115,24 @@ void Trial::single(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lan
     doubt(frame, "accesses that may not be in order");
 }
 
+/// Loops over a grid's stride come to another page each time, and a trial's instructions between two of their reads are
+/// too many for the processor to begin the next by itself.
+inline void Trial::foresee(Site& s, uint64_t start) const {
+  const uint64_t next = 2 * start - s.last;
+  s.last = start;
+  if (next < s.low || next >= s.high) return;
+  __builtin_prefetch(reinterpret_cast<const void*>(next));
+  if (s.isOnlyRead) return __builtin_prefetch(s.storage->markOf(next), 1);
+  __builtin_prefetch(s.storage->cellOf(next), 1);
+}
+
 /// `base`: where lane 0 is, or would be. Lanes in front of the first that is on could be in front of the array.
 void Trial::dense(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lanes, uint64_t base) {
   const bool isShared = s.space == AccessSpace::Shared;
   const uint32_t first = firstOf(lanes), bytes = s.site->bytes;
   const uint64_t start = base + uint64_t{first} * bytes;
   lanes >>= first;
+  if (!isShared) foresee(s, start);
   if (!isShared) touch(s, start, start + uint64_t{bytes} * (lastOf(lanes) + 1));
   if (!isShared && s.isOnlyRead) return noteDense(frame, s, lanes, start);
   if (!isShared && !s.storage->isWritten && s.op != TrialOp::Write) {

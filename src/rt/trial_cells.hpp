@@ -52,6 +52,11 @@ struct TrialPlaces {
   unsigned shift;
 };
 
+/// Where accesses may begin, as offsets, and the bits that those of no misaligned one have.
+struct TrialBounds {
+  uint64_t low, high, misaligned;
+};
+
 /// Lanes of a warp that access `units` cells each. Says whether there is doubt.
 struct TrialLoops {
   /// The cells follow each other, lane by lane from that of lane 0 on.
@@ -64,10 +69,14 @@ struct TrialLoops {
                           const TrialTimes& times);
   /// Would Strong accesses of global memory change no cell, since several blocks have made such?
   using Settled = bool (*)(const uint32_t* cells, const TrialPlaces& places, uint32_t units, const TrialTimes& times);
+  /// Do Strong accesses of shared memory lie within bounds, and would they change no cell?
+  using SettledWithin = bool (*)(const uint32_t* cells, const TrialPlaces& places, const TrialBounds& bounds,
+                                 uint32_t lanes, uint32_t units, const TrialTimes& times);
   Dense dense[2][3];  // by whether the memory is shared, by TrialOp
   Sparse sparse[2][3];
   Single single[2][3];
   Settled areSettled;
+  SettledWithin areSettledWithin;
   /// Addresses count from `origin` on.
   void (*extent)(TrialExtent& extent, uint32_t lanes, const uint64_t* addresses, uint64_t origin, uint32_t bytes);
 };

@@ -187,19 +187,44 @@ bool sparse(uint32_t* cells, const TrialPlaces& places, uint32_t lanes, uint32_t
   return doubt;
 }
 
-/// All that isOfOthersToo() and Strong::isSettled() ask, without a mask: lanes that are off look at a cell of one that
-/// is on.
-bool areSettled(const uint32_t* cells, const TrialPlaces& places, uint32_t units, const TrialTimes& times) {
-  constexpr uint32_t kAsked = cell::kKind | cell::kOthers | cell::kDefined, kWanted = cell::kStrong | cell::kOthers;
-  alignas(64) uint32_t at[kLanes];
-  findCells(places, at);
+/// What cells are to be that an access would not change: since when, and which bits of those that are asked.
+struct Wanted {
+  uint32_t since, asked, bits;
+};
+
+/// Without a mask: lanes that are off look at a cell of one that is on.
+inline bool areAll(const uint32_t* cells, const uint32_t* at, uint32_t units, const Wanted& wanted) {
   uint32_t oldest = ~0u, differs = 0;
   for (uint32_t k = 0; k < units; ++k)
     for (uint32_t l = 0; l < kLanes; ++l) {
       const uint32_t old = cells[at[l] + k];
-      oldest = old < oldest ? old : oldest, differs |= (old & kAsked) ^ kWanted;
+      oldest = old < oldest ? old : oldest, differs |= (old & wanted.asked) ^ wanted.bits;
     }
-  return oldest >= times.launch && differs == 0;
+  return oldest >= wanted.since && differs == 0;
+}
+
+/// All that isOfOthersToo() and Strong::isSettled() ask.
+bool areSettled(const uint32_t* cells, const TrialPlaces& places, uint32_t units, const TrialTimes& times) {
+  alignas(64) uint32_t at[kLanes];
+  findCells(places, at);
+  return areAll(cells, at, units,
+                {times.launch, cell::kKind | cell::kOthers | cell::kDefined, cell::kStrong | cell::kOthers});
+}
+
+bool areSettledWithin(const uint32_t* cells, const TrialPlaces& places, const TrialBounds& bounds, uint32_t lanes,
+                      uint32_t units, const TrialTimes& times) {
+  const uint64_t origin = places.origin, low = bounds.low, span = bounds.high - bounds.low;
+  const uint64_t first = places.addresses[__builtin_ctz(lanes)];
+  const unsigned shift = places.shift;
+  alignas(64) uint32_t at[kLanes];
+  uint64_t bits = 0, outside = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    const uint64_t a = (lanes >> l & 1 ? places.addresses[l] : first) - origin;
+    bits |= a, outside |= static_cast<uint64_t>(a - low > span);
+    at[l] = static_cast<uint32_t>(a >> shift);
+  }
+  if ((bits & bounds.misaligned) | outside) return false;
+  return areAll(cells, at, units, {times.interval, cell::kKind | cell::kDefined, cell::kStrong | cell::kDefined});
 }
 
 template <class Op>
@@ -243,6 +268,7 @@ const TrialLoops TRIAL_LOOPS = {{{dense<Read<false>>, dense<Write<false>>, dense
                                 {{single<Read<false>>, single<Write<false>>, single<Strong<false>>},
                                  {single<Read<true>>, single<Write<true>>, single<Strong<true>>}},
                                 areSettled,
+                                areSettledWithin,
                                 extent};
 
 }  // namespace ordito::rt
