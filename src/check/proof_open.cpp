@@ -29,7 +29,7 @@ void Proof::findOpenObjects(const machine::BlockFrame& frame) {
     auto object = launch_->objectOf(access);
     if (!object && isShared) object = Object{.begin = 0, .bytes = frame.totalSharedBytes};
     if (!object) return giveUp();
-    openLines_.push_back({plan_.function, line, *object, isShared});
+    if (plan_.told.contains(line)) openLines_.push_back({plan_.function, line, *object, isShared});
     if (isShared) continue;
     OpenObject& open = openObjects_.try_emplace(object->begin, OpenObject{*object}).first->second;
     (isAtomic ? open.isChanged : open.isRead) = true;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/covers.hpp"
+#include "check/inside.hpp"
 #include "ptx/operands.hpp"
 
 namespace ordito::check {
@@ -17,7 +18,8 @@ namespace {
 /// Fills a plan from a kernel; refuses what it cannot answer for.
 class Planner {
  public:
-  Planner(const ir::Function& f, const ir::LaunchNumbers& launch) : f_(f), forms_(f, launch), covers_(f, forms_) {
+  Planner(const ir::Function& f, const ir::LaunchNumbers& launch)
+      : f_(f), forms_(f, launch), covers_(f, forms_), inside_(f, launch.block) {
     findExtremes();
   }
 
@@ -85,6 +87,8 @@ class Planner {
       return false;
     }
     if (plan_.covered.contains(i.line)) return false;
+    const bool isShared = m.space == ptx::Space::Shared;
+    if (!isShared || !inside_.contains(i.operands[m.operand], m.bytes)) plan_.told.insert(i.line);
     return !plan_.sites.contains(i.line) && plan_.open.try_emplace(i.line, isAtomic).first->second == isAtomic;
   }
 
@@ -171,6 +175,7 @@ class Planner {
   const ir::Function& f_;
   const BlockForms forms_;
   const Covers covers_;
+  const Inside inside_;
   std::unordered_map<ir::ValueId, const ir::Instruction*> extremes_;  // by what they define
   ProofPlan plan_;
 };

@@ -29,6 +29,7 @@ struct ProofPlan {
   /// Lines of accesses whose addresses may be any: of global memory, that only read or are atomic operations, however
   /// often they happen; of shared memory, that happen in all blocks alike.
   std::unordered_map<uint32_t, bool> open;  // is it an atomic operation?
+  std::unordered_set<uint32_t> told;        // the open ones that do not stay in their object by themselves (inside.hpp)
   /// Lines of accesses to shared memory that not all blocks make, and of those that cover them (covers.hpp): the latter
   /// count as stores, too.
   std::unordered_set<uint32_t> covered, covering;
@@ -38,7 +39,7 @@ struct ProofPlan {
   const ptx::Function* function = nullptr;  // that the open lines and those of fetches lie in
 
   /// Are there lines of which all blocks must tell?
-  bool leavesOpen() const { return !open.empty() || !textures.empty(); }
+  bool leavesOpen() const { return !told.empty() || !textures.empty(); }
 
   /// Nothing if some access or synchronisation of a block depends on more than the block's number, the threads'
   /// numbers and the launch: on what the kernel has loaded.

@@ -19,8 +19,9 @@ using machine::forEachLane;
 namespace {
 
 // Entries of a row, beyond which they are thinned: of shared memory until the next barrier, of global memory until the
-// launch ends.
-constexpr uint32_t kMostShared = 512, kMostGlobal = 128;
+// launch ends. What only reads, or only atomic operations, have touched is looked through by nobody until something
+// else comes, so there may be more.
+constexpr uint32_t kMostShared = 512, kMostGlobal = 128, kMostOfOneKind = 4096;
 constexpr uint32_t kWidest = 32;  // bytes of a lane
 
 /// As forEachLane, and quicker where all lanes are on.
@@ -217,7 +218,8 @@ bool Races::enter(const Block& block, Shadow& shadow, Shadow::Row& row, uint32_t
     else
       shadow.remove(row, *link);
   }
-  if (const uint32_t most = isShared ? kMostShared : kMostGlobal; row.entries >= most) {
+  const uint32_t most = !isShared ? kMostGlobal : isFirstKind ? kMostOfOneKind : kMostShared;
+  if (row.entries >= most) {
     if (!isFirstKind) return false;
     shadow.thin(row);
     if (row.entries > most / 4 * 3) return false;

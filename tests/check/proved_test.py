@@ -98,6 +98,34 @@ int main() {
 }
 """
 
+# A byte is no more than 255, so nobody needs to look where in `mine` it leads. In the block behind the middle all bytes
+# are 255: with an index one further (1) its threads leave the array. With a thread's own element read in front of the
+# barrier (2) each block has a race, far behind the first of its many atomic operations.
+HISTOGRAM = """
+__global__ void histogram(const unsigned char* text, unsigned* bins) {
+  const int mode = %d;
+  __shared__ unsigned mine[256], next[256];
+  mine[threadIdx.x] = next[threadIdx.x] = 0;
+  __syncthreads();
+  for (int k = 0; k < 600; ++k) atomicAdd(&mine[text[(blockIdx.x * 600 + k) * 256 + threadIdx.x] + (mode == 1)], 1u);
+  if (mode != 2) __syncthreads();
+  atomicAdd(&bins[threadIdx.x], mine[threadIdx.x] + next[threadIdx.x]);
+}
+int main() {
+  const unsigned blocks = 64, n = blocks * 600 * 256;
+  static unsigned char host[n];
+  for (unsigned i = 0; i < n; ++i) host[i] = i / 256 / 600 == blocks / 2 + 1 ? 255 : i * 7919 / 64 %% 251;
+  unsigned char* text;
+  unsigned* bins;
+  cudaMalloc(&text, n), cudaMalloc(&bins, 256 * sizeof(unsigned));
+  cudaMemcpy(text, host, n, cudaMemcpyHostToDevice);
+  cudaMemset(bins, 0, 256 * sizeof(unsigned));
+  histogram<<<blocks, 256>>>(text, bins);
+  cudaDeviceSynchronize();
+  cudaFree(text), cudaFree(bins);
+}
+"""
+
 
 def proved(options, name, source):
     """The rules that were broken, and how many blocks were proved."""
@@ -127,6 +155,11 @@ def main():
     for mode in (1, 2):
         found, blocks = proved(options, f"sort_{mode}", SORT % mode)
         wrong += all(rule != "race.shared" for rule, _, _ in found) or blocks != 0
+    found, blocks = proved(options, "histogram", HISTOGRAM % 0)
+    wrong += bool(found) or blocks != 64 - 1
+    for mode, rule in ((1, "memory.bounds"), (2, "race.atomic_load")):
+        found, blocks = proved(options, f"histogram_{mode}", HISTOGRAM % mode)
+        wrong += all(broken != rule for broken, _, _ in found)
     sys.exit(1 if wrong else 0)
 
 
