@@ -29,6 +29,7 @@
 #include "jit/half_conversions.hpp"
 #include "jit/half_operations.hpp"
 #include "jit/machine_passes.hpp"
+#include "jit/masked_logic.hpp"
 #include "jit/sign_masks.hpp"
 #include "machine/fault.hpp"
 #include "rt/helpers.hpp"
@@ -239,6 +240,7 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
     placeCounters(f);
     widenHalfOperations(f);
     if (!target.f16c) convertHalvesByIntegers(f);
+    if (target.avx512) keepLogicUnmasked(f);
   }
   if (target.avx2 && !target.avx512)
     for (llvm::Function& f : module)
