@@ -7,10 +7,11 @@ usage: programs.py PATH/TO/ordito FOLDER_OF_CLONES [--suite TEXT] [--only TEXT] 
 The folder holds clones under the names of their repositories (HeCBench, cuda-samples, ...); what is not there is left
 out. Programs are built in a temporary folder, HeCBench's by its own makefiles, NVIDIA's samples from what their
 CMakeLists.txt name, others from all sources of their folder, and run with the arguments of the table. Every verdict is
-told: clean, the rules that convict, or why there is none. A clean program must end with status 0: one that gave up before its kernels ran would be clean, too. What --log
-has kept is not run again. With --cccl programs that use CUB or Thrust get them from there: the decoupled look-back of
-old releases reads by ld.cg what others write by st.cg, which PTX calls a race. It is no test of `./test`, since nothing
-of the suites is in this repository; docs/check.md has the numbers.
+told as soon as there is one: clean, the rules that convict, or why there is none. A clean program must end with status
+0: one that gave up before its kernels ran would be clean, too. What --log has kept is not run again. With --cccl
+programs that use CUB or Thrust get them from there: the decoupled look-back of old releases reads by ld.cg what others
+write by st.cg, which PTX calls a race. It is no test of `./test`, since nothing of the suites is in this repository;
+docs/check.md has the numbers.
 """
 import argparse
 import collections
@@ -202,7 +203,9 @@ def main():
         sys.exit(f"{options.clones} holds none of the programs")
     table = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for row, (rules, why) in zip(programs, pool.map(lambda r: judge(options, r), programs)):
+        judged = {pool.submit(judge, options, row): row for row in programs}
+        for future in concurrent.futures.as_completed(judged):
+            row, (rules, why) = judged[future], future.result()
             verdict = "no verdict" if rules is None else "convicted" if rules else "clean"
             table[verdict] += 1
             line = f"{verdict}\t{row['source']}\t{row['program']}\t{' '.join(rules or [])}{why}"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What `ordito check` says of the programs of other people's suites, beside what these say themselves.
 
-usage: suites.py PATH/TO/ordito SUITE PATH/TO/CLONE [--only TEXT] [--every N] [--jobs N] [--input NAME] [--list]
+usage: suites.py PATH/TO/ordito SUITE PATH/TO/CLONE [--only TEXT] [--every N] [--jobs N] [--seconds N] [--input NAME]
+                 [--list]
 
 SUITE    the clone is of
 indigo   the artifact of HiRace (SC 2024), which holds Indigo's sources and graphs
@@ -13,7 +14,7 @@ oclgrind Oclgrind, its kernels about what it reports, as CUDA (oclgrind.py)
 It needs Python 3.9, and what `ordito nvcc` needs. The clone is only read; programs are built in a temporary folder.
 A program is convicted if there is a finding of a rule that tells a race or a misuse of barriers; notes count as none.
 Rows that differ from the suite's own expectation are listed. --only takes the programs whose names contain TEXT,
---every each N-th of them, --list tells every verdict.
+--every each N-th of them, --list tells every verdict. A program may take 120 seconds, or --seconds.
 
 It is no test of `./test`, since nothing of the suites is in this repository. docs/check.md has the numbers.
 """
@@ -147,7 +148,7 @@ def oclgrind_kernels(clone, _):
 SUITES = {"indigo": indigo, "scor": scor, "cusan": cusan, "gpuverify": gpuverify_kernels, "oclgrind": oclgrind_kernels}
 
 
-def judge(ordito, case, folder):
+def judge(ordito, case, folder, seconds):
     """The rules that convict it, or why there is no verdict."""
     stem = re.sub(r"\W", "_", case.name)
     program, report = folder / stem, folder / f"{stem}.json"
@@ -164,11 +165,11 @@ def judge(ordito, case, folder):
                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            errors="replace", start_new_session=True)
     try:
-        _, told = run.communicate(case.stdin, timeout=120)
+        _, told = run.communicate(case.stdin, timeout=seconds)
     except subprocess.TimeoutExpired:
         os.killpg(run.pid, signal.SIGKILL)  # the program, too
         run.communicate()
-        return None, "not done after 120 s"
+        return None, f"not done after {seconds} s"
     finally:
         program.unlink(missing_ok=True)
     if not report.exists():
@@ -189,6 +190,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--input", default="power_law_200n_1000e.egr")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
@@ -197,7 +199,7 @@ def main():
         sys.exit(f"{options.clone} holds no programs of {options.suite}")
     table = collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        verdicts = pool.map(lambda case: judge(options.ordito, case, pathlib.Path(folder)), cases)
+        verdicts = pool.map(lambda case: judge(options.ordito, case, pathlib.Path(folder), options.seconds), cases)
         for case, (rules, why) in zip(cases, verdicts):
             row = table[case.kind]
             row["programs"] += 1
