@@ -37,7 +37,8 @@ struct OptOptions {
   std::vector<std::string> passes, print;
   std::vector<uint32_t> block;
   std::vector<unsigned> together;  // by region in turn; empty: as the plan chooses
-  bool contracts = false, counters = false, accesses = false, baseline = false, times = false, byThread = false;
+  bool contracts = false, counters = false, accesses = false, baseline = false, times = false, byThread = false,
+       trial = false;
 };
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -66,7 +67,7 @@ ir::Document fromPtx(const std::string& text, const std::string& path, const Opt
   document.module = std::make_unique<const ptx::Module>(std::move(module));
   for (const ptx::Function& f : document.module->functions) {
     if (!f.isEntry || !f.hasBody) continue;
-    document.functions.push_back(orRefuse(ir::buildCfg(*document.module, f, {}, false, o.accesses)));
+    document.functions.push_back(orRefuse(ir::buildCfg(*document.module, f, {}, false, o.accesses || o.trial)));
     ir::buildSsa(document.functions.back());
   }
   return document;
@@ -136,7 +137,8 @@ simt::Facts factsOf(const OptOptions& o, const ir::Analyses& analyses, const ir:
   facts.launch = launch;
   facts.processor = *simt::processorNamed(o.cpu);
   facts.counters = o.counters;
-  facts.accesses = o.accesses;
+  facts.accesses = o.accesses || o.trial;
+  facts.trial = o.trial;
   facts.baseline = o.baseline;
   if (o.byThread) facts.byThread = simt::ByThread::Possible;
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
@@ -262,6 +264,7 @@ void addOptCommand(CLI::App& app) {
   opt->add_flag("--counters", options->counters, "plan for code that counts what it does");
   opt->add_flag("--accesses", options->accesses,
                 "for code that tells of each access, with room around local variables");
+  opt->add_flag("--trial", options->trial, "for code that asks a trial of the launch about each access (ordito check)");
   opt->add_flag("--times", options->times,
                 "print how long each of Ordito's passes takes instead (ORDITO_DUMP=times prints those of LLVM)");
   opt->add_flag("--baseline", options->baseline, "plan for as little code as possible");

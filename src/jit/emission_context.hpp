@@ -34,6 +34,7 @@ struct EmittedKernel {
   size_t nonTemporalBytes = 0;
   bool runsRanges = false;  // a call runs as many blocks as it is told
   CounterTerms counters;
+  uint32_t sites = 0;                   // instructions that listeners or a trial are told of
   std::vector<std::string> sleefNames;  // declared math functions, to be resolved at link time
 };
 

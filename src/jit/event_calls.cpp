@@ -1,11 +1,15 @@
 // See event_calls.hpp.
 #include "jit/event_calls.hpp"
 
+#include <llvm/IR/MDBuilder.h>
+
 #include <algorithm>
+#include <bit>
 
 #include "ir/block_forms.hpp"
 #include "machine/memory_order.hpp"
 #include "rt/event_calls.hpp"
+#include "rt/trial_windows.hpp"
 
 namespace ordito::jit {
 
@@ -34,6 +38,10 @@ bool isAffine(const Address& a) {
   for (unsigned l = 1; l < kLanes; ++l)
     if (a.pattern[l] - a.pattern[l - 1] != stride) return false;
   return true;
+}
+
+LlvmValue loadField(llvm::IRBuilder<>& b, LlvmValue record, size_t offset, llvm::Type* type) {
+  return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), record, offset));
 }
 
 }  // namespace
@@ -86,7 +94,7 @@ LlvmValue EventCalls::accessSite(const Instruction& i, AccessKind kind, AccessSp
   const uint32_t object = i.object == ptx::kNoVariable ? rt::kAnyObject : objectNumbers_[i.object];
   return words({i.line, functionOf(i), static_cast<uint32_t>(kind), static_cast<uint32_t>(space),
                 static_cast<uint32_t>(machine::memoryOrder(i)), static_cast<uint32_t>(machine::memoryScope(i)), bytes,
-                sites_++, object});
+                c_.result.sites++, object});
 }
 
 LlvmValue EventCalls::syncSite(const Instruction& i, uint32_t line, SyncKind kind) {
@@ -176,6 +184,7 @@ bool EventCalls::hears(const Instruction& i) const {
 
 /// In a trial all lanes that want to may, or the block ends.
 LlvmValue EventCalls::tryAccess(const Instruction& i, const AccessEvent& e) {
+  if (byThread_) return tryThread(i, e), lanes(e.mask);
   LlvmValue site = accessSite(i, e.kind, accessSpace(e.at.space), e.bytes), wanted = lanes(e.mask);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
   if (isPlain && e.at.isSegmented() && isAffine(e.at)) {
@@ -187,6 +196,56 @@ LlvmValue EventCalls::tryAccess(const Instruction& i, const AccessEvent& e) {
          {site, localVariables(), c_.at.firstWarp, wanted, c_.inMemory(addresses_.addressVector(e.at, 0, e.offset))});
   }
   return wanted;
+}
+
+/// A load by one thread (simt/stretch_rules.cpp). Where nobody writes, the code itself sees that all is well.
+void EventCalls::tryThread(const Instruction& i, const AccessEvent& e) {
+  const uint32_t number = c_.result.sites;
+  LlvmValue site = accessSite(i, e.kind, accessSpace(e.at.space), e.bytes);
+  LlvmValue address = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
+  const auto askAbout = [&] {
+    LlvmValue lane = b_.CreateAnd(c_.at.thread, kLanes - 1);
+    tell("ordito_try_affine", {site, b_.CreateLShr(c_.at.thread, std::countr_zero(kLanes)),
+                               b_.CreateShl(b_.getInt32(1), lane), address, b_.getInt64(0)});
+  };
+  if (number >= rt::TrialWindows::kCount) return askAbout();
+  LlvmValue trial = c_.frameField(offsetof(machine::BlockFrame, trial), b_.getPtrTy(), "trial");
+  LlvmValue window = b_.CreateConstInBoundsGEP1_64(
+      b_.getInt8Ty(), trial, offsetof(rt::TrialWindows, windows) + number * sizeof(rt::TrialWindow));
+  auto *inside = c_.newBlock("inside"), *outside = c_.newBlock("outside"), *next = c_.newBlock("tried");
+  b_.CreateCondBr(isInWindow(window, address), inside, outside,
+                  llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights());
+  b_.SetInsertPoint(inside);
+  mark(window, address, number + 1);
+  b_.CreateBr(next);
+  b_.SetInsertPoint(outside);
+  askAbout();
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+}
+
+/// Misaligned accesses are a fault behind this, which ends a trial, too.
+LlvmValue EventCalls::isInWindow(LlvmValue window, LlvmValue address) {
+  LlvmValue low = loadField(b_, window, offsetof(rt::TrialWindow, low), b_.getInt64Ty());
+  LlvmValue span = loadField(b_, window, offsetof(rt::TrialWindow, span), b_.getInt64Ty());
+  return b_.CreateICmpULE(b_.CreateSub(address, low), span);
+}
+
+void EventCalls::mark(LlvmValue window, LlvmValue address, uint32_t number) {
+  auto field = [&](size_t offset, llvm::Type* type) { return loadField(b_, window, offset, type); };
+  LlvmValue low = field(offsetof(rt::TrialWindow, low), b_.getInt64Ty());
+  LlvmValue shift = b_.CreateZExt(field(offsetof(rt::TrialWindow, shift), b_.getInt32Ty()), b_.getInt64Ty());
+  LlvmValue last = b_.CreateZExt(field(offsetof(rt::TrialWindow, last), b_.getInt32Ty()), b_.getInt64Ty());
+  LlvmValue first = b_.CreateGEP(b_.getInt8Ty(), field(offsetof(rt::TrialWindow, marks), b_.getPtrTy()),
+                                 b_.CreateLShr(b_.CreateSub(address, low), shift));
+  LlvmValue second = b_.CreateGEP(b_.getInt8Ty(), first, last);
+  auto isMarked = [&](LlvmValue unit) { return b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), unit), b_.getInt8(0)); };
+  auto *writes = c_.newBlock("mark"), *next = c_.newBlock("marked");
+  b_.CreateCondBr(b_.CreateAnd(isMarked(first), isMarked(second)), next, writes);
+  b_.SetInsertPoint(writes);
+  for (LlvmValue unit : {first, second}) b_.CreateStore(b_.getInt8(static_cast<uint8_t>(number)), unit);
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
 }
 
 /// A trial knows nothing of such instructions.

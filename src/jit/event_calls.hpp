@@ -78,6 +78,9 @@ class EventCalls : private Emitting {
   LlvmValue storedBy(llvm::ArrayRef<LlvmValue> elements);
   LlvmValue lanes(const Parts& mask) { return masks_.lanesOrAll(mask, 0); }
   LlvmValue tryAccess(const Instruction& i, const AccessEvent& e);
+  void tryThread(const Instruction& i, const AccessEvent& e);
+  LlvmValue isInWindow(LlvmValue window, LlvmValue address);
+  void mark(LlvmValue window, LlvmValue address, uint32_t number);
   void doubt();
   LlvmValue ask(const char* name, llvm::ArrayRef<LlvmValue> arguments);
   void tell(const char* name, llvm::ArrayRef<LlvmValue> arguments);
@@ -87,7 +90,6 @@ class EventCalls : private Emitting {
   Operands& operands_;
   Addresses& addresses_;
   LlvmValue locals_ = nullptr;
-  uint32_t sites_ = 0;
   // Objects in local memory by variable: their numbers in rt::LocalVariables. Of those in frames the variables.
   std::vector<uint32_t> objectNumbers_, inFrames_;
   uint32_t objects_ = 0;  // that lie in no frame

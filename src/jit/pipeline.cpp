@@ -134,7 +134,9 @@ Expected<Emission> emit(const Analysed& analysed, const Wishes& wishes, const Ta
     const simt::Plan planOfThread = simt::makeThreadPlan(thread);
     for (uint32_t k = 0; k < stretches.size(); ++k) {
       KernelParts parts(*made.code, planOfThread, kernel.layout, target);
+      parts.tools.context.result.sites = made.emitted.sites;
       Emitter(parts).emitStretch(nameOfStretch(name, stretches[k].first), k);
+      made.emitted.sites = parts.tools.context.result.sites;
     }
   };
   try {

@@ -16,10 +16,11 @@
 #include "rt/event_calls.hpp"
 #include "rt/trial_memory.hpp"
 #include "rt/trial_uses.hpp"
+#include "rt/trial_windows.hpp"
 
 namespace ordito::rt {
 
-class Trial {
+class Trial : public TrialWindows {
  public:
   /// What is known of the memory that an instruction accesses.
   struct Object {
@@ -66,7 +67,8 @@ class Trial {
     bool isFound = false, isOnlyRead = false;
     uint64_t low = 0, high = 0;  // where accesses may be
     TrialStorage* storage = nullptr;
-    uint64_t last = 0;  // where the last row of lanes began
+    uint64_t last = 0;   // where the last row of lanes began
+    uint64_t asked = 0;  // by single threads: chunks, in bytes
     uint8_t number() const { return static_cast<uint8_t>(site->number < 255 ? site->number + 1 : 255); }
   };
   Site& siteOf(const BlockFrame* frame, const AccessSite* site, uint64_t address) {
@@ -79,6 +81,7 @@ class Trial {
   void check(const BlockFrame* frame, Site& site, uint64_t low, uint64_t high, uint64_t bits);
   static void touch(const Site& site, uint64_t low, uint64_t high);
   void foresee(Site& site, uint64_t start) const;
+  void openWindow(Site& site, uint64_t address);
   static void touch(const Site& site, uint32_t lanes, const uint64_t* addresses);
   bool changesNothing(const AccessSite* site, uint32_t warp, uint32_t lanes, const TrialPlaces& places) const;
   void dense(const BlockFrame* frame, Site& site, uint32_t warp, uint32_t lanes, uint64_t base);

@@ -103,7 +103,10 @@ void Trial::single(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lan
   uint64_t addresses[kWarp];
   addresses[first] = address;
   if (!isShared && !s.storage->isWritten && s.op != TrialOp::Write) checkValues(frame, s, 1u << first, addresses);
-  if (!isShared && s.isOnlyRead) return note(s, 1u << first, addresses);
+  if (!isShared && s.isOnlyRead) {
+    note(s, 1u << first, addresses);
+    return openWindow(s, address);
+  }
   if (!isShared) touch(s, address, address + s.site->bytes);
   const unsigned shift = isShared ? layout_.sharedShift : layout_.globalShift;
   if (!isShared && s.op != TrialOp::Read)
@@ -113,6 +116,26 @@ void Trial::single(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lan
                  other = s.op == TrialOp::Read && areMany ? warp * kWarp + firstOf(lanes & (lanes - 1)) : thread;
   if (loops_.single[isShared][static_cast<size_t>(s.op)](cells, s.site->bytes >> shift, thread, other, times(warp)))
     doubt(frame, "accesses that may not be in order");
+}
+
+/// The window is the chunk around the address; and all of the object, once that is no more work than what has been
+/// done for chunks.
+inline void Trial::openWindow(Site& s, uint64_t address) {
+  const TrialStorage& storage = *s.storage;
+  const uint32_t bytes = s.site->bytes, number = s.site->number, units = bytes >> storage.shift;
+  if (number >= kCount || !storage.isWritten || units > 2) return;
+  s.asked += TrialStorage::kChunk;
+  uint64_t low = s.low, high = s.high;
+  if (s.asked >= high - low) {
+    s.storage->touchMarks(low, high);
+  } else {
+    const uint64_t chunk = storage.begin + (address - storage.begin) / TrialStorage::kChunk * TrialStorage::kChunk;
+    low = std::max(low, chunk), high = std::min(high, chunk + TrialStorage::kChunk);
+  }
+  const uint64_t unit = uint64_t{1} << storage.shift;
+  low = storage.begin + ((low - storage.begin + unit - 1) & ~(unit - 1));
+  if (high - low < bytes || high < low) return;
+  windows[number] = {low, high - bytes - low, s.storage->markOf(low), storage.shift, units - 1};
 }
 
 /// Loops over a grid's stride come to another page each time, and a trial's instructions between two of their reads are

@@ -187,10 +187,9 @@ const Stretch* Stretches::from(BlockId b) const {
 
 Stretches findStretches(const StretchInputs& in) {
   const Facts& facts = in.facts;
-  // Who listens hears of warps; baseline code has one copy of each block.
-  if (facts.byThread == ByThread::Never || facts.counters || facts.accesses || facts.baseline ||
-      in.syncPoints.diverges())
-    return {};
+  // Who listens hears of warps, but for trials; baseline code has one copy of each block.
+  const bool isHeard = facts.counters || (facts.accesses && !facts.trial);
+  if (facts.byThread == ByThread::Never || isHeard || facts.baseline || in.syncPoints.diverges()) return {};
   return Finder(in).find();
 }
 

@@ -48,6 +48,10 @@ std::string_view StretchRules::obstacleTo(const Instruction& i) const {
   if (i.guard) return "an access has a guard";
   if (isOrdered(i)) return "an access must not be moved";
   if (isa::bits(i.type[0]) > 64) return "an access is of 128 bits";
+  // A trial asks of the lanes of a warp together, but for reads of what nobody writes.
+  const ptx::Space space = ptx::spaceOf(i);
+  const bool isPlain = effect == Effect::Load && (space == ptx::Space::Global || space == ptx::Space::Param);
+  if (in_.facts.trial && !isPlain) return "a trial is asked about it";
   for (const MemoryAccess& m : ptx::MemoryAccesses(i))
     if (const auto key = privateKey(f_, i.operands[m.operand]); key && in_.privateSlots.isPrivate[key->first])
       return "it uses a variable that is in registers";

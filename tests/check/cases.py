@@ -155,6 +155,14 @@ WRONG["locals"] = {case: {"memory.bounds"} for case in (
     "recursion_far", "callers_array", "generic")}
 RIGHT["locals"] = of("memory.bounds", "ok_last", "ok_next_array", "ok_struct", "ok_copied_struct", "ok_called", "ok_recursion",
                      "ok_callers_array", "ok_generic", "ok_generic_global", "ok_nothing")
+WRONG["rows"] = {
+    **{case: {"memory.bounds"} for case in ("column_past_end", "column_far_away", "wide_column_past_end", "row_past_end")},
+    "value_unwritten": {"memory.uninitialised"}, "misaligned": {"memory.misaligned"}, "in_place": {"race.global", "race.warp"},
+    "copy_beside": {"race.stream"}, "copy_between": {"race.stream"},
+}
+RIGHT["rows"] = {
+    **of("memory.bounds", "ok", "ok_wide"), **of("race.stream", "ok_copy_beside", "ok_copy_between"),
+}
 WRONG["left_out"] = {
     **{case: {"sync.bypassed"} for case in ("before_store", "before_store_warp", "with_value", "last_turn", "until_done",
                                             "in_function", "tile", "vote_before")},
