@@ -21,6 +21,12 @@ KERNELS = {
     const unsigned at = blockIdx.x * {block} + i;
     if (threadIdx.x < {block} / 2) out[[[I:at]]] = in[[[I:at]]] * {value};
   }}""",
+    "rows": """
+  const unsigned i = blockIdx.x * {block} + threadIdx.x;
+  const unsigned first = static_cast<unsigned>(in[[[I:i]]]) % ({n} - 7), end = first + static_cast<unsigned>(in[first]) % 8;
+  int sum = 0;
+  for (unsigned k = first; k < end; ++k) sum += in[[[I:k]]];
+  out[[[I:i]]] = sum;""",
     "reverse": """
   __shared__ int part[{block}];
   const unsigned i = blockIdx.x * {block} + threadIdx.x;
