@@ -299,7 +299,7 @@ void Races::fence(Block& block, const SyncEvent& sync, uint32_t thread) {
     const Clock now = block.clocks.now(thread);
     block.outside.setFenced(thread, reachOf(sync.at.frame, block, thread), now);
   }
-  if (block.proxyWrites && sync.number & SyncEvent::kSharedProxy) block.proxyWrites->fenced(block.clocks, thread);
+  fenceProxies(block, sync.number, thread);
   block.fences[thread] = block.release(thread);
 }
 

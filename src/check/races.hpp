@@ -75,13 +75,13 @@ class Races {
     std::unordered_map<uint64_t, Message> released;
     std::unordered_map<uint32_t, Message> fences, seen;
     std::unordered_map<uint32_t, Message> arrived;  // at barriers, without waiting
-    std::optional<ProxyWrites> proxyWrites;         // where there are bulk copies
+    std::optional<ProxyMemory> proxies;             // where there are bulk copies
     /// As new, but for the memory that it has.
     void reset(uint32_t threads, bool hasBulk) {
       clocks = Clocks(threads, hasBulk), outside = Outside(threads);
       meetings.clear();
       for (auto* messages : {&fences, &seen, &arrived}) messages->clear();
-      released.clear(), proxyWrites.reset();
+      released.clear(), proxies.reset();
       shared.forget();
     }
     Message release(uint32_t thread) { return {clocks.release(thread), outside.known(thread)}; }
@@ -128,6 +128,7 @@ class Races {
 
   // Through the async proxy
   void followProxies(const machine::AccessEvent& access, Block& block, Findings& findings);
+  static void fenceProxies(Block& block, uint32_t proxies, uint32_t thread);
   void reportUnseen(const ProxyWrites::Write& written, const machine::AccessEvent& copy, uint32_t thread,
                     Findings& findings);
 

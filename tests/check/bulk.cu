@@ -209,6 +209,53 @@ __global__ void ofWarp(int* out, bool fences) {
   if (threadIdx.x == 0) store(out, tile, sizeof(tile)), commit(), waitForGroups<0>();
 }
 
+__device__ void copyWord(int* to, const int* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared(to)), "l"(__cvta_generic_to_global(from))
+               : "memory");
+}
+
+enum class Words { NoFence, EarlyFence, Fence };
+
+/// Words that cp.async has brought are taken away by a bulk copy: the fence belongs behind the wait.
+__global__ void ofWords(int* out, const int* in, Words how) {
+  __shared__ alignas(16) int tile[kN];
+  if (how == Words::EarlyFence) fence();
+  copyWord(&tile[threadIdx.x], &in[threadIdx.x]);
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  if (how == Words::Fence) fence();
+  __syncthreads();
+  if (threadIdx.x == 0) store(out, tile, kBytes), commit(), waitForGroups<0>();
+}
+
+/// A bulk copy reads what the block has just written to global memory.
+__global__ void ofGlobal(int* out, int* made, Fence how) {
+  __shared__ alignas(16) int tile[kN];
+  __shared__ Barrier barrier;
+  made[threadIdx.x] = threadIdx.x;
+  if (how == Fence::Writers) fenceOfGlobal();
+  if (how == Fence::One && threadIdx.x == 0) fenceOfGlobal();
+  if (how == Fence::Thread) __threadfence();
+  if (how == Fence::None) fence();  // of shared memory
+  if (threadIdx.x == 0) init(&barrier);
+  __syncthreads();
+  if (how == Fence::All && threadIdx.x == 0) fenceOfAll();
+  if (threadIdx.x == 0) expect(&barrier, kBytes), load(tile, made, kBytes, &barrier);
+  wait(&barrier, 0);
+  out[threadIdx.x] = tile[kN - 1 - threadIdx.x];
+}
+
+/// The block has written beside what the copy reads.
+__global__ void besideGlobal(int* out, int* made) {
+  __shared__ alignas(16) int tile[kN];
+  __shared__ Barrier barrier;
+  made[kN + threadIdx.x] = threadIdx.x;
+  if (threadIdx.x == 0) init(&barrier);
+  __syncthreads();
+  if (threadIdx.x == 0) expect(&barrier, kBytes), load(tile, made, kBytes, &barrier);
+  wait(&barrier, 0);
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+
 template <class Launch>
 void with(Launch launch) {
   int *in = zeros(2 * kN), *out = zeros(2 * kN);
@@ -253,6 +300,15 @@ const Case kCases[] = {
     {"ok_through", [] { with([](int* in, int* out) { through<<<1, kN>>>(out, in); }); }},
     {"warp_no_fence", [] { with([](int*, int* out) { ofWarp<<<1, 32>>>(out, false); }); }},
     {"ok_warp", [] { with([](int*, int* out) { ofWarp<<<1, 32>>>(out, true); }); }},
+    {"words_no_fence", [] { with([](int* in, int* out) { ofWords<<<1, kN>>>(out, in, Words::NoFence); }); }},
+    {"words_early_fence", [] { with([](int* in, int* out) { ofWords<<<1, kN>>>(out, in, Words::EarlyFence); }); }},
+    {"ok_words", [] { with([](int* in, int* out) { ofWords<<<1, kN>>>(out, in, Words::Fence); }); }},
+    {"global_shared_fence", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::None); }); }},
+    {"global_thread_fence", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::Thread); }); }},
+    {"global_one_fences", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::One); }); }},
+    {"ok_global_writers", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::Writers); }); }},
+    {"ok_global_issuer", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::All); }); }},
+    {"ok_global_beside", [] { with([](int* in, int* out) { besideGlobal<<<1, kN>>>(out, in); }); }},
     {"shared_no_fence", [] { with([](int*, int* out) { withinShared<<<1, kN>>>(out, true, false); }); }},
 };
 

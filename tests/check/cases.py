@@ -218,12 +218,14 @@ WRONG["bulk"] = {
         "store_no_wait", "shared_no_wait")},
     **{case: {"race.proxy"} for case in (
         "no_fence", "one_fences", "early_fence", "global_fence", "thread_fence", "counted", "second_round",
-        "warp_no_fence", "shared_no_fence")},
+        "warp_no_fence", "shared_no_fence", "words_no_fence", "words_early_fence", "global_shared_fence",
+        "global_thread_fence", "global_one_fences")},
 }
 RIGHT["bulk"] = {
     **of("race.copy", "ok_wait", "ok_one_waits", "ok_two_barriers", "ok_later_copy", "ok_in_turn", "ok_read", "ok_groups",
          "ok_store", "ok_shared"),
-    **of("race.proxy", "ok_writers", "ok_issuer", "ok_all", "ok_counted", "ok_rounds", "ok_through", "ok_warp"),
+    **of("race.proxy", "ok_writers", "ok_issuer", "ok_all", "ok_counted", "ok_rounds", "ok_through", "ok_warp", "ok_words",
+         "ok_global_writers", "ok_global_issuer", "ok_global_beside"),
 }
 
 
