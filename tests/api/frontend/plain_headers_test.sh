@@ -15,3 +15,28 @@ for header in cuda_runtime.h cuda_runtime_api.h cuda_device_runtime_api.h vector
   done
 done
 $cxx -std=c++17 -Wall -Wextra -Werror -isystem "$include" -fsyntax-only "$(dirname "$0")/abi.cpp"
+
+# Programs ask by these names which libraries' headers came before, to know whether a type of status is there.
+while read -r header mark; do
+  printf '#include <%s>\n#ifndef %s\n#error "%s does not define %s"\n#endif\n' "$header" "$mark" "$header" "$mark" |
+    $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
+done << 'MARKS'
+driver_types.h __DRIVER_TYPES_H__
+cublas_v2.h CUBLAS_API_H_
+cublas_v2.h CUBLAS_V2_H_
+cublas.h CUBLAS_H_
+cudnn.h CUDNN_H_
+cufft.h _CUFFT_H_
+cufftXt.h _CUFFTXT_H_
+curand.h CURAND_H_
+cusolverDn.h CUSOLVER_COMMON_H_
+cusolverDn.h CUSOLVERDN_H_
+cusolverRf.h CUSOLVERRF_H_
+cusolverSp.h CUSOLVERSP_H_
+cusparse.h CUSPARSEAPI
+cusparse.h CUSPARSE_H_
+npp.h NV_NPPIDEFS_H
+nvjpeg.h NVJPEGAPI
+MARKS
+# NPP's headers bring the runtime's calls.
+printf '#include <npp.h>\nint main() { return cudaFree(0); }\n' | $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
