@@ -12,8 +12,12 @@ home=${MPI_HOME:-/usr/lib/x86_64-linux-gnu/openmpi}
 # The same by the wrapper, which knows where its headers and libraries are.
 if command -v mpicxx > /dev/null; then
   "$1" nvcc -std=c++17 -ccbin mpicxx "$2" -o "$3.wrapped"
+  # And in the steps of makefiles that compile with nvcc and link with the wrapper.
+  "$1" nvcc -std=c++17 -I"$home/include" -c "$2" -o "$3.o"
+  "$1" nvcc -ccbin mpicxx "$3.o" -o "$3.linked"
 fi
 # A test may have fewer cores than processes, and be root in a container.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpirun --oversubscribe -np 3 "$3"
 mpirun --oversubscribe -np 3 "$1" run --gpu h200 "$3"
+[ ! -e "$3.linked" ] || mpirun --oversubscribe -np 3 "$3.linked"
