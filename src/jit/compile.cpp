@@ -28,6 +28,7 @@
 #include "jit/counter_flow.hpp"
 #include "jit/half_conversions.hpp"
 #include "jit/half_operations.hpp"
+#include "jit/integer_masks.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/masked_logic.hpp"
 #include "jit/sign_masks.hpp"
@@ -240,7 +241,7 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
     placeCounters(f);
     widenHalfOperations(f);
     if (!target.f16c) convertHalvesByIntegers(f);
-    if (target.avx512) keepLogicUnmasked(f);
+    if (target.avx512) keepLogicUnmasked(f), keepMasksFromIntegers(f);
   }
   if (target.avx2 && !target.avx512)
     for (llvm::Function& f : module)
