@@ -81,6 +81,38 @@ static void headersAndMacros() {
   EXPECT(has(got.ptx, "k.cu") && !has(got.ptx, "ordito-source"));
 }
 
+/// The host finds static variables of the text by their plain names, and what it writes there is read.
+static void staticVariables() {
+  const Compiled got = compile(
+      "static __constant__ struct { int first, second; } settings[2];\n"
+      "static __device__ int offset = 3;\n"
+      "static const int table[2] = {4, 5};\n"
+      "extern \"C\" __global__ void k(int* out) {\n"
+      "  out[threadIdx.x] = settings[1].second * (int)threadIdx.x + offset + table[1];\n}\n",
+      "k.cu", {"--gpu-architecture=compute_80"});
+  EXPECT(got.result == NVRTC_SUCCESS);
+  std::printf("%s", got.log.c_str());
+  EXPECT(!has(got.ptx, "table") && !has(got.ptx, "names_for_host"));
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr settings = 0, offset = 0, out = 0;
+  size_t bytes = 0;
+  EXPECT(cuModuleLoadData(&module, got.ptx.c_str()) == CUDA_SUCCESS);
+  EXPECT(cuModuleGetFunction(&function, module, "k") == CUDA_SUCCESS);
+  EXPECT(cuModuleGetGlobal(&settings, &bytes, module, "settings") == CUDA_SUCCESS && bytes == 4 * sizeof(int));
+  EXPECT(cuModuleGetGlobal(&offset, &bytes, module, "offset") == CUDA_SUCCESS && bytes == sizeof(int));
+  EXPECT(cuMemAlloc(&out, 32 * sizeof(int)) == CUDA_SUCCESS);
+  const int values[] = {0, 0, 0, 100};
+  EXPECT(cuMemcpyHtoD(settings, values, sizeof values) == CUDA_SUCCESS);
+  int result[32] = {}, was = 0;
+  EXPECT(cuMemcpyDtoH(&was, offset, sizeof was) == CUDA_SUCCESS && was == 3);
+  void* parameters[] = {&out};
+  EXPECT(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuMemcpyDtoH(result, out, sizeof result) == CUDA_SUCCESS);
+  EXPECT(result[5] == 508);
+  EXPECT(cuMemFree(out) == CUDA_SUCCESS && cuModuleUnload(module) == CUDA_SUCCESS);
+}
+
 /// Wheels bring NVIDIA's headers of halves along, whose functions have no bodies for a compiler at run time: ours are
 /// taken. Placement new needs no header.
 static void broughtHeaders(const std::filesystem::path& temporary) {
@@ -208,6 +240,7 @@ int main() {
   EXPECT(nvrtcVersion(&major, &minor) == NVRTC_SUCCESS && major >= 12);
   EXPECT(nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0);
   headersAndMacros();
+  staticVariables();
   broughtHeaders(temporary);
   halvesAndBfloats();
   loweredNames();
