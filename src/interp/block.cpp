@@ -123,8 +123,7 @@ machine::BlockStatus Block::run() {
     }
     if (!progress && !hasChanged) reportDeadlock();
     const auto now = Clock::now();
-    if (hasChanged || !onlyTestsPhases()) stuckSince = now;
-    if (!program.isReplay && now > stuckSince + kPhasePatience) reportDeadlock();
+    if (isStuck(now) && !program.isReplay) reportDeadlock();
     if (program.isReplay && now > start + kReplayTime) giveUp();
     if (hasChanged) changed = now;
     idleRounds = hasChanged || !onlyWaits() ? 0 : idleRounds + 1;
@@ -184,9 +183,22 @@ bool Block::onlyWaits() const {
 /// Do all that could go on wait for phases of mbarriers, which nobody else can end, and has none of them gone on?
 bool Block::onlyTestsPhases() {
   const bool hasStepped = std::exchange(phaseSteps, frame.phaseSteps) != frame.phaseSteps;
-  return !hasStepped && std::ranges::all_of(warps, [](const Warp& warp) {
-    return (warp.lanesIn(Thread::State::Ready) & ~warp.forPhase) == 0;
-  });
+  uint32_t waiting = 0, others = 0;
+  for (const Warp& warp : warps) {
+    const uint32_t ready = warp.lanesIn(Thread::State::Ready);
+    waiting |= ready & warp.forPhase, others |= ready & ~warp.forPhase;
+  }
+  return !hasStepped && waiting != 0 && others == 0;
+}
+
+/// Has that been so for long? The round in which it is first seen may itself have been long.
+bool Block::isStuck(std::chrono::steady_clock::time_point now) {
+  if (hasChanged || !onlyTestsPhases()) {
+    stuckSince.reset();
+    return false;
+  }
+  if (!stuckSince) stuckSince = now;
+  return now > *stuckSince + kPhasePatience;
 }
 
 /// A turn of one warp; returns whether anything happened.

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -134,7 +135,7 @@ class Block {
   bool hasActed = false;    // something outside of the block may have become another value
   bool hasChanged = false;  // in this round something in memory has become another value, or may have
   uint64_t phaseSteps = 0;  // of the frame, a round ago
-  std::chrono::steady_clock::time_point stuckSince = std::chrono::steady_clock::now();
+  std::optional<std::chrono::steady_clock::time_point> stuckSince;  // all wait for phases that nobody can end
   /// Loads of undefined bytes.
   std::vector<UndefinedOrigin> origins;
   /// By barrier: threads that arrived without waiting (bar.arrive), since it was last complete.
@@ -145,6 +146,7 @@ class Block {
   bool runWarp(Warp& warp);
   bool onlyWaits() const;
   bool onlyTestsPhases();
+  bool isStuck(std::chrono::steady_clock::time_point now);
   void notePlace() const;
   uint32_t selectGroup(Warp& warp) const;
   void noteProgress(Warp& warp, uint32_t group, bool wentBackwards) const;
