@@ -22,6 +22,7 @@ constexpr std::string_view kKernelAddress = "reference to __global__ function";
 constexpr std::string_view kVariableArray = "variable-sized object may not be initialized";
 constexpr std::string_view kAttribute = "an attribute list cannot appear here";
 constexpr std::string_view kTemplate = "use 'template' keyword to treat '";
+constexpr std::string_view kOperand = "expected ')'";
 
 /// Where a refused deduction guide is declared.
 constexpr std::string_view kGuide = "'<deduction guide for";
@@ -96,6 +97,7 @@ class Mender {
       if (message.text.starts_with(kVariableArray)) mendArray(at);
       if (message.text.starts_with(kGuide)) mendGuide(at);
       if (message.text.starts_with(kAttribute)) mendAttribute(at);
+      if (message.text.starts_with(kOperand)) mendOperands(at);
       if (message.text.starts_with(kTemplate)) replace(at, at + 1, "template " + std::string(tokens_[at].text));
     }
     if (edits_.empty()) return std::nullopt;
@@ -278,6 +280,19 @@ class Mender {
     if (close < tokens_.size()) replace(at, close + 1, "");
   }
 
+  /// `asm("..." ::"r"(a) "l"(b))`: operands without a comma between them.
+  void mendOperands(size_t at) {
+    size_t open = beginOfStatement(at);
+    while (open < at && !tokens_[open].is("asm") && !tokens_[open].is("__asm__") && !tokens_[open].is("__asm")) ++open;
+    while (open < at && !tokens_[open].is("(")) ++open;
+    const size_t close = closingBracket(tokens_, open);
+    if (open == at || close >= tokens_.size()) return;
+    for (size_t i = open + 1; i < close; ++i) {
+      if (tokens_[i].is("(")) i = closingBracket(tokens_, i);
+      if (tokens_[i].is(")") && tokens_[i + 1].kind == Kind::Literal) replace(i, i + 1, "),");
+    }
+  }
+
   static bool isArithmetic(std::string_view word) {
     constexpr std::string_view kWords[] = {"float",  "double", "int",    "char",    "long",     "short",   "unsigned",
                                            "signed", "bool",   "size_t", "int64_t", "uint64_t", "int32_t", "uint32_t"};
@@ -328,7 +343,7 @@ class Mender {
 
 bool mayBeMended(std::string_view messages) {
   constexpr std::string_view kAll[] = {kHostGuide,     kSharedInitialiser, kDeviceAddress, kKernelAddress,
-                                       kVariableArray, kAttribute,         kTemplate};
+                                       kVariableArray, kAttribute,         kTemplate,      kOperand};
   return std::any_of(std::begin(kAll), std::end(kAll),
                      [&](std::string_view one) { return messages.find(one) != std::string_view::npos; });
 }

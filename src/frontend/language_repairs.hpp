@@ -8,6 +8,7 @@
 //                              it and hand it on: a pointer of that type that is the same wherever f is named.
 //   double a[n] = {1, 2};      an array of variable size, with an initialiser, in host code: g++ takes it.
 //   __device__ [[nodiscard]]   a standard attribute behind one of CUDA's, which is an attribute of GNU's to clang.
+//   asm("" ::"r"(a) "l"(b));   operands without a comma between them.
 //   typename T::f<int>         without `template` in front of the f of a type that is not known yet.
 //   pair(A, B) -> pair<A, B>;  a deduction guide without __device__, used in device code: it has no code of its own.
 #pragma once
