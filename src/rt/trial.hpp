@@ -67,8 +67,9 @@ class Trial : public TrialWindows {
     bool isFound = false, isOnlyRead = false;
     uint64_t low = 0, high = 0;  // where accesses may be
     TrialStorage* storage = nullptr;
-    uint64_t last = 0;   // where the last row of lanes began
-    uint64_t asked = 0;  // by single threads: chunks, in bytes
+    uint64_t last = 0;     // where the last row of lanes began
+    uint64_t asked = 0;    // chunks, in bytes, of which it was asked whether they have marks
+    bool isWhole = false;  // all of the object has
     uint8_t number() const { return static_cast<uint8_t>(site->number < 255 ? site->number + 1 : 255); }
   };
   Site& siteOf(const BlockFrame* frame, const AccessSite* site, uint64_t address) {
@@ -81,6 +82,7 @@ class Trial : public TrialWindows {
   void check(const BlockFrame* frame, Site& site, uint64_t low, uint64_t high, uint64_t bits);
   static void touch(const Site& site, uint64_t low, uint64_t high);
   void foresee(Site& site, uint64_t start) const;
+  static void askForMarks(Site& site, uint32_t lanes, const uint64_t* addresses);
   void openWindow(Site& site, uint64_t address);
   static void touch(const Site& site, uint32_t lanes, const uint64_t* addresses);
   bool changesNothing(const AccessSite* site, uint32_t warp, uint32_t lanes, const TrialPlaces& places) const;

@@ -118,17 +118,25 @@ void Trial::single(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lan
     doubt(frame, "accesses that may not be in order");
 }
 
-/// The window is the chunk around the address; and all of the object, once that is no more work than what has been
+/// Marks for the chunks that the lanes read; and for all of the object, once that is no more work than what has been
 /// done for chunks.
+inline void Trial::askForMarks(Site& s, uint32_t lanes, const uint64_t* addresses) {
+  if (s.isWhole) return;
+  TrialStorage& storage = *s.storage;
+  forEachLane(lanes, [&](uint32_t l) { storage.touchMarks((addresses[l] - storage.begin) / TrialStorage::kChunk); });
+  s.asked += TrialStorage::kChunk * static_cast<uint32_t>(std::popcount(lanes));
+  if (s.asked < s.high - s.low) return;
+  storage.touchMarks(s.low, s.high);
+  s.isWhole = true;
+}
+
+/// The window is the chunk around the address, or all of the object if that has marks.
 inline void Trial::openWindow(Site& s, uint64_t address) {
   const TrialStorage& storage = *s.storage;
   const uint32_t bytes = s.site->bytes, number = s.site->number, units = bytes >> storage.shift;
   if (number >= kCount || !storage.isWritten || units > 2) return;
-  s.asked += TrialStorage::kChunk;
   uint64_t low = s.low, high = s.high;
-  if (s.asked >= high - low) {
-    s.storage->touchMarks(low, high);
-  } else {
+  if (!s.isWhole) {
     const uint64_t chunk = storage.begin + (address - storage.begin) / TrialStorage::kChunk * TrialStorage::kChunk;
     low = std::max(low, chunk), high = std::min(high, chunk + TrialStorage::kChunk);
   }
@@ -211,9 +219,9 @@ void Trial::note(Site& s, uint32_t lanes, const uint64_t* addresses) {
   const uint8_t number = s.number();
   const uint64_t begin = s.storage->begin;
   uint8_t* const marks = s.storage->markOf(begin);
+  askForMarks(s, lanes, addresses);
   forEachLane(lanes, [&](uint32_t l) {
     const uint64_t offset = addresses[l] - begin;
-    s.storage->touchMarks(offset / TrialStorage::kChunk);
     uint8_t* const mark = marks + (offset >> shift);
     mark[0] = number;
     for (unsigned k = 1; k < units; ++k) mark[k] = number;
