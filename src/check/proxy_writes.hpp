@@ -11,7 +11,6 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
-#include <vector>
 
 #include "check/clocks.hpp"
 #include "check/touch.hpp"

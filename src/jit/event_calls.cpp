@@ -182,13 +182,18 @@ bool EventCalls::hears(const Instruction& i) const {
          (plan_.facts.lines.empty() || std::ranges::find(plan_.facts.lines, i.line) != plan_.facts.lines.end());
 }
 
+/// That of lane 0.
+LlvmValue EventCalls::firstAddress(const AccessEvent& e) {
+  return b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
+}
+
 /// In a trial all lanes that want to may, or the block ends.
 LlvmValue EventCalls::tryAccess(const Instruction& i, const AccessEvent& e) {
   if (byThread_) return tryThread(i, e), lanes(e.mask);
   LlvmValue site = accessSite(i, e.kind, accessSpace(e.at.space), e.bytes), wanted = lanes(e.mask);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
   if (isPlain && e.at.isSegmented() && isAffine(e.at)) {
-    LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
+    LlvmValue base = firstAddress(e);
     LlvmValue stride = b_.getInt64(static_cast<uint64_t>(e.at.pattern[1] - e.at.pattern[0]));
     tell("ordito_try_affine", {site, c_.at.firstWarp, wanted, base, stride});
   } else {
@@ -202,7 +207,7 @@ LlvmValue EventCalls::tryAccess(const Instruction& i, const AccessEvent& e) {
 void EventCalls::tryThread(const Instruction& i, const AccessEvent& e) {
   const uint32_t number = c_.result.sites;
   LlvmValue site = accessSite(i, e.kind, accessSpace(e.at.space), e.bytes);
-  LlvmValue address = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
+  LlvmValue address = firstAddress(e);
   const auto askAbout = [&] {
     LlvmValue lane = b_.CreateAnd(c_.at.thread, kLanes - 1);
     tell("ordito_try_affine", {site, b_.CreateLShr(c_.at.thread, std::countr_zero(kLanes)),
@@ -258,7 +263,7 @@ LlvmValue EventCalls::access(const Instruction& i, const AccessEvent& e) {
   LlvmValue site = accessSite(i, e.kind, accessSpace(e.at.space), e.bytes), stored = storedBy(e.stored);
   const bool isPlain = e.at.space == ptx::Space::Global || e.at.space == ptx::Space::Shared;
   if (isPlain && e.at.isSegmented() && isAffine(e.at)) {
-    LlvmValue base = b_.CreateAdd(e.at.bases[0][0], b_.getInt64(static_cast<uint64_t>(e.at.pattern[0] + e.offset)));
+    LlvmValue base = firstAddress(e);
     LlvmValue stride = b_.getInt64(static_cast<uint64_t>(e.at.pattern[1] - e.at.pattern[0]));
     return ask("ordito_tell_affine", {site, c_.at.firstWarp, lanes(e.mask), base, stride, stored});
   }

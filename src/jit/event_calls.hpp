@@ -77,6 +77,7 @@ class EventCalls : private Emitting {
   LlvmValue localVariables();
   LlvmValue storedBy(llvm::ArrayRef<LlvmValue> elements);
   LlvmValue lanes(const Parts& mask) { return masks_.lanesOrAll(mask, 0); }
+  LlvmValue firstAddress(const AccessEvent& e);
   LlvmValue tryAccess(const Instruction& i, const AccessEvent& e);
   void tryThread(const Instruction& i, const AccessEvent& e);
   LlvmValue isInWindow(LlvmValue window, LlvmValue address);

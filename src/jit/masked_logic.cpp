@@ -11,6 +11,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace ordito::jit {
@@ -73,17 +74,11 @@ llvm::Value* fenced(llvm::IRBuilder<>& b, llvm::Value* logic) {
   return b.CreateBitCast(opaque, type);
 }
 
-/// What a select or a blend of lanes chooses from, if it does so lane by lane.
-struct Choice {
-  llvm::Instruction* instruction;
-  unsigned first;  // the operand; the other follows it
-};
-
-bool isChoice(llvm::Instruction& i, unsigned& first) {
+/// Does it choose from two values lane by lane? A select, or a blend of lanes.
+bool isChoice(const llvm::Instruction& i) {
   const auto* type = dyn_cast<llvm::FixedVectorType>(i.getType());
   if (type == nullptr || type->getPrimitiveSizeInBits() % 32 != 0 || type->getElementType()->isIntegerTy(1))
     return false;
-  first = llvm::isa<llvm::SelectInst>(i) ? 1 : 0;
   if (llvm::isa<llvm::SelectInst>(i)) return i.getOperand(0)->getType()->isVectorTy();
   const auto* shuffle = dyn_cast<llvm::ShuffleVectorInst>(&i);
   return shuffle != nullptr && shuffle->isSelect();
@@ -92,17 +87,18 @@ bool isChoice(llvm::Instruction& i, unsigned& first) {
 }  // namespace
 
 void keepLogicUnmasked(llvm::Function& function) {
-  std::vector<Choice> choices;
+  std::vector<llvm::Instruction*> choices;
   for (llvm::Instruction& i : llvm::instructions(function))
-    if (unsigned first; isChoice(i, first)) choices.push_back({&i, first});
-  for (const auto& [choice, first] : choices)
-    for (const unsigned k : {first, first + 1}) {
-      llvm::Value* logic = choice->getOperand(k);
-      const llvm::Value* kept = withoutCasts(choice->getOperand(2 * first + 1 - k));
-      if (!hasSeveralOperations(logic) || !isMadeFrom(logic, kept)) continue;
+    if (isChoice(i)) choices.push_back(&i);
+  for (llvm::Instruction* choice : choices) {
+    const unsigned first = llvm::isa<llvm::SelectInst>(choice) ? 1 : 0, second = first + 1;
+    for (const auto& [chosen, other] : {std::pair{first, second}, std::pair{second, first}}) {
+      llvm::Value* logic = choice->getOperand(chosen);
+      if (!hasSeveralOperations(logic) || !isMadeFrom(logic, withoutCasts(choice->getOperand(other)))) continue;
       llvm::IRBuilder<> b(choice);
-      choice->setOperand(k, fenced(b, logic));
+      choice->setOperand(chosen, fenced(b, logic));
     }
+  }
 }
 
 }  // namespace ordito::jit

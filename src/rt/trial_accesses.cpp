@@ -105,7 +105,8 @@ void Trial::single(const BlockFrame* frame, Site& s, uint32_t warp, uint32_t lan
   if (!isShared && !s.storage->isWritten && s.op != TrialOp::Write) checkValues(frame, s, 1u << first, addresses);
   if (!isShared && s.isOnlyRead) {
     note(s, 1u << first, addresses);
-    return openWindow(s, address);
+    if (!areMany) openWindow(s, address);  // code that runs thread by thread asks for one lane
+    return;
   }
   if (!isShared) touch(s, address, address + s.site->bytes);
   const unsigned shift = isShared ? layout_.sharedShift : layout_.globalShift;
