@@ -227,11 +227,11 @@ __global__ void ofWords(int* out, const int* in, Words how) {
   if (threadIdx.x == 0) store(out, tile, kBytes), commit(), waitForGroups<0>();
 }
 
-/// A bulk copy reads what the block has just written to global memory.
-__global__ void ofGlobal(int* out, int* made, Fence how) {
+/// A bulk copy reads what the block has just written to global memory, or what lies beside it.
+__global__ void ofGlobal(int* out, int* made, Fence how, int beside = 0) {
   __shared__ alignas(16) int tile[kN];
   __shared__ Barrier barrier;
-  made[threadIdx.x] = threadIdx.x;
+  made[beside + threadIdx.x] = threadIdx.x;
   if (how == Fence::Writers) fenceOfGlobal();
   if (how == Fence::One && threadIdx.x == 0) fenceOfGlobal();
   if (how == Fence::Thread) __threadfence();
@@ -242,18 +242,6 @@ __global__ void ofGlobal(int* out, int* made, Fence how) {
   if (threadIdx.x == 0) expect(&barrier, kBytes), load(tile, made, kBytes, &barrier);
   wait(&barrier, 0);
   out[threadIdx.x] = tile[kN - 1 - threadIdx.x];
-}
-
-/// The block has written beside what the copy reads.
-__global__ void besideGlobal(int* out, int* made) {
-  __shared__ alignas(16) int tile[kN];
-  __shared__ Barrier barrier;
-  made[kN + threadIdx.x] = threadIdx.x;
-  if (threadIdx.x == 0) init(&barrier);
-  __syncthreads();
-  if (threadIdx.x == 0) expect(&barrier, kBytes), load(tile, made, kBytes, &barrier);
-  wait(&barrier, 0);
-  out[threadIdx.x] = tile[threadIdx.x];
 }
 
 template <class Launch>
@@ -308,7 +296,7 @@ const Case kCases[] = {
     {"global_one_fences", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::One); }); }},
     {"ok_global_writers", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::Writers); }); }},
     {"ok_global_issuer", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::All); }); }},
-    {"ok_global_beside", [] { with([](int* in, int* out) { besideGlobal<<<1, kN>>>(out, in); }); }},
+    {"ok_global_beside", [] { with([](int* in, int* out) { ofGlobal<<<1, kN>>>(out, in, Fence::Thread, kN); }); }},
     {"shared_no_fence", [] { with([](int*, int* out) { withinShared<<<1, kN>>>(out, true, false); }); }},
 };
 

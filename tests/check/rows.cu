@@ -7,18 +7,10 @@
 
 constexpr unsigned kRows = 512, kInRow = 9, kAll = kRows * kInRow;
 
-__global__ void multiply(const unsigned* starts, const unsigned* columns, const float* values, const float* x,
-                         float* y) {
+template <class T>
+__global__ void multiply(const unsigned* starts, const unsigned* columns, const T* values, const T* x, T* y) {
   const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
-  float sum = 0;
-  for (unsigned k = starts[row]; k < starts[row + 1]; ++k) sum += values[k] * x[columns[k]];
-  y[row] = sum;
-}
-
-__global__ void multiplyWide(const unsigned* starts, const unsigned* columns, const double* values, const double* x,
-                             double* y) {
-  const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
-  double sum = 0;
+  T sum = 0;
   for (unsigned k = starts[row]; k < starts[row + 1]; ++k) sum += values[k] * x[columns[k]];
   y[row] = sum;
 }
@@ -55,15 +47,14 @@ struct Matrix {
   }
 };
 
-void run(const Matrix<float>& m, cudaStream_t stream = nullptr) {
+template <class T>
+void run(const Matrix<T>& m, cudaStream_t stream = nullptr) {
   multiply<<<4, kRows / 4, 0, stream>>>(m.deviceStarts, m.deviceColumns, m.values, m.x, m.y);
 }
-void run(const Matrix<double>& m) {
-  multiplyWide<<<4, kRows / 4>>>(m.deviceStarts, m.deviceColumns, m.values, m.x, m.y);
-}
 
+template <class T = float>
 void runAndWait(const Change& change) {
-  Matrix<float> m(change);
+  Matrix<T> m(change);
   run(m);
   cudaDeviceSynchronize();
 }
@@ -74,29 +65,20 @@ void columnFarAway() { runAndWait({.lastColumn = 0x7fffffff}); }
 void rowPastEnd() { runAndWait({.more = 1}); }
 void valueUnwritten() { runAndWait({.unwritten = 1}); }
 
-void wideRight() {
-  Matrix<double> m({.lastColumn = kRows - 1});
-  run(m);
-  cudaDeviceSynchronize();
-}
-
-void wideColumnPastEnd() {
-  Matrix<double> m({.lastColumn = kRows});
-  run(m);
-  cudaDeviceSynchronize();
-}
+void wideRight() { runAndWait<double>({.lastColumn = kRows - 1}); }
+void wideColumnPastEnd() { runAndWait<double>({.lastColumn = kRows}); }
 
 void misaligned() {
   Matrix<float> m;
-  multiply<<<4, kRows / 4>>>(m.deviceStarts, m.deviceColumns,
-                             reinterpret_cast<float*>(reinterpret_cast<char*>(m.values) - 2), m.x, m.y);
+  multiply<float><<<4, kRows / 4>>>(m.deviceStarts, m.deviceColumns,
+                                    reinterpret_cast<float*>(reinterpret_cast<char*>(m.values) - 2), m.x, m.y);
   cudaDeviceSynchronize();
 }
 
 // What is multiplied by is what others write.
 void inPlace() {
   Matrix<float> m;
-  multiply<<<4, kRows / 4>>>(m.deviceStarts, m.deviceColumns, m.values, m.y, m.y);
+  multiply<float><<<4, kRows / 4>>>(m.deviceStarts, m.deviceColumns, m.values, m.y, m.y);
   cudaDeviceSynchronize();
 }
 
@@ -109,7 +91,7 @@ void copyBeside(bool isRight) {
   cudaStream_t s, t;
   cudaStreamCreate(&s), cudaStreamCreate(&t);
   cudaDeviceSynchronize();
-  multiply<<<4, kRows / 4, 0, s>>>(m.deviceStarts, m.deviceColumns, more, m.x, m.y);
+  multiply<float><<<4, kRows / 4, 0, s>>>(m.deviceStarts, m.deviceColumns, more, m.x, m.y);
   cudaMemcpyAsync(more + kAll - (isRight ? 0 : 1), pinned, sizeof(float), cudaMemcpyHostToDevice, t);
   cudaDeviceSynchronize();
   cudaStreamDestroy(s), cudaStreamDestroy(t);
