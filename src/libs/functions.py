@@ -27,6 +27,7 @@ LIBRARIES = (
     ("cuFFTW", "tables/cufftw.table", "fftw", ("cufftw",), ("cufftw",)),
     ("cuRAND", "curand.h", "curand", (), ("random", "quasirandom", "mtgp32", "captured_random", "discrete_random")),
     ("cuDNN", "tables/cudnn.table", "cudnn", ("cudnn",), ("cudnn",)),
+    ("NCCL", "tables/nccl.table", "nccl", ("nccl",), ("nccl",)),
     ("NPP", "tables/npp.table", "npp", ("npp",), ("npp",)),
     ("nvJPEG", "tables/nvjpeg.table", "nvjpeg", ("nvjpeg",), ("nvjpeg",)),
     ("NVRTC", "tables/nvrtc.table", "nvrtc", (), ("runtime_compiler", "runtime_linker")),

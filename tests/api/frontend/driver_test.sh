@@ -132,7 +132,7 @@ refuse 'no such file' nvcc missing.o
 refuse 'no source file' nvcc -c
 refuse 'no input files' nvcc
 refuse 'names one output' nvcc -c b.cpp c.c -o one.o
-refuse 'nccl' nvcc b.cpp -lnccl -o b
+refuse 'nvblas' nvcc b.cpp -lnvblas -o b
 refuse 'inc.h' nvcc -c a.cu
 refuse 'clang++-19' env PATH=/nowhere ORDITO_CLANG= "$ordito" nvcc -c a.cu
 

@@ -1,0 +1,41 @@
+// What a rank does in its stream: its part of a collective operation, and messages.
+#pragma once
+
+#include <vector>
+
+#include "libs/nccl/communicator.hpp"
+#include "libs/nccl/reduction.hpp"
+
+namespace ordito::libs::nccl {
+
+enum class Kind : uint32_t { AllReduce, Reduce, Broadcast, AllGather, ReduceScatter, AllToAll, Gather, Scatter };
+
+struct Collective {
+  const char* name;
+  Kind kind;
+  const std::byte* send;
+  std::byte* receive;
+  size_t count;  // as the call has it: of one rank's part, where data are divided
+  ncclDataType_t type;
+  Reduction reduction{};
+  const void* factorPlace = nullptr;  // of a factor that is on the device
+  int root = 0;
+};
+
+struct Message {
+  bool isSent;
+  int peer;
+  std::byte* data;  // not written if it is sent
+  size_t bytes;
+};
+
+/// This rank's part; returns when the others need nothing more of it.
+void perform(Communicator& communicator, const Collective& collective);
+
+/// Sends and receives all of them, at once; those between the same two in this order.
+void exchange(Communicator& communicator, const std::vector<Message>& messages);
+
+/// memcpy by the threads that run blocks.
+void copyBytes(std::byte* to, const std::byte* from, size_t bytes);
+
+}  // namespace ordito::libs::nccl
