@@ -180,9 +180,12 @@ LlvmValue CombinedAtomics::touches(const Touch& t) {
 /// What `i` touches of global memory, and the loads that are done with it.
 std::vector<CombinedAtomics::Touch> CombinedAtomics::touchesOf(const Instruction& i) {
   const auto& merged = plan_.memory.mergedLoads;
+  const auto& structures = plan_.memory.structures.byWorker;
   std::vector<const Instruction*> together;
   if (const auto run = merged.runs.find(&i); run != merged.runs.end())
     together = run->second;
+  else if (const auto structure = structures.find(&i); structure != structures.end())
+    for (const auto& member : structure->second.members) together.push_back(member.access);
   else if (!merged.members.contains(&i))
     together = {&i};
   std::vector<Touch> all;

@@ -2,6 +2,8 @@
 // vectors, vectors put together by shuffles, and only for general addresses gathers and scatters.
 #pragma once
 
+#include <algorithm>
+
 #include "jit/addresses.hpp"
 #include "jit/gather_scatter.hpp"
 #include "simt/access_pattern.hpp"
@@ -13,6 +15,20 @@ using simt::PermuteTable;
 using simt::permuteTableOf;
 using simt::Run;
 using simt::Transfer;
+
+/// Structures of a warp's lanes, one behind the other.
+struct StructureShape {
+  unsigned width;              // elements of a vector
+  unsigned words, bytes;       // of a structure, in elements, and of an element
+  std::vector<bool> isMember;  // by place
+  /// Vectors that all structures fill.
+  unsigned vectors() const { return kLanes * words / width; }
+  /// Elements from the first member of the first lane to the last of the last.
+  unsigned count() const {
+    const auto last = std::find(isMember.rbegin(), isMember.rend(), true) - isMember.rbegin();
+    return kLanes * words - static_cast<unsigned>(last);
+  }
+};
 
 class LaneAccess : private Emitting {
  public:
@@ -28,6 +44,8 @@ class LaneAccess : private Emitting {
   std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                          LlvmValue mask);
   void storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values);
+  std::vector<LlvmValue> loadStructure(LlvmValue base, int64_t offset, const StructureShape& s);
+  void storeStructure(LlvmValue base, int64_t offset, const StructureShape& s, const std::vector<LlvmValue>& members);
   std::vector<LlvmValue> loadPermuted(const Address& a, unsigned part, unsigned count, llvm::Type* element);
 
  private:
@@ -46,6 +64,8 @@ class LaneAccess : private Emitting {
   llvm::Function* sparseStore(unsigned width);
   std::vector<LlvmValue> deinterleave8(const std::vector<LlvmValue>& r);
   std::vector<LlvmValue> deinterleave16(const std::vector<LlvmValue>& r);
+  std::vector<LlvmValue> loadRows(LlvmValue base, int64_t offset, const StructureShape& s);
+  void storeRow(LlvmValue row, LlvmValue p, unsigned bytes, const std::vector<bool>& isMember);
   LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
 
   Masks& masks_;

@@ -62,6 +62,7 @@ void LoadsAndStores::load(const Instruction& i) {
     if (l.targets[k].kind == Operand::Kind::Register && shapes_[l.targets[k].reg].isSegmented()) loadBases(l, k);
   if (access.whole.transfer == Transfer::None || access.whole.transfer == Transfer::Scalars) return;
   if (isa::bits(i.type[0]) > 64) return wide_.load(i, a, allowance);
+  if (access.transfer(!mask.empty()).transfer == Transfer::Structure) return loadStructure(i, a);
   loadVectors(l);
 }
 
@@ -98,9 +99,13 @@ void LoadsAndStores::loadBases(const Load& l, unsigned k) {
   values_.define(v, std::move(h));
 }
 
+/// Does it get a vector of lanes?
+bool LoadsAndStores::isGeneral(const Operand& target) const {
+  return target.kind == Operand::Kind::Register && !shapes_[target.reg].isSegmented();
+}
+
 void LoadsAndStores::loadVectors(const Load& l) {
   const Instruction& i = l.i;
-  auto isGeneral = [&](const Operand& o) { return o.kind == Operand::Kind::Register && !shapes_[o.reg].isSegmented(); };
   std::vector<Parts> vectors(l.targets.size());
   const bool isInRows =
       l.access.transfer(!l.mask.empty()).transfer == Transfer::Columns && warps() % (simt::kColumnBytes / l.bytes) == 0;
@@ -175,6 +180,7 @@ void LoadsAndStores::store(const Instruction& i) {
   const Parts mask =
       events_.raise(i, {machine::AccessKind::Store, a, i.operands[0].offset, values_.guardedMask(i), all, told}).mask;
   alignment_.check(i, 0, all, mask);
+  if (access.transfer(!mask.empty()).transfer == Transfer::Structure) return storeStructure(i, a);
   for (unsigned p = 0; p < warps(); ++p) storeElements(i, a, access, p, told.empty() ? elementsOf(p) : told, mask);
   if (isOrdered(i)) c_.compilerFence();
 }
@@ -194,6 +200,47 @@ void LoadsAndStores::storeElements(const Instruction& i, const Address& a, const
   }
   for (unsigned k = 0; k < elements.size(); ++k)
     access_.store(a, part, offset + int64_t{k} * access.bytes, elements[k], mask, access);
+}
+
+StructureShape LoadsAndStores::shapeOf(const simt::Structure& s) const {
+  StructureShape shape{(c_.target.avx512 ? 64 : 32) / s.bytes, s.words, s.bytes, std::vector<bool>(s.words, false)};
+  for (const auto& member : s.members) shape.isMember[member.place] = true;
+  return shape;
+}
+
+/// The first load does the work of all.
+void LoadsAndStores::loadStructure(const Instruction& i, const Address& a) {
+  const auto found = plan_.memory.structures.byWorker.find(&i);
+  if (found == plan_.memory.structures.byWorker.end()) return;
+  const simt::Structure& s = found->second;
+  std::vector<Parts> loaded(s.members.size());
+  for (unsigned p = 0; p < warps(); ++p) {
+    const auto words = access_.loadStructure(a.bases[p][0], a.pattern[0] + s.first, shapeOf(s));
+    for (size_t k = 0; k < s.members.size(); ++k) {
+      const auto& [access, target, place] = s.members[k];
+      if (!isGeneral(*target)) continue;
+      auto* type = llvm::FixedVectorType::get(values_.memoryType(access->type[0]), kLanes);
+      loaded[k].push_back(values_.extendLoaded(b_.CreateBitCast(words[place], type), *access, target->reg, true));
+    }
+  }
+  for (size_t k = 0; k < s.members.size(); ++k)
+    if (!loaded[k].empty()) values_.defineVector(s.members[k].value->reg, loaded[k]);
+}
+
+/// The last store does the work of all.
+void LoadsAndStores::storeStructure(const Instruction& i, const Address& a) {
+  const auto found = plan_.memory.structures.byWorker.find(&i);
+  if (found == plan_.memory.structures.byWorker.end()) return;
+  const simt::Structure& s = found->second;
+  auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), kLanes);
+  for (unsigned p = 0; p < warps(); ++p) {
+    Parts words(s.words, nullptr);
+    Source source;
+    source.part = p;
+    for (const auto& [access, value, place] : s.members)
+      words[place] = values_.convertBits(operands_.exactBits(*value, access->type[0], source), type);
+    access_.storeStructure(a.bases[p][0], a.pattern[0] + s.first, shapeOf(s), words);
+  }
 }
 
 /// A load that is merged with others: the first of them does it for all, and each tells of itself.

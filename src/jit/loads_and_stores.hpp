@@ -1,6 +1,7 @@
 // ld and st: PTX ISA, "Data Movement and Conversion Instructions".
 #pragma once
 
+#include "jit/lane_access.hpp"
 #include "jit/wide_accesses.hpp"
 
 namespace ordito::jit {
@@ -31,6 +32,10 @@ class LoadsAndStores : private Chapter {
   Parts loadColumns(const Load& l);
   void prefetchNext(const Instruction& i, const Address& a, unsigned bytes);
   void loadNeighbours(const Instruction& i);
+  bool isGeneral(const ptx::Operand& target) const;
+  StructureShape shapeOf(const simt::Structure& s) const;
+  void loadStructure(const Instruction& i, const Address& a);
+  void storeStructure(const Instruction& i, const Address& a);
   void storeElements(const Instruction& i, const Address& a, const simt::Access& access, unsigned part,
                      const std::vector<LlvmValue>& elements, const Parts& masks);
 

@@ -283,10 +283,28 @@ class Finder {
 };
 
 const char* nameOf(Transfer transfer) {
-  constexpr const char* kNames[] = {
-      "none",   "slot",     "merged",  "scalars", "runs",  "strided",    "columns",  "interleaved", "permuted",
-      "window", "words",    "vectors", "tested",  "lanes", "one by one", "unrolled", "one place",   "perhaps one place",
-      "rows",   "fragment", "image"};
+  constexpr const char* kNames[] = {"none",
+                                    "slot",
+                                    "merged",
+                                    "scalars",
+                                    "runs",
+                                    "strided",
+                                    "columns",
+                                    "structure",
+                                    "interleaved",
+                                    "permuted",
+                                    "window",
+                                    "words",
+                                    "vectors",
+                                    "tested",
+                                    "lanes",
+                                    "one by one",
+                                    "unrolled",
+                                    "one place",
+                                    "perhaps one place",
+                                    "rows",
+                                    "fragment",
+                                    "image"};
   return kNames[static_cast<size_t>(transfer)];
 }
 
@@ -298,6 +316,11 @@ std::string describe(const ElementTransfer& w, const Access& a) {
 }
 
 }  // namespace
+
+void AccessPlan::becomeStructures(const std::set<const Instruction*>& members) {
+  for (auto& [key, access] : accesses)
+    if (members.contains(key.first)) access.whole = {Transfer::Structure, 0};
+}
 
 AccessPlan findAccesses(const AccessInputs& inputs) { return Finder(inputs).run(); }
 

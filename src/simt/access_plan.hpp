@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,7 @@ enum class Transfer : uint8_t {
   Runs,             // runs of `width` lanes, each at one place or contiguous: a scalar or a vector
   Strided,          // lanes that are apart by constants, one by one
   Columns,          // likewise, where the next warps of the segment have the words behind: rows, and transpositions
+  Structure,        // likewise, with other members of the structure (structures.hpp): vectors, and shuffles
   Interleaved,      // vectors (.v2, .v4) of neighbouring lanes: contiguous, and shuffles
   Permuted,         // each of few places once, and a permute table
   Window,           // the vectors that cover lanes close together, and permutations
@@ -93,6 +95,8 @@ class AccessPlan {
   using Key = std::pair<const Instruction*, size_t>;
   /// Of the access at operand `k` of `i`, an instruction of the function.
   const Access& at(const Instruction& i, size_t k) const { return accesses.at({&i, k}); }
+  /// Whole warps do these together.
+  void becomeStructures(const std::set<const Instruction*>& members);
   std::map<Key, Access> accesses;
 };
 

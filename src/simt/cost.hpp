@@ -98,6 +98,8 @@ inline constexpr unsigned kMaskedBranch = 12, kWrongGuess = 60, kGuesses = 8;
 inline constexpr unsigned kInnerIterations = 8, kBusyLanes = 50;
 /// What it takes to hand the lanes of a warp over to a stretch and back, for all of them.
 inline constexpr unsigned kStretchCall = 800;
+/// Estimates of which the larger is at most so many times the other: what is faster is found out on the launch.
+inline constexpr unsigned kCloseCall = 2;
 /// Bytes that a thread may skip in each iteration and still be reading on.
 inline constexpr int64_t kWalkedBytes = 64;
 
@@ -115,6 +117,9 @@ inline constexpr int64_t kPrefetchedBytes = 1024;
 inline constexpr unsigned kLongRun = 256, kWindowVectors = 4;
 /// Words that one merged load brings: 16 bytes, a register's width that every host has.
 inline constexpr unsigned kMergedWords = 4;
+/// Elements at most of a structure whose members are sorted out together: the vectors of a warp's structures of so many
+/// words are half of the registers (bench_kernels --only particles).
+inline constexpr unsigned kStructureWords = 8;
 
 // ---- what lives across resume points
 

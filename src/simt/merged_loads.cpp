@@ -65,7 +65,7 @@ MergedLoads findMergedLoads(const ir::Function& f, const ir::Shapes& shapes, con
       const Effect effect = i.info().effect;
       if (mayBeMerged(i, shapes))
         open[{i.operands[1].reg, i.mods.name(isa::ModifierKind::Space)}].push_back(&i);
-      else if (effect != Effect::Pure && effect != Effect::Load)
+      else if ((effect != Effect::Pure && effect != Effect::Load) || isOrdered(i))
         close();
     }
     close();

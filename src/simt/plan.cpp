@@ -39,6 +39,11 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
     return findAccesses(
         {f, facts, shapes, knownBits, mergedLoads, nonTemporal, privateSlots, combined, code, definitions, distances});
   });
+  Structures structures = timed(times, "structures", [&] {
+    Structures found = findStructures(f, accesses, facts);
+    accesses.becomeStructures(found.members);
+    return found;
+  });
   return {
       f,
       syncPoints,
@@ -54,7 +59,8 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
       std::move(stretches),
       std::move(code),
       {std::move(knownBits), std::move(distances), std::move(mergedLoads), std::move(prefetches),
-       std::move(nonTemporal), std::move(privateSlots), std::move(combined), std::move(accesses)},
+       std::move(nonTemporal), std::move(privateSlots), std::move(combined), std::move(accesses),
+       std::move(structures)},
       {std::move(liveness), std::move(counters), std::move(rematerialised), std::move(spills)},
   };
 }

@@ -26,6 +26,7 @@
 #include "simt/regions.hpp"
 #include "simt/rematerialise.hpp"
 #include "simt/spill_slots.hpp"
+#include "simt/structures.hpp"
 #include "simt/versions.hpp"
 #include "simt/warp_distances.hpp"
 
@@ -41,6 +42,7 @@ struct MemoryPlan {
   PrivateSlots privateSlots;
   CombinedAtomics combined;
   AccessPlan accesses;
+  Structures structures;
 };
 
 /// What lives across resume points, and where.

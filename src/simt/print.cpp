@@ -67,6 +67,8 @@ constexpr Part kParts[] = {
      [](const Plan& p) { return print(p.kept.spills, p.function); }},
     {"access-plan", "how each access to memory is done",
      [](const Plan& p) { return print(p.memory.accesses, p.function); }},
+    {"structures", "members of structures that whole warps load or store together",
+     [](const Plan& p) { return print(p.memory.structures, p.function); }},
     {"by-thread", "what is run thread by thread, and why other loops are not",
      [](const Plan& p) { return print(p.stretches, p.function); }},
     {"thread-code", "SIMT code of that, for one thread", threadCode},

@@ -96,7 +96,15 @@ Plan makeThreadPlan(const ThreadKernel& k) {
       std::move(versions),
       k.whole.stretches,
       std::move(code),
-      {std::move(knownBits), std::move(distances), {}, {}, {}, k.whole.memory.privateSlots, {}, std::move(accesses)},
+      {std::move(knownBits),
+       std::move(distances),
+       {},
+       {},
+       {},
+       k.whole.memory.privateSlots,
+       {},
+       std::move(accesses),
+       {}},
       {std::move(liveness), std::move(counters), std::move(rematerialised), std::move(spills)},
   };
 }

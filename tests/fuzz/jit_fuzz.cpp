@@ -90,7 +90,7 @@ const char* text(Verdict v) {
 }
 
 struct Settings {
-  bool prints = false, diverges = false, isSmall = false;
+  bool prints = false, diverges = false, isSmall = false, hasStructures = false;
   unsigned limit = 60;  // seconds for one kernel
   std::string configuration;
 };
@@ -161,6 +161,7 @@ Kernel kernelOf(uint64_t seed, const Settings& settings) {
   Generator generator(seed);
   generator.diverges = settings.diverges;
   generator.isSmall = settings.isSmall;
+  generator.hasStructures = settings.hasStructures;
   return generator.run();
 }
 
@@ -230,6 +231,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "how long");
   app.add_flag("--diverged", settings.diverges, "barriers that not all threads reach, and locks between lanes");
   app.add_flag("--small", settings.isSmall, "kernels of one to four statements, many more in the same time");
+  app.add_flag("--structures", settings.hasStructures, "many accesses to members of an array of structures");
   app.add_flag("--print", settings.prints, "print every kernel");
   app.add_option("--limit", settings.limit, "seconds that a kernel may take");
   app.add_option("--configuration", settings.configuration,

@@ -14,6 +14,7 @@
 #include "called_functions.hpp"
 #include "forms.hpp"
 #include "isa/isa.hpp"
+#include "structures.hpp"
 
 namespace ordito::fuzz {
 
@@ -484,7 +485,13 @@ Node Generator::loop(unsigned depth, bool together) {
   return n;
 }
 
+Node Generator::structure() {
+  return text(accessStructure([&](unsigned n) { return below(n); }, [&](char kind) { return ownReg(kind); },
+                              [&](char kind) { return reg(kind, false); }, [&] { return guard(false); }));
+}
+
 Node Generator::statement(unsigned depth, bool together) {
+  if (hasStructures && chance(40)) return structure();
   const unsigned what = below(100);
   if (hasUnevenBarriers_ && what < 10) return meet();
   if (hasLocks_ && what < 4) return lock();
@@ -521,6 +528,7 @@ Kernel Generator::run() {
   hasLocks_ = diverges && chance(10);
   k.isScheduled = hasUnevenBarriers_ || hasLocks_;
   k.isSmall = isSmall;
+  k.hasStructures = hasStructures;
   k.nodes = isSmall ? block(2, true, 1 + below(4)) : block(3, true, 5 + below(12));
   return k;
 }
@@ -662,6 +670,7 @@ std::string Kernel::text() const {
   p.print(nodes, "", "");
   const std::string functions = p.out.find("  call (r)") == std::string::npos ? "" : kCalledFunctions;
   return ".version 8.8\n.target sm_100a\n.address_size 64\n" + functions +
+         (hasStructures ? structuresDeclaration() : "") +
          ".visible .entry fuzz(.param .u64 in32, .param .u64 in64, "
          ".param .u64 inf64, .param .u64 out, .param .u64 sums)\n{\n" +
          declarations() + prologue() + "// body\n" + p.out + "// results\n" +

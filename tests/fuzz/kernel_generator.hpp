@@ -31,7 +31,8 @@ struct Node {
 struct Kernel {
   machine::Dim3 grid, block;
   std::vector<Node> nodes;
-  bool isSmall = false;      // few instructions; what they do not name is not looked at
+  bool isSmall = false;  // few instructions; what they do not name is not looked at
+  bool hasStructures = false;
   bool isScheduled = false;  // has barriers that not all threads reach, or locks between lanes
   std::string text() const;  // a whole PTX module; parameters: in32, in64, inF64, out, sums
 };
@@ -46,7 +47,7 @@ class Generator {
   explicit Generator(uint64_t seed, bool portable = false) : random_(seed), isPortable_(portable) {}
   Kernel run();
 
-  bool diverges = false, isSmall = false;
+  bool diverges = false, isSmall = false, hasStructures = false;
 
  private:
   struct Template;
@@ -71,6 +72,7 @@ class Generator {
   Node store();
   Node atomic();
   Node local();
+  Node structure();
   Node call();
   Node exchange();
   Node warp();
