@@ -38,7 +38,7 @@ struct OptOptions {
   std::vector<uint32_t> block;
   std::vector<unsigned> together;  // by region in turn; empty: as the plan chooses
   bool contracts = false, counters = false, accesses = false, baseline = false, times = false, byThread = false,
-       trial = false;
+       contrary = false, trial = false;
 };
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -141,6 +141,7 @@ simt::Facts factsOf(const OptOptions& o, const ir::Analyses& analyses, const ir:
   facts.trial = o.trial;
   facts.baseline = o.baseline;
   if (o.byThread) facts.byThread = simt::ByThread::Possible;
+  if (o.contrary) facts.byThread = simt::ByThread::Contrary;
   facts.staticSharedBytes = machine::layoutKernel(*f.module, *f.kernel).staticSharedBytes;
   facts.schedulerBytes = rt::LaneScheduler::bytes(launch.warps());
   facts.coarsening = o.together.empty()
@@ -260,6 +261,7 @@ void addOptCommand(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 32));
   opt->add_flag("--by-thread", options->byThread, "run thread by thread whatever can be");
+  opt->add_flag("--contrary", options->contrary, "where estimates are close, choose the other way");
   opt->add_option("--cpu", options->cpu, "the processor to plan for: " + simt::processorNames());
   opt->add_flag("--counters", options->counters, "plan for code that counts what it does");
   opt->add_flag("--accesses", options->accesses,

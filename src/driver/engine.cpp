@@ -16,7 +16,8 @@ namespace {
 
 #if ORDITO_HAVE_JIT
 std::unique_ptr<machine::Engine> makeJit() {
-  return jit::makeJit(jit::optionsFromEnvironment({.caches = true, .baseline = jit::BaselineCode::First}));
+  return jit::makeJit(
+      jit::optionsFromEnvironment({.races = true, .caches = true, .baseline = jit::BaselineCode::First}));
 }
 #endif
 

@@ -18,9 +18,10 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Header {
-  char magic[8] = {'O', 'R', 'D', 'I', 'T', 'O', 'K', '3'};
+  char magic[8] = {'O', 'R', 'D', 'I', 'T', 'O', 'K', '4'};
   uint64_t scratchBytes = 0, localBytes = 0, nonTemporalBytes = 0, objectBytes = 0;
-  uint64_t counterWords = 0, counterTerms = 0, runsRanges = 0;
+  uint64_t counterWords = 0, counterTerms = 0, runsRanges = 0, choice = 0;
+  double blockNanoseconds = 0;
   Digest object;  // and of the terms
 };
 
@@ -56,7 +57,9 @@ std::optional<CompiledObject> CodeCache::find(const Digest& key) const {
                        header.localBytes,
                        header.nonTemporalBytes,
                        {static_cast<uint32_t>(header.counterWords), {}},
-                       header.runsRanges != 0};
+                       header.runsRanges != 0,
+                       static_cast<Choice>(header.choice),
+                       header.blockNanoseconds};
   found.counters.terms.resize(header.counterTerms);
   if (!file.read(found.object.data(), static_cast<std::streamsize>(header.objectBytes))) return std::nullopt;
   if (!file.read(reinterpret_cast<char*>(found.counters.terms.data()),
@@ -78,6 +81,8 @@ void CodeCache::add(const Digest& key, const CompiledObject& object) const {
   header.counterWords = object.counters.words;
   header.counterTerms = object.counters.terms.size();
   header.runsRanges = object.runsRanges;
+  header.choice = static_cast<uint64_t>(object.choice);
+  header.blockNanoseconds = object.blockNanoseconds;
   const std::string_view terms = bytesOf(object.counters);
   header.object = Digest().add(object.object).add(terms);
   std::string temporary = (folder_ / "new-XXXXXX").string();

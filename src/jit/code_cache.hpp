@@ -10,12 +10,22 @@
 
 namespace ordito::jit {
 
+/// How the variant was chosen of which the code is.
+enum class Choice : uint8_t {
+  Clear,      // by the plan's estimates
+  Close,      // likewise, but another might be faster
+  Favourite,  // it has won a race, as the plan expected
+  Contender,  // it has won a race against what the plan expected
+};
+
 /// All that is needed to run a kernel again.
 struct CompiledObject {
   std::string object;  // an ELF object file
   uint64_t scratchBytes = 0, localBytes = 0, nonTemporalBytes = 0;
   CounterTerms counters;
   bool runsRanges = false;  // a call runs as many blocks as it is told
+  Choice choice = Choice::Clear;
+  double blockNanoseconds = 0;  // of a processor for each block, as a race has measured it; 0: none was run
 };
 
 /// A folder of objects. Its files may vanish, be cut short or be written by several processes at once: what is not

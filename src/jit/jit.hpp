@@ -27,6 +27,8 @@ struct Options {
   /// How many warps advance together, by region in turn; empty: as many as are best.
   std::vector<unsigned> coarsening = {};
   simt::ByThread byThread = simt::ByThread::Cheaper;  // what is run thread by thread
+  bool races = false;                      // where estimates are close, variants are timed on launches (race.hpp)
+  uint64_t racePatience = 150'000'000;     // ticks that a kernel must have run for it
   bool caches = false;                     // look for compiled kernels on disk, and leave them there (code_cache.hpp)
   std::filesystem::path cacheFolder = {};  // empty: ordito/ in $XDG_CACHE_HOME or ~/.cache
   BaselineCode baseline = BaselineCode::Never;

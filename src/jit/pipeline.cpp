@@ -144,6 +144,7 @@ Expected<Emission> emit(const Analysed& analysed, const Wishes& wishes, const Ta
     const simt::Plan plan = simt::makePlan(coarsened);
     KernelParts parts(*made.code, plan, kernel.layout, target);
     made.emitted = Emitter(parts).emit(made.symbol);
+    made.isClose = plan.stretches.hasCloseCall();
     emitStretches(plan, made.symbol);
     if (simt::runsApart(plan.code)) {
       const simt::Kernel single = kernelFor({});

@@ -37,6 +37,7 @@ struct Emission : OwnedModule {
   std::string symbol;
   EmittedKernel emitted;
   size_t threads = 0;
+  bool isClose = false;  // some choice of the plan's could as well have been another one
 };
 
 /// `dump` prints the IR to stderr. An error says which instruction cannot be compiled.

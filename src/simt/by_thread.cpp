@@ -67,9 +67,20 @@ class Finder {
     const ThreadCost cost = costs_.of(loop);
     v.asVectors = static_cast<unsigned>(cost.asVectors / 4);
     v.byThread = static_cast<unsigned>(cost.byThread / 4);
-    v.isChosen = in_.facts.byThread == ByThread::Possible || (cost.walks > 0 && cost.byThread < cost.asVectors);
+    const auto [less, more] = std::minmax(cost.asVectors, cost.byThread);
+    v.isClose = more <= cost::kCloseCall * less;
+    v.isChosen = isChosen(cost, v.isClose);
     if (cost.walks == 0 && !v.isChosen) v.obstacle = "no thread reads on where it has read";
     return v;
+  }
+
+  bool isChosen(const ThreadCost& cost, bool isClose) const {
+    const bool isCheaper = cost.walks > 0 && cost.byThread < cost.asVectors;
+    switch (in_.facts.byThread) {
+      case ByThread::Possible: return true;
+      case ByThread::Contrary: return isCheaper != isClose;
+      default: return isCheaper;
+    }
   }
 
   // ---- stretches
@@ -185,6 +196,8 @@ const Stretch* Stretches::from(BlockId b) const {
   return found == stretches.end() ? nullptr : &*found;
 }
 
+bool Stretches::hasCloseCall() const { return std::ranges::any_of(verdicts, &Verdict::isClose); }
+
 Stretches findStretches(const StretchInputs& in) {
   const Facts& facts = in.facts;
   // Who listens hears of warps, but for trials; baseline code has one copy of each block.
@@ -198,6 +211,7 @@ std::string print(const Stretches& s, const ir::Function& f) {
   for (const Stretches::Verdict& v : s.verdicts) {
     text += fmt::format("loop at B{}: {}", v.header, v.isChosen ? "thread by thread" : "as vectors");
     if (v.asVectors) text += fmt::format(", {} cycles as vectors and {} thread by thread", v.asVectors, v.byThread);
+    if (v.isClose) text += ", a close call";
     if (!v.obstacle.empty()) text += fmt::format(": {}", v.obstacle);
     text += "\n";
   }

@@ -46,9 +46,12 @@ struct Stretches {
     std::string_view obstacle;             // why it is not run so; nothing if it is, or takes no less time
     unsigned asVectors = 0, byThread = 0;  // cycles that a warp's turn is estimated to take
     bool isChosen = false;
+    bool isClose = false;  // the estimates are too close to each other to be trusted
   };
   std::vector<Stretch> stretches;
   std::vector<Verdict> verdicts;
+
+  bool hasCloseCall() const;
 
   /// The one that the block belongs to, or null.
   const Stretch* with(BlockId b) const;
