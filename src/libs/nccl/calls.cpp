@@ -17,14 +17,15 @@ struct Arguments {
 /// Looks the program's own operation up.
 ncclResult_t chooseOperation(Communicator& communicator, Arguments& arguments) {
   Collective& collective = arguments.collective;
-  collective.reduction.operation = arguments.operation;
+  collective.operation = arguments.operation;
   if (arguments.operation >= ncclSum && arguments.operation < ncclNumOps) return ncclSuccess;
   const std::scoped_lock lock(communicator.calls());
   const auto found = communicator.factors.find(arguments.operation);
   if (found == communicator.factors.end()) return badArgument(collective.name, "there is no such operation");
   if (found->second.type != collective.type)
     return badArgument(collective.name, "the operation was made for another type");
-  collective.reduction = {ncclNumOps, found->second.bytes};
+  collective.operation = ncclNumOps;
+  collective.factor = found->second.bytes;
   collective.factorPlace = found->second.place;
   return ncclSuccess;
 }

@@ -50,10 +50,12 @@ class Performance {
     RankBlock& mine = communicator_.block(communicator_.rank());
     const bool hasOperation = collective_.kind <= Kind::Reduce || collective_.kind == Kind::ReduceScatter;
     mine.announcement = {static_cast<uint32_t>(collective_.kind), static_cast<uint32_t>(collective_.type),
-                         hasOperation ? static_cast<uint32_t>(collective_.reduction.operation) : 0u, collective_.root,
+                         hasOperation ? static_cast<uint32_t>(collective_.operation) : 0u, collective_.root,
                          collective_.count};
     mine.send = collective_.send;
     mine.receive = collective_.receive;
+    mine.factor = collective_.factor;
+    if (collective_.factorPlace) std::memcpy(mine.factor.data(), collective_.factorPlace, size_);
   }
 
   /// All do the same, or all end here.
@@ -101,7 +103,10 @@ class Performance {
     return collective_.receive + (part * collective_.count + range.first) * size_;
   }
   void reduceInto(std::byte* result, const std::vector<const std::byte*>& inputs, size_t count) const {
-    reduce(collective_.type, collective_.reduction, inputs, result, count);
+    Reduction reduction{collective_.operation};
+    for (int rank = 0; rank < communicator_.ranks(); ++rank)
+      reduction.factors.push_back(communicator_.block(rank).factor);
+    reduce(collective_.type, reduction, inputs, result, count);
   }
   void copyInto(std::byte* to, const std::byte* from, size_t count) const {
     if (to != from) copyBytes(to, from, count * size_);
@@ -161,11 +166,7 @@ void copyBytes(std::byte* to, const std::byte* from, size_t bytes) {
 }
 
 void perform(Communicator& communicator, const Collective& collective) {
-  communicator.run([&] {
-    Collective own = collective;
-    if (own.factorPlace) std::memcpy(own.reduction.factor.data(), own.factorPlace, sizeOf(own.type));
-    Performance(communicator, own).run();
-  });
+  communicator.run([&] { Performance(communicator, collective).run(); });
 }
 
 }  // namespace ordito::libs::nccl

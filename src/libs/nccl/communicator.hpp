@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cuda.h"
+#include "libs/nccl/reduction.hpp"
 #include "libs/nccl/segment.hpp"
 
 namespace ordito::libs::nccl {
@@ -16,7 +17,7 @@ namespace ordito::libs::nccl {
 /// A factor of a reduction of the program's own (ncclRedOpCreatePreMulSum): its bytes, or where they are on the device.
 struct Factor {
   ncclDataType_t type;
-  std::array<std::byte, 8> bytes;
+  Element bytes;
   const void* place;
 };
 

@@ -17,8 +17,9 @@ struct Collective {
   std::byte* receive;
   size_t count;  // as the call has it: of one rank's part, where data are divided
   ncclDataType_t type;
-  Reduction reduction{};
-  const void* factorPlace = nullptr;  // of a factor that is on the device
+  ncclRedOp_t operation = ncclSum;  // of a reduction; ncclNumOps: with this rank's factor
+  Element factor{};
+  const void* factorPlace = nullptr;  // if it is on the device
   int root = 0;
 };
 

@@ -107,7 +107,7 @@ void add(ncclRedOp_t operation, Wide<E> factor, const E* from, Wide<E>* sums, si
     case ncclProd: return each([](W a, W b) { return a * b; });
     case ncclMax: return each([](W a, W b) { return greater<E>(a, b); });
     case ncclMin: return each([](W a, W b) { return less<E>(a, b); });
-    case ncclNumOps: return each([&](W a, W b) { return a + factor * b; });
+    case ncclNumOps: return each([=](W a, W b) { return a + factor * b; });
     default: return each([](W a, W b) { return a + b; });
   }
 }
@@ -115,14 +115,16 @@ void add(ncclRedOp_t operation, Wide<E> factor, const E* from, Wide<E>* sums, si
 template <class E>
 void reduceBlock(const Reduction& reduction, const std::vector<const E*>& inputs, E* result, size_t count) {
   std::array<Wide<E>, kBlock> sums;
-  E factor;
-  std::memcpy(&factor, reduction.factor.data(), sizeof(factor));
-  const bool isScaled = reduction.operation == ncclNumOps;
+  const auto factor = [&](size_t rank) {
+    E element{};
+    if (reduction.operation == ncclNumOps) std::memcpy(&element, reduction.factors[rank].data(), sizeof(element));
+    return load(element);
+  };
   for (size_t i = 0; i < count; ++i) sums[i] = load(inputs[0][i]);
-  if (isScaled)
-    for (size_t i = 0; i < count; ++i) sums[i] = static_cast<Wide<E>>(load(factor) * sums[i]);
+  if (reduction.operation == ncclNumOps)
+    for (size_t i = 0; i < count; ++i) sums[i] = static_cast<Wide<E>>(factor(0) * sums[i]);
   for (size_t rank = 1; rank < inputs.size(); ++rank)
-    add<E>(reduction.operation, load(factor), inputs[rank], sums.data(), count);
+    add<E>(reduction.operation, factor(rank), inputs[rank], sums.data(), count);
   if (reduction.operation == ncclAvg)
     for (size_t i = 0; i < count; ++i) sums[i] = divided<E>(sums[i], inputs.size());
   for (size_t i = 0; i < count; ++i) result[i] = stored<E>(sums[i]);

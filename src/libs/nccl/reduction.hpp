@@ -9,11 +9,14 @@
 
 namespace ordito::libs::nccl {
 
-/// How elements become one: of ncclNumOps, which stands for the program's own operations, the sum of the elements
-/// times `factor`, an element of their type.
+/// An element of whatever type.
+using Element = std::array<std::byte, 8>;
+
+/// How elements become one: of ncclNumOps, which stands for the program's own operations, the sum of each rank's
+/// elements times its factor.
 struct Reduction {
   ncclRedOp_t operation = ncclSum;
-  std::array<std::byte, 8> factor{};
+  std::vector<Element> factors{};
 };
 
 /// 0 if there is no such type.

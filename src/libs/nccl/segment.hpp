@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "libs/nccl/reduction.hpp"
 #include "nccl.h"
 
 namespace ordito::libs::nccl {
@@ -53,6 +54,7 @@ struct alignas(64) RankBlock {
   Announcement announcement;
   const std::byte* send;  // of the collective that runs
   std::byte* receive;
+  Element factor;  // of this rank's elements, if the reduction has factors
 };
 
 /// A part of a message.

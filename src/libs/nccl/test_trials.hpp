@@ -62,7 +62,6 @@ class Trial {
     root_ = below(ranks);
     count_ = below(20) == 0 ? 100000 + below(300000) : below(71);
     isInPlace_ = call_ == Bcast || (call_ < AlltoAll && below(2));
-    factor_ = isWhole(type_) ? 2 : 0.5;
   }
 
   std::string name() const {
@@ -91,7 +90,7 @@ class Trial {
     memory.operation = static_cast<ncclRedOp_t>(operation_);
     if (operation_ == ncclNumOps) {
       std::byte factor[8];
-      encode(type_, factor_, factor);
+      encode(type_, factorOf(rank), factor);
       EXPECT_EQ(ncclRedOpCreatePreMulSum(&memory.operation, factor, static_cast<ncclDataType_t>(type_),
                                          ncclScalarHostImmediate, comm),
                 ncclSuccess);
@@ -158,14 +157,17 @@ class Trial {
     return !isUnsigned(type_) && (bits & 16) ? -value : value;
   }
 
+  /// Each rank has its own.
+  double factorOf(int rank) const { return isWhole(type_) ? 1 + rank % 3 : rank % 2 ? 0.5 : 1; }
+
   double reduced(size_t i) const {
-    double all = sent(0, i) * (operation_ == ncclNumOps ? factor_ : 1);
+    double all = sent(0, i) * (operation_ == ncclNumOps ? factorOf(0) : 1);
     for (int rank = 1; rank < ranks_; ++rank) {
       const double next = sent(rank, i);
       all = operation_ == ncclProd     ? all * next
             : operation_ == ncclMax    ? std::max(all, next)
             : operation_ == ncclMin    ? std::min(all, next)
-            : operation_ == ncclNumOps ? all + factor_ * next
+            : operation_ == ncclNumOps ? all + factorOf(rank) * next
                                        : all + next;
     }
     if (operation_ != ncclAvg) return all;
@@ -207,7 +209,6 @@ class Trial {
   int call_, type_, operation_, root_;
   size_t count_;
   bool isInPlace_;
-  double factor_;
 };
 
 }  // namespace ordito::libs::nccl::test
