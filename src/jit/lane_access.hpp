@@ -21,8 +21,6 @@ struct StructureShape {
   unsigned width;              // elements of a vector
   unsigned words, bytes;       // of a structure, in elements, and of an element
   std::vector<bool> isMember;  // by place
-  /// Vectors that all structures fill.
-  unsigned vectors() const { return kLanes * words / width; }
   /// Elements from the first member of the first lane to the last of the last.
   unsigned count() const {
     const auto last = std::find(isMember.rbegin(), isMember.rend(), true) - isMember.rbegin();
@@ -64,7 +62,7 @@ class LaneAccess : private Emitting {
   llvm::Function* sparseStore(unsigned width);
   std::vector<LlvmValue> deinterleave8(const std::vector<LlvmValue>& r);
   std::vector<LlvmValue> deinterleave16(const std::vector<LlvmValue>& r);
-  std::vector<LlvmValue> loadRows(LlvmValue base, int64_t offset, const StructureShape& s);
+  std::vector<LlvmValue> loadRows(LlvmValue base, int64_t offset, const StructureShape& s, unsigned first);
   void storeRow(LlvmValue row, LlvmValue p, unsigned bytes, const std::vector<bool>& isMember);
   LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
 

@@ -1,7 +1,9 @@
 // Members of an array of structures (simt/structures.hpp): vectors as they lie in memory, and shuffles that sort the
 // members out.
 //
-// The words of a warp's structures are numbered with the member's number in the low digits and the lane's in the high
+// This goes by as many lanes as a vector has elements, whose structures fill as many vectors as these have members.
+//
+// The words of the structures are numbered with the member's number in the low digits and the lane's in the high
 // ones; a vector of one member wants it the other way round. Where a structure has a power of two words, the digits are
 // bits: to move the lowest bit to the top, the even and the odd words of each two vectors go to two other vectors, and
 // as often as a member's number has bits. Otherwise each vector of a member is picked from the vectors that it lies in.
@@ -75,17 +77,18 @@ class Shuffler {
 
 }  // namespace
 
-/// The words of a warp's structures as they lie in memory. What lies behind the last member is not ours to read.
-Vectors LaneAccess::loadRows(LlvmValue base, int64_t offset, const StructureShape& s) {
+/// The words of the structures of as many lanes as a vector has, as they lie in memory from `first` on. What lies
+/// behind the last member of the warp is not ours to read.
+Vectors LaneAccess::loadRows(LlvmValue base, int64_t offset, const StructureShape& s, unsigned first) {
   auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), s.width);
   Vectors rows;
-  for (unsigned k = 0; k < s.vectors(); ++k) {
-    LlvmValue p = c_.pointer(base, offset + int64_t{k} * s.width * s.bytes);
+  for (unsigned word = first; word < first + s.width * s.words; word += s.width) {
+    LlvmValue p = c_.pointer(base, offset + int64_t{word} * s.bytes);
     std::vector<llvm::Constant*> isOurs;
-    for (unsigned e = 0; e < s.width; ++e) isOurs.push_back(b_.getInt1(k * s.width + e < s.count()));
-    if (k * s.width >= s.count())
+    for (unsigned e = 0; e < s.width; ++e) isOurs.push_back(b_.getInt1(word + e < s.count()));
+    if (word >= s.count())
       rows.push_back(llvm::PoisonValue::get(type));
-    else if ((k + 1) * s.width <= s.count())
+    else if (word + s.width <= s.count())
       rows.push_back(b_.CreateAlignedLoad(type, p, llvm::Align(s.bytes)));
     else
       rows.push_back(b_.CreateMaskedLoad(type, p, llvm::Align(s.bytes), llvm::ConstantVector::get(isOurs),
@@ -97,20 +100,19 @@ Vectors LaneAccess::loadRows(LlvmValue base, int64_t offset, const StructureShap
 /// For each place of `s`, the words of all lanes; null where there is no member.
 Vectors LaneAccess::loadStructure(LlvmValue base, int64_t offset, const StructureShape& s) {
   const Shuffler shuffle(b_, s.width);
-  Vectors rows = loadRows(base, offset, s);
   const bool isByBits = std::has_single_bit(s.words);
-  for (unsigned words = s.words; isByBits && words > 1; words /= 2) rows = shuffle.part(rows);
-  Vectors members(s.words);
-  for (unsigned m = 0; m < s.words; ++m) {
-    if (!s.isMember[m]) continue;
-    const unsigned parts = kLanes / s.width;
-    members[m] = llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), kLanes));
-    for (unsigned h = 0; h < parts; ++h) {
-      LlvmValue lanes = isByBits ? rows[m * parts + h] : shuffle.gather(rows, [&](unsigned e) {
-        const unsigned word = (h * s.width + e) * s.words + m;
-        return std::pair<size_t, unsigned>{word / s.width, word % s.width};
+  auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), kLanes);
+  Vectors members(s.words, nullptr);
+  for (unsigned lane = 0; lane < kLanes; lane += s.width) {
+    Vectors rows = loadRows(base, offset, s, lane * s.words);
+    for (unsigned words = s.words; isByBits && words > 1; words /= 2) rows = shuffle.part(rows);
+    for (unsigned m = 0; m < s.words; ++m) {
+      if (!s.isMember[m]) continue;
+      LlvmValue lanes = isByBits ? rows[m] : shuffle.gather(rows, [&](unsigned e) {
+        return std::pair<size_t, unsigned>{(e * s.words + m) / s.width, (e * s.words + m) % s.width};
       });
-      members[m] = b_.CreateInsertVector(members[m]->getType(), members[m], lanes, b_.getInt64(uint64_t{h} * s.width));
+      LlvmValue before = members[m] ? members[m] : llvm::PoisonValue::get(type);
+      members[m] = b_.CreateInsertVector(type, before, lanes, b_.getInt64(lane));
     }
   }
   return members;
@@ -119,25 +121,25 @@ Vectors LaneAccess::loadStructure(LlvmValue base, int64_t offset, const Structur
 /// `members`: for each place the words of all lanes; null where there is no member.
 void LaneAccess::storeStructure(LlvmValue base, int64_t offset, const StructureShape& s, const Vectors& members) {
   const Shuffler shuffle(b_, s.width);
-  const unsigned parts = kLanes / s.width;
-  auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), s.width);
   const bool isByBits = std::has_single_bit(s.words);
-  Vectors rows;  // by place, then by lane
-  for (LlvmValue m : members)
-    for (unsigned h = 0; h < parts; ++h) {
+  auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), s.width);
+  for (unsigned lane = 0; lane < kLanes; lane += s.width) {
+    Vectors rows;  // by place
+    for (LlvmValue m : members) {
       LlvmValue none = isByBits ? llvm::PoisonValue::get(type) : nullptr;
-      rows.push_back(m ? b_.CreateExtractVector(type, m, b_.getInt64(uint64_t{h} * s.width)) : none);
+      rows.push_back(m ? b_.CreateExtractVector(type, m, b_.getInt64(lane)) : none);
     }
-  for (unsigned words = s.words; isByBits && words > 1; words /= 2) rows = shuffle.interleave(rows);
-  for (unsigned k = 0; k < s.vectors(); ++k) {
-    auto wordOf = [&](unsigned e) { return k * s.width + e; };
-    LlvmValue row = isByBits ? rows[k] : shuffle.gather(rows, [&](unsigned e) {
-      const unsigned lane = wordOf(e) / s.words;
-      return std::pair<size_t, unsigned>{wordOf(e) % s.words * parts + lane / s.width, lane % s.width};
-    });
-    std::vector<bool> isOurs;
-    for (unsigned e = 0; e < s.width; ++e) isOurs.push_back(s.isMember[wordOf(e) % s.words]);
-    storeRow(row, c_.pointer(base, offset + int64_t{k} * s.width * s.bytes), s.bytes, isOurs);
+    for (unsigned words = s.words; isByBits && words > 1; words /= 2) rows = shuffle.interleave(rows);
+    for (unsigned k = 0; k < s.words; ++k) {
+      auto wordOf = [&](unsigned e) { return k * s.width + e; };
+      LlvmValue row = isByBits ? rows[k] : shuffle.gather(rows, [&](unsigned e) {
+        return std::pair<size_t, unsigned>{wordOf(e) % s.words, wordOf(e) / s.words};
+      });
+      std::vector<bool> isOurs;
+      for (unsigned e = 0; e < s.width; ++e) isOurs.push_back(s.isMember[wordOf(e) % s.words]);
+      const int64_t place = int64_t{lane * s.words + k * s.width} * s.bytes;
+      storeRow(row, c_.pointer(base, offset + place), s.bytes, isOurs);
+    }
   }
 }
 

@@ -56,7 +56,7 @@ constexpr Limit kLimits[] = {
     {"long-run", cost::kLongRun},
     {"window-vectors", cost::kWindowVectors},
     {"merged-words", cost::kMergedWords},
-    {"structure-words", cost::kStructureWords},
+    {"structure-bytes", cost::kStructureBytes},
     {"rematerialised-steps", cost::kRematerialisedSteps},
     {"packed-spill", cost::kPackedSpill},
     {"most-privatised", cost::kMostPrivatised},

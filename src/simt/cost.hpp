@@ -117,9 +117,9 @@ inline constexpr int64_t kPrefetchedBytes = 1024;
 inline constexpr unsigned kLongRun = 256, kWindowVectors = 4;
 /// Words that one merged load brings: 16 bytes, a register's width that every host has.
 inline constexpr unsigned kMergedWords = 4;
-/// Elements at most of a structure whose members are sorted out together: the vectors of a warp's structures of so many
-/// words are half of the registers (bench_kernels --only particles).
-inline constexpr unsigned kStructureWords = 8;
+/// Bytes at most of a structure whose members are sorted out together: a larger one has cache lines to itself, and
+/// words of it that nobody reads would be brought too.
+inline constexpr unsigned kStructureBytes = 64;
 
 // ---- what lives across resume points
 

@@ -33,7 +33,8 @@ struct Open {
 
 class Finder {
  public:
-  Finder(const ir::Function& f, const AccessPlan& accesses) : f_(f), accesses_(accesses) {}
+  Finder(const ir::Function& f, const AccessPlan& accesses, const Facts& facts)
+      : f_(f), accesses_(accesses), isWide_(facts.processor.avx512) {}
 
   Structures run() {
     for (const ir::Block& block : f_.blocks) {
@@ -89,7 +90,7 @@ class Finder {
     if (a.whole.transfer != Transfer::Strided || a.address.segments != 1 || (bits != 32 && bits != 64)) return 0;
     const int64_t step = a.address.pattern[1] - a.address.pattern[0];
     if (step <= 0 || step % a.bytes || classify(a.address.pattern, 0, kLanes, step) != Run::Kind::Contiguous) return 0;
-    return step <= int64_t{cost::kStructureWords} * a.bytes ? static_cast<unsigned>(step / a.bytes) : 0;
+    return step <= int64_t{cost::kStructureBytes} ? static_cast<unsigned>(step / a.bytes) : 0;
   }
 
   void close(Open& open) {
@@ -123,8 +124,13 @@ class Finder {
     for (unsigned k = 0; k < all.elements.size(); ++k) s.members.push_back({&i, &all.elements[k], place + k});
   }
 
-  /// To write a structure takes as much work for one member as for all.
-  static bool isWorthIt(const Structure& s, bool isStore) { return !isStore || s.members.size() * 2 >= s.words; }
+  /// To read or write a structure takes nearly as much work for one member as for all: for each of its words a load and
+  /// up to five shuffles (ten on AVX2) for as many lanes as a vector has. A member lane by lane takes 32 loads and as
+  /// many shuffles.
+  bool isWorthIt(const Structure& s, bool isStore) const {
+    const size_t wordsPerMember = isStore ? 2 : isWide_ ? 8 : 4;
+    return s.members.size() * wordsPerMember >= s.words;
+  }
 
   void add(Structure s, bool isStore) {
     const auto [first, last] = std::ranges::minmax_element(s.members, {}, &Structure::Member::access);
@@ -135,6 +141,7 @@ class Finder {
 
   const ir::Function& f_;
   const AccessPlan& accesses_;
+  const bool isWide_;  // vectors of sixteen words, not eight
   std::map<ValueId, Open> loads_;
   Open stores_;
   Structures result_;
@@ -145,7 +152,7 @@ class Finder {
 Structures findStructures(const ir::Function& f, const AccessPlan& accesses, const Facts& facts) {
   const bool hasShuffles = facts.processor.avx2;
   if (facts.accesses || facts.baseline || !hasShuffles) return {};  // a listener may keep a lane from one of them
-  return Finder(f, accesses).run();
+  return Finder(f, accesses, facts).run();
 }
 
 std::string print(const Structures& structures, const ir::Function& f) {

@@ -8,7 +8,7 @@
 
 namespace ordito::fuzz {
 
-inline constexpr unsigned kMostStructures = 3 * 256, kMostMembers = 9;  // threads of a grid; elements of one
+inline constexpr unsigned kMostStructures = 3 * 256, kMostMembers = 17;  // threads of a grid; elements of one
 
 /// Each size of a structure has an array of its own.
 inline std::string structuresDeclaration() {
