@@ -4,15 +4,19 @@
 namespace ordito::cusparse {
 namespace {
 
-/// A part of a row of the product; factor(k): the k-th element of what is multiplied.
+/// Row i of the blocks from `first` to `end`, times factor(k): the k-th element of what is multiplied.
 template <class T, class Factor>
-T rowTimes(const Blocks<T>& a, int row, const Factor& factor) {
+T rowTimes(const Blocks<T>& a, int i, int first, int end, const Factor& factor) {
   T sum{};
-  const int i = row % a.down;
-  for (int block = a.pattern.begin(row / a.down); block < a.pattern.end(row / a.down); ++block)
+  for (int block = first; block < end; ++block)
     for (int j = 0; j < a.across; ++j)
       sum += multiply(a.at(block, i, j), factor(a.pattern.column(block) * a.across + j));
   return sum;
+}
+template <class T, class Factor>
+T rowTimes(const Blocks<T>& a, int row, const Factor& factor) {
+  const int line = row / a.down;
+  return rowTimes(a, row % a.down, a.pattern.begin(line), a.pattern.end(line), factor);
 }
 
 template <class T>
@@ -28,6 +32,28 @@ cusparseStatus_t timesVector(cusparseHandle_t handle, cusparseOperation_t op, co
     eachRow(static_cast<int64_t>(a.pattern.rows) * a.down, work, [&](int64_t i) {
       const T sum = rowTimes(a, static_cast<int>(i), [&](int k) { return x[k]; });
       y[i] = multiply(first, sum) + (second == T(0) ? T(0) : multiply(second, y[i]));
+    });
+  });
+}
+
+/// Only the rows of blocks that `mask` lists are computed, from blocks up to `ends` rather than to the next row's
+/// first.
+template <class T>
+cusparseStatus_t timesVectorMasked(cusparseHandle_t handle, cusparseOperation_t op, int size, const int* mask,
+                                   const T* alpha, const cusparseMatDescr* descriptor, const Blocks<T>& a,
+                                   const int* ends, const T* x, const T* beta, T* y) {
+  ORDITO_GENERAL(descriptor);
+  ORDITO_CHECK(a.isRight() && size >= 0 && size <= a.pattern.rows && alpha && beta && isOperation(op) &&
+               (size == 0 || (mask && ends && x && y)));
+  ORDITO_SUPPORTED(!isTurned(op));
+  const Scalar one(handle, alpha, kTypeOf<T>), other(handle, beta, kTypeOf<T>);
+  return submit(handle, "cusparse bsrxmv", [=] {
+    const T first = one.as<T>(), second = other.as<T>();
+    eachRow(static_cast<int64_t>(size) * a.down, static_cast<int64_t>(size) * a.cells(), [&](int64_t place) {
+      const int line = mask[place / a.down] - a.pattern.base, i = static_cast<int>(place % a.down);
+      const T sum = rowTimes(a, i, a.pattern.begin(line), ends[line] - a.pattern.base, [&](int k) { return x[k]; });
+      T& to = y[static_cast<int64_t>(line) * a.down + i];
+      to = multiply(first, sum) + (second == T(0) ? T(0) : multiply(second, to));
     });
   });
 }
@@ -82,6 +108,16 @@ cusparseStatus_t cusparseXcsr2bsrNnz(cusparseHandle_t handle, cusparseDirection_
     const Blocks<Inner<T>> a{                                                                                          \
         {rows, descriptor->base, offsets, indices}, size, size, direction, in(const_cast<T*>(values))};                \
     return timesVector(handle, op, in(alpha), descriptor, a, in(x), in(beta), in(y));                                  \
+  }                                                                                                                    \
+  cusparseStatus_t cusparse##L##bsrxmv(                                                                                \
+      cusparseHandle_t handle, cusparseDirection_t direction, cusparseOperation_t op, int size, int rows, int, int,    \
+      const T* alpha, const cusparseMatDescr_t descriptor, const T* values, const int* mask, const int* offsets,       \
+      const int* ends, const int* indices, int side, const T* x, const T* beta, T* y) {                                \
+    ORDITO_HANDLE(handle);                                                                                             \
+    ORDITO_CHECK(descriptor);                                                                                          \
+    const Blocks<Inner<T>> a{                                                                                          \
+        {rows, descriptor->base, offsets, indices}, side, side, direction, in(const_cast<T*>(values))};                \
+    return timesVectorMasked(handle, op, size, mask, in(alpha), descriptor, a, ends, in(x), in(beta), in(y));          \
   }                                                                                                                    \
   cusparseStatus_t cusparse##L##bsrmm(cusparseHandle_t handle, cusparseDirection_t direction, cusparseOperation_t opA, \
                                       cusparseOperation_t opB, int rows, int n, int, int, const T* alpha,              \

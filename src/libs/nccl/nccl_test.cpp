@@ -297,6 +297,23 @@ TEST_F(Nccl, BadArgumentsOfOperations) {
   EXPECT_EQ(ncclRedOpDestroy(operation, comm), ncclInvalidArgument);
 }
 
+TEST_F(Nccl, RevokedCommunicatorsAreOfNoUse) {
+  ncclUniqueId id;
+  ncclComm_t comm = nullptr;
+  float data[2] = {};
+  enter(0);
+  ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+  EXPECT_EQ(ncclCommInitRankScalable(&comm, 1, 0, 0, &id, nullptr), ncclInvalidArgument);
+  ASSERT_EQ(ncclCommInitRankScalable(&comm, 1, 0, 1, &id, nullptr), ncclSuccess);
+  EXPECT_EQ(ncclAllReduce(data, data, 2, ncclFloat, ncclSum, comm, streams[0]), ncclSuccess);
+  EXPECT_EQ(ncclCommRevoke(comm, 1), ncclInvalidArgument);
+  EXPECT_EQ(ncclCommRevoke(comm, NCCL_REVOKE_DEFAULT), ncclSuccess);
+  EXPECT_EQ(ncclAllReduce(data, data, 2, ncclFloat, ncclSum, comm, streams[0]), ncclInvalidUsage);
+  EXPECT_STREQ(ncclGetErrorString(ncclInvalidUsage), "invalid usage");
+  EXPECT_EQ(cuStreamSynchronize(streams[0]), CUDA_SUCCESS);
+  EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+}
+
 TEST_F(Nccl, BadArgumentsOfCommunicators) {
   ncclUniqueId id, nonsense{};
   ncclComm_t comm = nullptr;
