@@ -6,11 +6,13 @@
 // The words of the structures are numbered with the member's number in the low digits and the lane's in the high
 // ones; a vector of one member wants it the other way round. Where a structure has a power of two words, the digits are
 // bits: to move the lowest bit to the top, the even and the odd words of each two vectors go to two other vectors, and
-// as often as a member's number has bits. Otherwise each vector of a member is picked from the vectors that it lies in.
+// as often as a member's number has bits. Hosts with vectors of 256 bits have no single instruction for that, and
+// transpose squares. Otherwise each vector of a member is picked from the vectors that it lies in.
 #include <algorithm>
 #include <bit>
 #include <functional>
 #include <numeric>
+#include <optional>
 
 #include "jit/lane_access.hpp"
 
@@ -52,16 +54,67 @@ class Shuffler {
     return joined;
   }
 
+  /// As many vectors as they have elements, four or eight, become the columns of the matrix whose rows they are: in
+  /// steps that hosts with 256 bits have single instructions for (unpack words, unpack pairs, exchange halves).
+  Vectors transpose(const Vectors& rows) const {
+    const unsigned half = width_ / 2, quarter = width_ / 4;
+    auto unpacked = [&](LlvmValue a, LlvmValue b, unsigned unit, unsigned high) {  // in each half by itself
+      return pick(a, b, [&](unsigned e) {
+        const unsigned place = e % half / unit;
+        return e / half * half + (place / 2 + high * (half / unit / 2)) * unit + e % unit + place % 2 * width_;
+      });
+    };
+    Vectors columns = rows;
+    for (unsigned unit = 1; unit <= quarter; unit *= 2) {  // rows that are `unit` apart
+      Vectors next(columns.size());
+      for (unsigned r = 0; r < width_; ++r) {
+        if (r & unit) continue;
+        next[r] = unpacked(columns[r], columns[r + unit], unit, 0);
+        next[r + unit] = unpacked(columns[r], columns[r + unit], unit, 1);
+      }
+      columns = std::move(next);
+    }
+    Vectors result(columns.size());
+    for (unsigned r = 0; r < half; ++r) {
+      unsigned column = 0;  // the bits of r the other way round
+      for (unsigned bit = 1; bit < half; bit *= 2) column += r & bit ? half / 2 / bit : 0;
+      for (unsigned high : {0u, 1u})
+        result[column + high * half] =
+            pick(columns[r], columns[r + half], [&](unsigned e) { return e % half + high * half + e / half * width_; });
+    }
+    return result;
+  }
+
+  /// Vectors that hold the structures of as many lanes as a vector has elements, one behind the other, become a vector
+  /// of each member, if there is a way that takes few instructions for each of them.
+  std::optional<Vectors> members(const Vectors& rows, bool isWide) const {
+    const auto words = static_cast<unsigned>(rows.size());
+    if (!isWide && words % width_ == 0) return bySquares(rows, words / width_, 1);
+    if (!std::has_single_bit(words)) return std::nullopt;
+    Vectors v = rows;
+    for (unsigned left = words; left > 1; left /= 2) v = part(v);
+    return v;
+  }
+
+  /// The other way round.
+  std::optional<Vectors> structures(const Vectors& members, bool isWide) const {
+    const auto words = static_cast<unsigned>(members.size());
+    if (!isWide && words % width_ == 0) return bySquares(members, 1, words / width_);
+    if (!std::has_single_bit(words)) return std::nullopt;
+    Vectors v = members;
+    for (unsigned left = words; left > 1; left /= 2) v = interleave(v);
+    return v;
+  }
+
   /// Each element of the result is the one that `source` names, a vector and a place in it. They come from a vector
   /// after the other: what has been picked so far keeps its places.
   template <class F>
   LlvmValue gather(const Vectors& v, F source) const {
-    LlvmValue result = nullptr;
+    LlvmValue result = llvm::PoisonValue::get(v[0]->getType());
     for (size_t from = 0; from < v.size(); ++from) {
       bool isAsked = false;
       for (unsigned e = 0; e < width_; ++e) isAsked |= source(e).first == from;
-      if (!isAsked || !v[from]) continue;
-      if (!result) result = llvm::PoisonValue::get(v[from]->getType());
+      if (!isAsked || llvm::isa<llvm::PoisonValue>(v[from])) continue;
       result = pick(result, v[from], [&](unsigned e) {
         const auto [vector, place] = source(e);
         return vector == from ? width_ + place : e;
@@ -71,6 +124,18 @@ class Shuffler {
   }
 
  private:
+  /// Square after square is transposed. The rows of one are `apart` vectors apart; its columns will be `after` apart.
+  Vectors bySquares(const Vectors& v, unsigned apart, unsigned after) const {
+    Vectors result(v.size());
+    for (unsigned square = 0; square < v.size() / width_; ++square) {
+      Vectors rows;
+      for (unsigned r = 0; r < width_; ++r) rows.push_back(v[apart == 1 ? square * width_ + r : r * apart + square]);
+      const Vectors columns = transpose(rows);
+      for (unsigned c = 0; c < width_; ++c) result[after == 1 ? square * width_ + c : c * after + square] = columns[c];
+    }
+    return result;
+  }
+
   llvm::IRBuilder<>& b_;
   const unsigned width_;
 };
@@ -100,15 +165,14 @@ Vectors LaneAccess::loadRows(LlvmValue base, int64_t offset, const StructureShap
 /// For each place of `s`, the words of all lanes; null where there is no member.
 Vectors LaneAccess::loadStructure(LlvmValue base, int64_t offset, const StructureShape& s) {
   const Shuffler shuffle(b_, s.width);
-  const bool isByBits = std::has_single_bit(s.words);
   auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), kLanes);
   Vectors members(s.words, nullptr);
   for (unsigned lane = 0; lane < kLanes; lane += s.width) {
-    Vectors rows = loadRows(base, offset, s, lane * s.words);
-    for (unsigned words = s.words; isByBits && words > 1; words /= 2) rows = shuffle.part(rows);
+    const Vectors rows = loadRows(base, offset, s, lane * s.words);
+    const auto parted = shuffle.members(rows, c_.target.avx512);
     for (unsigned m = 0; m < s.words; ++m) {
       if (!s.isMember[m]) continue;
-      LlvmValue lanes = isByBits ? rows[m] : shuffle.gather(rows, [&](unsigned e) {
+      LlvmValue lanes = parted ? (*parted)[m] : shuffle.gather(rows, [&](unsigned e) {
         return std::pair<size_t, unsigned>{(e * s.words + m) / s.width, (e * s.words + m) % s.width};
       });
       LlvmValue before = members[m] ? members[m] : llvm::PoisonValue::get(type);
@@ -121,18 +185,15 @@ Vectors LaneAccess::loadStructure(LlvmValue base, int64_t offset, const Structur
 /// `members`: for each place the words of all lanes; null where there is no member.
 void LaneAccess::storeStructure(LlvmValue base, int64_t offset, const StructureShape& s, const Vectors& members) {
   const Shuffler shuffle(b_, s.width);
-  const bool isByBits = std::has_single_bit(s.words);
   auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), s.width);
+  LlvmValue none = llvm::PoisonValue::get(type);
   for (unsigned lane = 0; lane < kLanes; lane += s.width) {
-    Vectors rows;  // by place
-    for (LlvmValue m : members) {
-      LlvmValue none = isByBits ? llvm::PoisonValue::get(type) : nullptr;
-      rows.push_back(m ? b_.CreateExtractVector(type, m, b_.getInt64(lane)) : none);
-    }
-    for (unsigned words = s.words; isByBits && words > 1; words /= 2) rows = shuffle.interleave(rows);
+    Vectors columns;  // by place
+    for (LlvmValue m : members) columns.push_back(m ? b_.CreateExtractVector(type, m, b_.getInt64(lane)) : none);
+    const auto joined = shuffle.structures(columns, c_.target.avx512);
     for (unsigned k = 0; k < s.words; ++k) {
       auto wordOf = [&](unsigned e) { return k * s.width + e; };
-      LlvmValue row = isByBits ? rows[k] : shuffle.gather(rows, [&](unsigned e) {
+      LlvmValue row = joined ? (*joined)[k] : shuffle.gather(columns, [&](unsigned e) {
         return std::pair<size_t, unsigned>{wordOf(e) % s.words, wordOf(e) / s.words};
       });
       std::vector<bool> isOurs;
