@@ -78,8 +78,15 @@ def by_module(python: str, chunks: list[str]) -> list[str]:
     return [f"{chunk}.{module}" for chunk in chunks for module in suite_modules.modules(python, shlex.split(chunk)[-1])]
 
 
+def absolute(name: str) -> str:
+    """A path that also holds in another folder; a program's bare name stays what it is."""
+    return str(pathlib.Path(name).absolute()) if "/" in name else name
+
+
 def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
     words = shlex.split(chunk)
+    if words[-1].endswith(".py"):
+        words[-1] = str(pathlib.Path(words[-1]).absolute())
     is_file = words[-1].endswith(".py")
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.xml")
@@ -87,7 +94,7 @@ def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
         plugin = ["-p", options.plugin] if options.plugin else []
         # The classes of a package's tests keep to one process; those of a file are thousands of cases of functions.
         how = [] if is_file else ["--rootdir", ".", "--dist", "loadscope"]
-        command = [options.ordito, "run", *gpu, options.python, "-m", "pytest", *OPTIONS, "-n",
+        command = [absolute(options.ordito), "run", *gpu, absolute(options.python), "-m", "pytest", *OPTIONS, "-n",
                    str(options.processes), *how, *plugin, f"--junit-xml={report}", *words]
         path = os.pathsep.join(filter(None, [str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH")]))
         where = pathlib.Path(words[-1]).parent if is_file else folder

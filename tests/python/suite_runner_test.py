@@ -48,6 +48,9 @@ def main() -> None:
         status, said = judged(found, listed, both + "part.test_a.Class.test_good  no longer\n")
         assert status == 1 and "passes, so" in said, said
         assert judged({}, listed, both)[0] == 1, "nothing ran"
+        # A suite runs in a folder of its own: paths hold there, and a program's bare name is left to PATH.
+        assert pytest_suite.absolute("ordito") == "ordito"
+        assert pytest_suite.absolute("build/ordito") == str(pathlib.Path.cwd() / "build/ordito")
 
 
 if __name__ == "__main__":
