@@ -23,6 +23,7 @@ void add(Command& command, const std::vector<std::string>& more) {
 /// What nvcc tolerates and clang makes an error or a warning of.
 const std::vector<std::string> kTolerance = {"-Wno-register",
                                              "-Wno-error=c++11-narrowing",
+                                             "-Wno-invalid-constexpr",
                                              "-Wno-missing-template-arg-list-after-template-kw",
                                              "-Wno-unknown-warning-option",
                                              "-Wno-unused-command-line-argument",

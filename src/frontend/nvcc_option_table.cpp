@@ -371,6 +371,7 @@ constexpr Row kRows[] = {
     {"compiler-options", "Xcompiler", Takes::Value, false, "options for the host compiler", addHostOptions},
     {"linker-options", "Xlinker", Takes::Value, false, "options for the linker", addLinkerOptions},
     {"ptxas-options", "Xptxas", Takes::Value, false, "-v says what each kernel takes; there is no ptxas here for others", setAssembler},
+    {"fatbin-options", "Xfatbin", Takes::Value, false, "no effect: large PTX is compressed", ignore},
     {"nvlink-options", "Xnvlink", Takes::Value, false, "no effect: there is no nvlink here", ignore},
     {"archive-options", "Xarchive", Takes::Value, false, "no effect: libraries are made by ar rcs", ignore},
     {"forward-unknown-to-host-compiler", "forward-unknown-to-host-compiler", Takes::Nothing, false,

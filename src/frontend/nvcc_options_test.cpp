@@ -146,7 +146,8 @@ TEST(NvccOptions, AcceptedWithoutEffectAreNoted) {
   for (const Strings& option :
        {Strings{"-lineinfo"}, Strings{"-Xptxas", "-O1"}, Strings{"-maxrregcount=32"}, Strings{"-maxrregcount", "32"},
         Strings{"--ptxas-options=-v,-O3"}, Strings{"-ccbin", "g++"}, Strings{"-cudart", "static"},
-        Strings{"-code=sm_80"}, Strings{"-t4"}, Strings{"-dlto"}, Strings{"-m64"}}) {
+        Strings{"-code=sm_80"}, Strings{"-t4"}, Strings{"-dlto"}, Strings{"-m64"}, Strings{"-Xfatbin", "-compress-all"},
+        Strings{"-Xfatbin=-compress-all"}}) {
     EXPECT_EQ(parsed(option).notes.size(), 1u) << option[0];
   }
 }

@@ -95,10 +95,14 @@ cusparseStatus_t solveOf(cusparseHandle_t handle, cusparseOperation_t op, int m,
 extern "C" {
 
 #define DEFINE(Name, name)                                                                                  \
-  cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) { return makeDescriptor(info); }          \
-  cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) { return destroyDescriptor(info); }       \
+  cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) {                                         \
+    return makeDescriptor(reinterpret_cast<name##Info**>(info));                                            \
+  }                                                                                                         \
+  cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) {                                         \
+    return destroyDescriptor(static_cast<name##Info*>(info));                                               \
+  }                                                                                                         \
   cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle, name##Info_t info, int* position) { \
-    return tellZero(handle, info, position);                                                                \
+    return tellZero(handle, static_cast<name##Info*>(info), position);                                      \
   }
 DEFINE(Csrilu02, csrilu02)
 DEFINE(Csric02, csric02)
@@ -140,16 +144,17 @@ DEFINE(Csrsv2, csrsv2)
       const T* values, const int* offsets, const int* indices, csrsv2Info_t info, cusparseSolvePolicy_t, void*) {     \
     if (descriptor && descriptor->diagonal == CUSPARSE_DIAG_TYPE_UNIT) {                                              \
       CHECK_ALL(values);                                                                                              \
-      info->zero = noZero();                                                                                          \
+      static_cast<csrsv2Info*>(info)->zero = noZero();                                                                \
       return CUSPARSE_STATUS_SUCCESS;                                                                                 \
     }                                                                                                                 \
-    return analyse(handle, m, count, descriptor, values, offsets, indices, info);                                     \
+    return analyse(handle, m, count, descriptor, values, offsets, indices, static_cast<csrsv2Info*>(info));           \
   }                                                                                                                   \
   cusparseStatus_t cusparse##L##csrsv2_solve(cusparseHandle_t handle, cusparseOperation_t op, int m, int count,       \
                                              const T* alpha, const cusparseMatDescr_t descriptor, const T* values,    \
                                              const int* offsets, const int* indices, csrsv2Info_t info, const T* f,   \
                                              T* x, cusparseSolvePolicy_t, void*) {                                    \
-    return solveOf(handle, op, m, count, alpha, descriptor, values, offsets, indices, info, f, x);                    \
+    return solveOf(handle, op, m, count, alpha, descriptor, values, offsets, indices, static_cast<csrsv2Info*>(info), \
+                   f, x);                                                                                             \
   }
 ORDITO_FOR_TYPES(DEFINE)
 #undef DEFINE

@@ -196,9 +196,13 @@ cusparseStatus_t rotate(cusparseHandle_t handle, int count, T* x, const int* ind
 
 extern "C" {
 
-#define DEFINE(Name, name)                                                                         \
-  cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) { return makeDescriptor(info); } \
-  cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) { return destroyDescriptor(info); }
+#define DEFINE(Name, name)                                          \
+  cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) { \
+    return makeDescriptor(reinterpret_cast<name##Info**>(info));    \
+  }                                                                 \
+  cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) { \
+    return destroyDescriptor(static_cast<name##Info*>(info));       \
+  }
 DEFINE(Csrgemm2, csrgemm2)
 DEFINE(Csrsm2, csrsm2)
 #undef DEFINE
@@ -242,7 +246,8 @@ cusparseStatus_t cusparseXcsrsm2_zeroPivot(cusparseHandle_t handle, csrsm2Info_t
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(info && position);
   const cusparseStatus_t status =
-      submitForNumber(handle, "cusparse csrsm2_zeroPivot", [position, zero = info->zero] { *position = *zero; });
+      submitForNumber(handle, "cusparse csrsm2_zeroPivot",
+                      [position, zero = static_cast<csrsm2Info*>(info)->zero] { *position = *zero; });
   if (status != CUSPARSE_STATUS_SUCCESS || handle->pointerMode == CUSPARSE_POINTER_MODE_DEVICE) return status;
   return *position < 0 ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ZERO_PIVOT;
 }
@@ -308,7 +313,7 @@ cusparseStatus_t cusparseXcsrsm2_zeroPivot(cusparseHandle_t handle, csrsm2Info_t
     ORDITO_GENERAL(d);                                                                                                 \
     ORDITO_CHECK(m >= 0 && columns >= 0 && info && (m == 0 || offsets));                                               \
     return findMissingDiagonal(handle, d->diagonal == CUSPARSE_DIAG_TYPE_UNIT ? 0 : m,                                 \
-                               Pattern{m, d->base, offsets, indices}, info);                                           \
+                               Pattern{m, d->base, offsets, indices}, static_cast<csrsm2Info*>(info));                 \
   }                                                                                                                    \
   cusparseStatus_t cusparse##L##csrsm2_solve(                                                                          \
       cusparseHandle_t handle, int, cusparseOperation_t opA, cusparseOperation_t opB, int m, int columns, int nnz,     \

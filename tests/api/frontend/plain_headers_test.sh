@@ -15,6 +15,15 @@ for header in cuda_runtime.h cuda_runtime_api.h cuda_device_runtime_api.h vector
   done
 done
 $cxx -std=c++17 -Wall -Wextra -Werror -isystem "$include" -fsyntax-only "$(dirname "$0")/abi.cpp"
+# A program of C++ makes room for generators that its kernels use.
+for state in XORWOW MRG32k3a Philox4_32_10 Mtgp32 Sobol32 ScrambledSobol64; do
+  printf '#include <curand_kernel.h>\nchar room[sizeof(curandState%s_t)];\n' "$state" | $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
+done
+
+# What CUDA 12 removed of cuSPARSE may be declared again by programs that do without it.
+for info in csrgemm2 csrsm2 csrsv2; do
+  printf '#include <cusparse.h>\ntypedef void* %sInfo_t;\n' $info | $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
+done
 
 # Programs ask by these names which libraries' headers came before, to know whether a type of status is there.
 while read -r header mark; do
