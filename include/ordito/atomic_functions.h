@@ -27,6 +27,25 @@ ORDITO_ATOMIC(atomicAdd, float, float, add, f)
 ORDITO_ATOMIC(atomicAdd, double, double, add, d)
 #endif
 
+#if !defined(__CUDA_ARCH__)
+// CUDA has no sums of signed words of 64 bits. Programs add them under #ifdef __CUDA_ARCH__, for kernels that clang
+// also looks at where it compiles for the host: there it finds these, which are less special than any of a program's
+// own.
+template <class Word>
+struct ordito_signed_sum {};
+template <>
+struct ordito_signed_sum<long long> {
+  typedef long long type;
+};
+#define ORDITO_SIGNED_SUM(name)         \
+  template <class Word, class... Value> \
+  __device__ typename ordito_signed_sum<Word>::type name(Word* address, Value... value);
+ORDITO_SIGNED_SUM(atomicAdd)
+ORDITO_SIGNED_SUM(atomicAdd_block)
+ORDITO_SIGNED_SUM(atomicAdd_system)
+#undef ORDITO_SIGNED_SUM
+#endif
+
 ORDITO_ATOMIC(atomicExch, int, int, xchg, i)
 ORDITO_ATOMIC(atomicExch, unsigned int, int, xchg, i)
 ORDITO_ATOMIC(atomicExch, ordito_u64, long long, xchg, ll)
