@@ -1,5 +1,6 @@
 // Modules: variables and their initial values, linking, and images that are none.
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -177,24 +178,54 @@ constexpr const char* kCallee = R"(
 }
 )";
 
-TEST_F(Modules, SeparatePartsAreLinkedByName) {
-  CUlinkState link = nullptr;
-  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
-  for (const char* part : {kCaller, kCallee})
-    ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(part), std::strlen(part) + 1, "part", 0, nullptr,
-                            nullptr),
-              CUDA_SUCCESS);
+/// Joins the parts and loads the product.
+CUresult linkParts(std::initializer_list<const char*> parts, CUmodule* linked) {
+  CUlinkState state = nullptr;
+  CUresult bad = cuLinkCreate(0, nullptr, nullptr, &state);
+  for (const char* part : parts)
+    if (!bad)
+      bad = cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(part), std::strlen(part) + 1, "part", 0, nullptr,
+                          nullptr);
   void* image = nullptr;
   size_t bytes = 0;
-  ASSERT_EQ(cuLinkComplete(link, &image, &bytes), CUDA_SUCCESS);
+  if (!bad) bad = cuLinkComplete(state, &image, &bytes);
+  if (!bad) bad = cuModuleLoadData(linked, image);
+  return bad ? bad : cuLinkDestroy(state);
+}
+
+TEST_F(Modules, SeparatePartsAreLinkedByName) {
   CUmodule linked = nullptr;
-  ASSERT_EQ(cuModuleLoadData(&linked, image), CUDA_SUCCESS);
-  ASSERT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+  ASSERT_EQ(linkParts({kCaller, kCallee}, &linked), CUDA_SUCCESS);
   CUfunction caller = nullptr;
   ASSERT_EQ(cuModuleGetFunction(&caller, linked, "caller"), CUDA_SUCCESS);
   CUdeviceptr out = allocate(4);
   ASSERT_EQ(start(caller, 1, 1, 0, nullptr, out), CUDA_SUCCESS);
   EXPECT_EQ(read(out, 1)[0], 42u);
+}
+
+// Linkers of PTX look at names only: Numba declares a result also for functions that it is told to have none.
+TEST_F(Modules, AResultThatTheOtherPartDoesNotHaveIsNotSet) {
+  constexpr const char* kWithout = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 shared_counter = 21;
+.visible .func twice(.param .b32 x) {
+  .reg .u32 %r;
+  ld.param.u32 %r, [x];
+  add.u32 %r, %r, %r;
+  st.global.u32 [shared_counter], %r;
+  ret;
+}
+)";
+  CUmodule linked = nullptr;
+  ASSERT_EQ(linkParts({kCaller, kWithout}, &linked), CUDA_SUCCESS);
+  CUfunction caller = nullptr;
+  ASSERT_EQ(cuModuleGetFunction(&caller, linked, "caller"), CUDA_SUCCESS);
+  EXPECT_EQ(start(caller, 1, 1, 0, nullptr, allocate(4)), CUDA_SUCCESS);
+  CUdeviceptr counter = 0;
+  ASSERT_EQ(cuModuleGetGlobal(&counter, nullptr, linked, "shared_counter"), CUDA_SUCCESS);
+  EXPECT_EQ(read(counter, 1)[0], 42u);
 }
 
 // As Numba's cooperative groups do: block 0 reads what the other blocks wrote before the barrier.

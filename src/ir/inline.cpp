@@ -281,7 +281,8 @@ class Inliner {
                       kernel_->name, inst.line, callee.name);
     const auto& arguments = inst.operands[2].elements;
     const auto& results = inst.operands[0].elements;
-    if (arguments.size() != callee.parameters.size() || results.size() != callee.returns.size())
+    if (arguments.size() != callee.parameters.size() ||
+        (results.size() != callee.returns.size() && !callee.returns.empty()))
       return fail("kernel '{}', PTX line {}: call of '{}' with {} arguments and {} results; it has {} and {}",
                   kernel_->name, inst.line, callee.name, arguments.size(), results.size(), callee.parameters.size(),
                   callee.returns.size());
@@ -295,7 +296,10 @@ class Inliner {
         call.operands[2].elements[k] = newVariable(callee.parameters[k]);
         access(isa::Op::St, callee.parameters[k].type, call.operands[2].elements[k], arguments[k], inst.line);
       }
-    for (size_t k = 0; k < results.size(); ++k)
+    // Linkers of PTX look at names only: a module may declare a result that the other module's function does not have.
+    if (callee.returns.empty()) call.operands[0].elements.clear();
+    const size_t given = call.operands[0].elements.size();
+    for (size_t k = 0; k < given; ++k)
       if (!isVariable(results[k])) call.operands[0].elements[k] = newVariable(callee.returns[k]);
     if (once_.contains(target.symbol.index)) {
       if (std::find(needed_.begin(), needed_.end(), target.symbol.index) == needed_.end())
@@ -308,7 +312,7 @@ class Inliner {
       Scope inner{&callee, call.operands[2].elements, call.operands[0].elements, after};
       if (auto ok = copyBody(inner); !ok) return ok;
     }
-    for (size_t k = 0; k < results.size(); ++k)
+    for (size_t k = 0; k < given; ++k)
       if (results[k].kind == Operand::Kind::Register)
         access(isa::Op::Ld, callee.returns[k].type, call.operands[0].elements[k], results[k], inst.line);
     out_.labels[done].instruction = here();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a framework's own suite by pytest on Ordito and compares the failures with the list of those that are expected.
 
-    pytest_suite.py SUITE ORDITO PYTHON LIST [--plugin MODULE] [--gpu NAME] [--seconds N] [--processes N]
+    pytest_suite.py SUITE ORDITO PYTHON LIST [--plugin MODULE] [--gpu NAME] [--gpus N] [--seconds N] [--processes N]
                     [--by-module] CHUNK...
 
 Each CHUNK is what pytest is to run at once, with its options, as one argument ("--pyargs package.tests.part", or a
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
     is_file = words[-1].endswith(".py")
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.xml")
-        gpu = ["--gpu", options.gpu] if options.gpu else []
+        gpu = [word for name in ("gpu", "gpus") if (said := getattr(options, name)) for word in (f"--{name}", said)]
         plugin = ["-p", options.plugin] if options.plugin else []
         # The classes of a package's tests keep to one process; those of a file are thousands of cases of functions.
         how = [] if is_file else ["--rootdir", ".", "--dist", "loadscope"]
@@ -112,6 +112,7 @@ def main() -> int:
         parser.add_argument(name)
     parser.add_argument("--plugin")
     parser.add_argument("--gpu")
+    parser.add_argument("--gpus")
     parser.add_argument("--seconds", type=int, default=1500)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--by-module", action="store_true")
