@@ -27,6 +27,7 @@ inline float normcdfinvf(float p) { return static_cast<float>(normcdfinv(p)); }
 #include "ordito/curand_mrg32k3a.h"
 #include "ordito/curand_philox.h"
 #include "ordito/curand_sobol.h"
+#include "ordito/curand_sobol_distributions.h"
 #include "ordito/curand_xorwow.h"
 // Over these:
 #include "ordito/curand_distributions.h"

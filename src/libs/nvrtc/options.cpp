@@ -59,7 +59,6 @@ struct Ignored {
 constexpr Ignored kIgnored[] = {{"device-int128", "device-int128", false},
                                 {"modify-stack-limit", "modify-stack-limit", true},
                                 {"builtin-move-forward", "builtin-move-forward", true},
-                                {"builtin-initializer-list", "builtin-initializer-list", true},
                                 {"version-ident", "dQ", true},
                                 {"minimal", "minimal", false},
                                 {"gen-opt-lto", "gen-opt-lto", false},
@@ -113,6 +112,7 @@ class Reader {
       return options_.isDeviceDefault = true, Result{};
     if (name == "no-source-include") return options_.searchesOwnFolder = false, Result{};
     if (name == "dlink-time-opt" || name == "dlto") return options_.isForLto = true, Result{};
+    if (name == "builtin-initializer-list") return readBool(options_.hasInitializerList, word, value);
     for (const Ignored& ignored : kIgnored)
       if (name == ignored.longName || name == ignored.shortName)
         return ignored.hasValue && !value ? valueOf(word).map([](const auto&) {}) : Result{};
@@ -124,6 +124,14 @@ class Reader {
   Expected<std::string> valueOf(const std::string& word) {
     if (next_ == words_.size()) return fail("{}: the option's value is missing", word);
     return words_[next_++];
+  }
+
+  Result readBool(bool& place, const std::string& word, const std::string* value) {
+    const auto text = value ? Expected<std::string>(*value) : valueOf(word);
+    if (!text) return tl::unexpected(text.error());
+    if (*text != "true" && *text != "false") return fail("{}: true or false", word);
+    place = *text == "true";
+    return {};
   }
 
   Result addPreprocessor(const std::string& word, char letter, std::optional<std::string> text) {

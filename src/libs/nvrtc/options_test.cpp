@@ -58,12 +58,16 @@ TEST(NvrtcOptions, TheRestIsKnown) {
   EXPECT_TRUE(read({"-default-device"}).isDeviceDefault);
   EXPECT_TRUE(read({"-dlto"}).isForLto && read({"--dlink-time-opt"}).compile.relocatable);
   EXPECT_FALSE(options.isForLto);
+  EXPECT_TRUE(options.hasInitializerList);
+  EXPECT_FALSE(read({"--builtin-initializer-list=false"}).hasInitializerList);
+  EXPECT_FALSE(read({"-builtin-initializer-list", "false"}).hasInitializerList);
 }
 
 TEST(NvrtcOptions, OthersAreRefused) {
   EXPECT_EQ(refusal({"--no-such-thing"}), "unrecognized option --no-such-thing found");
   EXPECT_EQ(refusal({"-c"}), "unrecognized option -c found");  // nvcc's alone
   EXPECT_EQ(refusal({"file.cu"}), "unrecognized option file.cu found");
+  EXPECT_EQ(refusal({"--builtin-initializer-list=no"}), "--builtin-initializer-list=no: true or false");
   EXPECT_EQ(refusal({"--use_fast_math=yes"}), "--use_fast_math=yes: the option takes no value");
 }
 

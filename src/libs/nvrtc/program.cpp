@@ -29,9 +29,15 @@ fs::path ownToolkit() {
 }
 
 void addOwn(const Options& options, frontend::CompileOptions& compile, frontend::CudaSource& source) {
-  // NVRTC's programs have NV_IF_TARGET and placement new without an #include; the headers of halves count on the first.
-  compile.preprocessor.insert(compile.preprocessor.end(),
-                              {"-D__CUDACC_RTC__=1", "-include", "nv/target", "-include", "new"});
+  compile.preprocessor.emplace_back("-D__CUDACC_RTC__=1");
+  const auto include = [&](const char* header) {
+    compile.preprocessor.insert(compile.preprocessor.end(), {"-include", header});
+  };
+  // What NVRTC's programs have without an #include: NV_IF_TARGET, on which the headers of halves count, placement new
+  // and std::initializer_list. Nothing that brings <type_traits> along: programs put names of their own there.
+  include("nv/target");
+  include("new");
+  if (options.hasInitializerList) include("initializer_list");
   // NVIDIA's headers of small floats, which wheels bring along, only declare functions for NVRTC: it has their bodies.
   // Ours have the bodies of ours.
   compile.preprocessor.insert(compile.preprocessor.begin(),
@@ -43,12 +49,15 @@ void addOwn(const Options& options, frontend::CompileOptions& compile, frontend:
   if (!compile.relocatable) {  // the frontend's pass gives static variables the names by which the host finds them
     source.headers.push_back(
         {"ordito_names_for_host.h", "extern \"C\" { __attribute__((device)) char __ordito_names_for_host; }\n"});
-    compile.preprocessor.insert(compile.preprocessor.end(), {"-include", "ordito_names_for_host.h"});
+    include("ordito_names_for_host.h");
   }
   if (!options.isDeviceDefault) return;
-  // What is not said to be the host's or the device's is both.
-  source.headers.push_back({"ordito_default_device.h", "#pragma clang force_cuda_host_device begin\n"});
-  compile.preprocessor.insert(compile.preprocessor.end(), {"-include", "ordito_default_device.h"});
+  // What is not said to be the host's or the device's is both, but in headers of the C++ library.
+  const fs::path standard = ownToolkit() / "include" / "ordito_standard";
+  compile.preprocessor.insert(compile.preprocessor.begin(), "-I" + standard.string());
+  source.headers.push_back(
+      {"ordito_default_device.h", "#pragma clang force_cuda_host_device begin\n#define ORDITO_DEFAULT_DEVICE\n"});
+  include("ordito_default_device.h");
 }
 
 /// The symbol that an initialiser names: `generic(_Z5tablev)` or `_Z5scaleIfEvPT_`.

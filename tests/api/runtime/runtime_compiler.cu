@@ -192,6 +192,7 @@ static void errors() {
 
 static void defaultDevice() {
   const char* text =
+      "#include <iterator>\n#include <utility>\n"  // the host's functions in them stay so
       "int twice(int x) { return 2 * x; }\nextern \"C\" __global__ void k(int* out) { out[threadIdx.x] = "
       "twice(threadIdx.x); }\n";
   EXPECT(compile(text, "d.cu", {}).result == NVRTC_ERROR_COMPILATION);

@@ -36,8 +36,11 @@ static const char* kCaller =
     "extern __device__ int triple(int); extern __device__ int offset;\n"
     "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = triple(threadIdx.x) + offset; }\n";
 static const char* kCallee =
-    "__device__ int offset = 100;\n__device__ int triple(int x) {\n"
-    "NV_IF_TARGET(NV_IS_DEVICE, (return 3 * x;), (return 0;))\n}\n";  // known without an #include
+    "__device__ int offset = 100;\n"
+    // Known without an #include:
+    "__device__ int sum(std::initializer_list<int> all) { int s = 0; for (int each : all) s += each; return s; }\n"
+    "__device__ int triple(int x) {\n"
+    "NV_IF_TARGET(NV_IS_DEVICE, (return sum({x, x, x});), (return 0;))\n}\n";
 
 /// Loads a linker's product and runs its kernel; how many registers it takes.
 static int runLinked(const void* image) {
