@@ -15,6 +15,8 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <random>
 #include <utility>
 
@@ -47,6 +49,22 @@ struct flock placeOf(int rank) {
   place.l_start = rank;
   place.l_len = 1;
   return place;
+}
+
+/// The file in memory. Ranks of one process share a mapping, so that what orders their accesses is the same memory for
+/// all of them.
+std::shared_ptr<void> mappingOf(int file, const struct stat& status, size_t bytes) {
+  static std::mutex mutex;
+  static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<void>> mappings;
+  const std::scoped_lock lock(mutex);
+  std::erase_if(mappings, [](const auto& entry) { return entry.second.expired(); });
+  auto& known = mappings[{status.st_dev, status.st_ino}];
+  if (auto mapping = known.lock()) return mapping;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  std::shared_ptr<void> mapping(memory, [bytes](void* place) { munmap(place, bytes); });
+  known = mapping;
+  return mapping;
 }
 
 }  // namespace
@@ -112,15 +130,16 @@ bool Segment::open(const Identity& identity, int ranks, Segment& segment, std::s
   const auto bytes = static_cast<off_t>(segment.bytes_);
   if (status.st_size < bytes && ftruncate(segment.file_, bytes) != 0) return failed("ftruncate");
   if (!reserve(segment.file_, 0, segment.rooms_)) return failed("posix_fallocate");
-  void* const memory = mmap(nullptr, segment.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, segment.file_, 0);
-  if (memory == MAP_FAILED) return failed("mmap");
-  segment.memory_ = static_cast<std::byte*>(memory);
+  segment.mapping_ = mappingOf(segment.file_, status, segment.bytes_);
+  if (!segment.mapping_) return failed("mmap");
+  segment.memory_ = static_cast<std::byte*>(segment.mapping_.get());
   return true;
 }
 
 Segment& Segment::operator=(Segment&& other) noexcept {
   std::swap(name_, other.name_);
   std::swap(file_, other.file_);
+  std::swap(mapping_, other.mapping_);
   std::swap(memory_, other.memory_);
   for (auto member : {&Segment::ranks_, &Segment::blocks_, &Segment::mailboxes_, &Segment::rooms_, &Segment::parcels_,
                       &Segment::bytes_, &Segment::roomBytes_, &Segment::parcelBytes_})
@@ -130,7 +149,6 @@ Segment& Segment::operator=(Segment&& other) noexcept {
 
 void Segment::close() {
   unlink();
-  if (memory_) munmap(memory_, bytes_);
   if (file_ >= 0) ::close(file_);
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "libs/nccl/reduction.hpp"
@@ -114,6 +115,7 @@ class Segment {
 
   std::string name_;
   int file_ = -1;
+  std::shared_ptr<void> mapping_;  // the same for all ranks of a process
   std::byte* memory_ = nullptr;
   size_t ranks_ = 0, blocks_ = 0, mailboxes_ = 0, rooms_ = 0, parcels_ = 0, bytes_ = 0;
   size_t roomBytes_ = 0, parcelBytes_ = 0;
