@@ -162,8 +162,34 @@ Vectors LaneAccess::loadRows(LlvmValue base, int64_t offset, const StructureShap
   return rows;
 }
 
+/// Bytes and halves: LLVM has shuffles of its own for what is apart by two, three or four of them.
+Vectors LaneAccess::loadSmallStructure(LlvmValue base, int64_t offset, const StructureShape& s) {
+  auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), kLanes * s.words);
+  LlvmValue all = b_.CreateAlignedLoad(type, c_.pointer(base, offset), llvm::Align(s.bytes));
+  Vectors members;
+  for (unsigned m = 0; m < s.words; ++m) {
+    std::vector<int> order;
+    for (unsigned lane = 0; lane < kLanes; ++lane) order.push_back(static_cast<int>(lane * s.words + m));
+    members.push_back(b_.CreateShuffleVector(all, order));
+  }
+  return members;
+}
+
+void LaneAccess::storeSmallStructure(LlvmValue base, int64_t offset, const StructureShape& s, const Vectors& members) {
+  std::vector<int> both(2 * kLanes), order;
+  std::iota(both.begin(), both.end(), 0);
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    for (unsigned m = 0; m < s.words; ++m) order.push_back(static_cast<int>(m * kLanes + lane));
+  LlvmValue none = llvm::PoisonValue::get(members[0]->getType());
+  auto member = [&](unsigned m) { return m < s.words ? members[m] : none; };
+  LlvmValue first = s.words == 2 ? members[0] : b_.CreateShuffleVector(member(0), member(1), both);
+  LlvmValue second = s.words == 2 ? members[1] : b_.CreateShuffleVector(member(2), member(3), both);
+  b_.CreateAlignedStore(b_.CreateShuffleVector(first, second, order), c_.pointer(base, offset), llvm::Align(s.bytes));
+}
+
 /// For each place of `s`, the words of all lanes; null where there is no member.
 Vectors LaneAccess::loadStructure(LlvmValue base, int64_t offset, const StructureShape& s) {
+  if (s.bytes < 4) return loadSmallStructure(base, offset, s);
   const Shuffler shuffle(b_, s.width);
   auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), kLanes);
   Vectors members(s.words, nullptr);
@@ -184,6 +210,7 @@ Vectors LaneAccess::loadStructure(LlvmValue base, int64_t offset, const Structur
 
 /// `members`: for each place the words of all lanes; null where there is no member.
 void LaneAccess::storeStructure(LlvmValue base, int64_t offset, const StructureShape& s, const Vectors& members) {
+  if (s.bytes < 4) return storeSmallStructure(base, offset, s, members);
   const Shuffler shuffle(b_, s.width);
   auto* type = llvm::FixedVectorType::get(b_.getIntNTy(8 * s.bytes), s.width);
   LlvmValue none = llvm::PoisonValue::get(type);

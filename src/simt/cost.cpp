@@ -57,6 +57,7 @@ constexpr Limit kLimits[] = {
     {"window-vectors", cost::kWindowVectors},
     {"merged-words", cost::kMergedWords},
     {"structure-bytes", cost::kStructureBytes},
+    {"small-members", cost::kSmallMembers},
     {"rematerialised-steps", cost::kRematerialisedSteps},
     {"packed-spill", cost::kPackedSpill},
     {"most-privatised", cost::kMostPrivatised},

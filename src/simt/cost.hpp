@@ -120,6 +120,8 @@ inline constexpr unsigned kMergedWords = 4;
 /// Bytes at most of a structure whose members are sorted out together: a larger one has cache lines to itself, and
 /// words of it that nobody reads would be brought too.
 inline constexpr unsigned kStructureBytes = 64;
+/// Members at most of a structure of bytes or halves.
+inline constexpr unsigned kSmallMembers = 4;
 
 // ---- what lives across resume points
 

@@ -87,7 +87,7 @@ class Finder {
     if (found == accesses_.accesses.end()) return 0;
     const Access& a = found->second;
     const unsigned bits = isa::bits(i.type[0]);
-    if (a.whole.transfer != Transfer::Strided || a.address.segments != 1 || (bits != 32 && bits != 64)) return 0;
+    if (a.whole.transfer != Transfer::Strided || a.address.segments != 1 || bits < 8 || bits > 64) return 0;
     const int64_t step = a.address.pattern[1] - a.address.pattern[0];
     if (step <= 0 || step % a.bytes || classify(a.address.pattern, 0, kLanes, step) != Run::Kind::Contiguous) return 0;
     return step <= int64_t{cost::kStructureBytes} ? static_cast<unsigned>(step / a.bytes) : 0;
@@ -128,8 +128,16 @@ class Finder {
   /// up to five shuffles (ten on AVX2) for as many lanes as a vector has. A member lane by lane takes 32 loads and as
   /// many shuffles.
   bool isWorthIt(const Structure& s, bool isStore) const {
+    if (s.bytes < 4) return isSmall(s, isStore);
     const size_t wordsPerMember = isStore ? 2 : isWide_ ? 8 : 4;
     return s.members.size() * wordsPerMember >= s.words;
+  }
+
+  /// Bytes and halves, such as the colours of a pixel: LLVM knows how to shuffle two to four of them. All is read,
+  /// which the last member must allow, or written, which all must.
+  static bool isSmall(const Structure& s, bool isStore) {
+    if (s.words > cost::kSmallMembers) return false;
+    return isStore ? s.members.size() == s.words : s.members.back().place + 1 == s.words;
   }
 
   void add(Structure s, bool isStore) {
