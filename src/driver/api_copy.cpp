@@ -27,7 +27,7 @@ CUresult runDescriptor(const Descriptor* descriptor, CUstream handle, bool synch
   return run(request, handle, synchronous);
 }
 
-/// There is one device, so a copy between peers is a copy.
+/// All memory is in one address space, which tells whose it is: a copy between peers is a copy.
 CUDA_MEMCPY3D withoutPeers(const CUDA_MEMCPY3D_PEER& peer) {
   static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER));
   CUDA_MEMCPY3D copy;

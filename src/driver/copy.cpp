@@ -8,6 +8,7 @@
 #include "driver/array.hpp"
 #include "driver/capture.hpp"
 #include "driver/context.hpp"
+#include "driver/device.hpp"
 #include "driver/results.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory.hpp"
@@ -166,6 +167,17 @@ bool isDevices(uint64_t address) {
   return allocation && allocation->kind == MemoryKind::Device;
 }
 
+/// The devices that a copy on a legacy default stream has to be in order with, if it goes from one to another.
+std::vector<StreamGroup*> devicesBetween(const CopyRequest& r) {
+  const auto to = machine::allocations().find(r.to.base), from = machine::allocations().find(r.from.base);
+  const bool areDevices = to && from && to->kind == MemoryKind::Device && from->kind == MemoryKind::Device;
+  if (!areDevices || to->device == from->device) return {};
+  std::vector<StreamGroup*> groups;
+  for (const CUdevice ordinal : {to->device, from->device})
+    if (Device* device = findDevice(ordinal)) groups.push_back(&device->primary->group);
+  return groups;
+}
+
 /// So much of the host's memory is copied at the call, to a place of the driver's: the call returns before the copy is
 /// made, and the host may use its memory again (the same page, for transfers from pageable memory).
 constexpr uint64_t kMostStaged = 64 * 1024;
@@ -216,6 +228,7 @@ CUresult copy(Context& context, const CopyRequest& request, const std::shared_pt
                     .to = request.to.base,
                     .from = request.from.base,
                     .bytes = bytesOf(request.extent)};
+  if (stream == stream->group().legacy()) operation.across = devicesBetween(request);
   const bool fromStage = isStaged(request);
   if (fromStage) operation.run = staged(request), operation.quick = true;
   return submit(context, std::move(operation), stream, !fromStage && doesCallWait(request, synchronous, pageable),

@@ -67,6 +67,11 @@ class StreamGroup {
   // found here, so that it does not cost more where thousands of streams are idle.
   std::vector<std::weak_ptr<Stream>> busy_;
   std::shared_ptr<Stream> legacy_;
+  // The last operation for which all streams wait, whatever their flags: a copy between devices.
+  struct {
+    std::weak_ptr<Stream> stream;
+    uint64_t number = 0;
+  } crossing_;
   std::atomic<CUresult> error_{CUDA_SUCCESS};
   std::string errorMessage_;
 };
@@ -77,6 +82,9 @@ using Work = std::function<CUresult(std::string& message)>;
 struct Operation {
   Work run;  // null: nothing to do but to wait for the dependencies
   std::vector<Point> after;
+  /// The devices between which it copies, on a legacy default stream: all that they have had before comes before it,
+  /// and all that they get later behind it (CUDA C++ Programming Guide, "Peer-to-Peer Memory Copy").
+  std::vector<StreamGroup*> across;
   bool evenAfterError = false;
   bool quick = false;           // may run on the submitting thread when nothing is ahead of it
   machine::StreamEvent what{};  // what listeners hear of it
