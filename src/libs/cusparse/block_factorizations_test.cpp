@@ -47,7 +47,7 @@ struct Bsr {
           const int slow = cell / size, quick = cell % size;
           body(line * size + (direction == kByRows ? slow : quick),
                (indices[static_cast<size_t>(block)] - base) * size + (direction == kByRows ? quick : slow),
-               static_cast<size_t>(block * size * size + cell));
+               static_cast<size_t>(block) * static_cast<size_t>(size * size) + static_cast<size_t>(cell));
         }
   }
   std::vector<Wide> dense() const {

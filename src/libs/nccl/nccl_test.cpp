@@ -13,7 +13,7 @@ namespace {
 constexpr int kRanks = 4;
 
 /// Before anything asks for the devices; also in the processes of processes_test.cpp.
-const int devicesAreSeveral = setenv("ORDITO_GPU", "h200,h200,h200,h200", 1);
+const int kDevicesAreSeveral = setenv("ORDITO_GPU", "h200,h200,h200,h200", 1);
 
 struct Nccl : testing::Test {
   static void SetUpTestSuite() {

@@ -51,17 +51,29 @@ inline bool isWhole(int type) { return type < ncclFloat16; }
 
 inline constexpr const char* kCalls[] = {"AllReduce",     "Reduce",   "Broadcast", "Bcast",   "AllGather",
                                          "ReduceScatter", "AlltoAll", "Gather",    "Scatter", "SendRecv"};
-enum Call { AllReduce, Reduce, Broadcast, Bcast, AllGather, ReduceScatter, AlltoAll, Gather, Scatter, SendRecv, Count };
+enum Call {
+  kAllReduce,
+  kReduce,
+  kBroadcast,
+  kBcast,
+  kAllGather,
+  kReduceScatter,
+  kAlltoAll,
+  kGather,
+  kScatter,
+  kSendRecv,
+  kCount
+};
 
 class Trial {
  public:
   Trial(unsigned seed, int ranks) : seed_(seed), ranks_(ranks), engine_(seed) {
-    call_ = below(Count);
+    call_ = below(kCount);
     type_ = below(ncclNumTypes);
     operation_ = below(ncclNumOps + 1);  // the last is a factor's
     root_ = below(ranks);
     count_ = below(20) == 0 ? 100000 + below(300000) : below(71);
-    isInPlace_ = call_ == Bcast || (call_ < AlltoAll && below(2));
+    isInPlace_ = call_ == kBcast || (call_ < kAlltoAll && below(2));
   }
 
   std::string name() const {
@@ -82,7 +94,7 @@ class Trial {
     memory.receive.assign(receiveCount() * size + 1, kUntouched);
     for (size_t i = 0; i < sendCount(); ++i) encode(type_, sent(rank, i), memory.send.data() + i * size);
     if (isInPlace_) {
-      if (call_ == ReduceScatter)
+      if (call_ == kReduceScatter)
         memory.receive = memory.send;
       else
         std::copy_n(memory.send.begin(), sendCount() * size, memory.receive.begin() + ownOffset(rank) * size);
@@ -103,17 +115,17 @@ class Trial {
     const size_t size = sizeOfType(type_);
     std::byte* receive = memory.receive.data();
     const std::byte* send = isInPlace_ ? receive + ownOffset(rank) * size : memory.send.data();
-    if (call_ == ReduceScatter && isInPlace_) send = receive, receive += static_cast<size_t>(rank) * count_ * size;
+    if (call_ == kReduceScatter && isInPlace_) send = receive, receive += static_cast<size_t>(rank) * count_ * size;
     switch (call_) {
-      case AllReduce: return ncclAllReduce(send, receive, count_, type, memory.operation, comm, stream);
-      case Reduce: return ncclReduce(send, receive, count_, type, memory.operation, root_, comm, stream);
-      case Broadcast: return ncclBroadcast(send, receive, count_, type, root_, comm, stream);
-      case Bcast: return ncclBcast(receive, count_, type, root_, comm, stream);
-      case AllGather: return ncclAllGather(send, receive, count_, type, comm, stream);
-      case ReduceScatter: return ncclReduceScatter(send, receive, count_, type, memory.operation, comm, stream);
-      case AlltoAll: return ncclAlltoAll(send, receive, count_, type, comm, stream);
-      case Gather: return ncclGather(send, receive, count_, type, root_, comm, stream);
-      case Scatter: return ncclScatter(send, receive, count_, type, root_, comm, stream);
+      case kAllReduce: return ncclAllReduce(send, receive, count_, type, memory.operation, comm, stream);
+      case kReduce: return ncclReduce(send, receive, count_, type, memory.operation, root_, comm, stream);
+      case kBroadcast: return ncclBroadcast(send, receive, count_, type, root_, comm, stream);
+      case kBcast: return ncclBcast(receive, count_, type, root_, comm, stream);
+      case kAllGather: return ncclAllGather(send, receive, count_, type, comm, stream);
+      case kReduceScatter: return ncclReduceScatter(send, receive, count_, type, memory.operation, comm, stream);
+      case kAlltoAll: return ncclAlltoAll(send, receive, count_, type, comm, stream);
+      case kGather: return ncclGather(send, receive, count_, type, root_, comm, stream);
+      case kScatter: return ncclScatter(send, receive, count_, type, root_, comm, stream);
       default: return exchange(memory, rank, comm, stream);
     }
   }
@@ -121,10 +133,10 @@ class Trial {
   /// Compares what this rank received.
   void check(const Memory& memory, int rank, ncclComm_t comm) const {
     if (memory.operation >= ncclNumOps) EXPECT_EQ(ncclRedOpDestroy(memory.operation, comm), ncclSuccess);
-    EXPECT_EQ(memory.receive.back(), isInPlace_ && call_ == ReduceScatter ? memory.send.back() : kUntouched) << name();
+    EXPECT_EQ(memory.receive.back(), isInPlace_ && call_ == kReduceScatter ? memory.send.back() : kUntouched) << name();
     if (!receives(rank)) return;
     const size_t size = sizeOfType(type_);
-    const size_t first = call_ == ReduceScatter && isInPlace_ ? static_cast<size_t>(rank) * count_ : 0;
+    const size_t first = call_ == kReduceScatter && isInPlace_ ? static_cast<size_t>(rank) * count_ : 0;
     std::byte wanted[8];
     for (size_t i = 0; i < resultCount(); ++i) {
       encode(type_, result(rank, i), wanted);
@@ -138,21 +150,21 @@ class Trial {
 
   int below(int end) { return static_cast<int>(engine_() % static_cast<unsigned>(end)); }
   bool hasParts(bool ofSender) const {
-    return call_ == AlltoAll || call_ == SendRecv ||
-           (ofSender ? call_ == ReduceScatter || call_ == Scatter : call_ == AllGather || call_ == Gather);
+    return call_ == kAlltoAll || call_ == kSendRecv ||
+           (ofSender ? call_ == kReduceScatter || call_ == kScatter : call_ == kAllGather || call_ == kGather);
   }
   size_t sendCount() const { return count_ * static_cast<size_t>(hasParts(true) ? ranks_ : 1); }
   size_t resultCount() const { return count_ * static_cast<size_t>(hasParts(false) ? ranks_ : 1); }
-  size_t receiveCount() const { return isInPlace_ && call_ == ReduceScatter ? sendCount() : resultCount(); }
+  size_t receiveCount() const { return isInPlace_ && call_ == kReduceScatter ? sendCount() : resultCount(); }
   /// Where a rank's own elements are in its result, if they are there from the start.
-  size_t ownOffset(int rank) const { return call_ == AllGather ? static_cast<size_t>(rank) * count_ : 0; }
-  bool receives(int rank) const { return (call_ != Reduce && call_ != Gather) || rank == root_; }
+  size_t ownOffset(int rank) const { return call_ == kAllGather ? static_cast<size_t>(rank) * count_ : 0; }
+  bool receives(int rank) const { return (call_ != kReduce && call_ != kGather) || rank == root_; }
 
   /// Small numbers, whose sums and products are exact.
   double sent(int rank, size_t i) const {
     const auto bits =
         static_cast<unsigned>((i * 7919 + static_cast<size_t>(rank) * 104729 + seed_) * 2654435761u) >> 16;
-    const bool multiplies = call_ <= ReduceScatter && operation_ == ncclProd;
+    const bool multiplies = call_ <= kReduceScatter && operation_ == ncclProd;
     const int value = multiplies ? 1 + static_cast<int>(bits % 2) : static_cast<int>(bits % 4);
     return !isUnsigned(type_) && (bits & 16) ? -value : value;
   }
@@ -178,14 +190,14 @@ class Trial {
     const auto from = static_cast<int>(i / std::max<size_t>(count_, 1));
     const size_t within = i % std::max<size_t>(count_, 1), part = static_cast<size_t>(rank) * count_;
     switch (call_) {
-      case AllReduce:
-      case Reduce: return reduced(i);
-      case ReduceScatter: return reduced(part + i);
-      case Broadcast:
-      case Bcast: return sent(root_, i);
-      case Scatter: return sent(root_, part + i);
-      case AllGather:
-      case Gather: return sent(from, within);
+      case kAllReduce:
+      case kReduce: return reduced(i);
+      case kReduceScatter: return reduced(part + i);
+      case kBroadcast:
+      case kBcast: return sent(root_, i);
+      case kScatter: return sent(root_, part + i);
+      case kAllGather:
+      case kGather: return sent(from, within);
       default: return sent(from, part + within);
     }
   }
