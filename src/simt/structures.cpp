@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ptx/operands.hpp"
 #include "simt/accesses.hpp"
 
 namespace ordito::simt {
@@ -19,17 +20,8 @@ size_t addressOperand(const Instruction& i) { return i.info().effect == Effect::
 
 int64_t offsetOf(const Instruction* i) { return i->operands[addressOperand(*i)].offset; }
 
-int64_t bytesOf(const Instruction& i) {
-  const Operand& value = i.operands[1 - addressOperand(i)];
-  return int64_t{isa::bytes(i.type[0])} *
-         (value.kind == Operand::Kind::Vector ? static_cast<int64_t>(value.elements.size()) : 1);
-}
-
-/// Accesses of one kind from one register, none of which is kept from the others.
-struct Open {
-  std::vector<const Instruction*> members;  // in the order of the code
-  const Instruction* first() const { return members.front(); }
-};
+/// Accesses of one kind from one register, none of which is kept from the others, in the order of the code.
+using Accesses = std::vector<const Instruction*>;
 
 class Finder {
  public:
@@ -53,23 +45,29 @@ class Finder {
     if (isOrdered(i)) return closeAll();
     if (effect == Effect::Load) {
       close(stores_);
-      if (words(i)) loads_[i.operands[1].reg].members.push_back(&i);
+      if (words(i)) loads_[{i.operands[1].reg, ptx::spaceOf(i)}].push_back(&i);
       return;
     }
     if (effect != Effect::Store || !words(i)) return closeAll();
     closeLoads();
-    if (!stores_.members.empty() && !joins(i)) close(stores_);
-    stores_.members.push_back(&i);
+    if (!stores_.empty() && !joins(i)) close(stores_);
+    stores_.push_back(&i);
   }
 
   /// Is the store one of the structure that the stores before it are of, and of other members?
   bool joins(const Instruction& i) const {
-    const Instruction& first = *stores_.first();
+    const Instruction& first = *stores_.front();
     auto meets = [&](const Instruction* other) {
       return offsetOf(other) < offsetOf(&i) + bytesOf(i) && offsetOf(&i) < offsetOf(other) + bytesOf(*other);
     };
-    return i.operands[0].reg == first.operands[0].reg && isa::bits(i.type[0]) == isa::bits(first.type[0]) &&
-           std::ranges::none_of(stores_.members, meets);
+    return i.operands[0].reg == first.operands[0].reg && ptx::spaceOf(i) == ptx::spaceOf(first) &&
+           isa::bits(i.type[0]) == isa::bits(first.type[0]) && std::ranges::none_of(stores_, meets);
+  }
+
+  /// Of all its elements.
+  int64_t bytesOf(const Instruction& i) const {
+    const Access& a = accesses_.at(i, addressOperand(i));
+    return int64_t{a.bytes} * a.count;
   }
 
   void closeLoads() {
@@ -93,18 +91,18 @@ class Finder {
     return step <= int64_t{cost::kStructureBytes} ? static_cast<unsigned>(step / a.bytes) : 0;
   }
 
-  void close(Open& open) {
-    std::vector<const Instruction*> members = std::exchange(open.members, {});
-    std::ranges::sort(members, {}, [](const Instruction* i) { return std::pair(offsetOf(i), i); });
-    while (!members.empty()) members = rest(std::move(members));
+  void close(Accesses& open) {
+    Accesses accesses = std::exchange(open, {});
+    std::ranges::sort(accesses, {}, [](const Instruction* i) { return std::pair(offsetOf(i), i); });
+    while (!accesses.empty()) accesses = rest(accesses);
   }
 
   /// Makes a structure of as many accesses as one can have, and gives the others.
-  std::vector<const Instruction*> rest(std::vector<const Instruction*> accesses) {
+  Accesses rest(const Accesses& accesses) {
     const Instruction& first = *accesses[0];
     const size_t operand = addressOperand(first);
     Structure s{{}, words(first), accesses_.at(first, operand).bytes, offsetOf(&first)};
-    std::vector<const Instruction*> others;
+    Accesses others;
     for (const Instruction* i : accesses) {
       const int64_t place = offsetOf(i) - s.first;
       const bool belongs = isa::bits(i->type[0]) == 8 * s.bytes && place % s.bytes == 0 &&
@@ -150,8 +148,8 @@ class Finder {
   const ir::Function& f_;
   const AccessPlan& accesses_;
   const bool isWide_;  // vectors of sixteen words, not eight
-  std::map<ValueId, Open> loads_;
-  Open stores_;
+  std::map<std::pair<ValueId, ptx::Space>, Accesses> loads_;
+  Accesses stores_;
   Structures result_;
 };
 
