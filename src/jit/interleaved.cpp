@@ -2,6 +2,7 @@
 // kernel is compiled: vectors of .v2 and .v4 in neighbouring lanes, columns of a tile, and rows of which a mask leaves
 // few lanes. Shuffles and accesses of single lanes at constant offsets replace gathers, scatters and masked stores.
 #include "jit/lane_access.hpp"
+#include "jit/shuffler.hpp"
 
 namespace ordito::jit {
 
@@ -100,10 +101,6 @@ llvm::Function* LaneAccess::sparseStore(unsigned width) {
   return f;
 }
 
-LlvmValue LaneAccess::shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes) {
-  return b_.CreateShuffleVector(a, b, llvm::ArrayRef<int>(lanes));
-}
-
 /// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles.
 std::vector<LlvmValue> LaneAccess::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                                    LlvmValue mask) {
@@ -118,56 +115,16 @@ std::vector<LlvmValue> LaneAccess::loadInterleaved(const Address& a, unsigned pa
     return b_.CreateMaskedLoad(type, p, llvm::Align(bytes), b_.CreateShuffleVector(mask, lanes),
                                llvm::Constant::getNullValue(type));
   };
+  const Shuffler shuffle(b_, chunk, c_.target.avx512);
   std::vector<LlvmValue> result(count, llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes)));
   for (unsigned first = 0; first < kLanes; first += chunk) {
     std::vector<LlvmValue> r;
     for (unsigned k = 0; k < count; ++k) r.push_back(load(first / chunk * count + k));
-    const std::vector<LlvmValue> out = c_.target.avx512 ? deinterleave16(r) : deinterleave8(r);
+    const std::vector<LlvmValue> out = *shuffle.members(r);
     for (unsigned k = 0; k < count; ++k)
       result[k] = b_.CreateInsertVector(result[k]->getType(), result[k], out[k], b_.getInt64(first));
   }
   return result;
-}
-
-/// From `r`, two or four vectors of interleaved elements, one vector for each element. With 512 bits a permutation
-/// takes any lanes of two vectors, so that a step gathers the lanes of two elements at once: x y x y … becomes x … y ….
-std::vector<LlvmValue> LaneAccess::deinterleave16(const std::vector<LlvmValue>& r) {
-  constexpr unsigned kHalf = 8;
-  const unsigned count = static_cast<unsigned>(r.size());
-  auto pick = [&](LlvmValue a, LlvmValue b, auto source) {
-    std::vector<int> lanes;
-    for (unsigned l = 0; l < 2 * kHalf; ++l) lanes.push_back(static_cast<int>(source(l)));
-    return b_.CreateShuffleVector(a, b, lanes);
-  };
-  if (count == 2)
-    return {pick(r[0], r[1], [](unsigned l) { return 2 * l; }), pick(r[0], r[1], [](unsigned l) { return 2 * l + 1; })};
-  std::vector<LlvmValue> out;
-  for (unsigned element = 0; element < count; element += 2) {
-    auto both = [&](unsigned l) { return count * (l % kHalf) + element + l / kHalf; };
-    LlvmValue low = pick(r[0], r[1], both), high = pick(r[2], r[3], both);
-    for (unsigned second : {0u, 1u})
-      out.push_back(pick(low, high, [&](unsigned l) { return l / kHalf * 16 + second * kHalf + l % kHalf; }));
-  }
-  return out;
-}
-
-/// The same with 256 bits, written as the sequences that such hosts have single instructions for (exchange halves, then
-/// unpack).
-std::vector<LlvmValue> LaneAccess::deinterleave8(const std::vector<LlvmValue>& r) {
-  if (r.size() == 2) {
-    LlvmValue t0 = shuffle8(r[0], r[1], {0, 1, 2, 3, 8, 9, 10, 11}),
-              t1 = shuffle8(r[0], r[1], {4, 5, 6, 7, 12, 13, 14, 15});
-    return {shuffle8(t0, t1, {0, 2, 8, 10, 4, 6, 12, 14}), shuffle8(t0, t1, {1, 3, 9, 11, 5, 7, 13, 15})};
-  }
-  LlvmValue t0 = shuffle8(r[0], r[2], {0, 1, 2, 3, 8, 9, 10, 11}),
-            t1 = shuffle8(r[0], r[2], {4, 5, 6, 7, 12, 13, 14, 15});
-  LlvmValue t2 = shuffle8(r[1], r[3], {0, 1, 2, 3, 8, 9, 10, 11}),
-            t3 = shuffle8(r[1], r[3], {4, 5, 6, 7, 12, 13, 14, 15});
-  LlvmValue low01 = shuffle8(t0, t1, {0, 8, 1, 9, 4, 12, 5, 13}), low23 = shuffle8(t2, t3, {0, 8, 1, 9, 4, 12, 5, 13});
-  LlvmValue high01 = shuffle8(t0, t1, {2, 10, 3, 11, 6, 14, 7, 15}),
-            high23 = shuffle8(t2, t3, {2, 10, 3, 11, 6, 14, 7, 15});
-  return {shuffle8(low01, low23, {0, 1, 8, 9, 4, 5, 12, 13}), shuffle8(low01, low23, {2, 3, 10, 11, 6, 7, 14, 15}),
-          shuffle8(high01, high23, {0, 1, 8, 9, 4, 5, 12, 13}), shuffle8(high01, high23, {2, 3, 10, 11, 6, 7, 14, 15})};
 }
 
 /// Lanes that read few different places, or neighbouring ones in any order: each place once, and permutations that

@@ -60,14 +60,11 @@ class LaneAccess : private Emitting {
   void storeSame(LlvmValue p, LlvmValue run, LlvmValue lanes);
   void storeWhole(LlvmValue address, LlvmValue value);
   llvm::Function* sparseStore(unsigned width);
-  std::vector<LlvmValue> deinterleave8(const std::vector<LlvmValue>& r);
-  std::vector<LlvmValue> deinterleave16(const std::vector<LlvmValue>& r);
   std::vector<LlvmValue> loadRows(LlvmValue base, int64_t offset, const StructureShape& s, unsigned first);
   std::vector<LlvmValue> loadSmallStructure(LlvmValue base, int64_t offset, const StructureShape& s);
   void storeSmallStructure(LlvmValue base, int64_t offset, const StructureShape& s,
                            const std::vector<LlvmValue>& members);
   void storeRow(LlvmValue row, LlvmValue p, unsigned bytes, const std::vector<bool>& isMember);
-  LlvmValue shuffle8(LlvmValue a, LlvmValue b, std::initializer_list<int> lanes);
 
   Masks& masks_;
   Values& values_;
