@@ -1,22 +1,20 @@
 // Code made in a hurry gives the same results as optimised code, and gives way to it, in the process and on the disk.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include "jit/jit.hpp"
+#include "jit/test_folder.hpp"
 #include "machine/test_background.hpp"
 #include "ptx/parser.hpp"
 
 namespace ordito::jit {
 namespace {
 
-namespace fs = std::filesystem;
 using Code = std::shared_ptr<const machine::Executable>;
 
 /// Thread t of 40 writes the sum of 0, 1, … t if t is odd, else 7: loops, divergence and a barrier.
@@ -71,22 +69,8 @@ std::vector<uint32_t> expected() {
   return sums;
 }
 
-class BaselineCodeTest : public testing::Test {
+class BaselineCodeTest : public FolderTest {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "ordito-baseline-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  /// Those that are whole; others have another name.
-  size_t files() const {
-    return static_cast<size_t>(
-        std::count_if(fs::directory_iterator(folder_), fs::directory_iterator(),
-                      [](const fs::directory_entry& file) { return file.path().extension() == ".kernel"; }));
-  }
-
   static machine::ModulePtr load() { return std::make_shared<const ptx::Module>(std::move(*ptx::parse(kPtx))); }
   static Code compile(machine::Engine& engine, const machine::ModulePtr& module) {
     auto code = engine.compile(module, module->functions[0], {{kThreads, 1, 1}, false});
@@ -104,8 +88,6 @@ class BaselineCodeTest : public testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return &code->latest() != code.get();
   }
-
-  fs::path folder_;
 };
 
 TEST_F(BaselineCodeTest, ComputesTheSame) {
@@ -181,14 +163,14 @@ TEST_F(BaselineCodeTest, GivesWayToGoodCodeWhichTheDiskKeeps) {
   EXPECT_EQ(run(*code), expected());
   ASSERT_TRUE(tiersUp(code)) << "no optimised code within a minute";
   EXPECT_EQ(run(*code), expected());
-  for (int k = 0; k < 1000 && files() != 1; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(files(), 1u) << "what was baseline code is gone from the disk";
+  for (int k = 0; k < 1000 && kernels() != 1; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(kernels(), 1u) << "what was baseline code is gone from the disk";
   auto second = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First, .largeKernel = 0});
   const Code kept = compile(*second);
   ASSERT_TRUE(kept);
   EXPECT_EQ(run(*kept), expected());
   EXPECT_EQ(&kept->latest(), kept.get());
-  EXPECT_EQ(files(), 1u) << "the optimised code was found";
+  EXPECT_EQ(kernels(), 1u) << "the optimised code was found";
 }
 
 TEST_F(BaselineCodeTest, IsNotImprovedForAModuleThatIsUnloadedButForOneThatIsLoadedAgain) {
@@ -233,7 +215,7 @@ TEST_F(BaselineCodeTest, IsAllThereIsWhereSsaFormCouldBeTooLarge) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(&code->latest(), code.get()) << "good code took its place all the same";
   EXPECT_EQ(run(*code), expected());
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(kernels(), 1u);
   auto second = makeJit({.mostPhis = 0});
   const Code atOnce = compile(*second);
   ASSERT_TRUE(atOnce) << "where nothing but good code is asked for, too";
@@ -248,7 +230,7 @@ TEST_F(BaselineCodeTest, TheNextProcessFindsTheBaselineCodeOfOneThatEndedTooSoon
                         .delay = std::chrono::milliseconds(400)};
   auto engine = makeJit(slow);
   ASSERT_TRUE(compile(*engine));
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(kernels(), 1u);
   const auto start = std::chrono::steady_clock::now();
   const Code kept = compile(*makeJit(slow));
   ASSERT_TRUE(kept);
@@ -260,7 +242,7 @@ TEST_F(BaselineCodeTest, SmallKernelsAreCompiledWellAtOnce) {
   auto engine = makeJit({.caches = true, .cacheFolder = folder_, .baseline = BaselineCode::First});
   const Code code = compile(*engine);
   ASSERT_TRUE(code);
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(kernels(), 1u);
 }
 
 using BaselineCodeDeathTest = BaselineCodeTest;

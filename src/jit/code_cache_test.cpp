@@ -1,13 +1,13 @@
 #include "jit/code_cache.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 
 #include "jit/jit.hpp"
+#include "jit/test_folder.hpp"
 #include "ptx/parser.hpp"
 
 namespace ordito::jit {
@@ -15,22 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class CodeCacheTest : public testing::Test {
+class CodeCacheTest : public FolderTest {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "ordito-cache-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::vector<fs::path> files() const {
     std::vector<fs::path> all;
     for (const auto& entry : fs::directory_iterator(folder_)) all.push_back(entry.path());
     return all;
   }
 
-  fs::path folder_;
   const Digest key_ = Digest().add("a kernel");
   const CompiledObject object_{std::string(1000, 'x'), 1, 2, 3, {1, {{0, 7, 2, machine::Counter::Branches}}}, true};
 };

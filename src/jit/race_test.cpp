@@ -2,22 +2,17 @@
 #include "jit/race.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <thread>
 
 #include "jit/jit.hpp"
 #include "jit/racing_kernel.hpp"
+#include "jit/test_folder.hpp"
 #include "ptx/parser.hpp"
 
 namespace ordito::jit {
 namespace {
 
-namespace fs = std::filesystem;
 using machine::BlockStatus;
 
 constexpr Race::Rules kShort{.heat = 1000, .pieces = 4, .lead = 1.1};
@@ -144,15 +139,11 @@ Loop:
 )";
 constexpr uint32_t kThreads = 64;
 
-class RacesTest : public testing::Test {
+class RacesTest : public FolderTest {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "ordito-races-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
+  RacesTest() {
     for (uint32_t k = 0; k < kThreads * 16; ++k) in_.push_back(k);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   std::unique_ptr<machine::Engine> engine(bool races) const {
     return makeJit({.races = races, .racePatience = 0, .caches = true, .cacheFolder = folder_});
@@ -180,15 +171,11 @@ class RacesTest : public testing::Test {
     }
   }
   /// Runs blocks until the disk keeps so many copies, for a minute at most.
-  bool keepsSoon(const machine::Executable& code, long copies) {
+  bool keepsSoon(const machine::Executable& code, size_t copies) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    auto count = [&] {
-      return std::count_if(fs::directory_iterator(folder_), fs::directory_iterator(),
-                           [](const auto& file) { return file.path().extension() == ".kernel"; });
-    };
-    while (count() != copies && std::chrono::steady_clock::now() < end)
+    while (kernels() != copies && std::chrono::steady_clock::now() < end)
       for (int k = 0; k < 100; ++k) runBlock(code.latest());
-    return count() == copies;
+    return kernels() == copies;
   }
 
   const machine::ModulePtr module_ = [] {
@@ -197,7 +184,6 @@ class RacesTest : public testing::Test {
     return module;
   }();
   std::vector<uint32_t> in_;
-  fs::path folder_;
 };
 
 TEST_F(RacesTest, TheDiskKeepsTheWinner) {
