@@ -211,17 +211,10 @@ cusparseStatus_t solveMatrix(cusparseHandle_t handle, cusparseOperation_t opA, c
 
 extern "C" {
 
-#define DEFINE(Name, name)                                                                                  \
-  cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) { return makeDescriptor(info); }          \
-  cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) { return destroyDescriptor(info); }       \
-  cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle, name##Info_t info, int* position) { \
-    return tellZero(handle, info, position);                                                                \
-  }
-DEFINE(Bsrilu02, bsrilu02)
-DEFINE(Bsric02, bsric02)
-DEFINE(Bsrsv2, bsrsv2)
-DEFINE(Bsrsm2, bsrsm2)
-#undef DEFINE
+ORDITO_PIVOT_INFO(Bsrilu02, bsrilu02)
+ORDITO_PIVOT_INFO(Bsric02, bsric02)
+ORDITO_PIVOT_INFO(Bsrsv2, bsrsv2)
+ORDITO_PIVOT_INFO(Bsrsm2, bsrsm2)
 
 #define MATRIX(T) \
   Matrix<Inner<T>>(direction, rows, count, descriptor, in(const_cast<T*>(values)), offsets, indices, size)

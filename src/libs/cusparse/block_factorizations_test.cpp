@@ -86,12 +86,7 @@ TYPED_TEST(SparseTyped, IncompleteLuOfBlocksIsExactInItsPattern) {
         kGood);
     EXPECT_EQ(cusparseXbsrilu02_zeroPivot(this->sparse, info, &position), kGood);
     EXPECT_EQ(position, -1);
-    const auto cells = a.dense();
-    a.each([&](int i, int j, size_t) {
-      Wide sum = i <= j ? cells[a.place(i, j)] : 0;
-      for (int k = 0; k < std::min(i, j + 1); ++k) sum += cells[a.place(i, k)] * cells[a.place(k, j)];
-      ASSERT_LE(std::abs(sum - before[a.place(i, j)]), tolerance<T>(40) * 50) << i << "," << j;
-    });
+    expectFactorsLu(a, a.dense(), [&](int i, int j) { return before[a.place(i, j)]; }, tolerance<T>(40) * 50);
     cusparseDestroyBsrilu02Info(info);
   }
 }
@@ -115,17 +110,7 @@ TYPED_TEST(SparseTyped, IncompleteCholeskyOfBlocksIsExactInItsPattern) {
         kGood);
     EXPECT_EQ(cusparseXbsric02_zeroPivot(this->sparse, info, &position), kGood);
     EXPECT_EQ(position, -1);
-    const auto cells = a.dense();
-    a.each([&](int i, int j, size_t) {
-      // The upper triangle is another matrix's.
-      if (j > i) {
-        ASSERT_EQ(cells[a.place(i, j)], before[a.place(i, j)]);
-        return;
-      }
-      Wide sum = 0;
-      for (int k = 0; k <= j; ++k) sum += cells[a.place(i, k)] * std::conj(cells[a.place(j, k)]);
-      ASSERT_LE(std::abs(sum - before[a.place(i, j)]), tolerance<T>(40) * 50) << i << "," << j;
-    });
+    expectFactorsCholesky(a, a.dense(), before, tolerance<T>(40) * 50);
     cusparseDestroyBsric02Info(info);
   }
 }

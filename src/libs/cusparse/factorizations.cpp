@@ -94,20 +94,9 @@ cusparseStatus_t solveOf(cusparseHandle_t handle, cusparseOperation_t op, int m,
 
 extern "C" {
 
-#define DEFINE(Name, name)                                                                                  \
-  cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) {                                         \
-    return makeDescriptor(reinterpret_cast<name##Info**>(info));                                            \
-  }                                                                                                         \
-  cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) {                                         \
-    return destroyDescriptor(static_cast<name##Info*>(info));                                               \
-  }                                                                                                         \
-  cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle, name##Info_t info, int* position) { \
-    return tellZero(handle, static_cast<name##Info*>(info), position);                                      \
-  }
-DEFINE(Csrilu02, csrilu02)
-DEFINE(Csric02, csric02)
-DEFINE(Csrsv2, csrsv2)
-#undef DEFINE
+ORDITO_PIVOT_INFO(Csrilu02, csrilu02)
+ORDITO_PIVOT_INFO(Csric02, csric02)
+ORDITO_PIVOT_INFO(Csrsv2, csrsv2)
 
 #define DEFINE_FACTORIZATION(L, T, name, factorize)                                                                   \
   cusparseStatus_t cusparse##L##name##_bufferSize(cusparseHandle_t handle, int m, int count,                          \

@@ -159,4 +159,11 @@ cusparseStatus_t tellZero(cusparseHandle_t handle, const Info* info, int* positi
   return info->zero->load() < 0 ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ZERO_PIVOT;
 }
 
+/// The same, and the call that tells of pivots.
+#define ORDITO_PIVOT_INFO(Name, name)                                                                       \
+  ORDITO_INFO(Name, name)                                                                                   \
+  cusparseStatus_t cusparseX##name##_zeroPivot(cusparseHandle_t handle, name##Info_t info, int* position) { \
+    return tellZero(handle, static_cast<name##Info*>(info), position);                                      \
+  }
+
 }  // namespace ordito::cusparse

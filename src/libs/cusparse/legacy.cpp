@@ -196,16 +196,8 @@ cusparseStatus_t rotate(cusparseHandle_t handle, int count, T* x, const int* ind
 
 extern "C" {
 
-#define DEFINE(Name, name)                                          \
-  cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) { \
-    return makeDescriptor(reinterpret_cast<name##Info**>(info));    \
-  }                                                                 \
-  cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) { \
-    return destroyDescriptor(static_cast<name##Info*>(info));       \
-  }
-DEFINE(Csrgemm2, csrgemm2)
-DEFINE(Csrsm2, csrsm2)
-#undef DEFINE
+ORDITO_INFO(Csrgemm2, csrgemm2)
+ORDITO_INFO(Csrsm2, csrsm2)
 
 #define PATTERN(x) const cusparseMatDescr_t d##x, int nnz##x, const int *offsets##x, const int *indices##x
 #define NOBODY const cusparseMatDescr_t, int, const int*, const int*

@@ -143,4 +143,30 @@ struct Csr : Sparse<T> {
   Descr descr;
 };
 
+/// In the pattern of `a`, the factors in `cells` are those of what `before(i, j)` gives: L U, where L has ones on its
+/// diagonal.
+template <class Matrix, class Before>
+void expectFactorsLu(const Matrix& a, const std::vector<Wide>& cells, const Before& before, double most) {
+  a.each([&](int i, int j, size_t) {
+    Wide sum = i <= j ? cells[a.place(i, j)] : 0;
+    for (int k = 0; k < std::min(i, j + 1); ++k) sum += cells[a.place(i, k)] * cells[a.place(k, j)];
+    ASSERT_LE(std::abs(sum - before(i, j)), most) << i << "," << j;
+  });
+}
+
+/// L L^H, and the upper triangle, which is another matrix's, is as it was.
+template <class Matrix>
+void expectFactorsCholesky(const Matrix& a, const std::vector<Wide>& cells, const std::vector<Wide>& before,
+                           double most) {
+  a.each([&](int i, int j, size_t) {
+    if (j > i) {
+      ASSERT_EQ(cells[a.place(i, j)], before[a.place(i, j)]);
+      return;
+    }
+    Wide sum = 0;
+    for (int k = 0; k <= j; ++k) sum += cells[a.place(i, k)] * std::conj(cells[a.place(j, k)]);
+    ASSERT_LE(std::abs(sum - before[a.place(i, j)]), most) << i << "," << j;
+  });
+}
+
 }  // namespace ordito::cublas::test

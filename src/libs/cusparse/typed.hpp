@@ -57,6 +57,15 @@ inline cusparseStatus_t tellBufferSize(int* size) {
   return CUSPARSE_STATUS_SUCCESS;
 }
 
+/// The calls that make and end what a program keeps of a factorization or solution.
+#define ORDITO_INFO(Name, name)                                     \
+  cusparseStatus_t cusparseCreate##Name##Info(name##Info_t* info) { \
+    return makeDescriptor(reinterpret_cast<name##Info**>(info));    \
+  }                                                                 \
+  cusparseStatus_t cusparseDestroy##Name##Info(name##Info_t info) { \
+    return destroyDescriptor(static_cast<name##Info*>(info));       \
+  }
+
 /// Symmetric and triangular matrices are for other calls.
 #define ORDITO_GENERAL(descriptor) \
   ORDITO_CHECK(descriptor);        \
