@@ -169,6 +169,7 @@ bool isDevices(uint64_t address) {
 
 /// The devices that a copy on a legacy default stream has to be in order with, if it goes from one to another.
 std::vector<StreamGroup*> devicesBetween(const CopyRequest& r) {
+  if (devices().size() < 2) return {};
   const auto to = machine::allocations().find(r.to.base), from = machine::allocations().find(r.from.base);
   const bool areDevices = to && from && to->kind == MemoryKind::Device && from->kind == MemoryKind::Device;
   if (!areDevices || to->device == from->device) return {};
