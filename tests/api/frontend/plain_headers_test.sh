@@ -36,6 +36,7 @@ cublas_v2.h CUBLAS_V2_H_
 cublas.h CUBLAS_H_
 cudnn.h CUDNN_H_
 cufft.h _CUFFT_H_
+cudalibxt.h _CUDA_LIB_XT_H_
 cufftXt.h _CUFFTXT_H_
 curand.h CURAND_H_
 cusolverDn.h CUSOLVER_COMMON_H_
