@@ -1,9 +1,13 @@
 // See compile.hpp.
 #include "frontend/compile.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
+#include "base/digest.hpp"
 #include "frontend/asm_registers.hpp"
 #include "frontend/device_launches.hpp"
 #include "frontend/language_repairs.hpp"
@@ -41,11 +45,20 @@ bool isOfLanguage(const Toolchain& tools, const std::string& name) {
          fs::exists(fs::path("/usr/include") / name, ignored);
 }
 
+/// `00000000_4_k_cu_12345678`: numbers of the invocation, if there was one, and of the file.
+std::string unitName(const CompileOptions& options, const std::string& file) {
+  std::string name = fs::path(file).filename().string();
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  const std::string invocation = options.unit.empty() ? "00000000" : options.unit.substr(0, 8);
+  return fmt::format("{}_{}_{}_{}", invocation, name.size(), name, Digest().add(file).hex().substr(0, 8));
+}
+
 }  // namespace
 
 CudaCompiler::CudaCompiler(const Toolchain& tools, CompileOptions options, CudaSource source, CommandRunner& runner)
     : tools_(tools), options_(std::move(options)), source_(std::move(source)), runner_(runner), input_(source_.file) {
   if (source_.text) input_ = "-";
+  if (options_.staticNames != StaticNames::OfHostCode) addStaticNames();
   addHeaders();
   virtualArguments_ = virtual_.arguments();
   files_ = virtual_.files();
@@ -53,6 +66,17 @@ CudaCompiler::CudaCompiler(const Toolchain& tools, CompileOptions options, CudaS
   if (macros.empty()) return;
   files_.push_back(std::make_shared<const MemoryFile>(macros));
   options_.macroFile = files_.back()->path();
+}
+
+/// The mark that the compiler's pass looks for.
+void CudaCompiler::addStaticNames() {
+  const std::string unit = unitName(options_, source_.file);
+  const std::string prefix = fmt::format("__nv_static_{}__{}_", unit.size() + 1, unit);
+  source_.headers.push_back(
+      {"ordito_static_names.h",
+       fmt::format("extern \"C\" {{ __attribute__((device)) char __ordito_static_names[] = \"{}|{}\"; }}\n",
+                   options_.staticNames == StaticNames::OfUnit ? prefix : "", unit)});
+  options_.preprocessor.insert(options_.preprocessor.end(), {"-include", "ordito_static_names.h"});
 }
 
 void CudaCompiler::addHeaders() {

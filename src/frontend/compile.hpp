@@ -72,6 +72,7 @@ class CudaCompiler {
   bool rewrite(std::string& text) const;
   bool mend(std::string& text, const MakeCommand& command);
   bool bringFunctional();
+  void addStaticNames();
   void addHeaders();
 
   const Toolchain& tools_;

@@ -8,6 +8,13 @@
 
 namespace ordito::frontend {
 
+/// How what is static is called in the PTX (static_names_pass.cpp).
+enum class StaticNames {
+  OfHostCode,  ///< as clang calls it on both sides
+  Plain,       ///< as the file calls it
+  OfUnit,      ///< the same behind the name of the unit
+};
+
 struct CompileOptions {
   std::vector<std::string> preprocessor;  ///< -D -U -I -isystem -include, as clang takes them.
   std::string standard;
@@ -22,6 +29,7 @@ struct CompileOptions {
 
   bool relocatable = false;
   std::string unit;  ///< Tells translation units apart under -rdc=true; see nvcc_commands.cpp.
+  StaticNames staticNames = StaticNames::OfHostCode;
   bool perThreadStream = false;
   bool bringsFunctional = false;  ///< cuda_runtime.h includes <functional>: a program has failed without.
   bool warns = false;     ///< Warnings about device code; nvcc's come with the host code, which is the same text.

@@ -17,9 +17,6 @@
 // that stands before that function was compiled with the old name, of which clang makes a variable of some other unit
 // (through clang 19). Here the two become one again.
 //
-// The static variables of a program that NVRTC compiles are the host's to find by their plain names, and to write, as
-// with NVIDIA's. In a module with the mark kHostNames they are made so.
-//
 // `ordito nvcc` has clang load it with -fpass-plugin.
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/IRBuilder.h>
@@ -34,14 +31,13 @@
 #include "frontend/aligned_locals_pass.hpp"
 #include "frontend/inlined_lines_pass.hpp"
 #include "frontend/separate_locals_pass.hpp"
+#include "frontend/static_names_pass.hpp"
 
 namespace {
 
 using namespace llvm;
 
 constexpr char kPush[] = "__cudaPushCallConfiguration";
-constexpr char kHostNames[] = "__ordito_names_for_host";  // src/libs/nvrtc/program.cpp declares it
-constexpr unsigned kGlobalSpace = 1, kConstantSpace = 4;
 
 /// The block in which the kernel is called if the configuration was accepted.
 BasicBlock* acceptedBlock(CallInst& push) {
@@ -133,34 +129,11 @@ void joinRenamed(Module& module) {
   }
 }
 
-/// `scale` of `_ZL5scale`, the name of a static variable of the file; nothing of any other name.
-StringRef plainName(StringRef name) {
-  size_t length = 0;
-  const bool isOfFile = name.consume_front("_ZL") && !name.consumeInteger(10, length) && name.size() == length;
-  return isOfFile ? name : StringRef();
-}
-
-/// What the host may write keeps its value and its name, whatever the module does with it. A constant it may not write.
-void openStatics(Module& module) {
-  GlobalVariable* mark = module.getNamedGlobal(kHostNames);
-  if (!mark) return;
-  mark->eraseFromParent();
-  for (GlobalVariable& variable : module.globals()) {
-    const std::string plain = plainName(variable.getName()).str();
-    const unsigned space = variable.getAddressSpace();
-    if (plain.empty() || !variable.hasLocalLinkage() || variable.isConstant() || module.getNamedValue(plain)) continue;
-    if (space != kGlobalSpace && space != kConstantSpace) continue;
-    variable.setName(plain);
-    variable.setLinkage(GlobalValue::ExternalLinkage);
-    variable.setExternallyInitialized(true);
-  }
-}
-
 struct LaunchPass : PassInfoMixin<LaunchPass> {
   static PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
     refuseEllipses(module);
     joinRenamed(module);
-    openStatics(module);
+    nameStatics(module);
     Function* push = module.getFunction(kPush);
     if (!push) return PreservedAnalyses::all();
     std::vector<CallInst*> calls;

@@ -61,7 +61,13 @@ class Build : public CommandRunner {
     options_.macroFile = macros_.back()->path();
   }
 
+  /// The host loads these by names.
+  bool makesModule() const {
+    return options_.action == Action::Ptx || options_.action == Action::Fatbin || options_.action == Action::Cubin;
+  }
+
   int act() {
+    if (makesModule()) options_.staticNames = options_.relocatable ? StaticNames::OfUnit : StaticNames::Plain;
     if (options_.keep) makeKeepFolder();
     if (options_.clean) return clean();
     switch (options_.action) {

@@ -46,11 +46,7 @@ void addOwn(const Options& options, frontend::CompileOptions& compile, frontend:
     const fs::path folder = fs::path(source.file).parent_path();
     compile.preprocessor.push_back("-I" + (folder.empty() ? std::string(".") : folder.string()));
   }
-  if (!compile.relocatable) {  // the frontend's pass gives static variables the names by which the host finds them
-    source.headers.push_back(
-        {"ordito_names_for_host.h", "extern \"C\" { __attribute__((device)) char __ordito_names_for_host; }\n"});
-    include("ordito_names_for_host.h");
-  }
+  compile.staticNames = frontend::StaticNames::Plain;
   if (!options.isDeviceDefault) return;
   // What is not said to be the host's or the device's is both, but in headers of the C++ library.
   const fs::path standard = ownToolkit() / "include" / "ordito_standard";
