@@ -29,6 +29,7 @@
 #include "jit/half_conversions.hpp"
 #include "jit/half_operations.hpp"
 #include "jit/integer_masks.hpp"
+#include "jit/lane_questions.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/masked_logic.hpp"
 #include "jit/sign_masks.hpp"
@@ -46,8 +47,9 @@ namespace ordito::jit {
 namespace {
 
 constexpr const char* kPipeline =
-    "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<hoist-common-insts>,"
-    "loop-mssa(loop-rotate,licm<allowspeculation>),gvn,simplifycfg<hoist-common-insts;sink-common-insts>,"
+    "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,lane-questions,"
+    "simplifycfg<hoist-common-insts>,loop-mssa(loop-rotate,licm<allowspeculation>),gvn,simplifycfg<hoist-common-insts;"
+    "sink-common-insts>,"
     "loop-mssa(licm<allowspeculation>),adce,dse)";
 
 // SSA form and good registers take more than linear time in the number of masked blocks (a value gets a phi at each of
@@ -158,6 +160,11 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
+  builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& manager, auto) {
+    if (name != LaneQuestions::kName) return false;
+    manager.addPass(LaneQuestions());
+    return true;
+  });
   llvm::ModulePassManager passes;
   llvm::cantFail(
       builder.parsePassPipeline(passes, options.effort == Effort::Optimised ? kPipeline : kBaselinePipeline));
