@@ -55,7 +55,7 @@ void Instructions::rematerialise(ValueId v) {
   const Instruction& i = *plan_.definitions().instruction(v);
   for (size_t k = 1; k < i.operands.size(); ++k)
     if (i.operands[k].kind == ptx::Operand::Kind::Register) rematerialise(i.operands[k].reg);
-  pure_.emit(i);  // listeners have heard of it where it stands, and here no mask says for whom it would be
+  pure_.emitAgain(i);  // listeners have heard of it where it stands, and here no mask says for whom it would be
 }
 
 void Instructions::emitMatrix(const Instruction& i) {

@@ -67,11 +67,11 @@ PureResults PureInstructions::body(const Instruction& i, const Source& s) {
 #undef PTX
 }
 
-void PureInstructions::emit(const Instruction& i) {
+void PureInstructions::emit(const Instruction& i, bool isChecked) {
   const Definitions d = definitionsOf(i);
   if (d.values.empty()) return;
   const ir::Shape shape = shapes_[d.values[0]];
-  if (shape.isSegmented() && shape.inexact && ir::isWidening(i)) return emitWidening(i);
+  if (shape.isSegmented() && shape.inexact && ir::isWidening(i)) return emitWidening(i, isChecked);
   // Of two results, only one may be kept lane by lane across a stop.
   const bool isSegmented = std::ranges::all_of(d.values, [&](ValueId v) { return shapes_[v].isSegmented(); });
   isSegmented ? emitBases(i, d) : emitVectors(i, d);
@@ -208,7 +208,7 @@ LlvmValue PureInstructions::wrapsAround(LlvmValue wide, bool isSigned, int64_t l
 /// sign-extended (`tid - 1` as unsigned, whose lane 0 is then masked off). Where an active lane would still get a wrong
 /// address, the cold call stops the kernel with an explanation; not so where the value is used in another place, where
 /// the lanes in question may be off. Readers other than addresses get an exact vector.
-void PureInstructions::emitWidening(const Instruction& i) {
+void PureInstructions::emitWidening(const Instruction& i, bool isChecked) {
   ValueId result = ir::kNoValue;
   ir::forEachDefinition(i, [&](ValueId v, unsigned) { result = v; });
   const bool isMul = i.op != Op::Cvt;
@@ -234,7 +234,7 @@ void PureInstructions::emitWidening(const Instruction& i) {
       anyWraps = anyWraps ? b_.CreateOr(anyWraps, wraps) : wraps;
       wideBases[p].push_back(isSigned ? sext : b_.CreateSelect(wraps, sext, zext));
     }
-  if (!plan_.speculated[result]) checkWidening(wideBases, anyWraps, pattern, isSigned);
+  if (isChecked && !plan_.speculated[result]) checkWidening(wideBases, anyWraps, pattern, isSigned);
   CachedValue h;
   for (unsigned p = 0; p < warps(); ++p) {
     if (p >= values_.partsOf(result)) {
