@@ -71,7 +71,7 @@ void joinPhis(Classes& classes, const SpillSlots& slots, const SpillSlots::Input
       }
 }
 
-constexpr size_t kWord = 8, kVector = kWord * kLanes;
+constexpr size_t kWord = 8;
 
 }  // namespace
 
@@ -88,7 +88,7 @@ SpillSlots::SpillSlots(const Inputs& in) : dual_(findDual(in.function, in.shapes
     // What all warps share stays in its place, unless warps can be diverged.
     kept_[v] = in.liveness.crossesResume[v] && !in.rematerialised[v] &&
                (!s.isSegmented() || s.warpVarying || dual_[v] || in.syncPoints.diverges());
-    if (kept_[v]) bytes_[v] = bytesOf(s, v);
+    if (kept_[v]) bytes_[v] = bytesOf(in, v);
   }
   dummy = allocate(kLine, 1);
   live = allocate(kLiveBytes, in.facts.warps());
@@ -111,10 +111,14 @@ void SpillSlots::allocateSlots(const Inputs& in) {
   }
 }
 
-/// Bases a double word each, vectors a full register width.
-size_t SpillSlots::bytesOf(const ir::Shape& s, ValueId v) const {
+/// Bases a double word each. A mask is a bit for each lane, or a word where the host computes with words.
+size_t SpillSlots::bytesOf(const Inputs& in, ValueId v) const {
+  const isa::Type type = in.function.values[v].type;
+  const bool bits = isa::isPredicate(type) && in.facts.processor.avx512;
+  const size_t vector = bits ? kLanes / 8 : kLanes * std::max<size_t>(isa::bits(type), 32) / 8;
+  const ir::Shape& s = in.shapes[v];
   const size_t bases = kWord * s.segments;
-  return !s.isSegmented() ? kVector : dual_[v] ? roundedUp(bases, cost::kCacheLine) + kVector : bases;
+  return !s.isSegmented() ? vector : dual_[v] ? roundedUp(bases, cost::kCacheLine) + vector : bases;
 }
 
 size_t SpillSlots::allocate(size_t bytesPerCopy, unsigned copies) {

@@ -52,7 +52,7 @@ class SpillSlots {
  private:
   size_t allocate(size_t bytesPerCopy, unsigned copies);
   void allocateSlots(const Inputs& in);
-  size_t bytesOf(const ir::Shape& shape, ValueId v) const;
+  size_t bytesOf(const Inputs& in, ValueId v) const;
 
   std::vector<char> kept_, dual_;
   std::vector<size_t> offset_, bytes_;
