@@ -10,6 +10,7 @@
 
 #include "base/environment.hpp"
 #include "frontend/cccl.hpp"
+#include "frontend/include_order.hpp"
 #include "frontend/nvcc_warnings.hpp"
 
 namespace ordito::frontend {
@@ -55,7 +56,7 @@ Command cudaBase(const Toolchain& tools, const CompileOptions& options, Pass pas
   if (pass == Pass::Preprocessed) return command;
   if (options.bringsFunctional) command.emplace_back("-D__ORDITO_FUNCTIONAL__=1");
   if (!options.macroFile.empty()) add(command, {"-include", options.macroFile});
-  for (const auto& option : options.preprocessor) {
+  for (const auto& option : otherToolkitsLast(options.preprocessor, tools.toolkit)) {
     if (!isDelayedMacro(option)) command.push_back(option);
   }
   addSystemFolders(command, tools);
@@ -191,7 +192,7 @@ Command plainCommand(const Toolchain& tools, const NvccOptions& options, Languag
   add(command, kTolerance);
   if (!options.standard.empty() && language == Language::Cxx) command.push_back("-std=" + options.standard);
   if (options.perThreadStream) command.emplace_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
-  add(command, options.preprocessor);
+  add(command, otherToolkitsLast(options.preprocessor, tools.toolkit));
   addSystemFolders(command, tools);
   addHostFlags(command, options);
   addDependencyFlags(command, options);
@@ -207,7 +208,7 @@ Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, co
     command.emplace_back("--cuda-host-only");
   } else {
     command = {tools.clang, "-x", language == Language::C ? "c" : "c++", "-D__NVCC__"};
-    add(command, options.preprocessor);
+    add(command, otherToolkitsLast(options.preprocessor, tools.toolkit));
     addSystemFolders(command, tools);
   }
   add(command, options.host);

@@ -1,0 +1,31 @@
+#include "frontend/include_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace ordito::frontend {
+namespace {
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+std::string toolkit(const std::string& name) {
+  const fs::path folder = fs::path(testing::TempDir()) / "include_order" / name;
+  fs::create_directories(folder / "include");
+  for (const char* header : {"cuda_runtime.h", "cuda_runtime_api.h"})
+    std::ofstream(folder / "include" / header).flush();
+  return folder.string();
+}
+
+TEST(IncludeOrder, OtherToolkitsComeLast) {
+  const std::string ours = toolkit("ours"), other = toolkit("other"), theirs = other + "/include";
+  EXPECT_EQ(otherToolkitsLast({"-I", theirs, "-DN=1", "-Imine", "-isystem", "more"}, ours),
+            (Words{"-DN=1", "-Imine", "-isystem", "more", "-idirafter", theirs}));
+  EXPECT_EQ(otherToolkitsLast({"-I" + theirs, "-isystem", theirs, "-include", "a.h"}, ours),
+            (Words{"-include", "a.h", "-idirafter", theirs, "-idirafter", theirs}));
+  const Words same = {"-I", ours + "/include/../include", "-I", "/nowhere", "-I"};
+  EXPECT_EQ(otherToolkitsLast(same, ours), same);
+}
+
+}  // namespace
+}  // namespace ordito::frontend
