@@ -1,4 +1,5 @@
 // Names of what is static in PTX that a host loads by names; the host may write the variables.
+// clang-format off
 // CHECK-NOT: __ordito
 // CHECK-DAG: {{^}}.global .align 4 .u32 count = 5;
 // CHECK-DAG: {{^}}.const .align 4 .b8 weights[16];
@@ -8,6 +9,7 @@
 // CHECK-DAG: {{^}}.entry _ZN3app4deepEPf(
 // CHECK-DAG: {{^}}.entry _ZN[[#]]_GLOBAL__N__[[UNIT]]7unnamedEPf(
 // CHECK-DAG: {{^}}.visible .entry _Z4openPf(
+// clang-format on
 static __constant__ float weights[4];
 static __device__ int count = 5;
 namespace {
