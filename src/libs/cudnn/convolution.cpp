@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "libs/cublas/openblas.hpp"
+#include "libs/cudnn/product.hpp"
 
 namespace ordito::libs::cudnn {
 
@@ -110,16 +110,6 @@ std::vector<Compute<T>> placesOf(const Convolution& c, int image, int group, con
   std::vector<Compute<T>> places(static_cast<size_t>(c.filters()) * static_cast<size_t>(c.places()));
   forPlaces(c, image, group, [&](size_t i, int64_t from) { places[i] = wide(y[from]); });
   return places;
-}
-
-/// C = op(A) op(B) + beta C of matrices stored by rows, m by n. BLAS stores by columns, so it is asked for the
-/// transposed of all.
-template <class T>
-void multiply(bool isTransposedA, bool isTransposedB, int m, int n, int k, const T* a, const T* b, T beta, T* c) {
-  const T one = 1;
-  const int lda = isTransposedA ? m : k, ldb = isTransposedB ? k : n;
-  ordito::cublas::openBlas<T>().gemm(isTransposedB ? "T" : "N", isTransposedA ? "T" : "N", &n, &m, &k, &one, b, &ldb, a,
-                                     &lda, &beta, c, &n);
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 
 #include "libs/cudnn/activation.hpp"
 #include "libs/cudnn/convolution.hpp"
+#include "libs/cudnn/dropout.hpp"
 
 using namespace ordito::libs;
 using namespace ordito::libs::cudnn;
@@ -168,24 +169,6 @@ cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t
 
 // --- dropout
 
-namespace {
-
-/// A number from 0 to 1 for each element of each call: a finaliser of good mixing over seed, call and element (Steele,
-/// Lea and Flood, "Fast splittable pseudorandom number generators", 2014). A GPU's numbers are others.
-double uniform(uint64_t seed, uint64_t call, uint64_t element) {
-  uint64_t z = seed + 0x9e3779b97f4a7c15 * (call * 0x100000001 + element + 1);
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-  z = (z ^ z >> 27) * 0x94d049bb133111eb;
-  return static_cast<double>((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
-/// In the program's states, device memory that is its: so that a graph's launches go on from each other.
-struct DropoutStates {
-  uint64_t seed, calls;
-};
-
-}  // namespace
-
 cudnnStatus_t cudnnDropoutGetStatesSize(cudnnHandle_t handle, size_t* bytes) {
   CUDNN_CHECK(handle && bytes);
   *bytes = sizeof(DropoutStates);
@@ -231,8 +214,7 @@ cudnnStatus_t dropout(cudnnHandle_t handle, const char* name, const cudnnDropout
     auto* const states = static_cast<DropoutStates*>(d.states);
     const double scale = d.rate < 1 ? 1 / (1 - static_cast<double>(d.rate)) : 0;
     forAll(x.count(), [&](int64_t i) {
-      if (isForward)
-        kept[i] = uniform(states->seed, states->calls, static_cast<uint64_t>(i)) >= static_cast<double>(d.rate);
+      if (isForward) kept[i] = states->uniform(static_cast<uint64_t>(i)) >= static_cast<double>(d.rate);
       static_cast<E*>(to)[y.at(i)] = static_cast<E>(kept[i] ? scale * get<E>(from, x.at(i)) : 0.0);
     });
     if (isForward) ++states->calls;
