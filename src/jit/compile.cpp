@@ -32,6 +32,7 @@
 #include "jit/lane_questions.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/masked_logic.hpp"
+#include "jit/narrow_lanes.hpp"
 #include "jit/sign_masks.hpp"
 #include "machine/fault.hpp"
 #include "rt/helpers.hpp"
@@ -247,6 +248,7 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
     if (f.isDeclaration()) continue;
     placeCounters(f);
     widenHalfOperations(f);
+    takeNarrowLanes(f);
     if (!target.f16c) convertHalvesByIntegers(f);
     if (target.avx512) keepLogicUnmasked(f), keepMasksFromIntegers(f);
   }

@@ -27,6 +27,19 @@ struct Lanes {
   llvm::Value* base = nullptr;
   std::vector<APInt> constants;
   bool keepsUnsigned = true, keepsSigned = true;
+
+  APInt least() const { return *std::ranges::min_element(constants, isLess); }
+  /// What the greatest constant has more than the least, if every number between them is some lane's.
+  std::optional<APInt> extent() const {
+    std::vector<APInt> distances;
+    for (const APInt& c : constants) distances.push_back(c - least());
+    std::ranges::sort(distances, isLess);
+    distances.erase(std::ranges::unique(distances).begin(), distances.end());
+    return distances.back() == distances.size() - 1 ? std::optional(distances.back()) : std::nullopt;
+  }
+
+ private:
+  static bool isLess(const APInt& a, const APInt& b) { return a.ult(b); }
 };
 
 std::optional<std::vector<APInt>> constantsOf(const llvm::Value* v) {
@@ -97,7 +110,7 @@ class Questions {
     if (!lanes) return nullptr;
     if (llvm::CmpInst::isEquality(p)) return anyEqual(*lanes, number, p == Predicate::ICMP_NE);
     const bool isSigned = llvm::CmpInst::isSigned(p);
-    if (!(isSigned ? lanes->keepsSigned : lanes->keepsUnsigned)) return nullptr;
+    if (!(isSigned ? lanes->keepsSigned : lanes->keepsUnsigned)) return anyOfCircle(*lanes, number, p);
     const bool least = llvm::ICmpInst::isLT(p) || llvm::ICmpInst::isLE(p);
     const auto less = [&](const APInt& a, const APInt& b) { return isSigned ? a.slt(b) : a.ult(b); };
     const auto [first, last] = std::ranges::minmax_element(lanes->constants, less);
@@ -109,15 +122,35 @@ class Questions {
     const APInt first = lanes.constants.front();
     const bool differ = std::ranges::any_of(lanes.constants, [&](const APInt& c) { return c != first; });
     if (another) return differ ? b_.getTrue() : b_.CreateICmpNE(lane(lanes, first), number);
-    std::vector<APInt> distances;
-    const auto less = [](const APInt& a, const APInt& b) { return a.ult(b); };
-    const APInt least = *std::ranges::min_element(lanes.constants, less);
-    for (const APInt& c : lanes.constants) distances.push_back(c - least);
-    std::ranges::sort(distances, less);
-    distances.erase(std::ranges::unique(distances).begin(), distances.end());
-    if (distances.back() != distances.size() - 1) return nullptr;  // a lane's number is left out
-    llvm::Value* distance = b_.CreateSub(number, lane(lanes, least));
-    return b_.CreateICmpULE(distance, llvm::ConstantInt::get(number->getType(), distances.back()));
+    const auto extent = lanes.extent();
+    if (!extent) return nullptr;  // a number between is no lane's
+    llvm::Value* distance = b_.CreateSub(number, lane(lanes, lanes.least()));
+    return b_.CreateICmpULE(distance, b_.getInt(*extent));
+  }
+
+  /// The same for sums that may wrap around: the lanes' numbers are then a piece of a circle, from `first` on, which
+  /// may hold both the greatest number and 0. Signed numbers are compared as unsigned ones that are half a circle
+  /// further.
+  llvm::Value* anyOfCircle(const Lanes& lanes, llvm::Value* number, Predicate p) {
+    const auto extent = lanes.extent();
+    if (!extent) return nullptr;
+    llvm::Value *first = lane(lanes, lanes.least()), *length = b_.getInt(*extent);
+    if (llvm::CmpInst::isSigned(p)) {
+      llvm::Value* half = b_.getInt(APInt::getSignMask(extent->getBitWidth()));
+      first = b_.CreateXor(first, half), number = b_.CreateXor(number, half);
+    }
+    llvm::Value* holdsZero = b_.CreateICmpULE(b_.CreateNeg(first), length);
+    switch (llvm::ICmpInst::getUnsignedPredicate(p)) {
+      case Predicate::ICMP_ULT:
+        return b_.CreateOr(b_.CreateICmpULT(first, number), b_.CreateAnd(holdsZero, b_.CreateIsNotNull(number)));
+      case Predicate::ICMP_ULE: return b_.CreateOr(b_.CreateICmpULE(first, number), holdsZero);
+      case Predicate::ICMP_UGE:  // not all are less
+        return b_.CreateOr(b_.CreateICmpUGE(first, number), b_.CreateICmpULE(b_.CreateSub(number, first), length));
+      default:  // not all are less or equal, which are all if `number` is the greatest there is
+        return b_.CreateAnd(
+            b_.CreateOr(b_.CreateICmpUGT(first, number), b_.CreateICmpULT(b_.CreateSub(number, first), length)),
+            b_.CreateIsNotNull(b_.CreateNot(number)));
+    }
   }
 
   llvm::Value* lane(const Lanes& lanes, const APInt& constant) {

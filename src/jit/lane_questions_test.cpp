@@ -112,18 +112,28 @@ TEST(LaneQuestions, ScalarsSayWhatMasksSay) {
       }
 }
 
-TEST(LaneQuestions, SumsThatMayWrapAroundStayMasks) {
-  const auto asks = [](const char* sum, const char* comparison) {
-    return asksScalars(passed(bodyOf({sum, kAscending, comparison, kAny}, "%base", "%number")).function());
+TEST(LaneQuestions, SumsMayWrapAround) {
+  for (const char* comparison : {"ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge", "eq", "ne"})
+    for (const char* question : {kAny, kAll}) {
+      const Case c{"add", kAscending, comparison, question};
+      EXPECT_TRUE(asksScalars(passed(bodyOf(c, "%base", "%number")).function())) << comparison << question;
+      for (int base : {0, 1, 100, 119, 120, 121, 125, 127, -128, -127, -9, -8, -7, -6, -1})
+        for (int number : {-128, -127, -122, -8, -7, -3, -1, 0, 1, 2, 6, 7, 8, 119, 120, 126, 127})
+          EXPECT_EQ(answer(c, base, number, true), answer(c, base, number, false))
+              << comparison << " " << question << " of base " << base << " and number " << number;
+    }
+}
+
+TEST(LaneQuestions, OthersStayMasks) {
+  const auto asks = [](const char* sum, const char* constants, const char* comparison) {
+    return asksScalars(passed(bodyOf({sum, constants, comparison, kAny}, "%base", "%number")).function());
   };
-  EXPECT_FALSE(asks("add", "ult"));
-  EXPECT_FALSE(asks("add", "slt"));
-  EXPECT_FALSE(asks("or", "ult"));
-  EXPECT_FALSE(asks("add nsw", "ult"));
-  EXPECT_FALSE(asks("add nuw", "slt"));
-  EXPECT_TRUE(asks("add nuw", "ult"));
-  EXPECT_TRUE(asks("add nsw", "slt"));
-  EXPECT_TRUE(asks("add", "eq"));  // there is one such lane however the sums wrap
+  EXPECT_FALSE(asks("or", kAscending, "ult"));  // bits in common
+  EXPECT_FALSE(asks("add", kPairs, "ult"));     // if the sums wrap, either end may be between two lanes
+  EXPECT_TRUE(asks("add nuw", kPairs, "ult"));
+  EXPECT_TRUE(asks("add nsw", kPairs, "slt"));
+  EXPECT_FALSE(asks("add nsw", kPairs, "ult"));
+  EXPECT_FALSE(asks("add nuw", kPairs, "slt"));
 }
 
 /// Two conditions, and whether all lanes fulfil both, or any lane one.
