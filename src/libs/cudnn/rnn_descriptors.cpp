@@ -30,8 +30,8 @@ bool isRight(const RecurrentNet& net) {
 }
 
 cudnnStatus_t set(cudnnRNNDescriptor_t d, const RecurrentNet& net) {
-  CUDNN_CHECK(isRight(net) && net.projection > 0 && net.projection <= net.hidden);
-  CUDNN_CHECK(net.cell == CUDNN_LSTM || !net.isProjected());
+  CUDNN_CHECK(isRight(net) && net.projection > 0);
+  if (net.projection > net.hidden || (net.isProjected() && net.cell != CUDNN_LSTM)) return notSupported();
   CUDNN_TRY(checkType(Shape{net.type, 1, {}, {}}));
   static_cast<RecurrentNet&>(*d) = net;
   return CUDNN_STATUS_SUCCESS;
@@ -54,7 +54,7 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t d, cudnnRNNAlgo_t al
                                        cudnnRNNInputMode_t inputMode, cudnnDataType_t type, cudnnDataType_t precision,
                                        cudnnMathType_t math, int32_t input, int32_t hidden, int32_t projection,
                                        int32_t layers, cudnnDropoutDescriptor_t dropout, uint32_t flags) {
-  CUDNN_CHECK(d && input > 0 && (inputMode != CUDNN_SKIP_INPUT || input == hidden));
+  CUDNN_CHECK(d && input > 0);
   return set(d, {algorithm, cell, bias, direction, inputMode, type, precision, math, input, hidden, projection, layers,
                  dropout, valueOf(dropout), flags});
 }

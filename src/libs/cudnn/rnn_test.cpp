@@ -468,9 +468,9 @@ TEST(CudnnRnn, BadArguments) {
                                     mode, CUDNN_DATA_DOUBLE, CUDNN_DATA_DOUBLE, CUDNN_DEFAULT_MATH, input, hidden,
                                     projection, 1, nullptr, 0);
   };
-  EXPECT_EQ(set(CUDNN_GRU, 3, 4, 2, CUDNN_LINEAR_INPUT), CUDNN_STATUS_BAD_PARAM);  // only an LSTM's is projected
-  EXPECT_EQ(set(CUDNN_LSTM, 3, 4, 5, CUDNN_LINEAR_INPUT), CUDNN_STATUS_BAD_PARAM);
-  EXPECT_EQ(set(CUDNN_LSTM, 3, 4, 4, CUDNN_SKIP_INPUT), CUDNN_STATUS_BAD_PARAM);
+  EXPECT_EQ(set(CUDNN_GRU, 3, 4, 2, CUDNN_LINEAR_INPUT), CUDNN_STATUS_NOT_SUPPORTED);  // only an LSTM's is projected
+  EXPECT_EQ(set(CUDNN_LSTM, 3, 4, 5, CUDNN_LINEAR_INPUT), CUDNN_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(set(CUDNN_LSTM, 3, 4, 4, CUDNN_SKIP_INPUT), kGood);  // a pass tells it
   EXPECT_EQ(set(CUDNN_LSTM, 3, 0, 0, CUDNN_LINEAR_INPUT), CUDNN_STATUS_BAD_PARAM);
   const int unsorted[] = {1, 2}, tooLong[] = {3, 1};
   EXPECT_EQ(cudnnSetRNNDataDescriptor(n.xData, CUDNN_DATA_DOUBLE, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, 2, 2, 3,

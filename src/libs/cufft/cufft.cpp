@@ -61,7 +61,8 @@ cufftResult readLayout(int rank, const Int* embed, Int stride, Int distance, Int
   if (!embed) return CUFFT_SUCCESS;
   layout.emplace();
   for (int d = 0; d < rank; ++d) {
-    if (embed[d] < 0 || (d > 0 && embed[d] == 0)) return CUFFT_INVALID_VALUE;
+    if (d > 0 && embed[d] < 0) return CUFFT_INVALID_SIZE;  // the first one steps over nothing
+    if (d > 0 && embed[d] == 0) return CUFFT_INVALID_VALUE;
     layout->embed[static_cast<size_t>(d)] = embed[d];
   }
   if (stride <= 0 || distance < 0 || (distance == 0 && batch > 1)) return CUFFT_INVALID_VALUE;

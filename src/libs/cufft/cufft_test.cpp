@@ -282,6 +282,11 @@ TEST_F(Untyped, BadArguments) {
   int n[] = {8, 8, 8, 8};
   EXPECT_EQ(cufftPlanMany(&plan, 4, n, nullptr, 1, 0, nullptr, 1, 0, CUFFT_C2C, 1), CUFFT_INVALID_VALUE);
   EXPECT_EQ(cufftPlanMany(&plan, 1, n, n, 0, 0, n, 1, 0, CUFFT_C2C, 1), CUFFT_INVALID_VALUE);
+  int square[] = {8, 8}, negative[] = {8, -8}, first[] = {-8, 8};
+  EXPECT_EQ(cufftPlanMany(&plan, 2, square, square, 1, 64, negative, 1, 64, CUFFT_C2C, 1), CUFFT_INVALID_SIZE);
+  EXPECT_EQ(cufftPlanMany(&plan, 2, square, negative, 1, 64, square, 1, 64, CUFFT_C2C, 1), CUFFT_INVALID_SIZE);
+  EXPECT_EQ(cufftPlanMany(&plan, 2, square, first, 1, 64, square, 1, 64, CUFFT_C2C, 1), CUFFT_SUCCESS);
+  cufftDestroy(plan);
   EXPECT_EQ(cufftDestroy(12345), CUFFT_INVALID_PLAN);
   EXPECT_EQ(cufftSetStream(12345, nullptr), CUFFT_INVALID_PLAN);
   ASSERT_EQ(cufftCreate(&plan), CUFFT_SUCCESS);
