@@ -46,8 +46,8 @@ void turn(Real* to, int64_t k, int64_t n) {
 template <class Real>
 Line<Real>::Line(int64_t length) : length_(length) {
   const int64_t divisor = middleDivisor(length, kBundled);
-  // Also what the convolution of a bundled length needs, which is less than three times as long.
-  if (length <= 3 * kBundled && hasOnlySmallFactors(length))
+  static_assert(3 * kConvolved <= kBundled);
+  if (length <= kBundled && hasOnlySmallFactors(length))
     planPasses();
   else if (isBundled() || divisor == 1)
     planConvolution();

@@ -1,10 +1,10 @@
 // The transform of one line of n complex numbers, planned once and used for many.
 //
-// A length up to kBundled is done bundle by bundle (kernels.hpp): Stockham's passes for lengths of factors up to 13,
-// Bluestein's convolution for others. A longer one, or one that comes alone, is taken as a matrix n1 x n2: transforms
-// of its columns, a factor for each element, transforms of its rows. Both of these are many short lines side by side,
-// which fill bundles, so a lone long transform is as well vectorised as a batch. A long prime is a convolution of long
-// lines.
+// A length up to kBundled is done bundle by bundle (kernels.hpp): Stockham's passes for lengths of factors up to 13, up
+// to kConvolved Bluestein's convolution for others. A longer one, or one that comes alone, is taken as a matrix n1 x
+// n2: transforms of its columns, a factor for each element, transforms of its rows. Both of these are many short lines
+// side by side, which fill bundles, so a lone long transform is as well vectorised as a batch. A long prime is a
+// convolution of long lines.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,9 @@ struct To {
 /// Complex numbers one behind the other.
 constexpr Step kPacked{2, 1};
 
-/// The longest length that is done in bundles: its two buffers stay in a core's cache.
-constexpr int64_t kBundled = 1024;
+/// The longest lengths that are done in bundles: by passes, whose two buffers fill a core's second cache (1 MB), and by
+/// a convolution, which is up to three times as long.
+constexpr int64_t kBundled = 4096, kConvolved = 1024;
 
 template <class Real>
 class Line {
@@ -43,7 +44,7 @@ class Line {
   Line& operator=(const Line&) = delete;
 
   int64_t length() const { return length_; }
-  bool isBundled() const { return length_ <= kBundled; }
+  bool isBundled() const { return length_ <= (passes_.empty() ? kConvolved : kBundled); }
   /// Whether n1 x n2 makes sense.
   bool isMatrix() const { return columns_ != nullptr; }
 

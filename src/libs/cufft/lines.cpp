@@ -17,6 +17,9 @@ ptrdiff_t offset(const std::array<Loops::Loop, 4>& loops, int64_t line, const Pl
   return sum;
 }
 
+/// The longest line that one thread does, if there are many.
+constexpr int64_t kOfOneThread = 32768;
+
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
 /// Real numbers `step.stride` apart, read as pairs.
@@ -62,14 +65,12 @@ void Lines<Real>::transform(From<Real> from, To<Real> to, const Loops& loops, bo
   from.isSwapped = to.isSwapped = isInverse;
   const int64_t count = loops.count();
   if (!line_.isBundled() || (line_.isMatrix() && count < kLanes<Real> / 4)) {
-    for (int64_t i = 0; i < count; ++i) {
-      From<Real> source = from;
-      To<Real> target = to;
-      source.data += loops.from(i);
-      target.data += loops.to(i);
-      transformAlone(source, target);
-    }
-    return;
+    const auto some = [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        transformAlone({from.data + loops.from(i), from.step, isInverse}, {to.data + loops.to(i), to.step, isInverse});
+    };
+    // Lines that a core's cache holds go to the threads one each; of longer ones all threads do parts.
+    return length_ <= kOfOneThread ? inParts(count, count * length_, some) : some(0, count);
   }
   inBundles<Real>(count, std::max(line_.bufferLength(), half()),
                   [&](const Workspace<Real>& workspace, int64_t first, int lines) {
