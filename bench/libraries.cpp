@@ -172,6 +172,16 @@ void otherProducts(cublasHandle_t handle) {
       "sgemm 2048", single, 0);
 }
 
+/// sum(value(i)) into sums[16 * part]: all of it, since a sum of some elements may be made by gathering them.
+template <class Value>
+void sumInParts(size_t count, std::vector<float>& sums, const Value& value) {
+  inParts(count, [&](size_t begin, size_t end) {
+    float total = 0;
+    for (size_t i = begin; i < end; ++i) total += value(i);
+    sums[begin * static_cast<size_t>(threads) / count * 16] = total;
+  });
+}
+
 /// What reads and writes memory, against loops that read as much of it, or update it.
 void vectors(cublasHandle_t handle) {
   constexpr int kCount = 1 << 26, kRows = 8192;
@@ -179,22 +189,8 @@ void vectors(cublasHandle_t handle) {
   std::vector<float> y(kCount), sums(static_cast<size_t>(threads) * 16);
   const float one = 1, zero = 0;
   float result = 0;
-  const Work read = [&] {
-    inParts(kCount, [&](size_t begin, size_t end) {
-      float sums16[16] = {};
-      for (size_t i = begin; i + 16 <= end; i += 16)
-        for (size_t j = 0; j < 16; ++j) sums16[j] += x[i + j];
-      sums[begin * static_cast<size_t>(threads) / kCount * 16] = sums16[0] + sums16[7];
-    });
-  };
-  const Work readBoth = [&] {
-    inParts(kCount, [&](size_t begin, size_t end) {
-      float sums16[16] = {};
-      for (size_t i = begin; i + 16 <= end; i += 16)
-        for (size_t j = 0; j < 16; ++j) sums16[j] += x[i + j] * y[i + j];
-      sums[begin * static_cast<size_t>(threads) / kCount * 16] = sums16[0] + sums16[7];
-    });
-  };
+  const Work read = [&] { sumInParts(kCount, sums, [&](size_t i) { return x[i]; }); };
+  const Work readBoth = [&] { sumInParts(kCount, sums, [&](size_t i) { return x[i] * y[i]; }); };
   const Work update = [&] {
     inParts(kCount, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) y[i] += 0.5f * x[i];

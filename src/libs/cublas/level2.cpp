@@ -62,8 +62,18 @@ void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T
   for (; j + 4 <= n; j += 4) {
     const T *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
     const T x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
-    for (int64_t i = 0; i < count; ++i)
-      total[i] += (multiply(x0, a0[i]) + multiply(x1, a1[i])) + (multiply(x2, a2[i]) + multiply(x3, a3[i]));
+    const auto add = [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        total[i] += (multiply(x0, a0[i]) + multiply(x1, a1[i])) + (multiply(x2, a2[i]) + multiply(x3, a3[i]));
+    };
+    // The next four are far away, where the processor does not look by itself, so they are asked for line by line.
+    constexpr int64_t kLine = 64 / sizeof(T);
+    int64_t i = 0;
+    for (; j + 8 <= n && i + kLine <= count; i += kLine) {
+      for (const T* ahead : {a0, a1, a2, a3}) __builtin_prefetch(ahead + 4 * lda + i, 0, 2);
+      add(i, i + kLine);
+    }
+    add(i, count);
   }
   for (; j < n; ++j) {
     const T *column = a + j * lda, factor = x[j];
