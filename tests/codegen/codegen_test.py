@@ -10,6 +10,7 @@ commit. The figures are those of one version of LLVM: with another the test is s
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -30,6 +31,11 @@ def make_ptx(options, source, arguments):
     ptx = pathlib.Path(arguments.work) / (pathlib.Path(source["file"]).stem + ".ptx")
     subprocess.run([arguments.ordito, "nvcc", *options, "-ptx", source["file"], "-o", ptx], cwd=arguments.root, check=True)
     return ptx
+
+
+def without_unit_numbers(kernel):
+    """The name of a kernel in an unnamed namespace holds two numbers of its unit, which depend on where the files lie."""
+    return re.sub(r"(_GLOBAL__N__)[0-9a-f]{8}(_[0-9]+_\w*?_cu_)[0-9a-f]{8}", r"\1\2", kernel)
 
 
 def measure(cpu, ptx, source, arguments):
@@ -72,7 +78,7 @@ def main():
         for source, file in zip(sources["sources"], ptx):
             program = pathlib.Path(source["file"]).stem
             for kernel, row in measure(cpu, file, source, args).items():
-                figures[f"{program} {kernel}"] = row
+                figures[f"{program} {without_unit_numbers(kernel)}"] = row
         if args.accept:
             write(golden[cpu], args.llvm, figures)
             continue
