@@ -30,6 +30,7 @@
 #include "jit/half_operations.hpp"
 #include "jit/integer_masks.hpp"
 #include "jit/lane_questions.hpp"
+#include "jit/loop_alignment.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/masked_logic.hpp"
 #include "jit/narrow_lanes.hpp"
@@ -48,10 +49,10 @@ namespace ordito::jit {
 namespace {
 
 constexpr const char* kPipeline =
-    "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,lane-questions,"
-    "simplifycfg<hoist-common-insts>,loop-mssa(loop-rotate,licm<allowspeculation>),gvn,simplifycfg<hoist-common-insts;"
-    "sink-common-insts>,"
-    "loop-mssa(licm<allowspeculation>),adce,dse)";
+    "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,lane-questions,loop-alignment,"
+    "simplifycfg<hoist-common-insts>,"
+    "loop-mssa(loop-rotate,licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;trivial>),"
+    "gvn,simplifycfg<hoist-common-insts;sink-common-insts>,loop-mssa(licm<allowspeculation>),adce,dse)";
 
 // SSA form and good registers take more than linear time in the number of masked blocks (a value gets a phi at each of
 // them): 5.3 s of 8.7 for a debug build's kernel with 32 calls of a hash map's functions, one third of that for half as
@@ -162,8 +163,12 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
   builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& manager, auto) {
-    if (name != LaneQuestions::kName) return false;
-    manager.addPass(LaneQuestions());
+    if (name == LaneQuestions::kName)
+      manager.addPass(LaneQuestions());
+    else if (name == LoopAlignment::kName)
+      manager.addPass(LoopAlignment());
+    else
+      return false;
     return true;
   });
   llvm::ModulePassManager passes;

@@ -17,6 +17,7 @@ using ptx::Symbol;
 using OperandKind = ptx::Operand::Kind;
 
 constexpr unsigned kAll = 64;
+constexpr unsigned kMostPhis = 4;  // of loops within each other, or one behind the other
 
 unsigned zeroBitsOf(uint64_t n) { return n ? static_cast<unsigned>(std::countr_zero(n)) : kAll; }
 
@@ -80,21 +81,44 @@ ValueId KnownBits::root(ValueId v, unsigned bits, const Liveness& liveness,
     return std::ranges::any_of(resumePoints,
                                [&](uint32_t p) { return liveness.isLiveAt(v, p) && !liveness.isLiveAt(from, p); });
   };
-  for (;;) {
-    const Instruction* i = definitions_.decisive(v);
-    if (!i) return v;
-    const ir::Sum sum = ir::sumOf(*i);
-    if (sum.subtracts) return v;
-    // The term that is left when all others are multiples.
-    const ir::Term* left = nullptr;
-    for (const ir::Term& t : sum) {
-      const bool othersVanish =
-          std::ranges::all_of(sum, [&](const ir::Term& o) { return &o == &t || ofTerm(o) >= bits; });
-      if (!left && t.isPlain() && othersVanish) left = &t;
-    }
-    if (!left || left->value->kind != OperandKind::Register || outlives(left->value->reg)) return v;
-    v = left->value->reg;
+  for (unsigned phis = 0;;) {
+    const ValueId from =
+        definitions_.phi(v) ? (phis++ < kMostPhis ? behindPhi(v, bits) : ir::kNoValue) : termThatDecides(v, bits);
+    if (from == ir::kNoValue || outlives(from)) return v;
+    v = from;
   }
+}
+
+/// The term of `v` that is left when all others are multiples; none if there is no such one.
+ValueId KnownBits::termThatDecides(ValueId v, unsigned bits) const {
+  const Instruction* i = definitions_.decisive(v);
+  if (!i) return ir::kNoValue;
+  const ir::Sum sum = ir::sumOf(*i);
+  if (sum.subtracts) return ir::kNoValue;
+  const ir::Term* left = nullptr;
+  for (const ir::Term& t : sum) {
+    const bool othersVanish =
+        std::ranges::all_of(sum, [&](const ir::Term& o) { return &o == &t || ofTerm(o) >= bits; });
+    if (!left && t.isPlain() && othersVanish) left = &t;
+  }
+  return left && left->value->kind == OperandKind::Register ? left->value->reg : ir::kNoValue;
+}
+
+/// What a loop's value was before the loop, if each iteration adds multiples: a pointer that is moved on.
+ValueId KnownBits::behindPhi(ValueId v, unsigned bits) const {
+  ValueId before = ir::kNoValue;
+  for (ValueId incoming : definitions_.phi(v)->incoming) {
+    ValueId from = incoming;
+    while (from != v && from != ir::kNoValue && !definitions_.phi(from)) {
+      const ValueId next = termThatDecides(from, bits);
+      if (next == ir::kNoValue) break;
+      from = next;
+    }
+    if (from == v) continue;
+    if (incoming == ir::kNoValue || before != ir::kNoValue) return ir::kNoValue;
+    before = incoming;
+  }
+  return before;
 }
 
 std::string print(const KnownBits& bits, const ir::Function& f) {

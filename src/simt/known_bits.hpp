@@ -20,13 +20,16 @@ class KnownBits {
   unsigned zeroBits(const ptx::Operand& operand) const;
   /// Of the address of a variable; parameters lie where their offsets say, in a block that is aligned for anything.
   unsigned zeroBits(const ptx::Symbol& symbol) const;
-  /// The value that decides the low `bits` bits of `v`: what is left when multiples of 2^bits are taken away. In code
-  /// that is entered at `points`, the value that `v` is made from may be known no more where `v` is.
+  /// The value that decides the low `bits` bits of `v`: what is left when multiples of 2^bits are taken away, also
+  /// those that the iterations of a loop have added. In code that is entered at `points`, the value that `v` is made
+  /// from may be known no more where `v` is.
   ValueId root(ValueId v, unsigned bits, const Liveness& liveness, const std::vector<uint32_t>& resumePoints) const;
 
  private:
   unsigned ofDefinition(const Instruction& i) const;
   unsigned ofTerm(const ir::Term& term) const;
+  ValueId termThatDecides(ValueId v, unsigned bits) const;
+  ValueId behindPhi(ValueId v, unsigned bits) const;
 
   const ir::Function& f_;
   const ir::Definitions& definitions_;
