@@ -11,6 +11,17 @@ nvjpegStatus_t nvjpegEncoderStateCreate(nvjpegHandle_t handle, nvjpegEncoderStat
   *state = new nvjpegEncoderState;
   return NVJPEG_STATUS_SUCCESS;
 }
+nvjpegStatus_t nvjpegEncoderStateCreateWithBackend(nvjpegHandle_t handle, nvjpegEncoderState_t* state,
+                                                   nvjpegEncBackend_t backend, cudaStream_t stream) {
+  NVJPEG_CHECK(backend >= NVJPEG_ENC_BACKEND_DEFAULT && backend <= NVJPEG_ENC_BACKEND_HARDWARE);
+  if (backend == NVJPEG_ENC_BACKEND_HARDWARE) return NVJPEG_STATUS_ARCH_MISMATCH;
+  return nvjpegEncoderStateCreate(handle, state, stream);
+}
+nvjpegStatus_t nvjpegGetHardwareEncoderInfo(nvjpegHandle_t handle, unsigned int* engines) {
+  NVJPEG_CHECK(handle && engines);
+  *engines = 0;
+  return NVJPEG_STATUS_SUCCESS;
+}
 nvjpegStatus_t nvjpegEncoderStateDestroy(nvjpegEncoderState_t state) {
   NVJPEG_CHECK(state);
   delete state;
@@ -118,6 +129,13 @@ nvjpegStatus_t nvjpegEncodeImage(nvjpegHandle_t handle, nvjpegEncoderState_t sta
   return submit(state, "nvjpegEncodeImage", stream, [=, image = *from, quality = params->quality](Bytes& file) {
     return encodePixels(pixelsOf(image, format, width, height), width, height, quality, file);
   });
+}
+
+/// The subsampling is that of planes of luma and chroma, which no input format has.
+nvjpegStatus_t nvjpegEncode(nvjpegHandle_t handle, nvjpegEncoderState_t state, const nvjpegEncoderParams_t params,
+                            const nvjpegImage_t* from, nvjpegChromaSubsampling_t, nvjpegInputFormat_t format, int width,
+                            int height, cudaStream_t stream) {
+  return nvjpegEncodeImage(handle, state, params, from, format, width, height, stream);
 }
 
 nvjpegStatus_t nvjpegEncodeYUV(nvjpegHandle_t handle, nvjpegEncoderState_t state, const nvjpegEncoderParams_t params,

@@ -69,16 +69,21 @@ class Encoded {
           (isInterleaved ? from.at(0, 3 * x + c, y) : from.at(c, x, y)) = static_cast<unsigned char>(colour(c, x, y));
     nvjpegEncoderState_t state = nullptr;
     nvjpegEncoderParams_t params = nullptr;
-    EXPECT_EQ(nvjpegEncoderStateCreate(handle(), &state, nullptr), kGood);
+    const bool isNamed = random(0, 1) == 1;  // by the calls that name a backend, and an input's subsampling
+    EXPECT_EQ(isNamed ? nvjpegEncoderStateCreateWithBackend(handle(), &state, NVJPEG_ENC_BACKEND_GPU, nullptr)
+                      : nvjpegEncoderStateCreate(handle(), &state, nullptr),
+              kGood);
     EXPECT_EQ(nvjpegEncoderParamsCreate(handle(), &params, nullptr), kGood);
     EXPECT_EQ(nvjpegEncoderParamsSetQuality(params, 98, nullptr), kGood);
     EXPECT_EQ(nvjpegEncoderParamsSetSamplingFactors(params, subsampling, nullptr), kGood);
     EXPECT_EQ(nvjpegEncoderParamsSetOptimizedHuffman(params, random(0, 1), nullptr), kGood);
     if (isProgressive)
       EXPECT_EQ(nvjpegEncoderParamsSetEncoding(params, NVJPEG_ENCODING_PROGRESSIVE_DCT_HUFFMAN, nullptr), kGood);
-    EXPECT_EQ(nvjpegEncodeImage(handle(), state, params, &from.image,
-                                isInterleaved ? NVJPEG_INPUT_RGBI : NVJPEG_INPUT_RGB, width, height, nullptr),
-              kGood);
+    const auto format = isInterleaved ? NVJPEG_INPUT_RGBI : NVJPEG_INPUT_RGB;
+    EXPECT_EQ(
+        isNamed ? nvjpegEncode(handle(), state, params, &from.image, NVJPEG_CSS_UNKNOWN, format, width, height, nullptr)
+                : nvjpegEncodeImage(handle(), state, params, &from.image, format, width, height, nullptr),
+        kGood);
     size_t length = 0, most = 0;
     EXPECT_EQ(nvjpegEncodeGetBufferSize(handle(), params, width, height, &most), kGood);
     EXPECT_EQ(nvjpegEncodeRetrieveBitstream(handle(), state, nullptr, &length, nullptr), kGood);
@@ -244,6 +249,11 @@ TEST(Nvjpeg, BadFilesAndArguments) {
   EXPECT_EQ(nvjpegCreateSimple(nullptr), NVJPEG_STATUS_INVALID_PARAMETER);
   nvjpegEncoderState_t state = nullptr;
   size_t length = 0;
+  unsigned engines = 1;
+  EXPECT_EQ(nvjpegGetHardwareEncoderInfo(handle(), &engines), kGood);
+  EXPECT_EQ(engines, 0U);
+  EXPECT_EQ(nvjpegEncoderStateCreateWithBackend(handle(), &state, NVJPEG_ENC_BACKEND_HARDWARE, nullptr),
+            NVJPEG_STATUS_ARCH_MISMATCH);
   ASSERT_EQ(nvjpegEncoderStateCreate(handle(), &state, nullptr), kGood);
   EXPECT_EQ(nvjpegEncodeRetrieveBitstream(handle(), state, nullptr, &length, nullptr), NVJPEG_STATUS_INVALID_PARAMETER);
   nvjpegEncoderStateDestroy(state);
