@@ -25,6 +25,8 @@ void multiplyRows(bool isTransposedB, int m, int n, int k, const T* a, const T* 
   });
 }
 
+size_t product(int a, int b) { return static_cast<size_t>(a) * static_cast<size_t>(b); }
+
 template <class E>
 class Pass {
  public:
@@ -77,7 +79,7 @@ class Pass {
 
  private:
   size_t rows() const { return static_cast<size_t>(steps_.rows()); }
-  size_t width() const { return static_cast<size_t>(net_.projection * net_.directions()); }  // of an output
+  size_t width() const { return product(net_.projection, net_.directions()); }  // of an output
   T* at(size_t place) { return memory_ + place; }
   const PseudoLayerPlaces& of(int p) const { return plan_.pseudoLayers[static_cast<size_t>(p)]; }
   bool isForward(int p) const { return p % net_.directions() == 0; }
@@ -123,7 +125,8 @@ class Pass {
     if (from) {
       for (int k = 0; k < steps_.batch(); ++k)
         for (int j = 0; j < size; ++j)
-          out[static_cast<size_t>(k * size + j)] = wide(static_cast<const E*>(from)[statePlace(p, k, size) + j]);
+          out[product(k, size) + static_cast<size_t>(j)] =
+              wide(static_cast<const E*>(from)[statePlace(p, k, size) + j]);
     }
     return out;
   }
@@ -138,7 +141,7 @@ class Pass {
     for (int d = 0; d < directions; ++d) {
       const T* from = at(of(layer * directions + d).outputs);
       for (size_t row = 0; row < rows(); ++row)
-        std::copy_n(from + row * static_cast<size_t>(out), out, to + row * width() + static_cast<size_t>(d * out));
+        std::copy_n(from + row * static_cast<size_t>(out), out, to + row * width() + product(d, out));
     }
   }
 
@@ -188,7 +191,7 @@ class Pass {
       const WeightPlace place = places_.bias(p, number);
       if (place.rows == 0 || (net_.cell == CUDNN_GRU && number == 5)) continue;
       for (int j = 0; j < net_.hidden; ++j)
-        out[static_cast<size_t>(number % net_.gates() * net_.hidden + j)] +=
+        out[product(number % net_.gates(), net_.hidden) + static_cast<size_t>(j)] +=
             weights_[place.at + static_cast<size_t>(j)];
     }
     return out;
@@ -204,7 +207,7 @@ class Pass {
     const std::vector<T> state = loadStates(call_.initial.hidden, p, out);
     const std::vector<T> cells = loadStates(call_.initial.cells, p, hidden);
     std::vector<T> before(state.size()), cellsBefore(cells.size());
-    std::vector<T> recurrent(static_cast<size_t>(batch) * static_cast<size_t>(gateWidth()));
+    std::vector<T> recurrent(product(batch, gateWidth()));
     for (int i = 0; i < steps_.steps(); ++i) {
       const int t = step(p, i);
       gatherBefore(p, t, at(of(p).outputs), state, out, before.data());
@@ -220,7 +223,8 @@ class Pass {
 
   CellStep<T> cellStep(int p, int t, int k, const std::vector<T>& before, const std::vector<T>& cellsBefore,
                        const std::vector<T>& recurrent) {
-    const auto row = static_cast<size_t>(steps_.first(t) + k), hidden = static_cast<size_t>(net_.hidden);
+    const auto row = static_cast<size_t>(steps_.first(t)) + static_cast<size_t>(k),
+               hidden = static_cast<size_t>(net_.hidden);
     const auto gates = static_cast<size_t>(gateWidth()), number = static_cast<size_t>(k);
     return {net_.hidden,
             at(of(p).gates) + row * gates,
@@ -267,10 +271,8 @@ class Pass {
       stepBackward(p, t, dOutput, state, cells, carried);
     }
     for (int k = 0; k < steps_.batch(); ++k) {
-      storeState(dInitial.hidden, p, k, out, carried.state.data() + static_cast<size_t>(k) * static_cast<size_t>(out));
-      if (net_.cell == CUDNN_LSTM)
-        storeState(dInitial.cells, p, k, hidden,
-                   carried.cells.data() + static_cast<size_t>(k) * static_cast<size_t>(hidden));
+      storeState(dInitial.hidden, p, k, out, carried.state.data() + product(k, out));
+      if (net_.cell == CUDNN_LSTM) storeState(dInitial.cells, p, k, hidden, carried.cells.data() + product(k, hidden));
     }
     addInputGradient(p, dInput);
   }
@@ -293,11 +295,10 @@ class Pass {
                     const std::vector<T>& cells, Carried& carried) {
     const int count = steps_.count(t), out = net_.projection, hidden = net_.hidden, gates = gateWidth();
     const auto first = static_cast<size_t>(steps_.first(t));
-    std::vector<T> dState = dOutput, before(static_cast<size_t>(count * out)),
-                   cellsBefore(static_cast<size_t>(count * hidden));
+    std::vector<T> dState = dOutput, before(product(count, out)), cellsBefore(product(count, hidden));
     if (net_.isProjected()) {
       std::copy(dOutput.begin(), dOutput.end(), at(of(p).dOutputs) + first * static_cast<size_t>(out));
-      dState.resize(static_cast<size_t>(count * hidden));
+      dState.resize(product(count, hidden));
       multiplyRows(false, count, hidden, out, dOutput.data(), matrix(p, 2 * net_.gates()), T(0), dState.data());
     }
     gatherBefore(p, t, at(of(p).outputs), state, out, before.data());

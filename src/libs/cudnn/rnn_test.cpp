@@ -86,7 +86,7 @@ struct Network {
     reserve.resize(bytes);
     x.resize(form.vectors() * static_cast<size_t>(form.input));
     y.resize(form.vectors() * static_cast<size_t>(form.width()));
-    const auto states = static_cast<size_t>(form.pseudoLayers() * form.batch);
+    const auto states = static_cast<size_t>(form.pseudoLayers()) * static_cast<size_t>(form.batch);
     hx.resize(states * static_cast<size_t>(form.projection)), hy = hx;
     cx.resize(states * static_cast<size_t>(form.hidden)), cy = cx;
   }
