@@ -12,7 +12,8 @@ namespace ordito::jit {
 
 using machine::CombiningView;
 
-std::vector<LlvmValue> scalarAddresses(llvm::IRBuilder<>& b, llvm::ArrayRef<LlvmValue> bases, LlvmValue offsets) {
+std::vector<LlvmValue> scalarAddresses(llvm::IRBuilder<>& b, llvm::ArrayRef<LlvmValue> bases, LlvmValue offsets,
+                                       bool areSigned) {
   LlvmValue pairs = b.CreateBitCast(offsets, llvm::FixedVectorType::get(b.getInt64Ty(), kLanes / 2));
   std::vector<LlvmValue> addresses;
   auto add = [&](LlvmValue offset) {
@@ -20,8 +21,9 @@ std::vector<LlvmValue> scalarAddresses(llvm::IRBuilder<>& b, llvm::ArrayRef<Llvm
   };
   for (unsigned pair = 0; pair < kLanes / 2; ++pair) {
     LlvmValue both = b.CreateExtractElement(pairs, uint64_t{pair});
-    add(b.CreateSExt(b.CreateTrunc(both, b.getInt32Ty()), b.getInt64Ty()));
-    add(b.CreateAShr(both, 32));
+    LlvmValue low = b.CreateTrunc(both, b.getInt32Ty());
+    add(areSigned ? b.CreateSExt(low, b.getInt64Ty()) : b.CreateZExt(low, b.getInt64Ty()));
+    add(areSigned ? b.CreateAShr(both, 32) : b.CreateLShr(both, 32));
   }
   return addresses;
 }
@@ -32,6 +34,7 @@ LlvmValue CombinedAtomics::field(size_t offset, llvm::Type* type) {
 }
 
 CombinedAtomics::Form CombinedAtomics::formOf(const WarpAtomic& a) const {
+  if (a.indexed) return Form::Indexed;
   if (a.address.segments != 1) return Form::Lanes;
   if (a.address.patternless()) return Form::OnePlace;
   const bool isRun = simt::classify(a.address.pattern, 0, kLanes, plan_.memory.combined.combination.bytes) ==
@@ -39,27 +42,53 @@ CombinedAtomics::Form CombinedAtomics::formOf(const WarpAtomic& a) const {
   return isRun && !a.lanes ? Form::Neighbours : Form::Lanes;
 }
 
+CombinedAtomics::Places CombinedAtomics::placesOf(const WarpAtomic& a) {
+  Places places{formOf(a)};
+  const auto offset = b_.getInt64(static_cast<uint64_t>(a.offset));
+  if (places.form == Form::Indexed) {
+    places.at = b_.CreateAdd(values_.baseOf(a.indexed->pointer, a.part, 0), offset);
+    places.index = values_.vectorOf(a.indexed->index, a.part);
+    places.index = b_.CreateFreeze(b_.CreateBitCast(places.index, llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes)));
+    places.shift = a.indexed->shift;
+  } else if (places.form == Form::Lanes) {
+    places.at = addresses_.addressVector(a.address, a.part, a.offset);
+  } else {
+    places.at = b_.CreateAdd(b_.CreateAdd(a.address.bases[a.part][0], offset),
+                             b_.getInt64(static_cast<uint64_t>(a.address.pattern[0])));
+  }
+  places.at = b_.CreateFreeze(places.at);  // lanes that are off may hold anything
+  return places;
+}
+
 /// Does the buffer stand for all places? One number stands for those of neighbours.
-LlvmValue CombinedAtomics::isInside(Form form, LlvmValue places, LlvmValue lanes) {
+LlvmValue CombinedAtomics::isInside(const Places& places, LlvmValue lanes) {
   LlvmValue first = word(offsetof(CombiningView, first)), bytes = word(offsetof(CombiningView, bytes));
-  if (form == Form::Lanes) {
-    LlvmValue outside = b_.CreateICmpUGE(b_.CreateSub(places, values_.splat(first)), values_.splat(bytes));
+  if (places.form == Form::Lanes) {
+    LlvmValue outside = b_.CreateICmpUGE(b_.CreateSub(places.at, values_.splat(first)), values_.splat(bytes));
     return b_.CreateICmpEQ(masks_.laneBits(masks_.both(lanes, outside)), b_.getInt32(0));
   }
-  LlvmValue place = b_.CreateSub(places, first), inside = b_.CreateICmpULT(place, bytes);
-  if (form == Form::OnePlace) return inside;
+  LlvmValue place = b_.CreateSub(places.at, first), inside = b_.CreateICmpULT(place, bytes);
+  if (places.form == Form::OnePlace) return inside;
+  if (places.form == Form::Indexed) {  // a negative index is a large one here, and goes to memory
+    LlvmValue last = b_.CreateLShr(b_.CreateSub(bytes, b_.CreateAdd(place, b_.getInt64(1))), places.shift);
+    LlvmValue beyond = b_.CreateICmpUGT(places.index, values_.splat(b_.CreateTrunc(last, b_.getInt32Ty())));
+    return b_.CreateAnd(inside, b_.CreateICmpEQ(masks_.laneBits(masks_.both(lanes, beyond)), b_.getInt32(0)));
+  }
   LlvmValue last = b_.CreateAdd(place, b_.getInt64((kLanes - 1) * plan_.memory.combined.combination.bytes));
   return b_.CreateAnd(inside, b_.CreateICmpULT(last, bytes));
 }
 
 /// Does it in memory, and then asks the buffer to stand for such places, if it has not stood aside. In this order no
 /// vector lives across the call, for which it would have to be kept in memory where nobody asks.
-void CombinedAtomics::outside(Form form, LlvmValue places, LlvmValue lanes, llvm::function_ref<void()> inMemory) {
+void CombinedAtomics::outside(const Places& places, const WarpAtomic& a, llvm::function_ref<void()> inMemory) {
   const simt::Combination& combination = plan_.memory.combined.combination;
-  const bool isVector = form == Form::Lanes;
-  const unsigned reach = form == Form::Neighbours ? (kLanes - 1) * combination.bytes : 0;
-  LlvmValue array = c_.inMemory(isVector ? places : b_.CreateVectorSplat(1, places));
-  LlvmValue bits = !isVector ? b_.getInt32(1) : lanes ? masks_.laneBits(lanes) : b_.getInt32(~0u);
+  const bool isVector = places.form == Form::Lanes || places.form == Form::Indexed;
+  const unsigned reach = places.form == Form::Neighbours ? (kLanes - 1) * combination.bytes : 0;
+  LlvmValue array =
+      c_.inMemory(places.form == Form::Indexed ? b_.CreateFreeze(addresses_.addressVector(a.address, a.part, a.offset))
+                  : isVector                   ? places.at
+                                               : b_.CreateVectorSplat(1, places.at));
+  LlvmValue bits = !isVector ? b_.getInt32(1) : a.lanes ? masks_.laneBits(a.lanes) : b_.getInt32(~0u);
   inMemory();
   auto *ask = c_.newBlock("ask"), *on = c_.newBlock("asked");
   LlvmValue aside = field(offsetof(CombiningView, standsAside), b_.getInt32Ty());
@@ -80,14 +109,14 @@ void CombinedAtomics::change(LlvmValue place, LlvmValue operand) {
   b_.CreateAlignedStore(applied(b_, op, b_.CreateAlignedLoad(operand->getType(), p, align), operand), p, align);
 }
 
-void CombinedAtomics::combine(Form form, LlvmValue places, const WarpAtomic& a) {
+void CombinedAtomics::combine(const Places& places, const WarpAtomic& a) {
   const auto op = atomicOperation(plan_.memory.combined.combination.operation);
   LlvmValue uses = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c_.memory.combining, offsetof(CombiningView, uses));
   b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), uses), b_.getInt64(1)), uses);
-  if (form == Form::Lanes) return combineLanes(places, a);
+  if (places.form == Form::Lanes || places.form == Form::Indexed) return combineLanes(places, a);
   LlvmValue words = word(offsetof(CombiningView, words));
-  LlvmValue place = b_.CreateAdd(words, b_.CreateSub(places, word(offsetof(CombiningView, first))));
-  if (form == Form::Neighbours) return change(place, a.operands);
+  LlvmValue place = b_.CreateAdd(words, b_.CreateSub(places.at, word(offsetof(CombiningView, first))));
+  if (places.form == Form::Neighbours) return change(place, a.operands);
   LlvmValue operands = a.operands;
   if (a.lanes) {
     auto* identity = llvm::ConstantInt::get(operands->getType(), plan_.memory.combined.combination.identity());
@@ -96,13 +125,19 @@ void CombinedAtomics::combine(Form form, LlvmValue places, const WarpAtomic& a) 
   change(place, reduced(b_, op, operands));
 }
 
-void CombinedAtomics::combineLanes(LlvmValue places, const WarpAtomic& a) {
+void CombinedAtomics::combineLanes(const Places& places, const WarpAtomic& a) {
   auto* narrow = llvm::FixedVectorType::get(b_.getInt32Ty(), kLanes);
-  LlvmValue words = word(offsetof(CombiningView, words));
-  LlvmValue offsets = b_.CreateTrunc(b_.CreateSub(places, values_.splat(word(offsetof(CombiningView, first)))), narrow);
+  LlvmValue words = word(offsetof(CombiningView, words)), first = word(offsetof(CombiningView, first));
+  LlvmValue offsets = nullptr;
+  if (places.form == Form::Indexed) {
+    words = b_.CreateAdd(words, b_.CreateSub(places.at, first));
+    offsets = b_.CreateShl(places.index, uint64_t{places.shift});
+  } else {
+    offsets = b_.CreateTrunc(b_.CreateSub(places.at, values_.splat(first)), narrow);
+  }
   offsets = b_.CreateAdd(offsets, field(offsetof(CombiningView, turns), narrow));
   if (!a.lanes) {
-    const auto addresses = scalarAddresses(b_, {words}, offsets);
+    const auto addresses = scalarAddresses(b_, {words}, offsets, false);
     for (unsigned lane = 0; lane < kLanes; ++lane)
       change(addresses[lane], b_.CreateExtractElement(a.operands, uint64_t{lane}));
     return;
@@ -117,22 +152,17 @@ void CombinedAtomics::combineLanes(LlvmValue places, const WarpAtomic& a) {
 }
 
 void CombinedAtomics::emit(const WarpAtomic& a, llvm::function_ref<void()> inMemory) {
-  const Form form = formOf(a);
-  LlvmValue places = form == Form::Lanes
-                         ? addresses_.addressVector(a.address, a.part, a.offset)
-                         : b_.CreateAdd(a.address.bases[a.part][0],
-                                        b_.getInt64(static_cast<uint64_t>(a.offset + a.address.pattern[0])));
-  places = b_.CreateFreeze(places);  // lanes that are off may hold anything
+  const Places places = placesOf(a);
   auto *look = c_.newBlock("combine"), *inBuffer = c_.newBlock("inside"), *beside = c_.newBlock("outside"),
        *on = c_.newBlock("combined");
   b_.CreateCondBr(a.lanes ? masks_.anyLane(a.lanes) : static_cast<LlvmValue>(b_.getTrue()), look, on);
   b_.SetInsertPoint(look);
-  b_.CreateCondBr(isInside(form, places, a.lanes), inBuffer, beside);
+  b_.CreateCondBr(isInside(places, a.lanes), inBuffer, beside);
   b_.SetInsertPoint(inBuffer);
-  combine(form, places, a);
+  combine(places, a);
   b_.CreateBr(on);
   b_.SetInsertPoint(beside);
-  outside(form, places, a.lanes, inMemory);
+  outside(places, a, inMemory);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
 }

@@ -11,6 +11,7 @@ struct WarpAtomic {
   unsigned part;
   int64_t offset;
   LlvmValue operands, lanes;
+  const simt::IndexedPlace* indexed = nullptr;  // what the address is made of, if that is known
 };
 
 class CombinedAtomics : private Chapter {
@@ -25,14 +26,22 @@ class CombinedAtomics : private Chapter {
   void emit(const WarpAtomic& a, llvm::function_ref<void()> inMemory);
 
  private:
-  enum class Form : uint8_t { OnePlace, Neighbours, Lanes };
+  enum class Form : uint8_t { OnePlace, Neighbours, Indexed, Lanes };
+  /// Where an operation goes: an address, those of neighbours by their first, or the lanes'.
+  struct Places {
+    Form form;
+    LlvmValue at = nullptr;     // Indexed: the pointer
+    LlvmValue index = nullptr;  // Indexed: of each lane, 32 bits
+    unsigned shift = 0;
+  };
   LlvmValue field(size_t offset, llvm::Type* type);
   LlvmValue word(size_t offset) { return field(offset, b_.getInt64Ty()); }
   Form formOf(const WarpAtomic& a) const;
-  LlvmValue isInside(Form form, LlvmValue places, LlvmValue lanes);
-  void outside(Form form, LlvmValue places, LlvmValue lanes, llvm::function_ref<void()> inMemory);
-  void combine(Form form, LlvmValue places, const WarpAtomic& a);
-  void combineLanes(LlvmValue places, const WarpAtomic& a);
+  Places placesOf(const WarpAtomic& a);
+  LlvmValue isInside(const Places& places, LlvmValue lanes);
+  void outside(const Places& places, const WarpAtomic& a, llvm::function_ref<void()> inMemory);
+  void combine(const Places& places, const WarpAtomic& a);
+  void combineLanes(const Places& places, const WarpAtomic& a);
   void change(LlvmValue place, LlvmValue operand);
   /// A place of memory that an instruction touches.
   struct Touch {
@@ -50,6 +59,7 @@ class CombinedAtomics : private Chapter {
 /// `base` and the offset of each lane, 32 bits, as scalars. They leave the vector registers as pairs: single 64-bit
 /// addresses arrive so unevenly that Zen 4 takes later updates for independent of earlier ones and starts over (10
 /// times slower on a histogram).
-std::vector<LlvmValue> scalarAddresses(llvm::IRBuilder<>& b, llvm::ArrayRef<LlvmValue> bases, LlvmValue offsets);
+std::vector<LlvmValue> scalarAddresses(llvm::IRBuilder<>& b, llvm::ArrayRef<LlvmValue> bases, LlvmValue offsets,
+                                       bool areSigned = true);
 
 }  // namespace ordito::jit

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "ir/graph.hpp"
 #include "ir/loops.hpp"
+#include "ir/print.hpp"
+#include "ir/shape_transfer.hpp"
 #include "ptx/operands.hpp"
 #include "simt/accesses.hpp"
 
@@ -87,6 +90,38 @@ std::vector<char> blocksBehind(const ir::Analyses& analyses, const std::set<cons
   return behind;
 }
 
+/// The instruction of `block` that gives the register `o`.
+const Instruction* madeIn(const ir::Block& block, const ir::Definitions& definitions, const ptx::Operand& o) {
+  if (o.kind != ptx::Operand::Kind::Register) return nullptr;
+  const Instruction* i = definitions.decisive(o.reg);
+  const bool isHere =
+      i != nullptr && std::ranges::any_of(block.code, [&](const Instruction& each) { return &each == i; });
+  return isHere ? i : nullptr;
+}
+
+/// What the block itself makes of a pointer and an index, which have the values then that the place was made of.
+std::optional<IndexedPlace> indexedPlace(const ir::Block& block, const Instruction& atomic,
+                                         const ir::Definitions& definitions, const ir::Shapes& shapes) {
+  ptx::Operand place = atomic.operands[atomic.op == Op::Red ? 0 : 1];
+  if (place.reg == ir::kNoValue || !shapes[place.reg].isGeneral()) return std::nullopt;
+  place.kind = ptx::Operand::Kind::Register;
+  const Instruction* sum = madeIn(block, definitions, place);
+  if (sum == nullptr || sum->op != Op::Add || isa::bits(sum->type[0]) != 64) return std::nullopt;
+  for (size_t k = 1; k <= 2; ++k) {
+    const ptx::Operand& pointer = sum->operands[3 - k];
+    const Instruction* index = madeIn(block, definitions, sum->operands[k]);
+    if (index == nullptr || index->op != Op::Mul || !ir::isWidening(*index) || !shapes.shapeOf(pointer).isUniform() ||
+        pointer.kind != ptx::Operand::Kind::Register)
+      continue;
+    const ptx::Operand &x = index->operands[1], &factor = index->operands[2];
+    constexpr uint64_t kLargest = 64;  // bytes from index to index: no word of the buffer is further than 32 bits tell
+    const bool isPower = factor.kind == ptx::Operand::Kind::Integer && std::has_single_bit(factor.bits);
+    if (isPower && x.kind == ptx::Operand::Kind::Register && factor.bits <= kLargest)
+      return IndexedPlace{pointer.reg, x.reg, static_cast<unsigned>(std::countr_zero(factor.bits))};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Combination> combinationOf(const Instruction& i) {
@@ -107,7 +142,7 @@ std::optional<Combination> combinationOf(const Instruction& i) {
 }
 
 CombinedAtomics findCombinedAtomics(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints,
-                                    const Facts& facts) {
+                                    const ir::Shapes& shapes, const Facts& facts) {
   const ir::Function& f = analyses.function();
   const ir::Definitions& definitions = analyses.definitions();
   CombinedAtomics c;
@@ -118,7 +153,10 @@ CombinedAtomics findCombinedAtomics(const ir::Analyses& analyses, const ir::Sync
   c.combination = *combination;
   for (const ir::Block& block : f.blocks)
     for (const Instruction& i : block.code)
-      if (isWaiting(i, definitions) && combinationOf(i) == combination) c.members.insert(&i);
+      if (isWaiting(i, definitions) && combinationOf(i) == combination) {
+        c.members.insert(&i);
+        if (const auto place = indexedPlace(block, i, definitions, shapes)) c.indexed.emplace(&i, *place);
+      }
   const std::vector<char> behind = blocksBehind(analyses, c.members);
   for (BlockId b = 0; b < f.blocks.size(); ++b) {
     bool isBehind = behind[b] != 0;
@@ -142,7 +180,11 @@ std::string print(const CombinedAtomics& c, const ir::Function& f) {
       fmt::format("{} of {} bytes\n", kNames[static_cast<size_t>(c.combination.operation)], c.combination.bytes);
   for (const ir::Block& block : f.blocks)
     for (const Instruction& i : block.code) {
-      if (c.members.contains(&i)) text += instructionName(i) + " waits\n";
+      if (c.members.contains(&i)) text += instructionName(i) + " waits";
+      if (const auto place = c.indexed.find(&i); place != c.indexed.end())
+        text += fmt::format(", at {} + {} << {}", ir::valueName(f, place->second.pointer),
+                            ir::valueName(f, place->second.index), place->second.shift);
+      if (c.members.contains(&i)) text += "\n";
       if (c.looking.contains(&i)) text += instructionName(i) + " looks\n";
       if (c.ending.contains(&i)) text += instructionName(i) + " ends the wait\n";
     }

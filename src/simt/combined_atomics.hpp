@@ -12,6 +12,7 @@
 // buffer takes operations of less than system scope, on device memory.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,16 +27,24 @@ namespace ordito::simt {
 /// The combination that `i`, an atomic instruction whose old value is not read, asks for.
 std::optional<Combination> combinationOf(const Instruction& i);
 
+/// A place that is a pointer all lanes share plus an index of 32 bits times 2^shift: `bins[letter]`.
+struct IndexedPlace {
+  ValueId pointer, index;
+  unsigned shift;
+};
+
 struct CombinedAtomics {
-  Combination combination;               // of all of them
-  std::set<const Instruction*> members;  // go to the buffer
-  std::set<const Instruction*> looking;  // may touch what the buffer stands for: then it is emptied first
-  std::set<const Instruction*> ending;   // it is emptied first in any case
+  Combination combination;                             // of all of them
+  std::set<const Instruction*> members;                // go to the buffer
+  std::map<const Instruction*, IndexedPlace> indexed;  // those of them with such places
+  std::set<const Instruction*> looking;                // may touch what the buffer stands for: then it is emptied first
+  std::set<const Instruction*> ending;                 // it is emptied first in any case
 
   bool any() const { return !members.empty(); }
 };
 
-CombinedAtomics findCombinedAtomics(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints, const Facts& facts);
+CombinedAtomics findCombinedAtomics(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints,
+                                    const ir::Shapes& shapes, const Facts& facts);
 
 std::string print(const CombinedAtomics& combined, const ir::Function& function);
 

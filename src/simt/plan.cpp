@@ -33,7 +33,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   Stretches stretches =
       timed(times, "by-thread", [&] { return findStretches({analyses, syncPoints, facts, shapes, privateSlots}); });
   CombinedAtomics combined =
-      timed(times, "combined-atomics", [&] { return findCombinedAtomics(analyses, syncPoints, facts); });
+      timed(times, "combined-atomics", [&] { return findCombinedAtomics(analyses, syncPoints, shapes, facts); });
   Code code = makeCode({f, syncPoints, facts, shapes, regions, exits, parting, versions, stretches}, {}, times);
   AccessPlan accesses = timed(times, "access-plan", [&] {
     return findAccesses(
