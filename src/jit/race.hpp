@@ -24,7 +24,8 @@ class Race {
   struct Rules {
     uint64_t heat = 5'000'000;  // nanoseconds of a processor that each variant runs in a heat, at least
     uint64_t pieces = 16;       // and pieces
-    double lead = 1.1;          // by which the contender must be faster in both heats
+    uint64_t turn = 500'000;    // nanoseconds that one of them runs before the other does, who finds cold caches then
+    double lead = 1.05;         // by which the contender must be faster in both heats
   };
   Race() : Race(Rules{}) {}
   explicit Race(const Rules& rules) : rules_(rules) {}
@@ -52,6 +53,7 @@ class Race {
   const Rules rules_;
   mutable std::mutex mutex_;
   Result results_[2];
+  uint64_t thisTurn_ = 0;  // nanoseconds
   unsigned heat_ = 0;
   std::atomic<Variant> turn_{Variant::Favourite};
   std::atomic<bool> isOver_{false};

@@ -15,7 +15,7 @@ namespace {
 
 using machine::BlockStatus;
 
-constexpr Race::Rules kShort{.heat = 1000, .pieces = 4, .lead = 1.1};
+constexpr Race::Rules kShort{.heat = 1000, .pieces = 4, .turn = 1, .lead = 1.1};
 
 /// Pieces of ten blocks until the race is over; returns how many.
 unsigned run(Race& race, uint64_t favourite, uint64_t contender) {
@@ -35,6 +35,19 @@ TEST(Race, TheVariantsTakeTurns) {
   EXPECT_FALSE(race.ran(Race::Variant::Contender, 1, 1));
   EXPECT_EQ(race.turn(), Race::Variant::Favourite);
   EXPECT_EQ(race.winner(), std::nullopt);
+}
+
+TEST(Race, ATurnIsLongerThanAShortPiece) {
+  Race race({.heat = 1000, .pieces = 4, .turn = 30, .lead = 1.1});
+  for (unsigned piece = 0; piece < 3; ++piece) {
+    EXPECT_EQ(race.turn(), Race::Variant::Favourite);
+    EXPECT_FALSE(race.ran(Race::Variant::Favourite, 1, 10));
+  }
+  EXPECT_EQ(race.turn(), Race::Variant::Contender);
+  EXPECT_FALSE(race.ran(Race::Variant::Favourite, 1, 100));  // begun before, by another thread
+  EXPECT_EQ(race.turn(), Race::Variant::Contender);
+  EXPECT_FALSE(race.ran(Race::Variant::Contender, 1, 40));
+  EXPECT_EQ(race.turn(), Race::Variant::Favourite);
 }
 
 TEST(Race, AFasterContenderWinsAfterTwoHeats) {

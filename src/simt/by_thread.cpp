@@ -33,6 +33,7 @@ class Finder {
         rules_(in) {}
 
   Stretches find() {
+    if (in_.facts.byThread == ByThread::Contrary) chooseContraryWay();
     chooseLoops();
     for (size_t k = 0; k < chosen_.size();) {
       Members members = chosen_[k]->members;
@@ -49,6 +50,16 @@ class Finder {
 
  private:
   // ---- loops
+  /// Close calls that the plan has decided differently all go as vectors, since what it runs thread by thread is inside
+  /// of what it does not.
+  void chooseContraryWay() {
+    closeByThread_ = std::ranges::none_of(nest_.loops(), [&](const ir::Loop& loop) {
+      if (!rules_.obstacleTo(loop.header, loop.members).empty()) return false;
+      const ThreadCost cost = costs_.of(loop);
+      return isClose(cost) && isCheaper(cost);
+    });
+  }
+
   void chooseLoops() {
     Members isTaken(f_.blocks.size(), 0);
     for (const ir::Loop& loop : nest_.loops()) {  // outer ones come first
@@ -67,19 +78,23 @@ class Finder {
     const ThreadCost cost = costs_.of(loop);
     v.asVectors = static_cast<unsigned>(cost.asVectors / 4);
     v.byThread = static_cast<unsigned>(cost.byThread / 4);
-    const auto [less, more] = std::minmax(cost.asVectors, cost.byThread);
-    v.isClose = more <= cost::kCloseCall * less;
-    v.isChosen = isChosen(cost, v.isClose);
+    v.isClose = isClose(cost);
+    v.isChosen = isChosen(cost);
     if (cost.walks == 0 && !v.isChosen) v.obstacle = "no thread reads on where it has read";
     return v;
   }
 
-  bool isChosen(const ThreadCost& cost, bool isClose) const {
-    const bool isCheaper = cost.walks > 0 && cost.byThread < cost.asVectors;
+  static bool isClose(const ThreadCost& cost) {
+    const auto [less, more] = std::minmax(cost.asVectors, cost.byThread);
+    return more <= cost::kCloseCall * less;
+  }
+  static bool isCheaper(const ThreadCost& cost) { return cost.walks > 0 && cost.byThread < cost.asVectors; }
+
+  bool isChosen(const ThreadCost& cost) const {
     switch (in_.facts.byThread) {
       case ByThread::Possible: return true;
-      case ByThread::Contrary: return isCheaper != isClose;
-      default: return isCheaper;
+      case ByThread::Contrary: return isClose(cost) ? closeByThread_ : isCheaper(cost);
+      default: return isCheaper(cost);
     }
   }
 
@@ -177,6 +192,7 @@ class Finder {
   const ir::LoopNest& nest_;
   const ThreadCosts costs_;
   const StretchRules rules_;
+  bool closeByThread_ = false;  // ByThread::Contrary: where the estimates are close
   std::vector<const ir::Loop*> chosen_;
   std::vector<uint32_t> idom_, postIdom_;  // where they are needed
   Stretches result_;

@@ -39,7 +39,7 @@ enum class ByThread : uint8_t {
   Cheaper,   // those for which that takes less time, as far as can be told
   Never,     // none
   Possible,  // all that can be: for tests
-  Contrary,  // as Cheaper, but the other way where the estimates are close: what races against it
+  Contrary,  // as Cheaper, but all close calls the other way, or as vectors if Cheaper has both: what races against it
 };
 
 struct Facts {
