@@ -23,9 +23,9 @@ CUresult take(const ordito::Expected<uint64_t>& address, CUdeviceptr* pointer) {
   return CUDA_SUCCESS;
 }
 
-CUresult allocateDevice(Device& device, CUdeviceptr* pointer, size_t bytes) {
+CUresult allocateDevice(Context& context, CUdeviceptr* pointer, size_t bytes) {
   if (!pointer || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  return take(device.memory.allocate(bytes), pointer);
+  return take(context.device.memory.allocate(bytes, false, &context), pointer);
 }
 
 CUresult allocateHostMemory(void** pointer, size_t bytes, MemoryKind kind, unsigned flags) {
@@ -38,16 +38,12 @@ CUresult allocateHostMemory(void** pointer, size_t bytes, MemoryKind kind, unsig
   return CUDA_SUCCESS;
 }
 
-/// Host memory is every device's; it counts as the first one's.
-Device& deviceOf(const Allocation& allocation) {
-  Device* const owner = findDevice(allocation.device);
-  return owner ? *owner : *devices().front();
-}
+Device& deviceOf(const Allocation& allocation) { return Context::of(allocation).device; }
 
 /// Whose memory is at an address; null if nobody's.
 Context* contextOf(uint64_t address) {
   const auto allocation = allocations().find(address);
-  return allocation ? deviceOf(*allocation).primary : nullptr;
+  return allocation ? &Context::of(*allocation) : nullptr;
 }
 
 std::optional<Allocation> find(const void* pointer) { return allocations().find(reinterpret_cast<uint64_t>(pointer)); }
@@ -123,7 +119,7 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
   ORDITO_STREAM(stream, context, streamHandle);
   auto pool = pools().table.find(handle);
   if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = allocateDevice(pool->device, pointer, bytes)) return bad;
+  if (CUresult bad = allocateDevice(*pool->device.primary, pointer, bytes)) return bad;
   auto node = [&] {
     auto memory = std::make_shared<GraphMemory>(pool->device, *pointer, bytes);
     return NodeTask{CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(memory), nullptr};
@@ -160,7 +156,7 @@ unsigned memoryType(const Allocation& a) {
 
 CUresult pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer, const Allocation& a) {
   switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT: return answer(data, deviceOf(a).primary->handle());
+    case CU_POINTER_ATTRIBUTE_CONTEXT: return answer(data, Context::of(a).handle());
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return answer(data, memoryType(a));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return answer(data, pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -195,7 +191,7 @@ CUresult cuMemGetInfo(size_t* free, size_t* total) {
 CUresult cuMemAlloc(CUdeviceptr* pointer, size_t bytes) {
   ORDITO_CONTEXT(context);
   context->synchronizeImplicitly();
-  return allocateDevice(context->device, pointer, bytes);
+  return allocateDevice(*context, pointer, bytes);
 }
 
 CUresult cuMemAllocPitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size_t height, unsigned int elementBytes) {
@@ -206,7 +202,7 @@ CUresult cuMemAllocPitch(CUdeviceptr* pointer, size_t* pitch, size_t width, size
   if (rows < width || height > ~size_t{0} / rows) return CUDA_ERROR_INVALID_VALUE;
   *pitch = rows;
   context->synchronizeImplicitly();
-  return allocateDevice(context->device, pointer, rows * height);
+  return allocateDevice(*context, pointer, rows * height);
 }
 
 CUresult cuMemFree(CUdeviceptr pointer) {
@@ -215,8 +211,7 @@ CUresult cuMemFree(CUdeviceptr pointer) {
   // Freeing waits for whatever may still use the memory, as a real driver does; of a pool's memory it assumes that
   // nothing does (CUDA Runtime API, "Stream Ordered Memory Allocator").
   context->group.synchronizeAll(!pools().owns(pointer));
-  if (auto allocation = allocations().find(pointer); allocation && &deviceOf(*allocation) != &context->device)
-    deviceOf(*allocation).primary->group.synchronizeAll();
+  if (Context* owner = contextOf(pointer); owner && owner != context) owner->group.synchronizeAll();
   return release(pointer);
 }
 

@@ -118,6 +118,12 @@ Context* Context::of(const StreamGroup& wanted) {
   return nullptr;
 }
 
+Context& Context::of(const machine::Allocation& allocation) {
+  if (auto* owner = static_cast<Context*>(allocation.owner); owner && owner->alive) return *owner;
+  Device* const device = findDevice(allocation.device);
+  return *(device ? device : devices().front())->primary;
+}
+
 std::shared_ptr<Stream> Context::perThreadStream() {
   auto& stream = threadState<PerThreadStreams>().byContext[this];
   if (!stream) stream = group.create(CU_STREAM_DEFAULT, 0);

@@ -81,11 +81,12 @@ void fillRows(const Region& to, const Extent& extent, uint32_t value, unsigned e
   }
 }
 
-/// `isPromised`: by CUDA's rules the host may rely on the wait.
+/// `isPromised`: by CUDA's rules the host may rely on the wait. `others`: streams that wait for the operation, too.
 CUresult submit(Context& context, Operation operation, const std::shared_ptr<Stream>& stream, bool wait,
-                bool isPromised) {
+                bool isPromised, const std::vector<std::shared_ptr<Stream>>& others = {}) {
   if (!wait) {
-    stream->submit(std::move(operation));
+    const Point point = stream->submit(std::move(operation));
+    for (const auto& other : others) other->submitWait(point);
     return CUDA_SUCCESS;
   }
   stream->run(std::move(operation), isPromised);
@@ -167,16 +168,18 @@ bool isDevices(uint64_t address) {
   return allocation && allocation->kind == MemoryKind::Device;
 }
 
-/// The devices that a copy on a legacy default stream has to be in order with, if it goes from one to another.
-std::vector<StreamGroup*> devicesBetween(const CopyRequest& r) {
-  if (devices().size() < 2) return {};
+/// The default streams of other contexts with which a copy on a default stream is in order if it goes from one device
+/// to another: those of the two contexts that have the memory (CUDA C++ Programming Guide, "Peer-to-Peer Memory Copy").
+/// Streams that do not wait for them take no part, as was seen on two H200 with driver 580.
+std::vector<std::shared_ptr<Stream>> defaultsBetween(const CopyRequest& r, const std::shared_ptr<Stream>& stream) {
+  if (devices().size() < 2 || stream != stream->group().legacy()) return {};
   const auto to = machine::allocations().find(r.to.base), from = machine::allocations().find(r.from.base);
   const bool areDevices = to && from && to->kind == MemoryKind::Device && from->kind == MemoryKind::Device;
   if (!areDevices || to->device == from->device) return {};
-  std::vector<StreamGroup*> groups;
-  for (const CUdevice ordinal : {to->device, from->device})
-    if (Device* device = findDevice(ordinal)) groups.push_back(&device->primary->group);
-  return groups;
+  std::vector<std::shared_ptr<Stream>> others;
+  for (const auto& side : {*to, *from})
+    if (const auto& legacy = Context::of(side).group.legacy(); legacy != stream) others.push_back(legacy);
+  return others;
 }
 
 /// So much of the host's memory is copied at the call, to a place of the driver's: the call returns before the copy is
@@ -229,11 +232,12 @@ CUresult copy(Context& context, const CopyRequest& request, const std::shared_pt
                     .to = request.to.base,
                     .from = request.from.base,
                     .bytes = bytesOf(request.extent)};
-  if (stream == stream->group().legacy()) operation.across = devicesBetween(request);
+  const auto others = defaultsBetween(request, stream);
+  for (const auto& other : others) operation.after.push_back(other->submitWait());
   const bool fromStage = isStaged(request);
   if (fromStage) operation.run = staged(request), operation.quick = true;
   return submit(context, std::move(operation), stream, !fromStage && doesCallWait(request, synchronous, pageable),
-                doesHostWait(request, synchronous));
+                doesHostWait(request, synchronous), others);
 }
 
 CUresult prepareFill(const Fill& request, Work& work) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "machine/listener.hpp"
+#include "machine/memory.hpp"
 
 namespace ordito::driver {
 
@@ -218,6 +219,19 @@ struct GraphExec::Run {
     return CUDA_SUCCESS;
   }
 
+  /// The contexts that kernels are of and that copied and filled memory is of.
+  void addContexts(std::set<Context*>& all) const {
+    for (const Item& item : items) {
+      const NodeParameters& parameters = item.step->task.parameters;
+      if (const auto* launch = std::get_if<std::shared_ptr<const LaunchRequest>>(&parameters))
+        all.insert(&(*launch)->function->module.context);
+      if (const auto* copy = std::get_if<CopyRequest>(&parameters))
+        for (const Region& region : {copy->to, copy->from}) addOwner(region.base, all);
+      if (const auto* fill = std::get_if<Fill>(&parameters)) addOwner(fill->to.base, all);
+      for (const Run& body : item.bodies) body.addContexts(all);
+    }
+  }
+
   /// Runs everything, from the conditions' first values on.
   CUresult launch(std::string& message) const {
     resetConditions();
@@ -225,6 +239,11 @@ struct GraphExec::Run {
   }
 
  private:
+  static void addOwner(uint64_t address, std::set<Context*>& all) {
+    const auto allocation = machine::allocations().find(address);
+    if (allocation && allocation->kind == machine::MemoryKind::Device) all.insert(&Context::of(*allocation));
+  }
+
   void resetConditions() const {
     for (const Item& item : items) {
       if (const auto* conditional = conditionalOf(item)) conditional->condition->reset();
@@ -318,6 +337,19 @@ void GraphExec::collect(Run& run, std::vector<Point>& waits, const std::vector<u
   }
 }
 
+/// The default streams of the other contexts that a graph uses which is launched on a default stream. CUDA does not
+/// order it with them, but programs count on a GPU's speed: each kernel there has long ended when the next call comes.
+/// Here it may not even have begun. Listeners, who look for what is not ordered, hear of no more than CUDA has.
+std::vector<std::shared_ptr<Stream>> GraphExec::otherDefaults(const Run& run, const std::shared_ptr<Stream>& stream) {
+  std::vector<std::shared_ptr<Stream>> others;
+  if (devices().size() < 2 || stream != stream->group().legacy() || machine::hasListeners()) return others;
+  std::set<Context*> contexts;
+  run.addContexts(contexts);
+  for (Context* context : contexts)
+    if (const auto& legacy = context->group.legacy(); legacy != stream) others.push_back(legacy);
+  return others;
+}
+
 CUresult GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   auto run = std::make_shared<Run>();
   run->isTold = machine::areAccessesWanted();
@@ -328,7 +360,10 @@ CUresult GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex_);
   if (last_.stream) operation.after.push_back(last_);
   std::erase_if(operation.after, [&](const Point& point) { return point.stream == stream; });
+  const auto others = otherDefaults(*run, stream);
+  for (const auto& other : others) operation.after.push_back(other->submitWait());
   last_ = stream->submit(std::move(operation));
+  for (const auto& other : others) other->submitWait(last_);
   for (const Run::Item& item : run->items)
     if (item.record) std::get<std::shared_ptr<Event>>(item.step->task.parameters)->recordedAt(last_, item.record);
   return CUDA_SUCCESS;

@@ -163,6 +163,7 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
   Steps* stepsWith(uint64_t number, size_t* index);
   /// `before`: the items of the run that all of this comes behind.
   void collect(Run& run, std::vector<Point>& waits, const std::vector<uint32_t>& before = {});
+  static std::vector<std::shared_ptr<Stream>> otherDefaults(const Run& run, const std::shared_ptr<Stream>& stream);
 
   mutable std::mutex mutex_;
   Steps steps_;

@@ -133,7 +133,7 @@ CUresult conditionalTask(CUDA_CONDITIONAL_NODE_PARAMS& p, NodeTask& task) {
 }
 
 CUresult memoryTask(Context& context, uint64_t bytes, NodeTask& task, CUdeviceptr* pointer) {
-  auto address = context.device.memory.allocate(bytes);
+  auto address = context.device.memory.allocate(bytes, false, &context);
   if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
   *pointer = *address;
   task.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;

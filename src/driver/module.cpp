@@ -171,7 +171,7 @@ Expected<> Module::place(size_t index) {
   if (variable.size == 0) return {};
   auto address = variable.managed
                      ? machine::allocateHost(variable.size, machine::MemoryKind::Managed, CU_MEM_ATTACH_GLOBAL, true)
-                     : context.device.memory.allocate(variable.size, true);
+                     : context.device.memory.allocate(variable.size, true, &context);
   if (!address) return failWith(address.error().code, "variable '{}': {}", variable.name, address.error().message);
   (variable.managed ? ownedManaged_ : owned_).push_back(*address);
   addresses_[index] = reinterpret_cast<std::byte*>(*address);

@@ -115,18 +115,12 @@ void StreamGroup::synchronizeAll(bool isPromised) {
 Stream::Stream(StreamGroup& group, unsigned flags, int priority, uint64_t id)
     : group_(group), flags_(flags), priority_(priority), id_(id) {}
 
-/// The legacy default stream and the blocking streams wait for each other's earlier work; a copy between devices waits
-/// for all that they have to do, and they wait for it.
+/// The legacy default stream and the blocking streams wait for each other's earlier work.
 void Stream::addImplicitOrder(Operation& operation) {
   const std::shared_ptr<Stream>& legacy = group_.legacy_;
   auto pending = [&](const std::shared_ptr<Stream>& stream) {
     if (stream->submitted_ > stream->completed_) operation.after.push_back({stream, stream->submitted_});
   };
-  if (auto crossing = group_.crossing_.stream.lock(); crossing && crossing->completed_ < group_.crossing_.number)
-    operation.after.push_back({std::move(crossing), group_.crossing_.number});
-  for (const StreamGroup* group : operation.across)
-    for (const auto& weak : group->busy_)
-      if (auto stream = weak.lock(); stream && stream.get() != this) pending(stream);
   if (this != legacy.get()) {
     if (blocking()) pending(legacy);
     return;
@@ -178,7 +172,6 @@ Point Stream::submit(Operation operation, bool willWait) {
   const bool runNow = isQuick && queue_.empty() && !executing_ && ready(operation);
   if (submitted_ == completed_) group_.becomesBusy(*this);
   Point point{shared_from_this(), ++submitted_};
-  for (StreamGroup* group : operation.across) group->crossing_ = {point.stream, point.number};
   raiseSubmitted(operation);
   queue_.push_back(std::move(operation));
   if (runNow) {
@@ -189,6 +182,14 @@ Point Stream::submit(Operation operation, bool willWait) {
     if (!isQuick) holdHost(lock, point.number);
   }
   return point;
+}
+
+Point Stream::submitWait(Point point) {
+  Operation operation;
+  operation.quick = true;
+  operation.what.kind = machine::StreamEvent::Kind::EventWait;
+  if (point.stream) operation.after.push_back(std::move(point));
+  return submit(std::move(operation));
 }
 
 /// For a listener that must know what an operation has done before the host goes on. It is no wait that CUDA promises,

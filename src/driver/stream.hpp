@@ -67,11 +67,6 @@ class StreamGroup {
   // found here, so that it does not cost more where thousands of streams are idle.
   std::vector<std::weak_ptr<Stream>> busy_;
   std::shared_ptr<Stream> legacy_;
-  // The last operation for which all streams wait, whatever their flags: a copy between devices.
-  struct {
-    std::weak_ptr<Stream> stream;
-    uint64_t number = 0;
-  } crossing_;
   std::atomic<CUresult> error_{CUDA_SUCCESS};
   std::string errorMessage_;
 };
@@ -82,9 +77,6 @@ using Work = std::function<CUresult(std::string& message)>;
 struct Operation {
   Work run;  // null: nothing to do but to wait for the dependencies
   std::vector<Point> after;
-  /// The devices between which it copies, on a legacy default stream: all that they have had before comes before it,
-  /// and all that they get later behind it (CUDA C++ Programming Guide, "Peer-to-Peer Memory Copy").
-  std::vector<StreamGroup*> across;
   bool evenAfterError = false;
   bool quick = false;           // may run on the submitting thread when nothing is ahead of it
   machine::StreamEvent what{};  // what listeners hear of it
@@ -96,6 +88,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   /// Appends an operation. `willWait`: the caller waits for it right away, so the stream's thread need not wake up.
   Point submit(Operation operation, bool willWait = false);
+  /// Appends an operation that only waits: for what the stream has to wait for anyway, and for `point`.
+  Point submitWait(Point point = {});
   /// Appends and waits. `isPromised`: by CUDA's rules the host may rely on it.
   void run(Operation operation, bool isPromised = true);
   void wait(uint64_t number);

@@ -246,7 +246,7 @@ void DeviceMemory::discharge(uint64_t bytes) {
   charged_ -= bytes;
 }
 
-Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes, bool isModules) {
+Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes, bool isModules, void* owner) {
   std::lock_guard lock(mutex_);
   if (auto room = checkRoom(bytes); !room) return tl::unexpected(room.error());
   uint64_t size = roundUp(bytes, kAlignment), pages = roundUp(size, kPage) / kPage;
@@ -262,8 +262,12 @@ Expected<uint64_t> DeviceMemory::allocate(uint64_t bytes, bool isModules) {
   uint64_t address = *begin + pages * kPage - size;
   live_[address] = {*begin, pages};
   used_ += size;
-  allocations().add(
-      {.address = address, .bytes = bytes, .kind = MemoryKind::Device, .device = device_, .isModules = isModules});
+  allocations().add({.address = address,
+                     .bytes = bytes,
+                     .kind = MemoryKind::Device,
+                     .device = device_,
+                     .isModules = isModules,
+                     .owner = owner});
   return address;
 }
 

@@ -36,6 +36,7 @@ struct Allocation {
   int device = 0;
   uint64_t id = 0;         // counts up over the process: tells a reused address from the old one
   bool isModules = false;  // a variable of a module: the program does not free it
+  void* owner = nullptr;   // the driver's context that it was made in; null: the device's
 
   bool contains(uint64_t pointer) const { return pointer - address < bytes; }
   /// The host cannot reach it.
@@ -84,7 +85,7 @@ class DeviceMemory {
 
   /// 512-byte aligned, zero-filled memory. Fails with CUDA_ERROR_OUT_OF_MEMORY when the virtual GPU or the host has too
   /// little.
-  Expected<uint64_t> allocate(uint64_t bytes, bool isModules = false);
+  Expected<uint64_t> allocate(uint64_t bytes, bool isModules = false, void* owner = nullptr);
   /// False if no allocation starts at `address`.
   bool free(uint64_t address);
   /// Moves the allocation around `pointer` into a file; its address and contents stay, so nothing may use it

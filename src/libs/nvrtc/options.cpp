@@ -71,6 +71,14 @@ constexpr Ignored kIgnored[] = {{"device-int128", "device-int128", false},
                                 {"pch-messages", "pch-messages", true},
                                 {"instantiate-templates-in-pch", "instantiate-templates-in-pch", true}};
 
+/// Those of NVRTC 12 and 13: clang's, and later ones, which are compiled for the last that clang knows.
+bool isArchitecture(int arch) {
+  constexpr int kLater[] = {88, 100, 101, 103, 110, 120, 121};
+  const auto& clangs = frontend::clangArchitectures();
+  return std::find(clangs.begin(), clangs.end(), arch) != clangs.end() ||
+         std::find(std::begin(kLater), std::end(kLater), arch) != std::end(kLater);
+}
+
 const NvccOption* findShared(std::string_view name) {
   for (const NvccOption& row : frontend::nvccOptionTable())
     if ((row.longName == name || row.shortName == name) &&
@@ -159,6 +167,8 @@ class Reader {
       options_.isReal = text.starts_with("sm_");
     }
     if (auto ok = row.apply(nvcc_, text); !ok) return fail("{}: {}", word, ok.error().message);
+    if (row.longName == "gpu-architecture" && !isArchitecture(nvcc_.arch))
+      return fail("invalid value for --gpu-architecture (-arch): {}", text);
     return {};
   }
 

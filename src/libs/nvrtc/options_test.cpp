@@ -28,7 +28,10 @@ TEST(NvrtcOptions, AnArchitectureIsVirtualOrReal) {
   EXPECT_TRUE(read({"-arch=sm_86"}).isReal);
   EXPECT_EQ(read({"-arch", "sm_86"}).compile.arch, 86);
   EXPECT_TRUE(read({"--gpu-architecture", "sm_90a"}).compile.archIsSpecific);
+  EXPECT_EQ(read({"-arch=compute_120"}).compile.arch, 120);
   EXPECT_EQ(refusal({"-arch=native"}), "invalid value for --gpu-architecture (-arch): native");
+  for (const char* none : {"compute_73", "sm_83", "compute_99"})
+    EXPECT_EQ(refusal({"-arch", none}), std::string("invalid value for --gpu-architecture (-arch): ") + none);
 }
 
 TEST(NvrtcOptions, ThePreprocessorsComeInOneWordOrTwo) {

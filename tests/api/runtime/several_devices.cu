@@ -156,52 +156,6 @@ static void peers() {
   EXPECT_OK(cudaFree(there));
 }
 
-__global__ void fillBehindGate(int* values, int value, int n, const volatile int* gate) {
-  while (*gate == 0) {
-  }
-  for (int i = 0; i < n; ++i) values[i] = value + i;
-}
-
-/// A copy between devices on the default stream waits for both of them, and both for it, streams without its order
-/// among them. The host goes on.
-static void copiesInOrder() {
-  int *from = nullptr, *to = nullptr, *sum = nullptr, *gate = nullptr;
-  cudaStream_t filling, adding;
-  EXPECT_OK(cudaHostAlloc(&gate, sizeof *gate, cudaHostAllocMapped | cudaHostAllocPortable));
-  *gate = 0;
-  EXPECT_OK(cudaSetDevice(0));
-  EXPECT_OK(cudaMalloc(&from, kN * sizeof(int)));
-  EXPECT_OK(cudaMemset(from, 0, kN * sizeof(int)));
-  EXPECT_OK(cudaDeviceSynchronize());
-  EXPECT_OK(cudaStreamCreateWithFlags(&filling, cudaStreamNonBlocking));
-  EXPECT_OK(cudaSetDevice(1));
-  EXPECT_OK(cudaMalloc(&to, kN * sizeof(int)));
-  EXPECT_OK(cudaMalloc(&sum, kN * sizeof(int)));
-  EXPECT_OK(cudaMemset(to, 0, kN * sizeof(int)));
-  EXPECT_OK(cudaMemset(sum, 0, kN * sizeof(int)));
-  EXPECT_OK(cudaDeviceSynchronize());
-  EXPECT_OK(cudaStreamCreateWithFlags(&adding, cudaStreamNonBlocking));
-  EXPECT_OK(cudaSetDevice(0));
-  fillBehindGate<<<1, 1, 0, filling>>>(from, 3, kN, gate);
-  EXPECT_OK(cudaSetDevice(1));
-  EXPECT_OK(cudaMemcpyPeerAsync(to, 1, from, 0, kN * sizeof(int), nullptr));
-  add<<<8, 128, 0, adding>>>(sum, to, kN);
-  EXPECT_OK(cudaSetDevice(0));
-  fill<<<8, 128, 0, filling>>>(from, 1000, kN);
-  EXPECT(cudaStreamQuery(filling) == cudaErrorNotReady);
-  *static_cast<volatile int*>(gate) = 1;
-  EXPECT_OK(cudaStreamSynchronize(filling));
-  EXPECT_OK(cudaSetDevice(1));
-  EXPECT_OK(cudaStreamSynchronize(adding));
-  int got = 0;
-  EXPECT_OK(cudaMemcpy(&got, sum + 9, sizeof got, cudaMemcpyDeviceToHost));
-  EXPECT(got == 3 + 9);
-  EXPECT_OK(cudaStreamDestroy(filling));
-  EXPECT_OK(cudaStreamDestroy(adding));
-  for (int* each : {from, to, sum}) EXPECT_OK(cudaFree(each));
-  EXPECT_OK(cudaFreeHost(gate));
-}
-
 static void threadsAndFaults() {
   std::vector<std::thread> all;
   for (int d = 0; d < kCount; ++d)
@@ -244,7 +198,6 @@ int main() {
   memoryAndVariables();
   streamsAndEvents();
   peers();
-  copiesInOrder();
   threadsAndFaults();
   return finish();
 }
