@@ -20,6 +20,7 @@ CUresult readInfo(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id
   ORDITO_STREAM(stream, context, handle);
   if (!status) return CUDA_ERROR_INVALID_VALUE;
   const CaptureInfo info = captureInfo(stream);
+  if (info.result) return info.result;
   *status = info.status;
   if (id) *id = info.id;
   if (graph) *graph = info.graph;

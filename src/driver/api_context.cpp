@@ -4,6 +4,7 @@
 #include "driver/api.hpp"
 #include "driver/capture.hpp"
 #include "driver/device.hpp"
+#include "driver/memory_pool.hpp"
 #include "machine/listener.hpp"
 
 using namespace ordito::driver;
@@ -171,6 +172,7 @@ CUresult cuCtxSynchronize() {
   ORDITO_CONTEXT(context);
   if (CUresult refused = refuseWhileCapturing(nullptr)) return refused;
   context->group.synchronizeAll();
+  trimPoolsAfterWait();
   return currentContext(context);
 }
 

@@ -7,6 +7,7 @@
 #include "driver/copy.hpp"
 #include "driver/device.hpp"
 #include "driver/extensions.hpp"
+#include "driver/memory_pool.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory.hpp"
 
@@ -50,60 +51,6 @@ std::optional<Allocation> find(const void* pointer) { return allocations().find(
 
 bool isHost(const Allocation& a) { return a.kind == MemoryKind::Host || a.kind == MemoryKind::Registered; }
 
-/// What memory pools keep. All pools draw from the device's memory directly; freed memory is returned at once.
-struct Pool {
-  explicit Pool(Device& owner) : device(owner) {}
-
-  Device& device;
-  cuuint64_t releaseThreshold = 0;
-  int reuse[3] = {1, 1, 1};
-  std::mutex mutex;
-  cuuint64_t used = 0, usedHigh = 0;
-
-  void add(uint64_t bytes) {
-    std::lock_guard lock(mutex);
-    used += bytes;
-    usedHigh = std::max(usedHigh, used);
-  }
-};
-
-struct Pools {
-  HandleTable<Pool> table;
-  std::vector<CUmemoryPool> standard;              // by device
-  std::vector<std::atomic<CUmemoryPool>> current;  // by device
-  std::mutex mutex;
-  std::map<uint64_t, std::shared_ptr<Pool>> owner;  // by allocation
-
-  Pools() : current(devices().size()) {
-    for (Device* device : devices()) {
-      standard.push_back(static_cast<CUmemoryPool>(table.add(std::make_shared<Pool>(*device))));
-      current[static_cast<size_t>(device->ordinal)] = standard.back();
-    }
-  }
-
-  std::atomic<CUmemoryPool>& currentOf(const Device& device) { return current[static_cast<size_t>(device.ordinal)]; }
-  CUmemoryPool standardOf(const Device& device) const { return standard[static_cast<size_t>(device.ordinal)]; }
-
-  bool owns(uint64_t address) {
-    std::lock_guard lock(mutex);
-    return owner.contains(address);
-  }
-
-  void leave(uint64_t address, uint64_t bytes) {
-    std::lock_guard lock(mutex);
-    auto it = owner.find(address);
-    if (it == owner.end()) return;
-    std::lock_guard poolLock(it->second->mutex);
-    it->second->used -= bytes;
-    owner.erase(it);
-  }
-};
-
-Pools& pools() {
-  static auto* all = new Pools;
-  return *all;
-}
-
 /// Memory of a pool is there for what comes behind this point of the stream, which is nobody's business but a
 /// checker's.
 void tellOfAllocation(Stream& stream, uint64_t address, uint64_t bytes) {
@@ -117,7 +64,7 @@ void tellOfAllocation(Stream& stream, uint64_t address, uint64_t bytes) {
 CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, CUstream streamHandle) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, streamHandle);
-  auto pool = pools().table.find(handle);
+  auto pool = memoryPools().table.find(handle);
   if (!pool) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = allocateDevice(*pool->device.primary, pointer, bytes)) return bad;
   auto node = [&] {
@@ -126,9 +73,7 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
   };
   if (auto captured = capture(stream, node)) return *captured;
   tellOfAllocation(*stream, *pointer, bytes);
-  pool->add(bytes);
-  std::lock_guard lock(pools().mutex);
-  pools().owner[*pointer] = pool;
+  memoryPools().enter(*pointer, bytes, pool);
   return CUDA_SUCCESS;
 }
 
@@ -136,7 +81,7 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
 CUresult release(CUdeviceptr pointer) {
   if (ownedByGraph(pointer)) return CUDA_SUCCESS;
   auto allocation = allocations().find(pointer);
-  if (allocation) pools().leave(pointer, allocation->bytes);
+  if (allocation) memoryPools().leave(pointer, allocation->bytes);
   if ((allocation && deviceOf(*allocation).memory.free(pointer)) ||
       ordito::machine::freeHost(pointer, MemoryKind::Managed))
     return CUDA_SUCCESS;
@@ -210,7 +155,7 @@ CUresult cuMemFree(CUdeviceptr pointer) {
   ORDITO_CONTEXT_OR(contextOf(pointer), context, CUDA_ERROR_INVALID_VALUE);
   // Freeing waits for whatever may still use the memory, as a real driver does; of a pool's memory it assumes that
   // nothing does (CUDA Runtime API, "Stream Ordered Memory Allocator").
-  context->group.synchronizeAll(!pools().owns(pointer));
+  context->group.synchronizeAll(!memoryPools().owns(pointer));
   if (Context* owner = contextOf(pointer); owner && owner != context) owner->group.synchronizeAll();
   return release(pointer);
 }
@@ -366,7 +311,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
   const auto found = context->stream(stream);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
   const Context* const owner = Context::of(*found);
-  return allocateFrom(pools().currentOf(owner ? owner->device : context->device), pointer, bytes, stream);
+  return allocateFrom(memoryPools().currentOf(owner ? owner->device : context->device), pointer, bytes, stream);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
@@ -385,6 +330,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   operation.what = {.kind = ordito::machine::StreamEvent::Kind::Free, .to = pointer, .bytes = allocation->bytes};
   auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEM_FREE, pointer, operation.run}; };
   if (auto captured = capture(stream, node)) return *captured;
+  memoryPools().leave(pointer, allocation->bytes);  // counted at the call, as a GPU's driver does
   stream->submit(std::move(operation));
   return CUDA_SUCCESS;
 }
@@ -392,22 +338,22 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice ordinal) {
   ORDITO_DEVICE(device, ordinal);
   if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  *pool = pools().standardOf(*device);
+  *pool = memoryPools().standardOf(*device);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice ordinal) {
   ORDITO_DEVICE(device, ordinal);
   if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  *pool = pools().currentOf(*device);
+  *pool = memoryPools().currentOf(*device);
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
   ORDITO_DEVICE(device, ordinal);
-  const auto found = pools().table.find(pool);
+  const auto found = memoryPools().table.find(pool);
   if (!found || &found->device != device) return CUDA_ERROR_INVALID_VALUE;
-  pools().currentOf(*device) = pool;
+  memoryPools().currentOf(*device) = pool;
   return CUDA_SUCCESS;
 }
 
@@ -416,76 +362,49 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
   if (!pool || !properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
   Device* const device = findDevice(properties->location.id);
   if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || !device) return CUDA_ERROR_INVALID_VALUE;
-  *pool = static_cast<CUmemoryPool>(pools().table.add(std::make_shared<Pool>(*device)));
+  *pool = static_cast<CUmemoryPool>(memoryPools().table.add(std::make_shared<MemoryPool>(*device)));
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  const auto& standard = pools().standard;
+  const auto& standard = memoryPools().standard;
   if (std::find(standard.begin(), standard.end(), pool) != standard.end()) return CUDA_ERROR_INVALID_VALUE;
-  const auto removed = pools().table.remove(pool);
+  const auto removed = memoryPools().table.remove(pool);
   if (!removed) return CUDA_ERROR_INVALID_VALUE;
-  auto& current = pools().currentOf(removed->device);
-  if (current == pool) current = pools().standardOf(removed->device);
+  auto& current = memoryPools().currentOf(removed->device);
+  if (current == pool) current = memoryPools().standardOf(removed->device);
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
+CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t least) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  return pools().table.find(pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  const auto pool = memoryPools().table.find(handle);
+  if (!pool) return CUDA_ERROR_INVALID_VALUE;
+  pool->trim(least);
+  return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  auto pool = pools().table.find(handle);
-  if (!pool || !value) return CUDA_ERROR_INVALID_VALUE;
-  std::lock_guard lock(pool->mutex);
-  switch (attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-      pool->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = *static_cast<int*>(value);
-      return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-      pool->releaseThreshold = *static_cast<cuuint64_t*>(value);
-      return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-      if (*static_cast<cuuint64_t*>(value) != 0) return CUDA_ERROR_INVALID_VALUE;
-      pool->usedHigh = pool->used;
-      return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
-  }
+  const auto pool = memoryPools().table.find(handle);
+  return pool && value ? pool->set(attribute, value) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  auto pool = pools().table.find(handle);
-  if (!pool || !value) return CUDA_ERROR_INVALID_VALUE;
-  std::lock_guard lock(pool->mutex);
-  switch (attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-      return answer(value, pool->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES]);
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return answer(value, pool->releaseThreshold);
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return answer(value, pool->used);
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return answer(value, pool->usedHigh);
-    default: return CUDA_ERROR_INVALID_VALUE;
-  }
+  const auto pool = memoryPools().table.find(handle);
+  return pool && value ? pool->get(attribute, value) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  return pools().table.find(pool) && (map || count == 0) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return memoryPools().table.find(pool) && (map || count == 0) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  if (!pools().table.find(pool) || !flags || !location) return CUDA_ERROR_INVALID_VALUE;
+  if (!memoryPools().table.find(pool) || !flags || !location) return CUDA_ERROR_INVALID_VALUE;
   *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   return CUDA_SUCCESS;
 }

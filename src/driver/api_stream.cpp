@@ -3,6 +3,7 @@
 
 #include "driver/api.hpp"
 #include "driver/capture.hpp"
+#include "driver/memory_pool.hpp"
 #include "machine/memory.hpp"
 
 using namespace ordito::driver;
@@ -142,6 +143,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
   ORDITO_STREAM(stream, context, handle);
   if (CUresult refused = refuseWhileCapturing(stream)) return refused;
   stream->synchronize();
+  trimPoolsAfterWait();
   return stream->group().error();
 }
 
@@ -201,6 +203,7 @@ CUresult cuEventSynchronize(CUevent handle) {
   std::shared_ptr<Event> event;
   if (CUresult bad = findEvent(handle, event)) return bad;
   event->wait();
+  trimPoolsAfterWait();
   Context* context = nullptr;
   return currentContextOr(Context::ownerOf(handle), context, CUDA_ERROR_INVALID_HANDLE);
 }

@@ -48,6 +48,9 @@ struct Table {
     count = members.size();
     return member;
   }
+  bool hasBlocking() const {
+    return std::ranges::any_of(members, [](const auto& entry) { return entry.first->blocking(); });
+  }
   /// Captures that a use of the legacy stream would have to wait for.
   bool invalidateBlocking() {
     bool any = false;
@@ -207,7 +210,10 @@ CaptureInfo captureInfo(const std::shared_ptr<Stream>& stream) {
   if (quiet()) return info;
   std::lock_guard lock(table().mutex);
   Member* member = table().find(stream.get());
-  if (!member) return info;
+  if (!member) {
+    if (isLegacy(stream) && table().hasBlocking()) info.result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    return info;
+  }
   info.id = member->capture->id;
   info.ownsGraph = member->capture->ownsGraph;
   if (member->capture->invalid) {

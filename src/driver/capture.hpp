@@ -41,6 +41,8 @@ struct CaptureInfo {
   const CUgraphNode* frontier = nullptr;  // valid until the next call for this stream
   size_t count = 0;
   bool ownsGraph = true;  // false: the program gave the graph
+  /// Of the question itself, which a legacy stream has no answer to while a blocking stream is captured.
+  CUresult result = CUDA_SUCCESS;
 };
 CaptureInfo captureInfo(const std::shared_ptr<Stream>& stream);
 CUresult setFrontier(const std::shared_ptr<Stream>& stream, const std::vector<GraphNode*>& nodes, bool add);

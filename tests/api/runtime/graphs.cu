@@ -212,6 +212,14 @@ static void mistakes() {
   add<<<1, 1>>>(x, 1);
   EXPECT(cudaGetLastError() == cudaErrorStreamCaptureImplicit);
   EXPECT_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &graph));
+  // There is no answer then about the legacy stream; the question breaks nothing.
+  cudaStreamCaptureStatus status;
+  EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  EXPECT_ERROR(cudaErrorStreamCaptureImplicit, cudaStreamIsCapturing(nullptr, &status));
+  EXPECT_OK(cudaStreamEndCapture(stream, &graph));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaStreamIsCapturing(nullptr, &status));
+  EXPECT(status == cudaStreamCaptureStatusNone);
   // A fork that is never joined.
   EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   EXPECT_OK(cudaEventRecord(event, stream));
