@@ -297,9 +297,9 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* pointer) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphDebugDotPrint(CUgraph handle, const char* path, unsigned int) {
+CUresult cuGraphDebugDotPrint(CUgraph handle, const char* path, unsigned int flags) {
   auto graph = Graph::from(handle);
-  return graph && path ? writeDot(*graph, path) : CUDA_ERROR_INVALID_VALUE;
+  return graph && path ? writeDot(*graph, path, flags) : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // extern "C"

@@ -153,14 +153,33 @@ std::string labelOf(const NodeTask& task) {
   return label;
 }
 
+std::string sizesOf(const Extent& e) { return fmt::format("{} x {} x {} bytes", e.width, e.height, e.depth); }
+
+/// What the flags of cuGraphDebugDotPrint ask for besides.
+std::string detailsOf(const NodeTask& task, unsigned flags) {
+  const auto asksFor = [&](unsigned flag) { return flags & (flag | CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE); };
+  if (auto* launch = std::get_if<std::shared_ptr<const LaunchRequest>>(&task.parameters);
+      launch && asksFor(CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS)) {
+    const auto& [grid, block] = std::pair((*launch)->grid, (*launch)->block);
+    return fmt::format("\\n{} x {} x {} blocks of {} x {} x {} threads\\n{} bytes of shared memory", grid.x, grid.y,
+                       grid.z, block.x, block.y, block.z, (*launch)->sharedBytes);
+  }
+  if (auto* copy = std::get_if<CopyRequest>(&task.parameters);
+      copy && asksFor(CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS))
+    return fmt::format("\\n{:#x} to {:#x}\\n{}", copy->from.base, copy->to.base, sizesOf(copy->extent));
+  if (auto* fill = std::get_if<Fill>(&task.parameters); fill && asksFor(CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS))
+    return fmt::format("\\n{:#x} at {:#x}\\n{}", fill->value, fill->to.base, sizesOf(fill->extent));
+  return {};
+}
+
 }  // namespace
 
-CUresult writeDot(const Graph& graph, const char* path) {
+CUresult writeDot(const Graph& graph, const char* path, unsigned flags) {
   std::FILE* file = std::fopen(path, "w");
   if (!file) return remember(CUDA_ERROR_OPERATING_SYSTEM, fmt::format("cannot write '{}'", path));
   fmt::print(file, "digraph {{\n");
   for (const auto& node : graph.nodes()) {
-    fmt::print(file, "  n{} [label=\"{}\"]\n", node->number, labelOf(node->task));
+    fmt::print(file, "  n{} [label=\"{}\"]\n", node->number, labelOf(node->task) + detailsOf(node->task, flags));
     for (const GraphNode* before : node->after) fmt::print(file, "  n{} -> n{}\n", before->number, node->number);
   }
   fmt::print(file, "}}\n");

@@ -21,7 +21,7 @@ void describeKernel(const NodeTask& task, CUDA_KERNEL_NODE_PARAMS& parameters);
 void describeCopy(const NodeTask& task, CUDA_MEMCPY3D& copy);
 void describeFill(const NodeTask& task, CUDA_MEMSET_NODE_PARAMS& parameters);
 
-/// Writes a graph in the language of Graphviz.
-CUresult writeDot(const Graph& graph, const char* path);
+/// Writes a graph in the language of Graphviz, with what the flags of cuGraphDebugDotPrint ask for.
+CUresult writeDot(const Graph& graph, const char* path, unsigned flags);
 
 }  // namespace ordito::driver

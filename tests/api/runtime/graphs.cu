@@ -1,4 +1,12 @@
 // Graphs: captured from streams and built by hand, launched many times, changed, and the mistakes that captures catch.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include "expect.hpp"
 
 __global__ void add(int* x, int n) { x[threadIdx.x] += n; }
@@ -232,7 +240,38 @@ static void mistakes() {
   EXPECT(x[0] == 1);
 }
 
+static std::string dotOf(cudaGraph_t graph, unsigned flags) {
+  char path[] = "/tmp/graphXXXXXX";
+  close(mkstemp(path));
+  EXPECT_OK(cudaGraphDebugDotPrint(graph, path, flags));
+  std::ifstream file(path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::remove(path);
+  return text;
+}
+
+/// The text for Graphviz tells more of each node if it is asked to.
+static void dots() {
+  const auto says = [](const std::string& text, const char* what) { return text.find(what) != std::string::npos; };
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  int* x = managed(0);
+  EXPECT_OK(cudaStreamCreate(&stream));
+  EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  add<<<dim3(3, 2), 32, 0, stream>>>(x, 1);
+  EXPECT_OK(cudaMemsetAsync(x, 1, 40, stream));
+  EXPECT_OK(cudaStreamEndCapture(stream, &graph));
+  const std::string plain = dotOf(graph, 0), kernels = dotOf(graph, cudaGraphDebugDotFlagsKernelNodeParams),
+                    all = dotOf(graph, cudaGraphDebugDotFlagsVerbose);
+  EXPECT(says(plain, "add(") && !says(plain, "threads") && !says(plain, "bytes"));
+  EXPECT(says(kernels, "3 x 2 x 1 blocks of 32 x 1 x 1 threads") && !says(kernels, "40 x 1 x 1 bytes"));
+  EXPECT(says(all, "32 x 1 x 1 threads") && says(all, "40 x 1 x 1 bytes"));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  EXPECT_OK(cudaStreamDestroy(stream));
+}
+
 int main() {
+  dots();
   captured();
   explicitNodes();
   resources();
