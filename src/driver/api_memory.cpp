@@ -29,12 +29,16 @@ CUresult allocateDevice(Context& context, CUdeviceptr* pointer, size_t bytes) {
   return take(context.device.memory.allocate(bytes, false, &context), pointer);
 }
 
-CUresult allocateHostMemory(void** pointer, size_t bytes, MemoryKind kind, unsigned flags) {
+ordito::Expected<uint64_t> hostMemory(Context& context, size_t bytes, MemoryKind kind, unsigned flags) {
+  return ordito::machine::allocateHost(bytes, kind, flags, false, context.device.ordinal, &context);
+}
+
+CUresult allocateHostMemory(Context& context, void** pointer, size_t bytes, MemoryKind kind, unsigned flags) {
   if (!pointer) return CUDA_ERROR_INVALID_VALUE;
   *pointer = nullptr;
   if (bytes == 0) return CUDA_SUCCESS;
   CUdeviceptr address = 0;
-  if (CUresult bad = take(ordito::machine::allocateHost(bytes, kind, flags), &address)) return bad;
+  if (CUresult bad = take(hostMemory(context, bytes, kind, flags), &address)) return bad;
   *pointer = reinterpret_cast<void*>(address);
   return CUDA_SUCCESS;
 }
@@ -177,7 +181,7 @@ CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
   context->synchronizeImplicitly();
   constexpr unsigned kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   if (flags & ~kKnown) return CUDA_ERROR_INVALID_VALUE;
-  return allocateHostMemory(pointer, bytes, MemoryKind::Host, flags);
+  return allocateHostMemory(*context, pointer, bytes, MemoryKind::Host, flags);
 }
 
 CUresult cuMemFreeHost(void* pointer) {
@@ -227,10 +231,9 @@ CUresult cuMemHostUnregister(void* host) {
 
 CUresult cuMemAllocManaged(CUdeviceptr* pointer, size_t bytes, unsigned int flags) {
   ORDITO_CONTEXT(context);
-  (void)context;
   if (!pointer || bytes == 0 || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
     return CUDA_ERROR_INVALID_VALUE;
-  return take(ordito::machine::allocateHost(bytes, MemoryKind::Managed, flags), pointer);
+  return take(hostMemory(*context, bytes, MemoryKind::Managed, flags), pointer);
 }
 
 // Managed memory is where it is: moving and advising change nothing but must be asked with sense.

@@ -75,7 +75,7 @@ class Context {
   /// The context that a stream belongs to; null if that is gone.
   static Context* of(const StreamGroup& group);
   static Context* of(const Stream& stream) { return of(stream.group()); }
-  /// The context that memory was made in. The host's is every device's, and counts as the first one's.
+  /// The context that memory was made in, the host's among it.
   static Context& of(const machine::Allocation& allocation);
 
   /// The stream that a handle means for the calling thread: the special ones are this context's, others may be of any.

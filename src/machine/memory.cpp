@@ -344,7 +344,8 @@ void unmapShared(uint64_t address) {
 
 // --- host memory
 
-Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags, bool isModules) {
+Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags, bool isModules, int device,
+                                void* owner) {
   uint64_t size = roundUp(bytes, kPage);
   if (bytes == 0 || size < bytes || !hostCanCommit(size, 0))
     return failWith(kOutOfMemory,
@@ -355,7 +356,13 @@ Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags,
   auto address = reinterpret_cast<uint64_t>(begin);
   mprotect(pointer(address + size), kPage, PROT_NONE);
   adviseHuge(address, size);
-  allocations().add({.address = address, .bytes = bytes, .kind = kind, .flags = flags, .isModules = isModules});
+  allocations().add({.address = address,
+                     .bytes = bytes,
+                     .kind = kind,
+                     .flags = flags,
+                     .device = device,
+                     .isModules = isModules,
+                     .owner = owner});
   return address;
 }
 

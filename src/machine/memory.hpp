@@ -125,7 +125,9 @@ class DeviceMemory {
 };
 
 /// Pinned or managed memory: page-aligned start, inaccessible page behind. Registers itself in allocations().
-Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags, bool isModules = false);
+/// `device` and `owner` are those that were current.
+Expected<uint64_t> allocateHost(uint64_t bytes, MemoryKind kind, uint32_t flags, bool isModules = false, int device = 0,
+                                void* owner = nullptr);
 bool freeHost(uint64_t address, MemoryKind kind);
 
 /// Device memory of another process in this one's addresses, until unmapShared(). Registers itself in allocations().

@@ -1,6 +1,7 @@
 // Three GPUs in one process, two of them alike: each with its own description, memory, streams, variables and errors.
 // On a machine with fewer devices the program says so.
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <thread>
 #include <vector>
@@ -127,6 +128,22 @@ static void streamsAndEvents() {
   }
 }
 
+/// The host's memory, too, is of the device that was current.
+static void owners() {
+  int *managed = nullptr, *pinned = nullptr;
+  EXPECT_OK(cudaSetDevice(1));
+  EXPECT_OK(cudaMallocManaged(&managed, 64));
+  EXPECT_OK(cudaMallocHost(&pinned, 64));
+  EXPECT_OK(cudaSetDevice(0));
+  for (const int* memory : {managed, pinned}) {
+    cudaPointerAttributes attributes;
+    EXPECT_OK(cudaPointerGetAttributes(&attributes, memory));
+    EXPECT(attributes.device == 1);
+  }
+  EXPECT_OK(cudaFree(managed));
+  EXPECT_OK(cudaFreeHost(pinned));
+}
+
 static void peers() {
   int can = 0;
   EXPECT_OK(cudaDeviceCanAccessPeer(&can, 0, 1));
@@ -197,6 +214,7 @@ int main() {
   descriptions();
   memoryAndVariables();
   streamsAndEvents();
+  owners();
   peers();
   threadsAndFaults();
   return finish();
