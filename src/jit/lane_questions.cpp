@@ -1,6 +1,7 @@
 // See lane_questions.hpp.
 #include "jit/lane_questions.hpp"
 
+#include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Analysis/VectorUtils.h>
@@ -213,14 +214,16 @@ void sink(llvm::Value* v, const llvm::LoopInfo& loops) {
 
 llvm::PreservedAnalyses LaneQuestions::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   std::vector<llvm::WeakTrackingVH> masks;
+  llvm::SmallVector<llvm::WeakTrackingVH> unread;
   for (const Question& q : questionsIn(function)) {
     llvm::Value* answered = answer(q);
     if (answered == nullptr) continue;
     masks.emplace_back(q.bits->getOperand(0));
     q.asked->replaceAllUsesWith(answered);
-    llvm::RecursivelyDeleteTriviallyDeadInstructions(q.asked);
+    unread.emplace_back(q.asked);
   }
   if (masks.empty()) return llvm::PreservedAnalyses::all();
+  llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(unread);
   const auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   for (const llvm::WeakTrackingVH& mask : masks)
     if (mask) sink(mask, loops);

@@ -8,8 +8,9 @@ bool Race::ran(Variant variant, uint64_t blocks, uint64_t nanoseconds) {
   if (isOver()) return false;
   Result& r = of(variant);
   ++r.pieces, r.blocks += blocks, r.nanoseconds += nanoseconds;
-  if (variant == turn() && (thisTurn_ += nanoseconds) >= rules_.turn) {
-    turn_.store(variant == Variant::Favourite ? Variant::Contender : Variant::Favourite, std::memory_order_relaxed);
+  if (variant == turn()) thisTurn_ += nanoseconds;
+  if (thisTurn_ >= rules_.turn) {
+    turn_.store(turn() == Variant::Favourite ? Variant::Contender : Variant::Favourite, std::memory_order_relaxed);
     thisTurn_ = 0;
   }
   return isLong(of(Variant::Favourite)) && isLong(of(Variant::Contender)) && endHeat();
