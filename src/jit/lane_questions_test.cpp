@@ -4,50 +4,21 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 
 #include <optional>
 #include <string>
 
+#include "jit/llvm_test.hpp"
+
 namespace ordito::jit {
 namespace {
 
-struct Passed {
-  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module;
-  llvm::Function& function() const { return *module->begin(); }
-};
-
-/// The module behind the pass, and with `folds` behind LLVM's combination of instructions.
-Passed passed(const std::string& text, bool folds = false, bool asks = true) {
-  Passed p;
-  llvm::SMDiagnostic problem;
-  p.module = llvm::parseAssemblyString(text, problem, *p.context);
-  EXPECT_TRUE(p.module) << problem.getMessage().str() << "\n" << text;
-  llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
-  llvm::FunctionPassManager passes;
-  if (asks) passes.addPass(LaneQuestions());
-  if (folds) passes.addPass(llvm::InstCombinePass());
-  passes.run(p.function(), functions);
-  EXPECT_FALSE(llvm::verifyModule(*p.module, &llvm::errs()));
+ParsedModule passed(const std::string& text) {
+  ParsedModule p = parsedModule(text);
+  runPasses(p, LaneQuestions());
   return p;
 }
 
@@ -87,7 +58,9 @@ const char* kNotAll = "icmp ne i8 %bits, -1";
 
 /// The answer for constants, if LLVM finds it.
 std::optional<bool> answer(const Case& c, int base, int number, bool asks) {
-  const Passed p = passed(bodyOf(c, std::to_string(base), std::to_string(number)), true, asks);
+  const ParsedModule p = parsedModule(bodyOf(c, std::to_string(base), std::to_string(number)));
+  if (asks) runPasses(p, LaneQuestions());
+  runPasses(p, llvm::InstCombinePass());
   auto* end = llvm::cast<llvm::ReturnInst>(p.function().getEntryBlock().getTerminator());
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(end->getReturnValue());
   return constant ? std::optional(constant->isOne()) : std::nullopt;
@@ -161,7 +134,7 @@ TEST(LaneQuestions, ConditionsTogether) {
 }
 
 TEST(LaneQuestions, MasksAreMadeWhereTheyAreRead) {
-  const Passed p = passed(
+  const ParsedModule p = passed(
       "define i8 @f(i8 %base, i8 %number) {\n"
       "  %b0 = insertelement <8 x i8> poison, i8 %base, i64 0\n"
       "  %b = shufflevector <8 x i8> %b0, <8 x i8> poison, <8 x i32> zeroinitializer\n"

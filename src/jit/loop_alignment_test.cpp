@@ -3,24 +3,18 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include <string>
+
+#include "jit/llvm_test.hpp"
 
 namespace ordito::jit {
 namespace {
 
 /// Whose low bits are asked for in a loop whose pointer is moved on by `step`: "start" or "pointer".
 std::string asked(const std::string& step, const std::string& low, const std::string& of = "%pointer") {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic problem;
   const std::string text = fmt::format(
       "define void @f(i64 %start, i64 %other, i64 %end) {{\n"
       "entry:\n  br label %loop\n"
@@ -34,14 +28,9 @@ std::string asked(const std::string& step, const std::string& low, const std::st
       "after:\n  ret void\n}}\n"
       "declare void @look(i64)\n",
       of, low, step);
-  auto module = llvm::parseAssemblyString(text, problem, context);
-  EXPECT_TRUE(module) << problem.getMessage().str();
-  if (!module) return "";
-  llvm::FunctionAnalysisManager none;
-  llvm::Function& f = *module->getFunction("f");
-  LoopAlignment::run(f, none);
-  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  for (const llvm::Instruction& i : llvm::instructions(f))
+  const ParsedModule p = parsedModule(text);
+  runPasses(p, LoopAlignment());
+  for (const llvm::Instruction& i : llvm::instructions(p.function()))
     if (i.getName() == "low") return i.getOperand(0)->getName().str();
   return "";
 }

@@ -3,37 +3,21 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 
-#include <memory>
-#include <optional>
 #include <string>
+
+#include "jit/llvm_test.hpp"
 
 namespace ordito::jit {
 namespace {
 
-struct Passed {
-  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module;
-  llvm::Function& function() const { return *module->begin(); }
-};
-
-Passed passed(const std::string& text) {
-  Passed p;
-  llvm::SMDiagnostic problem;
-  p.module = llvm::parseAssemblyString(text, problem, *p.context);
-  EXPECT_TRUE(p.module) << problem.getMessage().str() << "\n" << text;
+ParsedModule passed(const std::string& text) {
+  ParsedModule p = parsedModule(text);
   takeNarrowLanes(p.function());
-  EXPECT_FALSE(llvm::verifyModule(*p.module, &llvm::errs()));
+  expectValid(p);
   return p;
 }
 
@@ -55,20 +39,8 @@ bool takesPairs(const llvm::Function& f) {
   return false;
 }
 
-uint64_t folded(const Passed& p) {
-  llvm::PassBuilder builder;
-  llvm::FunctionAnalysisManager functions;
-  builder.registerFunctionAnalyses(functions);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::InstCombinePass());
-  llvm::LoopAnalysisManager loops;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
-  passes.run(p.function(), functions);
+uint64_t folded(const ParsedModule& p) {
+  runPasses(p, llvm::InstCombinePass());
   auto* end = llvm::cast<llvm::ReturnInst>(p.function().getEntryBlock().getTerminator());
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(end->getReturnValue());
   EXPECT_TRUE(constant != nullptr);
@@ -100,7 +72,7 @@ TEST(NarrowLanes, HalvesAndMultiples) {
   std::string text = bodyOf("<8 x i8>", kBytes, "WORDS", kHigh);
   text.replace(text.find("  %words = WORDS\n"), 17,
                "  %wide = zext <8 x i8> %narrow to <8 x i32>\n  %words = " + kShift + "\n");
-  const Passed p = passed(text);
+  const ParsedModule p = passed(text);
   EXPECT_FALSE(takesPairs(p.function()));
   EXPECT_EQ(folded(p), 4 * 254U);
 }
