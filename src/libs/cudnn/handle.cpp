@@ -164,25 +164,15 @@ cudnnStatus_t cudnnGetStream(cudnnHandle_t handle, cudaStream_t* stream) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-#define DESCRIPTOR(kind)                                                               \
-  cudnnStatus_t cudnnCreate##kind##Descriptor(cudnn##kind##Descriptor_t* descriptor) { \
-    CUDNN_CHECK(descriptor);                                                           \
-    *descriptor = new cudnn##kind##Struct;                                             \
-    return CUDNN_STATUS_SUCCESS;                                                       \
-  }                                                                                    \
-  cudnnStatus_t cudnnDestroy##kind##Descriptor(cudnn##kind##Descriptor_t descriptor) { \
-    delete descriptor;                                                                 \
-    return CUDNN_STATUS_SUCCESS;                                                       \
-  }
-DESCRIPTOR(Tensor)
-DESCRIPTOR(Filter)
-DESCRIPTOR(Convolution)
-DESCRIPTOR(Pooling)
-DESCRIPTOR(Activation)
-DESCRIPTOR(LRN)
-DESCRIPTOR(OpTensor)
-DESCRIPTOR(ReduceTensor)
-DESCRIPTOR(Dropout)
+CUDNN_DESCRIPTOR(Tensor)
+CUDNN_DESCRIPTOR(Filter)
+CUDNN_DESCRIPTOR(Convolution)
+CUDNN_DESCRIPTOR(Pooling)
+CUDNN_DESCRIPTOR(Activation)
+CUDNN_DESCRIPTOR(LRN)
+CUDNN_DESCRIPTOR(OpTensor)
+CUDNN_DESCRIPTOR(ReduceTensor)
+CUDNN_DESCRIPTOR(Dropout)
 
 // --- tensors
 

@@ -7,18 +7,8 @@ using namespace ordito::libs::cudnn;
 
 struct cudnnPersistentRNNPlan {};
 
-#define DESCRIPTOR(kind)                                                               \
-  cudnnStatus_t cudnnCreate##kind##Descriptor(cudnn##kind##Descriptor_t* descriptor) { \
-    CUDNN_CHECK(descriptor);                                                           \
-    *descriptor = new cudnn##kind##Struct;                                             \
-    return CUDNN_STATUS_SUCCESS;                                                       \
-  }                                                                                    \
-  cudnnStatus_t cudnnDestroy##kind##Descriptor(cudnn##kind##Descriptor_t descriptor) { \
-    delete descriptor;                                                                 \
-    return CUDNN_STATUS_SUCCESS;                                                       \
-  }
-DESCRIPTOR(RNN)
-DESCRIPTOR(RNNData)
+CUDNN_DESCRIPTOR(RNN)
+CUDNN_DESCRIPTOR(RNNData)
 
 namespace {
 

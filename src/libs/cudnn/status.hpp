@@ -27,3 +27,14 @@ cudnnStatus_t refuse(const char* what);
   if (!(condition)) return ::ordito::libs::cudnn::badParameter()
 #define CUDNN_TRY(call) \
   if (const cudnnStatus_t bad_ = (call); bad_ != CUDNN_STATUS_SUCCESS) return bad_
+/// The two calls that make and end a descriptor.
+#define CUDNN_DESCRIPTOR(kind)                                                         \
+  cudnnStatus_t cudnnCreate##kind##Descriptor(cudnn##kind##Descriptor_t* descriptor) { \
+    CUDNN_CHECK(descriptor);                                                           \
+    *descriptor = new cudnn##kind##Struct;                                             \
+    return CUDNN_STATUS_SUCCESS;                                                       \
+  }                                                                                    \
+  cudnnStatus_t cudnnDestroy##kind##Descriptor(cudnn##kind##Descriptor_t descriptor) { \
+    delete descriptor;                                                                 \
+    return CUDNN_STATUS_SUCCESS;                                                       \
+  }
