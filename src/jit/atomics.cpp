@@ -112,13 +112,7 @@ void Atomics::emitOne(const Instruction& i, const simt::Access& access) {
     s.part = p;
     const AtomicOperands o{operands_.operand(i, at + 1, read, s),
                            isCas ? operands_.operand(i, at + 2, read, s) : nullptr, a.space, isCas};
-    const auto indexed = plan_.memory.combined.indexed.find(&i);
-    const WarpAtomic w{a,
-                       p,
-                       i.operands[at].offset,
-                       o.first,
-                       masks_.maskOf(mask, p),
-                       indexed == plan_.memory.combined.indexed.end() ? nullptr : &indexed->second};
+    const WarpAtomic w{a, p, i.operands[at].offset, o.first, masks_.maskOf(mask, p), plan_.memory.combined.placeOf(i)};
     if (result != ir::kNoValue) {
       LlvmValue before =
           i.guard ? values_.convertBits(values_.vectorOf(i.prior[0], p), vector) : llvm::Constant::getNullValue(vector);

@@ -82,13 +82,12 @@ LlvmValue CombinedAtomics::isInside(const Places& places, LlvmValue lanes) {
 /// vector lives across the call, for which it would have to be kept in memory where nobody asks.
 void CombinedAtomics::outside(const Places& places, const WarpAtomic& a, llvm::function_ref<void()> inMemory) {
   const simt::Combination& combination = plan_.memory.combined.combination;
-  const bool isVector = places.form == Form::Lanes || places.form == Form::Indexed;
   const unsigned reach = places.form == Form::Neighbours ? (kLanes - 1) * combination.bytes : 0;
   LlvmValue array =
       c_.inMemory(places.form == Form::Indexed ? b_.CreateFreeze(addresses_.addressVector(a.address, a.part, a.offset))
-                  : isVector                   ? places.at
+                  : places.differ()            ? places.at
                                                : b_.CreateVectorSplat(1, places.at));
-  LlvmValue bits = !isVector ? b_.getInt32(1) : a.lanes ? masks_.laneBits(a.lanes) : b_.getInt32(~0u);
+  LlvmValue bits = !places.differ() ? b_.getInt32(1) : a.lanes ? masks_.laneBits(a.lanes) : b_.getInt32(~0u);
   inMemory();
   auto *ask = c_.newBlock("ask"), *on = c_.newBlock("asked");
   LlvmValue aside = field(offsetof(CombiningView, standsAside), b_.getInt32Ty());
@@ -113,7 +112,7 @@ void CombinedAtomics::combine(const Places& places, const WarpAtomic& a) {
   const auto op = atomicOperation(plan_.memory.combined.combination.operation);
   LlvmValue uses = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c_.memory.combining, offsetof(CombiningView, uses));
   b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), uses), b_.getInt64(1)), uses);
-  if (places.form == Form::Lanes || places.form == Form::Indexed) return combineLanes(places, a);
+  if (places.differ()) return combineLanes(places, a);
   LlvmValue words = word(offsetof(CombiningView, words));
   LlvmValue place = b_.CreateAdd(words, b_.CreateSub(places.at, word(offsetof(CombiningView, first))));
   if (places.form == Form::Neighbours) return change(place, a.operands);

@@ -33,6 +33,7 @@ class CombinedAtomics : private Chapter {
     LlvmValue at = nullptr;     // Indexed: the pointer
     LlvmValue index = nullptr;  // Indexed: of each lane, 32 bits
     unsigned shift = 0;
+    bool differ() const { return form == Form::Lanes || form == Form::Indexed; }  // from lane to lane, anyhow
   };
   LlvmValue field(size_t offset, llvm::Type* type);
   LlvmValue word(size_t offset) { return field(offset, b_.getInt64Ty()); }

@@ -9,7 +9,7 @@ class Function;
 namespace ordito::jit {
 
 /// To be run behind LLVM's optimiser, which knows nothing of what an instruction costs that moves a lane out of a
-/// vector: a letter of a histogram takes 0.29 ns so, and 0.38 where words leave in pairs (Zen 4).
+/// vector (bench_kernels --only histogram).
 void takeNarrowLanes(llvm::Function& function);
 
 }  // namespace ordito::jit

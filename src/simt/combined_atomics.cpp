@@ -180,11 +180,12 @@ std::string print(const CombinedAtomics& c, const ir::Function& f) {
       fmt::format("{} of {} bytes\n", kNames[static_cast<size_t>(c.combination.operation)], c.combination.bytes);
   for (const ir::Block& block : f.blocks)
     for (const Instruction& i : block.code) {
-      if (c.members.contains(&i)) text += instructionName(i) + " waits";
-      if (const auto place = c.indexed.find(&i); place != c.indexed.end())
-        text += fmt::format(", at {} + {} << {}", ir::valueName(f, place->second.pointer),
-                            ir::valueName(f, place->second.index), place->second.shift);
-      if (c.members.contains(&i)) text += "\n";
+      if (c.members.contains(&i)) {
+        text += instructionName(i) + " waits";
+        if (const IndexedPlace* p = c.placeOf(i))
+          text += fmt::format(", at {} + {} << {}", ir::valueName(f, p->pointer), ir::valueName(f, p->index), p->shift);
+        text += "\n";
+      }
       if (c.looking.contains(&i)) text += instructionName(i) + " looks\n";
       if (c.ending.contains(&i)) text += instructionName(i) + " ends the wait\n";
     }

@@ -41,6 +41,11 @@ struct CombinedAtomics {
   std::set<const Instruction*> ending;                 // it is emptied first in any case
 
   bool any() const { return !members.empty(); }
+  /// Null if its place is an address like any other.
+  const IndexedPlace* placeOf(const Instruction& i) const {
+    const auto found = indexed.find(&i);
+    return found == indexed.end() ? nullptr : &found->second;
+  }
 };
 
 CombinedAtomics findCombinedAtomics(const ir::Analyses& analyses, const ir::SyncPoints& syncPoints,
