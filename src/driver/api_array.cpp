@@ -30,6 +30,14 @@ class Live {
     const std::scoped_lock lock(mutex_);
     return std::unique_ptr<T>(all_.erase(object) ? object : nullptr);
   }
+  template <class Predicate>
+  void endIf(const Predicate& isWanted) {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(all_, [&](T* each) {
+      const std::unique_ptr<T> ended(isWanted(*each) ? each : nullptr);
+      return ended != nullptr;
+    });
+  }
 
  private:
   mutable std::mutex mutex_;
@@ -97,6 +105,16 @@ unsigned ordito::driver::channelBytes(CUarray_format format) {
 
 bool ordito::driver::isLive(const CUarray_st* array) { return arrays().has(array); }
 bool ordito::driver::isLive(const CUmipmappedArray_st* mipmap) { return mipmaps().has(mipmap); }
+
+void ordito::driver::endArraysOf(const Context& context) {
+  const auto isOf = [&](const CUarray_st& array) {
+    const auto found = ordito::machine::allocations().find(array.memory);
+    return found && found->owner == &context;
+  };
+  // The levels tell whose a mipmapped array is: they end behind it.
+  mipmaps().endIf([&](const CUmipmappedArray_st& mipmap) { return isOf(*mipmap.levels.front()); });
+  arrays().endIf(isOf);
+}
 
 CUresult cuArray3DCreate(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
   if (!array || !descriptor) return CUDA_ERROR_INVALID_VALUE;

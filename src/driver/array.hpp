@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "driver/context.hpp"
 #include "driver/extensions.hpp"
 
 namespace ordito::driver {
@@ -24,6 +25,9 @@ inline bool isLayered(const CUDA_ARRAY3D_DESCRIPTOR& d) {
 
 bool isLive(const CUarray_st* array);
 bool isLive(const CUmipmappedArray_st* mipmap);
+
+/// Their handles are not valid any more. Their memory is the context's to free.
+void endArraysOf(const Context& context);
 
 }  // namespace ordito::driver
 

@@ -3,6 +3,8 @@
 
 #include "base/environment.hpp"
 #include "base/thread_state.hpp"
+#include "driver/array.hpp"
+#include "driver/memory_pool.hpp"
 #include "driver/module.hpp"
 #include "driver/results.hpp"
 
@@ -140,7 +142,16 @@ void Context::destroy() {
     std::lock_guard lock(settingsMutex);
     peers.clear();
   }
-  if (this == device.primary) device.memory.freeAll();
+  freeMemory();
+}
+
+void Context::freeMemory() {
+  endArraysOf(*this);
+  for (const machine::Allocation& each : machine::allocations().all()) {
+    if (each.owner != this || each.kind != machine::MemoryKind::Device || each.isModules) continue;
+    memoryPools().leave(each.address, each.bytes);
+    device.memory.free(each.address);
+  }
 }
 
 void Context::revive() {

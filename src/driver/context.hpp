@@ -91,8 +91,8 @@ class Context {
   static Context* ownerOf(CUmodule handle);
   std::shared_ptr<Stream> perThreadStream();
 
-  /// Ends everything that belongs to the context: waits, then frees memory (primary context only, which owns it),
-  /// modules, streams, events.
+  /// Ends everything that belongs to the context: waits, then frees streams, events, modules and its device's memory.
+  /// Memory pools draw from that of the primary context.
   void destroy();
   void revive();
   /// Waits for everything if allocations are to do so: the variable ORDITO_IMPLICIT_SYNC (CUDA C++ Programming Guide,
@@ -115,6 +115,9 @@ class Context {
   std::set<const Context*> peers;  // whose memory its kernels may use
   CUfunc_cache cacheConfig = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig sharedConfig = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
+
+ private:
+  void freeMemory();
 };
 
 /// The calling thread's context stack; back() is current.

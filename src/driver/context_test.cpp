@@ -1,0 +1,82 @@
+// What ends with a context, and what does not.
+#include "driver/test_kernels.hpp"
+
+namespace ordito::driver {
+namespace {
+
+class Contexts : public DriverTest {
+ protected:
+  static size_t freeBytes() {
+    size_t left = 0, all = 0;
+    EXPECT_EQ(cuMemGetInfo(&left, &all), CUDA_SUCCESS);
+    return left;
+  }
+  static CUcontext create() {
+    CUcontext made = nullptr;
+    EXPECT_EQ(cuCtxCreate(&made, 0, 0), CUDA_SUCCESS);
+    return made;
+  }
+  static CUarray array() {
+    CUarray made = nullptr;
+    const CUDA_ARRAY_DESCRIPTOR description{64, 64, CU_AD_FORMAT_FLOAT, 1};
+    EXPECT_EQ(cuArrayCreate(&made, &description), CUDA_SUCCESS);
+    return made;
+  }
+  static CUmipmappedArray mipmap() {
+    CUmipmappedArray made = nullptr;
+    const CUDA_ARRAY3D_DESCRIPTOR description{64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0};
+    EXPECT_EQ(cuMipmappedArrayCreate(&made, &description, 3), CUDA_SUCCESS);
+    return made;
+  }
+};
+
+TEST_F(Contexts, MemoryEndsWithItsContext) {
+  const size_t before = freeBytes();
+  const CUcontext other = create();
+  const CUdeviceptr memory = allocate(1 << 20);
+  ASSERT_EQ(freeBytes(), before - (1 << 20));
+  EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
+  EXPECT_EQ(freeBytes(), before);
+  EXPECT_EQ(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Contexts, ArraysEndWithTheirContext) {
+  const size_t before = freeBytes();
+  const CUarray kept = array();
+  const CUcontext other = create();
+  const CUarray ended = array();
+  const CUmipmappedArray levels = mipmap();
+  EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
+  CUDA_ARRAY_DESCRIPTOR description;
+  EXPECT_EQ(cuArrayGetDescriptor(&description, ended), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuMipmappedArrayDestroy(levels), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuArrayGetDescriptor(&description, kept), CUDA_SUCCESS);
+  EXPECT_EQ(cuArrayDestroy(kept), CUDA_SUCCESS);
+  EXPECT_EQ(freeBytes(), before);
+}
+
+TEST_F(Contexts, AResetLeavesOtherContextsTheirMemory) {
+  const CUcontext other = create();
+  const CUdeviceptr memory = allocate(64);
+  EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemsetD32(memory, 7, 16), CUDA_SUCCESS);
+  EXPECT_EQ(read(memory, 16).back(), 7u);
+  EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
+}
+
+TEST_F(Contexts, PoolsForgetWhatAResetFrees) {
+  CUmemoryPool pool = nullptr;
+  ASSERT_EQ(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(cuMemAllocAsync(&memory, 4096, nullptr), CUDA_SUCCESS);
+  cuuint64_t used = 0;
+  ASSERT_EQ(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used), CUDA_SUCCESS);
+  EXPECT_EQ(used, 4096u);
+  EXPECT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used), CUDA_SUCCESS);
+  EXPECT_EQ(used, 0u);
+}
+
+}  // namespace
+}  // namespace ordito::driver
