@@ -169,7 +169,7 @@ TEST_F(Tests, TypesThatTheManualDoesNotCombineAreNotSupported) {
   EXPECT_EQ(cublasDotEx(nullptr, 4, x.data(), CUDA_R_32F, 1, y.data(), CUDA_R_32F, 1, &result, CUDA_R_32F, CUDA_R_32F),
             CUBLAS_STATUS_NOT_INITIALIZED);
   EXPECT_EQ(cublasDotEx(handle, 4, x.data(), CUDA_R_32F, 1, y.data(), CUDA_R_32F, 1, nullptr, CUDA_R_32F, CUDA_R_32F),
-            CUBLAS_STATUS_INVALID_VALUE);
+            CUBLAS_STATUS_MAPPING_ERROR);
 }
 
 /// Rank updates of complex int8.

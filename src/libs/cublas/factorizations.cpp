@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "libs/cublas/gemm.hpp"
-#include "libs/cublas/lu_without_pivots.hpp"
+#include "libs/cublas/plain_lu.hpp"
 
 namespace ordito::cublas {
 namespace {
@@ -124,19 +124,21 @@ cublasStatus_t geqrf(cublasHandle_t handle, int m, int n, T* const* a, int lda, 
   });
 }
 
-/// Least squares; `statuses`, which may be null, is the device's.
+/// Least squares; `statuses`, which may be null, is the device's. The info counts arguments as a GPU's library does:
+/// m is the first.
 template <class T>
 cublasStatus_t gels(cublasHandle_t handle, cublasOperation_t op, int m, int n, int columns, T* const* a, int lda,
                     T* const* c, int ldc, int* info, int* statuses, int count) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(info);
+  *info = 0;
   if (op != CUBLAS_OP_N) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const int wrong = m < 0                               ? 2
-                    : n < 0                             ? 3
-                    : columns < 0                       ? 4
-                    : lda < std::max(1, m)              ? 6
-                    : ldc < std::max(1, std::max(m, n)) ? 8
-                    : count < 0                         ? 11
+  const int wrong = m < 0                               ? 1
+                    : n < 0                             ? 2
+                    : columns < 0                       ? 3
+                    : lda < std::max(1, m)              ? 5
+                    : ldc < std::max(1, std::max(m, n)) ? 7
+                    : count < 0                         ? 10
                                                         : 0;
   *info = -wrong;
   ORDITO_CHECK(wrong == 0 && (count == 0 || (a && c)));

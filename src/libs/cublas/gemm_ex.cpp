@@ -87,10 +87,17 @@ namespace {
 
 bool isMultipleOf(size_t size, const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % size == 0; }
 
+bool isAlgorithm(cublasGemmAlgo_t algorithm) {
+  return (algorithm >= CUBLAS_GEMM_DEFAULT && algorithm <= CUBLAS_GEMM_ALGO23) ||
+         (algorithm >= CUBLAS_GEMM_DEFAULT_TENSOR_OP && algorithm <= CUBLAS_GEMM_ALGO15_TENSOR_OP) ||
+         algorithm == CUBLAS_GEMM_AUTOTUNE;
+}
+
 cublasStatus_t refusal(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* beta,
                        int64_t count) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(t.p.isRight() && alpha && beta && count >= 0 && areCountable(count));
+  ORDITO_CHECK(t.p.isRight() && alpha && beta && count >= 0 && areCountable(count) && isAlgorithm(t.algorithm));
+  ORDITO_CHECK(t.typeA != CUDA_R_8F_E4M3 && t.typeA != CUDA_R_8F_E5M2);  // which only cublasLt has
   if (!t.isSupported()) return CUBLAS_STATUS_NOT_SUPPORTED;
   // The manual wants words of four int8.
   const bool isWords = t.p.lda % 4 == 0 && t.p.ldb % 4 == 0;
@@ -144,21 +151,22 @@ extern "C" {
 #define DEFINE(suffix, Int)                                                                                           \
   cublasStatus_t cublasGemmEx##suffix(PRODUCT_PARAMETERS(Int, void), const void* A, cudaDataType tA, Int lda,         \
                                       const void* B, cudaDataType tB, Int ldb, const void* beta, void* C,             \
-                                      cudaDataType tC, Int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {      \
-    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute}, alpha, A, B, beta, C);                  \
+                                      cudaDataType tC, Int ldc, cublasComputeType_t compute, cublasGemmAlgo_t algo) { \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute, algo}, alpha, A, B, beta, C);            \
   }                                                                                                                   \
   cublasStatus_t cublasGemmBatchedEx##suffix(PRODUCT_PARAMETERS(Int, void), const void* const A[], cudaDataType tA,   \
                                              Int lda, const void* const B[], cudaDataType tB, Int ldb,                \
                                              const void* beta, void* const C[], cudaDataType tC, Int ldc, Int count,  \
-                                             cublasComputeType_t compute, cublasGemmAlgo_t) {                         \
-    return gemmBatchedEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute}, alpha, A, B, beta, C, count);    \
+                                             cublasComputeType_t compute, cublasGemmAlgo_t algo) {                    \
+    return gemmBatchedEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute, algo}, alpha, A, B, beta, C,      \
+                         count);                                                                                      \
   }                                                                                                                   \
   cublasStatus_t cublasGemmStridedBatchedEx##suffix(                                                                  \
       PRODUCT_PARAMETERS(Int, void), const void* A, cudaDataType tA, Int lda, long long strideA, const void* B,       \
       cudaDataType tB, Int ldb, long long strideB, const void* beta, void* C, cudaDataType tC, Int ldc,               \
-      long long strideC, Int count, cublasComputeType_t compute, cublasGemmAlgo_t) {                                  \
-    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute}, alpha, A, B, beta, C, strideA, strideB, \
-                  strideC, count);                                                                                    \
+      long long strideC, Int count, cublasComputeType_t compute, cublasGemmAlgo_t algo) {                             \
+    return gemmEx(h, {{ta, tb, m, n, k, lda, ldb, ldc}, tA, tB, tC, compute, algo}, alpha, A, B, beta, C, strideA,    \
+                  strideB, strideC, count);                                                                           \
   }                                                                                                                   \
   cublasStatus_t cublasSgemmEx##suffix(PRODUCT_PARAMETERS(Int, float), const void* A, cudaDataType tA, Int lda,       \
                                        const void* B, cudaDataType tB, Int ldb, const float* beta, void* C,           \

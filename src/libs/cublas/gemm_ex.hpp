@@ -33,6 +33,26 @@ struct TypedProduct {
   Product p;
   cudaDataType typeA, typeB, typeC;
   cublasComputeType_t compute;
+  cublasGemmAlgo_t algorithm = CUBLAS_GEMM_DEFAULT;
+
+  bool isComputeType() const {
+    switch (compute) {
+      case CUBLAS_COMPUTE_16F:
+      case CUBLAS_COMPUTE_16F_PEDANTIC:
+      case CUBLAS_COMPUTE_32F:
+      case CUBLAS_COMPUTE_32F_PEDANTIC:
+      case CUBLAS_COMPUTE_32F_FAST_16F:
+      case CUBLAS_COMPUTE_32F_FAST_16BF:
+      case CUBLAS_COMPUTE_32F_FAST_TF32:
+      case CUBLAS_COMPUTE_32F_EMULATED_16BFX9:
+      case CUBLAS_COMPUTE_64F:
+      case CUBLAS_COMPUTE_64F_PEDANTIC:
+      case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
+      case CUBLAS_COMPUTE_32I:
+      case CUBLAS_COMPUTE_32I_PEDANTIC: return true;
+      default: return false;
+    }
+  }
 
   bool isComplex() const { return typeC == CUDA_C_32F || typeC == CUDA_C_64F; }
 
@@ -53,7 +73,7 @@ struct TypedProduct {
 
   /// The combinations of the manual's table for cublasGemmEx.
   bool isSupported() const {
-    if (typeA != typeB) return false;
+    if (typeA != typeB || !isComputeType()) return false;
     switch (scaleType()) {
       case CUDA_R_16F: return typeA == CUDA_R_16F && typeC == CUDA_R_16F;
       case CUDA_R_32I: return typeA == CUDA_R_8I && typeC == CUDA_R_32I;

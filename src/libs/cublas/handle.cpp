@@ -135,7 +135,11 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void*, size_t) {
 }
 cublasStatus_t cublasSetSmCountTarget(cublasHandle_t handle, int count) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(count >= 0);
+  CUdevice device = 0;
+  int most = 0;
+  if (cuCtxGetDevice(&device) == CUDA_SUCCESS)
+    cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  ORDITO_CHECK(count >= 0 && count <= most);
   handle->smCountTarget = count;
   return CUBLAS_STATUS_SUCCESS;
 }

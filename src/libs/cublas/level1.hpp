@@ -79,7 +79,7 @@ cublasStatus_t scal(cublasHandle_t handle, int64_t n, const A* alpha, E* x, int6
 template <bool Conjugate, class E>
 cublasStatus_t dot(cublasHandle_t handle, int64_t n, const E* x, int64_t incx, const E* y, int64_t incy, E* result) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(result);
+  if (!result) return CUBLAS_STATUS_MAPPING_ERROR;  // as on a GPU
   ORDITO_CHECK(n <= 0 || (x && y));
   return submitAndAwait(handle, "cublas dot", [=] {
     const auto product = [n](const auto left, const auto right) {
@@ -117,20 +117,20 @@ cublasStatus_t nrm2(cublasHandle_t handle, int64_t n, const E* x, int64_t incx, 
                         [=] { *result = narrowed<RealElement<E>>(norm(incx > 0 ? n : 0, x, incx)); });
 }
 
-/// The first of the largest, or smallest, counted from 1.
+/// The first of the largest, or smallest, counted from 1. NaNs are passed over; if all are, it is the first.
 template <bool Largest, class E, class Index>
 cublasStatus_t extreme(cublasHandle_t handle, int64_t n, const E* x, int64_t incx, Index* result) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(result);
   ORDITO_CHECK(n <= 0 || incx <= 0 || x);
   return submitAndAwait(handle, "cublas amax or amin", [=] {
-    int64_t best = 0;
     if (n <= 0 || incx <= 0) return void(*result = 0);
-    for (int64_t i = 1; i < n; ++i) {
-      const auto here = size1(widen(x[i * incx])), there = size1(widen(x[best * incx]));
-      if (Largest ? here > there : here < there) best = i;
-    }
-    *result = static_cast<Index>(best + 1);
+    const auto at = [=](int64_t i) { return size1(widen(x[i * incx])); };
+    int64_t best = 0;
+    while (best < n && std::isnan(at(best))) ++best;
+    for (int64_t i = best + 1; i < n; ++i)
+      if (Largest ? at(i) > at(best) : at(i) < at(best)) best = i;
+    *result = static_cast<Index>(best < n ? best + 1 : 1);
   });
 }
 

@@ -106,7 +106,8 @@ template <class T>
 void gemvParts(cublasOperation_t op, int64_t m, int64_t n, T alpha, const MatrixVector<T>& v, T beta) {
   // A part's totals stay in the nearest cache, and are so many that a column's rows lie on few pages.
   constexpr int64_t kMost = 16384 / sizeof(T), kLeast = 256;
-  const int64_t rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;
+  const int64_t rows = op == CUBLAS_OP_N ? m : n;
+  const int64_t columns = alpha == T(0) ? 0 : op == CUBLAS_OP_N ? n : m;  // with 0 whatever A and x have
   // Whole fours: which columns are taken together, and so how sums round, does not depend on the threads.
   const int64_t share = rows / (2 * static_cast<int64_t>(libs::parallelThreads()));
   const int64_t partRows = std::clamp<int64_t>(share, kLeast, kMost) / 4 * 4;
@@ -123,14 +124,14 @@ void gemvParts(cublasOperation_t op, int64_t m, int64_t n, T alpha, const Matrix
     T totals[kMost];
     std::fill_n(totals, count, T(0));
     if (op == CUBLAS_OP_N) {
-      addColumns(count, n, v.a + first, v.lda, x, totals);
+      addColumns(count, columns, v.a + first, v.lda, x, totals);
     } else {
       int64_t i = 0;
       if constexpr (!kIsComplex<T>)
-        for (; i + 4 <= count; i += 4) fourColumnsTimes(m, v.a + (first + i) * v.lda, v.lda, x, totals + i);
+        for (; i + 4 <= count; i += 4) fourColumnsTimes(columns, v.a + (first + i) * v.lda, v.lda, x, totals + i);
       for (; i < count; ++i) {
         const T* column = v.a + (first + i) * v.lda;
-        totals[i] = op == CUBLAS_OP_C ? columnTimes<true>(m, column, x) : columnTimes<false>(m, column, x);
+        totals[i] = op == CUBLAS_OP_C ? columnTimes<true>(columns, column, x) : columnTimes<false>(columns, column, x);
       }
     }
     for (int64_t i = 0; i < count; ++i) store(first + i, totals[i]);

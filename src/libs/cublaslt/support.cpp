@@ -119,6 +119,23 @@ cublasStatus_t float8Support(const Product& p) {
   return p.k() % 16 == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
+/// As on a GPU numbers to compute in and to scale in that never go together are a bad value, not a missing product.
+bool isScaleOf(int compute, int scale) {
+  const bool isFloat = scale == CUDA_R_32F || scale == CUDA_C_32F;
+  switch (compute) {
+    case CUBLAS_COMPUTE_32F:
+    case CUBLAS_COMPUTE_32F_PEDANTIC:
+    case CUBLAS_COMPUTE_32F_FAST_16F:
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+    case CUBLAS_COMPUTE_32F_EMULATED_16BFX9: return isFloat;
+    default: return true;
+  }
+}
+
+/// Two factors have one type, but for eight-bit floats.
+bool areFactorsAlike(uint32_t a, uint32_t b) { return a == b || (isFloat8(a) && isFloat8(b)); }
+
 }  // namespace
 
 bool areSizesRight(const Product& p) {
@@ -162,6 +179,8 @@ cublasStatus_t supportOf(const Product& p) {
   if (!areOperationsRight(desc) || (!p.isGrouped() && !areSizesRight(p)) ||
       desc.pointerMode < CUBLASLT_POINTER_MODE_HOST ||
       desc.pointerMode > CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (!isScaleOf(desc.compute, desc.scaleType) || !areFactorsAlike(p.a.type, p.b.type))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (!areTypesSupported(desc.compute, desc.scaleType, p.a.type, p.b.type, p.c.type, p.d.type) ||
       desc.opC != CUBLAS_OP_N || desc.fill != CUBLAS_FILL_MODE_FULL || !isEpilogueSupported(p) ||

@@ -72,7 +72,9 @@ namespace {
 
 /// Sizes that make sense, packed.
 cudnnStatus_t setSizes(Shape& shape, cudnnDataType_t type, cudnnTensorFormat_t format, int rank, const int* sizes) {
-  CUDNN_CHECK(sizes && rank > 0 && rank <= CUDNN_DIM_MAX);
+  CUDNN_CHECK(sizes && rank > 0 && type >= CUDNN_DATA_FLOAT && type <= CUDNN_DATA_FP8_E5M2);
+  CUDNN_CHECK(format >= CUDNN_TENSOR_NCHW && format <= CUDNN_TENSOR_NCHW_VECT_C);
+  if (rank > CUDNN_DIM_MAX) return notSupported();
   if (format == CUDNN_TENSOR_NCHW_VECT_C) return refuse("the layout NCHW_VECT_C");
   Shape fresh;
   fresh.type = type;
@@ -202,7 +204,10 @@ cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t d, cudnnDataTyp
                                          const int* steps) {
   CUDNN_CHECK(d && steps);
   CUDNN_TRY(setSizes(*d, type, CUDNN_TENSOR_NCHW, rank, sizes));
-  for (int i = 0; i < rank; ++i) d->step[static_cast<size_t>(i)] = steps[i];
+  for (int i = 0; i < rank; ++i) {
+    CUDNN_CHECK(steps[i] > 0);
+    d->step[static_cast<size_t>(i)] = steps[i];
+  }
   return CUDNN_STATUS_SUCCESS;
 }
 

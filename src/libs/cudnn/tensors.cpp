@@ -46,7 +46,7 @@ cudnnStatus_t cudnnScaleTensor(cudnnHandle_t handle, const cudnnTensorDescriptor
     using E = decltype(zero);
     forAll(y.count(), [&](int64_t i) {
       E& value = static_cast<E*>(to)[y.at(i)];
-      value = static_cast<E>(by * static_cast<double>(wide(value)));
+      value = static_cast<E>(by == 0 ? 0 : by * static_cast<double>(wide(value)));  // by 0 whatever was there
     });
   });
 }

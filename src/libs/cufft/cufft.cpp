@@ -125,6 +125,7 @@ cufftResult size(const Request<Int>& request, std::optional<Type> type, size_t* 
 
 template <class Int>
 cufftResult make(cufftHandle number, const Request<Int>& request, std::optional<Type> type, size_t* work) {
+  if (!work) return CUFFT_INVALID_VALUE;
   Description what;
   size_t sizes = 1;
   const cufftResult unmade = Handles::all().with(number, [&](const Handle& handle) {
@@ -137,7 +138,7 @@ cufftResult make(cufftHandle number, const Request<Int>& request, std::optional<
   if (!libs::hasContext()) return CUFFT_SETUP_FAILED;
   try {
     std::shared_ptr<const Plan> plan = makePlan(what);
-    if (work) std::fill_n(work, sizes, 0);
+    std::fill_n(work, sizes, 0);
     return Handles::all().with(number, [&](Handle& handle) {
       for (const auto& [kind, callback] : handle.callbacks.all)
         if (!fits(what, kind)) return CUFFT_INVALID_TYPE;
@@ -152,8 +153,9 @@ cufftResult make(cufftHandle number, const Request<Int>& request, std::optional<
 template <class Make>
 cufftResult createAndMake(cufftHandle* handle, const Make& makeIt) {
   if (!handle) return CUFFT_INVALID_VALUE;
+  size_t unused = 0;
   const cufftHandle number = Handles::all().add();
-  const cufftResult result = makeIt(number);
+  const cufftResult result = makeIt(number, &unused);
   if (result == CUFFT_SUCCESS)
     *handle = number;
   else
@@ -163,6 +165,11 @@ cufftResult createAndMake(cufftHandle* handle, const Make& makeIt) {
 
 auto packedRequest(const int* n, int rank, int batch) {
   return Request<int>{rank, n, nullptr, 1, 0, nullptr, 1, 0, batch};
+}
+
+/// Real numbers are read in pairs.
+bool isAlignedForPairs(const void* numbers, Precision precision) {
+  return reinterpret_cast<uintptr_t>(numbers) % (2 * sizeOf(precision)) == 0;
 }
 
 /// `type` is what the function's name says; none: whatever the plan is for.
@@ -184,6 +191,7 @@ cufftResult execute(const char* name, cufftHandle number, std::optional<Type> ty
   if (type && (type->form != what.form || type->precision != what.precision)) return CUFFT_INVALID_PLAN;
   if (!from) return CUFFT_INVALID_VALUE;
   if (!to) return CUFFT_EXEC_FAILED;
+  if (what.form == Form::RealToComplex && !isAlignedForPairs(from, what.precision)) return CUFFT_INVALID_VALUE;
   if (what.form == Form::Complex && direction != CUFFT_FORWARD && direction != CUFFT_INVERSE)
     return CUFFT_INVALID_VALUE;
   const bool isInverse = direction == CUFFT_INVERSE;
@@ -240,18 +248,21 @@ cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long* n, long l
 }
 
 cufftResult cufftPlan1d(cufftHandle* plan, int nx, cufftType type, int batch) {
-  return createAndMake(plan, [&](cufftHandle handle) { return cufftMakePlan1d(handle, nx, type, batch, nullptr); });
+  return createAndMake(
+      plan, [&](cufftHandle handle, size_t* size) { return cufftMakePlan1d(handle, nx, type, batch, size); });
 }
 cufftResult cufftPlan2d(cufftHandle* plan, int nx, int ny, cufftType type) {
-  return createAndMake(plan, [&](cufftHandle handle) { return cufftMakePlan2d(handle, nx, ny, type, nullptr); });
+  return createAndMake(plan,
+                       [&](cufftHandle handle, size_t* size) { return cufftMakePlan2d(handle, nx, ny, type, size); });
 }
 cufftResult cufftPlan3d(cufftHandle* plan, int nx, int ny, int nz, cufftType type) {
-  return createAndMake(plan, [&](cufftHandle handle) { return cufftMakePlan3d(handle, nx, ny, nz, type, nullptr); });
+  return createAndMake(
+      plan, [&](cufftHandle handle, size_t* size) { return cufftMakePlan3d(handle, nx, ny, nz, type, size); });
 }
 cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed,
                           int ostride, int odist, cufftType type, int batch) {
-  return createAndMake(plan, [&](cufftHandle handle) {
-    return cufftMakePlanMany(handle, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, nullptr);
+  return createAndMake(plan, [&](cufftHandle handle, size_t* size) {
+    return cufftMakePlanMany(handle, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, size);
   });
 }
 

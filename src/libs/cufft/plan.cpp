@@ -168,7 +168,7 @@ double Description::operations() const {
 }
 
 double Description::bytes() const {
-  const double number = precision == Precision::Double ? 8 : precision == Precision::Single ? 4 : 2;
+  const auto number = static_cast<double>(sizeOf(precision));
   const double complexSide = 2 * static_cast<double>(lastComplex());
   const double otherSide = form == Form::Complex ? complexSide : static_cast<double>(last());
   return static_cast<double>(batch * rows()) * (complexSide + otherSide) * number;

@@ -15,6 +15,10 @@ struct Layout {
 };
 
 enum class Precision { Half, Bfloat16, Single, Double };
+/// Of a real number.
+inline size_t sizeOf(Precision precision) {
+  return precision == Precision::Double ? 8 : precision == Precision::Single ? 4 : 2;
+}
 
 struct Description {
   int rank = 1;

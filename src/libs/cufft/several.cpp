@@ -178,11 +178,12 @@ extern "C" {
 cufftResult cufftXtSetGPUs(cufftHandle plan, int count, int* devices) {
   int known = 0;
   if (!ordito::libs::hasContext() || cuDeviceGetCount(&known) != CUDA_SUCCESS) return CUFFT_SETUP_FAILED;
-  if (count < 1 || count > MAX_CUDA_DESCRIPTOR_GPUS || !devices) return CUFFT_INVALID_VALUE;
+  const bool areMany = count >= 2 && count <= MAX_CUDA_DESCRIPTOR_GPUS && devices;
   const bool areKnown =
-      std::all_of(devices, devices + count, [&](int device) { return device >= 0 && device < known; });
+      areMany && std::all_of(devices, devices + count, [&](int device) { return device >= 0 && device < known; });
   return Handles::all().with(plan, [&](Handle& handle) {
     if (handle.plan) return CUFFT_INVALID_PLAN;
+    if (!areMany) return CUFFT_INVALID_VALUE;
     if (!areKnown) return CUFFT_INVALID_DEVICE;
     handle.devices.assign(devices, devices + count);
     return CUFFT_SUCCESS;

@@ -46,7 +46,7 @@ struct Several : testing::Test {
 };
 
 TEST_F(Several, TransformsAreThoseOfOneGpu) {
-  for (const int parts : {1, 2, 3, 5})
+  for (const int parts : {2, 3, 5})
     for (const int rank : {1, 2, 3}) {
       const auto make = [&](cufftHandle handle, size_t* sizes) {
         return rank == 1   ? cufftMakePlan1d(handle, 60, CUFFT_C2C, 1, sizes)

@@ -1,12 +1,20 @@
 // Linear systems: Cholesky's factors, LU, and those of symmetric matrices that are not definite.
-#include "libs/cublas/lu_without_pivots.hpp"
+#include "libs/cublas/plain_lu.hpp"
 #include "libs/cusolver/dense.hpp"
 
 namespace ordito::cusolver {
 
+/// The first NaN on a factor's diagonal, where LAPACK's definition stops and OpenBLAS goes on; 0: there is none.
+template <class T>
+int firstNaN(int n, const T* a, int lda) {
+  for (int i = 0; i < n; ++i)
+    if (std::isnan(std::real(*cublas::element(a, i, i, lda)))) return i + 1;
+  return 0;
+}
+
 template <class T>
 Status potrf(Handle h, cublasFillMode_t uplo, int n, T* a, int lda, int* info) {
-  SOLVER_CALL(h, true);
+  SOLVER_CALL(h, info);
   if (const int wrong = firstWrong({{1, isFill(uplo)}, {2, n >= 0}, {4, isLeading(lda, n)}}))
     return refuse(h, nameOf<T>("potrf"), info, wrong);
   return submitWithInfo(
@@ -14,7 +22,7 @@ Status potrf(Handle h, cublasFillMode_t uplo, int n, T* a, int lda, int* info) {
       [=] {
         int answer = 0;
         lapack<T, "potrf">(letter(uplo), n, a, lda, &answer);
-        return answer;
+        return answer == 0 ? firstNaN(n, a, lda) : answer;
       },
       operations<T>(cube(n) / 3));
 }
@@ -45,14 +53,19 @@ Status trtri(Handle h, cublasFillMode_t uplo, cublasDiagType_t diag, int n, T* a
 
 template <class T, class Pivot>
 Status getrf(Handle h, int m, int n, T* a, int lda, Pivot* pivots, int* info) {
-  SOLVER_CALL(h, m >= 0 && n >= 0 && isLeading(lda, m));
+  SOLVER_CALL(h, m >= 0 && n >= 0);
+  // As on a GPU, only the info tells of this one.
+  if (!isLeading(lda, m)) return submitWithInfo(h, nameOf<T>("getrf"), info, [] { return -4; });
   return submitWithInfo(
       h, nameOf<T>("getrf"), info,
       [=] {
         if (!pivots) return cublas::luWithoutPivots(m, n, a, lda);
         int answer = 0;
         auto rows = room<int>(std::min(m, n));
-        lapack<T, "getrf">(m, n, a, lda, rows.data(), &answer);
+        if (cublas::hasNaN(m, n, a, lda))
+          answer = cublas::luPassingNaNs(m, n, a, lda, rows.data());
+        else
+          lapack<T, "getrf">(m, n, a, lda, rows.data(), &answer);
         std::copy_n(rows.begin(), std::min(m, n), pivots);
         return answer;
       },

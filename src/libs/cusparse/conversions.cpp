@@ -119,10 +119,10 @@ cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparse
 
 cusparseStatus_t cusparseCsr2cscEx2_bufferSize(cusparseHandle_t handle, int rows, int columns, int count, const void*,
                                                const int*, const int*, void*, int*, int*, cudaDataType,
-                                               cusparseAction_t, cusparseIndexBase_t, cusparseCsr2CscAlg_t,
+                                               cusparseAction_t action, cusparseIndexBase_t, cusparseCsr2CscAlg_t,
                                                size_t* size) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(rows >= 0 && columns >= 0 && count >= 0);
+  ORDITO_CHECK(rows >= 0 && columns >= 0 && count >= 0 && isAction(action));
   return tellBufferSize(size);
 }
 cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int rows, int columns, int count, const void* values,
@@ -131,7 +131,7 @@ cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int rows, int colum
                                     cusparseIndexBase_t base, cusparseCsr2CscAlg_t, void*) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(rows >= 0 && columns >= 0 && count >= 0 && isBase(base) && offsets && toOffsets && sizeOf(type));
-  ORDITO_CHECK(action == CUSPARSE_ACTION_SYMBOLIC || action == CUSPARSE_ACTION_NUMERIC);
+  ORDITO_CHECK(isAction(action));
   ORDITO_CHECK(count == 0 || (indices && toIndices));
   ORDITO_CHECK(count == 0 || action == CUSPARSE_ACTION_SYMBOLIC || (values && toValues));
   return submit(handle, "cusparseCsr2cscEx2", [=] {
@@ -178,9 +178,10 @@ cusparseStatus_t cusparseCreateIdentityPermutation(cusparseHandle_t handle, int 
   ORDITO_CHECK(count >= 0 && (count == 0 || permutation));
   return submit(handle, "cusparseCreateIdentityPermutation", [=] { std::iota(permutation, permutation + count, 0); });
 }
-cusparseStatus_t cusparseXcoosort_bufferSizeExt(cusparseHandle_t handle, int, int, int, const int*, const int*,
-                                                size_t* size) {
+cusparseStatus_t cusparseXcoosort_bufferSizeExt(cusparseHandle_t handle, int rows, int columns, int count, const int*,
+                                                const int*, size_t* size) {
   ORDITO_HANDLE(handle);
+  ORDITO_CHECK(rows >= 0 && columns >= 0 && count >= 0);
   return tellBufferSize(size);
 }
 cusparseStatus_t cusparseXcoosortByRow(cusparseHandle_t handle, int, int, int count, int* rows, int* columns,

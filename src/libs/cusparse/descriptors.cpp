@@ -266,8 +266,8 @@ cusparseStatus_t cusparseSpMatGetIndexBase(cusparseConstSpMatDescr_t a, cusparse
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSpMatGetSize(cusparseConstSpMatDescr_t a, int64_t* rows, int64_t* columns, int64_t* count) {
-  ORDITO_CHECK(a);
-  tell(rows, a->rows), tell(columns, a->columns), tell(count, a->count);
+  ORDITO_CHECK(a && rows && columns && count);
+  *rows = a->rows, *columns = a->columns, *count = a->count;
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSpMatGetStridedBatch(cusparseConstSpMatDescr_t a, int* batches) {

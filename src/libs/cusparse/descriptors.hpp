@@ -93,6 +93,9 @@ cusparseStatus_t submitAndAwait(cusparseHandle_t handle, const char* name, Task 
 inline bool isOperation(cusparseOperation_t op) {
   return op >= CUSPARSE_OPERATION_NON_TRANSPOSE && op <= CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
 }
+inline bool isAction(cusparseAction_t action) {
+  return action == CUSPARSE_ACTION_SYMBOLIC || action == CUSPARSE_ACTION_NUMERIC;
+}
 inline bool isBase(cusparseIndexBase_t base) {
   return base == CUSPARSE_INDEX_BASE_ZERO || base == CUSPARSE_INDEX_BASE_ONE;
 }

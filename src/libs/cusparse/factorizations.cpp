@@ -103,6 +103,7 @@ ORDITO_PIVOT_INFO(Csrsv2, csrsv2)
                                                   const cusparseMatDescr_t descriptor, T* values, const int* offsets, \
                                                   const int* indices, name##Info_t info, int* size) {                 \
     CHECK_ALL(values);                                                                                                \
+    ORDITO_CHECK(m > 0);                                                                                              \
     return tellBufferSize(size);                                                                                      \
   }                                                                                                                   \
   cusparseStatus_t cusparse##L##name##_analysis(                                                                      \

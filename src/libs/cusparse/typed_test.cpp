@@ -10,7 +10,7 @@ constexpr auto kPolicy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
 TYPED_TEST(SparseTyped, IncompleteLuIsExactInItsPattern) {
   using T = TypeParam;
   for (int round = 0; round < kRounds; ++round) {
-    const int n = random(0, 40);
+    const int n = random(1, 40);
     Csr<T> a(n, n, true);
     csrilu02Info_t info = nullptr;
     int size = 0, position = 7;
@@ -35,7 +35,7 @@ TYPED_TEST(SparseTyped, IncompleteLuIsExactInItsPattern) {
 TYPED_TEST(SparseTyped, IncompleteCholeskyIsExactInItsPattern) {
   using T = TypeParam;
   for (int round = 0; round < kRounds; ++round) {
-    const int n = random(0, 40);
+    const int n = random(1, 40);
     Csr<T> a(n, n, true);
     a.each([&](int i, int j, size_t k) {
       // The upper triangle is another matrix's, which nobody may touch.

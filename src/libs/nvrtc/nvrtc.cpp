@@ -80,8 +80,8 @@ nvrtcResult nvrtcGetSupportedArchs(int* architectures) {
 
 nvrtcResult nvrtcCreateProgram(nvrtcProgram* handle, const char* text, const char* name, int headerCount,
                                const char* const* headers, const char* const* includeNames) {
-  if (!handle || !text || headerCount < 0 || (headerCount > 0 && (!headers || !includeNames)))
-    return NVRTC_ERROR_INVALID_INPUT;
+  if (!handle) return NVRTC_ERROR_INVALID_PROGRAM;
+  if (!text || headerCount < 0 || (headerCount > 0 && (!headers || !includeNames))) return NVRTC_ERROR_INVALID_INPUT;
   ordito::frontend::CudaSource source{name && *name ? name : "default_program", text, {}};
   for (int i = 0; i < headerCount; ++i) {
     if (!headers[i] || !includeNames[i]) return NVRTC_ERROR_INVALID_INPUT;
@@ -108,6 +108,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram handle, int count, const char* cons
 
 nvrtcResult nvrtcGetPTXSize(nvrtcProgram handle, size_t* bytes) {
   PROGRAM(program, handle);
+  if (!bytes) return NVRTC_ERROR_INVALID_INPUT;
   const auto ptx = program->ptx();
   return ptx ? sizeOf(ptx.get(), bytes) : NVRTC_ERROR_INVALID_PROGRAM;
 }

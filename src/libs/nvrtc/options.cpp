@@ -79,6 +79,11 @@ bool isArchitecture(int arch) {
          std::find(std::begin(kLater), std::end(kLater), arch) != std::end(kLater);
 }
 
+bool isStandard(std::string_view name) {
+  constexpr std::string_view kAll[] = {"c++03", "c++11", "c++14", "c++17", "c++20", "c++23"};
+  return std::find(std::begin(kAll), std::end(kAll), name) != std::end(kAll);
+}
+
 const NvccOption* findShared(std::string_view name) {
   for (const NvccOption& row : frontend::nvccOptionTable())
     if ((row.longName == name || row.shortName == name) &&
@@ -161,6 +166,7 @@ class Reader {
       if (!next) return tl::unexpected(next.error());
       text = std::move(*next);
     }
+    if (row.longName == "std" && !isStandard(text)) return fail("invalid value for --std (-std): {}", text);
     if (row.longName == "gpu-architecture") {
       if (!text.starts_with("sm_") && !text.starts_with("compute_"))
         return fail("invalid value for --gpu-architecture (-arch): {}", text);
