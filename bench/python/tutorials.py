@@ -9,6 +9,7 @@ itself compares with PyTorch decides whether it is right. TRITON_INTERPRET=1 has
 import contextlib
 import io
 import json
+import os
 import pathlib
 import runpy
 import sys
@@ -18,7 +19,8 @@ import triton
 
 
 def tests_of(names):
-    """Flash attention leaves its comparison to pytest: here the smallest of its sizes, forwards and backwards."""
+    """Flash attention leaves its comparison to pytest: here the smallest of its sizes, forwards and backwards. As pytest
+    has it (PYTEST_VERSION), with one shape of blocks: the interpreter has no error for those that do not fit."""
     if "test_op" in names:
         for causal in (False, True):
             names["test_op"](Z=1, H=2, N_CTX=128, HEAD_DIM=64, causal=causal, warp_specialize=False, mode="bwd",
@@ -35,6 +37,7 @@ def run(path):
 
 
 def main(path):
+    os.environ.setdefault("PYTEST_VERSION", "as under pytest")
     triton.testing.Mark.run = lambda *_, **__: None
     first, _ = run(path)
     second, said = run(path)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/link_code.hpp"
 #include "driver/fatbin.hpp"
 #include "driver/grid_groups.hpp"
 #include "driver/image.hpp"
@@ -71,7 +72,7 @@ bool isEmptyArchive(std::span<const std::byte> image) { return textOf(image) == 
 Expected<std::vector<std::string>> partsIn(std::span<const std::byte> image, uint32_t capability, bool mayBeYounger) {
   if (isFatbin(image)) return partsInFatbin(image, capability, mayBeYounger);
   if (isEmptyArchive(image)) return std::vector<std::string>{};
-  const std::string_view text = textOf(image);
+  const std::string_view text = withoutLinkCodeMark(textOf(image));
   return std::vector<std::string>{std::string(text.substr(0, text.find('\0')))};
 }
 

@@ -18,9 +18,9 @@ enum LinkError : int { kNoImage = 200, kNoPtx = 209, kInvalidPart = 218, kYounge
 /// libcudadevrt.a holds what is part of the driver here, and our own is an archive of nothing.
 bool isEmptyArchive(std::span<const std::byte> image);
 
-/// A part's PTX: of a text itself; of a fat binary the one for compute capability `capability` (80 for 8.0), or all of
-/// it if it is a linker's product; none of an empty archive. Where `mayBeYounger`, PTX for younger GPUs does if there
-/// is no other.
+/// A part's PTX: of a text, or of code for linking (link_code.hpp), itself; of a fat binary the one for compute
+/// capability `capability` (80 for 8.0), or all of it if it is a linker's product; none of an empty archive. Where
+/// `mayBeYounger`, PTX for younger GPUs does if there is no other.
 Expected<std::vector<std::string>> partsIn(std::span<const std::byte> image, uint32_t capability, bool mayBeYounger);
 
 /// The PTX of `part` with `most` registers for each thread of kernels that do not say themselves how many they may

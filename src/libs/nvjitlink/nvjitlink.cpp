@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/link_code.hpp"
 #include "driver/fatbin.hpp"
 #include "driver/link_parts.hpp"
 #include "libs/handle_table.hpp"
@@ -41,8 +42,8 @@ class Linker {
     const std::span image(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
     const bool mayBePtx = type == NVJITLINK_INPUT_PTX || type == NVJITLINK_INPUT_CUBIN ||
                           type == NVJITLINK_INPUT_LTOIR || type == NVJITLINK_INPUT_ANY;
-    // Our compilers make PTX where NVIDIA's make intermediate code. What begins as bitcode does is another's.
-    if (type == NVJITLINK_INPUT_LTOIR && (bytes.starts_with("BC") || bytes.starts_with("\xed\x43\x4e\x7f")))
+    // Our compilers make PTX where NVIDIA's make intermediate code (link_code.hpp). Bitcode is another's.
+    if (type == NVJITLINK_INPUT_LTOIR && (bytes.starts_with("BC") || ordito::isForeignLinkCode(bytes)))
       return report(NVJITLINK_ERROR_INCORRECT_INPUT_TYPE,
                     name + ": this is intermediate code of another compiler; Ordito links PTX");
     if (!mayBePtx && !ordito::driver::isFatbin(image) && !ordito::driver::isEmptyArchive(image))

@@ -12,6 +12,8 @@
 #include <exception>
 #include <filesystem>
 
+#include "base/link_code.hpp"
+#include "libs/nvrtc/messages.hpp"
 #include "libs/nvrtc/options.hpp"
 
 namespace ordito::nvrtc {
@@ -29,7 +31,7 @@ fs::path ownToolkit() {
 }
 
 void addOwn(const Options& options, frontend::CompileOptions& compile, frontend::CudaSource& source) {
-  compile.preprocessor.emplace_back("-D__CUDACC_RTC__=1");
+  compile.preprocessor.insert(compile.preprocessor.end(), {"-D__CUDACC_RTC__=1", "-Wunused-variable"});
   const auto include = [&](const char* header) {
     compile.preprocessor.insert(compile.preprocessor.end(), {"-include", header});
   };
@@ -100,10 +102,10 @@ nvrtcResult Program::compile(std::span<const char* const> words) {
   } catch (const std::exception& error) {
     return report(NVRTC_ERROR_INTERNAL_ERROR, error.what());
   }
-  log_ = std::move(compiled.messages);
+  log_ = asNvrtcs(compiled.messages, source_.file);
   if (compiled.status != 0) return NVRTC_ERROR_COMPILATION;
   if (!names_.empty()) compiled.ptx = takeLoweredNames(compiled.ptx);
-  made_ = std::make_shared<const std::string>(std::move(compiled.ptx));
+  made_ = std::make_shared<const std::string>(isForLto_ ? asLinkCode(compiled.ptx) : std::move(compiled.ptx));
   return NVRTC_SUCCESS;
 }
 

@@ -39,7 +39,7 @@ bool read(std::string_view word, Options& options) {
   const size_t equals = std::min(word.find('='), word.size());
   const std::string_view name = word.substr(0, equals), value = word.substr(std::min(equals + 1, word.size()));
   if (word == "-g") return options.isDebug = true;
-  if (word == "-gen-lto") return true;  // what is linked later is PTX here, which libnvJitLink knows
+  if (word == "-gen-lto") return options.isForLto = true;
   if (word == "-generate-line-info") return options.hasLines = true;
   if (name == "-opt" && (value == "0" || value == "3")) return options.optimises = value == "3", true;
   if (name == "-arch") return readArch(value, options);

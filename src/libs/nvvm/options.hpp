@@ -14,6 +14,7 @@ struct Options {
   bool optimises = true;     // -opt=3
   bool isDebug = false;      // -g
   bool hasLines = false;     // -generate-line-info
+  bool isForLto = false;     // -gen-lto: what is made is linked later
   bool flushesDenormals = false;
   bool preciseSquareRoot = true, preciseDivision = true;
   bool contracts = true;  // -fma=1

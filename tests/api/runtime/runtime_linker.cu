@@ -84,8 +84,10 @@ static void linkToPtx() {
   nvJitLinkHandle linker = nullptr;
   size_t bytes = 0;
   EXPECT(nvJitLinkCreate(&linker, 3, options) == NVJITLINK_SUCCESS);
-  for (const std::string& part : {compiled(kCaller, true), compiled(kCallee, true)})
+  for (const std::string& part : {compiled(kCaller, true), compiled(kCallee, true)}) {
+    EXPECT(part.compare(0, 4, "\xed\x43\x4e\x7f") == 0);
     EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_LTOIR, part.data(), part.size(), "part") == NVJITLINK_SUCCESS);
+  }
   EXPECT(nvJitLinkComplete(linker) == NVJITLINK_SUCCESS);
   EXPECT(nvJitLinkGetLinkedCubinSize(linker, &bytes) == NVJITLINK_ERROR_INVALID_INPUT);
   EXPECT(nvJitLinkGetLinkedPtxSize(linker, &bytes) == NVJITLINK_SUCCESS);
@@ -164,6 +166,8 @@ static void refusals() {
   EXPECT(nvJitLinkComplete(linker) == NVJITLINK_ERROR_INVALID_INPUT);
   EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_PTX, "no ptx", 6, "a.ptx") == NVJITLINK_ERROR_PTX_COMPILE);
   EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_LTOIR, "BC", 2, "b.ltoir") == NVJITLINK_ERROR_INCORRECT_INPUT_TYPE);
+  EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_LTOIR, "\xed\x43\x4e\x7f of another", 15, "d.ltoir") ==
+         NVJITLINK_ERROR_INCORRECT_INPUT_TYPE);
   EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_LIBRARY, "!<arch>", 7, "c.a") == NVJITLINK_ERROR_UNRECOGNIZED_INPUT);
   const std::string errors = errorsOf(linker);
   for (const char* name : {"a.ptx", "b.ltoir", "c.a"}) EXPECT(errors.find(name) != std::string::npos);
