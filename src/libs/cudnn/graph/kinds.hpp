@@ -1,0 +1,46 @@
+// What makes an operation of a descriptor, one function for each kind.
+#pragma once
+
+#include "libs/cudnn/graph/descriptor.hpp"
+
+namespace ordito::libs::cudnn::graph {
+
+bool isKnown(cudnnBackendDescriptorType_t type);
+
+/// Reads a finalised tensor's attributes.
+Tensor tensorOf(const Descriptor& tensor);
+
+/// What an operation reads and writes, taken from its descriptor.
+class Maker {
+ public:
+  Maker(const Descriptor& said, Operation& operation) : said_(said), operation_(operation) {}
+  std::optional<Tensor> read(cudnnBackendAttributeName_t name) const { return take(name, operation_.reads); }
+  std::optional<Tensor> write(cudnnBackendAttributeName_t name) const { return take(name, operation_.writes); }
+
+ private:
+  std::optional<Tensor> take(cudnnBackendAttributeName_t name, std::vector<Tensor>& list) const;
+
+  const Descriptor& said_;
+  Operation& operation_;
+};
+
+using Made = std::shared_ptr<const Operation>;
+
+cudnnStatus_t makePointwise(const Descriptor& said, Made& made);
+cudnnStatus_t makeMatmul(const Descriptor& said, Made& made);
+cudnnStatus_t makeReduction(const Descriptor& said, Made& made);
+cudnnStatus_t makeConvolution(const Descriptor& said, Made& made);
+cudnnStatus_t makeConvolutionBackwardData(const Descriptor& said, Made& made);
+cudnnStatus_t makeConvolutionBackwardFilter(const Descriptor& said, Made& made);
+cudnnStatus_t makeNormForward(const Descriptor& said, Made& made);
+cudnnStatus_t makeNormBackward(const Descriptor& said, Made& made);
+cudnnStatus_t makeGenStats(const Descriptor& said, Made& made);
+cudnnStatus_t makeBnFinalize(const Descriptor& said, Made& made);
+cudnnStatus_t makeBnBackwardWeights(const Descriptor& said, Made& made);
+cudnnStatus_t makeResample(const Descriptor& said, Made& made);
+cudnnStatus_t makeResampleBackward(const Descriptor& said, Made& made);
+cudnnStatus_t makeReshape(const Descriptor& said, Made& made);
+cudnnStatus_t makeConcat(const Descriptor& said, Made& made);
+cudnnStatus_t makeRandom(const Descriptor& said, Made& made);
+
+}  // namespace ordito::libs::cudnn::graph
