@@ -2,6 +2,7 @@
 #include "frontend/include_order.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace ordito::frontend {
 namespace fs = std::filesystem;
@@ -22,6 +23,19 @@ size_t folderOption(const std::vector<std::string>& words, size_t at, std::strin
   return 0;
 }
 
+constexpr std::string_view kCpath = "CPATH=";
+
+/// An empty name is the folder where the compiler runs.
+std::vector<std::string> foldersOf(std::string_view list) {
+  std::vector<std::string> folders;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(':'), list.size());
+    folders.emplace_back(end == 0 ? "." : list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::vector<std::string> otherToolkitsLast(const std::vector<std::string>& preprocessor, const fs::path& toolkit) {
@@ -38,6 +52,33 @@ std::vector<std::string> otherToolkitsLast(const std::vector<std::string>& prepr
   }
   out.insert(out.end(), last.begin(), last.end());
   return out;
+}
+
+std::vector<std::string> compilerEnvironment(const char* const* variables, const fs::path& toolkit) {
+  std::vector<std::string> all;
+  std::string others;
+  for (; *variables; ++variables) {
+    const std::string_view variable = *variables;
+    if (!variable.starts_with(kCpath)) {
+      all.emplace_back(variable);
+      continue;
+    }
+    std::string rest;
+    for (const std::string& folder : foldersOf(variable.substr(kCpath.size()))) {
+      std::string& list = isOtherToolkit(folder, toolkit) ? others : rest;
+      list += (list.empty() ? "" : ":") + folder;
+    }
+    if (!rest.empty()) all.push_back(std::string(kCpath) + rest);
+  }
+  if (others.empty()) return all;
+  for (const std::string name : {"C_INCLUDE_PATH=", "CPLUS_INCLUDE_PATH="}) {
+    const auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.starts_with(name); });
+    if (known == all.end())
+      all.push_back(name + others);
+    else
+      *known += ":" + others;
+  }
+  return all;
 }
 
 }  // namespace ordito::frontend

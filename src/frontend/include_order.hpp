@@ -13,4 +13,8 @@ namespace ordito::frontend {
 std::vector<std::string> otherToolkitsLast(const std::vector<std::string>& preprocessor,
                                            const std::filesystem::path& toolkit);
 
+/// The environment for compilers: folders of CPATH count like those of -I, so other toolkits' go behind ours in the
+/// same way, to the variables whose folders come last.
+std::vector<std::string> compilerEnvironment(const char* const* variables, const std::filesystem::path& toolkit);
+
 }  // namespace ordito::frontend

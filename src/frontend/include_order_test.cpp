@@ -27,5 +27,19 @@ TEST(IncludeOrder, OtherToolkitsComeLast) {
   EXPECT_EQ(otherToolkitsLast(same, ours), same);
 }
 
+TEST(IncludeOrder, OtherToolkitsOfCpathComeLast) {
+  const std::string ours = toolkit("ours"), theirs = toolkit("other") + "/include";
+  const auto changed = [&](std::vector<const char*> variables) {
+    variables.push_back(nullptr);
+    return compilerEnvironment(variables.data(), ours);
+  };
+  const std::string path = "CPATH=/mine:" + theirs + "::/more", alone = "CPATH=" + theirs;
+  EXPECT_EQ(changed({"A=1", path.c_str(), "CPLUS_INCLUDE_PATH=/plus"}),
+            (Words{"A=1", "CPATH=/mine:.:/more", "CPLUS_INCLUDE_PATH=/plus:" + theirs, "C_INCLUDE_PATH=" + theirs}));
+  EXPECT_EQ(changed({alone.c_str()}), (Words{"C_INCLUDE_PATH=" + theirs, "CPLUS_INCLUDE_PATH=" + theirs}));
+  const std::string own = "CPATH=" + ours + "/include";
+  EXPECT_EQ(changed({own.c_str(), "B="}), (Words{own, "B="}));
+}
+
 }  // namespace
 }  // namespace ordito::frontend

@@ -18,6 +18,9 @@
 #include <cstring>
 #include <system_error>
 
+#include "frontend/include_order.hpp"
+#include "frontend/prefix.hpp"
+
 extern char** environ;
 
 namespace ordito::frontend {
@@ -77,9 +80,15 @@ int run(const Command& command, const Descriptors& descriptors, std::string& why
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
+  const std::vector<std::string> variables = compilerEnvironment(environ, toolkitFolder());
+  std::vector<char*> environment;
+  for (const auto& variable : variables) environment.push_back(const_cast<char*>(variable.c_str()));
+  environment.push_back(nullptr);
   SignalsFor program(handsSignalsOn);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], descriptors.actions(), nullptr, arguments.data(), environ);
+  // A program of the user's has the environment as it is.
+  const int error = posix_spawnp(&child, arguments[0], descriptors.actions(), nullptr, arguments.data(),
+                                 handsSignalsOn ? environ : environment.data());
   if (error != 0) {
     why = fmt::format("ordito: cannot run {}: {}\n", command[0], std::strerror(error));
     return 127;

@@ -75,6 +75,8 @@ echo '-DN=40 -I inc' > flags
 expect 'option file' nvcc --options-file flags -ptx a.cu -o opt.ptx && expect 'opt.ptx' grep -q '43;' opt.ptx
 mkdir other && for header in cuda.h cuda_runtime.h cuda_runtime_api.h host_defines.h; do echo '#error another toolkit' > other/$header; done
 expect 'our headers first' env CPATH= CPLUS_INCLUDE_PATH="$PWD/other" C_INCLUDE_PATH="$PWD/other" "$ordito" nvcc -c none.cu -o none.o
+expect 'our headers before those of CPATH' env CPATH="$PWD/inc:$PWD/other" "$ordito" nvcc -c none.cu -o none.o
+expect 'and the rest of CPATH' env CPATH="$PWD/other:$PWD/inc" "$ordito" nvcc -c a.cu -o a.o
 expect 'architectures' sh -c "\"$ordito\" nvcc --list-gpu-arch | grep -qx compute_80 && \"$ordito\" nvcc --list-gpu-code | grep -qx sm_80"
 expect 'link-time optimisation' nvcc -dlto -dc -Iinc a.cu -o lto.o
 expect 'cubin' nvcc -cubin none.cu && expect 'none.cubin' grep -q '.visible .entry' none.cubin

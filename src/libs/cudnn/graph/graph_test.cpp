@@ -257,6 +257,11 @@ TEST(Graph, BadDescriptorsAndPacksAreRefused) {
   const Pointwise relu(CUDNN_POINTWISE_RELU_FWD, x, nullptr, y);
   Said planned(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR), pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   plan({&relu.said}, planned);
+  int64_t count = 7;
+  EXPECT_EQ(cudnnBackendGetAttribute(planned.descriptor, CUDNN_ATTR_EXECUTION_PLAN_RUN_ONLY_INTERMEDIATE_UIDS,
+                                     CUDNN_TYPE_INT64, 0, &count, nullptr),
+            kGood);
+  EXPECT_EQ(count, 0);  // nobody said it
   pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, x.uid)
       .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 1, &x.data)
       .finalize();
