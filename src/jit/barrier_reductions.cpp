@@ -6,8 +6,13 @@ namespace ordito::jit {
 using isa::ModifierKind;
 using isa::Type;
 
-/// What is being counted, and the last result.
+static bool reduces(const ir::Terminator& end) {
+  return end.kind == ir::Terminator::Kind::Barrier && end.barrier.has(ModifierKind::RedOp);
+}
+
+/// What is being counted, and the last result, in kernels that have any.
 void BarrierReductions::clear() {
+  if (std::ranges::none_of(f_.blocks, [](const ir::Block& block) { return reduces(block.end); })) return;
   b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.kept.spills.reduction));
   b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.kept.spills.reduction + 8));
 }
@@ -33,8 +38,7 @@ void BarrierReductions::arrive(const Instruction& i, const Parts& mask) {
 /// At the start of the region at `point`: what the bar.red before it has counted becomes the last result.
 void BarrierReductions::take(uint32_t resumePoint) {
   for (BlockId from : f_.blocks[plan_.regions.resumePoints[resumePoint]].predecessors) {
-    const ir::Terminator& end = f_.blocks[from].end;
-    if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp)) continue;
+    if (!reduces(f_.blocks[from].end)) continue;
     b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), c_.scratchAddress(plan_.kept.spills.reduction)),
                    c_.scratchAddress(plan_.kept.spills.reduction + 8));
     b_.CreateStore(b_.getInt64(0), c_.scratchAddress(plan_.kept.spills.reduction));
@@ -45,9 +49,7 @@ void BarrierReductions::take(uint32_t resumePoint) {
 void BarrierReductions::deliver(uint32_t resumePoint) {
   for (BlockId from : f_.blocks[plan_.regions.resumePoints[resumePoint]].predecessors) {
     const ir::Terminator& end = f_.blocks[from].end;
-    if (end.kind != ir::Terminator::Kind::Barrier || !end.barrier.has(ModifierKind::RedOp) ||
-        !plan_.syncPoints.meets[from])
-      continue;
+    if (!reduces(end) || !plan_.syncPoints.meets[from]) continue;
     LlvmValue holds = b_.CreateLoad(b_.getInt32Ty(), c_.scratchAddress(plan_.kept.spills.reduction + 8)),
               arrived = b_.CreateLoad(b_.getInt32Ty(), c_.scratchAddress(plan_.kept.spills.reduction + 12));
     const auto op = end.barrier.mods.name(ModifierKind::RedOp);

@@ -18,10 +18,10 @@ class BlockRange : private Emitting {
   void end();
 
  private:
-  LlvmValue ctaidAddress(unsigned d);
+  /// Of the frame's field for dimension `d`.
+  LlvmValue addressOf(size_t field, unsigned d);
 
   llvm::BasicBlock* head_ = nullptr;
-  llvm::PHINode* ctaid_[3] = {};
   llvm::PHINode* left_ = nullptr;
 };
 

@@ -52,7 +52,7 @@ constexpr const char* kPipeline =
     "function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,lane-questions,loop-alignment,"
     "simplifycfg<hoist-common-insts>,"
     "loop-mssa(loop-rotate,licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;trivial>),"
-    "gvn,simplifycfg<hoist-common-insts;sink-common-insts>,loop-mssa(licm<allowspeculation>),adce,dse)";
+    "gvn<no-memdep>,simplifycfg<hoist-common-insts;sink-common-insts>,loop-mssa(licm<allowspeculation>),adce,dse)";
 
 // SSA form and good registers take more than linear time in the number of masked blocks (a value gets a phi at each of
 // them): 5.3 s of 8.7 for a debug build's kernel with 32 calls of a hash map's functions, one third of that for half as

@@ -1,11 +1,9 @@
 // The skeleton of a compiled kernel: prologue, the loop over regions, and what moves between a region and the next.
 //
-//   state = entry
-//   while (state != done)
-//     switch (state)                        one case for each region: code from one barrier to the next
-//       for (some warps of the block)         "loop over the warps of the block" replaces a fiber switch at every
-//       barrier
-//         reload what they kept; run; keep what the next region reads
+//   region:                          code from one barrier to the next
+//     for (some warps of the block)    replaces a fiber switch at every barrier
+//       reload what they kept; run; keep what the next region reads
+//     go to the region behind the barrier that they have come to, or to the end
 //
 // Where the threads of a block can get diverged, the run time says which region which lanes of a warp run next,
 // until all meet again: scheduled_regions.cpp. A kernel with such places may be left in the middle
@@ -14,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include "jit/code_lowering.hpp"
 
@@ -119,33 +118,17 @@ void Emitter::resetState() {
 void Emitter::emitRegions() {
   parts_.copies.clear();
   parts_.tools.eventCalls.beginBarriers();
-  auto* done = c_.newBlock("done");
-  auto* round = c_.newBlock("round");
-  std::vector<llvm::BasicBlock*> heads;
+  Dispatch to{.done = c_.newBlock("done")};
   for (uint32_t p = 0; p < plan_.regions.resumePoints.size(); ++p)
-    heads.push_back(c_.newBlock(("region" + std::to_string(p)).c_str()));
-  llvm::PHINode* state = nullptr;
-  if (plan_.regions.resumePoints.size() == 1 && !plan_.syncPoints.diverges()) {
-    parts_.reductions.clear();
-    b_.CreateBr(heads[0]);
-    llvm::IRBuilder<>(round).CreateBr(done);
+    to.heads.push_back(c_.newBlock(("region" + std::to_string(p)).c_str()));
+  if (plan_.syncPoints.diverges()) {
+    emitScheduling(to);
   } else {
-    llvm::IRBuilder<> at(round);
-    state = at.CreatePHI(b_.getInt32Ty(), 2, "state");
-    auto* select = at.CreateSwitch(state, done, static_cast<unsigned>(plan_.regions.resumePoints.size()));
-    for (uint32_t p = 0; p < plan_.regions.resumePoints.size(); ++p)
-      if (plan_.regions.entries[p].converged) select->addCase(b_.getInt32(p), heads[p]);
-    if (plan_.syncPoints.diverges()) {
-      scheduled_.start(round, state);
-      scheduled_.emit(round, state, done);
-    } else {
-      parts_.reductions.clear();
-      state->addIncoming(b_.getInt32(0), b_.GetInsertBlock());
-      b_.CreateBr(round);
-    }
+    parts_.reductions.clear();
+    b_.CreateBr(to.heads[0]);
   }
   for (uint32_t p = 0; p < plan_.regions.resumePoints.size(); ++p) {
-    b_.SetInsertPoint(heads[p]);
+    b_.SetInsertPoint(to.heads[p]);
     c_.at.resumePoint = p;
     if (!plan_.regions.entries[p].converged) {
       b_.CreateUnreachable();
@@ -155,13 +138,39 @@ void Emitter::emitRegions() {
       if (plan_.syncPoints.diverges() && plan_.syncPoints.polls && p > 0) scheduled_.emitBreak(p);
       emitRegion(p);
       if (plan_.kept.counters.regions[p]) parts_.copies.addUp();
-      // The region has left its loop over the warps; `state_.next` says where the block goes on.
-      LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), state_.next);
-      if (state) state->addIncoming(next, b_.GetInsertBlock());
-      b_.CreateBr(round);
+      goOn(p, to);
     }
   }
-  b_.SetInsertPoint(done);
+  b_.SetInsertPoint(to.done);
+}
+
+/// Where threads can get diverged the lane scheduler, too, says which region is next.
+void Emitter::emitScheduling(Dispatch& to) {
+  to.round = c_.newBlock("round");
+  llvm::IRBuilder<> at(to.round);
+  to.state = at.CreatePHI(b_.getInt32Ty(), 2, "state");
+  auto* select = at.CreateSwitch(to.state, to.done, static_cast<unsigned>(to.heads.size()));
+  for (uint32_t p = 0; p < to.heads.size(); ++p)
+    if (plan_.regions.entries[p].converged) select->addCase(b_.getInt32(p), to.heads[p]);
+  scheduled_.start(to.round, to.state);
+  scheduled_.emit(to.round, to.state, to.done);
+}
+
+/// The region has left its loop over the warps; `state_.next` says where the block goes on, unless all lanes have
+/// ended. Each region branches itself to those that can follow it: the kernel's loops stay loops that LLVM knows.
+void Emitter::goOn(uint32_t resumePoint, const Dispatch& to) {
+  LlvmValue next = b_.CreateLoad(b_.getInt32Ty(), state_.next);
+  if (to.state) {
+    to.state->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateBr(to.round);
+    return;
+  }
+  std::set<uint32_t> successors;
+  for (const simt::CodeBlock& block : codeOf(resumePoint).blocks)
+    for (const simt::CodeOperation& o : block.operations)
+      if (o.op == simt::CodeOp::NextRegion) successors.insert(o.resumePoint);
+  auto* choice = b_.CreateSwitch(next, to.done, static_cast<unsigned>(successors.size()));
+  for (uint32_t p : successors) choice->addCase(b_.getInt32(p), to.heads[p]);
 }
 
 /// The code for threads that come to the region converged.

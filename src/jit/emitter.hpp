@@ -33,7 +33,16 @@ class Emitter : private Chapter {
   void emitPrologue();
   void makeState();
   void resetState();
+  /// Where the regions of a block begin, and how one leads to the next.
+  struct Dispatch {
+    llvm::BasicBlock* done;
+    std::vector<llvm::BasicBlock*> heads = {};  // of the regions, by resume point
+    llvm::BasicBlock* round = nullptr;          // chooses among them, where threads can get diverged,
+    llvm::PHINode* state = nullptr;             // by this
+  };
   void emitRegions();
+  void emitScheduling(Dispatch& to);
+  void goOn(uint32_t resumePoint, const Dispatch& to);
   void emitRegion(uint32_t resumePoint);
   const simt::RegionCode& codeOf(uint32_t resumePoint) const;
   void noteSharedValues(uint32_t resumePoint);
