@@ -13,8 +13,12 @@ using namespace ordito::libs::cudnn;
 
 namespace {
 
-/// Place i of n, from -1 to 1.
-double between(int i, int n) { return n > 1 ? -1 + 2.0 * i / (n - 1) : -1; }
+/// Place i of n, from -1 to 1, in the precision of the places, as a GPU rounds it.
+template <class E>
+double between(int i, int n) {
+  using C = Compute<E>;
+  return n > 1 ? static_cast<double>(static_cast<C>(i) * (C(2) / static_cast<C>(n - 1)) - 1) : -1;
+}
 
 /// body(image, row, column, number of the place in the grid).
 template <class Body>
@@ -78,7 +82,7 @@ cudnnStatus_t cudnnSpatialTfGridGeneratorForward(cudnnHandle_t handle, const cud
   return submitTyped(handle, "cudnnSpatialTfGridGeneratorForward", *d, [=, y = Shape(*d)](auto zero) {
     using E = decltype(zero);
     forPlaces(y, [&](int image, int row, int column, int64_t i) {
-      const double at[] = {between(column, y.size[3]), between(row, y.size[2]), 1};
+      const double at[] = {between<E>(column, y.size[3]), between<E>(row, y.size[2]), 1};
       for (int k = 0; k < 2; ++k) {
         double sum = 0;
         for (int j = 0; j < 3; ++j) sum += get<E>(theta, image * 6 + k * 3 + j) * at[j];
@@ -98,7 +102,7 @@ cudnnStatus_t cudnnSpatialTfGridGeneratorBackward(cudnnHandle_t handle, const cu
       double sums[6] = {};
       for (int row = 0; row < height; ++row)
         for (int column = 0; column < width; ++column) {
-          const double at[] = {between(column, width), between(row, height), 1};
+          const double at[] = {between<E>(column, width), between<E>(row, height), 1};
           const int64_t i = (int64_t{image} * height + row) * width + column;
           for (int k = 0; k < 6; ++k) sums[k] += get<E>(dgrid, 2 * i + k / 3) * at[k % 3];
         }

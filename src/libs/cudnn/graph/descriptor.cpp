@@ -73,6 +73,22 @@ const Kind* kindOf(Type type) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
+cudnnStatus_t wrongType() { return status(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, 3); }
+
+/// Of a tensor's attributes.
+bool isTypeOf(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) {
+  switch (name) {
+    case CUDNN_ATTR_TENSOR_DATA_TYPE: return type == CUDNN_TYPE_DATA_TYPE;
+    case CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT:
+    case CUDNN_ATTR_TENSOR_DIMENSIONS:
+    case CUDNN_ATTR_TENSOR_STRIDES:
+    case CUDNN_ATTR_TENSOR_UNIQUE_ID: return type == CUDNN_TYPE_INT64;
+    case CUDNN_ATTR_TENSOR_IS_VIRTUAL:
+    case CUDNN_ATTR_TENSOR_IS_BY_VALUE: return type == CUDNN_TYPE_BOOLEAN;
+    default: return true;
+  }
+}
+
 cudnnStatus_t finalizeTensor(const Descriptor& said) {
   const auto size = said.all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS),
              step = said.all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
@@ -140,7 +156,8 @@ cudnnStatus_t finalizeHeuristic(Descriptor& said) {
 
 cudnnStatus_t finalizePlan(Descriptor& said) {
   const Said config = said.descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
-  CUDNN_CHECK(config && config->graph);
+  if (!config) return notFinal();
+  CUDNN_CHECK(config->graph);
   said.graph = config->graph;
   said.tell(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, int64_t{0});
   said.tellNone(CUDNN_ATTR_EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS, CUDNN_TYPE_INT64);
@@ -181,11 +198,12 @@ cudnnStatus_t Descriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttr
   const Kind* kind = kindOf(type_);
   CUDNN_CHECK(kind && name >= kind->first && name <= kind->last && sizeOf(type) > 0 && count >= 0 && !isFinal_);
   CUDNN_CHECK(values || count == 0);
+  if (!isTypeOf(name, type)) return wrongType();
   Values said{type, count, {}, {}};
   if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
     for (int64_t i = 0; i < count; ++i) {
       const auto* place = static_cast<const Place* const*>(values)[i];
-      if (!place || !place->descriptor->isFinal()) return status(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, 3);
+      if (!place || !place->descriptor->isFinal()) return notFinal();
       said.descriptors.push_back(place->descriptor);
     }
   } else {
@@ -200,14 +218,14 @@ cudnnStatus_t Descriptor::get(cudnnBackendAttributeName_t name, cudnnBackendAttr
                               int64_t* count, void* values) const {
   const Kind* kind = kindOf(type_);
   CUDNN_CHECK(kind && name >= kind->first && name <= kind->last && wanted >= 0);
-  if (!isFinal_) return status(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, 3);
+  if (!isFinal_) return notInitialized();
   const auto found = values_.find(name);
   if (found == values_.end()) {  // nobody said it
     if (count) *count = 0;
     return CUDNN_STATUS_SUCCESS;
   }
   const Values& said = found->second;
-  CUDNN_CHECK(said.type == type);
+  if (said.type != type) return wrongType();
   if (count) *count = said.count;
   if (!values) return CUDNN_STATUS_SUCCESS;
   const auto known = static_cast<size_t>(std::min(wanted, said.count));

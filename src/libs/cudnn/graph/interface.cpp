@@ -24,7 +24,7 @@ struct Bindings {
     for (size_t i = 0; i < uids.size(); ++i) places[uids[i]] = pointers[i];
     for (const graph::Tensor& tensor : graph.outside()) {
       const auto found = places.find(tensor.uid);
-      CUDNN_CHECK(found != places.end() && found->second);
+      if (found == places.end() || !found->second) return noPointer();
       if (!tensor.isByValue) continue;
       CUDNN_CHECK(tensor.count() == 1);
       copies.push_back(std::make_shared<std::array<std::byte, 16>>());
@@ -40,12 +40,16 @@ struct Bindings {
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* descriptor) {
   CUDNN_CHECK(descriptor);
   *descriptor = nullptr;
+  constexpr auto kLast = CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR;
+  if (type < CUDNN_BACKEND_POINTWISE_DESCRIPTOR || type > kLast)  // as a GPU's library has it
+    return status(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, 2);
   if (!isKnown(type)) return refuse("a descriptor of this type in a graph");
   *descriptor = new Place{std::make_shared<Descriptor>(type)};
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
+  if (!descriptor) return noPointer();
   delete static_cast<Place*>(descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
@@ -58,7 +62,7 @@ cudnnStatus_t cudnnBackendInitialize(cudnnBackendDescriptor_t descriptor) {
 }
 
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
-  CUDNN_CHECK(descriptor);
+  if (!descriptor) return noPointer();
   return of(descriptor)->finalize();
 }
 
@@ -77,8 +81,8 @@ cudnnStatus_t cudnnBackendGetAttribute(const cudnnBackendDescriptor_t descriptor
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack) {
   CUDNN_CHECK(handle && plan && pack);
   const Descriptor &planned = *of(plan), &packed = *of(pack);
-  CUDNN_CHECK(planned.type() == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && planned.isFinal());
-  CUDNN_CHECK(packed.type() == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR && packed.isFinal());
+  if (planned.type() != CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR || !planned.isFinal()) return notFinal();
+  if (packed.type() != CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR || !packed.isFinal()) return notFinal();
   Bindings bindings;
   CUDNN_TRY(bindings.bind(*planned.graph, packed));
   return submit(

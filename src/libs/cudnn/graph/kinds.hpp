@@ -5,6 +5,10 @@
 
 namespace ordito::libs::cudnn::graph {
 
+/// A descriptor that is not final where one has to be.
+inline cudnnStatus_t notFinal() { return status(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, 3); }
+inline cudnnStatus_t noPointer() { return status(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, 3); }
+
 bool isKnown(cudnnBackendDescriptorType_t type);
 
 /// Reads a finalised tensor's attributes.

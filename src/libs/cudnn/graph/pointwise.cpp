@@ -86,7 +86,14 @@ T ofTwo(const Parameters& p, T x, T b) {
   }
 }
 
-/// The derivative at x.
+/// Of ReLU: what is cut off is 0, whatever the gradient.
+template <class T>
+T throughRelu(const Parameters& p, T x, T gradient) {
+  if (x <= static_cast<T>(p.lower)) return p.slope == 0 ? T(0) : static_cast<T>(p.slope) * gradient;
+  return x < static_cast<T>(p.upper) ? gradient : T(0);
+}
+
+/// The derivative at x of the others.
 template <class T>
 T slopeAt(const Parameters& p, T x) {
   switch (p.mode) {
@@ -101,12 +108,10 @@ T slopeAt(const Parameters& p, T x) {
       return (1 + t) / 2 + x / 2 * (1 - t * t) * tanhSlope(x);
     }
     case CUDNN_POINTWISE_SOFTPLUS_BWD: return sigmoid(static_cast<T>(p.softplus) * x);
-    case CUDNN_POINTWISE_SWISH_BWD: {
+    default: {  // SWISH_BWD
       const T s = sigmoid(static_cast<T>(p.swish) * x);
       return s + static_cast<T>(p.swish) * x * s * (1 - s);
     }
-    default:  // RELU_BWD
-      return x <= static_cast<T>(p.lower) ? static_cast<T>(p.slope) : static_cast<T>(x < static_cast<T>(p.upper));
   }
 }
 
@@ -161,6 +166,8 @@ struct Pointwise : OperationOf<Pointwise> {
       each([](T one, T other, T, int64_t) { return one + other; });
     else if (p.mode == CUDNN_POINTWISE_MUL)
       each([](T one, T other, T, int64_t) { return one * other; });
+    else if (p.mode == CUDNN_POINTWISE_RELU_BWD)
+      each([&](T one, T other, T, int64_t) { return throughRelu(p, one, other); });
     else if (isBackward(p.mode))
       each([&](T one, T other, T, int64_t) { return other * slopeAt(p, one); });
     else if (isOfOne(p.mode))
