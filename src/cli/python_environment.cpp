@@ -62,6 +62,12 @@ void addToList(const char* variable, const std::string& value, const char* separ
   setenv(variable, old && *old ? (value + separator + old).c_str() : value.c_str(), 1);
 }
 
+/// Programs start tools by name, nvidia-smi above all. Those that the user has come first.
+void addLastToPath(const fs::path& folder) {
+  const char* old = std::getenv("PATH");
+  setenv("PATH", old && *old ? (std::string(old) + ":" + folder.string()).c_str() : folder.c_str(), 1);
+}
+
 /// XLA writes convolutions as kernels of its own where the passes that take cuDNN's graphs are off. Its tuner would
 /// compile and time dozens of kernels for each product, and what it finds fastest here is not what is on a GPU.
 void setXlaFlags(const fs::path& toolkit) {
@@ -97,6 +103,7 @@ void preparePython() {
   setUnlessSet("TRITON_LIBCUDA_PATH", libraries);
   setUnlessSet("TRITON_LIBDEVICE_PATH", toolkit / "nvvm/libdevice/libdevice.10.bc");
   setUnlessSet("CUPY_COMPILE_WITH_PTX", "1");
+  addLastToPath(toolkit / "bin");
   setXlaFlags(toolkit);
 }
 

@@ -83,6 +83,9 @@ expect 'all of them' "'$theirs'\]" env XLA_FLAGS="$theirs" "$ordito" run "$pytho
 expect 'flags are added' "'.*--xla_gpu_cuda_data_dir=$toolkit --xla_dump_to=x'" env XLA_FLAGS=--xla_dump_to=x "$ordito" run "$python" -c "$show"
 expect 'our packages' '^ordito_torch$' "$ordito" run "$python" -c 'import importlib.metadata as m; print(*[e.value.split(":")[0] for e in m.entry_points(group="torch.backends")])'
 expect 'and for JAX' '^ordito_jax$' "$ordito" run "$python" -c 'import importlib.metadata as m; print(*[e.value for e in m.entry_points(group="jax_plugins")])'
+find='import shutil; print(shutil.which("nvidia-smi"), shutil.which("nvcc"))'
+mkdir -p theirs && printf '#!/bin/sh\n' > theirs/nvcc && chmod +x theirs/nvcc
+expect 'tools are found by name, those of the user first' "^$toolkit/bin/nvidia-smi $scratch/theirs/nvcc\$" env PATH="$scratch/theirs:/usr/bin:/bin" "$ordito" run "$python" -c "$find"
 mkdir -p fake
 cat > fake/torch.py <<'PYTHON'
 from types import SimpleNamespace

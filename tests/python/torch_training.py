@@ -73,15 +73,27 @@ def losses(program, device, compiles):
     return torch.tensor(found)
 
 
-wrong = 0
-for program in (regression, mlp, convolutional, transformer):
-    wanted = losses(program, "cpu", False)
-    for compiles in (False, True):
-        metrics.generated_kernel_count = 0
-        got = losses(program, "cuda", compiles)
-        right = torch.allclose(got, wanted, rtol=2e-3, atol=2e-4) and got[-1] < got[0]
-        right &= (metrics.generated_kernel_count > 0) == compiles or program is regression
-        wrong += not right
-        how = f"compiled, {metrics.generated_kernel_count} kernels" if compiles else "operators"
-        print("ok   " if right else "WRONG", f"{program.__name__}, {how}: {got[0]:.4f} to {got[-1]:.4f}", flush=True)
-sys.exit(wrong != 0)
+PROGRAMS = (regression, mlp, convolutional, transformer)
+
+
+def agree(got, wanted):
+    return torch.allclose(got, wanted, rtol=2e-3, atol=2e-4) and got[-1] < got[0]
+
+
+def main():
+    wrong = 0
+    for program in PROGRAMS:
+        wanted = losses(program, "cpu", False)
+        for compiles in (False, True):
+            metrics.generated_kernel_count = 0
+            got = losses(program, "cuda", compiles)
+            right = agree(got, wanted)
+            right &= (metrics.generated_kernel_count > 0) == compiles or program is regression
+            wrong += not right
+            how = f"compiled, {metrics.generated_kernel_count} kernels" if compiles else "operators"
+            print("ok   " if right else "WRONG", f"{program.__name__}, {how}: {got[0]:.4f} to {got[-1]:.4f}", flush=True)
+    sys.exit(wrong != 0)
+
+
+if __name__ == "__main__":
+    main()
