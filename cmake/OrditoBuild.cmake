@@ -54,7 +54,8 @@ endfunction()
 add_custom_target(sanitized_tests)
 # Folders whose code starts no thread and keeps nothing that threads share: there is nothing in them for the thread sanitizer.
 set(ORDITO_SINGLE_THREADED_TESTS
-  unit.cccl unit.compiler_wrapper unit.cudnn unit.cufftw unit.cusolver unit.device_launches unit.fatbin unit.ir unit.lab unit.nvcc_options
+  unit.cccl unit.compiler_wrapper unit.cudnn unit.cufftw unit.cusolver unit.cusolver_several unit.device_launches unit.fatbin unit.ir unit.lab
+  unit.nvcc_options
   unit.nvjpeg unit.nvrtc_options unit.ptx unit.registers unit.report unit.simt)
 # ordito_sanitized_test(<test> <target>): `./test --asan` and `./test --tsan` run this test of CTest
 function(ordito_sanitized_test test target)

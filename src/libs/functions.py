@@ -23,6 +23,7 @@ LIBRARIES = (
     ("cuSPARSE", "tables/cusparse.table", "cusparse", ("cusparse",), ("cusparse",)),
     ("cuSOLVER", "tables/cusolver.table", "cusolverDn|cusolver", ("cusolver",), ("cusolver",)),
     ("cuSOLVER, sparse", "tables/cusolverSp.table", "cusolverSp|cusolverRf", ("cusolver",), ()),
+    ("cuSOLVER, several GPUs", "tables/cusolverMg.table", "cusolverMg", ("cusolver_several",), ()),
     ("cuFFT", "tables/cufft.table", "cufft", ("cufft",), ("cufft", "cufft_callbacks", "cufft_several")),
     ("cuFFTW", "tables/cufftw.table", "fftw", ("cufftw",), ("cufftw",)),
     ("cuRAND", "curand.h", "curand", (), ("random", "quasirandom", "mtgp32", "captured_random", "discrete_random")),

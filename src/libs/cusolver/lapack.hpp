@@ -93,4 +93,20 @@ void withWork(const Call& call) {
   call(work.data(), size);
 }
 
+/// `call(work, size, reals, size, ints, size)`: asked once how much room it wants, then with that. Routines for real
+/// numbers have no room for `reals`.
+template <class T, class Call>
+void withWorks(const Call& call) {
+  T wanted{};
+  Real<T> wantedReals{};
+  int wantedInts = 0;
+  call(&wanted, -1, &wantedReals, -1, &wantedInts, -1);
+  const int size = std::max(1, static_cast<int>(std::real(wanted)));
+  const int reals = std::max(1, static_cast<int>(wantedReals)), ints = std::max(1, wantedInts);
+  auto work = room<T>(size);
+  auto realWork = room<Real<T>>(reals);
+  auto intWork = room<int>(ints);
+  call(work.data(), size, realWork.data(), reals, intWork.data(), ints);
+}
+
 }  // namespace ordito::cusolver

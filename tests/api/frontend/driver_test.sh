@@ -85,9 +85,9 @@ expect 'keep' nvcc --keep --keep-dir kept -c -Iinc a.cu -o a.o && expect 'kept' 
 expect '-MD while linking' nvcc -MD -MP -Iinc -cudart none -shared -Xcompiler -fPIC -odir deps b.cpp -o libb.so && expect 'libb.d' grep -q '^libb.so: *b.cpp' libb.d
 expect '-clean' sh -c "echo > none.ptx && \"$ordito\" nvcc -clean -ptx none.cu && ! test -e none.ptx && test -e none.cu"
 mkdir -p mylibs && expect "a user's own cublas" sh -c "\"$ordito\" nvcc -lib b.o -o mylibs/libcublas.a && \"$ordito\" nvcc -cudart none -shared c.c -Lmylibs -lcublas -o c.so"
-mkdir -p othertoolkit && touch othertoolkit/libcudart.so othertoolkit/libcusolverMg.so othertoolkit/libcudart_static.a othertoolkit/libcuda.so
+mkdir -p othertoolkit && touch othertoolkit/libcudart.so othertoolkit/libnvblas.so othertoolkit/libcudart_static.a othertoolkit/libcuda.so
 expect "another toolkit's folder" nvcc -shared c.c -Lothertoolkit -lcudart -lcuda othertoolkit/libcudart_static.a -o c2.so
-refuse "cusolverMg" nvcc -shared c.c -Lothertoolkit -lcusolverMg
+refuse "nvblas" nvcc -shared c.c -Lothertoolkit -lnvblas
 printf '#include <complex.h>\n#include <cufftw.h>\nint main(void) { fftw_complex x = 1 + 2 * I; return cimag(x) != 2; }\n' > fourier.c
 expect "FFTW's numbers are C's own" sh -c "\"$ordito\" nvcc fourier.c -lcufftw -o fourier && ./fourier"
 expect 'static names' nvcc -shared c.c -lcublas_static -lcublasLt_static -lcufft_static -lculibos -o c4.so
