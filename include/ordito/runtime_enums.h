@@ -609,6 +609,12 @@ enum cudaExternalSemaphoreHandleType {
   cudaExternalSemaphoreHandleTypeTimelineSemaphoreWin32 = 10
 };
 
+// Programs that know that CUDA 12.3 has not these two name the driver's so, where CUDART_VERSION is below 12080
+// (cudnn-frontend does). A namespace of their own leaves the names free; without it they would be told that a name is
+// declared twice.
+#ifdef __cplusplus
+inline namespace ordito_newer {
+#endif
 enum cudaJitOption {
   cudaJitMaxRegisters = 0,
   cudaJitThreadsPerBlock = 1,
@@ -630,6 +636,9 @@ enum cudaJitOption {
 };
 
 enum cudaLibraryOption { cudaLibraryHostUniversalFunctionAndDataTable = 0, cudaLibraryBinaryIsPreserved = 1 };
+#ifdef __cplusplus
+}  // namespace ordito_newer
+#endif
 
 enum cudaJit_CacheMode { cudaJitCacheOptionNone = 0, cudaJitCacheOptionCG = 1, cudaJitCacheOptionCA = 2 };
 

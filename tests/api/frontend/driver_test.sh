@@ -77,6 +77,8 @@ mkdir other && for header in cuda.h cuda_runtime.h cuda_runtime_api.h host_defin
 expect 'our headers first' env CPATH= CPLUS_INCLUDE_PATH="$PWD/other" C_INCLUDE_PATH="$PWD/other" "$ordito" nvcc -c none.cu -o none.o
 expect 'our headers before those of CPATH' env CPATH="$PWD/inc:$PWD/other" "$ordito" nvcc -c none.cu -o none.o
 expect 'and the rest of CPATH' env CPATH="$PWD/other:$PWD/inc" "$ordito" nvcc -c a.cu -o a.o
+printf '#include <cuda.h>\n#include <cuda_runtime.h>\n#if CUDART_VERSION < 12080\nusing cudaJitOption = CUjit_option;\nusing cudaLibraryOption = CUlibraryOption;\n#endif\n' > names.cu
+expect "a program's own names for what CUDA 12.3 has not" nvcc -c names.cu -o names.o
 expect 'architectures' sh -c "\"$ordito\" nvcc --list-gpu-arch | grep -qx compute_80 && \"$ordito\" nvcc --list-gpu-code | grep -qx sm_80"
 expect 'link-time optimisation' nvcc -dlto -dc -Iinc a.cu -o lto.o
 expect 'cubin' nvcc -cubin none.cu && expect 'none.cubin' grep -q '.visible .entry' none.cubin
