@@ -225,6 +225,32 @@ class _Copy(_OnCpu):
         return super().__call__(to, source, False)
 
 
+class _Convolution(_OnCpu):
+    """Its results lie in memory in the order that a GPU's have, channels last or not: compiled programs count on it."""
+
+    def __call__(self, *args, **kwargs):
+        given = dict(zip((argument.name for argument in self.operator._schema.arguments), args)) | kwargs
+        order = self._order(given)
+        result = super().__call__(*args, **kwargs)
+        if isinstance(result, torch.Tensor):
+            return self._in_order(result, order)
+        return tuple(self._in_order(each, order) for each in result)
+
+    @staticmethod
+    def _order(given):
+        data, weight = given["input"], given["weight"]
+        if weight.dim() < 4:
+            return torch.contiguous_format
+        named = {name: given[name] for name in ("bias", "bias_sizes", "stride", "padding", "dilation", "transposed",
+                                                "output_padding", "groups") if name in given}
+        backend = torch._C._select_conv_backend(data, weight, **{"bias": None} | named)
+        return torch._C._conv_determine_backend_memory_format(data, weight, backend)
+
+    @staticmethod
+    def _in_order(result, order):
+        return result if result is None or result.dim() < 4 else result.contiguous(memory_format=order)
+
+
 def install(driver):
     """Puts the operators in the place of PyTorch's own for CUDA devices."""
     global _driver
@@ -238,9 +264,11 @@ def install(driver):
 
 def _register(library):
     names = torch._C._dispatch_get_registrations_for_dispatch_key("CUDA")
-    for name in sorted(set(names) | set(_CHOOSERS)):
-        if name.startswith("aten::") and name not in _NATIVE:
+    for name in sorted(names):
+        if name.startswith("aten::") and name not in _NATIVE and name not in _CHOOSERS:
             operator = _OnCpu(name, fused.FUNCTIONS.get(name))
             if not operator.is_view():
                 library.impl(name, operator, "CUDA")
     library.impl("aten::copy_", _Copy("aten::copy_"), "CUDA")
+    for name in _CHOOSERS:
+        library.impl(name, _Convolution(name), "CUDA")

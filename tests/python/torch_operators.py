@@ -12,6 +12,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 from torch import nn
+from torch._subclasses import FakeTensorMode
 from torch.nn import functional as F
 
 GPU = torch.device("cuda")
@@ -122,9 +123,26 @@ def layer(module, *inputs, tolerance=1e-4):
     return same(run(on_gpu, [tensor.to(GPU) for tensor in inputs]), run(module, inputs), tolerance)
 
 
+def orders_are_expected():
+    """In memory, with channels last or not: those that compiled programs expect."""
+    data = torch.randn(2, 3, 8, 8, device=GPU).to(memory_format=torch.channels_last).requires_grad_()
+    weight = torch.randn(4, 3, 3, 3, device=GPU).to(memory_format=torch.channels_last).requires_grad_()
+
+    def strides(data, weight):
+        result = torch.conv2d(data, weight)
+        arguments = ([0], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [True, True, False])
+        backwards = torch.ops.aten.convolution_backward(torch.ones_like(result), data, weight, *arguments)
+        return [each.stride() for each in (result, *backwards[:2])]
+
+    with FakeTensorMode() as mode:
+        expected = strides(mode.from_tensor(data), mode.from_tensor(weight))
+    return strides(data, weight) == expected
+
+
 LAYERS = {
     "Linear": lambda: layer(nn.Linear(6, 3), A),
     "Conv2d": lambda: layer(nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3, groups=8)), torch.randn(2, 3, 8, 8)),
+    "order of a convolution's results": orders_are_expected,
     "ConvTranspose2d": lambda: layer(nn.ConvTranspose2d(3, 4, 3, stride=2), torch.randn(2, 3, 5, 5)),
     "BatchNorm2d": lambda: layer(nn.BatchNorm2d(3), torch.randn(4, 3, 5, 5)),
     "LayerNorm, GroupNorm": lambda: layer(nn.Sequential(nn.LayerNorm(6), nn.GroupNorm(2, 6)), A),
