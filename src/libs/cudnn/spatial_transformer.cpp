@@ -141,42 +141,44 @@ cudnnStatus_t cudnnSpatialTfSamplerBackward(cudnnHandle_t handle, cudnnSpatialTr
   CUDNN_CHECK(handle && d && alpha && x && from && beta && dx && to && alphaGrid && dy && dys && grid && betaGrid);
   CUDNN_CHECK(dgrid && dx->sameSizes(*x) && dx->type == x->type);
   CUDNN_TRY(check(*d, *x, *dy));
-  return submitTyped(
-      handle, "cudnnSpatialTfSamplerBackward", *x,
-      [=, x = Shape(*x), dx = Shape(*dx), dy = Shape(*dy), data = blend(*x, alpha, beta),
-       places = blend(*x, alphaGrid, betaGrid)](auto zero) {
-        using E = decltype(zero);
-        const auto gradient = [&](int image, int channel, int row, int column) {
-          return get<E>(dys, place(dy, image, channel, row, column));
-        };
-        forPlaces(dy, [&](int image, int row, int column, int64_t i) {
-          double alongX = 0, alongY = 0;
-          for (int channel = 0; channel < x.size[1]; ++channel)
-            forCorners(x, get<E>(grid, 2 * i), get<E>(grid, 2 * i + 1),
-                       [&](int r, int c, double, double byX, double byY) {
-                         const double term =
-                             gradient(image, channel, row, column) * get<E>(from, place(x, image, channel, r, c));
-                         alongX += byX * term, alongY += byY * term;
+  return submitTyped(handle, "cudnnSpatialTfSamplerBackward", *x,
+                     [=, x = Shape(*x), dx = Shape(*dx), dy = Shape(*dy), data = blend(*x, alpha, beta),
+                      places = blend(*x, alphaGrid, betaGrid)](auto zero) {
+                       using E = decltype(zero);
+                       const auto gradient = [&](int image, int channel, int row, int column) {
+                         return get<E>(dys, place(dy, image, channel, row, column));
+                       };
+                       forPlaces(dy, [&](int image, int row, int column, int64_t i) {
+                         double alongX = 0, alongY = 0;
+                         for (int channel = 0; channel < x.size[1]; ++channel)
+                           forCorners(x, get<E>(grid, 2 * i), get<E>(grid, 2 * i + 1),
+                                      [&](int r, int c, double, double byX, double byY) {
+                                        const double term = gradient(image, channel, row, column) *
+                                                            get<E>(from, place(x, image, channel, r, c));
+                                        alongX += byX * term, alongY += byY * term;
+                                      });
+                         places.into(static_cast<E*>(dgrid)[2 * i], alongX);
+                         places.into(static_cast<E*>(dgrid)[2 * i + 1], alongY);
                        });
-          places.into(static_cast<E*>(dgrid)[2 * i], alongX);
-          places.into(static_cast<E*>(dgrid)[2 * i + 1], alongY);
-        });
-        // An element is near many places: sums of an image and a channel by one thread.
-        parallelFor(static_cast<unsigned>(x.size[0] * x.size[1]), [&](unsigned part) {
-          const int image = static_cast<int>(part) / x.size[1], channel = static_cast<int>(part) % x.size[1];
-          std::vector<double> sums(static_cast<size_t>(x.size[2]) * static_cast<size_t>(x.size[3]));
-          for (int row = 0; row < dy.size[2]; ++row)
-            for (int column = 0; column < dy.size[3]; ++column) {
-              const int64_t i = (int64_t{image} * dy.size[2] + row) * dy.size[3] + column;
-              forCorners(
-                  x, get<E>(grid, 2 * i), get<E>(grid, 2 * i + 1), [&](int r, int c, double weight, double, double) {
-                    sums[static_cast<size_t>(r * x.size[3] + c)] += weight * gradient(image, channel, row, column);
-                  });
-            }
-          for (int r = 0; r < x.size[2]; ++r)
-            for (int c = 0; c < x.size[3]; ++c)
-              data.into(static_cast<E*>(to)[place(dx, image, channel, r, c)],
-                        sums[static_cast<size_t>(r * x.size[3] + c)]);
-        });
-      });
+                       // An element is near many places: sums of an image and a channel by one thread.
+                       parallelFor(static_cast<unsigned>(x.size[0] * x.size[1]), [&](unsigned part) {
+                         const int image = static_cast<int>(part) / x.size[1],
+                                   channel = static_cast<int>(part) % x.size[1];
+                         std::vector<double> sums(static_cast<size_t>(x.size[2]) * static_cast<size_t>(x.size[3]));
+                         const auto sumOf = [&, width = static_cast<size_t>(x.size[3])](int r, int c) -> double& {
+                           return sums[static_cast<size_t>(r) * width + static_cast<size_t>(c)];
+                         };
+                         for (int row = 0; row < dy.size[2]; ++row)
+                           for (int column = 0; column < dy.size[3]; ++column) {
+                             const int64_t i = (int64_t{image} * dy.size[2] + row) * dy.size[3] + column;
+                             forCorners(x, get<E>(grid, 2 * i), get<E>(grid, 2 * i + 1),
+                                        [&](int r, int c, double weight, double, double) {
+                                          sumOf(r, c) += weight * gradient(image, channel, row, column);
+                                        });
+                           }
+                         for (int r = 0; r < x.size[2]; ++r)
+                           for (int c = 0; c < x.size[3]; ++c)
+                             data.into(static_cast<E*>(to)[place(dx, image, channel, r, c)], sumOf(r, c));
+                       });
+                     });
 }

@@ -31,14 +31,16 @@ Complex conjugate(Complex value) { return std::conj(value); }
 /// By columns.
 template <class T>
 struct Matrix {
-  Matrix(int rows, int columns) : rows(rows), columns(columns), data(static_cast<size_t>(rows * columns)) {}
+  Matrix(int rows, int columns)
+      : rows(rows), columns(columns), data(static_cast<size_t>(rows) * static_cast<size_t>(columns)) {}
   static Matrix random(int rows, int columns) {
     Matrix made(rows, columns);
     for (T& value : made.data) fill(value);
     return made;
   }
-  T& operator()(int i, int j) { return data[static_cast<size_t>(i + j * rows)]; }
-  T operator()(int i, int j) const { return data[static_cast<size_t>(i + j * rows)]; }
+  size_t at(int i, int j) const { return static_cast<size_t>(j) * static_cast<size_t>(rows) + static_cast<size_t>(i); }
+  T& operator()(int i, int j) { return data[at(i, j)]; }
+  T operator()(int i, int j) const { return data[at(i, j)]; }
   Matrix adjoint() const {
     Matrix made(columns, rows);
     for (int i = 0; i < rows; ++i)
@@ -71,17 +73,17 @@ class Several : public testing::Test {
     EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
     EXPECT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
     EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
-    EXPECT_EQ(cusolverMgCreate(&handle), kGood);
+    EXPECT_EQ(cusolverMgCreate(&handle_), kGood);
     deal(3, 2);
   }
   ~Several() override {
-    cusolverMgDestroyGrid(grid);
-    EXPECT_EQ(cusolverMgDestroy(handle), kGood);
+    cusolverMgDestroyGrid(grid_);
+    EXPECT_EQ(cusolverMgDestroy(handle_), kGood);
   }
   void deal(int gpus, int columns) {
     std::vector<int> devices(static_cast<size_t>(gpus), 0);
-    EXPECT_EQ(cusolverMgDeviceSelect(handle, gpus, devices.data()), kGood);
-    EXPECT_EQ(cusolverMgCreateDeviceGrid(&grid, 1, gpus, devices.data(), CUDALIBMG_GRID_MAPPING_COL_MAJOR), kGood);
+    EXPECT_EQ(cusolverMgDeviceSelect(handle_, gpus, devices.data()), kGood);
+    EXPECT_EQ(cusolverMgCreateDeviceGrid(&grid_, 1, gpus, devices.data(), CUDALIBMG_GRID_MAPPING_COL_MAJOR), kGood);
     gpus_ = gpus, block_ = columns;
   }
 
@@ -96,7 +98,7 @@ class Several : public testing::Test {
         parts.push_back(reinterpret_cast<void*>(memory));
         pivots.push_back(reinterpret_cast<int*>(numbers));
       }
-      EXPECT_EQ(cusolverMgCreateMatrixDesc(&matrix, rows, columns, std::max(1, rows), test.block_, kType, test.grid),
+      EXPECT_EQ(cusolverMgCreateMatrixDesc(&matrix, rows, columns, std::max(1, rows), test.block_, kType, test.grid_),
                 kGood);
       for (int j = 0; j < columns; ++j)
         for (int i = 0; i < rows; ++i) at(i, j) = whole(i, j);
@@ -135,11 +137,11 @@ class Several : public testing::Test {
     return a;
   }
 
-  cusolverMgHandle_t handle = nullptr;
-  cudaLibMgGrid_t grid = nullptr;
+  cusolverMgHandle_t handle_ = nullptr;
+  cudaLibMgGrid_t grid_ = nullptr;
   int gpus_ = 0, block_ = 0;
-  int64_t size = 0;
-  int info = 7;
+  int64_t size_ = 0;
+  int info_ = 7;
 };
 using Types = testing::Types<double, Complex>;
 TYPED_TEST_SUITE(Several, Types, );
@@ -147,20 +149,20 @@ TYPED_TEST_SUITE(Several, Types, );
 TYPED_TEST(Several, LinearSystems) {
   using T = TypeParam;
   for (int round = 0; round < 20; ++round) {
-    cusolverMgDestroyGrid(this->grid);
+    cusolverMgDestroyGrid(this->grid_);
     this->deal(random(1, 4), random(1, 5));
     const int n = random(1, 20), columns = random(1, 7);
     const auto whole = Matrix<T>::random(n, n), right = Matrix<T>::random(n, columns);
     typename Several<T>::Dealt a(*this, whole), b(*this, right);
-    ASSERT_EQ(cusolverMgGetrf_bufferSize(this->handle, n, n, a.parts.data(), 1, 1, a.matrix, a.pivots.data(),
-                                         this->kType, &this->size),
+    ASSERT_EQ(cusolverMgGetrf_bufferSize(this->handle_, n, n, a.parts.data(), 1, 1, a.matrix, a.pivots.data(),
+                                         this->kType, &this->size_),
               kGood);
-    ASSERT_EQ(cusolverMgGetrf(this->handle, n, n, a.parts.data(), 1, 1, a.matrix, a.pivots.data(), this->kType, nullptr,
-                              this->size, &this->info),
+    ASSERT_EQ(cusolverMgGetrf(this->handle_, n, n, a.parts.data(), 1, 1, a.matrix, a.pivots.data(), this->kType,
+                              nullptr, this->size_, &this->info_),
               kGood);
-    ASSERT_EQ(this->info, 0);
-    ASSERT_EQ(cusolverMgGetrs(this->handle, CUBLAS_OP_N, n, columns, a.parts.data(), 1, 1, a.matrix, a.pivots.data(),
-                              b.parts.data(), 1, 1, b.matrix, this->kType, nullptr, this->size, &this->info),
+    ASSERT_EQ(this->info_, 0);
+    ASSERT_EQ(cusolverMgGetrs(this->handle_, CUBLAS_OP_N, n, columns, a.parts.data(), 1, 1, a.matrix, a.pivots.data(),
+                              b.parts.data(), 1, 1, b.matrix, this->kType, nullptr, this->size_, &this->info_),
               kGood);
     (whole * b.gathered()).expectNear(right);
   }
@@ -173,15 +175,15 @@ TYPED_TEST(Several, DefiniteSystemsAndInverses) {
     const auto whole = this->definite(n), right = Matrix<T>::random(n, columns);
     typename Several<T>::Dealt a(*this, whole), b(*this, right);
     ASSERT_EQ(
-        cusolverMgPotrf(this->handle, uplo, n, a.parts.data(), 1, 1, a.matrix, this->kType, nullptr, 1, &this->info),
+        cusolverMgPotrf(this->handle_, uplo, n, a.parts.data(), 1, 1, a.matrix, this->kType, nullptr, 1, &this->info_),
         kGood);
-    ASSERT_EQ(this->info, 0);
-    ASSERT_EQ(cusolverMgPotrs(this->handle, uplo, n, columns, a.parts.data(), 1, 1, a.matrix, b.parts.data(), 1, 1,
-                              b.matrix, this->kType, nullptr, 1, &this->info),
+    ASSERT_EQ(this->info_, 0);
+    ASSERT_EQ(cusolverMgPotrs(this->handle_, uplo, n, columns, a.parts.data(), 1, 1, a.matrix, b.parts.data(), 1, 1,
+                              b.matrix, this->kType, nullptr, 1, &this->info_),
               kGood);
     (whole * b.gathered()).expectNear(right);
     ASSERT_EQ(
-        cusolverMgPotri(this->handle, uplo, n, a.parts.data(), 1, 1, a.matrix, this->kType, nullptr, 1, &this->info),
+        cusolverMgPotri(this->handle_, uplo, n, a.parts.data(), 1, 1, a.matrix, this->kType, nullptr, 1, &this->info_),
         kGood);
     Matrix<T> inverse = a.gathered();
     for (int i = 0; i < n; ++i)
@@ -203,10 +205,10 @@ TYPED_TEST(Several, Eigenvalues) {
     for (int j = 0; j < n; ++j) larger(i + first - 1, j + first - 1) = part(i, j);
   typename Several<T>::Dealt a(*this, larger);
   std::vector<double> w(static_cast<size_t>(n));
-  ASSERT_EQ(cusolverMgSyevd(this->handle, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, a.parts.data(), first,
-                            first, a.matrix, w.data(), CUDA_R_64F, this->kType, nullptr, 1, &this->info),
+  ASSERT_EQ(cusolverMgSyevd(this->handle_, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, a.parts.data(), first,
+                            first, a.matrix, w.data(), CUDA_R_64F, this->kType, nullptr, 1, &this->info_),
             kGood);
-  ASSERT_EQ(this->info, 0);
+  ASSERT_EQ(this->info_, 0);
   const Matrix<T> after = a.gathered();
   Matrix<T> vectors(n, n), scaled(n, n);
   for (int i = 0; i < n; ++i)
@@ -226,15 +228,15 @@ TYPED_TEST(Several, BadArgumentsAreRefused) {
   const auto factor = [&](cusolverMgHandle_t h, int n, int ja, cudaDataType type, int* info) {
     return cusolverMgPotrf(h, CUBLAS_FILL_MODE_LOWER, n, a.parts.data(), 1, ja, a.matrix, type, nullptr, 1, info);
   };
-  EXPECT_EQ(factor(nullptr, 4, 1, this->kType, &this->info), CUSOLVER_STATUS_NOT_INITIALIZED);
-  EXPECT_EQ(factor(this->handle, 4, 2, this->kType, &this->info), invalid);
-  EXPECT_EQ(factor(this->handle, -1, 1, this->kType, &this->info), invalid);
-  EXPECT_EQ(factor(this->handle, 4, 1, CUDA_R_32F, &this->info), invalid);
-  EXPECT_EQ(factor(this->handle, 4, 1, this->kType, nullptr), invalid);
+  EXPECT_EQ(factor(nullptr, 4, 1, this->kType, &this->info_), CUSOLVER_STATUS_NOT_INITIALIZED);
+  EXPECT_EQ(factor(this->handle_, 4, 2, this->kType, &this->info_), invalid);
+  EXPECT_EQ(factor(this->handle_, -1, 1, this->kType, &this->info_), invalid);
+  EXPECT_EQ(factor(this->handle_, 4, 1, CUDA_R_32F, &this->info_), invalid);
+  EXPECT_EQ(factor(this->handle_, 4, 1, this->kType, nullptr), invalid);
   int device = 99;
-  EXPECT_EQ(cusolverMgDeviceSelect(this->handle, 1, &device), invalid);
+  EXPECT_EQ(cusolverMgDeviceSelect(this->handle_, 1, &device), invalid);
   cudaLibMgMatrixDesc_t matrix = nullptr;
-  EXPECT_EQ(cusolverMgCreateMatrixDesc(&matrix, 8, 8, 4, 4, this->kType, this->grid), CUSOLVER_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(cusolverMgCreateMatrixDesc(&matrix, 8, 8, 4, 4, this->kType, this->grid_), CUSOLVER_STATUS_NOT_SUPPORTED);
 }
 
 }  // namespace

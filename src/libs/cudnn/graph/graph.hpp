@@ -91,6 +91,10 @@ class OperationOf : public Operation {
  public:
   void run(Arrays<float>& arrays) const final { static_cast<const Kind&>(*this).compute(arrays); }
   void run(Arrays<double>& arrays) const final { static_cast<const Kind&>(*this).compute(arrays); }
+
+ private:
+  OperationOf() = default;
+  friend Kind;
 };
 
 class Graph {
