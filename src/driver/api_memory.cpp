@@ -305,6 +305,8 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
   return attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+int orditoHostHasRoom(unsigned long long bytes) { return ordito::machine::hostCanCommit(bytes, 0); }
+
 int orditoPointerSides(const void* pointer) { return pointerSides(reinterpret_cast<uint64_t>(pointer)); }
 
 // --- stream-ordered allocation

@@ -55,6 +55,9 @@ CUresult orditoLaunchWork(CUstream stream, const char* name, double operations, 
 /// block, address, what to do. Empty when there is none. Valid until the calling thread's next driver call.
 const char* orditoLastErrorMessage(void);
 
+/// Whether the host can back `bytes` more without running out of memory.
+int orditoHostHasRoom(unsigned long long bytes);
+
 /// Whether `pointer` may be handed to a copy as host memory (anything that is not device-only memory), as device
 /// memory, or both. Used for the runtime's check of a copy's direction. Returns a bit set: 1 host-accessible by CUDA's
 /// rules, 2 device-accessible by CUDA's rules. Memory unknown to CUDA answers 1.

@@ -1,6 +1,7 @@
 // cuSPARSE with random matrices of all types and formats, sizes 0 to 40, both index bases, all operations, NaN where
 // beta is 0, against dense sums in double; bad arguments; a captured call.
 #include <array>
+#include <numeric>
 
 #include "libs/cusparse/test_sparse.hpp"
 
@@ -215,6 +216,40 @@ TEST_F(SparseTests, ProductsOfSparseMatricesAreAddedToNothing) {
     }
   }
   cusparseDestroySpMat(c), cusparseSpGEMM_destroyDescr(plan);
+}
+
+// A column times a row: every entry of the product is there.
+TEST_F(SparseTests, ProductsThatDoNotFitIntoTheHostsMemoryAreRefused) {
+  constexpr int kSize = 1'000'000;
+  std::vector<int> one(kSize + 1), columnIndices(kSize), rowOffsets = {0, kSize}, rowIndices(kSize), offsets(kSize + 1);
+  std::iota(one.begin(), one.end(), 0), std::iota(rowIndices.begin(), rowIndices.end(), 0);
+  std::vector<float> values(kSize, 1.0F);
+  const auto matrix = [&](int rows, int columns, int count, std::vector<int>& starts, int* indices) {
+    cusparseSpMatDescr_t made = nullptr;
+    EXPECT_EQ(cusparseCreateCsr(&made, rows, columns, count, starts.data(), indices, count ? values.data() : nullptr,
+                                CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
+              kGood);
+    return made;
+  };
+  const cusparseSpMatDescr_t a = matrix(kSize, 1, kSize, one, columnIndices.data());
+  const cusparseSpMatDescr_t b = matrix(1, kSize, kSize, rowOffsets, rowIndices.data());
+  const cusparseSpMatDescr_t c = matrix(kSize, kSize, 0, offsets, nullptr);
+  cusparseSpGEMMDescr_t plan = nullptr;
+  ASSERT_EQ(cusparseSpGEMM_createDescr(&plan), kGood);
+  const float alpha = 1, beta = 0;
+  size_t size = 256;
+  std::vector<char> buffer(size);
+  EXPECT_EQ(cusparseSpGEMM_compute(sparse, kPlain, kPlain, &alpha, a, b, &beta, c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT,
+                                   plan, &size, buffer.data()),
+            CUSPARSE_STATUS_INSUFFICIENT_RESOURCES);
+  EXPECT_EQ(cusparseSpGEMMreuse_nnz(sparse, kPlain, kPlain, a, b, c, CUSPARSE_SPGEMM_DEFAULT, plan, &size,
+                                    buffer.data(), &size, buffer.data(), &size, buffer.data()),
+            CUSPARSE_STATUS_INSUFFICIENT_RESOURCES);
+  EXPECT_EQ(
+      cusparseSpGEMM_copy(sparse, kPlain, kPlain, &alpha, a, b, &beta, c, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT, plan),
+      CUSPARSE_STATUS_INVALID_VALUE);
+  for (const cusparseSpMatDescr_t each : {a, b, c}) cusparseDestroySpMat(each);
+  cusparseSpGEMM_destroyDescr(plan);
 }
 
 TEST_F(SparseTests, ConversionsAndSorts) {

@@ -15,12 +15,27 @@ namespace {
 
 bool hasEntries(const cusparseSpMatDescr& c) { return c.count > 0 && c.offsets && c.indices && c.values; }
 
+template <class T>
+void computeIfItFits(SparseProduct<T> multiplication, Product& product) {
+  product = {};
+  product.isTooLarge = !multiplication.fits();
+  if (!product.isTooLarge) multiplication.compute(product);
+}
+
 void multiplySparse(cudaDataType compute, const cusparseSpMatDescr& a, const cusparseSpMatDescr& b,
                     const cusparseSpMatDescr* c, const Scalar& alpha, const Scalar& beta, Product& product) {
   withCompute(compute, [&](auto zero) {
     using T = decltype(zero);
-    SparseProduct<T>(a, b, c, alpha.as<T>(), beta.as<T>()).compute(product);
+    computeIfItFits(SparseProduct<T>(a, b, c, alpha.as<T>(), beta.as<T>()), product);
   });
+}
+
+/// What a call answers that waited for the product and tells the program how many entries there are.
+cusparseStatus_t told(cusparseStatus_t done, const Product& product, cusparseSpMatDescr& c) {
+  if (done != CUSPARSE_STATUS_SUCCESS) return done;
+  if (product.isTooLarge) return CUSPARSE_STATUS_INSUFFICIENT_RESOURCES;
+  c.count = static_cast<int64_t>(product.columns.size());
+  return CUSPARSE_STATUS_SUCCESS;
 }
 
 bool fit(cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b, cusparseConstSpMatDescr_t c) {
@@ -97,8 +112,7 @@ cusparseStatus_t cusparseSpGEMM_compute(cusparseHandle_t handle, cusparseOperati
       submitAndAwait(handle, "cusparseSpGEMM_compute", [=, a = *a, b = *b, c = *c, product = descriptor->product] {
         multiplySparse(compute, a, b, hasEntries(c) && !other.isZero() ? &c : nullptr, one, other, *product);
       });
-  if (done == CUSPARSE_STATUS_SUCCESS) c->count = static_cast<int64_t>(descriptor->product->columns.size());
-  return done;
+  return told(done, *descriptor->product, *c);
 }
 cusparseStatus_t cusparseSpGEMM_copy(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
                                      const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b,
@@ -140,10 +154,9 @@ cusparseStatus_t cusparseSpGEMMreuse_nnz(cusparseHandle_t handle, cusparseOperat
   const cusparseStatus_t done =
       submitAndAwait(handle, "cusparseSpGEMMreuse_nnz", [a = *a, b = *b, product = descriptor->product] {
         std::vector<float> left, right;
-        SparseProduct<float>(patternOf(a, left), patternOf(b, right), nullptr, 1, 0).compute(*product);
+        computeIfItFits(SparseProduct<float>(patternOf(a, left), patternOf(b, right), nullptr, 1, 0), *product);
       });
-  if (done == CUSPARSE_STATUS_SUCCESS) c->count = static_cast<int64_t>(descriptor->product->columns.size());
-  return done;
+  return told(done, *descriptor->product, *c);
 }
 /// Without a buffer this is a question for its size.
 cusparseStatus_t cusparseSpGEMMreuse_copy(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
