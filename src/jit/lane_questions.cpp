@@ -82,16 +82,15 @@ class Questions {
   explicit Questions(llvm::IRBuilder<>& b) : b_(b) {}
 
   /// Has `mask`, or its complement, any lane? Null if that cannot be told by scalars.
-  llvm::Value* any(llvm::Value* mask, bool complement, unsigned depth = 0) {
+  llvm::Value* any(llvm::Value* mask, bool complement) {
     using namespace llvm::PatternMatch;
-    constexpr unsigned kDeepest = 4;
-    if (depth == kDeepest) return nullptr;
+    if (++masks_ > kMostMasks) return nullptr;
     llvm::Value *x = nullptr, *y = nullptr;
-    if (match(mask, m_Not(m_Value(x)))) return any(x, !complement, depth + 1);
+    if (match(mask, m_Not(m_Value(x)))) return any(x, !complement);
     if (complement ? match(mask, m_LogicalAnd(m_Value(x), m_Value(y)))
                    : match(mask, m_LogicalOr(m_Value(x), m_Value(y)))) {
-      llvm::Value* first = any(x, complement, depth + 1);
-      llvm::Value* second = first ? any(y, complement, depth + 1) : nullptr;
+      llvm::Value* first = any(x, complement);
+      llvm::Value* second = first ? any(y, complement) : nullptr;
       return second ? b_.CreateLogicalOr(first, second) : nullptr;
     }
     auto* comparison = dyn_cast<llvm::ICmpInst>(mask);
@@ -159,7 +158,10 @@ class Questions {
     return lanes.base ? b_.CreateAdd(lanes.base, c) : c;
   }
 
+  /// The masks of eight warps that advance together are asked about at once, each perhaps with its complement.
+  static constexpr unsigned kMostMasks = 32;
   llvm::IRBuilder<>& b_;
+  unsigned masks_ = 0;  // looked at
 };
 
 /// `icmp eq (bitcast mask), 0` and its like.

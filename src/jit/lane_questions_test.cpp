@@ -133,6 +133,32 @@ TEST(LaneQuestions, ConditionsTogether) {
   EXPECT_FALSE(asksScalars(passed(twoConditions("or", "-1")).function()));
 }
 
+TEST(LaneQuestions, TheConditionsOfEightWarpsThatAdvanceTogether) {
+  std::string text = "define i1 @f(i8 %n";
+  for (int warp = 0; warp < 8; ++warp) text += fmt::format(", i8 %base{}", warp);
+  text +=
+      ") {\n  %n0 = insertelement <8 x i8> poison, i8 %n, i64 0\n"
+      "  %ns = shufflevector <8 x i8> %n0, <8 x i8> poison, <8 x i32> zeroinitializer\n";
+  for (int warp = 0; warp < 8; ++warp)
+    text += fmt::format(
+        "  %b0{0} = insertelement <8 x i8> poison, i8 %base{0}, i64 0\n"
+        "  %b{0} = shufflevector <8 x i8> %b0{0}, <8 x i8> poison, <8 x i32> zeroinitializer\n"
+        "  %lanes{0} = add <8 x i8> %b{0}, {1}\n"
+        "  %out{0} = icmp uge <8 x i8> %lanes{0}, %ns\n"
+        "  %in{0} = xor <8 x i1> %out{0}, splat (i1 true)\n",
+        warp, kAscending);
+  std::string all = "%in0";
+  for (int warp = 1; warp < 8; ++warp) {
+    text += fmt::format("  %both{0} = and <8 x i1> {1}, %in{0}\n", warp, all);
+    all = fmt::format("%both{}", warp);
+  }
+  text += fmt::format(
+      "  %some = xor <8 x i1> {}, splat (i1 true)\n  %bits = bitcast <8 x i1> %some to i8\n"
+      "  %r = icmp eq i8 %bits, 0\n  ret i1 %r\n}}\n",
+      all);
+  EXPECT_TRUE(asksScalars(passed(text).function()));
+}
+
 TEST(LaneQuestions, MasksAreMadeWhereTheyAreRead) {
   const ParsedModule p = passed(
       "define i8 @f(i8 %base, i8 %number) {\n"
