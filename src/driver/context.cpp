@@ -4,6 +4,7 @@
 #include "base/environment.hpp"
 #include "base/thread_state.hpp"
 #include "driver/array.hpp"
+#include "driver/graph.hpp"
 #include "driver/memory_pool.hpp"
 #include "driver/module.hpp"
 #include "driver/results.hpp"
@@ -149,6 +150,7 @@ void Context::freeMemory() {
   endArraysOf(*this);
   for (const machine::Allocation& each : machine::allocations().all()) {
     if (each.owner != this || each.kind != machine::MemoryKind::Device || each.isModules) continue;
+    if (ownedByGraph(each.address)) continue;  // it ends with the graph, which would free what is there by then
     memoryPools().leave(each.address, each.bytes);
     device.memory.free(each.address);
   }

@@ -65,6 +65,23 @@ TEST_F(Contexts, AResetLeavesOtherContextsTheirMemory) {
   EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
 }
 
+TEST_F(Contexts, AGraphThatOutlivesItsContextFreesNothingOfOthers) {
+  CUgraph graph = nullptr;
+  ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  const CUcontext other = create();
+  CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
+  parameters.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  parameters.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  parameters.bytesize = 1 << 20;
+  CUgraphNode node = nullptr;
+  ASSERT_EQ(cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &parameters), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
+  const CUdeviceptr memory = allocate(1 << 20);  // where the graph's was, had the context freed that
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemsetD32(memory, 7, 16), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(memory), CUDA_SUCCESS);
+}
+
 TEST_F(Contexts, PoolsForgetWhatAResetFrees) {
   CUmemoryPool pool = nullptr;
   ASSERT_EQ(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);
