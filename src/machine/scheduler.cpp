@@ -1,5 +1,5 @@
 // The thread pool behind Scheduler::run. One mutex guards the list of running grids; blocks themselves are taken with
-// an atomic counter.
+// atomic counters.
 #include "machine/scheduler.hpp"
 
 #include <immintrin.h>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/environment.hpp"
+#include "machine/block_shares.hpp"
 #include "machine/grid_deadlock.hpp"
 #include "machine/grid_watch.hpp"
 #include "machine/worker.hpp"
@@ -47,7 +48,8 @@ struct Running {
   const uint64_t id;
   const uint64_t blocks;
   uint64_t chunk = 1;
-  std::atomic<uint64_t> next{0};
+  std::atomic<uint64_t> next{0};      // so many blocks have been given away
+  std::optional<BlockShares> shares;  // which, if they are not given away in order
   std::atomic<bool> stop{false};
   // Guarded by the pool's mutex:
   unsigned users = 0;  // pool threads inside work()
@@ -80,7 +82,11 @@ class Scheduler::Pool {
  public:
   explicit Pool(unsigned threads) : threads_(threads ? threads : coreCount()) {
     // The launching thread is one of them.
-    for (unsigned i = 1; i < threads_; ++i) helpers_.emplace_back([this] { help(); });
+    for (unsigned i = 1; i < threads_; ++i)
+      helpers_.emplace_back([this, i] {
+        place = i;
+        help();
+      });
     watcher_ = std::thread([this] { watch(); });
   }
 
@@ -99,7 +105,7 @@ class Scheduler::Pool {
 
   GridResult run(const GridLaunch& launch) {
     Running grid(launch, launch.number ? launch.number : nextGridNumber());
-    chooseChunk(grid);
+    share(grid);
     const bool shared = (grid.blocks > 1 && threads_ > 1) || launch.priority < 0;
     std::vector<std::thread> crowd;
     const bool eachItsThread = launch.cooperative && !launch.executable->canSuspend();
@@ -123,7 +129,7 @@ class Scheduler::Pool {
   void start(std::unique_ptr<StartedGrid> what) {
     auto grid = std::make_unique<Running>(what->launch, what->launch.number ? what->launch.number : nextGridNumber());
     grid->started = std::move(what);
-    chooseChunk(*grid);
+    share(*grid);
     publish(*grid.release());  // finish() deletes it
   }
 
@@ -144,6 +150,13 @@ class Scheduler::Pool {
   }
 
  private:
+  void share(Running& grid) const {
+    chooseChunk(grid);
+    const uint64_t pieces = (grid.blocks + grid.chunk - 1) / grid.chunk;
+    if (!grid.launch.mayAwaitBlocks && !grid.launch.cooperative && threads_ > 1 && pieces >= threads_)
+      grid.shares.emplace(pieces, threads_);
+  }
+
   void chooseChunk(Running& grid) const {
     // A grid whose blocks cannot be suspended is taken one by one, up to the number of blocks that a GPU can hold at
     // once: it may have a barrier across its blocks, and a block behind a waiting one in the same chunk would never
@@ -173,6 +186,7 @@ class Scheduler::Pool {
     while (!grid.stop.load(std::memory_order_relaxed) && (worker.hasSuspended() || !givesWay(grid))) {
       uint64_t first = grid.next.fetch_add(grid.chunk, std::memory_order_relaxed);
       if (first >= grid.blocks) break;
+      if (grid.shares) first = grid.shares->take(place) * grid.chunk;
       uint64_t last = std::min(first + grid.chunk, grid.blocks);
       if (auto fault = worker.runBlocks(grid.launch, first, last, grid.stop)) {
         report(grid, std::move(*fault));
@@ -366,6 +380,7 @@ class Scheduler::Pool {
     return true;
   }
 
+  inline static thread_local unsigned place = 0;  // of this thread among those of its pool; one that launches: 0
   const unsigned threads_;
   std::mutex mutex_;
   std::condition_variable wake_, watch_;

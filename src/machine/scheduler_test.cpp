@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <vector>
 
+#include "machine/block_shares.hpp"
 #include "machine/test_sanitizer.hpp"
 
 using namespace ordito::machine;
@@ -53,6 +57,43 @@ TEST(Scheduler, RunsEveryBlockOnce) {
   auto result = scheduler.run(launchOf(block, {17, 5, 3}));
   EXPECT_FALSE(result.fault);
   EXPECT_EQ(seen.size(), 17u * 5 * 3);
+}
+
+TEST(Scheduler, ThreadsBeginWithTheSameBlocksInEachLaunch) {
+  Scheduler scheduler(2);
+  for (int launch = 0; launch < 3; ++launch) {
+    std::mutex mutex;
+    std::map<std::thread::id, std::vector<uint32_t>> blocksOf;
+    Block block([&](const BlockFrame& frame) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::lock_guard lock(mutex);
+      blocksOf[std::this_thread::get_id()].push_back(frame.ctaid[0]);
+    });
+    GridLaunch grid = launchOf(block, {64, 1, 1});
+    grid.mayAwaitBlocks = false;
+    EXPECT_FALSE(scheduler.run(grid).fault);
+    size_t all = 0;
+    for (const auto& [thread, blocks] : blocksOf) {
+      EXPECT_EQ(blocks.front(), thread == std::this_thread::get_id() ? 0u : 32u);
+      all += blocks.size();
+    }
+    EXPECT_EQ(all, 64u);
+  }
+}
+
+TEST(BlockShares, EveryPieceIsTakenOnce) {
+  constexpr uint64_t kPieces = 1000;
+  for (const unsigned threads : {1u, 3u, 8u}) {
+    BlockShares shares(kPieces, threads);
+    std::vector<std::atomic<int>> taken(kPieces);
+    std::vector<std::thread> takers;
+    for (unsigned t = 0; t < 4; ++t)
+      takers.emplace_back([&, t] {
+        for (uint64_t k = 0; k < kPieces / 4; ++k) ++taken[shares.take(t)];
+      });
+    for (std::thread& taker : takers) taker.join();
+    for (const std::atomic<int>& times : taken) EXPECT_EQ(times, 1);
+  }
 }
 
 TEST(Scheduler, OneThreadRunsBlocksInIndexOrder) {
