@@ -75,20 +75,25 @@ class SignalsFor {
   std::array<struct sigaction, kSignals.size()> old_{};
 };
 
+/// As the system takes them: a null pointer ends them.
+std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 /// In `why` it says what went wrong if the program did not run, or nobody can know how it ended.
 int run(const Command& command, const Descriptors& descriptors, std::string& why, bool handsSignalsOn = false) {
-  std::vector<char*> arguments;
-  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  const std::vector<std::string> variables = compilerEnvironment(environ, toolkitFolder());
-  std::vector<char*> environment;
-  for (const auto& variable : variables) environment.push_back(const_cast<char*>(variable.c_str()));
-  environment.push_back(nullptr);
+  const std::vector<char*> arguments = pointersTo(command);
+  // A program of the user's has the environment as it is.
+  std::vector<std::string> variables;
+  if (!handsSignalsOn) variables = compilerEnvironment(environ, toolkitFolder());
+  const std::vector<char*> forCompilers = pointersTo(variables);
   SignalsFor program(handsSignalsOn);
   pid_t child = 0;
-  // A program of the user's has the environment as it is.
   const int error = posix_spawnp(&child, arguments[0], descriptors.actions(), nullptr, arguments.data(),
-                                 handsSignalsOn ? environ : environment.data());
+                                 handsSignalsOn ? environ : forCompilers.data());
   if (error != 0) {
     why = fmt::format("ordito: cannot run {}: {}\n", command[0], std::strerror(error));
     return 127;

@@ -30,6 +30,7 @@
 #include "jit/half_operations.hpp"
 #include "jit/integer_masks.hpp"
 #include "jit/lane_questions.hpp"
+#include "jit/llvm_analyses.hpp"
 #include "jit/loop_alignment.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/masked_logic.hpp"
@@ -153,15 +154,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   std::optional<llvm::TimePassesHandler> times;
   if (options.times) times.emplace(true).registerCallbacks(callbacks);
   llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), {}, &callbacks);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
+  LlvmAnalyses analyses(builder);
   builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& manager, auto) {
     if (name == LaneQuestions::kName)
       manager.addPass(LaneQuestions());
@@ -174,7 +167,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   llvm::ModulePassManager passes;
   llvm::cantFail(
       builder.parsePassPipeline(passes, options.effort == Effort::Optimised ? kPipeline : kBaselinePipeline));
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
 }
 
 /// Adds the passes of the code generator. Baseline code has its registers allocated block by block; LLVM has only a

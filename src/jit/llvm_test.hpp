@@ -6,13 +6,14 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <memory>
 #include <string>
 #include <utility>
+
+#include "jit/llvm_analyses.hpp"
 
 namespace ordito::jit {
 
@@ -36,18 +37,10 @@ inline void expectValid(const ParsedModule& p) { EXPECT_FALSE(llvm::verifyModule
 template <class... Passes>
 void runPasses(const ParsedModule& p, Passes... passes) {
   llvm::PassBuilder builder;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
+  LlvmAnalyses analyses(builder);
   llvm::FunctionPassManager manager;
   (manager.addPass(std::move(passes)), ...);
-  manager.run(p.function(), functions);
+  manager.run(p.function(), analyses.functions);
   expectValid(p);
 }
 

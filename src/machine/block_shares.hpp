@@ -1,7 +1,7 @@
 // Which blocks of a grid a thread runs: those of its own share first, the same in each launch over the same grid, then
 // what is left of the others'. What a block reads is often what a block of the same number wrote in the launch before,
-// and lies in the cache of the processor that ran it: a sort of 2^20 numbers in 200 launches took 35 ms instead of 20
-// while the host kept its two processors far apart (bench/RESULTS.md, 2026-11-29).
+// and lies in the cache of the processor that ran it (bench/RESULTS.md, 2026-11-29: why the sort's time has two
+// values).
 //
 // Only for blocks that wait for no others: those must begin in the order of their numbers.
 #pragma once

@@ -15,16 +15,16 @@ bool isSource(std::string_view line) {
   return line.substr(end).starts_with(" |");
 }
 
-struct Wording {
-  const char *clangs, *nvrtcs;
-};
-constexpr Wording kWordings[] = {
-    {"(?:use of undeclared identifier|unknown type name) '([^']*)'", "identifier \"$1\" is undefined"},
-    {"unused variable '([^']*)'", "variable \"$1\" was declared but never referenced"},
-    {"'([^']*)' file not found", "cannot open source file \"$1\""}};
-
 std::string reworded(std::string text) {
-  for (const Wording& wording : kWordings) text = std::regex_replace(text, std::regex(wording.clangs), wording.nvrtcs);
+  struct Wording {
+    std::regex clangs;
+    const char* nvrtcs;
+  };
+  static const Wording wordings[] = {
+      {std::regex("(?:use of undeclared identifier|unknown type name) '([^']*)'"), "identifier \"$1\" is undefined"},
+      {std::regex("unused variable '([^']*)'"), "variable \"$1\" was declared but never referenced"},
+      {std::regex("'([^']*)' file not found"), "cannot open source file \"$1\""}};
+  for (const Wording& wording : wordings) text = std::regex_replace(text, wording.clangs, wording.nvrtcs);
   return text;
 }
 

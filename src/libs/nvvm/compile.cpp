@@ -35,6 +35,7 @@
 #include <set>
 
 #include "base/link_code.hpp"
+#include "jit/llvm_analyses.hpp"
 #include "libs/nvvm/line_tables.hpp"
 #include "libs/nvvm/old_intrinsics.hpp"
 
@@ -240,24 +241,16 @@ std::string overrideNoinline(llvm::Module& module) {
 // --- the back end
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine);
   // The back end infers spaces, too, but too late for what profits from them: alignments, and accesses side by side.
   builder.registerScalarOptimizerLateEPCallback([](llvm::FunctionPassManager& late, llvm::OptimizationLevel level) {
     if (level != llvm::OptimizationLevel::O0) late.addPass(llvm::InferAddressSpacesPass());
   });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  jit::LlvmAnalyses analyses(builder);
   llvm::ModulePassManager passes = options.optimises
                                        ? builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
                                        : builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
 }
 
 Expected<std::string> emit(llvm::Module& module, llvm::TargetMachine& machine) {

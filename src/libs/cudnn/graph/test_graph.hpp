@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <type_traits>
 
 #include "libs/cudnn/test_tensors.hpp"
 
@@ -27,32 +28,10 @@ class Said {
   Said& set(cudnnBackendAttributeName_t name, const Sizes& values) {
     return set(name, CUDNN_TYPE_INT64, static_cast<int64_t>(values.size()), values.data());
   }
-  Said& set(cudnnBackendAttributeName_t name, int64_t value) { return set(name, CUDNN_TYPE_INT64, 1, &value); }
-  Said& set(cudnnBackendAttributeName_t name, double value) { return set(name, CUDNN_TYPE_DOUBLE, 1, &value); }
-  Said& set(cudnnBackendAttributeName_t name, bool value) { return set(name, CUDNN_TYPE_BOOLEAN, 1, &value); }
-  Said& set(cudnnBackendAttributeName_t name, cudnnDataType_t value) {
-    return set(name, CUDNN_TYPE_DATA_TYPE, 1, &value);
-  }
-  Said& set(cudnnBackendAttributeName_t name, cudnnPointwiseMode_t value) {
-    return set(name, CUDNN_TYPE_POINTWISE_MODE, 1, &value);
-  }
-  Said& set(cudnnBackendAttributeName_t name, cudnnConvolutionMode_t value) {
-    return set(name, CUDNN_TYPE_CONVOLUTION_MODE, 1, &value);
-  }
-  Said& set(cudnnBackendAttributeName_t name, cudnnReduceTensorOp_t value) {
-    return set(name, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &value);
-  }
-  Said& set(cudnnBackendAttributeName_t name, cudnnBackendNormMode_t value) {
-    return set(name, CUDNN_TYPE_NORM_MODE, 1, &value);
-  }
-  Said& set(cudnnBackendAttributeName_t name, cudnnBackendNormFwdPhase_t value) {
-    return set(name, CUDNN_TYPE_NORM_FWD_PHASE, 1, &value);
-  }
-  Said& set(cudnnBackendAttributeName_t name, cudnnResampleMode_t value) {
-    return set(name, CUDNN_TYPE_RESAMPLE_MODE, 1, &value);
-  }
-  Said& set(cudnnBackendAttributeName_t name, cudnnPaddingMode_t value) {
-    return set(name, CUDNN_TYPE_PADDING_MODE, 1, &value);
+  template <class T>
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  Said& set(cudnnBackendAttributeName_t name, T value) {
+    return set(name, typeOf(value), 1, &value);
   }
   Said& set(cudnnBackendAttributeName_t name, const Said& other) {
     return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other.descriptor);
@@ -63,6 +42,20 @@ class Said {
   }
 
   cudnnBackendDescriptor_t descriptor = nullptr;
+
+ private:
+  using Type = cudnnBackendAttributeType_t;
+  static Type typeOf(int64_t) { return CUDNN_TYPE_INT64; }
+  static Type typeOf(double) { return CUDNN_TYPE_DOUBLE; }
+  static Type typeOf(bool) { return CUDNN_TYPE_BOOLEAN; }
+  static Type typeOf(cudnnDataType_t) { return CUDNN_TYPE_DATA_TYPE; }
+  static Type typeOf(cudnnPointwiseMode_t) { return CUDNN_TYPE_POINTWISE_MODE; }
+  static Type typeOf(cudnnConvolutionMode_t) { return CUDNN_TYPE_CONVOLUTION_MODE; }
+  static Type typeOf(cudnnReduceTensorOp_t) { return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE; }
+  static Type typeOf(cudnnBackendNormMode_t) { return CUDNN_TYPE_NORM_MODE; }
+  static Type typeOf(cudnnBackendNormFwdPhase_t) { return CUDNN_TYPE_NORM_FWD_PHASE; }
+  static Type typeOf(cudnnResampleMode_t) { return CUDNN_TYPE_RESAMPLE_MODE; }
+  static Type typeOf(cudnnPaddingMode_t) { return CUDNN_TYPE_PADDING_MODE; }
 };
 
 /// A tensor of doubles in device memory, which is this process's, packed or with other steps.
