@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 
-CALLS = {"libcudnn.so.9": ("cudnnCTCLoss", 3000),
+CALLS = {"libcudnn.so.9": ("cudnnMultiHeadAttnForward", 3000),
          "libcufile.so.0": ("cuFileRead", -1), "libcusparseLt.so.0": ("cusparseLtInit", 10),
          "libnccl.so.2": ("ncclCommGrow", 5), "libnvshmem_host.so.3": ("nvshmem_init", 1)}
 

@@ -96,6 +96,32 @@ cudnnStatus_t checkOperation(cudnnBatchNormOps_t operation, const cudnnActivatio
   return isThere ? CUDNN_STATUS_SUCCESS : notSupported();
 }
 
+/// What comes behind, of tensors like x.
+cudnnStatus_t setBehind(Behind& behind, cudnnBatchNormOps_t operation, const cudnnActivationStruct* activation,
+                        const cudnnTensorStruct* x, const cudnnTensorStruct* z, const void* added) {
+  CUDNN_TRY(checkOperation(operation, activation));
+  if (operation != CUDNN_BATCHNORM_OPS_BN) behind.activation = *activation;
+  if (operation == CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION) {
+    CUDNN_CHECK(x && z && added && z->sameSizes(*x) && z->type == x->type);
+    behind.zShape = *z, behind.z = added;
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t setBehind(BehindBackward& behind, cudnnBatchNormOps_t operation, const cudnnActivationStruct* activation,
+                        const cudnnTensorStruct* x, const cudnnTensorStruct* y, const void* ys,
+                        const cudnnTensorStruct* dz, void* dzs) {
+  CUDNN_TRY(checkOperation(operation, activation));
+  if (operation != CUDNN_BATCHNORM_OPS_BN) {
+    CUDNN_CHECK(x && y && ys && y->sameSizes(*x) && y->type == x->type);
+    behind.activation = *activation, behind.yShape = *y, behind.y = ys;
+  }
+  if (operation == CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION) {
+    CUDNN_CHECK(dz && dzs && dz->sameSizes(*x) && dz->type == x->type);
+    behind.dzShape = *dz, behind.dz = dzs;
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
 /// What these calls have in common: a size of 0, for all is done in the result.
 cudnnStatus_t tellNothing(cudnnHandle_t handle, cudnnBatchNormOps_t operation, const cudnnActivationStruct* activation,
                           size_t* size) {
@@ -173,17 +199,40 @@ cudnnStatus_t cudnnBatchNormalizationForwardTrainingEx(
     const cudnnTensorDescriptor_t y, void* to, const cudnnTensorDescriptor_t parameters, const void* scale,
     const void* bias, double factor, void* runningMean, void* runningVariance, double epsilon, void* savedMean,
     void* savedDeviation, cudnnActivationDescriptor_t activation, void*, size_t, void*, size_t) {
-  CUDNN_TRY(checkOperation(operation, activation));
   Behind behind;
-  if (operation != CUDNN_BATCHNORM_OPS_BN) behind.activation = *activation;
-  if (operation == CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION) {
-    CUDNN_CHECK(x && z && added && z->sameSizes(*x) && z->type == x->type);
-    behind.zShape = *z, behind.z = added;
-  }
+  CUDNN_TRY(setBehind(behind, operation, activation, x, z, added));
   return forwardTraining("cudnnBatchNormalizationForwardTrainingEx", behind, handle, mode, alpha, beta, x, from, y, to,
                          parameters, scale, bias, factor, runningMean, runningVariance, epsilon, savedMean,
                          savedDeviation);
 }
+
+namespace {
+
+cudnnStatus_t forwardInference(const char* name, cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void* alpha,
+                               const void* beta, const cudnnTensorDescriptor_t x, const void* from,
+                               const cudnnTensorDescriptor_t y, void* to, const cudnnTensorDescriptor_t parameters,
+                               const void* scale, const void* bias, const void* mean, const void* variance,
+                               double epsilon) {
+  CUDNN_CHECK(handle && alpha && beta && x && y && parameters && from && to && scale && bias && mean && variance);
+  CUDNN_CHECK(x->rank > 1 && x->sameSizes(*y) && x->type == y->type);
+  CUDNN_TRY(checkMode(mode, epsilon));
+  const Statistics s(*x, mode);
+  CUDNN_CHECK(s.fits(*parameters));
+  return submitTyped(handle, name, *x, [=, y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
+    using E = decltype(zero);
+    using P = Compute<E>;
+    parallelFor(static_cast<unsigned>(s.groups()), [&](unsigned g) {
+      const double factor = get<P>(scale, g) / std::sqrt(get<P>(variance, g) + epsilon);
+      for (int64_t k = 0; k < s.length(); ++k) {
+        const int64_t at = s.element(g, k);
+        blend.into(static_cast<E*>(to)[y.at(at)],
+                   (get<E>(from, s.x.at(at)) - get<P>(mean, g)) * factor + get<P>(bias, g));
+      }
+    });
+  });
+}
+
+}  // namespace
 
 cudnnStatus_t cudnnBatchNormalizationForwardInference(cudnnHandle_t handle, cudnnBatchNormMode_t mode,
                                                       const void* alpha, const void* beta,
@@ -192,24 +241,8 @@ cudnnStatus_t cudnnBatchNormalizationForwardInference(cudnnHandle_t handle, cudn
                                                       const cudnnTensorDescriptor_t parameters, const void* scale,
                                                       const void* bias, const void* mean, const void* variance,
                                                       double epsilon) {
-  CUDNN_CHECK(handle && alpha && beta && x && y && parameters && from && to && scale && bias && mean && variance);
-  CUDNN_CHECK(x->rank > 1 && x->sameSizes(*y) && x->type == y->type);
-  CUDNN_TRY(checkMode(mode, epsilon));
-  const Statistics s(*x, mode);
-  CUDNN_CHECK(s.fits(*parameters));
-  return submitTyped(handle, "cudnnBatchNormalizationForwardInference", *x,
-                     [=, y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
-                       using E = decltype(zero);
-                       using P = Compute<E>;
-                       parallelFor(static_cast<unsigned>(s.groups()), [&](unsigned g) {
-                         const double factor = get<P>(scale, g) / std::sqrt(get<P>(variance, g) + epsilon);
-                         for (int64_t k = 0; k < s.length(); ++k) {
-                           const int64_t at = s.element(g, k);
-                           blend.into(static_cast<E*>(to)[y.at(at)],
-                                      (get<E>(from, s.x.at(at)) - get<P>(mean, g)) * factor + get<P>(bias, g));
-                         }
-                       });
-                     });
+  return forwardInference("cudnnBatchNormalizationForwardInference", handle, mode, alpha, beta, x, from, y, to,
+                          parameters, scale, bias, mean, variance, epsilon);
 }
 
 namespace {
@@ -280,16 +313,8 @@ cudnnStatus_t cudnnBatchNormalizationBackwardEx(
     const cudnnTensorDescriptor_t parameters, const void* scale, const void*, void* scaleChange, void* biasChange,
     double epsilon, const void* savedMean, const void* savedDeviation, cudnnActivationDescriptor_t activation, void*,
     size_t, void*, size_t) {
-  CUDNN_TRY(checkOperation(operation, activation));
   BehindBackward behind;
-  if (operation != CUDNN_BATCHNORM_OPS_BN) {
-    CUDNN_CHECK(x && y && ys && y->sameSizes(*x) && y->type == x->type);
-    behind.activation = *activation, behind.yShape = *y, behind.y = ys;
-  }
-  if (operation == CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION) {
-    CUDNN_CHECK(dz && dzs && dz->sameSizes(*x) && dz->type == x->type);
-    behind.dzShape = *dz, behind.dz = dzs;
-  }
+  CUDNN_TRY(setBehind(behind, operation, activation, x, y, ys, dz, dzs));
   return backward("cudnnBatchNormalizationBackwardEx", behind, handle, mode, alphaData, betaData, alphaParameters,
                   betaParameters, x, from, dy, dys, dx, to, parameters, scale, scaleChange, biasChange, epsilon,
                   savedMean, savedDeviation);
@@ -313,4 +338,104 @@ cudnnStatus_t cudnnGetBatchNormalizationTrainingExReserveSpaceSize(cudnnHandle_t
                                                                    const cudnnActivationDescriptor_t activation,
                                                                    const cudnnTensorDescriptor_t, size_t* size) {
   return tellNothing(handle, operation, activation, size);
+}
+
+// --- the same by other names, with groups of channels, of which there has ever been one
+
+namespace {
+
+/// Mode, operation and algorithm in the numbers of batch normalisation, whose they are but for the name.
+cudnnStatus_t checkNormalization(cudnnNormMode_t mode, cudnnNormOps_t operation, cudnnNormAlgo_t algorithm,
+                                 int groups) {
+  CUDNN_CHECK(mode == CUDNN_NORM_PER_ACTIVATION || mode == CUDNN_NORM_PER_CHANNEL);
+  const bool isThere = groups == 1 && operation >= CUDNN_NORM_OPS_NORM &&
+                       operation <= CUDNN_NORM_OPS_NORM_ADD_ACTIVATION && algorithm >= CUDNN_NORM_ALGO_STANDARD &&
+                       algorithm <= CUDNN_NORM_ALGO_PERSIST;
+  return isThere ? CUDNN_STATUS_SUCCESS : notSupported();
+}
+cudnnBatchNormMode_t plain(cudnnNormMode_t mode) { return static_cast<cudnnBatchNormMode_t>(mode); }
+cudnnBatchNormOps_t plain(cudnnNormOps_t operation) { return static_cast<cudnnBatchNormOps_t>(operation); }
+
+}  // namespace
+
+cudnnStatus_t cudnnDeriveNormTensorDescriptor(cudnnTensorDescriptor_t derived, cudnnTensorDescriptor_t derivedMeans,
+                                              const cudnnTensorDescriptor_t x, cudnnNormMode_t mode, int groups) {
+  CUDNN_CHECK(derivedMeans);
+  CUDNN_TRY(checkNormalization(mode, CUDNN_NORM_OPS_NORM, CUDNN_NORM_ALGO_STANDARD, groups));
+  CUDNN_TRY(cudnnDeriveBNTensorDescriptor(derived, x, plain(mode)));
+  *derivedMeans = *derived;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnNormalizationForwardInference(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t operation, cudnnNormAlgo_t algorithm, const void* alpha,
+    const void* beta, const cudnnTensorDescriptor_t x, const void* from, const cudnnTensorDescriptor_t parameters,
+    const void* scale, const void* bias, const cudnnTensorDescriptor_t meansShape, const void* mean,
+    const void* variance, const cudnnTensorDescriptor_t, const void*, cudnnActivationDescriptor_t,
+    const cudnnTensorDescriptor_t y, void* to, double epsilon, int groups) {
+  CUDNN_TRY(checkNormalization(mode, operation, algorithm, groups));
+  CUDNN_CHECK(parameters && meansShape && parameters->sameSizes(*meansShape));
+  if (operation != CUDNN_NORM_OPS_NORM) return notSupported();  // as on a GPU
+  return forwardInference("cudnnNormalizationForwardInference", handle, plain(mode), alpha, beta, x, from, y, to,
+                          parameters, scale, bias, mean, variance, epsilon);
+}
+
+cudnnStatus_t cudnnNormalizationForwardTraining(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t operation, cudnnNormAlgo_t algorithm, const void* alpha,
+    const void* beta, const cudnnTensorDescriptor_t x, const void* from, const cudnnTensorDescriptor_t parameters,
+    const void* scale, const void* bias, double factor, const cudnnTensorDescriptor_t meansShape, void* runningMean,
+    void* runningVariance, double epsilon, void* savedMean, void* savedDeviation,
+    cudnnActivationDescriptor_t activation, const cudnnTensorDescriptor_t z, const void* added,
+    const cudnnTensorDescriptor_t y, void* to, void*, size_t, void*, size_t, int groups) {
+  CUDNN_TRY(checkNormalization(mode, operation, algorithm, groups));
+  CUDNN_CHECK(parameters && meansShape && parameters->sameSizes(*meansShape));
+  Behind behind;
+  CUDNN_TRY(setBehind(behind, plain(operation), activation, x, z, added));
+  return forwardTraining("cudnnNormalizationForwardTraining", behind, handle, plain(mode), alpha, beta, x, from, y, to,
+                         parameters, scale, bias, factor, runningMean, runningVariance, epsilon, savedMean,
+                         savedDeviation);
+}
+
+cudnnStatus_t cudnnNormalizationBackward(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t operation, cudnnNormAlgo_t algorithm,
+    const void* alphaData, const void* betaData, const void* alphaParameters, const void* betaParameters,
+    const cudnnTensorDescriptor_t x, const void* from, const cudnnTensorDescriptor_t y, const void* ys,
+    const cudnnTensorDescriptor_t dy, const void* dys, const cudnnTensorDescriptor_t dz, void* dzs,
+    const cudnnTensorDescriptor_t dx, void* to, const cudnnTensorDescriptor_t parameters, const void* scale,
+    const void*, void* scaleChange, void* biasChange, double epsilon, const cudnnTensorDescriptor_t meansShape,
+    const void* savedMean, const void* savedDeviation, cudnnActivationDescriptor_t activation, void*, size_t, void*,
+    size_t, int groups) {
+  CUDNN_TRY(checkNormalization(mode, operation, algorithm, groups));
+  CUDNN_CHECK(parameters && meansShape && parameters->sameSizes(*meansShape));
+  BehindBackward behind;
+  CUDNN_TRY(setBehind(behind, plain(operation), activation, x, y, ys, dz, dzs));
+  return backward("cudnnNormalizationBackward", behind, handle, plain(mode), alphaData, betaData, alphaParameters,
+                  betaParameters, x, from, dy, dys, dx, to, parameters, scale, scaleChange, biasChange, epsilon,
+                  savedMean, savedDeviation);
+}
+
+cudnnStatus_t cudnnGetNormalizationForwardTrainingWorkspaceSize(
+    cudnnHandle_t handle, cudnnNormMode_t mode, cudnnNormOps_t operation, cudnnNormAlgo_t algorithm,
+    const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnTensorDescriptor_t, const cudnnActivationDescriptor_t activation, const cudnnTensorDescriptor_t,
+    size_t* size, int groups) {
+  CUDNN_TRY(checkNormalization(mode, operation, algorithm, groups));
+  return tellNothing(handle, plain(operation), activation, size);
+}
+cudnnStatus_t cudnnGetNormalizationBackwardWorkspaceSize(cudnnHandle_t handle, cudnnNormMode_t mode,
+                                                         cudnnNormOps_t operation, cudnnNormAlgo_t algorithm,
+                                                         const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+                                                         const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+                                                         const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+                                                         const cudnnActivationDescriptor_t activation,
+                                                         const cudnnTensorDescriptor_t, size_t* size, int groups) {
+  CUDNN_TRY(checkNormalization(mode, operation, algorithm, groups));
+  return tellNothing(handle, plain(operation), activation, size);
+}
+cudnnStatus_t cudnnGetNormalizationTrainingReserveSpaceSize(cudnnHandle_t handle, cudnnNormMode_t mode,
+                                                            cudnnNormOps_t operation, cudnnNormAlgo_t algorithm,
+                                                            const cudnnActivationDescriptor_t activation,
+                                                            const cudnnTensorDescriptor_t, size_t* size, int groups) {
+  CUDNN_TRY(checkNormalization(mode, operation, algorithm, groups));
+  return tellNothing(handle, plain(operation), activation, size);
 }
