@@ -192,6 +192,14 @@ TYPED_TEST(Cufft, LongLinesAloneAndInBatches) {
       this->check({kind, {n}, n > 700 ? random(1, 2) : random(1, 20), random(0, 1) == 0, false, random(0, 1) == 0});
 }
 
+/// So many that each thread has a bundle to do, and one that is not full: convolutions that a cache holds, and longer.
+TYPED_TEST(Cufft, ManyLinesOfALongPrime) {
+  const int batch = static_cast<int>((64 / sizeof(TypeParam)) * libs::parallelThreads()) + 3;
+  for (const bool isInPlace : {false, true}) this->check({Kind::C2C, {2053}, batch, isInPlace, false, isInPlace});
+  for (const Kind kind : kKinds) this->check({kind, {1031}, batch, false, false, false});
+  this->check({Kind::R2C, {4106}, batch, false, false, false});
+}
+
 TYPED_TEST(Cufft, RandomShapesAndLayouts) {
   for (int round = 0; round < 250; ++round) {
     std::vector<int> n(static_cast<size_t>(random(1, 3)));

@@ -159,48 +159,49 @@ void store(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, in
 }
 
 template <int R, class Real>
-void passOf(const Real* in, Real* out, int64_t rest, int64_t stride, const Real* factors) {
+void passOf(const Move<Real>& move, int64_t rest, int64_t stride, const Real* factors) {
   using B = Bundle<Real>;
   for (int64_t p = 0; p < rest; ++p) {
     const Real* w = factors + 2 * (R - 1) * p;
     for (int64_t q = 0; q < stride; ++q) {
       typename B::Number a[R];
 #pragma clang loop unroll(full)
-      for (int j = 0; j < R; ++j) a[j] = B::get(in, q + stride * (p + rest * j));
+      for (int j = 0; j < R; ++j) a[j] = B::get(move.in, move.inStep * (q + stride * (p + rest * j)));
       Small<R, Real, typename B::Vector>::transform(a);
-      if (p > 0) {
+      if (p > 0 || !move.beginsWithOnes) {
 #pragma clang loop unroll(full)
         for (int k = 1; k < R; ++k) a[k] = times(a[k], w[2 * k - 2], w[2 * k - 1]);
       }
 #pragma clang loop unroll(full)
-      for (int k = 0; k < R; ++k) B::put(out, q + stride * (R * p + k), a[k]);
+      for (int k = 0; k < R; ++k) B::put(move.out, move.outStep * (q + stride * (R * p + k)), a[k]);
     }
   }
 }
 
 template <class Real>
-void pass(int radix, const Real* in, Real* out, int64_t rest, int64_t stride, const Real* factors) {
+void pass(int radix, const Move<Real>& move, int64_t rest, int64_t stride, const Real* factors) {
   switch (radix) {
-    case 2: return passOf<2>(in, out, rest, stride, factors);
-    case 3: return passOf<3>(in, out, rest, stride, factors);
-    case 4: return passOf<4>(in, out, rest, stride, factors);
-    case 5: return passOf<5>(in, out, rest, stride, factors);
-    case 7: return passOf<7>(in, out, rest, stride, factors);
-    case 8: return passOf<8>(in, out, rest, stride, factors);
-    case 11: return passOf<11>(in, out, rest, stride, factors);
-    case 13: return passOf<13>(in, out, rest, stride, factors);
+    case 2: return passOf<2>(move, rest, stride, factors);
+    case 3: return passOf<3>(move, rest, stride, factors);
+    case 4: return passOf<4>(move, rest, stride, factors);
+    case 5: return passOf<5>(move, rest, stride, factors);
+    case 7: return passOf<7>(move, rest, stride, factors);
+    case 8: return passOf<8>(move, rest, stride, factors);
+    case 11: return passOf<11>(move, rest, stride, factors);
+    case 13: return passOf<13>(move, rest, stride, factors);
     default: __builtin_trap();
   }
 }
 
 template <class Real>
-void multiply(Real* bundle, int64_t count, const Real* factors, bool readsSwapped, bool writesSwapped) {
+void multiply(const Move<Real>& move, int64_t count, const Real* factors, bool readsSwapped, bool writesSwapped) {
   using B = Bundle<Real>;
   for (int64_t i = 0; i < count; ++i) {
-    auto value = B::get(bundle, i);
+    const Real* factor = factors + 2 * i * move.factorStep;
+    auto value = B::get(move.in, i * move.inStep);
     if (readsSwapped) value = swapped(value);
-    value = times(value, factors[2 * i], factors[2 * i + 1]);
-    B::put(bundle, i, writesSwapped ? swapped(value) : value);
+    value = times(value, factor[0], factor[1]);
+    B::put(move.out, i * move.outStep, writesSwapped ? swapped(value) : value);
   }
 }
 

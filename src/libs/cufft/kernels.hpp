@@ -21,6 +21,16 @@ struct Step {
   ptrdiff_t stride = 0, imaginary = 1;
 };
 
+/// What is read and written: element i is at i * step. The factors of a pass begin with ones, unless it does a part of
+/// a longer one.
+template <class Real>
+struct Move {
+  const Real* in;
+  Real* out;
+  int64_t inStep = 1, outStep = 1, factorStep = 1;
+  bool beginsWithOnes = true;
+};
+
 template <class Real>
 struct Kernels {
   /// Reads `count` elements of W lines that begin at from + offsets[lane]. With `isSwapped` real and imaginary parts
@@ -31,9 +41,9 @@ struct Kernels {
                 bool isSwapped);
   /// One pass of Stockham's algorithm: `stride` interleaved transforms of radix * rest elements become radix * stride
   /// of `rest` elements. For each p < rest there are radix - 1 factors, exp(-2 pi i p k / (radix * rest)).
-  void (*pass)(int radix, const Real* in, Real* out, int64_t rest, int64_t stride, const Real* factors);
-  /// Multiplies element i by factor i, reading or writing swapped numbers.
-  void (*multiply)(Real* bundle, int64_t count, const Real* factors, bool readsSwapped, bool writesSwapped);
+  void (*pass)(int radix, const Move<Real>& move, int64_t rest, int64_t stride, const Real* factors);
+  /// Multiplies element i by the factor i * factorStep, reading or writing swapped numbers.
+  void (*multiply)(const Move<Real>& move, int64_t count, const Real* factors, bool readsSwapped, bool writesSwapped);
   /// Multiplies element i of lane l by the complex number l of the row at factors + 2 * i * pitch.
   void (*multiplyRows)(Real* bundle, int64_t count, const Real* factors, ptrdiff_t pitch);
   /// From the transform of n = 2 * half real numbers read as pairs to their own (half + 1 elements), and back, swapped

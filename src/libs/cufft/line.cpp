@@ -1,7 +1,9 @@
 // See line.hpp.
 #include "libs/cufft/line.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "libs/cufft/bundles.hpp"
@@ -16,14 +18,21 @@ bool hasOnlySmallFactors(int64_t n) {
   return n == 1;
 }
 
-/// The least length from `n` on of factors 2, 3 and 5.
+/// What the passes of a length cost for an element: each reads and writes it, and those of 7 and more also compute a
+/// while. There is no length of factors above 7.
+int64_t costOf(int64_t n) {
+  int64_t cost = 0;
+  for (const int radix : {8, 4, 2, 3, 5, 7})
+    for (; n % radix == 0; n /= radix) cost += radix == 7 ? 3 : 2;
+  return n == 1 ? cost : std::numeric_limits<int32_t>::max();
+}
+
+/// The length from `n` on that is done soonest: few large factors are worth some more elements.
 int64_t easyLength(int64_t n) {
-  for (;; ++n) {
-    int64_t rest = n;
-    for (const int factor : {2, 3, 5})
-      while (rest % factor == 0) rest /= factor;
-    if (rest == 1) return n;
-  }
+  int64_t best = n;
+  for (int64_t length = n; length <= n + n / 4 || costOf(best) == std::numeric_limits<int32_t>::max(); ++length)
+    if (length * costOf(length) < best * costOf(best)) best = length;
+  return best;
 }
 
 /// The largest divisor of n up to its root and `limit`.
@@ -44,10 +53,9 @@ void turn(Real* to, int64_t k, int64_t n) {
 }
 
 template <class Real>
-Line<Real>::Line(int64_t length) : length_(length) {
+Line<Real>::Line(int64_t length, bool alwaysHasPasses) : length_(length) {
   const int64_t divisor = middleDivisor(length, kBundled);
-  static_assert(3 * kConvolved <= kBundled);
-  if (length <= kBundled && hasOnlySmallFactors(length))
+  if ((length <= kBundled || alwaysHasPasses) && hasOnlySmallFactors(length))
     planPasses();
   else if (isBundled() || divisor == 1)
     planConvolution();
@@ -72,11 +80,102 @@ void Line<Real>::planPasses() {
       passes_.push_back(std::move(pass));
       stride *= radix;
     }
+  if (length_ > kBundled && passes_.size() > 1) splitPasses();
+}
+
+/// The early passes do not mix elements that are `length / split_` apart with others, the late ones none that are not
+/// `split_` apart. So an early pass gets its factors in another order: those of the elements that go together.
+template <class Real>
+void Line<Real>::splitPasses() {
+  const auto largest = [&](int64_t split) { return std::max(split, length_ / split); };
+  int64_t product = 1;
+  split_ = passes_.front().radix, early_ = 1;
+  for (size_t i = 0; i + 1 < passes_.size(); ++i) {
+    product *= passes_[i].radix;
+    if (largest(product) < largest(split_)) split_ = product, early_ = i + 1;
+  }
+  const int64_t others = length_ / split_;
+  for (size_t i = 0; i < early_; ++i) {
+    Pass& pass = passes_[i];
+    const int64_t each = 2 * (pass.radix - 1), own = pass.rest / others;
+    std::vector<Real> ordered(pass.factors.size());
+    for (int64_t p = 0; p < pass.rest; ++p)
+      std::copy_n(&pass.factors[static_cast<size_t>(each * p)], each,
+                  &ordered[static_cast<size_t>(each * (p % others * own + p / others))]);
+    pass.factors = std::move(ordered);
+  }
+}
+
+/// What elements are multiplied by before a transform's passes or after them: the first `count`; the others are 0.
+template <class Real>
+struct Line<Real>::Factors {
+  const Real* data = nullptr;  // none: there is nothing to do
+  int64_t count = 0;
+  bool readsSwapped = false, writesSwapped = false;
+
+  /// Elements first + i * step below `end`, which may move.
+  void apply(Move<Real> move, int64_t first, int64_t step, int64_t end) const {
+    const int64_t below = std::max<int64_t>(0, (std::min(count, end) - first + step - 1) / step);
+    move.factorStep = step;
+    kernels<Real>().multiply(move, below, data + 2 * first, readsSwapped, writesSwapped);
+    constexpr int64_t kElement = 2 * kLanes<Real>;
+    for (int64_t i = below; first + i * step < end; ++i)
+      std::fill_n(move.out + kElement * i * move.outStep, kElement, Real(0));
+  }
+};
+
+/// The early passes for a few elements at a time, then the late ones; elements that go together are in a core's cache
+/// from when they are read until they are written.
+template <class Real>
+Real* Line<Real>::transformInParts(Real* a, Real* b, const Factors& before, const Factors& after) const {
+  const int64_t others = length_ / split_, number = 2 * kLanes<Real>, size = number * std::max(split_, others);
+  Buffer<Real> buffer(2 * size);
+  Real* const local[] = {buffer.data(), buffer.data() + size};
+  size_t side = 0;
+  const auto group = [&](size_t first, size_t last, Move<Real> all, int64_t division, int64_t part, bool endsLocally) {
+    Move<Real> move = all;
+    for (size_t i = first; i < last; ++i) {
+      const Pass& pass = passes_[i];
+      const int64_t rest = pass.rest / division;
+      const bool isLocal = i + 1 < last || endsLocally;
+      move.out = isLocal ? local[side ^= 1] : all.out;
+      move.outStep = isLocal ? 1 : all.outStep;
+      kernels<Real>().pass(pass.radix, move, rest, pass.stride / (first > 0 ? split_ : 1),
+                           pass.factors.data() + 2 * (pass.radix - 1) * rest * part);
+      move.in = move.out, move.inStep = 1;
+    }
+  };
+  for (int64_t p = 0; p < others; ++p) {
+    Move<Real> move{a + number * p, b + number * split_ * p, others};
+    if (before.data) {
+      before.apply({move.in, local[side], others}, p, others, length_);
+      move.in = local[side], move.inStep = 1;
+    }
+    move.beginsWithOnes = p == 0;
+    group(0, early_, move, others, p, false);
+  }
+  for (int64_t q = 0; q < split_; ++q) {
+    group(early_, passes_.size(), {b + number * q, a + number * q, split_, split_}, 1, 0, after.data);
+    if (after.data) after.apply({local[side], a + number * q, 1, split_}, q, split_, after.count);
+  }
+  return a;
+}
+
+template <class Real>
+Real* Line<Real>::transformBetween(Real* a, Real* b, const Factors& before, const Factors& after) const {
+  if (split_ > 0) return transformInParts(a, b, before, after);
+  if (before.data) before.apply({a, a}, 0, 1, length_);
+  for (const Pass& pass : passes_) {
+    kernels<Real>().pass(pass.radix, {a, b}, pass.rest, pass.stride, pass.factors.data());
+    std::swap(a, b);
+  }
+  if (after.data) after.apply({a, a}, 0, 1, after.count);
+  return a;
 }
 
 template <class Real>
 void Line<Real>::planConvolution() {
-  convolution_ = std::make_unique<Line>(easyLength(2 * length_ - 1));
+  convolution_ = std::make_unique<Line>(easyLength(2 * length_ - 1), isBundled());
   const int64_t size = convolution_->length();
   chirp_.resize(static_cast<size_t>(2 * length_));
   std::vector<Real> filter(static_cast<size_t>(2 * size));
@@ -107,27 +206,24 @@ void Line<Real>::planMatrix() {
 }
 
 template <class Real>
+bool Line<Real>::isBundled(int64_t count) const {
+  if (!isBundled()) return false;
+  const bool isLong = passes_.empty() && length_ > kConvolved / kLongTimes;
+  return count >= (isLong ? kLanes<Real> * libs::parallelThreads() : isMatrix() ? kLanes<Real> / 4 : 1);
+}
+
+template <class Real>
 Real* Line<Real>::transform(Real* a, Real* b) const {
-  if (convolution_) return convolve(a, b);
-  for (const Pass& pass : passes_) {
-    kernels<Real>().pass(pass.radix, a, b, pass.rest, pass.stride, pass.factors.data());
-    std::swap(a, b);
-  }
-  return a;
+  return convolution_ ? convolve(a, b) : transformBetween(a, b, {}, {});
 }
 
 /// The inverse transform in the middle is a transform of swapped numbers.
 template <class Real>
 Real* Line<Real>::convolve(Real* a, Real* b) const {
-  const auto& loops = kernels<Real>();
   const int64_t size = convolution_->length();
-  loops.multiply(a, length_, chirp_.data(), false, false);
-  std::fill(a + length_ * 2 * kLanes<Real>, a + size * 2 * kLanes<Real>, Real(0));
-  Real* spectrum = convolution_->transform(a, b);
-  loops.multiply(spectrum, size, spectrum_.data(), false, true);
-  Real* result = convolution_->transform(spectrum, spectrum == a ? b : a);
-  loops.multiply(result, length_, chirp_.data(), true, false);
-  return result;
+  Real* spectrum =
+      convolution_->transformBetween(a, b, {chirp_.data(), length_}, {spectrum_.data(), size, false, true});
+  return convolution_->transformBetween(spectrum, spectrum == a ? b : a, {}, {chirp_.data(), length_, true, false});
 }
 
 template <class Real>
@@ -198,7 +294,7 @@ void Line<Real>::transformRows(const Real* matrix, To<Real> to) const {
   const auto& loops = kernels<Real>();
   const int64_t n1 = columns_->length(), n2 = rows_->length();
   const Step across{to.step.stride * n1, to.step.imaginary};
-  if (!rows_->isBundled()) {
+  if (!rows_->isBundled(n1)) {
     for (int64_t k = 0; k < n1; ++k)
       rows_->transformAlone({matrix + 2 * k * n2, kPacked}, {to.data + k * to.step.stride, across, to.isSwapped});
     return;

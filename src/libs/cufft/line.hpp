@@ -32,19 +32,23 @@ struct To {
 constexpr Step kPacked{2, 1};
 
 /// The longest lengths that are done in bundles: by passes, whose two buffers fill a core's second cache (1 MB), and by
-/// a convolution, which is up to three times as long.
-constexpr int64_t kBundled = 4096, kConvolved = 1024;
+/// a convolution, which is up to three times as long. One longer than kConvolved / kLongTimes leaves that cache: many
+/// lines are done so, where each thread has a bundle to do.
+constexpr int64_t kBundled = 4096, kConvolved = 16384, kLongTimes = 16;
 
 template <class Real>
 class Line {
  public:
-  explicit Line(int64_t length);
+  /// With `alwaysHasPasses` a bundle can be transformed however long lines are, if their factors are small.
+  explicit Line(int64_t length, bool alwaysHasPasses = false);
   ~Line();
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
   int64_t length() const { return length_; }
   bool isBundled() const { return length_ <= (passes_.empty() ? kConvolved : kBundled); }
+  /// Whether so many lines are sooner done in bundles than one by one.
+  bool isBundled(int64_t count) const;
   /// Whether n1 x n2 makes sense.
   bool isMatrix() const { return columns_ != nullptr; }
 
@@ -60,6 +64,10 @@ class Line {
   void planPasses();
   void planConvolution();
   void planMatrix();
+  void splitPasses();
+  struct Factors;
+  Real* transformBetween(Real* a, Real* b, const Factors& before, const Factors& after) const;
+  Real* transformInParts(Real* a, Real* b, const Factors& before, const Factors& after) const;
   Real* convolve(Real* a, Real* b) const;
   void convolveAlone(From<Real> from, To<Real> to) const;
   void transformColumns(From<Real> from, Real* matrix) const;
@@ -73,6 +81,10 @@ class Line {
 
   int64_t length_;
   std::vector<Pass> passes_;
+  // Of a length that a core's cache does not hold the first `early_` passes are done for a few elements at a time, and
+  // then the late ones; `split_` elements go through the early ones together. 0: the passes go over all elements.
+  size_t early_ = 0;
+  int64_t split_ = 0;
   // Bluestein: x[j] c[j], convolved with 1 / c, times c; c[j] = exp(-pi i j^2 / n).
   std::unique_ptr<Line> convolution_;
   std::vector<Real> chirp_, spectrum_;

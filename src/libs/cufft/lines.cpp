@@ -64,7 +64,7 @@ template <class Real>
 void Lines<Real>::transform(From<Real> from, To<Real> to, const Loops& loops, bool isInverse) const {
   from.isSwapped = to.isSwapped = isInverse;
   const int64_t count = loops.count();
-  if (!line_.isBundled() || (line_.isMatrix() && count < kLanes<Real> / 4)) {
+  if (!line_.isBundled(count)) {
     const auto some = [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
         transformAlone({from.data + loops.from(i), from.step, isInverse}, {to.data + loops.to(i), to.step, isInverse});
