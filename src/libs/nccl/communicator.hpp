@@ -73,6 +73,7 @@ class Communicator {
   std::array<int32_t, 2> split(int rank) { return block(rank).split[splits_ % 2]; }
   /// How many communicators have been made of this one: the ranks agree on it.
   uint64_t nextChild() { return ++children_; }
+  uint64_t peekChild() const { return children_ + 1; }
 
   /// Ends what runs and what comes: the first reason counts.
   void fail(ncclResult_t result, const std::string& text);

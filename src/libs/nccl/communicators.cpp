@@ -1,6 +1,7 @@
 // The calls that make, divide and end communicators, and what they tell of themselves.
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <tuple>
 #include <vector>
 
@@ -82,6 +83,27 @@ ncclResult_t finishSplit(const Owner& parent, uint64_t child, bool waits, ncclCo
   const Identity identity = parent->identity().derived(mixed(child, static_cast<uint64_t>(color)));
   return add({identity, static_cast<int>(members.size()), static_cast<int>(own - members.begin()), parent->device()},
              waits, comm);
+}
+
+/// What makes a grown communicator's identity another one than those of splits.
+constexpr uint64_t kGrown = 0x67726f77;
+
+Identity grownIdentity(const Communicator& parent, uint64_t child) {
+  return parent.identity().derived(mixed(child, kGrown));
+}
+
+/// A rank of the parent keeps its number. It knows the identity by itself; one that it gets has to be the same.
+ncclResult_t growWith(const char* call, const Owner& parent, int ranks, const ncclUniqueId* id, int rank, bool waits,
+                      ncclComm_t* made) {
+  if (rank != -1 || ranks <= parent->ranks())
+    return badArgument(call, "a rank of the communicator keeps its number (-1), and the new one has more ranks");
+  const Identity identity = grownIdentity(*parent, parent->peekChild());
+  ncclUniqueId own{};
+  identity.write(own);
+  if (id && std::memcmp(id, &own, sizeof own) != 0)
+    return badArgument(call, "the identity was not made by ncclCommGetUniqueId of this communicator, or is used");
+  parent->nextChild();
+  return add({identity, ranks, parent->rank(), parent->device()}, waits, made);
 }
 
 /// Ends the program's handle. Operations that are in streams still run.
@@ -186,6 +208,28 @@ ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int count, ncclComm_
       }
       if (rank < 0) return badArgument(kName, "a rank that goes does not call");
       return add({parent->identity().derived(reason), ranks, rank, parent->device()}, !wantsNoWaiting(config), made);
+    });
+  });
+}
+
+ncclResult_t ncclCommGetUniqueId(ncclComm_t comm, ncclUniqueId* id) {
+  constexpr const char* kName = "ncclCommGetUniqueId";
+  return withCommunicator(comm, kName, [&](const Owner& parent) {
+    if (!id) return badArgument(kName, "there is no place for the identity");
+    grownIdentity(*parent, parent->peekChild()).write(*id);
+    return ncclSuccess;
+  });
+}
+
+ncclResult_t ncclCommGrow(ncclComm_t comm, int ranks, const ncclUniqueId* id, int rank, ncclComm_t* made,
+                          ncclConfig_t* config) {
+  constexpr const char* kName = "ncclCommGrow";
+  if (!comm) return id ? initRank(kName, made, ranks, *id, rank, config) : badArgument(kName, "there is no identity");
+  return inGroup([&] {
+    return withCommunicator(comm, kName, [&](const Owner& parent) {
+      if (!made) return badArgument(kName, "there is no place for the communicator");
+      if (const ncclResult_t result = checkConfig(kName, config); result != ncclSuccess) return result;
+      return growWith(kName, parent, ranks, id, rank, !wantsNoWaiting(config), made);
     });
   });
 }

@@ -2,6 +2,7 @@
 // captured calls, bad arguments.
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <thread>
 
@@ -75,6 +76,45 @@ TEST_F(Nccl, RandomCallsOfAThreadForEachRank) {
       EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
     });
   for (auto& thread : threads) thread.join();
+}
+
+/// Two ranks that know each other and two that come; the first two have divided their communicator before.
+TEST_F(Nccl, CommunicatorsGrow) {
+  ncclComm_t two[2], apart[2], grown[kRanks];
+  ncclUniqueId id, next;
+  ASSERT_EQ(ncclCommInitAll(two, 2, nullptr), ncclSuccess);
+  ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(ncclCommSplit(two[i], i, 0, apart + i, nullptr), ncclSuccess);
+  ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
+  ASSERT_EQ(ncclCommGetUniqueId(two[0], &id), ncclSuccess);
+  ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+  for (int i = 0; i < kRanks; ++i) {
+    enter(i);
+    const bool isNew = i > 1;
+    ASSERT_EQ(ncclCommGrow(isNew ? nullptr : two[i], kRanks, isNew || i == 0 ? &id : nullptr, isNew ? i : -1, grown + i,
+                           nullptr),
+              ncclSuccess);
+  }
+  ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
+  for (unsigned seed = 7000; seed < 7100 && !HasFailure(); ++seed) {
+    const Trial trial(seed, kRanks);
+    std::vector<Trial::Memory> memory;
+    for (int i = 0; i < kRanks; ++i) memory.push_back(trial.prepare(i, grown[i]));
+    inGroup([&](int i) { return trial.call(memory[static_cast<size_t>(i)], i, grown[i], streams[i]); });
+    synchronize();
+    for (int i = 0; i < kRanks; ++i) trial.check(memory[static_cast<size_t>(i)], i, grown[i]);
+  }
+  EXPECT_EQ(ncclCommGrow(two[0], 2, nullptr, -1, grown, nullptr), ncclInvalidArgument);       // not more ranks
+  EXPECT_EQ(ncclCommGrow(two[0], kRanks, nullptr, 0, grown, nullptr), ncclInvalidArgument);   // another number
+  EXPECT_EQ(ncclCommGrow(two[0], kRanks, &id, -1, grown, nullptr), ncclInvalidArgument);      // used
+  EXPECT_EQ(ncclCommGrow(nullptr, kRanks, nullptr, 2, grown, nullptr), ncclInvalidArgument);  // none
+  ASSERT_EQ(ncclCommGetUniqueId(two[0], &next), ncclSuccess);
+  EXPECT_NE(std::memcmp(&id, &next, sizeof id), 0);
+  for (const ncclComm_t comm : grown) EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(ncclCommDestroy(apart[i]), ncclSuccess);
+    EXPECT_EQ(ncclCommDestroy(two[i]), ncclSuccess);
+  }
 }
 
 TEST_F(Nccl, CommunicatorsKnowThemselves) {
