@@ -20,6 +20,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -34,6 +35,7 @@
 #include "jit/loop_alignment.hpp"
 #include "jit/machine_passes.hpp"
 #include "jit/masked_logic.hpp"
+#include "jit/merged_checks.hpp"
 #include "jit/narrow_lanes.hpp"
 #include "jit/sign_masks.hpp"
 #include "machine/fault.hpp"
@@ -122,30 +124,50 @@ void prepareLlvm() {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();  // of assembly in kernels (strided.cpp)
     llvm::install_fatal_error_handler(giveUp);
     // Scheduling takes quadratic time in the long blocks that kernels have. After register allocation out-of-order
     // hosts gain nothing by it; before, a shorter memory of the accesses that may conflict is enough. And there are
     // no variables to follow through the machine code, only lines, but the default way to follow them looks anyway.
-    const char* arguments[] = {"ordito", "-post-RA-scheduler=false", "-dag-maps-huge-region=100",
-                               "-dag-maps-reduction-size=50", "-experimental-debug-variable-locations=false"};
+    // Accesses on different paths do not become one at the paths' end: it would have no line, and could fault.
+    const char* arguments[] = {"ordito",
+                               "-post-RA-scheduler=false",
+                               "-dag-maps-huge-region=100",
+                               "-dag-maps-reduction-size=50",
+                               "-experimental-debug-variable-locations=false",
+                               "-enable-tail-merge=false"};
     llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
   });
 }
 
-/// A thread's machine of the last target: it keeps the tables that it makes of a function's features, which take 3 % of
-/// a small kernel's compile time.
-struct KeptMachine {
-  std::string name;
+/// LLVM's code generator for one target, which a thread keeps: the tables that its machine makes of a function's
+/// features, and the list of its passes, take a tenth of a small kernel's compile time to make.
+struct CodeGenerator {
   std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::SmallVector<char, 0> object;  // what the passes wrote
+  llvm::raw_svector_ostream out{object};
+  std::unique_ptr<llvm::legacy::PassManager> passes;  // made before the first kernel
 };
-thread_local KeptMachine kept;
 
-llvm::TargetMachine& machineFor(const Target& target, Effort effort) {
+/// A thread's code generators of the last target, by effort.
+struct KeptGenerators {
+  std::string name;
+  std::array<std::unique_ptr<CodeGenerator>, 2> generators;
+};
+thread_local KeptGenerators kept;
+
+CodeGenerator& generatorFor(const Target& target, Effort effort) {
   const std::string name = target.cpu + target.features;
-  if (kept.name != name) kept = {name, target.machine()};
-  // Without any optimisation LLVM cannot select instructions for all vectors that kernels need.
-  kept.machine->setOptLevel(effort == Effort::Baseline ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default);
-  return *kept.machine;
+  if (kept.name != name) kept = {name, {}};
+  auto& generator = kept.generators[effort == Effort::Baseline];
+  if (!generator) {
+    generator = std::make_unique<CodeGenerator>();
+    generator->machine = target.machine();
+    // Without any optimisation LLVM cannot select instructions for all vectors that kernels need.
+    generator->machine->setOptLevel(effort == Effort::Baseline ? llvm::CodeGenOptLevel::Less
+                                                               : llvm::CodeGenOptLevel::Default);
+  }
+  return *generator;
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options) {
@@ -172,16 +194,28 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
 
 /// Adds the passes of the code generator. Baseline code has its registers allocated block by block; LLVM has only a
 /// switch for the whole process that asks for that, and looks at it while the passes are added.
-bool addPasses(llvm::TargetMachine& machine, llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out,
-               Effort effort) {
+bool addPasses(CodeGenerator& generator, Effort effort) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   auto& allocatesWell =
       *static_cast<llvm::cl::opt<llvm::cl::boolOrDefault>*>(llvm::cl::getRegisteredOptions()["optimize-regalloc"]);
   allocatesWell = effort == Effort::Baseline ? llvm::cl::BOU_FALSE : llvm::cl::BOU_UNSET;
   llvm::MCContext* context = nullptr;
-  MachinePasses filter(passes, effort == Effort::Baseline);
-  return !machine.addPassesToEmitMC(filter, context, out);
+  MachinePasses filter(*generator.passes, effort == Effort::Baseline);
+  return !generator.machine->addPassesToEmitMC(filter, context, generator.out);
+}
+
+/// Runs the passes, which leave nothing of a module behind when they are done.
+bool writeObject(llvm::Module& module, CodeGenerator& generator, const CompileOptions& options) {
+  if (!generator.passes) {
+    generator.passes = std::make_unique<llvm::legacy::PassManager>();
+    if (!addPasses(generator, options.effort)) return false;
+  }
+  generator.object.clear();
+  if (options.times) llvm::TimePassesIsEnabled = true;  // of the whole process: others only read it
+  generator.passes->run(module);
+  if (options.times) llvm::reportAndResetTimings();
+  return true;
 }
 
 /// More than this, of the 8 MB that a thread has, no kernel's frame may take: it would end the process.
@@ -229,7 +263,8 @@ uint64_t mostPhis(const llvm::Module& module) {
 }
 
 Expected<std::string> generate(llvm::Module& module, const Target& target, const CompileOptions& options) {
-  llvm::TargetMachine& machine = machineFor(target, options.effort);
+  CodeGenerator& generator = generatorFor(target, options.effort);
+  llvm::TargetMachine& machine = *generator.machine;
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple().str());
   if (options.dump) module.print(llvm::errs(), nullptr);
@@ -244,6 +279,7 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
   optimise(module, machine, options);
   for (llvm::Function& f : module) {
     if (f.isDeclaration()) continue;
+    mergeMisalignmentChecks(f);
     placeCounters(f);
     widenHalfOperations(f);
     takeNarrowLanes(f);
@@ -254,22 +290,13 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, const
     for (llvm::Function& f : module)
       if (!f.isDeclaration()) keepMasksAsWords(f);
   if (options.dump) module.print(llvm::errs(), nullptr);
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream out(object);
-  auto codegen = std::make_unique<llvm::legacy::PassManager>();
-  if (!addPasses(machine, *codegen, out, options.effort))
-    return fail("internal error: LLVM cannot emit code for this host");
-  auto* running = codegen.release();  // what stopped in the middle of its work is in no state to be destroyed
-  if (options.times) llvm::TimePassesIsEnabled = true;  // of the whole process: others only read it
   const LargestFrame frame(module);
-  running->run(module);
-  if (options.times) llvm::reportAndResetTimings();
-  codegen.reset(running);
+  if (!writeObject(module, generator, options)) return fail("internal error: LLVM cannot emit code for this host");
   if (frame.bytes() != 0)
     return failWith(kNotSupported,
                     "kernel '{}': its code for this host takes {:.1f} MB of stack, more than a thread has",
                     module.getModuleIdentifier(), static_cast<double>(frame.bytes()) / (1 << 20));
-  return std::string(object.begin(), object.end());
+  return std::string(generator.object.begin(), generator.object.end());
 }
 
 }  // namespace
@@ -280,8 +307,9 @@ Expected<std::string> compileToObject(OwnedModule& module, const Target& target,
   try {
     return generate(*module.code, target, options);
   } catch (const GivesUp& failure) {
-    [[maybe_unused]] const std::tuple lost{module.code.release(), module.context.release(), kept.machine.release()};
-    kept.name.clear();
+    // What stopped in the middle of its work is in no state to be destroyed.
+    [[maybe_unused]] const std::tuple lost{module.code.release(), module.context.release(),
+                                           kept.generators[options.effort == Effort::Baseline].release()};
     const std::string reason = failure.reason.substr(0, failure.reason.find('\n'));
     return failWith(kNotSupported,
                     "kernel '{}': LLVM cannot compile it for this host ({}); run with ORDITO_ENGINE=interp", name,

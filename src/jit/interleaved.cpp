@@ -1,27 +1,10 @@
 // Accesses whose lanes neither share an address nor fill a vector in order, but stand to each other as known when the
-// kernel is compiled: vectors of .v2 and .v4 in neighbouring lanes, columns of a tile, and rows of which a mask leaves
-// few lanes. Shuffles and accesses of single lanes at constant offsets replace gathers, scatters and masked stores.
+// kernel is compiled: vectors of .v2 and .v4 in neighbouring lanes, and rows of which a mask leaves few lanes. Shuffles
+// and accesses of single lanes replace gathers, scatters and masked stores.
 #include "jit/lane_access.hpp"
 #include "jit/shuffler.hpp"
 
 namespace ordito::jit {
-
-/// Lanes that are apart by constants, like a column of a tile: single loads put together, 2.4 times faster than a
-/// gather on Zen 4 (4.3 against 10.6 ns).
-LlvmValue LaneAccess::loadStrided(const Address& a, unsigned part, int64_t offset, llvm::Type* element) {
-  LlvmValue v = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes));
-  for (unsigned l = 0; l < kLanes; ++l)
-    v = b_.CreateInsertElement(
-        v, loadScalar(a.bases[part][l * a.segments / kLanes], a.pattern[l] + offset, element, nullptr), uint64_t{l});
-  return v;
-}
-
-void LaneAccess::storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value) {
-  const llvm::Align align(std::max(1u, value->getType()->getScalarSizeInBits() / 8));
-  for (unsigned l = 0; l < kLanes; ++l)
-    b_.CreateAlignedStore(b_.CreateExtractElement(value, uint64_t{l}),
-                          c_.pointer(a.bases[part][l * a.segments / kLanes], a.pattern[l] + offset), align);
-}
 
 static constexpr unsigned kChunk = 8;
 

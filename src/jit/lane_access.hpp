@@ -53,6 +53,10 @@ class LaneAccess : private Emitting {
                  bool isNonTemporal);
   LlvmValue loadStrided(const Address& a, unsigned part, int64_t offset, llvm::Type* element);
   void storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value);
+  LlvmValue loadEach(const Address& a, unsigned part, int64_t offset, llvm::Type* element);
+  void storeEach(const Address& a, unsigned part, int64_t offset, LlvmValue value);
+  unsigned lanesOfAssembly(const Address& a, unsigned bytes) const;
+  static std::vector<int64_t> offsetsOf(const Address& a, int64_t offset, unsigned first, unsigned count);
   LlvmValue loadWindow(const Address& a, unsigned part, int64_t offset, llvm::Type* element, LlvmValue mask);
   void storeWindow(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask);
   LlvmValue pick(const std::vector<LlvmValue>& from, const std::vector<int>& order);

@@ -4,6 +4,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "ir/shape_transfer.hpp"
 #include "jit/pure_chapters.hpp"
@@ -159,6 +160,40 @@ bool PureInstructions::isElementwise(const Instruction& i, const ir::Shape& shap
   return elementwise;
 }
 
+/// The distance between lanes that stand in a row.
+static std::optional<uint64_t> stepOf(const ir::Pattern& pattern) {
+  const int64_t step = pattern[1] - pattern[0];
+  for (unsigned l = 0; l < kLanes; ++l)
+    if (pattern[l] != int64_t{l} * step) return std::nullopt;
+  return static_cast<uint64_t>(step);
+}
+
+/// The lanes for which the bases of part `p` have to be right.
+LlvmValue PureInstructions::lanesReading(const std::vector<Parts>& bases, unsigned p) {
+  if (c_.at.mask.empty()) return b_.getInt32(~0u);
+  LlvmValue lanes = masks_.laneBits(c_.at.mask[p]);
+  // A base that all warps have in common is right if it is for the lanes of each.
+  for (unsigned q = bases.size(); q < c_.at.mask.size(); ++q)
+    lanes = b_.CreateOr(lanes, masks_.laneBits(c_.at.mask[q]));
+  return lanes;
+}
+
+void PureInstructions::checkWideningOfAll(const std::vector<Parts>& bases, const ir::Pattern& pattern, bool isSigned) {
+  if (!widened_)  // room for the bases of all warps and the active lanes of each
+    widened_ = llvm::IRBuilder<>(c_.entry).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), warps() * (kLanes + 1)));
+  unsigned slot = 0;
+  auto keep = [&](LlvmValue v) { b_.CreateStore(v, b_.CreateConstGEP1_32(b_.getInt64Ty(), widened_, slot++)); };
+  for (const Parts& part : bases)
+    for (LlvmValue base : part) keep(base);
+  for (unsigned p = 0; p < bases.size(); ++p) keep(b_.CreateZExt(lanesReading(bases, p), b_.getInt64Ty()));
+  auto* table = new llvm::GlobalVariable(
+      c_.module, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true, llvm::GlobalValue::PrivateLinkage,
+      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<int64_t>(pattern)));
+  c_.helper("ordito_check_widening", b_.getVoidTy(),
+            {c_.frame, b_.getInt32(c_.at.line), widened_, b_.getInt32(static_cast<uint32_t>(bases.size())),
+             b_.getInt32(static_cast<uint32_t>(bases[0].size())), table, b_.getInt32(isSigned)});
+}
+
 /// One branch and one cold call for all segments of all warps: the call spills what is live, which is much code.
 void PureInstructions::checkWidening(const std::vector<Parts>& bases, LlvmValue wraps, const ir::Pattern& pattern,
                                      bool isSigned) {
@@ -167,28 +202,12 @@ void PureInstructions::checkWidening(const std::vector<Parts>& bases, LlvmValue 
   // What warps that are not in the block hold may be poison; the call asks their active lanes, of which they have none.
   b_.CreateCondBr(b_.CreateFreeze(wraps), cold, on, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
   b_.SetInsertPoint(cold);
-  if (!widened_)  // room for the bases of all warps and the active lanes of each
-    widened_ = llvm::IRBuilder<>(c_.entry).CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), warps() * (kLanes + 1)));
-  unsigned slot = 0;
-  auto keep = [&](LlvmValue v) { b_.CreateStore(v, b_.CreateConstGEP1_32(b_.getInt64Ty(), widened_, slot++)); };
-  for (const Parts& part : bases)
-    for (LlvmValue base : part) keep(base);
-  for (unsigned p = 0; p < bases.size(); ++p) {
-    LlvmValue lanes = b_.getInt32(~0u);
-    if (!c_.at.mask.empty()) {
-      lanes = masks_.laneBits(c_.at.mask[p]);
-      // A base that all warps have in common is right if it is for the lanes of each.
-      for (unsigned q = bases.size(); q < c_.at.mask.size(); ++q)
-        lanes = b_.CreateOr(lanes, masks_.laneBits(c_.at.mask[q]));
-    }
-    keep(b_.CreateZExt(lanes, b_.getInt64Ty()));
-  }
-  auto* table = new llvm::GlobalVariable(
-      c_.module, llvm::ArrayType::get(b_.getInt64Ty(), kLanes), true, llvm::GlobalValue::PrivateLinkage,
-      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<int64_t>(pattern)));
-  c_.helper("ordito_check_widening", b_.getVoidTy(),
-            {c_.frame, b_.getInt32(c_.at.line), widened_, b_.getInt32(static_cast<uint32_t>(bases.size())),
-             b_.getInt32(static_cast<uint32_t>(bases[0].size())), table, b_.getInt32(isSigned)});
+  if (const auto step = stepOf(pattern); step && bases.size() == 1 && bases[0].size() == 1)
+    c_.helper("ordito_check_linear_widening", b_.getVoidTy(),
+              {c_.frame, b_.getInt32(c_.at.line), bases[0][0], lanesReading(bases, 0), b_.getInt64(*step),
+               b_.getInt32(isSigned)});
+  else
+    checkWideningOfAll(bases, pattern, isSigned);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
 }

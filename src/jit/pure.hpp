@@ -31,10 +31,12 @@ class PureInstructions : private Chapter {
   void emitWidening(const Instruction& i, bool isChecked);
   LlvmValue wrapsAround(LlvmValue wide, bool isSigned, int64_t low, int64_t high);
   void checkWidening(const std::vector<Parts>& bases, LlvmValue wraps, const ir::Pattern& pattern, bool isSigned);
+  void checkWideningOfAll(const std::vector<Parts>& bases, const ir::Pattern& pattern, bool isSigned);
+  LlvmValue lanesReading(const std::vector<Parts>& bases, unsigned p);
 
   Tools& tools_;  // what bodies are made with
   Comparisons comparisons_;
-  llvm::AllocaInst* widened_ = nullptr;  // what checkWidening shows its helper
+  llvm::AllocaInst* widened_ = nullptr;  // what checkWideningOfAll shows its helper
 };
 
 }  // namespace ordito::jit

@@ -61,22 +61,39 @@ using machine::BlockFrame;
                       "the address of this access is no multiple of its size");
 }
 
-/// See Emitter::emitWidening: the wide base was chosen; is it right for every active lane?
+/// The frame names the block that runs: a fault's message asks it, and code for single warps. x counts fastest.
+void nextBlock(BlockFrame* frame) {
+  for (unsigned d = 0; d < 3; ++d) {
+    if (++frame->ctaid[d] != frame->nctaid[d]) return;
+    frame->ctaid[d] = 0;
+  }
+}
+
+/// See PureInstructions::emitWidening: a wide base was chosen; is `wide`, made from it, right for its lane?
+void checkWidened(const BlockFrame* frame, uint32_t line, int64_t wide, bool isSigned) {
+  const auto narrow = static_cast<uint32_t>(wide);
+  const int64_t exact = isSigned ? static_cast<int32_t>(narrow) : static_cast<int64_t>(narrow);
+  if (exact != wide)
+    machine::raiseFault(*frame, machine::FaultKind::AddressWrap, line, static_cast<uint64_t>(exact),
+                        "a 32-bit index wraps around between the lanes of one warp; run with ORDITO_ENGINE=interp "
+                        "to execute it exactly");
+}
+
 /// `bases` has the wide base of each segment of each warp, then the active lanes of each warp.
 void checkWidening(const BlockFrame* frame, uint32_t line, const int64_t* bases, uint32_t warps, uint32_t segments,
                    const int64_t* pattern, uint32_t isSigned) {
   const uint32_t width = kLanes / segments;
   for (uint32_t warp = 0; warp < warps; ++warp)
-    for (uint32_t l = 0; l < kLanes; ++l) {
-      if (!(bases[warps * segments + warp] >> l & 1)) continue;
-      const int64_t wide = bases[warp * segments + l / width] + pattern[l];
-      const auto narrow = static_cast<uint32_t>(wide);
-      const int64_t exact = isSigned ? static_cast<int32_t>(narrow) : static_cast<int64_t>(narrow);
-      if (exact != wide)
-        machine::raiseFault(*frame, machine::FaultKind::AddressWrap, line, static_cast<uint64_t>(exact),
-                            "a 32-bit index wraps around between the lanes of one warp; run with ORDITO_ENGINE=interp "
-                            "to execute it exactly");
-    }
+    for (uint32_t l = 0; l < kLanes; ++l)
+      if (bases[warps * segments + warp] >> l & 1)
+        checkWidened(frame, line, bases[warp * segments + l / width] + pattern[l], isSigned != 0);
+}
+
+/// Of one warp whose lanes are `step` apart from `base` on.
+void checkLinearWidening(const BlockFrame* frame, uint32_t line, int64_t base, uint32_t lanes, int64_t step,
+                         uint32_t isSigned) {
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if (lanes >> l & 1) checkWidened(frame, line, base + l * step, isSigned != 0);
 }
 
 void beginBlock(LaneScheduler* lot, const BlockFrame* frame, uint32_t warps, uint32_t threads, std::byte* live,
@@ -199,7 +216,9 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_trap", trap);
   add("ordito_misaligned", misaligned);
   add("ordito_no_barrier", noBarrier);
+  add("ordito_next_block", nextBlock);
   add("ordito_check_widening", checkWidening);
+  add("ordito_check_linear_widening", checkLinearWidening);
   add("ordito_schedule_begin", beginBlock);
   add("ordito_schedule_listen", listenToBlock);
   add("ordito_schedule_enter", enterRegion);
