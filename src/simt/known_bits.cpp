@@ -81,12 +81,35 @@ ValueId KnownBits::root(ValueId v, unsigned bits, const Liveness& liveness,
     return std::ranges::any_of(resumePoints,
                                [&](uint32_t p) { return liveness.isLiveAt(v, p) && !liveness.isLiveAt(from, p); });
   };
+  /// A value of one block is known there only, and `v` may be asked for in another.
+  auto staysBehind = [&](ValueId from) { return liveness.crossesBlock[v] && !liveness.crossesBlock[from]; };
   for (unsigned phis = 0;;) {
-    const ValueId from =
-        definitions_.phi(v) ? (phis++ < kMostPhis ? behindPhi(v, bits) : ir::kNoValue) : termThatDecides(v, bits);
-    if (from == ir::kNoValue || outlives(from)) return v;
+    const ValueId from = behind(v, bits, phis);
+    if (from == ir::kNoValue || outlives(from) || staysBehind(from)) return v;
     v = from;
   }
+}
+
+void KnownBits::keepRoots(Liveness& liveness) const {
+  constexpr unsigned kMostBits = 5;  // of accesses of 32 bytes
+  auto keep = [&](ValueId v, BlockId block) {
+    const ir::Definition& d = definitions_[v];
+    if (d.kind == ir::Definition::Kind::Code && d.block != block) liveness.crossesBlock[v] = 1;
+  };
+  for (BlockId b = 0; b < f_.blocks.size(); ++b)
+    for (const Instruction& i : f_.blocks[b].code)
+      for (const ptx::Operand& o : i.operands) {
+        if (o.kind != OperandKind::Address || o.reg == ir::kNoValue) continue;
+        for (unsigned bits = zeroBits(o.reg) + 1; bits <= kMostBits; ++bits) {
+          unsigned phis = 0;
+          for (ValueId v = behind(o.reg, bits, phis); v != ir::kNoValue; v = behind(v, bits, phis)) keep(v, b);
+        }
+      }
+}
+
+ValueId KnownBits::behind(ValueId v, unsigned bits, unsigned& phis) const {
+  if (!definitions_.phi(v)) return termThatDecides(v, bits);
+  return phis++ < kMostPhis ? behindPhi(v, bits) : ir::kNoValue;
 }
 
 /// The term of `v` that is left when all others are multiples; none if there is no such one.

@@ -25,7 +25,12 @@ class KnownBits {
   /// from may be known no more where `v` is.
   ValueId root(ValueId v, unsigned bits, const Liveness& liveness, const std::vector<uint32_t>& resumePoints) const;
 
+  /// What accesses in other blocks may find as a root is to cross blocks, so that it has a place to be read from there.
+  void keepRoots(Liveness& liveness) const;
+
  private:
+  /// One step of root(); none if there is none. `phis` counts those that were looked through.
+  ValueId behind(ValueId v, unsigned bits, unsigned& phis) const;
   unsigned ofDefinition(const Instruction& i) const;
   unsigned ofTerm(const ir::Term& term) const;
   ValueId termThatDecides(ValueId v, unsigned bits) const;

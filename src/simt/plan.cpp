@@ -16,6 +16,7 @@ Plan makePlan(const Kernel& k, PassTimes* times) {
   Liveness liveness = timed(times, "liveness", [&] { return findLiveness(f, definitions, regions); });
   std::vector<char> speculated = timed(times, "speculated", [&] { return ir::speculatedValues(analyses); });
   KnownBits knownBits = timed(times, "known-bits", [&] { return KnownBits(f, shapes, definitions); });
+  knownBits.keepRoots(liveness);
   WarpDistances distances = timed(times, "warp-distances", [&] { return WarpDistances(f, shapes); });
   NanPlan nans = timed(times, "nan", [&] { return NanPlan(f); });
   Versions versions = timed(times, "versions", [&] { return findVersions(f, shapes); });
