@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/cache_folder.hpp"
 #include "cli/capture.hpp"
 #include "cli/lab_report.hpp"
 #include "frontend/prefix.hpp"
@@ -35,14 +36,9 @@ std::vector<std::string> programArguments(const LabRequest& request, int rounds)
   return arguments;
 }
 
-fs::path cacheFolder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
-    return fs::path(cache) / "ordito" / "lab";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    return fs::path(home) / ".cache" / "ordito" / "lab";
-  }
-  return fs::temp_directory_path() / "ordito-lab";
+fs::path binaryFolder() {
+  const fs::path cache = defaultCacheFolder();
+  return cache.empty() ? fs::temp_directory_path() / "ordito-lab" : cache / "lab";
 }
 
 /// True if `binary` exists and no source file of the lab is newer.
@@ -109,7 +105,7 @@ Expected<fs::path> labExecutable(const LabProgram& program) {
   std::error_code error;
   if (fs::exists(built, error)) return built;
 
-  const fs::path binary = cacheFolder() / program.name;
+  const fs::path binary = binaryFolder() / program.name;
   if (upToDate(binary, folder)) return binary;
   const fs::path source = folder / program.source;
   if (!fs::exists(source, error)) return fail("the source {} is missing: install Ordito again", source.string());

@@ -11,6 +11,7 @@
 #include "frontend/asm_registers.hpp"
 #include "frontend/device_launches.hpp"
 #include "frontend/language_repairs.hpp"
+#include "frontend/precompiled.hpp"
 #include "frontend/shared_alignment.hpp"
 
 namespace ordito::frontend {
@@ -90,6 +91,7 @@ void CudaCompiler::addHeaders() {
 }
 
 ProcessResult CudaCompiler::toPtx() {
+  options_.precompiled = precompiledPrelude(tools_, options_);
   return compile(".cpp1.ii", [&](const std::string& input, const std::string& output, Pass pass) {
     return deviceCommand(tools_, options_, input, output.empty() ? "-" : output, pass);
   });
@@ -106,7 +108,7 @@ ProcessResult CudaCompiler::toObject(const HostCommand& command) {
 ProcessResult CudaCompiler::compile(const char* suffix, const MakeCommand& command) {
   bool needsMending = mended_;  // on the other side
   if (!needsMending && !mayNeedRewriting()) {
-    ProcessResult result = runOnSource(command(input_, "", Pass::Whole));
+    ProcessResult result = runWhole(command);
     if (result.status != 0 && bringFunctional()) return compile(suffix, command);
     needsMending = result.status != 0 && mayBeMended(result.messages);
     if (!needsMending) return result;
@@ -124,6 +126,15 @@ ProcessResult CudaCompiler::compile(const char* suffix, const MakeCommand& comma
   if (result.status != 0 && bringFunctional()) return compile(suffix, command);
   if (result.status == 0 || needsMending || !mayBeMended(result.messages) || !mend(text, command)) return result;
   return compileText();
+}
+
+/// A precompiled header that clang refuses is made again at the next compilation.
+ProcessResult CudaCompiler::runWhole(const MakeCommand& command) {
+  ProcessResult result = runOnSource(command(input_, "", Pass::Whole));
+  if (result.status == 0 || options_.precompiled.empty() || !refusesPrecompiled(result.messages)) return result;
+  std::error_code ignored;
+  fs::remove(std::exchange(options_.precompiled, {}), ignored);
+  return runOnSource(command(input_, "", Pass::Whole));
 }
 
 ProcessResult CudaCompiler::runOnSource(Command command) {

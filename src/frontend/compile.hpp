@@ -1,6 +1,6 @@
-// CUDA C++ to PTX and diagnostics, as a function: no files but those that the source names, nothing of the process is
-// changed, no environment is read, and any number of threads may call it. `ordito nvcc` and the compiler at run time
-// (libs/nvrtc) are both made of this.
+// CUDA C++ to PTX and diagnostics, as a function: no files but those that the source names and the prelude that is
+// kept (precompiled.hpp), nothing of the process is changed, and any number of threads may call it. `ordito nvcc` and
+// the compiler at run time (libs/nvrtc) are both made of this.
 //
 // A source goes through clang as it is. If it holds what nvcc takes and clang refuses (language_repairs.hpp,
 // device_launches.hpp), it is preprocessed, rewritten in memory, and compiled from there.
@@ -66,6 +66,7 @@ class CudaCompiler {
   using MakeCommand = std::function<Command(const std::string&, const std::string&, Pass)>;
 
   ProcessResult compile(const char* suffix, const MakeCommand& command);
+  ProcessResult runWhole(const MakeCommand& command);
   ProcessResult runOnSource(Command command);
   ProcessResult run(Command command, std::string_view input = {});
   bool mayNeedRewriting();

@@ -18,6 +18,10 @@ enum class StaticNames {
 struct CompileOptions {
   std::vector<std::string> preprocessor;  ///< -D -U -I -isystem -include, as clang takes them.
   std::string standard;
+  std::vector<std::string> prelude;  ///< Headers that come before the source, its headers and its macros.
+  std::string preludeFolder;         ///< Where the prelude may be kept as a precompiled header; empty: nowhere.
+  std::string precompiled;           ///< The prelude as a precompiled header; empty: there is none.
+  std::string lastFolder;       ///< Searched for headers behind those of `preprocessor`; the prelude's are not there.
   int arch = 0;                 ///< The highest architecture asked for; 0: none.
   bool archIsSpecific = false;  ///< sm_90a
 

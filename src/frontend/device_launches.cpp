@@ -17,12 +17,14 @@
 #include "frontend/device_launches.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "frontend/asm_registers.hpp"
 #include "frontend/cxx_tokens.hpp"
@@ -339,7 +341,7 @@ class Scan {
   explicit Scan(const std::vector<fs::path>& folders) : folders_(folders) {}
 
   bool run(const fs::path& source) {
-    visit(source);
+    if (const auto file = identityOf(source)) visit(source, *file);
     return found();
   }
 
@@ -355,10 +357,16 @@ class Scan {
     return std::any_of(texts_.begin(), texts_.end(), [&](const std::string& text) { return hasLaunch(text); });
   }
 
-  void visit(const fs::path& path) {
-    std::error_code ignored;
-    if (!seen_.insert(fs::weakly_canonical(path, ignored).string()).second) return;
-    look(path, readFile(path));
+  using Identity = std::pair<dev_t, ino_t>;
+
+  static std::optional<Identity> identityOf(const fs::path& path) {
+    struct stat status{};
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    return Identity(status.st_dev, status.st_ino);
+  }
+
+  void visit(const fs::path& path, Identity file) {
+    if (seen_.insert(file).second) look(path, readFile(path));
   }
 
   void look(const fs::path& path, std::string text) {
@@ -386,12 +394,18 @@ class Scan {
     const size_t close = rest.find_first_of("\">", open + 1);
     if (close == std::string_view::npos) return;
     const std::string name(rest.substr(open + 1, close - open - 1));
-    std::vector<fs::path> places = folders_;
-    if (rest[open] == '"') places.insert(places.begin(), path.parent_path());
-    for (const fs::path& folder : places) {
-      std::error_code ignored;
-      if (fs::is_regular_file(folder / name, ignored)) return visit(folder / name);
-    }
+    const fs::path own = rest[open] == '"' ? "." / path.parent_path() : fs::path();
+    if (!asked_.insert({own.string(), name}).second) return;  // template libraries name each header hundreds of times
+    if (!own.empty() && visitIn(own, name)) return;
+    for (const fs::path& folder : folders_)
+      if (visitIn(folder, name)) return;
+  }
+
+  bool visitIn(const fs::path& folder, const std::string& name) {
+    const fs::path path = folder / name;
+    const auto file = identityOf(path);
+    if (file) visit(path, *file);
+    return file.has_value();
   }
 
   void define(std::string_view rest) {
@@ -425,8 +439,9 @@ class Scan {
   }
 
   std::vector<fs::path> folders_;
-  std::set<std::string> seen_;
-  std::vector<std::string> texts_;  // those that are worth a closer look
+  std::set<Identity> seen_;
+  std::set<std::pair<std::string, std::string>> asked_;  // folders of quotes and names
+  std::vector<std::string> texts_;                       // those that are worth a closer look
   DeviceWords words_;
   bool hasPragmaInMacro_ = false;  // which nvcc obeys once the macro is replaced
 };

@@ -38,6 +38,28 @@ void addSystemFolders(Command& command, const Toolchain& tools) {
   add(command, {"-isystem", (tools.toolkit / "include").string()});
 }
 
+/// What comes before the source: the prelude, then macros. Without the last switch clang would not look whether headers
+/// of the system or the toolkit have changed.
+void addPrelude(Command& command, const CompileOptions& options, Pass pass) {
+  if (pass == Pass::Whole && !options.precompiled.empty())
+    add(command,
+        {"-Xclang", "-include-pch", "-Xclang", options.precompiled, "-Xclang", "-fmodules-validate-system-headers"});
+  else
+    for (const std::string& header : options.prelude) add(command, {"-include", header});
+  if (!options.macroFile.empty()) add(command, {"-include", options.macroFile});
+}
+
+/// The prelude knows no headers but its own.
+void addPreprocessor(Command& command, const Toolchain& tools, const CompileOptions& options, Pass pass) {
+  const std::vector<std::string> all = otherToolkitsLast(options.preprocessor, tools.toolkit);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (pass == Pass::Prelude && all[i] == "-include")
+      ++i;
+    else if (!isDelayedMacro(all[i]))
+      command.push_back(all[i]);
+  }
+}
+
 /// Both passes over a .cu file must see the same program, so they share everything that can change its meaning.
 Command cudaBase(const Toolchain& tools, const CompileOptions& options, Pass pass = Pass::Whole) {
   Command command = {tools.clang, "-x", "cuda", "--cuda-path=" + tools.toolkit.string(),
@@ -55,10 +77,9 @@ Command cudaBase(const Toolchain& tools, const CompileOptions& options, Pass pas
   if (options.fastMath) command.emplace_back("-D__USE_FAST_MATH__=1");
   if (pass == Pass::Preprocessed) return command;
   if (options.bringsFunctional) command.emplace_back("-D__ORDITO_FUNCTIONAL__=1");
-  if (!options.macroFile.empty()) add(command, {"-include", options.macroFile});
-  for (const auto& option : otherToolkitsLast(options.preprocessor, tools.toolkit)) {
-    if (!isDelayedMacro(option)) command.push_back(option);
-  }
+  if (pass != Pass::Prelude) addPrelude(command, options, pass);
+  addPreprocessor(command, tools, options, pass);
+  if (pass != Pass::Prelude && !options.lastFolder.empty()) command.push_back("-I" + options.lastFolder);
   addSystemFolders(command, tools);
   return command;
 }
@@ -131,8 +152,10 @@ Language languageOf(const NvccOptions& options, const std::string& file) {
   return suffix == ".c" ? Language::C : Language::None;
 }
 
-Command deviceCommand(const Toolchain& tools, const CompileOptions& options, const std::string& source,
-                      const std::string& ptx, Pass pass) {
+namespace {
+
+/// All but the input and the output.
+Command deviceBase(const Toolchain& tools, const CompileOptions& options, Pass pass) {
   Command command = cudaBase(tools, options, pass);
   // Line numbers always: they cost nothing at run time, and every message about a kernel can name its source. Warnings
   // come from the host pass, which reads the same text.
@@ -156,7 +179,21 @@ Command deviceCommand(const Toolchain& tools, const CompileOptions& options, con
     add(command, {"-mllvm", options.fastMath ? "-nvptx-prec-divf32=0" : "-nvptx-prec-divf32=1"});
   // Our headers send sqrtf to its approximation; LLVM's own switch for this reaches only its unsafe math.
   if (!options.preciseSqrt) command.emplace_back("-D__ORDITO_APPROXIMATE_SQRT__=1");
+  return command;
+}
+
+}  // namespace
+
+Command deviceCommand(const Toolchain& tools, const CompileOptions& options, const std::string& source,
+                      const std::string& ptx, Pass pass) {
+  Command command = deviceBase(tools, options, pass);
   add(command, {source, "-o", ptx});
+  return command;
+}
+
+Command preludeCommand(const Toolchain& tools, const CompileOptions& options) {
+  Command command = deviceBase(tools, options, Pass::Prelude);
+  add(command, {"-Xclang", "-emit-pch"});
   return command;
 }
 
@@ -183,6 +220,7 @@ std::vector<fs::path> includeFolders(const CompileOptions& options) {
     else if (option.starts_with("-I"))
       folders.emplace_back(option.substr(2));
   }
+  if (!options.lastFolder.empty()) folders.emplace_back(options.lastFolder);
   return folders;
 }
 

@@ -31,12 +31,15 @@ enum class Language { Cuda, Cxx, C, None };
 Language languageOf(const NvccOptions& options, const std::string& file);
 
 /// How much of a compilation a command does. Files with launches from kernels are preprocessed first and compiled once
-/// these have been rewritten.
-enum class Pass { Whole, Preprocess, Preprocessed };
+/// these have been rewritten. Before all of them there may be a prelude.
+enum class Pass { Whole, Preprocess, Preprocessed, Prelude };
 
 /// Kernels to PTX.
 Command deviceCommand(const Toolchain& tools, const CompileOptions& options, const std::string& source,
                       const std::string& ptx, Pass pass = Pass::Whole);
+
+/// CompileOptions::prelude to a precompiled header for such commands: all but the input and the output.
+Command preludeCommand(const Toolchain& tools, const CompileOptions& options);
 
 /// Host code of a .cu file to an object, with the fat binary embedded (none if empty).
 Command hostCommand(const Toolchain& tools, const NvccOptions& options, const std::string& source,

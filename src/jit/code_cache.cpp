@@ -31,12 +31,6 @@ std::string_view bytesOf(const CounterTerms& counters) {
 
 }  // namespace
 
-fs::path CodeCache::defaultFolder() {
-  if (const char* base = std::getenv("XDG_CACHE_HOME"); base && *base) return fs::path(base) / "ordito";
-  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache" / "ordito";
-  return {};
-}
-
 CodeCache::CodeCache(fs::path folder, uint64_t limit) : folder_(std::move(folder)), limit_(limit) {
   std::error_code failed;
   if (folder_.empty()) return;

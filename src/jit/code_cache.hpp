@@ -34,8 +34,6 @@ class CodeCache {
  public:
   static constexpr uint64_t kLimit = uint64_t{512} << 20;
 
-  /// ordito/ in $XDG_CACHE_HOME or ~/.cache; empty if there is neither.
-  static std::filesystem::path defaultFolder();
   /// An empty path caches nothing.
   explicit CodeCache(std::filesystem::path folder, uint64_t limit = kLimit);
 

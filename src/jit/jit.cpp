@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/cache_folder.hpp"
 #include "base/environment.hpp"
 #include "jit/code_maker.hpp"
 #include "jit/racing_kernel.hpp"
@@ -49,7 +50,7 @@ class Jit final : public machine::Engine {
  public:
   explicit Jit(Options options) : options_(std::move(options)) {
     const auto folder = !options_.caches               ? std::filesystem::path()
-                        : options_.cacheFolder.empty() ? CodeCache::defaultFolder()
+                        : options_.cacheFolder.empty() ? defaultCacheFolder()
                                                        : options_.cacheFolder;
     maker_ = std::make_shared<CodeMaker>(Target::host(options_.cpu), CodeCache(folder), options_);
     base_ = buildDigest()

@@ -12,6 +12,7 @@
 #include <exception>
 #include <filesystem>
 
+#include "base/cache_folder.hpp"
 #include "base/link_code.hpp"
 #include "libs/nvrtc/messages.hpp"
 #include "libs/nvrtc/options.hpp"
@@ -32,21 +33,18 @@ fs::path ownToolkit() {
 
 void addOwn(const Options& options, frontend::CompileOptions& compile, frontend::CudaSource& source) {
   compile.preprocessor.insert(compile.preprocessor.end(), {"-D__CUDACC_RTC__=1", "-Wunused-variable"});
-  const auto include = [&](const char* header) {
-    compile.preprocessor.insert(compile.preprocessor.end(), {"-include", header});
-  };
   // What NVRTC's programs have without an #include: NV_IF_TARGET, on which the headers of halves count, placement new
   // and std::initializer_list. Nothing that brings <type_traits> along: programs put names of their own there.
-  include("nv/target");
-  include("new");
-  if (options.hasInitializerList) include("initializer_list");
+  compile.prelude = {"nv/target", "new"};
+  if (options.hasInitializerList) compile.prelude.emplace_back("initializer_list");
+  compile.preludeFolder = cacheFolder().string();
   // NVIDIA's headers of small floats, which wheels bring along, only declare functions for NVRTC: it has their bodies.
   // Ours have the bodies of ours.
   compile.preprocessor.insert(compile.preprocessor.begin(),
                               "-I" + (ownToolkit() / "include" / "ordito" / "before_others").string());
   if (options.searchesOwnFolder) {
     const fs::path folder = fs::path(source.file).parent_path();
-    compile.preprocessor.push_back("-I" + (folder.empty() ? std::string(".") : folder.string()));
+    compile.lastFolder = folder.empty() ? "." : folder.string();
   }
   compile.staticNames = frontend::StaticNames::Plain;
   if (!options.isDeviceDefault) return;
@@ -55,7 +53,7 @@ void addOwn(const Options& options, frontend::CompileOptions& compile, frontend:
   compile.preprocessor.insert(compile.preprocessor.begin(), "-I" + standard.string());
   source.headers.push_back(
       {"ordito_default_device.h", "#pragma clang force_cuda_host_device begin\n#define ORDITO_DEFAULT_DEVICE\n"});
-  include("ordito_default_device.h");
+  compile.preprocessor.insert(compile.preprocessor.end(), {"-include", "ordito_default_device.h"});
 }
 
 /// The symbol that an initialiser names: `generic(_Z5tablev)` or `_Z5scaleIfEvPT_`.
