@@ -32,14 +32,19 @@ void handleErrors(jpeg_error_mgr& errors) {
   errors.emit_message = counted;
 }
 
+constexpr unsigned kLongestMarker = 0xffff;
+
 class Decoder {
  public:
-  Decoder(const unsigned char* data, size_t length) {
+  explicit Decoder(const unsigned char* data, size_t length, bool keepsMetadata = false) {
     handleErrors(errors_);
     codec.err = &errors_;
     jpeg_create_decompress(&codec);
     try {
       jpeg_mem_src(&codec, data, length);
+      for (int code = JPEG_APP0; keepsMetadata && code <= JPEG_APP0 + 15; ++code)
+        jpeg_save_markers(&codec, code, kLongestMarker);
+      if (keepsMetadata) jpeg_save_markers(&codec, JPEG_COM, kLongestMarker);
       jpeg_read_header(&codec, TRUE);
     } catch (...) {
       jpeg_destroy_decompress(&codec);
@@ -79,12 +84,21 @@ class Encoder {
     jpeg_set_defaults(&codec);
     if (quality.subsampling == NVJPEG_CSS_GRAY) jpeg_set_colorspace(&codec, JCS_GRAYSCALE);
     jpeg_set_quality(&codec, quality.quality, TRUE);
+    for (size_t i = 0; i < quality.tables.size(); ++i)
+      jpeg_add_quant_table(&codec, static_cast<int>(i), quality.tables[i].data(), 100, FALSE);
     codec.optimize_coding = quality.isOptimized ? TRUE : FALSE;
     if (quality.isProgressive) jpeg_simple_progression(&codec);
     if (codec.num_components == 3) {
       samplingFactors(quality.subsampling, codec.comp_info[0].h_samp_factor, codec.comp_info[0].v_samp_factor);
       for (int i : {1, 2}) codec.comp_info[i].h_samp_factor = codec.comp_info[i].v_samp_factor = 1;
     }
+  }
+  /// Begins the file; what another one has of the applications' stands for our own.
+  void begin(const Quality& quality) {
+    if (!quality.metadata.empty()) codec.write_JFIF_header = codec.write_Adobe_marker = FALSE;
+    jpeg_start_compress(&codec, TRUE);
+    for (const Marker& marker : quality.metadata)
+      jpeg_write_marker(&codec, marker.code, marker.data.data(), static_cast<unsigned>(marker.data.size()));
   }
   Bytes finish() {
     jpeg_finish_compress(&codec);
@@ -248,6 +262,28 @@ nvjpegStatus_t readHeader(const unsigned char* data, size_t length, Header& head
   });
 }
 
+nvjpegStatus_t readQuantization(const Bytes& file, Quantization& tables) {
+  return guarded([&] {
+    const Decoder decoder(file.data(), file.size());
+    const auto& codec = decoder.codec;
+    tables.assign(2, {});
+    for (int i = 0; i < 2; ++i) {
+      const auto* table = codec.quant_tbl_ptrs[codec.comp_info[std::min(i, codec.num_components - 1)].quant_tbl_no];
+      if (!table) throw Failure{NVJPEG_STATUS_BAD_JPEG};
+      std::copy(std::begin(table->quantval), std::end(table->quantval), tables[static_cast<size_t>(i)].begin());
+    }
+  });
+}
+
+nvjpegStatus_t readMetadata(const Bytes& file, std::vector<Marker>& markers) {
+  return guarded([&] {
+    const Decoder decoder(file.data(), file.size(), true);
+    markers.clear();
+    for (const auto* m = decoder.codec.marker_list; m; m = m->next)
+      markers.push_back({m->marker, {m->data, m->data + m->data_length}});
+  });
+}
+
 nvjpegStatus_t decode(const unsigned char* data, size_t length, nvjpegOutputFormat_t format, Region region,
                       std::vector<Plane>& planes) {
   return guarded([&] {
@@ -276,7 +312,7 @@ nvjpegStatus_t encodePixels(const Bytes& rgb, int width, int height, const Quali
   return guarded([&] {
     Encoder encoder;
     encoder.start(width, height, 3, JCS_RGB, quality);
-    jpeg_start_compress(&encoder.codec, TRUE);
+    encoder.begin(quality);
     while (encoder.codec.next_scanline < encoder.codec.image_height) {
       auto* row =
           const_cast<JSAMPROW>(rgb.data()) + size_t{encoder.codec.next_scanline} * static_cast<size_t>(width) * 3;
@@ -294,7 +330,7 @@ nvjpegStatus_t encodePlanes(const std::vector<Plane>& planes, int width, int hei
     const bool isGray = planes.size() == 1;
     encoder.start(width, height, static_cast<int>(planes.size()), isGray ? JCS_GRAYSCALE : JCS_YCbCr, quality);
     codec.raw_data_in = TRUE;
-    jpeg_start_compress(&codec, TRUE);
+    encoder.begin(quality);
     const int lines = codec.max_v_samp_factor * DCTSIZE;
     while (codec.next_scanline < codec.image_height) {
       const auto group = static_cast<size_t>(codec.next_scanline / static_cast<JDIMENSION>(lines));

@@ -1,6 +1,7 @@
 // JPEG by libjpeg-turbo, in the host's memory: what nvJPEG's calls are made of.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -36,10 +37,23 @@ nvjpegStatus_t readHeader(const unsigned char* data, size_t length, Header& head
 nvjpegStatus_t decode(const unsigned char* data, size_t length, nvjpegOutputFormat_t format, Region region,
                       std::vector<Plane>& planes);
 
+/// What another file has that a new one is to have, too.
+struct Marker {
+  int code;
+  Bytes data;
+};
+using Quantization = std::vector<std::array<unsigned, 64>>;  // of luma and chroma
+
+nvjpegStatus_t readQuantization(const Bytes& file, Quantization& tables);
+/// What applications have written and comments, in their order.
+nvjpegStatus_t readMetadata(const Bytes& file, std::vector<Marker>& markers);
+
 struct Quality {
   int quality = 70;
   bool isProgressive = false, isOptimized = false;
   nvjpegChromaSubsampling_t subsampling = NVJPEG_CSS_444;
+  Quantization tables;  // empty: those of `quality`
+  std::vector<Marker> metadata;
 };
 
 /// Factors by which a component's samples are more than the chroma's, in x and y; false if libjpeg has none such.

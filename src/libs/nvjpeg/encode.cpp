@@ -64,6 +64,17 @@ nvjpegStatus_t nvjpegEncoderParamsSetSamplingFactors(nvjpegEncoderParams_t param
   return NVJPEG_STATUS_SUCCESS;
 }
 
+nvjpegStatus_t nvjpegEncoderParamsCopyQuantizationTables(nvjpegEncoderParams_t params, nvjpegJpegStream_t stream,
+                                                         cudaStream_t) {
+  NVJPEG_CHECK(params && stream && !stream->file.empty());
+  return readQuantization(stream->file, params->quality.tables);
+}
+nvjpegStatus_t nvjpegEncoderParamsCopyMetadata(nvjpegEncoderState_t state, nvjpegEncoderParams_t params,
+                                               nvjpegJpegStream_t stream, cudaStream_t) {
+  NVJPEG_CHECK(state && params && stream && !stream->file.empty());
+  return readMetadata(stream->file, params->quality.metadata);
+}
+
 /// No file is larger: every coefficient with the longest code, and its tables.
 nvjpegStatus_t nvjpegEncodeGetBufferSize(nvjpegHandle_t handle, const nvjpegEncoderParams_t params, int width,
                                          int height, size_t* bytes) {

@@ -230,6 +230,44 @@ TEST(Nvjpeg, StepsAndRegions) {
   nvjpegJpegStreamDestroy(file);
 }
 
+/// A grey picture with noise, encoded with these parameters.
+std::vector<unsigned char> noisy(nvjpegEncoderState_t state, nvjpegEncoderParams_t params) {
+  const Image from(1, 3 * 32, 32);
+  for (int y = 0; y < 32; ++y)
+    for (int x = 0; x < 96; ++x) from.at(0, x, y) = static_cast<unsigned char>((x * 37 + y * 91) % 256);
+  EXPECT_EQ(nvjpegEncodeImage(handle(), state, params, &from.image, NVJPEG_INPUT_RGBI, 32, 32, nullptr), kGood);
+  size_t length = 0;
+  EXPECT_EQ(nvjpegEncodeRetrieveBitstream(handle(), state, nullptr, &length, nullptr), kGood);
+  std::vector<unsigned char> file(length);
+  EXPECT_EQ(nvjpegEncodeRetrieveBitstream(handle(), state, file.data(), &length, nullptr), kGood);
+  return file;
+}
+
+TEST(Nvjpeg, CopiesFromAnotherFile) {
+  nvjpegEncoderState_t state = nullptr;
+  nvjpegEncoderParams_t params = nullptr;
+  nvjpegJpegStream_t stream = nullptr;
+  ASSERT_EQ(nvjpegEncoderStateCreate(handle(), &state, nullptr), kGood);
+  ASSERT_EQ(nvjpegEncoderParamsCreate(handle(), &params, nullptr), kGood);
+  ASSERT_EQ(nvjpegJpegStreamCreate(handle(), &stream), kGood);
+  EXPECT_EQ(nvjpegEncoderParamsCopyQuantizationTables(params, stream, nullptr), NVJPEG_STATUS_INVALID_PARAMETER);
+  ASSERT_EQ(nvjpegEncoderParamsSetQuality(params, 20, nullptr), kGood);
+  const std::vector<unsigned char> coarse = noisy(state, params);
+  ASSERT_EQ(nvjpegEncoderParamsSetQuality(params, 95, nullptr), kGood);
+  EXPECT_GT(noisy(state, params).size(), coarse.size());
+  std::vector<unsigned char> told = coarse;  // with a comment behind the beginning
+  const std::vector<unsigned char> comment = {0xff, 0xfe, 0, 9, 'a', ' ', 'w', 'o', 'r', 'd', '!'};
+  told.insert(told.begin() + 2, comment.begin(), comment.end());
+  ASSERT_EQ(nvjpegJpegStreamParse(handle(), told.data(), told.size(), 1, 0, stream), kGood);
+  ASSERT_EQ(nvjpegEncoderParamsCopyQuantizationTables(params, stream, nullptr), kGood);
+  EXPECT_EQ(noisy(state, params), coarse);
+  ASSERT_EQ(nvjpegEncoderParamsCopyMetadata(state, params, stream, nullptr), kGood);
+  EXPECT_EQ(noisy(state, params), told);
+  nvjpegJpegStreamDestroy(stream);
+  nvjpegEncoderParamsDestroy(params);
+  nvjpegEncoderStateDestroy(state);
+}
+
 TEST(Nvjpeg, BadFilesAndArguments) {
   const Encoded encoded(20, 10, NVJPEG_CSS_420);
   const std::vector<unsigned char> noise(100, 7);
