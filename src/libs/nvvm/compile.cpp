@@ -32,10 +32,13 @@
 
 #include <csetjmp>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/link_code.hpp"
 #include "jit/llvm_analyses.hpp"
+#include "libs/nvvm/inlined_lines.hpp"
 #include "libs/nvvm/line_tables.hpp"
 #include "libs/nvvm/old_intrinsics.hpp"
 
@@ -318,8 +321,11 @@ Expected<Product> compileUnguarded(const std::vector<Source>& sources, const Opt
   if (!options.preciseSquareRoot) approximateSquareRoots(**module, options.flushesDenormals);
   setSwitches(options);
   optimise(**module, *machine, options);
+  const std::optional<InlinedLines> inlined =
+      options.isDebug ? std::nullopt : std::optional<InlinedLines>(std::in_place, **module);
   auto ptx = emit(**module, *machine);
   if (!ptx) return tl::unexpected(ptx.error());
+  if (inlined) ptx = inlined->written(*ptx);
   if (!diagnostics.errors().empty()) return fail("{}", diagnostics.errors());
   std::string made = kHeader + withTarget(std::move(*ptx), options);
   return Product{options.isForLto ? asLinkCode(made) : std::move(made), warnings};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -264,6 +265,42 @@ TEST_F(Nvvm, LinesAndDebugInformation) {
   text.replace(text.find("FullDebug"), 9, "DebugDirectivesOnly");
   add(text);
   EXPECT_EQ(ptx(), lines) << "a compile unit can ask for lines itself";
+}
+
+TEST_F(Nvvm, LinesOfInlinedFunctionsNameTheirCalls) {
+  std::string text = module("  call void @outer(float* %out, float %a), !dbg !10\n",
+                            "define internal void @inner(float* %p, float %x) alwaysinline !dbg !7 {\n"
+                            "  store float %x, float* %p, !dbg !12\n  ret void, !dbg !12\n}\n"
+                            "define internal void @outer(float* %p, float %x) alwaysinline !dbg !6 {\n"
+                            "  call void @inner(float* %p, float %x), !dbg !11\n  ret void, !dbg !11\n}\n");
+  text.replace(text.find("%b) {\n"), 6, "%b) !dbg !5 {\n");
+  text +=
+      "!llvm.dbg.cu = !{!2}\n!llvm.module.flags = !{!4}\n"
+      "!2 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !3, producer: \"test\", emissionKind: "
+      "DebugDirectivesOnly)\n"
+      "!3 = !DIFile(filename: \"a.py\", directory: \"/tmp\")\n!13 = !DIFile(filename: \"b.py\", directory: \"/lib\")\n"
+      "!4 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+      "!5 = distinct !DISubprogram(name: \"kernel\", file: !3, line: 3, type: !8, unit: !2, spFlags: "
+      "DISPFlagDefinition)\n"
+      "!6 = distinct !DISubprogram(name: \"outer\", file: !3, line: 5, type: !8, unit: !2, spFlags: "
+      "DISPFlagDefinition)\n"
+      "!7 = distinct !DISubprogram(name: \"inner\", file: !13, line: 7, type: !8, unit: !2, "
+      "spFlags: DISPFlagDefinition)\n"
+      "!8 = !DISubroutineType(types: !9)\n!9 = !{null}\n!10 = !DILocation(line: 4, column: 1, scope: !5)\n"
+      "!11 = !DILocation(line: 6, column: 2, scope: !6)\n!12 = !DILocation(line: 8, column: 3, scope: !7)\n";
+  add(text);
+  const std::string lines = ptx();
+  EXPECT_TRUE(has(lines, " 6 2, function_name ") && has(lines, " 8 3, function_name ")) << lines;
+  EXPECT_TRUE(has(lines, ", inlined_at 1 4 1\n") && !has(lines, "ordito inlined")) << lines;
+  EXPECT_TRUE(has(lines, ".b8 105,110,110,101,114,0\n")) << lines;
+  const auto parsed = ptx::parse(lines);
+  ASSERT_TRUE(parsed);
+  std::vector<std::string> places;
+  for (const auto& instruction : parsed->functions.front().instructions) {
+    const auto& at = parsed->locations[instruction.location];
+    places.push_back(parsed->files[at.file] + ":" + std::to_string(at.line));
+  }
+  EXPECT_NE(std::find(places.begin(), places.end(), "/tmp/a.py:4 > a.py:6 > b.py:8"), places.end()) << lines;
 }
 
 TEST_F(Nvvm, WhatIsLinkedLaterIsPtxBehindANumber) {
