@@ -44,7 +44,7 @@ class Letters {
     }
   }
   int count() const { return count_; }
-  double& at(int t, int a) { return value_[static_cast<size_t>(t * count_ + a)]; }
+  double& at(int t, int a) { return value_[static_cast<size_t>(int64_t{t} * count_ + a)]; }
 
  private:
   void normalize(double* row) const {
@@ -63,7 +63,7 @@ class Paths {
  public:
   Paths(Letters& letters, int steps, const int* label, int length)
       : letters_(letters), steps_(steps), states_(2 * length + 1), letter_(static_cast<size_t>(states_), kBlank) {
-    for (int i = 0; i < length; ++i) letter_[static_cast<size_t>(2 * i + 1)] = label[i];
+    for (int i = 0; i < length; ++i) letter_[2 * static_cast<size_t>(i) + 1] = label[i];
     forth_ = walk(false);
     back_ = walk(true);
   }
@@ -83,7 +83,7 @@ class Paths {
   }
 
  private:
-  size_t index(int t, int s) const { return static_cast<size_t>(t * states_ + s); }
+  size_t index(int t, int s) const { return static_cast<size_t>(int64_t{t} * states_ + s); }
   /// A letter that there is not is never said.
   double logOf(int t, int s) const {
     const int letter = letter_[static_cast<size_t>(s)];

@@ -68,7 +68,7 @@ struct CtcCase {
     return cudnnCTCLoss(handle(), tensor, x.data, labels.data(), lengths.data(), inputs.data(), costs.data, tensor,
                         gradients, CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, d, room.data, 1);
   }
-  size_t at(int t, int n, int a) const { return static_cast<size_t>((t * sequences + n) * (letters + 1) + a); }
+  size_t at(int t, int n, int a) const { return static_cast<size_t>((int64_t{t} * sequences + n) * (letters + 1) + a); }
   std::vector<int> label(int n) const {
     const auto begin = labels.begin() + std::accumulate(lengths.begin(), lengths.begin() + n, 0);
     return {begin, begin + lengths[static_cast<size_t>(n)]};

@@ -29,8 +29,9 @@ std::vector<double> weightsOf(int width) {
   const double deviation = 0.4 + 0.6 * width / 3;
   std::vector<double> weights;
   double sum = 0;
+  const int middle = width / 2;
   for (int i = 0; i < width; ++i) {
-    const double away = i - width / 2;
+    const double away = i - middle;
     weights.push_back(std::exp(-away * away / (2 * deviation * deviation)));
     sum += weights.back();
   }
@@ -45,6 +46,7 @@ NppStatus gauss(const NppStreamContext& c, const char* name, Source from, Image<
   if (const NppStatus bad = check(size, from.image, to)) return bad;
   const int width = widthOf(mask);
   if (width == 0) return NPP_MASK_SIZE_ERROR;
+  const int middle = width / 2;
   return forRows(c, name, size.height, [=, weights = weightsOf(width)](int y) {
     for (int x = 0; x < size.width; ++x)
       for (int channel = 0; channel < from.channels; ++channel) {
@@ -52,7 +54,7 @@ NppStatus gauss(const NppStreamContext& c, const char* name, Source from, Image<
         for (int j = 0; j < width; ++j) {
           double row = 0;
           for (int i = 0; i < width; ++i)
-            row += weights[static_cast<size_t>(i)] * from.at(x + i - width / 2, y + j - width / 2)[channel];
+            row += weights[static_cast<size_t>(i)] * from.at(x + i - middle, y + j - middle)[channel];
           sum += weights[static_cast<size_t>(j)] * row;
         }
         constexpr double kRounded = 1e-9;  // the weights' sum may be a little less than 1

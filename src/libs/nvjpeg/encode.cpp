@@ -88,7 +88,7 @@ namespace {
 
 /// Each encoding has a result of its own, which the state shows once the call is made.
 template <class Encode>
-nvjpegStatus_t submit(nvjpegEncoderState_t state, const char* name, cudaStream_t stream, Encode encode) {
+nvjpegStatus_t submit(nvjpegEncoderState_t state, const char* name, cudaStream_t stream, const Encode& encode) {
   state->result = std::make_shared<nvjpegEncoderState::Result>();
   const CUresult result = enqueue(reinterpret_cast<CUstream>(stream), name,
                                   [encode, to = state->result] { to->status = encode(to->file); });
