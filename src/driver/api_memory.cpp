@@ -214,11 +214,15 @@ CUresult cuMemHostGetFlags(unsigned int* flags, void* host) {
 
 CUresult cuMemHostRegister(void* host, size_t bytes, unsigned int flags) {
   ORDITO_CONTEXT(context);
-  (void)context;
   if (!host || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   auto address = reinterpret_cast<uint64_t>(host);
   if (allocations().overlaps(address, bytes)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-  allocations().add({.address = address, .bytes = bytes, .kind = MemoryKind::Registered, .flags = flags});
+  allocations().add({.address = address,
+                     .bytes = bytes,
+                     .kind = MemoryKind::Registered,
+                     .flags = flags,
+                     .device = context->device.ordinal,
+                     .owner = context});
   return CUDA_SUCCESS;
 }
 

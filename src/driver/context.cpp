@@ -148,11 +148,23 @@ void Context::destroy() {
 
 void Context::freeMemory() {
   endArraysOf(*this);
-  for (const machine::Allocation& each : machine::allocations().all()) {
-    if (each.owner != this || each.kind != machine::MemoryKind::Device || each.isModules) continue;
-    if (ownedByGraph(each.address)) continue;  // it ends with the graph, which would free what is there by then
-    memoryPools().leave(each.address, each.bytes);
-    device.memory.free(each.address);
+  for (const machine::Allocation& each : machine::allocations().all())
+    if (each.owner == this && !each.isModules) free(each);
+}
+
+/// Also of the host: its pinned memory is no longer mapped, managed memory neither, and what was registered is the
+/// program's alone again, as on an H200 (driver 580).
+void Context::free(const machine::Allocation& allocation) {
+  switch (allocation.kind) {
+    case machine::MemoryKind::Device:
+      if (ownedByGraph(allocation.address)) return;  // the graph would free what is there by then
+      memoryPools().leave(allocation.address, allocation.bytes);
+      device.memory.free(allocation.address);
+      return;
+    case machine::MemoryKind::Host:
+    case machine::MemoryKind::Managed: machine::freeHost(allocation.address, allocation.kind); return;
+    case machine::MemoryKind::Registered: machine::allocations().remove(allocation.address, allocation.kind); return;
+    case machine::MemoryKind::Heap: return;
   }
 }
 

@@ -118,6 +118,7 @@ class Context {
 
  private:
   void freeMemory();
+  void free(const machine::Allocation& allocation);
 };
 
 /// The calling thread's context stack; back() is current.

@@ -55,6 +55,27 @@ TEST_F(Contexts, ArraysEndWithTheirContext) {
   EXPECT_EQ(freeBytes(), before);
 }
 
+TEST_F(Contexts, MemoryOfTheHostEndsWithItsContext) {
+  void *pinned = nullptr, *kept = nullptr;
+  CUdeviceptr managed = 0;
+  std::vector<char> mine(4096);
+  ASSERT_EQ(cuMemHostAlloc(&kept, 4096, 0), CUDA_SUCCESS);
+  const CUcontext other = create();
+  ASSERT_EQ(cuMemHostAlloc(&pinned, 4096, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemHostRegister(mine.data(), mine.size(), 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
+  unsigned type = 0;
+  for (const CUdeviceptr ended :
+       {reinterpret_cast<CUdeviceptr>(pinned), managed, reinterpret_cast<CUdeviceptr>(mine.data())})
+    EXPECT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, ended), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFreeHost(pinned), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree(managed), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemHostUnregister(mine.data()), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+  mine.front() = 1;
+  EXPECT_EQ(cuMemFreeHost(kept), CUDA_SUCCESS);
+}
+
 TEST_F(Contexts, AResetLeavesOtherContextsTheirMemory) {
   const CUcontext other = create();
   const CUdeviceptr memory = allocate(64);
