@@ -100,6 +100,15 @@ TYPED_TEST(Solver, CallsWithRefinement) {
   }
 }
 
+TEST(SolverRoom, OfOrthogonalFactorsAsksForNoLeadingDimension) {
+  cusolverDnHandle_t handle = nullptr;
+  int size = -1;
+  ASSERT_EQ(cusolverDnCreate(&handle), CUSOLVER_STATUS_SUCCESS);
+  EXPECT_EQ(cusolverDnSgeqrf_bufferSize(handle, 5, 3, nullptr, 3, &size), CUSOLVER_STATUS_SUCCESS);
+  EXPECT_GE(size, 0);
+  EXPECT_EQ(cusolverDnDestroy(handle), CUSOLVER_STATUS_SUCCESS);
+}
+
 TYPED_TEST(Solver, OrthogonalFactors) {
   using T = TypeParam;
   using Call = Calls<T>;
