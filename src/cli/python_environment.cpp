@@ -69,12 +69,14 @@ void addLastToPath(const fs::path& folder) {
 }
 
 /// XLA writes convolutions as kernels of its own where the passes that take cuDNN's graphs are off. Its tuner would
-/// compile and time dozens of kernels for each product, and what it finds fastest here is not what is on a GPU.
+/// compile and time dozens of kernels for each product, and what it finds fastest here is not what is on a GPU. Without
+/// its tuner it would write each product as a kernel of Triton, which takes far longer here than cuBLAS.
 void setXlaFlags(const fs::path& toolkit) {
-  const std::array<std::pair<std::string, std::string>, 3> flags = {{
+  const std::array<std::pair<std::string, std::string>, 4> flags = {{
       {"--xla_gpu_cuda_data_dir=", toolkit.string()},
       {"--xla_disable_hlo_passes=", "conv-rewriter,conv-fusion-rewriter,conv-kind-assignment"},
       {"--xla_gpu_autotune_level=", "0"},
+      {"--xla_gpu_enable_triton_gemm=", "false"},
   }};
   for (const auto& [flag, value] : flags) {
     const char* given = std::getenv("XLA_FLAGS");

@@ -76,6 +76,7 @@ CHECKS = {
     "sums, means, extremes": lambda: close(jnp.stack([X.sum() / 4096, jnp.mean(X), jnp.max(X), jnp.min(X)]),
                                            [X.mean(), X.mean(), X.max(), X.min()]),
     "a product of matrices": lambda: close(jnp.dot(A, A, precision="highest"), A @ A, 1e-3),
+    "a product is cuBLAS's": lambda: "__cublas" in jax.jit(jnp.dot).lower(A, A).compile().as_text(),
     "products side by side": lambda: close(jax.vmap(jnp.dot)(A, A), (A * A).sum(1), 1e-3),
     "a gradient": lambda: close(jax.grad(lambda x: (x ** 3).sum())(A), 3 * A * A),
     "a loop": lambda: close(jax.lax.fori_loop(0, 10, lambda i, x: x * 1.5 + i, jnp.ones(4)),

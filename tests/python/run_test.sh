@@ -78,7 +78,7 @@ expect 'shells' 'script 0' "$ordito" run sh -c ./tool
 show='import os; print([os.environ.get(n) for n in ("CUDA_HOME", "TRITON_PTXAS_PATH", "XLA_FLAGS")])'
 expect 'variables' "'$toolkit', '$toolkit/bin/ptxas', '.*--xla_disable_hlo_passes=conv-rewriter.*--xla_gpu_cuda_data_dir=$toolkit'" "$ordito" run "$python" -c "$show"
 expect 'those of the user stay' "'mine', '[^']*--xla_gpu_cuda_data_dir=x'" env TRITON_PTXAS_PATH=mine XLA_FLAGS=--xla_gpu_cuda_data_dir=x "$ordito" run "$python" -c "$show"
-theirs='--xla_gpu_cuda_data_dir=x --xla_disable_hlo_passes=y --xla_gpu_autotune_level=1'
+theirs='--xla_gpu_cuda_data_dir=x --xla_disable_hlo_passes=y --xla_gpu_autotune_level=1 --xla_gpu_enable_triton_gemm=true'
 expect 'all of them' "'$theirs'\]" env XLA_FLAGS="$theirs" "$ordito" run "$python" -c "$show"
 expect 'flags are added' "'.*--xla_gpu_cuda_data_dir=$toolkit --xla_dump_to=x'" env XLA_FLAGS=--xla_dump_to=x "$ordito" run "$python" -c "$show"
 expect 'our packages' '^ordito_torch$' "$ordito" run "$python" -c 'import importlib.metadata as m; print(*[e.value.split(":")[0] for e in m.entry_points(group="torch.backends")])'
