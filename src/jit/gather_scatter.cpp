@@ -1,17 +1,25 @@
 // See gather_scatter.hpp.
 #include "jit/gather_scatter.hpp"
 
+#include <llvm/IR/InlineAsm.h>
+
 #include <algorithm>
+#include <numeric>
+
+#include "jit/assembled_lanes.hpp"
 
 namespace ordito::jit {
 
-/// Where lanes go, and which: a host without masked accesses of lanes sends those that are off to a dummy word.
+/// A host without masked accesses of lanes sends those that are off to a dummy word.
+LlvmValue GatherScatter::reachable(LlvmValue addresses, LlvmValue mask) {
+  if (!mask || c_.target.avx512) return addresses;
+  return b_.CreateSelect(mask, addresses, values_.splat(c_.dummyAddress()));
+}
+
+/// Where lanes go, and which.
 GatherScatter::Pointers GatherScatter::pointersOf(LlvmValue addresses, LlvmValue mask) {
-  LlvmValue on = masks_.allOnes();
-  if (mask && c_.target.avx512)
-    on = mask;
-  else if (mask)
-    addresses = b_.CreateSelect(mask, addresses, values_.splat(c_.dummyAddress()));
+  LlvmValue on = mask && c_.target.avx512 ? mask : masks_.allOnes();
+  addresses = reachable(addresses, mask);
   return {b_.CreateIntToPtr(addresses, llvm::FixedVectorType::get(b_.getPtrTy(), kLanes)), on};
 }
 
@@ -19,14 +27,80 @@ GatherScatter::Pointers GatherScatter::pointersOf(LlvmValue addresses, LlvmValue
 LlvmValue GatherScatter::gather(LlvmValue addresses, llvm::Type* element, LlvmValue mask) {
   auto* type = llvm::FixedVectorType::get(element, kLanes);
   const llvm::Align align(std::max(1u, element->getScalarSizeInBits() / 8));
+  if (!c_.target.fastGather && isAssembled(element->getScalarSizeInBits() / 8))
+    return gatherByAssembly(reachable(addresses, mask), type);
   const auto [pointers, on] = pointersOf(addresses, mask);
   return b_.CreateMaskedGather(type, pointers, align, on, llvm::Constant::getNullValue(type));
 }
 
 void GatherScatter::scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask) {
   const llvm::Align align(std::max(1u, value->getType()->getScalarSizeInBits() / 8));
+  if (isAssembled(value->getType()->getScalarSizeInBits() / 8))
+    return scatterByAssembly(reachable(addresses, mask), value);
   const auto [pointers, on] = pointersOf(addresses, mask);
   b_.CreateMaskedScatter(value, pointers, align, on);
+}
+
+/// Vectors behind each other, pair by pair.
+LlvmValue GatherScatter::joined(std::vector<LlvmValue> pieces) {
+  while (pieces.size() > 1) {
+    const unsigned lanes = kLanes / static_cast<unsigned>(pieces.size());
+    std::vector<int> order(2 * lanes);
+    std::iota(order.begin(), order.end(), 0);
+    for (size_t k = 0; k < pieces.size() / 2; ++k)
+      pieces[k] = b_.CreateShuffleVector(pieces[2 * k], pieces[2 * k + 1], order);
+    pieces.resize(pieces.size() / 2);
+  }
+  return pieces[0];
+}
+
+LlvmValue GatherScatter::gatherByAssembly(LlvmValue addresses, llvm::FixedVectorType* type) {
+  const AssembledLanes code(type->getScalarSizeInBits() / 8);
+  auto* piece = llvm::FixedVectorType::get(type->getElementType(), code.lanes());
+  auto* four = llvm::FixedVectorType::get(b_.getInt64Ty(), 4);
+  auto* results = llvm::StructType::get(b_.getContext(), {piece, piece, four, b_.getInt64Ty(), b_.getInt64Ty()});
+  auto* function = llvm::FunctionType::get(results, std::vector<llvm::Type*>(code.addresses(), four), false);
+  const std::string constraints =
+      std::string("=&x,=&x,=&x,=&r,=&r,") + (code.addresses() == 2 ? "x,x," : "x,") + "~{memory}";
+  auto* text = llvm::InlineAsm::get(function, code.gather(), constraints, /*hasSideEffects=*/false);
+  std::vector<LlvmValue> pieces;
+  for (unsigned first = 0; first < kLanes; first += code.lanes()) {
+    auto* call = b_.CreateCall(function, text, foursOf(addresses, first, code.addresses()));
+    call->setMemoryEffects(llvm::MemoryEffects::readOnly());
+    call->setDoesNotThrow();
+    pieces.push_back(b_.CreateExtractValue(call, 0));
+  }
+  return joined(pieces);
+}
+
+void GatherScatter::scatterByAssembly(LlvmValue addresses, LlvmValue value) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
+  const AssembledLanes code(type->getScalarSizeInBits() / 8);
+  auto* piece = llvm::FixedVectorType::get(type->getElementType(), code.lanes());
+  auto* four = llvm::FixedVectorType::get(b_.getInt64Ty(), 4);
+  auto* used = llvm::StructType::get(b_.getContext(), {piece, four, b_.getInt64Ty(), b_.getInt64Ty()});
+  std::vector<llvm::Type*> operands(1 + code.addresses(), four);
+  operands[0] = piece;
+  auto* function = llvm::FunctionType::get(used, operands, false);
+  const std::string constraints =
+      std::string("=&x,=&x,=&r,=&r,x,") + (code.addresses() == 2 ? "x,x," : "x,") + "~{memory}";
+  auto* text = llvm::InlineAsm::get(function, code.scatter(), constraints, /*hasSideEffects=*/true);
+  for (unsigned first = 0; first < kLanes; first += code.lanes()) {
+    std::vector<LlvmValue> given = foursOf(addresses, first, code.addresses());
+    given.insert(given.begin(), b_.CreateExtractVector(piece, value, b_.getInt64(first)));
+    auto* call = b_.CreateCall(function, text, given);
+    call->setMemoryEffects(llvm::MemoryEffects::writeOnly());
+    call->setDoesNotThrow();
+  }
+}
+
+/// Addresses from `first` on, four in a vector.
+std::vector<LlvmValue> GatherScatter::foursOf(LlvmValue addresses, unsigned first, unsigned count) {
+  auto* four = llvm::FixedVectorType::get(b_.getInt64Ty(), 4);
+  std::vector<LlvmValue> fours;
+  for (unsigned k = 0; k < count; ++k)
+    fours.push_back(b_.CreateExtractVector(four, addresses, b_.getInt64(first + 4 * k)));
+  return fours;
 }
 
 /// Are the addresses of the lanes that are on neighbours after all, `bytes` apart from lane 0 on? The analysis cannot
