@@ -161,14 +161,7 @@ cusparseStatus_t solveVector(cusparseHandle_t handle, cusparseOperation_t op, co
   CHECK_MATRIX(a, handle, info);
   ORDITO_CHECK(isOperation(op) && alpha && (a.blocks.pattern.rows == 0 || (f && x)));
   if (const cusparseStatus_t status = findZeros(handle, a, info)) return status;
-  const cusparseSpMatDescr matrix = a.generic();
-  cusparseDnVecDescr right{matrix.rows, const_cast<T*>(f), matrix.type}, solution{matrix.rows, x, matrix.type};
-  cusparseSpSVDescr_t plan = nullptr;
-  cusparseSpSV_createDescr(&plan);
-  const cusparseStatus_t status =
-      cusparseSpSV_solve(handle, op, alpha, &matrix, &right, &solution, matrix.type, CUSPARSE_SPSV_ALG_DEFAULT, plan);
-  cusparseSpSV_destroyDescr(plan);
-  return status;
+  return solveOnce(handle, op, alpha, a.generic(), f, x);
 }
 
 /// op(A) op(X) = alpha op(B): what is transposed lies by rows.

@@ -81,13 +81,7 @@ cusparseStatus_t solveOf(cusparseHandle_t handle, cusparseOperation_t op, int m,
                });
     if (status != CUSPARSE_STATUS_SUCCESS) return status;
   }
-  cusparseDnVecDescr right{m, const_cast<T*>(f), a.type}, solution{m, x, a.type};
-  cusparseSpSVDescr_t plan = nullptr;
-  cusparseSpSV_createDescr(&plan);
-  const cusparseStatus_t status =
-      cusparseSpSV_solve(handle, op, alpha, &a, &right, &solution, a.type, CUSPARSE_SPSV_ALG_DEFAULT, plan);
-  cusparseSpSV_destroyDescr(plan);
-  return status;
+  return solveOnce(handle, op, alpha, a, f, x);
 }
 
 }  // namespace

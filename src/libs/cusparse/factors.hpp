@@ -32,6 +32,19 @@ struct Boost {
   T value{};
 };
 
+/// op(A) x = alpha f, with a plan of its own.
+template <class T>
+cusparseStatus_t solveOnce(cusparseHandle_t handle, cusparseOperation_t op, const T* alpha, const cusparseSpMatDescr& a,
+                           const T* f, T* x) {
+  cusparseDnVecDescr right{a.rows, const_cast<T*>(f), a.type}, solution{a.rows, x, a.type};
+  cusparseSpSVDescr_t plan = nullptr;
+  cusparseSpSV_createDescr(&plan);
+  const cusparseStatus_t status =
+      cusparseSpSV_solve(handle, op, alpha, &a, &right, &solution, a.type, CUSPARSE_SPSV_ALG_DEFAULT, plan);
+  cusparseSpSV_destroyDescr(plan);
+  return status;
+}
+
 /// What a program sets of it, in memory of the host or the device.
 struct BoostSetting {
   bool boosts = false;

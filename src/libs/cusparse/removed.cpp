@@ -58,13 +58,7 @@ cusparseStatus_t solveTriangle(cusparseHandle_t handle, cusparseOperation_t op, 
   if (const cusparseStatus_t bad = check(handle, m, descriptor, offsets)) return bad;
   ORDITO_CHECK(info && info->rows == m && alpha && (m == 0 || (f && x)));
   cusparseSpMatDescr a = csrOf(m, m, 0, values, offsets, indices, *descriptor);
-  cusparseDnVecDescr right{m, const_cast<T*>(f), a.type}, solution{m, x, a.type};
-  cusparseSpSVDescr_t plan = nullptr;
-  cusparseSpSV_createDescr(&plan);
-  const cusparseStatus_t status =
-      cusparseSpSV_solve(handle, op, alpha, &a, &right, &solution, a.type, CUSPARSE_SPSV_ALG_DEFAULT, plan);
-  cusparseSpSV_destroyDescr(plan);
-  return status;
+  return solveOnce(handle, op, alpha, a, f, x);
 }
 
 template <class T>
