@@ -17,24 +17,21 @@ std::string highHalf(const char* instruction, unsigned of, unsigned to) {
   return fmt::format("{} $$1, ${{{}:t}}, {}\n", instruction, of, low(to));
 }
 
-/// Elements `first` and `first` + 1 of the low half of `to`.
-std::string loadPair(unsigned bytes, unsigned numbers, unsigned first, unsigned to) {
-  const std::string x = low(to);
-  if (bytes == 8) return fmt::format("vmovsd (${}), {}\nvmovhpd (${}), {}, {}\n", numbers, x, numbers + 1, x, x);
-  const std::string one = first == 0 ? fmt::format("vmovss (${}), {}\n", numbers, x)
-                                     : fmt::format("vinsertps $${}, (${}), {}, {}\n", 16 * first, numbers, x, x);
-  return one + fmt::format("vinsertps $${}, (${}), {}, {}\n", 16 * (first + 1), numbers + 1, x, x);
-}
-
-std::string storePair(unsigned bytes, unsigned numbers, unsigned first, unsigned from) {
-  const std::string x = low(from);
-  if (bytes == 8) return fmt::format("vmovsd {}, (${})\nvmovhpd {}, (${})\n", x, numbers, x, numbers + 1);
-  const std::string one = first == 0 ? fmt::format("vmovss {}, (${})\n", x, numbers)
-                                     : fmt::format("vextractps $${}, {}, (${})\n", first, x, numbers);
-  return one + fmt::format("vextractps $${}, {}, (${})\n", first + 1, x, numbers + 1);
-}
+std::string at(unsigned number) { return fmt::format("(${})", number); }
 
 }  // namespace
+
+std::string loadElement(unsigned bytes, unsigned k, const std::string& from, const std::string& to) {
+  if (k == 0) return fmt::format("{} {}, {}\n", bytes == 4 ? "vmovss" : "vmovsd", from, to);
+  if (bytes == 4) return fmt::format("vinsertps $${}, {}, {}, {}\n", 16 * k, from, to, to);
+  return fmt::format("vmovhpd {}, {}, {}\n", from, to, to);
+}
+
+std::string storeElement(unsigned bytes, unsigned k, const std::string& from, const std::string& to) {
+  if (k == 0) return fmt::format("{} {}, {}\n", bytes == 4 ? "vmovss" : "vmovsd", from, to);
+  if (bytes == 4) return fmt::format("vextractps $${}, {}, {}\n", k, from, to);
+  return fmt::format("vmovhpd {}, {}\n", from, to);
+}
 
 std::string AssembledLanes::gather() const {
   constexpr unsigned kResult = 0, kUpper = 1, kTaken = 2, kNumbers = 3, kAddresses = 5;
@@ -43,7 +40,8 @@ std::string AssembledLanes::gather() const {
     const unsigned from = kAddresses + pair / 2, perHalf = 8 / bytes;
     if (pair % 2 == 1) text += highHalf("vextracti128", from, kTaken);
     text += takeAddresses(pair % 2 == 1 ? kTaken : from, kNumbers);
-    text += loadPair(bytes, kNumbers, pair % perHalf * 2, pair < perHalf ? kResult : kUpper);
+    for (unsigned k = 0; k < 2; ++k)
+      text += loadElement(bytes, pair % perHalf * 2 + k, at(kNumbers + k), low(pair < perHalf ? kResult : kUpper));
   }
   return text + fmt::format("vinsertf128 $$1, {}, ${{{}:t}}, ${{{}:t}}\n", low(kUpper), kResult, kResult);
 }
@@ -55,7 +53,8 @@ std::string AssembledLanes::scatter() const {
     const unsigned from = kAddresses + pair / 2, perHalf = 8 / bytes;
     if (pair % 2 == 1) text += highHalf("vextracti128", from, kTaken);
     text += takeAddresses(pair % 2 == 1 ? kTaken : from, kNumbers);
-    text += storePair(bytes, kNumbers, pair % perHalf * 2, pair < perHalf ? kValue : kUpper);
+    for (unsigned k = 0; k < 2; ++k)
+      text += storeElement(bytes, pair % perHalf * 2 + k, low(pair < perHalf ? kValue : kUpper), at(kNumbers + k));
   }
   return text;
 }

@@ -22,8 +22,7 @@ void BlockRange::begin(LlvmValue count) {
     c_.memory.ctaid[d] = b_.CreateLoad(b_.getInt32Ty(), addressOf(offsetof(BlockFrame, ctaid), d), "ctaid");
 }
 
-/// Written out, the next block's number is twenty instructions and a twelfth of what LLVM takes for a small kernel; the
-/// call takes two nanoseconds.
+/// Written out, the next block's number is twenty instructions, which LLVM takes longer for than for one call.
 void BlockRange::end() {
   auto* next = c_.newBlock("nextblock");
   auto* after = c_.newBlock("endrange");

@@ -141,7 +141,7 @@ void prepareLlvm() {
 }
 
 /// LLVM's code generator for one target, which a thread keeps: the tables that its machine makes of a function's
-/// features, and the list of its passes, take a tenth of a small kernel's compile time to make.
+/// features, and the list of its passes, would be made anew for each kernel.
 struct CodeGenerator {
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::SmallVector<char, 0> object;  // what the passes wrote

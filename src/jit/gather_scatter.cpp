@@ -1,10 +1,10 @@
 // See gather_scatter.hpp.
 #include "jit/gather_scatter.hpp"
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InlineAsm.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "jit/assembled_lanes.hpp"
 
@@ -41,19 +41,6 @@ void GatherScatter::scatter(LlvmValue addresses, LlvmValue value, LlvmValue mask
   b_.CreateMaskedScatter(value, pointers, align, on);
 }
 
-/// Vectors behind each other, pair by pair.
-LlvmValue GatherScatter::joined(std::vector<LlvmValue> pieces) {
-  while (pieces.size() > 1) {
-    const unsigned lanes = kLanes / static_cast<unsigned>(pieces.size());
-    std::vector<int> order(2 * lanes);
-    std::iota(order.begin(), order.end(), 0);
-    for (size_t k = 0; k < pieces.size() / 2; ++k)
-      pieces[k] = b_.CreateShuffleVector(pieces[2 * k], pieces[2 * k + 1], order);
-    pieces.resize(pieces.size() / 2);
-  }
-  return pieces[0];
-}
-
 LlvmValue GatherScatter::gatherByAssembly(LlvmValue addresses, llvm::FixedVectorType* type) {
   const AssembledLanes code(type->getScalarSizeInBits() / 8);
   auto* piece = llvm::FixedVectorType::get(type->getElementType(), code.lanes());
@@ -63,14 +50,14 @@ LlvmValue GatherScatter::gatherByAssembly(LlvmValue addresses, llvm::FixedVector
   const std::string constraints =
       std::string("=&x,=&x,=&x,=&r,=&r,") + (code.addresses() == 2 ? "x,x," : "x,") + "~{memory}";
   auto* text = llvm::InlineAsm::get(function, code.gather(), constraints, /*hasSideEffects=*/false);
-  std::vector<LlvmValue> pieces;
+  std::vector<llvm::Value*> pieces;
   for (unsigned first = 0; first < kLanes; first += code.lanes()) {
     auto* call = b_.CreateCall(function, text, foursOf(addresses, first, code.addresses()));
     call->setMemoryEffects(llvm::MemoryEffects::readOnly());
     call->setDoesNotThrow();
     pieces.push_back(b_.CreateExtractValue(call, 0));
   }
-  return joined(pieces);
+  return llvm::concatenateVectors(b_, pieces);
 }
 
 void GatherScatter::scatterByAssembly(LlvmValue addresses, LlvmValue value) {

@@ -36,7 +36,6 @@ class GatherScatter : private Emitting {
   bool isAssembled(unsigned bytes) const { return c_.target.avx2 && !c_.target.avx512 && (bytes == 4 || bytes == 8); }
   LlvmValue gatherByAssembly(LlvmValue addresses, llvm::FixedVectorType* type);
   void scatterByAssembly(LlvmValue addresses, LlvmValue value);
-  LlvmValue joined(std::vector<LlvmValue> pieces);
   std::vector<LlvmValue> foursOf(LlvmValue addresses, unsigned first, unsigned count);
   LlvmValue areNeighbours(LlvmValue addresses, unsigned bytes, LlvmValue mask);
   void byNeighbourhood(LlvmValue addresses, unsigned bytes, LlvmValue mask, const std::function<void()>& near,

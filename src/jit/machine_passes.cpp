@@ -83,8 +83,7 @@ constexpr std::string_view kWithoutGain[] = {
     "X86 Fixup Inst Tuning",
 };
 
-/// Passes that baseline code does without. The first would also make one access of two that stand on different paths,
-/// which code whose values are in memory invites it to; a fault there names the wrong line.
+/// Passes that baseline code does without.
 constexpr std::string_view kForLeisure[] = {
     "Control Flow Optimizer", "Loop Strength Reduction",
     "Machine code sinking",   "Machine Common Subexpression Elimination",

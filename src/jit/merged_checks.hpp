@@ -1,6 +1,6 @@
 // Questions that follow each other whether accesses are misaligned (alignment.hpp) become one: a kernel that adds two
 // arrays asks for three pointers. Each question is a branch and a block that ends the launch, for which LLVM's code
-// generator takes as long as for ten additions. Which access it was is found out in the one block that is left.
+// generator takes long (bench/RESULTS.md, 2026-11-29). Which access it was is found out in the one block that is left.
 #pragma once
 
 #include <llvm/IR/Function.h>

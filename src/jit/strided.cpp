@@ -4,8 +4,10 @@
 // They are written as assembly. LLVM would choose the same instructions, but it looks at each element of the vector
 // again for each other one: 32 stores take it 23 million instructions of the compiler, and 1.2 as assembly, where the
 // whole kernel of a transposition takes 50 (callgrind, LLVM 19).
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InlineAsm.h>
 
+#include "jit/assembled_lanes.hpp"
 #include "jit/lane_access.hpp"
 
 namespace ordito::jit {
@@ -25,13 +27,8 @@ class StridedCode {
     const std::string from = fmt::format("(${})", quarters());
     std::string text;
     for (unsigned l = 0; l < lanes_; ++l) {
-      const std::string to = fmt::format("${{{}:x}}", l / perQuarter_), place = fmt::format("{}{}", offsets[l], from);
-      if (const unsigned k = l % perQuarter_; k == 0)
-        text += fmt::format("{} {}, {}\n", bytes_ == 4 ? "vmovss" : "vmovsd", place, to);
-      else if (bytes_ == 4)
-        text += fmt::format("vinsertps $${}, {}, {}, {}\n", 16 * k, place, to, to);
-      else
-        text += fmt::format("vmovhpd {}, {}, {}\n", place, to, to);
+      const std::string to = fmt::format("${{{}:x}}", l / perQuarter_);
+      text += loadElement(bytes_, l % perQuarter_, fmt::format("{}{}", offsets[l], from), to);
     }
     for (unsigned q = 0; q + 1 < quarters(); q += 2)
       text += fmt::format("vinsertf128 $$1, ${{{}:x}}, ${{{}:t}}, ${{{}:t}}\n", q + 1, q, q);
@@ -41,21 +38,13 @@ class StridedCode {
 
   /// Operands: a register to use, the address, the vector.
   std::string store(const std::vector<int64_t>& offsets) const {
-    const char whole = quarters() == 4 ? 'g' : 't';
     std::string text;
     for (unsigned l = 0; l < lanes_; ++l) {
       const unsigned q = l / perQuarter_, k = l % perQuarter_;
-      const std::string from = q == 0 ? "${2:x}" : "${0:x}", place = fmt::format("{}($1)", offsets[l]);
-      if (k == 0 && q == 1 && quarters() == 2)
-        text += "vextractf128 $$1, ${2:t}, ${0:x}\n";
-      else if (k == 0 && q > 0)
-        text += fmt::format("vextractf32x4 $${}, ${{2:{}}}, ${{0:x}}\n", q, whole);
-      if (k == 0)
-        text += fmt::format("{} {}, {}\n", bytes_ == 4 ? "vmovss" : "vmovsd", from, place);
-      else if (bytes_ == 4)
-        text += fmt::format("vextractps $${}, {}, {}\n", k, from, place);
-      else
-        text += fmt::format("vmovhpd {}, {}\n", from, place);
+      if (k == 0 && q > 0)
+        text += quarters() == 2 ? "vextractf128 $$1, ${2:t}, ${0:x}\n"
+                                : fmt::format("vextractf32x4 $${}, ${{2:g}}, ${{0:x}}\n", q);
+      text += storeElement(bytes_, k, q == 0 ? "${2:x}" : "${0:x}", fmt::format("{}($1)", offsets[l]));
     }
     return text;
   }
@@ -67,12 +56,6 @@ class StridedCode {
 /// Do the offsets fit into instructions?
 bool areNear(const std::vector<int64_t>& offsets) {
   return std::ranges::all_of(offsets, [](int64_t o) { return o == static_cast<int32_t>(o); });
-}
-
-std::vector<int> neighbours(unsigned first, unsigned count) {
-  std::vector<int> lanes;
-  for (unsigned l = 0; l < count; ++l) lanes.push_back(static_cast<int>(first + l));
-  return lanes;
 }
 
 }  // namespace
@@ -99,7 +82,7 @@ LlvmValue LaneAccess::loadStrided(const Address& a, unsigned part, int64_t offse
   auto* type = llvm::FunctionType::get(llvm::StructType::get(b_.getContext(), results), {b_.getPtrTy()}, false);
   std::string constraints;
   for (unsigned q = 0; q < code.quarters(); ++q) constraints += "=&x,";
-  std::vector<LlvmValue> pieces;
+  std::vector<llvm::Value*> pieces;
   for (unsigned first = 0; first < kLanes; first += lanes) {
     auto* text = llvm::InlineAsm::get(type, code.load(offsetsOf(a, offset, first, lanes)), constraints + "r,~{memory}",
                                       /*hasSideEffects=*/false);
@@ -108,10 +91,7 @@ LlvmValue LaneAccess::loadStrided(const Address& a, unsigned part, int64_t offse
     call->setDoesNotThrow();
     pieces.push_back(b_.CreateExtractValue(call, 0));
   }
-  for (unsigned width = lanes; width < kLanes; width *= 2)
-    for (size_t k = 0; k < kLanes / width / 2; ++k)
-      pieces[k] = b_.CreateShuffleVector(pieces[2 * k], pieces[2 * k + 1], neighbours(0, 2 * width));
-  return pieces[0];
+  return llvm::concatenateVectors(b_, pieces);
 }
 
 void LaneAccess::storeStrided(const Address& a, unsigned part, int64_t offset, LlvmValue value) {
@@ -123,7 +103,7 @@ void LaneAccess::storeStrided(const Address& a, unsigned part, int64_t offset, L
   for (unsigned first = 0; first < kLanes; first += lanes) {
     auto* text = llvm::InlineAsm::get(type, code.store(offsetsOf(a, offset, first, lanes)), "=&x,r,x,~{memory}",
                                       /*hasSideEffects=*/true);
-    LlvmValue piece = b_.CreateShuffleVector(value, neighbours(first, lanes));
+    LlvmValue piece = b_.CreateShuffleVector(value, llvm::createSequentialMask(first, lanes, 0));
     auto* call = b_.CreateCall(type, text, {c_.pointer(a.bases[part][first * a.segments / kLanes], 0), piece});
     call->setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
     call->setDoesNotThrow();

@@ -47,8 +47,10 @@ Target Target::host(const std::string& cpu) {
   t.avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
   t.avx2 = has("avx2") && has("fma");
   t.f16c = has("f16c");
-  const auto tuning = processor(t.cpu);
-  t.fastGather = t.avx512 || (tuning && tuning->checkFeatures("+fast-gather"));
+  if (t.avx2 && !t.avx512) {
+    const auto tuning = processor(t.cpu);
+    t.fastGather = tuning && tuning->checkFeatures("+fast-gather");
+  }
   t.slowMaskedStores = t.avx2 && !t.avx512 && (host.starts_with("znver") || host.starts_with("bdver"));
   t.mathLanes = t.avx512 ? 16 : t.avx2 ? 8 : 4;
   t.mathSuffix = t.avx512 ? "avx512f" : t.avx2 ? "avx2" : "sse2";

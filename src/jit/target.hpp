@@ -16,7 +16,7 @@ struct Target {
   bool avx512 = false;
   bool avx2 = false;
   bool f16c = false;        // converts halves
-  bool fastGather = false;  // LLVM uses the processor's instructions to gather; else it takes lanes one by one
+  bool fastGather = false;  // AVX2: LLVM uses the processor's instructions to gather; else it takes lanes one by one
   /// vmaskmov stores are microcoded on AMD's processors: 12 ns for 8 lanes where scalar stores take 2 (measured on a
   /// Zen 3). What matters is the processor that runs the code, whichever it is compiled for.
   bool slowMaskedStores = false;
