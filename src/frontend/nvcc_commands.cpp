@@ -77,6 +77,8 @@ Command cudaBase(const Toolchain& tools, const CompileOptions& options, Pass pas
   if (options.fastMath) command.emplace_back("-D__USE_FAST_MATH__=1");
   if (pass == Pass::Preprocessed) return command;
   if (options.bringsFunctional) command.emplace_back("-D__ORDITO_FUNCTIONAL__=1");
+  // With C++20's modules clang refuses a precompiled header with functions that the two sides define differently.
+  if (!options.preludeFolder.empty()) add(command, {"-Xclang", "-fno-cxx-modules"});
   if (pass != Pass::Prelude) addPrelude(command, options, pass);
   addPreprocessor(command, tools, options, pass);
   if (pass != Pass::Prelude && !options.lastFolder.empty()) command.push_back("-I" + options.lastFolder);

@@ -37,11 +37,15 @@ void addOwn(const Options& options, frontend::CompileOptions& compile, frontend:
   // and std::initializer_list. Nothing that brings <type_traits> along: programs put names of their own there.
   compile.prelude = {"nv/target", "new"};
   if (options.hasInitializerList) compile.prelude.emplace_back("initializer_list");
+  compile.prelude.emplace_back("ordito/program_begins.h");
   compile.preludeFolder = cacheFolder().string();
+  // The first keeps out of the prelude what programs define themselves, as NVRTC has no host's headers in scope.
   // NVIDIA's headers of small floats, which wheels bring along, only declare functions for NVRTC: it has their bodies.
-  // Ours have the bodies of ours.
-  compile.preprocessor.insert(compile.preprocessor.begin(),
-                              "-I" + (ownToolkit() / "include" / "ordito" / "before_others").string());
+  // Ours, in the second, have the bodies of ours.
+  const fs::path own = ownToolkit() / "include" / "ordito";
+  compile.preprocessor.insert(
+      compile.preprocessor.begin(),
+      {"-D__ORDITO_PRELUDE__=1", "-I" + (own / "hidden_host").string(), "-I" + (own / "before_others").string()});
   if (options.searchesOwnFolder) {
     const fs::path folder = fs::path(source.file).parent_path();
     compile.lastFolder = folder.empty() ? "." : folder.string();
