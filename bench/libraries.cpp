@@ -10,12 +10,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdio>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "measure.hpp"
@@ -92,9 +94,32 @@ void row(const std::string& name, double amount, const char* unit, const Work& o
   std::fflush(stdout);
 }
 
+/// Memory of the device, as programs have it.
 template <class T>
-std::vector<T> numbers(size_t count) {
-  std::vector<T> values(count);
+class Array {
+ public:
+  explicit Array(size_t count) : count_(count) {
+    CUdeviceptr memory = 0;
+    require(cuMemAlloc(&memory, count * sizeof(T)));
+    data_ = reinterpret_cast<T*>(memory);
+    std::fill_n(data_, count, T());
+  }
+  Array(Array&& other) noexcept : data_(std::exchange(other.data_, nullptr)), count_(other.count_) {}
+  ~Array() { cuMemFree(reinterpret_cast<CUdeviceptr>(data_)); }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  size_t size() const { return count_; }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
+  size_t count_;
+};
+
+template <class T>
+Array<T> numbers(size_t count) {
+  Array<T> values(count);
   for (size_t i = 0; i < count; ++i)
     values[i] = static_cast<T>(static_cast<double>(i * 2654435761u % 1000) / 1000 - 0.5);
   return values;
@@ -113,7 +138,7 @@ template <class T>
 void products(cublasHandle_t handle, const OpenBlas& blas, int m, int n, int k, double goal) {
   const auto a = numbers<T>(static_cast<size_t>(m) * static_cast<size_t>(k));
   const auto b = numbers<T>(static_cast<size_t>(k) * static_cast<size_t>(n));
-  std::vector<T> c(static_cast<size_t>(m) * static_cast<size_t>(n)), other(c.size());
+  Array<T> c(static_cast<size_t>(m) * static_cast<size_t>(n)), other(c.size());
   row(
       fmt::format("{}gemm {} x {} x {}", sizeof(T) == 4 ? "s" : "d", m, n, k), 2e-9 * m * n * k, "GFLOP/s",
       [&] { require(gemm(handle, m, n, k, a.data(), b.data(), c.data())), wait(); }, "OpenBLAS",
@@ -124,7 +149,7 @@ void products(cublasHandle_t handle, const OpenBlas& blas, int m, int n, int k, 
 void otherProducts(cublasHandle_t handle) {
   constexpr int kSize = 2048, kSmall = 64, kMany = 4096;
   const auto a = numbers<float>(size_t{kSize} * kSize), many = numbers<float>(size_t{kSmall} * kSmall * kMany);
-  std::vector<float> c(a.size()), d(many.size());
+  Array<float> c(a.size()), d(many.size());
   const double large = 2e-9 * kSize * kSize * kSize, small = 2e-9 * kSmall * kSmall * kSmall * kMany;
   const Work single = [&] { require(gemm(handle, kSize, kSize, kSize, a.data(), a.data(), c.data())), wait(); };
   const float one = 1, zero = 0;
@@ -140,8 +165,8 @@ void otherProducts(cublasHandle_t handle) {
         wait();
       },
       "sgemm 2048", single, 0.7);
-  const std::vector<uint16_t> bits(a.size(), 0x3c00);
-  std::vector<uint16_t> result(a.size());
+  Array<uint16_t> bits(a.size()), result(a.size());
+  std::fill_n(bits.data(), bits.size(), uint16_t{0x3c00});
   for (const auto type : {CUDA_R_16BF, CUDA_R_16F})
     row(
         fmt::format("GemmEx {} 2048", type == CUDA_R_16F ? "half" : "bfloat16"), large, "GFLOP/s",
@@ -186,7 +211,8 @@ void sumInParts(size_t count, std::vector<float>& sums, const Value& value) {
 void vectors(cublasHandle_t handle) {
   constexpr int kCount = 1 << 26, kRows = 8192;
   const auto x = numbers<float>(kCount);
-  std::vector<float> y(kCount), sums(static_cast<size_t>(threads) * 16);
+  Array<float> y(kCount);
+  std::vector<float> sums(static_cast<size_t>(threads) * 16);
   const float one = 1, zero = 0;
   float result = 0;
   const Work read = [&] { sumInParts(kCount, sums, [&](size_t i) { return x[i]; }); };
@@ -215,7 +241,7 @@ void vectors(cublasHandle_t handle) {
           wait();
         },
         "loop", read, 0.9);
-  std::vector<float> cell(2);
+  Array<float> cell(2);
   constexpr int kCalls = 20000;
   row(
       "an axpy of one number, calls", 1e-6 * kCalls, "million/s",
@@ -229,9 +255,9 @@ void vectors(cublasHandle_t handle) {
 /// A matrix with eight entries in each row, within 4096 columns of the diagonal.
 void sparse() {
   constexpr int kRows = 1 << 22, kEach = 8, kCount = kRows * kEach;
-  std::vector<int> offsets(kRows + 1), columns(kCount);
+  Array<int> offsets(kRows + 1), columns(kCount);
   auto values = numbers<float>(kCount), x = numbers<float>(kRows);
-  std::vector<float> y(kRows), other(kRows);
+  Array<float> y(kRows), other(kRows);
   for (int i = 0; i <= kRows; ++i) offsets[static_cast<size_t>(i)] = i * kEach;
   for (int k = 0; k < kCount; ++k)
     columns[static_cast<size_t>(k)] = std::min(kRows - 1, std::max(0, k / kEach + (k % kEach - 4) * 1021));
@@ -269,7 +295,8 @@ void sparse() {
 template <class T>
 void transform(int length, int count, double goal) {
   const auto size = static_cast<size_t>(length) * static_cast<size_t>(count);
-  std::vector<std::complex<T>> in(size, std::complex<T>(T(0.5), T(0.25))), out(size);
+  Array<std::complex<T>> in(size), out(size);
+  std::fill_n(in.data(), size, std::complex<T>(T(0.5), T(0.25)));
   cufftHandle plan = 0;
   require(cufftPlan1d(&plan, length, sizeof(T) == 4 ? CUFFT_C2C : CUFFT_Z2Z, count));
   const auto lengths = pocketfft::shape_t{static_cast<size_t>(count), static_cast<size_t>(length)};

@@ -1,5 +1,6 @@
 // cuSPARSE's products: sparse matrices times vectors, dense and sparse matrices, sampled dense products, and what there
 // is for sparse vectors.
+#include "libs/cusparse/row_sums.hpp"
 #include "libs/cusparse/rows.hpp"
 
 namespace ordito::cusparse {
@@ -27,28 +28,31 @@ void update(void* array, cudaDataType type, int64_t i, T alpha, T sum, T beta) {
   store(array, type, i, before + multiply(alpha, sum));
 }
 
-/// How far ahead of a row's first entry what is to come is asked for. Reads of x from all over it keep the processor
-/// from seeing by itself that the entries are read in order.
-constexpr int64_t kAhead = 512;
+/// The same for elements from `first` on.
+template <class T>
+void updateSome(const cusparseDnVecDescr& y, int64_t first, int64_t count, T alpha, const T* sums, T beta) {
+  T* to = static_cast<T*>(y.values) + first;
+  if (y.type != cublas::kTypeOf<T>)
+    for (int64_t j = 0; j < count; ++j) update(y.values, y.type, first + j, alpha, sums[j], beta);
+  else if (beta == T(0))
+    for (int64_t j = 0; j < count; ++j) to[j] = multiply(alpha, sums[j]);
+  else
+    for (int64_t j = 0; j < count; ++j) to[j] = multiply(beta, to[j]) + multiply(alpha, sums[j]);
+}
 
-/// A CSR matrix in place, with offsets and columns of their types. Four sums, so that an addition need not wait for the
-/// one before.
+/// A CSR matrix in place, with offsets and columns of their types. The sums of some rows come first and go to y
+/// together: behind a store into y, which may be any memory, every pointer would be read anew.
 template <class T, class O, class I>
-void multiplyInPlace(const cusparseSpMatDescr& a, const I* columns, const T* values, const T* x, T alpha, T beta,
+void multiplyInPlace(const cusparseSpMatDescr& a, const T* values, const T* x, T alpha, T beta,
                      const cusparseDnVecDescr& y) {
-  const O *offsets = static_cast<const O*>(a.offsets), base = static_cast<O>(a.base);
-  const T* from = x - a.base;
+  const RowEntries<T, O, I> entries{static_cast<const O*>(a.offsets), static_cast<const I*>(a.indices) - a.base,
+                                    values - a.base, x - a.base};
   inRows(a.rows, a.count, [=](int64_t begin, int64_t last) {
-    for (int64_t i = begin; i < last; ++i) {
-      T sums[4] = {};
-      int64_t k = offsets[i] - base;
-      const int64_t end = offsets[i + 1] - base;
-      __builtin_prefetch(values + k + kAhead);
-      __builtin_prefetch(columns + k + kAhead);
-      for (; k + 4 <= end; k += 4)
-        for (int64_t lane = 0; lane < 4; ++lane) sums[lane] += multiply(values[k + lane], from[columns[k + lane]]);
-      for (; k < end; ++k) sums[0] += multiply(values[k], from[columns[k]]);
-      update(y.values, y.type, i, alpha, (sums[0] + sums[1]) + (sums[2] + sums[3]), beta);
+    for (int64_t i = begin; i < last; i += kRowsTogether) {
+      const int64_t count = std::min(kRowsTogether, last - i);
+      T sums[kRowsTogether];
+      sumRows(entries, i, count, sums);
+      updateSome(y, i, count, alpha, sums, beta);
     }
   });
 }
@@ -65,9 +69,7 @@ void multiplyVector(const cusparseSpMatDescr& a, cusparseOperation_t op, const c
   if (a.format == CUSPARSE_FORMAT_CSR && !isTurned(op)) {
     const Values<T> values(a.values, a.type, a.count);
     const auto run = [&](auto offset, auto index) {
-      using I = decltype(index);
-      multiplyInPlace<T, decltype(offset)>(a, static_cast<const I*>(a.indices), values.data(), from.data(), alpha, beta,
-                                           y);
+      multiplyInPlace<T, decltype(offset), decltype(index)>(a, values.data(), from.data(), alpha, beta, y);
     };
     const bool hasWide = a.offsetType == CUSPARSE_INDEX_64I;
     if (a.indexType == CUSPARSE_INDEX_64I) return hasWide ? run(int64_t{}, int64_t{}) : run(int32_t{}, int64_t{});
