@@ -35,6 +35,30 @@ int64_t easyLength(int64_t n) {
   return best;
 }
 
+/// The radices of the passes of a length, in their order.
+std::vector<int> radicesOf(int64_t length) {
+  std::vector<int> radices;
+  for (const int radix : kRadices)
+    for (; length % radix == 0 && length > 1; length /= radix) {
+      // 16 is better 4 x 4 than 8 x 2.
+      if (radix == 8 && length % 16 == 0 && length % 64 != 0 && length % 32 != 0) break;
+      radices.push_back(radix);
+    }
+  return radices;
+}
+
+/// After which pass the elements that go together, before it and behind it, are fewest.
+size_t bestSplit(const std::vector<int>& radices, int64_t length) {
+  const auto largest = [&](int64_t split) { return std::max(split, length / split); };
+  int64_t product = 1, least = length + 1;
+  size_t best = 1;
+  for (size_t i = 0; i + 1 < radices.size(); ++i) {
+    product *= radices[i];
+    if (largest(product) < least) least = largest(product), best = i + 1;
+  }
+  return best;
+}
+
 /// The largest divisor of n up to its root and `limit`.
 int64_t middleDivisor(int64_t n, int64_t limit) {
   int64_t best = 1;
@@ -56,44 +80,44 @@ template <class Real>
 Line<Real>::Line(int64_t length, bool alwaysHasPasses) : length_(length) {
   const int64_t divisor = middleDivisor(length, kBundled);
   if ((length <= kBundled || alwaysHasPasses) && hasOnlySmallFactors(length))
-    planPasses();
+    planPasses(radicesOf(length));
   else if (isBundled() || divisor == 1)
     planConvolution();
+  if (length > kBundled && passes_.size() > 1) splitPasses(bestSplit(radicesOf(length), length));
   if (divisor >= 4 || (divisor > 1 && !isBundled())) planMatrix();
+}
+
+/// Of a length that is done in passes, in the order of the radices; `early` of them first.
+template <class Real>
+Line<Real>::Line(const std::vector<int>& radices, size_t early) : length_(1) {
+  for (const int radix : radices) length_ *= radix;
+  planPasses(radices);
+  splitPasses(early);
 }
 
 template <class Real>
 Line<Real>::~Line() = default;
 
 template <class Real>
-void Line<Real>::planPasses() {
+void Line<Real>::planPasses(const std::vector<int>& radices) {
   int64_t rest = length_, stride = 1;
-  for (const int radix : kRadices)
-    while (rest % radix == 0 && rest > 1) {
-      // 16 is better 4 x 4 than 8 x 2.
-      if (radix == 8 && rest % 16 == 0 && rest % 64 != 0 && rest % 32 != 0) break;
-      rest /= radix;
-      Pass pass{radix, rest, stride, std::vector<Real>(static_cast<size_t>(2 * (radix - 1) * rest))};
-      for (int64_t p = 0; p < rest; ++p)
-        for (int k = 1; k < radix; ++k)
-          turn(&pass.factors[static_cast<size_t>(2 * ((radix - 1) * p + k - 1))], p * k, radix * rest);
-      passes_.push_back(std::move(pass));
-      stride *= radix;
-    }
-  if (length_ > kBundled && passes_.size() > 1) splitPasses();
+  for (const int radix : radices) {
+    rest /= radix;
+    Pass pass{radix, rest, stride, std::vector<Real>(static_cast<size_t>(2 * (radix - 1) * rest))};
+    for (int64_t p = 0; p < rest; ++p)
+      for (int k = 1; k < radix; ++k)
+        turn(&pass.factors[static_cast<size_t>(2 * ((radix - 1) * p + k - 1))], p * k, radix * rest);
+    passes_.push_back(std::move(pass));
+    stride *= radix;
+  }
 }
 
 /// The early passes do not mix elements that are `length / split_` apart with others, the late ones none that are not
 /// `split_` apart. So an early pass gets its factors in another order: those of the elements that go together.
 template <class Real>
-void Line<Real>::splitPasses() {
-  const auto largest = [&](int64_t split) { return std::max(split, length_ / split); };
-  int64_t product = 1;
-  split_ = passes_.front().radix, early_ = 1;
-  for (size_t i = 0; i + 1 < passes_.size(); ++i) {
-    product *= passes_[i].radix;
-    if (largest(product) < largest(split_)) split_ = product, early_ = i + 1;
-  }
+void Line<Real>::splitPasses(size_t early) {
+  early_ = early, split_ = 1;
+  for (size_t i = 0; i < early_; ++i) split_ *= passes_[i].radix;
   const int64_t others = length_ / split_;
   for (size_t i = 0; i < early_; ++i) {
     Pass& pass = passes_[i];
@@ -124,46 +148,88 @@ struct Line<Real>::Factors {
   }
 };
 
-/// The early passes for a few elements at a time, then the late ones; elements that go together are in a core's cache
-/// from when they are read until they are written.
+/// Where elements that go together are between passes: in a core's cache.
 template <class Real>
-Real* Line<Real>::transformInParts(Real* a, Real* b, const Factors& before, const Factors& after) const {
-  const int64_t others = length_ / split_, number = 2 * kLanes<Real>, size = number * std::max(split_, others);
-  Buffer<Real> buffer(2 * size);
-  Real* const local[] = {buffer.data(), buffer.data() + size};
-  size_t side = 0;
-  const auto group = [&](size_t first, size_t last, Move<Real> all, int64_t division, int64_t part, bool endsLocally) {
-    Move<Real> move = all;
-    for (size_t i = first; i < last; ++i) {
-      const Pass& pass = passes_[i];
-      const int64_t rest = pass.rest / division;
-      const bool isLocal = i + 1 < last || endsLocally;
-      move.out = isLocal ? local[side ^= 1] : all.out;
-      move.outStep = isLocal ? 1 : all.outStep;
-      kernels<Real>().pass(pass.radix, move, rest, pass.stride / (first > 0 ? split_ : 1),
-                           pass.factors.data() + 2 * (pass.radix - 1) * rest * part);
-      move.in = move.out, move.inStep = 1;
-    }
-  };
+struct Line<Real>::Local {
+  explicit Local(const Line& line)
+      : size(2 * kLanes<Real> * std::max(line.split_, line.length_ / line.split_)), buffer(2 * size) {}
+  /// The buffer that does not have the result of the last call.
+  Real* next() { return buffer.data() + size * (side ^= 1); }
+
+  int64_t size;
+  Buffer<Real> buffer;
+  int64_t side = 0;
+};
+
+/// The early passes of part `part` or the late ones. The last one writes to move.out, or to the local buffer if there
+/// is no such place; answers where.
+template <class Real>
+Real* Line<Real>::passTogether(size_t first, size_t last, Move<Real> move, int64_t part, Local& local) const {
+  const Move<Real> all = move;
+  const int64_t division = first > 0 ? 1 : length_ / split_, before = first > 0 ? split_ : 1;
+  move.beginsWithOnes = part == 0;
+  for (size_t i = first; i < last; ++i) {
+    const Pass& pass = passes_[i];
+    const int64_t rest = pass.rest / division;
+    const bool isEnd = i + 1 == last && all.out;
+    move.out = isEnd ? all.out : local.next();
+    move.outStep = isEnd ? all.outStep : 1;
+    kernels<Real>().pass(pass.radix, move, rest, pass.stride / before,
+                         pass.factors.data() + 2 * (pass.radix - 1) * rest * part);
+    move.in = move.out, move.inStep = 1;
+  }
+  return move.out;
+}
+
+/// The early passes, part by part.
+template <class Real>
+void Line<Real>::passEarly(const Real* from, Real* to, const Factors& before) const {
+  constexpr int64_t kElement = 2 * kLanes<Real>;
+  const int64_t others = length_ / split_;
+  Local local(*this);
   for (int64_t p = 0; p < others; ++p) {
-    Move<Real> move{a + number * p, b + number * split_ * p, others};
+    Move<Real> move{from + kElement * p, to + kElement * split_ * p, others};
     if (before.data) {
-      before.apply({move.in, local[side], others}, p, others, length_);
-      move.in = local[side], move.inStep = 1;
+      Real* scaled = local.next();
+      before.apply({move.in, scaled, others}, p, others, length_);
+      move.in = scaled, move.inStep = 1;
     }
-    move.beginsWithOnes = p == 0;
-    group(0, early_, move, others, p, false);
+    passTogether(0, early_, move, p, local);
   }
+}
+
+/// The late passes, for some elements at a time.
+template <class Real>
+void Line<Real>::passLate(const Real* from, Real* to, const Factors& after) const {
+  constexpr int64_t kElement = 2 * kLanes<Real>;
+  Local local(*this);
   for (int64_t q = 0; q < split_; ++q) {
-    group(early_, passes_.size(), {b + number * q, a + number * q, split_, split_}, 1, 0, after.data);
-    if (after.data) after.apply({local[side], a + number * q, 1, split_}, q, split_, after.count);
+    Real* out = to + kElement * q;
+    Move<Real> move{from + kElement * q, after.data ? nullptr : out, split_, split_};
+    const Real* result = passTogether(early_, passes_.size(), move, 0, local);
+    if (after.data) after.apply({result, out, 1, split_}, q, split_, after.count);
   }
-  return a;
+}
+
+/// The late passes, factors, and the early passes of the way back, which are for the same elements.
+template <class Real>
+void Line<Real>::passLateAndBack(const Line& back, const Real* from, Real* to, const Factors& between) const {
+  constexpr int64_t kElement = 2 * kLanes<Real>;
+  Local local(*this);
+  for (int64_t q = 0; q < split_; ++q) {
+    Real* result = passTogether(early_, passes_.size(), {from + kElement * q, nullptr, split_}, 0, local);
+    between.apply({result, result}, q, split_, length_);
+    back.passTogether(0, back.early_, {result, to + kElement * back.split_ * q}, q, local);
+  }
 }
 
 template <class Real>
 Real* Line<Real>::transformBetween(Real* a, Real* b, const Factors& before, const Factors& after) const {
-  if (split_ > 0) return transformInParts(a, b, before, after);
+  if (split_ > 0) {
+    passEarly(a, b, before);
+    passLate(b, a, after);
+    return a;
+  }
   if (before.data) before.apply({a, a}, 0, 1, length_);
   for (const Pass& pass : passes_) {
     kernels<Real>().pass(pass.radix, {a, b}, pass.rest, pass.stride, pass.factors.data());
@@ -177,6 +243,12 @@ template <class Real>
 void Line<Real>::planConvolution() {
   convolution_ = std::make_unique<Line>(easyLength(2 * length_ - 1), isBundled());
   const int64_t size = convolution_->length();
+  if (convolution_->split_ > 0) {
+    std::vector<int> radices;
+    for (const Pass& pass : convolution_->passes_) radices.push_back(pass.radix);
+    std::rotate(radices.begin(), radices.begin() + static_cast<ptrdiff_t>(convolution_->early_), radices.end());
+    back_.reset(new Line(radices, radices.size() - convolution_->early_));
+  }
   chirp_.resize(static_cast<size_t>(2 * length_));
   std::vector<Real> filter(static_cast<size_t>(2 * size));
   for (int64_t j = 0; j < length_; ++j) {
@@ -220,10 +292,16 @@ Real* Line<Real>::transform(Real* a, Real* b) const {
 /// The inverse transform in the middle is a transform of swapped numbers.
 template <class Real>
 Real* Line<Real>::convolve(Real* a, Real* b) const {
-  const int64_t size = convolution_->length();
-  Real* spectrum =
-      convolution_->transformBetween(a, b, {chirp_.data(), length_}, {spectrum_.data(), size, false, true});
-  return convolution_->transformBetween(spectrum, spectrum == a ? b : a, {}, {chirp_.data(), length_, true, false});
+  const Factors before{chirp_.data(), length_}, after{chirp_.data(), length_, true, false};
+  const Factors between{spectrum_.data(), convolution_->length(), false, true};
+  if (back_) {
+    convolution_->passEarly(a, b, before);
+    convolution_->passLateAndBack(*back_, b, a, between);
+    back_->passLate(a, b, after);
+    return b;
+  }
+  Real* spectrum = convolution_->transformBetween(a, b, before, between);
+  return convolution_->transformBetween(spectrum, spectrum == a ? b : a, {}, after);
 }
 
 template <class Real>

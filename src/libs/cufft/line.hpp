@@ -61,13 +61,18 @@ class Line {
   void transformAlone(From<Real> from, To<Real> to) const;
 
  private:
-  void planPasses();
+  Line(const std::vector<int>& radices, size_t early);
+  void planPasses(const std::vector<int>& radices);
   void planConvolution();
   void planMatrix();
-  void splitPasses();
+  void splitPasses(size_t early);
   struct Factors;
+  struct Local;
+  Real* passTogether(size_t first, size_t last, Move<Real> move, int64_t part, Local& local) const;
+  void passEarly(const Real* from, Real* to, const Factors& before) const;
+  void passLate(const Real* from, Real* to, const Factors& after) const;
+  void passLateAndBack(const Line& back, const Real* from, Real* to, const Factors& between) const;
   Real* transformBetween(Real* a, Real* b, const Factors& before, const Factors& after) const;
-  Real* transformInParts(Real* a, Real* b, const Factors& before, const Factors& after) const;
   Real* convolve(Real* a, Real* b) const;
   void convolveAlone(From<Real> from, To<Real> to) const;
   void transformColumns(From<Real> from, Real* matrix) const;
@@ -85,8 +90,9 @@ class Line {
   // then the late ones; `split_` elements go through the early ones together. 0: the passes go over all elements.
   size_t early_ = 0;
   int64_t split_ = 0;
-  // Bluestein: x[j] c[j], convolved with 1 / c, times c; c[j] = exp(-pi i j^2 / n).
-  std::unique_ptr<Line> convolution_;
+  // Bluestein: x[j] c[j], convolved with 1 / c, times c; c[j] = exp(-pi i j^2 / n). If the convolution's passes are
+  // split, the way back has them in another order: its early ones are for the elements of the first's late ones.
+  std::unique_ptr<Line> convolution_, back_;
   std::vector<Real> chirp_, spectrum_;
   // The matrix, if there is one: n2 columns of n1 elements.
   std::unique_ptr<Line> columns_, rows_;
