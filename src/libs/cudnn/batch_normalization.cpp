@@ -61,6 +61,17 @@ cudnnStatus_t checkMode(cudnnBatchNormMode_t mode, double epsilon) {
   return CUDNN_STATUS_SUCCESS;
 }
 
+/// What the forward calls want of their arguments.
+cudnnStatus_t checkForward(cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void* alpha, const void* beta,
+                           const cudnnTensorStruct* x, const void* from, const cudnnTensorStruct* y, const void* to,
+                           const cudnnTensorStruct* parameters, const void* scale, const void* bias, double epsilon) {
+  CUDNN_CHECK(handle && alpha && beta && x && y && parameters && from && to && scale && bias);
+  CUDNN_CHECK(x->rank > 1 && x->sameSizes(*y) && x->type == y->type);
+  CUDNN_TRY(checkMode(mode, epsilon));
+  CUDNN_CHECK(Statistics(*x, mode).fits(*parameters));
+  return CUDNN_STATUS_SUCCESS;
+}
+
 /// What comes behind a normalisation: y = activation(normalised x + z).
 struct Behind {
   cudnnActivationStruct activation{CUDNN_ACTIVATION_IDENTITY};
@@ -153,12 +164,9 @@ cudnnStatus_t forwardTraining(const char* name, const Behind& behind, cudnnHandl
                               const cudnnTensorDescriptor_t y, void* to, const cudnnTensorDescriptor_t parameters,
                               const void* scale, const void* bias, double factor, void* runningMean,
                               void* runningVariance, double epsilon, void* savedMean, void* savedDeviation) {
-  CUDNN_CHECK(handle && alpha && beta && x && y && parameters && from && to && scale && bias);
-  CUDNN_CHECK(x->rank > 1 && x->sameSizes(*y) && x->type == y->type && !runningMean == !runningVariance);
-  CUDNN_CHECK(!savedMean == !savedDeviation);
-  CUDNN_TRY(checkMode(mode, epsilon));
+  CUDNN_TRY(checkForward(handle, mode, alpha, beta, x, from, y, to, parameters, scale, bias, epsilon));
+  CUDNN_CHECK(!runningMean == !runningVariance && !savedMean == !savedDeviation);
   const Statistics s(*x, mode);
-  CUDNN_CHECK(s.fits(*parameters));
   return submitTyped(handle, name, *x, [=, y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
     using E = decltype(zero);
     using P = Compute<E>;
@@ -213,11 +221,9 @@ cudnnStatus_t forwardInference(const char* name, cudnnHandle_t handle, cudnnBatc
                                const cudnnTensorDescriptor_t y, void* to, const cudnnTensorDescriptor_t parameters,
                                const void* scale, const void* bias, const void* mean, const void* variance,
                                double epsilon) {
-  CUDNN_CHECK(handle && alpha && beta && x && y && parameters && from && to && scale && bias && mean && variance);
-  CUDNN_CHECK(x->rank > 1 && x->sameSizes(*y) && x->type == y->type);
-  CUDNN_TRY(checkMode(mode, epsilon));
+  CUDNN_TRY(checkForward(handle, mode, alpha, beta, x, from, y, to, parameters, scale, bias, epsilon));
+  CUDNN_CHECK(mean && variance);
   const Statistics s(*x, mode);
-  CUDNN_CHECK(s.fits(*parameters));
   return submitTyped(handle, name, *x, [=, y = Shape(*y), blend = blend(*x, alpha, beta)](auto zero) {
     using E = decltype(zero);
     using P = Compute<E>;

@@ -211,9 +211,6 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrd
 curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions) {
   if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
   if (!isQuasi(generator->type)) return CURAND_STATUS_TYPE_ERROR;
-  if (dimensions > kDimensions && dimensions <= 20000)
-    std::fprintf(stderr, "ordito: curandSetQuasiRandomGeneratorDimensions: there are %u dimensions, not %u\n",
-                 kDimensions, dimensions);
   if (dimensions == 0 || dimensions > kDimensions) return CURAND_STATUS_OUT_OF_RANGE;
   return change(generator, [&] { generator->dimensions = dimensions, generator->filler = nullptr; });
 }

@@ -1,18 +1,37 @@
 // See directions.hpp. A dimension has a primitive polynomial and its first direction numbers; a recurrence gives the
-// others (Bratley and Fox, "Algorithm 659", 1988). Those of Joe and Kuo (2008) come with Boost.
+// others (Bratley and Fox, "Algorithm 659", 1988). The first ones are those of Joe and Kuo (2008), packed by
+// joe_kuo.py.
 #include "libs/curand/directions.hpp"
 
 #include <sys/mman.h>
 
 #include <bit>
-#include <boost/random/detail/sobol_table.hpp>
+#include <cstring>
 #include <new>
+
+asm(".pushsection .rodata\n"
+    "ordito_joe_kuo: .incbin \"" ORDITO_JOE_KUO
+    "\"\n"
+    ".popsection");
+extern "C" __attribute__((visibility("hidden"))) const unsigned char ordito_joe_kuo[];
 
 namespace ordito::curand {
 namespace {
 
-using Known = boost::random::detail::qrng_tables::sobol;
-static_assert(Known::max_dimension == kDimensions);
+/// The packed numbers, read from the first on.
+class Packed {
+ public:
+  unsigned next(unsigned width) {
+    uint64_t word;
+    std::memcpy(&word, ordito_joe_kuo + place_ / 8, sizeof(word));
+    word >>= place_ % 8;
+    place_ += width;
+    return static_cast<unsigned>(word & ((uint64_t{1} << width) - 1));
+  }
+
+ private:
+  size_t place_ = 0;
+};
 
 template <class Word>
 constexpr unsigned kBits = sizeof(Word) * 8;
@@ -35,22 +54,24 @@ uint64_t random(uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-/// The vectors of one dimension: the number m[j] of j + 1 bits, shifted to the top. In these terms the recurrence
+/// The vectors of the first dimension.
+template <class Word>
+void fillFirst(Word* vectors) {
+  for (unsigned j = 0; j < kBits<Word>; ++j) vectors[j] = Word{1} << (kBits<Word> - 1 - j);
+}
+
+/// The vectors of the next dimension: the number m[j] of j + 1 bits, shifted to the top. In these terms the recurrence
 /// m[j] = m[j-d] ^ 2^d m[j-d] ^ (sum of 2^s m[j-s] over the polynomial's other coefficients) loses its powers of two.
 template <class Word>
-void fill(Word* vectors, unsigned dimension) {
-  const unsigned polynomial = dimension == 0 ? 1 : Known::polynomial(dimension - 1);
-  const unsigned degree = static_cast<unsigned>(std::bit_width(polynomial)) - 1;
+void fillNext(Word* vectors, Packed& numbers) {
+  const unsigned degree = numbers.next(5), inner = numbers.next(degree - 1);
   for (unsigned j = 0; j < kBits<Word>; ++j) {
-    const unsigned place = kBits<Word> - 1 - j;
-    if (dimension == 0) {
-      vectors[j] = Word{1} << place;
-    } else if (j < degree) {
-      vectors[j] = Word{Known::minit(dimension - 1, j)} << place;
+    if (j < degree) {
+      vectors[j] = (Word{numbers.next(j)} << 1 | 1) << (kBits<Word> - 1 - j);
     } else {
-      vectors[j] = vectors[j - degree] >> degree;
-      for (unsigned k = 0; k < degree; ++k)
-        if (polynomial >> k & 1) vectors[j] ^= vectors[j - (degree - k)];
+      vectors[j] = vectors[j - degree] ^ (vectors[j - degree] >> degree);
+      for (unsigned k = 1; k < degree; ++k)
+        if (inner >> (k - 1) & 1) vectors[j] ^= vectors[j - (degree - k)];
     }
   }
 }
@@ -78,9 +99,10 @@ template <class Word>
 const Word* make(bool isScrambled) {
   Word* all = allocate<Word>(size_t{kDimensions} * kBits<Word>);
   uint64_t state = kBits<Word>;
+  Packed numbers;
   for (unsigned dimension = 0; dimension < kDimensions; ++dimension) {
     Word* vectors = all + size_t{dimension} * kBits<Word>;
-    fill(vectors, dimension);
+    dimension == 0 ? fillFirst(vectors) : fillNext(vectors, numbers);
     if (isScrambled) scramble(vectors, state);
   }
   return all;

@@ -5,8 +5,8 @@
 
 namespace ordito::curand {
 
-/// Dimensions whose first direction numbers are known here: those of Joe and Kuo that Boost's header has.
-constexpr unsigned kDimensions = 3667;
+/// Dimensions, as many as a GPU's library has.
+constexpr unsigned kDimensions = 20000;
 
 /// 32 or 64 vectors for each dimension, made at the first call; they stay. What is behind the last dimension cannot be
 /// read. Scrambled: each vector times a random triangular matrix of its dimension (Matousek, 1998), with constants to

@@ -41,21 +41,23 @@ struct Nccl : testing::Test {
     for (int i = 0; i < kRanks; ++i) ASSERT_EQ(call(i), ncclSuccess);
     ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
   }
+  /// Random calls on communicators of all ranks, by this thread.
+  static void tryCalls(const ncclComm_t* of, unsigned firstSeed, unsigned count) {
+    for (unsigned seed = firstSeed; seed < firstSeed + count && !HasFailure(); ++seed) {
+      const Trial trial(seed, kRanks);
+      std::vector<Trial::Memory> memory;
+      for (int i = 0; i < kRanks; ++i) memory.push_back(trial.prepare(i, of[i]));
+      inGroup([&](int i) { return trial.call(memory[static_cast<size_t>(i)], i, of[i], streams[i]); });
+      synchronize();
+      for (int i = 0; i < kRanks; ++i) trial.check(memory[static_cast<size_t>(i)], i, of[i]);
+    }
+  }
   static inline CUcontext contexts[kRanks];
   static inline CUstream streams[kRanks];
   static inline ncclComm_t comms[kRanks];
 };
 
-TEST_F(Nccl, RandomCallsOfOneThread) {
-  for (unsigned seed = 1; seed <= 1000 && !HasFailure(); ++seed) {
-    const Trial trial(seed, kRanks);
-    std::vector<Trial::Memory> memory;
-    for (int i = 0; i < kRanks; ++i) memory.push_back(trial.prepare(i, comms[i]));
-    inGroup([&](int i) { return trial.call(memory[static_cast<size_t>(i)], i, comms[i], streams[i]); });
-    synchronize();
-    for (int i = 0; i < kRanks; ++i) trial.check(memory[static_cast<size_t>(i)], i, comms[i]);
-  }
-}
+TEST_F(Nccl, RandomCallsOfOneThread) { tryCalls(comms, 1, 1000); }
 
 TEST_F(Nccl, RandomCallsOfAThreadForEachRank) {
   ncclUniqueId id;
@@ -96,14 +98,7 @@ TEST_F(Nccl, CommunicatorsGrow) {
               ncclSuccess);
   }
   ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
-  for (unsigned seed = 7000; seed < 7100 && !HasFailure(); ++seed) {
-    const Trial trial(seed, kRanks);
-    std::vector<Trial::Memory> memory;
-    for (int i = 0; i < kRanks; ++i) memory.push_back(trial.prepare(i, grown[i]));
-    inGroup([&](int i) { return trial.call(memory[static_cast<size_t>(i)], i, grown[i], streams[i]); });
-    synchronize();
-    for (int i = 0; i < kRanks; ++i) trial.check(memory[static_cast<size_t>(i)], i, grown[i]);
-  }
+  tryCalls(grown, 7000, 100);
   EXPECT_EQ(ncclCommGrow(two[0], 2, nullptr, -1, grown, nullptr), ncclInvalidArgument);       // not more ranks
   EXPECT_EQ(ncclCommGrow(two[0], kRanks, nullptr, 0, grown, nullptr), ncclInvalidArgument);   // another number
   EXPECT_EQ(ncclCommGrow(two[0], kRanks, &id, -1, grown, nullptr), ncclInvalidArgument);      // used
