@@ -76,21 +76,19 @@ void fillNext(Word* vectors, Packed& numbers) {
   }
 }
 
-/// Row r of a lower triangular matrix with ones on its diagonal says of which bits, counted from the highest one, the
-/// new bit r is the sum.
+/// Times a lower triangular matrix with ones on its diagonal: the sum of the columns that a vector's bits choose, the
+/// highest one the first.
 template <class Word>
 void scramble(Word* vectors, uint64_t& state) {
   constexpr unsigned kCount = kBits<Word>;
-  Word rows[kCount];
-  for (unsigned r = 0; r < kCount; ++r) {
-    const Word diagonal = Word{1} << (kCount - 1 - r);
-    const Word before = r == 0 ? Word{0} : static_cast<Word>(~Word{0} << (kCount - r));
-    rows[r] = diagonal | (static_cast<Word>(random(state)) & before);
+  Word columns[kCount];  // that of bit i
+  for (unsigned i = 0; i < kCount; ++i) {
+    const Word diagonal = Word{1} << i;
+    columns[i] = diagonal | (static_cast<Word>(random(state)) & (diagonal - 1));
   }
   for (unsigned j = 0; j < kCount; ++j) {
     Word mixed = 0;
-    for (unsigned r = 0; r < kCount; ++r)
-      mixed |= static_cast<Word>(std::popcount(static_cast<Word>(vectors[j] & rows[r])) & 1) << (kCount - 1 - r);
+    for (Word rest = vectors[j]; rest != 0; rest &= rest - 1) mixed ^= columns[std::countr_zero(rest)];
     vectors[j] = mixed;
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "libs/cudnn/graph/kinds.hpp"
+#include "libs/cudnn/graph/plans.hpp"
 
 namespace ordito::libs::cudnn::graph {
 
@@ -65,6 +66,8 @@ constexpr Kind kKinds[] = {
     {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, 2200, 2249, makeReshape},
     {CUDNN_BACKEND_RNG_DESCRIPTOR, 2300, 2309, nullptr},
     {CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR, 2310, 2399, makeRandom},
+    {CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, 2800, 2849, makeAttention},
+    {CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, 2850, 2899, makeAttentionBackward},
 };
 
 const Kind* kindOf(Type type) {
@@ -140,25 +143,44 @@ cudnnStatus_t finalizeEngineConfig(Descriptor& said) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t finalizeHeuristic(Descriptor& said) {
-  const Said of = said.descriptor(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
-  CUDNN_CHECK(of && of->graph && said.has(CUDNN_ATTR_ENGINEHEUR_MODE));
+/// The configuration of the one engine for a graph.
+cudnnStatus_t configure(const Said& graph, Said& made) {
   const auto engine = std::make_shared<Descriptor>(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-  engine->tell(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, of);
+  engine->tell(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph);
   engine->tell(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, int64_t{0});
   CUDNN_TRY(engine->finalize());
   const auto config = std::make_shared<Descriptor>(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
   config->tell(CUDNN_ATTR_ENGINECFG_ENGINE, engine);
   CUDNN_TRY(config->finalize());
+  made = config;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t finalizeHeuristic(Descriptor& said) {
+  const Said of = said.descriptor(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+  CUDNN_CHECK(of && of->graph && said.has(CUDNN_ATTR_ENGINEHEUR_MODE));
+  Said config;
+  CUDNN_TRY(configure(of, config));
   said.tell(CUDNN_ATTR_ENGINEHEUR_RESULTS, config);
   return CUDNN_STATUS_SUCCESS;
 }
 
+/// A plan is made of a configuration or of the text that another plan told.
 cudnnStatus_t finalizePlan(Descriptor& said) {
-  const Said config = said.descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+  Said config = said.descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+  if (!config && said.has(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)) {
+    const auto text = said.all<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+    const Said graph = fromJson({text.begin(), text.end()});
+    if (!graph) return refuse("a plan that another library wrote");
+    CUDNN_TRY(configure(graph, config));
+    said.tell(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
+  }
   if (!config) return notFinal();
   CUDNN_CHECK(config->graph);
   said.graph = config->graph;
+  const Said engine = config->descriptor(CUDNN_ATTR_ENGINECFG_ENGINE);
+  said.tell(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
+            toJson(engine->descriptor(CUDNN_ATTR_ENGINE_OPERATION_GRAPH)));
   said.tell(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, int64_t{0});
   said.tellNone(CUDNN_ATTR_EXECUTION_PLAN_COMPUTED_INTERMEDIATE_UIDS, CUDNN_TYPE_INT64);
   return CUDNN_STATUS_SUCCESS;
@@ -264,6 +286,11 @@ void Descriptor::tell(cudnnBackendAttributeName_t name, int64_t value) {
 }
 void Descriptor::tellNone(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) {
   values_.try_emplace(name, Values{type, 0, {}, {}});
+}
+void Descriptor::tell(cudnnBackendAttributeName_t name, const std::string& text) {
+  Values told{CUDNN_TYPE_CHAR, static_cast<int64_t>(text.size()), std::vector<std::byte>(text.size()), {}};
+  std::memcpy(told.bytes.data(), text.data(), text.size());
+  values_[name] = std::move(told);
 }
 void Descriptor::tell(cudnnBackendAttributeName_t name, Said descriptor) {
   values_[name] = {CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {}, {std::move(descriptor)}};

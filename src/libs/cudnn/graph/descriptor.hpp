@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "libs/cudnn/graph/graph.hpp"
@@ -60,10 +61,13 @@ class Descriptor {
   Said descriptor(cudnnBackendAttributeName_t name) const;
   std::vector<Said> descriptors(cudnnBackendAttributeName_t name) const;
 
+  const std::map<cudnnBackendAttributeName_t, Values>& values() const { return values_; }
+
   // What finalising tells of itself.
   void tell(cudnnBackendAttributeName_t name, int64_t value);
   void tellNone(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type);
   void tell(cudnnBackendAttributeName_t name, Said descriptor);
+  void tell(cudnnBackendAttributeName_t name, const std::string& text);
 
   std::shared_ptr<const Operation> operation;  // of an operation
   std::shared_ptr<const Graph> graph;          // of a graph, and of what is made of one

@@ -40,7 +40,7 @@ struct Bindings {
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* descriptor) {
   CUDNN_CHECK(descriptor);
   *descriptor = nullptr;
-  constexpr auto kLast = CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR;
+  constexpr auto kLast = CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR;
   if (type < CUDNN_BACKEND_POINTWISE_DESCRIPTOR || type > kLast)  // as a GPU's library has it
     return status(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, 2);
   if (!isKnown(type)) return refuse("a descriptor of this type in a graph");

@@ -46,5 +46,7 @@ cudnnStatus_t makeResampleBackward(const Descriptor& said, Made& made);
 cudnnStatus_t makeReshape(const Descriptor& said, Made& made);
 cudnnStatus_t makeConcat(const Descriptor& said, Made& made);
 cudnnStatus_t makeRandom(const Descriptor& said, Made& made);
+cudnnStatus_t makeAttention(const Descriptor& said, Made& made);
+cudnnStatus_t makeAttentionBackward(const Descriptor& said, Made& made);
 
 }  // namespace ordito::libs::cudnn::graph
