@@ -90,9 +90,9 @@ int orditoExplainsAll(void);
 
 /// Calls body(data, i) for each i below `count` on the threads that run blocks, the calling one among them, and returns
 /// when all are done: for tasks of orditoLaunchTask, so that libraries have no threads of their own. Not to be called
-/// elsewhere: a bad address in an iteration is a fault of the task.
+/// elsewhere: a bad address in an iteration is a fault of the task. A loop within an iteration is done by its thread.
 void orditoParallelFor(unsigned count, void (*body)(void*, unsigned), void* data);
-/// How many threads that are.
+/// How many threads that are: one within an iteration.
 unsigned orditoParallelThreads(void);
 
 /// Writes what profiling has gathered so far (nothing unless ORDITO_PROFILE is set). The driver also does so on a

@@ -1,4 +1,5 @@
 // Calls of libraries in streams: their order, who owns what they are made of, and their faults.
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,30 @@ TEST_F(LibraryTasks, RunOnceInOrderAndAreGone) {
   ASSERT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
   EXPECT_EQ(runs_, 10);
   EXPECT_EQ(ends_, 10);
+}
+
+TEST_F(LibraryTasks, DoALoopWithinALoopOnce) {
+  struct Counts {
+    std::atomic<int> outer = 0, inner = 0;
+    std::atomic<bool> isAlone = true;
+  } counts;
+  auto loops = [](void* data) {
+    orditoParallelFor(
+        24,
+        [](void* data, unsigned) {
+          auto* counts = static_cast<Counts*>(data);
+          ++counts->outer;
+          if (orditoParallelThreads() != 1) counts->isAlone = false;
+          orditoParallelFor(2, [](void* data, unsigned) { ++static_cast<Counts*>(data)->inner; }, data);
+        },
+        data);
+  };
+  ASSERT_EQ(orditoLaunchTask(stream_, "libraryCall", loops, &counts, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
+  EXPECT_EQ(counts.outer, 24);
+  EXPECT_EQ(counts.inner, 48);
+  EXPECT_TRUE(counts.isAlone);
+  EXPECT_GT(orditoParallelThreads(), 0u);
 }
 
 TEST_F(LibraryTasks, AreGoneAlsoWhereTheStreamIsNone) {

@@ -5,12 +5,18 @@
 
 namespace {
 
+/// Is this thread doing an iteration of a loop? Workers run one block at a time, so a loop within the iteration is done
+/// by the thread itself.
+thread_local bool isInLoop = false;
+
 /// A loop as a kernel: an iteration is a block of one thread.
 class LoopBody : public ordito::machine::Executable {
  public:
   LoopBody(void (*body)(void*, unsigned), void* data) : body_(body), data_(data) {}
   ordito::machine::BlockStatus runBlock(const ordito::machine::BlockFrame& frame) const override {
+    isInLoop = true;
     body_(data_, frame.ctaid[0]);
+    isInLoop = false;
     return ordito::machine::BlockStatus::Ended;
   }
   size_t scratchBytes() const override { return 0; }
@@ -23,10 +29,13 @@ class LoopBody : public ordito::machine::Executable {
 
 }  // namespace
 
-unsigned orditoParallelThreads(void) { return ordito::machine::scheduler().threads(); }
+unsigned orditoParallelThreads(void) { return isInLoop ? 1 : ordito::machine::scheduler().threads(); }
 
 void orditoParallelFor(unsigned count, void (*body)(void*, unsigned), void* data) {
-  if (count == 1) return body(data, 0);
+  if (count == 1 || isInLoop) {
+    for (unsigned i = 0; i < count; ++i) body(data, i);
+    return;
+  }
   if (count == 0) return;
   const LoopBody loop(body, data);
   ordito::machine::GridLaunch launch;
@@ -35,6 +44,7 @@ void orditoParallelFor(unsigned count, void (*body)(void*, unsigned), void* data
   launch.grid = {count, 1, 1};
   launch.mayAwaitBlocks = false;
   const auto fault = ordito::machine::scheduler().run(launch).fault;
+  isInLoop = false;  // a fault leaves an iteration on the way
   if (!fault) return;
   // What an iteration did wrong is the fault of the library's call that this loop is part of.
   ordito::machine::BlockFrame frame{};
