@@ -32,8 +32,6 @@ bool isEnvironmentRight() {
   return isRight;
 }
 
-constexpr unsigned kFirstBus = 1;  // on the PCI bus that programs are told of
-
 /// A child of fork has none of the threads that serve streams and blocks. As on a GPU it is told that nothing is
 /// initialised, for good.
 std::atomic<bool> isForked{false};
@@ -96,12 +94,12 @@ CUresult cuInit(unsigned int flags) {
   static std::once_flag once;
   std::call_once(once, [] {
     addListeners();
-    devices();
+    if (devices().empty()) return;
     std::atexit(atProcessEnd);
     pthread_atfork(nullptr, nullptr, inForkedChild);
     initialised = true;
   });
-  return CUDA_SUCCESS;
+  return devices().empty() ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }
 
 CUresult cuDriverGetVersion(int* version) {
@@ -135,11 +133,7 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice ordinal) {
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice ordinal) {
   ORDITO_DEVICE(device, ordinal);
   if (!uuid) return CUDA_ERROR_INVALID_VALUE;
-  // Stable for a GPU description, and recognisably ours.
-  std::memcpy(uuid->bytes, "ordito\0\0", 8);
-  uuid->bytes[7] = static_cast<char>(device->ordinal);
-  uint64_t hash = std::hash<std::string>{}(device->gpu.id);
-  std::memcpy(uuid->bytes + 8, &hash, 8);
+  *uuid = device->uuid();
   return CUDA_SUCCESS;
 }
 
@@ -199,8 +193,7 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice ordinal) {
 CUresult cuDeviceGetPCIBusId(char* busId, int length, CUdevice ordinal) {
   ORDITO_DEVICE(device, ordinal);
   if (!busId || length < 13) return CUDA_ERROR_INVALID_VALUE;
-  std::snprintf(busId, static_cast<size_t>(length), "0000:%02x:00.0",
-                kFirstBus + static_cast<unsigned>(device->ordinal));
+  std::snprintf(busId, static_cast<size_t>(length), "0000:%02x:00.0", kFirstBus + static_cast<unsigned>(device->slot));
   return CUDA_SUCCESS;
 }
 
@@ -210,10 +203,12 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* result, const char* busId) {
   unsigned domain = 0, bus = 0, slot = 0, function = 0;
   bool known = std::sscanf(busId, "%x:%x:%x.%x", &domain, &bus, &slot, &function) >= 3 ||
                (domain = 0, std::sscanf(busId, "%x:%x.%x", &bus, &slot, &function) >= 2);
-  const bool isOurs = known && domain == 0 && slot == 0 && bus >= kFirstBus && bus - kFirstBus < devices().size();
-  if (!isOurs) return CUDA_ERROR_INVALID_DEVICE;
-  *result = static_cast<CUdevice>(bus - kFirstBus);
-  return CUDA_SUCCESS;
+  for (const Device* device : devices()) {
+    if (!known || domain != 0 || slot != 0 || bus != kFirstBus + device->slot) continue;
+    *result = device->ordinal;
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceCanAccessPeer(int* canAccess, CUdevice ordinal, CUdevice peer) {

@@ -3,10 +3,15 @@
 // is answered as it is, whatever the GPU.
 #include "driver/device.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "driver/context.hpp"
+#include "driver/visible_devices.hpp"
 
 namespace ordito::driver {
 
@@ -134,26 +139,55 @@ Attributes allAttributes(const Device& device) {
   addAbilities(a);
   for (const TextureLimit& limit : kTextureLimits)
     a[limit.attribute] = gpu.computeMajor < 5 ? limit.before5 : limit.from5;
-  a[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = 1 + device.ordinal;
+  a[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = static_cast<int>(kFirstBus + device.slot);
   a[CU_DEVICE_ATTRIBUTE_NUMA_ID] = -1;
   return a;
 }
 
 }  // namespace
 
-Device::Device(int number, const GpuDescription& description)
-    : ordinal(number), gpu(description), memory(number, description.memoryBytes), attributes_(allAttributes(*this)) {}
+Device::Device(int number, size_t place, const GpuDescription& description)
+    : ordinal(number),
+      slot(place),
+      gpu(description),
+      memory(number, description.memoryBytes),
+      attributes_(allAttributes(*this)) {}
 
 std::optional<int> Device::attribute(CUdevice_attribute attribute) const {
   const auto found = attributes_.find(attribute);
   return found == attributes_.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// Stable for a GPU description, and recognisably ours.
+static CUuuid uuidOf(const GpuDescription& gpu, size_t slot) {
+  CUuuid uuid;
+  std::memcpy(uuid.bytes, "ordito\0\0", 8);
+  uuid.bytes[7] = static_cast<char>(slot);
+  const uint64_t hash = std::hash<std::string>{}(gpu.id);
+  std::memcpy(uuid.bytes + 8, &hash, 8);
+  return uuid;
+}
+
+CUuuid Device::uuid() const { return uuidOf(gpu, slot); }
+
+/// As nvidia-smi prints it.
+static std::string textOf(const CUuuid& uuid) {
+  std::string text = "GPU";
+  for (size_t i = 0; i < sizeof uuid.bytes; ++i)
+    text += fmt::format("{}{:02x}", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                        static_cast<unsigned char>(uuid.bytes[i]));
+  return text;
+}
+
 const std::vector<Device*>& devices() {
   static const auto* all = [] {
+    const std::vector<GpuDescription>& gpus = machine::selectedGpus();
+    std::vector<std::string> uuids;
+    for (const GpuDescription& gpu : gpus) uuids.push_back(textOf(uuidOf(gpu, uuids.size())));
+    const char* const wanted = std::getenv("CUDA_VISIBLE_DEVICES");
     auto* made = new std::vector<Device*>;
-    for (const GpuDescription& gpu : machine::selectedGpus()) {
-      made->push_back(new Device(static_cast<int>(made->size()), gpu));
+    for (const size_t slot : visibleDevices(wanted ? std::optional<std::string_view>(wanted) : std::nullopt, uuids)) {
+      made->push_back(new Device(static_cast<int>(made->size()), slot, gpus[slot]));
       made->back()->primary = new Context(*made->back());
     }
     return made;

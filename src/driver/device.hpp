@@ -13,14 +13,19 @@ namespace ordito::driver {
 
 class Context;
 
+inline constexpr unsigned kFirstBus = 1;  // of the first GPU, on the PCI bus that programs are told of
+
 /// Each has memory and contexts of its own. The threads of the host that run kernels are everybody's.
 struct Device {
-  Device(int number, const machine::GpuDescription& description);
+  Device(int number, size_t place, const machine::GpuDescription& description);
 
   /// What cuDeviceGetAttribute answers; nothing for an unknown attribute.
   std::optional<int> attribute(CUdevice_attribute attribute) const;
 
+  CUuuid uuid() const;
+
   const int ordinal;
+  const size_t slot;  // among all GPUs, seen or not
   const machine::GpuDescription& gpu;
   machine::DeviceMemory memory;
   Context* primary = nullptr;  // never null after devices(): made with the device
@@ -29,7 +34,8 @@ struct Device {
   const std::map<int, int> attributes_;
 };
 
-/// All of them, by ordinal: the GPUs that ORDITO_GPU lists. The first call makes them.
+/// Those that the process sees (visible_devices.hpp) of the GPUs that ORDITO_GPU lists, by ordinal. The first call
+/// makes them.
 const std::vector<Device*>& devices();
 
 /// Null if there is none with this number.
