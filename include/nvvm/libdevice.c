@@ -212,6 +212,7 @@ void __nv_fast_sincosf(float x, float* s, float* c) { *s = __nv_fast_sinf(x), *c
 float __nv_fast_expf(float x) { return exp2Approx(x * 1.44269504f); }
 float __nv_fast_exp10f(float x) { return exp2Approx(x * 3.32192809f); }
 float __nv_fast_exp2f(float x) { return exp2Approx(x); }
+float __nv_exp2f(float x) { return exp2Approx(x); }  // as on a GPU: the unit is as precise as CUDA says that exp2f is
 float __nv_fast_log2f(float x) { return log2Approx(x); }
 float __nv_fast_logf(float x) { return log2Approx(x) * 0.693147181f; }
 float __nv_fast_log10f(float x) { return log2Approx(x) * 0.301029996f; }
