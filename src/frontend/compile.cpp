@@ -200,8 +200,15 @@ bool CudaCompiler::bringFunctional() {
 Compiled compileToPtx(const Toolchain& tools, const CompileOptions& options, const CudaSource& source) {
   CommandRunner runner;
   ProcessResult result = CudaCompiler(tools, options, source, runner).toPtx();
-  if (result.status != 0) return {result.status, {}, std::move(result.messages)};
-  return {0, std::move(result.output), std::move(result.messages)};
+  std::string bitcode;
+  if (result.status == 0 && options.makesBitcode) {
+    bitcode = std::move(result.output);
+    std::string messages = std::move(result.messages);
+    result = runner.run(bitcodeCommand(tools, options), bitcode, {});
+    result.messages.insert(0, messages);
+  }
+  if (result.status != 0) return {result.status, {}, {}, std::move(result.messages)};
+  return {0, std::move(result.output), std::move(bitcode), std::move(result.messages)};
 }
 
 }  // namespace ordito::frontend

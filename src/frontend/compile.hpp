@@ -32,6 +32,7 @@ struct CudaSource {
 struct Compiled {
   int status = 0;  ///< 0: there is PTX.
   std::string ptx;
+  std::string bitcode;   ///< CompileOptions::makesBitcode
   std::string messages;  ///< Errors and warnings, by the names and lines of the source.
 };
 
@@ -55,7 +56,7 @@ class CudaCompiler {
  public:
   CudaCompiler(const Toolchain& tools, CompileOptions options, CudaSource source, CommandRunner& runner);
 
-  /// The kernels; PTX is the result's output.
+  /// The kernels; PTX, or bitcode where the options say so, is the result's output.
   ProcessResult toPtx();
   /// The command for the host's side, from the options, an input, an output (empty: the object) and a pass.
   using HostCommand = std::function<Command(const CompileOptions&, const std::string&, const std::string&, Pass)>;

@@ -32,7 +32,8 @@ struct CompileOptions {
   bool fastMath = false;
 
   bool relocatable = false;
-  std::string unit;  ///< Tells translation units apart under -rdc=true; see nvcc_commands.cpp.
+  bool makesBitcode = false;  ///< LLVM's bitcode, too: what is made is optimised when it is linked
+  std::string unit;           ///< Tells translation units apart under -rdc=true; see nvcc_commands.cpp.
   StaticNames staticNames = StaticNames::OfHostCode;
   bool perThreadStream = false;
   bool bringsFunctional = false;  ///< cuda_runtime.h includes <functional>: a program has failed without.

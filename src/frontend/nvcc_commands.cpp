@@ -156,12 +156,28 @@ Language languageOf(const NvccOptions& options, const std::string& file) {
 
 namespace {
 
+/// What decides how LLVM's instructions become PTX.
+void addBackEnd(Command& command, const CompileOptions& options) {
+  command.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+  // LLVM 19 has no functions for the conversions between __int128 and floating point, unless it is told to expand them.
+  add(command, {"-mllvm", "-expand-fp-convert-bits=64"});
+  // 0: div.approx, 1: div.full, 2: div.rn.
+  if (!options.preciseDivision)
+    add(command, {"-mllvm", options.fastMath ? "-nvptx-prec-divf32=0" : "-nvptx-prec-divf32=1"});
+}
+
 /// All but the input and the output.
 Command deviceBase(const Toolchain& tools, const CompileOptions& options, Pass pass) {
   Command command = cudaBase(tools, options, pass);
   // Line numbers always: they cost nothing at run time, and every message about a kernel can name its source. Warnings
   // come from the host pass, which reads the same text.
-  add(command, {"--cuda-device-only", pass == Pass::Preprocess ? "-E" : "-S", "-O3", "-gline-tables-only"});
+  add(command, {"--cuda-device-only", "-O3", "-gline-tables-only"});
+  if (pass == Pass::Preprocess)
+    command.emplace_back("-E");
+  else if (options.makesBitcode)
+    add(command, {"-c", "-emit-llvm"});
+  else
+    command.emplace_back("-S");
   if (!options.warns) command.emplace_back("-w");
   // Kernels hand values to shuffles that only one lane has set. C++ calls that undefined, and clang would conclude that
   // the other lanes do not exist.
@@ -170,15 +186,10 @@ Command deviceBase(const Toolchain& tools, const CompileOptions& options, Pass p
   command.emplace_back("-fno-discard-value-names");
   // A run of bytes that LLVM 19 packs into a vector across blocks is loaded 16 bytes at a time, however it is aligned.
   command.emplace_back("-fno-slp-vectorize");
-  // LLVM 19 has no functions for the conversions between __int128 and floating point, unless it is told to expand them.
-  add(command, {"-mllvm", "-expand-fp-convert-bits=64"});
   if (pass != Pass::Preprocess) command.push_back("-fpass-plugin=" + launchPass(tools).string());
-  command.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+  addBackEnd(command, options);
   if (options.flushToZero) command.emplace_back("-fgpu-flush-denormals-to-zero");
   if (options.fastMath) command.emplace_back("-fgpu-approx-transcendentals");
-  // 0: div.approx, 1: div.full, 2: div.rn.
-  if (!options.preciseDivision)
-    add(command, {"-mllvm", options.fastMath ? "-nvptx-prec-divf32=0" : "-nvptx-prec-divf32=1"});
   // Our headers send sqrtf to its approximation; LLVM's own switch for this reaches only its unsafe math.
   if (!options.preciseSqrt) command.emplace_back("-D__ORDITO_APPROXIMATE_SQRT__=1");
   return command;
@@ -190,6 +201,16 @@ Command deviceCommand(const Toolchain& tools, const CompileOptions& options, con
                       const std::string& ptx, Pass pass) {
   Command command = deviceBase(tools, options, pass);
   add(command, {source, "-o", ptx});
+  return command;
+}
+
+Command bitcodeCommand(const Toolchain& tools, const CompileOptions& options) {
+  Command command = {tools.clang, "-x", "ir", "--target=nvptx64-nvidia-cuda", "-march=" + clangArch(options),
+                     "-S",        "-O3"};
+  // The bitcode has been optimised; the version of PTX is the one of .cu files.
+  add(command, {"-Xclang", "-disable-llvm-passes", "-Xclang", "-target-feature", "-Xclang", "+ptx83"});
+  addBackEnd(command, options);
+  add(command, {"-", "-o", "-"});
   return command;
 }
 

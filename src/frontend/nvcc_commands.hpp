@@ -38,6 +38,9 @@ enum class Pass { Whole, Preprocess, Preprocessed, Prelude };
 Command deviceCommand(const Toolchain& tools, const CompileOptions& options, const std::string& source,
                       const std::string& ptx, Pass pass = Pass::Whole);
 
+/// PTX of what such a command with CompileOptions::makesBitcode gave; standard input and output.
+Command bitcodeCommand(const Toolchain& tools, const CompileOptions& options);
+
 /// CompileOptions::prelude to a precompiled header for such commands: all but the input and the output.
 Command preludeCommand(const Toolchain& tools, const CompileOptions& options);
 

@@ -1,7 +1,7 @@
-// libnvJitLink: joins parts of a program that were compiled one by one. The parts are PTX, alone or in fat binaries,
-// also where a program asks for link-time optimisation: Ordito's compilers make PTX of that, too. The product is a fat
-// binary of them all, which the driver links by name when it loads it, as it does those of an executable
-// (driver/link.cpp), so that what nobody defines is found out then; or, with -ptx, the linked PTX.
+// libnvJitLink: joins parts of a program that were compiled one by one. The parts are PTX, alone or in fat binaries.
+// Those for link-time optimisation become one of them first (optimiser.hpp). The product is a fat binary of them all,
+// which the driver links by name when it loads it, as it does those of an executable (driver/link.cpp), so that what
+// nobody defines is found out then; or, with -ptx, the linked PTX.
 #include "nvJitLink.h"
 
 #include <fmt/format.h>
@@ -16,12 +16,14 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/link_code.hpp"
 #include "driver/fatbin.hpp"
 #include "driver/link_parts.hpp"
 #include "libs/handle_table.hpp"
+#include "libs/nvjitlink/optimiser.hpp"
 #include "ptx/parser.hpp"
 
 namespace {
@@ -42,10 +44,15 @@ class Linker {
     const std::span image(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
     const bool mayBePtx = type == NVJITLINK_INPUT_PTX || type == NVJITLINK_INPUT_CUBIN ||
                           type == NVJITLINK_INPUT_LTOIR || type == NVJITLINK_INPUT_ANY;
-    // Our compilers make PTX where NVIDIA's make intermediate code (link_code.hpp). Bitcode is another's.
+    // Bitcode without our mark (link_code.hpp) is another's.
     if (type == NVJITLINK_INPUT_LTOIR && (bytes.starts_with("BC") || ordito::isForeignLinkCode(bytes)))
       return report(NVJITLINK_ERROR_INCORRECT_INPUT_TYPE,
                     name + ": this is intermediate code of another compiler; Ordito links PTX");
+    if (const std::string_view bitcode = ordito::bitcodeOf(bytes);
+        isForLto_ && !bitcode.empty() && ordito::nvjitlink::hasOptimiser()) {
+      modules_.emplace_back(bitcode);
+      return NVJITLINK_SUCCESS;
+    }
     if (!mayBePtx && !ordito::driver::isFatbin(image) && !ordito::driver::isEmptyArchive(image))
       return report(NVJITLINK_ERROR_UNRECOGNIZED_INPUT, name + ": no fat binary, and PTX in no other form");
     auto parts = ordito::driver::partsIn(image, arch_, false);
@@ -61,7 +68,8 @@ class Linker {
 
   nvJitLinkResult complete() {
     const std::scoped_lock lock(mutex_);
-    if (!hasParts_) return report(NVJITLINK_ERROR_INVALID_INPUT, "there is nothing to link");
+    if (!hasParts_ && modules_.empty()) return report(NVJITLINK_ERROR_INVALID_INPUT, "there is nothing to link");
+    if (const nvJitLinkResult bad = optimise()) return bad;
     if (!makesPtx_) {
       linked_ = ordito::driver::linkedImage(parts_);
       return NVJITLINK_SUCCESS;
@@ -94,16 +102,18 @@ class Linker {
     return result;
   }
 
+  /// The modules become one part.
+  nvJitLinkResult optimise() {
+    if (modules_.empty()) return NVJITLINK_SUCCESS;
+    auto ptx = ordito::nvjitlink::optimised(std::exchange(modules_, {}), compilerOptions_);
+    return ptx ? addPtx(std::move(*ptx), "the optimised parts")
+               : report(NVJITLINK_ERROR_NVVM_COMPILE, ptx.error().message);
+  }
+
   nvJitLinkResult readOption(std::string_view word) {
     constexpr std::array kWithoutEffect = {"-time",
                                            "-verbose",
                                            "-O",
-                                           "-g",
-                                           "-lineinfo",
-                                           "-ftz",
-                                           "-prec-div",
-                                           "-prec-sqrt",
-                                           "-fma",
                                            "-kernels-used",
                                            "-variables-used",
                                            "-optimize-unused-variables",
@@ -112,7 +122,14 @@ class Linker {
                                            "-split-compile",
                                            "-no-cache",
                                            "-jump-table-density"};
+    // What libNVVM is told, in its words.
+    constexpr std::array kOfCompiler = {"-ftz", "-prec-div", "-prec-sqrt", "-fma"};
     const std::string_view name = word.substr(0, word.find('='));
+    if (word == "-g") return compilerOptions_.emplace_back("-g"), NVJITLINK_SUCCESS;
+    if (word == "-lineinfo") return compilerOptions_.emplace_back("-generate-line-info"), NVJITLINK_SUCCESS;
+    if (word == "-O0") return compilerOptions_.emplace_back("-opt=0"), NVJITLINK_SUCCESS;
+    if (std::find(kOfCompiler.begin(), kOfCompiler.end(), name) != kOfCompiler.end())
+      return compilerOptions_.push_back(asFlag(name, word.substr(name.size()))), NVJITLINK_SUCCESS;
     if (name == "-arch" || name == "--gpu-architecture")
       return readArch(word.substr(std::min(name.size() + 1, word.size())));
     if (name == "-maxrregcount") return readRegisters(word.substr(std::min(name.size() + 1, word.size())));
@@ -125,11 +142,17 @@ class Linker {
                    : report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION, fmt::format("unrecognized option {}", word));
   }
 
+  /// `-ftz`, `-ftz=true`, `-ftz=1` are one.
+  static std::string asFlag(std::string_view name, std::string_view value) {
+    return fmt::format("{}={:d}", name, value != "=0" && value != "=false");
+  }
+
   nvJitLinkResult readArch(std::string_view text) {
     const std::string digits(text.substr(std::min(text.find_first_of("0123456789"), text.size())));
     if (!(text.starts_with("sm_") || text.starts_with("compute_")) || digits.empty() || digits.size() > 4)
       return report(NVJITLINK_ERROR_UNRECOGNIZED_OPTION, fmt::format("-arch={}: no architecture", text));
     arch_ = static_cast<uint32_t>(std::stoul(digits));
+    compilerOptions_.push_back(fmt::format("-arch=compute_{}", text.substr(text.find(digits))));
     return NVJITLINK_SUCCESS;
   }
 
@@ -150,6 +173,7 @@ class Linker {
   mutable std::mutex mutex_;
   uint32_t arch_ = 0, mostRegisters_ = 0;
   bool isForLto_ = false, makesPtx_ = false, hasParts_ = false;
+  std::vector<std::string> modules_, compilerOptions_;
   std::vector<std::string> parts_;
   std::vector<std::byte> linked_;
   std::string ptx_, errors_;

@@ -98,6 +98,7 @@ nvrtcResult Program::compile(std::span<const char* const> words) {
   frontend::CudaSource source = source_;
   addOwn(*options, compile, source);
   if (!names_.empty()) source.text = withNames(*source.text);
+  compile.makesBitcode = isForLto_ && names_.empty();  // the variables of names are taken out of PTX only
   frontend::Compiled compiled;
   try {
     compiled = frontend::compileToPtx(*tools, compile, source);
@@ -107,7 +108,8 @@ nvrtcResult Program::compile(std::span<const char* const> words) {
   log_ = asNvrtcs(compiled.messages, source_.file);
   if (compiled.status != 0) return NVRTC_ERROR_COMPILATION;
   if (!names_.empty()) compiled.ptx = takeLoweredNames(compiled.ptx);
-  made_ = std::make_shared<const std::string>(isForLto_ ? asLinkCode(compiled.ptx) : std::move(compiled.ptx));
+  made_ = std::make_shared<const std::string>(isForLto_ ? asLinkCode(compiled.ptx, compiled.bitcode)
+                                                        : std::move(compiled.ptx));
   return NVRTC_SUCCESS;
 }
 

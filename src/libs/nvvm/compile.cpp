@@ -6,6 +6,7 @@
 
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/InlineAsm.h>
@@ -256,6 +257,13 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   passes.run(module, analyses.modules);
 }
 
+std::string bitcodeOfModule(const llvm::Module& module) {
+  std::string bitcode;
+  llvm::raw_string_ostream out(bitcode);
+  llvm::WriteBitcodeToFile(module, out);
+  return bitcode;
+}
+
 Expected<std::string> emit(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::SmallString<0> ptx;
   llvm::raw_svector_ostream out(ptx);
@@ -321,6 +329,7 @@ Expected<Product> compileUnguarded(const std::vector<Source>& sources, const Opt
   if (!options.preciseSquareRoot) approximateSquareRoots(**module, options.flushesDenormals);
   setSwitches(options);
   optimise(**module, *machine, options);
+  const std::string bitcode = options.isForLto ? bitcodeOfModule(**module) : std::string();
   const std::optional<InlinedLines> inlined =
       options.isDebug ? std::nullopt : std::optional<InlinedLines>(std::in_place, **module);
   auto ptx = emit(**module, *machine);
@@ -328,7 +337,7 @@ Expected<Product> compileUnguarded(const std::vector<Source>& sources, const Opt
   if (inlined) ptx = inlined->written(*ptx);
   if (!diagnostics.errors().empty()) return fail("{}", diagnostics.errors());
   std::string made = kHeader + withTarget(std::move(*ptx), options);
-  return Product{options.isForLto ? asLinkCode(made) : std::move(made), warnings};
+  return Product{options.isForLto ? asLinkCode(made, bitcode) : std::move(made), warnings};
 }
 
 std::mutex& compilerMutex() {

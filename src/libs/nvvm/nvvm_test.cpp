@@ -303,11 +303,14 @@ TEST_F(Nvvm, LinesOfInlinedFunctionsNameTheirCalls) {
   EXPECT_NE(std::find(places.begin(), places.end(), "/tmp/a.py:4 > a.py:6 > b.py:8"), places.end()) << lines;
 }
 
-TEST_F(Nvvm, WhatIsLinkedLaterIsPtxBehindANumber) {
+TEST_F(Nvvm, WhatIsLinkedLaterIsPtxAndBitcodeBehindANumber) {
   add(module(kQuotient));
   const std::string code = made({"-gen-lto"});
   EXPECT_TRUE(code.starts_with("\xed\x43\x4e\x7f"));
-  EXPECT_TRUE(code.ends_with(ptx()));
+  const std::string plain = ptx();
+  EXPECT_TRUE(has(code, plain.c_str()));
+  const std::string_view bitcode = std::string_view(code).substr(code.find('\0') + 1);
+  EXPECT_TRUE(bitcode.starts_with("BC")) << bitcode.substr(0, 8);
 }
 
 TEST_F(Nvvm, ProgramsKnowItsPtxByNvidiasWords) {

@@ -78,7 +78,7 @@ static void link() {
   runLinked(cubin.data());
 }
 
-/// Link-time optimisation: the parts are what stands in for intermediate code, and may come out as one PTX.
+/// Link-time optimisation: functions of other parts are inlined, and the parts may come out as one PTX.
 static void linkToPtx() {
   const char* options[] = {"-arch=sm_80", "-lto", "-ptx"};
   nvJitLinkHandle linker = nullptr;
@@ -94,7 +94,25 @@ static void linkToPtx() {
   std::string ptx(bytes, '\0');
   EXPECT(nvJitLinkGetLinkedPtx(linker, ptx.data()) == NVJITLINK_SUCCESS);
   EXPECT(nvJitLinkDestroy(&linker) == NVJITLINK_SUCCESS);
+  EXPECT(ptx.find("call") == std::string::npos);
   runLinked(ptx.c_str());
+}
+
+/// One part is to be optimised with others and has none; the other is PTX.
+static void linkMixture() {
+  const char* options[] = {"-arch=sm_80", "-lto", "-ftz=false", "-lineinfo"};
+  nvJitLinkHandle linker = nullptr;
+  size_t bytes = 0;
+  const std::string caller = compiled(kCaller, true), callee = compiled(kCallee);
+  EXPECT(nvJitLinkCreate(&linker, 4, options) == NVJITLINK_SUCCESS);
+  EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_LTOIR, caller.data(), caller.size(), "a") == NVJITLINK_SUCCESS);
+  EXPECT(nvJitLinkAddData(linker, NVJITLINK_INPUT_PTX, callee.data(), callee.size(), "b") == NVJITLINK_SUCCESS);
+  EXPECT(nvJitLinkComplete(linker) == NVJITLINK_SUCCESS);
+  EXPECT(nvJitLinkGetLinkedCubinSize(linker, &bytes) == NVJITLINK_SUCCESS && bytes > 0);
+  std::vector<char> cubin(bytes);
+  EXPECT(nvJitLinkGetLinkedCubin(linker, cubin.data()) == NVJITLINK_SUCCESS);
+  EXPECT(nvJitLinkDestroy(&linker) == NVJITLINK_SUCCESS);
+  runLinked(cubin.data());
 }
 
 /// A kernel with more values alive than the limit has registers for.
@@ -182,6 +200,7 @@ int main() {
   EXPECT(cuCtxCreate(&context, 0, device) == CUDA_SUCCESS);
   link();
   linkToPtx();
+  linkMixture();
   limits();
   refusals();
   return finish();
