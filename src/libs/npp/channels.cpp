@@ -2,6 +2,7 @@
 #include <array>
 
 #include "libs/npp/image.hpp"
+#include "nppi_color_conversion.h"
 #include "nppi_data_exchange_and_initialization.h"
 
 using namespace ordito::libs;
@@ -54,7 +55,39 @@ NppStatus copyPlanes(const NppStreamContext& c, const char* name, P* const* plan
   });
 }
 
+/// Differences of two by two pixels, as pairs and in planes of their own: join(pair, first plane's, second plane's).
+template <class Pair, class Plane, class Luma, class Join>
+NppStatus repack(const NppStreamContext& c, const char* name, Image<const Npp8u> luma, Image<Luma> result,
+                 Image<Pair> pairs, Image<Plane> first, Image<Plane> second, NppiSize size, Join join) {
+  if (const NppStatus bad = check(size, luma, result, pairs, first, second)) return bad;
+  return forRows(c, name, size.height, [=](int y) {
+    std::copy_n(luma.row(y), size.width, result.row(y));
+    if (y % 2 != 0) return;
+    for (int x = 0; x < size.width / 2; ++x)
+      join(pairs.row(y / 2) + 2 * x, first.row(y / 2) + x, second.row(y / 2) + x);
+  });
+}
+
 }  // namespace
+
+BOTH_FORMS(nppiYCbCr420_8u_P2P3R,
+           (const Npp8u* luma, int lumaStep, const Npp8u* pairs, int pairStep, Npp8u* to[3], int toStep[3],
+            NppiSize size),
+           (luma, lumaStep, pairs, pairStep, to, toStep, size)) {
+  if (!to || !toStep) return NPP_NULL_POINTER_ERROR;
+  return repack(context, "nppiYCbCr420_8u_P2P3R", Image{luma, lumaStep}, Image{to[0], toStep[0]},
+                Image{pairs, pairStep}, Image{to[1], toStep[1]}, Image{to[2], toStep[2]}, size,
+                [](const Npp8u* pair, Npp8u* a, Npp8u* b) { *a = pair[0], *b = pair[1]; });
+}
+BOTH_FORMS(nppiYCbCr420_8u_P3P2R,
+           (const Npp8u* const from[3], int fromStep[3], Npp8u* luma, int lumaStep, Npp8u* pairs, int pairStep,
+            NppiSize size),
+           (from, fromStep, luma, lumaStep, pairs, pairStep, size)) {
+  if (!from || !fromStep) return NPP_NULL_POINTER_ERROR;
+  return repack(context, "nppiYCbCr420_8u_P3P2R", Image{from[0], fromStep[0]}, Image{luma, lumaStep},
+                Image{pairs, pairStep}, Image{from[1], fromStep[1]}, Image{from[2], fromStep[2]}, size,
+                [](Npp8u* pair, const Npp8u* a, const Npp8u* b) { pair[0] = *a, pair[1] = *b; });
+}
 
 #define SWAP(type, form, from_, to_)                                                                                \
   BOTH_FORMS(nppiSwapChannels_##type##_##form,                                                                      \

@@ -16,12 +16,6 @@ namespace {
 
 // --- boxes
 
-NppStatus checkMask(NppiSize mask, NppiPoint anchor) {
-  if (mask.width <= 0 || mask.height <= 0) return NPP_MASK_SIZE_ERROR;
-  const bool isInside = anchor.x >= 0 && anchor.y >= 0 && anchor.x < mask.width && anchor.y < mask.height;
-  return isInside ? NPP_SUCCESS : NPP_ANCHOR_ERROR;
-}
-
 /// The mean of the mask's pixels. Sums of whole numbers move along the row: each step adds a column and takes one away.
 template <class T, class Source>
 NppStatus box(const NppStreamContext& c, const char* name, Source from, Image<T> to, NppiSize size, NppiSize mask,

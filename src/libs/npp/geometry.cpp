@@ -11,12 +11,22 @@ using namespace ordito::libs::npp;
 
 namespace {
 
+/// How many pixels of the source one of the result stands for, and by how many of the result's it is moved.
+struct Axis {
+  double scale, shift = 0;
+};
+
 struct Resizing {
   NppiRect from, to;
   int interpolation;
+  Axis x, y;
 
-  double scaleX() const { return static_cast<double>(from.width) / to.width; }
-  double scaleY() const { return static_cast<double>(from.height) / to.height; }
+  /// Region onto region.
+  Resizing(NppiRect from, NppiRect to, int interpolation)
+      : Resizing(from, to, interpolation, {static_cast<double>(from.width) / to.width},
+                 {static_cast<double>(from.height) / to.height}) {}
+  Resizing(NppiRect from, NppiRect to, int interpolation, Axis x, Axis y)
+      : from(from), to(to), interpolation(interpolation), x(x), y(y) {}
 };
 
 bool isInside(NppiRect r, NppiSize size) {
@@ -52,7 +62,8 @@ struct Taps {
   int first = 0;
   std::vector<double> weights{1};
 
-  Taps(int at, double scale, int interpolation) {
+  Taps(int pixel, Axis axis, int interpolation) {
+    const double at = pixel - axis.shift, scale = axis.scale;
     if (interpolation == NPPI_INTER_NN) {
       first = static_cast<int>(std::floor((at + 0.5) * scale));
     } else if (interpolation == NPPI_INTER_SUPER) {
@@ -76,7 +87,7 @@ struct Taps {
 /// Of all columns of the result.
 std::vector<Taps> columnsOf(const Resizing& r) {
   std::vector<Taps> columns;
-  for (int x = 0; x < r.to.width; ++x) columns.emplace_back(x, r.scaleX(), r.interpolation);
+  for (int x = 0; x < r.to.width; ++x) columns.emplace_back(x, r.x, r.interpolation);
   return columns;
 }
 
@@ -86,20 +97,20 @@ NppStatus checkInterpolation(const Resizing& r) {
     case NPPI_INTER_LINEAR:
     case NPPI_INTER_CUBIC:
     case NPPI_INTER_LANCZOS: return NPP_SUCCESS;
-    case NPPI_INTER_SUPER: return r.scaleX() < 1 || r.scaleY() < 1 ? NPP_RESIZE_FACTOR_ERROR : NPP_SUCCESS;
+    case NPPI_INTER_SUPER: return r.x.scale < 1 || r.y.scale < 1 ? NPP_RESIZE_FACTOR_ERROR : NPP_SUCCESS;
     default: return NPP_INTERPOLATION_ERROR;
   }
 }
 
 template <class T>
 NppStatus resize(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize fromSize, Image<T> to,
-                 NppiSize toSize, const Resizing& r, int channels) {
+                 const Resizing& r, int channels) {
   if (const NppStatus bad = check(fromSize, from, to)) return bad;
-  if (!isInside(r.from, fromSize) || !isInside(r.to, toSize)) return NPP_RECTANGLE_ERROR;
+  if (!isInside(r.from, fromSize)) return NPP_RECTANGLE_ERROR;
   if (const NppStatus bad = checkInterpolation(r)) return bad;
   return forRows(c, name, r.to.height, [=, columns = columnsOf(r)](int y) {
     const Replicated inside{{r.from.width, r.from.height}};
-    const Taps rows(y, r.scaleY(), r.interpolation);
+    const Taps rows(y, r.y, r.interpolation);
     for (int x = 0; x < r.to.width; ++x) {
       const Taps& column = columns[static_cast<size_t>(x)];
       for (int channel = 0; channel < channels; ++channel) {
@@ -116,6 +127,26 @@ NppStatus resize(const NppStreamContext& c, const char* name, Image<const T> fro
   });
 }
 
+/// The same with factors of the program's own. A pixel whose centre is beyond the source's region stays as it is; which
+/// these are is the same for all rows and for all columns.
+template <class T>
+NppStatus resizeByFactors(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize fromSize,
+                          Image<T> to, Resizing r, int channels) {
+  if (!(r.x.scale > 0) || !(r.y.scale > 0) || !std::isfinite(r.x.scale) || !std::isfinite(r.y.scale))
+    return NPP_RESIZE_FACTOR_ERROR;
+  if (r.to.x < 0 || r.to.y < 0 || r.to.width <= 0 || r.to.height <= 0) return NPP_RECTANGLE_ERROR;
+  const auto within = [](int length, int size, Axis axis) {  // [first, end) of `length` pixels
+    const double first = axis.shift - 0.5, end = size / axis.scale + axis.shift - 0.5;
+    return std::pair(std::clamp(static_cast<int>(std::ceil(first)), 0, length),
+                     std::clamp(static_cast<int>(std::ceil(end)), 0, length));
+  };
+  const auto columns = within(r.to.width, r.from.width, r.x), rows = within(r.to.height, r.from.height, r.y);
+  if (columns.first >= columns.second || rows.first >= rows.second) return NPP_SUCCESS;
+  r.x.shift -= columns.first, r.y.shift -= rows.first;
+  r.to = {r.to.x + columns.first, r.to.y + rows.first, columns.second - columns.first, rows.second - rows.first};
+  return resize(c, name, from, fromSize, to, r, channels);
+}
+
 template <class T>
 NppStatus mirror(const NppStreamContext& c, const char* name, Image<const T> from, Image<T> to, NppiSize size,
                  NppiAxis axis, int channels) {
@@ -129,24 +160,62 @@ NppStatus mirror(const NppStreamContext& c, const char* name, Image<const T> fro
   });
 }
 
+/// In place: pixels change places with those that they are mirrored to.
+template <class T>
+NppStatus mirrorInPlace(const NppStreamContext& c, const char* name, Image<T> image, NppiSize size, NppiAxis axis,
+                        int channels) {
+  if (const NppStatus bad = check(size, image)) return bad;
+  if (axis < NPP_HORIZONTAL_AXIS || axis > NPP_BOTH_AXIS) return NPP_MIRROR_FLIP_ERROR;
+  const bool turnsRows = axis != NPP_HORIZONTAL_AXIS, turnsColumns = axis != NPP_VERTICAL_AXIS;
+  return forRows(c, name, turnsColumns ? (size.height + 1) / 2 : size.height, [=](int y) {
+    const int other = turnsColumns ? size.height - 1 - y : y;
+    T *const one = image.row(y), *const two = image.row(other);
+    // A row that becomes itself is done once.
+    const int columns = other == y && turnsRows ? size.width / 2 : other == y ? 0 : size.width;
+    for (int x = 0; x < columns; ++x)
+      std::swap_ranges(one + x * channels, one + (x + 1) * channels,
+                       two + (turnsRows ? size.width - 1 - x : x) * channels);
+  });
+}
+
 }  // namespace
 
-#define TRANSFORMS(type, channels)                                                                                     \
+#define RESIZE(type, channels)                                                                                         \
   BOTH_FORMS(nppiResize_##type##_C##channels##R,                                                                       \
              (const Npp##type* from, int fromStep, NppiSize fromSize, NppiRect fromRegion, Npp##type* to, int toStep,  \
               NppiSize toSize, NppiRect toRegion, int interpolation),                                                  \
              (from, fromStep, fromSize, fromRegion, to, toStep, toSize, toRegion, interpolation)) {                    \
+    if (from && to && !isInside(toRegion, toSize)) return NPP_RECTANGLE_ERROR;                                         \
     return resize(context, "nppiResize_" #type "_C" #channels "R", Image{from, fromStep}, fromSize, Image{to, toStep}, \
-                  toSize, {fromRegion, toRegion, interpolation}, channels);                                            \
+                  {fromRegion, toRegion, interpolation}, channels);                                                    \
   }                                                                                                                    \
-  BOTH_FORMS(nppiMirror_##type##_C##channels##R,                                                                       \
-             (const Npp##type* from, int fromStep, Npp##type* to, int toStep, NppiSize size, NppiAxis axis),           \
-             (from, fromStep, to, toStep, size, axis)) {                                                               \
-    return mirror(context, "nppiMirror_" #type "_C" #channels "R", Image{from, fromStep}, Image{to, toStep}, size,     \
-                  axis, channels);                                                                                     \
+  BOTH_FORMS(                                                                                                          \
+      nppiResizeSqrPixel_##type##_C##channels##R,                                                                      \
+      (const Npp##type* from, NppiSize fromSize, int fromStep, NppiRect fromRegion, Npp##type* to, int toStep,         \
+       NppiRect toRegion, double factorX, double factorY, double shiftX, double shiftY, int interpolation),            \
+      (from, fromSize, fromStep, fromRegion, to, toStep, toRegion, factorX, factorY, shiftX, shiftY, interpolation)) { \
+    return resizeByFactors(                                                                                            \
+        context, "nppiResizeSqrPixel_" #type "_C" #channels "R", Image{from, fromStep}, fromSize, Image{to, toStep},   \
+        {fromRegion, toRegion, interpolation, {1 / factorX, shiftX}, {1 / factorY, shiftY}}, channels);                \
   }
-#define TRANSFORMS_134(type) TRANSFORMS(type, 1) TRANSFORMS(type, 3) TRANSFORMS(type, 4)
-TRANSFORMS_134(8u)
-TRANSFORMS_134(16u)
-TRANSFORMS_134(16s)
-TRANSFORMS_134(32f)
+#define MIRROR(type, channels)                                                                                        \
+  BOTH_FORMS(nppiMirror_##type##_C##channels##R,                                                                      \
+             (const Npp##type* from, int fromStep, Npp##type* to, int toStep, NppiSize size, NppiAxis axis),          \
+             (from, fromStep, to, toStep, size, axis)) {                                                              \
+    return mirror(context, "nppiMirror_" #type "_C" #channels "R", Image{from, fromStep}, Image{to, toStep}, size,    \
+                  axis, channels);                                                                                    \
+  }                                                                                                                   \
+  BOTH_FORMS(nppiMirror_##type##_C##channels##IR, (Npp##type * image, int step, NppiSize size, NppiAxis axis),        \
+             (image, step, size, axis)) {                                                                             \
+    return mirrorInPlace(context, "nppiMirror_" #type "_C" #channels "IR", Image{image, step}, size, axis, channels); \
+  }
+#define EACH(X, type) X(type, 1) X(type, 3) X(type, 4)
+EACH(RESIZE, 8u)
+EACH(RESIZE, 16u)
+EACH(RESIZE, 16s)
+EACH(RESIZE, 32f)
+EACH(MIRROR, 8u)
+EACH(MIRROR, 16u)
+EACH(MIRROR, 16s)
+EACH(MIRROR, 32s)
+EACH(MIRROR, 32f)

@@ -50,6 +50,30 @@ double deviationOf(Image<const T> from, NppiSize size, double mean) {
   return std::sqrt(squares / countOf(size));
 }
 
+/// Of the pixels where the mask is not 0; without any both are 0.
+template <class T>
+std::pair<double, double> maskedMeanAndDeviation(Image<const T> from, Image<const Npp8u> mask, NppiSize size) {
+  double sum = 0, squares = 0, count = 0;
+  const auto eachMasked = [&](const auto& visit) {
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        if (mask.row(y)[x] != 0) visit(static_cast<double>(from.row(y)[x]));
+  };
+  eachMasked([&](double value) { sum += value, ++count; });
+  if (count == 0) return {0, 0};
+  const double mean = sum / count;
+  eachMasked([&](double value) { squares += (value - mean) * (value - mean); });
+  return {mean, std::sqrt(squares / count)};
+}
+
+/// What an integral image says of a rectangle: it has the sum of all that is above and to the left.
+template <class T>
+double sumIn(Image<const T> integral, int x, int y, NppiRect rectangle) {
+  const auto at = [&](int right, int below) { return static_cast<double>(integral.row(y + below)[x + right]); };
+  const int left = rectangle.x, right = left + rectangle.width, top = rectangle.y, bottom = top + rectangle.height;
+  return at(right, bottom) - at(right, top) - at(left, bottom) + at(left, top);
+}
+
 template <class T>
 std::pair<T, T> extremesOf(Image<const T> from, NppiSize size) {
   std::pair<T, T> found{from.row(0)[0], from.row(0)[0]};
@@ -120,6 +144,45 @@ REDUCTIONS(8u)
 REDUCTIONS(16u)
 REDUCTIONS(16s)
 REDUCTIONS(32f)
+
+#define MASKED(type)                                                                                              \
+  BOTH_FORMS(nppiMeanStdDevGetBufferHostSize_##type##_C1MR, (NppiSize size, size_t* bytes), (size, bytes)) {      \
+    return tellSize(size, bytes);                                                                                 \
+  }                                                                                                               \
+  BOTH_FORMS(nppiMean_StdDev_##type##_C1MR,                                                                       \
+             (const Npp##type* from, int fromStep, const Npp8u* mask, int maskStep, NppiSize size, Npp8u* buffer, \
+              Npp64f* mean, Npp64f* deviation),                                                                   \
+             (from, fromStep, mask, maskStep, size, buffer, mean, deviation)) {                                   \
+    const Image source{from, fromStep};                                                                           \
+    const Image chosen{mask, maskStep};                                                                           \
+    if (const NppStatus bad = checkReduction(size, source, buffer, mean, deviation)) return bad;                  \
+    if (const NppStatus bad = check(size, chosen)) return bad;                                                    \
+    return run(context, "nppiMean_StdDev_" #type "_C1MR",                                                         \
+               [=] { std::tie(*mean, *deviation) = maskedMeanAndDeviation(source, chosen, size); });              \
+  }
+MASKED(8u)
+MASKED(16u)
+MASKED(32f)
+
+/// The deviation of the pixels in a rectangle beside each place, from integral images of them and of their squares.
+BOTH_FORMS(nppiRectStdDev_32s32f_C1R,
+           (const Npp32s* from, int fromStep, const Npp64f* squares, int squaresStep, Npp32f* to, int toStep,
+            NppiSize size, NppiRect rectangle),
+           (from, fromStep, squares, squaresStep, to, toStep, size, rectangle)) {
+  const Image sums{from, fromStep};
+  const Image squared{squares, squaresStep};
+  const Image result{to, toStep};
+  if (const NppStatus bad = check(size, sums, squared, result)) return bad;
+  if (rectangle.x < 0 || rectangle.y < 0 || rectangle.width <= 0 || rectangle.height <= 0) return NPP_RECTANGLE_ERROR;
+  return forRows(context, "nppiRectStdDev_32s32f_C1R", size.height, [=](int y) {
+    const double count = countOf({rectangle.width, rectangle.height});
+    for (int x = 0; x < size.width; ++x) {
+      const double mean = sumIn(sums, x, y, rectangle) / count;
+      const double variance = sumIn(squared, x, y, rectangle) / count - mean * mean;
+      result.row(y)[x] = static_cast<Npp32f>(std::sqrt(std::max(variance, 0.0)));
+    }
+  });
+}
 
 #define BITS(name, type, channels, sign)                                                                               \
   BOTH_FORMS(nppi##name##_##type##_C##channels##R,                                                                     \

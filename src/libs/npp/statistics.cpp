@@ -22,24 +22,80 @@ int64_t level(int k, int count, Npp32s lower, Npp32s upper) {
   return lower + (int64_t{upper} - lower) * k / (count - 1);
 }
 
-template <class T>
-NppStatus histogram(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize size, Npp32s* bins,
-                    int levels, Npp32s lower, Npp32s upper, const Npp8u* buffer) {
-  if (!bins || !buffer) return NPP_NULL_POINTER_ERROR;
-  if (const NppStatus bad = check(size, from)) return bad;
-  if (levels < 2) return NPP_HISTOGRAM_NUMBER_OF_LEVELS_ERROR;
-  return run(c, name, [=] {
-    std::vector<Npp32s> counts(1u << (8 * sizeof(T)));
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) ++counts[static_cast<std::make_unsigned_t<T>>(from.row(y)[x])];
-    std::fill_n(bins, levels - 1, 0);
-    for (int b = 0; b + 1 < levels; ++b) {
-      const auto first = std::max<int64_t>(level(b, levels, lower, upper), std::numeric_limits<T>::min());
-      const auto end =
-          std::min<int64_t>(level(b + 1, levels, lower, upper), int64_t{std::numeric_limits<T>::max()} + 1);
-      for (int64_t value = first; value < end; ++value) bins[b] += counts[static_cast<std::make_unsigned_t<T>>(value)];
+/// What each channel of an image is counted by; a single one has the arrays themselves.
+template <class Level>
+struct Counting {
+  Npp32s* bins[4] = {};
+  const Level* levels[4] = {};
+  int count[4] = {};
+  int channels = 1;
+
+  static Counting of(Npp32s* bins, const Level* levels, int count) { return {{bins}, {levels}, {count}, 1}; }
+  static Counting ofFour(Npp32s* const* bins, const Level* const* levels, const int* count) {
+    Counting all;
+    all.channels = 4;
+    for (int i = 0; i < 4; ++i)
+      all.bins[i] = bins ? bins[i] : nullptr, all.levels[i] = levels ? levels[i] : nullptr,
+      all.count[i] = count ? count[i] : 0;
+    return all;
+  }
+  NppStatus check() const {
+    for (int i = 0; i < channels; ++i) {
+      if (!bins[i] || !levels[i]) return NPP_NULL_POINTER_ERROR;
+      if (count[i] < 2) return NPP_HISTOGRAM_NUMBER_OF_LEVELS_ERROR;
     }
+    return NPP_SUCCESS;
+  }
+};
+
+/// Levels are the device's, and grow. A value in bin b is in [level b, level b + 1).
+template <class T, class Level>
+void count(Image<const T> from, NppiSize size, const Counting<Level>& by) {
+  for (int c = 0; c < by.channels; ++c) {
+    std::fill_n(by.bins[c], by.count[c] - 1, 0);
+    const Level *first = by.levels[c], *end = first + by.count[c];
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        const auto bin = std::upper_bound(first, end, static_cast<Level>(from.row(y)[x * by.channels + c])) - first;
+        if (bin > 0 && bin < by.count[c]) ++by.bins[c][bin - 1];
+      }
+  }
+}
+
+template <class T, class Level>
+NppStatus histogram(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize size,
+                    const Counting<Level>& by, const Npp8u* buffer) {
+  if (!buffer) return NPP_NULL_POINTER_ERROR;
+  if (const NppStatus bad = check(size, from)) return bad;
+  if (const NppStatus bad = by.check()) return bad;
+  return run(c, name, [=] { count(from, size, by); });
+}
+
+/// The same with levels that cut [lower, upper) into bins of nearly one size.
+template <class T>
+NppStatus evenHistogram(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize size,
+                        Counting<Npp32s> by, const Npp32s* lower, const Npp32s* upper, const Npp8u* buffer) {
+  if (!buffer || !lower || !upper) return NPP_NULL_POINTER_ERROR;
+  if (const NppStatus bad = check(size, from)) return bad;
+  std::vector<std::vector<Npp32s>> levels(4);
+  for (int i = 0; i < by.channels; ++i) {
+    by.levels[i] = lower;  // there will be some
+    for (int k = 0; k < by.count[i] && by.count[i] > 1; ++k)
+      levels[static_cast<size_t>(i)].push_back(static_cast<Npp32s>(level(k, by.count[i], lower[i], upper[i])));
+  }
+  if (const NppStatus bad = by.check()) return bad;
+  return run(c, name, [=] {
+    Counting<Npp32s> all = by;
+    for (int i = 0; i < all.channels; ++i) all.levels[i] = levels[static_cast<size_t>(i)].data();
+    count(from, size, all);
   });
+}
+
+NppStatus tellHistogramSize(NppiSize size, const int* levels, int channels, size_t* bytes) {
+  if (!levels) return NPP_NULL_POINTER_ERROR;
+  for (int i = 0; i < channels; ++i)
+    if (levels[i] < 2) return NPP_HISTOGRAM_NUMBER_OF_LEVELS_ERROR;
+  return size.width < 0 || size.height < 0 ? NPP_SIZE_ERROR : tellSize(bytes);
 }
 
 }  // namespace
@@ -51,22 +107,54 @@ NppStatus nppiEvenLevelsHost_32s(Npp32s* levels, int count, Npp32s lower, Npp32s
   return NPP_SUCCESS;
 }
 
+#define SIZE_OF_HISTOGRAM(name, type)                                                                        \
+  BOTH_FORMS(nppiHistogram##name##GetBufferSize_##type##_C1R, (NppiSize size, int levels, size_t* bytes),    \
+             (size, levels, bytes)) {                                                                        \
+    return tellHistogramSize(size, &levels, 1, bytes);                                                       \
+  }                                                                                                          \
+  BOTH_FORMS(nppiHistogram##name##GetBufferSize_##type##_C4R, (NppiSize size, int levels[4], size_t* bytes), \
+             (size, levels, bytes)) {                                                                        \
+    return tellHistogramSize(size, levels, 4, bytes);                                                        \
+  }
 #define HISTOGRAM(type)                                                                                            \
-  BOTH_FORMS(nppiHistogramEvenGetBufferSize_##type##_C1R, (NppiSize size, int levels, size_t* bytes),              \
-             (size, levels, bytes)) {                                                                              \
-    if (levels < 2) return NPP_HISTOGRAM_NUMBER_OF_LEVELS_ERROR;                                                   \
-    return size.width < 0 || size.height < 0 ? NPP_SIZE_ERROR : tellSize(bytes);                                   \
-  }                                                                                                                \
+  SIZE_OF_HISTOGRAM(Even, type)                                                                                    \
   BOTH_FORMS(nppiHistogramEven_##type##_C1R,                                                                       \
              (const Npp##type* from, int fromStep, NppiSize size, Npp32s* bins, int levels, Npp32s lower,          \
               Npp32s upper, Npp8u* buffer),                                                                        \
              (from, fromStep, size, bins, levels, lower, upper, buffer)) {                                         \
-    return histogram(context, "nppiHistogramEven_" #type "_C1R", Image{from, fromStep}, size, bins, levels, lower, \
-                     upper, buffer);                                                                               \
+    return evenHistogram(context, "nppiHistogramEven_" #type "_C1R", Image{from, fromStep}, size,                  \
+                         Counting<Npp32s>::of(bins, nullptr, levels), &lower, &upper, buffer);                     \
+  }                                                                                                                \
+  BOTH_FORMS(nppiHistogramEven_##type##_C4R,                                                                       \
+             (const Npp##type* from, int fromStep, NppiSize size, Npp32s* bins[4], int levels[4], Npp32s lower[4], \
+              Npp32s upper[4], Npp8u* buffer),                                                                     \
+             (from, fromStep, size, bins, levels, lower, upper, buffer)) {                                         \
+    return evenHistogram(context, "nppiHistogramEven_" #type "_C4R", Image{from, fromStep}, size,                  \
+                         Counting<Npp32s>::ofFour(bins, nullptr, levels), lower, upper, buffer);                   \
+  }
+#define RANGES(type, Level)                                                                                     \
+  SIZE_OF_HISTOGRAM(Range, type)                                                                                \
+  BOTH_FORMS(nppiHistogramRange_##type##_C1R,                                                                   \
+             (const Npp##type* from, int fromStep, NppiSize size, Npp32s* bins, const Level* levels, int count, \
+              Npp8u* buffer),                                                                                   \
+             (from, fromStep, size, bins, levels, count, buffer)) {                                             \
+    return histogram(context, "nppiHistogramRange_" #type "_C1R", Image{from, fromStep}, size,                  \
+                     Counting<Level>::of(bins, levels, count), buffer);                                         \
+  }                                                                                                             \
+  BOTH_FORMS(nppiHistogramRange_##type##_C4R,                                                                   \
+             (const Npp##type* from, int fromStep, NppiSize size, Npp32s* bins[4], const Level* levels[4],      \
+              int count[4], Npp8u* buffer),                                                                     \
+             (from, fromStep, size, bins, levels, count, buffer)) {                                             \
+    return histogram(context, "nppiHistogramRange_" #type "_C4R", Image{from, fromStep}, size,                  \
+                     Counting<Level>::ofFour(bins, levels, count), buffer);                                     \
   }
 HISTOGRAM(8u)
 HISTOGRAM(16u)
 HISTOGRAM(16s)
+RANGES(8u, Npp32s)
+RANGES(16u, Npp32s)
+RANGES(16s, Npp32s)
+RANGES(32f, Npp32f)
 
 // --- signals
 

@@ -34,4 +34,10 @@ inline NppStatus checkBorder(NppiSize size, NppiPoint offset, NppiBorderType bor
   return isInside ? NPP_SUCCESS : NPP_SIZE_ERROR;
 }
 
+inline NppStatus checkMask(NppiSize mask, NppiPoint anchor) {
+  if (mask.width <= 0 || mask.height <= 0) return NPP_MASK_SIZE_ERROR;
+  const bool isInside = anchor.x >= 0 && anchor.y >= 0 && anchor.x < mask.width && anchor.y < mask.height;
+  return isInside ? NPP_SUCCESS : NPP_ANCHOR_ERROR;
+}
+
 }  // namespace ordito::libs::npp

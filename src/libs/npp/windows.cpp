@@ -1,4 +1,5 @@
-// NPP: what becomes of a pixel by those around it: Gaussian means, and the largest and smallest of nine.
+// NPP: what becomes of a pixel by those around it: Gaussian means, the largest and smallest of nine, of a rectangle and
+// of a mask, and sums along rows and columns.
 #include <vector>
 
 #include "libs/npp/window.hpp"
@@ -64,6 +65,22 @@ NppStatus gauss(const NppStreamContext& c, const char* name, Source from, Image<
   });
 }
 
+/// Twice the pixel, less an eighth of each of its eight neighbours. Whole numbers are cut, as means are.
+template <class T, class Source>
+NppStatus sharpen(const NppStreamContext& c, const char* name, Source from, Image<T> to, NppiSize size) {
+  if (const NppStatus bad = check(size, from.image, to)) return bad;
+  return forRows(c, name, size.height, [=](int y) {
+    for (int x = 0; x < size.width; ++x)
+      for (int channel = 0; channel < from.channels; ++channel) {
+        double sum = 17.0 * from.at(x, y)[channel];
+        for (int j = -1; j <= 1; ++j)
+          for (int i = -1; i <= 1; ++i) sum -= from.at(x + i, y + j)[channel];
+        sum /= 8;
+        to.row(y)[x * from.channels + channel] = saturate<T>(std::is_floating_point_v<T> ? sum : std::trunc(sum));
+      }
+  });
+}
+
 template <class T, class Source, class Choose>
 NppStatus ofNine(const NppStreamContext& c, const char* name, Source from, Image<T> to, NppiSize size, Choose choose) {
   if (const NppStatus bad = check(size, from.image, to)) return bad;
@@ -75,6 +92,43 @@ NppStatus ofNine(const NppStreamContext& c, const char* name, Source from, Image
           for (int i = -1; i <= 1; ++i) best = choose(best, from.at(x + i, y + j)[channel]);
         to.row(y)[x * from.channels + channel] = best;
       }
+  });
+}
+
+/// Pixels (x - anchor.x + i, y - anchor.y + j) where the mask, if there is one, is not 0. The mask is the device's.
+template <class T, class Choose>
+NppStatus ofMask(const NppStreamContext& c, const char* name, Unbordered<T> from, Image<T> to, NppiSize size,
+                 const Npp8u* mask, NppiSize maskSize, NppiPoint anchor, Choose choose) {
+  if (const NppStatus bad = check(size, from.image, to)) return bad;
+  if (const NppStatus bad = checkMask(maskSize, anchor)) return bad;
+  return forRows(c, name, size.height, [=](int y) {
+    for (int x = 0; x < size.width; ++x)
+      for (int channel = 0; channel < from.channels; ++channel) {
+        bool isFirst = true;
+        T best = from.at(x, y)[channel];
+        for (int j = 0; j < maskSize.height; ++j)
+          for (int i = 0; i < maskSize.width; ++i) {
+            if (mask && mask[j * maskSize.width + i] == 0) continue;
+            const T value = from.at(x + i - anchor.x, y + j - anchor.y)[channel];
+            best = isFirst ? value : choose(best, value), isFirst = false;
+          }
+        to.row(y)[x * from.channels + channel] = best;
+      }
+  });
+}
+
+/// The sum of `count` pixels side by side or one below the other.
+NppStatus sumWindow(const NppStreamContext& c, const char* name, Image<const Npp8u> from, Image<Npp32f> to,
+                    NppiSize size, int count, int anchor, bool isColumn) {
+  if (const NppStatus bad = check(size, from, to)) return bad;
+  if (count <= 0) return NPP_MASK_SIZE_ERROR;
+  if (anchor < 0 || anchor >= count) return NPP_ANCHOR_ERROR;
+  return forRows(c, name, size.height, [=](int y) {
+    for (int x = 0; x < size.width; ++x) {
+      int64_t sum = 0;
+      for (int i = 0; i < count; ++i) sum += isColumn ? from.row(y + i - anchor)[x] : from.row(y)[x + i - anchor];
+      to.row(y)[x] = static_cast<Npp32f>(sum);
+    }
   });
 }
 
@@ -99,6 +153,21 @@ NppStatus ofNine(const NppStreamContext& c, const char* name, Source from, Image
     return gauss(context, "nppiFilterGaussBorder_" #type "_C" #channels "R", BORDERED(type, channels),                \
                  Image{to, toStep}, size, mask);                                                                      \
   }
+#define SHARPEN(type, channels)                                                                                    \
+  BOTH_FORMS(nppiFilterSharpen_##type##_C##channels##R,                                                            \
+             (const Npp##type* from, int fromStep, Npp##type* to, int toStep, NppiSize size),                      \
+             (from, fromStep, to, toStep, size)) {                                                                 \
+    return sharpen(context, "nppiFilterSharpen_" #type "_C" #channels "R", UNBORDERED(type, channels),             \
+                   Image{to, toStep}, size);                                                                       \
+  }                                                                                                                \
+  BOTH_FORMS(nppiFilterSharpenBorder_##type##_C##channels##R,                                                      \
+             (const Npp##type* from, int fromStep, NppiSize fromSize, NppiPoint offset, Npp##type* to, int toStep, \
+              NppiSize size, NppiBorderType border),                                                               \
+             (from, fromStep, fromSize, offset, to, toStep, size, border)) {                                       \
+    if (const NppStatus bad = checkBorder(fromSize, offset, border)) return bad;                                   \
+    return sharpen(context, "nppiFilterSharpenBorder_" #type "_C" #channels "R", BORDERED(type, channels),         \
+                   Image{to, toStep}, size);                                                                       \
+  }
 #define OF_NINE(name, type, channels, choose)                                                                      \
   BOTH_FORMS(nppi##name##3x3_##type##_C##channels##R,                                                              \
              (const Npp##type* from, int fromStep, Npp##type* to, int toStep, NppiSize size),                      \
@@ -121,9 +190,52 @@ WITH_CHANNELS(GAUSS, 8u)
 WITH_CHANNELS(GAUSS, 16u)
 WITH_CHANNELS(GAUSS, 16s)
 WITH_CHANNELS(GAUSS, 32f)
+WITH_CHANNELS(SHARPEN, 8u)
+WITH_CHANNELS(SHARPEN, 16u)
+WITH_CHANNELS(SHARPEN, 32f)
 WITH_CHANNELS(DILATE, 8u)
 WITH_CHANNELS(DILATE, 16u)
 WITH_CHANNELS(DILATE, 32f)
 WITH_CHANNELS(ERODE, 8u)
 WITH_CHANNELS(ERODE, 16u)
 WITH_CHANNELS(ERODE, 32f)
+
+#define MASKED(name, type, channels, choose)                                                                         \
+  BOTH_FORMS(nppi##name##_##type##_C##channels##R,                                                                   \
+             (const Npp##type* from, int fromStep, Npp##type* to, int toStep, NppiSize size, const Npp8u* mask,      \
+              NppiSize maskSize, NppiPoint anchor),                                                                  \
+             (from, fromStep, to, toStep, size, mask, maskSize, anchor)) {                                           \
+    if (!mask) return NPP_NULL_POINTER_ERROR;                                                                        \
+    return ofMask(context, "nppi" #name "_" #type "_C" #channels "R", UNBORDERED(type, channels), Image{to, toStep}, \
+                  size, mask, maskSize, anchor, [](auto a, auto b) { return choose(a, b); });                        \
+  }
+#define RECTANGLE(name, type, channels, choose)                                                                      \
+  BOTH_FORMS(nppi##name##_##type##_C##channels##R,                                                                   \
+             (const Npp##type* from, int fromStep, Npp##type* to, int toStep, NppiSize size, NppiSize maskSize,      \
+              NppiPoint anchor),                                                                                     \
+             (from, fromStep, to, toStep, size, maskSize, anchor)) {                                                 \
+    return ofMask(context, "nppi" #name "_" #type "_C" #channels "R", UNBORDERED(type, channels), Image{to, toStep}, \
+                  size, nullptr, maskSize, anchor, [](auto a, auto b) { return choose(a, b); });                     \
+  }
+#define MASKS(type)                                                                                  \
+  MASKED(Dilate, type, 1, std::max)                                                                  \
+  MASKED(Dilate, type, 3, std::max)                                                                  \
+  MASKED(Dilate, type, 4, std::max)                                                                  \
+  MASKED(Erode, type, 1, std::min) MASKED(Erode, type, 3, std::min) MASKED(Erode, type, 4, std::min) \
+      RECTANGLE(FilterMax, type, 1, std::max) RECTANGLE(FilterMax, type, 3, std::max)                \
+          RECTANGLE(FilterMax, type, 4, std::max) RECTANGLE(FilterMin, type, 1, std::min)            \
+              RECTANGLE(FilterMin, type, 3, std::min) RECTANGLE(FilterMin, type, 4, std::min)
+MASKS(8u)
+MASKS(16u)
+MASKS(32f)
+
+#define SUM_WINDOW(name, isColumn)                                                                                 \
+  BOTH_FORMS(                                                                                                      \
+      nppiSumWindow##name##_8u32f_C1R,                                                                             \
+      (const Npp8u* from, Npp32s fromStep, Npp32f* to, Npp32s toStep, NppiSize size, Npp32s count, Npp32s anchor), \
+      (from, fromStep, to, toStep, size, count, anchor)) {                                                         \
+    return sumWindow(context, "nppiSumWindow" #name "_8u32f_C1R", Image{from, fromStep}, Image{to, toStep}, size,  \
+                     count, anchor, isColumn);                                                                     \
+  }
+SUM_WINDOW(Row, false)
+SUM_WINDOW(Column, true)
