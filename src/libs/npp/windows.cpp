@@ -217,17 +217,22 @@ WITH_CHANNELS(ERODE, 32f)
     return ofMask(context, "nppi" #name "_" #type "_C" #channels "R", UNBORDERED(type, channels), Image{to, toStep}, \
                   size, nullptr, maskSize, anchor, [](auto a, auto b) { return choose(a, b); });                     \
   }
-#define MASKS(type)                                                                                  \
-  MASKED(Dilate, type, 1, std::max)                                                                  \
-  MASKED(Dilate, type, 3, std::max)                                                                  \
-  MASKED(Dilate, type, 4, std::max)                                                                  \
-  MASKED(Erode, type, 1, std::min) MASKED(Erode, type, 3, std::min) MASKED(Erode, type, 4, std::min) \
-      RECTANGLE(FilterMax, type, 1, std::max) RECTANGLE(FilterMax, type, 3, std::max)                \
-          RECTANGLE(FilterMax, type, 4, std::max) RECTANGLE(FilterMin, type, 1, std::min)            \
-              RECTANGLE(FilterMin, type, 3, std::min) RECTANGLE(FilterMin, type, 4, std::min)
-MASKS(8u)
-MASKS(16u)
-MASKS(32f)
+#define MASK_DILATE(type, channels) MASKED(Dilate, type, channels, std::max)
+#define MASK_ERODE(type, channels) MASKED(Erode, type, channels, std::min)
+#define FILTER_MAX(type, channels) RECTANGLE(FilterMax, type, channels, std::max)
+#define FILTER_MIN(type, channels) RECTANGLE(FilterMin, type, channels, std::min)
+WITH_CHANNELS(MASK_DILATE, 8u)
+WITH_CHANNELS(MASK_DILATE, 16u)
+WITH_CHANNELS(MASK_DILATE, 32f)
+WITH_CHANNELS(MASK_ERODE, 8u)
+WITH_CHANNELS(MASK_ERODE, 16u)
+WITH_CHANNELS(MASK_ERODE, 32f)
+WITH_CHANNELS(FILTER_MAX, 8u)
+WITH_CHANNELS(FILTER_MAX, 16u)
+WITH_CHANNELS(FILTER_MAX, 32f)
+WITH_CHANNELS(FILTER_MIN, 8u)
+WITH_CHANNELS(FILTER_MIN, 16u)
+WITH_CHANNELS(FILTER_MIN, 32f)
 
 #define SUM_WINDOW(name, isColumn)                                                                                 \
   BOTH_FORMS(                                                                                                      \
