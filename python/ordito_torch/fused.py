@@ -1,6 +1,6 @@
 """Operators that PyTorch has for CUDA devices only, in terms of others: cells of recurrent networks and root mean square
-normalisation. And layer normalisation, whose operator for the CPU adds up halves in halves, where a GPU's kernel does in
-single precision. Arguments and results are tensors of the CPU."""
+normalisation. And those that differ from the CPU's: layer normalisation, which adds up halves in single precision, and
+the order of matrices in memory. Arguments and results are tensors of the CPU."""
 import torch
 
 
@@ -102,8 +102,24 @@ def singular_values(values, *arguments, **options):
     return left, singular, right.contiguous()
 
 
+def eigenvectors(values):
+    """In memory row by row, as those of singular values."""
+    found, vectors = torch.ops.aten.linalg_eig.default(values)
+    return found, vectors.contiguous()
+
+
+def not_to_use(*_, **__):
+    """PyTorch asks whether to take a library's kernel in the place of an operator that the CPU has, too."""
+    return False
+
+
 FUNCTIONS = {
     "aten::_linalg_svd": singular_values,
+    "aten::linalg_eig": eigenvectors,
+    "aten::_use_cudnn_ctc_loss": not_to_use,
+    "aten::_use_cudnn_ctc_loss.Tensor": not_to_use,
+    "aten::_use_miopen_ctc_loss": not_to_use,
+    "aten::_use_miopen_ctc_loss.Tensor": not_to_use,
     "aten::native_layer_norm": layer_norm,
     "aten::native_layer_norm_backward": layer_norm_backward,
     "aten::_thnn_fused_lstm_cell": lstm_cell,

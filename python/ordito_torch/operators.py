@@ -20,7 +20,8 @@ _NATIVE = {"aten::empty.memory_format", "aten::empty_strided", "aten::_efficient
 _CHOOSERS = ("aten::convolution", "aten::convolution_backward")
 
 # These take tensors of both sides, or tell themselves.
-_MIXED = {"copy_", "index", "index_put_", "index_put", "_index_put_impl_", "_unsafe_index", "_foreach_copy_"}
+_MIXED = {"copy_", "index", "index_put_", "index_put", "_index_put_impl_", "_unsafe_index", "_foreach_copy_",
+          "_use_cudnn_ctc_loss", "_use_miopen_ctc_loss"}
 
 _TOLD = (b"operators of this program's tensors run on the CPU, by PyTorch's own operators: its wheel has no PTX. Their "
          b"numbers are the CPU's, and nothing of them is counted, checked or timed")

@@ -78,7 +78,8 @@ OPERATORS = {
     "linear algebra": lambda: of_both(lambda s, a: (torch.linalg.solve(s, a), torch.linalg.inv(s), torch.linalg.cholesky(s),
                                                     torch.linalg.qr(a), torch.linalg.svdvals(a), torch.linalg.det(s),
                                                     torch.linalg.eigvalsh(s), torch.linalg.norm(a)), SQUARE, A),
-    "order of singular vectors": lambda: torch.linalg.svd(SQUARE.to(GPU)).Vh.is_contiguous(),
+    "order of vectors": lambda: torch.linalg.svd(SQUARE.to(GPU)).Vh.is_contiguous() and
+                                torch.linalg.eig(SQUARE.to(GPU)).eigenvectors.is_contiguous(),
     "complex numbers": lambda: of_both(lambda c: (c.conj() @ c, c.conj().clone(), c.imag + 1, c.mH.contiguous(), c.abs()), COMPLEX),
     "transforms": lambda: of_both(lambda a: (torch.fft.fft(a), torch.fft.irfft2(torch.fft.rfft2(a))), A),
     "types": lambda: of_both(lambda a: (a.half() * 2, a.bfloat16() + 1, a.double().sum(), a.int(), a.bool(), a.to(torch.uint8)), A.abs()),
@@ -158,6 +159,8 @@ LAYERS = {
     "MultiheadAttention": lambda: layer(nn.MultiheadAttention(6, 2), *[torch.randn(4, 2, 6)] * 3),
     "TransformerEncoder": lambda: layer(nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), 2), torch.randn(2, 5, 8)),
     "scaled_dot_product_attention": lambda: of_both(lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), torch.randn(2, 2, 4, 8)),
+    "ctc_loss": lambda: of_both(lambda p, t: F.ctc_loss(p.log_softmax(2), t, (5, 5), (2, 3)), torch.randn(5, 2, 4),
+                                torch.tensor([[1, 2, 0], [3, 1, 2]])),
     "losses": lambda: of_both(lambda a, w: (F.cross_entropy(a[:4], w[:, 0] % 6), F.mse_loss(a, a + 1), F.nll_loss(a[:4].log_softmax(1), w[:, 0] % 6),
                                             F.binary_cross_entropy_with_logits(a, a.sigmoid()), F.huber_loss(a, a * 2)), A, WHOLE),
 }
