@@ -55,9 +55,14 @@ class Padded {
 /// The step in a Padded.
 constexpr int kOne = 1;
 
+// The loops over a matrix are compiled twice: for processors with AVX2, whose vectors keep up with quick memory, and
+// for others. What a function calls is inlined into it and so is compiled with it.
+const bool kHasAvx2 = __builtin_cpu_supports("avx2");
+
 /// total += A x for `count` rows from `a` on: four columns at a time, so that the totals stay near.
 template <class T>
-void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T* total) {
+[[gnu::always_inline]] inline void addColumnsHere(int64_t count, int64_t n, const T* a, int64_t lda, const T* x,
+                                                  T* total) {
   int64_t j = 0;
   for (; j + 4 <= n; j += 4) {
     const T *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
@@ -81,6 +86,15 @@ void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T
   }
 }
 
+template <class T>
+[[gnu::target("avx2")]] void addColumnsAvx2(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T* total) {
+  addColumnsHere(count, n, a, lda, x, total);
+}
+template <class T>
+void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T* total) {
+  kHasAvx2 ? addColumnsAvx2(count, n, a, lda, x, total) : addColumnsHere(count, n, a, lda, x, total);
+}
+
 /// The product of a column, or its conjugate, and x.
 template <bool Conjugate, class T>
 T columnTimes(int64_t m, const T* column, const T* x) {
@@ -89,7 +103,7 @@ T columnTimes(int64_t m, const T* column, const T* x) {
 
 /// The products of four columns of real numbers and x: four streams from memory, and x is loaded once for all.
 template <class T>
-void fourColumnsTimes(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
+[[gnu::always_inline]] inline void fourColumnsTimesHere(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
 #pragma clang fp reassociate(on)
   const T *a0 = a, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
   T sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
@@ -98,6 +112,15 @@ void fourColumnsTimes(int64_t m, const T* a, int64_t lda, const T* x, T* totals)
     sum0 += a0[i] * factor, sum1 += a1[i] * factor, sum2 += a2[i] * factor, sum3 += a3[i] * factor;
   }
   totals[0] = sum0, totals[1] = sum1, totals[2] = sum2, totals[3] = sum3;
+}
+
+template <class T>
+[[gnu::target("avx2")]] void fourColumnsTimesAvx2(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
+  fourColumnsTimesHere(m, a, lda, x, totals);
+}
+template <class T>
+void fourColumnsTimes(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
+  kHasAvx2 ? fourColumnsTimesAvx2(m, a, lda, x, totals) : fourColumnsTimesHere(m, a, lda, x, totals);
 }
 
 /// Rows of op(A) on all threads: each has its part of y. Not by OpenBLAS, whose cgemv reads past the end of x, where
