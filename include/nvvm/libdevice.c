@@ -32,7 +32,8 @@ int __nv_ffs(int x) { return __builtin_ctzg((u32)x, -1) + 1; }
 int __nv_ffsll(s64 x) { return __builtin_ctzg((u64)x, -1) + 1; }
 int __nv_popc(u32 x) { return __builtin_popcount(x); }
 int __nv_popcll(u64 x) { return __builtin_popcountll(x); }
-u32 __nv_byte_perm(u32 a, u32 b, u32 s) { return (u32)__nvvm_prmt(a, b, s); }
+// Unlike the instruction, which repeats a sign where the highest bit of a selector is set.
+u32 __nv_byte_perm(u32 a, u32 b, u32 s) { return (u32)__nvvm_prmt(a, b, s & 0x7777); }
 int __nv_mul24(int a, int b) { return __nvvm_mul24_i(a, b); }
 u32 __nv_umul24(u32 a, u32 b) { return (u32)__nvvm_mul24_ui(a, b); }
 int __nv_mulhi(int a, int b) { return (int)(((s64)a * b) >> 32); }
