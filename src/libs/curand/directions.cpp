@@ -1,6 +1,6 @@
 // See directions.hpp. A dimension has a primitive polynomial and its first direction numbers; a recurrence gives the
 // others (Bratley and Fox, "Algorithm 659", 1988). The first ones are those of Joe and Kuo (2008), packed by
-// joe_kuo.py.
+// joe_kuo.py, under the licence in joe_kuo.LICENSE.
 #include "libs/curand/directions.hpp"
 
 #include <sys/mman.h>
