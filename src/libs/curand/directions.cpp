@@ -10,10 +10,10 @@
 #include <new>
 
 asm(".pushsection .rodata\n"
-    "ordito_joe_kuo: .incbin \"" ORDITO_JOE_KUO
+    "kOrditoJoeKuo: .incbin \"" ORDITO_JOE_KUO
     "\"\n"
     ".popsection");
-extern "C" __attribute__((visibility("hidden"))) const unsigned char ordito_joe_kuo[];
+extern "C" __attribute__((visibility("hidden"))) const unsigned char kOrditoJoeKuo[];
 
 namespace ordito::curand {
 namespace {
@@ -23,7 +23,7 @@ class Packed {
  public:
   unsigned next(unsigned width) {
     uint64_t word;
-    std::memcpy(&word, ordito_joe_kuo + place_ / 8, sizeof(word));
+    std::memcpy(&word, kOrditoJoeKuo + place_ / 8, sizeof(word));
     word >>= place_ % 8;
     place_ += width;
     return static_cast<unsigned>(word & ((uint64_t{1} << width) - 1));
