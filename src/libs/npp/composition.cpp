@@ -1,8 +1,9 @@
 // NPP: images over each other (Porter and Duff, "Compositing digital images", 1984), with an opacity for each pixel or
 // for each image; and arithmetic with a constant.
 //
-// Whole numbers are as a GPU's are, which were compared for 6,561 pairs of pixels in each operation: an opacity of 255
-// counts as 256, and a product is (x * y + 127) / 256, cut. Of NPPI_OP_ALPHA_ATOP and _XOR colours may differ by one.
+// Whole numbers are as a GPU's are, which were compared: an opacity of 255 counts as 256, one of 65,535 as 65,536, and a
+// product is (x * y + 127) / 256 or (x * y + 32767) / 65536, cut. Of 16 bits, opacities of NPPI_OP_ALPHA_OVER_PREMUL may
+// differ by one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,17 +16,24 @@ using namespace ordito::libs::npp;
 
 namespace {
 
-constexpr int kWhole = 256;
+/// Opacities of numbers of T, as parts of kWhole.
+template <class T>
+struct Whole {
+  static constexpr int64_t kMost = std::numeric_limits<T>::max(), kWhole = kMost + 1;
 
-int opacity(Npp8u alpha) { return alpha == 255 ? kWhole : alpha; }
-int part(int value, int of) { return (value * of + 127) >> 8; }
-Npp8u limited(int value) { return static_cast<Npp8u>(std::min(value, 255)); }
+  /// Scaled in single precision, which makes 65,432 of 65,431 and the like.
+  static int64_t opacity(T alpha) {
+    constexpr float kScale = static_cast<float>(kWhole) / static_cast<float>(kMost);
+    return static_cast<int64_t>(static_cast<float>(alpha) * kScale);
+  }
+  static int64_t shared(int64_t product) { return (product + kWhole / 2 - 1) / kWhole; }
+  static int64_t part(int64_t value, int64_t of) { return shared(value * of); }
+  static T limited(int64_t value) { return static_cast<T>(std::min(value, kMost)); }
+};
 
-/// How much of each image is in the result, of 256.
+/// How much of each image is in the result, of kWhole.
 struct Shares {
-  int first, second;
-  Npp8u of(Npp8u a, Npp8u b) const { return limited(part(a, first) + part(b, second)); }
-  Npp8u sum() const { return limited(first + second); }
+  int64_t first, second;
 };
 
 bool isKnown(NppiAlphaOp operation) {
@@ -34,8 +42,10 @@ bool isKnown(NppiAlphaOp operation) {
 bool isPremultiplied(NppiAlphaOp operation) { return operation >= NPPI_OP_ALPHA_OVER_PREMUL; }
 
 /// Of colours that are not multiplied by their opacity yet; of opacities in either case.
-Shares shares(NppiAlphaOp operation, int a, int b) {
-  const int notA = kWhole - a, notB = kWhole - b;
+template <class T>
+Shares shares(NppiAlphaOp operation, int64_t a, int64_t b) {
+  const auto part = Whole<T>::part;
+  const int64_t notA = Whole<T>::kWhole - a, notB = Whole<T>::kWhole - b;
   switch (operation % NPPI_OP_ALPHA_OVER_PREMUL) {
     case NPPI_OP_ALPHA_OVER: return {a, part(b, notA)};
     case NPPI_OP_ALPHA_IN: return {part(a, b), 0};
@@ -45,8 +55,10 @@ Shares shares(NppiAlphaOp operation, int a, int b) {
     default: return {a, b};  // NPPI_OP_ALPHA_PLUS
   }
 }
-Shares sharesOfPremultiplied(NppiAlphaOp operation, int a, int b) {
-  const int notA = kWhole - a, notB = kWhole - b;
+template <class T>
+Shares sharesOfPremultiplied(NppiAlphaOp operation, int64_t a, int64_t b) {
+  constexpr int64_t kWhole = Whole<T>::kWhole;
+  const int64_t notA = kWhole - a, notB = kWhole - b;
   switch (operation) {
     case NPPI_OP_ALPHA_OVER_PREMUL: return {kWhole, notA};
     case NPPI_OP_ALPHA_IN_PREMUL: return {b, 0};
@@ -56,23 +68,46 @@ Shares sharesOfPremultiplied(NppiAlphaOp operation, int a, int b) {
     default: return {kWhole, kWhole};  // NPPI_OP_ALPHA_PLUS_PREMUL
   }
 }
-Shares sharesOfColours(NppiAlphaOp operation, int a, int b) {
-  return isPremultiplied(operation) ? sharesOfPremultiplied(operation, a, b) : shares(operation, a, b);
-}
+/// Two images' colours together, by the opacities of both.
+template <class T>
+class Mix {
+ public:
+  Mix(NppiAlphaOp operation, int64_t a, int64_t b)
+      : operation_(operation),
+        a_(a),
+        b_(b),
+        shares_(isPremultiplied(operation) ? sharesOfPremultiplied<T>(operation, a, b) : shares<T>(operation, a, b)) {}
+
+  T of(T first, T second) const {
+    using W = Whole<T>;
+    switch (operation_) {
+      case NPPI_OP_ALPHA_ATOP: return W::limited(W::shared(W::part(first, a_) * b_ + second * shares_.second));
+      case NPPI_OP_ALPHA_XOR: return W::limited(W::shared(first * shares_.first + second * shares_.second));
+      default: return W::limited(W::part(first, shares_.first) + W::part(second, shares_.second));
+    }
+  }
+
+ private:
+  NppiAlphaOp operation_;
+  int64_t a_, b_;
+  Shares shares_;
+};
 
 /// The fourth number of a pixel is its opacity.
-NppStatus compose(const NppStreamContext& c, const char* name, Image<const Npp8u> first, Image<const Npp8u> second,
-                  Image<Npp8u> to, NppiSize size, NppiAlphaOp operation) {
+template <class T>
+NppStatus compose(const NppStreamContext& c, const char* name, Image<const T> first, Image<const T> second, Image<T> to,
+                  NppiSize size, NppiAlphaOp operation) {
   if (const NppStatus bad = check(size, first, second, to)) return bad;
   if (!isKnown(operation)) return NPP_BAD_ARGUMENT_ERROR;
   return forRows(c, name, size.height, [=](int y) {
-    const Npp8u *a = first.row(y), *b = second.row(y);
-    Npp8u* result = to.row(y);
+    const T *a = first.row(y), *b = second.row(y);
+    T* result = to.row(y);
     for (int x = 0; x < size.width; ++x, a += 4, b += 4, result += 4) {
-      const int ofA = opacity(a[3]), ofB = opacity(b[3]);
-      const Shares colours = sharesOfColours(operation, ofA, ofB);
-      for (int k = 0; k < 3; ++k) result[k] = colours.of(a[k], b[k]);
-      result[3] = shares(operation, ofA, ofB).sum();
+      const int64_t ofA = Whole<T>::opacity(a[3]), ofB = Whole<T>::opacity(b[3]);
+      const Mix<T> mix(operation, ofA, ofB);
+      const Shares opacities = shares<T>(operation, ofA, ofB);
+      for (int k = 0; k < 3; ++k) result[k] = mix.of(a[k], b[k]);
+      result[3] = Whole<T>::limited(opacities.first + opacities.second);
     }
   });
 }
@@ -83,11 +118,12 @@ NppStatus composeWhole(const NppStreamContext& c, const char* name, Image<const 
                        NppiAlphaOp operation, int channels, int done) {
   if (const NppStatus bad = check(size, first, second, to)) return bad;
   if (!isKnown(operation)) return NPP_BAD_ARGUMENT_ERROR;
-  return forRows(c, name, size.height,
-                 [=, share = sharesOfColours(operation, opacity(alpha), opacity(otherAlpha))](int y) {
-                   for (int x = 0; x < size.width * channels; ++x)
-                     if (x % channels < done) to.row(y)[x] = share.of(first.row(y)[x], second.row(y)[x]);
-                 });
+  return forRows(
+      c, name, size.height,
+      [=, mix = Mix<Npp8u>(operation, Whole<Npp8u>::opacity(alpha), Whole<Npp8u>::opacity(otherAlpha))](int y) {
+        for (int x = 0; x < size.width * channels; ++x)
+          if (x % channels < done) to.row(y)[x] = mix.of(first.row(y)[x], second.row(y)[x]);
+      });
 }
 
 /// Other types than bytes: opacities and shares are numbers from 0 to 1, results are rounded once.
@@ -131,14 +167,12 @@ NppStatus composeWide(const NppStreamContext& c, const char* name, Image<const T
 
 /// Of the first three numbers of a pixel.
 template <class T>
-NppStatus premultiplyWide(const NppStreamContext& c, const char* name, Image<const T> from, Image<T> to,
-                          NppiSize size) {
+NppStatus premultiply(const NppStreamContext& c, const char* name, Image<const T> from, Image<T> to, NppiSize size) {
   if (const NppStatus bad = check(size, from, to)) return bad;
   return forRows(c, name, size.height, [=](int y) {
     for (int x = 0; x < 4 * size.width; ++x) {
       const T alpha = from.row(y)[x | 3], value = from.row(y)[x];
-      to.row(y)[x] =
-          x % 4 == 3 ? alpha : saturate<T>(static_cast<double>(value) * (static_cast<double>(alpha) / kMost<T>));
+      to.row(y)[x] = x % 4 == 3 ? alpha : Whole<T>::limited(Whole<T>::part(value, Whole<T>::opacity(alpha)));
     }
   });
 }
@@ -154,29 +188,26 @@ double quotient(double a, double b) { return b == 0 ? std::numeric_limits<double
 
 }  // namespace
 
-BOTH_FORMS(nppiAlphaComp_8u_AC4R,
-           (const Npp8u* first, int firstStep, const Npp8u* second, int secondStep, Npp8u* to, int toStep,
-            NppiSize size, NppiAlphaOp operation),
-           (first, firstStep, second, secondStep, to, toStep, size, operation)) {
-  return compose(context, "nppiAlphaComp_8u_AC4R", Image{first, firstStep}, Image{second, secondStep},
-                 Image{to, toStep}, size, operation);
-}
-
-#define WIDE_ALPHA(type)                                                                                     \
+#define ALPHA(type, compose)                                                                                 \
   BOTH_FORMS(nppiAlphaComp_##type##_AC4R,                                                                    \
              (const Npp##type* first, int firstStep, const Npp##type* second, int secondStep, Npp##type* to, \
               int toStep, NppiSize size, NppiAlphaOp operation),                                             \
              (first, firstStep, second, secondStep, to, toStep, size, operation)) {                          \
-    return composeWide<Npp##type>(context, "nppiAlphaComp_" #type "_AC4R", Image{first, firstStep},          \
-                                  Image{second, secondStep}, Image{to, toStep}, size, operation);            \
+    return compose<Npp##type>(context, "nppiAlphaComp_" #type "_AC4R", Image{first, firstStep},              \
+                              Image{second, secondStep}, Image{to, toStep}, size, operation);                \
   }
-WIDE_ALPHA(16u)
-WIDE_ALPHA(32s)
-WIDE_ALPHA(32f)
-BOTH_FORMS(nppiAlphaPremul_16u_AC4R, (const Npp16u* from, int fromStep, Npp16u* to, int toStep, NppiSize size),
-           (from, fromStep, to, toStep, size)) {
-  return premultiplyWide<Npp16u>(context, "nppiAlphaPremul_16u_AC4R", Image{from, fromStep}, Image{to, toStep}, size);
-}
+ALPHA(8u, compose)
+ALPHA(16u, compose)
+ALPHA(32s, composeWide)
+ALPHA(32f, composeWide)
+#define PREMULTIPLY(type)                                                                                          \
+  BOTH_FORMS(nppiAlphaPremul_##type##_AC4R,                                                                        \
+             (const Npp##type* from, int fromStep, Npp##type* to, int toStep, NppiSize size),                      \
+             (from, fromStep, to, toStep, size)) {                                                                 \
+    return premultiply(context, "nppiAlphaPremul_" #type "_AC4R", Image{from, fromStep}, Image{to, toStep}, size); \
+  }
+PREMULTIPLY(8u)
+PREMULTIPLY(16u)
 
 #define ALPHA_C(form, channels, done)                                                                                \
   BOTH_FORMS(nppiAlphaCompC_8u_##form,                                                                               \
@@ -190,19 +221,6 @@ ALPHA_C(C1R, 1, 1)
 ALPHA_C(C3R, 3, 3)
 ALPHA_C(C4R, 4, 4)
 ALPHA_C(AC4R, 4, 3)
-
-BOTH_FORMS(nppiAlphaPremul_8u_AC4R, (const Npp8u* from, int fromStep, Npp8u* to, int toStep, NppiSize size),
-           (from, fromStep, to, toStep, size)) {
-  const Image source{from, fromStep};
-  const Image result{to, toStep};
-  if (const NppStatus bad = check(size, source, result)) return bad;
-  return forRows(context, "nppiAlphaPremul_8u_AC4R", size.height, [=](int y) {
-    for (int x = 0; x < 4 * size.width; ++x) {
-      const Npp8u alpha = source.row(y)[x | 3], value = source.row(y)[x];
-      result.row(y)[x] = x % 4 == 3 ? alpha : limited(part(value, opacity(alpha)));
-    }
-  });
-}
 
 #define CONSTANT_BODY(name, channels, T, constants, expression)                                         \
   return mapWith<T>(context, name, Image{from, fromStep}, constants, Image{to, toStep}, size, channels, \

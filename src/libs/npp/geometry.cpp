@@ -1,19 +1,29 @@
 // NPP: images that change their size or are mirrored.
-#include <numbers>
-#include <numeric>
 #include <vector>
 
-#include "libs/npp/image.hpp"
-#include "nppi_geometry_transforms.h"
+#include "libs/npp/interpolation.hpp"
 
 using namespace ordito::libs;
 using namespace ordito::libs::npp;
 
 namespace {
 
-/// How many pixels of the source one of the result stands for, and by how many of the result's it is moved.
+/// How many pixels of the source one of the result stands for, by how many of the result's it is moved, and which place
+/// of the source the first pixel has then.
 struct Axis {
-  double scale, shift = 0;
+  double scale, shift, origin;
+
+  /// Region onto region: the first pixel stays where it is or, if the image grows, lies a quarter of one outside of the
+  /// region, by whatever factor. So it is on a GPU.
+  static Axis ofRegions(int from, int to) {
+    const double scale = static_cast<double>(from) / to;
+    return {scale, 0, scale < 1 ? -0.25 : 0};
+  }
+  /// Outer edges of pixels meet.
+  static Axis ofFactor(double factor, double shift) { return {1 / factor, shift, 0.5 / factor - 0.5}; }
+
+  double begin(int pixel) const { return (pixel - shift) * scale; }
+  float place(int pixel) const { return static_cast<float>(begin(pixel) + origin); }
 };
 
 struct Resizing {
@@ -23,8 +33,8 @@ struct Resizing {
 
   /// Region onto region.
   Resizing(NppiRect from, NppiRect to, int interpolation)
-      : Resizing(from, to, interpolation, {static_cast<double>(from.width) / to.width},
-                 {static_cast<double>(from.height) / to.height}) {}
+      : Resizing(from, to, interpolation, Axis::ofRegions(from.width, to.width),
+                 Axis::ofRegions(from.height, to.height)) {}
   Resizing(NppiRect from, NppiRect to, int interpolation, Axis x, Axis y)
       : from(from), to(to), interpolation(interpolation), x(x), y(y) {}
 };
@@ -34,60 +44,34 @@ bool isInside(NppiRect r, NppiSize size) {
          r.y + r.height <= size.height;
 }
 
-/// Cubic convolution with a = -0.5 (Keys, 1981) for a distance.
-double cubic(double d) {
-  d = std::abs(d);
-  if (d < 1) return (1.5 * d - 2.5) * d * d + 1;
-  return d < 2 ? ((-0.5 * d + 2.5) * d - 4) * d + 2 : 0;
-}
-
-/// Lanczos's kernel of three lobes for a distance.
-double lanczos(double d) {
-  if (d == 0) return 1;
-  const double x = std::numbers::pi * d;
-  return std::abs(d) < 3 ? 3 * std::sin(x) * std::sin(x / 3) / (x * x) : 0;
-}
-
-double weightOf(int interpolation, double distance) {
-  switch (interpolation) {
-    case NPPI_INTER_CUBIC: return cubic(distance);
-    case NPPI_INTER_LANCZOS: return lanczos(distance);
-    default: return 1 - std::abs(distance);
-  }
-}
-
-/// What a coordinate of the result takes of the source: pixels from `first` on and their weights. Centres of pixels
-/// meet centres; outside of the region its edge goes on. Supersampling takes the part of each pixel that is covered.
-struct Taps {
-  int first = 0;
-  std::vector<double> weights{1};
-
-  Taps(int pixel, Axis axis, int interpolation) {
-    const double at = pixel - axis.shift, scale = axis.scale;
-    if (interpolation == NPPI_INTER_NN) {
-      first = static_cast<int>(std::floor((at + 0.5) * scale));
-    } else if (interpolation == NPPI_INTER_SUPER) {
-      const double begin = at * scale, end = begin + scale;
-      first = static_cast<int>(begin);
-      weights.clear();
+/// What a coordinate of the result takes of the source, whose region begins at `region`. Supersampling takes the part
+/// of each pixel that is covered.
+class Sources {
+ public:
+  Sources(int pixel, Axis axis, int interpolation, int region) {
+    if (interpolation == NPPI_INTER_SUPER) {
+      const double begin = axis.begin(pixel), end = begin + axis.scale;
+      const int first = static_cast<int>(std::floor(begin));
+      first_ = region + first;
       for (int i = first; i < end; ++i)
-        weights.push_back((std::min(end, i + 1.0) - std::max<double>(begin, i)) / scale);
+        weights_.push_back((std::min(end, i + 1.0) - std::max<double>(begin, i)) / axis.scale);
     } else {
-      const double centre = (at + 0.5) * scale - 0.5;
-      const int count = interpolation == NPPI_INTER_LINEAR ? 2 : interpolation == NPPI_INTER_CUBIC ? 4 : 6;
-      first = static_cast<int>(std::floor(centre)) - (count / 2 - 1);
-      weights.clear();
-      for (int i = 0; i < count; ++i) weights.push_back(weightOf(interpolation, centre - (first + i)));
-      const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-      for (double& weight : weights) weight /= sum;
+      const Taps taps(axis.place(pixel), interpolation);
+      first_ = region + taps.neighbours().first;
+      weights_.assign(taps.neighbours().weights.begin(), taps.neighbours().weights.end());
     }
   }
+  Neighbours neighbours() const { return {first_, weights_}; }
+
+ private:
+  int first_;
+  std::vector<double> weights_;
 };
 
 /// Of all columns of the result.
-std::vector<Taps> columnsOf(const Resizing& r) {
-  std::vector<Taps> columns;
-  for (int x = 0; x < r.to.width; ++x) columns.emplace_back(x, r.x, r.interpolation);
+std::vector<Sources> columnsOf(const Resizing& r) {
+  std::vector<Sources> columns;
+  for (int x = 0; x < r.to.width; ++x) columns.emplace_back(x, r.x, r.interpolation, r.from.x);
   return columns;
 }
 
@@ -97,54 +81,45 @@ NppStatus checkInterpolation(const Resizing& r) {
     case NPPI_INTER_LINEAR:
     case NPPI_INTER_CUBIC:
     case NPPI_INTER_LANCZOS: return NPP_SUCCESS;
-    case NPPI_INTER_SUPER: return r.x.scale < 1 || r.y.scale < 1 ? NPP_RESIZE_FACTOR_ERROR : NPP_SUCCESS;
+    case NPPI_INTER_SUPER: return r.x.scale <= 1 || r.y.scale <= 1 ? NPP_RESIZE_FACTOR_ERROR : NPP_SUCCESS;
     default: return NPP_INTERPOLATION_ERROR;
   }
 }
 
 template <class T>
 NppStatus resize(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize fromSize, Image<T> to,
-                 const Resizing& r, int channels) {
+                 const Resizing& r, Edges edges, int channels) {
   if (const NppStatus bad = check(fromSize, from, to)) return bad;
   if (!isInside(r.from, fromSize)) return NPP_RECTANGLE_ERROR;
   if (const NppStatus bad = checkInterpolation(r)) return bad;
   return forRows(c, name, r.to.height, [=, columns = columnsOf(r)](int y) {
-    const Replicated inside{{r.from.width, r.from.height}};
-    const Taps rows(y, r.y, r.interpolation);
-    for (int x = 0; x < r.to.width; ++x) {
-      const Taps& column = columns[static_cast<size_t>(x)];
-      for (int channel = 0; channel < channels; ++channel) {
-        double sum = 0;
-        for (size_t j = 0; j < rows.weights.size(); ++j) {
-          const T* const row = from.row(r.from.y + inside.y(rows.first + static_cast<int>(j)));
-          for (size_t i = 0; i < column.weights.size(); ++i)
-            sum += rows.weights[j] * column.weights[i] *
-                   row[(r.from.x + inside.x(column.first + static_cast<int>(i))) * channels + channel];
-        }
-        to.row(r.to.y + y)[(r.to.x + x) * channels + channel] = saturate<T>(sum);
-      }
-    }
+    const Sources rows(y, r.y, r.interpolation, r.from.y);
+    for (int x = 0; x < r.to.width; ++x)
+      for (int channel = 0; channel < channels; ++channel)
+        to.row(r.to.y + y)[(r.to.x + x) * channels + channel] = interpolated(
+            from, edges, columns[static_cast<size_t>(x)].neighbours(), rows.neighbours(), channels, channel);
   });
 }
 
-/// The same with factors of the program's own. A pixel whose centre is beyond the source's region stays as it is; which
-/// these are is the same for all rows and for all columns.
+/// The same with factors of the program's own, by which all of the source's image is scaled. A pixel whose place is
+/// beyond the source's region stays as it is; which these are is the same for all rows and for all columns.
 template <class T>
 NppStatus resizeByFactors(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize fromSize,
                           Image<T> to, Resizing r, int channels) {
   if (!(r.x.scale > 0) || !(r.y.scale > 0) || !std::isfinite(r.x.scale) || !std::isfinite(r.y.scale))
     return NPP_RESIZE_FACTOR_ERROR;
   if (r.to.x < 0 || r.to.y < 0 || r.to.width <= 0 || r.to.height <= 0) return NPP_RECTANGLE_ERROR;
-  const auto within = [](int length, int size, Axis axis) {  // [first, end) of `length` pixels
-    const double first = axis.shift - 0.5, end = size / axis.scale + axis.shift - 0.5;
+  const auto within = [](int length, int begin, int size, Axis axis) {  // [first, end) of `length` pixels
+    const double first = begin / axis.scale + axis.shift - 0.5, end = first + (size + 0.5) / axis.scale;
     return std::pair(std::clamp(static_cast<int>(std::ceil(first)), 0, length),
                      std::clamp(static_cast<int>(std::ceil(end)), 0, length));
   };
-  const auto columns = within(r.to.width, r.from.width, r.x), rows = within(r.to.height, r.from.height, r.y);
+  const auto columns = within(r.to.width, r.from.x, r.from.width, r.x),
+             rows = within(r.to.height, r.from.y, r.from.height, r.y);
   if (columns.first >= columns.second || rows.first >= rows.second) return NPP_SUCCESS;
-  r.x.shift -= columns.first, r.y.shift -= rows.first;
+  r.x.shift += r.from.x / r.x.scale - columns.first, r.y.shift += r.from.y / r.y.scale - rows.first;
   r.to = {r.to.x + columns.first, r.to.y + rows.first, columns.second - columns.first, rows.second - rows.first};
-  return resize(c, name, from, fromSize, to, r, channels);
+  return resize(c, name, from, fromSize, to, r, {0, 0, fromSize.width - 1, fromSize.height - 1}, channels);
 }
 
 template <class T>
@@ -180,6 +155,8 @@ NppStatus mirrorInPlace(const NppStreamContext& c, const char* name, Image<T> im
 
 }  // namespace
 
+// Interpolations of nppiResize take pixels to the right of the region and below it, but none to the left or above, as
+// on a GPU.
 #define RESIZE(type, channels)                                                                                         \
   BOTH_FORMS(nppiResize_##type##_C##channels##R,                                                                       \
              (const Npp##type* from, int fromStep, NppiSize fromSize, NppiRect fromRegion, Npp##type* to, int toStep,  \
@@ -187,7 +164,8 @@ NppStatus mirrorInPlace(const NppStreamContext& c, const char* name, Image<T> im
              (from, fromStep, fromSize, fromRegion, to, toStep, toSize, toRegion, interpolation)) {                    \
     if (from && to && !isInside(toRegion, toSize)) return NPP_RECTANGLE_ERROR;                                         \
     return resize(context, "nppiResize_" #type "_C" #channels "R", Image{from, fromStep}, fromSize, Image{to, toStep}, \
-                  {fromRegion, toRegion, interpolation}, channels);                                                    \
+                  {fromRegion, toRegion, interpolation},                                                               \
+                  {fromRegion.x, fromRegion.y, fromSize.width - 1, fromSize.height - 1}, channels);                    \
   }                                                                                                                    \
   BOTH_FORMS(                                                                                                          \
       nppiResizeSqrPixel_##type##_C##channels##R,                                                                      \
@@ -196,7 +174,8 @@ NppStatus mirrorInPlace(const NppStreamContext& c, const char* name, Image<T> im
       (from, fromSize, fromStep, fromRegion, to, toStep, toRegion, factorX, factorY, shiftX, shiftY, interpolation)) { \
     return resizeByFactors(                                                                                            \
         context, "nppiResizeSqrPixel_" #type "_C" #channels "R", Image{from, fromStep}, fromSize, Image{to, toStep},   \
-        {fromRegion, toRegion, interpolation, {1 / factorX, shiftX}, {1 / factorY, shiftY}}, channels);                \
+        {fromRegion, toRegion, interpolation, Axis::ofFactor(factorX, shiftX), Axis::ofFactor(factorY, shiftY)},       \
+        channels);                                                                                                     \
   }
 #define MIRROR(type, channels)                                                                                        \
   BOTH_FORMS(nppiMirror_##type##_C##channels##R,                                                                      \

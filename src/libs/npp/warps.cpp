@@ -1,14 +1,13 @@
 // NPP: images whose pixels move by a matrix: affine and perspective warps, rotations.
 //
 // Pixels lie at whole coordinates, counted from the image's first pixel. A pixel of the result's region whose source
-// lies within the source's region is made of what is around that; the others stay as they are. What a cubic or linear
-// interpolation wants beyond the region is its edge.
+// lies within the source's region is made of what is around that, also outside of the region; the others stay as they
+// are. Rotations take also what lies half a pixel to the left of the region or above it. All as on a GPU.
 #include <array>
 #include <numbers>
 #include <optional>
 
-#include "libs/npp/image.hpp"
-#include "nppi_geometry_transforms.h"
+#include "libs/npp/interpolation.hpp"
 
 using namespace ordito::libs;
 using namespace ordito::libs::npp;
@@ -47,29 +46,6 @@ std::optional<Matrix> inverse(const Matrix& m) {
   return result;
 }
 
-/// What an interpolation takes of one direction: neighbours from `first` on and their weights.
-struct Taps {
-  int first = 0, count = 1;
-  std::array<double, 4> weights{1};
-
-  Taps(double at, int interpolation) {
-    const double below = std::floor(at), rest = at - below;
-    if (interpolation == NPPI_INTER_NN) {
-      first = static_cast<int>(std::floor(at + 0.5));
-    } else if (interpolation == NPPI_INTER_LINEAR) {
-      first = static_cast<int>(below), count = 2, weights = {1 - rest, rest};
-    } else {  // Keys's cubic convolution with a = -0.5
-      first = static_cast<int>(below) - 1, count = 4;
-      for (int i = 0; i < 4; ++i) {
-        const double d = std::abs(rest - (i - 1));
-        weights[static_cast<size_t>(i)] = d < 1   ? (1.5 * d - 2.5) * d * d + 1
-                                          : d < 2 ? ((-0.5 * d + 2.5) * d - 4) * d + 2
-                                                  : 0;
-      }
-    }
-  }
-};
-
 struct Regions {
   NppiRect from, to;
   int interpolation;
@@ -80,40 +56,53 @@ NppStatus checkRegions(NppiSize fromSize, const Regions& r) {
     return region.x >= 0 && region.y >= 0 && region.width > 0 && region.height > 0;
   };
   if (!isThere(r.from) || !isThere(r.to)) return NPP_RECTANGLE_ERROR;
-  if (r.from.x + r.from.width > fromSize.width || r.from.y + r.from.height > fromSize.height)
-    return NPP_WRONG_INTERSECTION_ROI_ERROR;
+  if (r.from.x >= fromSize.width || r.from.y >= fromSize.height) return NPP_WRONG_INTERSECTION_ROI_ERROR;
   const bool isKnown =
       r.interpolation == NPPI_INTER_NN || r.interpolation == NPPI_INTER_LINEAR || r.interpolation == NPPI_INTER_CUBIC;
   return isKnown ? NPP_SUCCESS : NPP_INTERPOLATION_ERROR;
 }
 
-/// `back` tells where a pixel of the result comes from.
+/// Where pixels of the result come from: the matrix and the places are of single precision.
+class Source {
+ public:
+  explicit Source(const Matrix& m) {
+    for (size_t i = 0; i < 3; ++i)
+      for (size_t j = 0; j < 3; ++j) m_[i][j] = static_cast<float>(m[i][j]);
+  }
+  float x(int x, int y) const { return along(0, x, y) / along(2, x, y); }
+  float y(int x, int y) const { return along(1, x, y) / along(2, x, y); }
+
+ private:
+  float along(size_t i, int x, int y) const {
+    const float ofX = m_[i][0] * static_cast<float>(x), ofY = m_[i][1] * static_cast<float>(y);
+    return ofX + ofY + m_[i][2];
+  }
+  std::array<std::array<float, 3>, 3> m_;
+};
+
+/// `back` tells where a pixel of the result comes from, which may be `slack` to the left of the region or above it.
 template <class T>
 NppStatus warp(const NppStreamContext& c, const char* name, Image<const T> from, NppiSize fromSize, Image<T> to,
-               const Regions& r, const std::optional<Matrix>& back, int channels) {
+               Regions r, const std::optional<Matrix>& back, int channels, float slack = 0) {
   if (const NppStatus bad = check(fromSize, from, to)) return bad;
   if (const NppStatus bad = checkRegions(fromSize, r)) return bad;
   if (!back) return NPP_COEFFICIENT_ERROR;
-  return forRows(c, name, r.to.height, [=, m = *back](int row) {
-    const Replicated inside{{r.from.width, r.from.height}};
+  r.from.width = std::min(r.from.width, fromSize.width - r.from.x);
+  r.from.height = std::min(r.from.height, fromSize.height - r.from.y);
+  return forRows(c, name, r.to.height, [=, source = Source(*back)](int row) {
+    const Edges edges{0, 0, fromSize.width - 1, fromSize.height - 1};
     const int y = r.to.y + row;
     for (int x = r.to.x; x < r.to.x + r.to.width; ++x) {
-      const auto along = [&](size_t i) { return m[i][0] * x + m[i][1] * y + m[i][2]; };
-      const double sourceX = along(0) / along(2) - r.from.x, sourceY = along(1) / along(2) - r.from.y;
-      const double slack = r.interpolation == NPPI_INTER_NN ? 0.5 : 0;
-      const auto isWithin = [&](double at, int size) { return at >= -slack && at <= size - 1 + slack; };
-      if (!isWithin(sourceX, r.from.width) || !isWithin(sourceY, r.from.height)) continue;
-      const Taps columns(sourceX, r.interpolation), rows(sourceY, r.interpolation);
-      for (int channel = 0; channel < channels; ++channel) {
-        double sum = 0;
-        for (int j = 0; j < rows.count; ++j)
-          for (int i = 0; i < columns.count; ++i)
-            sum += rows.weights[static_cast<size_t>(j)] * columns.weights[static_cast<size_t>(i)] *
-                   static_cast<double>(
-                       from.row(r.from.y + inside.y(rows.first +
-                                                    j))[(r.from.x + inside.x(columns.first + i)) * channels + channel]);
-        to.row(y)[x * channels + channel] = saturate<T>(sum);
-      }
+      const float sourceX = source.x(x, y), sourceY = source.y(x, y);
+      const auto isWithin = [&](float at, int first, int size) {
+        return at >= static_cast<float>(first) - slack && at <= static_cast<float>(first + size - 1);
+      };
+      if (!isWithin(sourceX, r.from.x, r.from.width) || !isWithin(sourceY, r.from.y, r.from.height)) continue;
+      const Taps columns(sourceX, r.interpolation);
+      const Taps rows(std::max(sourceY, static_cast<float>(r.from.y)), r.interpolation);
+      for (int channel = 0; channel < channels; ++channel)
+        to.row(y)[x * channels + channel] =
+            interpolated(from, edges, columns.neighbours(), rows.neighbours(), channels, channel);
     }
   });
 }
@@ -140,7 +129,7 @@ NppStatus warp(const NppStreamContext& c, const char* name, Image<const T> from,
               NppiRect toRegion, double angle, double shiftX, double shiftY, int interpolation),                      \
              (from, fromSize, fromStep, fromRegion, to, toStep, toRegion, angle, shiftX, shiftY, interpolation)) {    \
     return warp(context, "nppiRotate_" #type "_C" #channels "R", Image{from, fromStep}, fromSize, Image{to, toStep},  \
-                {fromRegion, toRegion, interpolation}, inverse(rotation(angle, shiftX, shiftY)), channels);           \
+                {fromRegion, toRegion, interpolation}, inverse(rotation(angle, shiftX, shiftY)), channels, 0.5F);     \
   }
 #define EACH(X, type) X(type, 1) X(type, 3) X(type, 4)
 EACH(WARPS, 8u)

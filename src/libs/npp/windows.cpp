@@ -65,7 +65,7 @@ NppStatus gauss(const NppStreamContext& c, const char* name, Source from, Image<
   });
 }
 
-/// Twice the pixel, less an eighth of each of its eight neighbours. Whole numbers are cut, as means are.
+/// Twice the pixel, less an eighth of each of its eight neighbours: the nearest whole number, of two the lower one.
 template <class T, class Source>
 NppStatus sharpen(const NppStreamContext& c, const char* name, Source from, Image<T> to, NppiSize size) {
   if (const NppStatus bad = check(size, from.image, to)) return bad;
@@ -76,7 +76,7 @@ NppStatus sharpen(const NppStreamContext& c, const char* name, Source from, Imag
         for (int j = -1; j <= 1; ++j)
           for (int i = -1; i <= 1; ++i) sum -= from.at(x + i, y + j)[channel];
         sum /= 8;
-        to.row(y)[x * from.channels + channel] = saturate<T>(std::is_floating_point_v<T> ? sum : std::trunc(sum));
+        to.row(y)[x * from.channels + channel] = saturate<T>(std::is_floating_point_v<T> ? sum : std::ceil(sum - 0.5));
       }
   });
 }

@@ -13,10 +13,10 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 libraries=$(realpath "$(dirname "$(realpath "$nvcc")")/../lib64")
 
 declare -A links=([cublas]=cublas [cublaslt]=cublasLt [cusparse]=cusparse [cusolver]=cusolver [cufft]=cufft [curand]=curand
-  [cudnn]=cudnn [cudnn_rnn]=cudnn [cudnn_graph]=cudnn [cudnn_losses]=cudnn [nvrtc]=nvrtc)
+  [cudnn]=cudnn [cudnn_rnn]=cudnn [cudnn_graph]=cudnn [cudnn_losses]=cudnn [nvrtc]=nvrtc [npp]="nppc -lnppial -lnppicc -lnppif -lnppig")
 names=(${RECORD:-${!links[@]}})
 for name in "${names[@]}"; do
-  "$nvcc" -std=c++17 -arch=sm_90 -Xcompiler -Wno-deprecated-declarations -Xlinker -rpath="$libraries" "$name.cu" "-l${links[$name]}" -o "$work/$name" &
+  "$nvcc" -std=c++17 -arch=sm_90 -Xcompiler -Wno-deprecated-declarations -Xlinker -rpath="$libraries" "$name.cu" -l${links[$name]} -o "$work/$name" &
 done
 wait
 for name in "${names[@]}"; do
