@@ -1,9 +1,9 @@
 // NPP: images over each other (Porter and Duff, "Compositing digital images", 1984), with an opacity for each pixel or
 // for each image; and arithmetic with a constant.
 //
-// Whole numbers are as a GPU's are, which were compared: an opacity of 255 counts as 256, one of 65,535 as 65,536, and a
-// product is (x * y + 127) / 256 or (x * y + 32767) / 65536, cut. Of 16 bits, opacities of NPPI_OP_ALPHA_OVER_PREMUL may
-// differ by one.
+// Whole numbers are as a GPU's are, which were compared: an opacity of 255 counts as 256, one of 65,535 as 65,536, and
+// a product is (x * y + 127) / 256 or (x * y + 32767) / 65536, cut. Of 16 bits, opacities of NPPI_OP_ALPHA_OVER_PREMUL
+// may differ by one.
 #include <algorithm>
 #include <cmath>
 #include <limits>
