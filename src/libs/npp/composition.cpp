@@ -93,22 +93,28 @@ class Mix {
   Shares shares_;
 };
 
-/// The fourth number of a pixel is its opacity.
-template <class T>
-NppStatus compose(const NppStreamContext& c, const char* name, Image<const T> first, Image<const T> second, Image<T> to,
-                  NppiSize size, NppiAlphaOp operation) {
+/// Pixels of four numbers, of which the fourth is the opacity: `pixel(a, b, result)` for each.
+template <class T, class Pixel>
+NppStatus composePixels(const NppStreamContext& c, const char* name, Image<const T> first, Image<const T> second,
+                        Image<T> to, NppiSize size, NppiAlphaOp operation, Pixel pixel) {
   if (const NppStatus bad = check(size, first, second, to)) return bad;
   if (!isKnown(operation)) return NPP_BAD_ARGUMENT_ERROR;
   return forRows(c, name, size.height, [=](int y) {
     const T *a = first.row(y), *b = second.row(y);
     T* result = to.row(y);
-    for (int x = 0; x < size.width; ++x, a += 4, b += 4, result += 4) {
-      const int64_t ofA = Whole<T>::opacity(a[3]), ofB = Whole<T>::opacity(b[3]);
-      const Mix<T> mix(operation, ofA, ofB);
-      const Shares opacities = shares<T>(operation, ofA, ofB);
-      for (int k = 0; k < 3; ++k) result[k] = mix.of(a[k], b[k]);
-      result[3] = Whole<T>::limited(opacities.first + opacities.second);
-    }
+    for (int x = 0; x < size.width; ++x, a += 4, b += 4, result += 4) pixel(a, b, result);
+  });
+}
+
+template <class T>
+NppStatus compose(const NppStreamContext& c, const char* name, Image<const T> first, Image<const T> second, Image<T> to,
+                  NppiSize size, NppiAlphaOp operation) {
+  return composePixels(c, name, first, second, to, size, operation, [operation](const T* a, const T* b, T* result) {
+    const int64_t ofA = Whole<T>::opacity(a[3]), ofB = Whole<T>::opacity(b[3]);
+    const Mix<T> mix(operation, ofA, ofB);
+    const Shares opacities = shares<T>(operation, ofA, ofB);
+    for (int k = 0; k < 3; ++k) result[k] = mix.of(a[k], b[k]);
+    result[3] = Whole<T>::limited(opacities.first + opacities.second);
   });
 }
 
@@ -147,21 +153,15 @@ RealShares realShares(NppiAlphaOp operation, double a, double b) {
 template <class T>
 NppStatus composeWide(const NppStreamContext& c, const char* name, Image<const T> first, Image<const T> second,
                       Image<T> to, NppiSize size, NppiAlphaOp operation) {
-  if (const NppStatus bad = check(size, first, second, to)) return bad;
-  if (!isKnown(operation)) return NPP_BAD_ARGUMENT_ERROR;
-  return forRows(c, name, size.height, [=](int y) {
-    const T *a = first.row(y), *b = second.row(y);
-    T* result = to.row(y);
-    for (int x = 0; x < size.width; ++x, a += 4, b += 4, result += 4) {
-      const double ofA = static_cast<double>(a[3]) / kMost<T>, ofB = static_cast<double>(b[3]) / kMost<T>;
-      const RealShares all = realShares(operation, ofA, ofB);
-      RealShares colours = all;
-      if (isPremultiplied(operation))  // they have their opacity in them already
-        colours = {ofA == 0 ? 0 : all.first / ofA, ofB == 0 ? 0 : all.second / ofB};
-      for (int k = 0; k < 3; ++k)
-        result[k] = saturate<T>(colours.first * static_cast<double>(a[k]) + colours.second * static_cast<double>(b[k]));
-      result[3] = saturate<T>((all.first + all.second) * kMost<T>);
-    }
+  return composePixels(c, name, first, second, to, size, operation, [operation](const T* a, const T* b, T* result) {
+    const double ofA = static_cast<double>(a[3]) / kMost<T>, ofB = static_cast<double>(b[3]) / kMost<T>;
+    const RealShares all = realShares(operation, ofA, ofB);
+    RealShares colours = all;
+    if (isPremultiplied(operation))  // they have their opacity in them already
+      colours = {ofA == 0 ? 0 : all.first / ofA, ofB == 0 ? 0 : all.second / ofB};
+    for (int k = 0; k < 3; ++k)
+      result[k] = saturate<T>(colours.first * static_cast<double>(a[k]) + colours.second * static_cast<double>(b[k]));
+    result[3] = saturate<T>((all.first + all.second) * kMost<T>);
   });
 }
 
