@@ -68,7 +68,7 @@ void AsyncCopies::emit(const Instruction& i) {
       words.push_back(word);
     }
     if (target.transfer(!mask.empty()).transfer == simt::Transfer::Interleaved) {
-      access_.storeInterleaved(shifted(to, i.operands[0].offset), p, words);
+      access_.storeInterleaved(shifted(to, i.operands[0].offset), p, words, masks_.maskOf(mask, p));
       continue;
     }
     for (unsigned k = 0; k < count; ++k)

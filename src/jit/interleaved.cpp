@@ -135,7 +135,8 @@ std::vector<LlvmValue> LaneAccess::loadPermuted(const Address& a, unsigned part,
   return result;
 }
 
-void LaneAccess::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values) {
+void LaneAccess::storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values,
+                                  LlvmValue mask) {
   llvm::Type* element = values[0]->getType()->getScalarType();
   const unsigned count = static_cast<unsigned>(values.size()), bytes = std::max(1u, element->getScalarSizeInBits() / 8);
   std::vector<LlvmValue> joined = values;
@@ -149,8 +150,20 @@ void LaneAccess::storeInterleaved(const Address& a, unsigned part, const std::ve
   std::vector<int> order;
   for (unsigned l = 0; l < kLanes; ++l)
     for (unsigned k = 0; k < count; ++k) order.push_back(static_cast<int>(k * kLanes + l));
-  b_.CreateAlignedStore(b_.CreateShuffleVector(joined[0], order), c_.pointer(a.bases[part][0], a.pattern[0]),
-                        llvm::Align(bytes));
+  LlvmValue all = b_.CreateShuffleVector(joined[0], order);
+  if (!mask) {
+    b_.CreateAlignedStore(all, c_.pointer(a.bases[part][0], a.pattern[0]), llvm::Align(bytes));
+    return;
+  }
+  constexpr unsigned kVector = 16;
+  for (unsigned first = 0; first < kLanes * count; first += kVector) {
+    std::vector<int> elements, lanes;
+    for (unsigned k = first; k < first + kVector; ++k)
+      elements.push_back(static_cast<int>(k)), lanes.push_back(static_cast<int>(k / count));
+    b_.CreateMaskedStore(b_.CreateShuffleVector(all, elements),
+                         c_.pointer(a.bases[part][0], a.pattern[0] + int64_t{first} * bytes), llvm::Align(bytes),
+                         b_.CreateShuffleVector(mask, lanes));
+  }
 }
 
 }  // namespace ordito::jit

@@ -41,7 +41,7 @@ class LaneAccess : private Emitting {
              const simt::Access& access);
   std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                          LlvmValue mask);
-  void storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values);
+  void storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);
   std::vector<LlvmValue> loadStructure(LlvmValue base, int64_t offset, const StructureShape& s);
   void storeStructure(LlvmValue base, int64_t offset, const StructureShape& s, const std::vector<LlvmValue>& members);
   std::vector<LlvmValue> loadPermuted(const Address& a, unsigned part, unsigned count, llvm::Type* element);

@@ -193,7 +193,7 @@ void LoadsAndStores::storeElements(const Instruction& i, const Address& a, const
     case Transfer::Interleaved: {
       Address shifted = a;
       for (auto& lane : shifted.pattern) lane += offset;
-      return access_.storeInterleaved(shifted, part, elements);
+      return access_.storeInterleaved(shifted, part, elements, mask);
     }
     case Transfer::Vectors: return general_.storeVectors(addresses_.addressVector(a, part, offset), elements, mask);
     default: break;

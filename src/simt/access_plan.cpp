@@ -127,8 +127,10 @@ std::optional<Transfer> loadTogether(const AddressForm& a, unsigned count, unsig
 }
 
 /// The same of a store.
-std::optional<Transfer> storeTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked) {
-  if (count > 1 && !isMasked && isInterleaved(a, count, std::max(1u, bits / 8))) return Transfer::Interleaved;
+std::optional<Transfer> storeTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked,
+                                      const Processor& p) {
+  const bool canMask = !isMasked || (hasMaskedVectors(p, bits) && p.avx512 && !p.slowMaskedStores);
+  if (count > 1 && canMask && isInterleaved(a, count, std::max(1u, bits / 8))) return Transfer::Interleaved;
   if (count > 1 && !a.isSegmented()) return Transfer::Vectors;
   return std::nullopt;
 }
@@ -196,7 +198,7 @@ class Finder {
   ElementTransfer wayOf(const Instruction& i, const Access& a, unsigned bits, bool isStore, bool isMasked) const {
     const ElementTransfer& element = a.elementTransfer(isMasked);
     if (isa::bits(i.type[0]) > 64) return element;  // half after half
-    const auto together = isStore ? storeTogether(a.address, a.count, bits, isMasked)
+    const auto together = isStore ? storeTogether(a.address, a.count, bits, isMasked, in_.facts.processor)
                                   : loadTogether(a.address, a.count, bits, isMasked, in_.facts.processor);
     // A copy goes by words where it does not by whole vectors.
     const bool byElements = !together || (i.op == Op::CpAsync && together != Transfer::Interleaved);
