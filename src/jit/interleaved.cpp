@@ -84,6 +84,14 @@ llvm::Function* LaneAccess::sparseStore(unsigned width) {
   return f;
 }
 
+/// Of neighbouring lanes' vectors of `count` elements: for elements `first` to `first` + width - 1, whether their lanes
+/// are on.
+LlvmValue LaneAccess::maskOfElements(LlvmValue mask, unsigned first, unsigned width, unsigned count) {
+  std::vector<int> lanes;
+  for (unsigned k = first; k < first + width; ++k) lanes.push_back(static_cast<int>(k / count));
+  return b_.CreateShuffleVector(mask, lanes);
+}
+
 /// Vector loads (.v2, .v4) of neighbouring lanes: one block of memory, shared out by shuffles.
 std::vector<LlvmValue> LaneAccess::loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                                    LlvmValue mask) {
@@ -93,9 +101,7 @@ std::vector<LlvmValue> LaneAccess::loadInterleaved(const Address& a, unsigned pa
   auto load = [&](unsigned n) -> LlvmValue {  // the n-th chunk of elements
     LlvmValue p = c_.pointer(a.bases[part][0], a.pattern[0] + int64_t{n} * chunk * bytes);
     if (!mask) return b_.CreateAlignedLoad(type, p, llvm::Align(bytes));
-    std::vector<int> lanes;
-    for (unsigned k = 0; k < chunk; ++k) lanes.push_back(static_cast<int>((n * chunk + k) / count));
-    return b_.CreateMaskedLoad(type, p, llvm::Align(bytes), b_.CreateShuffleVector(mask, lanes),
+    return b_.CreateMaskedLoad(type, p, llvm::Align(bytes), maskOfElements(mask, n * chunk, chunk, count),
                                llvm::Constant::getNullValue(type));
   };
   const Shuffler shuffle(b_, chunk, c_.target.avx512);
@@ -157,12 +163,11 @@ void LaneAccess::storeInterleaved(const Address& a, unsigned part, const std::ve
   }
   constexpr unsigned kVector = 16;
   for (unsigned first = 0; first < kLanes * count; first += kVector) {
-    std::vector<int> elements, lanes;
-    for (unsigned k = first; k < first + kVector; ++k)
-      elements.push_back(static_cast<int>(k)), lanes.push_back(static_cast<int>(k / count));
+    std::vector<int> elements;
+    for (unsigned k = first; k < first + kVector; ++k) elements.push_back(static_cast<int>(k));
     b_.CreateMaskedStore(b_.CreateShuffleVector(all, elements),
                          c_.pointer(a.bases[part][0], a.pattern[0] + int64_t{first} * bytes), llvm::Align(bytes),
-                         b_.CreateShuffleVector(mask, lanes));
+                         maskOfElements(mask, first, kVector, count));
   }
 }
 

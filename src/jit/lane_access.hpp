@@ -39,6 +39,7 @@ class LaneAccess : private Emitting {
                  const simt::Access& access);
   void store(const Address& a, unsigned part, int64_t offset, LlvmValue value, LlvmValue mask,
              const simt::Access& access);
+  LlvmValue maskOfElements(LlvmValue mask, unsigned first, unsigned width, unsigned count);
   std::vector<LlvmValue> loadInterleaved(const Address& a, unsigned part, unsigned count, llvm::Type* element,
                                          LlvmValue mask);
   void storeInterleaved(const Address& a, unsigned part, const std::vector<LlvmValue>& values, LlvmValue mask);

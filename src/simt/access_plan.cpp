@@ -129,8 +129,8 @@ std::optional<Transfer> loadTogether(const AddressForm& a, unsigned count, unsig
 /// The same of a store.
 std::optional<Transfer> storeTogether(const AddressForm& a, unsigned count, unsigned bits, bool isMasked,
                                       const Processor& p) {
-  const bool canMask = !isMasked || (hasMaskedVectors(p, bits) && p.avx512 && !p.slowMaskedStores);
-  if (count > 1 && canMask && isInterleaved(a, count, std::max(1u, bits / 8))) return Transfer::Interleaved;
+  if (count > 1 && (!isMasked || p.avx512) && isInterleaved(a, count, std::max(1u, bits / 8)))
+    return Transfer::Interleaved;
   if (count > 1 && !a.isSegmented()) return Transfer::Vectors;
   return std::nullopt;
 }

@@ -54,11 +54,22 @@ void count(Image<const T> from, NppiSize size, const Counting<Level>& by) {
   for (int c = 0; c < by.channels; ++c) {
     std::fill_n(by.bins[c], by.count[c] - 1, 0);
     const Level *first = by.levels[c], *end = first + by.count[c];
-    for (int y = 0; y < size.height; ++y)
-      for (int x = 0; x < size.width; ++x) {
-        const auto bin = std::upper_bound(first, end, static_cast<Level>(from.row(y)[x * by.channels + c])) - first;
-        if (bin > 0 && bin < by.count[c]) ++by.bins[c][bin - 1];
-      }
+    const auto add = [&](T value, Npp32s times) {
+      const auto bin = std::upper_bound(first, end, static_cast<Level>(value)) - first;
+      if (bin > 0 && bin < by.count[c]) by.bins[c][bin - 1] += times;
+    };
+    const auto eachPixel = [&](const auto& visit) {
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) visit(from.row(y)[x * by.channels + c]);
+    };
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {  // few values: each looks for its bin once
+      std::vector<Npp32s> counts(1U << (8 * sizeof(T)));
+      eachPixel([&](T value) { ++counts[static_cast<std::make_unsigned_t<T>>(value)]; });
+      for (size_t i = 0; i < counts.size(); ++i)
+        if (counts[i] != 0) add(static_cast<T>(i), counts[i]);
+    } else {
+      eachPixel([&](T value) { add(value, 1); });
+    }
   }
 }
 
