@@ -1,6 +1,6 @@
 // bench_libraries: cuBLAS, cuBLASLt, cuSPARSE and cuFFT of Ordito against what the same processor does without them:
-// OpenBLAS alone with the same threads, plain loops over the same memory, pocketfft. Both sides of a row run in turn,
-// round after round, so that whatever disturbs the machine disturbs both.
+// OpenBLAS alone with the same threads, plain loops over the same memory, pocketfft, and FFTW where it is installed.
+// Both sides of a row run in turn, round after round, so that whatever disturbs the machine disturbs both.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda.h>
@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <complex>
@@ -62,6 +63,40 @@ class OpenBlas {
 
  private:
   void* handle_;
+};
+
+/// FFTW, which is loaded and not linked, since its licence is the GPL: an opponent here and nowhere a part.
+template <class T>
+class Fftw {
+ public:
+  Fftw() {
+    const std::string name = sizeof(T) == 4 ? "libfftw3f" : "libfftw3";
+    plans_ = dlopen((name + ".so.3").c_str(), RTLD_NOW | RTLD_GLOBAL);
+    team_ = dlopen((name + "_threads.so.3").c_str(), RTLD_NOW);
+    if (!isThere()) return;
+    find<int (*)()>(team_, "init_threads")();
+    find<void (*)(int)>(team_, "plan_with_nthreads")(threads);
+  }
+  bool isThere() const { return plans_ && team_; }
+
+  /// A plan that was chosen by measuring, forwards; it writes to both arrays.
+  Work forward(int length, int count, std::complex<T>* in, std::complex<T>* out) const {
+    constexpr int kForward = -1;
+    constexpr unsigned kMeasure = 0;
+    using Make =
+        void* (*)(int, const int*, int, void*, const int*, int, int, void*, const int*, int, int, int, unsigned);
+    void* const plan = find<Make>(plans_, "plan_many_dft")(1, &length, count, in, nullptr, 1, length, out, nullptr, 1,
+                                                           length, kForward, kMeasure);
+    return [plan, execute = find<void (*)(void*)>(plans_, "execute")] { execute(plan); };
+  }
+
+ private:
+  template <class Function>
+  static Function find(void* library, const char* name) {
+    return reinterpret_cast<Function>(
+        dlsym(library, ((sizeof(T) == 4 ? "fftwf_" : "fftw_") + std::string(name)).c_str()));
+  }
+  void *plans_ = nullptr, *team_ = nullptr;
 };
 
 /// Calls body(begin, end) for parts of the elements, on a thread each.
@@ -302,23 +337,26 @@ void transform(int length, int count, double goal) {
   const auto lengths = pocketfft::shape_t{static_cast<size_t>(count), static_cast<size_t>(length)};
   const auto step = static_cast<ptrdiff_t>(sizeof(std::complex<T>));
   const pocketfft::stride_t steps{step * length, step};
+  const std::string name = fmt::format("FFT {} x {}, {}", count, length, sizeof(T) == 4 ? "single" : "double");
+  const double work = 5e-9 * static_cast<double>(size) * std::log2(length);
+  const Work ours = [&] {
+    if constexpr (sizeof(T) == 4)
+      require(cufftExecC2C(plan, reinterpret_cast<cufftComplex*>(in.data()),
+                           reinterpret_cast<cufftComplex*>(out.data()), CUFFT_FORWARD));
+    else
+      require(cufftExecZ2Z(plan, reinterpret_cast<cufftDoubleComplex*>(in.data()),
+                           reinterpret_cast<cufftDoubleComplex*>(out.data()), CUFFT_FORWARD));
+    wait();
+  };
   row(
-      fmt::format("FFT {} x {}, {}", count, length, sizeof(T) == 4 ? "single" : "double"),
-      5e-9 * static_cast<double>(size) * std::log2(length), "GFLOP/s",
-      [&] {
-        if constexpr (sizeof(T) == 4)
-          require(cufftExecC2C(plan, reinterpret_cast<cufftComplex*>(in.data()),
-                               reinterpret_cast<cufftComplex*>(out.data()), CUFFT_FORWARD));
-        else
-          require(cufftExecZ2Z(plan, reinterpret_cast<cufftDoubleComplex*>(in.data()),
-                               reinterpret_cast<cufftDoubleComplex*>(out.data()), CUFFT_FORWARD));
-        wait();
-      },
-      "pocketfft",
+      name, work, "GFLOP/s", ours, "pocketfft",
       [&] {
         pocketfft::c2c(lengths, steps, steps, {1}, true, in.data(), out.data(), T(1), static_cast<size_t>(threads));
       },
       goal);
+  static const Fftw<T> fftw;
+  if (std::has_single_bit(static_cast<unsigned>(length)) && fftw.isThere() && name.find(only) != std::string::npos)
+    row(name, work, "GFLOP/s", ours, "FFTW", fftw.forward(length, count, in.data(), out.data()), 0.7);
   cufftDestroy(plan);
 }
 void transforms() {
@@ -357,7 +395,7 @@ void run() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The libraries against OpenBLAS, plain loops and pocketfft");
+  CLI::App app("The libraries against OpenBLAS, plain loops, pocketfft and FFTW");
   int wanted = 0;
   app.add_option("--rounds", rounds, "rounds of each row")->check(CLI::PositiveNumber);
   app.add_option("--threads", wanted, "threads of both sides; 0: one for each core");

@@ -67,7 +67,7 @@ int prepareProcess(int threads, Level level) {
   setenv("POCL_CPU_MAX_CU_COUNT", text.c_str(), overwrite);   // PoCL from 6
   setenv("KMP_BLOCKTIME", "0", keepUsers);                    // OpenMP threads sleep at once after a parallel region
   setenv("OPENBLAS_THREAD_TIMEOUT", "4", keepUsers);          // OpenBLAS threads too: 2^4 cycles of spinning
-  if (const char* core = openBlasCoreType(level)) setenv("OPENBLAS_CORETYPE", core, keepUsers);
+  if (const char* core = openBlasCoreType(level)) setenv("OPENBLAS_CORETYPE", core, overwrite);
   if (level == Level::Avx2) restrictToAvx2();
   return count;
 }

@@ -9,7 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ordito/cuda_version.h"
+
+#if ORDITO_CUDA_MAJOR < 13
 #define CUDA_VERSION 12030
+#else
+#define CUDA_VERSION 13000
+#endif
 #ifndef CUDAAPI
 #define CUDAAPI
 #endif

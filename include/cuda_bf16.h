@@ -1,7 +1,7 @@
 // bfloat16: __nv_bfloat16 and __nv_bfloat162, the upper half of a float.
 //
-// Everything is computed in float and rounded to nearest even by integer arithmetic on the bits. For +, -, * and / that
-// is the correctly rounded result, since a float has more than twice a bfloat16's bits.
+// Sums and products are ordito/bfloat_arithmetic.h's. Everything else is computed in float and rounded to nearest even
+// by integer arithmetic on the bits.
 #ifndef __CUDA_BF16_H__
 #define __CUDA_BF16_H__
 
@@ -197,20 +197,20 @@ ORDITO_HD __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 h) { return __nv_bfloa
 
 // --- arithmetic
 // ------------------------------------------------------------------------------------------------------------
-#define ORDITO_BFLOAT_OPERATION(name, op)                                                                             \
-  ORDITO_HD __nv_bfloat16 __h##name(__nv_bfloat16 a, __nv_bfloat16 b) {                                               \
-    return __float2bfloat16(__bfloat162float(a) op __bfloat162float(b));                                              \
-  }                                                                                                                   \
+#include "ordito/bfloat_arithmetic.h"
+
+#define ORDITO_BFLOAT_OPERATION(name, op, function)                                                                   \
+  ORDITO_HD __nv_bfloat16 __h##name(__nv_bfloat16 a, __nv_bfloat16 b) { return ordito_detail::function(a, b); }       \
   ORDITO_HD __nv_bfloat16 operator op(const __nv_bfloat16& a, const __nv_bfloat16& b) { return __h##name(a, b); }     \
   ORDITO_HD __nv_bfloat16& operator op##=(__nv_bfloat16 & a, const __nv_bfloat16 & b) { return a = __h##name(a, b); } \
   ORDITO_HD __nv_bfloat162 operator op(const __nv_bfloat162& a, const __nv_bfloat162& b) {                            \
-    return __nv_bfloat162(__h##name(a.x, b.x), __h##name(a.y, b.y));                                                  \
+    return ordito_detail::function(a, b);                                                                             \
   }                                                                                                                   \
   ORDITO_HD __nv_bfloat162& operator op##=(__nv_bfloat162 & a, const __nv_bfloat162 & b) { return a = a op b; }
-ORDITO_BFLOAT_OPERATION(add, +)
-ORDITO_BFLOAT_OPERATION(sub, -)
-ORDITO_BFLOAT_OPERATION(mul, *)
-ORDITO_BFLOAT_OPERATION(div, /)
+ORDITO_BFLOAT_OPERATION(add, +, sumOf)
+ORDITO_BFLOAT_OPERATION(sub, -, differenceOf)
+ORDITO_BFLOAT_OPERATION(mul, *, productOf)
+ORDITO_BFLOAT_OPERATION(div, /, quotientOf)
 #undef ORDITO_BFLOAT_OPERATION
 ORDITO_HD __nv_bfloat162 __hadd2(__nv_bfloat162 a, __nv_bfloat162 b) { return a + b; }
 ORDITO_HD __nv_bfloat162 __hsub2(__nv_bfloat162 a, __nv_bfloat162 b) { return a - b; }
@@ -223,35 +223,26 @@ ORDITO_HD __nv_bfloat16& operator++(__nv_bfloat16& a) { return a = __hadd(a, __f
 ORDITO_HD __nv_bfloat16& operator--(__nv_bfloat16& a) { return a = __hsub(a, __float2bfloat16(1.0f)); }
 ORDITO_HD __nv_bfloat162 __hneg2(__nv_bfloat162 a) { return __nv_bfloat162(__hneg(a.x), __hneg(a.y)); }
 ORDITO_HD __nv_bfloat162 operator-(const __nv_bfloat162& a) { return __hneg2(a); }
-ORDITO_HD __nv_bfloat16 __hadd_rn(__nv_bfloat16 a, __nv_bfloat16 b) { return __hadd(a, b); }
-ORDITO_HD __nv_bfloat16 __hsub_rn(__nv_bfloat16 a, __nv_bfloat16 b) { return __hsub(a, b); }
-ORDITO_HD __nv_bfloat16 __hmul_rn(__nv_bfloat16 a, __nv_bfloat16 b) { return __hmul(a, b); }
-ORDITO_HD __nv_bfloat162 __hadd2_rn(__nv_bfloat162 a, __nv_bfloat162 b) { return a + b; }
-ORDITO_HD __nv_bfloat162 __hsub2_rn(__nv_bfloat162 a, __nv_bfloat162 b) { return a - b; }
-ORDITO_HD __nv_bfloat162 __hmul2_rn(__nv_bfloat162 a, __nv_bfloat162 b) { return a * b; }
+ORDITO_HD __nv_bfloat16 __hadd_rn(__nv_bfloat16 a, __nv_bfloat16 b) { return ordito_detail::sumAlone(a, b); }
+ORDITO_HD __nv_bfloat16 __hsub_rn(__nv_bfloat16 a, __nv_bfloat16 b) { return ordito_detail::differenceAlone(a, b); }
+ORDITO_HD __nv_bfloat16 __hmul_rn(__nv_bfloat16 a, __nv_bfloat16 b) { return ordito_detail::productAlone(a, b); }
+ORDITO_HD __nv_bfloat162 __hadd2_rn(__nv_bfloat162 a, __nv_bfloat162 b) { return ordito_detail::sumAlone(a, b); }
+ORDITO_HD __nv_bfloat162 __hsub2_rn(__nv_bfloat162 a, __nv_bfloat162 b) { return ordito_detail::differenceAlone(a, b); }
+ORDITO_HD __nv_bfloat162 __hmul2_rn(__nv_bfloat162 a, __nv_bfloat162 b) { return ordito_detail::productAlone(a, b); }
 ORDITO_HD __nv_bfloat16 __habs(__nv_bfloat16 a) { return __ushort_as_bfloat16((unsigned short)(a.__x & 0x7fff)); }
 ORDITO_HD __nv_bfloat162 __habs2(__nv_bfloat162 a) { return __nv_bfloat162(__habs(a.x), __habs(a.y)); }
-// The product is exact in float; with the sum in double only the last step rounds.
 ORDITO_HD __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) {
-  const double sum = (double)__bfloat162float(a) * __bfloat162float(b) + __bfloat162float(c);
-  float f = (float)sum;
-  // Rounding twice errs only where the float lies halfway between two bfloat16; its last bit then says which side the
-  // sum is on.
-  if ((ordito_detail::floatBits(f) & 0xffffu) == 0x8000u && (double)f != sum) {
-    unsigned int bits = ordito_detail::floatBits(f);
-    bits = (fabs(sum) > fabs((double)f)) ? bits + 1 : bits - 1;
-    memcpy(&f, &bits, 4);
-  }
-  return __float2bfloat16(f);
+  return ordito_detail::fused(a, b, c);
 }
 ORDITO_HD __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) {
-  return __nv_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
+  return ordito_detail::fused(a, b, c);
 }
 
 // --- comparisons
 // -----------------------------------------------------------------------------------------------------------
 namespace ordito_detail {
 ORDITO_HD float number(__nv_bfloat16 h) { return __bfloat162float(h); }
+ORDITO_HD __nv_bfloat16 truth(__nv_bfloat16, bool is) { return __float2bfloat16(is ? 1.0f : 0.0f); }
 }  // namespace ordito_detail
 ORDITO_HD bool __hisnan(__nv_bfloat16 a) { return (a.__x & 0x7fff) > 0x7f80; }
 ORDITO_HD int __hisinf(__nv_bfloat16 a) { return a.__x == 0x7f80 ? 1 : a.__x == 0xff80 ? -1 : 0; }

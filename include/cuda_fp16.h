@@ -325,6 +325,7 @@ ORDITO_HD __half2 __hmul2_rn(__half2 a, __half2 b) { return __hmul2(a, b); }
 // ---------------------------------------------------------------------------------------------------------------------
 namespace ordito_detail {
 ORDITO_HD HalfNumber number(__half h) { return h.number(); }
+ORDITO_HD __half truth(__half, bool is) { return __float2half(is ? 1.0f : 0.0f); }
 }  // namespace ordito_detail
 ORDITO_HD bool __hisnan(__half a) { return (a.__x & 0x7fff) > 0x7c00; }
 ORDITO_HD int __hisinf(__half a) { return a.__x == 0x7c00 ? 1 : a.__x == 0xfc00 ? -1 : 0; }

@@ -132,7 +132,7 @@ ORDITO_HD __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp
     ORDITO_MEMBER explicit operator float() const { return ordito_detail::floatOfFloat8(__x, interpretation); }  \
     ORDITO_MEMBER explicit operator double() const { return ordito_detail::floatOfFloat8(__x, interpretation); } \
     ORDITO_MEMBER explicit operator __half() const { return ordito_detail::halfOfFloat8(__x, interpretation); }  \
-    ORDITO_MEMBER explicit operator __nv_bfloat16() const { return __nv_bfloat16(static_cast<float>(*this)); }   \
+    ORDITO_MEMBER explicit operator __nv_bfloat16() const { return __float2bfloat16(float(*this)); }             \
     ORDITO_MEMBER explicit operator bool() const { return (__x & 0x7fu) != 0; }                                  \
     ORDITO_FLOAT8_TO_INTEGER(char, -128, 127)                                                                    \
     ORDITO_FLOAT8_TO_INTEGER(signed char, -128, 127)                                                             \

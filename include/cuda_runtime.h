@@ -10,6 +10,7 @@
 
 #include "host_config.h"
 #include "builtin_types.h"
+#include "library_types.h"
 #include "cuda_runtime_api.h"
 #include "channel_descriptor.h"
 #include "driver_functions.h"

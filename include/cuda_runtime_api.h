@@ -5,7 +5,13 @@
 #ifndef __CUDA_RUNTIME_API_H__
 #define __CUDA_RUNTIME_API_H__
 
+#include "ordito/cuda_version.h"
+
+#if ORDITO_CUDA_MAJOR < 13
 #define CUDART_VERSION 12030
+#else
+#define CUDART_VERSION 13000
+#endif
 #define __CUDART_API_VERSION CUDART_VERSION
 
 #include "driver_types.h"
@@ -20,11 +26,14 @@ extern "C" {
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #include "ordito/per_thread_stream.h"
 #endif
-// CUDA 12 enlarged these structures; the library answers to the new layout under a new symbol.
+// CUDA 12 enlarged these structures; the library answers to the new layout under a new symbol. The library of CUDA 13
+// has its own under the first name.
+#if CUDART_VERSION < 13000
 #define cudaGetDeviceProperties cudaGetDeviceProperties_v2
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v2
+#endif
 #define cudaSignalExternalSemaphoresAsync cudaSignalExternalSemaphoresAsync_v2
 #define cudaWaitExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync_v2
-#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v2
 
 // --- devices
 // -------------------------------------------------------------------------------------------------------------
@@ -259,10 +268,13 @@ __cudart_builtin__ cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, in
 __cudart_builtin__ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value, struct cudaExtent extent,
                                                  cudaStream_t stream __dv(0));
 
+// What CUDA 13 gave other parameters is declared as 12 has it for 12 only: C++ finds 13's in ordito/host_templates.h.
+#if CUDART_VERSION < 13000
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream __dv(0));
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, enum cudaMemoryAdvise advice, int device);
+#endif
 cudaError_t cudaMemPrefetchAsync_v2(const void* pointer, size_t bytes, struct cudaMemLocation location,
                                     unsigned int flags, cudaStream_t stream __dv(0));
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, enum cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemAdvise_v2(const void* pointer, size_t bytes, enum cudaMemoryAdvise advice,
                              struct cudaMemLocation location);
 cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_bytes, enum cudaMemRangeAttribute attribute,

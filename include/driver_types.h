@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "host_defines.h"
+#include "ordito/cuda_version.h"
 #include "device_types.h"
 #include "vector_types.h"
 #include "surface_types.h"
@@ -342,8 +343,11 @@ typedef struct CUuuid_st CUuuid;
 #endif
 typedef struct CUuuid_st cudaUUID_t;
 
-/// What a device can do, in the layout of CUDA 12 (cudaGetDeviceProperties_v2).
+/// What a device can do, in the layout of CUDA 13, or 12 (cudaGetDeviceProperties_v2).
 struct cudaDeviceProp {
+#if ORDITO_CUDA_MAJOR >= 13
+#include "ordito/device_properties_13.h"
+#else
   char name[256];
   cudaUUID_t uuid;
   char luid[8];
@@ -440,6 +444,7 @@ struct cudaDeviceProp {
   int reserved2[2];
   int reserved1[1];
   int reserved[60];
+#endif
 };
 
 #define CUDA_IPC_HANDLE_SIZE 64

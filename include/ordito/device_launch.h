@@ -11,8 +11,9 @@ __device__ cudaError_t cudaLaunchDevice(void* kernel, void* parameters, dim3 gri
 __device__ cudaError_t cudaLaunchDeviceV2(void* parameters, cudaStream_t stream);
 }
 
-/// A condition's handle is the address of its number.
-__device__ inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value) {
+/// A condition's handle is the address of its number. Programs for NVRTC declare it themselves, with these words.
+extern "C" __device__ __cudart_builtin__ inline void CUDARTAPI
+cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value) {
   *reinterpret_cast<volatile unsigned int*>(handle) = value;
 }
 

@@ -1,5 +1,5 @@
-// Comparisons and saturating arithmetic of one 16-bit type and its pairs, for cuda_fp16.h and cuda_bf16.h. ORDITO_HD
-// and `number`, what a value is compared as, come from there.
+// Comparisons and saturating arithmetic of one 16-bit type and its pairs, for cuda_fp16.h and cuda_bf16.h. From there
+// come ORDITO_HD, `number` (what a value is compared as) and `truth` (1 or 0: conversions can be switched off).
 //
 // The plain comparisons are false where an operand is NaN, those with u are true: so each is written out.
 #ifndef ORDITO_HALF_COMPARISONS_H
@@ -10,28 +10,28 @@
     const auto x = ordito_detail::number(a), y = ordito_detail::number(b); \
     return holds;                                                          \
   }
-#define ORDITO_COMPARE_PAIRS(type, pair, name, suffix)                                             \
-  ORDITO_HD pair __h##name##suffix(pair a, pair b) {                                               \
-    return pair(type(__h##name(a.x, b.x) ? 1.0f : 0.0f), type(__h##name(a.y, b.y) ? 1.0f : 0.0f)); \
-  }                                                                                                \
-  ORDITO_HD unsigned int __h##name##suffix##_mask(pair a, pair b) {                                \
-    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);        \
-  }                                                                                                \
+#define ORDITO_COMPARE_PAIRS(type, pair, name, suffix)                                                           \
+  ORDITO_HD pair __h##name##suffix(pair a, pair b) {                                                             \
+    return pair(ordito_detail::truth(a.x, __h##name(a.x, b.x)), ordito_detail::truth(a.y, __h##name(a.y, b.y))); \
+  }                                                                                                              \
+  ORDITO_HD unsigned int __h##name##suffix##_mask(pair a, pair b) {                                              \
+    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);                      \
+  }                                                                                                              \
   ORDITO_HD bool __hb##name##suffix(pair a, pair b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
 #define ORDITO_COMPARE(type, pair, name, ordered, unordered) \
   ORDITO_COMPARE_ONE(type, pair, name, ordered)              \
   ORDITO_COMPARE_ONE(type, pair, name##u, unordered)         \
   ORDITO_COMPARE_PAIRS(type, pair, name, 2)                  \
   ORDITO_COMPARE_PAIRS(type, pair, name##u, 2)
-#define ORDITO_COMPARISONS(type, pair)                                                 \
-  ORDITO_COMPARE(type, pair, eq, x == y, !(x < y || x > y))                            \
-  ORDITO_COMPARE(type, pair, ne, (x < y || x > y), x != y)                             \
-  ORDITO_COMPARE(type, pair, lt, x < y, !(x >= y))                                     \
-  ORDITO_COMPARE(type, pair, le, x <= y, !(x > y))                                     \
-  ORDITO_COMPARE(type, pair, gt, x > y, !(x <= y))                                     \
-  ORDITO_COMPARE(type, pair, ge, x >= y, !(x < y))                                     \
-  ORDITO_HD pair __hisnan2(pair a) {                                                   \
-    return pair(type(__hisnan(a.x) ? 1.0f : 0.0f), type(__hisnan(a.y) ? 1.0f : 0.0f)); \
+#define ORDITO_COMPARISONS(type, pair)                                                               \
+  ORDITO_COMPARE(type, pair, eq, x == y, !(x < y || x > y))                                          \
+  ORDITO_COMPARE(type, pair, ne, (x < y || x > y), x != y)                                           \
+  ORDITO_COMPARE(type, pair, lt, x < y, !(x >= y))                                                   \
+  ORDITO_COMPARE(type, pair, le, x <= y, !(x > y))                                                   \
+  ORDITO_COMPARE(type, pair, gt, x > y, !(x <= y))                                                   \
+  ORDITO_COMPARE(type, pair, ge, x >= y, !(x < y))                                                   \
+  ORDITO_HD pair __hisnan2(pair a) {                                                                 \
+    return pair(ordito_detail::truth(a.x, __hisnan(a.x)), ordito_detail::truth(a.y, __hisnan(a.y))); \
   }
 
 // Saturating forms clamp to [0, 1] with NaN to 0; relu forms clamp to what is not negative and keep NaN.
@@ -40,8 +40,8 @@
   ORDITO_HD pair __h##name##2_sat(pair a, pair b) { return pair(__h##name##_sat(a.x, b.x), __h##name##_sat(a.y, b.y)); }
 #define ORDITO_SATURATING(type, pair)                                                                      \
   namespace ordito_detail {                                                                                \
-  ORDITO_HD type clamp01(type h) { return __hmin(__hmax(h, type(0.0f)), type(1.0f)); }                     \
-  ORDITO_HD type relu(type h) { return __hmax_nan(h, type(0.0f)); }                                        \
+  ORDITO_HD type clamp01(type h) { return __hmin(__hmax(h, truth(h, false)), truth(h, true)); }            \
+  ORDITO_HD type relu(type h) { return __hmax_nan(h, truth(h, false)); }                                   \
   }                                                                                                        \
   ORDITO_SATURATING_ONE(type, pair, add)                                                                   \
   ORDITO_SATURATING_ONE(type, pair, sub)                                                                   \

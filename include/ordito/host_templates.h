@@ -130,12 +130,19 @@ static inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t gr
                                            size_t count, struct cudaGraphNodeParams* parameters) {
   return ::cudaGraphAddNode_v2(node, graph, dependencies, edges, count, parameters);
 }
+#if CUDART_VERSION < 13000
+#define ORDITO_13(value)  // with fewer arguments it is the call of CUDA 12
+#else
+#define ORDITO_13(value) = value
+#endif
 static inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus* status,
-                                                   unsigned long long* id, cudaGraph_t* graph,
-                                                   const cudaGraphNode_t** dependencies,
-                                                   const cudaGraphEdgeData** edges, size_t* count) {
+                                                   unsigned long long* id ORDITO_13(0), cudaGraph_t* graph ORDITO_13(0),
+                                                   const cudaGraphNode_t** dependencies ORDITO_13(0),
+                                                   const cudaGraphEdgeData** edges ORDITO_13(0),
+                                                   size_t* count ORDITO_13(0)) {
   return ::cudaStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, edges, count);
 }
+#undef ORDITO_13
 static inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
                                                               const cudaGraphEdgeData* edges, size_t count,
                                                               unsigned int flags = 0) {

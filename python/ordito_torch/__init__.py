@@ -30,6 +30,16 @@ def _has_kernels_for_ordito(torch):
     return any(name.startswith("compute_") for name in torch._C._cuda_getArchFlags().split())
 
 
+def _compile_extensions_for(cuda):
+    """A PyTorch of CUDA 13 has other structures in its interface than one of 12 (cudaDeviceProp), so what it compiles wants
+    the headers and the nvcc of its own CUDA, which is what torch.utils.cpp_extension asks of the toolkit, too."""
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        folder = os.environ.get(variable, "")
+        is_ours = os.path.exists(os.path.join(folder, "lib64/ordito_library_audit.so")) and os.path.exists(folder + "13")
+        if is_ours and (cuda or "").startswith("13."):
+            os.environ[variable] = folder + "13"
+
+
 def load():
     import torch
     driver = _driver()
@@ -38,7 +48,9 @@ def load():
         return
     if not torch.backends.cuda.is_built():
         driver.orditoTellOnce(b"ordito_torch", _NEEDS_CUDA)
-    elif wanted == "1" or not _has_kernels_for_ordito(torch):
+        return
+    _compile_extensions_for(torch.version.cuda)
+    if wanted == "1" or not _has_kernels_for_ordito(torch):
         # When the program first uses a device: those that only look at PyTorch do not pay for it.
         torch.cuda._lazy_call(lambda: _install(torch, driver))
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "frontend/prefix.hpp"
 
 namespace ordito::cli {
@@ -50,11 +51,11 @@ void setUnlessSet(const char* variable, const fs::path& value) {
   if (!old || !*old) setenv(variable, value.c_str(), 1);
 }
 
-/// A folder of a toolkit that the user's profile names and that has no compiler for Python is as good as none.
-void setToolkit(const char* variable, const fs::path& toolkit) {
-  const char* old = std::getenv(variable);
+/// Another toolkit's folder, of a user who wants its tools: where it has no compiler for Python it is as good as none.
+bool namesToolkit(const char* variable) {
+  const char* folder = std::getenv(variable);
   std::error_code error;
-  if (!old || !*old || !fs::exists(fs::path(old) / "nvvm/lib64", error)) setenv(variable, toolkit.c_str(), 1);
+  return folder && *folder && fs::exists(fs::path(folder) / "nvvm/lib64", error);
 }
 
 void addToList(const char* variable, const std::string& value, const char* separator) {
@@ -62,10 +63,18 @@ void addToList(const char* variable, const std::string& value, const char* separ
   setenv(variable, old && *old ? (value + separator + old).c_str() : value.c_str(), 1);
 }
 
-/// Programs start tools by name, nvidia-smi above all. Those that the user has come first.
-void addLastToPath(const fs::path& folder) {
-  const char* old = std::getenv("PATH");
-  setenv("PATH", old && *old ? (std::string(old) + ":" + folder.string()).c_str() : folder.c_str(), 1);
+/// Programs look for a toolkit by these variables, and start tools by name: nvcc, nvidia-smi. The machine code that
+/// another toolkit's nvcc makes is refused, so Ordito's come first, unless ORDITO_TOOLKIT=last asks for the other.
+void setToolkit(const fs::path& toolkit) {
+  const std::string tools = (toolkit / "bin").string();
+  const char* path = std::getenv("PATH");
+  const bool isLast = readEnvironment().toolkit == "last";
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (!isLast || !namesToolkit(variable)) setenv(variable, toolkit.c_str(), 1);
+  if (isLast && path && *path)
+    setenv("PATH", (std::string(path) + ":" + tools).c_str(), 1);
+  else
+    addToList("PATH", tools, ":");
 }
 
 /// XLA writes convolutions as kernels of its own where the passes that take cuDNN's graphs are off. Its tuner would
@@ -97,15 +106,13 @@ void preparePython() {
   const fs::path toolkit = frontend::toolkitFolder(), libraries = toolkit / "lib64";
   addToList("PYTHONPATH", (frontend::installPrefix() / "python").string(), ":");  // ordito_torch
   addToList("LD_AUDIT", (libraries / "ordito_library_audit.so").string(), ":");
-  setToolkit("CUDA_HOME", toolkit);
-  setToolkit("CUDA_PATH", toolkit);
+  setToolkit(toolkit);
   setUnlessSet("NUMBA_CUDA_DRIVER", libraries / "libcuda.so.1");
   setUnlessSet("TRITON_PTXAS_PATH", toolkit / "bin/ptxas");
   setUnlessSet("TRITON_PTXAS_BLACKWELL_PATH", toolkit / "bin/ptxas");
   setUnlessSet("TRITON_LIBCUDA_PATH", libraries);
   setUnlessSet("TRITON_LIBDEVICE_PATH", toolkit / "nvvm/libdevice/libdevice.10.bc");
   setUnlessSet("CUPY_COMPILE_WITH_PTX", "1");
-  addLastToPath(toolkit / "bin");
   setXlaFlags(toolkit);
 }
 

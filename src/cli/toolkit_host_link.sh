@@ -5,7 +5,10 @@
 # nvcc's link command names the shared runtime and the static one, since CMake reads in it what the default is. Only one may come in: a
 # linker takes members of an archive also for what other shared libraries leave undefined (OpenMP's asks for the driver's calls), and a
 # program with two runtimes looks for its errors in the wrong one.
-here=$(dirname "$(readlink -f "$0")")
+case $(dirname "$0") in
+  */cuda13/bin) here=$(dirname "$0") ;;  # a link into the other toolkit
+  *) here=$(dirname "$(readlink -f "$0")") ;;
+esac
 case " $* " in
   *" -lcudart "*)
     for argument; do

@@ -15,7 +15,7 @@ CUstreamCaptureMode& threadMode() {
 CUstream own(CUstream stream) { return stream ? stream : CU_STREAM_PER_THREAD; }
 
 CUresult readInfo(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-                  const CUgraphNode** frontier, size_t* count) {
+                  const CUgraphNode** frontier, const CUgraphEdgeData** edges, size_t* count) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
   if (!status) return CUDA_ERROR_INVALID_VALUE;
@@ -25,6 +25,7 @@ CUresult readInfo(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id
   if (id) *id = info.id;
   if (graph) *graph = info.graph;
   if (frontier) *frontier = info.frontier;
+  if (edges) *edges = info.edges;
   if (count) *count = info.count;
   return CUDA_SUCCESS;
 }
@@ -70,12 +71,17 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph) {
 }
 
 CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-  return readInfo(handle, status, nullptr, nullptr, nullptr, nullptr);
+  return readInfo(handle, status, nullptr, nullptr, nullptr, nullptr, nullptr);
 }
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
                                    const CUgraphNode** dependencies, size_t* count) {
-  return readInfo(handle, status, id, graph, dependencies, count);
+  return readInfo(handle, status, id, graph, dependencies, nullptr, count);
+}
+
+CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
+                                   const CUgraphNode** dependencies, const CUgraphEdgeData** edges, size_t* count) {
+  return readInfo(handle, status, id, graph, dependencies, edges, count);
 }
 
 CUresult cuStreamUpdateCaptureDependencies(CUstream handle, CUgraphNode* dependencies, size_t count,
@@ -106,6 +112,11 @@ CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph* graph) { return cuStr
 CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
                                         const CUgraphNode** dependencies, size_t* count) {
   return cuStreamGetCaptureInfo_v2(own(stream), status, id, graph, dependencies, count);
+}
+CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
+                                        const CUgraphNode** dependencies, const CUgraphEdgeData** edges,
+                                        size_t* count) {
+  return cuStreamGetCaptureInfo_v3(own(stream), status, id, graph, dependencies, edges, count);
 }
 CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode* dependencies, size_t count,
                                                 unsigned int flags) {

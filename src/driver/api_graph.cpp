@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "driver/api.hpp"
+#include "driver/graph_memory.hpp"
 #include "driver/graph_parameters.hpp"
 
 using namespace ordito::driver;
@@ -267,7 +268,7 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphN
                                 CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
   if (!parameters) return CUDA_ERROR_INVALID_VALUE;
   return addNode(node, graph, after, count, [&](Context& context, NodeTask& task) {
-    return memoryTask(context, parameters->bytesize, task, &parameters->dptr);
+    return allocationTask(context, parameters->bytesize, task, &parameters->dptr);
   });
 }
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
@@ -283,9 +284,9 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PA
 
 CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                                CUdeviceptr pointer) {
-  if (!ownedByGraph(pointer)) return CUDA_ERROR_INVALID_VALUE;
+  if (!isGraphMemory(pointer)) return CUDA_ERROR_INVALID_VALUE;
   return addNode(node, graph, after, count, [&](Context&, NodeTask& task) {
-    task = {CU_GRAPH_NODE_TYPE_MEM_FREE, pointer, nullptr};
+    task = freeTask(pointer);
     return CUDA_SUCCESS;
   });
 }

@@ -1,6 +1,7 @@
 // Driver API: instantiated graphs, their launches and updates; memory that graphs allocate.
 #include "driver/api.hpp"
 #include "driver/capture.hpp"
+#include "driver/graph_memory.hpp"
 #include "driver/graph_tasks.hpp"
 
 using namespace ordito::driver;

@@ -7,6 +7,7 @@
 #include "driver/copy.hpp"
 #include "driver/device.hpp"
 #include "driver/extensions.hpp"
+#include "driver/graph_memory.hpp"
 #include "driver/memory_pool.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory.hpp"
@@ -43,8 +44,6 @@ CUresult allocateHostMemory(Context& context, void** pointer, size_t bytes, Memo
   return CUDA_SUCCESS;
 }
 
-Device& deviceOf(const Allocation& allocation) { return Context::of(allocation).device; }
-
 /// Whose memory is at an address; null if nobody's.
 Context* contextOf(uint64_t address) {
   const auto allocation = allocations().find(address);
@@ -71,26 +70,11 @@ CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, C
   auto pool = memoryPools().table.find(handle);
   if (!pool) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = allocateDevice(*pool->device.primary, pointer, bytes)) return bad;
-  auto node = [&] {
-    auto memory = std::make_shared<GraphMemory>(pool->device, *pointer, bytes);
-    return NodeTask{CU_GRAPH_NODE_TYPE_MEM_ALLOC, std::move(memory), nullptr};
-  };
+  auto node = [&] { return allocationTask(std::make_shared<GraphMemory>(pool->device, *pointer, bytes)); };
   if (auto captured = capture(stream, node)) return *captured;
   tellOfAllocation(*stream, *pointer, bytes);
   memoryPools().enter(*pointer, bytes, pool);
   return CUDA_SUCCESS;
-}
-
-/// Frees device or managed memory of any device; waits are the caller's business.
-CUresult release(CUdeviceptr pointer) {
-  if (ownedByGraph(pointer)) return CUDA_SUCCESS;
-  auto allocation = allocations().find(pointer);
-  if (allocation) memoryPools().leave(pointer, allocation->bytes);
-  if ((allocation && deviceOf(*allocation).memory.free(pointer)) ||
-      ordito::machine::freeHost(pointer, MemoryKind::Managed))
-    return CUDA_SUCCESS;
-  return remember(CUDA_ERROR_INVALID_VALUE, fmt::format("{:#x} was not allocated or is freed already: {}", pointer,
-                                                        ordito::machine::describeAddress(pointer)));
 }
 
 template <class T>
@@ -161,7 +145,7 @@ CUresult cuMemFree(CUdeviceptr pointer) {
   // nothing does (CUDA Runtime API, "Stream Ordered Memory Allocator").
   context->group.synchronizeAll(!memoryPools().owns(pointer));
   if (Context* owner = contextOf(pointer); owner && owner != context) owner->group.synchronizeAll();
-  return release(pointer);
+  return freeMemory(pointer);
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr pointer) {
@@ -335,9 +319,9 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   if (!allocation || allocation->address != pointer || allocation->kind != MemoryKind::Device)
     return CUDA_ERROR_INVALID_VALUE;
   Operation operation;
-  operation.run = [pointer](std::string&) { return release(pointer); };
+  operation.run = [pointer](std::string&) { return freeMemory(pointer); };
   operation.what = {.kind = ordito::machine::StreamEvent::Kind::Free, .to = pointer, .bytes = allocation->bytes};
-  auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_MEM_FREE, pointer, operation.run}; };
+  auto node = [&] { return freeTask(pointer); };
   if (auto captured = capture(stream, node)) return *captured;
   memoryPools().leave(pointer, allocation->bytes);  // counted at the call, as a GPU's driver does
   stream->submit(std::move(operation));

@@ -52,6 +52,22 @@ CUresult loadFile(CUmodule* module, const char* path, bool contracts = true) {
   return loadCopy(module, text.c_str(), text.size(), path, contracts);
 }
 
+/// Libraries need no context: without one they are in that of the first device, which lives on once something is
+/// loaded.
+enum class Keeps { Nothing, Context };
+template <class Call>
+CUresult inSomeContext(Keeps keeps, Call&& call) {
+  CUcontext context = nullptr;
+  if (const CUresult bad = cuCtxGetCurrent(&context)) return bad;
+  if (context) return call();
+  if (const CUresult bad = cuDevicePrimaryCtxRetain(&context, 0)) return bad;
+  cuCtxPushCurrent(context);
+  const CUresult result = call();
+  cuCtxPopCurrent(&context);
+  if (keeps == Keeps::Nothing || result != CUDA_SUCCESS) cuDevicePrimaryCtxRelease(0);
+  return result;
+}
+
 /// Does the compiler fuse products into sums with these options? Not at level 0, to which debug information leads, too.
 /// CU_JIT_FMA, which is for another kind of input, changes nothing, as seen on an H100.
 bool contracts(unsigned count, const CUjit_option* names, void* const* values) {
@@ -286,9 +302,9 @@ CUresult cuFuncGetModule(CUmodule* module, CUfunction handle) {
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction handle) {
+  if (!name || !handle) return CUDA_ERROR_INVALID_VALUE;
   Function* function = functionFrom(handle);
   if (!function) return CUDA_ERROR_INVALID_HANDLE;
-  if (!name) return CUDA_ERROR_INVALID_VALUE;
   *name = function->kernel.name.c_str();
   return CUDA_SUCCESS;
 }
@@ -315,18 +331,24 @@ CUresult cuFuncLoad(CUfunction handle) { return functionFrom(handle) ? CUDA_SUCC
 
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* names, void** values, unsigned int count,
                            CUlibraryOption*, void**, unsigned int) {
-  return loadCopy(reinterpret_cast<CUmodule*>(library), code, 0, "<library>", contracts(count, names, values));
+  return inSomeContext(Keeps::Context, [&] {
+    return loadCopy(reinterpret_cast<CUmodule*>(library), code, 0, "<library>", contracts(count, names, values));
+  });
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, CUjit_option* names, void** values,
                                unsigned int count, CUlibraryOption*, void**, unsigned int) {
-  return loadFile(reinterpret_cast<CUmodule*>(library), file, contracts(count, names, values));
+  return inSomeContext(Keeps::Context, [&] {
+    return loadFile(reinterpret_cast<CUmodule*>(library), file, contracts(count, names, values));
+  });
 }
 
 CUresult cuLibraryUnload(CUlibrary library) { return cuModuleUnload(reinterpret_cast<CUmodule>(library)); }
 
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
-  return cuModuleGetFunction(reinterpret_cast<CUfunction*>(kernel), reinterpret_cast<CUmodule>(library), name);
+  return inSomeContext(Keeps::Nothing, [&] {
+    return cuModuleGetFunction(reinterpret_cast<CUfunction*>(kernel), reinterpret_cast<CUmodule>(library), name);
+  });
 }
 
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {

@@ -100,17 +100,6 @@ CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
 }
 CUresult cuStreamGetDevice_ptsz(CUstream stream, CUdevice* device) { return cuStreamGetDevice(own(stream), device); }
 
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-                                   const CUgraphNode** dependencies, const CUgraphEdgeData** edges, size_t* count) {
-  if (edges) *edges = nullptr;  // all plain
-  return cuStreamGetCaptureInfo_v2(stream, status, id, graph, dependencies, count);
-}
-CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-                                        const CUgraphNode** dependencies, const CUgraphEdgeData** edges,
-                                        size_t* count) {
-  return cuStreamGetCaptureInfo_v3(own(stream), status, id, graph, dependencies, edges, count);
-}
-
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode* dependencies, const CUgraphEdgeData* edges,
                                               size_t count, unsigned int flags) {
   if (const CUresult bad = plainEdges(edges, count)) return bad;

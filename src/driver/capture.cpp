@@ -29,7 +29,8 @@ struct Member {
   std::shared_ptr<Stream> stream;  // kept alive until the capture ends
   std::shared_ptr<Capture> capture;
   std::vector<GraphNode*> frontier;
-  std::vector<CUgraphNode> handles;  // what cuStreamGetCaptureInfo points to
+  std::vector<CUgraphNode> handles;    // what cuStreamGetCaptureInfo points to
+  std::vector<CUgraphEdgeData> edges;  // of the edges from these: all plain
 };
 
 struct Table {
@@ -224,7 +225,9 @@ CaptureInfo captureInfo(const std::shared_ptr<Stream>& stream) {
   info.graph = member->capture->handle;
   member->handles.clear();
   for (GraphNode* node : member->frontier) member->handles.push_back(Graph::handle(node));
+  member->edges.assign(member->handles.size(), {});
   info.frontier = member->handles.data();
+  info.edges = member->edges.data();
   info.count = member->handles.size();
   return info;
 }

@@ -38,7 +38,8 @@ struct CaptureInfo {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   uint64_t id = 0;
   CUgraph graph = nullptr;
-  const CUgraphNode* frontier = nullptr;  // valid until the next call for this stream
+  const CUgraphNode* frontier = nullptr;   // valid until the next call for this stream
+  const CUgraphEdgeData* edges = nullptr;  // as long
   size_t count = 0;
   bool ownsGraph = true;  // false: the program gave the graph
   /// Of the question itself, which a legacy stream has no answer to while a blocking stream is captured.

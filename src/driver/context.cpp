@@ -4,7 +4,7 @@
 #include "base/environment.hpp"
 #include "base/thread_state.hpp"
 #include "driver/array.hpp"
-#include "driver/graph.hpp"
+#include "driver/graph_memory.hpp"
 #include "driver/memory_pool.hpp"
 #include "driver/module.hpp"
 #include "driver/results.hpp"
@@ -157,7 +157,7 @@ void Context::freeMemory() {
 void Context::free(const machine::Allocation& allocation) {
   switch (allocation.kind) {
     case machine::MemoryKind::Device:
-      if (ownedByGraph(allocation.address)) return;  // the graph would free what is there by then
+      if (endGraphMemory(allocation.address)) return;  // the graph would free what is there by then
       memoryPools().leave(allocation.address, allocation.bytes);
       device.memory.free(allocation.address);
       return;

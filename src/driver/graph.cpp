@@ -34,51 +34,6 @@ Nodes& allNodes() {
   return *nodes;
 }
 
-struct Owned {
-  std::mutex mutex;
-  std::set<uint64_t> addresses;
-  GraphMemoryUse use;
-};
-Owned& owned() {
-  static auto* memory = new Owned;
-  return *memory;
-}
-
-}  // namespace
-
-GraphMemory::GraphMemory(Device& device, uint64_t a, uint64_t size) : address(a), bytes(size), device_(device) {
-  std::lock_guard lock(owned().mutex);
-  owned().addresses.insert(address);
-  owned().use.now += bytes;
-  owned().use.high = std::max(owned().use.high, owned().use.now);
-}
-
-GraphMemory::~GraphMemory() {
-  {
-    std::lock_guard lock(owned().mutex);
-    owned().addresses.erase(address);
-    owned().use.now -= bytes;
-  }
-  device_.memory.free(address);
-}
-
-bool ownedByGraph(uint64_t address) {
-  std::lock_guard lock(owned().mutex);
-  return owned().addresses.contains(address);
-}
-
-GraphMemoryUse graphMemoryUse() {
-  std::lock_guard lock(owned().mutex);
-  return owned().use;
-}
-
-void resetGraphMemoryHigh() {
-  std::lock_guard lock(owned().mutex);
-  owned().use.high = owned().use.now;
-}
-
-namespace {
-
 struct Conditions {
   std::mutex mutex;
   std::map<CUdeviceptr, std::weak_ptr<Condition>> live;
@@ -130,6 +85,10 @@ Graph::~Graph() {
 CUgraph Graph::handle(const std::shared_ptr<Graph>& graph) { return static_cast<CUgraph>(graphs().add(graph)); }
 std::shared_ptr<Graph> Graph::from(CUgraph handle) { return graphs().find(handle); }
 bool Graph::destroy(CUgraph handle) { return graphs().remove(handle) != nullptr; }
+
+Conditional::~Conditional() {
+  for (const CUgraph handle : handles) Graph::destroy(handle);
+}
 
 GraphNode* Graph::node(CUgraphNode handle) {
   auto* node = reinterpret_cast<GraphNode*>(handle);

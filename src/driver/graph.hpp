@@ -23,25 +23,7 @@
 namespace ordito::driver {
 
 class Graph;
-
-/// Memory that a graph allocates: taken when its node is made, so that its address is known, and given back with the
-/// last graph that has the node. In between, freeing it has no effect.
-class GraphMemory {
- public:
-  GraphMemory(Device& device, uint64_t address, uint64_t bytes);
-  ~GraphMemory();
-  const uint64_t address, bytes;
-
- private:
-  Device& device_;
-};
-/// True for the address of live graph memory.
-bool ownedByGraph(uint64_t address);
-struct GraphMemoryUse {
-  uint64_t now = 0, high = 0;
-};
-GraphMemoryUse graphMemoryUse();
-void resetGraphMemoryHigh();
+class GraphMemory;  // graph_memory.hpp
 
 /// The number that a conditional node looks at, in device memory, where kernels set it. Its address is the handle.
 class Condition {
@@ -67,7 +49,8 @@ struct Conditional {
   CUgraphConditionalNodeType type;
   std::shared_ptr<Condition> condition;
   std::vector<std::shared_ptr<Graph>> bodies;
-  std::vector<CUgraph> handles;  // of the bodies
+  std::vector<CUgraph> handles;  // of the bodies; they end with the node
+  ~Conditional();
 };
 
 /// What a program wants to hear of when nobody refers to it any more (cuUserObjectCreate).

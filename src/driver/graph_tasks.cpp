@@ -132,15 +132,6 @@ CUresult conditionalTask(CUDA_CONDITIONAL_NODE_PARAMS& p, NodeTask& task) {
   return CUDA_SUCCESS;
 }
 
-CUresult memoryTask(Context& context, uint64_t bytes, NodeTask& task, CUdeviceptr* pointer) {
-  auto address = context.device.memory.allocate(bytes, false, &context);
-  if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
-  *pointer = *address;
-  task.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-  task.parameters = std::make_shared<GraphMemory>(context.device, *address, bytes);
-  return CUDA_SUCCESS;
-}
-
 namespace {
 
 std::string labelOf(const NodeTask& task) {

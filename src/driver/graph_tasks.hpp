@@ -13,8 +13,6 @@ CUresult childTask(CUgraph child, NodeTask& task);
 CUresult eventTask(Context& context, CUgraphNodeType type, CUevent event, NodeTask& task);
 /// Makes the bodies, whose handles stay the node's.
 CUresult conditionalTask(CUDA_CONDITIONAL_NODE_PARAMS& parameters, NodeTask& task);
-/// Takes the memory; its address goes to `pointer`.
-CUresult memoryTask(Context& context, uint64_t bytes, NodeTask& task, CUdeviceptr* pointer);
 
 /// The parameter pointers stay valid as long as the node keeps these parameters.
 void describeKernel(const NodeTask& task, CUDA_KERNEL_NODE_PARAMS& parameters);

@@ -80,6 +80,31 @@ TEST_F(Versions, EdgesOfGraphsArePlain) {
   EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
 }
 
+TEST_F(Versions, TheEdgesOfACaptureHaveAPlace) {
+  CUstream stream = nullptr;
+  ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ASSERT_EQ(cuLaunchHostFunc(stream, [](void*) {}, nullptr), CUDA_SUCCESS);
+  CUstreamCaptureStatus status;
+  const CUgraphNode* nodes = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  size_t count = 0;
+  ASSERT_EQ(cuStreamGetCaptureInfo_v3(stream, &status, nullptr, nullptr, &nodes, &edges, &count), CUDA_SUCCESS);
+  ASSERT_EQ(count, 1u);
+  ASSERT_NE(edges, nullptr);
+  EXPECT_EQ(edges[0].from_port, 0);
+  CUgraph graph = nullptr;
+  EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
+}
+
+TEST_F(Versions, NoFunctionHasNoName) {
+  const char* name = nullptr;
+  EXPECT_EQ(cuFuncGetName(&name, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuKernelGetName(&name, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(Versions, ClustersHaveOneBlock) {
   CUlaunchConfig config{};
   config.blockDimX = 256;

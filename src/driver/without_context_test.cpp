@@ -82,6 +82,26 @@ TEST_F(WithoutContext, ModulesStreamsAndEventsEnd) {
   EXPECT_THERE(CUDA_ERROR_INVALID_HANDLE, cuEventDestroy(events[0]));
 }
 
+TEST_F(WithoutContext, LibrariesAreLoaded) {
+  const char* ptx = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+  std::vector<CUlibrary> libraries(2);
+  size_t i = 0;
+  EXPECT_THERE(CUDA_SUCCESS, cuLibraryLoadData(&libraries[i++], ptx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUkernel kernel = nullptr;
+  CUresult found = CUDA_ERROR_UNKNOWN;
+  std::thread([&] { found = cuLibraryGetKernel(&kernel, libraries[0], "nothing"); }).join();
+  ASSERT_EQ(found, CUDA_SUCCESS);
+  CUcontext primary = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&primary, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxPushCurrent(primary), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxPopCurrent(&primary), CUDA_SUCCESS);
+  EXPECT_EQ(cuLibraryUnload(libraries[0]), CUDA_SUCCESS);
+  for (int times = 0; times < 2; ++times) EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+}
+
 TEST_F(WithoutContext, StreamsAndEventsAreWaitedFor) {
   const CUstream of = stream();
   const CUevent recorded = event();

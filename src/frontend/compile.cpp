@@ -12,6 +12,7 @@
 #include "frontend/device_launches.hpp"
 #include "frontend/language_repairs.hpp"
 #include "frontend/precompiled.hpp"
+#include "frontend/process.hpp"
 #include "frontend/shared_alignment.hpp"
 
 namespace ordito::frontend {
@@ -46,6 +47,17 @@ bool isOfLanguage(const Toolchain& tools, const std::string& name) {
          fs::exists(fs::path("/usr/include") / name, ignored);
 }
 
+/// Where clang's own headers are, among them the one that it reads before every CUDA program; empty if not found.
+fs::path headersOf(const std::string& clang) {
+  const auto program = fs::path(clang).has_parent_path() ? fs::path(clang) : findInPath(clang).value_or(fs::path());
+  std::error_code missing;
+  const fs::path folder = fs::canonical(program, missing).parent_path().parent_path() / "lib/clang";
+  for (const auto& version : fs::directory_iterator(folder, missing))
+    if (fs::exists(version.path() / "include/__clang_cuda_runtime_wrapper.h", missing))
+      return version.path() / "include";
+  return {};
+}
+
 /// `00000000_4_k_cu_12345678`: numbers of the invocation, if there was one, and of the file.
 std::string unitName(const CompileOptions& options, const std::string& file) {
   std::string name = fs::path(file).filename().string();
@@ -61,6 +73,7 @@ CudaCompiler::CudaCompiler(const Toolchain& tools, CompileOptions options, CudaS
   if (source_.text) input_ = "-";
   if (options_.staticNames != StaticNames::OfHostCode) addStaticNames();
   addHeaders();
+  keepToolkitsHeaders();
   virtualArguments_ = virtual_.arguments();
   files_ = virtual_.files();
   const std::string macros = delayedMacros(options_);
@@ -88,6 +101,21 @@ void CudaCompiler::addHeaders() {
   auto& places = options_.preprocessor;
   places.insert(places.begin(), "-I" + std::string(VirtualFiles::kFolder));
   places.push_back("-idirafter" + std::string(VirtualFiles::kLastFolder));
+}
+
+/// clang's header before every program includes "cuda.h", and where the program has one of that name in a folder of -I
+/// (darknet), that would be it. Beside clang's header comes first.
+void CudaCompiler::keepToolkitsHeaders() {
+  const auto folders = includeFolders(options_);
+  for (const std::string name : {"cuda.h", "cuda_runtime.h"}) {
+    std::error_code ignored;
+    const bool isHidden = std::any_of(folders.begin(), folders.end(),
+                                      [&](const fs::path& folder) { return fs::exists(folder / name, ignored); });
+    if (!isHidden) continue;
+    if (const fs::path headers = headersOf(tools_.clang); !headers.empty())
+      virtual_.add(name, fmt::format("#include \"{}\"\n", (tools_.toolkit / "include" / name).string()),
+                   headers.string());
+  }
 }
 
 ProcessResult CudaCompiler::toPtx() {

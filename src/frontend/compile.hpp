@@ -76,6 +76,7 @@ class CudaCompiler {
   bool bringFunctional();
   void addStaticNames();
   void addHeaders();
+  void keepToolkitsHeaders();
 
   const Toolchain& tools_;
   CompileOptions options_;

@@ -26,7 +26,8 @@ constexpr std::string_view kOperand = "expected ')'";
 
 /// Where a refused deduction guide is declared.
 constexpr std::string_view kGuide = "'<deduction guide for";
-constexpr std::string_view kHostGuide = "reference to __host__ function '<deduction guide for";
+constexpr std::string_view kHostCall = "reference to __host__ function";
+constexpr std::string_view kCaller = "called by '";  // a note of where the function with such a call is called
 
 /// One of clang's errors or notes: `file:line:column: error: text`.
 struct Message {
@@ -98,6 +99,7 @@ class Mender {
       if (message.text.starts_with(kGuide)) mendGuide(at);
       if (message.text.starts_with(kAttribute)) mendAttribute(at);
       if (message.text.starts_with(kOperand)) mendOperands(at);
+      if (message.text.starts_with(kHostCall) || message.text.starts_with(kCaller)) mendDeadCall(at);
       if (message.text.starts_with(kTemplate)) replace(at, at + 1, "template " + std::string(tokens_[at].text));
     }
     if (edits_.empty()) return std::nullopt;
@@ -293,6 +295,27 @@ class Mender {
     }
   }
 
+  /// `if (0) return f();` with an f of the host's, of which nvcc makes no code. The statement becomes a function of the
+  /// host's that nobody calls, so that the kernels that it names are still made.
+  void mendDeadCall(size_t at) {
+    for (size_t i = at; i >= 4; --i) {
+      const bool isNever = tokens_[i - 2].is("0") || tokens_[i - 2].is("false");
+      if (!tokens_[i - 4].is("if") || !tokens_[i - 3].is("(") || !isNever || !tokens_[i - 1].is(")")) continue;
+      const size_t end = endOfStatement(i);
+      if (end > at && end <= tokens_.size())
+        replace(i, end, fmt::format("{{ (void)[&]() __attribute__((host)) {{ {} }}; }}", source(i, end)));
+      return;
+    }
+  }
+
+  /// Behind a statement that begins at `first`: a block, or what ends with a semicolon.
+  size_t endOfStatement(size_t first) const {
+    if (first < tokens_.size() && tokens_[first].is("{")) return closingBracket(tokens_, first) + 1;
+    while (first < tokens_.size() && !tokens_[first].is(";"))
+      first = (tokens_[first].is("(") || tokens_[first].is("{") ? closingBracket(tokens_, first) : first) + 1;
+    return first + 1;
+  }
+
   static bool isArithmetic(std::string_view word) {
     constexpr std::string_view kWords[] = {"float",  "double", "int",    "char",    "long",     "short",   "unsigned",
                                            "signed", "bool",   "size_t", "int64_t", "uint64_t", "int32_t", "uint32_t"};
@@ -342,7 +365,7 @@ class Mender {
 }  // namespace
 
 bool mayBeMended(std::string_view messages) {
-  constexpr std::string_view kAll[] = {kHostGuide,     kSharedInitialiser, kDeviceAddress, kKernelAddress,
+  constexpr std::string_view kAll[] = {kHostCall,      kSharedInitialiser, kDeviceAddress, kKernelAddress,
                                        kVariableArray, kAttribute,         kTemplate,      kOperand};
   return std::any_of(std::begin(kAll), std::end(kAll),
                      [&](std::string_view one) { return messages.find(one) != std::string_view::npos; });

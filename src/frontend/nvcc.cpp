@@ -30,8 +30,9 @@ void printVersion() {
   fmt::print(
       "nvcc: NVIDIA (R) Cuda compiler driver, which Ordito 0.1.0 stands in for, with clang 19\n"
       "Runs on any x86-64 CPU; speaks the language of\n"
-      "Cuda compilation tools, release 12.3, V12.3.0\n"
-      "Build cuda_12.3.r12.3/ordito_0.1.0\n");
+      "Cuda compilation tools, release {0}, V{0}.0\n"
+      "Build cuda_{0}.r{0}/ordito_0.1.0\n",
+      isCuda13() ? "13.0" : "12.3");
 }
 
 void printHelp() {

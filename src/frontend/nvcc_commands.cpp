@@ -12,6 +12,7 @@
 #include "frontend/cccl.hpp"
 #include "frontend/include_order.hpp"
 #include "frontend/nvcc_warnings.hpp"
+#include "frontend/prefix.hpp"
 
 namespace ordito::frontend {
 namespace fs = std::filesystem;
@@ -64,7 +65,11 @@ void addPreprocessor(Command& command, const Toolchain& tools, const CompileOpti
 Command cudaBase(const Toolchain& tools, const CompileOptions& options, Pass pass = Pass::Whole) {
   Command command = {tools.clang, "-x", "cuda", "--cuda-path=" + tools.toolkit.string(),
                      "--cuda-gpu-arch=" + clangArch(options)};
-  add(command, {"-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=3", "-D__CUDACC_VER_BUILD__=0"});
+  add(command, {"-D__NVCC__", "-D__CUDACC_VER_BUILD__=0"});
+  if (isCuda13())
+    add(command, {"-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0"});
+  else
+    add(command, {"-D__CUDACC_VER_MAJOR__=12", "-D__CUDACC_VER_MINOR__=3"});
   add(command, kTolerance);
   if (pass == Pass::Preprocessed) command.emplace_back("-nocudainc");  // headers and macros are in the text already
   if (!options.standard.empty()) command.push_back("-std=" + options.standard);

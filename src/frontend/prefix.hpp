@@ -8,7 +8,10 @@ namespace ordito::frontend {
 /// The folder above bin/: the installed prefix, or a build tree, which has the same shape.
 std::filesystem::path installPrefix();
 
-/// The folder that looks like a CUDA toolkit: bin/ include/ lib64/ nvvm/.
+/// Does the environment ask for CUDA 13 (ORDITO_CUDA)?
+bool isCuda13();
+
+/// The folder that looks like a CUDA toolkit: bin/ include/ lib64/ nvvm/. That of CUDA 13 has links into the other.
 std::filesystem::path toolkitFolder();
 
 }  // namespace ordito::frontend

@@ -2,6 +2,7 @@
 // instructions, so that whole kernels, their regions between barriers and single loops can use them alike.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,6 +27,10 @@ std::vector<uint32_t> immediateDominators(const Graph& graph, uint32_t root);
 
 /// Does `a` dominate `b`, by the idom tree?
 bool dominates(const std::vector<uint32_t>& idom, uint32_t a, uint32_t b);
+
+inline bool isAmong(const std::vector<uint32_t>& nodes, uint32_t node) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
 
 /// Strongly connected components (Tarjan 1972) of the subgraph induced by `nodes`, without the edges into `cut`
 /// (kNoNode: none), in topological order.

@@ -132,6 +132,15 @@ void forEachUse(TerminatorT& end, F&& f)
   if (end.kind == Terminator::Kind::Barrier) forEachUse(end.barrier, f);
 }
 
+/// Calls `f(ValueId)` for what the phis of `to` get along the edge from `from`.
+template <class F>
+void forEachIncoming(const Function& function, BlockId from, BlockId to, F&& f) {
+  const Block& block = function.blocks[to];
+  for (const Phi& phi : block.phis)
+    for (size_t p = 0; p < block.predecessors.size(); ++p)
+      if (block.predecessors[p] == from) f(phi.incoming[p]);
+}
+
 /// The graph of the blocks.
 Graph controlFlow(const Function& function);
 /// Of each block; where all threads end is a node behind the last block. kNoNode: no way leads there.

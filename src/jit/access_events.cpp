@@ -12,6 +12,7 @@
 // Everything else calls the runtime's counting functions (rt/access_counts.cpp).
 #include "jit/access_events.hpp"
 
+#include "jit/space_counters.hpp"
 #include "rt/access_counts.hpp"
 
 namespace ordito::jit {
@@ -24,29 +25,6 @@ using simt::Run;
 namespace {
 
 constexpr unsigned kSector = 32;
-
-/// What is counted of a kind of access in one space; Count where nothing is.
-struct SpaceCounters {
-  Counter requests, units = Counter::Count, conflicts = Counter::Count;
-};
-
-SpaceCounters countersOf(AccessKind kind, ptx::Space space) {
-  using ptx::Space;
-  const bool isLoad = kind == AccessKind::Load;
-  if (kind == AccessKind::Atomic || kind == AccessKind::Reduction) {
-    if (space == Space::Shared) return {Counter::SharedAtomics};
-    if (space != Space::Global) return {Counter::Count};
-    return {kind == AccessKind::Atomic ? Counter::GlobalAtomics : Counter::GlobalReductions};
-  }
-  if (space == Space::Local) return {isLoad ? Counter::LocalLoadRequests : Counter::LocalStoreRequests};
-  if (space == Space::Global && isLoad) return {Counter::GlobalLoadRequests, Counter::GlobalLoadSectors};
-  if (space == Space::Global) return {Counter::GlobalStoreRequests, Counter::GlobalStoreSectors};
-  if (isLoad || kind == AccessKind::MatrixLoad)
-    return {isLoad ? Counter::SharedLoadRequests : Counter::MatrixLoads, Counter::SharedLoadWavefronts,
-            Counter::SharedLoadConflicts};
-  return {kind == AccessKind::MatrixStore ? Counter::MatrixStores : Counter::SharedStoreRequests,
-          Counter::SharedStoreWavefronts, Counter::SharedStoreConflicts};
-}
 
 }  // namespace
 

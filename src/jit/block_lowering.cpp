@@ -28,7 +28,7 @@ void CodeLowering::runApart() {
 
 /// Gives the phis of `to` the values that come along the edge from `from`; with a mask only in its lanes. All are read
 /// before one is written.
-void CodeLowering::assignPhis(BlockId from, BlockId to, const Parts& mask) {
+void CodeLowering::assignPhis(BlockId from, BlockId to, const Parts& mask, const std::vector<ValueId>& freely) {
   const ir::Block& block = f_.blocks[to];
   if (block.phis.empty()) return;
   const size_t edge = static_cast<size_t>(std::find(block.predecessors.begin(), block.predecessors.end(), from) -
@@ -58,7 +58,8 @@ void CodeLowering::assignPhis(BlockId from, BlockId to, const Parts& mask) {
   for (size_t i = 0; i < values.size(); ++i) {
     const ir::Phi& phi = block.phis[i];
     if (shapes_[phi.value].isSegmented()) events_.notePhi(phi.value, phi.incoming[edge], values[i].bases, mask);
-    values_.store(phi.value, values[i], mask);
+    const bool isFree = std::ranges::find(freely, phi.value) != freely.end();
+    values_.store(phi.value, values[i], isFree ? Parts() : mask);
   }
 }
 

@@ -109,7 +109,7 @@ bool CodeLowering::lowerState(const Operation& o) {
     case Op::Wait: wait(o.block, maskFor(o.a)); break;
     case Op::ClearWaiting: clearWaiting(o.block); break;
     case Op::Run: run(o); break;
-    case Op::Assign: assignPhis(o.block, o.to, maskFor(o.a)); break;
+    case Op::Assign: assignPhis(o.block, o.to, maskFor(o.a), o.values); break;
     case Op::RunThreads: runThreads(o); break;
     case Op::Forget:
       for (ValueId v : o.values) values_.forget(v);

@@ -48,7 +48,7 @@ class CodeLowering : private Chapter {
   Parts launched();
   void emitCode(BlockId b);
   void runApart();
-  void assignPhis(BlockId from, BlockId to, const Parts& mask);
+  void assignPhis(BlockId from, BlockId to, const Parts& mask, const std::vector<ValueId>& freely = {});
   std::vector<llvm::AllocaInst*>& waitingSlots(BlockId b);
   void emitTrap(const ir::Terminator& end);
 

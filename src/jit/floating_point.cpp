@@ -1,5 +1,7 @@
 // PTX ISA, "Floating-Point Instructions" and "Half Precision Floating-Point Instructions"; float_body.hpp says how they
 // are computed.
+#include <llvm/IR/PatternMatch.h>
+
 #include "jit/pure_chapters.hpp"
 
 namespace ordito::jit {
@@ -38,9 +40,13 @@ Results FloatingPoint::multiplyAdd() {
   const Type t = i_.type[0];
   auto wide = [&](LlvmValue v) { return b_.CreateFPExt(v, type(Type::f64)); };
   // A product of two f16 is exact in f32, and the sum with its last bit made odd rounds to f16 as the exact one does
-  // (Boldo and Melquiond 2008). Products of bf16 may be too small or too large for f32.
+  // (Boldo and Melquiond 2008). Products of bf16 may be too small or too large for f32; their sums, which come as
+  // products by 1 before sm_90, are not.
   const bool isF16 = isa::element(t) == Type::f16;
+  using namespace llvm::PatternMatch;
   auto half = [&](LlvmValue x, LlvmValue y, LlvmValue z) {
+    if (!isF16 && match(y, m_SpecificFP(1))) return b_.CreateFAdd(x, z);
+    if (!isF16 && match(y, m_SpecificFP(-1))) return b_.CreateFSub(z, x);
     if (isF16) return addToOdd(b_.CreateFMul(x, y), z);
     return narrowToOdd(addToOdd(b_.CreateFMul(wide(x), wide(y)), wide(z)));
   };

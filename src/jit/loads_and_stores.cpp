@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "ir/build.hpp"
 #include "ptx/operands.hpp"
 
 namespace ordito::jit {
@@ -16,28 +17,73 @@ using Operand = ptx::Operand;
 using ptx::Space;
 using ptx::Symbol;
 
+/// A number of lane 0 with 64 bits.
+LlvmValue LoadsAndStores::firstLane(const Operand& o, Type type) {
+  if (o.kind == Operand::Kind::Integer) return b_.getInt64(o.bits);
+  LlvmValue x = values_.baseOf(o.reg, 0, 0);
+  return isa::isSigned(type) ? b_.CreateSExtOrTrunc(x, b_.getInt64Ty()) : b_.CreateZExtOrTrunc(x, b_.getInt64Ty());
+}
+
+/// Bytes from what is read now.
+LlvmValue LoadsAndStores::distance(const simt::Advance& advance) {
+  LlvmValue factor = b_.getInt64(static_cast<uint64_t>(advance.factor));
+  if (advance.isToNextBlock()) return factor;
+  LlvmValue step = b_.CreateSExtOrTrunc(values_.baseOf(advance.step, 0, 0), b_.getInt64Ty());
+  return b_.CreateMul(step, b_.CreateMul(factor, b_.getInt64(simt::cost::kPrefetchedIterations)));
+}
+
+/// What the loop reads some iterations on, if it gets so far; and in its first iterations, which nobody asked for in
+/// this block, what the next block reads in them. The line that is read now, asked for again instead, would cost as
+/// much as one from memory.
+void LoadsAndStores::prefetchInLoop(const simt::Advance& advance, const Load& l, unsigned bytes) {
+  if (!advance.staysWhile) return prefetch(distance(advance), l, bytes, {});
+  const auto& [counter, by, limit, type] = *advance.staysWhile;
+  LlvmValue now = firstLane(ir::registerOperand(counter), type);
+  LlvmValue steps = b_.CreateMul(firstLane(by, Type::s32), b_.getInt64(simt::cost::kPrefetchedIterations));
+  const auto askIf = [&](LlvmValue condition, LlvmValue far) {
+    auto *ahead = c_.newBlock("ahead"), *next = c_.newBlock("asked");
+    b_.CreateCondBr(condition, ahead, next);
+    b_.SetInsertPoint(ahead);
+    prefetch(far, l, bytes, {});
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
+  };
+  askIf(b_.CreateICmpSLT(b_.CreateAdd(now, steps), firstLane(limit, type)), distance(advance));
+  if (advance.nextBlock) askIf(b_.CreateICmpSLT(now, steps), b_.getInt64(static_cast<uint64_t>(advance.nextBlock)));
+}
+
 /// Asks for the lines that are read some iterations on, or by the next block (simt/prefetch.hpp).
-void LoadsAndStores::prefetchNext(const Instruction& i, const Address& a, unsigned bytes) {
-  const auto found = plan_.memory.prefetches.find(&i);
-  if (found == plan_.memory.prefetches.end()) return;
+void LoadsAndStores::prefetch(LlvmValue far, const Load& l, unsigned bytes, llvm::ArrayRef<llvm::Instruction*> among) {
   constexpr unsigned kLocality = 4 - simt::cost::kPrefetchedCache;  // as LLVM counts
-  const simt::Advance& advance = found->second;
-  const Operand& o = i.operands[1];
-  LlvmValue ahead = b_.getInt64(static_cast<uint64_t>(advance.factor));
-  if (!advance.isToNextBlock()) {
-    LlvmValue step = b_.CreateSExtOrTrunc(values_.baseOf(advance.step, 0, 0), b_.getInt64Ty());
-    ahead = b_.CreateMul(step, b_.CreateMul(ahead, b_.getInt64(simt::cost::kPrefetchedIterations)));
-  }
+  const Address& a = l.address;
+  std::vector<std::pair<LlvmValue, int64_t>> lines;
   for (unsigned p = 0; p < (a.warpVarying ? warps() : 1); ++p)
     for (unsigned g = 0; g < a.segments; ++g) {
       const unsigned width = kLanes / a.segments;
       const auto [low, high] = std::minmax_element(a.pattern.begin() + g * width, a.pattern.begin() + (g + 1) * width);
       const int64_t last = std::min<int64_t>(*high + bytes - 1, *low + simt::cost::kPrefetchedBytes - 1);
       for (int64_t at = *low; at <= last; at += simt::cost::kCacheLine)
-        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
-                           {c_.pointer(b_.CreateAdd(a.bases[p][g], ahead), o.offset + at), b_.getInt32(0),
-                            b_.getInt32(kLocality), b_.getInt32(1)});
+        lines.emplace_back(a.bases[p][g], l.offset(0) + at);
     }
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  for (size_t k = 0; k < lines.size(); ++k) {
+    if (!among.empty()) b_.SetInsertPoint(among[k * among.size() / lines.size()]);
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                       {c_.pointer(b_.CreateAdd(lines[k].first, far), lines[k].second), b_.getInt32(0),
+                        b_.getInt32(kLocality), b_.getInt32(1)});
+  }
+}
+
+/// Its vectors in memory, where all of them are read in one block.
+std::vector<llvm::Instruction*> LoadsAndStores::emitLoadToGoAmong(const Load& l) {
+  llvm::BasicBlock* block = b_.GetInsertBlock();
+  const auto before = static_cast<std::ptrdiff_t>(block->size());
+  emitLoad(l);
+  std::vector<llvm::Instruction*> vectors;
+  if (b_.GetInsertBlock() == block)
+    for (llvm::Instruction& made : llvm::drop_begin(*block, before))
+      if (llvm::isa<llvm::LoadInst>(made) && made.getType()->isVectorTy()) vectors.push_back(&made);
+  return vectors;
 }
 
 void LoadsAndStores::load(const Instruction& i) {
@@ -57,12 +103,22 @@ void LoadsAndStores::load(const Instruction& i) {
       each};
   alignment_.check(i, 1, bytes, mask);
   if (isOrdered(i)) c_.compilerFence();
-  prefetchNext(i, a, bytes);
+  const auto advance = plan_.memory.prefetches.find(&i);
+  if (advance == plan_.memory.prefetches.end()) return emitLoad(l);
+  using When = simt::Advance::When;
+  const When when = advance->second.when;
+  if (when == When::Among) return prefetch(distance(advance->second), l, bytes, emitLoadToGoAmong(l));
+  if (when == When::Ahead) prefetchInLoop(advance->second, l, bytes);
+  emitLoad(l);
+  if (when == When::Behind) prefetchInLoop(advance->second, l, bytes);
+}
+
+void LoadsAndStores::emitLoad(const Load& l) {
   for (unsigned k = 0; k < l.targets.size(); ++k)
     if (l.targets[k].kind == Operand::Kind::Register && shapes_[l.targets[k].reg].isSegmented()) loadBases(l, k);
-  if (access.whole.transfer == Transfer::None || access.whole.transfer == Transfer::Scalars) return;
-  if (isa::bits(i.type[0]) > 64) return wide_.load(i, a, allowance);
-  if (access.transfer(!mask.empty()).transfer == Transfer::Structure) return loadStructure(i, a);
+  if (l.access.whole.transfer == Transfer::None || l.access.whole.transfer == Transfer::Scalars) return;
+  if (isa::bits(l.i.type[0]) > 64) return wide_.load(l.i, l.address, l.allowance);
+  if (l.access.transfer(!l.mask.empty()).transfer == Transfer::Structure) return loadStructure(l.i, l.address);
   loadVectors(l);
 }
 

@@ -30,7 +30,12 @@ class LoadsAndStores : private Chapter {
   void loadVectors(const Load& l);
   std::vector<LlvmValue> loadTogether(const Load& l, unsigned part);
   Parts loadColumns(const Load& l);
-  void prefetchNext(const Instruction& i, const Address& a, unsigned bytes);
+  LlvmValue firstLane(const ptx::Operand& o, isa::Type type);
+  LlvmValue distance(const simt::Advance& advance);
+  void prefetch(LlvmValue far, const Load& l, unsigned bytes, llvm::ArrayRef<llvm::Instruction*> among);
+  void prefetchInLoop(const simt::Advance& advance, const Load& l, unsigned bytes);
+  std::vector<llvm::Instruction*> emitLoadToGoAmong(const Load& l);
+  void emitLoad(const Load& l);
   void loadNeighbours(const Instruction& i);
   bool isGeneral(const ptx::Operand& target) const;
   StructureShape shapeOf(const simt::Structure& s) const;

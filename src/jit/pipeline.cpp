@@ -28,7 +28,10 @@ simt::Facts factsOf(const Analysed& kernel, const simt::CoarseningFactors& coars
   simt::Facts facts;
   facts.launch = kernel.launch;
   facts.coarsening = coarsening;
-  facts.processor = {.avx2 = target.avx2, .avx512 = target.avx512, .slowMaskedStores = target.slowMaskedStores};
+  facts.processor = {.avx2 = target.avx2,
+                     .avx512 = target.avx512,
+                     .slowMaskedStores = target.slowMaskedStores,
+                     .cacheWays = target.cacheWays};
   facts.counters = kernel.counters;
   facts.accesses = kernel.accesses;
   facts.trial = kernel.trial;

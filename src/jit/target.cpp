@@ -8,6 +8,7 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
+#include <unistd.h>
 
 namespace ordito::jit {
 
@@ -52,6 +53,8 @@ Target Target::host(const std::string& cpu) {
     t.fastGather = tuning && tuning->checkFeatures("+fast-gather");
   }
   t.slowMaskedStores = t.avx2 && !t.avx512 && (host.starts_with("znver") || host.starts_with("bdver"));
+  if (const long ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC); ways > 0 && ways <= 64)
+    t.cacheWays = static_cast<unsigned>(ways);
   t.mathLanes = t.avx512 ? 16 : t.avx2 ? 8 : 4;
   t.mathSuffix = t.avx512 ? "avx512f" : t.avx2 ? "avx2" : "sse2";
   return t;

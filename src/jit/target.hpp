@@ -20,6 +20,8 @@ struct Target {
   /// vmaskmov stores are microcoded on AMD's processors: 12 ns for 8 lanes where scalar stores take 2 (measured on a
   /// Zen 3). What matters is the processor that runs the code, whichever it is compiled for.
   bool slowMaskedStores = false;
+  /// Of the first data cache of this machine: how many lines a set of it holds.
+  unsigned cacheWays = 8;
   /// SLEEF's vector width for float and the suffix of its functions ("avx2", "avx512f", "sse2").
   unsigned mathLanes = 4;
   std::string mathSuffix = "sse2";

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIBRARIES = (
     ("cuBLAS", "tables/cublas.table", "cublas", ("cublas",), ("cublas", "cublas_legacy")),
     ("cuBLASLt", "tables/cublasLt.table", "cublasLt", ("cublaslt",), ("cublaslt",)),
-    ("cuSPARSE", "tables/cusparse.table", "cusparse", ("cusparse",), ("cusparse",)),
+    ("cuSPARSE", "tables/cusparse.table", "cusparse", ("cusparse",), ("cusparse", "cusparse_operators")),
     ("cuSOLVER", "tables/cusolver.table", "cusolverDn|cusolver", ("cusolver",), ("cusolver",)),
     ("cuSOLVER, sparse", "tables/cusolverSp.table", "cusolverSp|cusolverRf", ("cusolver",), ()),
     ("cuSOLVER, several GPUs", "tables/cusolverMg.table", "cusolverMg", ("cusolver_several",), ()),
@@ -33,6 +33,7 @@ LIBRARIES = (
     ("nvJPEG", "tables/nvjpeg.table", "nvjpeg", ("nvjpeg",), ("nvjpeg",)),
     ("NVRTC", "tables/nvrtc.table", "nvrtc", (), ("runtime_compiler", "runtime_linker")),
     ("nvJitLink", "tables/nvjitlink.table", "nvJitLink", (), ("runtime_linker",)),
+    ("nvPTXCompiler", "tables/nvptxcompiler.table", "nvPTXCompiler", (), ("ptx_compiler",)),
     ("libNVVM", "tables/nvvm.table", "nvvm", ("nvvm",), ()),
     ("NVML", "tables/nvml.table", "nvml", (), ("nvml",)),
 )

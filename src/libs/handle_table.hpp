@@ -24,6 +24,14 @@ class HandleTable {
     const auto found = objects_.find(handle);
     return found == objects_.end() ? nullptr : found->second;
   }
+  /// One that `isWanted` holds of; null if there is none.
+  template <class Predicate>
+  std::shared_ptr<Object> findIf(const Predicate& isWanted) const {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [handle, object] : objects_)
+      if (isWanted(*object)) return object;
+    return nullptr;
+  }
   /// False if there is none.
   bool remove(Handle handle) {
     const std::scoped_lock lock(mutex_);

@@ -36,9 +36,12 @@ uint64_t lastCacheBytes() {
 }
 
 /// Does the grid write so much that nothing of it would still be in the cache when somebody reads it? The C library's
-/// memcpy draws the same line, at three quarters of the last cache.
-bool outgrowsCaches(const GridLaunch& launch, const Executable& code) {
-  static const uint64_t limit = lastCacheBytes() / 4 * 3;
+/// memcpy draws the same line, at three quarters of what a thread has of the last cache. A virtual machine says of it
+/// only how large it is as a whole, and others use it, too; servers have 2 to 5 MB for each core, some up to 12.
+bool outgrowsCaches(const GridLaunch& launch, const Executable& code, unsigned threads) {
+  constexpr uint64_t kMostPerThread = uint64_t{8} << 20;
+  static const uint64_t all = lastCacheBytes();
+  const uint64_t limit = std::min(all, kMostPerThread * threads) / 4 * 3;
   return launch.grid.count() * launch.block.count() * code.nonTemporalBytes() >= limit;
 }
 
@@ -124,7 +127,7 @@ bool Worker::takeContext(const GridLaunch& launch) {
   frame.scratch = context_->scratch.get(code.scratchBytes());
   frame.local = context_->local.get(code.localBytes());
   frame.localBytes = code.localBytes();
-  frame.nonTemporal = outgrowsCaches(launch, code);
+  frame.nonTemporal = outgrowsCaches(launch, code, frame_.nsmid);
   nonTemporal_ |= frame.nonTemporal != 0;
   frame.device = launch.nested ? &context_->device : nullptr;
   return frame.shared && frame.scratch && frame.local;

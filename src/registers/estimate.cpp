@@ -34,8 +34,12 @@ class Allocation {
       for (uint32_t n = 0; n < order.size(); ++n) order[n] = n;
       b.asWritten = b.scheduler.pressure(order);
       b.freely = b.scheduler.pressure(b.scheduler.order(~0u >> 1));
+      kept_ = std::max(kept_, keptThrough(program, block));
     }
   }
+
+  /// Words that live at once in whatever order.
+  unsigned mostKept() const { return kept_; }
 
   /// The most words live at once when no block takes more than `limit` if it can.
   unsigned mostLive(unsigned limit) const {
@@ -50,6 +54,19 @@ class Allocation {
     unsigned asWritten, freely;  // the most words live in the order of the text, and scheduled without a limit
   };
 
+  /// What lives all through a loop, with the registers that an instruction needs for itself: of each phi its value, or
+  /// the one that replaces it.
+  static unsigned keptThrough(const Program& program, const ProgramBlock& block) {
+    const auto self = static_cast<BlockId>(&block - program.blocks.data());
+    if (std::ranges::find(block.successors, self) == block.successors.end()) return 0;
+    unsigned words = 0, temporaries = 0;
+    for (const RegisterId r : block.phis) words += program.words[r];
+    for (const RegisterId r : block.liveIn)
+      if (std::ranges::binary_search(block.liveOut, r)) words += program.words[r];
+    for (const Node& node : block.nodes) temporaries = std::max<unsigned>(temporaries, node.temporaries);
+    return words + temporaries;
+  }
+
   unsigned liveIn(size_t b, unsigned limit) const {
     const Block& block = blocks_[b];
     if (block.freely <= limit) return block.freely;
@@ -58,6 +75,7 @@ class Allocation {
   }
 
   std::vector<Block> blocks_;
+  unsigned kept_ = 0;
 };
 
 /// Registers for so many words live at once. The smallest kernels leave no gaps, and get an even number.
@@ -139,11 +157,12 @@ uint32_t leastFor(const ptx::Module& module, const ptx::Function& kernel, const 
 
 /// The first step of occupancy that the kernel can be squeezed to.
 uint32_t allocate(const Allocation& allocation, uint32_t from, uint32_t bound) {
+  const uint32_t kept = registersFor(allocation.mostKept());
   for (uint32_t step : kSteps) {
     if (step < from && step < bound) continue;
     const uint32_t limit = std::min(step, bound);
     const uint32_t wanted = registersFor(allocation.mostLive(limit - kMargin));
-    if (wanted <= limit + kSqueeze || limit == bound) return std::min(wanted, limit);
+    if (wanted <= limit + (kept > limit ? 0 : kSqueeze) || limit == bound) return std::min(wanted, limit);
   }
   return bound;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "ir/test_kernel.hpp"
 #include "registers/estimate.hpp"
@@ -120,6 +121,20 @@ TEST(Values, NothingIsUniformBehindABranchOnTheThread) {
       80, [](const Values& values, auto&& named) { EXPECT_EQ(values[named("%r2")].file, File::General); });
 }
 
+TEST(Values, FloatsAreNotUniformThoughTheyAreTheSameInAllLanes) {
+  withValues(
+      "ld.param.u64 %a0, [out];\nld.param.u32 %r0, [n];\nmov.f32 %f0, 0f3F800000;\nmov.u32 %r1, 0;\nLoop:\n"
+      "mul.f32 %f0, %f0, 0f40000000;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p0, %r1, %r0;\n@%p0 bra Loop;\n"
+      "st.global.f32 [%a0], %f0;\nret;",
+      80, [](const Values& values, auto&&) {
+        std::vector<File> phis;
+        for (ValueId v = 0; v < values.of.size(); ++v)
+          if (values.of[v].isPhi && values.of[v].same == v) phis.push_back(values.of[v].file);
+        std::sort(phis.begin(), phis.end());
+        EXPECT_EQ(phis, (std::vector{File::Uniform, File::General}));  // the counter and the product
+      });
+}
+
 TEST(Values, AProductIsFoldedIntoItsSums) {
   withValues(std::string(kAddresses) + "ld.global.u32 %r1, [%a2];\nst.global.u32 [%a3], %r1;\nret;", 80,
              [](const Values& values, auto&& named) {
@@ -197,6 +212,22 @@ TEST(Estimate, CallsOfFunctionsElsewhereBringTheirConvention) {
   EXPECT_EQ(registersOf("call elsewhere;"), 24u);
   EXPECT_EQ(registersOf("call again;"), 24u);
   EXPECT_LT(registersOf("call helper;"), 24u);
+}
+
+TEST(Estimate, WhatLivesAllThroughALoopIsNotSqueezed) {
+  // Fifteen doubles that go round, five that are added, and divisions: more than 57, as Numba's suite wants of a GPU.
+  std::string body = ".reg .f64 %w<20>;\nld.param.u64 %a0, [out];\nld.param.u32 %r0, [n];\nmov.u32 %r1, 0;\n";
+  for (int k = 0; k < 5; ++k) body += "cvt.rn.f64.s32 %w" + std::to_string(k) + ", %r0;\nadd.u32 %r0, %r0, 1;\n";
+  for (int k = 5; k < 20; ++k) body += "mov.f64 %w" + std::to_string(k) + ", 0d3FF0000000000000;\n";
+  body += "Loop:\n";
+  for (int k = 5; k < 20; ++k) {
+    const std::string number = "%w" + std::to_string(k);
+    body += std::string(k < 10 ? "add.f64 " : k < 15 ? "mul.f64 " : "div.rn.f64 ");
+    body += number + ", " + number + ", %w" + std::to_string(k % 5) + ";\n";
+  }
+  body += "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p0, %r1, %r0;\n@%p0 bra Loop;\n";
+  for (int k = 6; k < 20; ++k) body += "add.f64 %w5, %w5, %w" + std::to_string(k) + ";\n";
+  EXPECT_GT(registersOf(body + "st.global.f64 [%a0], %w5;"), 57u);
 }
 
 TEST(Estimate, DirectivesBoundIt) {

@@ -1,6 +1,8 @@
 // Values that are the same in all lanes of a warp. Since sm_75 a GPU has a second, scalar data path with registers of
 // its own ("uniform registers"): integer arithmetic on parameters, block indices and loop counters goes there, and
 // occupancy does not count it. It works only where the warp is together.
+#include <algorithm>
+
 #include "ir/graph.hpp"
 #include "registers/values.hpp"
 
@@ -71,6 +73,7 @@ class Uniformity {
     } while (hasChanged_);
     if (values_.sm < kFirstWithUniformRegisters) return;
     for (ValueId v = 0; v < values_.of.size(); ++v) place(values_.of[v], v);
+    keepWhereOperandsAre();
   }
 
  private:
@@ -137,6 +140,30 @@ class Uniformity {
     if (value.same != v || !same_[v] || value.block == ir::kNoBlock) return;
     if (value.file != File::General || !values_.isConvergent[value.block]) return;
     if (value.isPhi || (value.definition && hasUniformForm(*value.definition, values_.sm))) value.file = File::Uniform;
+  }
+
+  /// What is computed from a general register stays in them, though it is the same in all lanes: a phi of products of
+  /// floats, say.
+  void keepWhereOperandsAre() {
+    bool hasMoved = true;
+    const auto keep = [&](ValueId v, bool readsGeneral) {
+      Value& value = values_.of[v];
+      if (value.same != v || value.file != File::Uniform || !readsGeneral) return;
+      value.file = File::General;
+      hasMoved = true;
+    };
+    const auto isGeneral = [&](ValueId v) { return values_[v].file == File::General; };
+    while (hasMoved) {
+      hasMoved = false;
+      for (const ir::Block& block : f_.blocks) {
+        for (const ir::Phi& phi : block.phis) keep(phi.value, std::ranges::any_of(phi.incoming, isGeneral));
+        for (const Instruction& i : block.code) {
+          bool readsGeneral = false;
+          ir::forEachUse(i, [&](ValueId v) { readsGeneral |= isGeneral(v); });
+          ir::forEachDefinition(i, [&](ValueId v, unsigned) { keep(v, readsGeneral); });
+        }
+      }
+    }
   }
 
   Values& values_;

@@ -3,7 +3,8 @@
 // To compare 32 lanes with each other takes about fifty nanoseconds, which is more than the gather itself. Compiled
 // code only writes down the lanes' sectors, a row for each access; when the rows are full, they are sorted all at once,
 // each in its own place of 32 vectors, by a network of minima and maxima, and sectors that differ from those before
-// them are counted. That takes a quarter of the time, and waits for nothing but itself.
+// them are counted. That takes a quarter of the time, and waits for nothing but itself. Hosts with `vp2intersectd` need
+// no network.
 #pragma once
 
 #include <cstdint>

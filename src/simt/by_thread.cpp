@@ -162,21 +162,14 @@ class Finder {
     for (BlockId b : s.blocks) {
       for (const Instruction& i : f_.blocks[b].code) ir::forEachUse(i, read);
       ir::forEachUse(f_.blocks[b].end, read);
-      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k) readAlongEdge(b, f_.blocks[b].end.target[k], read);
+      for (unsigned k = 0; k < f_.blocks[b].end.targetCount(); ++k)
+        ir::forEachIncoming(f_, b, f_.blocks[b].end.target[k], read);
     }
     for (const ir::Phi& phi : f_.blocks[s.first].phis) isRead[phi.value] = 1;
     std::vector<ValueId> found;
     for (ValueId v = 0; v < isRead.size(); ++v)
       if (isRead[v]) found.push_back(v);
     return found;
-  }
-
-  template <class F>
-  void readAlongEdge(BlockId from, BlockId to, F&& read) const {
-    const auto& predecessors = f_.blocks[to].predecessors;
-    for (const ir::Phi& phi : f_.blocks[to].phis)
-      for (size_t p = 0; p < predecessors.size(); ++p)
-        if (predecessors[p] == from) read(phi.incoming[p]);
   }
 
   void addEntry(Stretch& s, std::vector<Stretch::Entry>& entries, ValueId v) const {

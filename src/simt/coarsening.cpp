@@ -270,7 +270,7 @@ class Chooser {
     const unsigned perWarp = vectors * cost::registersPerWarp(facts_.processor);
     for (unsigned factor = cost::kMostWarps; factor > 1; factor /= 2)
       if (divides(factor) && !areTooMany(factor) && perWarp * factor <= cost::carriedRegisters(facts_.processor) &&
-          rows * factor <= cost::kMostRows)
+          rows * factor <= cost::mostRows(facts_.processor))
         return {factor, "loops carry vectors, and registers last"};
     return {1, "loops carry more vectors than there are registers"};
   }

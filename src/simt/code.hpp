@@ -47,7 +47,7 @@ enum class CodeOp : uint8_t {
   ClearWaiting,  // nobody waits to run B
   // ---- instructions and values
   Run,         // the instructions of B for the lanes %a; `values` are written under the mask, and keep what others have
-  Assign,      // the phis of C get what comes along the edge from B, in the lanes %a
+  Assign,      // the phis of C get what comes along the edge from B, in the lanes %a; others may get it for `values`
   RunThreads,  // the stretch from B to C for the lanes %a, one after the other, and the phis of C (by_thread.hpp)
   Forget,      // nobody will read `values` before they are written again
   // ---- synchronisation points

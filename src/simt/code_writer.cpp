@@ -55,8 +55,9 @@ MaskId CodeWriter::define(CodeOperation operation) {
   return append(std::move(operation)).result;
 }
 
-void CodeWriter::assign(BlockId from, BlockId to, MaskId lanes) {
-  if (!f_.blocks[to].phis.empty()) append({.op = CodeOp::Assign, .a = lanes, .block = from, .to = to});
+void CodeWriter::assign(BlockId from, BlockId to, MaskId lanes, const std::vector<ValueId>& freely) {
+  if (f_.blocks[to].phis.empty()) return;
+  append({.op = CodeOp::Assign, .a = lanes, .block = from, .to = to, .values = freely});
 }
 
 void CodeWriter::runThreads(const Stretch& stretch, MaskId lanes) {

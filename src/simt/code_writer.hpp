@@ -33,8 +33,8 @@ class CodeWriter {
     append({.op = CodeOp::PartEvent, .a = lanes, .b = taken, .block = block});
   }
   void runThreads(const Stretch& stretch, MaskId lanes);
-  /// Nothing where `to` has no phis.
-  void assign(BlockId from, BlockId to, MaskId lanes);
+  /// Nothing where `to` has no phis. `freely`: in lanes that are not among `lanes`, these may have any values.
+  void assign(BlockId from, BlockId to, MaskId lanes, const std::vector<ValueId>& freely = {});
 
   MaskId mask(CodeOp op);
   MaskId waiting(BlockId block);

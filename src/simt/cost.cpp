@@ -30,7 +30,6 @@ constexpr Limit kLimits[] = {
     {"traced-definitions", cost::kTracedDefinitions},
     {"most-warps", cost::kMostWarps},
     {"most-kept-warps", cost::kMostKeptWarps},
-    {"most-rows", cost::kMostRows},
     {"many-streams", cost::kManyStreams},
     {"sharing-warps", cost::kSharingWarps},
     {"short-loop", cost::kShortLoop},
@@ -53,6 +52,7 @@ constexpr Limit kLimits[] = {
     {"prefetched-iterations", cost::kPrefetchedIterations},
     {"prefetched-cache", cost::kPrefetchedCache},
     {"prefetched-bytes", cost::kPrefetchedBytes},
+    {"next-block-bytes", cost::kNextBlockBytes},
     {"long-run", cost::kLongRun},
     {"window-vectors", cost::kWindowVectors},
     {"merged-words", cost::kMergedWords},
@@ -88,11 +88,11 @@ std::string processorNames() {
 std::span<const Limit> limits() { return kLimits; }
 
 std::string printCost(const Processor& p) {
-  std::string text = fmt::format("vectors: {}\ncarried-registers: {}\nregisters-per-warp: {}\n",
+  std::string text = fmt::format("vectors: {}\ncarried-registers: {}\nregisters-per-warp: {}\nmost-rows: {}\n",
                                  p.avx512 ? "avx512"
                                  : p.avx2 ? "avx2"
                                           : "sse2",
-                                 cost::carriedRegisters(p), cost::registersPerWarp(p));
+                                 cost::carriedRegisters(p), cost::registersPerWarp(p), cost::mostRows(p));
   for (const Limit& limit : limits()) text += fmt::format("{}: {}\n", limit.name, limit.value);
   return text;
 }

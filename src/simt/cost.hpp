@@ -2,6 +2,7 @@
 // No other file of this folder has a threshold. `ordito opt --passes=cost` prints them.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,6 +16,7 @@ struct Processor {
   bool avx2 = false;              // 16 registers of 32 bytes, gathers, masked accesses of 4 and 8 bytes
   bool avx512 = false;            // 32 registers of 64 bytes, mask registers, scatters
   bool slowMaskedStores = false;  // by microcode; no level of the psABI says so
+  unsigned cacheWays = 8;         // of the first data cache: lines of one set; the levels do not say
 };
 
 /// One of the levels that the x86-64 psABI defines ("x86-64-v3"), which say all that a plan depends on; null for other
@@ -63,9 +65,10 @@ inline constexpr unsigned carriedRegisters(const Processor& p) { return p.avx512
 inline constexpr unsigned kMostKeptWarps = 4;
 /// Registers that a warp's 32-bit value takes.
 inline constexpr unsigned registersPerWarp(const Processor& p) { return p.avx512 ? 2 : 4; }
-/// Rows of a matrix from which the warps of a batch read a word each: so many addresses stay in registers, and where
-/// rows lie a power of two apart the first cache keeps lines of so many (matmul_naive_16: 52 ms with 16, 25 with 8).
-inline constexpr unsigned kMostRows = 8;
+/// Rows of a matrix from which the warps of a batch read a word each. Where rows lie a power of two apart, all their
+/// lines fall into one set of the first cache (matmul_naive_16 with 16 and 8 rows: 52 and 25 ms on a Zen 4, whose sets
+/// hold 8 lines, 30 and 44 ms on a Xeon with 12).
+inline constexpr unsigned mostRows(const Processor& p) { return std::bit_ceil(p.cacheWays); }
 /// Contiguous loads in straight code from which warps are read side by side: that many streams are more than the host's
 /// prefetchers follow (ORDITO_COARSENING=1 bench_kernels --only reduce_best: 19 against 9 ms). The tiles of a
 /// transposition read four, and are slower together.
@@ -109,10 +112,12 @@ inline constexpr int64_t kWalkedBytes = 64;
 inline constexpr unsigned kPrefetchedIterations = 4;
 /// The cache that it is asked into. Into the first, which has room for few lines on their way and where rows 4 KB apart
 /// push each other out, it comes late (bench_kernels --only transpose,reduce_grid_stride: 10.9 against 7.7 and 23
-/// against 15 ms).
+/// against 15 ms on a Zen 4; on a Zen 5 2.7 against 2.4 and 5.2 against 5.6, and matmul_naive_32 10 against 8.3).
 inline constexpr unsigned kPrefetchedCache = 2;
 /// Bytes of a pattern that one access may touch ahead, so that no instruction fetches pages.
 inline constexpr int64_t kPrefetchedBytes = 1024;
+/// From a block to the next, where the pieces that it reads lie apart: what all of them take of the first caches.
+inline constexpr int64_t kNextBlockBytes = 16384;
 /// Bits of a run of lanes from which it is a vector access of its own, and vectors that a window of lanes may cover.
 inline constexpr unsigned kLongRun = 256, kWindowVectors = 4;
 /// Words that one merged load brings: 16 bytes, a register's width that every host has.

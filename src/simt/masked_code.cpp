@@ -4,17 +4,13 @@
 #include <algorithm>
 
 #include "ir/liveness.hpp"
+#include "simt/free_phis.hpp"
 
 namespace ordito::simt {
 
+using ir::isAmong;
 using ir::kNoBlock;
 using Kind = ir::Terminator::Kind;
-
-namespace {
-
-bool contains(const std::vector<BlockId>& blocks, BlockId b) { return std::ranges::find(blocks, b) != blocks.end(); }
-
-}  // namespace
 
 void runBlock(CodeWriter& writer, const CodeInputs& in, const OutlivingValues& outliving, BlockId b, MaskId lanes,
               bool hasLane) {
@@ -35,7 +31,7 @@ void writeTogether(CodeWriter& w, const CodeInputs& in, const OutlivingValues& o
     runBlock(w, in, outliving, b, lanes, true);
     const ir::Terminator& end = in.function.blocks[b].end;
     auto goTo = [&](BlockId to) {
-      if (!contains(blocks, to)) return leave(b, to);
+      if (!isAmong(blocks, to)) return leave(b, to);
       w.assign(b, to, kAllLanes);
       w.branch(at[to]);
     };
@@ -64,7 +60,7 @@ BlockId MaskedCode::headerOf(const std::vector<BlockId>& loop) const {
 }
 
 bool MaskedCode::repeats(const std::vector<BlockId>& component, BlockId header) const {
-  return std::ranges::any_of(component, [&](BlockId n) { return contains(in_.regions.graph.successors[n], header); });
+  return std::ranges::any_of(component, [&](BlockId n) { return isAmong(in_.regions.graph.successors[n], header); });
 }
 
 /// The region's graph, in which the synchronisation points among `nodes` lead to where their lanes will come back to
@@ -121,6 +117,10 @@ void MaskedCode::writeLoop(const std::vector<BlockId>& loop, BlockId header) {
   if (place_.isScheduled) noteOutliving(loop, waitingPlaces(loop, header));
   const CodeBlockId first = w_.newBlock("loop"), after = w_.newBlock("afterloop");
   const bool spins = in_.syncPoints.spinAt(header) != nullptr;
+  if (!spins && !place_.isScheduled) {
+    const FreePhis free = findFreePhis(in_, loop, header);
+    free_[{free.latch, header}] = free.phis;
+  }
   if (spins) w_.add(CodeOp::BeginSpin, header);
   w_.branch(first);
   w_.continueAt(first);
@@ -156,7 +156,7 @@ std::vector<BlockId> MaskedCode::waitingPlaces(const std::vector<BlockId>& loop,
   std::vector<BlockId> waits{header};
   for (BlockId b : loop)
     for (BlockId s : in_.regions.graph.successors[b])
-      if (!contains(loop, s) && !contains(waits, s)) waits.push_back(s);
+      if (!isAmong(loop, s) && !isAmong(waits, s)) waits.push_back(s);
   return waits;
 }
 
@@ -174,12 +174,12 @@ std::vector<BlockId> MaskedCode::partedPlaces(const std::vector<BlockId>& loop, 
   std::vector<BlockId> waits;
   for (BlockId b : loop) {
     for (BlockId s : in_.regions.graph.successors[b])
-      if (!contains(loop, s) && !isClosed(s)) waits.push_back(s);
+      if (!isAmong(loop, s) && !isClosed(s)) waits.push_back(s);
     const ir::Terminator& end = f_.blocks[b].end;
     if (end.kind != Kind::Branch || !in_.shapes.isDivergent(b)) continue;
     for (unsigned k = 0; k < 2; ++k) {
       const BlockId other = end.target[1 - k];
-      if (end.target[k] == header && other != header && contains(loop, other)) waits.push_back(other);
+      if (end.target[k] == header && other != header && isAmong(loop, other)) waits.push_back(other);
     }
   }
   return waits;
@@ -233,7 +233,7 @@ void MaskedCode::goOn(BlockId to, MaskId lanes) {
 }
 
 void MaskedCode::leave(BlockId from, BlockId to, MaskId lanes) {
-  w_.assign(from, to, lanes);
+  w_.assign(from, to, lanes, free_[{from, to}]);
   goOn(to, lanes);
 }
 
@@ -268,7 +268,7 @@ BlockId MaskedCode::uniformHeader(const std::vector<BlockId>& loop) const {
         in_.shapes.isDivergent(n) || exitSide(f_, end) < 2)
       return kNoBlock;
     for (BlockId p : f_.blocks[n].predecessors) {
-      if (contains(loop, p)) continue;
+      if (isAmong(loop, p)) continue;
       if (header != kNoBlock && header != n) return kNoBlock;
       header = n;
     }

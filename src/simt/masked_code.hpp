@@ -2,10 +2,13 @@
 // that wait to run it, is skipped when that is empty, and adds its lanes to those that wait for its successors; a loop
 // is repeated until nobody waits at its header. Behind the component lanes are together again and code is plain. Old
 // values survive in lanes that do not take part because phis are blended on edges and everything else is only read
-// where it was written (LCSSA).
+// where it was written (LCSSA). What a loop carries around is not blended where nobody who has left reads it
+// (free_phis.hpp).
 #pragma once
 
 #include <functional>
+#include <map>
+#include <utility>
 
 #include "simt/build_code.hpp"
 #include "simt/code_versions.hpp"
@@ -64,6 +67,7 @@ class MaskedCode {
   const ir::Function& f_;
   const Place place_;
   OutlivingValues& outliving_;
+  std::map<std::pair<BlockId, BlockId>, std::vector<ValueId>> free_;  // phis, by the edge that leads around a loop
 };
 
 }  // namespace ordito::simt

@@ -132,7 +132,7 @@ class Parser {
   }
 
   bool readWord(CodeOperation& o, std::string_view word) {
-    if (word == "->" || word == "keeping") return true;
+    if (word == "->" || word == "keeping" || word == "freely") return true;
     if (word == "not" && o.op == CodeOp::Run) return rest_ = {}, o.isWhole = true;  // empty
     if (word == "not") return o.negated = true;
     if (word == "whole") return o.isWhole = true;

@@ -74,7 +74,7 @@ std::string print(const CodeOperation& o, const ir::Function& f, const std::vect
     text += " all";
   for (MaskId mask : {o.a, o.b})
     if (mask != kAllLanes) text += fmt::format(" m{}", mask);
-  if (!o.values.empty()) text += o.op == CodeOp::Run ? " keeping" : "";
+  if (!o.values.empty()) text += o.op == CodeOp::Run ? " keeping" : o.op == CodeOp::Assign ? " freely" : "";
   for (ValueId v : o.values) text += " " + ir::valueName(f, v);
   for (unsigned k = 0; k < o.targetCount(); ++k)
     text += o.targets[k] == kRegionEnd ? (k ? ", end" : " end") : fmt::format("{} .{}", k ? "," : "", o.targets[k]);

@@ -197,7 +197,7 @@ int main(int argc, char** argv) {
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::InitializeNativeTargetDisassembler();
   jit::Target target = jit::Target::host(s.cpu);
-  target.slowMaskedStores = false;  // a property of the machine that runs the test
+  target.slowMaskedStores = false, target.cacheWays = 8;  // properties of the machine that runs the test
   const Disassembler code(target);
   Json all;
   for (const std::string& file : s.files) {

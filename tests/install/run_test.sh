@@ -23,6 +23,14 @@ PATH="$prefix/cuda/bin:$PATH" nvcc -c "$source" -o saxpy.o
 ./ordito nvcc saxpy.o -o saxpy_linked
 ./ordito run ./saxpy_linked
 
+echo "nvcc of CUDA 13, in a folder of its own"
+if [ -x "$prefix/cuda13/bin/nvcc" ]; then
+  "$prefix/cuda13/bin/nvcc" --version | grep -q 'release 13'
+  "$prefix/cuda13/bin/nvcc" "$source" -o saxpy_13
+  ./saxpy_13
+  ldd saxpy_13 | grep -q libcudart.so.13
+fi
+
 echo "a library of the toolkit finds the others without help"
 if [ -e "$prefix/cuda/lib64/libcurand.so" ]; then
   printf '#include <curand.h>\nint main() { curandGenerator_t g; return curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT); }\n' > dice.cu

@@ -1,6 +1,6 @@
 """Programs of CuPy on Ordito: its own kernels, the user's, and what it takes from libraries, against NumPy and SciPy.
 
-CuPy is built from source for it: cupy_from_source.sh.
+CuPy is built from source for it: from_source.sh.
 """
 import sys
 

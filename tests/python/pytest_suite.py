@@ -2,14 +2,15 @@
 """Runs a framework's own suite by pytest on Ordito and compares the failures with the list of those that are expected.
 
     pytest_suite.py SUITE ORDITO PYTHON LIST [--plugin MODULE] [--gpu NAME] [--gpus N] [--seconds N] [--processes N]
-                    [--by-module] CHUNK...
+                    [--by-module | --part K/N] CHUNK...
 
 Each CHUNK is what pytest is to run at once, with its options, as one argument ("--pyargs package.tests.part", or a
 file): two processes, or as many as are asked for, share its cases, and one that dies is started anew. A case that takes
 longer than five minutes has failed, and so has a chunk that takes longer than N. A case is called by its package if the
 chunk names one, module, class and name; expected_failures.py tells of LIST. MODULE is a module beside this file that
 pytest loads first.
-With --by-module each test module of a package is a chunk of its own.
+With --by-module each test module of a package is a chunk of its own; with --part the K-th of N parts of its modules is
+one.
 """
 import argparse
 import os
@@ -73,9 +74,23 @@ def module_of(name: str) -> str:
     return last if last.startswith("test_") else ""
 
 
-def by_module(python: str, chunks: list[str]) -> list[str]:
-    """A chunk for each test module of the packages that `chunks` name last."""
-    return [f"{chunk}.{module}" for chunk in chunks for module in suite_modules.modules(python, shlex.split(chunk)[-1])]
+def modules_of(python: str, chunk: str) -> list[str]:
+    """The test modules of the package that `chunk` names last."""
+    package = shlex.split(chunk)[-1]
+    return [f"{package}.{module}" for module in suite_modules.modules(python, package)]
+
+
+def chunks_of(options: argparse.Namespace) -> list[str]:
+    chunks = []
+    for chunk in options.chunks:
+        before = shlex.join(shlex.split(chunk)[:-1])
+        if options.by_module:
+            chunks += [f"{before} {module}" for module in modules_of(options.python, chunk)]
+        elif options.part:
+            chunks.append(f"{before} {' '.join(suite_modules.part_of(modules_of(options.python, chunk), options.part))}")
+        else:
+            chunks.append(chunk)
+    return chunks
 
 
 def absolute(name: str) -> str:
@@ -116,12 +131,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=1500)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--by-module", action="store_true")
+    parser.add_argument("--part")
     parser.add_argument("--verbose", action="store_true", help="what pytest says, too")
     parser.add_argument("chunks", nargs="+")
     options = parser.parse_args()
     reasons = expected(options.list)
     results: dict[str, str] = {}
-    for chunk in by_module(options.python, options.chunks) if options.by_module else options.chunks:
+    for chunk in chunks_of(options):
         begin = time.monotonic()
         found = run(options, chunk)
         results |= found

@@ -7,7 +7,7 @@ import tempfile
 
 CALLS = {"libcudnn.so.9": ("cudnnMultiHeadAttnForward", 3000),
          "libcufile.so.0": ("cuFileRead", -1), "libcusparseLt.so.0": ("cusparseLtInit", 10),
-         "libnccl.so.2": ("ncclPutSignal", 5), "libnvshmem_host.so.3": ("nvshmem_init", 1)}
+         "libnccl.so.2": ("ncclCommSuspend", 5), "libnvshmem_host.so.3": ("nvshmem_init", 1)}
 
 
 def told(call):

@@ -85,7 +85,12 @@ expect 'our packages' '^ordito_torch$' "$ordito" run "$python" -c 'import import
 expect 'and for JAX' '^ordito_jax$' "$ordito" run "$python" -c 'import importlib.metadata as m; print(*[e.value for e in m.entry_points(group="jax_plugins")])'
 find='import shutil; print(shutil.which("nvidia-smi"), shutil.which("nvcc"))'
 mkdir -p theirs && printf '#!/bin/sh\n' > theirs/nvcc && chmod +x theirs/nvcc
-expect 'tools are found by name, those of the user first' "^$toolkit/bin/nvidia-smi $scratch/theirs/nvcc\$" env PATH="$scratch/theirs:/usr/bin:/bin" "$ordito" run "$python" -c "$find"
+expect 'tools are found by name, before those of another toolkit' "^$toolkit/bin/nvidia-smi $toolkit/bin/nvcc\$" env PATH="$scratch/theirs:/usr/bin:/bin" "$ordito" run "$python" -c "$find"
+expect 'and behind them if asked for' "^$toolkit/bin/nvidia-smi $scratch/theirs/nvcc\$" env ORDITO_TOOLKIT=last PATH="$scratch/theirs:/usr/bin:/bin" "$ordito" run "$python" -c "$find"
+mkdir -p other/nvvm/lib64
+home='import os; print(os.environ["CUDA_HOME"], os.environ["CUDA_PATH"])'
+expect 'the folder of another toolkit' "^$toolkit $toolkit\$" env CUDA_HOME="$scratch/other" CUDA_PATH="$scratch/other" "$ordito" run "$python" -c "$home"
+expect 'stays if asked for' "^$scratch/other $toolkit\$" env ORDITO_TOOLKIT=last CUDA_HOME="$scratch/other" CUDA_PATH=/usr "$ordito" run "$python" -c "$home"
 mkdir -p fake
 cat > fake/torch.py <<'PYTHON'
 from types import SimpleNamespace

@@ -6,7 +6,9 @@ import pathlib
 import sys
 import tempfile
 
+import numba_suite
 import pytest_suite
+import suite_modules
 from expected_failures import expected, judge
 
 REPORT = """<testsuites><testsuite>
@@ -19,6 +21,14 @@ REPORT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 # What pytest says of a module that it was given alone.
 ALONE = '<testsuites><testsuite><testcase classname=".Class" name="test_good"/></testsuite></testsuites>'
+# A process that runs several modules of Numba's suite and dies in the second one's first case.
+DIES = """#!/bin/sh
+case "$*" in
+  *.test_a*) echo "test_x (numba.cuda.tests.test_a.C.test_x) ... ok"; echo "test_y (numba.cuda.tests.test_b.C.test_y) ... ";
+             kill -9 $$ ;;
+  *) echo "test_z (numba.cuda.tests.test_c.C) ... skipped 'no'" ;;
+esac
+"""
 BAD, PARTS = "part.test_a.Class.test_bad[1 #2]", "part.test_a.Class.test_parts"
 
 
@@ -27,6 +37,18 @@ def judged(results: dict[str, str], listed: pathlib.Path, text: str) -> tuple[in
     with contextlib.redirect_stdout(io.StringIO()) as said:
         status = judge("suite", results, str(listed))
     return status, said.getvalue()
+
+
+def check_numba(folder: str) -> None:
+    """Modules that a process did not come to get another, and one without cases has failed."""
+    program = pathlib.Path(folder, "dies")
+    program.write_text(DIES)
+    program.chmod(0o755)
+    found = numba_suite.run(str(program), "python", ["test_a", "test_b", "test_c", "test_d"])
+    assert found == {"test_a.C.test_x": "ok", "test_b.C.test_y": "crashed", "test_c.C.test_z": "skipped",
+                     "test_d": "crashed"}, found
+    parts = [suite_modules.part_of(list("abcde"), f"{k}/2") for k in (1, 2)]
+    assert parts == [["a", "c", "e"], ["b", "d"]], parts
 
 
 def main() -> None:
@@ -51,6 +73,7 @@ def main() -> None:
         # A suite runs in a folder of its own: paths hold there, and a program's bare name is left to PATH.
         assert pytest_suite.absolute("ordito") == "ordito"
         assert pytest_suite.absolute("build/ordito") == str(pathlib.Path.cwd() / "build/ordito")
+        check_numba(folder)
 
 
 if __name__ == "__main__":

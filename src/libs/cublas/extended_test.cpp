@@ -222,6 +222,18 @@ TEST_F(Tests, RankUpdatesOfComplexBytes) {
   }
 }
 
+TEST_F(Tests, RankUpdatesOfComplexBytesWithoutAFactor) {
+  auto c = matrix<cuComplex>(5, 5);
+  const auto before = c.values();
+  const float zero = 0, two = 2;
+  ASSERT_EQ(cublasCherkEx(handle, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, 5, 3, &zero, nullptr, CUDA_C_8I, 5, &two,
+                          c.data(), CUDA_C_32F, c.leading()),
+            CUBLAS_STATUS_SUCCESS);
+  wait();
+  for (int j = 0; j < 5; ++j)
+    for (int i = 0; i < j; ++i) EXPECT_EQ(c.get(i, j), 2.0 * before[static_cast<size_t>(i + 5 * j)]);
+}
+
 /// Pointers of the device's.
 template <class T>
 class PointerArray {

@@ -18,9 +18,7 @@ cublasStatus_t gemm(cublasHandle_t handle, const Product& p, const T* alpha, con
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(p.isRight());
   if (p.isEmpty()) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(alpha && beta);
-  const bool isScaling = handle->pointerMode == CUBLAS_POINTER_MODE_HOST && *alpha == T(0);
-  ORDITO_CHECK(c && (p.k == 0 || isScaling || (a && b)));
+  if (const auto answer = answerAtOnce(handle, p.k != 0, alpha, a && b, beta, c)) return *answer;
   const Scalar<T> one(handle, alpha), other(handle, beta);
   const EmulatedBits bits(handle, kTypeOf<T>);
   return submit(
@@ -37,15 +35,15 @@ template <class T>
 cublasStatus_t gemmBatched(cublasHandle_t handle, const Product& p, const T* alpha, const T* const* a,
                            const T* const* b, const T* beta, T* const* c, int64_t count) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(p.isRight() && alpha && beta && count >= 0 && areCountable(count));
+  ORDITO_CHECK(p.isRight() && count >= 0 && areCountable(count));
   if (p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(a && b && c);
+  if (const auto answer = answerAtOnce(handle, p.k != 0, alpha, a && b, beta, c)) return *answer;
   const Scalar<T> one(handle, alpha), other(handle, beta);
   return submit(
       handle, "cublas gemmBatched",
       [=] {
         multiplyMany(p, count, [&, first = one.get(), second = other.get()](int64_t i, bool large) {
-          (large ? multiplyInTiles<T> : multiplyHere<T>)(p, first, a[i], b[i], second, c[i]);
+          (large ? multiplyInTiles<T> : multiplyHere<T>)(p, first, at(a, i), at(b, i), second, c[i]);
         });
       },
       work<T>(p, count));
@@ -55,9 +53,9 @@ template <class T>
 cublasStatus_t gemmStrided(cublasHandle_t handle, const Product& p, const T* alpha, const T* a, int64_t strideA,
                            const T* b, int64_t strideB, const T* beta, T* c, int64_t strideC, int64_t count) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(p.isRight() && alpha && beta && count >= 0 && areCountable(count));
+  ORDITO_CHECK(p.isRight() && count >= 0 && areCountable(count));
   if (p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(c && (p.k == 0 || (a && b)));
+  if (const auto answer = answerAtOnce(handle, p.k != 0, alpha, a && b, beta, c)) return *answer;
   const Scalar<T> one(handle, alpha), other(handle, beta);
   return submit(
       handle, "cublas gemmStridedBatched",

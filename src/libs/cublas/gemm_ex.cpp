@@ -7,41 +7,44 @@
 #include <memory>
 
 #include "cuda_fp16.h"
+#include "libs/scratch.hpp"
 #include "ordito/cublas_overloads.h"
 
 namespace ordito::cublas {
 namespace {
 
-/// C = alpha P + beta C, rounded to C's type.
+/// A column of C = alpha P + beta C, rounded to C's type.
+template <class I, class E>
+void storeColumn(int64_t rows, I alpha, const I* product, I beta, E* c) {
+  if (beta == I(0)) {
+    for (int64_t i = 0; i < rows; ++i) narrow(alpha * product[i], c[i]);
+    return;
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    if constexpr (std::is_same_v<E, int32_t>)
+      narrow(alpha * product[i] + beta * static_cast<I>(c[i]), c[i]);
+    else
+      narrow(alpha * product[i] + beta * widen(c[i]), c[i]);
+  }
+}
 template <class I, class E>
 void storeProduct(const Product& p, I alpha, const I* product, I beta, E* c) {
-  for (int64_t j = 0; j < p.n; ++j)
-    for (int64_t i = 0; i < p.m; ++i) {
-      E& place = c[i + j * p.ldc];
-      I value = alpha * product[i + j * p.m];
-      if (beta != I(0)) {
-        if constexpr (std::is_same_v<E, int32_t>)
-          value += beta * static_cast<I>(place);
-        else
-          value += beta * widen(place);
-      }
-      narrow(value, place);
-    }
+  forColumns(p.m, p.n, [&](int64_t j) { storeColumn(p.m, alpha, product + j * p.m, beta, c + j * p.ldc); });
 }
 
 template <class I, class E>
 void multiplyWidened(Product p, I alpha, const E* a, const E* b, I beta, void* c, cudaDataType typeC) {
+  if (alpha == I(0)) p.k = 0;
   const int64_t rowsA = p.opA == CUBLAS_OP_N ? p.m : p.k, columnsA = p.opA == CUBLAS_OP_N ? p.k : p.m;
   const int64_t rowsB = p.opB == CUBLAS_OP_N ? p.k : p.n, columnsB = p.opB == CUBLAS_OP_N ? p.n : p.k;
-  // Not a vector: its elements need no first values.
-  const auto wideA = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(rowsA * columnsA));
-  const auto wideB = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(rowsB * columnsB));
+  const auto wideA = libs::scratch<I>(static_cast<size_t>(rowsA * columnsA));
+  const auto wideB = libs::scratch<I>(static_cast<size_t>(rowsB * columnsB));
   widenMatrix(a, rowsA, columnsA, p.lda, wideA.get());
   widenMatrix(b, rowsB, columnsB, p.ldb, wideB.get());
   Product wide = p;
   wide.lda = std::max<int64_t>(1, rowsA), wide.ldb = std::max<int64_t>(1, rowsB);
   if (typeC == kTypeOf<I>) return multiplyInTiles(wide, alpha, wideA.get(), wideB.get(), beta, static_cast<I*>(c));
-  const auto product = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(p.m * p.n));
+  const auto product = libs::scratch<I>(static_cast<size_t>(p.m * p.n));
   wide.ldc = p.m;
   multiplyInTiles(wide, I(1), wideA.get(), wideB.get(), I(0), product.get());
   if constexpr (std::is_same_v<I, double>)
@@ -93,10 +96,9 @@ bool isAlgorithm(cublasGemmAlgo_t algorithm) {
          algorithm == CUBLAS_GEMM_AUTOTUNE;
 }
 
-cublasStatus_t refusal(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* beta,
-                       int64_t count) {
+cublasStatus_t refusal(cublasHandle_t handle, const TypedProduct& t, int64_t count) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(t.p.isRight() && alpha && beta && count >= 0 && areCountable(count) && isAlgorithm(t.algorithm));
+  ORDITO_CHECK(t.p.isRight() && count >= 0 && areCountable(count) && isAlgorithm(t.algorithm));
   ORDITO_CHECK(t.typeA != CUDA_R_8F_E4M3 && t.typeA != CUDA_R_8F_E5M2);  // which only cublasLt has
   if (!t.isSupported()) return CUBLAS_STATUS_NOT_SUPPORTED;
   // The manual wants words of four int8.
@@ -104,12 +106,24 @@ cublasStatus_t refusal(cublasHandle_t handle, const TypedProduct& t, const void*
   return t.typeC == CUDA_R_32I && !isWords ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
 }
 
+/// answerAtOnce for scalars of any type.
+std::optional<cublasStatus_t> answerTyped(cublasHandle_t handle, const TypedProduct& t, const void* alpha,
+                                          bool areFactorsThere, const void* beta, bool isResultThere) {
+  const auto read = [&](const void* place) {
+    const bool isRead = place && handle->pointerMode == CUBLAS_POINTER_MODE_HOST;
+    return isRead ? readAs<ComplexDouble>(t.scaleType(), place) : ComplexDouble();
+  };
+  const ComplexDouble first = read(alpha), second = read(beta);
+  return answerAtOnce(handle, t.p.k != 0, alpha ? &first : nullptr, areFactorsThere, beta ? &second : nullptr,
+                      isResultThere);
+}
+
 cublasStatus_t gemmEx(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* a, const void* b,
                       const void* beta, void* c, int64_t strideA = 0, int64_t strideB = 0, int64_t strideC = 0,
                       int64_t count = 1) {
-  if (const cublasStatus_t status = refusal(handle, t, alpha, beta, count)) return status;
+  if (const cublasStatus_t status = refusal(handle, t, count)) return status;
   if (t.p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(a && b && c);
+  if (const auto answer = answerTyped(handle, t, alpha, a && b, beta, c)) return *answer;
   if (t.typeC == CUDA_R_32I && !(isMultipleOf(4, a) && isMultipleOf(4, b))) return CUBLAS_STATUS_NOT_SUPPORTED;
   const size_t size = sizeOf(t.typeA);
   if (!isMultipleOf(size, a) || !isMultipleOf(size, b) || !isMultipleOf(sizeOf(t.typeC), c))
@@ -132,13 +146,15 @@ cublasStatus_t gemmEx(cublasHandle_t handle, const TypedProduct& t, const void* 
 
 cublasStatus_t gemmBatchedEx(cublasHandle_t handle, const TypedProduct& t, const void* alpha, const void* const* a,
                              const void* const* b, const void* beta, void* const* c, int64_t count) {
-  if (const cublasStatus_t status = refusal(handle, t, alpha, beta, count)) return status;
+  if (const cublasStatus_t status = refusal(handle, t, count)) return status;
   if (t.p.isEmpty() || count == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(a && b && c);
+  if (const auto answer = answerTyped(handle, t, alpha, a && b, beta, c)) return *answer;
   const AnyScalar one(handle, alpha, t.scaleType()), other(handle, beta, t.scaleType());
   return submit(
       handle, "cublas GemmBatchedEx",
-      [=] { multiplyMany(t.p, count, [&](int64_t i, bool) { multiplyTyped(t, one, a[i], b[i], other, c[i]); }); },
+      [=] {
+        multiplyMany(t.p, count, [&](int64_t i, bool) { multiplyTyped(t, one, at(a, i), at(b, i), other, c[i]); });
+      },
       t.work(count));
 }
 

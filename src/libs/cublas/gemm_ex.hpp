@@ -15,7 +15,7 @@ class AnyScalar {
   AnyScalar(cublasHandle_t handle, const void* place, cudaDataType type) : type_(type) {
     if (handle->pointerMode == CUBLAS_POINTER_MODE_DEVICE)
       place_ = place;
-    else
+    else if (place)
       std::memcpy(value_.data(), place, sizeOf(type));
   }
   template <class T>
@@ -88,13 +88,20 @@ struct TypedProduct {
   }
 };
 
+/// body(column) for each column of a matrix, on all threads if there is much to do.
+template <class Body>
+void forColumns(int64_t rows, int64_t columns, const Body& body) {
+  const auto parts = static_cast<unsigned>(std::clamp<int64_t>(rows * columns >> 16, 1, libs::parallelThreads()));
+  libs::parallelFor(parts, [&](unsigned part) {
+    for (int64_t j = columns * part / parts; j < columns * (part + 1) / parts; ++j) body(j);
+  });
+}
+
 /// A copy of a matrix with its elements widened, column behind column.
 template <class I, class E>
 void widenMatrix(const E* from, int64_t rows, int64_t columns, int64_t leading, I* to) {
-  const auto parts = static_cast<unsigned>(std::clamp<int64_t>(rows * columns >> 16, 1, libs::parallelThreads()));
-  libs::parallelFor(parts, [&](unsigned part) {
-    for (int64_t j = columns * part / parts; j < columns * (part + 1) / parts; ++j)
-      for (int64_t i = 0; i < rows; ++i) to[i + j * rows] = static_cast<I>(widen(from[i + j * leading]));
+  forColumns(rows, columns, [=](int64_t j) {
+    for (int64_t i = 0; i < rows; ++i) to[i + j * rows] = static_cast<I>(widen(from[i + j * leading]));
   });
 }
 

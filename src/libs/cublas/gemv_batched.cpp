@@ -43,9 +43,8 @@ struct Pointers {
   const E *const *a, *const *x;
   F* const* y;
 
-  bool areThere() const { return a && x && y; }
   void run(const Gemv& g, int64_t i, Wide<E> alpha, Wide<E> beta) const {
-    multiplyVector(g, alpha, a[i], x[i], beta, y[i]);
+    multiplyVector(g, alpha, at(a, i), at(x, i), beta, y[i]);
   }
 };
 template <class E, class F>
@@ -57,7 +56,6 @@ struct Strides {
   F* y;
   int64_t stepY;
 
-  bool areThere() const { return a && x && y; }
   void run(const Gemv& g, int64_t i, Wide<E> alpha, Wide<E> beta) const {
     multiplyVector(g, alpha, a + i * stepA, x + i * stepX, beta, y + i * stepY);
   }
@@ -67,9 +65,9 @@ template <template <class, class> class Operands, class E, class F>
 cublasStatus_t gemvMany(cublasHandle_t handle, const Gemv& g, const Wide<E>* alpha, const Wide<E>* beta,
                         const Operands<E, F>& operands) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(g.isRight() && alpha && beta);
+  ORDITO_CHECK(g.isRight());
   if (g.isEmpty()) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(operands.areThere());
+  if (const auto answer = answerAtOnce(handle, true, alpha, operands.a && operands.x, beta, operands.y)) return *answer;
   const Scalar<Wide<E>> one(handle, alpha), other(handle, beta);
   return submit(handle, "cublas gemvBatched", [=] {
     const Wide<E> first = one.get(), second = other.get();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -64,6 +65,31 @@ cublasStatus_t submitAndAwait(cublasHandle_t handle, const char* name, Task task
   return statusOf(libs::await(handle->stream));
 }
 
+/// The first line of every call.
+#define ORDITO_HANDLE(handle) \
+  if (!(handle)) return CUBLAS_STATUS_NOT_INITIALIZED
+#define ORDITO_CHECK(condition) \
+  if (!(condition)) return CUBLAS_STATUS_INVALID_VALUE
+
+/// Is the scalar the host's, and of this value?
+template <class T>
+bool isHosts(cublasHandle_t handle, const T* place, T value) {
+  return handle->pointerMode == CUBLAS_POINTER_MODE_HOST && place && *place == value;
+}
+
+/// What R = alpha P + beta R is answered with at once, where P is a sum with or without terms: that something is
+/// missing, or that nothing is left to do. Scalars of the host say what is not read, and that may be missing, as it may
+/// on a GPU (tests/gpu/libraries/cublas.cu, "nothing").
+template <class A, class B>
+std::optional<cublasStatus_t> answerAtOnce(cublasHandle_t handle, bool hasTerms, const A* alpha, bool areFactorsThere,
+                                           const B* beta, bool isResultThere) {
+  ORDITO_CHECK((alpha || !hasTerms) && beta);
+  const bool isRead = hasTerms && !isHosts(handle, alpha, A(0));
+  if (!isRead && isHosts(handle, beta, B(1))) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(isResultThere && (areFactorsThere || !isRead));
+  return std::nullopt;
+}
+
 inline bool isOperation(cublasOperation_t op) { return op >= CUBLAS_OP_N && op <= CUBLAS_OP_C; }
 inline bool isFill(cublasFillMode_t fill) { return fill == CUBLAS_FILL_MODE_LOWER || fill == CUBLAS_FILL_MODE_UPPER; }
 inline bool isDiagonal(cublasDiagType_t diag) { return diag == CUBLAS_DIAG_NON_UNIT || diag == CUBLAS_DIAG_UNIT; }
@@ -79,6 +105,12 @@ inline const char* letter(cublasSideMode_t side) { return side == CUBLAS_SIDE_LE
 template <class... Sizes>
 bool areCountable(Sizes... sizes) {
   return ((static_cast<int64_t>(sizes) <= 0x7fffffff) && ...);
+}
+
+/// Of an array of pointers that may be missing, since nothing is read.
+template <class T>
+T* at(T* const* pointers, int64_t i) {
+  return pointers ? pointers[i] : nullptr;
 }
 
 /// Element (row, column) of a matrix, by columns.
@@ -100,11 +132,5 @@ inline int asInt(int64_t value) { return static_cast<int>(value); }
 #define ORDITO_FOR_ALL_V2(X) ORDITO_FOR_REAL_V2(X) ORDITO_FOR_COMPLEX_V2(X)
 /// Without 64-bit sizes.
 #define ORDITO_FOR_ALL_INT(X) X(S, float) X(D, double) X(C, cuComplex) X(Z, cuDoubleComplex)
-
-/// The first line of every call.
-#define ORDITO_HANDLE(handle) \
-  if (!(handle)) return CUBLAS_STATUS_NOT_INITIALIZED
-#define ORDITO_CHECK(condition) \
-  if (!(condition)) return CUBLAS_STATUS_INVALID_VALUE
 
 }  // namespace ordito::cublas

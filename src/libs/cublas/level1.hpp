@@ -16,8 +16,9 @@ template <class E>
 cublasStatus_t axpy(cublasHandle_t handle, int64_t n, const Wide<E>* alpha, const E* x, int64_t incx, E* y,
                     int64_t incy) {
   ORDITO_HANDLE(handle);
-  if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(alpha && x && y);
+  if (n <= 0 || isHosts(handle, alpha, Wide<E>(0))) return CUBLAS_STATUS_SUCCESS;
+  // Whether the vectors are read is not known before a factor on the device is.
+  ORDITO_CHECK(alpha && ((x && y) || handle->pointerMode == CUBLAS_POINTER_MODE_DEVICE));
   const Scalar<Wide<E>> scale(handle, alpha);
   return submit(handle, "cublas axpy", [=] {
     if (scale.get() == Wide<E>(0)) return;  // whatever x has

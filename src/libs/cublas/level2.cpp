@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "libs/cublas/handle.hpp"
+#include "libs/cublas/plain_gemv.hpp"
 #include "libs/cublas/vectors.hpp"
 
 namespace ordito::cublas {
@@ -55,116 +56,25 @@ class Padded {
 /// The step in a Padded.
 constexpr int kOne = 1;
 
-// The loops over a matrix are compiled twice: for processors with AVX2, whose vectors keep up with quick memory, and
-// for others. What a function calls is inlined into it and so is compiled with it.
-const bool kHasAvx2 = __builtin_cpu_supports("avx2");
-
-/// total += A x for `count` rows from `a` on: four columns at a time, so that the totals stay near.
-template <class T>
-[[gnu::always_inline]] inline void addColumnsHere(int64_t count, int64_t n, const T* a, int64_t lda, const T* x,
-                                                  T* total) {
-  int64_t j = 0;
-  for (; j + 4 <= n; j += 4) {
-    const T *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    const T x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
-    const auto add = [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i)
-        total[i] += (multiply(x0, a0[i]) + multiply(x1, a1[i])) + (multiply(x2, a2[i]) + multiply(x3, a3[i]));
-    };
-    // The next four are far away, where the processor does not look by itself, so they are asked for line by line.
-    constexpr int64_t kLine = 64 / sizeof(T);
-    int64_t i = 0;
-    for (; j + 8 <= n && i + kLine <= count; i += kLine) {
-      for (const T* ahead : {a0, a1, a2, a3}) __builtin_prefetch(ahead + 4 * lda + i, 0, 2);
-      add(i, i + kLine);
-    }
-    add(i, count);
-  }
-  for (; j < n; ++j) {
-    const T *column = a + j * lda, factor = x[j];
-    for (int64_t i = 0; i < count; ++i) total[i] += multiply(factor, column[i]);
-  }
-}
-
-template <class T>
-[[gnu::target("avx2")]] void addColumnsAvx2(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T* total) {
-  addColumnsHere(count, n, a, lda, x, total);
-}
-template <class T>
-void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T* total) {
-  kHasAvx2 ? addColumnsAvx2(count, n, a, lda, x, total) : addColumnsHere(count, n, a, lda, x, total);
-}
-
-/// The product of a column, or its conjugate, and x.
-template <bool Conjugate, class T>
-T columnTimes(int64_t m, const T* column, const T* x) {
-  return sumOfChunk<T>(0, m, [=](int64_t i) { return multiply(conjugateIf<Conjugate>(column[i]), x[i]); });
-}
-
-/// The products of four columns of real numbers and x: four streams from memory, and x is loaded once for all.
-template <class T>
-[[gnu::always_inline]] inline void fourColumnsTimesHere(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
-#pragma clang fp reassociate(on)
-  const T *a0 = a, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-  T sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  for (int64_t i = 0; i < m; ++i) {
-    const T factor = x[i];
-    sum0 += a0[i] * factor, sum1 += a1[i] * factor, sum2 += a2[i] * factor, sum3 += a3[i] * factor;
-  }
-  totals[0] = sum0, totals[1] = sum1, totals[2] = sum2, totals[3] = sum3;
-}
-
-template <class T>
-[[gnu::target("avx2")]] void fourColumnsTimesAvx2(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
-  fourColumnsTimesHere(m, a, lda, x, totals);
-}
-template <class T>
-void fourColumnsTimes(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
-  kHasAvx2 ? fourColumnsTimesAvx2(m, a, lda, x, totals) : fourColumnsTimesHere(m, a, lda, x, totals);
-}
-
-/// Rows of op(A) on all threads: each has its part of y. Not by OpenBLAS, whose cgemv reads past the end of x, where
-/// device memory may end.
+/// y = alpha op(A) x + beta y. Not by OpenBLAS, whose cgemv reads past the end of x, where device memory may end.
 template <class T>
 void gemvParts(cublasOperation_t op, int64_t m, int64_t n, T alpha, const MatrixVector<T>& v, T beta) {
-  // A part's totals stay in the nearest cache, and are so many that a column's rows lie on few pages.
-  constexpr int64_t kMost = 16384 / sizeof(T), kLeast = 256;
-  const int64_t rows = op == CUBLAS_OP_N ? m : n;
-  const int64_t columns = alpha == T(0) ? 0 : op == CUBLAS_OP_N ? n : m;  // with 0 whatever A and x have
-  // Whole fours: which columns are taken together, and so how sums round, does not depend on the threads.
-  const int64_t share = rows / (2 * static_cast<int64_t>(libs::parallelThreads()));
-  const int64_t partRows = std::clamp<int64_t>(share, kLeast, kMost) / 4 * 4;
-  const Vector<const T> elements(v.x, columns, v.incx);
-  std::vector<T> gathered(v.incx == 1 ? 0 : static_cast<size_t>(columns));
-  for (size_t i = 0; i < gathered.size(); ++i) gathered[i] = elements[static_cast<int64_t>(i)];
-  const T* x = v.incx == 1 ? v.x : gathered.data();
+  const int64_t rows = op == CUBLAS_OP_N ? m : n, terms = op == CUBLAS_OP_N ? n : m;
   const Vector<T> y(v.y, rows, v.incy);
   auto store = [&](int64_t i, T total) {
     y[i] = (beta == T(0) ? T(0) : multiply(beta, y[i])) + multiply(alpha, total);
   };
-  auto part = [&](unsigned index) {
-    const int64_t first = index * partRows, count = std::min(partRows, rows - first);
-    T totals[kMost];
-    std::fill_n(totals, count, T(0));
-    if (op == CUBLAS_OP_N) {
-      addColumns(count, columns, v.a + first, v.lda, x, totals);
-    } else {
-      int64_t i = 0;
-      if constexpr (!kIsComplex<T>)
-        for (; i + 4 <= count; i += 4) fourColumnsTimes(columns, v.a + (first + i) * v.lda, v.lda, x, totals + i);
-      for (; i < count; ++i) {
-        const T* column = v.a + (first + i) * v.lda;
-        totals[i] = op == CUBLAS_OP_C ? columnTimes<true>(columns, column, x) : columnTimes<false>(columns, column, x);
-      }
-    }
-    for (int64_t i = 0; i < count; ++i) store(first + i, totals[i]);
-  };
-  const auto parts = static_cast<unsigned>((rows + partRows - 1) / partRows);
-  if (m * n < (1 << 16)) {
-    for (unsigned index = 0; index < parts; ++index) part(index);
-  } else {
-    libs::parallelFor(parts, part);
+  if (alpha == T(0)) {  // whatever A and x have
+    for (int64_t i = 0; i < rows; ++i) store(i, T(0));
+    return;
   }
+  const Vector<const T> elements(v.x, terms, v.incx);
+  std::vector<T> gathered(v.incx == 1 ? 0 : static_cast<size_t>(terms));
+  for (size_t i = 0; i < gathered.size(); ++i) gathered[i] = elements[static_cast<int64_t>(i)];
+  const T* x = v.incx == 1 ? v.x : gathered.data();
+  const std::vector<T> sums =
+      op == CUBLAS_OP_N ? productOfRows(m, n, v.a, v.lda, x) : productOfColumns(op == CUBLAS_OP_C, m, n, v.a, v.lda, x);
+  for (int64_t i = 0; i < rows; ++i) store(i, sums[static_cast<size_t>(i)]);
 }
 
 template <class T>
@@ -172,7 +82,8 @@ cublasStatus_t gemv(cublasOperation_t op, int64_t m, int64_t n, MatrixVector<T> 
   ORDITO_HANDLE(v.handle);
   ORDITO_CHECK(isOperation(op) && m >= 0 && n >= 0 && v.lda >= std::max<int64_t>(1, m) && areCountable(m, n, v.lda));
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(v.isComplete());
+  ORDITO_CHECK(v.incx != 0 && v.incy != 0);
+  if (const auto answer = answerAtOnce(v.handle, true, v.alpha, v.a && v.x, v.beta, v.y)) return *answer;
   const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
   return submit(v.handle, "cublas gemv", [=] { gemvParts(op, m, n, alpha.get(), v, beta.get()); });
 }
@@ -196,6 +107,16 @@ cublasStatus_t gbmv(cublasOperation_t op, int64_t m, int64_t n, int64_t kl, int6
 
 enum class Storage { Full, Band, Packed };
 
+/// y = alpha totals + beta y
+template <class T>
+void combine(const Vector<T>& y, T alpha, const std::vector<T>& totals, T beta) {
+  int64_t i = 0;
+  for (const T& total : totals) {
+    y[i] = multiply(beta, y[i]) + multiply(alpha, total);
+    ++i;
+  }
+}
+
 /// y = alpha A x + beta y with a symmetric or Hermitian A. For the former of complex numbers BLAS has no routine, and
 /// OpenBLAS's others read past the end of A.
 template <bool Hermitian, class T>
@@ -214,13 +135,13 @@ void triangleTimes(cublasFillMode_t fill, int64_t n, T alpha, const MatrixVector
     }
     totals[static_cast<size_t>(j)] += total;
   }
-  for (int64_t i = 0; i < n; ++i) y[i] = multiply(beta, y[i]) + multiply(alpha, totals[static_cast<size_t>(i)]);
+  combine(y, alpha, totals, beta);
 }
 
 template <class T>
 cublasStatus_t symmetric(cublasFillMode_t fill, int64_t n, MatrixVector<T> v) {
   ORDITO_HANDLE(v.handle);
-  ORDITO_CHECK(isFill(fill) && n >= 0 && v.lda >= std::max<int64_t>(1, n));
+  ORDITO_CHECK(isFill(fill) && n >= 0 && v.lda >= n);
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(v.isComplete());
   const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
@@ -228,26 +149,43 @@ cublasStatus_t symmetric(cublasFillMode_t fill, int64_t n, MatrixVector<T> v) {
                 [=] { triangleTimes<false>(fill, n, alpha.get(), v, startWith(beta.get(), v.y, n, v.incy)); });
 }
 
+/// The same with a Hermitian A whose bands or triangle are packed. For an alpha of 0 OpenBLAS does not read A; a GPU
+/// does, and answers with its NaNs.
+template <Storage Kind, class T>
+void partTimes(cublasFillMode_t fill, int64_t n, int64_t k, T alpha, const MatrixVector<T>& v, T beta) {
+  const Routines<T>& blas = openBlas<T>();
+  Padded<T> x(v.x, n, v.incx);
+  const int nn = asInt(n), kk = asInt(k), lda = asInt(v.lda);
+  const auto times = [&](const T& a, const T& b, T* y, int incy) {
+    if constexpr (Kind == Storage::Band)
+      blas.hbmv(letter(fill), &nn, &kk, &a, v.a, &lda, x.data(), &kOne, &b, y, &incy);
+    else
+      blas.hpmv(letter(fill), &nn, &a, v.a, x.data(), &kOne, &b, y, &incy);
+  };
+  if (alpha != T(0)) return times(alpha, beta, v.y, asInt(v.incy));
+  std::vector<T> totals(static_cast<size_t>(n));
+  times(T(1), T(1), totals.data(), kOne);
+  const Vector<T> y(v.y, n, v.incy);
+  combine(y, alpha, totals, beta);
+}
+
 /// y = alpha A x + beta y with a Hermitian A, which is symmetric if T is real.
 template <Storage Kind, class T>
 cublasStatus_t hermitian(cublasFillMode_t fill, int64_t n, int64_t k, MatrixVector<T> v) {
   ORDITO_HANDLE(v.handle);
   ORDITO_CHECK(isFill(fill) && n >= 0 && k >= 0 && areCountable(n, v.lda));
-  ORDITO_CHECK(Kind == Storage::Packed || v.lda >= (Kind == Storage::Full ? std::max<int64_t>(1, n) : k + 1));
+  // As recorded on a GPU: of all of these, a real symv without elements needs no distance.
+  const int64_t least = Kind == Storage::Band ? k + 1 : kIsComplex<T> ? std::max<int64_t>(1, n) : n;
+  ORDITO_CHECK(Kind == Storage::Packed || v.lda >= least);
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(v.isComplete());
   const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
   return submit(v.handle, "cublas symv or hemv", [=] {
-    const int nn = asInt(n), kk = asInt(k), lda = asInt(v.lda), incy = asInt(v.incy);
     const T a = alpha.get(), b = startWith(beta.get(), v.y, n, v.incy);
-    Padded<T> x(v.x, n, v.incx);
-    const Routines<T>& blas = openBlas<T>();
     if constexpr (Kind == Storage::Full)
       triangleTimes<kIsComplex<T>>(fill, n, a, v, b);
-    else if constexpr (Kind == Storage::Band)
-      blas.hbmv(letter(fill), &nn, &kk, &a, v.a, &lda, x.data(), &kOne, &b, v.y, &incy);
     else
-      blas.hpmv(letter(fill), &nn, &a, v.a, x.data(), &kOne, &b, v.y, &incy);
+      partTimes<Kind>(fill, n, k, a, v, b);
   });
 }
 
@@ -255,10 +193,10 @@ template <bool Conjugate, class T>
 cublasStatus_t ger(cublasHandle_t handle, int64_t m, int64_t n, const T* alpha, const T* x, int64_t incx, const T* y,
                    int64_t incy, T* a, int64_t lda) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(m >= 0 && n >= 0 && incx != 0 && incy != 0 && lda >= std::max<int64_t>(1, m) && alpha);
+  ORDITO_CHECK(m >= 0 && n >= 0 && incx != 0 && incy != 0 && lda >= std::max<int64_t>(1, m));
   ORDITO_CHECK(areCountable(m, n, lda));
-  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(x && y && a);
+  if (m == 0 || n == 0 || isHosts(handle, alpha, T(0))) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(alpha && x && y && a);
   const Scalar<T> scale(handle, alpha);
   return submit(handle, "cublas ger", [=] {
     const int mm = asInt(m), nn = asInt(n), ix = asInt(incx), iy = asInt(incy), l = asInt(lda);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libs/cublas/gemm_ex.hpp"
+#include "libs/scratch.hpp"
 
 namespace ordito::cublas {
 namespace {
@@ -53,9 +54,9 @@ template <bool Hermitian, class T>
 cublasStatus_t symm(cublasHandle_t handle, const Sided& s, const T* alpha, const T* a, const T* b, const T* beta,
                     T* c) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(s.isRight() && alpha && beta);
+  ORDITO_CHECK(s.isRight());
   if (s.m == 0 || s.n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(a && b && c);
+  if (const auto answer = answerAtOnce(handle, true, alpha, a && b, beta, c)) return *answer;
   const Scalar<T> one(handle, alpha), other(handle, beta);
   return submit(handle, "cublas symm or hemm", [=] {
     const T first = one.get(), second = other.get();
@@ -82,9 +83,9 @@ template <class T>
 cublasStatus_t trsm(cublasHandle_t handle, const Sided& s, cublasOperation_t op, cublasDiagType_t diag, const T* alpha,
                     const T* a, T* b) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(s.isRight() && isOperation(op) && isDiagonal(diag) && alpha);
+  ORDITO_CHECK(s.isRight() && isOperation(op) && isDiagonal(diag));
   if (s.m == 0 || s.n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(a && b);
+  ORDITO_CHECK(alpha && a && b);
   const Scalar<T> scale(handle, alpha);
   return submit(handle, "cublas trsm", [=] {
     s.eachPart(
@@ -111,9 +112,9 @@ template <class T>
 cublasStatus_t trmm(cublasHandle_t handle, const Sided& s, cublasOperation_t op, cublasDiagType_t diag, const T* alpha,
                     const T* a, const T* b, T* c) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(s.isRight() && isOperation(op) && isDiagonal(diag) && alpha);
+  ORDITO_CHECK(s.isRight() && isOperation(op) && isDiagonal(diag));
   if (s.m == 0 || s.n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(a && b && c && (b != c || s.ldb == s.ldc));
+  ORDITO_CHECK(alpha && a && b && c && (b != c || s.ldb == s.ldc));
   const Scalar<T> scale(handle, alpha);
   return submit(handle, "cublas trmm", [=] {
     s.eachPart([&](Sided part, int64_t atB, int64_t atC) {
@@ -173,14 +174,13 @@ void clearTriangle(const Rank& r, int64_t first, int64_t count, T* c) {
 inline const char* turn(const Rank& r, bool hermitian) { return r.op == CUBLAS_OP_N ? "N" : hermitian ? "C" : "T"; }
 
 /// What the arguments of a rank update are answered with when they are wrong, or leave nothing to do.
-template <bool Hermitian, class T>
-std::optional<cublasStatus_t> answerAtOnce(cublasHandle_t handle, const Rank& r, const void* alpha, const T* a,
-                                           const T* b, const void* beta, const T* c) {
+template <bool Hermitian, class T, class A, class B>
+std::optional<cublasStatus_t> answerOfRank(cublasHandle_t handle, const Rank& r, const A* alpha, const T* a, const T* b,
+                                           const B* beta, const T* c) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(r.isRight() && r.fits<T>(Hermitian) && alpha && beta);
+  ORDITO_CHECK(r.isRight() && r.fits<T>(Hermitian));
   if (r.n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(c && ((a && b) || r.k == 0));
-  return std::nullopt;
+  return answerAtOnce(handle, r.k != 0, alpha, a && b, beta, c);
 }
 
 /// C = alpha op(A) op(A)^T + beta C, or ^H: S is the type of alpha and beta.
@@ -206,7 +206,7 @@ void updateRankK(const Rank& r, S first, const T* a, S second, T* c) {
 
 template <bool Hermitian, class T, class S>
 cublasStatus_t rankK(cublasHandle_t handle, const Rank& r, const S* alpha, const T* a, const S* beta, T* c) {
-  if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, a, a, beta, c)) return *answer;
+  if (const auto answer = answerOfRank<Hermitian>(handle, r, alpha, a, a, beta, c)) return *answer;
   const Scalar<S> one(handle, alpha), other(handle, beta);
   return submit(handle, "cublas syrk or herk", [=] { updateRankK<Hermitian>(r, one.get(), a, other.get(), c); });
 }
@@ -219,13 +219,14 @@ cublasStatus_t rankKEx(cublasHandle_t handle, const Rank& r, const S* alpha, con
   ORDITO_HANDLE(handle);
   if ((typeA != CUDA_C_32F && typeA != CUDA_C_8I) || typeC != CUDA_C_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
   auto* result = static_cast<ComplexFloat*>(c);
-  if (typeA == CUDA_C_32F) return rankK<Hermitian>(handle, r, alpha, static_cast<const ComplexFloat*>(a), beta, result);
-  if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, result, result, beta, result)) return *answer;
-  ORDITO_CHECK(a || r.k == 0);
+  const auto* from = static_cast<const ComplexFloat*>(a);
+  if (typeA == CUDA_C_32F) return rankK<Hermitian>(handle, r, alpha, from, beta, result);
+  if (const auto answer = answerOfRank<Hermitian>(handle, r, alpha, from, from, beta, result)) return *answer;
   const Scalar<S> one(handle, alpha), other(handle, beta);
   return submit(handle, "cublas syrkEx or herkEx", [=] {
+    if (one.get() == S(0)) return updateRankK<Hermitian>(r, S(0), from, other.get(), result);  // A need not be there
     const int64_t rows = r.op == CUBLAS_OP_N ? r.n : r.k, columns = r.op == CUBLAS_OP_N ? r.k : r.n;
-    const auto wide = std::make_unique_for_overwrite<ComplexFloat[]>(static_cast<size_t>(rows * columns));
+    const auto wide = libs::scratch<ComplexFloat>(static_cast<size_t>(rows * columns));
     widenMatrix(static_cast<const ComplexByte*>(a), rows, columns, r.lda, wide.get());
     Rank packed = r;
     packed.lda = std::max<int64_t>(1, rows);
@@ -237,7 +238,7 @@ cublasStatus_t rankKEx(cublasHandle_t handle, const Rank& r, const S* alpha, con
 template <bool Hermitian, class T, class S>
 cublasStatus_t rank2K(cublasHandle_t handle, const Rank& r, const T* alpha, const T* a, const T* b, const S* beta,
                       T* c) {
-  if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, a, b, beta, c)) return *answer;
+  if (const auto answer = answerOfRank<Hermitian>(handle, r, alpha, a, b, beta, c)) return *answer;
   const Scalar<T> one(handle, alpha);
   const Scalar<S> other(handle, beta);
   return submit(handle, "cublas syr2k or her2k", [=] {
@@ -271,7 +272,7 @@ cublasStatus_t rank2K(cublasHandle_t handle, const Rank& r, const T* alpha, cons
 template <bool Hermitian, class T, class S>
 cublasStatus_t rankKx(cublasHandle_t handle, const Rank& r, const T* alpha, const T* a, const T* b, const S* beta,
                       T* c) {
-  if (const auto answer = answerAtOnce<Hermitian>(handle, r, alpha, a, b, beta, c)) return *answer;
+  if (const auto answer = answerOfRank<Hermitian>(handle, r, alpha, a, b, beta, c)) return *answer;
   const Scalar<T> one(handle, alpha);
   const Scalar<S> other(handle, beta);
   return submit(handle, "cublas syrkx or herkx", [=] {

@@ -12,6 +12,7 @@
 #include "libs/cublas/gemm.hpp"
 #include "libs/cublaslt/epilogue.hpp"
 #include "libs/cublaslt/groups.hpp"
+#include "libs/scratch.hpp"
 
 namespace ordito::cublaslt {
 namespace {
@@ -60,7 +61,7 @@ struct Factor {
   const I* data;
   int64_t leading;
   cublasOperation_t op;
-  std::unique_ptr<I[]> own;
+  libs::Scratch<I> own;
 
   /// A matrix by rows is its transpose by columns, so what is left of a conjugate transpose is the conjugate.
   Factor(Matrix matrix, int wanted, const Blocks& blocks, bool isAlone) : op(static_cast<cublasOperation_t>(wanted)) {
@@ -76,7 +77,7 @@ struct Factor {
     const bool isColumns = matrix.order == CUBLASLT_ORDER_COL && matrix.type == kTypeOf<I> && matrix.plane == 0;
     if (isColumns && !isConjugate) return;
     leading = std::max<int64_t>(1, matrix.rows);
-    own = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(leading * matrix.columns));
+    own = libs::scratch<I>(static_cast<size_t>(leading * matrix.columns));
     data = own.get();
     forColumns(matrix.rows, matrix.columns, isAlone, [&](int64_t begin, int64_t end) {
       for (int64_t j = begin; j < end; ++j) {
@@ -122,7 +123,7 @@ class One {
       sizes.ldc = d_.leading;
       run(sizes, operands_.alpha.at<I>(0, matrix_), a.data, b.data, beta, static_cast<I*>(d_.data));
     } else {
-      const auto product = std::make_unique_for_overwrite<I[]>(static_cast<size_t>(p_.m() * p_.n()));
+      const auto product = libs::scratch<I>(static_cast<size_t>(p_.m() * p_.n()));
       run(sizes, I(1), a.data, b.data, I(0), product.get());
       finish(product.get());
     }

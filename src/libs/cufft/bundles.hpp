@@ -64,7 +64,7 @@ template <class Real>
 class Workspace {
  public:
   explicit Workspace(int64_t length)
-      : buffer_(4 * length * kLanes<Real>), first(buffer_.data()), second(first + 2 * length * kLanes<Real>) {}
+      : buffer_(4 * length * lanes<Real>()), first(buffer_.data()), second(first + 2 * length * lanes<Real>()) {}
 
  private:
   Buffer<Real> buffer_;
@@ -93,9 +93,9 @@ template <class Real>
 struct Offsets {
   template <class Where>
   Offsets(int64_t first, int lines, const Where& where) {
-    for (int lane = 0; lane < kLanes<Real>; ++lane) of[lane] = where(first + std::min(lane, lines - 1));
+    for (int lane = 0, width = lanes<Real>(); lane < width; ++lane) of[lane] = where(first + std::min(lane, lines - 1));
   }
-  ptrdiff_t of[kLanes<Real>];
+  ptrdiff_t of[kMostLanes<Real>];
 };
 
 /// Calls body(first, last) for parts of [0, count), on several threads if `work` (elements in all) is worth it.
@@ -112,11 +112,11 @@ void inParts(int64_t count, int64_t work, const Body& body) {
 /// Calls body(workspace, first line, lines) for bundles of `count` lines.
 template <class Real, class Body>
 void inBundles(int64_t count, int64_t bufferLength, const Body& body) {
-  constexpr int kWidth = kLanes<Real>;
-  inParts((count + kWidth - 1) / kWidth, count * bufferLength, [&](int64_t first, int64_t last) {
+  const int width = lanes<Real>();
+  inParts((count + width - 1) / width, count * bufferLength, [&](int64_t first, int64_t last) {
     const Workspace<Real> workspace(bufferLength);
     for (int64_t i = first; i < last; ++i)
-      body(workspace, i * kWidth, static_cast<int>(std::min<int64_t>(kWidth, count - i * kWidth)));
+      body(workspace, i * width, static_cast<int>(std::min<int64_t>(width, count - i * width)));
   });
 }
 

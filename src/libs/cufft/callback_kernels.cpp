@@ -7,22 +7,9 @@
 namespace ordito::cufft {
 namespace {
 
-/// How PTX passes an element: a number, or a structure of two as bytes.
-struct Passing {
-  bool isComplex;
-  int bytes;  // of a number
-
-  std::string parameter(const char* name) const {
-    return isComplex ? fmt::format(".param .align {} .b8 {}[{}]", 2 * bytes, name, 2 * bytes)
-                     : fmt::format(".param .f{} {}", 8 * bytes, name);
-  }
-  std::string type() const { return fmt::format("{}.f{}", isComplex ? ".v2" : "", 8 * bytes); }
-  std::string registers() const { return isComplex ? "{%e0, %e1}" : "%e0"; }
-};
-
-Passing passingOf(cufftXtCallbackType type) {
+libs::PtxElement elementOf(cufftXtCallbackType type) {
   const int kind = type % 4;  // complex, complex double, real, real double
-  return {kind < 2, kind % 2 == 0 ? 4 : 8};
+  return {.isComplex = kind < 2, .bytes = kind % 2 == 0 ? 4 : 8};
 }
 
 /// %at: the place of element %i. The parameters are those of the kernels in ordito/cufft_callbacks.h, with the
@@ -50,7 +37,7 @@ constexpr const char* kPlace = R"(
 }  // namespace
 
 std::string callbackKernel(const std::string& symbol, cufftXtCallbackType type) {
-  const Passing element = passingOf(type);
+  const libs::PtxElement element = elementOf(type);
   const bool isLoad = type < CUFFT_CB_ST_COMPLEX;
   const std::string arguments = ".param .b64 a, .param .b64 b, ";
   const std::string declaration = isLoad ? fmt::format(".extern .func ({}) {} ({}.param .b64 c, .param .b64 d);",
@@ -59,11 +46,11 @@ std::string callbackKernel(const std::string& symbol, cufftXtCallbackType type) 
                                                        arguments, element.parameter("e"));
   const std::string call =
       isLoad ? fmt::format("{};\n  call (r), {}, (a, b, c, d);\n  ld.param{} {}, [r];\n  st.global{} [%packed], {};",
-                           element.parameter("r"), symbol, element.type(), element.registers(), element.type(),
-                           element.registers())
+                           element.parameter("r"), symbol, element.type(), element.registers("%e"), element.type(),
+                           element.registers("%e"))
              : fmt::format("{};\n  ld.global{} {}, [%packed];\n  st.param{} [e], {};\n  call {}, (a, b, e, c, d);",
-                           element.parameter("e"), element.type(), element.registers(), element.type(),
-                           element.registers(), symbol);
+                           element.parameter("e"), element.type(), element.registers("%e"), element.type(),
+                           element.registers("%e"), symbol);
   return fmt::format(
       R"(.version 7.0
 .target sm_52
@@ -73,19 +60,9 @@ std::string callbackKernel(const std::string& symbol, cufftXtCallbackType type) 
 .visible .entry {kernel}(.param .u64 function, .param .u64 data, .param .u64 count, .param .u64 size0,
   .param .u64 size1, .param .u64 size2, .param .u64 batchStep, .param .u64 step0, .param .u64 step1,
   .param .u64 step2, .param .u64 info, .param .u64 packed) {{
-  .reg .u64 %i, %at, %part, %rest, %size, %step, %packed, %value;
-  .reg .u32 %block, %threads, %thread;
+  .reg .u64 %at, %part, %rest, %size, %step, %packed, %value;
   .reg .f{bits} %e0, %e1;
-  .reg .pred %outside;
-  mov.u32 %block, %ctaid.x;
-  mov.u32 %threads, %ntid.x;
-  mov.u32 %thread, %tid.x;
-  cvt.u64.u32 %i, %thread;
-  mad.wide.u32 %i, %block, %threads, %i;
-  ld.param.u64 %size, [count];
-  setp.ge.u64 %outside, %i, %size;
-  @%outside ret;
-{place}
+{own}{place}
   ld.param.u64 %packed, [packed];
   mad.lo.u64 %packed, %i, {bytes}, %packed;
   {{
@@ -106,7 +83,7 @@ std::string callbackKernel(const std::string& symbol, cufftXtCallbackType type) 
 }}
 )",
       fmt::arg("declaration", declaration), fmt::arg("kernel", kCallbackKernel), fmt::arg("place", kPlace),
-      fmt::arg("bits", 8 * element.bytes), fmt::arg("bytes", element.bytes * (element.isComplex ? 2 : 1)),
+      fmt::arg("own", libs::kOwnElement), fmt::arg("bits", 8 * element.bytes), fmt::arg("bytes", element.size()),
       fmt::arg("call", call));
 }
 

@@ -4,19 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <span>
 #include <vector>
 
 #include "driver/extensions.hpp"
-#include "driver/link_parts.hpp"
 #include "libs/cufft/handles.hpp"
 #include "ordito/cufft_callbacks.h"
-#include "ptx/parser.hpp"
 
 namespace ordito::cufft {
 namespace {
-
-constexpr uint32_t kYoungest = 1000;  // whatever the code was compiled for
 
 bool isLoad(cufftXtCallbackType type) { return type < CUFFT_CB_ST_COMPLEX; }
 
@@ -36,23 +31,24 @@ std::string kernelName(cufftXtCallbackType type) {
   return std::string(isLoad(type) ? "orditoFftLoad" : "orditoFftStore") + "CZRD"[type % 4];
 }
 
-/// What C++ may have made of a callback's name: its parameters are the same for all but the element.
-std::vector<std::string> mangled(const std::string& symbol, cufftXtCallbackType type) {
+/// The names that a callback may have: its parameters are the same for all but the element.
+std::vector<std::string> namesOf(const std::string& symbol, cufftXtCallbackType type) {
   constexpr const char* kElement[] = {"6float2", "7double2", "f", "d"};
-  std::vector<std::string> names{symbol};
-  for (const char* index : {"y", "m"})  // unsigned long long, size_t
-    names.push_back("_Z" + std::to_string(symbol.size()) + symbol + "Pv" + index +
-                    (isLoad(type) ? "S_S_" : std::string(kElement[type % 4]) + "S_S_"));
-  return names;
+  const std::string rest = isLoad(type) ? "S_S_" : std::string(kElement[type % 4]) + "S_S_";
+  return libs::namesOf(symbol, {"Pvy" + rest, "Pvm" + rest});  // unsigned long long, size_t
 }
 
-/// Whether one of these pieces of PTX has the function.
-bool isDefined(const std::vector<std::string>& parts, const std::string& name) {
-  return std::ranges::any_of(parts, [&](const std::string& part) {
-    const auto parsed = ptx::parse(part);
-    const ptx::Function* const found = parsed ? parsed->findFunction(name) : nullptr;
-    return found && found->hasBody && !found->isEntry;
-  });
+/// The program's function of this name, with or without what C++ adds to it, and the kernel that calls it; null if the
+/// code has none.
+std::shared_ptr<const libs::LinkedModule> linkCallback(const std::string& symbol, const void* image, size_t bytes,
+                                                       cufftXtCallbackType type) {
+  libs::DeviceCode code;
+  if (!code.add(image, bytes)) return nullptr;
+  const auto function = code.find(namesOf(symbol, type));
+  if (!function) return nullptr;
+  code.add(callbackKernel(function->name, type));
+  auto module = std::make_shared<const libs::LinkedModule>(code);
+  return module->function(kCallbackKernel) ? module : nullptr;
 }
 
 /// Memory for packed elements, from and for the stream.
@@ -124,23 +120,6 @@ bool fits(const Description& what, cufftXtCallbackType type) {
   return type == typeOf(what, true) || type == typeOf(what, false);
 }
 
-/// Of the names that the function may have, the one that the code defines is it.
-CallbackModule::CallbackModule(const std::string& symbol, const void* image, size_t bytes, cufftXtCallbackType type) {
-  const std::span code(static_cast<const std::byte*>(image), bytes);
-  auto parts = driver::partsIn(code, kYoungest, true);
-  if (!parts) return;
-  const auto names = mangled(symbol, type);
-  const auto name = std::ranges::find_if(names, [&](const std::string& each) { return isDefined(*parts, each); });
-  if (name == names.end()) return;
-  parts->push_back(callbackKernel(*name, type));
-  const auto linked = driver::linkedPtx(*parts);
-  if (linked && cuModuleLoadData(&module_, linked->c_str()) == CUDA_SUCCESS)
-    cuModuleGetFunction(&kernel_, module_, kCallbackKernel);
-}
-CallbackModule::~CallbackModule() {
-  if (module_) cuModuleUnload(module_);
-}
-
 CUresult executeWithCallbacks(CUstream stream, const char* name, const Callbacks& callbacks, const Description& what,
                               const void* from, void* to, bool isInverse) {
   const bool isInPlace = from == to;
@@ -207,8 +186,8 @@ cufftResult __cufftXtSetJITCallback_12_7(cufftHandle plan, const char* symbol, c
                                          cufftXtCallbackType type, void** info) {
   if (!symbol || !code || bytes == 0 || !isCallbackType(type)) return CUFFT_INVALID_VALUE;
   if (!ordito::libs::hasContext()) return CUFFT_SETUP_FAILED;
-  auto module = std::make_shared<CallbackModule>(symbol, code, bytes, type);
-  if (!module->kernel()) {
+  const auto module = linkCallback(symbol, code, bytes, type);
+  if (!module) {
     orditoTellOnce(
         "cufftXtSetJITCallback",
         "cufftXtSetJITCallback: the code has no PTX, or no function of that name with a callback's parameters");
@@ -216,7 +195,7 @@ cufftResult __cufftXtSetJITCallback_12_7(cufftHandle plan, const char* symbol, c
   }
   return Handles::all().with(plan, [&](Handle& handle) {
     if (handle.plan) return CUFFT_INVALID_PLAN;
-    handle.callbacks.all[type] = {module->kernel(), 0, info ? info[0] : nullptr, module};
+    handle.callbacks.all[type] = {module->function(kCallbackKernel), 0, info ? info[0] : nullptr, module};
     return CUFFT_SUCCESS;
   });
 }

@@ -9,29 +9,15 @@
 #include "cuda.h"
 #include "cufftXt.h"
 #include "libs/cufft/plan.hpp"
+#include "libs/device_code.hpp"
 
 namespace ordito::cufft {
-
-/// A module made of a program's code for cuFFT to link with; null functions if that could not be done.
-class CallbackModule {
- public:
-  /// `symbol`: the function's name, with or without what C++ adds to it.
-  CallbackModule(const std::string& symbol, const void* image, size_t bytes, cufftXtCallbackType type);
-  ~CallbackModule();
-  CallbackModule(const CallbackModule&) = delete;
-  CallbackModule& operator=(const CallbackModule&) = delete;
-  CUfunction kernel() const { return kernel_; }
-
- private:
-  CUmodule module_ = nullptr;
-  CUfunction kernel_ = nullptr;
-};
 
 struct Callback {
   CUfunction kernel = nullptr;
   CUdeviceptr function = 0;  // 0 if the kernel knows it
   void* info = nullptr;
-  std::shared_ptr<CallbackModule> module;  // that has the kernel, if it is ours
+  std::shared_ptr<const libs::LinkedModule> module;  // that has the kernel, if it is ours
 };
 
 /// By type. Loads and stores have the bytes of shared memory that the program asked for.

@@ -7,11 +7,30 @@
 namespace ordito::cufft::ORDITO_FFT_ISA {
 namespace {
 
+#if defined(__AVX512F__)
+constexpr int kRegister = 64;
+#elif defined(__AVX__)
+constexpr int kRegister = 32;
+#else
+constexpr int kRegister = 16;
+#endif
+template <class Real>
+constexpr int kLanes = kRegister / sizeof(Real);
+
+template <int... I>
+struct Indices {};
+template <class, int... I>
+struct MadeIndices {
+  using Type = Indices<I...>;
+};
+template <int N>
+using Below = typename __make_integer_seq<MadeIndices, int, N>::Type;
+
 template <class Real>
 struct Bundle {
   static constexpr int kWidth = kLanes<Real>;
-  typedef Real Vector __attribute__((vector_size(64)));
-  typedef Real Unaligned __attribute__((vector_size(64), aligned(alignof(Real))));
+  typedef Real Vector __attribute__((vector_size(kRegister)));
+  typedef Real Unaligned __attribute__((vector_size(kRegister), aligned(alignof(Real))));
   using Number = Complex<Vector>;
 
   static ORDITO_INLINE Number get(const Real* bundle, int64_t i) {
@@ -26,44 +45,58 @@ struct Bundle {
   static ORDITO_INLINE void write(Real* to, Vector value) { *reinterpret_cast<Unaligned*>(to) = value; }
 
   // Two vectors, element by element in turn, and back.
-  static ORDITO_INLINE Vector mergedLow(Vector a, Vector b) {
-    if constexpr (kWidth == 16)
-      return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    else
-      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-  }
-  static ORDITO_INLINE Vector mergedHigh(Vector a, Vector b) {
-    if constexpr (kWidth == 16)
-      return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    else
-      return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-  }
-  static ORDITO_INLINE Vector even(Vector a, Vector b) {
-    if constexpr (kWidth == 16)
-      return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    else
-      return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
-  }
-  static ORDITO_INLINE Vector odd(Vector a, Vector b) {
-    if constexpr (kWidth == 16)
-      return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-    else
-      return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
-  }
-  /// kWidth rows become kWidth columns: each merging of row i with row i + kWidth/2 moves one bit of the row's number
-  /// to the column's.
+  static ORDITO_INLINE Vector mergedLow(Vector a, Vector b) { return merged<0>(a, b, Below<kWidth>()); }
+  static ORDITO_INLINE Vector mergedHigh(Vector a, Vector b) { return merged<kWidth / 2>(a, b, Below<kWidth>()); }
+  static ORDITO_INLINE Vector even(Vector a, Vector b) { return everySecond<0>(a, b, Below<kWidth>()); }
+  static ORDITO_INLINE Vector odd(Vector a, Vector b) { return everySecond<1>(a, b, Below<kWidth>()); }
+
+  /// kWidth rows become kWidth columns. AVX2 moves numbers quickly within halves of a register only: so squares of half
+  /// the width are transposed, all of them that lie side by side at once, and change places in the end.
   static ORDITO_INLINE void transpose(Vector* rows) {
-    Vector other[kWidth];
 #pragma clang loop unroll(full)
-    for (int bit = 1; bit < kWidth; bit *= 2) {
+    for (int i = 0; i < kWidth; i += kSquare) transposeSquares(rows + i);
+    if constexpr (kSquare < kWidth) {
 #pragma clang loop unroll(full)
-      for (int i = 0; i < kWidth / 2; ++i) {
-        other[2 * i] = mergedLow(rows[i], rows[i + kWidth / 2]);
-        other[2 * i + 1] = mergedHigh(rows[i], rows[i + kWidth / 2]);
+      for (int i = 0; i < kSquare; ++i) {
+        const Vector first = rows[i], second = rows[i + kSquare];
+        rows[i] = halves<0>(first, second, Below<kWidth>());
+        rows[i + kSquare] = halves<kSquare>(first, second, Below<kWidth>());
+      }
+    }
+  }
+
+ private:
+  static constexpr int kSquare = kRegister == 32 ? kWidth / 2 : kWidth;
+
+  /// Each merging of row i with row i + kSquare/2 moves one bit of the row's number to the column's.
+  static ORDITO_INLINE void transposeSquares(Vector* rows) {
+    Vector other[kSquare];
+#pragma clang loop unroll(full)
+    for (int bit = 1; bit < kSquare; bit *= 2) {
+#pragma clang loop unroll(full)
+      for (int i = 0; i < kSquare / 2; ++i) {
+        other[2 * i] = mergedInSquares<0>(rows[i], rows[i + kSquare / 2], Below<kWidth>());
+        other[2 * i + 1] = mergedInSquares<kSquare / 2>(rows[i], rows[i + kSquare / 2], Below<kWidth>());
       }
 #pragma clang loop unroll(full)
-      for (int i = 0; i < kWidth; ++i) rows[i] = other[i];
+      for (int i = 0; i < kSquare; ++i) rows[i] = other[i];
     }
+  }
+  template <int First, int... I>
+  static ORDITO_INLINE Vector mergedInSquares(Vector a, Vector b, Indices<I...>) {
+    return __builtin_shufflevector(a, b, (I / kSquare * kSquare + First + I % kSquare / 2 + I % 2 * kWidth)...);
+  }
+  template <int First, int... I>
+  static ORDITO_INLINE Vector halves(Vector a, Vector b, Indices<I...>) {
+    return __builtin_shufflevector(a, b, (First + I % kSquare + I / kSquare * kWidth)...);
+  }
+  template <int First, int... I>
+  static ORDITO_INLINE Vector merged(Vector a, Vector b, Indices<I...>) {
+    return __builtin_shufflevector(a, b, (First + I / 2 + I % 2 * kWidth)...);
+  }
+  template <int First, int... I>
+  static ORDITO_INLINE Vector everySecond(Vector a, Vector b, Indices<I...>) {
+    return __builtin_shufflevector(a, b, (First + 2 * I)...);
   }
 };
 
@@ -244,8 +277,8 @@ void tangle(Real* bundle, int64_t half, const Real* factors) {
 }
 
 template <class Real>
-constexpr Kernels<Real> kAll{load<Real>,         store<Real>,    pass<Real>,  multiply<Real>,
-                             multiplyRows<Real>, untangle<Real>, tangle<Real>};
+constexpr Kernels<Real> kAll{kLanes<Real>,   load<Real>,         store<Real>,    pass<Real>,
+                             multiply<Real>, multiplyRows<Real>, untangle<Real>, tangle<Real>};
 
 }  // namespace
 

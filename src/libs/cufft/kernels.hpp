@@ -1,8 +1,9 @@
 // The inner loops of the transforms, as the processor's widest vectors do them.
 //
-// A transform of length n works on a *bundle* of W of them side by side (W floats or doubles are 64 bytes): element i
-// of all is a vector of real parts and one of imaginary parts. So every length is vectorised alike, and nothing is
-// shuffled but when lines of the caller's memory are read and written. kernels.cpp is compiled once for each
+// A transform of length n works on a *bundle* of W of them side by side (W floats or doubles fill a register): element
+// i of all is a vector of real parts and one of imaginary parts. So every length is vectorised alike, and nothing is
+// shuffled but when lines of the caller's memory are read and written. With wider bundles the elements of a pass would
+// leave the registers, and the lines of a bundle the core's second cache. kernels.cpp is compiled once for each
 // instruction set; `kernels` answers with those that this processor has.
 #pragma once
 
@@ -11,9 +12,9 @@
 
 namespace ordito::cufft {
 
-/// How many transforms a bundle holds.
+/// How many transforms a bundle holds at most.
 template <class Real>
-constexpr int kLanes = 64 / sizeof(Real);
+constexpr int kMostLanes = 64 / sizeof(Real);
 
 /// How the elements of a line lie in memory, in units of Real: element i at `stride * i`, its imaginary part
 /// `imaginary` behind it; 0 if there is none. Real numbers read as pairs are complex ones, too.
@@ -33,6 +34,8 @@ struct Move {
 
 template <class Real>
 struct Kernels {
+  /// How many transforms a bundle holds: W.
+  int lanes;
   /// Reads `count` elements of W lines that begin at from + offsets[lane]. With `isSwapped` real and imaginary parts
   /// change places: a transform of the swapped numbers is the swapped inverse transform.
   void (*load)(Real* bundle, const Real* from, const ptrdiff_t* offsets, Step step, int64_t count, bool isSwapped);
@@ -55,6 +58,10 @@ struct Kernels {
 /// For this processor.
 template <class Real>
 const Kernels<Real>& kernels();
+template <class Real>
+int lanes() {
+  return kernels<Real>().lanes;
+}
 
 /// Lengths that `pass` can do at once.
 constexpr int kRadices[] = {8, 4, 2, 3, 5, 7, 11, 13};

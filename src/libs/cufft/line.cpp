@@ -142,9 +142,9 @@ struct Line<Real>::Factors {
     const int64_t below = std::max<int64_t>(0, (std::min(count, end) - first + step - 1) / step);
     move.factorStep = step;
     kernels<Real>().multiply(move, below, data + 2 * first, readsSwapped, writesSwapped);
-    constexpr int64_t kElement = 2 * kLanes<Real>;
+    const int64_t element = 2 * lanes<Real>();
     for (int64_t i = below; first + i * step < end; ++i)
-      std::fill_n(move.out + kElement * i * move.outStep, kElement, Real(0));
+      std::fill_n(move.out + element * i * move.outStep, element, Real(0));
   }
 };
 
@@ -152,7 +152,7 @@ struct Line<Real>::Factors {
 template <class Real>
 struct Line<Real>::Local {
   explicit Local(const Line& line)
-      : size(2 * kLanes<Real> * std::max(line.split_, line.length_ / line.split_)), buffer(2 * size) {}
+      : size(2 * lanes<Real>() * std::max(line.split_, line.length_ / line.split_)), buffer(2 * size) {}
   /// The buffer that does not have the result of the last call.
   Real* next() { return buffer.data() + size * (side ^= 1); }
 
@@ -184,11 +184,11 @@ Real* Line<Real>::passTogether(size_t first, size_t last, Move<Real> move, int64
 /// The early passes, part by part.
 template <class Real>
 void Line<Real>::passEarly(const Real* from, Real* to, const Factors& before) const {
-  constexpr int64_t kElement = 2 * kLanes<Real>;
+  const int64_t element = 2 * lanes<Real>();
   const int64_t others = length_ / split_;
   Local local(*this);
   for (int64_t p = 0; p < others; ++p) {
-    Move<Real> move{from + kElement * p, to + kElement * split_ * p, others};
+    Move<Real> move{from + element * p, to + element * split_ * p, others};
     if (before.data) {
       Real* scaled = local.next();
       before.apply({move.in, scaled, others}, p, others, length_);
@@ -201,11 +201,11 @@ void Line<Real>::passEarly(const Real* from, Real* to, const Factors& before) co
 /// The late passes, for some elements at a time.
 template <class Real>
 void Line<Real>::passLate(const Real* from, Real* to, const Factors& after) const {
-  constexpr int64_t kElement = 2 * kLanes<Real>;
+  const int64_t element = 2 * lanes<Real>();
   Local local(*this);
   for (int64_t q = 0; q < split_; ++q) {
-    Real* out = to + kElement * q;
-    Move<Real> move{from + kElement * q, after.data ? nullptr : out, split_, split_};
+    Real* out = to + element * q;
+    Move<Real> move{from + element * q, after.data ? nullptr : out, split_, split_};
     const Real* result = passTogether(early_, passes_.size(), move, 0, local);
     if (after.data) after.apply({result, out, 1, split_}, q, split_, after.count);
   }
@@ -214,12 +214,12 @@ void Line<Real>::passLate(const Real* from, Real* to, const Factors& after) cons
 /// The late passes, factors, and the early passes of the way back, which are for the same elements.
 template <class Real>
 void Line<Real>::passLateAndBack(const Line& back, const Real* from, Real* to, const Factors& between) const {
-  constexpr int64_t kElement = 2 * kLanes<Real>;
+  const int64_t element = 2 * lanes<Real>();
   Local local(*this);
   for (int64_t q = 0; q < split_; ++q) {
-    Real* result = passTogether(early_, passes_.size(), {from + kElement * q, nullptr, split_}, 0, local);
+    Real* result = passTogether(early_, passes_.size(), {from + element * q, nullptr, split_}, 0, local);
     between.apply({result, result}, q, split_, length_);
-    back.passTogether(0, back.early_, {result, to + kElement * back.split_ * q}, q, local);
+    back.passTogether(0, back.early_, {result, to + element * back.split_ * q}, q, local);
   }
 }
 
@@ -270,7 +270,7 @@ void Line<Real>::planMatrix() {
   columns_ = std::make_unique<Line>(n1);
   rows_ = std::make_unique<Line>(n2);
   // A bundle's factors are read as a whole, also beyond the last line.
-  turns_.resize(static_cast<size_t>(2 * (length_ + kLanes<Real>)));
+  turns_.resize(static_cast<size_t>(2 * (length_ + lanes<Real>())));
   inParts(n1, length_, [&](int64_t first, int64_t last) {
     for (int64_t k = first; k < last; ++k)
       for (int64_t j = 0; j < n2; ++j) turn(&turns_[static_cast<size_t>(2 * (k * n2 + j))], k * j, length_);
@@ -281,7 +281,7 @@ template <class Real>
 bool Line<Real>::isBundled(int64_t count) const {
   if (!isBundled()) return false;
   const bool isLong = passes_.empty() && length_ > kConvolved / kLongTimes;
-  return count >= (isLong ? kLanes<Real> * libs::parallelThreads() : isMatrix() ? kLanes<Real> / 4 : 1);
+  return count >= (isLong ? lanes<Real>() * libs::parallelThreads() : isMatrix() ? std::max(2, lanes<Real>() / 4) : 1);
 }
 
 template <class Real>

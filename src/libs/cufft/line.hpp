@@ -31,9 +31,10 @@ struct To {
 /// Complex numbers one behind the other.
 constexpr Step kPacked{2, 1};
 
-/// The longest lengths that are done in bundles: by passes, whose two buffers fill a core's second cache (1 MB), and by
-/// a convolution, which is up to three times as long. One longer than kConvolved / kLongTimes leaves that cache: many
-/// lines are done so, where each thread has a bundle to do.
+/// The longest lengths that are done in bundles: by passes, whose two buffers fill a core's second cache (1 MB where
+/// registers have 64 bytes, half of it where they have 32), and by a convolution, which is up to three times as long.
+/// One longer than kConvolved / kLongTimes leaves that cache: many lines are done so, where each thread has a bundle to
+/// do.
 constexpr int64_t kBundled = 4096, kConvolved = 16384, kLongTimes = 16;
 
 template <class Real>

@@ -29,12 +29,12 @@ Step realOnly(Step step) { return {step.stride, 0}; }
 /// The rest of a real sequence's transform in a bundle, swapped for the inverse: x[n - k] is the conjugate of x[k].
 template <class Real>
 void complete(Real* bundle, int64_t length) {
-  constexpr int kWidth = kLanes<Real>;
-  for (int lane = 0; lane < kWidth; ++lane) bundle[lane] = 0;
+  const int width = lanes<Real>();
+  for (int lane = 0; lane < width; ++lane) bundle[lane] = 0;
   for (int64_t k = 1; k <= length / 2; ++k)
-    for (int lane = 0; lane < kWidth; ++lane) {
-      bundle[2 * kWidth * (length - k) + lane] = -bundle[2 * kWidth * k + lane];
-      bundle[2 * kWidth * (length - k) + kWidth + lane] = bundle[2 * kWidth * k + kWidth + lane];
+    for (int lane = 0; lane < width; ++lane) {
+      bundle[2 * width * (length - k) + lane] = -bundle[2 * width * k + lane];
+      bundle[2 * width * (length - k) + width + lane] = bundle[2 * width * k + width + lane];
     }
 }
 

@@ -55,19 +55,8 @@ bool hasOwnPattern(const cusparseSpMatDescr& a) {
 
 }  // namespace
 
-extern "C" {
-
-cusparseStatus_t cusparseSparseToDense_bufferSize(cusparseHandle_t handle, cusparseConstSpMatDescr_t a,
-                                                  cusparseDnMatDescr_t b, cusparseSparseToDenseAlg_t, size_t* size) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b);
-  return tellBufferSize(size);
-}
-cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle, cusparseConstSpMatDescr_t a, cusparseDnMatDescr_t b,
-                                       cusparseSparseToDenseAlg_t, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && fit(b, a));
-  return submit(handle, "cusparseSparseToDense", [a = *a, b = *b] {
+cusparseStatus_t bringToDense(cusparseHandle_t handle, const cusparseSpMatDescr& a, const cusparseDnMatDescr& b) {
+  return submit(handle, "cusparseSparseToDense", [=] {
     withElement(a.type, [&](auto zero) {
       using E = decltype(zero);
       const Layout to(b);
@@ -79,17 +68,28 @@ cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle, cusparseConstSpM
   });
 }
 
+extern "C" {
+
+cusparseStatus_t cusparseSparseToDense_bufferSize(cusparseHandle_t handle, cusparseConstSpMatDescr_t a,
+                                                  cusparseDnMatDescr_t b, cusparseSparseToDenseAlg_t, size_t* size) {
+  ORDITO_CHECK(handle && a && b);
+  return tellBufferSize(size);
+}
+cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle, cusparseConstSpMatDescr_t a, cusparseDnMatDescr_t b,
+                                       cusparseSparseToDenseAlg_t, void* buffer) {
+  ORDITO_CHECK(handle && a && b && buffer && fit(b, a));
+  return bringToDense(handle, *a, *b);
+}
+
 cusparseStatus_t cusparseDenseToSparse_bufferSize(cusparseHandle_t handle, cusparseConstDnMatDescr_t a,
                                                   cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, size_t* size) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b);
+  ORDITO_CHECK(handle && a && b);
   return tellBufferSize(size);
 }
 /// The program allocates by the number of entries that this finds, so it waits.
 cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle, cusparseConstDnMatDescr_t a,
-                                                cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && fit(a, b));
+                                                cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void* buffer) {
+  ORDITO_CHECK(handle && a && b && buffer && fit(a, b));
   if (hasOwnPattern(*b)) return CUSPARSE_STATUS_SUCCESS;
   int64_t count = 0;
   const cusparseStatus_t status = submitAndAwait(handle, "cusparseDenseToSparse_analysis", [&count, a = *a, b = *b] {
@@ -99,9 +99,8 @@ cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle, cuspars
   return status;
 }
 cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparseConstDnMatDescr_t a,
-                                               cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && fit(a, b));
+                                               cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void* buffer) {
+  ORDITO_CHECK(handle && a && b && buffer && fit(a, b));
   ORDITO_SUPPORTED(!hasOwnPattern(*b) || a->type == b->type);
   return submit(handle, "cusparseDenseToSparse_convert", [a = *a, b = *b] {
     withElement(a.type, [&](auto zero) {

@@ -159,7 +159,8 @@ TYPED_TEST(SparseTyped, ProductsOfSparseMatricesAndWhatTheyAreDense) {
               kGood);
     const auto dense = matrix<T>(m, n);
     const auto descriptor = describe(dense);
-    ASSERT_EQ(cusparseSparseToDense(this->sparse, c, descriptor, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, nullptr), kGood);
+    ASSERT_EQ(cusparseSparseToDense(this->sparse, c, descriptor, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, &this->room),
+              kGood);
     this->template expectNear<T>(
         dense, {}, k,
         [&](int i, int j) {
@@ -175,13 +176,13 @@ TYPED_TEST(SparseTyped, ProductsOfSparseMatricesAndWhatTheyAreDense) {
                                 CUSPARSE_INDEX_BASE_ZERO, kType<T>),
               kGood);
     ASSERT_EQ(
-        cusparseDenseToSparse_analysis(this->sparse, descriptor, back, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, nullptr),
+        cusparseDenseToSparse_analysis(this->sparse, descriptor, back, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, &this->room),
         kGood);
     ASSERT_EQ(cusparseSpMatGetSize(back, &rows, &columns, &count), kGood);
     rowIndices.resize(static_cast<size_t>(count)), values.resize(static_cast<size_t>(count));
     ASSERT_EQ(cusparseCscSetPointers(back, starts.data(), rowIndices.data(), values.data()), kGood);
     ASSERT_EQ(
-        cusparseDenseToSparse_convert(this->sparse, descriptor, back, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, nullptr),
+        cusparseDenseToSparse_convert(this->sparse, descriptor, back, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, &this->room),
         kGood);
     this->wait();
     for (int j = 0; j < n; ++j)
@@ -295,6 +296,35 @@ TEST_F(SparseTests, BadArgumentsAreRefused) {
   EXPECT_STREQ(cusparseGetErrorName(CUSPARSE_STATUS_ZERO_PIVOT), "CUSPARSE_STATUS_ZERO_PIVOT");
   wait();
   cusparseDestroyDnVec(vx), cusparseDestroyDnVec(vy);
+}
+
+// The generic interface has no status of its own for a handle that is not there, and wants its buffers.
+TEST_F(SparseTests, MissingHandlesAndBuffersAreInvalidValues) {
+  Sparse<float> a(4, 3, CUSPARSE_FORMAT_CSR);
+  const Array<float> values(4, 3, 4), other(3, 1, 3);
+  const auto dense = describe(values);
+  std::vector<int> index{1};
+  std::vector<float> value{2};
+  const float one = 1;
+  float result = 0;
+  cusparseSpVecDescr_t x = nullptr;
+  cusparseDnVecDescr_t y = nullptr;
+  ASSERT_EQ(cusparseCreateSpVec(&x, 3, 1, index.data(), value.data(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                                CUDA_R_32F),
+            kGood);
+  ASSERT_EQ(cusparseCreateDnVec(&y, 3, other.data(), CUDA_R_32F), kGood);
+  constexpr auto kToDense = CUSPARSE_SPARSETODENSE_ALG_DEFAULT;
+  constexpr auto kToSparse = CUSPARSE_DENSETOSPARSE_ALG_DEFAULT;
+  for (const cusparseStatus_t status :
+       {cusparseScatter(nullptr, x, y), cusparseGather(nullptr, y, x), cusparseAxpby(nullptr, &one, x, &one, y),
+        cusparseRot(nullptr, &one, &one, x, y), cusparseSpVV(nullptr, kPlain, x, y, &result, CUDA_R_32F, &room),
+        cusparseSparseToDense(nullptr, a.descriptor, dense, kToDense, &room),
+        cusparseSparseToDense(sparse, a.descriptor, dense, kToDense, nullptr),
+        cusparseDenseToSparse_analysis(nullptr, dense, a.descriptor, kToSparse, &room),
+        cusparseDenseToSparse_analysis(sparse, dense, a.descriptor, kToSparse, nullptr),
+        cusparseDenseToSparse_convert(sparse, dense, a.descriptor, kToSparse, nullptr)})
+    EXPECT_EQ(status, CUSPARSE_STATUS_INVALID_VALUE);
+  cusparseDestroySpVec(x), cusparseDestroyDnVec(y), cusparseDestroyDnMat(dense);
 }
 
 TEST_F(SparseTests, CapturedCallsRunAtEveryLaunch) {

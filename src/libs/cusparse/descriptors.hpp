@@ -162,7 +162,8 @@ inline bool isCompute(cudaDataType type) {
   return withCompute(type, [](auto) {});
 }
 
-/// The first line of every call.
+/// The first line of the calls with a type in their name and of conversions. Those of the generic interface, which take
+/// descriptors, have no status of its own for a handle that is not there.
 #define ORDITO_HANDLE(handle) \
   if (!(handle)) return CUSPARSE_STATUS_NOT_INITIALIZED
 #define ORDITO_CHECK(condition) \

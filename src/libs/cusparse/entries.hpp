@@ -1,4 +1,4 @@
-// The entries of a dense matrix that are not 0: counting them, and bringing them into a sparse format.
+// The entries of a dense matrix that are not 0: counting them, and bringing them into a sparse format; and back.
 #pragma once
 
 #include "libs/cusparse/rows.hpp"
@@ -48,5 +48,8 @@ void copyEntries(const cusparseDnMatDescr& a, const cusparseSpMatDescr& b) {
     static_cast<T*>(b.values)[k++] = value;
   });
 }
+
+/// All of a sparse matrix, with zeros, in the handle's stream.
+cusparseStatus_t bringToDense(cusparseHandle_t handle, const cusparseSpMatDescr& a, const cusparseDnMatDescr& b);
 
 }  // namespace ordito::cusparse

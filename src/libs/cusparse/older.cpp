@@ -47,7 +47,7 @@ cusparseStatus_t toDense(cusparseHandle_t handle, cusparseFormat_t format, int m
   cusparseSpMatDescr a = csrOf(m, n, 0, values, offsets, indices, *descriptor);
   a.format = format;
   cusparseDnMatDescr dense = denseOf(m, n, leading, to);
-  return cusparseSparseToDense(handle, &a, &dense, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, nullptr);
+  return bringToDense(handle, a, dense);
 }
 
 /// The program has allocated by the counts of nnz().

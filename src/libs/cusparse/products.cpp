@@ -12,7 +12,7 @@ constexpr cusparseSpMMAlg_t kLastMatrixAlgorithm = CUSPARSE_SPMM_BSR_ALG1;
 bool isDouble(cudaDataType type) { return type == CUDA_R_64F || type == CUDA_C_64F; }
 
 cusparseStatus_t tellBuffer(cusparseHandle_t handle, size_t* size) {
-  ORDITO_HANDLE(handle);
+  ORDITO_CHECK(handle);
   return tellBufferSize(size);
 }
 
@@ -144,8 +144,7 @@ cusparseStatus_t refusalOfMatrix(cusparseHandle_t handle, cusparseOperation_t op
                                  const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
                                  const void* beta, cusparseConstDnMatDescr_t c, cudaDataType compute,
                                  cusparseSpMMAlg_t algorithm) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
+  ORDITO_CHECK(handle && a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
   ORDITO_CHECK(fitsProduct(*a, opA, *b, opB, *c));
   ORDITO_CHECK(algorithm >= CUSPARSE_SPMM_ALG_DEFAULT && algorithm <= kLastMatrixAlgorithm);
   ORDITO_SUPPORTED(isCompute(compute));
@@ -167,8 +166,7 @@ cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperat
 cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t handle, cusparseOperation_t, const void*,
                                          cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void*,
                                          cusparseDnVecDescr_t y, cudaDataType, cusparseSpMVAlg_t, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && x && y);
+  ORDITO_CHECK(handle && a && x && y);
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
@@ -194,8 +192,7 @@ cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperat
 cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
                                          cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, const void*,
                                          cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c);
+  ORDITO_CHECK(handle && a && b && c);
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
@@ -225,16 +222,14 @@ cusparseStatus_t cusparseSDDMM_preprocess(cusparseHandle_t handle, cusparseOpera
                                           const void*, cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b,
                                           const void*, cusparseSpMatDescr_t c, cudaDataType, cusparseSDDMMAlg_t,
                                           void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c);
+  ORDITO_CHECK(handle && a && b && c);
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
                                const void* alpha, cusparseConstDnMatDescr_t a, cusparseConstDnMatDescr_t b,
                                const void* beta, cusparseSpMatDescr_t c, cudaDataType compute, cusparseSDDMMAlg_t,
                                void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
+  ORDITO_CHECK(handle && a && b && c && alpha && beta && isOperation(opA) && isOperation(opB));
   ORDITO_CHECK(fitsProduct(*a, opA, *b, opB, *c));
   ORDITO_SUPPORTED(isCompute(compute));
   const Scalar one(handle, alpha, compute), other(handle, beta, compute);
@@ -254,8 +249,7 @@ cusparseStatus_t cusparseSpVV_bufferSize(cusparseHandle_t handle, cusparseOperat
 }
 cusparseStatus_t cusparseSpVV(cusparseHandle_t handle, cusparseOperation_t op, cusparseConstSpVecDescr_t x,
                               cusparseConstDnVecDescr_t y, void* result, cudaDataType compute, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(x && y && result && x->size == y->size && isOperation(op));
+  ORDITO_CHECK(handle && x && y && result && x->size == y->size && isOperation(op));
   ORDITO_SUPPORTED(isCompute(compute));
   auto task = [=, x = *x, y = *y] {
     withCompute(compute, [&](auto zero) { store(result, compute, 0, dot<decltype(zero)>(x, op, y)); });
@@ -268,8 +262,7 @@ cusparseStatus_t cusparseSpVV(cusparseHandle_t handle, cusparseOperation_t op, c
 /// x = c x + s y and y = c y - s x, where x has entries.
 cusparseStatus_t cusparseRot(cusparseHandle_t handle, const void* c, const void* s, cusparseSpVecDescr_t x,
                              cusparseDnVecDescr_t y) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(c && s && x && y && x->size == y->size && x->type == y->type);
+  ORDITO_CHECK(handle && c && s && x && y && x->size == y->size && x->type == y->type);
   const cudaDataType compute = y->type == CUDA_R_16F || y->type == CUDA_R_16BF ? CUDA_R_32F : y->type;
   ORDITO_SUPPORTED(isCompute(compute));
   const Scalar cosine(handle, c, compute), sine(handle, s, compute);
@@ -290,8 +283,7 @@ cusparseStatus_t cusparseRot(cusparseHandle_t handle, const void* c, const void*
 /// y = alpha x + beta y.
 cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void* alpha, cusparseConstSpVecDescr_t x,
                                const void* beta, cusparseDnVecDescr_t y) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(alpha && beta && x && y && x->size == y->size);
+  ORDITO_CHECK(handle && alpha && beta && x && y && x->size == y->size);
   const cudaDataType compute = y->type == CUDA_R_16F || y->type == CUDA_R_16BF ? CUDA_R_32F : y->type;
   ORDITO_SUPPORTED(isCompute(compute));
   const Scalar one(handle, alpha, compute), other(handle, beta, compute);
@@ -307,8 +299,7 @@ cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void* alpha, cuspa
   });
 }
 cusparseStatus_t cusparseGather(cusparseHandle_t handle, cusparseConstDnVecDescr_t y, cusparseSpVecDescr_t x) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(x && y && x->size == y->size && x->type == y->type);
+  ORDITO_CHECK(handle && x && y && x->size == y->size && x->type == y->type);
   return submit(handle, "cusparseGather", [x = *x, y = *y] {
     const Indices at(x.indices, x.indexType, x.base);
     withElement(x.type, [&](auto element) {
@@ -318,8 +309,7 @@ cusparseStatus_t cusparseGather(cusparseHandle_t handle, cusparseConstDnVecDescr
   });
 }
 cusparseStatus_t cusparseScatter(cusparseHandle_t handle, cusparseConstSpVecDescr_t x, cusparseDnVecDescr_t y) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(x && y && x->size == y->size && x->type == y->type);
+  ORDITO_CHECK(handle && x && y && x->size == y->size && x->type == y->type);
   return submit(handle, "cusparseScatter", [x = *x, y = *y] {
     const Indices at(x.indices, x.indexType, x.base);
     withElement(x.type, [&](auto element) {

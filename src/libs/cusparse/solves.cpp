@@ -43,8 +43,7 @@ void solve(const Rows<T>& a, bool isLower, bool isUnit, const RightSide& rightSi
 
 cusparseStatus_t renew(cusparseHandle_t handle, AnalysedMatrix* descriptor, const void* from, bool isAll,
                        const char* name) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(descriptor && from && descriptor->matrix);
+  ORDITO_CHECK(handle && descriptor && from && descriptor->matrix);
   const bool isFirst = !descriptor->values;
   const size_t bytes = sizeOf(descriptor->matrix->type);
   if (isFirst)
@@ -75,23 +74,20 @@ cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t handle, cusparseOperat
                                          cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x,
                                          cusparseDnVecDescr_t y, cudaDataType, cusparseSpSVAlg_t,
                                          cusparseSpSVDescr_t descriptor, size_t* size) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && x && y && descriptor && a->rows == a->columns);
+  ORDITO_CHECK(handle && a && x && y && descriptor && a->rows == a->columns);
   return tellBufferSize(size);
 }
 cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t handle, cusparseOperation_t, const void*,
                                        cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y,
                                        cudaDataType, cusparseSpSVAlg_t, cusparseSpSVDescr_t descriptor, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && x && y && descriptor);
+  ORDITO_CHECK(handle && a && x && y && descriptor);
   descriptor->matrix = *a;
   return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t handle, cusparseOperation_t op, const void* alpha,
                                     cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y,
                                     cudaDataType compute, cusparseSpSVAlg_t, cusparseSpSVDescr_t descriptor) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && x && y && descriptor && alpha && isOperation(op));
+  ORDITO_CHECK(handle && a && x && y && descriptor && alpha && isOperation(op));
   ORDITO_CHECK(a->rows == a->columns && x->size == a->rows && y->size == a->rows);
   ORDITO_SUPPORTED(isCompute(compute) && a->format != CUSPARSE_FORMAT_BLOCKED_ELL);
   const Scalar scalar(handle, alpha, compute);
@@ -120,15 +116,13 @@ cusparseStatus_t cusparseSpSM_bufferSize(cusparseHandle_t handle, cusparseOperat
                                          cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
                                          cusparseDnMatDescr_t c, cudaDataType, cusparseSpSMAlg_t,
                                          cusparseSpSMDescr_t descriptor, size_t* size) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c && descriptor);
+  ORDITO_CHECK(handle && a && b && c && descriptor);
   return tellBufferSize(size);
 }
 cusparseStatus_t cusparseSpSM_analysis(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
                                        cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b, cusparseDnMatDescr_t c,
                                        cudaDataType, cusparseSpSMAlg_t, cusparseSpSMDescr_t descriptor, void*) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c && descriptor);
+  ORDITO_CHECK(handle && a && b && c && descriptor);
   descriptor->matrix = *a;
   return CUSPARSE_STATUS_SUCCESS;
 }
@@ -140,8 +134,8 @@ cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t handle, cusparseOperation_t
                                     const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
                                     cusparseDnMatDescr_t c, cudaDataType compute, cusparseSpSMAlg_t,
                                     cusparseSpSMDescr_t descriptor) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c && descriptor && alpha && isOperation(opA) && isOperation(opB) && a->rows == a->columns);
+  ORDITO_CHECK(handle && a && b && c && descriptor && alpha && isOperation(opA) && isOperation(opB) &&
+               a->rows == a->columns);
   const Layout right(*b, opB);
   ORDITO_CHECK(right.rows == a->rows && c->rows == a->rows && right.columns == c->columns);
   ORDITO_SUPPORTED(isCompute(compute) && a->format != CUSPARSE_FORMAT_BLOCKED_ELL);

@@ -49,8 +49,7 @@ bool areCsr(cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b, cusparseCo
 cusparseStatus_t check(cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperation_t opB,
                        cusparseConstSpMatDescr_t a, cusparseConstSpMatDescr_t b, cusparseConstSpMatDescr_t c,
                        const cusparseSpGEMMDescr* descriptor) {
-  ORDITO_HANDLE(handle);
-  ORDITO_CHECK(a && b && c && descriptor && fit(a, b, c));
+  ORDITO_CHECK(handle && a && b && c && descriptor && fit(a, b, c));
   ORDITO_SUPPORTED(opA == CUSPARSE_OPERATION_NON_TRANSPOSE && opB == CUSPARSE_OPERATION_NON_TRANSPOSE);
   ORDITO_SUPPORTED(areCsr(a, b, c));
   return CUSPARSE_STATUS_SUCCESS;

@@ -25,6 +25,7 @@ struct Sparse {
   std::vector<Wide> dense;
   std::vector<I> offsets, indices;
   std::vector<T> values;
+  std::vector<std::tuple<int, int, Wide>> stored;
   cusparseSpMatDescr_t descriptor = nullptr;
 
   Wide get(int i, int j) const {
@@ -33,6 +34,12 @@ struct Sparse {
   Wide get(cusparseOperation_t op, int i, int j) const {
     const Wide v = op == kPlain ? get(i, j) : get(j, i);
     return op == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE ? std::conj(v) : v;
+  }
+
+  /// body(row, column, value) for each entry, in any order.
+  template <class Body>
+  void eachStored(const Body& body) const {
+    for (const auto& [row, column, value] : stored) body(row, column, value);
   }
 
   Sparse(int m, int n, int format, bool hasDiagonal = false)
@@ -50,6 +57,7 @@ struct Sparse {
               static_cast<size_t>(byColumns ? line : at) * static_cast<size_t>(m)] = v;
         indices.push_back(static_cast<I>(at + base)), values.push_back(narrow<T>(v));
         lines.push_back(static_cast<I>(line + base));
+        stored.emplace_back(byColumns ? at : line, byColumns ? line : at, widen(values.back()));
       }
       offsets.push_back(static_cast<I>(indices.size()) + static_cast<I>(base));
     }
@@ -89,6 +97,7 @@ struct SparseTyped : Typed<T, ArrayTests> {
   static int format() { return random(CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO); }
   static cusparseOperation_t operation() { return static_cast<cusparseOperation_t>(random(0, 2)); }
   cusparseHandle_t sparse = nullptr;
+  char room = 0;  // no call needs a buffer, but some want one
 };
 TYPED_TEST_SUITE(SparseTyped, Types);
 

@@ -129,10 +129,22 @@ extern "C" {
                                      const T* upper, T* b, int leading, void*) {                                \
     return solveOne(handle, hasPivots, m, n, in(lower), in(middle), in(upper), in(b), leading);                 \
   }
+// Without a buffer, as in CUDA 10 and before.
+#define DEFINE_OLD(L, T, name, hasPivots)                                                                    \
+  cusparseStatus_t cusparse##L##name(cusparseHandle_t handle, int m, int n, const T* lower, const T* middle, \
+                                     const T* upper, T* b, int leading) {                                    \
+    return solveOne(handle, hasPivots, m, n, in(lower), in(middle), in(upper), in(b), leading);              \
+  }
 // Of the algorithms of gtsvInterleavedBatch only the first, Thomas's, is without pivots.
 #define DEFINE(L, T)                                                                                                  \
   DEFINE_ONE(L, T, gtsv2, true)                                                                                       \
   DEFINE_ONE(L, T, gtsv2_nopivot, false)                                                                              \
+  DEFINE_OLD(L, T, gtsv, true)                                                                                        \
+  DEFINE_OLD(L, T, gtsv_nopivot, false)                                                                               \
+  cusparseStatus_t cusparse##L##gtsvStridedBatch(cusparseHandle_t handle, int m, const T* lower, const T* middle,     \
+                                                 const T* upper, T* x, int count, int stride) {                       \
+    return solveStrided(handle, m, in(lower), in(middle), in(upper), in(x), count, stride);                           \
+  }                                                                                                                   \
   cusparseStatus_t cusparse##L##gtsv2StridedBatch_bufferSizeExt(                                                      \
       cusparseHandle_t handle, int m, const T*, const T*, const T*, const T*, int count, int stride, size_t* size) {  \
     return tellSize(handle, m >= 3 && count >= 0 && stride >= m, size);                                               \
@@ -167,6 +179,7 @@ extern "C" {
   }
 ORDITO_FOR_TYPES(DEFINE)
 #undef DEFINE
+#undef DEFINE_OLD
 #undef DEFINE_ONE
 
 }  // extern "C"

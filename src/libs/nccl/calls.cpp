@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "libs/nccl/interface.hpp"
+#include "libs/nccl/windows.hpp"
 
 using namespace ordito::libs::nccl;
 
@@ -84,6 +85,38 @@ ncclResult_t submitMessage(const char* name, bool isSent, void* data, size_t cou
   });
 }
 
+/// There is one signal between two ranks, in one context, and no flag.
+ncclResult_t checkSignal(const char* name, const Communicator& communicator, int peer, int signal, int context) {
+  if (peer < 0 || peer >= communicator.ranks()) return badArgument(name, "the peer is none of the ranks");
+  if (signal != 0 || context != 0) return badArgument(name, "there is no signal but 0 and no context but 0");
+  return ncclSuccess;
+}
+
+/// Both places are in windows that all ranks registered together; without a window it is the signal alone.
+ncclResult_t chooseWindow(const char* name, const Communicator& communicator, ncclWindow_t window, Put& put) {
+  const auto target = windows().find(window);
+  if (!target || !target->isOf(communicator)) return badArgument(name, "the peer's window is no symmetric one");
+  if (!put.data) return badArgument(name, "there are no elements");
+  if (!areInWindow(communicator, put.data, put.bytes))
+    return badArgument(name, "the elements are not in a symmetric window");
+  put.window = target->number;
+  return ncclSuccess;
+}
+
+ncclResult_t submitPut(const char* name, Put put, const ncclWindow_t* window, int signal, int context, unsigned flags,
+                       ncclComm_t handle, cudaStream_t stream) {
+  return inGroup([&] {
+    return withCommunicator(handle, name, [&](const Owner& communicator) {
+      ncclResult_t result = communicator->error();
+      if (result == ncclSuccess) result = checkSignal(name, *communicator, put.peer, signal, context);
+      if (result == ncclSuccess && flags) result = badArgument(name, "there are no flags");
+      if (result == ncclSuccess && window) result = chooseWindow(name, *communicator, *window, put);
+      if (result == ncclSuccess) putOff({communicator, stream, name, put});
+      return result;
+    });
+  });
+}
+
 }  // namespace
 
 ncclResult_t ncclAllReduce(const void* send, void* receive, size_t count, ncclDataType_t type, ncclRedOp_t operation,
@@ -160,6 +193,39 @@ ncclResult_t ncclSend(const void* send, size_t count, ncclDataType_t type, int p
 ncclResult_t ncclRecv(void* receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
   return submitMessage("ncclRecv", false, receive, count, type, peer, comm, stream);
+}
+
+ncclResult_t ncclPutSignal(const void* data, size_t count, ncclDataType_t type, int peer, ncclWindow_t window,
+                           size_t offset, int signal, int context, unsigned flags, ncclComm_t comm,
+                           cudaStream_t stream) {
+  constexpr const char* kName = "ncclPutSignal";
+  if (!sizeOf(type)) return badArgument(kName, "there is no such type");
+  const Put put{peer, static_cast<const std::byte*>(data), count * sizeOf(type), 0, offset};
+  return submitPut(kName, put, &window, signal, context, flags, comm, stream);
+}
+
+ncclResult_t ncclSignal(int peer, int signal, int context, unsigned flags, ncclComm_t comm, cudaStream_t stream) {
+  return submitPut("ncclSignal", Put{peer, nullptr, 0, 0, 0}, nullptr, signal, context, flags, comm, stream);
+}
+
+ncclResult_t ncclWaitSignal(int count, ncclWaitSignalDesc_t* signals, ncclComm_t comm, cudaStream_t stream) {
+  constexpr const char* kName = "ncclWaitSignal";
+  return inGroup([&] {
+    return withCommunicator(comm, kName, [&](const Owner& communicator) {
+      if (communicator->error() != ncclSuccess) return communicator->error();
+      if (count <= 0 || !signals) return badArgument(kName, "there is nothing to wait for");
+      for (int i = 0; i < count; ++i) {
+        const ncclWaitSignalDesc_t& one = signals[i];
+        if (one.opCnt <= 0) return badArgument(kName, "there is nothing to wait for");
+        if (const ncclResult_t bad = checkSignal(kName, *communicator, one.peer, one.sigIdx, one.ctx);
+            bad != ncclSuccess)
+          return bad;
+      }
+      for (int i = 0; i < count; ++i)
+        putOff({communicator, stream, kName, Awaited{signals[i].peer, static_cast<uint32_t>(signals[i].opCnt)}});
+      return ncclSuccess;
+    });
+  });
 }
 
 ncclResult_t ncclGroupStart() {

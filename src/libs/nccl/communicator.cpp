@@ -40,6 +40,7 @@ const char* lastError() {
 ncclResult_t Communicator::create(const Place& place, std::shared_ptr<Communicator>& made) {
   std::shared_ptr<Communicator> communicator(new Communicator);
   communicator->place_ = place;
+  communicator->puts_.resize(static_cast<size_t>(place.ranks));
   // Kept for good, as the runtime keeps it: the last task to own the communicator could not give its own context back.
   if (cuDevicePrimaryCtxRetain(&communicator->context_, place.device) != CUDA_SUCCESS) return ncclUnhandledCudaError;
   std::string error;
@@ -143,6 +144,12 @@ bool Communicator::awaitBarrier(Word& arrivals, uint32_t target) {
 bool Communicator::isGone(int rank) {
   const Presence presence = block(rank).presence;
   return rank != place_.rank && (presence == Presence::Left || (presence == Presence::Here && !segment_.isHeld(rank)));
+}
+
+void Communicator::ring(int rank) {
+  Word& bell = block(rank).bell;
+  ++bell;
+  wakeAll(bell);
 }
 
 void Communicator::announceSplit(int color, int key) {

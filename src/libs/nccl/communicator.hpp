@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "cuda.h"
 #include "libs/nccl/reduction.hpp"
@@ -24,6 +25,13 @@ struct Factor {
 /// Keeps the text of ncclGetLastError.
 void setLastError(const std::string& text);
 const char* lastError();
+
+/// What was put between this rank and another one: where the last that was put for it lies, the last that came from it
+/// and was taken, and how many were.
+struct PutChain {
+  uint64_t lastPut = 0, lastTaken = 0;
+  uint32_t taken = 0;
+};
 
 class Communicator {
  public:
@@ -64,6 +72,9 @@ class Communicator {
   template <class Done, class IsHopeless>
   bool wait(Word& word, const Done& done, const IsHopeless& isHopeless);
   bool isGone(int rank);
+  /// Wakes a rank that waits for messages, signals or windows.
+  void ring(int rank);
+  PutChain& puts(int rank) { return puts_.at(static_cast<size_t>(rank)); }
 
   // --- in host calls
 
@@ -90,6 +101,7 @@ class Communicator {
   CUstream lastStream = nullptr;
   std::map<int, Factor> factors;
   int nextFactor = ncclNumOps;
+  uint64_t nextWindow = 0;
 
  private:
   Communicator() = default;
@@ -104,6 +116,7 @@ class Communicator {
   Segment segment_;
   std::mutex running_, calls_, connecting_;
   bool reachesAll_ = false;
+  std::vector<PutChain> puts_;
   uint32_t arrivals_ = 0, hostArrivals_ = 0, splits_ = 0;
   uint64_t children_ = 0;
   bool hasPlace_ = false;

@@ -112,15 +112,6 @@ ncclResult_t forget(const char* call, ncclComm_t comm) {
   return communicators().remove(comm) ? ncclSuccess : badArgument(call, "there is no such communicator");
 }
 
-struct Window {
-  void* memory;
-};
-using Windows = HandleTable<ncclWindow_t, Window>;
-Windows& windows() {
-  static Windows all;
-  return all;
-}
-
 }  // namespace
 
 namespace ordito::libs::nccl {
@@ -299,35 +290,6 @@ ncclResult_t ncclMemFree(void* memory) {
   if (!memory) return ncclSuccess;
   return hasContext() && cuMemFree(reinterpret_cast<CUdeviceptr>(memory)) == CUDA_SUCCESS ? ncclSuccess
                                                                                           : ncclUnhandledCudaError;
-}
-
-// Buffers need no registration: a handle is the window that stands for one.
-ncclResult_t ncclCommRegister(const ncclComm_t comm, void* memory, size_t size, void** handle) {
-  return ncclCommWindowRegister(comm, memory, size, reinterpret_cast<ncclWindow_t*>(handle), NCCL_WIN_DEFAULT);
-}
-ncclResult_t ncclCommDeregister(const ncclComm_t comm, void* handle) {
-  return handle ? ncclCommWindowDeregister(comm, static_cast<ncclWindow_t>(handle)) : ncclSuccess;
-}
-ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* memory, size_t size, ncclWindow_t* window, int) {
-  return withCommunicator(comm, "ncclCommWindowRegister", [&](const Owner&) {
-    if (!memory || size == 0 || !window) return badArgument("ncclCommWindowRegister", "there is nothing to register");
-    *window = windows().add(std::make_shared<Window>(Window{memory}));
-    return ncclSuccess;
-  });
-}
-ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t window) {
-  return withCommunicator(comm, "ncclCommWindowDeregister", [&](const Owner&) {
-    return windows().remove(window) ? ncclSuccess
-                                    : badArgument("ncclCommWindowDeregister", "there is no such registration");
-  });
-}
-ncclResult_t ncclWinGetUserPtr(ncclComm_t comm, ncclWindow_t window, void** memory) {
-  return withCommunicator(comm, "ncclWinGetUserPtr", [&](const Owner&) {
-    const auto found = windows().find(window);
-    if (!found || !memory) return badArgument("ncclWinGetUserPtr", "there is no such registration");
-    *memory = found->memory;
-    return ncclSuccess;
-  });
 }
 
 ncclResult_t ncclGetVersion(int* version) {

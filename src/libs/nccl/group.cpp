@@ -33,7 +33,7 @@ class InContext {
 };
 
 /// The operations of one communicator in a group. They run in the first call's stream; other streams that calls name
-/// come before and after.
+/// come before and after. A group waits for signals when it has done everything else.
 class Launch {
  public:
   Launch(Owner communicator, CUstream stream) : communicator_(std::move(communicator)), stream_(stream) {}
@@ -44,6 +44,11 @@ class Launch {
     if (const auto* message = std::get_if<Message>(&operation.what)) {
       if (messages_.empty()) messageName_ = operation.name;
       messages_.push_back(*message);
+    } else if (const auto* put = std::get_if<Put>(&operation.what)) {
+      if (puts_.empty()) putName_ = operation.name;
+      puts_.push_back(*put);
+    } else if (const auto* awaited = std::get_if<Awaited>(&operation.what)) {
+      awaited_.push_back(*awaited);
     } else if (std::get<Collective>(operation.what).count) {
       collectives_.push_back(std::get<Collective>(operation.what));
     }
@@ -59,10 +64,11 @@ class Launch {
               stream_, collective.name, [owner = communicator_, collective] { perform(*owner, collective); },
               workOf(collective)) != CUDA_SUCCESS)
         return ncclUnhandledCudaError;
-    if (!messages_.empty() &&
-        enqueue(stream_, messageName_, [owner = communicator_, messages = messages_] { exchange(*owner, messages); },
-                {0, static_cast<double>(messageBytes())}) != CUDA_SUCCESS)
-      return ncclUnhandledCudaError;
+    const bool isGood =
+        enqueueAll(messageName_, messages_, [](Communicator& c, const auto& messages) { exchange(c, messages); }) &&
+        enqueueAll(putName_, puts_, [](Communicator& c, const auto& puts) { put(c, puts); }) &&
+        enqueueAll("ncclWaitSignal", awaited_, [](Communicator& c, const auto& awaited) { awaitSignals(c, awaited); });
+    if (!isGood) return ncclUnhandledCudaError;
     return forks() && remembersTheLast() ? ncclSuccess : ncclUnhandledCudaError;
   }
 
@@ -79,10 +85,15 @@ class Launch {
       default: return {0, (ranks + 1) * bytes};
     }
   }
-  size_t messageBytes() const {
-    size_t bytes = 0;
-    for (const Message& message : messages_) bytes += message.bytes;
-    return bytes;
+  /// One task for all of a kind, if there are any.
+  template <class Kind, class Task>
+  bool enqueueAll(const char* name, const std::vector<Kind>& all, Task task) {
+    if (all.empty()) return true;
+    double bytes = 0;
+    if constexpr (requires { all[0].bytes; })
+      for (const Kind& one : all) bytes += static_cast<double>(one.bytes);
+    return enqueue(stream_, name, [owner = communicator_, all, task] { task(*owner, all); }, {0, bytes}) ==
+           CUDA_SUCCESS;
   }
 
   /// Operations of a communicator come one after the other, whatever their streams.
@@ -120,7 +131,9 @@ class Launch {
   std::vector<CUstream> streams_;
   std::vector<Collective> collectives_;
   std::vector<Message> messages_;
-  const char* messageName_ = nullptr;
+  std::vector<Put> puts_;
+  std::vector<Awaited> awaited_;
+  const char *messageName_ = nullptr, *putName_ = nullptr;
 };
 
 ncclResult_t launchAll(const std::vector<Operation>& operations) {

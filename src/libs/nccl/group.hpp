@@ -17,7 +17,7 @@ struct Operation {
   Owner communicator;
   CUstream stream;
   const char* name;
-  std::variant<Collective, Message> what;
+  std::variant<Collective, Message, Put, Awaited> what;
 };
 
 /// Starts a group in the calling thread; they nest.

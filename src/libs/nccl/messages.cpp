@@ -64,7 +64,7 @@ class Exchange {
     pack(open, mailbox.parcels[number % 2], number, isDirect);
     open.last = ++mailbox.sent;
     open.started = true;
-    ring(message.peer);
+    communicator_.ring(message.peer);
     return true;
   }
 
@@ -99,14 +99,8 @@ class Exchange {
     open.done += parcel.bytes;
     open.ended = open.done == message.bytes;
     ++mailbox.taken;
-    ring(message.peer);
+    communicator_.ring(message.peer);
     return true;
-  }
-
-  void ring(int rank) {
-    Word& bell = communicator_.block(rank).bell;
-    ++bell;
-    wakeAll(bell);
   }
 
   bool isHopeless() {

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "libs/nccl/test_trials.hpp"
+#include "libs/nccl/test_puts.hpp"
 
 namespace ordito::libs::nccl::test {
 namespace {
@@ -59,6 +59,8 @@ TEST(NcclProcesses, RandomCallsBetweenFive) { play("NcclRank.DISABLED_Trials", 5
 TEST(NcclProcesses, RandomCallsOfDividedCommunicators) { play("NcclRank.DISABLED_DividedTrials", 4); }
 TEST(NcclProcesses, LearnThatAnotherHasEnded) { play("NcclRank.DISABLED_OneEnds", 3); }
 TEST(NcclProcesses, AreTwoRanksEach) { play("NcclRank.DISABLED_TwoRanks", 2); }
+TEST(NcclProcesses, PutIntoEachOthersWindows) { play("NcclRank.DISABLED_Puts", 3); }
+TEST(NcclProcesses, PutAndEnd) { play("NcclRank.DISABLED_OnePutsAndEnds", 2); }
 
 /// A rank of its own process.
 struct NcclRank : testing::Test {
@@ -131,6 +133,41 @@ TEST_F(NcclRank, DISABLED_OneEnds) {
   EXPECT_EQ(ncclCommGetAsyncError(comm, &error), ncclSuccess);
   EXPECT_EQ(error, ncclRemoteError);
   EXPECT_EQ(ncclAllReduce(data.data(), data.data(), data.size(), ncclFloat, ncclSum, comm, stream), ncclRemoteError);
+  EXPECT_EQ(ncclCommAbort(comm), ncclSuccess);
+}
+
+TEST_F(NcclRank, DISABLED_Puts) {
+  connect();
+  {
+    std::vector<std::unique_ptr<Puts>> own;
+    own.push_back(std::make_unique<Puts>(comm, rank, ranks, stream));
+    exchangeByPuts(own, {stream}, 40);
+  }
+  EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+}
+
+/// What was put comes also from a process that has ended; a signal that nobody sends is an error then.
+TEST_F(NcclRank, DISABLED_OnePutsAndEnds) {
+  connect();
+  void* memory = nullptr;
+  ncclWindow_t window = nullptr;
+  ncclResult_t error = ncclSuccess;
+  ASSERT_EQ(ncclMemAlloc(&memory, sizeof(int)), ncclSuccess);
+  ASSERT_EQ(ncclCommWindowRegister(comm, memory, sizeof(int), &window, NCCL_WIN_COLL_SYMMETRIC), ncclSuccess);
+  *static_cast<int*>(memory) = 40 + rank;
+  if (rank == 1) {
+    EXPECT_EQ(ncclPutSignal(memory, 1, ncclInt32, 0, window, 0, 0, 0, 0, comm, stream), ncclSuccess);
+    EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    _exit(0);
+  }
+  ncclWaitSignalDesc_t signal{1, 1, 0, 0};
+  for (const ncclResult_t expected : {ncclSuccess, ncclRemoteError}) {
+    EXPECT_EQ(ncclWaitSignal(1, &signal, comm, stream), ncclSuccess);
+    EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    EXPECT_EQ(ncclCommGetAsyncError(comm, &error), ncclSuccess);
+    EXPECT_EQ(error, expected);
+  }
+  EXPECT_EQ(*static_cast<int*>(memory), 41);
   EXPECT_EQ(ncclCommAbort(comm), ncclSuccess);
 }
 

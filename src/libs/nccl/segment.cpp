@@ -172,6 +172,20 @@ bool Segment::reserveParcels(int from, int to) const {
   return reserve(file_, parcels_ + pair(from, to) * 2 * parcelBytes_, 2 * parcelBytes_);
 }
 
+bool Segment::lend(size_t bytes, uint64_t& place) const {
+  place = pages(bytes_) + header().lent.fetch_add(pages(bytes));
+  return reserve(file_, place, pages(bytes));
+}
+std::shared_ptr<std::byte> Segment::mapped(uint64_t place, size_t bytes) const {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(place));
+  if (memory == MAP_FAILED) return nullptr;
+  return {static_cast<std::byte*>(memory), [bytes](std::byte* mapping) { munmap(mapping, bytes); }};
+}
+void Segment::giveBack(uint64_t place, size_t bytes) const {
+  fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(place),
+            static_cast<off_t>(pages(bytes)));
+}
+
 RankBlock& Segment::block(int rank) const { return at<RankBlock>(blocks_)[rank]; }
 std::byte* Segment::room(int rank) const { return memory_ + rooms_ + static_cast<size_t>(rank) * roomBytes_; }
 Mailbox& Segment::mailbox(int from, int to) const { return at<Mailbox>(mailboxes_)[pair(from, to)]; }

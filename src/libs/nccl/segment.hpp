@@ -1,6 +1,7 @@
 // What the ranks of a communicator share: a file in shared memory that each of them maps, whether they are threads or
 // processes. It holds a counter for barriers, a block of each rank with what it tells the others, rooms through which
-// numbers go between processes, and mailboxes for messages.
+// numbers go between processes, and mailboxes for messages. Behind its end lies what ranks have put into memory of
+// another process that has not taken it yet.
 #pragma once
 
 #include <array>
@@ -63,16 +64,25 @@ struct Parcel {
   uint64_t bytes, total;
   const std::byte* place;  // in the sender's memory, if the receiver reaches it
 };
-/// Messages from one rank to another: two parcels at most are under way.
+/// Messages from one rank to another: two parcels at most are under way. Signals count what was put, and the first one
+/// that was put for another process lies at `firstPut`.
 struct alignas(64) Mailbox {
   Word sent, taken;
   std::array<Parcel, 2> parcels;
+  Word signals;
+  std::atomic<uint64_t> firstPut;
+};
+/// What was put, before its bytes; `next` is where the next one lies.
+struct alignas(64) PutHeader {
+  uint64_t window, offset, bytes;
+  std::atomic<uint64_t> next;
 };
 
 struct alignas(64) Header {
-  Word ranks;         // how many: the first to come says it
-  Word arrivals;      // at barriers of operations in streams
-  Word hostArrivals;  // at those of host calls
+  Word ranks;                  // how many: the first to come says it
+  Word arrivals;               // at barriers of operations in streams
+  Word hostArrivals;           // at those of host calls
+  std::atomic<uint64_t> lent;  // bytes behind the end
 };
 
 class Segment {
@@ -95,6 +105,11 @@ class Segment {
   /// Makes sure that there is memory for the rooms of all ranks, or for a mailbox's parcels.
   bool reserveRooms() const;
   bool reserveParcels(int from, int to) const;
+
+  /// Memory behind the end, at a place that any rank may map until one of them gives it back; false if there is none.
+  bool lend(size_t bytes, uint64_t& place) const;
+  std::shared_ptr<std::byte> mapped(uint64_t place, size_t bytes) const;
+  void giveBack(uint64_t place, size_t bytes) const;
 
   Header& header() const { return *at<Header>(0); }
   RankBlock& block(int rank) const;

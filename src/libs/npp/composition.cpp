@@ -2,8 +2,7 @@
 // for each image; and arithmetic with a constant.
 //
 // Whole numbers are as a GPU's are, which were compared: an opacity of 255 counts as 256, one of 65,535 as 65,536, and
-// a product is (x * y + 127) / 256 or (x * y + 32767) / 65536, cut. Of 16 bits, opacities of NPPI_OP_ALPHA_OVER_PREMUL
-// may differ by one.
+// a product is (x * y + 127) / 256 or (x * y + 32767) / 65536, cut.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,6 +24,11 @@ struct Whole {
   static int64_t opacity(T alpha) {
     constexpr float kScale = static_cast<float>(kWhole) / static_cast<float>(kMost);
     return static_cast<int64_t>(static_cast<float>(alpha) * kScale);
+  }
+  /// The same in what an operation makes of two opacities: there one of 16 bits is to the nearest.
+  static int64_t opacityFor(NppiAlphaOp operation, T alpha) {
+    const bool isNearest = sizeof(T) == 2 && operation == NPPI_OP_ALPHA_OVER_PREMUL;
+    return isNearest ? alpha + (2 * int64_t{alpha} / kWhole) : opacity(alpha);
   }
   static int64_t shared(int64_t product) { return (product + kWhole / 2 - 1) / kWhole; }
   static int64_t part(int64_t value, int64_t of) { return shared(value * of); }
@@ -112,7 +116,8 @@ NppStatus compose(const NppStreamContext& c, const char* name, Image<const T> fi
   return composePixels(c, name, first, second, to, size, operation, [operation](const T* a, const T* b, T* result) {
     const int64_t ofA = Whole<T>::opacity(a[3]), ofB = Whole<T>::opacity(b[3]);
     const Mix<T> mix(operation, ofA, ofB);
-    const Shares opacities = shares<T>(operation, ofA, ofB);
+    const Shares opacities =
+        shares<T>(operation, Whole<T>::opacityFor(operation, a[3]), Whole<T>::opacityFor(operation, b[3]));
     for (int k = 0; k < 3; ++k) result[k] = mix.of(a[k], b[k]);
     result[3] = Whole<T>::limited(opacities.first + opacities.second);
   });

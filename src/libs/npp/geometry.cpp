@@ -8,22 +8,30 @@ using namespace ordito::libs::npp;
 
 namespace {
 
-/// How many pixels of the source one of the result stands for, by how many of the result's it is moved, and which place
-/// of the source the first pixel has then.
+/// How many pixels of the source one of the result stands for, by how many of the result's it is moved, which place of
+/// the source the first pixel has then, from which pixel of the source on places are counted, and how many pixels of
+/// the result are left out at its beginning. Constants are put together before they are added, as a GPU's library does.
 struct Axis {
-  double scale, shift, origin;
+  double scale, shift;
+  float origin;
+  int counted = 0, leftOut = 0;
 
   /// Region onto region: the first pixel stays where it is or, if the image grows, lies a quarter of one outside of the
   /// region, by whatever factor. So it is on a GPU.
-  static Axis ofRegions(int from, int to) {
+  static Axis ofRegions(int first, int from, int to) {
     const double scale = static_cast<double>(from) / to;
-    return {scale, 0, scale < 1 ? -0.25 : 0};
+    return {scale, 0, scale < 1 ? -0.25F : 0, first};
   }
   /// Outer edges of pixels meet.
-  static Axis ofFactor(double factor, double shift) { return {1 / factor, shift, 0.5 / factor - 0.5}; }
+  static Axis ofFactor(double factor, double shift) {
+    return {1 / factor, shift, 0.5F * static_cast<float>(1 / factor) - 0.5F};
+  }
 
-  double begin(int pixel) const { return (pixel - shift) * scale; }
-  float place(int pixel) const { return static_cast<float>(begin(pixel) + origin); }
+  float begin(int pixel) const { return static_cast<float>(leftOut + pixel - shift) * static_cast<float>(scale); }
+  float place(int pixel) const {
+    return std::fma(static_cast<float>(leftOut + pixel), static_cast<float>(scale),
+                    origin - static_cast<float>(shift * scale));
+  }
 };
 
 struct Resizing {
@@ -33,8 +41,8 @@ struct Resizing {
 
   /// Region onto region.
   Resizing(NppiRect from, NppiRect to, int interpolation)
-      : Resizing(from, to, interpolation, Axis::ofRegions(from.width, to.width),
-                 Axis::ofRegions(from.height, to.height)) {}
+      : Resizing(from, to, interpolation, Axis::ofRegions(from.x, from.width, to.width),
+                 Axis::ofRegions(from.y, from.height, to.height)) {}
   Resizing(NppiRect from, NppiRect to, int interpolation, Axis x, Axis y)
       : from(from), to(to), interpolation(interpolation), x(x), y(y) {}
 };
@@ -44,20 +52,17 @@ bool isInside(NppiRect r, NppiSize size) {
          r.y + r.height <= size.height;
 }
 
-/// What a coordinate of the result takes of the source, whose region begins at `region`. Supersampling takes the part
-/// of each pixel that is covered.
+/// What a coordinate of the result takes of the source. Supersampling takes the part of each pixel that is covered.
 class Sources {
  public:
-  Sources(int pixel, Axis axis, int interpolation, int region) {
+  Sources(int pixel, Axis axis, int interpolation) {
     if (interpolation == NPPI_INTER_SUPER) {
-      const double begin = axis.begin(pixel), end = begin + axis.scale;
-      const int first = static_cast<int>(std::floor(begin));
-      first_ = region + first;
-      for (int i = first; i < end; ++i)
-        weights_.push_back((std::min(end, i + 1.0) - std::max<double>(begin, i)) / axis.scale);
+      const float begin = axis.begin(pixel), end = begin + static_cast<float>(axis.scale), first = std::floor(begin);
+      first_ = axis.counted + static_cast<int>(first);
+      for (float at = first; at < end; ++at) weights_.push_back(std::min(end, at + 1) - std::max(begin, at));
     } else {
       const Taps taps(axis.place(pixel), interpolation);
-      first_ = region + taps.neighbours().first;
+      first_ = axis.counted + taps.neighbours().first;
       weights_.assign(taps.neighbours().weights.begin(), taps.neighbours().weights.end());
     }
   }
@@ -65,13 +70,30 @@ class Sources {
 
  private:
   int first_;
-  std::vector<double> weights_;
+  std::vector<float> weights_;
 };
+
+/// The mean of the pixels that are covered; those to the right of the region and below it count as 0.
+template <class T>
+T supersampled(Image<const T> from, Neighbours columns, Neighbours rows, const Resizing& r, int channels, int channel) {
+  float sum = 0;
+  for (size_t j = 0; j < rows.weights.size(); ++j) {
+    const int y = rows.first + static_cast<int>(j);
+    if (y < 0 || y >= r.from.y + r.from.height) continue;
+    for (size_t i = 0; i < columns.weights.size(); ++i) {
+      const int x = columns.first + static_cast<int>(i);
+      if (x < 0 || x >= r.from.x + r.from.width) continue;
+      const auto value = static_cast<float>(from.row(y)[x * channels + channel]);
+      sum = std::fma(value, columns.weights[i] * rows.weights[j], sum);
+    }
+  }
+  return nearest<T>(sum * (1 / (static_cast<float>(r.x.scale) * static_cast<float>(r.y.scale))));
+}
 
 /// Of all columns of the result.
 std::vector<Sources> columnsOf(const Resizing& r) {
   std::vector<Sources> columns;
-  for (int x = 0; x < r.to.width; ++x) columns.emplace_back(x, r.x, r.interpolation, r.from.x);
+  for (int x = 0; x < r.to.width; ++x) columns.emplace_back(x, r.x, r.interpolation);
   return columns;
 }
 
@@ -93,12 +115,29 @@ NppStatus resize(const NppStreamContext& c, const char* name, Image<const T> fro
   if (!isInside(r.from, fromSize)) return NPP_RECTANGLE_ERROR;
   if (const NppStatus bad = checkInterpolation(r)) return bad;
   return forRows(c, name, r.to.height, [=, columns = columnsOf(r)](int y) {
-    const Sources rows(y, r.y, r.interpolation, r.from.y);
-    for (int x = 0; x < r.to.width; ++x)
+    const Sources rows(y, r.y, r.interpolation);
+    for (int x = 0; x < r.to.width; ++x) {
+      const Neighbours across = columns[static_cast<size_t>(x)].neighbours(), down = rows.neighbours();
       for (int channel = 0; channel < channels; ++channel)
-        to.row(r.to.y + y)[(r.to.x + x) * channels + channel] = interpolated(
-            from, edges, columns[static_cast<size_t>(x)].neighbours(), rows.neighbours(), channels, channel);
+        to.row(r.to.y + y)[(r.to.x + x) * channels + channel] =
+            r.interpolation == NPPI_INTER_SUPER ? supersampled(from, across, down, r, channels, channel)
+                                                : interpolated(from, edges, across, down, channels, channel);
+    }
   });
+}
+
+/// The first pixel of the result that has a source, where the region begins at `left`: if the image grows, the one in
+/// which it begins, and else the nearest one. Of two that are as near a supersampled image has the second.
+double firstCovered(double left, const Axis& axis, int interpolation) {
+  if (axis.scale < 1) return std::floor(left);
+  return interpolation == NPPI_INTER_SUPER ? std::floor(left + 0.5) : std::ceil(left - 0.5);
+}
+
+/// The pixels [first, second) of `length` that have a source in the region of `size` pixels from `begin` on.
+std::pair<int, int> covered(int length, int begin, int size, const Axis& axis, int interpolation) {
+  const double left = begin / axis.scale + axis.shift, end = left - 0.5 + (size + 0.5) / axis.scale;
+  return {std::clamp(static_cast<int>(firstCovered(left, axis, interpolation)), 0, length),
+          std::clamp(static_cast<int>(std::ceil(end)), 0, length)};
 }
 
 /// The same with factors of the program's own, by which all of the source's image is scaled. A pixel whose place is
@@ -109,15 +148,10 @@ NppStatus resizeByFactors(const NppStreamContext& c, const char* name, Image<con
   if (!(r.x.scale > 0) || !(r.y.scale > 0) || !std::isfinite(r.x.scale) || !std::isfinite(r.y.scale))
     return NPP_RESIZE_FACTOR_ERROR;
   if (r.to.x < 0 || r.to.y < 0 || r.to.width <= 0 || r.to.height <= 0) return NPP_RECTANGLE_ERROR;
-  const auto within = [](int length, int begin, int size, Axis axis) {  // [first, end) of `length` pixels
-    const double first = begin / axis.scale + axis.shift - 0.5, end = first + (size + 0.5) / axis.scale;
-    return std::pair(std::clamp(static_cast<int>(std::ceil(first)), 0, length),
-                     std::clamp(static_cast<int>(std::ceil(end)), 0, length));
-  };
-  const auto columns = within(r.to.width, r.from.x, r.from.width, r.x),
-             rows = within(r.to.height, r.from.y, r.from.height, r.y);
+  const auto columns = covered(r.to.width, r.from.x, r.from.width, r.x, r.interpolation),
+             rows = covered(r.to.height, r.from.y, r.from.height, r.y, r.interpolation);
   if (columns.first >= columns.second || rows.first >= rows.second) return NPP_SUCCESS;
-  r.x.shift += r.from.x / r.x.scale - columns.first, r.y.shift += r.from.y / r.y.scale - rows.first;
+  r.x.leftOut = columns.first, r.y.leftOut = rows.first;
   r.to = {r.to.x + columns.first, r.to.y + rows.first, columns.second - columns.first, rows.second - rows.first};
   return resize(c, name, from, fromSize, to, r, {0, 0, fromSize.width - 1, fromSize.height - 1}, channels);
 }

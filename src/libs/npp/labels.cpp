@@ -38,7 +38,10 @@ class Regions {
   std::vector<Npp32u> parent_;
 };
 
-/// The label of a region is the index of its first pixel plus one; pixels of value 0 are the background and get 0.
+bool areNorms(NppiNorm norm) { return norm == nppiNormInf || norm == nppiNormL1; }
+
+/// The label of a region is the index of its first pixel. Pixels of value 0 are regions like others, as the manual has
+/// it, and the images that NVIDIA's sample keeps of a GPU.
 void label(Image<const Npp8u> from, Image<Npp32u> to, NppiSize size, bool isWithDiagonals) {
   Regions regions(static_cast<size_t>(size.width) * static_cast<size_t>(size.height));
   const auto index = [&](int x, int y) {
@@ -56,17 +59,16 @@ void label(Image<const Npp8u> from, Image<Npp32u> to, NppiSize size, bool isWith
       if (isWithDiagonals) join(x, y, x + 1, y - 1);
     }
   for (int y = 0; y < size.height; ++y)
-    for (int x = 0; x < size.width; ++x) to.row(y)[x] = from.row(y)[x] ? regions.find(index(x, y)) + 1 : 0;
+    for (int x = 0; x < size.width; ++x) to.row(y)[x] = regions.find(index(x, y));
 }
 
-/// Labels become 1, 2, ... in the order of their values; how many there are.
+/// Labels become 0, 1, ... in the order of their values; how many there are.
 int compress(Image<Npp32u> labels, NppiSize size) {
   std::vector<Npp32u> used;
   for (int y = 0; y < size.height; ++y) used.insert(used.end(), labels.row(y), labels.row(y) + size.width);
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
-  if (!used.empty() && used.front() == 0) used.erase(used.begin());
-  std::unordered_map<Npp32u, Npp32u> place{{0, 0}};
+  std::unordered_map<Npp32u, Npp32u> place;
   for (const Npp32u label : used) place.emplace(label, static_cast<Npp32u>(place.size()));
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) labels.row(y)[x] = place[labels.row(y)[x]];
@@ -86,7 +88,7 @@ BOTH_FORMS(nppiLabelMarkersUF_8u32u_C1R,
   const Image result{to, toStep};
   if (!buffer) return NPP_NULL_POINTER_ERROR;
   if (const NppStatus bad = check(size, source, result)) return bad;
-  if (norm != nppiNormInf && norm != nppiNormL1) return NPP_NOT_SUPPORTED_MODE_ERROR;
+  if (!areNorms(norm)) return NPP_NOT_SUPPORTED_MODE_ERROR;
   return run(context, "nppiLabelMarkersUF_8u32u_C1R", [=] { label(source, result, size, norm == nppiNormInf); });
 }
 
@@ -104,4 +106,48 @@ BOTH_FORMS(nppiCompressMarkerLabelsUF_32u_C1IR,
   if (start < 1) return NPP_BAD_ARGUMENT_ERROR;
   const NppStatus queued = run(context, "nppiCompressMarkerLabelsUF_32u_C1IR", [=] { *count = compress(image, size); });
   return queued != NPP_SUCCESS ? queued : answer(await(reinterpret_cast<CUstream>(context.hStream)));
+}
+
+// Batches are lists in device memory, which the task reads; sizes are those of the labels' images. `NAME_Advanced` is
+// told how large the largest image is, so that a GPU need not read the list before.
+namespace {
+
+NppStatus checkBatch(int count, NppiSize most) {
+  return count < 1 || most.width < 0 || most.height < 0 ? NPP_SIZE_ERROR : NPP_SUCCESS;
+}
+
+/// body(number) for each image of a batch.
+template <class Body>
+NppStatus runBatch(const NppStreamContext& context, const char* name, int count, const Body& body) {
+  return run(context, name, [=] { parallelFor(static_cast<unsigned>(count), body); });
+}
+
+template <class T>
+Image<T> imageOf(const NppiImageDescriptor& descriptor) {
+  return {static_cast<T*>(descriptor.pData), descriptor.nStep};
+}
+
+}  // namespace
+
+BOTH_FORMS(nppiLabelMarkersUFBatch_8u32u_C1R_Advanced,
+           (const NppiImageDescriptor* from, NppiImageDescriptor* to, int count, NppiSize most, NppiNorm norm),
+           (from, to, count, most, norm)) {
+  if (!from || !to) return NPP_NULL_POINTER_ERROR;
+  if (const NppStatus bad = checkBatch(count, most)) return bad;
+  if (!areNorms(norm)) return NPP_NOT_SUPPORTED_MODE_ERROR;
+  return runBatch(context, "nppiLabelMarkersUFBatch_8u32u_C1R", count, [=](unsigned i) {
+    label(imageOf<const Npp8u>(from[i]), imageOf<Npp32u>(to[i]), to[i].oSize, norm == nppiNormInf);
+  });
+}
+
+BOTH_FORMS(nppiCompressMarkerLabelsUFBatch_32u_C1IR_Advanced,
+           (NppiImageDescriptor * labels, NppiBufferDescriptor* buffers, unsigned int* counts, int count, NppiSize most,
+            int mostBuffer),
+           (labels, buffers, counts, count, most, mostBuffer)) {
+  if (!labels || !buffers || !counts) return NPP_NULL_POINTER_ERROR;
+  if (const NppStatus bad = checkBatch(count, most)) return bad;
+  if (mostBuffer < 0) return NPP_SIZE_ERROR;
+  return runBatch(context, "nppiCompressMarkerLabelsUFBatch_32u_C1IR", count, [=](unsigned i) {
+    counts[i] = static_cast<Npp32u>(compress(imageOf<Npp32u>(labels[i]), labels[i].oSize));
+  });
 }

@@ -208,15 +208,15 @@ TEST(Npp, Signals) {
   }
 }
 
-/// By flooding from each pixel in turn.
+/// By flooding from each pixel in turn: 0, 1, ...
 std::vector<int> flooded(const TestImage<Npp8u>& image, bool isWithDiagonals) {
   const auto [width, height] = image.size();
-  std::vector<int> labels(static_cast<size_t>(width) * static_cast<size_t>(height));
-  int last = 0;
+  std::vector<int> labels(static_cast<size_t>(width) * static_cast<size_t>(height), -1);
+  int last = -1;
   const std::function<void(int, int, Npp8u)> flood = [&](int x, int y, Npp8u value) {
     if (x < 0 || y < 0 || x >= width || y >= height || image.at(x, y) != value) return;
     int& label = labels[static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)];
-    if (label) return;
+    if (label >= 0) return;
     label = last;
     for (int dy = -1; dy <= 1; ++dy)
       for (int dx = -1; dx <= 1; ++dx)
@@ -224,12 +224,15 @@ std::vector<int> flooded(const TestImage<Npp8u>& image, bool isWithDiagonals) {
   };
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
-      if (image.at(x, y) == 0 || labels[static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)])
-        continue;
+      if (labels[static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)] >= 0) continue;
       ++last;
       flood(x, y, image.at(x, y));
     }
   return labels;
+}
+
+int countOf(const std::vector<int>& labels) {
+  return labels.empty() ? 0 : *std::max_element(labels.begin(), labels.end()) + 1;
 }
 
 TEST(Npp, Labels) {
@@ -249,10 +252,46 @@ TEST(Npp, Labels) {
       to.expect([&](int x, int y, int) {
         return expected[static_cast<size_t>(y) * static_cast<size_t>(size.width) + static_cast<size_t>(x)];
       });
-      int most = 0;
-      for (const int label : expected) most = std::max(most, label);
-      EXPECT_EQ(count, most);
+      EXPECT_EQ(count, countOf(expected));
     }
+}
+
+TEST(Npp, BatchesOfLabels) {
+  for (const NppiNorm norm : {nppiNormInf, nppiNormL1}) {
+    std::vector<std::unique_ptr<TestImage<Npp8u>>> from;
+    std::vector<std::unique_ptr<TestImage<Npp32u>>> to;
+    std::vector<NppiImageDescriptor> sources, results;
+    NppiSize most{0, 0};
+    for (const NppiSize size : kSizes) {
+      from.push_back(std::make_unique<TestImage<Npp8u>>(size, 1, 0, 2));
+      to.push_back(std::make_unique<TestImage<Npp32u>>(size, 1));
+      sources.push_back({from.back()->data(), from.back()->step(), {-1, -1}});  // this size is not read
+      results.push_back({to.back()->data(), to.back()->step(), size});
+      most = {std::max(most.width, size.width), std::max(most.height, size.height)};
+    }
+    const int count = static_cast<int>(results.size());
+    std::vector<NppiBufferDescriptor> buffers(results.size());
+    std::vector<unsigned> counts(results.size(), 77);
+    ASSERT_EQ(
+        nppiLabelMarkersUFBatch_8u32u_C1R_Advanced_Ctx(sources.data(), results.data(), count, most, norm, context()),
+        kGood);
+    ASSERT_EQ(nppiCompressMarkerLabelsUFBatch_32u_C1IR_Advanced_Ctx(results.data(), buffers.data(), counts.data(),
+                                                                    count, most, 0, context()),
+              kGood);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const std::vector<int> expected = flooded(*from[i], norm == nppiNormInf);
+      const auto width = static_cast<size_t>(results[i].oSize.width);
+      to[i]->expect(
+          [&](int x, int y, int) { return expected[static_cast<size_t>(y) * width + static_cast<size_t>(x)]; });
+      EXPECT_EQ(static_cast<int>(counts[i]), countOf(expected));
+    }
+    EXPECT_EQ(nppiLabelMarkersUFBatch_8u32u_C1R_Advanced(nullptr, results.data(), count, most, norm),
+              NPP_NULL_POINTER_ERROR);
+    EXPECT_EQ(nppiLabelMarkersUFBatch_8u32u_C1R_Advanced(sources.data(), results.data(), 0, most, norm),
+              NPP_SIZE_ERROR);
+    EXPECT_EQ(nppiLabelMarkersUFBatch_8u32u_C1R_Advanced(sources.data(), results.data(), count, most, nppiNormL2),
+              NPP_NOT_SUPPORTED_MODE_ERROR);
+  }
 }
 
 TEST(Npp, ResizedAndMirrored) {
@@ -309,9 +348,14 @@ void expectResized(NppiSize size, NppiSize result, int interpolation,
 }
 
 TEST(Npp, ResizedByLanczosAndByArea) {
-  const auto lanczos = [](int at, int pixel, double scale) {
-    const double d = at * scale - (scale < 1 ? 0.25 : 0) - pixel, x = 3.14159265358979323846 * d;
+  // Lines between hundredths of a pixel.
+  const auto exact = [](double d) {
+    const double x = 3.14159265358979323846 * d;
     return d == 0 ? 1 : std::abs(d) < 3 ? 3 * std::sin(x) * std::sin(x / 3) / (x * x) : 0;
+  };
+  const auto lanczos = [&](int at, int pixel, double scale) {
+    const double d = 100 * std::abs(at * scale - (scale < 1 ? 0.25 : 0) - pixel), step = std::floor(d);
+    return exact(step / 100) * (step + 1 - d) + exact((step + 1) / 100) * (d - step);
   };
   const auto covered = [](int at, int pixel, double scale) {
     return std::max(0.0, std::min((at + 1) * scale, pixel + 1.0) - std::max(at * scale, double(pixel)));

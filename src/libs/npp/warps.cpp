@@ -2,7 +2,8 @@
 //
 // Pixels lie at whole coordinates, counted from the image's first pixel. A pixel of the result's region whose source
 // lies within the source's region is made of what is around that, also outside of the region; the others stay as they
-// are. Rotations take also what lies half a pixel to the left of the region or above it. All as on a GPU.
+// are. Rotations take also what lies half a pixel to the left of the region or above it, as if it lay on its edge. All
+// as on a GPU.
 #include <array>
 #include <numbers>
 #include <optional>
@@ -98,7 +99,7 @@ NppStatus warp(const NppStreamContext& c, const char* name, Image<const T> from,
         return at >= static_cast<float>(first) - slack && at <= static_cast<float>(first + size - 1);
       };
       if (!isWithin(sourceX, r.from.x, r.from.width) || !isWithin(sourceY, r.from.y, r.from.height)) continue;
-      const Taps columns(sourceX, r.interpolation);
+      const Taps columns(std::max(sourceX, static_cast<float>(r.from.x)), r.interpolation);
       const Taps rows(std::max(sourceY, static_cast<float>(r.from.y)), r.interpolation);
       for (int channel = 0; channel < channels; ++channel)
         to.row(y)[x * channels + channel] =

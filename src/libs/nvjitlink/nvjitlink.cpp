@@ -62,13 +62,12 @@ class Linker {
                     name + ": " + parts.error().message);
     for (std::string& part : *parts)
       if (const nvJitLinkResult bad = addPtx(std::move(part), name)) return bad;
-    hasParts_ = true;
     return NVJITLINK_SUCCESS;
   }
 
   nvJitLinkResult complete() {
     const std::scoped_lock lock(mutex_);
-    if (!hasParts_ && modules_.empty()) return report(NVJITLINK_ERROR_INVALID_INPUT, "there is nothing to link");
+    if (parts_.empty() && modules_.empty()) parts_.push_back(emptyModule());
     if (const nvJitLinkResult bad = optimise()) return bad;
     if (!makesPtx_) {
       linked_ = ordito::driver::linkedImage(parts_);
@@ -102,6 +101,11 @@ class Linker {
     return result;
   }
 
+  /// Nothing to link is no mistake.
+  std::string emptyModule() const {
+    return fmt::format(".version 8.0\n.target sm_{}\n.address_size 64\n", arch_ ? arch_ : 50);
+  }
+
   /// The modules become one part.
   nvJitLinkResult optimise() {
     if (modules_.empty()) return NVJITLINK_SUCCESS;
@@ -120,6 +124,7 @@ class Linker {
                                            "-Xptxas",
                                            "-Xnvvm",
                                            "-split-compile",
+                                           "-split-compile-extended",
                                            "-no-cache",
                                            "-jump-table-density"};
     // What libNVVM is told, in its words.
@@ -172,7 +177,7 @@ class Linker {
 
   mutable std::mutex mutex_;
   uint32_t arch_ = 0, mostRegisters_ = 0;
-  bool isForLto_ = false, makesPtx_ = false, hasParts_ = false;
+  bool isForLto_ = false, makesPtx_ = false;
   std::vector<std::string> modules_, compilerOptions_;
   std::vector<std::string> parts_;
   std::vector<std::byte> linked_;

@@ -58,6 +58,7 @@ struct Ignored {
 };
 constexpr Ignored kIgnored[] = {{"device-int128", "device-int128", false},
                                 {"modify-stack-limit", "modify-stack-limit", true},
+                                {"optimization-info", "opt-info", true},
                                 {"builtin-move-forward", "builtin-move-forward", true},
                                 {"version-ident", "dQ", true},
                                 {"minimal", "minimal", false},

@@ -52,10 +52,11 @@ TEST(NvrtcOptions, MathIsAsNvccMakesIt) {
 }
 
 TEST(NvrtcOptions, TheRestIsKnown) {
-  const Options options = read({"-lineinfo", "--generate-line-info", "-G", "-dopt=on", "--maxrregcount=32", "-rdc=true",
-                                "--device-as-default-execution-space", "--restrict", "-w", "--device-int128",
-                                "--modify-stack-limit=false", "-no-source-include", "--ptxas-options=-v",
-                                "--split-compile=2", "-minimal", "--no-cache", "--diag-suppress=20012"});
+  const Options options =
+      read({"-lineinfo", "--generate-line-info", "-G", "-dopt=on", "--maxrregcount=32", "-rdc=true",
+            "--device-as-default-execution-space", "--restrict", "-w", "--device-int128", "--modify-stack-limit=false",
+            "--optimization-info=inline", "-no-source-include", "--ptxas-options=-v", "--split-compile=2", "-minimal",
+            "--no-cache", "--diag-suppress=20012"});
   EXPECT_TRUE(options.isDeviceDefault && options.compile.relocatable);
   EXPECT_FALSE(options.searchesOwnFolder || options.compile.warns);
   EXPECT_TRUE(read({"-default-device"}).isDeviceDefault);

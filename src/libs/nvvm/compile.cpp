@@ -83,12 +83,11 @@ Expected<ModulePointer> parse(const Source& source, llvm::LLVMContext& context) 
   llvm::SMDiagnostic problem;
   const auto buffer = llvm::MemoryBuffer::getMemBufferCopy(source.bytes, source.name);
   ModulePointer module = llvm::parseIR(*buffer, problem, context);
+  if (!module)  // in libNVVM's form
+    return fail("{} ({}, {}): parse {}", source.name, problem.getLineNo(), problem.getColumnNo(),
+                problem.getMessage().str());
   std::string text;
   llvm::raw_string_ostream out(text);
-  if (!module) {
-    problem.print(nullptr, out, false);
-    return fail("{}", text);
-  }
   if (auto replaced = replaceOldIntrinsics(*module); !replaced)
     return fail("{}: {}", source.name, replaced.error().message);
   if (llvm::verifyModule(*module, &out)) return fail("{}: {}", source.name, text);

@@ -18,7 +18,6 @@ struct Program {
   std::mutex mutex;
   std::vector<Source> sources;
   std::string result, log;
-  bool isCompiled = false;
 };
 
 auto& programs() {
@@ -44,7 +43,7 @@ nvvmResult work(nvvmProgram handle, int count, const char** words, nvvmResult fa
   const std::scoped_lock lock(program->mutex);
   program->log.clear();
   const auto answer = [&](nvvmResult result, const ordito::Error& error) {
-    program->log = "error: " + error.message + "\n";
+    program->log = error.message;
     return result;
   };
   const auto options = ordito::nvvm::readOptions({words, static_cast<size_t>(count)});
@@ -140,7 +139,7 @@ nvvmResult nvvmCompileProgram(nvvmProgram handle, int count, const char** option
   return work(handle, count, options, NVVM_ERROR_COMPILATION,
               [](Program& program, const ordito::nvvm::Options& read) -> ordito::Expected<> {
                 auto product = ordito::nvvm::compile(program.sources, read);
-                program.isCompiled = product.has_value();
+                program.result.clear();
                 if (!product) return tl::unexpected(product.error());
                 program.result = std::move(product->ptx);
                 program.log = std::move(product->warnings);
@@ -154,16 +153,13 @@ nvvmResult nvvmVerifyProgram(nvvmProgram handle, int count, const char** options
   });
 }
 
+// Before there is a result it is an empty text.
 nvvmResult nvvmGetCompiledResultSize(nvvmProgram handle, size_t* size) {
-  return withProgram(handle, [&](const Program& program) {
-    return program.isCompiled ? sizeOf(program.result, size) : NVVM_ERROR_INVALID_PROGRAM;
-  });
+  return withProgram(handle, [&](const Program& program) { return sizeOf(program.result, size); });
 }
 
 nvvmResult nvvmGetCompiledResult(nvvmProgram handle, char* buffer) {
-  return withProgram(handle, [&](const Program& program) {
-    return program.isCompiled ? copyOf(program.result, buffer) : NVVM_ERROR_INVALID_PROGRAM;
-  });
+  return withProgram(handle, [&](const Program& program) { return copyOf(program.result, buffer); });
 }
 
 nvvmResult nvvmGetProgramLogSize(nvvmProgram handle, size_t* size) {

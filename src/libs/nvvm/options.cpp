@@ -53,7 +53,7 @@ Expected<Options> readOptions(std::span<const char* const> words) {
   Options options;
   for (const char* word : words) {
     const std::string_view text = word ? word : "";
-    if (!read(text, options)) return fail("{}: no option of libNVVM, or no value of it", text);
+    if (!read(text, options)) return fail("libnvvm : error: {} is an unsupported option", text);
   }
   return options;
 }

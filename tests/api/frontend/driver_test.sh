@@ -140,6 +140,13 @@ refuse 'nvblas' nvcc b.cpp -lnvblas -o b
 refuse 'inc.h' nvcc -c a.cu
 refuse 'clang++-19' env PATH=/nowhere ORDITO_CLANG= "$ordito" nvcc -c a.cu
 
+# A program's own header may have the name of the toolkit's.
+mkdir -p own
+echo 'inline int answer() { return 42; }' > own/cuda.h
+printf '#include "cuda.h"\n__global__ void k(int* p) { *p = threadIdx.x + atomicAdd(p, 1); }\nint main() { return answer(); }\n' > own_header.cu
+expect 'cuda.h of the program' nvcc -Iown own_header.cu -o own_header
+./own_header; test $? -eq 42 || { echo 'FAILED: own cuda.h'; failures=$((failures + 1)); }
+
 # With OpenMP, or a word about what to install.
 if nvcc -Xcompiler -fopenmp -c b.cpp -o omp.o > out 2>&1; then :; elif ! grep -q 'libomp-19-dev' out; then
   echo 'FAILED: -fopenmp'; cat out; failures=$((failures + 1))

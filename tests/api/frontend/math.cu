@@ -29,17 +29,21 @@ __global__ void correct(float* a) {
 }
 
 // CHECK-LABEL: .entry _Z5callsPfPd
-// CHECK-DAG: __nv_expf
 // CHECK-DAG: __nv_powf
 // CHECK-DAG: __nv_sinf
 // CHECK-DAG: __nv_cosf
 // CHECK-DAG: __nv_log
 // CHECK-NOT: __nv_sincosf
 __global__ void calls(float* a, double* d) {
-  a[0] = expf(a[0]) + std::pow(a[1], a[2]);
+  a[0] = std::pow(a[1], a[2]);
   sincosf(a[3], a + 4, a + 5);
   d[0] = log(d[0]) + fabs(d[1]) + fmax(d[2], d[3]);
 }
+
+// CHECK-LABEL: .entry _Z11exponentialPf
+// CHECK-DAG: fma.rn.f32
+// CHECK-NOT: __nv_expf
+__global__ void exponential(float* a) { a[0] = expf(a[0]); }
 
 // CHECK-LABEL: .entry _Z8integersPiPj
 // CHECK-DAG: popc.b32

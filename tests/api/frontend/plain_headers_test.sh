@@ -48,5 +48,6 @@ cusparse.h CUSPARSE_H_
 npp.h NV_NPPIDEFS_H
 nvjpeg.h NVJPEGAPI
 MARKS
-# NPP's headers bring the runtime's calls.
+# The runtime's header brings the element types of the libraries, and NPP's headers the runtime's calls.
+printf '#include <cuda_runtime.h>\ncudaDataType type = CUDA_R_16BF;\n' | $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
 printf '#include <npp.h>\nint main() { return cudaFree(0); }\n' | $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -

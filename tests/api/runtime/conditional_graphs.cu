@@ -4,6 +4,10 @@
 
 #include "expect.hpp"
 
+// Programs for NVRTC, which has no header of it, declare it like this.
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(cudaGraphConditionalHandle handle,
+                                                                                unsigned int value);
+
 namespace {
 
 int* numbers = nullptr;  // managed

@@ -200,6 +200,30 @@ static void resources() {
   EXPECT_OK(cudaGraphExecDestroy(executable));
 }
 
+/// What a graph allocates and does not free outlives it: it is the program's to free.
+static void memoryOutlivesItsGraph() {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  int* out = nullptr;
+  EXPECT_OK(cudaStreamCreate(&stream));
+  EXPECT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  EXPECT_OK(cudaMallocAsync(&out, sizeof *out, stream));
+  EXPECT_OK(cudaMemsetAsync(out, 1, sizeof *out, stream));
+  EXPECT_OK(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t executable = make(graph);
+  EXPECT_OK(cudaGraphLaunch(executable, stream));
+  EXPECT_OK(cudaGraphExecDestroy(executable));
+  EXPECT_OK(cudaGraphDestroy(graph));
+  add<<<1, 1, 0, stream>>>(out, 1);
+  int value = 0;
+  EXPECT_OK(cudaMemcpyAsync(&value, out, sizeof value, cudaMemcpyDeviceToHost, stream));
+  EXPECT_OK(cudaFreeAsync(out, stream));
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT(value == 0x01010102);
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaFree(out));
+  EXPECT_OK(cudaStreamDestroy(stream));
+}
+
 static void mistakes() {
   cudaStream_t stream = nullptr, other = nullptr;
   cudaEvent_t event = nullptr;
@@ -275,6 +299,7 @@ int main() {
   captured();
   explicitNodes();
   resources();
+  memoryOutlivesItsGraph();
   mistakes();
   return finish();
 }

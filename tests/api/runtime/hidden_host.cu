@@ -43,9 +43,26 @@ static const char* const kStandardLibrary =
     "  const std::pair<int, int> p = {3, 4};\n"
     "  out[threadIdx.x] = (int)most<float>() + p.first + p.second + (int)pow(2, 3) + (int)sqrt(16);\n}\n";
 
+/// Kernels called as functions of the host's C library are: of stdlib.h, of string.h, and of glibc's math.h.
+static std::string namesOfTheHost() {
+  std::string text;
+  for (const char* name : {"rand", "random", "div", "exit", "atof", "system", "qsort", "bsearch", "strlen", "strcat",
+                           "fadd", "fmul", "fdiv", "gamma", "canonicalize", "significand", "roundeven", "totalorder"}) {
+    text += std::string("extern \"C\" __global__ void ") + name + "(float* p, int n) { p[threadIdx.x] = n; }\n";
+  }
+  return text +
+         "struct div_t { int q, r; };\n__device__ div_t divided(int a, int b) { return {a / b, a % b}; }\n"
+         "extern \"C\" __global__ void k(int* out) {\n"
+         "  double s, c;\n  sincos(0.0, &s, &c);\n"
+         "  out[threadIdx.x] = divided(7, 2).q + (int)c + (int)exp10(1.0) + (int)j0(0.0) + (int)rsqrt(1.0);\n}\n";
+}
+
 static const char* const kIncluded =
     "#include <stdint.h>\n#include <cmath>\n#include <cstdint>\n#include <limits>\n#include <stdio.h>\n"
     "#include <strings.h>\n#include <sys/types.h>\n#include <time.h>\n#include <type_traits>\n"
+    "#include <math.h>\n#include <stdlib.h>\n#include <cstdlib>\n#include <string.h>\n#include <cstring>\n"
+    "static_assert(sizeof(std::div_t) == 8 && std::is_same<decltype(rand()), int>::value, \"stdlib.h\");\n"
+    "static_assert(std::is_same<decltype(std::strlen(\"\")), size_t>::value && M_PI > 3, \"string.h, math.h\");\n"
     "extern \"C\" __global__ void k(int* out) {\n"
     "  static_assert(std::is_same<uint64_t, unsigned long>::value && sizeof(std::intptr_t) == 8, \"integers\");\n"
     "  const clock_t begin = clock();\n"
@@ -77,6 +94,7 @@ int main() {
     gives(integers("long long"), standard, 4 + 5 + 8 + 1);
     gives(integers("long"), standard, 4 + 5 + 8 + 1);
     gives(kStandardLibrary, standard, 96 + 7 + 8 + 4);
+    gives(namesOfTheHost(), standard, 3 + 1 + 10 + 1 + 1);
     gives(kIncluded, standard, 255 + 4);
     gives(kUnincluded, standard, 1 + 3 + 2);
   }

@@ -52,6 +52,7 @@ void vectors(Cases& cases, cublasHandle_t h) {
   CASE("axpy: incx 0", cublasSaxpy(h, 3, &kOne, x, 0, y = matrix(), 1), shown(y, 3));
   CASE("axpy: incy 0", cublasSaxpy(h, 1, &kOne, x, 1, y = matrix(), 0), shown(y, 3));
   CASE("axpy: incx -1", cublasSaxpy(h, 3, &kOne, x, -1, y = matrix(), 1), shown(y, 3));
+  CASE("axpy: alpha 0, no vectors", cublasSaxpy(h, 3, &kZero, nullptr, 1, nullptr, 1));
   CASE("axpy: alpha 0, x NaN", cublasSaxpy(h, 3, &kZero, nans(), 1, y = matrix(), 1), shown(y, 3));
   CASE("copy: n -1", cublasScopy(h, -1, x, 1, y, 1));
   CASE("copy: incx 0", cublasScopy(h, 3, x, 0, y = matrix(), 1), shown(y, 3));
@@ -283,6 +284,60 @@ void batches(Cases& cases, cublasHandle_t h) {
   CASE("geqrf: lda 1", cublasSgeqrfBatched(h, 2, 2, list, 1, second, &(answer = 7), 1), shown(answer));
 }
 
+/// Where there is nothing to do, is anything asked for?
+void nothingToDo(Cases& cases, cublasHandle_t h) {
+  const auto f32 = CUBLAS_COMPUTE_32F;
+  const auto lower = CUBLAS_FILL_MODE_LOWER;
+  const auto gemmEx = [&](int m, int n, int k, const void* alpha, const void* beta, void* c) {
+    return cublasGemmEx(h, N, N, m, n, k, alpha, nullptr, CUDA_R_32F, 2, nullptr, CUDA_R_32F, 2, beta, c, CUDA_R_32F, 2,
+                        f32, CUBLAS_GEMM_DEFAULT);
+  };
+  float* c = matrix();
+  CASE("nothing: ex, m 0", gemmEx(0, 2, 2, nullptr, nullptr, nullptr));
+  CASE("nothing: ex, n 0", gemmEx(2, 0, 2, nullptr, nullptr, nullptr));
+  CASE("nothing: ex, k 0", gemmEx(2, 2, 0, nullptr, &kTwo, c = matrix()), shown(c, 4));
+  CASE("nothing: ex, alpha 0", gemmEx(2, 2, 2, &kZero, &kTwo, c = matrix()), shown(c, 4));
+  CASE("nothing: ex, alpha 0 and beta 1", gemmEx(2, 2, 2, &kZero, &kOne, nullptr));
+  CASE("nothing: batched gemm, m 0",
+       cublasSgemmBatched(h, N, N, 0, 2, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, nullptr, 2, 3));
+  CASE("nothing: batched gemm, no batches",
+       cublasSgemmBatched(h, N, N, 2, 2, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, nullptr, 2, 0));
+  CASE("nothing: batched gemm, alpha 0 and beta 1",
+       cublasSgemmBatched(h, N, N, 2, 2, 2, &kZero, nullptr, 2, nullptr, 2, &kOne, nullptr, 2, 1));
+  CASE("nothing: strided gemm, m 0",
+       cublasSgemmStridedBatched(h, N, N, 0, 2, 2, nullptr, nullptr, 2, 4, nullptr, 2, 4, nullptr, nullptr, 2, 4, 3));
+  CASE("nothing: strided gemm, no batches",
+       cublasSgemmStridedBatched(h, N, N, 2, 2, 2, nullptr, nullptr, 2, 4, nullptr, 2, 4, nullptr, nullptr, 2, 4, 0));
+  CASE("nothing: batched ex, m 0",
+       cublasGemmBatchedEx(h, N, N, 0, 2, 2, nullptr, nullptr, CUDA_R_32F, 2, nullptr, CUDA_R_32F, 2, nullptr, nullptr,
+                           CUDA_R_32F, 2, 3, f32, CUBLAS_GEMM_DEFAULT));
+  CASE("nothing: strided ex, m 0",
+       cublasGemmStridedBatchedEx(h, N, N, 0, 2, 2, nullptr, nullptr, CUDA_R_32F, 2, 4, nullptr, CUDA_R_32F, 2, 4,
+                                  nullptr, nullptr, CUDA_R_32F, 2, 4, 3, f32, CUBLAS_GEMM_DEFAULT));
+  CASE("nothing: half, m 0", cublasHgemm(h, N, N, 0, 2, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, nullptr, 2));
+  CASE("nothing: double, m 0", cublasDgemm(h, N, N, 0, 2, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, nullptr, 2));
+  CASE("nothing: gemm, alpha 0 and beta 1",
+       cublasSgemm(h, N, N, 2, 2, 2, &kZero, nullptr, 2, nullptr, 2, &kOne, nullptr, 2));
+  CASE("nothing: gemv, m 0", cublasSgemv(h, N, 0, 2, nullptr, nullptr, 2, nullptr, 1, nullptr, nullptr, 1));
+  CASE("nothing: gemv, alpha 0 and beta 1", cublasSgemv(h, N, 2, 2, &kZero, nullptr, 2, nullptr, 1, &kOne, nullptr, 1));
+  CASE("nothing: batched gemv, m 0",
+       cublasSgemvBatched(h, N, 0, 2, nullptr, nullptr, 2, nullptr, 1, nullptr, nullptr, 1, 3));
+  CASE("nothing: batched gemv, no batches",
+       cublasSgemvBatched(h, N, 2, 2, nullptr, nullptr, 2, nullptr, 1, nullptr, nullptr, 1, 0));
+  CASE("nothing: strided gemv, m 0",
+       cublasSgemvStridedBatched(h, N, 0, 2, nullptr, nullptr, 2, 4, nullptr, 1, 2, nullptr, nullptr, 1, 2, 3));
+  CASE("nothing: syrk, n 0", cublasSsyrk(h, lower, N, 0, 2, nullptr, nullptr, 2, nullptr, nullptr, 2));
+  CASE("nothing: syrk, k 0 and beta 1", cublasSsyrk(h, lower, N, 2, 0, &kOne, nullptr, 2, &kOne, nullptr, 2));
+  CASE("nothing: syrk, alpha 0 and beta 1", cublasSsyrk(h, lower, N, 2, 2, &kZero, nullptr, 2, &kOne, nullptr, 2));
+  CASE("nothing: trsm, m 0",
+       cublasStrsm(h, CUBLAS_SIDE_LEFT, lower, N, CUBLAS_DIAG_UNIT, 0, 2, nullptr, nullptr, 2, nullptr, 2));
+  CASE("nothing: trsm, n 0",
+       cublasStrsm(h, CUBLAS_SIDE_LEFT, lower, N, CUBLAS_DIAG_UNIT, 2, 0, nullptr, nullptr, 2, nullptr, 2));
+  CASE("nothing: scal, n 0", cublasSscal(h, 0, nullptr, nullptr, 1));
+  CASE("nothing: ger, alpha 0", cublasSger(h, 2, 2, &kZero, nullptr, 1, nullptr, 1, nullptr, 2));
+  CASE("nothing: ger, m 0", cublasSger(h, 0, 2, nullptr, nullptr, 1, nullptr, 1, nullptr, 2));
+}
+
 void copies(Cases& cases) {
   float host[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, *device = matrix();
   CASE("set vector: n -1", cublasSetVector(-1, 4, host, 1, device, 1));
@@ -325,6 +380,7 @@ int main(int count, char** arguments) {
   products(cases, handle);
   extended(cases, handle);
   batches(cases, handle);
+  nothingToDo(cases, handle);
   copies(cases);
   destroyed(cases, handle);
 }

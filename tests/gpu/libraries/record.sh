@@ -12,7 +12,7 @@ mkdir -p "$output"
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 libraries=$(realpath "$(dirname "$(realpath "$nvcc")")/../lib64")
 
-declare -A links=([cublas]=cublas [cublaslt]=cublasLt [cusparse]=cusparse [cusolver]=cusolver [cufft]=cufft [curand]=curand
+declare -A links=([cublas]=cublas [cublas_level2]=cublas [cublaslt]=cublasLt [cusparse]=cusparse [cusolver]=cusolver [cufft]=cufft [curand]=curand
   [cudnn]=cudnn [cudnn_rnn]=cudnn [cudnn_graph]=cudnn [cudnn_losses]=cudnn [nvrtc]=nvrtc [npp]="nppc -lnppial -lnppicc -lnppif -lnppig")
 names=(${RECORD:-${!links[@]}})
 for name in "${names[@]}"; do

@@ -236,16 +236,16 @@ cudnnStatus_t makeAttention(const Descriptor& said, Made& made) {
       return refuse("an attribute of attention of a later cuDNN");
   const auto operation = std::make_shared<AttentionForward>();
   const Maker maker(said, *operation);
-  const auto q = maker.read(CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC), k = maker.read(CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC);
-  const auto v = maker.read(CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC), o = maker.write(CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC);
-  CUDNN_CHECK(q && k && v && o);
-  operation->q = *q, operation->k = *k, operation->v = *v, operation->o = *o;
-  operation->stats = maker.write(CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC);
-  operation->scale = maker.read(CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC);
-  operation->queryLengths = maker.read(CUDNN_ATTR_OPERATION_SDPA_FWD_SEQ_LEN_QDESC);
-  operation->keyLengths = maker.read(CUDNN_ATTR_OPERATION_SDPA_FWD_SEQ_LEN_KVDESC);
-  operation->pagesOfK = maker.read(CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_KDESC);
-  operation->pagesOfV = maker.read(CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_VDESC);
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC, operation->q},
+                          {CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC, operation->k},
+                          {CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC, operation->v},
+                          {CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC, operation->scale},
+                          {CUDNN_ATTR_OPERATION_SDPA_FWD_SEQ_LEN_QDESC, operation->queryLengths},
+                          {CUDNN_ATTR_OPERATION_SDPA_FWD_SEQ_LEN_KVDESC, operation->keyLengths},
+                          {CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_KDESC, operation->pagesOfK},
+                          {CUDNN_ATTR_OPERATION_SDPA_FWD_PAGE_TABLE_VDESC, operation->pagesOfV}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, operation->o},
+                           {CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC, operation->stats}}));
   CUDNN_CHECK(operation->fitsOthers() && operation->fits());
   if (!ordito::cublas::loadOpenBlas()) return notInitialized();
   made = operation;
@@ -257,21 +257,19 @@ cudnnStatus_t makeAttentionBackward(const Descriptor& said, Made& made) {
     if (name > CUDNN_ATTR_OPERATION_SDPA_BWD_DODDESC) return refuse("an attribute of attention of a later cuDNN");
   const auto operation = std::make_shared<AttentionBackward>();
   const Maker maker(said, *operation);
-  const auto q = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC), k = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC);
-  const auto v = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC), o = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC);
-  const auto changeOfO = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_DODDESC);
-  const auto changeOfQ = maker.write(CUDNN_ATTR_OPERATION_SDPA_BWD_DQDESC);
-  const auto changeOfK = maker.write(CUDNN_ATTR_OPERATION_SDPA_BWD_DKDESC);
-  const auto changeOfV = maker.write(CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC);
-  operation->stats = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC);
-  CUDNN_CHECK(q && k && v && o && operation->stats && changeOfO && changeOfQ && changeOfK && changeOfV);
-  operation->q = *q, operation->k = *k, operation->v = *v, operation->o = *o;
-  operation->changeOfO = *changeOfO, operation->changeOfQ = *changeOfQ;
-  operation->changeOfK = *changeOfK, operation->changeOfV = *changeOfV;
-  operation->scale = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_SCALEDESC);
-  operation->queryLengths = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_QDESC);
-  operation->keyLengths = maker.read(CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_KVDESC);
-  CUDNN_CHECK(operation->fitsOthers() && operation->fits() && operation->fitsChanges());
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC, operation->q},
+                          {CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC, operation->k},
+                          {CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC, operation->v},
+                          {CUDNN_ATTR_OPERATION_SDPA_BWD_ODESC, operation->o},
+                          {CUDNN_ATTR_OPERATION_SDPA_BWD_DODDESC, operation->changeOfO},
+                          {CUDNN_ATTR_OPERATION_SDPA_BWD_STATSDESC, operation->stats},
+                          {CUDNN_ATTR_OPERATION_SDPA_BWD_SCALEDESC, operation->scale},
+                          {CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_QDESC, operation->queryLengths},
+                          {CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_KVDESC, operation->keyLengths}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_SDPA_BWD_DQDESC, operation->changeOfQ},
+                           {CUDNN_ATTR_OPERATION_SDPA_BWD_DKDESC, operation->changeOfK},
+                           {CUDNN_ATTR_OPERATION_SDPA_BWD_DVDESC, operation->changeOfV}}));
+  CUDNN_CHECK(operation->stats && operation->fitsOthers() && operation->fits() && operation->fitsChanges());
   if (!ordito::cublas::loadOpenBlas()) return notInitialized();
   made = operation;
   return CUDNN_STATUS_SUCCESS;

@@ -130,13 +130,11 @@ bool areParameters(std::initializer_list<const std::optional<Tensor>*> tensors, 
 cudnnStatus_t makeGenStats(const Descriptor& said, Made& made) {
   const auto operation = std::make_shared<GenStats>();
   const Maker maker(said, *operation);
-  const auto x = maker.read(CUDNN_ATTR_OPERATION_GENSTATS_XDESC);
-  operation->sum = maker.write(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC);
-  operation->squares = maker.write(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC);
-  CUDNN_CHECK(x && operation->sum && operation->squares);
-  for (const auto* to : {&operation->sum, &operation->squares})
-    CUDNN_CHECK((*to)->size.size() == x->size.size() && spreads((*to)->size, x->size));
-  operation->x = *x;
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_GENSTATS_XDESC, operation->x}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, operation->sum},
+                           {CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, operation->squares}}));
+  CUDNN_CHECK(operation->sum && operation->squares);
+  for (const auto* to : {&operation->sum, &operation->squares}) CUDNN_CHECK(spreads(**to, operation->x));
   made = operation;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -147,21 +145,21 @@ cudnnStatus_t makeBnFinalize(const Descriptor& said, Made& made) {
   const Maker maker(said, o);
   o.isTraining = said.one(CUDNN_ATTR_OPERATION_BN_FINALIZE_STATS_MODE, CUDNN_BN_FINALIZE_STATISTICS_TRAINING) ==
                  CUDNN_BN_FINALIZE_STATISTICS_TRAINING;
-  o.sum = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SUM_DESC);
-  o.squares = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SQ_SUM_DESC);
-  o.scale = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_SCALE_DESC);
-  o.bias = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_BIAS_DESC);
-  o.oldMean = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_PREV_RUNNING_MEAN_DESC);
-  o.oldVariance = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_PREV_RUNNING_VAR_DESC);
-  o.newMean = maker.write(CUDNN_ATTR_OPERATION_BN_FINALIZE_UPDATED_RUNNING_MEAN_DESC);
-  o.newVariance = maker.write(CUDNN_ATTR_OPERATION_BN_FINALIZE_UPDATED_RUNNING_VAR_DESC);
-  o.mean = maker.write(CUDNN_ATTR_OPERATION_BN_FINALIZE_SAVED_MEAN_DESC);
-  o.inverse = maker.write(CUDNN_ATTR_OPERATION_BN_FINALIZE_SAVED_INV_STD_DESC);
-  o.equalScale = maker.write(CUDNN_ATTR_OPERATION_BN_FINALIZE_EQ_SCALE_DESC);
-  o.equalBias = maker.write(CUDNN_ATTR_OPERATION_BN_FINALIZE_EQ_BIAS_DESC);
-  o.count = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_ACCUM_COUNT_DESC);
-  o.epsilon = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_EPSILON_DESC);
-  o.factor = maker.read(CUDNN_ATTR_OPERATION_BN_FINALIZE_EXP_AVERATE_FACTOR_DESC);
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SUM_DESC, o.sum},
+                          {CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SQ_SUM_DESC, o.squares},
+                          {CUDNN_ATTR_OPERATION_BN_FINALIZE_SCALE_DESC, o.scale},
+                          {CUDNN_ATTR_OPERATION_BN_FINALIZE_BIAS_DESC, o.bias},
+                          {CUDNN_ATTR_OPERATION_BN_FINALIZE_PREV_RUNNING_MEAN_DESC, o.oldMean},
+                          {CUDNN_ATTR_OPERATION_BN_FINALIZE_PREV_RUNNING_VAR_DESC, o.oldVariance},
+                          {CUDNN_ATTR_OPERATION_BN_FINALIZE_ACCUM_COUNT_DESC, o.count},
+                          {CUDNN_ATTR_OPERATION_BN_FINALIZE_EPSILON_DESC, o.epsilon},
+                          {CUDNN_ATTR_OPERATION_BN_FINALIZE_EXP_AVERATE_FACTOR_DESC, o.factor}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_BN_FINALIZE_UPDATED_RUNNING_MEAN_DESC, o.newMean},
+                           {CUDNN_ATTR_OPERATION_BN_FINALIZE_UPDATED_RUNNING_VAR_DESC, o.newVariance},
+                           {CUDNN_ATTR_OPERATION_BN_FINALIZE_SAVED_MEAN_DESC, o.mean},
+                           {CUDNN_ATTR_OPERATION_BN_FINALIZE_SAVED_INV_STD_DESC, o.inverse},
+                           {CUDNN_ATTR_OPERATION_BN_FINALIZE_EQ_SCALE_DESC, o.equalScale},
+                           {CUDNN_ATTR_OPERATION_BN_FINALIZE_EQ_BIAS_DESC, o.equalBias}}));
   CUDNN_CHECK(o.scale && (!o.isTraining || (o.sum && o.squares && o.count)));
   CUDNN_CHECK(areParameters({&o.sum, &o.squares, &o.bias, &o.oldMean, &o.oldVariance, &o.newMean, &o.newVariance,
                              &o.mean, &o.inverse, &o.equalScale, &o.equalBias},
@@ -174,21 +172,19 @@ cudnnStatus_t makeBnBackwardWeights(const Descriptor& said, Made& made) {
   const auto operation = std::make_shared<BnBackwardWeights>();
   BnBackwardWeights& o = *operation;
   const Maker maker(said, o);
-  const auto mean = maker.read(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MEAN_DESC);
-  const auto inverse = maker.read(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_INVSTD_DESC);
-  const auto scale = maker.read(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_BN_SCALE_DESC);
-  const auto x = maker.read(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_X_DESC);
-  const auto dy = maker.read(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DY_DESC);
-  CUDNN_CHECK(mean && inverse && scale && x && dy && x->size == dy->size);
-  o.dscale = maker.write(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_SCALE_DESC);
-  o.dbias = maker.write(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_BIAS_DESC);
-  o.equalDy = maker.write(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_DY_SCALE_DESC);
-  o.equalX = maker.write(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_X_SCALE_DESC);
-  o.equalBias = maker.write(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_BIAS);
-  CUDNN_CHECK(scale->size.size() == x->size.size() && spreads(scale->size, x->size));
-  CUDNN_CHECK(mean->count() == scale->count() && inverse->count() == scale->count());
-  CUDNN_CHECK(areParameters({&o.dscale, &o.dbias, &o.equalDy, &o.equalX, &o.equalBias}, *scale));
-  o.mean = *mean, o.inverse = *inverse, o.scale = *scale, o.x = *x, o.dy = *dy;
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MEAN_DESC, o.mean},
+                          {CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_INVSTD_DESC, o.inverse},
+                          {CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_BN_SCALE_DESC, o.scale},
+                          {CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_X_DESC, o.x},
+                          {CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DY_DESC, o.dy}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_SCALE_DESC, o.dscale},
+                           {CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_BIAS_DESC, o.dbias},
+                           {CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_DY_SCALE_DESC, o.equalDy},
+                           {CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_X_SCALE_DESC, o.equalX},
+                           {CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_BIAS, o.equalBias}}));
+  CUDNN_CHECK(o.x.size == o.dy.size && spreads(o.scale, o.x));
+  CUDNN_CHECK(o.mean.count() == o.scale.count() && o.inverse.count() == o.scale.count());
+  CUDNN_CHECK(areParameters({&o.dscale, &o.dbias, &o.equalDy, &o.equalX, &o.equalBias}, o.scale));
   made = operation;
   return CUDNN_STATUS_SUCCESS;
 }

@@ -81,6 +81,9 @@ cudnnStatus_t readHow(const Descriptor& said, GraphConvolution& operation) {
   CUDNN_CHECK(rank >= 1 && rank <= 3);
   const auto count = static_cast<size_t>(rank);
   CUDNN_CHECK(before.size() == count && strides.size() == count && dilations.size() == count);
+  for (const Tensor* tensor : {&operation.x, &operation.w, &operation.y}) CUDNN_CHECK(areSmall(tensor->size));
+  const auto behind = said.all<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
+  for (const auto* list : {&before, &strides, &dilations, &behind}) CUDNN_CHECK(areSmall(*list));
   cudnnConvolutionStruct& how = operation.how;
   how.rank = rank == 1 ? 2 : static_cast<int>(rank);
   for (size_t i = 0; i < count; ++i) {
@@ -91,7 +94,7 @@ cudnnStatus_t readHow(const Descriptor& said, GraphConvolution& operation) {
   }
   how.mode = said.one(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION);
   how.groups = static_cast<int>(std::max<int64_t>(1, operation.x.size[1] / std::max<int64_t>(1, operation.w.size[1])));
-  CUDNN_CHECK(operation.fits(said.all<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS)));
+  CUDNN_CHECK(operation.fits(behind));
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -92,12 +92,21 @@ bool isTypeOf(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type
   }
 }
 
+/// No memory has more elements, and sums of some such numbers are numbers still.
+constexpr int64_t kMostElements = int64_t{1} << 48;
+
 cudnnStatus_t finalizeTensor(const Descriptor& said) {
   const auto size = said.all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS),
              step = said.all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
   CUDNN_CHECK(said.has(CUDNN_ATTR_TENSOR_DATA_TYPE) && said.has(CUDNN_ATTR_TENSOR_UNIQUE_ID));
   CUDNN_CHECK(!size.empty() && size.size() == step.size() && size.size() <= CUDNN_DIM_MAX);
-  for (size_t i = 0; i < size.size(); ++i) CUDNN_CHECK(size[i] > 0 && step[i] >= 0);
+  int64_t count = 1, extent = 1;
+  for (size_t i = 0; i < size.size(); ++i) {
+    CUDNN_CHECK(size[i] > 0 && size[i] <= kMostElements / count && step[i] >= 0);
+    count *= size[i];
+    CUDNN_CHECK(size[i] == 1 || step[i] <= (kMostElements - extent) / (size[i] - 1));
+    extent += (size[i] - 1) * step[i];
+  }
   if (said.one<int64_t>(CUDNN_ATTR_TENSOR_VECTOR_COUNT, 1) != 1) return refuse("a tensor of vectors");
   if (said.descriptor(CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC)) return refuse("a ragged tensor");
   switch (said.one(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_DATA_FLOAT)) {
@@ -231,6 +240,8 @@ cudnnStatus_t Descriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttr
   } else {
     const auto* bytes = static_cast<const std::byte*>(values);
     said.bytes.assign(bytes, bytes + static_cast<size_t>(count) * sizeOf(type));
+    if (type == CUDNN_TYPE_BOOLEAN)
+      for (std::byte& byte : said.bytes) byte = std::byte{byte != std::byte{0}};
   }
   values_[name] = std::move(said);
   return CUDNN_STATUS_SUCCESS;
@@ -312,6 +323,20 @@ std::optional<Tensor> Maker::take(cudnnBackendAttributeName_t name, std::vector<
   if (!tensor || tensor->type() != CUDNN_BACKEND_TENSOR_DESCRIPTOR) return std::nullopt;
   list.push_back(tensorOf(*tensor));
   return list.back();
+}
+
+bool Maker::take(Slots slots, std::vector<Tensor>& list) const {
+  for (const Slot& slot : slots) {
+    std::optional<Tensor> tensor = take(slot.name, list);
+    if (slot.optional) {
+      *slot.optional = std::move(tensor);
+    } else if (tensor) {
+      *slot.needed = std::move(*tensor);
+    } else {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace ordito::libs::cudnn::graph

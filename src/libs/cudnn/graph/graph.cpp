@@ -125,6 +125,9 @@ bool spreads(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
   }
   return true;
 }
+bool spreads(const Tensor& from, const Tensor& to) {
+  return from.size.size() == to.size.size() && spreads(from.size, to.size);
+}
 
 Inner::Inner(const Tensor& x, const Tensor& y) : size(y.size), offsets{0} {
   const std::vector<int64_t> packed = packedSteps(x.size);
@@ -218,9 +221,12 @@ std::shared_ptr<const Graph> Graph::make(std::vector<std::shared_ptr<const Opera
   auto graph = std::make_shared<Graph>();
   std::set<int64_t> made, known;
   std::map<int64_t, const Operation*> makers;
+  std::map<int64_t, Tensor> tensors;
   for (const auto& operation : operations) {
     for (const auto* list : {&operation->reads, &operation->writes})
       for (const Tensor& tensor : *list) {
+        const Tensor& first = tensors.try_emplace(tensor.uid, tensor).first->second;
+        if (first.size != tensor.size || first.isVirtual != tensor.isVirtual) return nullptr;  // one name, two tensors
         graph->isWide_ |= isWide(tensor.type);
         if (!tensor.isVirtual && known.insert(tensor.uid).second) graph->outside_.push_back(tensor);
       }

@@ -36,6 +36,8 @@ std::vector<int64_t> packedSteps(const std::vector<int64_t>& size);
 std::vector<int64_t> spreadSteps(const std::vector<int64_t>& from, const std::vector<int64_t>& to);
 /// Whether every size of `from` is 1 or that of `to`.
 bool spreads(const std::vector<int64_t>& from, const std::vector<int64_t>& to);
+/// The same, where none is missing.
+bool spreads(const Tensor& from, const Tensor& to);
 
 /// The elements of x that belong to one of y, whose other sizes are x's or 1: at base(number of y's element) + offset.
 struct Inner {
@@ -99,7 +101,8 @@ class OperationOf : public Operation {
 
 class Graph {
  public:
-  /// Puts operations behind those whose virtual tensors they read; null if they wait for each other or for nobody.
+  /// Puts operations behind those whose virtual tensors they read; null if they wait for each other or for nobody,
+  /// or if tensors of the same name have other sizes.
   static std::shared_ptr<const Graph> make(std::vector<std::shared_ptr<const Operation>> operations);
 
   /// With the memory of each tensor that is not virtual.

@@ -200,27 +200,24 @@ cudnnStatus_t makeNormForward(const Descriptor& said, Made& made) {
   operation->takesStatistics = phase == CUDNN_NORM_FWD_INFERENCE && operation->mode == CUDNN_BATCH_NORM;
   if (!said.descriptors(CUDNN_ATTR_OPERATION_NORM_FWD_PEER_STAT_DESCS).empty())
     return refuse("a normalisation over several GPUs");
-  const auto x = maker.read(CUDNN_ATTR_OPERATION_NORM_FWD_XDESC), y = maker.write(CUDNN_ATTR_OPERATION_NORM_FWD_YDESC);
-  const auto scale = maker.read(CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC);
-  CUDNN_CHECK(x && y && scale && x->size == y->size && scale->size.size() == x->size.size());
-  CUDNN_CHECK(spreads(scale->size, x->size));
-  const auto statistics = statisticsOf(operation->mode, *x, *scale);
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_NORM_FWD_XDESC, operation->x},
+                          {CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC, operation->scale},
+                          {CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC, operation->bias},
+                          {CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC, operation->epsilon},
+                          {CUDNN_ATTR_OPERATION_NORM_FWD_EXP_AVG_FACTOR_DESC, operation->factor},
+                          {CUDNN_ATTR_OPERATION_NORM_FWD_INPUT_RUNNING_MEAN_DESC, operation->oldMean},
+                          {CUDNN_ATTR_OPERATION_NORM_FWD_INPUT_RUNNING_VAR_DESC, operation->oldVariance}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_NORM_FWD_YDESC, operation->y},
+                           {CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_MEAN_DESC, operation->newMean},
+                           {CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_VAR_DESC, operation->newVariance}}));
+  const Maker::Slots given{{CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC, operation->mean},
+                           {CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC, operation->inverse}};
+  CUDNN_CHECK(operation->takesStatistics ? maker.read(given) && operation->inverse : maker.write(given));
+  CUDNN_CHECK(operation->x.size == operation->y.size && spreads(operation->scale, operation->x));
+  const auto statistics = statisticsOf(operation->mode, operation->x, operation->scale);
   if (!statistics) return refuse("a normalisation of this mode");
-  operation->x = *x, operation->y = *y, operation->scale = *scale, operation->statistics = *statistics;
-  operation->bias = maker.read(CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC);
-  operation->epsilon = maker.read(CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC);
-  operation->factor = maker.read(CUDNN_ATTR_OPERATION_NORM_FWD_EXP_AVG_FACTOR_DESC);
-  operation->oldMean = maker.read(CUDNN_ATTR_OPERATION_NORM_FWD_INPUT_RUNNING_MEAN_DESC);
-  operation->oldVariance = maker.read(CUDNN_ATTR_OPERATION_NORM_FWD_INPUT_RUNNING_VAR_DESC);
-  const auto statistic = [&](cudnnBackendAttributeName_t name) {
-    return operation->takesStatistics ? maker.read(name) : maker.write(name);
-  };
-  operation->mean = statistic(CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC);
-  operation->inverse = statistic(CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC);
-  operation->newMean = maker.write(CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_MEAN_DESC);
-  operation->newVariance = maker.write(CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_VAR_DESC);
-  CUDNN_CHECK(!operation->takesStatistics || operation->inverse);
-  CUDNN_CHECK(isShaped(operation->bias, *scale));
+  operation->statistics = *statistics;
+  CUDNN_CHECK(isShaped(operation->bias, operation->scale));
   for (const auto* each : {&operation->mean, &operation->inverse, &operation->oldMean, &operation->oldVariance,
                            &operation->newMean, &operation->newVariance})
     CUDNN_CHECK(isShaped(*each, *statistics));
@@ -234,23 +231,22 @@ cudnnStatus_t makeNormBackward(const Descriptor& said, Made& made) {
   operation->mode = said.one(CUDNN_ATTR_OPERATION_NORM_BWD_MODE, CUDNN_BATCH_NORM);
   if (!said.descriptors(CUDNN_ATTR_OPERATION_NORM_BWD_PEER_STAT_DESCS).empty())
     return refuse("a normalisation over several GPUs");
-  const auto x = maker.read(CUDNN_ATTR_OPERATION_NORM_BWD_XDESC), dy = maker.read(CUDNN_ATTR_OPERATION_NORM_BWD_DYDESC);
-  const auto scale = maker.read(CUDNN_ATTR_OPERATION_NORM_BWD_SCALE_DESC);
-  CUDNN_CHECK(x && dy && scale && x->size == dy->size && scale->size.size() == x->size.size());
-  CUDNN_CHECK(spreads(scale->size, x->size));
-  const auto statistics = statisticsOf(operation->mode, *x, *scale);
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_NORM_BWD_XDESC, operation->x},
+                          {CUDNN_ATTR_OPERATION_NORM_BWD_DYDESC, operation->dy},
+                          {CUDNN_ATTR_OPERATION_NORM_BWD_SCALE_DESC, operation->scale},
+                          {CUDNN_ATTR_OPERATION_NORM_BWD_MEAN_DESC, operation->mean},
+                          {CUDNN_ATTR_OPERATION_NORM_BWD_INV_VARIANCE_DESC, operation->inverse},
+                          {CUDNN_ATTR_OPERATION_NORM_BWD_EPSILON_DESC, operation->epsilon}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_NORM_BWD_DSCALE_DESC, operation->dscale},
+                           {CUDNN_ATTR_OPERATION_NORM_BWD_DBIAS_DESC, operation->dbias},
+                           {CUDNN_ATTR_OPERATION_NORM_BWD_DXDESC, operation->dx}}));
+  CUDNN_CHECK(operation->x.size == operation->dy.size && spreads(operation->scale, operation->x));
+  const auto statistics = statisticsOf(operation->mode, operation->x, operation->scale);
   if (!statistics) return refuse("a normalisation of this mode");
-  operation->x = *x, operation->dy = *dy, operation->scale = *scale, operation->statistics = *statistics;
-  operation->mean = maker.read(CUDNN_ATTR_OPERATION_NORM_BWD_MEAN_DESC);
-  operation->inverse = maker.read(CUDNN_ATTR_OPERATION_NORM_BWD_INV_VARIANCE_DESC);
-  operation->epsilon = maker.read(CUDNN_ATTR_OPERATION_NORM_BWD_EPSILON_DESC);
-  operation->dscale = maker.write(CUDNN_ATTR_OPERATION_NORM_BWD_DSCALE_DESC);
-  operation->dbias = maker.write(CUDNN_ATTR_OPERATION_NORM_BWD_DBIAS_DESC);
-  operation->dx = maker.write(CUDNN_ATTR_OPERATION_NORM_BWD_DXDESC);
+  operation->statistics = *statistics;
   CUDNN_CHECK(isShaped(operation->mean, *statistics) && isShaped(operation->inverse, *statistics));
-  for (const auto* each : {&operation->dscale, &operation->dbias})
-    CUDNN_CHECK(!*each || ((*each)->size.size() == x->size.size() && spreads((*each)->size, x->size)));
-  CUDNN_CHECK(!operation->dx || operation->dx->size == x->size);
+  for (const auto* each : {&operation->dscale, &operation->dbias}) CUDNN_CHECK(!*each || spreads(**each, operation->x));
+  CUDNN_CHECK(!operation->dx || operation->dx->size == operation->x.size);
   made = operation;
   return CUDNN_STATUS_SUCCESS;
 }

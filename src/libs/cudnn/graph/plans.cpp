@@ -2,7 +2,9 @@
 // the last one is the graph. An attribute has a name, a type, and either the bytes of its values or descriptors.
 #include "libs/cudnn/graph/plans.hpp"
 
+#include <climits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace ordito::libs::cudnn::graph {
 namespace {
@@ -45,19 +47,27 @@ class Writer {
   std::map<const Descriptor*, size_t> numbers_;
 };
 
+/// A whole number that is not negative; throws where the text has another one.
+template <class T>
+T numberOf(const json& value, uint64_t most) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) throw std::out_of_range("a number of a plan");
+  return static_cast<T>(value.get<uint64_t>());
+}
+
 /// As the program said it; false where it could not have.
 bool say(Descriptor& to, const json& attribute, const std::vector<Said>& known) {
-  const auto name = static_cast<cudnnBackendAttributeName_t>(attribute.at("name").get<int>());
-  const auto type = static_cast<cudnnBackendAttributeType_t>(attribute.at("type").get<int>());
+  const auto name = numberOf<cudnnBackendAttributeName_t>(attribute.at("name"), INT_MAX);
+  const auto type = numberOf<cudnnBackendAttributeType_t>(attribute.at("type"), INT_MAX);
   if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
     std::vector<Place> places;
     for (const json& number : attribute.at("of"))
-      places.push_back({std::const_pointer_cast<Descriptor>(known.at(number.get<size_t>()))});
+      places.push_back({std::const_pointer_cast<Descriptor>(known.at(numberOf<size_t>(number, SIZE_MAX)))});
     std::vector<const Place*> pointers;
     for (const Place& place : places) pointers.push_back(&place);
     return to.set(name, type, static_cast<int64_t>(pointers.size()), pointers.data()) == CUDNN_STATUS_SUCCESS;
   }
-  const auto bytes = attribute.at("bytes").get<std::vector<uint8_t>>();
+  std::vector<uint8_t> bytes;
+  for (const json& byte : attribute.at("bytes")) bytes.push_back(numberOf<uint8_t>(byte, UINT8_MAX));
   const size_t size = sizeOf(type);
   if (size == 0 || bytes.size() % size != 0 || isOfThisProcess(type)) return false;
   return to.set(name, type, static_cast<int64_t>(bytes.size() / size), bytes.data()) == CUDNN_STATUS_SUCCESS;
@@ -77,7 +87,7 @@ Said fromJson(const std::string& text) {
     if (document.at("format") != kFormat) return nullptr;
     std::vector<Said> known;
     for (const json& one : document.at("descriptors")) {
-      const auto type = static_cast<cudnnBackendDescriptorType_t>(one.at("type").get<int>());
+      const auto type = numberOf<cudnnBackendDescriptorType_t>(one.at("type"), INT_MAX);
       const auto descriptor = std::make_shared<Descriptor>(type);
       for (const json& attribute : one.at("attributes"))
         if (!say(*descriptor, attribute, known)) return nullptr;

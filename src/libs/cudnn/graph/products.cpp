@@ -119,18 +119,18 @@ struct Reduction : OperationOf<Reduction> {
 cudnnStatus_t makeMatmul(const Descriptor& said, Made& made) {
   const auto operation = std::make_shared<Matmul>();
   const Maker maker(said, *operation);
-  const auto a = maker.read(CUDNN_ATTR_OPERATION_MATMUL_ADESC), b = maker.read(CUDNN_ATTR_OPERATION_MATMUL_BDESC);
-  const auto c = maker.write(CUDNN_ATTR_OPERATION_MATMUL_CDESC);
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_MATMUL_ADESC, operation->a},
+                          {CUDNN_ATTR_OPERATION_MATMUL_BDESC, operation->b},
+                          {CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, operation->rows},
+                          {CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC, operation->columns},
+                          {CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC, operation->terms}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_MATMUL_CDESC, operation->c}}));
   const Said how = said.descriptor(CUDNN_ATTR_OPERATION_MATMUL_DESC);
-  CUDNN_CHECK(a && b && c && how);
-  operation->a = *a, operation->b = *b, operation->c = *c;
-  operation->rows = maker.read(CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC);
-  operation->columns = maker.read(CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC);
-  operation->terms = maker.read(CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC);
+  CUDNN_CHECK(how);
   operation->padding = how->number(CUDNN_ATTR_MATMUL_PADDING_VALUE, 0);
   CUDNN_CHECK(operation->fits());
   for (const auto* by : {&operation->rows, &operation->columns, &operation->terms})
-    CUDNN_CHECK(!*by || (c->size[0] % (*by)->count() == 0));
+    CUDNN_CHECK(!*by || operation->c.size[0] % (*by)->count() == 0);
   if (!ordito::cublas::loadOpenBlas()) return notInitialized();
   made = operation;
   return CUDNN_STATUS_SUCCESS;
@@ -139,12 +139,10 @@ cudnnStatus_t makeMatmul(const Descriptor& said, Made& made) {
 cudnnStatus_t makeReduction(const Descriptor& said, Made& made) {
   const auto operation = std::make_shared<Reduction>();
   const Maker maker(said, *operation);
-  const auto x = maker.read(CUDNN_ATTR_OPERATION_REDUCTION_XDESC),
-             y = maker.write(CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_REDUCTION_XDESC, operation->x}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_REDUCTION_YDESC, operation->y}}));
   const Said how = said.descriptor(CUDNN_ATTR_OPERATION_REDUCTION_DESC);
-  CUDNN_CHECK(x && y && how && how->has(CUDNN_ATTR_REDUCTION_OPERATOR));
-  CUDNN_CHECK(x->size.size() == y->size.size() && spreads(y->size, x->size));
-  operation->x = *x, operation->y = *y;
+  CUDNN_CHECK(how && how->has(CUDNN_ATTR_REDUCTION_OPERATOR) && spreads(operation->y, operation->x));
   operation->how = how->one(CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_REDUCE_TENSOR_ADD);
   CUDNN_CHECK(operation->how >= CUDNN_REDUCE_TENSOR_ADD && operation->how <= CUDNN_REDUCE_TENSOR_MUL_NO_ZEROS);
   made = operation;

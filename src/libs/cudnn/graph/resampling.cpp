@@ -172,8 +172,9 @@ cudnnStatus_t readWindow(const Said& said, const Tensor& x, const Tensor& y, Win
   if (!size || !step || !before || !behind) return refuse("a window whose sizes are no whole numbers");
   const size_t rank = x.size.size() - 2;
   CUDNN_CHECK(size->size() == rank && step->size() == rank && before->size() == rank && behind->size() == rank);
+  for (const auto* list : {&*size, &*step, &*before, &*behind}) CUDNN_CHECK(areSmall(*list));
   for (size_t d = 0; d < rank; ++d) {
-    CUDNN_CHECK((*size)[d] > 0 && (*step)[d] > 0 && (*before)[d] >= 0 && (*behind)[d] >= 0);
+    CUDNN_CHECK((*size)[d] > 0 && (*step)[d] > 0);
     CUDNN_CHECK(y.size[d + 2] == (x.size[d + 2] + (*before)[d] + (*behind)[d] - (*size)[d]) / (*step)[d] + 1);
   }
   window.size = *size, window.step = *step, window.before = *before;
@@ -189,12 +190,12 @@ cudnnStatus_t readWindow(const Said& said, const Tensor& x, const Tensor& y, Win
 cudnnStatus_t makeResample(const Descriptor& said, Made& made) {
   const auto operation = std::make_shared<Resample>();
   const Maker maker(said, *operation);
-  const auto x = maker.read(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_XDESC);
-  const auto y = maker.write(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_YDESC);
-  operation->index = maker.write(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_IDXDESC);
-  CUDNN_CHECK(x && y && (!operation->index || operation->index->size == y->size));
-  operation->x = *x, operation->y = *y;
-  CUDNN_TRY(readWindow(said.descriptor(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC), *x, *y, operation->window));
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_RESAMPLE_FWD_XDESC, operation->x}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_RESAMPLE_FWD_YDESC, operation->y},
+                           {CUDNN_ATTR_OPERATION_RESAMPLE_FWD_IDXDESC, operation->index}}));
+  CUDNN_CHECK(!operation->index || operation->index->size == operation->y.size);
+  CUDNN_TRY(readWindow(said.descriptor(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC), operation->x, operation->y,
+                       operation->window));
   made = operation;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -202,16 +203,15 @@ cudnnStatus_t makeResample(const Descriptor& said, Made& made) {
 cudnnStatus_t makeResampleBackward(const Descriptor& said, Made& made) {
   const auto operation = std::make_shared<ResampleBackward>();
   const Maker maker(said, *operation);
-  const auto dx = maker.write(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DXDESC);
-  const auto dy = maker.read(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DYDESC);
-  operation->index = maker.read(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC);
-  operation->x = maker.read(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_XDESC);
-  CUDNN_CHECK(dx && dy);
-  operation->dx = *dx, operation->dy = *dy;
-  CUDNN_TRY(readWindow(said.descriptor(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC), *dx, *dy, operation->window));
+  CUDNN_CHECK(maker.read({{CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DYDESC, operation->dy},
+                          {CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC, operation->index},
+                          {CUDNN_ATTR_OPERATION_RESAMPLE_BWD_XDESC, operation->x}}));
+  CUDNN_CHECK(maker.write({{CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DXDESC, operation->dx}}));
+  CUDNN_TRY(readWindow(said.descriptor(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC), operation->dx, operation->dy,
+                       operation->window));
   const bool isMaximum = operation->window.mode == CUDNN_RESAMPLE_MAXPOOL;
-  CUDNN_CHECK(!operation->index || operation->index->size == dy->size);
-  CUDNN_CHECK(!operation->x || operation->x->size == dx->size);
+  CUDNN_CHECK(!operation->index || operation->index->size == operation->dy.size);
+  CUDNN_CHECK(!operation->x || operation->x->size == operation->dx.size);
   CUDNN_CHECK(!isMaximum || operation->index || operation->x);
   made = operation;
   return CUDNN_STATUS_SUCCESS;

@@ -1,0 +1,21 @@
+# The folder cuda13/, the toolkit as CUDA 13 has it: links into cuda/, but for the header that says which CUDA it is, nvcc,
+# and the runtime that -lcudart finds. Run as a script at the end of a build, when all libraries are there.
+# usage: cmake -DTOOLKIT=<build folder>/cuda -P cuda13.cmake
+set(folder ${TOOLKIT}13)
+foreach(part bin include include/ordito lib64)
+  file(MAKE_DIRECTORY ${folder}/${part})
+  string(REGEX REPLACE "[^/]+" ".." up ${part})
+  file(GLOB entries LIST_DIRECTORIES true RELATIVE ${TOOLKIT}/${part} ${TOOLKIT}/${part}/*)
+  list(REMOVE_ITEM entries ordito cuda_version.h nvcc cuda13 libcudart.so libcudart_static.a)
+  foreach(entry IN LISTS entries)
+    file(CREATE_LINK ../${up}/cuda/${part}/${entry} ${folder}/${part}/${entry} SYMBOLIC)
+  endforeach()
+endforeach()
+file(CREATE_LINK ../cuda/nvvm ${folder}/nvvm SYMBOLIC)
+file(CREATE_LINK ../../cuda/lib64/libcudart.so.13 ${folder}/lib64/libcudart.so SYMBOLIC)
+file(CREATE_LINK ../../cuda/lib64/cuda13/libcudart_static.a ${folder}/lib64/libcudart_static.a SYMBOLIC)
+file(READ ${TOOLKIT}/include/ordito/cuda_version.h version)
+string(REPLACE "ORDITO_CUDA_MAJOR 12" "ORDITO_CUDA_MAJOR 13" version "${version}")
+string(REGEX REPLACE "12\\.3 here.*of this name\\." "13.0 here." version "${version}")
+file(CONFIGURE OUTPUT ${folder}/include/ordito/cuda_version.h CONTENT "${version}" @ONLY)
+file(COPY ${TOOLKIT}/bin/nvcc DESTINATION ${folder}/bin)

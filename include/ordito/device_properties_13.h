@@ -1,0 +1,41 @@
+// What is between the braces of cudaDeviceProp in CUDA 13: it dropped nine fields of 12's and appended others.
+char name[256];
+cudaUUID_t uuid;
+char luid[8];
+unsigned luidDeviceNodeMask;
+size_t totalGlobalMem, sharedMemPerBlock;
+int regsPerBlock, warpSize;
+size_t memPitch;
+int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+size_t totalConstMem;
+int major, minor;
+size_t textureAlignment, texturePitchAlignment;
+int multiProcessorCount, integrated, canMapHostMemory;
+int maxTexture1D, maxTexture1DMipmap;
+int maxTexture2D[2], maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2];
+int maxTexture3D[3], maxTexture3DAlt[3];
+int maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3], maxTextureCubemapLayered[2];
+int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3];
+int maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
+size_t surfaceAlignment;
+int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing;
+int memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor, streamPrioritiesSupported;
+int globalL1CacheSupported, localL1CacheSupported;
+size_t sharedMemPerMultiprocessor;
+int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported;
+int pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported, canUseHostPointerForRegisteredMem,
+    cooperativeLaunch;
+size_t sharedMemPerBlockOptin;
+int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor,
+    accessPolicyMaxWindowSize;
+size_t reservedSharedMemPerBlock;
+int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported, timelineSemaphoreInteropSupported;
+int memoryPoolsSupported, gpuDirectRDMASupported;
+unsigned gpuDirectRDMAFlushWritesOptions;
+int gpuDirectRDMAWritesOrdering;
+unsigned memoryPoolSupportedHandleTypes;
+int deferredMappingCudaArraySupported, ipcEventSupported, clusterLaunch, unifiedFunctionPointers;
+int deviceNumaConfig, deviceNumaId, mpsEnabled, hostNumaId;
+unsigned gpuPciDeviceID, gpuPciSubsystemID;
+int hostNumaMultinodeIpcSupported;
+int reserved[56];
