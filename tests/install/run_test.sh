@@ -1,6 +1,7 @@
 #!/bin/bash
 # `cmake --install` gives a prefix that works from anywhere: it is installed, moved, and used with nothing else of ours in sight.
 # usage: run_test.sh <cmake> <build tree> <saxpy.cu> <scratch folder>
+# Nothing is piped into grep -q here: grep leaves at the first match, the writer gets SIGPIPE, and pipefail makes that a failure.
 set -euo pipefail
 cmake=$1 build=$2 source=$3 scratch=$4
 rm -rf "$scratch"
@@ -25,10 +26,12 @@ PATH="$prefix/cuda/bin:$PATH" nvcc -c "$source" -o saxpy.o
 
 echo "nvcc of CUDA 13, in a folder of its own"
 if [ -x "$prefix/cuda13/bin/nvcc" ]; then
-  "$prefix/cuda13/bin/nvcc" --version | grep -q 'release 13'
+  "$prefix/cuda13/bin/nvcc" --version > version
+  grep -q 'release 13' version
   "$prefix/cuda13/bin/nvcc" "$source" -o saxpy_13
   ./saxpy_13
-  ldd saxpy_13 | grep -q libcudart.so.13
+  ldd saxpy_13 > needed
+  grep -q libcudart.so.13 needed
 fi
 
 echo "a library of the toolkit finds the others without help"
@@ -39,7 +42,7 @@ if [ -e "$prefix/cuda/lib64/libcurand.so" ]; then
 fi
 
 echo "the lab"
-"$prefix/bin/ordito" lab list > list  # no pipe: grep -q would leave before the end of it
+"$prefix/bin/ordito" lab list > list
 grep -q reduction list
 "$prefix/bin/ordito" lab run saxpy --size 10000 > table
 grep -q saxpy table
