@@ -1,9 +1,13 @@
 // See engine.hpp.
 #include "driver/engine.hpp"
 
+#include <algorithm>
+#include <thread>
+
 #include "base/environment.hpp"
 #include "driver/results.hpp"
 #include "interp/interpreter.hpp"
+#include "machine/ahead.hpp"
 #include "machine/listener.hpp"
 #include "machine/tiers.hpp"
 #if ORDITO_HAVE_JIT
@@ -15,9 +19,15 @@ namespace ordito::driver {
 namespace {
 
 #if ORDITO_HAVE_JIT
+/// Code that is not kept is not compiled ahead, nor what is printed.
 std::unique_ptr<machine::Engine> makeJit() {
-  return jit::makeJit(
-      jit::optionsFromEnvironment({.races = true, .caches = true, .baseline = jit::BaselineCode::First}));
+  const jit::Options options =
+      jit::optionsFromEnvironment({.races = true, .caches = true, .baseline = jit::BaselineCode::First});
+  const unsigned processors = std::thread::hardware_concurrency();
+  auto engine = jit::makeJit(options);
+  if (processors < 2 || !options.caches || !readEnvironment().dump.empty() || readEnvironment().ahead == "off")
+    return engine;
+  return machine::makeAhead(std::move(engine), {.threads = std::clamp(processors / 2, 1u, 4u)});
 }
 #endif
 

@@ -25,6 +25,9 @@ namespace {
 /// Threads for awaited jobs: enough that some long compilations do not keep the short ones waiting.
 unsigned mostAwaited() { return std::clamp(std::thread::hardware_concurrency(), 3u, 8u); }
 
+/// Whoever compiles ahead asks for fewer where there are few processors.
+constexpr unsigned kMostAhead = 4;
+
 constexpr std::chrono::milliseconds kPatience{2000};
 
 /// A line of jobs and the threads that do them.
@@ -139,13 +142,13 @@ class Background {
     if (getpid() != owner_) return false;
     if (gettid() == owner_) stopWithThisThread();
     if (handlers_.fetch_add(1, std::memory_order_relaxed) < kMostHandlers) stopWithTheProcess();
-    return (urgency == Urgency::Awaited ? awaited_ : improvements_).add(std::move(job), std::move(owner));
+    return lineFor(urgency).add(std::move(job), std::move(owner));
   }
 
   void stop() {
     if (getpid() != owner_ || stops_.exchange(true)) return;
-    const bool first = improvements_.stop(), second = awaited_.stop();
-    hasHalted_ = first || second;
+    for (Line* line : {&ahead_, &improvements_, &awaited_})
+      if (line->stop()) hasHalted_ = true;
   }
 
   bool processEnds() const { return stops_; }
@@ -157,10 +160,19 @@ class Background {
   static void stopWithTheProcess();
   static void stopWithThisThread();
 
+  Line& lineFor(Urgency urgency) {
+    switch (urgency) {
+      case Urgency::Awaited: return awaited_;
+      case Urgency::Improvement: return improvements_;
+      case Urgency::Ahead: return ahead_;
+    }
+    return awaited_;
+  }
+
   const pid_t owner_ = getpid();
   std::atomic<bool> stops_{false}, hasHalted_{false};
   std::atomic<int> handlers_{0};
-  Line awaited_{stops_, mostAwaited()}, improvements_{stops_, 1};
+  Line awaited_{stops_, mostAwaited()}, improvements_{stops_, 1}, ahead_{stops_, kMostAhead};
 };
 
 Background& background() {

@@ -17,6 +17,7 @@ using BackgroundJob = std::function<void()>;
 enum class Urgency {
   Awaited,      // somebody waits for it: one of several threads takes it
   Improvement,  // one after the other, in the order in which they came
+  Ahead,        // somebody may wait for it later
 };
 
 /// Who alone wants a job; nobody in particular if it is empty.
