@@ -9,30 +9,6 @@ using namespace ordito::driver;
 
 namespace {
 
-CUresult nodesFrom(const CUgraphNode* handles, size_t count, const Graph* graph, std::vector<GraphNode*>& nodes) {
-  if (count && !handles) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t i = 0; i < count; ++i) {
-    GraphNode* node = Graph::node(handles[i]);
-    if (!node || &node->graph != graph) return CUDA_ERROR_INVALID_VALUE;
-    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
-  }
-  return CUDA_SUCCESS;
-}
-
-/// Adds a node; `make` fills in its task.
-template <class Make>
-CUresult addNode(CUgraphNode* node, CUgraph handle, const CUgraphNode* after, size_t count, Make&& make) {
-  ORDITO_CONTEXT(context);
-  auto graph = Graph::from(handle);
-  if (!node || !graph) return CUDA_ERROR_INVALID_VALUE;
-  std::vector<GraphNode*> before;
-  if (CUresult bad = nodesFrom(after, count, graph.get(), before)) return bad;
-  NodeTask task;
-  if (CUresult bad = make(*context, task)) return bad;
-  *node = Graph::handle(graph->add(std::move(task), std::move(before)));
-  return CUDA_SUCCESS;
-}
-
 /// The answer of a call that lists nodes: how many there are, or as many as fit.
 CUresult list(const std::vector<GraphNode*>& nodes, CUgraphNode* out, size_t* count) {
   if (!count) return CUDA_ERROR_INVALID_VALUE;
@@ -71,7 +47,9 @@ CUresult cuGraphDestroy(CUgraph graph) { return Graph::destroy(graph) ? CUDA_SUC
 CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
   auto graph = Graph::from(original);
   if (!clone || !graph) return CUDA_ERROR_INVALID_VALUE;
-  *clone = Graph::handle(graph->clone());
+  auto copy = graph->clone();
+  if (!copy) return refuseCopy();
+  *clone = Graph::handle(copy);
   return CUDA_SUCCESS;
 }
 
@@ -243,7 +221,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* graph) {
   GraphNode* node = nullptr;
   if (CUresult bad = findTyped(handle, CU_GRAPH_NODE_TYPE_GRAPH, &node)) return bad;
   if (!graph) return CUDA_ERROR_INVALID_VALUE;
-  *graph = Graph::handle(std::get<std::shared_ptr<Graph>>(node->task.parameters));
+  *graph = Graph::handle(std::get<std::shared_ptr<const Embedded>>(node->task.parameters)->graph);
   return CUDA_SUCCESS;
 }
 

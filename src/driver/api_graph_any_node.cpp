@@ -59,13 +59,8 @@ extern "C" {
 
 CUresult cuGraphAddBatchMemOpNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                                   const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
-  ORDITO_CONTEXT(context);
-  NodeTask task;
   if (!parameters) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = batchOf(parameters)(*context, task)) return bad;
-  if (CUresult bad = cuGraphAddEmptyNode(node, graph, after, count)) return bad;
-  Graph::node(*node)->task = std::move(task);
-  return CUDA_SUCCESS;
+  return addNode(node, graph, after, count, batchOf(parameters));
 }
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode handle, CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
   GraphNode* node = nullptr;

@@ -16,8 +16,9 @@ CUresult instantiate(CUgraphExec* executable, CUgraph handle, uint64_t flags) {
   if (!executable || !graph || flags & ~kKnown) return CUDA_ERROR_INVALID_VALUE;
   if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
     return remember(CUDA_ERROR_NOT_SUPPORTED, "launching a graph from a kernel is not supported");
-  auto made = GraphExec::instantiate(*graph, flags);
-  if (!made) return remember(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
+  std::shared_ptr<GraphExec> made;
+  if (CUresult bad = GraphExec::instantiate(*graph, flags, made)) return bad;
+  if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) made->backMemory();
   *executable = GraphExec::handle(made);
   return CUDA_SUCCESS;
 }
@@ -27,8 +28,7 @@ CUresult launchIn(CUgraphExec handle, CUstream streamHandle) {
   ORDITO_STREAM(stream, context, streamHandle);
   auto executable = GraphExec::from(handle);
   if (!executable) return CUDA_ERROR_INVALID_VALUE;
-  auto node = [&] { return NodeTask{CU_GRAPH_NODE_TYPE_GRAPH, std::monostate{}, executable->asWork()}; };
-  if (auto captured = capture(stream, node)) return *captured;
+  if (CUresult bad = refuseWhileCapturing(stream)) return bad;
   return executable->launch(stream);
 }
 
@@ -83,11 +83,14 @@ CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t* flags) {
   return CUDA_SUCCESS;
 }
 
-// There is nowhere to upload to.
+// There is nowhere to upload to, but memory that the graph allocates counts as used from then on.
 CUresult cuGraphUpload(CUgraphExec handle, CUstream streamHandle) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, streamHandle);
-  return GraphExec::from(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  const auto executable = GraphExec::from(handle);
+  if (!executable) return CUDA_ERROR_INVALID_VALUE;
+  executable->backMemory();
+  return CUDA_SUCCESS;
 }
 CUresult cuGraphUpload_ptsz(CUgraphExec executable, CUstream stream) { return cuGraphUpload(executable, own(stream)); }
 
@@ -149,23 +152,26 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec handle, CUgraphNode nodeHandle, unsig
 
 // --- memory of graphs
 
-// It goes back with the graph that has the node; there is no pool to trim.
-CUresult cuDeviceGraphMemTrim(CUdevice device) { return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE; }
+CUresult cuDeviceGraphMemTrim(CUdevice ordinal) {
+  ORDITO_DEVICE(device, ordinal);
+  trimGraphMemory(*device);
+  return CUDA_SUCCESS;
+}
 
-CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void* value) {
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute, void* value) {
+  ORDITO_DEVICE(device, ordinal);
   if (!value || attribute > CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) return CUDA_ERROR_INVALID_VALUE;
-  const GraphMemoryUse use = graphMemoryUse();
+  const GraphMemoryUse use = graphMemoryUse(*device);
   const bool high = attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
   *static_cast<cuuint64_t*>(value) = high ? use.high : use.now;
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void* value) {
-  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute, void* value) {
+  ORDITO_DEVICE(device, ordinal);
   const bool high = attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
   if (!value || !high || *static_cast<cuuint64_t*>(value) != 0) return CUDA_ERROR_INVALID_VALUE;
-  resetGraphMemoryHigh();
+  resetGraphMemoryHigh(*device);
   return CUDA_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "driver/api.hpp"
-#include "driver/graph_tasks.hpp"
+#include "driver/graph_parameters.hpp"
 
 using namespace ordito::driver;
 
@@ -49,7 +49,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgrap
   auto condition = Condition::make(context->device, initial, flags & CU_GRAPH_COND_ASSIGN_DEFAULT);
   if (!condition) return CUDA_ERROR_OUT_OF_MEMORY;
   *handle = condition->address;
-  graph->conditions.push_back(std::move(condition));
+  graph->root().conditions.push_back(std::move(condition));
   return CUDA_SUCCESS;
 }
 
@@ -69,13 +69,10 @@ CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* aft
       return cuGraphAddEventRecordNode(node, graph, after, count, p->eventRecord.event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return cuGraphAddMemAllocNode(node, graph, after, count, &p->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return cuGraphAddMemFreeNode(node, graph, after, count, p->free.dptr);
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
-      NodeTask task;
-      if (CUresult bad = conditionalTask(p->conditional, task)) return bad;
-      if (CUresult bad = cuGraphAddEmptyNode(node, graph, after, count)) return bad;
-      Graph::node(*node)->task = std::move(task);
-      return CUDA_SUCCESS;
-    }
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return addNode(node, graph, after, count, [&](Context&, NodeTask& task) {
+        return conditionalTask(*Graph::from(graph), p->conditional, task);
+      });
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
       const CUDA_BATCH_MEM_OP_NODE_PARAMS batch{p->memOp.ctx, p->memOp.count, p->memOp.paramArray, p->memOp.flags};
       return cuGraphAddBatchMemOpNode(node, graph, after, count, &batch);

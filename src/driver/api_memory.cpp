@@ -1,15 +1,13 @@
-// Driver API: allocation, host and managed memory, pointer attributes, stream-ordered allocation.
+// Driver API: allocation, host and managed memory, pointer attributes.
 #include <algorithm>
 #include <cstring>
 
 #include "driver/api.hpp"
-#include "driver/capture.hpp"
 #include "driver/copy.hpp"
 #include "driver/device.hpp"
 #include "driver/extensions.hpp"
 #include "driver/graph_memory.hpp"
 #include "driver/memory_pool.hpp"
-#include "machine/listener.hpp"
 #include "machine/memory.hpp"
 
 using namespace ordito::driver;
@@ -54,29 +52,6 @@ std::optional<Allocation> find(const void* pointer) { return allocations().find(
 
 bool isHost(const Allocation& a) { return a.kind == MemoryKind::Host || a.kind == MemoryKind::Registered; }
 
-/// Memory of a pool is there for what comes behind this point of the stream, which is nobody's business but a
-/// checker's.
-void tellOfAllocation(Stream& stream, uint64_t address, uint64_t bytes) {
-  if (!ordito::machine::areAccessesWanted()) return;
-  Operation operation;
-  operation.quick = true;
-  operation.what = {.kind = ordito::machine::StreamEvent::Kind::Allocation, .to = address, .bytes = bytes};
-  stream.submit(std::move(operation));
-}
-
-CUresult allocateFrom(CUmemoryPool handle, CUdeviceptr* pointer, size_t bytes, CUstream streamHandle) {
-  ORDITO_CONTEXT(context);
-  ORDITO_STREAM(stream, context, streamHandle);
-  auto pool = memoryPools().table.find(handle);
-  if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult bad = allocateDevice(*pool->device.primary, pointer, bytes)) return bad;
-  auto node = [&] { return allocationTask(std::make_shared<GraphMemory>(pool->device, *pointer, bytes)); };
-  if (auto captured = capture(stream, node)) return *captured;
-  tellOfAllocation(*stream, *pointer, bytes);
-  memoryPools().enter(*pointer, bytes, pool);
-  return CUDA_SUCCESS;
-}
-
 template <class T>
 CUresult answer(void* data, T value) {
   std::memcpy(data, &value, sizeof value);  // NOLINT(bugprone-sizeof-expression): T may be a pointer
@@ -87,11 +62,19 @@ unsigned memoryType(const Allocation& a) {
   return a.kind == MemoryKind::Device || a.kind == MemoryKind::Managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
 }
 
+/// Memory of a pool of the host is a device's once that has been given access.
+bool isForDevice(const Allocation& a) {
+  const auto pool = a.kind == MemoryKind::Host ? memoryPools().ownerOf(a.address) : nullptr;
+  CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  if (pool) pool->getAccess({CU_MEM_LOCATION_TYPE_DEVICE, a.device}, &flags);
+  return flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+}
+
 CUresult pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer, const Allocation& a) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: return answer(data, Context::of(a).handle());
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return answer(data, memoryType(a));
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return answer(data, pointer);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return isForDevice(a) ? answer(data, pointer) : CUDA_ERROR_INVALID_VALUE;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (a.kind == MemoryKind::Device) return CUDA_ERROR_INVALID_VALUE;
       return answer(data, pointer);
@@ -107,7 +90,10 @@ CUresult pointerAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return answer(data, 0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return answer(data, static_cast<unsigned>(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return answer(data, static_cast<void*>(nullptr));
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {
+      const auto pool = memoryPools().ownerOf(a.address);
+      return answer(data, pool ? pool->handle() : nullptr);
+    }
     default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
@@ -143,9 +129,10 @@ CUresult cuMemFree(CUdeviceptr pointer) {
   ORDITO_CONTEXT_OR(contextOf(pointer), context, CUDA_ERROR_INVALID_VALUE);
   // Freeing waits for whatever may still use the memory, as a real driver does; of a pool's memory it assumes that
   // nothing does (CUDA Runtime API, "Stream Ordered Memory Allocator").
-  context->group.synchronizeAll(!memoryPools().owns(pointer));
+  const bool isPools = memoryPools().ownerOf(pointer) != nullptr;
+  context->group.synchronizeAll(!isPools);
   if (Context* owner = contextOf(pointer); owner && owner != context) owner->group.synchronizeAll();
-  return freeMemory(pointer);
+  return releaseGraphMemory(pointer) ? freeMemory(pointer, isPools) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr pointer) {
@@ -172,8 +159,9 @@ CUresult cuMemFreeHost(void* pointer) {
   if (!pointer) return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
   ORDITO_CONTEXT_OR(contextOf(reinterpret_cast<uint64_t>(pointer)), context, CUDA_ERROR_INVALID_VALUE);
   context->group.synchronizeAll();
-  return ordito::machine::freeHost(reinterpret_cast<uint64_t>(pointer), MemoryKind::Host) ? CUDA_SUCCESS
-                                                                                          : CUDA_ERROR_INVALID_VALUE;
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (memoryPools().ownerOf(address)) return CUDA_ERROR_INVALID_VALUE;  // cuMemFree is for these
+  return ordito::machine::freeHost(address, MemoryKind::Host) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* pointer, void* host, unsigned int flags) {
@@ -224,41 +212,6 @@ CUresult cuMemAllocManaged(CUdeviceptr* pointer, size_t bytes, unsigned int flag
   return take(hostMemory(*context, bytes, MemoryKind::Managed, flags), pointer);
 }
 
-// Managed memory is where it is: moving and advising change nothing but must be asked with sense.
-CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice to, CUstream handle) {
-  ORDITO_CONTEXT(context);
-  ORDITO_STREAM(stream, context, handle);
-  if (to != CU_DEVICE_CPU && !findDevice(to)) return CUDA_ERROR_INVALID_DEVICE;
-  auto allocation = allocations().find(pointer);
-  if (!allocation || allocation->kind != MemoryKind::Managed) return CUDA_ERROR_INVALID_VALUE;
-  if (bytes > allocation->address + allocation->bytes - pointer) return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise advice, CUdevice) {
-  ORDITO_CONTEXT(context);
-  (void)context;
-  auto allocation = allocations().find(pointer);
-  if (!allocation || allocation->kind != MemoryKind::Managed) return CUDA_ERROR_INVALID_VALUE;
-  if (bytes > allocation->address + allocation->bytes - pointer) return CUDA_ERROR_INVALID_VALUE;
-  return advice >= CU_MEM_ADVISE_SET_READ_MOSTLY && advice <= CU_MEM_ADVISE_UNSET_ACCESSED_BY
-             ? CUDA_SUCCESS
-             : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuMemRangeGetAttribute(void* data, size_t dataBytes, CUmem_range_attribute attribute, CUdeviceptr pointer,
-                                size_t bytes) {
-  ORDITO_CONTEXT(context);
-  (void)context;
-  auto allocation = allocations().find(pointer);
-  if (!data || dataBytes < 4 || bytes == 0 || !allocation || allocation->kind != MemoryKind::Managed)
-    return CUDA_ERROR_INVALID_VALUE;
-  bool place = attribute == CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION ||
-               attribute == CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION ||
-               attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
-  return answer(data, place ? CU_DEVICE_INVALID : 0);
-}
-
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
   if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if (!data) return CUDA_ERROR_INVALID_VALUE;
@@ -296,108 +249,3 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
 int orditoHostHasRoom(unsigned long long bytes) { return ordito::machine::hostCanCommit(bytes, 0); }
 
 int orditoPointerSides(const void* pointer) { return pointerSides(reinterpret_cast<uint64_t>(pointer)); }
-
-// --- stream-ordered allocation
-
-CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
-  ORDITO_CONTEXT(context);
-  const auto found = context->stream(stream);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  const Context* const owner = Context::of(*found);
-  return allocateFrom(memoryPools().currentOf(owner ? owner->device : context->device), pointer, bytes, stream);
-}
-
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
-  return allocateFrom(pool, pointer, bytes, stream);
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
-  ORDITO_CONTEXT_OF_STREAM(context, handle);
-  ORDITO_STREAM(stream, context, handle);
-  if (pointer == 0) return CUDA_SUCCESS;
-  auto allocation = allocations().find(pointer);
-  if (!allocation || allocation->address != pointer || allocation->kind != MemoryKind::Device)
-    return CUDA_ERROR_INVALID_VALUE;
-  Operation operation;
-  operation.run = [pointer](std::string&) { return freeMemory(pointer); };
-  operation.what = {.kind = ordito::machine::StreamEvent::Kind::Free, .to = pointer, .bytes = allocation->bytes};
-  auto node = [&] { return freeTask(pointer); };
-  if (auto captured = capture(stream, node)) return *captured;
-  memoryPools().leave(pointer, allocation->bytes);  // counted at the call, as a GPU's driver does
-  stream->submit(std::move(operation));
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice ordinal) {
-  ORDITO_DEVICE(device, ordinal);
-  if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  *pool = memoryPools().standardOf(*device);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice ordinal) {
-  ORDITO_DEVICE(device, ordinal);
-  if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  *pool = memoryPools().currentOf(*device);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
-  ORDITO_DEVICE(device, ordinal);
-  const auto found = memoryPools().table.find(pool);
-  if (!found || &found->device != device) return CUDA_ERROR_INVALID_VALUE;
-  memoryPools().currentOf(*device) = pool;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  if (!pool || !properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  Device* const device = findDevice(properties->location.id);
-  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || !device) return CUDA_ERROR_INVALID_VALUE;
-  *pool = static_cast<CUmemoryPool>(memoryPools().table.add(std::make_shared<MemoryPool>(*device)));
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  const auto& standard = memoryPools().standard;
-  if (std::find(standard.begin(), standard.end(), pool) != standard.end()) return CUDA_ERROR_INVALID_VALUE;
-  const auto removed = memoryPools().table.remove(pool);
-  if (!removed) return CUDA_ERROR_INVALID_VALUE;
-  auto& current = memoryPools().currentOf(removed->device);
-  if (current == pool) current = memoryPools().standardOf(removed->device);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t least) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  const auto pool = memoryPools().table.find(handle);
-  if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  pool->trim(least);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  const auto pool = memoryPools().table.find(handle);
-  return pool && value ? pool->set(attribute, value) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  const auto pool = memoryPools().table.find(handle);
-  return pool && value ? pool->get(attribute, value) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  return memoryPools().table.find(pool) && (map || count == 0) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
-  if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-  if (!memoryPools().table.find(pool) || !flags || !location) return CUDA_ERROR_INVALID_VALUE;
-  *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  return CUDA_SUCCESS;
-}

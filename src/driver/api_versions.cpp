@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "driver/api.hpp"
-#include "driver/device.hpp"
 
 using namespace ordito::driver;
 
@@ -22,17 +21,6 @@ CUresult plainEdges(const CUgraphEdgeData* edges, size_t count) {
 
 void fillPlain(CUgraphEdgeData* edges, const size_t* count) {
   if (edges) std::fill_n(edges, *count, CUgraphEdgeData{});
-}
-
-/// Where managed memory is to live, as the earlier calls name it.
-CUresult deviceOf(CUmemLocation location, CUdevice& device) {
-  switch (location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE: device = location.id; return CUDA_SUCCESS;
-    case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: device = CU_DEVICE_CPU; return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
-  }
 }
 
 }  // namespace
@@ -63,26 +51,6 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
 
 CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
   return cuEventElapsedTime(milliseconds, start, end);
-}
-
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t bytes, CUmemLocation location, unsigned int flags,
-                               CUstream stream) {
-  CUdevice device = 0;
-  if (flags) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = deviceOf(location, device)) return bad;
-  return cuMemPrefetchAsync(pointer, bytes, device, stream);
-}
-CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr pointer, size_t bytes, CUmemLocation location, unsigned int flags,
-                                    CUstream stream) {
-  return cuMemPrefetchAsync_v2(pointer, bytes, location, flags, own(stream));
-}
-
-CUresult cuMemAdvise_v2(CUdeviceptr pointer, size_t bytes, CUmem_advise advice, CUmemLocation location) {
-  // The manual: these two ignore the location.
-  CUdevice device = 0;
-  const bool ignores = advice == CU_MEM_ADVISE_SET_READ_MOSTLY || advice == CU_MEM_ADVISE_UNSET_READ_MOSTLY;
-  if (const CUresult bad = ignores ? CUDA_SUCCESS : deviceOf(location, device)) return bad;
-  return cuMemAdvise(pointer, bytes, advice, device);
 }
 
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {

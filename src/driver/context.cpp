@@ -5,6 +5,7 @@
 #include "base/thread_state.hpp"
 #include "driver/array.hpp"
 #include "driver/graph_memory.hpp"
+#include "driver/managed_advice.hpp"
 #include "driver/memory_pool.hpp"
 #include "driver/module.hpp"
 #include "driver/results.hpp"
@@ -162,7 +163,11 @@ void Context::free(const machine::Allocation& allocation) {
       device.memory.free(allocation.address);
       return;
     case machine::MemoryKind::Host:
-    case machine::MemoryKind::Managed: machine::freeHost(allocation.address, allocation.kind); return;
+    case machine::MemoryKind::Managed:
+      memoryPools().leave(allocation.address, allocation.bytes);
+      adviceOfMemory().forget(allocation.address, allocation.bytes);
+      machine::freeHost(allocation.address, allocation.kind);
+      return;
     case machine::MemoryKind::Registered: machine::allocations().remove(allocation.address, allocation.kind); return;
     case machine::MemoryKind::Heap: return;
   }

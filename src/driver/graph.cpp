@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "driver/graph_memory.hpp"
+#include "driver/results.hpp"
 #include "machine/listener.hpp"
 #include "machine/memory.hpp"
 
@@ -34,15 +35,6 @@ Nodes& allNodes() {
   return *nodes;
 }
 
-struct Conditions {
-  std::mutex mutex;
-  std::map<CUdeviceptr, std::weak_ptr<Condition>> live;
-};
-Conditions& conditions() {
-  static auto* all = new Conditions;
-  return *all;
-}
-
 }  // namespace
 
 Condition::Condition(Device& device, CUdeviceptr place, unsigned initial, bool resets)
@@ -50,25 +42,11 @@ Condition::Condition(Device& device, CUdeviceptr place, unsigned initial, bool r
   *reinterpret_cast<unsigned*>(address) = initial;
 }
 
-Condition::~Condition() {
-  std::lock_guard lock(conditions().mutex);
-  conditions().live.erase(address);
-  device_.memory.free(address);
-}
+Condition::~Condition() { device_.memory.free(address); }
 
 std::shared_ptr<Condition> Condition::make(Device& device, unsigned initial, bool resets) {
   auto address = device.memory.allocate(sizeof(unsigned));
-  if (!address) return nullptr;
-  auto condition = std::make_shared<Condition>(device, *address, initial, resets);
-  std::lock_guard lock(conditions().mutex);
-  conditions().live[*address] = condition;
-  return condition;
-}
-
-std::shared_ptr<Condition> Condition::from(CUdeviceptr address) {
-  std::lock_guard lock(conditions().mutex);
-  const auto found = conditions().live.find(address);
-  return found == conditions().live.end() ? nullptr : found->second.lock();
+  return address ? std::make_shared<Condition>(device, *address, initial, resets) : nullptr;
 }
 
 void Condition::reset() const {
@@ -84,11 +62,13 @@ Graph::~Graph() {
 
 CUgraph Graph::handle(const std::shared_ptr<Graph>& graph) { return static_cast<CUgraph>(graphs().add(graph)); }
 std::shared_ptr<Graph> Graph::from(CUgraph handle) { return graphs().find(handle); }
-bool Graph::destroy(CUgraph handle) { return graphs().remove(handle) != nullptr; }
-
-Conditional::~Conditional() {
-  for (const CUgraph handle : handles) Graph::destroy(handle);
+bool Graph::destroy(CUgraph handle) {
+  const auto graph = from(handle);
+  return graph && !graph->isEmbedded_ && graphs().remove(handle);
 }
+
+Embedded::Embedded(std::shared_ptr<Graph> g) : graph(std::move(g)) { graph->isEmbedded_ = true; }
+Embedded::~Embedded() { graphs().remove(graph.get()); }
 
 GraphNode* Graph::node(CUgraphNode handle) {
   auto* node = reinterpret_cast<GraphNode*>(handle);
@@ -96,8 +76,38 @@ GraphNode* Graph::node(CUgraphNode handle) {
   return allNodes().live.contains(node) ? node : nullptr;
 }
 
+void Graph::adopt(const NodeTask& task) {
+  if (const auto* child = std::get_if<std::shared_ptr<const Embedded>>(&task.parameters))
+    (*child)->graph->owner_ = weak_from_this();
+  if (const auto* conditional = std::get_if<std::shared_ptr<const Conditional>>(&task.parameters))
+    for (const auto& body : (*conditional)->bodies) body->graph->owner_ = weak_from_this();
+}
+
+Graph& Graph::root() {
+  const auto owner = owner_.lock();
+  return owner ? owner->root() : *this;
+}
+
+namespace {
+
+bool isMemoryNode(const GraphNode& node) {
+  return node.task.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || node.task.type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+}  // namespace
+
+bool Graph::hasMemoryNodes() const {
+  return std::ranges::any_of(nodes_, [](const auto& node) { return isMemoryNode(*node); });
+}
+
+void Graph::change(GraphNode& node, NodeTask task) {
+  adopt(task);
+  node.task = std::move(task);
+}
+
 GraphNode* Graph::add(NodeTask task, std::vector<GraphNode*> after) {
   static std::atomic<uint64_t> next{1};
+  adopt(task);
   nodes_.push_back(std::make_unique<GraphNode>(GraphNode{*this, next++, std::move(task), std::move(after)}));
   std::lock_guard lock(allNodes().mutex);
   allNodes().live.insert(nodes_.back().get());
@@ -118,7 +128,15 @@ std::shared_ptr<Graph> Graph::clone() const {
   copy->objects = objects;
   std::unordered_map<const GraphNode*, GraphNode*> twin;
   for (const auto& node : nodes_) {
-    copy->nodes_.push_back(std::make_unique<GraphNode>(GraphNode{*copy, node->number, node->task, {}}));
+    if (isMemoryNode(*node) || node->task.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return nullptr;
+    NodeTask task = node->task;
+    if (const auto* child = std::get_if<std::shared_ptr<const Embedded>>(&task.parameters)) {
+      auto inner = (*child)->graph->clone();
+      if (!inner) return nullptr;
+      task.parameters = std::make_shared<const Embedded>(std::move(inner));
+      copy->adopt(task);
+    }
+    copy->nodes_.push_back(std::make_unique<GraphNode>(GraphNode{*copy, node->number, std::move(task), {}}));
     twin[node.get()] = copy->nodes_.back().get();
     std::lock_guard lock(allNodes().mutex);
     allNodes().live.insert(copy->nodes_.back().get());
@@ -164,6 +182,7 @@ struct GraphExec::Run {
     }
   };
   std::vector<Item> items;
+  UserObjects objects;  // of the instance and of those inside of it: they live until it is done
   bool isTold = false;  // listeners hear of its items
 
   CUresult operator()(std::string& message) const {
@@ -177,6 +196,9 @@ struct GraphExec::Run {
     }
     return CUDA_SUCCESS;
   }
+
+  /// What it allocates and frees.
+  GraphMemoryOfLaunch memory() const;
 
   /// The contexts that kernels are of and that copied and filled memory is of.
   void addContexts(std::set<Context*>& all) const {
@@ -231,23 +253,48 @@ struct GraphExec::Run {
   }
 };
 
-std::shared_ptr<const GraphExec::Step> GraphExec::makeStep(const GraphNode& node, std::vector<size_t> after) {
-  auto step = std::make_shared<Step>(Step{node.number, node.task, std::move(after), nullptr, {}});
-  if (auto* child = std::get_if<std::shared_ptr<Graph>>(&node.task.parameters)) {
-    step->child = instantiate(**child, 0);
-    if (!step->child) return nullptr;
+namespace {
+
+/// What the graphs of a conditional node may have (CUDA Programming Guide, "Conditional Graph Nodes").
+bool canBeInBody(CUgraphNodeType type) {
+  switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return true;
+    default: return false;
   }
-  if (auto* conditional = std::get_if<std::shared_ptr<const Conditional>>(&node.task.parameters))
-    for (const auto& body : (*conditional)->bodies) {
-      step->bodies.push_back(instantiate(*body, 0));
-      if (!step->bodies.back()) return nullptr;
-    }
-  return step;
 }
 
-std::shared_ptr<GraphExec> GraphExec::instantiate(const Graph& graph, uint64_t flags) {
+}  // namespace
+
+CUresult GraphExec::makeStep(const GraphNode& node, std::vector<size_t> after, bool isBody,
+                             std::shared_ptr<const Step>& made) {
+  if (isBody && !canBeInBody(node.task.type))
+    return remember(CUDA_ERROR_INVALID_VALUE,
+                    "a conditional node's graph has a node of a type that it cannot have: only kernels, copies, fills, "
+                    "child graphs, conditional and empty nodes are allowed there");
+  auto step = std::make_shared<Step>(Step{node.number, node.task, std::move(after), nullptr, {}});
+  if (auto* child = std::get_if<std::shared_ptr<const Embedded>>(&node.task.parameters)) {
+    if (CUresult bad = make(*(*child)->graph, 0, isBody, step->child)) return bad;
+    step->task.parameters = std::monostate{};  // the program's graph may end
+  }
+  if (auto* found = std::get_if<std::shared_ptr<const Conditional>>(&node.task.parameters)) {
+    const Conditional& conditional = **found;
+    for (const auto& body : conditional.bodies)
+      if (CUresult bad = make(*body->graph, 0, true, step->bodies.emplace_back())) return bad;
+    step->task.parameters =
+        std::make_shared<const Conditional>(Conditional{conditional.type, conditional.condition, {}, {}});
+  }
+  made = std::move(step);
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::make(Graph& graph, uint64_t flags, bool isBody, std::shared_ptr<GraphExec>& made) {
   std::vector<GraphNode*> order = graph.inOrder();
-  if (order.size() != graph.nodes().size()) return nullptr;
+  if (order.size() != graph.nodes().size()) return remember(CUDA_ERROR_INVALID_VALUE, "the graph has a cycle");
   auto executable = std::make_shared<GraphExec>();
   executable->flags_ = flags;
   executable->objects_ = graph.objects;
@@ -256,11 +303,23 @@ std::shared_ptr<GraphExec> GraphExec::instantiate(const Graph& graph, uint64_t f
     position[node] = executable->steps_.size();
     std::vector<size_t> after;
     for (const GraphNode* before : node->after) after.push_back(position[before]);
-    auto step = makeStep(*node, std::move(after));
-    if (!step) return nullptr;
-    executable->steps_.push_back(std::move(step));
+    if (CUresult bad = makeStep(*node, std::move(after), isBody, executable->steps_.emplace_back())) return bad;
   }
-  return executable;
+  made = std::move(executable);
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::instantiate(Graph& graph, uint64_t flags, std::shared_ptr<GraphExec>& executable) {
+  if (!graph.conditions.empty())
+    return remember(CUDA_ERROR_INVALID_VALUE,
+                    "the graph has a condition (cuGraphConditionalHandleCreate) without a node");
+  if (graph.hasMemoryNodes() && !graph.instance.expired())
+    return remember(CUDA_ERROR_NOT_SUPPORTED,
+                    "there is an instance of the graph already, and of one that allocates or frees memory there can be "
+                    "but one");
+  if (CUresult bad = make(graph, flags, false, executable)) return bad;
+  graph.instance = executable;
+  return CUDA_SUCCESS;
 }
 
 CUgraphExec GraphExec::handle(const std::shared_ptr<GraphExec>& executable) {
@@ -271,6 +330,7 @@ bool GraphExec::destroy(CUgraphExec handle) { return executables().remove(handle
 
 void GraphExec::collect(Run& run, std::vector<Point>& waits, const std::vector<uint32_t>& before) {
   std::lock_guard lock(mutex_);
+  run.objects.insert(run.objects.end(), objects_.begin(), objects_.end());
   // By step, the items that whatever depends on it comes behind: its own and its child's, or those before it if it is
   // disabled.
   std::vector<std::vector<uint32_t>> ends(run.isTold ? steps_.size() : 0);
@@ -309,11 +369,30 @@ std::vector<std::shared_ptr<Stream>> GraphExec::otherDefaults(const Run& run, co
   return others;
 }
 
+GraphMemoryOfLaunch GraphExec::Run::memory() const {
+  GraphMemoryOfLaunch all;
+  for (const Item& item : items) {
+    if (const auto* taken = std::get_if<std::shared_ptr<GraphMemory>>(&item.step->task.parameters))
+      all.allocated.push_back((*taken)->address);
+    if (const auto* freed = std::get_if<CUdeviceptr>(&item.step->task.parameters)) all.freed.push_back(*freed);
+  }
+  return all;
+}
+
+void GraphExec::backMemory() {
+  Run run;
+  std::vector<Point> waits;
+  collect(run, waits);
+  backGraphMemory(run.memory());
+}
+
 CUresult GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   auto run = std::make_shared<Run>();
   run->isTold = machine::areAccessesWanted();
   Operation operation;
   collect(*run, operation.after);
+  const bool isAutomatic = flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+  if (CUresult bad = claimGraphMemory(run->memory(), isAutomatic)) return bad;
   operation.run = [run](std::string& message) { return run->launch(message); };
   operation.what.kind = machine::StreamEvent::Kind::Graph;
   std::lock_guard lock(mutex_);
@@ -326,13 +405,6 @@ CUresult GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   for (const Run::Item& item : run->items)
     if (item.record) std::get<std::shared_ptr<Event>>(item.step->task.parameters)->recordedAt(last_, item.record);
   return CUDA_SUCCESS;
-}
-
-Work GraphExec::asWork() {
-  auto run = std::make_shared<Run>();
-  std::vector<Point> waits;
-  collect(*run, waits);
-  return [run](std::string& message) { return run->launch(message); };
 }
 
 GraphExec::Steps* GraphExec::stepsWith(uint64_t number, size_t* index) {
@@ -349,19 +421,19 @@ GraphExec::Steps* GraphExec::stepsWith(uint64_t number, size_t* index) {
 
 bool GraphExec::replace(const GraphNode& node, const NodeTask& task) {
   GraphNode changed{node.graph, node.number, task, {}};
+  std::shared_ptr<const Step> step;  // in the end the old one, which ends when the lock is gone
   std::lock_guard lock(mutex_);
   size_t index = 0;
   Steps* steps = stepsWith(node.number, &index);
   if (!steps || (*steps)[index]->task.type != task.type) return false;
-  auto step = makeStep(changed, (*steps)[index]->after);
-  if (!step) return false;
-  (*steps)[index] = std::move(step);
+  if (makeStep(changed, (*steps)[index]->after, false, step)) return false;
+  std::swap((*steps)[index], step);
   return true;
 }
 
-CUgraphExecUpdateResult GraphExec::update(const Graph& graph, GraphNode** culprit) {
-  auto fresh = instantiate(graph, flags_);
-  if (!fresh) return CU_GRAPH_EXEC_UPDATE_ERROR;
+CUgraphExecUpdateResult GraphExec::update(Graph& graph, GraphNode** culprit) {
+  std::shared_ptr<GraphExec> fresh;
+  if (make(graph, flags_, false, fresh)) return CU_GRAPH_EXEC_UPDATE_ERROR;
   std::vector<GraphNode*> order = graph.inOrder();
   std::lock_guard lock(mutex_);
   if (fresh->steps_.size() != steps_.size()) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
@@ -376,8 +448,9 @@ CUgraphExecUpdateResult GraphExec::update(const Graph& graph, GraphNode** culpri
     auto step = std::make_shared<Step>(*fresh->steps_[i]);
     step->number = steps_[i]->number;
     step->enabled = steps_[i]->enabled;
-    steps_[i] = std::move(step);
+    fresh->steps_[i] = std::exchange(steps_[i], std::move(step));
   }
+  std::swap(objects_, fresh->objects_);  // the old ones end with `fresh`, when the lock is gone
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 

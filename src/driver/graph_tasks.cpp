@@ -1,6 +1,7 @@
 // See graph_tasks.hpp.
 #include "driver/graph_tasks.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "driver/results.hpp"
@@ -103,8 +104,16 @@ CUresult childTask(CUgraph handle, NodeTask& task) {
   auto child = Graph::from(handle);
   if (!child) return CUDA_ERROR_INVALID_VALUE;
   task.type = CU_GRAPH_NODE_TYPE_GRAPH;
-  task.parameters = child->clone();
+  auto copy = child->clone();
+  if (!copy) return refuseCopy();
+  task.parameters = std::make_shared<const Embedded>(std::move(copy));
   return CUDA_SUCCESS;
+}
+
+CUresult refuseCopy() {
+  return remember(CUDA_ERROR_NOT_SUPPORTED,
+                  "a graph with conditional nodes, or with nodes that allocate or free memory, cannot be cloned or be "
+                  "the child of another");
 }
 
 CUresult eventTask(Context& context, CUgraphNodeType type, CUevent handle, NodeTask& task) {
@@ -115,16 +124,22 @@ CUresult eventTask(Context& context, CUgraphNodeType type, CUevent handle, NodeT
   return CUDA_SUCCESS;
 }
 
-CUresult conditionalTask(CUDA_CONDITIONAL_NODE_PARAMS& p, NodeTask& task) {
+CUresult conditionalTask(Graph& graph, CUDA_CONDITIONAL_NODE_PARAMS& p, NodeTask& task) {
   const unsigned most = p.type == CU_GRAPH_COND_TYPE_WHILE ? 1 : p.type == CU_GRAPH_COND_TYPE_IF ? 2 : ~0u;
   if (p.type > CU_GRAPH_COND_TYPE_SWITCH || p.size == 0 || p.size > most) return CUDA_ERROR_INVALID_VALUE;
+  auto& unused = graph.root().conditions;
+  const auto found = std::ranges::find(unused, p.handle, [](const auto& condition) { return condition->address; });
+  if (found == unused.end())
+    return remember(CUDA_ERROR_INVALID_VALUE,
+                    fmt::format("the condition {:#x} is not of this graph, or another node has it", p.handle));
   auto conditional = std::make_shared<Conditional>();
   conditional->type = p.type;
-  conditional->condition = Condition::from(p.handle);
-  if (!conditional->condition) return CUDA_ERROR_INVALID_VALUE;
+  conditional->condition = std::move(*found);
+  unused.erase(found);
   for (unsigned k = 0; k < p.size; ++k) {
-    conditional->bodies.push_back(std::make_shared<Graph>());
-    conditional->handles.push_back(Graph::handle(conditional->bodies.back()));
+    auto body = std::make_shared<Graph>();
+    conditional->handles.push_back(Graph::handle(body));
+    conditional->bodies.push_back(std::make_unique<const Embedded>(std::move(body)));
   }
   p.phGraph_out = conditional->handles.data();
   task.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;

@@ -1,13 +1,14 @@
-// Memory pools, from which streams allocate in their order (cuMemAllocAsync). They draw from the device's memory
-// directly, and what is freed goes back at once. What they hold on to on a GPU is only counted.
+// Memory pools, from which streams allocate in their order (cuMemAllocAsync): of a device, of the host, or of managed
+// memory. They draw from that memory directly, and what is freed goes back at once. What they hold on to on a GPU is
+// only counted.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
+#include <compare>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <tuple>
 
 #include "cuda.h"
 #include "driver/context.hpp"
@@ -15,10 +16,35 @@
 
 namespace ordito::driver {
 
+/// What a GPU's driver reserves for so many bytes: it takes 32 MiB at a time, as seen on an H200 with driver 580.
+uint64_t inChunks(uint64_t bytes);
+
+/// Of which kind a pool's memory is, and where it prefers to be.
+struct PoolPlace {
+  CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  CUmemLocation location{};
+
+  bool isDevices() const {
+    return type == CU_MEM_ALLOCATION_TYPE_PINNED && location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  }
+  bool isManaged() const { return type == CU_MEM_ALLOCATION_TYPE_MANAGED; }
+  auto operator<=>(const PoolPlace& other) const {
+    return std::tuple(type, location.type, location.id) <=>
+           std::tuple(other.type, other.location.type, other.location.id);
+  }
+  bool operator==(const PoolPlace& other) const { return (*this <=> other) == 0; }
+};
+
+/// Whether there can be pools of this place: CUDA_ERROR_NOT_SUPPORTED for the NUMA node of the calling thread,
+/// CUDA_ERROR_INVALID_VALUE for what there is not, as an H200 with driver 580 answers.
+CUresult checkPlace(const PoolPlace& place);
+
 class MemoryPool {
  public:
-  explicit MemoryPool(Device& owner) : device(owner) {}
+  /// `owner`: the memory's device; the first for a pool of the host.
+  MemoryPool(Device& owner, PoolPlace where) : device(owner), place(where) {}
 
+  Expected<uint64_t> allocate(uint64_t bytes) const;
   void add(uint64_t bytes);
   void remove(uint64_t bytes);
   /// Gives back what is not in use, but for `least` bytes. The host has to have waited since it was freed.
@@ -29,7 +55,13 @@ class MemoryPool {
   CUresult set(CUmemPool_attribute attribute, const void* value);
   CUresult get(CUmemPool_attribute attribute, void* value);
 
+  /// What a place may do with the memory. What can be answered or set depends on the kind of pool, as on an H200.
+  CUresult setAccess(const CUmemAccessDesc& access);
+  CUresult getAccess(CUmemLocation location, CUmemAccess_flags* flags);
+  CUmemoryPool handle() { return reinterpret_cast<CUmemoryPool>(this); }
+
   Device& device;
+  const PoolPlace place;
 
  private:
   struct Count {
@@ -38,6 +70,7 @@ class MemoryPool {
   };
 
   std::mutex mutex_;
+  std::map<int, CUmemAccess_flags> access_;  // by device
   uint64_t releaseThreshold_ = 0;
   int reuse_[3] = {1, 1, 1};
   Count used_, reserved_;
@@ -45,21 +78,32 @@ class MemoryPool {
 };
 
 /// All of them.
-struct MemoryPools {
+class MemoryPools {
+ public:
   HandleTable<MemoryPool> table;
-  std::vector<CUmemoryPool> standard;              // by device
-  std::vector<std::atomic<CUmemoryPool>> current;  // by device
-  std::mutex mutex;
-  std::map<uint64_t, std::shared_ptr<MemoryPool>> owner;  // by allocation
 
-  MemoryPools();
-  std::atomic<CUmemoryPool>& currentOf(const Device& device) { return current[static_cast<size_t>(device.ordinal)]; }
-  CUmemoryPool standardOf(const Device& device) const { return standard[static_cast<size_t>(device.ordinal)]; }
+  CUmemoryPool make(const PoolPlace& place);
+  /// False for a standard pool, and for what is none.
+  bool destroy(CUmemoryPool pool);
+  /// The pool that there is from the beginning, and the one that is taken for it.
+  CUmemoryPool standardOf(const PoolPlace& place);
+  CUmemoryPool currentOf(const PoolPlace& place);
+  void setCurrent(const PoolPlace& place, CUmemoryPool pool);
 
   void enter(uint64_t address, uint64_t bytes, const std::shared_ptr<MemoryPool>& pool);
   void leave(uint64_t address, uint64_t bytes);
-  bool owns(uint64_t address);
+  /// Null if an allocation is of none.
+  std::shared_ptr<MemoryPool> ownerOf(uint64_t address);
+
+ private:
+  std::mutex mutex_;
+  std::map<PoolPlace, CUmemoryPool> standard_, current_;
+  std::map<uint64_t, std::shared_ptr<MemoryPool>> owner_;  // by allocation
 };
+
+inline PoolPlace placeOf(const Device& device) {
+  return {CU_MEM_ALLOCATION_TYPE_PINNED, {CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal}};
+}
 
 MemoryPools& memoryPools();
 

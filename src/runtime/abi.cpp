@@ -22,17 +22,24 @@ constexpr bool kIsCuda13 = true;
 constexpr bool kIsCuda13 = false;
 #endif
 
+#if ORDITO_CUDART_VERSION < 13000
 /// CUDA 12 names a place by a device ordinal or cudaCpuDeviceId.
-int deviceOf(cudaMemLocation location) {
-  return location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+cudaMemLocation locationOf(int device) {
+  return {device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
+}
+#endif
+
+CUmemLocation asDrivers(cudaMemLocation location) {
+  return {static_cast<CUmemLocationType>(location.type), location.id};
 }
 
-cudaError_t prefetch(const void* pointer, size_t bytes, int device, cudaStream_t stream) {
-  return call([&] { return cuMemPrefetchAsync(address(pointer), bytes, device, stream); });
+cudaError_t prefetch(const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags, cudaStream_t stream) {
+  return call([&] { return cuMemPrefetchAsync_v2(address(pointer), bytes, asDrivers(location), flags, stream); });
 }
 
-cudaError_t advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device) {
-  return call([&] { return cuMemAdvise(address(pointer), bytes, static_cast<CUmem_advise>(advice), device); });
+cudaError_t advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
+  return call(
+      [&] { return cuMemAdvise_v2(address(pointer), bytes, static_cast<CUmem_advise>(advice), asDrivers(location)); });
 }
 
 CUstream perThread(CUstream stream) { return stream == nullptr ? CU_STREAM_PER_THREAD : stream; }
@@ -78,45 +85,45 @@ cudaError_t cudaGetDeviceProperties(void* properties, int device) {
   }
 }
 
-cudaError_t cudaMemPrefetchAsync_v2(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int /*flags*/,
+cudaError_t cudaMemPrefetchAsync_v2(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags,
                                     cudaStream_t stream) {
-  return prefetch(pointer, bytes, deviceOf(location), stream);
+  return prefetch(pointer, bytes, location, flags, stream);
 }
 
 cudaError_t cudaMemPrefetchAsync_v2_ptsz(const void* pointer, size_t bytes, cudaMemLocation location,
-                                         unsigned int /*flags*/, cudaStream_t stream) {
-  return prefetch(pointer, bytes, deviceOf(location), perThread(stream));
+                                         unsigned int flags, cudaStream_t stream) {
+  return prefetch(pointer, bytes, location, flags, perThread(stream));
 }
 
 cudaError_t cudaMemAdvise_v2(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
-  return advise(pointer, bytes, advice, deviceOf(location));
+  return advise(pointer, bytes, advice, location);
 }
 
 #if ORDITO_CUDART_VERSION >= 13000
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int /*flags*/,
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags,
                                  cudaStream_t stream) {
-  return prefetch(pointer, bytes, deviceOf(location), stream);
+  return prefetch(pointer, bytes, location, flags, stream);
 }
 
-cudaError_t cudaMemPrefetchAsync_ptsz(const void* pointer, size_t bytes, cudaMemLocation location,
-                                      unsigned int /*flags*/, cudaStream_t stream) {
-  return prefetch(pointer, bytes, deviceOf(location), perThread(stream));
+cudaError_t cudaMemPrefetchAsync_ptsz(const void* pointer, size_t bytes, cudaMemLocation location, unsigned int flags,
+                                      cudaStream_t stream) {
+  return prefetch(pointer, bytes, location, flags, perThread(stream));
 }
 
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
-  return advise(pointer, bytes, advice, deviceOf(location));
+  return advise(pointer, bytes, advice, location);
 }
 #else
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device, cudaStream_t stream) {
-  return prefetch(pointer, bytes, device, stream);
+  return prefetch(pointer, bytes, locationOf(device), 0, stream);
 }
 
 cudaError_t cudaMemPrefetchAsync_ptsz(const void* pointer, size_t bytes, int device, cudaStream_t stream) {
-  return prefetch(pointer, bytes, device, perThread(stream));
+  return prefetch(pointer, bytes, locationOf(device), 0, perThread(stream));
 }
 
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, int device) {
-  return advise(pointer, bytes, advice, device);
+  return advise(pointer, bytes, advice, locationOf(device));
 }
 #endif
 
