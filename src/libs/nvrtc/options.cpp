@@ -126,6 +126,7 @@ class Reader {
       return options_.isDeviceDefault = true, Result{};
     if (name == "no-source-include") return options_.searchesOwnFolder = false, Result{};
     if (name == "dlink-time-opt" || name == "dlto") return options_.isForLto = true, Result{};
+    if (name == "fdevice-syntax-only") return options_.isForSyntax = true, Result{};
     if (name == "builtin-initializer-list") return readBool(options_.hasInitializerList, word, value);
     for (const Ignored& ignored : kIgnored)
       if (name == ignored.longName || name == ignored.shortName)

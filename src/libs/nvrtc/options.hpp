@@ -16,6 +16,7 @@ struct Options {
   bool hasInitializerList = true;  ///< std's, without an #include.
   bool isReal = false;    ///< An architecture of machines (sm_80) was named: there is something behind nvrtcGetCUBIN.
   bool isForLto = false;  ///< What is made is linked later: it is behind nvrtcGetLTOIR, and only there.
+  bool isForSyntax = false;  ///< Errors are wanted, not code.
 };
 
 /// An option that NVRTC does not have, or that cannot be honoured, is an error.

@@ -61,7 +61,8 @@ TEST(NvrtcOptions, TheRestIsKnown) {
   EXPECT_FALSE(options.searchesOwnFolder || options.compile.warns);
   EXPECT_TRUE(read({"-default-device"}).isDeviceDefault);
   EXPECT_TRUE(read({"-dlto"}).isForLto && read({"--dlink-time-opt"}).compile.relocatable);
-  EXPECT_FALSE(options.isForLto);
+  EXPECT_TRUE(read({"-fdevice-syntax-only"}).isForSyntax);
+  EXPECT_FALSE(options.isForLto || options.isForSyntax);
   EXPECT_TRUE(options.hasInitializerList);
   EXPECT_FALSE(read({"--builtin-initializer-list=false"}).hasInitializerList);
   EXPECT_FALSE(read({"-builtin-initializer-list", "false"}).hasInitializerList);

@@ -60,6 +60,12 @@ void addOwn(const Options& options, frontend::CompileOptions& compile, frontend:
   compile.preprocessor.insert(compile.preprocessor.end(), {"-include", "ordito_default_device.h"});
 }
 
+/// PTX up to its first function or variable, which is what NVRTC gives when only errors are wanted.
+std::string headOf(const std::string& ptx) {
+  const size_t last = ptx.find(".address_size");
+  return last == std::string::npos ? ptx : ptx.substr(0, ptx.find('\n', last) + 1);
+}
+
 /// The symbol that an initialiser names: `generic(_Z5tablev)` or `_Z5scaleIfEvPT_`.
 std::string symbolIn(std::string_view value) {
   const size_t open = value.find('(');
@@ -98,7 +104,8 @@ nvrtcResult Program::compile(std::span<const char* const> words) {
   frontend::CudaSource source = source_;
   addOwn(*options, compile, source);
   if (!names_.empty()) source.text = withNames(*source.text);
-  compile.makesBitcode = isForLto_ && names_.empty();  // the variables of names are taken out of PTX only
+  // The variables of names are taken out of PTX only.
+  compile.makesBitcode = isForLto_ && names_.empty() && !options->isForSyntax;
   frontend::Compiled compiled;
   try {
     compiled = frontend::compileToPtx(*tools, compile, source);
@@ -108,6 +115,7 @@ nvrtcResult Program::compile(std::span<const char* const> words) {
   log_ = asNvrtcs(compiled.messages, source_.file);
   if (compiled.status != 0) return NVRTC_ERROR_COMPILATION;
   if (!names_.empty()) compiled.ptx = takeLoweredNames(compiled.ptx);
+  if (options->isForSyntax) compiled.ptx = headOf(compiled.ptx);
   made_ = std::make_shared<const std::string>(isForLto_ ? asLinkCode(compiled.ptx, compiled.bitcode)
                                                         : std::move(compiled.ptx));
   return NVRTC_SUCCESS;

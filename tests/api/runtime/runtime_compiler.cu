@@ -29,6 +29,15 @@ static void headersAndMacros() {
   EXPECT(has(got.ptx, "k.cu") && !has(got.ptx, "ordito-source"));
 }
 
+/// Errors are found and names are told, but there is no code.
+static void syntaxOnly() {
+  const Compiled good = compile("extern \"C\" __global__ void k(int* out) { *out = 1; }", "k.cu",
+                                {"-arch=sm_90", "--fdevice-syntax-only"});
+  EXPECT(good.result == NVRTC_SUCCESS && has(good.ptx, ".target sm_90") && !has(good.ptx, ".entry"));
+  const Compiled bad = compile("__global__ void k(int* out) { *out = missing; }", "k.cu", {"-fdevice-syntax-only"});
+  EXPECT(bad.result == NVRTC_ERROR_COMPILATION && has(bad.log, "missing"));
+}
+
 /// The host finds static variables of the text by their plain names, and what it writes there is read.
 static void staticVariables() {
   const Compiled got = compile(
@@ -192,6 +201,7 @@ int main() {
   EXPECT(nvrtcVersion(&major, &minor) == NVRTC_SUCCESS && major >= 12);
   EXPECT(nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0);
   headersAndMacros();
+  syntaxOnly();
   staticVariables();
   broughtHeaders(temporary);
   halvesAndBfloats();
