@@ -18,6 +18,7 @@
 
 #define NVTX3_CPP_VERSION_MAJOR 1
 #define NVTX3_CPP_VERSION_MINOR 0
+#define NVTX3_CPP_DEFINITIONS_V1_0  // which others ask for before they use these
 
 namespace nvtx3 {
 inline namespace v1 {
