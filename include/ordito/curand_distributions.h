@@ -3,6 +3,8 @@
 #ifndef ORDITO_CURAND_DISTRIBUTIONS_H
 #define ORDITO_CURAND_DISTRIBUTIONS_H
 
+#include "curand_float_functions.h"
+
 namespace ordito_curand {
 
 constexpr float kToUnit = 2.3283064e-10f;                 // 2^-32
@@ -11,30 +13,19 @@ constexpr float kTwoPi = 6.2831855f;
 constexpr double kPi = 3.1415926535897932;
 
 __host__ __device__ inline float toUniform(unsigned int bits) { return bits * kToUnit + kToUnit / 2.0f; }
-/// Sine and cosine of normal numbers in single precision: in kernels those of the special function unit, as a GPU's
-/// numbers show.
-__host__ __device__ inline void angleParts(float angle, float* sine, float* cosine) {
-#if defined(__CUDA_ARCH__)
-  __sincosf(angle, sine, cosine);
-#else
-  sincosf(angle, sine, cosine);
-#endif
-}
 /// 53 of 64 bits.
 __host__ __device__ inline double toUniformDouble(unsigned int low, unsigned int high) {
   const unsigned long long bits = (unsigned long long)low ^ ((unsigned long long)high << (53 - 32));
   return bits * kToUnitDouble + kToUnitDouble / 2.0;
 }
 
+/// What Box's and Muller's method makes of two words: a number in (0, 1] and an angle.
+__host__ __device__ inline float2 toPolar(unsigned int radius, unsigned int angle) {
+  return make_float2(toUniform(radius), fmaf((float)angle, kToUnit * kTwoPi, (kToUnit * kTwoPi) / 2));
+}
 __host__ __device__ inline float2 toNormal(unsigned int radius, unsigned int angle) {
-  const float u = radius * kToUnit + kToUnit / 2;
-  const float v = angle * (kToUnit * kTwoPi) + (kToUnit * kTwoPi) / 2;
-  const float s = sqrtf(-2.0f * logf(u));
-  float2 pair;
-  angleParts(v, &pair.x, &pair.y);
-  pair.x *= s;
-  pair.y *= s;
-  return pair;
+  const float2 polar = toPolar(radius, angle);
+  return toPair(polar.x, polar.y);
 }
 __host__ __device__ inline double2 toNormalDouble(unsigned int x0, unsigned int x1, unsigned int y0, unsigned int y1) {
   const double u = toUniformDouble(x0, x1);
@@ -62,23 +53,23 @@ __host__ __device__ inline double uniformDouble(State* state) {
 __host__ __device__ inline double uniformDouble(curandStateMRG32k3a_t* state) { return mrgNext(state) * kMrgToUnit; }
 
 template <class State>
-__host__ __device__ inline float2 normal2(State* state) {
+__host__ __device__ inline float2 polar2(State* state) {
   const unsigned int radius = curand(state), angle = curand(state);
-  return toNormal(radius, angle);
+  return toPolar(radius, angle);
+}
+__host__ __device__ inline float2 polar2(curandStateMRG32k3a_t* state) {
+  const double u = mrgNext(state) * kMrgToUnit, v = mrgNext(state) * kMrgToUnit;
+  return make_float2((float)u, (float)v * kTwoPi);
+}
+template <class State>
+__host__ __device__ inline float2 normal2(State* state) {
+  const float2 polar = polar2(state);
+  return toPair(polar.x, polar.y);
 }
 template <class State>
 __host__ __device__ inline double2 normal2Double(State* state) {
   const unsigned int x0 = curand(state), x1 = curand(state), y0 = curand(state), y1 = curand(state);
   return toNormalDouble(x0, x1, y0, y1);
-}
-__host__ __device__ inline float2 normal2(curandStateMRG32k3a_t* state) {
-  const double u = mrgNext(state) * kMrgToUnit, v = mrgNext(state) * kMrgToUnit;
-  const float s = sqrtf(-2.0f * logf((float)u));
-  float2 pair;
-  angleParts((float)v * kTwoPi, &pair.x, &pair.y);
-  pair.x *= s;
-  pair.y *= s;
-  return pair;
 }
 __host__ __device__ inline double2 normal2Double(curandStateMRG32k3a_t* state) {
   const double u = mrgNext(state) * kMrgToUnit, v = mrgNext(state) * kMrgToUnit;
@@ -127,11 +118,12 @@ __host__ __device__ inline double normalDouble(State* state) {
     return ordito_curand::normal2Double(state);                                                                       \
   }                                                                                                                   \
   __host__ __device__ inline float curand_log_normal(State* state, float mean, float deviation) {                     \
-    return expf(mean + deviation * ordito_curand::normal(state));                                                     \
+    return ordito_curand::logNormal(mean, deviation, ordito_curand::normal(state));                                   \
   }                                                                                                                   \
   __host__ __device__ inline float2 curand_log_normal2(State* state, float mean, float deviation) {                   \
     const float2 pair = ordito_curand::normal2(state);                                                                \
-    return make_float2(expf(mean + deviation * pair.x), expf(mean + deviation * pair.y));                             \
+    return make_float2(ordito_curand::logNormal(mean, deviation, pair.x),                                             \
+                       ordito_curand::logNormal(mean, deviation, pair.y));                                            \
   }                                                                                                                   \
   __host__ __device__ inline double curand_log_normal_double(State* state, double mean, double deviation) {           \
     return exp(mean + deviation * ordito_curand::normalDouble(state));                                                \
@@ -163,8 +155,9 @@ __host__ __device__ inline float4 curand_normal4(curandStatePhilox4_32_10_t* sta
 }
 __host__ __device__ inline float4 curand_log_normal4(curandStatePhilox4_32_10_t* state, float mean, float deviation) {
   const float4 four = curand_normal4(state);
-  return make_float4(expf(mean + deviation * four.x), expf(mean + deviation * four.y), expf(mean + deviation * four.z),
-                     expf(mean + deviation * four.w));
+  return make_float4(
+      ordito_curand::logNormal(mean, deviation, four.x), ordito_curand::logNormal(mean, deviation, four.y),
+      ordito_curand::logNormal(mean, deviation, four.z), ordito_curand::logNormal(mean, deviation, four.w));
 }
 
 #endif

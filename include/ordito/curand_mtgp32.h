@@ -107,7 +107,7 @@ __device__ inline double curand_normal_double(curandStateMtgp32_t* state) {
   return ordito_curand::sobolNormalDouble(curand(state));
 }
 __device__ inline float curand_log_normal(curandStateMtgp32_t* state, float mean, float deviation) {
-  return expf(mean + deviation * curand_normal(state));
+  return ordito_curand::logNormal(mean, deviation, curand_normal(state));
 }
 __device__ inline double curand_log_normal_double(curandStateMtgp32_t* state, double mean, double deviation) {
   return exp(mean + deviation * curand_normal_double(state));

@@ -44,7 +44,7 @@ __host__ __device__ inline double sobolNormalDouble(unsigned long long x) {
     return ordito_curand::sobolNormalDouble(curand(state));                                                            \
   }                                                                                                                    \
   __host__ __device__ inline float curand_log_normal(State* state, float mean, float deviation) {                      \
-    return expf(mean + deviation * curand_normal(state));                                                              \
+    return ordito_curand::logNormal(mean, deviation, curand_normal(state));                                            \
   }                                                                                                                    \
   __host__ __device__ inline double curand_log_normal_double(State* state, double mean, double deviation) {            \
     return exp(mean + deviation * curand_normal_double(state));                                                        \

@@ -135,6 +135,14 @@ curandStatus_t change(curandGenerator_t generator, const Change& how) {
   return CURAND_STATUS_SUCCESS;
 }
 
+using ordito::curand::scaleNormal;  // of floats
+void scaleNormal(double* numbers, size_t count, double mean, double deviation, bool isExponent) {
+  for (size_t i = 0; i < count; ++i) {
+    numbers[i] = std::fma(deviation, numbers[i], mean);
+    if (isExponent) numbers[i] = std::exp(numbers[i]);
+  }
+}
+
 template <class Type>
 curandStatus_t generateNormal(curandGenerator_t generator, const char* name, Type* numbers, size_t count, Type mean,
                               Type deviation, bool exponential) {
@@ -144,10 +152,7 @@ curandStatus_t generateNormal(curandGenerator_t generator, const char* name, Typ
   if (count % 2 && isInPairs) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
   return generate(generator, name, count, [=](Filler& filler) {
     filler.normal(numbers, count);
-    for (size_t i = 0; i < count; ++i) {
-      numbers[i] = mean + deviation * numbers[i];
-      if (exponential) numbers[i] = std::exp(numbers[i]);
-    }
+    scaleNormal(numbers, count, mean, deviation, exponential);
   });
 }
 

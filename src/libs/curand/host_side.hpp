@@ -1,6 +1,7 @@
 // The generators of kernels as host code: the same headers, with the few functions of CUDA that plain C++ lacks.
 #pragma once
 
+#include <bit>
 #include <cmath>
 
 #include "cuda_runtime.h"
@@ -24,11 +25,17 @@ inline double normcdfinv(double p) {
 }
 inline float normcdfinvf(float p) { return static_cast<float>(normcdfinv(p)); }
 
+#define ORDITO_CURAND_LIBRARY  // curand_float_functions.h
+namespace ordito_curand {
+// float_functions.cpp
+float2 toPair(float u, float angle);
+float logNormal(float mean, float deviation, float normal);
+}  // namespace ordito_curand
 #include "ordito/curand_mrg32k3a.h"
 #include "ordito/curand_philox.h"
 #include "ordito/curand_sobol.h"
-#include "ordito/curand_sobol_distributions.h"
 #include "ordito/curand_xorwow.h"
 // Over these:
 #include "ordito/curand_distributions.h"
 #include "ordito/curand_mtgp32.h"
+#include "ordito/curand_sobol_distributions.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libs/curand/filler.hpp"
+#include "libs/curand/float_functions.hpp"
 #include "libs/curand/host_side.hpp"
 
 namespace ordito::curand {
@@ -63,13 +64,16 @@ class Sequences final : public Filler {
       for (unsigned i = 0; i < Shape<State>::kDoubles; ++i) to[i] = curand_uniform_double(&s);
     });
   }
+  /// Whole pairs are made of all their uniform numbers together.
   void normal(float* out, size_t count) override {
-    fill<Shape<State>::kNormals>(out, count, [](State& s, float* to) {
+    const bool isWhole = used_ % 2 == 0 && count % 2 == 0;
+    fill<Shape<State>::kNormals>(out, count, [isWhole](State& s, float* to) {
       for (unsigned i = 0; i < Shape<State>::kNormals; i += 2) {
-        const float2 pair = curand_normal2(&s);
+        const float2 pair = isWhole ? ordito_curand::polar2(&s) : curand_normal2(&s);
         to[i] = pair.x, to[i + 1] = pair.y;
       }
     });
+    if (isWhole) makeNormal(out, count);
   }
   void normal(double* out, size_t count) override {
     fill<Shape<State>::kNormals>(out, count, [](State& s, double* to) {

@@ -4,6 +4,7 @@
 #include <curand_kernel.h>
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "expect.hpp"
@@ -16,6 +17,7 @@ struct Expected {
   float uniform;
   double uniformDouble;
   double normalDouble[2];
+  unsigned normal[2], logNormal[2];  // an H100's bits: of mean 1 and deviation 2, and of 1 and 0.5
 };
 
 const Expected kXorwow = {CURAND_RNG_PSEUDO_XORWOW,
@@ -24,22 +26,29 @@ const Expected kXorwow = {CURAND_RNG_PSEUDO_XORWOW,
                           0x6f558604,
                           0.145467639f,
                           0.43489880438841294,
-                          {0.35873979852445503, -1.239592503223552}};
+                          {0.35873979852445503, -1.239592503223552},
+                          {0x4023f6f2, 0xc0269a1b},
+                          {0x408089ab, 0x3f8d59ae}};
 const Expected kMrg = {CURAND_RNG_PSEUDO_MRG32K3A,
                        81920,
                        {0xc96891f0, 0x26f0d612, 0xef269080, 0xfc8fa50e},
                        0x9650c684,
                        0.786751866f,
                        0.78675186271572939,
-                       {-0.36065364611174472, -0.59128140374174409}};
+                       {-0.36065364611174472, -0.59128140374174409},
+                       {0x3e8eb0d6, 0xbe3af1b8},
+                       {0x401143b7, 0x40017177}};
 const Expected kPhilox = {CURAND_RNG_PSEUDO_PHILOX4_32_10,
                           1,
                           {0x2090b348, 0xda7cf0ab, 0x4401906f, 0xcbca470e},
                           0xda7cf0ab,
                           0.12720795f,
                           0.85346899543001431,
-                          {-0.53952669590731883, 0.16063334644202293}};
+                          {-0.53952669590731883, 0.16063334644202293},
+                          {0xc00ee929, 0x405d54f1},
+                          {0x3f9b0e49, 0x40a0d30d}};
 
+bool isExact(const float* numbers, const unsigned* bits) { return std::memcmp(numbers, bits, 2 * sizeof *bits) == 0; }
 bool isNear(double a, double b, double error) { return std::fabs(a - b) <= error * std::fabs(b); }
 
 void testLibrary(const Expected& expected) {
@@ -82,6 +91,12 @@ void testLibrary(const Expected& expected) {
   double mean = 0, square = 0;
   for (float x : normal) mean += x / n, square += (x - 10.0) * (x - 10.0) / n;
   EXPECT(isNear(mean, 10, 0.01) && isNear(square, 4, 0.03));
+  again();
+  EXPECT(curandGenerateNormal(host, normal.data(), n, 1, 2) == CURAND_STATUS_SUCCESS);
+  EXPECT(isExact(normal.data(), expected.normal));
+  again();
+  EXPECT(curandGenerateLogNormal(host, normal.data(), n, 1, 0.5f) == CURAND_STATUS_SUCCESS);
+  EXPECT(isExact(normal.data(), expected.logNormal));
   EXPECT(curandDestroyGenerator(device) == CURAND_STATUS_SUCCESS);
   EXPECT(curandDestroyGenerator(host) == CURAND_STATUS_SUCCESS);
 }
@@ -90,6 +105,7 @@ struct Drawn {
   unsigned first, second, skipped, third;
   float uniform;
   double uniformDouble, normalDouble[2];
+  float normal[2], logNormal[2];
 };
 
 template <class State>
@@ -110,6 +126,10 @@ __global__ void draw(Drawn* drawn) {
   curand_init(1234, threadIdx.x, 0, &state);
   out.normalDouble[0] = curand_normal_double(&state);
   out.normalDouble[1] = curand_normal_double(&state);
+  curand_init(1234, threadIdx.x, 0, &state);
+  for (float& number : out.normal) number = fmaf(2, curand_normal(&state), 1);
+  curand_init(1234, threadIdx.x, 0, &state);
+  for (float& number : out.logNormal) number = curand_log_normal(&state, 1, 0.5f);
 }
 
 template <class State>
@@ -127,6 +147,7 @@ void testKernel(const Expected& expected) {
   EXPECT(isNear(drawn[0].uniform, expected.uniform, 1e-7) || expected.type == CURAND_RNG_PSEUDO_PHILOX4_32_10);
   EXPECT(isNear(drawn[0].uniformDouble, expected.uniformDouble, 1e-15));
   for (int i = 0; i < 2; ++i) EXPECT(isNear(drawn[0].normalDouble[i], expected.normalDouble[i], 1e-12));
+  EXPECT(isExact(drawn[0].normal, expected.normal) && isExact(drawn[0].logNormal, expected.logNormal));
   EXPECT_OK(cudaFree(device));
 }
 
