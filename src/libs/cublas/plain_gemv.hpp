@@ -11,11 +11,6 @@
 
 namespace ordito::cublas {
 
-// The loops over a matrix are compiled twice: for processors with AVX2, whose vectors keep up with quick memory, and
-// for others. What a function calls is inlined into it and so is compiled with it.
-#define ORDITO_AVX2 [[gnu::target("avx2,fma")]]
-inline const bool kHasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-
 /// As many numbers as a line of the cache has.
 template <class T>
 using Line [[gnu::vector_size(64)]] = T;
@@ -44,24 +39,16 @@ template <int kTogether, class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void addColumnsHere(int64_t count, int64_t n, const T* a, int64_t lda, const T* x,
-                                                  T* total) {
-  int64_t j = 0;
-  if constexpr (!kIsComplex<T>)
-    for (; j + 4 <= n; j += 4) addRealColumns<4>(count, a + j * lda, lda, x + j, total);
-  for (; j < n; ++j) {
-    const T *column = a + j * lda, factor = x[j];
-    for (int64_t i = 0; i < count; ++i) total[i] += multiply(factor, column[i]);
-  }
-}
-
-template <class T>
-ORDITO_AVX2 void addColumnsAvx2(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T* total) {
-  addColumnsHere(count, n, a, lda, x, total);
-}
-template <class T>
 void addColumns(int64_t count, int64_t n, const T* a, int64_t lda, const T* x, T* total) {
-  kHasAvx2 ? addColumnsAvx2(count, n, a, lda, x, total) : addColumnsHere(count, n, a, lda, x, total);
+  withVectors([=] {
+    int64_t j = 0;
+    if constexpr (!kIsComplex<T>)
+      for (; j + 4 <= n; j += 4) addRealColumns<4>(count, a + j * lda, lda, x + j, total);
+    for (; j < n; ++j) {
+      const T *column = a + j * lda, factor = x[j];
+      for (int64_t i = 0; i < count; ++i) total[i] += multiply(factor, column[i]);
+    }
+  });
 }
 
 /// The product of a column, or its conjugate, and x.
@@ -72,24 +59,17 @@ T columnTimes(int64_t m, const T* column, const T* x) {
 
 /// The products of four columns of real numbers and x: four streams from memory, and x is loaded once for all.
 template <class T>
-[[gnu::always_inline]] inline void fourColumnsTimesHere(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
-#pragma clang fp reassociate(on)
-  const T *a0 = a, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-  T sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  for (int64_t i = 0; i < m; ++i) {
-    const T factor = x[i];
-    sum0 += a0[i] * factor, sum1 += a1[i] * factor, sum2 += a2[i] * factor, sum3 += a3[i] * factor;
-  }
-  totals[0] = sum0, totals[1] = sum1, totals[2] = sum2, totals[3] = sum3;
-}
-
-template <class T>
-ORDITO_AVX2 void fourColumnsTimesAvx2(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
-  fourColumnsTimesHere(m, a, lda, x, totals);
-}
-template <class T>
 void fourColumnsTimes(int64_t m, const T* a, int64_t lda, const T* x, T* totals) {
-  kHasAvx2 ? fourColumnsTimesAvx2(m, a, lda, x, totals) : fourColumnsTimesHere(m, a, lda, x, totals);
+  withVectors([=] {
+#pragma clang fp reassociate(on)
+    const T *a0 = a, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    T sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      const T factor = x[i];
+      sum0 += a0[i] * factor, sum1 += a1[i] * factor, sum2 += a2[i] * factor, sum3 += a3[i] * factor;
+    }
+    totals[0] = sum0, totals[1] = sum1, totals[2] = sum2, totals[3] = sum3;
+  });
 }
 
 /// part(index) for each, on all threads where the work is worth it.
@@ -152,7 +132,5 @@ std::vector<T> productOfColumns(bool isConjugate, int64_t m, int64_t n, const T*
   forParts(static_cast<unsigned>((n + each - 1) / each), m * n, part);
   return sums;
 }
-
-#undef ORDITO_AVX2
 
 }  // namespace ordito::cublas

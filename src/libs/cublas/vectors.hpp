@@ -66,20 +66,47 @@ auto withStep(int64_t step, const Body& body) {
   return step == 1 ? body(std::integral_constant<int64_t, 1>{}) : body(step);
 }
 
+// Loops over memory are compiled three times: only the widest vectors keep up with quick memory. What a body calls has
+// to be inlined into it, so that it is compiled with it.
+#define ORDITO_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
+#define ORDITO_AVX2 [[gnu::target("avx2,fma")]]
+inline const bool kHasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+inline const bool kHasAvx512 = kHasAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+template <class Body>
+ORDITO_AVX512 void callWithAvx512(const Body& body) {
+  [[clang::always_inline]] body();
+}
+template <class Body>
+ORDITO_AVX2 void callWithAvx2(const Body& body) {
+  [[clang::always_inline]] body();
+}
+#undef ORDITO_AVX512
+#undef ORDITO_AVX2
+
+/// body(), compiled for the processor's vectors.
+template <class Body>
+void withVectors(const Body& body) {
+  kHasAvx512 ? callWithAvx512(body) : kHasAvx2 ? callWithAvx2(body) : body();
+}
+
 inline constexpr int64_t kChunk = 1 << 15;
 
 template <class Body>
 void inChunks(int64_t n, const Body& body) {
-  if (n <= 2 * kChunk) return body(int64_t{0}, n);
+  const auto range = [&](int64_t first, int64_t last) {
+    withVectors([&] { [[clang::always_inline]] body(first, last); });
+  };
+  if (n <= 2 * kChunk) return range(int64_t{0}, n);
   libs::parallelFor(static_cast<unsigned>((n + kChunk - 1) / kChunk), [&](unsigned chunk) {
     const int64_t first = static_cast<int64_t>(chunk) * kChunk;
-    body(first, std::min(n, first + kChunk));
+    range(first, std::min(n, first + kChunk));
   });
 }
 
-/// The sum of term(i), in an order that lets the compiler make vectors, which is always the same.
+/// The sum of term(i), in an order that lets the compiler make vectors, which is always the same on one processor.
 template <class R, class Term>
-R sumOfChunk(int64_t first, int64_t last, const Term& term) {
+[[gnu::always_inline]] inline R sumOfChunk(int64_t first, int64_t last, const Term& term) {
 #pragma clang fp reassociate(on)
   if constexpr (kIsComplex<R>) {
     Real<R> real = 0, imaginary = 0;
