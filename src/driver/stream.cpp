@@ -26,7 +26,16 @@ uint64_t nextStreamId() {
 
 namespace {
 
+/// It is held for less than a microsecond, by the host that submits and the stream's thread in turn: whoever finds it
+/// taken looks again a few times before it sleeps.
 struct AllGroups {
+  AllGroups() {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(mutex.native_handle(), &kind);
+    pthread_mutexattr_destroy(&kind);
+  }
   std::mutex mutex;
   std::condition_variable progress;
 };
@@ -115,6 +124,23 @@ void StreamGroup::synchronizeAll(bool isPromised) {
 Stream::Stream(StreamGroup& group, unsigned flags, int priority, uint64_t id)
     : group_(group), flags_(flags), priority_(priority), id_(id) {}
 
+/// The queue's memory is used again: what one thread takes from the heap and another gives back, both wait for.
+void Stream::enqueue(Operation operation) {
+  if (spare_.empty()) return void(queue_.push_back(std::move(operation)));
+  spare_.front() = std::move(operation);
+  queue_.splice(queue_.end(), spare_, spare_.begin());
+}
+
+Operation Stream::takeFront() {
+  constexpr size_t kKept = 1024;
+  Operation operation = std::move(queue_.front());
+  if (spare_.size() < kKept)
+    spare_.splice(spare_.begin(), queue_, queue_.begin());
+  else
+    queue_.pop_front();
+  return operation;
+}
+
 /// The legacy default stream and the blocking streams wait for each other's earlier work.
 void Stream::addImplicitOrder(Operation& operation) {
   const std::shared_ptr<Stream>& legacy = group_.legacy_;
@@ -172,12 +198,14 @@ Point Stream::submit(Operation operation, bool willWait) {
   const bool runNow = isQuick && queue_.empty() && !executing_ && ready(operation);
   if (submitted_ == completed_) group_.becomesBusy(*this);
   Point point{shared_from_this(), ++submitted_};
+  ++submittedUnawaited_;
   raiseSubmitted(operation);
-  queue_.push_back(std::move(operation));
+  enqueue(std::move(operation));
   if (runNow) {
     runFront(lock);
   } else if (!willWait) {
     if (!threadRuns_) startThread();
+    arrivals_.fetch_add(1, std::memory_order_relaxed);
     work_.notify_one();
     if (!isQuick) holdHost(lock, point.number);
   }
@@ -209,8 +237,7 @@ void Stream::run(Operation operation, bool isPromised) {
 /// Runs the front operation, which is ready, outside the lock.
 void Stream::runFront(Lock& lock) {
   executing_ = true;
-  Operation operation = std::move(queue_.front());
-  queue_.pop_front();
+  Operation operation = takeFront();
   lock.unlock();
   ++executingNow;
   bool dropped = leaving || (group_.error() != CUDA_SUCCESS && !operation.evenAfterError);
@@ -234,6 +261,7 @@ void Stream::runFront(Lock& lock) {
 }
 
 void Stream::waitLocked(Lock& lock, uint64_t number) {
+  submittedUnawaited_ = 0;
   while (completed_ < number) {
     if (executing_ || queue_.empty()) {
       group_.progress.wait(lock);
@@ -300,6 +328,24 @@ void Stream::startThread() {
   std::thread([self = shared_from_this()] { self->serve(); }).detach();
 }
 
+/// Where one call comes after the other and no host thread waits in between, the next one is looked for a while: to
+/// wake a thread costs the caller microseconds, more than most calls do. A host that waits runs the queue itself, which
+/// a thread that is awake would keep it from.
+void Stream::awaitWork(Lock& lock) {
+  constexpr unsigned kInARow = 4;
+  constexpr std::chrono::microseconds kWhile{5};
+  if (submittedUnawaited_ >= kInARow) {
+    const uint64_t seen = arrivals_.load(std::memory_order_relaxed);
+    lock.unlock();
+    const auto end = std::chrono::steady_clock::now() + kWhile;
+    while (arrivals_.load(std::memory_order_relaxed) == seen && std::chrono::steady_clock::now() < end)
+      __builtin_ia32_pause();
+    lock.lock();
+    if (!queue_.empty() || closed_ || executing_) return;
+  }
+  work_.wait(lock);
+}
+
 void Stream::serve() {
   Lock lock(group_.mutex);
   while (true) {
@@ -307,7 +353,7 @@ void Stream::serve() {
       group_.progress.wait(lock);
     } else if (queue_.empty()) {
       if (closed_) break;
-      work_.wait(lock);
+      awaitWork(lock);
     } else if (!ready(queue_.front())) {
       group_.progress.wait(lock);
     } else {

@@ -14,8 +14,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -109,6 +109,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   friend class StreamGroup;
   using Lock = std::unique_lock<std::mutex>;
 
+  void enqueue(Operation operation);
+  Operation takeFront();
   void addImplicitOrder(Operation& operation);
   bool ready(const Operation& operation) const;
   void runFront(Lock& lock);
@@ -118,6 +120,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void holdHost(Lock& lock, uint64_t number);
   void waitLocked(Lock& lock, uint64_t number);
   void serve();
+  void awaitWork(Lock& lock);
   void startThread();
 
   StreamGroup& group_;
@@ -125,11 +128,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const int priority_;
   const uint64_t id_;
   // Guarded by the mutex:
-  std::deque<Operation> queue_;
+  std::list<Operation> queue_, spare_;  // `spare_`: emptied ones for the queue
   uint64_t submitted_ = 0, completed_ = 0;
   size_t busyAt_ = 0;  // its place in the group's list while it has something to do
   bool executing_ = false, threadRuns_ = false, closed_ = false;
+  unsigned submittedUnawaited_ = 0;  // since a host thread last waited for the stream
   std::condition_variable work_;
+  std::atomic<uint64_t> arrivals_{0};  // changes when there is more to do; read without the mutex
 };
 
 struct CapturedPoint;
