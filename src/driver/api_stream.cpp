@@ -17,6 +17,14 @@ CUresult findEvent(CUevent handle, std::shared_ptr<Event>& event) {
   return event->captured() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
 }
 
+/// An event of the world outside of a capture: a node that records it, or waits for it, at each launch of the graph.
+CUresult captureExternal(const std::shared_ptr<Stream>& stream, CUgraphNodeType type,
+                         const std::shared_ptr<Event>& event) {
+  const auto captured = capture(stream, [&] { return NodeTask{type, event, {}}; });
+  return captured ? *captured
+                  : remember(CUDA_ERROR_INVALID_VALUE, "events are external to a capture, and the stream is in none");
+}
+
 }  // namespace
 
 // --- streams
@@ -74,11 +82,13 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext* result) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned int) {
+CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned int flags) {
   ORDITO_CONTEXT(context);
   ORDITO_STREAM(stream, context, handle);
   auto event = context->event(eventHandle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags > CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+  if (flags) return captureExternal(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
   if (auto captured = captureWait(stream, event)) return *captured;
   Point point = event->point();
   const uint64_t elsewhere = event->shared() ? event->shared()->last() : 0;
@@ -179,18 +189,18 @@ CUresult cuEventDestroy(CUevent handle) {
   return owner && owner->events.remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
+CUresult cuEventRecord(CUevent event, CUstream stream) { return cuEventRecordWithFlags(event, stream, 0); }
+
+CUresult cuEventRecordWithFlags(CUevent handle, CUstream streamHandle, unsigned int flags) {
   ORDITO_CONTEXT_OF_STREAM(context, streamHandle);
   ORDITO_STREAM(stream, context, streamHandle);
   auto event = context->event(handle);
   if (!event || event->group() != &stream->group()) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+  if (flags) return captureExternal(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
   if (auto captured = captureRecord(stream, event)) return *captured;
   event->record(stream);
   return CUDA_SUCCESS;
-}
-
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags) {
-  return flags ? CUDA_ERROR_INVALID_VALUE : cuEventRecord(event, stream);
 }
 
 CUresult cuEventQuery(CUevent handle) {

@@ -224,6 +224,44 @@ static void memoryOutlivesItsGraph() {
   EXPECT_OK(cudaStreamDestroy(stream));
 }
 
+static cudaGraphExec_t finishCapture(cudaStream_t stream) {
+  cudaGraph_t graph = nullptr;
+  EXPECT_OK(cudaStreamEndCapture(stream, &graph));
+  return make(graph);
+}
+
+/// Events that captured graphs record and wait for, at each launch, as everybody sees them.
+static void externalEvents() {
+  cudaStream_t first = nullptr, second = nullptr;
+  cudaEvent_t begin = nullptr, end = nullptr;
+  int *x = managed(0), *seen = managed(0);
+  EXPECT_OK(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+  EXPECT_OK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  EXPECT_OK(cudaEventCreate(&begin));
+  EXPECT_OK(cudaEventCreate(&end));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaEventRecordWithFlags(begin, first, cudaEventRecordExternal));
+  EXPECT_ERROR(cudaErrorInvalidValue, cudaStreamWaitEvent(first, begin, cudaEventWaitExternal));
+  EXPECT_OK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+  EXPECT_OK(cudaEventRecordWithFlags(begin, first, cudaEventRecordExternal));
+  EXPECT_OK(cudaLaunchHostFunc(first, [](void*) { usleep(20000); }, nullptr));
+  add<<<1, 32, 0, first>>>(x, 1);
+  EXPECT_OK(cudaEventRecordWithFlags(end, first, cudaEventRecordExternal));
+  const cudaGraphExec_t writes = finishCapture(first);
+  EXPECT_OK(cudaStreamBeginCapture(second, cudaStreamCaptureModeGlobal));
+  EXPECT_OK(cudaStreamWaitEvent(second, end, cudaEventWaitExternal));
+  EXPECT_OK(cudaMemcpyAsync(seen, x, 32 * sizeof *x, cudaMemcpyDeviceToDevice, second));
+  const cudaGraphExec_t reads = finishCapture(second);
+  for (int round = 1; round <= 2; ++round) {
+    EXPECT_OK(cudaGraphLaunch(writes, first));
+    EXPECT_OK(cudaGraphLaunch(reads, second));
+    EXPECT_OK(cudaStreamSynchronize(second));
+    EXPECT(seen[31] == round);
+  }
+  float milliseconds = 0;
+  EXPECT_OK(cudaEventElapsedTime(&milliseconds, begin, end));
+  EXPECT(milliseconds >= 19 && milliseconds < 10000);
+}
+
 static void mistakes() {
   cudaStream_t stream = nullptr, other = nullptr;
   cudaEvent_t event = nullptr;
@@ -300,6 +338,7 @@ int main() {
   explicitNodes();
   resources();
   memoryOutlivesItsGraph();
+  externalEvents();
   mistakes();
   return finish();
 }
