@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <filesystem>
 
@@ -60,6 +61,32 @@ void addOwn(const Options& options, frontend::CompileOptions& compile, frontend:
   compile.preprocessor.insert(compile.preprocessor.end(), {"-include", "ordito_default_device.h"});
 }
 
+/// Programs that can do with clang without CUDA's language declare that themselves, by __clang__, which NVRTC does not
+/// define. It is hidden from those: other programs take it for what the compiler knows. One such program seldom comes
+/// alone, so the process remembers.
+frontend::Compiled compileText(const frontend::Toolchain& tools, const frontend::CompileOptions& options,
+                               const frontend::CudaSource& source) {
+  static std::atomic<bool> isHidden{false};
+  const auto compileIt = [&](bool hides) {
+    frontend::CudaSource seen = source;
+    if (hides) seen.text = "#undef __clang__\n#line 1\n" + *source.text;
+    return frontend::compileToPtx(tools, options, seen);
+  };
+  const auto declares = [](const frontend::Compiled& compiled) {
+    return compiled.messages.find("redeclaration of 'threadIdx'") != std::string::npos;
+  };
+  if (isHidden) {
+    frontend::Compiled hidden = compileIt(true);
+    if (hidden.status == 0) return hidden;
+    frontend::Compiled plain = compileIt(false);
+    return declares(plain) ? hidden : plain;
+  }
+  frontend::Compiled plain = compileIt(false);
+  if (plain.status == 0 || !declares(plain)) return plain;
+  isHidden = true;
+  return compileIt(true);
+}
+
 /// PTX up to its first function or variable, which is what NVRTC gives when only errors are wanted.
 std::string headOf(const std::string& ptx) {
   const size_t last = ptx.find(".address_size");
@@ -108,7 +135,7 @@ nvrtcResult Program::compile(std::span<const char* const> words) {
   compile.makesBitcode = isForLto_ && names_.empty() && !options->isForSyntax;
   frontend::Compiled compiled;
   try {
-    compiled = frontend::compileToPtx(*tools, compile, source);
+    compiled = compileText(*tools, compile, source);
   } catch (const std::exception& error) {
     return report(NVRTC_ERROR_INTERNAL_ERROR, error.what());
   }

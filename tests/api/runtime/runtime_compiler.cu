@@ -38,6 +38,22 @@ static void syntaxOnly() {
   EXPECT(bad.result == NVRTC_ERROR_COMPILATION && has(bad.log, "missing"));
 }
 
+/// A text that declares CUDA's language itself where the compiler says that it is clang, as Warp's does.
+static void languageOfItsOwn() {
+  const char* const text =
+      "#ifdef __clang__\nstruct Place { unsigned x; };\nextern const __attribute__((device)) Place threadIdx;\n#endif\n"
+      "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = FACTOR * (int)threadIdx.x; }\n";
+  for (const char* factor : {"-DFACTOR=3", "-DFACTOR=4"}) {  // the second knows from the first
+    const Compiled good = compile(text, "k.cu", {"-arch=sm_80", factor});
+    EXPECT(good.result == NVRTC_SUCCESS);
+    EXPECT(launched(good.ptx, "k") == 5 * (factor[9] - '0'));
+  }
+  const Compiled bad = compile(text, "k.cu", {"-arch=sm_80"});
+  EXPECT(bad.result == NVRTC_ERROR_COMPILATION && has(bad.log, "FACTOR") && has(bad.log, "k.cu(5)"));
+  const Compiled other = compile("#ifndef __clang__\n#error no\n#endif\n", "k.cu", {"-arch=sm_80"});
+  EXPECT(other.result == NVRTC_SUCCESS);
+}
+
 /// The host finds static variables of the text by their plain names, and what it writes there is read.
 static void staticVariables() {
   const Compiled got = compile(
@@ -202,6 +218,7 @@ int main() {
   EXPECT(nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0);
   headersAndMacros();
   syntaxOnly();
+  languageOfItsOwn();
   staticVariables();
   broughtHeaders(temporary);
   halvesAndBfloats();
