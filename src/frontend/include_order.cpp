@@ -2,16 +2,16 @@
 #include "frontend/include_order.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 namespace ordito::frontend {
 namespace fs = std::filesystem;
 namespace {
 
-bool isOtherToolkit(const fs::path& folder, const fs::path& toolkit) {
+bool isToolkit(const fs::path& folder) {
   std::error_code ignored;
-  return fs::exists(folder / "cuda_runtime.h", ignored) && fs::exists(folder / "cuda_runtime_api.h", ignored) &&
-         !fs::equivalent(folder, toolkit / "include", ignored);
+  return fs::exists(folder / "cuda_runtime.h", ignored) && fs::exists(folder / "cuda_runtime_api.h", ignored);
 }
 
 /// How many words say `-I folder` here: 0 if these are something else.
@@ -38,12 +38,12 @@ std::vector<std::string> foldersOf(std::string_view list) {
 
 }  // namespace
 
-std::vector<std::string> otherToolkitsLast(const std::vector<std::string>& preprocessor, const fs::path& toolkit) {
+std::vector<std::string> toolkitsLast(const std::vector<std::string>& preprocessor) {
   std::vector<std::string> out, last;
   for (size_t at = 0; at < preprocessor.size();) {
     std::string folder;
     const size_t count = folderOption(preprocessor, at, folder);
-    if (count != 0 && isOtherToolkit(folder, toolkit)) {
+    if (count != 0 && isToolkit(folder)) {
       last.insert(last.end(), {"-idirafter", folder});
       at += count;
       continue;
@@ -54,9 +54,9 @@ std::vector<std::string> otherToolkitsLast(const std::vector<std::string>& prepr
   return out;
 }
 
-std::vector<std::string> compilerEnvironment(const char* const* variables, const fs::path& toolkit) {
+std::vector<std::string> compilerEnvironment(const char* const* variables) {
   std::vector<std::string> all;
-  std::string others;
+  std::string toolkits;
   for (; *variables; ++variables) {
     const std::string_view variable = *variables;
     if (!variable.starts_with(kCpath)) {
@@ -65,18 +65,18 @@ std::vector<std::string> compilerEnvironment(const char* const* variables, const
     }
     std::string rest;
     for (const std::string& folder : foldersOf(variable.substr(kCpath.size()))) {
-      std::string& list = isOtherToolkit(folder, toolkit) ? others : rest;
+      std::string& list = isToolkit(folder) ? toolkits : rest;
       list += (list.empty() ? "" : ":") + folder;
     }
     if (!rest.empty()) all.push_back(std::string(kCpath) + rest);
   }
-  if (others.empty()) return all;
+  if (toolkits.empty()) return all;
   for (const std::string name : {"C_INCLUDE_PATH=", "CPLUS_INCLUDE_PATH="}) {
     const auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.starts_with(name); });
     if (known == all.end())
-      all.push_back(name + others);
+      all.push_back(name + toolkits);
     else
-      *known += ":" + others;
+      *known += ":" + toolkits;
   }
   return all;
 }

@@ -51,8 +51,8 @@ void addPrelude(Command& command, const CompileOptions& options, Pass pass) {
 }
 
 /// The prelude knows no headers but its own.
-void addPreprocessor(Command& command, const Toolchain& tools, const CompileOptions& options, Pass pass) {
-  const std::vector<std::string> all = otherToolkitsLast(options.preprocessor, tools.toolkit);
+void addPreprocessor(Command& command, const CompileOptions& options, Pass pass) {
+  const std::vector<std::string> all = toolkitsLast(options.preprocessor);
   for (size_t i = 0; i < all.size(); ++i) {
     if (pass == Pass::Prelude && all[i] == "-include")
       ++i;
@@ -85,7 +85,7 @@ Command cudaBase(const Toolchain& tools, const CompileOptions& options, Pass pas
   // With C++20's modules clang refuses a precompiled header with functions that the two sides define differently.
   if (!options.preludeFolder.empty()) add(command, {"-Xclang", "-fno-cxx-modules"});
   if (pass != Pass::Prelude) addPrelude(command, options, pass);
-  addPreprocessor(command, tools, options, pass);
+  addPreprocessor(command, options, pass);
   if (pass != Pass::Prelude && !options.lastFolder.empty()) command.push_back("-I" + options.lastFolder);
   addSystemFolders(command, tools);
   return command;
@@ -258,7 +258,7 @@ Command plainCommand(const Toolchain& tools, const NvccOptions& options, Languag
   add(command, kTolerance);
   if (!options.standard.empty() && language == Language::Cxx) command.push_back("-std=" + options.standard);
   if (options.perThreadStream) command.emplace_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
-  add(command, otherToolkitsLast(options.preprocessor, tools.toolkit));
+  add(command, toolkitsLast(options.preprocessor));
   addSystemFolders(command, tools);
   addHostFlags(command, options);
   addDependencyFlags(command, options);
@@ -274,7 +274,7 @@ Command preprocessCommand(const Toolchain& tools, const NvccOptions& options, co
     command.emplace_back("--cuda-host-only");
   } else {
     command = {tools.clang, "-x", language == Language::C ? "c" : "c++", "-D__NVCC__"};
-    add(command, otherToolkitsLast(options.preprocessor, tools.toolkit));
+    add(command, toolkitsLast(options.preprocessor));
     addSystemFolders(command, tools);
   }
   add(command, options.host);

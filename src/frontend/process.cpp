@@ -19,7 +19,6 @@
 #include <system_error>
 
 #include "frontend/include_order.hpp"
-#include "frontend/prefix.hpp"
 
 extern char** environ;
 
@@ -88,7 +87,7 @@ int run(const Command& command, const Descriptors& descriptors, std::string& why
   const std::vector<char*> arguments = pointersTo(command);
   // A program of the user's has the environment as it is.
   std::vector<std::string> variables;
-  if (!handsSignalsOn) variables = compilerEnvironment(environ, toolkitFolder());
+  if (!handsSignalsOn) variables = compilerEnvironment(environ);
   const std::vector<char*> forCompilers = pointersTo(variables);
   SignalsFor program(handsSignalsOn);
   pid_t child = 0;
