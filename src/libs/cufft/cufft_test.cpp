@@ -208,6 +208,25 @@ TYPED_TEST(Cufft, RandomShapesAndLayouts) {
   }
 }
 
+/// Results that are more than caches hold go past them, in place they do not: the same bits. Lines do not begin where
+/// lines of the cache do, and the last bundle is not full.
+TYPED_TEST(Cufft, ResultsThatGoPastTheCaches) {
+  using Real = TypeParam;
+  constexpr int kLength = 500;
+  const int batch = (64 << 20) / (4 * kLength * static_cast<int>(sizeof(Real))) + 3;
+  std::vector<Real> there(static_cast<size_t>(2 * kLength * batch)), to(there.size());
+  std::uniform_real_distribution<Real> uniform(-1, 1);
+  for (Real& value : there) value = uniform(generator());
+  const Case<Real> one{Kind::C2C, {kLength}};
+  cufftHandle plan = 0;
+  ASSERT_EQ(cufftPlan1d(&plan, kLength, one.type(), batch), CUFFT_SUCCESS);
+  ASSERT_EQ(one.execute(plan, there.data(), to.data()), CUFFT_SUCCESS);
+  ASSERT_EQ(one.execute(plan, there.data(), there.data()), CUFFT_SUCCESS);
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_TRUE(there == to);
+  ASSERT_EQ(cufftDestroy(plan), CUFFT_SUCCESS);
+}
+
 /// Too long for sums: a few elements of the result by their sums, and the way back.
 TYPED_TEST(Cufft, VeryLongLines) {
   using Real = TypeParam;

@@ -44,6 +44,12 @@ struct Bundle {
   static ORDITO_INLINE Vector read(const Real* from) { return *reinterpret_cast<const Unaligned*>(from); }
   static ORDITO_INLINE void write(Real* to, Vector value) { *reinterpret_cast<Unaligned*>(to) = value; }
 
+  /// Past the caches, if it is a whole part of a line of theirs.
+  static ORDITO_INLINE void stream(Real* to, Vector value) {
+    if (reinterpret_cast<unsigned long>(to) % kRegister != 0) return write(to, value);
+    __builtin_nontemporal_store(value, reinterpret_cast<Vector*>(to));
+  }
+
   // Two vectors, element by element in turn, and back.
   static ORDITO_INLINE Vector mergedLow(Vector a, Vector b) { return merged<0>(a, b, Below<kWidth>()); }
   static ORDITO_INLINE Vector mergedHigh(Vector a, Vector b) { return merged<kWidth / 2>(a, b, Below<kWidth>()); }
@@ -163,8 +169,8 @@ void load(Real* bundle, const Real* from, const ptrdiff_t* offsets, Step step, i
 }
 
 template <class Real>
-void store(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, int64_t count, int lines,
-           bool isSwapped) {
+void store(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, int64_t count, int lines, bool isSwapped,
+           bool isStreamed) {
   using B = Bundle<Real>;
   constexpr int kWidth = B::kWidth;
   if (lines == kWidth && areAdjacent<Real>(offsets, step)) {
@@ -186,8 +192,12 @@ void store(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, in
         rows[2 * i + 1] = isSwapped ? number.re : number.im;
       }
       B::transpose(rows);
-      for (int lane = 0; lane < lines; ++lane) B::write(to + offsets[lane] + 2 * done, rows[lane]);
+      for (int lane = 0; lane < lines; ++lane) {
+        Real* at = to + offsets[lane] + 2 * done;
+        isStreamed ? B::stream(at, rows[lane]) : B::write(at, rows[lane]);
+      }
     }
+  if (isStreamed) __builtin_ia32_sfence();  // others see it when they see that this is done
   storeAny(bundle, to, offsets, step, done, count, lines, isSwapped);
 }
 

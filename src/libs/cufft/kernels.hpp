@@ -39,9 +39,9 @@ struct Kernels {
   /// Reads `count` elements of W lines that begin at from + offsets[lane]. With `isSwapped` real and imaginary parts
   /// change places: a transform of the swapped numbers is the swapped inverse transform.
   void (*load)(Real* bundle, const Real* from, const ptrdiff_t* offsets, Step step, int64_t count, bool isSwapped);
-  /// Writes the first `lines` lanes.
+  /// Writes the first `lines` lanes; with `isStreamed` past the caches, which need not fetch then what is overwritten.
   void (*store)(const Real* bundle, Real* to, const ptrdiff_t* offsets, Step step, int64_t count, int lines,
-                bool isSwapped);
+                bool isSwapped, bool isStreamed);
   /// One pass of Stockham's algorithm: `stride` interleaved transforms of radix * rest elements become radix * stride
   /// of `rest` elements. For each p < rest there are radix - 1 factors, exp(-2 pi i p k / (radix * rest)).
   void (*pass)(int radix, const Move<Real>& move, int64_t rest, int64_t stride, const Real* factors);

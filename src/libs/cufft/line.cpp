@@ -315,7 +315,7 @@ void Line<Real>::transformAlone(From<Real> from, To<Real> to) const {
     const Offsets<Real> offsets(0, 1, [](int64_t) { return ptrdiff_t{0}; });
     kernels<Real>().load(workspace.first, from.data, offsets.of, from.step, length_, from.isSwapped);
     const Real* result = transform(workspace.first, workspace.second);
-    kernels<Real>().store(result, to.data, offsets.of, to.step, length_, 1, to.isSwapped);
+    kernels<Real>().store(result, to.data, offsets.of, to.step, length_, 1, to.isSwapped, false);
   } else {
     convolveAlone(from, to);
   }
@@ -362,7 +362,7 @@ void Line<Real>::transformColumns(From<Real> from, Real* matrix) const {
     loops.load(workspace.first, from.data, in.of, down, n1, from.isSwapped);
     Real* result = columns_->transform(workspace.first, workspace.second);
     loops.multiplyRows(result, n1, turns_.data() + 2 * first, n2);
-    loops.store(result, matrix, out.of, {2 * n2, 1}, n1, lines, false);
+    loops.store(result, matrix, out.of, {2 * n2, 1}, n1, lines, false, false);
   });
 }
 
@@ -382,7 +382,7 @@ void Line<Real>::transformRows(const Real* matrix, To<Real> to) const {
     const Offsets<Real> out(first, lines, [&](int64_t k) { return k * to.step.stride; });
     loops.load(workspace.first, matrix, in.of, kPacked, n2, false);
     const Real* result = rows_->transform(workspace.first, workspace.second);
-    loops.store(result, to.data, out.of, across, n2, lines, to.isSwapped);
+    loops.store(result, to.data, out.of, across, n2, lines, to.isSwapped, false);
   });
 }
 

@@ -26,6 +26,7 @@ struct To {
   Real* data;
   Step step;
   bool isSwapped = false;
+  bool isStreamed = false;  // past the caches: there is too much of it for them
 };
 
 /// Complex numbers one behind the other.

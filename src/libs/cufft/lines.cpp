@@ -98,12 +98,13 @@ void Lines<Real>::load(Real* bundle, From<Real> from, const ptrdiff_t* offsets) 
 template <class Real>
 void Lines<Real>::store(Real* bundle, To<Real> to, const ptrdiff_t* offsets, int lines) const {
   const auto& loops = kernels<Real>();
-  if (form_ == Form::Complex) return loops.store(bundle, to.data, offsets, to.step, length_, lines, to.isSwapped);
+  if (form_ == Form::Complex)
+    return loops.store(bundle, to.data, offsets, to.step, length_, lines, to.isSwapped, to.isStreamed);
   if (form_ == Form::ComplexToReal)
-    return isPaired() ? loops.store(bundle, to.data, offsets, paired(to.step), length_ / 2, lines, true)
-                      : loops.store(bundle, to.data, offsets, realOnly(to.step), length_, lines, true);
+    return isPaired() ? loops.store(bundle, to.data, offsets, paired(to.step), length_ / 2, lines, true, to.isStreamed)
+                      : loops.store(bundle, to.data, offsets, realOnly(to.step), length_, lines, true, false);
   if (isPaired()) loops.untangle(bundle, length_ / 2, turns_.data());
-  loops.store(bundle, to.data, offsets, to.step, half(), lines, false);
+  loops.store(bundle, to.data, offsets, to.step, half(), lines, false, to.isStreamed);
 }
 
 template <class Real>

@@ -92,7 +92,10 @@ class PlanOf final : public Plan {
     // The dimension whose elements lie next to each other comes last.
     std::sort(loops.loops.begin(), loops.loops.end(), [](const auto& a, const auto& b) { return reach(a) > reach(b); });
     const auto axis = static_cast<size_t>(d);
-    axes_[axis]->transform({from, {in.of[axis], 1}}, {to, {out.of[axis], 1}}, loops, isInverse);
+    // Where another dimension follows, it reads what this one writes.
+    constexpr double kMoreThanCaches = 64 << 20;
+    const bool isStreamed = last == 0 && from != to && description_.bytes() >= kMoreThanCaches;
+    axes_[axis]->transform({from, {in.of[axis], 1}}, {to, {out.of[axis], 1}, isInverse, isStreamed}, loops, isInverse);
   }
   static ptrdiff_t reach(const Loops::Loop& loop) { return loop.count == 1 ? PTRDIFF_MAX : std::abs(loop.from); }
 
