@@ -34,7 +34,8 @@ struct FloatFunctions {
   ORDITO_CURAND_FUNCTION Float exponential(Float x) {
     const Float share = Ops::least(Ops::greatest(Ops::fused(x, 0x1.77313ap-8f, 0.5f), 0.0f), 1.0f);
     const Float rounded = Ops::floor(share * 252.0f);
-    const Int isAbove = Ops::isNegative(Ops::fused(share, 252.0f, -rounded));  // one too many, by the product's rounding
+    // One too many, where the product was rounded up to a whole number.
+    const Int isAbove = Ops::isNegative(Ops::fused(share, 252.0f, -rounded));
     const Int n = Ops::whole(rounded) - isAbove - 126;
     const Float r = Ops::fused(x, 0x1.4ae0cp-26f, Ops::fused(x, 0x1.715476p+0f, -Ops::ofInt(n)));
     return Ops::power(r) * Ops::ofBits((n + 127) << 23);

@@ -7,8 +7,8 @@
 #include "libs/stream_task.hpp"
 
 extern "C" {
-#define DECLARE(level)                                              \
-  void ordito_curand_normal_##level(float* pairs, size_t count);    \
+#define DECLARE(level)                                           \
+  void ordito_curand_normal_##level(float* pairs, size_t count); \
   void ordito_curand_scale_##level(float* numbers, size_t count, float mean, float deviation, bool isExponent);
 DECLARE(sse2)
 DECLARE(avx2)
@@ -43,9 +43,8 @@ template <class Body>
 void inParts(float* numbers, size_t count, const Body& body) {
   constexpr size_t kPart = 1 << 15;
   if (count <= kPart) return body(numbers, count);
-  libs::parallelFor(static_cast<unsigned>((count + kPart - 1) / kPart), [&](unsigned part) {
-    body(numbers + part * kPart, std::min(kPart, count - part * kPart));
-  });
+  libs::parallelFor(static_cast<unsigned>((count + kPart - 1) / kPart),
+                    [&](unsigned part) { body(numbers + part * kPart, std::min(kPart, count - part * kPart)); });
 }
 
 }  // namespace
@@ -53,9 +52,8 @@ void inParts(float* numbers, size_t count, const Body& body) {
 void makeNormal(float* pairs, size_t count) { inParts(pairs, count, functions().normal); }
 
 void scaleNormal(float* numbers, size_t count, float mean, float deviation, bool isExponent) {
-  inParts(numbers, count, [=](float* part, size_t size) {
-    functions().scale(part, size, mean, deviation, isExponent);
-  });
+  inParts(numbers, count,
+          [=](float* part, size_t size) { functions().scale(part, size, mean, deviation, isExponent); });
 }
 
 }  // namespace ordito::curand

@@ -1,5 +1,5 @@
-// The functions of float_functions.hpp on the lanes of one kind of vectors. It is compiled for several processors, so it
-// has nothing in it that another file might have, too.
+// The functions of float_functions.hpp on the lanes of one kind of vectors. It is compiled for several processors, so
+// it has nothing in it that another file might have, too.
 #pragma once
 
 #include <cstddef>
@@ -67,24 +67,24 @@ void scaleInLanes(float* numbers, size_t count, float mean, float deviation, boo
 
 }  // namespace
 
-#define CURAND_LANES(N, level)                                                                                    \
-  extern "C" {                                                                                                    \
-  using Float##N = float __attribute__((ext_vector_type(N)));                                                     \
-  Float##N mufu_sin_##level(Float##N);                                                                            \
-  Float##N mufu_cos_##level(Float##N);                                                                            \
-  Float##N mufu_ex2_##level(Float##N);                                                                            \
-  }                                                                                                               \
-  namespace {                                                                                                     \
-  struct Unit##N {                                                                                                \
-    static Float##N sine(Float##N x) { return mufu_sin_##level(x); }                                              \
-    static Float##N cosine(Float##N x) { return mufu_cos_##level(x); }                                            \
-    static Float##N power(Float##N x) { return mufu_ex2_##level(x); }                                             \
-  };                                                                                                              \
-  }                                                                                                               \
-  extern "C" void ordito_curand_normal_##level(float* pairs, size_t count) {                                      \
-    normalInLanes<Lanes<N, Unit##N>>(pairs, count);                                                               \
-  }                                                                                                               \
-  extern "C" void ordito_curand_scale_##level(float* numbers, size_t count, float mean, float deviation,          \
-                                              bool isExponent) {                                                  \
-    scaleInLanes<Lanes<N, Unit##N>>(numbers, count, mean, deviation, isExponent);                                 \
+#define CURAND_LANES(N, level)                                                                           \
+  extern "C" {                                                                                           \
+  using Float##N = float __attribute__((ext_vector_type(N)));                                            \
+  Float##N mufu_sin_##level(Float##N);                                                                   \
+  Float##N mufu_cos_##level(Float##N);                                                                   \
+  Float##N mufu_ex2_##level(Float##N);                                                                   \
+  }                                                                                                      \
+  namespace {                                                                                            \
+  struct Unit##N {                                                                                       \
+    static Float##N sine(Float##N x) { return mufu_sin_##level(x); }                                     \
+    static Float##N cosine(Float##N x) { return mufu_cos_##level(x); }                                   \
+    static Float##N power(Float##N x) { return mufu_ex2_##level(x); }                                    \
+  };                                                                                                     \
+  }                                                                                                      \
+  extern "C" void ordito_curand_normal_##level(float* pairs, size_t count) {                             \
+    normalInLanes<Lanes<N, Unit##N>>(pairs, count);                                                      \
+  }                                                                                                      \
+  extern "C" void ordito_curand_scale_##level(float* numbers, size_t count, float mean, float deviation, \
+                                              bool isExponent) {                                         \
+    scaleInLanes<Lanes<N, Unit##N>>(numbers, count, mean, deviation, isExponent);                        \
   }
