@@ -23,6 +23,7 @@ constexpr std::string_view kVariableArray = "variable-sized object may not be in
 constexpr std::string_view kAttribute = "an attribute list cannot appear here";
 constexpr std::string_view kTemplate = "use 'template' keyword to treat '";
 constexpr std::string_view kOperand = "expected ')'";
+constexpr std::string_view kThis = "use of 'this' pointer is only allowed within the evaluation";  // a note
 
 /// Where a refused deduction guide is declared.
 constexpr std::string_view kGuide = "'<deduction guide for";
@@ -100,6 +101,7 @@ class Mender {
       if (message.text.starts_with(kAttribute)) mendAttribute(at);
       if (message.text.starts_with(kOperand)) mendOperands(at);
       if (message.text.starts_with(kHostCall) || message.text.starts_with(kCaller)) mendDeadCall(at);
+      if (message.text.starts_with(kThis)) mendThis(at);
       if (message.text.starts_with(kTemplate)) replace(at, at + 1, "template " + std::string(tokens_[at].text));
     }
     if (edits_.empty()) return std::nullopt;
@@ -117,7 +119,9 @@ class Mender {
   // On one line, ahead of the line that says where the text comes from.
   static constexpr char kPrelude[] =
       "namespace ordito_mended { template <unsigned long long> struct place { static char value; }; "
-      "template <unsigned long long name> char place<name>::value = 0; }\n";
+      "template <unsigned long long name> char place<name>::value = 0; "
+      "template <class T> struct pointed; template <class T> struct pointed<T*> { typedef T type; }; "
+      "template <class T> using class_of = typename pointed<T>::type; }\n";
 
   size_t tokenAt(const Message& message) const {
     if (message.line == 0 || message.line > lines_.size()) return tokens_.size();
@@ -308,6 +312,13 @@ class Mender {
     }
   }
 
+  /// `if constexpr (this->isPair)` with a static member: what is known of the class is asked of the class.
+  void mendThis(size_t at) {
+    if (at + 2 >= tokens_.size() || !tokens_[at].is("this") || !tokens_[at + 1].is("-") || !tokens_[at + 2].is(">"))
+      return;
+    replace(at, at + 3, "::ordito_mended::class_of<decltype(this)>::");
+  }
+
   /// Behind a statement that begins at `first`: a block, or what ends with a semicolon.
   size_t endOfStatement(size_t first) const {
     if (first < tokens_.size() && tokens_[first].is("{")) return closingBracket(tokens_, first) + 1;
@@ -365,8 +376,8 @@ class Mender {
 }  // namespace
 
 bool mayBeMended(std::string_view messages) {
-  constexpr std::string_view kAll[] = {kHostCall,      kSharedInitialiser, kDeviceAddress, kKernelAddress,
-                                       kVariableArray, kAttribute,         kTemplate,      kOperand};
+  constexpr std::string_view kAll[] = {kHostCall,  kSharedInitialiser, kDeviceAddress, kKernelAddress, kVariableArray,
+                                       kAttribute, kTemplate,          kOperand,       kThis};
   return std::any_of(std::begin(kAll), std::end(kAll),
                      [&](std::string_view one) { return messages.find(one) != std::string_view::npos; });
 }

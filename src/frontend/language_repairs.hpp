@@ -10,6 +10,7 @@
 //   __device__ [[nodiscard]]   a standard attribute behind one of CUDA's, which is an attribute of GNU's to clang.
 //   asm("" ::"r"(a) "l"(b));   operands without a comma between them.
 //   typename T::f<int>         without `template` in front of the f of a type that is not known yet.
+//   if constexpr (this->n)     with a static n: constant to g++ and nvcc (and by C++23), to clang from version 20.
 //   if (0) f();                in device code, with an f of the host's: it has no code (Thrust 1.17 in kernels).
 //   pair(A, B) -> pair<A, B>;  a deduction guide without __device__, used in device code: it has no code of its own.
 #pragma once

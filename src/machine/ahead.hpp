@@ -17,9 +17,9 @@ namespace ordito::machine {
 struct AheadRules {
   /// A kernel whose code is there sooner was on the disk: then the others are, too, or nobody wants them.
   std::chrono::milliseconds patience{5};
-  unsigned threads = 1;            // that compile ahead, at most
-  unsigned guesses = 2;            // that may be open before one of them has been right
-  size_t largestKernel = 500;      // instructions of PTX: larger ones take too long to be guessed
+  unsigned threads = 1;        // that compile ahead, at most
+  unsigned guesses = 2;        // that may be open before one of them has been right
+  size_t largestKernel = 500;  // instructions of PTX: larger ones take too long to be guessed
 };
 
 /// `compiler`, which keeps the code that it has made and may be asked from several threads, with the kernels next to

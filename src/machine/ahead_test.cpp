@@ -103,7 +103,8 @@ TEST_F(AheadTest, FewGuessesAreMadeUntilOneComesTrue) {
 }
 
 TEST_F(AheadTest, WhatCannotBeLaunchedLikeThatIsNoGuess) {
-  ptx::Function narrow = kernel("narrow"), other = kernel("other shape"), fits = kernel("fits"), large = kernel("large");
+  ptx::Function narrow = kernel("narrow"), other = kernel("other shape"), fits = kernel("fits"),
+                large = kernel("large");
   narrow.maxntid[0] = 32;
   other.reqntid[0] = 32;
   other.reqntid[1] = 2;
