@@ -23,6 +23,9 @@ constexpr std::string_view kVariableArray = "variable-sized object may not be in
 constexpr std::string_view kAttribute = "an attribute list cannot appear here";
 constexpr std::string_view kTemplate = "use 'template' keyword to treat '";
 constexpr std::string_view kOperand = "expected ')'";
+constexpr std::string_view kTemplateOperator[] = {"missing 'template' keyword prior to dependent template name",
+                                                  "reference to non-static member function must be called"};
+constexpr std::string_view kNoLiteral = "variable of non-literal type";
 constexpr std::string_view kThis = "use of 'this' pointer is only allowed within the evaluation";  // a note
 
 /// Where a refused deduction guide is declared.
@@ -102,6 +105,9 @@ class Mender {
       if (message.text.starts_with(kOperand)) mendOperands(at);
       if (message.text.starts_with(kHostCall) || message.text.starts_with(kCaller)) mendDeadCall(at);
       if (message.text.starts_with(kThis)) mendThis(at);
+      if (message.text.starts_with(kNoLiteral)) mendConstexpr(at);
+      for (const std::string_view one : kTemplateOperator)
+        if (message.text.starts_with(one)) mendOperatorName(at);
       if (message.text.starts_with(kTemplate)) replace(at, at + 1, "template " + std::string(tokens_[at].text));
     }
     if (edits_.empty()) return std::nullopt;
@@ -319,6 +325,25 @@ class Mender {
     replace(at, at + 3, "::ordito_mended::class_of<decltype(this)>::");
   }
 
+  /// `value.operator()<n>(x)`, where the type of the value is not known yet.
+  void mendOperatorName(size_t at) {
+    if (at > 0 && tokens_[at].is("operator") && (tokens_[at - 1].is(".") || tokens_[at - 1].is(">")))
+      replace(at, at + 1, "template operator");
+  }
+
+  /// A function of a template's that is constexpr, and has a variable that cannot be: it is no constant for any type.
+  void mendConstexpr(size_t at) {
+    int depth = 0;
+    for (size_t i = at; i-- > 0;) {
+      if (tokens_[i].is("}")) ++depth;
+      if (!tokens_[i].is("{") || --depth >= 0) continue;
+      depth = 0;
+      for (size_t word = beginOfStatement(i); word < i; ++word)
+        if (tokens_[word].is("constexpr") && (word == 0 || !tokens_[word - 1].is("if")))
+          return replace(word, word + 1, "inline");
+    }
+  }
+
   /// Behind a statement that begins at `first`: a block, or what ends with a semicolon.
   size_t endOfStatement(size_t first) const {
     if (first < tokens_.size() && tokens_[first].is("{")) return closingBracket(tokens_, first) + 1;
@@ -377,9 +402,10 @@ class Mender {
 
 bool mayBeMended(std::string_view messages) {
   constexpr std::string_view kAll[] = {kHostCall,  kSharedInitialiser, kDeviceAddress, kKernelAddress, kVariableArray,
-                                       kAttribute, kTemplate,          kOperand,       kThis};
-  return std::any_of(std::begin(kAll), std::end(kAll),
-                     [&](std::string_view one) { return messages.find(one) != std::string_view::npos; });
+                                       kAttribute, kTemplate,          kOperand,       kThis,          kNoLiteral};
+  const auto isThere = [&](std::string_view one) { return messages.find(one) != std::string_view::npos; };
+  return std::any_of(std::begin(kAll), std::end(kAll), isThere) ||
+         std::any_of(std::begin(kTemplateOperator), std::end(kTemplateOperator), isThere);
 }
 
 std::string withoutLineMarkers(std::string_view text) {

@@ -11,6 +11,8 @@
 //   asm("" ::"r"(a) "l"(b));   operands without a comma between them.
 //   typename T::f<int>         without `template` in front of the f of a type that is not known yet.
 //   if constexpr (this->n)     with a static n: constant to g++ and nvcc (and by C++23), to clang from version 20.
+//   value.operator()<n>(x)     without `template` in front of the operator of a type that is not known yet.
+//   constexpr int f() {        of a template's, with a variable that no constant can have: it is no longer constexpr.
 //   if (0) f();                in device code, with an f of the host's: it has no code (Thrust 1.17 in kernels).
 //   pair(A, B) -> pair<A, B>;  a deduction guide without __device__, used in device code: it has no code of its own.
 #pragma once
