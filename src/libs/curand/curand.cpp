@@ -76,7 +76,7 @@ std::shared_ptr<Filler> makeSequences(const curandGenerator_st& g) {
                        : g.ordering == CURAND_ORDERING_PSEUDO_DYNAMIC ? Shape<State>::kDynamic
                                                                       : Shape<State>::kSequences;
   const Start start = g.ordering == CURAND_ORDERING_PSEUDO_SEEDED ? Start::Seeds : Start::Parts;
-  return std::make_shared<Sequences<State>>(g.seed, g.offset, count, start);
+  return std::make_shared<Sequences<State>>(g.seed, g.offset, count, start, g.onHost);
 }
 
 std::shared_ptr<Filler> makeFiller(const curandGenerator_st& g) {
@@ -143,6 +143,15 @@ void scaleNormal(double* numbers, size_t count, double mean, double deviation, b
   }
 }
 
+/// As the host does it for generators of its own.
+template <class Type>
+void scaleOnHost(Type* numbers, size_t count, Type mean, Type deviation, bool isExponent) {
+  for (size_t i = 0; i < count; ++i) {
+    numbers[i] = mean + deviation * numbers[i];
+    if (isExponent) numbers[i] = std::exp(numbers[i]);
+  }
+}
+
 template <class Type>
 curandStatus_t generateNormal(curandGenerator_t generator, const char* name, Type* numbers, size_t count, Type mean,
                               Type deviation, bool exponential) {
@@ -150,9 +159,12 @@ curandStatus_t generateNormal(curandGenerator_t generator, const char* name, Typ
   const bool isInPairs =
       generator->type != CURAND_RNG_PSEUDO_PHILOX4_32_10 && !isQuasi(generator->type) && !isTwister(generator->type);
   if (count % 2 && isInPairs) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
-  return generate(generator, name, count, [=](Filler& filler) {
+  return generate(generator, name, count, [=, isHosts = generator->onHost](Filler& filler) {
     filler.normal(numbers, count);
-    scaleNormal(numbers, count, mean, deviation, exponential);
+    if (isHosts)
+      scaleOnHost(numbers, count, mean, deviation, exponential);
+    else
+      scaleNormal(numbers, count, mean, deviation, exponential);
   });
 }
 

@@ -38,8 +38,10 @@ struct Shape<curandStatePhilox4_32_10_t> {
 template <class State>
 class Sequences final : public Filler {
  public:
-  /// From number `offset` of the output of `count` sequences on.
-  Sequences(uint64_t seed, uint64_t offset, size_t count, Start start) {
+  /// From number `offset` of the output of `count` sequences on. `isHosts`: a generator of the host's, whose normal
+  /// numbers are made by the C library's functions, not by a GPU's, as the two outputs in the READMEs of NVIDIA's
+  /// samples show.
+  Sequences(uint64_t seed, uint64_t offset, size_t count, Start start, bool isHosts) : isHosts_(isHosts) {
     const uint64_t turns = offset / Shape<State>::kWords;
     next_ = turns % count;
     states_.resize(count);
@@ -66,14 +68,14 @@ class Sequences final : public Filler {
   }
   /// Whole pairs are made of all their uniform numbers together.
   void normal(float* out, size_t count) override {
-    const bool isWhole = used_ % 2 == 0 && count % 2 == 0;
-    fill<Shape<State>::kNormals>(out, count, [isWhole](State& s, float* to) {
+    const bool isLater = !isHosts_ && used_ % 2 == 0 && count % 2 == 0;
+    fill<Shape<State>::kNormals>(out, count, [this, isLater](State& s, float* to) {
       for (unsigned i = 0; i < Shape<State>::kNormals; i += 2) {
-        const float2 pair = isWhole ? ordito_curand::polar2(&s) : curand_normal2(&s);
+        const float2 pair = isLater ? ordito_curand::polar2(&s) : pairOf(s);
         to[i] = pair.x, to[i + 1] = pair.y;
       }
     });
-    if (isWhole) makeNormal(out, count);
+    if (isLater) makeNormal(out, count);
   }
   void normal(double* out, size_t count) override {
     fill<Shape<State>::kNormals>(out, count, [](State& s, double* to) {
@@ -87,11 +89,18 @@ class Sequences final : public Filler {
     if constexpr (Shape<State>::kNormals != 2) {
       normal(out, count);
     } else {
-      fill<1>(out, count, [](State& s, float* to) { *to = curand_normal2(&s).x; });
+      fill<1>(out, count, [this](State& s, float* to) { *to = pairOf(s).x; });
     }
   }
 
  private:
+  float2 pairOf(State& state) const {
+    const float2 polar = ordito_curand::polar2(&state);
+    if (!isHosts_) return ordito_curand::toPair(polar.x, polar.y);
+    const float radius = std::sqrt(-2 * std::log(polar.x));
+    return {std::sin(polar.y) * radius, std::cos(polar.y) * radius};
+  }
+
   /// A part begins where the one before, at its own beginning, leaves off. The distance of seeds is a GPU's.
   void startSequence(uint64_t i, uint64_t seed, Start start) {
     constexpr uint64_t kSeedStep = 3133713;
@@ -137,6 +146,7 @@ class Sequences final : public Filler {
     }
   }
 
+  const bool isHosts_;
   std::vector<State> states_;
   size_t next_ = 0;  // whose turn it is
   size_t used_ = 0;  // numbers of that turn that have been delivered
