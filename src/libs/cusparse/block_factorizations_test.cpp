@@ -286,7 +286,7 @@ TYPED_TEST(SparseTyped, RowsComeInOrderAndGoBack) {
               kGood);
     const auto call = [&](auto function) {
       EXPECT_EQ(function(this->sparse, m, n, a.count(), a.descr, a.values.data(), a.offsets.data(), a.indices.data(),
-                         info, nullptr),
+                         info, &size),
                 kGood);
       this->wait();
     };
@@ -348,7 +348,7 @@ TYPED_TEST(SparseTyped, BadArgumentsOfBlocks) {
   EXPECT_EQ(solve(this->sparse, 3, a.size, nullptr, info), CUSPARSE_STATUS_INVALID_VALUE);
   EXPECT_EQ(solve(this->sparse, 3, a.size, a.descr, nullptr), CUSPARSE_STATUS_INVALID_VALUE);
   EXPECT_EQ(PICK(T, csr2csru)(this->sparse, 3, 3, a.count(), a.descr, a.values.data(), a.offsets.data(),
-                              a.indices.data(), rows, nullptr),
+                              a.indices.data(), rows, &rows),
             CUSPARSE_STATUS_INVALID_VALUE);  // nothing was brought in order before
   cusparseSetMatType(a.descr, CUSPARSE_MATRIX_TYPE_TRIANGULAR);
   EXPECT_EQ(solve(this->sparse, 3, a.size, a.descr, info), CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED);

@@ -298,7 +298,7 @@ TYPED_TEST(Formats, VectorsWithFewEntriesAreTurnedAndMultiplied) {
   ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
   ASSERT_EQ(cusparseSetStream(this->sparse, stream), kGood);
   ASSERT_EQ(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
-  ASSERT_EQ(cusparseSpVV(this->sparse, kPlain, vx, vy, &result, kElement<Sum<T>>, nullptr), kGood);
+  ASSERT_EQ(cusparseSpVV(this->sparse, kPlain, vx, vy, &result, kElement<Sum<T>>, &result), kGood);
   ASSERT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
   ASSERT_EQ(cuGraphInstantiate(&executable, graph, 0), CUDA_SUCCESS);
   ASSERT_EQ(cuGraphLaunch(executable, stream), CUDA_SUCCESS);

@@ -54,8 +54,9 @@ cusparseStatus_t check(cusparseHandle_t handle, int m, int n, int count, const v
 
 template <class T>
 cusparseStatus_t sorted(cusparseHandle_t handle, int m, int n, int count, const cusparseMatDescr* descriptor, T* values,
-                        const int* offsets, int* indices, csru2csrInfo* info) {
+                        const int* offsets, int* indices, csru2csrInfo* info, const void* buffer) {
   CHECK_ROWS;
+  ORDITO_CHECK(buffer);  // it is not needed, but wanted as a GPU's library does (hipSPARSE's tests)
   ORDITO_GENERAL(descriptor);
   info->before = std::make_shared<std::vector<int>>();
   return submit(handle, "cusparse csru2csr",
@@ -66,10 +67,10 @@ cusparseStatus_t sorted(cusparseHandle_t handle, int m, int n, int count, const 
 
 template <class T>
 cusparseStatus_t unsorted(cusparseHandle_t handle, int m, int n, int count, const cusparseMatDescr* descriptor,
-                          T* values, const int* offsets, int* indices, const csru2csrInfo* info) {
+                          T* values, const int* offsets, int* indices, const csru2csrInfo* info, const void* buffer) {
   CHECK_ROWS;
   ORDITO_GENERAL(descriptor);
-  ORDITO_CHECK(info->before);
+  ORDITO_CHECK(buffer && info->before);
   return submit(handle, "cusparse csr2csru", [=, before = info->before] { unsortRows(values, indices, *before); });
 }
 
@@ -146,13 +147,13 @@ cusparseStatus_t cusparseDestroyColorInfo(cusparseColorInfo_t info) { return des
   }                                                                                                                    \
   cusparseStatus_t cusparse##L##csru2csr(cusparseHandle_t handle, int m, int n, int count,                             \
                                          const cusparseMatDescr_t descriptor, T* values, const int* offsets,           \
-                                         int* indices, csru2csrInfo_t info, void*) {                                   \
-    return sorted(handle, m, n, count, descriptor, values, offsets, indices, info);                                    \
+                                         int* indices, csru2csrInfo_t info, void* buffer) {                            \
+    return sorted(handle, m, n, count, descriptor, values, offsets, indices, info, buffer);                            \
   }                                                                                                                    \
   cusparseStatus_t cusparse##L##csr2csru(cusparseHandle_t handle, int m, int n, int count,                             \
                                          const cusparseMatDescr_t descriptor, T* values, const int* offsets,           \
-                                         int* indices, csru2csrInfo_t info, void*) {                                   \
-    return unsorted(handle, m, n, count, descriptor, values, offsets, indices, info);                                  \
+                                         int* indices, csru2csrInfo_t info, void* buffer) {                            \
+    return unsorted(handle, m, n, count, descriptor, values, offsets, indices, info, buffer);                          \
   }                                                                                                                    \
   cusparseStatus_t cusparse##L##csrcolor(cusparseHandle_t handle, int m, int count,                                    \
                                          const cusparseMatDescr_t descriptor, const T* values, const int* offsets,     \

@@ -243,13 +243,14 @@ cusparseStatus_t cusparseSDDMM(cusparseHandle_t handle, cusparseOperation_t opA,
 }
 
 cusparseStatus_t cusparseSpVV_bufferSize(cusparseHandle_t handle, cusparseOperation_t, cusparseConstSpVecDescr_t x,
-                                         cusparseConstDnVecDescr_t y, const void*, cudaDataType, size_t* size) {
-  ORDITO_CHECK(x && y);
+                                         cusparseConstDnVecDescr_t y, const void* result, cudaDataType, size_t* size) {
+  ORDITO_CHECK(x && y && result);
   return tellBuffer(handle, size);
 }
+/// It needs no buffer, and wants one as a GPU's does.
 cusparseStatus_t cusparseSpVV(cusparseHandle_t handle, cusparseOperation_t op, cusparseConstSpVecDescr_t x,
-                              cusparseConstDnVecDescr_t y, void* result, cudaDataType compute, void*) {
-  ORDITO_CHECK(handle && x && y && result && x->size == y->size && isOperation(op));
+                              cusparseConstDnVecDescr_t y, void* result, cudaDataType compute, void* buffer) {
+  ORDITO_CHECK(handle && x && y && result && buffer && x->size == y->size && isOperation(op));
   ORDITO_SUPPORTED(isCompute(compute));
   auto task = [=, x = *x, y = *y] {
     withCompute(compute, [&](auto zero) { store(result, compute, 0, dot<decltype(zero)>(x, op, y)); });

@@ -53,6 +53,11 @@ void vectors(Cases& cases, cublasHandle_t h) {
   CASE("axpy: incy 0", cublasSaxpy(h, 1, &kOne, x, 1, y = matrix(), 0), shown(y, 3));
   CASE("axpy: incx -1", cublasSaxpy(h, 3, &kOne, x, -1, y = matrix(), 1), shown(y, 3));
   CASE("axpy: alpha 0, no vectors", cublasSaxpy(h, 3, &kZero, nullptr, 1, nullptr, 1));
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE);
+  const float* zero = on<float>({0});
+  CASE("axpy: alpha 0 on the device, x NaN", cublasSaxpy(h, 3, zero, nans(), 1, y = matrix(), 1), shown(y, 3));
+  CASE("axpy: alpha 0 on the device, no vectors", cublasSaxpy(h, 3, zero, nullptr, 1, nullptr, 1));
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
   CASE("axpy: alpha 0, x NaN", cublasSaxpy(h, 3, &kZero, nans(), 1, y = matrix(), 1), shown(y, 3));
   CASE("copy: n -1", cublasScopy(h, -1, x, 1, y, 1));
   CASE("copy: incx 0", cublasScopy(h, 3, x, 0, y = matrix(), 1), shown(y, 3));

@@ -239,6 +239,28 @@ void older(Cases& cases, cusparseHandle_t h) {
                                      cusparseAction_t(9), BASE0, CUSPARSE_CSR2CSC_ALG_DEFAULT, &size));
 }
 
+void sparseVectors(Cases& cases, cusparseHandle_t h) {
+  cusparseSpVecDescr_t x = nullptr;
+  cusparseCreateSpVec(&x, 3, 2, on<int>({0, 2}), on<float>({2, 3}), I32, BASE0, CUDA_R_32F);
+  const cusparseDnVecDescr_t y = vector(on<float>({10, 20, 30}));
+  float result = 7;
+  size_t size = 0;
+  void* buffer = zeros<char>(4096);
+  CASE("spvv: no handle", cusparseSpVV(nullptr, N, x, y, &result, CUDA_R_32F, buffer));
+  CASE("spvv: no sparse vector", cusparseSpVV(h, N, nullptr, y, &result, CUDA_R_32F, buffer));
+  CASE("spvv: no dense vector", cusparseSpVV(h, N, x, nullptr, &result, CUDA_R_32F, buffer));
+  CASE("spvv: no result", cusparseSpVV(h, N, x, y, nullptr, CUDA_R_32F, buffer));
+  CASE("spvv: size, no answer", cusparseSpVV_bufferSize(h, N, x, y, &result, CUDA_R_32F, nullptr));
+  CASE("spvv: size, no result", cusparseSpVV_bufferSize(h, N, x, y, nullptr, CUDA_R_32F, &size));
+  CASE("spvv: no buffer", cusparseSpVV(h, N, x, y, &result, CUDA_R_32F, nullptr));
+  CASE("spvv", cusparseSpVV(h, N, x, y, &result, CUDA_R_32F, buffer), std::to_string(result));
+  CASE("gather: no sparse vector", cusparseGather(h, y, nullptr));
+  CASE("gather: no dense vector", cusparseGather(h, nullptr, x));
+  CASE("scatter: no sparse vector", cusparseScatter(h, nullptr, y));
+  CASE("axpby: no alpha", cusparseAxpby(h, nullptr, x, &kOne, y));
+  CASE("axpby: no sparse vector", cusparseAxpby(h, &kOne, nullptr, &kOne, y));
+}
+
 void texts(Cases& cases) {
   CASE("name: 1", 0, std::string(cusparseGetErrorName(CUSPARSE_STATUS_NOT_INITIALIZED)));
   CASE("name: 99", 0, std::string(cusparseGetErrorName(cusparseStatus_t(99))));
@@ -256,5 +278,6 @@ int main(int count, char** arguments) {
   products(cases, handle);
   solves(cases, handle);
   older(cases, handle);
+  sparseVectors(cases, handle);
   texts(cases);
 }
