@@ -26,8 +26,6 @@ struct Slot : Sized<T> {
 
 // CHECK: .visible .entry _Z6kernelPi
 // CHECK: mov.b32 {{.*}}, 4;
-__global__ void kernel(int* out) {
-  out[0] = Slot<int>{{}, 1}.key() + Slot<Pair>{{}, {3, 4}}.key();
-}
+__global__ void kernel(int* out) { out[0] = Slot<int>{{}, 1}.key() + Slot<Pair>{{}, {3, 4}}.key(); }
 
 int onHost() { return Slot<int>{{}, 1}.key() + Slot<Pair>{{}, {3, 4}}.key(); }
