@@ -27,7 +27,7 @@ import suite_modules
 from expected_failures import expected, has_failed, judge, tell
 
 OPTIONS = ["-q", "--no-header", "-p", "no:cacheprovider", "--max-worker-restart", "99", "--timeout", "300",
-           "-o", "consider_namespace_packages=true"]
+           "-o", "consider_namespace_packages=true", "-o", "junit_family=xunit1"]  # which names each case's file
 
 
 def verdict(case: xml.etree.ElementTree.Element) -> str:
@@ -44,12 +44,17 @@ def one_line(message: str) -> str:
 
 
 def name_of(case: xml.etree.ElementTree.Element, package: str) -> str:
-    """Folders before the module differ with the folder that pytest takes for the root. It leaves out a module that it
-    was given alone: `package` has that."""
+    """Folders before the module differ with the folder that pytest takes for the root. It leaves out modules that it was
+    given by name: the case's file has that, or `package`, the last one of them."""
     parts = (case.get("classname") or "").split(".")
     module = next((i for i, part in enumerate(parts) if part.startswith("test_") or part.endswith("_test")), 0)
-    own = "" if parts[module].startswith("test_") or parts[module].endswith("_test") else module_of(package)
+    own = "" if parts[module].startswith("test_") or parts[module].endswith("_test") else file_of(case) or module_of(package)
     return ".".join(filter(None, [package_of(package), own, *parts[module:], case.get("name")]))
+
+
+def file_of(case: xml.etree.ElementTree.Element) -> str:
+    """The test module that a case is in, if the report tells."""
+    return pathlib.PurePath(case.get("file", "")).stem
 
 
 def verdicts(report: pathlib.Path, package: str) -> dict[str, str]:
