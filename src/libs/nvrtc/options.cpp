@@ -59,7 +59,6 @@ struct Ignored {
 constexpr Ignored kIgnored[] = {{"device-int128", "device-int128", false},
                                 {"modify-stack-limit", "modify-stack-limit", true},
                                 {"optimization-info", "opt-info", true},
-                                {"builtin-move-forward", "builtin-move-forward", true},
                                 {"version-ident", "dQ", true},
                                 {"minimal", "minimal", false},
                                 {"gen-opt-lto", "gen-opt-lto", false},
@@ -128,6 +127,7 @@ class Reader {
     if (name == "dlink-time-opt" || name == "dlto") return options_.isForLto = true, Result{};
     if (name == "fdevice-syntax-only") return options_.isForSyntax = true, Result{};
     if (name == "builtin-initializer-list") return readBool(options_.hasInitializerList, word, value);
+    if (name == "builtin-move-forward") return readBool(options_.hasMoveForward, word, value);
     for (const Ignored& ignored : kIgnored)
       if (name == ignored.longName || name == ignored.shortName)
         return ignored.hasValue && !value ? valueOf(word).map([](const auto&) {}) : Result{};

@@ -14,6 +14,7 @@ struct Options {
   bool isDeviceDefault = false;  ///< Functions without __host__ or __device__ are the device's.
   bool searchesOwnFolder = true;
   bool hasInitializerList = true;  ///< std's, without an #include.
+  bool hasMoveForward = true;      ///< std::move and std::forward, likewise.
   bool isReal = false;    ///< An architecture of machines (sm_80) was named: there is something behind nvrtcGetCUBIN.
   bool isForLto = false;  ///< What is made is linked later: it is behind nvrtcGetLTOIR, and only there.
   bool isForSyntax = false;  ///< Errors are wanted, not code.

@@ -64,6 +64,8 @@ TEST(NvrtcOptions, TheRestIsKnown) {
   EXPECT_TRUE(read({"-fdevice-syntax-only"}).isForSyntax);
   EXPECT_FALSE(options.isForLto || options.isForSyntax);
   EXPECT_TRUE(options.hasInitializerList);
+  EXPECT_TRUE(options.hasMoveForward);
+  EXPECT_FALSE(read({"--builtin-move-forward=false"}).hasMoveForward);
   EXPECT_FALSE(read({"--builtin-initializer-list=false"}).hasInitializerList);
   EXPECT_FALSE(read({"-builtin-initializer-list", "false"}).hasInitializerList);
 }

@@ -35,9 +35,11 @@ fs::path ownToolkit() {
 void addOwn(const Options& options, frontend::CompileOptions& compile, frontend::CudaSource& source) {
   compile.preprocessor.insert(compile.preprocessor.end(), {"-D__CUDACC_RTC__=1", "-Wunused-variable"});
   // What NVRTC's programs have without an #include: NV_IF_TARGET, on which the headers of halves count, placement new
-  // and std::initializer_list. Nothing that brings <type_traits> along: programs put names of their own there.
+  // std::initializer_list, std::move and std::forward. Nothing that brings <type_traits> along: programs put names of
+  // their own there.
   compile.prelude = {"nv/target", "new"};
   if (options.hasInitializerList) compile.prelude.emplace_back("initializer_list");
+  if (options.hasMoveForward) compile.prelude.emplace_back("ordito/move_forward.h");
   compile.prelude.emplace_back("ordito/program_begins.h");
   compile.preludeFolder = cacheFolder().string();
   // The first keeps out of the prelude what programs define themselves, as NVRTC has no host's headers in scope.

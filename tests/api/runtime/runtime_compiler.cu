@@ -166,6 +166,23 @@ static void errors() {
   EXPECT(std::strcmp(nvrtcGetErrorString(NVRTC_ERROR_COMPILATION), "NVRTC_ERROR_COMPILATION") == 0);
 }
 
+/// Without an #include; what a program defines itself is taken instead.
+static void moveAndForward() {
+  const char* uses =
+      "struct Owner { int* at; __device__ Owner(int* p) : at(p) {} __device__ Owner(Owner&& o) : at(o.at) { o.at = 0; "
+      "} };\n"
+      "template <class T> __device__ int count(T&& x) { return sizeof(std::forward<T>(x)); }\n"
+      "extern \"C\" __global__ void k(int* out) {\n"
+      "  Owner a(out), b(std::move(a));\n"
+      "  out[threadIdx.x] = (a.at == 0) + count(2.0) * (b.at == out);\n}\n";
+  const char* own =
+      "namespace std { template <class T> __device__ int move(T&&) { return 5; } }\n"
+      "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = std::move(3); }\n";
+  EXPECT(launched(compile(uses, "moves.cu", {}).ptx, "k") == 9);
+  EXPECT(launched(compile(own, "own.cu", {}).ptx, "k") == 5);
+  EXPECT(compile(uses, "moves.cu", {"--builtin-move-forward=false"}).result == NVRTC_ERROR_COMPILATION);
+}
+
 static void defaultDevice() {
   const char* text =
       "#include <iterator>\n#include <utility>\n"  // the host's functions in them stay so
@@ -224,6 +241,7 @@ int main() {
   halvesAndBfloats();
   loweredNames();
   errors();
+  moveAndForward();
   defaultDevice();
   machineCode();
   threads();
