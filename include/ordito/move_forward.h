@@ -1,6 +1,6 @@
 // std::move and std::forward as programs compiled at run time have them without an #include (NVRTC's option
-// --builtin-move-forward). The further parameters take nothing: they make a program's own or its library's functions of
-// these names, which have none, the better match beside them.
+// --builtin-move-forward). A program may define these itself, or include a library's: those are the better match, since
+// here std::move has a pack of further parameters, which takes nothing, and std::forward a conversion.
 #pragma once
 
 namespace std {
@@ -24,13 +24,17 @@ __host__ __device__ constexpr typename __ordito_no_reference<T>::type&& move(T&&
   return static_cast<typename __ordito_no_reference<T>::type&&>(x);
 }
 
-template <class T, class... Nothing>
-__host__ __device__ constexpr T&& forward(typename __ordito_no_reference<T>::type& x, Nothing...) noexcept {
-  return static_cast<T&&>(x);
-}
-template <class T, class... Nothing>
-__host__ __device__ constexpr T&& forward(typename __ordito_no_reference<T>::type&& x, Nothing...) noexcept {
-  return static_cast<T&&>(x);
+/// What std::forward<T> gets.
+template <class T>
+struct __ordito_forwarded {
+  using type = typename __ordito_no_reference<T>::type;
+  type* at;
+  __host__ __device__ constexpr __ordito_forwarded(type& x) noexcept : at(__builtin_addressof(x)) {}
+  __host__ __device__ constexpr __ordito_forwarded(type&& x) noexcept : at(__builtin_addressof(x)) {}
+};
+template <class T>
+__host__ __device__ constexpr T&& forward(__ordito_forwarded<T> x) noexcept {
+  return static_cast<T&&>(*x.at);
 }
 
 }  // namespace std

@@ -179,6 +179,7 @@ static void moveAndForward() {
       "namespace std { template <class T> __device__ int move(T&&) { return 5; } }\n"
       "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = std::move(3); }\n";
   EXPECT(launched(compile(uses, "moves.cu", {}).ptx, "k") == 9);
+  EXPECT(launched(compile((std::string("#include <utility>\n") + uses).c_str(), "moves.cu", {}).ptx, "k") == 9);
   EXPECT(launched(compile(own, "own.cu", {}).ptx, "k") == 5);
   EXPECT(compile(uses, "moves.cu", {"--builtin-move-forward=false"}).result == NVRTC_ERROR_COMPILATION);
 }
