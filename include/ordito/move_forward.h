@@ -3,7 +3,7 @@
 // here std::move has a pack of further parameters, which takes nothing, and std::forward a conversion.
 #pragma once
 
-namespace std {
+namespace __ordito_std {
 
 template <class T>
 struct __ordito_no_reference {
@@ -37,4 +37,10 @@ __host__ __device__ constexpr T&& forward(__ordito_forwarded<T> x) noexcept {
   return static_cast<T&&>(*x.at);
 }
 
+}  // namespace __ordito_std
+
+/// By name only: clang knows what std's own look like.
+namespace std {
+using __ordito_std::forward;
+using __ordito_std::move;
 }  // namespace std
