@@ -24,9 +24,9 @@ std::unique_ptr<machine::Engine> makeJit() {
   const jit::Options options =
       jit::optionsFromEnvironment({.races = true, .caches = true, .baseline = jit::BaselineCode::First});
   const unsigned processors = std::thread::hardware_concurrency();
+  const Environment environment = readEnvironment();
   auto engine = jit::makeJit(options);
-  if (processors < 2 || !options.caches || !readEnvironment().dump.empty() || readEnvironment().ahead == "off")
-    return engine;
+  if (processors < 2 || !options.caches || !environment.dump.empty() || environment.ahead == "off") return engine;
   return machine::makeAhead(std::move(engine), {.threads = std::clamp(processors / 2, 1u, 4u)});
 }
 #endif
