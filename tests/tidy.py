@@ -2,21 +2,18 @@
 usage: tidy.py <build tree> [file ...]          otherwise all of src/
 
 Nearly all of the time goes into headers, above all LLVM's, that clang-tidy reads again for each file. So the checks walk through our
-own declarations only (tidy_scope.cpp), and files that one compiler line fits are read together, a batch as one source that includes
-them. A batch in which anything is found, be it that two files do not bear each other, is halved, until what is found is found in one
-file alone. ORDITO_TEST_JOBS batches run at a time."""
+own declarations only (tidy_scope.cpp), and what the build tree compiles together (cmake/OrditoUnity.cmake) is read together, with the
+tree's precompiled headers where they are built. A file that is named is read by itself. ORDITO_TEST_JOBS of them are read at a time."""
 import concurrent.futures
-import itertools
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
-import tempfile
 
 TIDY = "clang-tidy-19"
-BATCH = 12
 plugin = []  # clang-tidy's options that load it
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -32,45 +29,29 @@ def build_plugin(output):
 
 
 def compiler_arguments(entry):
-    """What matters to the front end: definitions, include paths and dialect."""
-    words = iter(shlex.split(entry["command"]))
-    next(words)
-    for word in words:
-        if word in ("-o", "-c", "-MF", "-MT", "-Xclang"):  # -Xclang: of precompiled headers, which the compiler alone reads
-            next(words)
-        elif word in ("-isystem", "-include"):
-            yield from (word, next(words))
-        elif word.startswith(("-D", "-I", "-std", "-f", "-W", "-m")):
-            yield word
+    """All but the compiler, the output and the source; without a precompiled header that is not built."""
+    words = shlex.split(entry["command"])
+    words = words[next(at for at, word in enumerate(words) if "clang++" in word) + 1 :]
+    for word in ("-o", "-c"):
+        at = words.index(word)
+        del words[at : at + 2]
+    headers = [word for word in words if word.endswith(".pch")]
+    if not all(pathlib.Path(header).exists() for header in headers):
+        words = words[: words.index("-Winvalid-pch")]
+    return words
 
 
-def batches(entries):
-    """Files of one folder with equal arguments, at most BATCH together."""
-    key = lambda entry: (str(pathlib.Path(entry["file"]).parent), tuple(compiler_arguments(entry)))
-    for (_, arguments), group in itertools.groupby(sorted(entries, key=key), key=key):
-        files = [entry["file"] for entry in group]
-        for first in range(0, len(files), BATCH):
-            yield arguments, files[first : first + BATCH]
+def parts(entry):
+    """The files that the entry's source puts together, or the source."""
+    source = pathlib.Path(entry["file"])
+    return re.findall(r'^#include "(.*)"', source.read_text(), re.M) if source.parent.name == "Unity" else [entry["file"]]
 
 
-def tidy(source, arguments, folder):
+def tidy(source, entry):
     """The output where something was found, otherwise nothing. The count of warnings in system headers on stderr interests nobody."""
-    line = [TIDY, "--quiet", *plugin, f"--config-file={ROOT / '.clang-tidy'}", source, "--", *arguments]
-    done = subprocess.run(line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    line = [TIDY, "--quiet", *plugin, f"--config-file={ROOT / '.clang-tidy'}", source, "--", *compiler_arguments(entry)]
+    done = subprocess.run(line, cwd=entry["directory"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout or f"{source}: {TIDY} ended with {done.returncode}\n"
-
-
-def findings(batch, folder):
-    arguments, files = batch
-    if len(files) == 1:
-        return tidy(files[0], arguments, folder)
-    with tempfile.NamedTemporaryFile("w", suffix=".cpp") as together:
-        together.writelines(f'#include "{file}"\n' for file in files)
-        together.flush()
-        if not tidy(together.name, arguments, folder):
-            return ""
-    half = len(files) // 2
-    return findings((arguments, files[:half]), folder) + findings((arguments, files[half:]), folder)
 
 
 def is_source(file):
@@ -81,14 +62,21 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     plugin.extend(build_plugin(build / "tidy_scope.so"))
     wanted = {str(pathlib.Path(file).resolve()) for file in sys.argv[2:]}
-    known = {entry["file"]: entry for entry in json.loads((build / "compile_commands.json").read_text())}
-    entries = [e for file, e in known.items() if (file in wanted if wanted else is_source(file))]
+    known = {}  # each file once, though several targets may compile it
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        for file in filter(is_source, parts(entry)):
+            known.setdefault(file, entry)
+    if wanted:
+        work = [(file, entry) for file, entry in known.items() if file in wanted]
+    else:
+        work = list({entry["file"]: (entry["file"], entry) for entry in known.values()}.values())
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("ORDITO_TEST_JOBS", "2"))) as pool:
         found = False
-        for text in pool.map(lambda batch: findings(batch, build), list(batches(entries))):
+        for text in pool.map(lambda pair: tidy(*pair), work):
             found |= bool(text)
             print(text, end="", flush=True)
-    print(f"clang-tidy: {len(entries)} files, {'see above' if found else 'nothing found'}")
+    files = len(work) if wanted else len(known)
+    print(f"clang-tidy: {files} files, {'see above' if found else 'nothing found'}")
     sys.exit(found)
 
 
