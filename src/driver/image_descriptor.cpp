@@ -11,9 +11,7 @@ namespace ordito::driver {
 namespace {
 
 using machine::ChannelKind;
-using machine::Image;
-
-CUresult setFormat(Image& image, CUarray_format format, unsigned channels) {
+CUresult setFormat(machine::Image& image, CUarray_format format, unsigned channels) {
   const unsigned bytes = channelBytes(format);
   if (bytes == 0 || (channels != 1 && channels != 2 && channels != 4)) return CUDA_ERROR_INVALID_VALUE;
   image.channels = uint8_t(channels);
@@ -25,7 +23,7 @@ CUresult setFormat(Image& image, CUarray_format format, unsigned channels) {
   return CUDA_SUCCESS;
 }
 
-CUresult setArray(Image& image, CUarray array) {
+CUresult setArray(machine::Image& image, CUarray array) {
   if (!isLive(array)) return CUDA_ERROR_INVALID_HANDLE;
   const CUDA_ARRAY3D_DESCRIPTOR& d = array->descriptor;
   image.memory = reinterpret_cast<std::byte*>(array->memory);
@@ -37,7 +35,7 @@ CUresult setArray(Image& image, CUarray array) {
   return setFormat(image, d.Format, d.NumChannels);
 }
 
-CUresult setLinear(Image& image, const decltype(CUDA_RESOURCE_DESC::res.linear)& line) {
+CUresult setLinear(machine::Image& image, const decltype(CUDA_RESOURCE_DESC::res.linear)& line) {
   if (!line.devPtr) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = setFormat(image, line.format, line.numChannels)) return bad;
   image.isLinear = true;
@@ -47,7 +45,7 @@ CUresult setLinear(Image& image, const decltype(CUDA_RESOURCE_DESC::res.linear)&
   return image.width ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult setPlane(Image& image, const decltype(CUDA_RESOURCE_DESC::res.pitch2D)& plane) {
+CUresult setPlane(machine::Image& image, const decltype(CUDA_RESOURCE_DESC::res.pitch2D)& plane) {
   if (!plane.devPtr || !plane.width || !plane.height) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = setFormat(image, plane.format, plane.numChannels)) return bad;
   if (plane.pitchInBytes < plane.width * image.texelBytes()) return CUDA_ERROR_INVALID_VALUE;
@@ -65,7 +63,7 @@ CUresult setMipmap(machine::Texture& t, CUmipmappedArray mipmap, const CUDA_RESO
                last = view ? view->lastMipmapLevel : mipmap->levels.size() - 1;
   if (first > last || last >= mipmap->levels.size()) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = setArray(t, mipmap->levels[first])) return bad;
-  auto smaller = std::make_unique<Image[]>(last - first);
+  auto smaller = std::make_unique<machine::Image[]>(last - first);
   for (size_t k = first + 1; k <= last; ++k)
     if (CUresult bad = setArray(smaller[k - first - 1], mipmap->levels[k])) return bad;
   t.levels = uint8_t(last - first + 1);
@@ -85,7 +83,7 @@ CUresult setResource(machine::Texture& t, const CUDA_RESOURCE_DESC& resource, co
 
 /// A view's format: texels of as many bytes, read otherwise. The enumeration goes through one, two and four channels of
 /// each of these.
-CUresult setViewFormat(Image& image, CUresourceViewFormat format) {
+CUresult setViewFormat(machine::Image& image, CUresourceViewFormat format) {
   constexpr CUarray_format kFormats[] = {
       CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT8,  CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16,
       CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT32, CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
@@ -98,7 +96,7 @@ CUresult setViewFormat(Image& image, CUresourceViewFormat format) {
 }
 
 /// The part of an image that a view names.
-CUresult setView(Image& image, const CUDA_RESOURCE_VIEW_DESC& view) {
+CUresult setView(machine::Image& image, const CUDA_RESOURCE_VIEW_DESC& view) {
   if (CUresult bad = setViewFormat(image, view.format)) return bad;
   if (!image.layers) return CUDA_SUCCESS;
   if (view.firstLayer > view.lastLayer || view.lastLayer >= image.layers) return CUDA_ERROR_INVALID_VALUE;
@@ -111,7 +109,7 @@ CUresult applyView(machine::Texture& t, const CUDA_RESOURCE_VIEW_DESC& view) {
   if (view.width && view.width != t.width) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult bad = setView(t, view)) return bad;
   for (unsigned k = 1; k < t.levels; ++k)
-    if (CUresult bad = setView(const_cast<Image&>(t.level(k)), view)) return bad;
+    if (CUresult bad = setView(const_cast<machine::Image&>(t.level(k)), view)) return bad;
   return CUDA_SUCCESS;
 }
 
@@ -139,7 +137,7 @@ CUresult setReading(machine::Texture& t, const CUDA_TEXTURE_DESC& reading) {
 
 CUresult describeTexture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& reading,
                          const CUDA_RESOURCE_VIEW_DESC* view, machine::Texture& t) {
-  t.role = Image::Role::Texture;
+  t.role = machine::Image::Role::Texture;
   if (CUresult bad = setResource(t, resource, view)) return bad;
   if (view)
     if (CUresult bad = applyView(t, *view)) return bad;
@@ -148,7 +146,7 @@ CUresult describeTexture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_
 
 CUresult describeSurface(const CUDA_RESOURCE_DESC& resource, machine::Surface& surface) {
   if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-  surface.role = Image::Role::Surface;
+  surface.role = machine::Image::Role::Surface;
   return setArray(surface, resource.res.array.hArray);
 }
 

@@ -25,10 +25,10 @@ std::string copy(const libs::PtxElement& element, const std::string& to, const s
 std::string place(const char* array, const char* index, int size) {
   return fmt::format("  ld.param.b64 %at, [{}];\n  mad.lo.u64 %at, {}, {}, %at;\n", array, index, size);
 }
-std::string load(const libs::PtxElement& element, const std::string& to) {
+std::string loadElement(const libs::PtxElement& element, const std::string& to) {
   return fmt::format("  ld.global{} {}, [%at];\n", element.type(), element.registers(to));
 }
-std::string store(const libs::PtxElement& element, const std::string& from) {
+std::string storeElement(const libs::PtxElement& element, const std::string& from) {
   return fmt::format("  st.global{} [%at], {};\n", element.type(), element.registers(from));
 }
 
@@ -71,15 +71,15 @@ std::string productKernel(const ProductOperators& operators) {
   text += "  ld.param.b64 %width, [width];\n  div.u64 %row, %i, %width;\n  rem.u64 %j, %i, %width;\n";
   text += place("offsets", "%row", 8) + "  ld.global.b64 %k, [%at];\n  ld.global.b64 %end, [%at+8];\n";
   text += "  setp.eq.u64 %isFirst, %k, %k;\n  setp.ge.u64 %isDone, %k, %end;\n  @%isDone bra SUMMED;\nNEXT:\n";
-  text += place("a", "%k", element.size()) + load(element, "%x");
+  text += place("a", "%k", element.size()) + loadElement(element, "%x");
   text += place("columns", "%k", 8) + "  ld.global.b64 %column, [%at];\n  mad.lo.u64 %column, %column, %width, %j;\n";
-  text += place("b", "%column", element.size()) + load(element, "%y");
+  text += place("b", "%column", element.size()) + loadElement(element, "%y");
   text += operators.multiply.call({"%x", "%y"}, "%product");
   text += "  @%isFirst bra TAKE;\n" + operators.add.call({"%sum", "%product"}, "%product") + "TAKE:\n";
   text += copy(element, "%sum", "%product");
   text += "  setp.ne.u64 %isFirst, %k, %k;\n  add.u64 %k, %k, 1;\n  setp.lt.u64 %isDone, %k, %end;\n";
-  text += "  @%isDone bra NEXT;\nSUMMED:\n" + place("c", "%i", element.size()) + load(element, "%y");
-  return text + operators.epilogue.call({"%sum", "%y"}, "%sum") + store(element, "%sum") + "  ret;\n}\n";
+  text += "  @%isDone bra NEXT;\nSUMMED:\n" + place("c", "%i", element.size()) + loadElement(element, "%y");
+  return text + operators.epilogue.call({"%sum", "%y"}, "%sum") + storeElement(element, "%sum") + "  ret;\n}\n";
 }
 
 std::string rowKernel(const libs::PtxFunction& epilogue) {
@@ -87,9 +87,9 @@ std::string rowKernel(const libs::PtxFunction& epilogue) {
   std::string text = kHeader + epilogue.declaration();
   text += fmt::format(".visible .entry {}(.param .b64 z, .param .b64 count) {{\n{}  .reg .b64 %at;\n", kRowKernel,
                       libs::kOwnElement);
-  text += declare(element, "%x") + declare(row, "%row") + place("z", "%i", element.size()) + load(element, "%x");
+  text += declare(element, "%x") + declare(row, "%row") + place("z", "%i", element.size()) + loadElement(element, "%x");
   text += row.bytes == 8 ? "  mov.b64 %row0, %i;\n" : "  cvt.u32.u64 %row0, %i;\n";
-  return text + epilogue.call({"%row", "%x"}, "%x") + store(element, "%x") + "  ret;\n}\n";
+  return text + epilogue.call({"%row", "%x"}, "%x") + storeElement(element, "%x") + "  ret;\n}\n";
 }
 
 }  // namespace ordito::cusparse

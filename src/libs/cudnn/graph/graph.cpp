@@ -276,7 +276,7 @@ Work Graph::work() const {
   Work work;
   for (const auto& operation : operations_) work.operations += operation->operations();
   for (const Tensor& tensor : outside_)
-    work.bytes += static_cast<double>(tensor.count()) * static_cast<double>(sizeOf(tensor.type));
+    work.bytes += static_cast<double>(tensor.count()) * static_cast<double>(cudnn::sizeOf(tensor.type));
   return work;
 }
 
