@@ -68,9 +68,11 @@ bool staysInside(const Value& pointer, int64_t offset, int64_t bytes, const Data
   });
 }
 
-void separate(AllocaInst& variable, uint64_t bytes, unsigned number) {
+void separate(AllocaInst& variable, uint64_t bytes) {
   IRBuilder<> b(&variable);
-  const std::string name = nameOf(variable) + "$$" + std::to_string(number);  // `$$` is a `$` of the assembly
+  // `$$` is a `$` of the assembly. `${:uid}` is a number of this copy of it: optimisation at link time may inline the
+  // function again.
+  const std::string name = nameOf(variable) + "$$${:uid}";
   const std::string text = ".local .align " + std::to_string(variable.getAlign().value()) + " .b8 " + name + "[" +
                            std::to_string(bytes) + "];\n\tmov.u64 $0, " + name + ";";
   PointerType* type = PointerType::get(b.getContext(), kLocalMemory);
@@ -97,7 +99,6 @@ PreservedAnalyses SeparateLocalsPass::run(Function& function, FunctionAnalysisMa
     if (bytes && !staysInside(*variable, 0, static_cast<int64_t>(bytes), layout)) found.emplace_back(variable, bytes);
   }
   for (BasicBlock& block : function) block.setName("");  // comments of the PTX would have them
-  unsigned number = 0;
-  for (const auto& [variable, bytes] : found) separate(*variable, bytes, number++);
+  for (const auto& [variable, bytes] : found) separate(*variable, bytes);
   return found.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }

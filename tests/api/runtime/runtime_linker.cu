@@ -34,13 +34,15 @@ static std::string errorsOf(nvJitLinkHandle linker) {
 
 static const char* kCaller =
     "extern __device__ int triple(int); extern __device__ int offset;\n"
-    "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = triple(threadIdx.x) + offset; }\n";
+    "extern \"C\" __global__ void k(int* out) { out[threadIdx.x] = triple(threadIdx.x) + offset + triple(0); }\n";
 static const char* kCallee =
     "__device__ int offset = 100;\n"
     // Known without an #include:
     "__device__ int sum(std::initializer_list<int> all) { int s = 0; for (int each : all) s += each; return s; }\n"
+    // A local array, which two copies of the function have.
     "__device__ int triple(int x) {\n"
-    "NV_IF_TARGET(NV_IS_DEVICE, (return sum({x, x, x});), (return 0;))\n}\n";
+    "int parts[3]; for (int i = 0; i < 3; ++i) parts[(i + x) % 3] = x;\n"
+    "NV_IF_TARGET(NV_IS_DEVICE, (return sum({parts[0], parts[1], parts[2]});), (return 0;))\n}\n";
 
 /// Loads a linker's product and runs its kernel; how many registers it takes.
 static int runLinked(const void* image) {
