@@ -180,7 +180,7 @@ char __cudaInitModule(void** handle);
 
 // --- memory
 // --------------------------------------------------------------------------------------------------------------
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned int flags);
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned int flags __dv(cudaMemAttachGlobal));
 __cudart_builtin__ cudaError_t cudaMalloc(void** pointer, size_t bytes);
 cudaError_t cudaMallocHost(void** pointer, size_t bytes);
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);

@@ -53,9 +53,6 @@ static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, Type* po
                                                    unsigned int flags = cudaMemAttachSingle) {
   return ::cudaStreamAttachMemAsync(stream, (void*)pointer, length, flags);
 }
-static inline cudaError_t cudaMallocManaged(void** pointer, size_t bytes) {
-  return ::cudaMallocManaged(pointer, bytes, cudaMemAttachGlobal);
-}
 static inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
   return ::cudaEventCreateWithFlags(event, flags);
 }
