@@ -42,11 +42,13 @@ if(ORDITO_SANITIZE)
 endif()
 add_link_options(-fuse-ld=lld)
 
-# ordito_library(<folder> SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...])
-# Declares the static library `ordito_<folder>`; DEPENDS are the layers below that its headers use.
+# ordito_library(<folder> SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...] [TAKEN_IN_PART])
+# Declares the static library `ordito_<folder>`; DEPENDS are the layers below that its headers use. TAKEN_IN_PART: a shared library wants
+# some of its files and not those that need the engine, so each file stays an object by itself.
 function(ordito_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "TAKEN_IN_PART" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(ordito_${name} STATIC ${ARG_SOURCES})
+  set_target_properties(ordito_${name} PROPERTIES ORDITO_TAKEN_IN_PART ${ARG_TAKEN_IN_PART})
   target_link_libraries(ordito_${name} PUBLIC ordito_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
 endfunction()
 
