@@ -154,6 +154,41 @@ TYPED_TEST(Typed, LeastSquaresOfMany) {
   }
 }
 
+/// As recorded on a GPU: which argument the info of gels tells, and that empty matrices need not be there.
+TEST_F(Tests, FactorizationsOfNothingAndTheirInfos) {
+  const Batch<float> a(3, 2, 1), c(3, 1, 1);
+  int info = 7, each[1] = {7};
+  const auto gels = [&](int m, int n, int columns, int lda, int ldc, int count) {
+    return cublasSgelsBatched(handle, CUBLAS_OP_N, m, n, columns, a.pointers(), lda, c.pointers(), ldc, &info, each,
+                              count);
+  };
+  const int wrong[][7] = {{-1, 2, 1, 3, 3, 1, -1}, {3, 2, -1, 3, 3, 1, -2}, {3, -1, 1, 3, 3, 1, -3},
+                          {3, 2, 1, 2, 3, 1, -5},  {3, 2, 1, 3, 2, 1, -7},  {3, 2, 1, 3, 3, -1, -8}};
+  for (const auto& w : wrong) {
+    EXPECT_EQ(gels(w[0], w[1], w[2], w[3], w[4], w[5]), CUBLAS_STATUS_INVALID_VALUE);
+    EXPECT_EQ(info, w[6]);
+  }
+  EXPECT_EQ(gels(2, 3, 1, 3, 3, 1), CUBLAS_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(gels(2, 3, 1, 3, 3, 0), CUBLAS_STATUS_SUCCESS);  // none of them
+  EXPECT_EQ(cublasSgelsBatched(handle, CUBLAS_OP_N, 0, 2, 1, nullptr, 3, nullptr, 3, &info, each, 1),
+            CUBLAS_STATUS_SUCCESS);
+  wait();
+  EXPECT_EQ(info, 0);
+  EXPECT_EQ(each[0], 7);  // nothing is written
+  EXPECT_EQ(cublasSgeqrfBatched(handle, 0, 2, nullptr, 3, nullptr, &(info = 7), 1), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(info, 0);
+  EXPECT_EQ(cublasSgetrsBatched(handle, CUBLAS_OP_N, 0, 1, nullptr, 3, nullptr, nullptr, 3, &(info = 7), 1),
+            CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(info, 0);
+  EXPECT_EQ(cublasSgetrfBatched(handle, 0, nullptr, 3, nullptr, &(info = 7), 1), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasSgetriBatched(handle, 0, nullptr, 3, nullptr, nullptr, 3, each, 1), CUBLAS_STATUS_SUCCESS);
+  wait();
+  EXPECT_EQ(info, 0);
+  EXPECT_EQ(cublasSmatinvBatched(handle, 0, nullptr, 3, nullptr, 3, &(info = 7), 1), CUBLAS_STATUS_SUCCESS);
+  wait();
+  EXPECT_EQ(info, 0);
+}
+
 TYPED_TEST(Typed, ManyMatricesTimesVectors) {
   using T = TypeParam;
   for (int round = 0; round < kRounds / 2; ++round) {

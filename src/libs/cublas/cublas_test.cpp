@@ -153,10 +153,41 @@ TEST_F(Tests, BytesAreExact) {
 TEST_F(Tests, NothingToDoNeedsNoPointers) {
   EXPECT_EQ(cublasSaxpy(handle, 0, nullptr, nullptr, 1, nullptr, 1), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(cublasDscal(handle, -1, nullptr, nullptr, 1), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasSrot(handle, -1, nullptr, 1, nullptr, 1, nullptr, nullptr), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasSrotm(handle, 0, nullptr, 1, nullptr, 1, nullptr), CUBLAS_STATUS_SUCCESS);
+  const float identity[5] = {-2}, other[5] = {-1};
+  EXPECT_EQ(cublasSrotm(handle, 3, nullptr, 1, nullptr, 1, identity), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasSrotm(handle, 3, nullptr, 1, nullptr, 1, other), CUBLAS_STATUS_INVALID_VALUE);
   EXPECT_EQ(cublasStrsmBatched(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_UNIT, 4, 4,
                                nullptr, nullptr, 4, nullptr, 4, 0),
             CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(cublasSaxpy(handle, 1, nullptr, nullptr, 1, nullptr, 1), CUBLAS_STATUS_INVALID_VALUE);
+}
+
+TEST_F(Tests, FactorsThatLeaveTheResultNeedNoPointers) {
+  const float zero = 0, one = 1;
+  const auto lower = CUBLAS_FILL_MODE_LOWER;
+  float* none = nullptr;
+  for (const int n : {0, 3}) {  // of nothing, not even factors
+    const float *alpha = n ? &zero : nullptr, *beta = n ? &one : nullptr;
+    EXPECT_EQ(cublasSsbmv(handle, lower, n, 1, alpha, none, 3, none, 1, beta, none, 1), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cublasSspmv(handle, lower, n, alpha, none, none, 1, beta, none, 1), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cublasSgbmv(handle, CUBLAS_OP_N, n, n, 1, 1, alpha, none, 3, none, 1, beta, none, 1),
+              CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cublasSsyr(handle, lower, n, alpha, none, 1, none, 3), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cublasSsyr2(handle, lower, n, alpha, none, 1, none, 1, none, 3), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cublasSspr(handle, lower, n, alpha, none, 1, none), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cublasSspr2(handle, lower, n, alpha, none, 1, none, 1, none), CUBLAS_STATUS_SUCCESS);
+  }
+  const cuComplex zeroC = make_cuComplex(0, 0), oneC = make_cuComplex(1, 0);
+  EXPECT_EQ(cublasCsyr2(handle, lower, 0, nullptr, nullptr, 1, nullptr, 1, nullptr, 3), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasCsyr2(handle, lower, 3, &zeroC, nullptr, 1, nullptr, 1, nullptr, 3), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasCsyr(handle, lower, 3, &zeroC, nullptr, 1, nullptr, 3), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(cublasCsyr(handle, lower, 3, &oneC, nullptr, 1, nullptr, 3), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(cublasSsyr(handle, lower, 3, nullptr, none, 1, none, 3), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(cublasSsymv(handle, lower, 3, &zero, none, 3, none, 1, &one, none, 1), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(cublasSgeam(handle, CUBLAS_OP_N, CUBLAS_OP_N, 0, 2, nullptr, nullptr, 2, nullptr, nullptr, 2, nullptr, 2),
+            CUBLAS_STATUS_SUCCESS);
 }
 
 TEST_F(Tests, BadArgumentsAreRefused) {

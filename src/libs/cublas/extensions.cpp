@@ -27,11 +27,12 @@ cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t opA, cublasOperatio
                     const T* alpha, const T* a, int64_t lda, const T* beta, const T* b, int64_t ldb, T* c,
                     int64_t ldc) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(isOperation(opA) && isOperation(opB) && m >= 0 && n >= 0 && alpha && beta);
+  ORDITO_CHECK(isOperation(opA) && isOperation(opB) && m >= 0 && n >= 0);
   ORDITO_CHECK(lda >= std::max<int64_t>(1, opA == CUBLAS_OP_N ? m : n));
   ORDITO_CHECK(ldb >= std::max<int64_t>(1, opB == CUBLAS_OP_N ? m : n) && ldc >= std::max<int64_t>(1, m));
   if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(c && (c != a || (opA == CUBLAS_OP_N && lda == ldc)) && (c != b || (opB == CUBLAS_OP_N && ldb == ldc)));
+  ORDITO_CHECK(alpha && beta && c);
+  ORDITO_CHECK((c != a || (opA == CUBLAS_OP_N && lda == ldc)) && (c != b || (opB == CUBLAS_OP_N && ldb == ldc)));
   const Scalar<T> one(handle, alpha), other(handle, beta);
   return submit(handle, "cublas geam", [=] {
     const T first = one.get(), second = other.get();

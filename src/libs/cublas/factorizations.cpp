@@ -28,10 +28,10 @@ std::vector<int> inOrder(int n) {
 template <class T>
 cublasStatus_t getrf(cublasHandle_t handle, int n, T* const* a, int lda, int* pivots, int* info, int count) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(n >= 0 && lda >= std::max(1, n) && count >= 0 && (count == 0 || (a && info)));
+  ORDITO_CHECK(n >= 0 && lda >= std::max(1, n) && count >= 0 && (count == 0 || ((a || n == 0) && info)));
   return submit(handle, "cublas getrfBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
-      info[i] = lu(n, a[i], lda, pivots ? pivots + static_cast<size_t>(i) * static_cast<size_t>(n) : nullptr);
+      info[i] = lu(n, at(a, i), lda, pivots ? pivots + static_cast<size_t>(i) * static_cast<size_t>(n) : nullptr);
     });
   });
 }
@@ -42,17 +42,18 @@ cublasStatus_t getrs(cublasHandle_t handle, cublasOperation_t op, int n, int col
                      const int* pivots, T* const* b, int ldb, int* info, int count) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(info);
-  const int wrong = !isOperation(op)       ? 1
-                    : n < 0                ? 2
-                    : columns < 0          ? 3
-                    : !a && count > 0      ? 4
-                    : lda < std::max(1, n) ? 5
-                    : !b && count > 0      ? 7
-                    : ldb < std::max(1, n) ? 8
-                    : count < 0            ? 10
-                                           : 0;
+  const int wrong = !isOperation(op)                          ? 1
+                    : n < 0                                   ? 2
+                    : columns < 0                             ? 3
+                    : !a && count > 0 && n > 0                ? 4
+                    : lda < std::max(1, n)                    ? 5
+                    : !b && count > 0 && n > 0 && columns > 0 ? 7
+                    : ldb < std::max(1, n)                    ? 8
+                    : count < 0                               ? 10
+                                                              : 0;
   *info = -wrong;
   ORDITO_CHECK(wrong == 0);
+  if (n == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
   return submit(handle, "cublas getrsBatched", [=] {
     const std::vector<int> none = pivots ? std::vector<int>() : inOrder(n);
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
@@ -80,11 +81,11 @@ cublasStatus_t getri(cublasHandle_t handle, int n, const T* const* a, int lda, c
                      int* info, int count) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(n >= 0 && lda >= std::max(1, n) && ldc >= std::max(1, n) && count >= 0);
-  ORDITO_CHECK(count == 0 || (a && c && info));
+  ORDITO_CHECK(count == 0 || (((a && c) || n == 0) && info));
   return submit(handle, "cublas getriBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       const int* own = pivots ? pivots + static_cast<size_t>(i) * static_cast<size_t>(n) : nullptr;
-      info[i] = invert(n, a[i], lda, own, c[i], ldc);
+      info[i] = invert(n, at(a, i), lda, own, at(c, i), ldc);
     });
   });
 }
@@ -95,14 +96,14 @@ cublasStatus_t matinv(cublasHandle_t handle, int n, const T* const* a, int lda, 
                       int count) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(n >= 0 && n <= 32 && lda >= std::max(1, n) && ldc >= std::max(1, n) && count >= 0);
-  ORDITO_CHECK(count == 0 || (a && c && info));
+  ORDITO_CHECK(count == 0 || (((a && c) || n == 0) && info));
   return submit(handle, "cublas matinvBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       std::vector<T> factors(static_cast<size_t>(n) * static_cast<size_t>(n));
       std::vector<int> pivots(static_cast<size_t>(n));
-      for (int j = 0; j < n; ++j) std::copy_n(element(a[i], 0, j, lda), n, element(factors.data(), 0, j, n));
+      for (int j = 0; j < n; ++j) std::copy_n(element(at(a, i), 0, j, lda), n, element(factors.data(), 0, j, n));
       info[i] = lu(n, factors.data(), std::max(1, n), pivots.data());
-      if (info[i] == 0) info[i] = invert(n, factors.data(), std::max(1, n), pivots.data(), c[i], ldc);
+      if (info[i] == 0) info[i] = invert(n, factors.data(), std::max(1, n), pivots.data(), at(c, i), ldc);
     });
   });
 }
@@ -111,9 +112,11 @@ template <class T>
 cublasStatus_t geqrf(cublasHandle_t handle, int m, int n, T* const* a, int lda, T* const* tau, int* info, int count) {
   ORDITO_HANDLE(handle);
   ORDITO_CHECK(info);
-  const int wrong = m < 0 ? 1 : n < 0 ? 2 : !a && count > 0 ? 3 : lda < std::max(1, m) ? 4 : count < 0 ? 7 : 0;
+  const bool isEmpty = m == 0 || n == 0 || count == 0;
+  const int wrong = m < 0 ? 1 : n < 0 ? 2 : !a && !isEmpty ? 3 : lda < std::max(1, m) ? 4 : count < 0 ? 7 : 0;
   *info = -wrong;
-  ORDITO_CHECK(wrong == 0 && (count == 0 || tau));
+  ORDITO_CHECK(wrong == 0 && (isEmpty || tau));
+  if (isEmpty) return CUBLAS_STATUS_SUCCESS;
   return submit(handle, "cublas geqrfBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {
       const int size = std::max(1, n * 64);
@@ -124,8 +127,8 @@ cublasStatus_t geqrf(cublasHandle_t handle, int m, int n, T* const* a, int lda, 
   });
 }
 
-/// Least squares; `statuses`, which may be null, is the device's. The info counts arguments as a GPU's library does:
-/// m is the first.
+/// Least squares; `statuses`, which may be null, is the device's. The info counts arguments as a GPU's library does: m,
+/// columns and n are the first three, and the count the eighth (tests/gpu/libraries/cublas.cu).
 template <class T>
 cublasStatus_t gels(cublasHandle_t handle, cublasOperation_t op, int m, int n, int columns, T* const* a, int lda,
                     T* const* c, int ldc, int* info, int* statuses, int count) {
@@ -134,14 +137,16 @@ cublasStatus_t gels(cublasHandle_t handle, cublasOperation_t op, int m, int n, i
   *info = 0;
   if (op != CUBLAS_OP_N) return CUBLAS_STATUS_NOT_SUPPORTED;
   const int wrong = m < 0                               ? 1
-                    : n < 0                             ? 2
-                    : columns < 0                       ? 3
+                    : columns < 0                       ? 2
+                    : n < 0                             ? 3
                     : lda < std::max(1, m)              ? 5
                     : ldc < std::max(1, std::max(m, n)) ? 7
-                    : count < 0                         ? 10
+                    : count < 0                         ? 8
                                                         : 0;
   *info = -wrong;
-  ORDITO_CHECK(wrong == 0 && (count == 0 || (a && c)));
+  const bool isEmpty = m == 0 || n == 0 || count == 0;
+  ORDITO_CHECK(wrong == 0 && (isEmpty || (a && c)));
+  if (isEmpty) return CUBLAS_STATUS_SUCCESS;  // and nothing is written, as on a GPU
   if (m < n) return CUBLAS_STATUS_NOT_SUPPORTED;
   return submit(handle, "cublas gelsBatched", [=] {
     libs::parallelFor(static_cast<unsigned>(count), [&](unsigned i) {

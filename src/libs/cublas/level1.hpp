@@ -139,9 +139,8 @@ cublasStatus_t extreme(cublasHandle_t handle, int64_t n, const E* x, int64_t inc
 template <class E, class C, class S>
 cublasStatus_t rot(cublasHandle_t handle, int64_t n, E* x, int64_t incx, E* y, int64_t incy, const C* c, const S* s) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(c && s);
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(x && y);
+  ORDITO_CHECK(c && s && x && y);
   const Scalar<C> cosine(handle, c);
   const Scalar<S> sine(handle, s);
   return submit(handle, "cublas rot", [=] {
@@ -207,8 +206,10 @@ struct Five {
 template <class E>
 cublasStatus_t rotm(cublasHandle_t handle, int64_t n, E* x, int64_t incx, E* y, int64_t incy, const E* parameters) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(parameters);
+  constexpr auto kIdentity = static_cast<Wide<E>>(-2);  // of the parameters' flag
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(parameters);
+  if (handle->pointerMode == CUBLAS_POINTER_MODE_HOST && widen(*parameters) == kIdentity) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(x && y);
   const Scalar<Five<E>> scalars(handle, parameters);
   return submit(handle, "cublas rotm", [=] {

@@ -31,6 +31,10 @@ struct MatrixVector {
   int64_t incy;
 
   bool isComplete() const { return alpha && beta && a && x && y && incx != 0 && incy != 0; }
+  /// Do the factors leave y as it is? Then a GPU asks neither for it nor for A and x, but in symv and hemv.
+  bool leavesResult() const {
+    return incx != 0 && incy != 0 && isHosts(handle, alpha, T(0)) && isHosts(handle, beta, T(1));
+  }
 };
 
 /// A vector's elements one behind the other, with room behind them: OpenBLAS's kernels for complex numbers read past
@@ -93,7 +97,7 @@ cublasStatus_t gbmv(cublasOperation_t op, int64_t m, int64_t n, int64_t kl, int6
   ORDITO_HANDLE(v.handle);
   ORDITO_CHECK(isOperation(op) && m >= 0 && n >= 0 && kl >= 0 && ku >= 0 && v.lda >= kl + ku + 1);
   ORDITO_CHECK(areCountable(m, n, v.lda));
-  if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+  if (m == 0 || n == 0 || v.leavesResult()) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(v.isComplete());
   const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
   return submit(v.handle, "cublas gbmv", [=] {
@@ -177,7 +181,7 @@ cublasStatus_t hermitian(cublasFillMode_t fill, int64_t n, int64_t k, MatrixVect
   // As recorded on a GPU: of all of these, a real symv without elements needs no distance.
   const int64_t least = Kind == Storage::Band ? k + 1 : kIsComplex<T> ? std::max<int64_t>(1, n) : n;
   ORDITO_CHECK(Kind == Storage::Packed || v.lda >= least);
-  if (n == 0) return CUBLAS_STATUS_SUCCESS;
+  if (n == 0 || (Kind != Storage::Full && v.leavesResult())) return CUBLAS_STATUS_SUCCESS;
   ORDITO_CHECK(v.isComplete());
   const Scalar<T> alpha(v.handle, v.alpha), beta(v.handle, v.beta);
   return submit(v.handle, "cublas symv or hemv", [=] {
@@ -210,10 +214,10 @@ template <Storage Kind, class T>
 cublasStatus_t her(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, const Real<T>* alpha, const T* x,
                    int64_t incx, T* a, int64_t lda) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && alpha && areCountable(n, lda));
+  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && areCountable(n, lda));
   ORDITO_CHECK(Kind == Storage::Packed || lda >= std::max<int64_t>(1, n));
-  if (n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(x && a);
+  if (n == 0 || isHosts(handle, alpha, Real<T>(0))) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(alpha && x && a);
   const Scalar<Real<T>> scale(handle, alpha);
   return submit(handle, "cublas syr or her", [=] {
     const int nn = asInt(n), ix = asInt(incx), l = asInt(lda);
@@ -229,10 +233,10 @@ template <Storage Kind, class T>
 cublasStatus_t her2(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, const T* alpha, const T* x, int64_t incx,
                     const T* y, int64_t incy, T* a, int64_t lda) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && incy != 0 && alpha && areCountable(n, lda));
+  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && incy != 0 && areCountable(n, lda));
   ORDITO_CHECK(Kind == Storage::Packed || lda >= std::max<int64_t>(1, n));
-  if (n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(x && y && a);
+  if (n == 0 || isHosts(handle, alpha, T(0))) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(alpha && x && y && a);
   const Scalar<T> scale(handle, alpha);
   return submit(handle, "cublas syr2 or her2", [=] {
     const int nn = asInt(n), ix = asInt(incx), iy = asInt(incy), l = asInt(lda);
@@ -244,23 +248,23 @@ cublasStatus_t her2(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, con
   });
 }
 
-/// A += alpha x x^T, or alpha (x y^T + y x^T) if there is a y.
-template <class T>
+/// A += alpha x x^T, or alpha (x y^T + y x^T) with two vectors.
+template <bool AreTwo, class T>
 cublasStatus_t updateSymmetric(cublasHandle_t handle, cublasFillMode_t fill, int64_t n, const T* alpha, const T* x,
                                int64_t incx, const T* y, int64_t incy, T* a, int64_t lda) {
   ORDITO_HANDLE(handle);
-  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && incy != 0 && alpha && lda >= std::max<int64_t>(1, n));
-  if (n == 0) return CUBLAS_STATUS_SUCCESS;
-  ORDITO_CHECK(x && a);
+  ORDITO_CHECK(isFill(fill) && n >= 0 && incx != 0 && incy != 0 && lda >= std::max<int64_t>(1, n));
+  if (n == 0 || isHosts(handle, alpha, T(0))) return CUBLAS_STATUS_SUCCESS;
+  ORDITO_CHECK(alpha && x && (y || !AreTwo) && a);
   const Scalar<T> scale(handle, alpha);
   return submit(handle, "cublas syr or syr2", [=] {
-    const Vector<const T> u(x, n, incx), w(y ? y : x, n, y ? incy : incx);
+    const Vector<const T> u(x, n, incx), w(AreTwo ? y : x, n, incy);
     const T s = scale.get();
     for (int64_t j = 0; j < n; ++j) {
       const int64_t first = fill == CUBLAS_FILL_MODE_LOWER ? j : 0, last = fill == CUBLAS_FILL_MODE_LOWER ? n : j + 1;
       for (int64_t i = first; i < last; ++i) {
         const T product = multiply(u[i], w[j]);
-        a[i + j * lda] += multiply(s, y ? product + multiply(w[i], u[j]) : product);
+        a[i + j * lda] += multiply(s, AreTwo ? product + multiply(w[i], u[j]) : product);
       }
     }
   });
@@ -385,12 +389,11 @@ ORDITO_FOR_REAL_V2(DEFINE)
   }                                                                                                                  \
   cublasStatus_t cublas##L##syr##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* x,  \
                                         Int incx, T* A, Int lda) {                                                   \
-    return updateSymmetric<Inner<T>>(h, fill, n, in(alpha), in(x), incx, nullptr, 1, in(A), lda);                    \
+    return updateSymmetric<false, Inner<T>>(h, fill, n, in(alpha), in(x), incx, nullptr, incx, in(A), lda);          \
   }                                                                                                                  \
   cublasStatus_t cublas##L##syr2##suffix(cublasHandle_t h, cublasFillMode_t fill, Int n, const T* alpha, const T* x, \
                                          Int incx, const T* y, Int incy, T* A, Int lda) {                            \
-    ORDITO_CHECK(n <= 0 || y);                                                                                       \
-    return updateSymmetric<Inner<T>>(h, fill, n, in(alpha), in(x), incx, in(y), incy, in(A), lda);                   \
+    return updateSymmetric<true, Inner<T>>(h, fill, n, in(alpha), in(x), incx, in(y), incy, in(A), lda);             \
   }
 ORDITO_FOR_COMPLEX_V2(DEFINE)
 #undef DEFINE

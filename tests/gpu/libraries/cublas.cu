@@ -95,6 +95,9 @@ void vectors(Cases& cases, cublasHandle_t h) {
   CASE("scal: no alpha", cublasSscal(h, 3, nullptr, x, 1));
   CASE("swap: n -1", cublasSswap(h, -1, x, 1, y, 1));
   CASE("rot: n 0", cublasSrot(h, 0, x, 1, y, 1, &kOne, &kZero));
+  CASE("rot: n 0, nothing", cublasSrot(h, 0, nullptr, 1, nullptr, 1, nullptr, nullptr));
+  CASE("rot: n -1, nothing", cublasSrot(h, -1, nullptr, 1, nullptr, 1, nullptr, nullptr));
+  CASE("rotm: n 0, nothing", cublasSrotm(h, 0, nullptr, 1, nullptr, 1, nullptr));
 }
 
 void rotations(Cases& cases, cublasHandle_t h) {
@@ -289,6 +292,47 @@ void batches(Cases& cases, cublasHandle_t h) {
   CASE("geqrf: lda 1", cublasSgeqrfBatched(h, 2, 2, list, 1, second, &(answer = 7), 1), shown(answer));
 }
 
+/// Factorizations of no matrices, of empty ones, and which of the wrong arguments the info tells.
+void factorizations(Cases& cases, cublasHandle_t h) {
+  float *result = matrix(), **list = on<float*>({matrix()}), **second = on<float*>({result});
+  int *pivots = zeros<int>(8), *info = zeros<int>(8), answer = 7;
+  const auto gels = [&](int m, int n, int columns, float** a, int lda, float** c, int ldc, int* infos, int count) {
+    return cublasSgelsBatched(h, N, m, n, columns, a, lda, c, ldc, &(answer = 7), infos, count);
+  };
+  CASE("gels: m -1", gels(-1, 1, 1, list, 2, second, 2, info, 1), shown(answer));
+  CASE("gels: n -1", gels(2, -1, 1, list, 2, second, 2, info, 1), shown(answer));
+  CASE("gels: nrhs -1", gels(2, 1, -1, list, 2, second, 2, info, 1), shown(answer));
+  CASE("gels: ldc 1", gels(2, 1, 1, list, 2, second, 1, info, 1), shown(answer));
+  CASE("gels: batch -1", gels(2, 1, 1, list, 2, second, 2, info, -1), shown(answer));
+  CASE("gels: fewer rows, lda 1", gels(2, 3, 1, list, 1, second, 3, info, 1), shown(answer));
+  CASE("gels: fewer rows, nrhs -1", gels(2, 3, -1, list, 2, second, 3, info, 1), shown(answer));
+  CASE("gels: fewer rows, batch -1", gels(2, 3, 1, list, 2, second, 3, info, -1), shown(answer));
+  CASE("gels: fewer rows, no batches", gels(2, 3, 1, list, 2, second, 3, nullptr, 0), shown(answer));
+  CASE("gels: m 0, no A", gels(0, 2, 1, nullptr, 2, second, 2, info, 1), shown(answer));
+  CASE("gels: n 0, no A", gels(2, 0, 1, nullptr, 2, second, 2, info, 1), shown(answer));
+  cudaMemset(info, 1, 4);
+  CASE("gels: n 0, what is written", gels(2, 0, 1, list, 2, second, 2, info, 1), shown(info, 1), shown(result, 2));
+  CASE("gels: m 0, n 0, no matrices", gels(0, 0, 1, nullptr, 2, nullptr, 2, info, 1), shown(answer));
+  CASE("geqrf: m -1", cublasSgeqrfBatched(h, -1, 2, list, 2, second, &(answer = 7), 1), shown(answer));
+  CASE("geqrf: n -1", cublasSgeqrfBatched(h, 2, -1, list, 2, second, &(answer = 7), 1), shown(answer));
+  CASE("geqrf: m 0, no lists", cublasSgeqrfBatched(h, 0, 2, nullptr, 2, nullptr, &(answer = 7), 1), shown(answer));
+  CASE("geqrf: n 0, no lists", cublasSgeqrfBatched(h, 2, 0, nullptr, 2, nullptr, &(answer = 7), 1), shown(answer));
+  CASE("getrs: n -1", cublasSgetrsBatched(h, N, -1, 1, list, 2, pivots, second, 2, &(answer = 7), 1), shown(answer));
+  CASE("getrs: ldb 1", cublasSgetrsBatched(h, N, 2, 1, list, 2, pivots, second, 1, &(answer = 7), 1), shown(answer));
+  CASE("getrs: batch -1", cublasSgetrsBatched(h, N, 2, 1, list, 2, pivots, second, 2, &(answer = 7), -1),
+       shown(answer));
+  CASE("getrs: n 0, nothing", cublasSgetrsBatched(h, N, 0, 1, nullptr, 2, nullptr, nullptr, 2, &(answer = 7), 1),
+       shown(answer));
+  CASE("getrs: nrhs 0, no B", cublasSgetrsBatched(h, N, 2, 0, list, 2, pivots, nullptr, 2, &(answer = 7), 1),
+       shown(answer));
+  CASE("getrf: n 0, no lists", cublasSgetrfBatched(h, 0, nullptr, 2, nullptr, info, 1));
+  CASE("getri: n -1", cublasSgetriBatched(h, -1, list, 2, pivots, second, 2, info, 1));
+  CASE("getri: ldc 1", cublasSgetriBatched(h, 2, list, 2, pivots, second, 1, info, 1));
+  CASE("getri: batch -1", cublasSgetriBatched(h, 2, list, 2, pivots, second, 2, info, -1));
+  CASE("getri: n 0, no lists", cublasSgetriBatched(h, 0, nullptr, 2, nullptr, nullptr, 2, info, 1));
+  CASE("matinv: n 0, no lists", cublasSmatinvBatched(h, 0, nullptr, 2, nullptr, 2, info, 1));
+}
+
 /// Where there is nothing to do, is anything asked for?
 void nothingToDo(Cases& cases, cublasHandle_t h) {
   const auto f32 = CUBLAS_COMPUTE_32F;
@@ -343,6 +387,32 @@ void nothingToDo(Cases& cases, cublasHandle_t h) {
   CASE("nothing: ger, m 0", cublasSger(h, 0, 2, nullptr, nullptr, 1, nullptr, 1, nullptr, 2));
 }
 
+/// The same of what has a matrix on each side: without sizes, and with factors of 0 and 1.
+void nothingOfMatrices(Cases& cases, cublasHandle_t h) {
+  const auto lower = CUBLAS_FILL_MODE_LOWER;
+  const auto left = CUBLAS_SIDE_LEFT;
+  const auto unit = CUBLAS_DIAG_UNIT;
+  CASE("nothing: geam, m 0", cublasSgeam(h, N, N, 0, 2, nullptr, nullptr, 2, nullptr, nullptr, 2, nullptr, 2));
+  CASE("nothing: geam, n 0", cublasSgeam(h, N, N, 2, 0, nullptr, nullptr, 2, nullptr, nullptr, 2, nullptr, 2));
+  CASE("nothing: dgmm, m 0", cublasSdgmm(h, left, 0, 2, nullptr, 2, nullptr, 1, nullptr, 2));
+  CASE("nothing: dgmm, n 0", cublasSdgmm(h, left, 2, 0, nullptr, 2, nullptr, 1, nullptr, 2));
+  CASE("nothing: symm, m 0", cublasSsymm(h, left, lower, 0, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, nullptr, 2));
+  CASE("nothing: symm, alpha 0 and beta 1",
+       cublasSsymm(h, left, lower, 2, 2, &kZero, nullptr, 2, nullptr, 2, &kOne, nullptr, 2));
+  CASE("nothing: trmm, m 0", cublasStrmm(h, left, lower, N, unit, 0, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, 2));
+  CASE("nothing: trmm, n 0", cublasStrmm(h, left, lower, N, unit, 2, 0, nullptr, nullptr, 2, nullptr, 2, nullptr, 2));
+  CASE("nothing: syr2k, n 0", cublasSsyr2k(h, lower, N, 0, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, nullptr, 2));
+  CASE("nothing: syr2k, alpha 0 and beta 1",
+       cublasSsyr2k(h, lower, N, 2, 2, &kZero, nullptr, 2, nullptr, 2, &kOne, nullptr, 2));
+  CASE("nothing: syrkx, n 0", cublasSsyrkx(h, lower, N, 0, 2, nullptr, nullptr, 2, nullptr, 2, nullptr, nullptr, 2));
+  CASE("nothing: syrkx, alpha 0 and beta 1",
+       cublasSsyrkx(h, lower, N, 2, 2, &kZero, nullptr, 2, nullptr, 2, &kOne, nullptr, 2));
+  CASE("nothing: axpy ex, alpha 0",
+       cublasAxpyEx(h, 2, &kZero, CUDA_R_32F, nullptr, CUDA_R_32F, 1, nullptr, CUDA_R_32F, 1, CUDA_R_32F));
+  CASE("nothing: axpy ex, n 0",
+       cublasAxpyEx(h, 0, nullptr, CUDA_R_32F, nullptr, CUDA_R_32F, 1, nullptr, CUDA_R_32F, 1, CUDA_R_32F));
+}
+
 void copies(Cases& cases) {
   float host[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, *device = matrix();
   CASE("set vector: n -1", cublasSetVector(-1, 4, host, 1, device, 1));
@@ -385,7 +455,9 @@ int main(int count, char** arguments) {
   products(cases, handle);
   extended(cases, handle);
   batches(cases, handle);
+  factorizations(cases, handle);
   nothingToDo(cases, handle);
+  nothingOfMatrices(cases, handle);
   copies(cases);
   destroyed(cases, handle);
 }

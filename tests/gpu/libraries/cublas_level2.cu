@@ -381,6 +381,37 @@ void badArguments(Cases& cases, cublasHandle_t h) {
   BAD("ger", cublasSger(handle, n, n, alpha, x, stepX, y, stepY, a, lda));
 }
 
+// `call` without anything: of n 0, and where factors of 0 and 1 leave nothing to do. F: the type of the factors.
+#define NOTHING(F, name, call)                                                             \
+  {                                                                                        \
+    int n = 0;                                                                             \
+    const F zero = number<F>(0), one = number<F>(1), *alpha = nullptr, *beta = nullptr;    \
+    (void)one, (void)beta;                                                                 \
+    CASE(name ": n 0, nothing", call);                                                     \
+    CASE(name ": alpha 0 and beta 1, nothing", (n = 3, alpha = &zero, beta = &one, call)); \
+  }
+
+void nothingToDo(Cases& cases, cublasHandle_t h) {
+  const cublasFillMode_t lower = CUBLAS_FILL_MODE_LOWER;
+  const cublasOperation_t plain = CUBLAS_OP_N;
+  NOTHING(float, "symv", cublasSsymv(h, lower, n, alpha, nullptr, 3, nullptr, 1, beta, nullptr, 1));
+  NOTHING(float, "sbmv", cublasSsbmv(h, lower, n, 1, alpha, nullptr, 3, nullptr, 1, beta, nullptr, 1));
+  NOTHING(float, "spmv", cublasSspmv(h, lower, n, alpha, nullptr, nullptr, 1, beta, nullptr, 1));
+  NOTHING(float, "gbmv", cublasSgbmv(h, plain, n, n, 1, 1, alpha, nullptr, 3, nullptr, 1, beta, nullptr, 1));
+  NOTHING(float, "syr", cublasSsyr(h, lower, n, alpha, nullptr, 1, nullptr, 3));
+  NOTHING(float, "syr2", cublasSsyr2(h, lower, n, alpha, nullptr, 1, nullptr, 1, nullptr, 3));
+  NOTHING(float, "spr", cublasSspr(h, lower, n, alpha, nullptr, 1, nullptr));
+  NOTHING(float, "spr2", cublasSspr2(h, lower, n, alpha, nullptr, 1, nullptr, 1, nullptr));
+  NOTHING(float, "ger", cublasSger(h, n, n, alpha, nullptr, 1, nullptr, 1, nullptr, 3));
+  NOTHING(cuComplex, "C symv", cublasCsymv(h, lower, n, alpha, nullptr, 3, nullptr, 1, beta, nullptr, 1));
+  NOTHING(cuComplex, "C hemv", cublasChemv(h, lower, n, alpha, nullptr, 3, nullptr, 1, beta, nullptr, 1));
+  NOTHING(cuComplex, "C hbmv", cublasChbmv(h, lower, n, 1, alpha, nullptr, 3, nullptr, 1, beta, nullptr, 1));
+  NOTHING(cuComplex, "C hpmv", cublasChpmv(h, lower, n, alpha, nullptr, nullptr, 1, beta, nullptr, 1));
+  NOTHING(float, "C her", cublasCher(h, lower, n, alpha, nullptr, 1, nullptr, 3));
+  NOTHING(cuComplex, "C syr", cublasCsyr(h, lower, n, alpha, nullptr, 1, nullptr, 3));
+  NOTHING(cuComplex, "C her2", cublasCher2(h, lower, n, alpha, nullptr, 1, nullptr, 1, nullptr, 3));
+}
+
 /// An axpy whose factor of 0 lies on the device, without vectors or with NaNs.
 void factorsOfTheDevice(Cases& cases, cublasHandle_t h) {
   cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE);
@@ -408,6 +439,7 @@ int main(int count, char** arguments) {
   if (cublasCreate(&h) != CUBLAS_STATUS_SUCCESS) return 2;
   factorsOfTheDevice(cases, h);
   badArguments(cases, h);
+  nothingToDo(cases, h);
   numbersS(cases, h);
   numbersD(cases, h);
   numbersC(cases, h);
