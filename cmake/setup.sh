@@ -1,7 +1,7 @@
 # What ./demo, ./test, ./bench/run and .ci/run share: installing the packages that are missing, and building. Sourced by bash in the
 # root of the project. Every step first looks whether it is done already, so a second run goes straight to work.
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %(%H:%M:%S)T %s\n' -1 "$*"; }  # the time tells where a slow run spends it
 stop() { printf '%s\n' "$*" >&2; exit 1; }
 
 # packages KIND...: the packages of these kinds in cmake/packages.txt
