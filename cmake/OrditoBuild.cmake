@@ -75,8 +75,6 @@ endfunction()
 function(ordito_unit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
-  # What is tested is optimised, the tests are not: they run once, and optimising all that their assertions expand to takes a minute.
-  target_compile_options(${name}_test PRIVATE -O0)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME unit.${name} COMMAND ${name}_test)
