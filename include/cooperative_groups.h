@@ -51,7 +51,8 @@ ORDITO_CG void gridBarrier() {
   __syncthreads();
   if (rankInBlock() == 0) {
     unsigned int* const arrivals = arrivalCounter();
-    if (!arrivals) __assert_fail("grid.sync() in a launch that is not cooperative", __FILE__, __LINE__, "grid.sync()");
+    if (!arrivals)  // not assert(): NDEBUG takes that away
+      __assertfail("grid.sync() in a launch that is not cooperative", __FILE__, __LINE__, "grid.sync()", 1);
     const unsigned int step = blockRank() == 0 ? 0x80000000u - (gridBlocks() - 1u) : 1u;
     __threadfence();
     const unsigned int before = atomicAdd(arrivals, step);
