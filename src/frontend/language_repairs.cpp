@@ -26,6 +26,7 @@ constexpr std::string_view kOperand = "expected ')'";
 constexpr std::string_view kTemplateOperator[] = {"missing 'template' keyword prior to dependent template name",
                                                   "reference to non-static member function must be called"};
 constexpr std::string_view kNoLiteral = "variable of non-literal type";
+constexpr std::string_view kDefinition = "out-of-line definition of '";
 constexpr std::string_view kThis = "use of 'this' pointer is only allowed within the evaluation";  // a note
 
 /// Where a refused deduction guide is declared.
@@ -106,6 +107,8 @@ class Mender {
       if (message.text.starts_with(kHostCall) || message.text.starts_with(kCaller)) mendDeadCall(at);
       if (message.text.starts_with(kThis)) mendThis(at);
       if (message.text.starts_with(kNoLiteral)) mendConstexpr(at);
+      if (message.text.starts_with(kDefinition) && message.text.find("in namespace") != std::string_view::npos)
+        mendDefinition(at);
       for (const std::string_view one : kTemplateOperator)
         if (message.text.starts_with(one)) mendOperatorName(at);
       if (message.text.starts_with(kTemplate)) replace(at, at + 1, "template " + std::string(tokens_[at].text));
@@ -344,6 +347,28 @@ class Mender {
     }
   }
 
+  /// `template <...> void n::f(...) { }` with other parameters than in n's declaration: to nvcc and g++ another
+  /// function.
+  void mendDefinition(size_t name) {
+    std::string begin, end;
+    size_t first = name;
+    for (; first >= 3 && tokens_[first - 1].is(":") && tokens_[first - 2].is(":"); first -= 3) {
+      if (tokens_[first - 3].kind != Kind::Word) return;
+      begin = fmt::format("namespace {} {{ {}", tokens_[first - 3].text, begin);
+      end += " }";
+    }
+    const size_t statement = beginOfStatement(first);
+    size_t body = name + 1;
+    while (body < tokens_.size() && !tokens_[body].is("{") && !tokens_[body].is(";"))
+      body = (tokens_[body].is("(") ? closingBracket(tokens_, body) : body) + 1;
+    const size_t close =
+        body < tokens_.size() && tokens_[body].is("{") ? closingBracket(tokens_, body) : tokens_.size();
+    if (first == name || !tokens_[statement].is("template") || close >= tokens_.size()) return;
+    replace(statement, statement + 1, begin + "template");
+    replace(first, name, "");
+    replace(close, close + 1, "}" + end);
+  }
+
   /// Behind a statement that begins at `first`: a block, or what ends with a semicolon.
   size_t endOfStatement(size_t first) const {
     if (first < tokens_.size() && tokens_[first].is("{")) return closingBracket(tokens_, first) + 1;
@@ -401,8 +426,9 @@ class Mender {
 }  // namespace
 
 bool mayBeMended(std::string_view messages) {
-  constexpr std::string_view kAll[] = {kHostCall,  kSharedInitialiser, kDeviceAddress, kKernelAddress, kVariableArray,
-                                       kAttribute, kTemplate,          kOperand,       kThis,          kNoLiteral};
+  constexpr std::string_view kAll[] = {kHostCall,      kSharedInitialiser, kDeviceAddress, kKernelAddress,
+                                       kVariableArray, kAttribute,         kTemplate,      kOperand,
+                                       kThis,          kNoLiteral,         kDefinition};
   const auto isThere = [&](std::string_view one) { return messages.find(one) != std::string_view::npos; };
   return std::any_of(std::begin(kAll), std::end(kAll), isThere) ||
          std::any_of(std::begin(kTemplateOperator), std::end(kTemplateOperator), isThere);
