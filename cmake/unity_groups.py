@@ -1,15 +1,17 @@
-"""Which files of a target are compiled together: reads lines of `target folder file ...` and prints, in CMake's language, each file's group.
+"""Which files of a target are compiled together: reads lines of target, folder and files, separated by tabs, and prints, in CMake's
+language, each file's group.
 
 Two files of one translation unit may not use one name for two things, and what is in an anonymous namespace is a file's own. So a file
 joins the first group of its target in which no other file defines a name that it defines. The project's format puts every definition
 of a namespace at the first column, so single lines tell the names. A name found too much makes smaller groups; a name that is missed is
 an error of the compiler, which a better name mends, or SKIP_UNITY_BUILD_INCLUSION."""
+import pathlib
 import re
 import sys
 
 FILES = 6  # with more of them a change costs too much, and a machine of many processors waits for the last unit
 
-USING = re.compile(r"^using (?:.*\b)?(\w+)(?: = .*)?;$")
+USING = re.compile(r"^using .*\b(\w+);$")
 USING_ALIAS = re.compile(r"^using (\w+) = ")
 DEFINITIONS = [
     re.compile(r"^#define (\w+)"),
@@ -58,7 +60,7 @@ class Group:
 def groups(files):
     made = []
     for file in files:
-        lines = open(file, encoding="utf-8").read().splitlines()
+        lines = pathlib.Path(file).read_text(encoding="utf-8").splitlines()
         if any(LIST.match(line) for line in lines):
             continue
         names = defined_names(lines)
@@ -74,10 +76,11 @@ def groups(files):
 
 def main():
     for line in sys.stdin:
-        target, folder, *files = line.split()
+        target, folder, *files = line.rstrip("\n").split("\t")
         print(f"set_property(TARGET {target} PROPERTY UNITY_BUILD ON)\nset_property(TARGET {target} PROPERTY UNITY_BUILD_MODE GROUP)")
         for number, group in enumerate(groups(files)):
-            print(f"set_source_files_properties({' '.join(group)} DIRECTORY {folder} PROPERTIES UNITY_GROUP {target}{number})")
+            quoted = " ".join(f'"{file}"' for file in group)
+            print(f'set_source_files_properties({quoted} DIRECTORY "{folder}" PROPERTIES UNITY_GROUP {target}{number})')
 
 
 if __name__ == "__main__":
