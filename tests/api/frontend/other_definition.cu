@@ -1,5 +1,5 @@
-// A function template that is defined outside of its namespace with other parameters than declared there: nvcc and g++ take it for
-// another function, clang for an error.
+// A function template that is defined outside of its namespace with other parameters than declared there: nvcc and g++
+// take it for another function, clang for an error.
 namespace outer {
 namespace inner {
 template <typename T, int kCount, bool kIsUp = true>
