@@ -22,8 +22,9 @@ def arguments():
     parser = argparse.ArgumentParser()
     for name in ("ordito", "figures", "root", "work", "llvm"):
         parser.add_argument("--" + name, required=True)
-    parser.add_argument("--every", type=int, default=1, help="look at the first of N sources, the next after them, and so on")
-    parser.add_argument("--accept", action="store_true", help="write the figures instead of comparing them")
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--every", type=int, default=1, help="look at the first of N sources, the next after them, and so on")
+    one.add_argument("--accept", action="store_true", help="write the figures instead of comparing them")
     return parser.parse_args()
 
 
