@@ -82,6 +82,20 @@ function(ordito_unit_test name)
   ordito_sanitized_test(unit.${name} ${name}_test)
 endfunction()
 
+# ordito_cxx_files(<target> <out>): the full paths of the target's own files of C++; what the build makes is not among them
+function(ordito_cxx_files target out)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(folder ${target} SOURCE_DIR)
+  set(files)
+  foreach(source IN LISTS sources)
+    get_filename_component(path ${source} ABSOLUTE BASE_DIR ${folder})
+    if(path MATCHES "\\.cpp$" AND EXISTS ${path})
+      list(APPEND files ${path})
+    endif()
+  endforeach()
+  set(${out} "${files}" PARENT_SCOPE)
+endfunction()
+
 # ordito_compiled_targets(<folder> <out>): every library and program that the folder and those below it declare
 function(ordito_compiled_targets folder out)
   set(found)

@@ -53,15 +53,10 @@ endfunction()
 
 # ordito_precompile_target(<target>): precompiles what at least half of the target's files of C++ include
 function(ordito_precompile_target target)
-  get_target_property(sources ${target} SOURCES)
-  get_target_property(folder ${target} SOURCE_DIR)
+  ordito_cxx_files(${target} paths)
   set(files 0)
   set(headers)
-  foreach(source IN LISTS sources)
-    get_filename_component(path ${source} ABSOLUTE BASE_DIR ${folder})
-    if(NOT path MATCHES "\\.cpp$" OR NOT EXISTS ${path})
-      continue()
-    endif()
+  foreach(path IN LISTS paths)
     # A precompiled header holds for the options that it was made with.
     get_source_file_property(options ${path} TARGET_DIRECTORY ${target} COMPILE_OPTIONS)
     if(options)

@@ -2,21 +2,17 @@
 #
 # Behind its precompiled headers a file still costs a second or two: what it takes from LLVM, fmt and GoogleTest is instantiated and
 # compiled once more in each. Files compiled together share that. Which files go together is found by unity_groups.py when CMake
-# configures; the units themselves are CMake's unity builds. (Ten files of src/jit took 18 seconds of a processor one by one, and 7 as
-# one.) ORDITO_UNITY=OFF compiles each file by itself, so that less is compiled after a change.
+# configures; the units themselves are CMake's unity builds. ORDITO_UNITY=OFF compiles each file by itself, so that less is compiled
+# after a change.
 
 option(ORDITO_UNITY "Compile several files of a target together" ON)
 
 # ordito_unity_line(<target> <out>): the line about the target that unity_groups.py reads; empty where nothing can go together
 function(ordito_unity_line target out)
-  get_target_property(sources ${target} SOURCES)
+  ordito_cxx_files(${target} paths)
   get_target_property(folder ${target} SOURCE_DIR)
   set(files)
-  foreach(source IN LISTS sources)
-    get_filename_component(path ${source} ABSOLUTE BASE_DIR ${folder})
-    if(NOT path MATCHES "\\.cpp$" OR NOT EXISTS ${path})
-      continue()
-    endif()
+  foreach(path IN LISTS paths)
     # A unit is compiled with one set of options.
     set(own)
     foreach(property COMPILE_OPTIONS COMPILE_DEFINITIONS SKIP_PRECOMPILE_HEADERS SKIP_UNITY_BUILD_INCLUSION)

@@ -77,7 +77,7 @@ def groups(files):
 def main():
     for line in sys.stdin:
         target, folder, *files = line.rstrip("\n").split("\t")
-        print(f"set_property(TARGET {target} PROPERTY UNITY_BUILD ON)\nset_property(TARGET {target} PROPERTY UNITY_BUILD_MODE GROUP)")
+        print(f"set_target_properties({target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)")
         for number, group in enumerate(groups(files)):
             quoted = " ".join(f'"{file}"' for file in group)
             print(f'set_source_files_properties({quoted} DIRECTORY "{folder}" PROPERTIES UNITY_GROUP {target}{number})')
