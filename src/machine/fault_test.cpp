@@ -71,8 +71,8 @@ TEST(Fault, RaisedFaultsCarryTheirLine) {
 
 TEST(Fault, AnEngineMapsItsCodeToLines) {
   SKIP_UNDER_THREAD_SANITIZER("a second hardware fault in one thread");
-  auto pc = reinterpret_cast<uintptr_t>(&poke);  // with a sanitizer in it the function is long
-  registerCodeRange(pc, pc + 1024, [](uintptr_t) { return 99u; });
+  auto pc = reinterpret_cast<uintptr_t>(&poke);
+  registerCodeRange(pc, pc + 64, [](uintptr_t) { return 99u; });
   auto fault = run([](const BlockFrame&) { poke(16); });
   unregisterCodeRange(pc);
   ASSERT_TRUE(fault);

@@ -1,11 +1,11 @@
-// What clang has left of local arrays: each is a variable of its own, with its name and a number.
+// What clang has left of local arrays: each is a variable of its own, with its name and a number in the module.
 // RUN: ordito nvcc -arch=sm_80 -ptx %s -o /dev/stdout
 
 // CHECK-LABEL: .visible .entry arrays(
 // CHECK-NOT: __local_depot
-// CHECK: .local .align 4 .b8 window$[[W:[0-9]+]][32];
-// CHECK-NEXT: mov.u64 [[WINDOW:%rd[0-9]+]], window$[[W]];
-// CHECK: .local .align 2 .b8 behind${{[0-9]+}}[12];
+// CHECK: .local .align 4 .b8 window$0[32];
+// CHECK-NEXT: mov.u64 [[WINDOW:%rd[0-9]+]], window$0;
+// CHECK: .local .align 2 .b8 behind$1[12];
 // CHECK: st.local.u32 {{\[}}[[WINDOW]]],
 // CHECK: ret;
 extern "C" __global__ void arrays(int* out, const int* in) {
@@ -18,7 +18,7 @@ extern "C" __global__ void arrays(int* out, const int* in) {
 
 // Registers, and what only constants name, need none.
 // CHECK-LABEL: .visible .entry constants(
-// CHECK-NOT: {{[.]local .*[$][0-9]}}
+// CHECK-NOT: {{[$][0-9]}}
 // CHECK: ret;
 extern "C" __global__ void constants(int* out, const int* in) {
   int values[4] = {in[0], in[1], in[2], in[3]};
@@ -29,8 +29,8 @@ extern "C" __global__ void constants(int* out, const int* in) {
 
 // Of one that was inlined, and of a struct.
 // CHECK-LABEL: .visible .entry inlined(
-// CHECK: .local .align 4 .b8 table${{[0-9]+}}[20];
-// CHECK: .local .align 8 .b8 record${{[0-9]+}}[40];
+// CHECK: .local .align 4 .b8 table$2[20];
+// CHECK: .local .align 8 .b8 record$3[40];
 // CHECK: ret;
 struct Record {
   double weight;
@@ -50,7 +50,7 @@ extern "C" __global__ void inlined(int* out, const int* in) {
 
 // In a function that is called.
 // CHECK-LABEL: .func (.param .b32 func_retval0) called(
-// CHECK: .local .align 4 .b8 own${{[0-9]+}}[16];
+// CHECK: .local .align 4 .b8 own$4[16];
 // CHECK: ret;
 extern "C" __device__ __noinline__ int called(const int* in, int at) {
   int own[4];
