@@ -353,8 +353,9 @@ class Mender {
     std::string begin, end;
     size_t first = name;
     for (; first >= 3 && tokens_[first - 1].is(":") && tokens_[first - 2].is(":"); first -= 3) {
-      if (tokens_[first - 3].kind != Kind::Word) return;
-      begin = fmt::format("namespace {} {{ {}", tokens_[first - 3].text, begin);
+      const CxxToken& qualifier = tokens_[first - 3];  // none if the name begins with `::`
+      if (qualifier.kind != Kind::Word || qualifier.end() != tokens_[first - 2].offset) return;
+      begin = fmt::format("namespace {} {{ {}", qualifier.text, begin);
       end += " }";
     }
     const size_t statement = beginOfStatement(first);

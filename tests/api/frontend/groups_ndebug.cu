@@ -3,7 +3,6 @@
 #include <cooperative_groups.h>
 
 // CHECK: .entry {{.*}}meet
-// CHECK: call.uni {{.*}}
 // CHECK: __assertfail
 __global__ void meet(int* out) {
   cooperative_groups::this_grid().sync();
