@@ -6,7 +6,8 @@
 
 // NVIDIA's header brings libcu++'s atomics where they are found, and programs use them without a word.
 #if defined(__cplusplus) && !defined(_CG_LIMIT_INCLUDED_DEPENDENCIES)
-#if __cplusplus >= 201703L && __has_include(<cuda/atomic>)
+// They need sm_70, and groups do not.
+#if __cplusplus >= 201703L && __has_include(<cuda/atomic>) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
 #include <cuda/atomic>
 #endif
 #endif
