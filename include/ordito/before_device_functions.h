@@ -30,6 +30,16 @@ typedef uint64_t cuuint64_t;
 #define __reduce_or_sync ordito_clang_reduce_or_sync
 #define __reduce_xor_sync ordito_clang_reduce_xor_sync
 
+// Clang knows __rdtsc without a header, and lets no program define it. Under another name the program's own is found
+// before this one.
+#if defined(__x86_64__) && !defined(__CUDACC_RTC__)
+template <class = void>
+static inline unsigned long long ordito_rdtsc() {
+  return __builtin_ia32_rdtsc();
+}
+#define __rdtsc(...) ordito_rdtsc(__VA_ARGS__)
+#endif
+
 // Addresses of one state space as numbers, and back.
 #define ORDITO_ADDRESS_SPACE(name, number)                                        \
   static __device__ inline size_t __cvta_generic_to_##name(const void* pointer) { \

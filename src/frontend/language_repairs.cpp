@@ -22,6 +22,7 @@ constexpr std::string_view kKernelAddress = "reference to __global__ function";
 constexpr std::string_view kVariableArray = "variable-sized object may not be initialized";
 constexpr std::string_view kAttribute = "an attribute list cannot appear here";
 constexpr std::string_view kTemplate = "use 'template' keyword to treat '";
+constexpr std::string_view kTypename = "missing 'typename' prior to dependent type name";
 constexpr std::string_view kOperand = "expected ')'";
 constexpr std::string_view kTemplateOperator[] = {"missing 'template' keyword prior to dependent template name",
                                                   "reference to non-static member function must be called"};
@@ -112,6 +113,7 @@ class Mender {
       for (const std::string_view one : kTemplateOperator)
         if (message.text.starts_with(one)) mendOperatorName(at);
       if (message.text.starts_with(kTemplate)) replace(at, at + 1, "template " + std::string(tokens_[at].text));
+      if (message.text.starts_with(kTypename)) replace(at, at + 1, "typename " + std::string(tokens_[at].text));
     }
     if (edits_.empty()) return std::nullopt;
     std::string out = text_.starts_with(kPrelude) ? "" : kPrelude;
@@ -429,7 +431,7 @@ class Mender {
 bool mayBeMended(std::string_view messages) {
   constexpr std::string_view kAll[] = {kHostCall,      kSharedInitialiser, kDeviceAddress, kKernelAddress,
                                        kVariableArray, kAttribute,         kTemplate,      kOperand,
-                                       kThis,          kNoLiteral,         kDefinition};
+                                       kThis,          kNoLiteral,         kDefinition,    kTypename};
   const auto isThere = [&](std::string_view one) { return messages.find(one) != std::string_view::npos; };
   return std::any_of(std::begin(kAll), std::end(kAll), isThere) ||
          std::any_of(std::begin(kTemplateOperator), std::end(kTemplateOperator), isThere);

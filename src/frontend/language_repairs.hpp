@@ -10,6 +10,7 @@
 //   __device__ [[nodiscard]]   a standard attribute behind one of CUDA's, which is an attribute of GNU's to clang.
 //   asm("" ::"r"(a) "l"(b));   operands without a comma between them.
 //   typename T::f<int>         without `template` in front of the f of a type that is not known yet.
+//   x = T::f(y);               without `typename`, where the f of a type that is not known yet turns out to be a type.
 //   if constexpr (this->n)     with a static n: constant to g++ and nvcc (and by C++23), to clang from version 20.
 //   value.operator()<n>(x)     without `template` in front of the operator of a type that is not known yet.
 //   constexpr int f() {        of a template's, with a variable that no constant can have: it is no longer constexpr.
