@@ -48,22 +48,66 @@ build() {
   cmake --build "build/$preset" ${1:+--target "$@"}
 }
 
-# fill_python_venv FOLDER: a virtual environment of Debian's Python with the packages of tests/python/requirements*.txt. Each list leaves a
-# copy of itself in the folder once it is installed, so that what is missing is tried again and what is there is not. Without a network it
-# stays empty, and the tests that want them are skipped.
+# has_room FOLDER LIST: whether the disk that the folder is on has what the list of Python's packages says that they take
+has_room() {
+  local needed
+  needed=$(sed -n 's/^#.* \([0-9]\+\) MiB.*/\1/p' "$2")
+  [ "$(df --output=avail --block-size=1M "$1" | tail -n 1)" -ge "${needed:-0}" ]
+}
+
+# pip_within SECONDS VENV ARGUMENT...: pip of a virtual environment, which may have been moved, with an end to its waiting for the network
+pip_within() {
+  local seconds=$1 python=$2/bin/python command=$3
+  shift 3
+  [ "$seconds" -gt 0 ] || return 1
+  timeout --foreground --kill-after=10 "$seconds" "$python" -m pip "$command" --quiet --disable-pip-version-check --timeout 30 --retries 2 "$@"
+}
+
+# pip_answers VENV: whether pip gets a package, one of the smallest that are wanted
+pip_answers() {
+  local folder status=0
+  folder=$(mktemp --directory)
+  pip_within 60 "$1" download --no-deps --no-cache-dir --dest "$folder" iniconfig==2.3.1 > /dev/null 2>&1 || status=$?
+  rm -r "$folder"
+  return "$status"
+}
+
+# python_venv FOLDER: an empty virtual environment of Debian's Python, or a word why there can be none
+python_venv() {
+  if ! (install_packages python); then
+    say "Debian's packages for Python's tests could not be installed: tests that want them are skipped"
+    return 1
+  fi
+  if ! "$1/bin/python" -c "import pip" 2> /dev/null && ! /usr/bin/python3 -m venv "$1"; then
+    say "Python makes no virtual environment here: tests that want one are skipped"
+    return 1
+  fi
+}
+
+# fill_python_venv FOLDER SECONDS: a virtual environment with the packages of tests/python/requirements*.txt, as far as pip
+# gets them within SECONDS and the disk has room. Each list leaves a copy of itself in the folder once it is installed, so
+# that what is missing is tried again and what is there is not. What cannot be had is told, and the tests that want it are
+# skipped.
 fill_python_venv() {
-  install_packages python
-  local list name options
-  [ -x "$1/bin/pip" ] || /usr/bin/python3 -m venv "$1"
+  local venv=$1 end=$((SECONDS + $2)) list name options missing=()
   for list in tests/python/requirements*.txt; do
+    if ! cmp --silent "$list" "$venv/$(basename "$list")"; then missing+=("$list"); fi
+  done
+  if ! python_venv "$venv" || [ ${#missing[@]} -eq 0 ]; then return 0; fi
+  if ! pip_answers "$venv"; then
+    say "pip gets no packages here (is there a network?): tests that want more of them are skipped"
+    return 0
+  fi
+  for list in "${missing[@]}"; do
     name=$(basename "$list")
-    if cmp --silent "$list" "$1/$name"; then continue; fi
     say "Installing the Python packages of $list"
     # What these wheels would bring along from NVIDIA is not wanted: those lists name all that they need.
     options=()
     if [ "$name" != requirements.txt ]; then options=(--no-deps); fi
-    if "$1/bin/pip" install --quiet --disable-pip-version-check "${options[@]}" -r "$list"; then
-      cp "$list" "$1/$name"
+    if ! has_room "$venv" "$list"; then
+      say "The disk has no room for the packages of $list: tests that want them are skipped"
+    elif pip_within $((end - SECONDS)) "$venv" install "${options[@]}" -r "$list"; then
+      cp "$list" "$venv/$name"
     else
       say "The packages of $list could not be installed: tests that want them are skipped"
     fi

@@ -6,8 +6,8 @@
 set -eu
 ordito=$1 venv=$2 list=$3 program=$4
 url=https://github.com/NVIDIA/warp commit=9934a4eb2c503399140daab09d256ccc7236d1d8
-if [ ! -x "$venv/bin/pip" ]; then /usr/bin/python3 -m venv "$venv"; fi
-"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$list"
+if [ ! -x "$venv/bin/python" ]; then /usr/bin/python3 -m venv "$venv"; fi
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$list"
 sources=${WARP_ROOT:-$venv/warp}
 if [ ! -e "$sources/build_lib.py" ]; then
   git init --quiet "$sources"
