@@ -9,7 +9,7 @@ import warnings
 
 import torch
 
-from . import fused
+from . import fused, graphs
 
 # What PyTorch's own code for CUDA does without a kernel. (Operators that give a view of their argument stay too.)
 _NATIVE = {"aten::empty.memory_format", "aten::empty_strided", "aten::_efficientzerotensor", "aten::_local_scalar_dense",
@@ -40,26 +40,31 @@ def cpu_view(tensor):
     return torch._neg_view(view) if tensor.is_neg() else view
 
 
-def to_device(result, device):
-    """A tensor of the device with what the CPU's has."""
+def like_on_device(result, device):
+    """A tensor of the device with the shape and the order in memory of the CPU's, or of one without content."""
     if result.layout is not torch.strided:
         raise NotImplementedError(f"ordito_torch: a result of layout {result.layout} cannot be put on {device}")
     if not torch.ops.aten.is_non_overlapping_and_dense.default(result):
         result = result.contiguous()
-    made = torch.empty_strided(result.size(), result.stride(), dtype=result.dtype, device=device)
+    return torch.empty_strided(result.size(), result.stride(), dtype=result.dtype, device=device)
+
+
+def to_device(result, device):
+    """A tensor of the device with what the CPU's has."""
+    made = like_on_device(result, device)
     cpu_view(made).copy_(result)
     return made
 
 
+def stream_of(device):
+    return ctypes.c_void_p(torch._C._cuda_getCurrentRawStream(device.index))
+
+
 def wait_for_stream(device):
     """What is before it in the program's stream (copies, other kernels) must have run."""
-    stream = ctypes.c_void_p(torch._C._cuda_getCurrentRawStream(device.index))
-    capturing = ctypes.c_int(0)
-    _driver.cuStreamIsCapturing(stream, ctypes.byref(capturing))
-    if capturing.value:
-        raise RuntimeError("ordito_torch: operators run on the CPU and cannot be captured in a CUDA graph")
-    if _driver.cuStreamSynchronize(stream) != 0:
+    if _driver.cuStreamSynchronize(stream_of(device)) != 0:
         torch.cuda.current_stream(device).synchronize()  # it raises what PyTorch makes of the error
+    graphs.raise_failure()
 
 
 _CPU = torch.device("cpu")
@@ -155,13 +160,51 @@ class _OnCpu:
         if arguments.device is None:
             arguments.device = torch.device("cuda", torch.cuda.current_device())
         _driver.orditoTellOnce(b"ordito_torch", _TOLD)
+        function = self._function(args)
+        if graphs.is_captured(_driver, stream_of(arguments.device)):
+            return self._capture(arguments, function, args, kwargs)
         wait_for_stream(arguments.device)
-        result = self._run(arguments, self._function(args), args, kwargs)
+        result = self._run(arguments, function, args, kwargs)
         for tensor, written in arguments.outs:
             if tensor.size() != written.size():
                 tensor.resize_(written.size())
             cpu_view(tensor).copy_(written)
-        return self._raise_result(arguments, result)
+        return self._raise_result(result, arguments.owners, lambda item: to_device(item, arguments.device))
+
+    def _capture(self, arguments, function, args, kwargs):
+        """A node of a CUDA graph in the place of the call. It knows the memory, as a GPU's does, and keeps no tensor of it."""
+        shapes = graphs.Shapes()
+        try:
+            result = function(*shapes.of(args), **shapes.of(kwargs))
+        except NotImplementedError as error:
+            raise NotImplementedError(f"ordito_torch: {self.name} cannot be captured in a CUDA graph: PyTorch does not tell "
+                                      "the shape of its result before it has run") from error
+        copies = []  # (an own tensor of the CPU's operator, where its content goes)
+        for tensor, written in arguments.outs:
+            if tensor.size() != shapes.of(written).size():
+                tensor.resize_(shapes.of(written).size())
+            copies.append((written, cpu_view(tensor)))
+        owners = {id(shapes.of(view)): (shapes.of(view), tensor) for view, tensor in arguments.owners.values()}
+        places = {}
+
+        def make(item):
+            made = like_on_device(item, arguments.device)
+            places[id(item)] = cpu_view(made)
+            return made
+
+        raised = self._raise_result(result, owners, make)
+        places = [places.get(id(item)) for item in graphs.tensors(result)]
+        arguments.owners.clear()
+        arguments.outs.clear()
+
+        def run():
+            found = self._run(arguments, function, args, kwargs)
+            for source, place in (*copies, *zip(graphs.tensors(found), places)):
+                if place is not None:
+                    place.copy_(source)
+
+        graphs.add_node(_driver, arguments.device, stream_of(arguments.device), run)
+        return raised
 
     def _lower_named(self, arguments, name, value):
         if name in self.outs:
@@ -185,13 +228,14 @@ class _OnCpu:
             raise NotImplementedError(f"ordito_torch: PyTorch has no {self.name} for the CPU, which would run in place of "
                                       "the GPU's kernel") from error
 
-    def _raise_result(self, arguments, result):
+    def _raise_result(self, result, owners, make):
+        """The operator's result as tensors of the device: those whose views it gives back, or what make() makes of them."""
         if isinstance(result, torch.Tensor):
-            view_and_tensor = arguments.owners.get(id(result))
-            return view_and_tensor[1] if view_and_tensor else to_device(result, arguments.device)
+            view_and_tensor = owners.get(id(result))
+            return view_and_tensor[1] if view_and_tensor else make(result)
         if isinstance(result, (list, tuple)):
-            return type(result)(self._raise_result(arguments, item) for item in result) if type(result) in (list, tuple) \
-                else tuple(self._raise_result(arguments, item) for item in result)
+            kind = type(result) if type(result) in (list, tuple) else tuple
+            return kind(self._raise_result(item, owners, make) for item in result)
         return result
 
 

@@ -296,11 +296,6 @@ def memory():
         torch.cuda.max_memory_allocated() >= during and 0 < free <= total and "Allocated memory" in torch.cuda.memory_summary()
 
 
-def captured():
-    with torch.cuda.graph(torch.cuda.CUDAGraph()):
-        torch.ones(3, device=GPU) + 1
-
-
 def subclassed():
     class Doubling(torch.autograd.Function):
         @staticmethod
@@ -345,7 +340,6 @@ def default_device():
 
 
 REFUSED = {
-    "capturing is refused": lambda: raises(RuntimeError, "cannot be captured", captured),
     "operators without an equal are refused by name": lambda: raises(
         NotImplementedError, "aten::_cudnn_init_dropout_state", lambda: torch._cudnn_init_dropout_state(0.5, True, 0, dtype=torch.uint8, device=GPU)),
 }
