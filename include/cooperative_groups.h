@@ -20,7 +20,7 @@
 namespace cooperative_groups {
 namespace __v1 {
 
-namespace ordito_detail {
+namespace ordito_groups {
 
 ORDITO_CG unsigned int laneId() {
   unsigned int lane;
@@ -109,7 +109,7 @@ ORDITO_CG Type shuffled(const Type& value, const Shuffle& shuffle) {
   __builtin_memcpy((void*)&result, bits, sizeof(Type));
   return result;
 }
-}  // namespace ordito_detail
+}  // namespace ordito_groups
 
 /// Any group by value: what functions take that do not care which it is.
 class thread_group {
@@ -118,7 +118,7 @@ class thread_group {
     if (kind_ == Block) {
       __syncthreads();
     } else if (kind_ == Grid) {
-      ordito_detail::gridBarrier();
+      ordito_groups::gridBarrier();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     } else if (kind_ == Cluster) {
       asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
@@ -148,22 +148,22 @@ class thread_group {
 template <unsigned int MaxBlockSize>
 struct block_tile_memory;
 
-namespace ordito_detail {
+namespace ordito_groups {
 struct TileMemory;
 }
 
 class thread_block : public thread_group {
  public:
-  ORDITO_CG_MEMBER thread_block() : thread_group(Block, 0, ordito_detail::blockSize(), ordito_detail::rankInBlock()) {}
+  ORDITO_CG_MEMBER thread_block() : thread_group(Block, 0, ordito_groups::blockSize(), ordito_groups::rankInBlock()) {}
   /// With memory for tiles of more than a warp.
   ORDITO_CG_MEMBER thread_block(unsigned int* arrivals, unsigned int (*words)[8])
-      : thread_group(Block, 0, ordito_detail::blockSize(), ordito_detail::rankInBlock()),
+      : thread_group(Block, 0, ordito_groups::blockSize(), ordito_groups::rankInBlock()),
         arrivals_(arrivals),
         words_(words) {}
-  ORDITO_CG_MEMBER ordito_detail::TileMemory tileMemory() const;
+  ORDITO_CG_MEMBER ordito_groups::TileMemory tileMemory() const;
   ORDITO_CG_MEMBER static void sync() { __syncthreads(); }
-  ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_detail::rankInBlock(); }
-  ORDITO_CG_MEMBER static unsigned int size() { return ordito_detail::blockSize(); }
+  ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_groups::rankInBlock(); }
+  ORDITO_CG_MEMBER static unsigned int size() { return ordito_groups::blockSize(); }
   ORDITO_CG_MEMBER static unsigned int num_threads() { return size(); }
   ORDITO_CG_MEMBER static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
   ORDITO_CG_MEMBER static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
@@ -178,17 +178,17 @@ class thread_block : public thread_group {
 class grid_group : public thread_group {
  public:
   ORDITO_CG_MEMBER grid_group() : thread_group(Grid, 0, size(), thread_rank()) {}
-  ORDITO_CG_MEMBER static void sync() { ordito_detail::gridBarrier(); }
-  ORDITO_CG_MEMBER static bool is_valid() { return ordito_detail::arrivalCounter() != 0; }
+  ORDITO_CG_MEMBER static void sync() { ordito_groups::gridBarrier(); }
+  ORDITO_CG_MEMBER static bool is_valid() { return ordito_groups::arrivalCounter() != 0; }
   ORDITO_CG_MEMBER static unsigned long long size() {
-    return (unsigned long long)ordito_detail::gridBlocks() * ordito_detail::blockSize();
+    return (unsigned long long)ordito_groups::gridBlocks() * ordito_groups::blockSize();
   }
   ORDITO_CG_MEMBER static unsigned long long num_threads() { return size(); }
   ORDITO_CG_MEMBER static unsigned long long thread_rank() {
-    return (unsigned long long)ordito_detail::blockRank() * ordito_detail::blockSize() + ordito_detail::rankInBlock();
+    return (unsigned long long)ordito_groups::blockRank() * ordito_groups::blockSize() + ordito_groups::rankInBlock();
   }
-  ORDITO_CG_MEMBER static unsigned long long num_blocks() { return ordito_detail::gridBlocks(); }
-  ORDITO_CG_MEMBER static unsigned long long block_rank() { return ordito_detail::blockRank(); }
+  ORDITO_CG_MEMBER static unsigned long long num_blocks() { return ordito_groups::gridBlocks(); }
+  ORDITO_CG_MEMBER static unsigned long long block_rank() { return ordito_groups::blockRank(); }
   ORDITO_CG_MEMBER static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
   ORDITO_CG_MEMBER static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
   ORDITO_CG_MEMBER static dim3 dim_blocks() { return group_dim(); }
@@ -200,7 +200,7 @@ class grid_group : public thread_group {
 class coalesced_group : public thread_group {
  public:
   ORDITO_CG_MEMBER explicit coalesced_group(unsigned int mask)
-      : thread_group(Warp, mask, (unsigned int)__popc(mask), (unsigned int)__popc(mask & ordito_detail::lanesBelow())) {
+      : thread_group(Warp, mask, (unsigned int)__popc(mask), (unsigned int)__popc(mask & ordito_groups::lanesBelow())) {
   }
   ORDITO_CG_MEMBER unsigned int size() const { return (unsigned int)size_; }
   ORDITO_CG_MEMBER unsigned int num_threads() const { return (unsigned int)size_; }
@@ -218,19 +218,19 @@ class coalesced_group : public thread_group {
 
   template <class Type>
   ORDITO_CG_MEMBER Type shfl(Type value, unsigned int rank) const {
-    return ordito_detail::shuffled(value, ordito_detail::FromLane{mask_, laneOf(rank), 32});
+    return ordito_groups::shuffled(value, ordito_groups::FromLane{mask_, laneOf(rank), 32});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     const int from = laneOf(rank >= delta ? rank - delta : rank);
-    return ordito_detail::shuffled(value, ordito_detail::FromLane{mask_, from, 32});
+    return ordito_groups::shuffled(value, ordito_groups::FromLane{mask_, from, 32});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     const int from = laneOf(rank + delta < size() ? rank + delta : rank);
-    return ordito_detail::shuffled(value, ordito_detail::FromLane{mask_, from, 32});
+    return ordito_groups::shuffled(value, ordito_groups::FromLane{mask_, from, 32});
   }
   ORDITO_CG_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
   ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
@@ -278,29 +278,29 @@ class thread_block_tile<Size, void> : public thread_group {
   static_assert(Size > 0 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
  public:
-  ORDITO_CG_MEMBER thread_block_tile() : thread_group(Warp, ordito_detail::tileMask(Size), Size, thread_rank()) {}
+  ORDITO_CG_MEMBER thread_block_tile() : thread_group(Warp, ordito_groups::tileMask(Size), Size, thread_rank()) {}
   ORDITO_CG_MEMBER void sync() const { __syncwarp(mask_); }
   ORDITO_CG_MEMBER static constexpr unsigned int size() { return Size; }
   ORDITO_CG_MEMBER static constexpr unsigned int num_threads() { return Size; }
-  ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_detail::rankInBlock() & (Size - 1); }
-  ORDITO_CG_MEMBER static unsigned int meta_group_rank() { return ordito_detail::rankInBlock() / Size; }
-  ORDITO_CG_MEMBER static unsigned int meta_group_size() { return (ordito_detail::blockSize() + Size - 1) / Size; }
+  ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_groups::rankInBlock() & (Size - 1); }
+  ORDITO_CG_MEMBER static unsigned int meta_group_rank() { return ordito_groups::rankInBlock() / Size; }
+  ORDITO_CG_MEMBER static unsigned int meta_group_size() { return (ordito_groups::blockSize() + Size - 1) / Size; }
 
   template <class Type>
   ORDITO_CG_MEMBER Type shfl(Type value, int rank) const {
-    return ordito_detail::shuffled(value, ordito_detail::FromLane{mask_, rank, (int)Size});
+    return ordito_groups::shuffled(value, ordito_groups::FromLane{mask_, rank, (int)Size});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_up(Type value, unsigned int delta) const {
-    return ordito_detail::shuffled(value, ordito_detail::FromBelow{mask_, delta, (int)Size});
+    return ordito_groups::shuffled(value, ordito_groups::FromBelow{mask_, delta, (int)Size});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_down(Type value, unsigned int delta) const {
-    return ordito_detail::shuffled(value, ordito_detail::FromAbove{mask_, delta, (int)Size});
+    return ordito_groups::shuffled(value, ordito_groups::FromAbove{mask_, delta, (int)Size});
   }
   template <class Type>
   ORDITO_CG_MEMBER Type shfl_xor(Type value, unsigned int lanes) const {
-    return ordito_detail::shuffled(value, ordito_detail::FromPartner{mask_, (int)lanes, (int)Size});
+    return ordito_groups::shuffled(value, ordito_groups::FromPartner{mask_, (int)lanes, (int)Size});
   }
   ORDITO_CG_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
   ORDITO_CG_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
@@ -318,7 +318,7 @@ class thread_block_tile<Size, void> : public thread_group {
 
  private:
   ORDITO_CG_MEMBER unsigned int ranks(unsigned int lanes) const {
-    return (lanes & mask_) >> (ordito_detail::laneId() & ~(Size - 1));
+    return (lanes & mask_) >> (ordito_groups::laneId() & ~(Size - 1));
   }
 };
 
@@ -334,7 +334,7 @@ class thread_block_tile<Size, thread_block_tile<ParentSize, Grandparent>> : publ
  public:
   using thread_block_tile<Size, void>::thread_block_tile;
   ORDITO_CG_MEMBER static unsigned int meta_group_rank() {
-    return (ordito_detail::rankInBlock() & (ParentSize - 1)) / Size;
+    return (ordito_groups::rankInBlock() & (ParentSize - 1)) / Size;
   }
   ORDITO_CG_MEMBER static constexpr unsigned int meta_group_size() { return ParentSize / Size; }
 };
@@ -348,7 +348,7 @@ using namespace __v1;
 namespace cooperative_groups {
 namespace __v1 {
 
-ORDITO_CG_MEMBER ordito_detail::TileMemory thread_block::tileMemory() const { return {arrivals_, words_}; }
+ORDITO_CG_MEMBER ordito_groups::TileMemory thread_block::tileMemory() const { return {arrivals_, words_}; }
 
 // --- making groups
 // -----------------------------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ ORDITO_CG thread_block this_thread_block() { return thread_block(); }
 /// All threads of the block have to call this: it clears the memory.
 template <unsigned int MaxBlockSize>
 ORDITO_CG thread_block this_thread_block(block_tile_memory<MaxBlockSize>& memory) {
-  for (unsigned int i = ordito_detail::rankInBlock(); i < 16; i += ordito_detail::blockSize()) memory.arrivals[i] = 0;
+  for (unsigned int i = ordito_groups::rankInBlock(); i < 16; i += ordito_groups::blockSize()) memory.arrivals[i] = 0;
   __syncthreads();
   return thread_block(memory.arrivals, memory.words);
 }
@@ -364,12 +364,12 @@ ORDITO_CG grid_group this_grid() { return grid_group(); }
 ORDITO_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
 template <unsigned int Size, class Parent>
-ORDITO_CG typename ordito_detail::EnableIf<(Size <= 32), thread_block_tile<Size, Parent>>::type tiled_partition(
+ORDITO_CG typename ordito_groups::EnableIf<(Size <= 32), thread_block_tile<Size, Parent>>::type tiled_partition(
     const Parent&) {
   return thread_block_tile<Size, Parent>();
 }
 template <unsigned int Size>
-ORDITO_CG typename ordito_detail::EnableIf<(Size > 32), thread_block_tile<Size, thread_block>>::type tiled_partition(
+ORDITO_CG typename ordito_groups::EnableIf<(Size > 32), thread_block_tile<Size, thread_block>>::type tiled_partition(
     const thread_block& block) {
   return thread_block_tile<Size, thread_block>(block.tileMemory());
 }
@@ -384,8 +384,8 @@ __device__ inline coalesced_group tiled_partition(const coalesced_group& parent,
 }
 /// The size may be known only at run time; for a tile within a warp the masks are those of the static form.
 __device__ inline thread_group tiled_partition(const thread_group&, unsigned int size) {
-  const unsigned int rank = ordito_detail::rankInBlock() & (size - 1);
-  return thread_group(thread_group::Warp, ordito_detail::tileMask(size), size, rank);
+  const unsigned int rank = ordito_groups::rankInBlock() & (size - 1);
+  return thread_group(thread_group::Warp, ordito_groups::tileMask(size), size, rank);
 }
 /// Those of the group whose predicate, or label, is the same as this thread's.
 ORDITO_CG coalesced_group binary_partition(const coalesced_group& parent, bool predicate) {
@@ -395,27 +395,27 @@ ORDITO_CG coalesced_group binary_partition(const coalesced_group& parent, bool p
 }
 template <unsigned int Size, class Parent>
 ORDITO_CG coalesced_group binary_partition(const thread_block_tile<Size, Parent>&, bool predicate) {
-  const unsigned int all = ordito_detail::tileMask(Size);
+  const unsigned int all = ordito_groups::tileMask(Size);
   const unsigned int with = __ballot_sync(all, predicate) & all;
   return coalesced_group(predicate ? with : all & ~with, predicate ? 1 : 0, 2);
 }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
-namespace ordito_detail {
+namespace ordito_groups {
 /// The part of a group whose lanes are `part`; parts are numbered by their first lanes.
 ORDITO_CG coalesced_group partOf(unsigned int all, unsigned int part) {
   const unsigned int first = part & (0u - part);
   const unsigned int firsts = __ballot_sync(all, (1u << laneId()) == first) & all;
   return coalesced_group(part, (unsigned int)__popc(firsts & (first - 1u)), (unsigned int)__popc(firsts));
 }
-}  // namespace ordito_detail
+}  // namespace ordito_groups
 template <class Label>
 ORDITO_CG coalesced_group labeled_partition(const coalesced_group& parent, Label label) {
-  return ordito_detail::partOf(parent.lanes(), __match_any_sync(parent.lanes(), label));
+  return ordito_groups::partOf(parent.lanes(), __match_any_sync(parent.lanes(), label));
 }
 template <unsigned int Size, class Parent, class Label>
 ORDITO_CG coalesced_group labeled_partition(const thread_block_tile<Size, Parent>&, Label label) {
-  const unsigned int all = ordito_detail::tileMask(Size);
-  return ordito_detail::partOf(all, __match_any_sync(all, label) & all);
+  const unsigned int all = ordito_groups::tileMask(Size);
+  return ordito_groups::partOf(all, __match_any_sync(all, label) & all);
 }
 #endif
 

@@ -29,10 +29,10 @@ class cluster_group : public thread_group {
   ORDITO_CG_REGISTER(num_blocks, "cluster_nctarank")
   ORDITO_CG_MEMBER static dim3 block_index() { return dim3(indexX(), indexY(), indexZ()); }
   ORDITO_CG_MEMBER static dim3 dim_blocks() { return dim3(blocksX(), blocksY(), blocksZ()); }
-  ORDITO_CG_MEMBER static unsigned int num_threads() { return num_blocks() * ordito_detail::blockSize(); }
+  ORDITO_CG_MEMBER static unsigned int num_threads() { return num_blocks() * ordito_groups::blockSize(); }
   ORDITO_CG_MEMBER static unsigned int size() { return num_threads(); }
   ORDITO_CG_MEMBER static unsigned int thread_rank() {
-    return block_rank() * ordito_detail::blockSize() + ordito_detail::rankInBlock();
+    return block_rank() * ordito_groups::blockSize() + ordito_groups::rankInBlock();
   }
   ORDITO_CG_MEMBER static dim3 dim_threads() {
     const dim3 blocks = dim_blocks();

@@ -15,7 +15,7 @@ struct block_tile_memory {
   unsigned int words[warps][8];
 };
 
-namespace ordito_detail {
+namespace ordito_groups {
 
 /// A block's tile memory, whatever size of block it was declared for.
 struct TileMemory {
@@ -46,19 +46,19 @@ ORDITO_CG void tileBarrier(const TileMemory& memory, unsigned int tile, unsigned
   __threadfence_block();
 }
 
-}  // namespace ordito_detail
+}  // namespace ordito_groups
 
 /// A tile of two warps or more.
 template <unsigned int Size>
 class large_tile {
  public:
-  ORDITO_CG_MEMBER explicit large_tile(const ordito_detail::TileMemory& memory) : memory_(memory) {}
-  ORDITO_CG_MEMBER void sync() const { ordito_detail::tileBarrier(memory_, meta_group_rank(), Size); }
+  ORDITO_CG_MEMBER explicit large_tile(const ordito_groups::TileMemory& memory) : memory_(memory) {}
+  ORDITO_CG_MEMBER void sync() const { ordito_groups::tileBarrier(memory_, meta_group_rank(), Size); }
   ORDITO_CG_MEMBER static constexpr unsigned int size() { return Size; }
   ORDITO_CG_MEMBER static constexpr unsigned int num_threads() { return Size; }
-  ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_detail::rankInBlock() & (Size - 1); }
-  ORDITO_CG_MEMBER static unsigned int meta_group_rank() { return ordito_detail::rankInBlock() / Size; }
-  ORDITO_CG_MEMBER static unsigned int meta_group_size() { return (ordito_detail::blockSize() + Size - 1) / Size; }
+  ORDITO_CG_MEMBER static unsigned int thread_rank() { return ordito_groups::rankInBlock() & (Size - 1); }
+  ORDITO_CG_MEMBER static unsigned int meta_group_rank() { return ordito_groups::rankInBlock() / Size; }
+  ORDITO_CG_MEMBER static unsigned int meta_group_size() { return (ordito_groups::blockSize() + Size - 1) / Size; }
 
   /// Every thread gets the value of the one with the given rank.
   template <class Type>
@@ -108,7 +108,7 @@ class large_tile {
   template <class Type>
   ORDITO_CG_MEMBER void publish(const Type& ofWarp) const {
     static_assert(sizeof(Type) <= 32, "tiles of more than a warp exchange values of up to 32 bytes");
-    if (ordito_detail::laneId() == 0)
+    if (ordito_groups::laneId() == 0)
       __builtin_memcpy(memory_.words[firstWarp() + thread_rank() / 32], &ofWarp, sizeof(Type));
     sync();
   }
@@ -119,14 +119,14 @@ class large_tile {
     return value;
   }
 
-  ordito_detail::TileMemory memory_;
+  ordito_groups::TileMemory memory_;
 };
 
 #define ORDITO_LARGE_TILE(Size)                                                                                  \
   template <>                                                                                                    \
   class thread_block_tile<Size, void> : public large_tile<Size> {                                                \
    public:                                                                                                       \
-    ORDITO_CG_MEMBER explicit thread_block_tile(const ordito_detail::TileMemory& memory) : large_tile(memory) {} \
+    ORDITO_CG_MEMBER explicit thread_block_tile(const ordito_groups::TileMemory& memory) : large_tile(memory) {} \
   };
 ORDITO_LARGE_TILE(64)
 ORDITO_LARGE_TILE(128)

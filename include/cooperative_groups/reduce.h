@@ -35,7 +35,7 @@ struct bit_xor {
 };
 
 template <unsigned int Size, class Parent, class Type, class Operation>
-static __device__ __inline__ typename ordito_detail::EnableIf<(Size <= 32), Type>::type reduce(
+static __device__ __inline__ typename ordito_groups::EnableIf<(Size <= 32), Type>::type reduce(
     const thread_block_tile<Size, Parent>& tile, Type value, Operation operation) {
   for (unsigned int distance = Size / 2; distance > 0; distance /= 2) {
     value = operation(value, tile.shfl_xor(value, distance));
@@ -44,7 +44,7 @@ static __device__ __inline__ typename ordito_detail::EnableIf<(Size <= 32), Type
 }
 /// A tile of several warps: each of them first, then over the warps.
 template <unsigned int Size, class Parent, class Type, class Operation>
-static __device__ __inline__ typename ordito_detail::EnableIf<(Size > 32), Type>::type reduce(
+static __device__ __inline__ typename ordito_groups::EnableIf<(Size > 32), Type>::type reduce(
     const thread_block_tile<Size, Parent>& tile, Type value, Operation operation) {
   return tile.combine(reduce(thread_block_tile<32>(), value, operation), operation);
 }

@@ -10,7 +10,7 @@
 namespace cooperative_groups {
 namespace __v1 {
 
-namespace ordito_detail {
+namespace ordito_groups {
 template <class Group>
 struct IsLarge {
   static constexpr bool value = false;
@@ -19,10 +19,10 @@ template <unsigned int Size, class Parent>
 struct IsLarge<thread_block_tile<Size, Parent>> {
   static constexpr bool value = Size > 32;
 };
-}  // namespace ordito_detail
+}  // namespace ordito_groups
 
 template <class Group, class Type, class Operation>
-static __device__ __inline__ typename ordito_detail::EnableIf<!ordito_detail::IsLarge<Group>::value, Type>::type
+static __device__ __inline__ typename ordito_groups::EnableIf<!ordito_groups::IsLarge<Group>::value, Type>::type
 inclusive_scan(const Group& group, Type value, Operation operation) {
   for (unsigned int distance = 1; distance < group.size(); distance *= 2) {
     const Type before = group.shfl_up(value, distance);
@@ -32,7 +32,7 @@ inclusive_scan(const Group& group, Type value, Operation operation) {
 }
 /// A tile of several warps: each of them for itself, then what the warps before have in all.
 template <class Group, class Type, class Operation>
-static __device__ __inline__ typename ordito_detail::EnableIf<ordito_detail::IsLarge<Group>::value, Type>::type
+static __device__ __inline__ typename ordito_groups::EnableIf<ordito_groups::IsLarge<Group>::value, Type>::type
 inclusive_scan(const Group& group, Type value, Operation operation) {
   const thread_block_tile<32> warp;
   value = inclusive_scan(warp, value, operation);
@@ -45,13 +45,13 @@ static __device__ __inline__ Type inclusive_scan(const Group& group, Type value)
 }
 /// The first thread gets a value-initialised Type.
 template <class Group, class Type, class Operation>
-static __device__ __inline__ typename ordito_detail::EnableIf<!ordito_detail::IsLarge<Group>::value, Type>::type
+static __device__ __inline__ typename ordito_groups::EnableIf<!ordito_groups::IsLarge<Group>::value, Type>::type
 exclusive_scan(const Group& group, Type value, Operation operation) {
   const Type before = group.shfl_up(inclusive_scan(group, value, operation), 1);
   return group.thread_rank() == 0 ? Type() : before;
 }
 template <class Group, class Type, class Operation>
-static __device__ __inline__ typename ordito_detail::EnableIf<ordito_detail::IsLarge<Group>::value, Type>::type
+static __device__ __inline__ typename ordito_groups::EnableIf<ordito_groups::IsLarge<Group>::value, Type>::type
 exclusive_scan(const Group& group, Type value, Operation operation) {
   const thread_block_tile<32> warp;
   const Type inclusive = inclusive_scan(warp, value, operation);
@@ -66,7 +66,7 @@ static __device__ __inline__ Type exclusive_scan(const Group& group, Type value)
   return exclusive_scan(group, value, plus<Type>());
 }
 
-namespace ordito_detail {
+namespace ordito_groups {
 /// One thread takes the sum of all, which the last has scanned, to the variable; everybody gets what was there before.
 template <class Group, class Type, class Fetch>
 static __device__ __inline__ Type fetchOnce(const Group& group, const Type& scanned, Fetch fetch) {
@@ -75,7 +75,7 @@ static __device__ __inline__ Type fetchOnce(const Group& group, const Type& scan
   if (group.thread_rank() == 0) before = fetch(sum);
   return group.shfl(before, 0);
 }
-}  // namespace ordito_detail
+}  // namespace ordito_groups
 
 /// The scan goes on from an atomic variable (fetch_add, or what fits the operation): one thread adds the group's sum to
 /// it and the old value comes before the group's own.
@@ -84,13 +84,13 @@ static __device__ __inline__ Type fetchOnce(const Group& group, const Type& scan
   static __device__ __inline__ Type inclusive_scan_update(const Group& group, Atomic& atomic, Type value,           \
                                                           operation<Type> combine) {                                \
     const Type scanned = inclusive_scan(group, value, combine);                                                     \
-    return combine(ordito_detail::fetchOnce(group, scanned, [&](Type sum) { return atomic.fetch(sum); }), scanned); \
+    return combine(ordito_groups::fetchOnce(group, scanned, [&](Type sum) { return atomic.fetch(sum); }), scanned); \
   }                                                                                                                 \
   template <class Group, class Atomic, class Type>                                                                  \
   static __device__ __inline__ Type exclusive_scan_update(const Group& group, Atomic& atomic, Type value,           \
                                                           operation<Type> combine) {                                \
     const Type scanned = inclusive_scan(group, value, combine);                                                     \
-    const Type before = ordito_detail::fetchOnce(group, scanned, [&](Type sum) { return atomic.fetch(sum); });      \
+    const Type before = ordito_groups::fetchOnce(group, scanned, [&](Type sum) { return atomic.fetch(sum); });      \
     const Type below = group.shfl_up(scanned, 1);                                                                   \
     return group.thread_rank() == 0 ? before : combine(before, below);                                              \
   }
