@@ -176,6 +176,7 @@ class Rewriter {
   }
 
   void replace(llvm::Instruction& i, llvm::Value* by) {
+    if (notWhole_.count(&i)) notWhole_.insert(by);  // it is as new as those that findWhole() has not seen
     i.replaceAllUsesWith(by);
     dead_.push_back(&i);
   }
