@@ -6,7 +6,8 @@
 
 Each CHUNK is what pytest is to run at once, with its options, as one argument ("--pyargs package.tests.part", or a
 file): two processes, or as many as are asked for, share its cases, and one that dies is started anew. A case that takes
-longer than five minutes has failed, and so has a chunk that takes longer than N. A case is called by its package if the
+longer than a quarter of an hour has failed, and so has a chunk that takes longer than N. Cases that ran out of time, by
+this limit or by one of their own, run once more, one after the other. A case is called by its package if the
 chunk names one, module, class and name; expected_failures.py tells of LIST. MODULE is a module beside this file that
 pytest loads first.
 With --by-module each test module of a package is a chunk of its own; with --part the K-th of N parts of its modules is
@@ -22,11 +23,12 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree
+from collections.abc import Sequence
 
 import suite_modules
 from expected_failures import expected, has_failed, judge, tell
 
-OPTIONS = ["-q", "--no-header", "-p", "no:cacheprovider", "--max-worker-restart", "99", "--timeout", "300",
+OPTIONS = ["-q", "--no-header", "-p", "no:cacheprovider", "--max-worker-restart", "99", "--timeout", "900",
            "-o", "consider_namespace_packages=true", "-o", "junit_family=xunit1"]  # which names each case's file
 
 
@@ -103,7 +105,24 @@ def absolute(name: str) -> str:
     return str(pathlib.Path(name).absolute()) if "/" in name else name
 
 
-def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
+def late(found: dict[str, str]) -> list[str]:
+    """The names of the cases that ran out of time, without what parametrises them."""
+    return sorted({name.split("[")[0].split(".")[-1] for name, verdict in found.items()
+                   if has_failed(verdict) and "Timeout" in verdict})
+
+
+def run_twice(options: argparse.Namespace, chunk: str) -> dict[str, str]:
+    """A busy machine is no failure."""
+    found = run(options, chunk)
+    if names := late(found):
+        print(f"once more, for want of time: {' '.join(names)}", flush=True)
+        alone = argparse.Namespace(**vars(options) | {"processes": 1})
+        again = run(alone, chunk, ["-k", " or ".join(names)])
+        found |= {name: verdict for name, verdict in again.items() if name in found}
+    return found
+
+
+def run(options: argparse.Namespace, chunk: str, chosen: Sequence[str] = ()) -> dict[str, str]:
     words = shlex.split(chunk)
     if words[-1].endswith(".py"):
         words[-1] = str(pathlib.Path(words[-1]).absolute())
@@ -115,7 +134,7 @@ def run(options: argparse.Namespace, chunk: str) -> dict[str, str]:
         # The classes of a package's tests keep to one process; those of a file are thousands of cases of functions.
         how = [] if is_file else ["--rootdir", ".", "--dist", "loadscope"]
         command = [absolute(options.ordito), "run", *gpu, absolute(options.python), "-m", "pytest", *OPTIONS, "-n",
-                   str(options.processes), *how, *plugin, f"--junit-xml={report}", *words]
+                   str(options.processes), *how, *plugin, f"--junit-xml={report}", *chosen, *words]
         path = os.pathsep.join(filter(None, [str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH")]))
         where = pathlib.Path(words[-1]).parent if is_file else folder
         try:
@@ -144,7 +163,7 @@ def main() -> int:
     results: dict[str, str] = {}
     for chunk in chunks_of(options):
         begin = time.monotonic()
-        found = run(options, chunk)
+        found = run_twice(options, chunk)
         results |= found
         largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
         tell(f"{chunk}: {time.monotonic() - begin:.0f} s, largest process so far {largest} MiB", found, reasons)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The runners of the frameworks' suites: what a report says of each case, and that a list of failures can only shrink."""
+import argparse
 import contextlib
 import io
 import pathlib
@@ -29,6 +30,15 @@ case "$*" in
   *) echo "test_z (numba.cuda.tests.test_c.C) ... skipped 'no'" ;;
 esac
 """
+# Stands for `ordito run python -m pytest`: one case runs out of time at first, another fails for good.
+SLOW = """#!/bin/sh
+verdict='<failure message="Failed: Timeout (&gt;900.0s) from pytest-timeout."/>'
+for word; do case $word in --junit-xml=*) report=${word#*=} ;; -k) verdict= ;; esac; done
+cat > "$report" << END
+<testsuites><testsuite><testcase classname="p.test_a.C" name="test_slow[0.5]">$verdict</testcase>
+<testcase classname="p.test_a.C" name="test_bad"><failure message="wrong"/></testcase></testsuite></testsuites>
+END
+"""
 BAD, PARTS = "part.test_a.Class.test_bad[1 #2]", "part.test_a.Class.test_parts"
 
 
@@ -49,6 +59,20 @@ def check_numba(folder: str) -> None:
                      "test_d": "crashed"}, found
     parts = [suite_modules.part_of(list("abcde"), f"{k}/2") for k in (1, 2)]
     assert parts == [["a", "c", "e"], ["b", "d"]], parts
+
+
+def check_late(folder: str) -> None:
+    """What ran out of time has another try, and what failed otherwise has none."""
+    program = pathlib.Path(folder, "slow")
+    program.write_text(SLOW)
+    program.chmod(0o755)
+    options = argparse.Namespace(ordito=str(program), python="python", gpu=None, gpus=None, plugin=None, processes=2,
+                                 seconds=60, verbose=False)
+    slow, bad = "p.test_a.C.test_slow[0.5]", "p.test_a.C.test_bad"
+    found = pytest_suite.run(options, "--pyargs p")
+    assert pytest_suite.late(found) == ["test_slow"], found
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert pytest_suite.run_twice(options, "--pyargs p") == {slow: "passed", bad: "wrong"}
 
 
 def main() -> None:
@@ -74,6 +98,7 @@ def main() -> None:
         assert pytest_suite.absolute("ordito") == "ordito"
         assert pytest_suite.absolute("build/ordito") == str(pathlib.Path.cwd() / "build/ordito")
         check_numba(folder)
+        check_late(folder)
 
 
 if __name__ == "__main__":
