@@ -9,7 +9,7 @@ import warnings
 
 import torch
 
-from . import fused, graphs
+from . import fused, graphs, sparse
 
 # What PyTorch's own code for CUDA does without a kernel. (Operators that give a view of their argument stay too.)
 _NATIVE = {"aten::empty.memory_format", "aten::empty_strided", "aten::_efficientzerotensor", "aten::_local_scalar_dense",
@@ -42,8 +42,6 @@ def cpu_view(tensor):
 
 def like_on_device(result, device):
     """A tensor of the device with the shape and the order in memory of the CPU's, or of one without content."""
-    if result.layout is not torch.strided:
-        raise NotImplementedError(f"ordito_torch: a result of layout {result.layout} cannot be put on {device}")
     if not torch.ops.aten.is_non_overlapping_and_dense.default(result):
         result = result.contiguous()
     return torch.empty_strided(result.size(), result.stride(), dtype=result.dtype, device=device)
@@ -51,6 +49,8 @@ def like_on_device(result, device):
 
 def to_device(result, device):
     """A tensor of the device with what the CPU's has."""
+    if sparse.is_sparse(result):
+        return sparse.with_parts(result, lambda part: to_device(part, device))
     made = like_on_device(result, device)
     cpu_view(made).copy_(result)
     return made
@@ -97,7 +97,7 @@ class _Arguments:
     def lower_out(self, tensor):
         """Results may have another shape than what they are to be written into, which the device's memory is then made for."""
         self._note_device(tensor.device)
-        made = torch.empty(0, dtype=tensor.dtype, device=_CPU)
+        made = sparse.empty(tensor) if sparse.is_sparse(tensor) else torch.empty(0, dtype=tensor.dtype, device=_CPU)
         self.outs.append((tensor, made))
         self.owners[id(made)] = (made, tensor)
         return made
@@ -107,10 +107,8 @@ class _Arguments:
             if tensor.dim() > 0:
                 self.cpu = tensor
             return tensor
-        if tensor.layout is not torch.strided:
-            raise NotImplementedError(f"ordito_torch: {self.operator} with a tensor of layout {tensor.layout}")
         self._note_device(tensor.device)
-        view = cpu_view(tensor)
+        view = sparse.with_parts(tensor, cpu_view) if sparse.is_sparse(tensor) else cpu_view(tensor)
         self.owners[id(view)] = (view, tensor)
         return view
 
@@ -166,13 +164,26 @@ class _OnCpu:
         wait_for_stream(arguments.device)
         result = self._run(arguments, function, args, kwargs)
         for tensor, written in arguments.outs:
-            if tensor.size() != written.size():
-                tensor.resize_(written.size())
-            cpu_view(tensor).copy_(written)
+            self._write_out(tensor, written, arguments.device)
+        for view, tensor in arguments.owners.values():
+            # What an operator did to it may have given it other parts.
+            if sparse.is_sparse(tensor) and view is result:
+                sparse.assign(tensor, to_device(view, arguments.device))
         return self._raise_result(result, arguments.owners, lambda item: to_device(item, arguments.device))
+
+    @staticmethod
+    def _write_out(tensor, written, device):
+        if sparse.is_sparse(tensor):
+            sparse.assign(tensor, to_device(written, device))
+            return
+        if tensor.size() != written.size():
+            tensor.resize_(written.size())
+        cpu_view(tensor).copy_(written)
 
     def _capture(self, arguments, function, args, kwargs):
         """A node of a CUDA graph in the place of the call. It knows the memory, as a GPU's does, and keeps no tensor of it."""
+        if any(sparse.is_sparse(tensor) for _, tensor in arguments.owners.values()):
+            raise NotImplementedError(f"ordito_torch: {self.name} of a sparse tensor cannot be captured in a CUDA graph")
         shapes = graphs.Shapes()
         try:
             result = function(*shapes.of(args), **shapes.of(kwargs))
@@ -323,6 +334,10 @@ def _register(library):
             operator = _OnCpu(name, fused.FUNCTIONS.get(name))
             if not operator.is_view():
                 library.impl(name, operator, "CUDA")
+    for key in ("SparseCUDA", "SparseCsrCUDA"):
+        for name in sorted(torch._C._dispatch_get_registrations_for_dispatch_key(key)):
+            if name.startswith("aten::") and name not in sparse.NATIVE:
+                library.impl(name, _OnCpu(name), key)
     library.impl("aten::copy_", _Copy("aten::copy_"), "CUDA")
     for name in _CHOOSERS:
         library.impl(name, _Convolution(name), "CUDA")
