@@ -62,7 +62,7 @@ def results(rows):
     lines.append("| **all** | " + " | ".join(f"**{counted[result]}**" for result in RESULTS) + " |")
     kinds = collections.Counter(row["verdict"] for row in rows if row["result"] == "right")
     lines += ["", f"Of the {counted['right']} right ones {kinds['own']} say so themselves; {kinds['same output']} give no verdict but print what they",
-              "print on the real GPU."]
+              "print on the real GPU, or what sums made apart from them give."]
     return lines
 
 
