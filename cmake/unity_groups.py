@@ -19,6 +19,7 @@ DEFINITIONS = [
     re.compile(r"^[^(=\"]*[ *&](\w+)\("),  # a function, unless it is a member, which `Class::` stands before
     re.compile(r"^[^(=\"]*[ *&](\w+)(?:\[[^=]*\])?(?: = .*| =|\{.*|;)$"),
 ]
+FURTHER = re.compile(r", (\w+) = ")  # constexpr int kOne = 1, kTwo = 2;
 LIST = re.compile(r'#include ".*\.def"')  # from which macros make names that no line tells
 NO_DEFINITION = re.compile(r"^(?:[^a-zA-Z#]|namespace |#include|#if|#e|public:|private:|TEST)")
 
@@ -38,6 +39,7 @@ def defined_names(lines):
             found = next((m for m in (pattern.match(line) for pattern in DEFINITIONS) if m), None)
             if found:
                 names[found[1]] = None
+                names.update((name, None) for name in FURTHER.findall(line))
     return names
 
 

@@ -36,6 +36,9 @@ class Names(unittest.TestCase):
         }.items():
             self.assertEqual(self.names(line), [name], line)
 
+    def test_several_in_a_line(self):
+        self.assertEqual(self.names("constexpr unsigned kPair = 64, kWord = 32;"), ["kPair", "kWord"])
+
     def test_others(self):
         for line in ["namespace ordito {", "#include <vector>", "  int local = 3;", "TEST(Name, Case) {", "// void comment() {", "}",
                      "void Emitter::lower(const Load& load) {", "using namespace ordito::libs;"]:

@@ -309,7 +309,8 @@ LlvmValue AccessEvents::sectorsOfPairs(const Instruction& i, const AccessEvent& 
 /// own, of which nothing is counted.
 Allowance AccessEvents::raise(const Instruction& i, const AccessEvent& e) {
   if (!i.raisesAccess || i.mods.name(isa::ModifierKind::Space).starts_with("param")) return {e.mask, {}};
-  if (plan_.facts.counters && e.kind != AccessKind::Mbarrier) count(i, e);
+  if (counting_.listens() && e.kind != AccessKind::Mbarrier)
+    byThread_ ? counting_.iterations().access(i, e) : count(i, e);
   if (!calls_.hears(i) || e.at.space == ptx::Space::Param) return {e.mask, {}};
   return allowed(e.mask, e.kind == AccessKind::Mbarrier
                              ? calls_.askMbarrier(i, addresses_.addressVector(e.at, 0, e.offset), e.mask)

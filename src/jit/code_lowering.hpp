@@ -43,7 +43,9 @@ class CodeLowering : private Chapter {
   void branchWhole(const Operation& o);
   Spin beginSpin();
   void branchSpin(const Operation& o);
-  void runThreads(const Operation& o);  // stretches.cpp
+  // ---- stretches.cpp
+  llvm::AllocaInst* makeRecord(const simt::Stretch& stretch);
+  void runThreads(const Operation& o);
   // ---- block_lowering.cpp: what the operations are made of
   Parts launched();
   void emitCode(BlockId b);

@@ -3,6 +3,7 @@
 #include "jit/counting.hpp"
 
 #include "jit/counter_flow.hpp"
+#include "jit/issued_lines.hpp"
 
 namespace ordito::jit {
 
@@ -83,14 +84,9 @@ void Counting::countWarps(Counter c, uint32_t times, const Parts& mask) {
 
 /// All instructions of the block, but for the lanes of guarded ones and of its conditional branch.
 void Counting::raiseIssues(const ir::Block& block) {
-  if (!plan_.facts.counters) return;
-  std::vector<uint32_t> issued, unguarded;  // lines
-  for (const Instruction& i : block.code) {
-    if (i.raisesIssue) issued.push_back(i.line);
-    if (i.raisesIssue && !i.guard) unguarded.push_back(i.line);
-  }
-  if (block.end.isInstruction) issued.push_back(block.end.line);
-  if (block.end.isInstruction && block.end.kind != ir::Terminator::Kind::Branch) unguarded.push_back(block.end.line);
+  if (!listens()) return;
+  if (byThread_) return iterations_.enter(block);
+  const auto& [issued, unguarded] = issuedLines(block);
   openWord();
   countLines(Counter::WarpInstructions, issued, [&] { countWarps(Counter::WarpInstructions, 1, c_.at.mask); });
   countLines(Counter::ThreadInstructions, unguarded, [&] { countLanes(Counter::ThreadInstructions, c_.at.mask); });
@@ -114,34 +110,27 @@ void Counting::countLines(Counter c, const std::vector<uint32_t>& lines, llvm::f
 }
 
 void Counting::raiseGuardedIssue(const Instruction& i) {
-  if (plan_.facts.counters && i.guard && i.raisesIssue) countLanes(Counter::ThreadInstructions, values_.guardedMask(i));
+  if (!listens() || !i.guard || !i.raisesIssue) return;
+  if (byThread_) return iterations_.guard(i);
+  countLanes(Counter::ThreadInstructions, values_.guardedMask(i));
 }
-
-namespace {
-
-/// To the end of the kernel, or forwards around it; not a loop's branch back, behind which the kernel ends.
-bool isPredicatedExit(const ir::Function& f, const ir::Terminator& end) {
-  const unsigned side = simt::exitSide(f, end);
-  const bool goesBack = f.blocks[end.target[0]].line <= end.line;
-  return side == 0 || (side == 1 && !goesBack);
-}
-
-}  // namespace
 
 /// A barrier and a conditional branch count, a predicated exit does not.
 void Counting::raiseEnd(const ir::Terminator& end, const Parts& mask) {
-  if (!plan_.facts.counters) return;
+  if (!listens() || byThread_) return;
   using Kind = ir::Terminator::Kind;
   if (end.kind == Kind::Barrier && end.barrier.op == isa::Op::BarWarpSync) return;
   if (end.kind == Kind::Barrier) return countWarps(Counter::Barriers, 1, mask);
-  if (end.kind != Kind::Branch || !end.isInstruction || isPredicatedExit(f_, end)) return;
+  if (end.kind != Kind::Branch || !end.isInstruction || simt::isPredicatedExit(f_, end)) return;
   countWarps(Counter::Branches, 1, mask);
 }
 
 /// Lanes that take a branch execute it, as those of an instruction whose guard holds. Where all take it, a word says
 /// how often.
 void Counting::raiseTaken(const ir::Terminator& end, const Parts& mask) {
-  if (!plan_.facts.counters || end.kind != ir::Terminator::Kind::Branch || !end.isInstruction) return;
+  if (!listens() || end.kind != ir::Terminator::Kind::Branch) return;
+  if (byThread_) return iterations_.take(end);
+  if (!end.isInstruction) return;
   const uint32_t block = blockWord_;
   if (mask.empty()) openWord();
   countLanes(Counter::ThreadInstructions, mask);
@@ -150,9 +139,9 @@ void Counting::raiseTaken(const ir::Terminator& end, const Parts& mask) {
 
 /// Of the lanes of `mask`, those of `taken` take the branch.
 void Counting::raiseParted(const ir::Terminator& end, const Parts& mask, const Parts& taken) {
-  if (!plan_.facts.counters || !end.isInstruction) return;
+  if (!listens() || !end.isInstruction) return;
   countLanes(Counter::ThreadInstructions, taken);
-  if (isPredicatedExit(f_, end)) return;
+  if (simt::isPredicatedExit(f_, end)) return;
   LlvmValue lanes = masks_.laneBits(taken), before = llvm::Constant::getAllOnesValue(lanes->getType());
   if (!mask.empty()) before = masks_.laneBits(mask);
   LlvmValue some = b_.CreateICmpNE(lanes, llvm::Constant::getNullValue(lanes->getType()));
@@ -161,7 +150,7 @@ void Counting::raiseParted(const ir::Terminator& end, const Parts& mask, const P
 
 /// Lanes end at the exit `end`, of which no code is emitted.
 void Counting::raiseExit(const ir::Terminator& end, const Parts& mask) {
-  if (!plan_.facts.counters || !end.isInstruction) return;
+  if (!listens() || !end.isInstruction) return;
   const uint32_t block = blockWord_;
   openWord();
   countLines(Counter::WarpInstructions, {end.line}, [&] { countWarps(Counter::WarpInstructions, 1, mask); });
@@ -171,25 +160,24 @@ void Counting::raiseExit(const ir::Terminator& end, const Parts& mask) {
 
 /// Room for the words; how many there are is known at the end.
 void Counting::begin() {
-  if (!listens()) return;
+  if (!listens() || byThread_) return;
   counters_ = llvm::IRBuilder<>(c_.entry).CreateAlloca(b_.getInt64Ty(), b_.getInt64(1), "counters");
   rows_.begin(counters_);
 }
 
 /// Hands the counters over; the block may go on later.
 void Counting::flush() {
-  if (!plan_.facts.counters) return;
+  if (!listens()) return;
   rows_.flush();
-  LlvmValue out = b_.CreateLoad(
-      b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c_.frame, offsetof(machine::BlockFrame, counters)));
-  auto* call = llvm::cast<llvm::CallInst>(c_.helper(kAddCounters, b_.getVoidTy(), {out, counters_, b_.getInt64(0)}));
+  auto* call = llvm::cast<llvm::CallInst>(
+      c_.helper(kAddCounters, b_.getVoidTy(), {c_.launchCounters(), counters_, b_.getInt64(0)}));
   call->addParamAttr(1, llvm::Attribute::NoCapture);  // so that LLVM knows that no other pointer leads to them
   counterFlushes_.push_back(call);
 }
 
 /// Now it is known how many there are.
 void Counting::finish() {
-  if (!plan_.facts.counters) return;
+  if (!listens() || byThread_) return;
   rows_.finish();
   LlvmValue words = b_.getInt64(std::max(1u, c_.result.counters.words));
   counters_->setOperand(0, words);

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "jit/iteration_logs.hpp"
 #include "jit/sector_rows.hpp"
 #include "jit/values.hpp"
 #include "machine/counters.hpp"
@@ -14,7 +15,11 @@ namespace ordito::jit {
 class Counting : private Emitting {
  public:
   Counting(EmissionContext& context, Masks& masks, Values& values)
-      : Emitting(context), masks_(masks), values_(values), rows_(context, masks, values) {}
+      : Emitting(context),
+        masks_(masks),
+        values_(values),
+        rows_(context, masks, values),
+        iterations_(context, values) {}
 
   bool listens() const { return plan_.facts.counters; }
   void raiseIssues(const ir::Block& block);
@@ -31,6 +36,8 @@ class Counting : private Emitting {
   uint32_t newWord() { return c_.result.counters.words++; }
   void countInto(uint32_t word, machine::Counter c, LlvmValue amount);
   SectorRows& rows() { return rows_; }
+  /// Code for one thread at a time tells them what it would count of a warp.
+  IterationLogs& iterations() { return iterations_; }
   void countWarps(machine::Counter c, uint32_t times, const Parts& mask);
   LlvmValue sumOfBits(LlvmValue words);
   void begin();
@@ -54,6 +61,7 @@ class Counting : private Emitting {
   Masks& masks_;
   Values& values_;
   SectorRows rows_;
+  IterationLogs iterations_;
   llvm::AllocaInst* counters_ = nullptr;         // EmittedKernel::counters.words of them
   std::vector<llvm::CallInst*> counterFlushes_;  // told how many when all is emitted
   uint32_t blockWord_ = 0;                       // counts how often the code being emitted runs

@@ -24,6 +24,11 @@ LlvmValue EmissionContext::frameField(size_t offset, llvm::Type* type, const cha
   return load;
 }
 
+LlvmValue EmissionContext::launchCounters() {
+  return b.CreateLoad(b.getPtrTy(),
+                      b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), frame, offsetof(machine::BlockFrame, counters)));
+}
+
 void EmissionContext::refuse(const Instruction& i, const std::string& what) {
   throw Refusal{fmt::format("kernel '{}', PTX line {}: {} ({}); run with ORDITO_ENGINE=interp, or see 'ordito isa'",
                             plan.function.kernel->name, i.line, what, isa::manualSyntax(i.info()))};

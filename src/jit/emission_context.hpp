@@ -79,6 +79,8 @@ struct EmissionContext {
   /// Calls a function of the runtime.
   LlvmValue helper(const char* name, llvm::Type* result, llvm::ArrayRef<LlvmValue> arguments, bool noReturn = false);
   LlvmValue frameField(size_t offset, llvm::Type* type, const char* name);
+  /// The words of the launch's counters.
+  LlvmValue launchCounters();
   LlvmValue pointer(LlvmValue address, int64_t offset = 0);
   LlvmValue scratchAddress(size_t offset);
   LlvmValue scratchOfWarp(size_t offset, size_t bytesPerWarp, unsigned part = 0);

@@ -46,7 +46,6 @@ class Emitter : private Chapter {
   void emitRegion(uint32_t resumePoint);
   const simt::RegionCode& codeOf(uint32_t resumePoint) const;
   void noteSharedValues(uint32_t resumePoint);
-  void runStretch(uint32_t number);
 
   KernelParts& parts_;
   RegionState& state_;

@@ -138,8 +138,10 @@ Expected<Emission> emit(const Analysed& analysed, const Wishes& wishes, const Ta
     for (uint32_t k = 0; k < stretches.size(); ++k) {
       KernelParts parts(*made.code, planOfThread, kernel.layout, target);
       parts.tools.context.result.sites = made.emitted.sites;
+      parts.tools.context.result.counters = std::move(made.emitted.counters);
       Emitter(parts).emitStretch(nameOfStretch(name, stretches[k].first), k);
       made.emitted.sites = parts.tools.context.result.sites;
+      made.emitted.counters = std::move(parts.tools.context.result.counters);
     }
   };
   try {

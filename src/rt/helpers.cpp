@@ -24,6 +24,7 @@
 #include "rt/access_counts.hpp"
 #include "rt/bulk_copy.hpp"
 #include "rt/event_calls.hpp"
+#include "rt/iteration_counts.hpp"
 #include "rt/lane_scheduler.hpp"
 #include "rt/math_functions.hpp"
 #include "rt/mbarrier.hpp"
@@ -252,6 +253,8 @@ std::vector<std::pair<std::string_view, void*>> helperTable() {
   add("ordito_count_sectors", sectorsOfLanes);
   add("ordito_count_sectors_elsewhere", sectorsElsewhere);
   add("ordito_count_rows", countRows);
+  add("ordito_count_iterations", countIterations);
+  add("ordito_sector_elsewhere", sectorElsewhere);
   add("ordito_count_shared", sharedOfLanes);
   add("ordito_count_copied_sectors", copiedSectorsOfLanes);
   add("ordito_count_generic", genericOfLanes);

@@ -8,19 +8,13 @@
 #include <utility>
 
 #include "rt/access_counts.hpp"
+#include "rt/sorting_network.hpp"
 
 namespace ordito::rt {
 
 namespace {
 
-#define TOGETHER __attribute__((always_inline)) static inline
-
 constexpr unsigned kLanes = SectorRows::kLanes;
-
-/// A number of each of `Width` rows. Vectors are handed on by reference: functions for all processors have no registers
-/// for them.
-template <unsigned Width>
-using Numbers = uint32_t __attribute__((ext_vector_type(Width)));
 
 template <unsigned Width, size_t... Element>
 TOGETHER void interleave(Numbers<Width>& low, Numbers<Width>& high, const Numbers<Width>& a, const Numbers<Width>& b,
@@ -43,23 +37,6 @@ TOGETHER void transpose(Numbers<Width>* rows) {
   }
 }
 
-/// By odd-even merging (K. E. Batcher, "Sorting networks and their applications", AFIPS 1968): 191 comparisons.
-template <unsigned Width>
-TOGETHER void sort(Numbers<Width>* lanes) {
-#pragma unroll
-  for (unsigned sorted = 1; sorted < kLanes; sorted *= 2)
-#pragma unroll
-    for (unsigned distance = sorted; distance > 0; distance /= 2)
-#pragma unroll
-      for (unsigned l = 0; l < kLanes - distance; ++l) {
-        const unsigned first = distance % sorted, place = l - first, partner = l + distance;
-        if (l < first || place % (2 * distance) >= distance || l / (2 * sorted) != partner / (2 * sorted)) continue;
-        const Numbers<Width> a = lanes[l], b = lanes[partner];
-        lanes[l] = __builtin_elementwise_min(a, b);
-        lanes[partner] = __builtin_elementwise_max(a, b);
-      }
-}
-
 /// Distinct sectors of `Width` rows from `first` on. Lanes that are off come last.
 template <unsigned Width>
 TOGETHER void countSome(uint32_t* counts, const SectorRows& rows, unsigned first) {
@@ -70,10 +47,8 @@ TOGETHER void countSome(uint32_t* counts, const SectorRows& rows, unsigned first
     for (unsigned r = 0; r < Width; ++r) std::memcpy(&lanes[l + r], &rows.sectors[first + r][l], sizeof lanes[0]);
     transpose<Width>(lanes + l);
   }
-  sort<Width>(lanes);
-  Numbers<Width> found = __builtin_convertvector(lanes[kLanes - 1] == SectorRows::kOff, Numbers<Width>) + 1;
-#pragma unroll
-  for (unsigned l = 1; l < kLanes; ++l) found -= __builtin_convertvector(lanes[l] != lanes[l - 1], Numbers<Width>);
+  Numbers<Width> found;
+  countDifferent<Width, kLanes>(found, lanes);
   std::memcpy(counts, &found, sizeof found);
 }
 

@@ -38,6 +38,11 @@ class Finder {
     for (size_t k = 0; k < chosen_.size();) {
       Members members = chosen_[k]->members;
       BlockId first = chosen_[k]->header;
+      if (in_.facts.counters) {
+        result_.stretches.push_back(describe(first, members));
+        result_.stretches.back().counted = countedIterations(*chosen_[k++], in_, costs_);
+        continue;
+      }
       for (++k; k < chosen_.size(); ++k) {
         const auto joined = joinedWith(members, first, *chosen_[k]);
         if (!joined) break;
@@ -74,12 +79,14 @@ class Finder {
 
   Stretches::Verdict judge(const ir::Loop& loop) const {
     Stretches::Verdict v{.header = loop.header, .obstacle = rules_.obstacleTo(loop.header, loop.members)};
+    if (v.obstacle.empty() && in_.facts.counters) v.obstacle = obstacleToCounting(loop, in_);
     if (!v.obstacle.empty()) return v;
     const ThreadCost cost = costs_.of(loop);
     v.asVectors = static_cast<unsigned>(cost.asVectors / 4);
     v.byThread = static_cast<unsigned>(cost.byThread / 4);
     v.isClose = isClose(cost);
-    v.isChosen = isChosen(cost);
+    v.isChosen = isChosen(cost) && isWorthCounting(cost);
+    if (isChosen(cost) && !v.isChosen) v.obstacle = "as vectors it is counted sooner";
     if (cost.walks == 0 && !v.isChosen) v.obstacle = "no thread reads on where it has read";
     return v;
   }
@@ -96,6 +103,13 @@ class Finder {
       case ByThread::Contrary: return isClose(cost) ? closeByThread_ : isCheaper(cost);
       default: return isCheaper(cost);
     }
+  }
+
+  /// With gathers and comparisons of AVX-512 warps count as quickly as lanes leave what they did (bench/RESULTS.md,
+  /// 2026-12-01).
+  bool isWorthCounting(const ThreadCost& cost) const {
+    if (!in_.facts.counters || in_.facts.byThread == ByThread::Possible) return true;
+    return !in_.facts.processor.avx512 && cost.scattered >= cost::kLeastCountedAccesses;
   }
 
   // ---- stretches
@@ -209,8 +223,8 @@ bool Stretches::hasCloseCall() const { return std::ranges::any_of(verdicts, &Ver
 
 Stretches findStretches(const StretchInputs& in) {
   const Facts& facts = in.facts;
-  // Who listens hears of warps, but for trials; baseline code has one copy of each block.
-  const bool isHeard = facts.counters || (facts.accesses && !facts.trial);
+  // Who listens to accesses hears of warps, but for trials; baseline code has one copy of each block.
+  const bool isHeard = facts.accesses && (facts.counters || !facts.trial);
   if (facts.byThread == ByThread::Never || isHeard || facts.baseline || in.syncPoints.diverges()) return {};
   return Finder(in).find();
 }
@@ -236,6 +250,7 @@ std::string print(const Stretches& s, const ir::Function& f) {
     };
     list("find", stretch.finds);
     list("leave", stretch.leaves);
+    if (stretch.counted) text += print(*stretch.counted, f);
   }
   return text.empty() ? "nothing\n" : text;
 }

@@ -8,14 +8,19 @@
 // of one lane (LaunchShape::byThread): every value is uniform, so instructions are done by the same bodies as scalars,
 // and there are no masks. What it finds and what it leaves goes through a record in memory, in which values that differ
 // are arrays of 32.
+//
+// Where counters listen, stretches are innermost loops alone, and say what has to be counted of them
+// (counted_iterations.hpp).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ir/definitions.hpp"
 #include "ir/sync_points.hpp"
+#include "simt/counted_iterations.hpp"
 #include "simt/facts.hpp"
 #include "simt/private_slots.hpp"
 
@@ -35,6 +40,7 @@ struct Stretch {
   std::vector<Entry> finds;     // what its blocks read and others have made
   std::vector<Entry> leaves;    // what they make and others read
   uint32_t recordBytes = 0;
+  std::optional<CountedIterations> counted;
 
   bool contains(BlockId b) const;
 };

@@ -103,6 +103,10 @@ inline constexpr unsigned kInnerIterations = 8, kBusyLanes = 50;
 inline constexpr unsigned kStretchCall = 800;
 /// Estimates of which the larger is at most so many times the other: what is faster is found out on the launch.
 inline constexpr unsigned kCloseCall = 2;
+/// Blocks and accesses of a loop that is run thread by thread and counted. What is left of each access can take 10 KB.
+inline constexpr size_t kMostCountedBlocks = 16, kMostCountedAccesses = 12;
+/// A loop with fewer accesses whose lanes lie apart is counted sooner as vectors: cell_forces of the bench has one.
+inline constexpr unsigned kLeastCountedAccesses = 3;
 /// Bytes that a thread may skip in each iteration and still be reading on.
 inline constexpr int64_t kWalkedBytes = 64;
 

@@ -66,6 +66,12 @@ unsigned exitSide(const ir::Function& f, const ir::Terminator& end) {
   return 2;
 }
 
+bool isPredicatedExit(const ir::Function& f, const ir::Terminator& end) {
+  const unsigned side = exitSide(f, end);
+  const bool goesBack = f.blocks[end.target[0]].line <= end.line;
+  return side == 0 || (side == 1 && !goesBack);
+}
+
 std::string print(const EarlyExits& e, const Regions& regions) {
   std::string text = fmt::format("live masks: {}\n", e.needsLive ? "kept" : "not needed");
   if (e.partialBlock) text += "the last warp is not full\n";

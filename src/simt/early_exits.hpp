@@ -23,6 +23,9 @@ EarlyExits findEarlyExits(const ir::Function& function, const ir::SyncPoints& sy
 
 /// The side of a branch that does nothing but end threads, or 2.
 unsigned exitSide(const ir::Function& function, const ir::Terminator& end);
+/// Does the branch lead to the end of the kernel, or forwards around it, as a GPU's exit under a predicate does? Not a
+/// loop's branch back, behind which the kernel ends.
+bool isPredicatedExit(const ir::Function& function, const ir::Terminator& end);
 
 std::string print(const EarlyExits& exits, const Regions& regions);
 

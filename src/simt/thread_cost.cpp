@@ -79,10 +79,13 @@ bool ThreadCosts::leaves(BlockId b, const ir::Loop& loop) const {
 
 /// Does each thread read on at `address`, one thread not where another does?
 bool ThreadCosts::isWalk(ValueId address, BlockId block) const {
-  if (nest_.around(block).empty()) return false;
-  const ir::Loop& innermost = nest_.loops()[nest_.around(block).back()];
-  const auto step = advance(address, innermost, cost::kTracedDefinitions);
+  const auto step = stepOf(address, block);
   return step && *step != 0 && std::abs(*step) <= cost::kWalkedBytes;
+}
+
+std::optional<int64_t> ThreadCosts::stepOf(ValueId address, BlockId block) const {
+  if (nest_.around(block).empty()) return std::nullopt;
+  return advance(address, nest_.loops()[nest_.around(block).back()], cost::kTracedDefinitions);
 }
 
 /// How many bytes `v` moves in each iteration; nothing if that is no constant.
@@ -90,7 +93,7 @@ std::optional<int64_t> ThreadCosts::advance(ValueId v, const ir::Loop& loop, uns
   const ir::Definition& d = definitions_[v];
   if (d.kind == ir::Definition::Kind::None || !loop.contains(d.block)) return 0;
   if (depth == 0) return std::nullopt;
-  if (d.phi) return d.block == loop.header ? counterStep(v, *d.phi) : std::nullopt;
+  if (d.phi) return d.block == loop.header ? counterStep(v, *d.phi, loop) : std::nullopt;
   const Instruction* i = definitions_.decisive(v);
   const ir::Sum sum = i ? ir::sumOf(*i) : ir::Sum{};
   if (sum.count == 0) return std::nullopt;
@@ -109,18 +112,27 @@ std::optional<int64_t> ThreadCosts::advance(const Operand& o, const ir::Loop& lo
   return o.kind == Operand::Kind::Register ? advance(o.reg, loop, depth) : 0;
 }
 
-/// phi(start, phi + constant)
-std::optional<int64_t> ThreadCosts::counterStep(ValueId v, const ir::Phi& phi) const {
-  for (ValueId next : phi.incoming) {
-    const Instruction* add = definitions_.decisive(next);
-    if (!add || add->op != Op::Add) continue;
-    for (size_t k : {size_t{1}, size_t{2}})
-      if (add->operands[k].kind == Operand::Kind::Register && add->operands[k].reg == v &&
-          add->operands[3 - k].kind == Operand::Kind::Integer) {
-        const unsigned unused = 64 - isa::bits(add->type[0]);
-        return static_cast<int64_t>(add->operands[3 - k].bits << unused) >> unused;
-      }
+/// phi(start, phi + constant), the same constant on all ways back.
+std::optional<int64_t> ThreadCosts::counterStep(ValueId v, const ir::Phi& phi, const ir::Loop& loop) const {
+  std::optional<int64_t> step;
+  for (size_t p = 0; p < phi.incoming.size(); ++p) {
+    if (!loop.contains(f_.blocks[loop.header].predecessors[p])) continue;
+    const auto added = constantAdded(phi.incoming[p], v);
+    if (!added || (step && *step != *added)) return std::nullopt;
+    step = added;
   }
+  return step;
+}
+
+std::optional<int64_t> ThreadCosts::constantAdded(ValueId sum, ValueId v) const {
+  const Instruction* add = definitions_.decisive(sum);
+  if (!add || add->op != Op::Add) return std::nullopt;
+  for (size_t k : {size_t{1}, size_t{2}})
+    if (add->operands[k].kind == Operand::Kind::Register && add->operands[k].reg == v &&
+        add->operands[3 - k].kind == Operand::Kind::Integer) {
+      const unsigned unused = 64 - isa::bits(add->type[0]);
+      return static_cast<int64_t>(add->operands[3 - k].bits << unused) >> unused;
+    }
   return std::nullopt;
 }
 
@@ -133,6 +145,7 @@ void ThreadCosts::addAccess(ThreadCost& cost, const Instruction& i, const ptx::M
   if (!form.isSegmented()) vector = cost::kScatteredAccess * words;
   const bool walks = !form.isSegmented() && o.reg != ir::kNoValue && isWalk(o.reg, block);
   cost.walks += walks;
+  cost.scattered += !form.isSegmented();
   cost.asVectors += share.iterations * vector;
   cost.byThread += share.iterations * share.lanes * cost::kScalarAccess;
 }

@@ -42,6 +42,7 @@ const Configuration kConfigurations[] = {
     {"coarsening 2", {.coarsening = {2}}},
     {"coarsening by region", {.coarsening = {4, 1, 2, 8}}},
     {"by thread", {.byThread = simt::ByThread::Possible}},
+    {"by thread, counters", {.byThread = simt::ByThread::Possible}, test::Wanted::Counters},
     {"x86-64-v3", {.cpu = "x86-64-v3"}},
     {"x86-64-v2", {.cpu = "x86-64-v2"}},
     {"baseline", {.baseline = jit::BaselineCode::Only}},
