@@ -18,6 +18,7 @@ import os
 import pathlib
 import resource
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,16 @@ def run_twice(options: argparse.Namespace, chunk: str) -> dict[str, str]:
     return found
 
 
+def call(command: list[str], seconds: int, **how: object) -> None:
+    """Ends all processes that the command has begun if it takes longer: pytest's workers do not end with it."""
+    with subprocess.Popen(command, start_new_session=True, **how) as process:
+        try:
+            process.wait(seconds)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+
+
 def run(options: argparse.Namespace, chunk: str, chosen: Sequence[str] = ()) -> dict[str, str]:
     words = shlex.split(chunk)
     if words[-1].endswith(".py"):
@@ -138,8 +149,8 @@ def run(options: argparse.Namespace, chunk: str, chosen: Sequence[str] = ()) -> 
         path = os.pathsep.join(filter(None, [str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH")]))
         where = pathlib.Path(words[-1]).parent if is_file else folder
         try:
-            subprocess.run(command, cwd=where, env=os.environ | {"PYTHONPATH": path}, timeout=options.seconds,
-                           stdout=subprocess.DEVNULL if not options.verbose else None, check=False)
+            call(command, options.seconds, cwd=where, env=os.environ | {"PYTHONPATH": path},
+                 stdout=subprocess.DEVNULL if not options.verbose else None)
             return verdicts(report, "" if is_file else words[-1])
         except (subprocess.TimeoutExpired, FileNotFoundError) as problem:
             return {chunk: f"no report: {problem}"}

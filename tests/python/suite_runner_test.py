@@ -3,9 +3,12 @@
 import argparse
 import contextlib
 import io
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
+import time
 
 import numba_suite
 import pytest_suite
@@ -38,6 +41,12 @@ cat > "$report" << END
 <testsuites><testsuite><testcase classname="p.test_a.C" name="test_slow[0.5]">$verdict</testcase>
 <testcase classname="p.test_a.C" name="test_bad"><failure message="wrong"/></testcase></testsuite></testsuites>
 END
+"""
+# Begins a process of its own and waits for it, as pytest does for its workers.
+WAITS = """#!/bin/sh
+sleep 60 &
+echo $! > "$WORKER"
+wait
 """
 BAD, PARTS = "part.test_a.Class.test_bad[1 #2]", "part.test_a.Class.test_parts"
 
@@ -75,6 +84,24 @@ def check_late(folder: str) -> None:
         assert pytest_suite.run_twice(options, "--pyargs p") == {slow: "passed", bad: "wrong"}
 
 
+def check_stuck(folder: str) -> None:
+    """What takes too long ends, with all that it has begun."""
+    program, worker = pathlib.Path(folder, "waits"), pathlib.Path(folder, "worker")
+    program.write_text(WAITS)
+    program.chmod(0o755)
+    try:
+        pytest_suite.call([str(program)], 1, env=os.environ | {"WORKER": str(worker)})
+        raise AssertionError("it ended")
+    except subprocess.TimeoutExpired:
+        number = int(worker.read_text())
+    for _ in range(50):  # init may take a moment to bury it
+        state = pathlib.Path(f"/proc/{number}/stat")
+        if not state.exists() or state.read_text().split(")")[-1].split()[0] == "Z":
+            return
+        time.sleep(0.1)
+    raise AssertionError("the worker goes on")
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         report, listed = pathlib.Path(folder, "report.xml"), pathlib.Path(folder, "list.txt")
@@ -99,6 +126,7 @@ def main() -> None:
         assert pytest_suite.absolute("build/ordito") == str(pathlib.Path.cwd() / "build/ordito")
         check_numba(folder)
         check_late(folder)
+        check_stuck(folder)
 
 
 if __name__ == "__main__":
