@@ -114,7 +114,7 @@ struct Lists {
   uint32_t count = 0;
   std::array<const Access*, CountedLoop::kMostAccesses> of;
   bool empty() const { return count == 0; }
-  void push_back(const Access* access) { of[count++] = access; }
+  void add(const Access* access) { of[count++] = access; }
 };
 
 /// Its functions are inlined into one for each kind of processor.
@@ -214,7 +214,7 @@ class Counting {
       const Access& access = accesses_[a];
       if (access.kind == Kind::Same) words_[access.word] += countOf(anyIn_[access.block]);
       if (access.kind == Kind::Walk) words_[access.word] += sectorsOfWalk(access);
-      if (access.kind == Kind::Anywhere) lists_[access.block].push_back(&access);
+      if (access.kind == Kind::Anywhere) lists_[access.block].add(&access);
     }
     for (uint32_t b = 0; b < loop_.blocks; ++b)
       if (!lists_[b].empty()) countLists(lists_[b], in_[b]);
@@ -262,8 +262,8 @@ class Counting {
     const auto& addresses = walk_.addresses;
     unsigned used = 0;
     walk_.lanes = walk_.pairs = 0;
-    for (uint8_t l = 0; l < lanes_; ++l) {
-      order[used] = l;
+    for (unsigned l = 0; l < lanes_; ++l) {
+      order[used] = static_cast<uint8_t>(l);
       used += in[l] != 0;
       walk_.lanes += countOf(in[l]);
     }
@@ -298,7 +298,7 @@ class Counting {
   INLINED void countLists(const Lists& lists, const uint64_t* in) {
     std::array<uint8_t, kLanes> lanes;  // that have iterations left
     unsigned left = 0;
-    for (uint8_t l = 0; l < lanes_; ++l) lanes[left] = l, left += in[l] != 0;
+    for (unsigned l = 0; l < lanes_; ++l) lanes[left] = static_cast<uint8_t>(l), left += in[l] != 0;
     for (unsigned first = 0; left; first += kTogether) {
       Columns columns;
       unsigned more = 0;
