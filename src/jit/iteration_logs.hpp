@@ -58,9 +58,9 @@ class IterationLogs : private Emitting {
   std::vector<llvm::AllocaInst*> windows_;  // of lists
   llvm::AllocaInst* begun_ = nullptr;       // how many iterations
   llvm::AllocaInst *lanes_ = nullptr, *unfinished_ = nullptr;  // that have begun; a bit for each
-  LlvmValue lane_ = nullptr,
-            lists_ = nullptr;  // the number of the one that runs among them, and where its first list is
-  LlvmValue now_ = nullptr;    // the iteration
+  LlvmValue lane_ = nullptr;                                   // the number of the one that runs among them
+  LlvmValue lists_ = nullptr;                                  // where its first list is
+  LlvmValue now_ = nullptr;                                    // the iteration
   llvm::BasicBlock* full_ = nullptr;
 };
 

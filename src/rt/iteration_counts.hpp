@@ -10,7 +10,7 @@
 //   walks               an address that grows by a constant: where the lane was last. Two lanes whose addresses are
 //   less
 //                       than a sector apart share one in iterations that come back, a pattern of bits
-//   accesses elsewhere  the sector of each iteration, sorted eight iterations at a time (sorting_network.hpp)
+//   accesses elsewhere  the sector of each iteration, sorted four of two lists at a time (sorting_network.hpp)
 #pragma once
 
 #include <cstddef>
