@@ -4,6 +4,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "jit/issued_lines.hpp"
 #include "jit/space_counters.hpp"
@@ -14,6 +15,7 @@ namespace ordito::jit {
 using machine::Counter;
 using rt::CountedLoop;
 using rt::IterationLog;
+using rt::kSectorBytes;
 
 void IterationLogs::clear(llvm::IRBuilder<>& b, const Counted& counted, LlvmValue log) {
   const IterationLog layout = layoutOf(counted);
@@ -83,15 +85,19 @@ CountedLoop::Guard IterationLogs::describe(const Counted::Guard& guard) {
   return entry;
 }
 
+int32_t IterationLogs::offsetOf(const Instruction& i) {
+  const ptx::MemoryAccesses all(i);
+  return static_cast<int32_t>(i.operands[all.begin()->operand].offset);
+}
+
 CountedLoop::Access IterationLogs::describe(const Counted::Access& access) {
   const Instruction& i = *access.instruction;
-  const ptx::MemoryAccesses all(i);
-  const CountedLoop::Access entry{access.block,
-                                  static_cast<CountedLoop::Kind>(access.kind),
-                                  access.place,
-                                  access.step,
-                                  static_cast<int32_t>(i.operands[all.begin()->operand].offset),
-                                  newWord()};
+  CountedLoop::Access entry{
+      access.block, static_cast<CountedLoop::Kind>(access.kind), access.place, access.step, offsetOf(i), newWord()};
+  if (access.element) {
+    entry.shift = static_cast<uint32_t>(std::countr_zero(kSectorBytes / access.element->bytes));
+    entry.flip = access.element->isSigned ? 1u << 31 : 0;
+  }
   const auto kind = access.isStore ? machine::AccessKind::Store : machine::AccessKind::Load;
   const SpaceCounters counters = countersOf(kind, ptx::Space::Global);
   term(warps_[access.block], i.line, counters.requests);
@@ -102,6 +108,13 @@ CountedLoop::Access IterationLogs::describe(const Counted::Access& access) {
 // ---- what a lane leaves
 void IterationLogs::beginLog() {
   for (llvm::AllocaInst* slot : {lanes_, unfinished_}) b_.CreateStore(b_.getInt32(0), slot);
+  for (const Counted::Access& access : counted_->accesses) {
+    if (!access.isLogged || !access.element) continue;
+    LlvmValue begin = b_.CreateAdd(values_.baseOf(access.element->array, 0, 0),
+                                   b_.getInt64(static_cast<uint64_t>(offsetOf(*access.instruction))));
+    LlvmValue first = b_.CreateUDiv(b_.CreateAnd(begin, kSectorBytes - 1), b_.getInt64(access.element->bytes));
+    b_.CreateStore(first, inLog(layoutOf(*counted_).window(access.place)));
+  }
 }
 
 void IterationLogs::beginLane(llvm::BasicBlock* full) {
@@ -173,28 +186,19 @@ void IterationLogs::access(const Instruction& i, const AccessEvent& e) {
   LlvmValue address = e.at.bases[0][0];
   if (found->kind == Counted::Kind::Walk) return void(b_.CreateStore(address, rows_[found->place]));
   address = b_.CreateAdd(address, b_.getInt64(static_cast<uint64_t>(e.offset)));
-  const bool isInArray = found->array != ir::kNoValue;
-  LlvmValue sector = isInArray ? sectorInArray(found->array, address) : sectorOf(*found, address);
+  LlvmValue number = found->element ? values_.baseOf(found->element->index, 0, 0) : sectorOf(*found, address);
   // All lists are reached from one register.
   LlvmValue place = b_.CreateInBoundsGEP(b_.getInt32Ty(), lists_, now_);
   const size_t apart = layoutOf(*counted_).list(found->place) - layoutOf(*counted_).list(0);
-  b_.CreateStore(sector, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), place, apart));
-}
-
-/// From half of all numbers before the array's sector on.
-LlvmValue IterationLogs::sectorInArray(ValueId array, LlvmValue address) {
-  constexpr uint64_t kBytes = uint64_t{rt::kSectorsInWindow} << 5;
-  LlvmValue first = b_.CreateAnd(values_.baseOf(array, 0, 0), b_.getInt64(~uint64_t{31}));
-  LlvmValue within = b_.CreateSub(address, b_.CreateSub(first, b_.getInt64(kBytes / 2)));
-  return b_.CreateTrunc(b_.CreateLShr(within, 5), b_.getInt32Ty());
+  b_.CreateStore(number, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), place, apart));
 }
 
 /// Its number in the list's window, nearly always.
 LlvmValue IterationLogs::sectorOf(const Counted::Access& access, LlvmValue address) {
   llvm::AllocaInst* window = windows_[access.place];
   LlvmValue within = b_.CreateSub(address, b_.CreateLoad(b_.getInt64Ty(), window));
-  LlvmValue near = b_.CreateTrunc(b_.CreateLShr(within, 5), b_.getInt32Ty());
-  LlvmValue isNear = b_.CreateICmpULT(within, b_.getInt64(uint64_t{rt::kSectorsInWindow} << 5));
+  LlvmValue near = b_.CreateTrunc(b_.CreateUDiv(within, b_.getInt64(kSectorBytes)), b_.getInt32Ty());
+  LlvmValue isNear = b_.CreateICmpULT(within, b_.getInt64(rt::kSectorsInWindow * kSectorBytes));
   auto* from = b_.GetInsertBlock();
   auto *far = c_.newBlock("far"), *known = c_.newBlock("sector");
   b_.CreateCondBr(isNear, known, far, llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights());

@@ -44,10 +44,10 @@ class IterationLogs : private Emitting {
   rt::CountedLoop::Block describe(const Counted::Block& block);
   rt::CountedLoop::Guard describe(const Counted::Guard& guard);
   rt::CountedLoop::Access describe(const Counted::Access& access);
+  static int32_t offsetOf(const Instruction& i);
   llvm::GlobalVariable* makeTable();
   void mark(uint32_t row, LlvmValue condition);
   LlvmValue sectorOf(const Counted::Access& access, LlvmValue address);
-  LlvmValue sectorInArray(ValueId array, LlvmValue address);
   LlvmValue inLog(size_t offset) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), log_, offset); }
 
   Values& values_;

@@ -18,13 +18,18 @@ using Block = CountedLoop::Block;
 using Access = CountedLoop::Access;
 using Kind = CountedLoop::Kind;
 
-constexpr unsigned kLanes = IterationLog::kLanes, kIterations = IterationLog::kIterations, kSector = 32;
-constexpr unsigned kTogether = 4;  // iterations of two lists whose sectors are sorted at once
+constexpr unsigned kLanes = IterationLog::kLanes, kIterations = IterationLog::kIterations;
+constexpr auto kSector = static_cast<unsigned>(kSectorBytes);
+/// Iterations of one list that lie side by side in a vector. A vector has some such groups: iterations that follow each
+/// other, or the same ones of several lists.
+constexpr unsigned kGroup = 4;
 constexpr uint32_t kFar = kNoNumber - 1;
 
 #define INLINED __attribute__((always_inline)) inline
 
 TOGETHER uint64_t countOf(uint64_t bits) { return static_cast<uint64_t>(std::popcount(bits)); }
+/// A bit for each number below `count`, which is 64 at most.
+TOGETHER uint64_t bitsBelow(unsigned count) { return count < 64 ? (uint64_t{1} << count) - 1 : ~uint64_t{0}; }
 
 // ---- sectors outside of the window
 struct FarAccess {
@@ -62,51 +67,86 @@ TOGETHER uint64_t lookUpShared(uint32_t step, uint32_t place, uint32_t apart) {
 }
 
 // ---- sectors that lie anywhere
-/// Lanes that have touched something in four iterations: where these are in a list, and a bit for each that counts.
+/// From a list's numbers to sectors.
+struct Numbering {
+  uint32_t flip, shift, first;  // CountedLoop::Access; elements before the array's first in its sector
+};
+
+/// What is sorted together: four iterations of a list of the first lane, for each group of the vectors.
+template <unsigned Width>
+struct Groups {
+  std::array<const uint32_t*, Width / kGroup> numbers;
+  std::array<Numbering, Width / kGroup> numbering;
+};
+
+/// Lanes that have touched something there: where they are in a list, and a bit for each element of the vector that
+/// counts.
 struct Columns {
   unsigned used = 0;
   std::array<uint32_t, kLanes> at;
   std::array<uint32_t, kLanes> bits;
 };
 
-/// Different sectors of both.
-struct Counted {
-  uint32_t sectors, others;
+template <unsigned Width>
+struct Numberings {
+  Numbers<Width> flip, shift, rest, first;
+  INLINED explicit Numberings(const Groups<Width>& groups) {
+#pragma unroll
+    for (unsigned k = 0; k < Width; ++k) {
+      const Numbering& n = groups.numbering[k / kGroup];
+      flip[k] = n.flip, shift[k] = n.shift, first[k] = n.first;
+    }
+    rest = (Numbers<Width>(1) << shift) - 1;
+  }
+  /// An index has 32 bits, and what lies before the array may not be added to it: the sum is done by quotient and rest.
+  INLINED void sectorsOf(Numbers<Width>& numbers) const {
+    const Numbers<Width> index = numbers ^ flip;
+    numbers = (index >> shift) + (((index & rest) + first) >> shift);
+  }
 };
 
-template <unsigned Count>
-TOGETHER Counted countSorted(const uint32_t* list, const uint32_t* other, const Columns& columns) {
-  constexpr Numbers<kTogether> kBits = {1, 2, 4, 8};
-  constexpr unsigned kBoth = 2 * kTogether;
-  Numbers<kBoth> numbers[Count], found;
+template <unsigned Width, unsigned Count>
+TOGETHER void countSorted(const Groups<Width>& groups, const Columns& columns, uint32_t* different) {
+  Numbers<Width> bit, numbers[Count], found;
+#pragma unroll
+  for (unsigned k = 0; k < Width; ++k) bit[k] = 1u << k;
+  const Numberings<Width> numberings(groups);
 #pragma unroll
   for (unsigned n = 0; n < Count; ++n) {
     const bool isUsed = n < columns.used;
     const size_t at = columns.at[isUsed ? n : 0];
-    Numbers<kTogether> sectors, others, bits = isUsed ? columns.bits[n] : 0;
-    std::memcpy(&sectors, list + at, sizeof sectors);
-    std::memcpy(&others, other + at, sizeof others);
-    const auto isOff = __builtin_convertvector((bits & kBits) == 0, Numbers<kTogether>);
-    numbers[n] = __builtin_shufflevector(sectors | isOff, others | isOff, 0, 1, 2, 3, 4, 5, 6, 7);
+    const Numbers<Width> bits = isUsed ? columns.bits[n] : 0;
+#pragma unroll
+    for (unsigned g = 0; g < Width / kGroup; ++g)
+      std::memcpy(reinterpret_cast<uint32_t*>(&numbers[n]) + g * kGroup, groups.numbers[g] + at, kGroup * 4);
+    numberings.sectorsOf(numbers[n]);
+    numbers[n] |= __builtin_convertvector((bits & bit) == 0, Numbers<Width>);
   }
-  countDifferent<kBoth, Count>(found, numbers);
-  return {__builtin_reduce_add(__builtin_shufflevector(found, found, 0, 1, 2, 3)),
-          __builtin_reduce_add(__builtin_shufflevector(found, found, 4, 5, 6, 7))};
+  countDifferent<Width, Count>(found, numbers);
+#pragma unroll
+  for (unsigned g = 0; g < Width / kGroup; ++g) {
+    different[g] = 0;
+#pragma unroll
+    for (unsigned k = 0; k < kGroup; ++k) different[g] += found[g * kGroup + k];
+  }
 }
 
-TOGETHER Counted countSome(const uint32_t* list, const uint32_t* other, const Columns& columns) {
-  if (columns.used <= 2) return countSorted<2>(list, other, columns);
-  if (columns.used <= 4) return countSorted<4>(list, other, columns);
-  if (columns.used <= 8) return countSorted<8>(list, other, columns);
-  if (columns.used <= 12) return countSorted<12>(list, other, columns);
-  if (columns.used <= 16) return countSorted<16>(list, other, columns);
-  if (columns.used <= 20) return countSorted<20>(list, other, columns);
-  if (columns.used <= 24) return countSorted<24>(list, other, columns);
-  if (columns.used <= 28) return countSorted<28>(list, other, columns);
-  return countSorted<32>(list, other, columns);
+template <unsigned Width>
+TOGETHER void countSome(const Groups<Width>& groups, const Columns& columns, uint32_t* different) {
+  if (columns.used <= 2) return countSorted<Width, 2>(groups, columns, different);
+  if (columns.used <= 4) return countSorted<Width, 4>(groups, columns, different);
+  if (columns.used <= 8) return countSorted<Width, 8>(groups, columns, different);
+  if (columns.used <= 12) return countSorted<Width, 12>(groups, columns, different);
+  if (columns.used <= 16) return countSorted<Width, 16>(groups, columns, different);
+  if (columns.used <= 20) return countSorted<Width, 20>(groups, columns, different);
+  if (columns.used <= 24) return countSorted<Width, 24>(groups, columns, different);
+  if (columns.used <= 28) return countSorted<Width, 28>(groups, columns, different);
+  return countSorted<Width, 32>(groups, columns, different);
 }
 
-using CountColumns = Counted(const uint32_t* list, const uint32_t* other, const Columns& columns);
+/// `different`: how many different sectors the iterations of each group have, added up.
+template <unsigned Width>
+using CountColumns = void(const Groups<Width>& groups, const Columns& columns, uint32_t* different);
 
 // ---- all of a loop
 /// Accesses anywhere of a block.
@@ -117,8 +157,9 @@ struct Lists {
   void add(const Access* access) { of[count++] = access; }
 };
 
-/// Its functions are inlined into one for each kind of processor.
-template <CountColumns* countColumns>
+/// Its functions are inlined into one for each kind of processor. Loops go over all lanes, also those that have left
+/// nothing: a compiler makes vectors of them then.
+template <unsigned Width, CountColumns<Width>* countColumns>
 class Counting {
  public:
   INLINED Counting(const CountedLoop* loop, std::byte* log, uint64_t* words, uint32_t lanes, uint32_t unfinished)
@@ -128,10 +169,11 @@ class Counting {
         accesses_(reinterpret_cast<const Access*>(guards_ + loop->guards)),
         layout_{loop->rows, loop->lists},
         log_(log),
-        words_(words),
-        lanes_(lanes),
-        unfinished_(unfinished) {
-    in_[0] = row(kBegunRow);
+        words_(words) {
+    auto* begun = reinterpret_cast<uint64_t*>(log + IterationLog::row(kBegunRow));
+    std::fill(begun + lanes, begun + kLanes, 0);
+    for (unsigned l = 0; l < kLanes; ++l) last_[l] = unfinished >> l & 1 ? 0 : begun[l] ^ begun[l] >> 1;
+    in_[0] = begun;
     for (uint32_t b = 1; b < loop->blocks; ++b) in_[b] = followed_[b].data();
   }
 
@@ -149,12 +191,12 @@ class Counting {
 
   /// From the header on, where each lane has been in which iterations.
   INLINED void followBlocks() {
-    for (uint32_t b = 1; b < loop_.blocks; ++b) std::fill_n(followed_[b].begin(), lanes_, 0);
+    for (uint32_t b = 1; b < loop_.blocks; ++b) followed_[b].fill(0);
     for (uint32_t b = 0; b < loop_.blocks; ++b) {
       const Block& block = blocks_[b];
       const uint64_t* in = in_[b];
       uint64_t any = 0, lanes = 0;
-      for (unsigned l = 0; l < lanes_; ++l) any |= in[l], lanes += countOf(in[l]);
+      for (unsigned l = 0; l < kLanes; ++l) any |= in[l], lanes += countOf(in[l]);
       anyIn_[b] = any;
       words_[block.warps] += countOf(any);
       words_[block.lanes] += lanes;
@@ -170,27 +212,26 @@ class Counting {
   /// Lanes come to `target` in the iterations that `from` gives.
   INLINED void follow(uint32_t target, const auto& from) {
     if (target == CountedLoop::kNone) return;
-    for (unsigned l = 0; l < lanes_; ++l) followed_[target][l] |= from(l);
+    auto& to = followed_[target];
+    for (unsigned l = 0; l < kLanes; ++l) to[l] |= from(l);
   }
 
   /// Of two sides one is the way out of the loop: a lane that is finished has taken it in its last iteration.
   INLINED void leave(const Block& block, const uint64_t* in, uint64_t lanes) {
-    const uint64_t* begun = in_[0];
     uint64_t anyLeft = 0, anyStayed = 0, left = 0;
-    for (unsigned l = 0; l < lanes_; ++l) {
-      const uint64_t last = in[l] & (unfinished_ >> l & 1 ? 0 : begun[l] ^ begun[l] >> 1);
+    for (unsigned l = 0; l < kLanes; ++l) {
+      const uint64_t last = in[l] & last_[l];
       anyLeft |= last, anyStayed |= in[l] & ~last, left += last != 0;
     }
     const bool leavesIfTaken = block.decision == Block::kLeavesIfTaken;
-    follow(block.targets[leavesIfTaken],
-           [&](unsigned l) { return in[l] & (unfinished_ >> l & 1 ? ~uint64_t{0} : ~(begun[l] ^ begun[l] >> 1)); });
+    follow(block.targets[leavesIfTaken], [&](unsigned l) { return in[l] & ~last_[l]; });
     countBranch(block, leavesIfTaken ? left : lanes - left, anyLeft & anyStayed);
   }
 
   INLINED void part(const Block& block, const uint64_t* in) {
     const uint64_t* logged = row(block.decision);
     uint64_t anyTaken = 0, anyOther = 0, lanes = 0;
-    for (unsigned l = 0; l < lanes_; ++l) {
+    for (unsigned l = 0; l < kLanes; ++l) {
       const uint64_t taken = in[l] & logged[l];
       anyTaken |= taken, anyOther |= in[l] & ~taken, lanes += countOf(taken);
     }
@@ -206,7 +247,9 @@ class Counting {
 
   INLINED void countGuard(const CountedLoop::Guard& guard) {
     const uint64_t *in = in_[guard.block], *holds = row(guard.row);
-    for (unsigned l = 0; l < lanes_; ++l) words_[guard.word] += countOf(in[l] & holds[l]);
+    uint64_t lanes = 0;
+    for (unsigned l = 0; l < kLanes; ++l) lanes += countOf(in[l] & holds[l]);
+    words_[guard.word] += lanes;
   }
 
   INLINED void countAccesses() {
@@ -222,7 +265,7 @@ class Counting {
 
   /// A lane counts in the iterations in which it is in the sector of none before it.
   INLINED uint64_t sectorsOfWalk(const Access& access) {
-    if (walk_.block != access.block || walk_.row != access.place || walk_.step != access.step) findWalk(access);
+    if (!walk_.isOf(access)) findWalk(access);
     uint64_t& sectors = walk_.sectors[static_cast<uint32_t>(access.offset) % kSector];
     if (sectors) return sectors;
     sectors = walk_.lanes;
@@ -242,51 +285,57 @@ class Counting {
   /// Two arrays are mostly read alike, whole sectors apart.
   INLINED void findWalk(const Access& access) {
     std::array<uint64_t, kLanes> addresses;  // in the first iteration
-    const uint64_t *in = in_[access.block], *last = row(access.place);
-    for (unsigned l = 0; l < lanes_; ++l)
-      addresses[l] =
-          last[l] - static_cast<uint64_t>(int64_t{access.step}) * static_cast<uint64_t>(std::bit_width(in[l]) - 1);
+    const uint64_t *in = in_[access.block], *last = row(access.place), *before = walk_.addresses();
+    for (unsigned l = 0; l < kLanes; ++l)
+      addresses[l] = last[l] - static_cast<uint64_t>(int64_t{access.step} * (std::bit_width(in[l]) - 1));
     uint64_t differs = walk_.block != access.block || walk_.step != access.step || !in[0];
-    const uint64_t apart = addresses[0] - walk_.addresses[0];
-    for (unsigned l = 0; l < lanes_; ++l) differs |= in[l] ? (addresses[l] - walk_.addresses[l]) ^ apart : 0;
-    walk_.row = access.place;
-    if (!(differs | apart % kSector)) return;
-    walk_.block = access.block, walk_.step = access.step, walk_.addresses = addresses;
+    const uint64_t apart = addresses[0] - before[0];
+    for (unsigned l = 0; l < kLanes; ++l) differs |= in[l] ? (addresses[l] - before[l]) ^ apart : 0;
+    if (!(differs | apart % kSector)) return walk_.add(access.place);
+    walk_.block = access.block, walk_.step = access.step, walk_.rows = 0;
+    walk_.add(access.place);
+    std::ranges::copy(addresses, walk_.padded.begin() + 1);
     walk_.sectors.fill(0);
     findClosePairs(in);
   }
 
   /// Addresses keep their distances, so lanes that are a sector and more apart are never in one.
   INLINED void findClosePairs(const uint64_t* in) {
+    uint32_t takePart = 0;
+    uint64_t lanes = 0;
+    for (unsigned l = 0; l < kLanes; ++l) lanes += countOf(in[l]), takePart |= uint32_t{in[l] != 0} << l;
+    walk_.pairs = 0, walk_.lanes = lanes;
+    // Mostly the first lanes take part, and each is behind the one before it.
+    uint32_t close = 0, descends = 0;
+    const uint64_t *addresses = walk_.addresses(), *before = walk_.padded.data();
+    for (unsigned l = 0; l < kLanes; ++l) {
+      close |= uint32_t{addresses[l] - before[l] < kSector} << l;
+      descends |= uint32_t{addresses[l] < before[l]} << l;
+    }
+    close &= ~1u, descends &= ~1u;
+    const auto used = static_cast<unsigned>(std::popcount(takePart));
+    const auto usual = static_cast<uint32_t>(bitsBelow(used));
+    if (takePart == usual && !(descends & usual)) {
+      for (close &= usual; close; close &= close - 1)
+        addClosePairs(in, static_cast<unsigned>(std::countr_zero(close)), [](unsigned k) { return k; });
+      return;
+    }
     std::array<uint8_t, kLanes> order;
-    const auto& addresses = walk_.addresses;
-    unsigned used = 0;
-    walk_.lanes = walk_.pairs = 0;
-    for (unsigned l = 0; l < lanes_; ++l) {
-      order[used] = static_cast<uint8_t>(l);
-      used += in[l] != 0;
-      walk_.lanes += countOf(in[l]);
-    }
-    uint32_t close = 0;  // to the one before them
-    bool isSorted = true;
-    for (unsigned k = 1; k < used; ++k) {
-      const uint64_t before = addresses[order[k - 1]], at = addresses[order[k]];
-      isSorted &= before <= at;
-      close |= uint32_t{at - before < kSector} << k;
-    }
-    if (!isSorted) {
-      std::sort(order.begin(), order.begin() + used,
-                [&](unsigned a, unsigned b) { return addresses[a] < addresses[b]; });
-      close = ~1u & static_cast<uint32_t>((uint64_t{1} << used) - 1);
-    }
-    for (; close; close &= close - 1) {
-      const auto k = static_cast<unsigned>(std::countr_zero(close));
-      for (unsigned before = k; before-- > 0;) {
-        const uint64_t at = addresses[order[k]], apart = at - addresses[order[before]];
-        if (apart >= kSector) break;
-        walk_.close[walk_.pairs++] = {k, static_cast<uint32_t>(at % kSector), static_cast<uint32_t>(apart),
-                                      in[order[k]], in[order[before]]};
-      }
+    for (unsigned k = 0; takePart; takePart &= takePart - 1)
+      order[k++] = static_cast<uint8_t>(std::countr_zero(takePart));
+    std::sort(order.begin(), order.begin() + used, [&](unsigned a, unsigned b) { return addresses[a] < addresses[b]; });
+    for (unsigned k = 1; k < used; ++k) addClosePairs(in, k, [&](unsigned n) { return order[n]; });
+  }
+
+  /// The lane that is number `k` of the order, with those before it that are close.
+  INLINED void addClosePairs(const uint64_t* in, unsigned k, const auto& order) {
+    const uint64_t* addresses = walk_.addresses();
+    const uint64_t at = addresses[order(k)];
+    for (unsigned before = k; before-- > 0;) {
+      const uint64_t apart = at - addresses[order(before)];
+      if (apart >= kSector) break;
+      walk_.close[walk_.pairs++] = {k, static_cast<uint32_t>(at % kSector), static_cast<uint32_t>(apart), in[order(k)],
+                                    in[order(before)]};
     }
   }
 
@@ -294,36 +343,65 @@ class Counting {
     return reinterpret_cast<const uint32_t*>(log_ + layout_.list(access.place));
   }
 
-  /// Those of one block, two by two.
+  Numbering numberingOf(const Access& access) const {
+    if (access.shift == 0) return {};
+    const auto first = *reinterpret_cast<const uint64_t*>(log_ + layout_.window(access.place));
+    return {access.flip, access.shift, static_cast<uint32_t>(first)};
+  }
+
+  /// Those of one block, as many at a time as a vector has groups. The fewer they are, the more iterations of them.
   INLINED void countLists(const Lists& lists, const uint64_t* in) {
-    std::array<uint8_t, kLanes> lanes;  // that have iterations left
-    unsigned left = 0;
-    for (unsigned l = 0; l < lanes_; ++l) lanes[left] = static_cast<uint8_t>(l), left += in[l] != 0;
-    for (unsigned first = 0; left; first += kTogether) {
-      Columns columns;
-      unsigned more = 0;
-      for (unsigned k = 0; k < left; ++k) {
-        const uint64_t from = in[lanes[k]] >> first;
-        columns.at[columns.used] = lanes[k] * IterationLog::kListStride + first;
-        columns.bits[columns.used] = static_cast<uint32_t>(from) & ((1u << kTogether) - 1);
-        columns.used += columns.bits[columns.used] != 0;
-        lanes[more] = lanes[k];
-        more += from >> kTogether != 0;
-      }
-      left = more;
-      if (columns.used) countColumnsOf(lists, columns);
+    uint64_t any = 0;
+    for (unsigned l = 0; l < kLanes; ++l) any |= in[l];
+    for (uint32_t l = 0; l < lists.count;) {
+      const uint32_t many = std::min(std::bit_floor(lists.count - l), Width / kGroup);
+      const unsigned iterations = Width / many;
+      for (unsigned first = 0; first < kIterations && any >> first; first += iterations)
+        countTogether(&lists.of[l], many, columnsOf(in, first, iterations));
+      l += many;
     }
     for (uint32_t l = 0; l < lists.count; ++l) words_[lists.of[l]->word] += sectorsBeyond(*lists.of[l]);
   }
 
-  INLINED void countColumnsOf(const Lists& lists, const Columns& columns) {
-    for (uint32_t l = 0; l < lists.count; l += 2) {
-      const Access& one = *lists.of[l];
-      const Access& other = *lists.of[std::min(l + 1, lists.count - 1)];
-      Counted counted{static_cast<uint32_t>(countOf(columns.bits[0])), static_cast<uint32_t>(countOf(columns.bits[0]))};
-      if (columns.used > 1) counted = countColumns(listOf(one), listOf(other), columns);
-      words_[one.word] += counted.sectors;
-      if (&one != &other) words_[other.word] += counted.others;
+  INLINED static Columns columnsOf(const uint64_t* in, unsigned first, unsigned iterations) {
+    // The same bits for each list.
+    const uint32_t lists = static_cast<uint32_t>(bitsBelow(Width)) / static_cast<uint32_t>(bitsBelow(iterations));
+    Columns columns;
+    uint32_t takePart = 0;
+    for (unsigned l = 0; l < kLanes; ++l) {
+      columns.at[l] = l * IterationLog::kListStride + first;
+      columns.bits[l] = static_cast<uint32_t>(in[l] >> first & bitsBelow(iterations)) * lists;
+      takePart |= uint32_t{columns.bits[l] != 0} << l;
+    }
+    columns.used = static_cast<unsigned>(std::popcount(takePart));
+    if (takePart == static_cast<uint32_t>(bitsBelow(columns.used))) return columns;
+    for (unsigned k = 0; takePart; ++k, takePart &= takePart - 1) {
+      const auto l = static_cast<unsigned>(std::countr_zero(takePart));
+      columns.at[k] = columns.at[l], columns.bits[k] = columns.bits[l];
+    }
+    return columns;
+  }
+
+  INLINED void countTogether(const Access* const* accesses, unsigned many, const Columns& columns) {
+    if (columns.used == 0) return;
+    if (columns.used == 1) {
+      for (unsigned k = 0; k < many; ++k) words_[accesses[k]->word] += countOf(columns.bits[0]) / many;
+      return;
+    }
+    const unsigned groupsOfList = Width / kGroup / many;
+    Groups<Width> groups;
+    for (unsigned k = 0, g = 0; k < many; ++k) {
+      const uint32_t* list = listOf(*accesses[k]);
+      const Numbering numbering = numberingOf(*accesses[k]);
+      for (const unsigned end = g + groupsOfList; g < end; ++g, list += kGroup)
+        groups.numbers[g] = list, groups.numbering[g] = numbering;
+    }
+    std::array<uint32_t, Width / kGroup> different;
+    countColumns(groups, columns, different.data());
+    for (unsigned k = 0, g = 0; k < many; ++k) {
+      uint64_t sectors = 0;
+      for (const unsigned end = g + groupsOfList; g < end; ++g) sectors += different[g];
+      words_[accesses[k]->word] += sectors;
     }
   }
 
@@ -356,13 +434,19 @@ class Counting {
   };
   /// What accesses have in common that walk alike.
   struct Walk {
-    uint32_t block = CountedLoop::kNone, row = CountedLoop::kNone;
+    uint32_t block = CountedLoop::kNone;
     int32_t step = 0;
-    std::array<uint64_t, kLanes> addresses{};
+    uint64_t rows = 0;  // a bit for each, of the first 64
+    std::array<uint64_t, 1 + kLanes> padded{};
     uint64_t lanes = 0;
     unsigned pairs = 0;
     std::array<ClosePair, kLanes*(kLanes - 1) / 2> close;
-    std::array<uint64_t, kSector> sectors{};  // by the offset in a sector; 0: not known yet
+    std::array<uint64_t, kSector> sectors{};                         // by the offset in a sector; 0: not known yet
+    const uint64_t* addresses() const { return padded.data() + 1; }  // in the first iteration, by lane
+    void add(uint32_t row) { rows |= row < 64 ? uint64_t{1} << row : 0; }
+    bool isOf(const Access& access) const {
+      return access.block == block && access.step == step && access.place < 64 && rows >> access.place & 1;
+    }
   };
 
   const CountedLoop& loop_;
@@ -372,7 +456,7 @@ class Counting {
   const IterationLog layout_;
   std::byte* log_;
   uint64_t* words_;
-  const uint32_t lanes_, unfinished_;
+  std::array<uint64_t, kLanes> last_;                         // the iteration in which the lane left the loop
   std::array<const uint64_t*, CountedLoop::kMostBlocks> in_;  // by block: iterations of the lanes
   std::array<std::array<uint64_t, kLanes>, CountedLoop::kMostBlocks> followed_;
   std::array<uint64_t, CountedLoop::kMostBlocks> anyIn_;
@@ -382,26 +466,34 @@ class Counting {
 
 // ---- for the host
 #define LOOP const CountedLoop *loop, std::byte *log, uint64_t *words, uint32_t lanes, uint32_t unfinished
-#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt"), min_vector_width(256)))
-#define AVX2 __attribute__((target("avx2,popcnt")))
+// With the counting of bits in vectors: since Ice Lake, and Zen 4.
+#define AVX512                                                                                           \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vpopcntdq,popcnt,bmi,lzcnt"), \
+                 min_vector_width(512)))
+#define AVX2 __attribute__((target("avx2,popcnt,bmi,lzcnt")))
 
-AVX512 Counted columnsAvx512(const uint32_t* list, const uint32_t* other, const Columns& columns) {
-  return countSome(list, other, columns);
+AVX512 void columnsAvx512(const Groups<16>& groups, const Columns& columns, uint32_t* different) {
+  countSome<16>(groups, columns, different);
 }
-AVX2 Counted columnsAvx2(const uint32_t* list, const uint32_t* other, const Columns& columns) {
-  return countSome(list, other, columns);
+AVX2 void columnsAvx2(const Groups<8>& groups, const Columns& columns, uint32_t* different) {
+  countSome<8>(groups, columns, different);
 }
-Counted columnsSse2(const uint32_t* list, const uint32_t* other, const Columns& columns) {
-  return countSome(list, other, columns);
+void columnsSse2(const Groups<8>& groups, const Columns& columns, uint32_t* different) {
+  countSome<8>(groups, columns, different);
 }
 
-AVX512 void countAvx512(LOOP) { Counting<columnsAvx512>(loop, log, words, lanes, unfinished).count(); }
-AVX2 void countAvx2(LOOP) { Counting<columnsAvx2>(loop, log, words, lanes, unfinished).count(); }
-void countSse2(LOOP) { Counting<columnsSse2>(loop, log, words, lanes, unfinished).count(); }
+AVX512 void countAvx512(LOOP) { Counting<16, columnsAvx512>(loop, log, words, lanes, unfinished).count(); }
+AVX2 void countAvx2(LOOP) { Counting<8, columnsAvx2>(loop, log, words, lanes, unfinished).count(); }
+void countSse2(LOOP) { Counting<8, columnsSse2>(loop, log, words, lanes, unfinished).count(); }
+
+bool hasAvx512() {
+  return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") &&
+         __builtin_cpu_supports("avx512vpopcntdq");
+}
 
 auto* best() {
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return countAvx512;
+  if (hasAvx512()) return countAvx512;
   return __builtin_cpu_supports("avx2") ? countAvx2 : countSse2;
 }
 

@@ -8,9 +8,9 @@
 //   where it was        a bit for each iteration of each branch: whether it was taken. So the blocks of a lane follow,
 //                       and words of 64 bits say how often any lane was in a block, or how often a branch parted them
 //   walks               an address that grows by a constant: where the lane was last. Two lanes whose addresses are
-//   less
-//                       than a sector apart share one in iterations that come back, a pattern of bits
-//   accesses elsewhere  the sector of each iteration, sorted four of two lists at a time (sorting_network.hpp)
+//                       less than a sector apart share one in iterations that come back, a pattern of bits
+//   accesses elsewhere  the sector of each iteration, or the index in an array. The sectors are sorted, four iterations
+//                       of two lists at a time (sorting_network.hpp)
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,11 @@ struct IterationLog {
   static constexpr uint32_t kListStride = 80;
 
   uint32_t rows;   // of 64 bits for each lane
-  uint32_t lists;  // of sectors for each lane and iteration
+  uint32_t lists;  // of sectors or indices for each lane and iteration
 
   static constexpr size_t row(uint32_t k) { return size_t{k} * kLanes * sizeof(uint64_t); }
-  /// From where on the sectors of a list are numbered. 0: nobody has asked yet.
+  /// From where on the sectors of a list are numbered; 0: nobody has asked yet. Of a list of indices: how many elements
+  /// the array's first one lies behind the beginning of its sector.
   constexpr size_t window(uint32_t list) const { return row(rows) + list * sizeof(uint64_t); }
   /// How many accesses lie outside of their list's window. It and the windows are 0 at first.
   constexpr size_t far() const { return window(lists); }
@@ -65,11 +66,16 @@ struct CountedLoop {
     uint32_t place;        // the row of a walk's last address, or a list
     int32_t step, offset;  // of a walk: bytes from iteration to iteration, and beside the address in the row
     uint32_t word;         // counts sectors. No lane touches two
+    /// A list of indices: 1 << shift elements fill a sector, and indices are in order when the bits of `flip` are
+    /// turned. Both are 0 for a list of sectors.
+    uint32_t shift = 0, flip = 0;
   };
 
   uint32_t rows, lists;
   uint32_t blocks, guards, accesses;
 };
+
+inline constexpr uint64_t kSectorBytes = 32;
 
 /// Row 0 of a log: a bit for each iteration that a lane has begun.
 inline constexpr uint32_t kBegunRow = 0;

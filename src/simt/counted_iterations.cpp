@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "ir/definitions.hpp"
 #include "ir/print.hpp"
@@ -17,6 +18,7 @@ namespace ordito::simt {
 namespace {
 
 using Counted = CountedIterations;
+using Element = Counted::Access::Element;
 using Kind = ir::Terminator::Kind;
 constexpr auto kMulWide = isa::mod<isa::ModifierKind::MulMode>("wide");
 
@@ -27,7 +29,7 @@ bool isCounted(const Instruction& i, const ptx::MemoryAccess& m) {
 class Maker {
  public:
   Maker(const ir::Loop& loop, const StretchInputs& in, const ThreadCosts& costs)
-      : loop_(loop), in_(in), f_(in.analyses.function()), costs_(costs) {}
+      : loop_(loop), in_(in), f_(in.analyses.function()), definitions_(in.analyses.definitions()), costs_(costs) {}
 
   Counted make() {
     orderBlocks(loop_.header);
@@ -94,44 +96,58 @@ class Maker {
       access.kind = Counted::Kind::Walk;
       access.step = static_cast<int32_t>(*step);
     }
-    if (access.kind == Counted::Kind::Anywhere) access.array = arrayOf(address.reg);
+    if (access.kind == Counted::Kind::Anywhere) access.element = elementAt(address.reg);
     if (access.kind != Counted::Kind::Same) findPlace(access, address);
     counted_.accesses.push_back(access);
   }
 
-  /// Where an address is what all lanes share and an index of 32 bits, no sector lies further away than numbers reach.
-  ir::ValueId arrayOf(ir::ValueId address) const {
-    const ir::Definitions& definitions = in_.analyses.definitions();
-    const Instruction* add = definitions.decisive(address);
-    if (!add || add->op != isa::Op::Add || isa::bits(add->type[0]) != 64) return ir::kNoValue;
+  std::optional<Element> elementAt(ir::ValueId address) const {
+    const Instruction* add = definitions_.decisive(address);
+    if (!add || add->op != isa::Op::Add || isa::bits(add->type[0]) != 64) return std::nullopt;
     for (size_t k : {size_t{1}, size_t{2}}) {
-      const ptx::Operand &base = add->operands[k], &index = add->operands[3 - k];
-      if (base.kind != ptx::Operand::Kind::Register || index.kind != ptx::Operand::Kind::Register) continue;
-      const ir::Definition& d = definitions[base.reg];
+      const ptx::Operand &base = add->operands[k], &offset = add->operands[3 - k];
+      if (base.kind != ptx::Operand::Kind::Register || offset.kind != ptx::Operand::Kind::Register) continue;
+      const ir::Definition& d = definitions_[base.reg];
       const bool isFixed =
           in_.shapes[base.reg].isUniform() && d.kind != ir::Definition::Kind::None && !loop_.contains(d.block);
-      if (isFixed && isShort(definitions.decisive(index.reg))) return base.reg;
+      auto element = isFixed ? elementOf(definitions_.decisive(offset.reg)) : std::nullopt;
+      if (!element || !isMadeHere(element->index)) continue;
+      element->array = base.reg;
+      return element;
     }
-    return ir::kNoValue;
+    return std::nullopt;
   }
 
-  /// A number of 32 bits, times 8 at most?
-  bool isShort(const Instruction* i) const {
-    if (!i) return false;
-    const auto isWidening = [](const Instruction& w) {
-      return w.op == isa::Op::Cvt && isa::isInteger(w.type[1]) && isa::bits(w.type[1]) == 32 &&
-             isa::bits(w.type[0]) == 64;
-    };
-    if (isWidening(*i)) return true;
+  bool isMadeHere(ir::ValueId v) const {
+    const ir::Definition& d = definitions_[v];
+    return d.kind != ir::Definition::Kind::None && loop_.contains(d.block);
+  }
+
+  /// A number of 32 bits, times 1, 2, 4 or 8?
+  std::optional<Element> elementOf(const Instruction* i) const {
+    if (!i) return std::nullopt;
+    if (auto index = indexOf(*i)) return index;
     const ir::Sum sum = ir::sumOf(*i);
-    if (sum.count != 1) return false;
-    const auto factor = sum.begin()->constantFactor();
-    if (!factor || *factor < 1 || *factor > 8) return false;
-    if (i->op == isa::Op::Mul) return isa::bits(i->type[0]) == 32 && i->is(kMulWide);
-    const Instruction* widened = i->op == isa::Op::Shl && sum.begin()->value->kind == ptx::Operand::Kind::Register
-                                     ? in_.analyses.definitions().decisive(sum.begin()->value->reg)
-                                     : nullptr;
-    return widened && isWidening(*widened);
+    const auto factor = sum.count == 1 ? sum.begin()->constantFactor() : std::nullopt;
+    if (!factor || *factor < 1 || *factor > 8 || !std::has_single_bit(static_cast<uint64_t>(*factor)))
+      return std::nullopt;
+    std::optional<Element> element;
+    const ptx::Operand& value = *sum.begin()->value;
+    if (value.kind != ptx::Operand::Kind::Register) return std::nullopt;
+    if (i->op == isa::Op::Mul && isa::bits(i->type[0]) == 32 && i->is(kMulWide))
+      element = Element{.index = value.reg, .isSigned = isa::isSigned(i->type[0])};
+    else if (const Instruction* widened = i->op == isa::Op::Shl ? definitions_.decisive(value.reg) : nullptr)
+      element = indexOf(*widened);
+    if (element) element->bytes = static_cast<unsigned>(*factor);
+    return element;
+  }
+
+  /// What a conversion widens from 32 bits to 64.
+  static std::optional<Element> indexOf(const Instruction& i) {
+    if (i.op != isa::Op::Cvt || !isa::isInteger(i.type[1]) || isa::bits(i.type[1]) != 32 ||
+        isa::bits(i.type[0]) != 64 || i.operands[1].kind != ptx::Operand::Kind::Register)
+      return std::nullopt;
+    return Element{.index = i.operands[1].reg, .isSigned = isa::isSigned(i.type[1])};
   }
 
   /// What an access before has left is good for one of the same address; a list, only if that one ran whenever this
@@ -157,6 +173,7 @@ class Maker {
   const ir::Loop& loop_;
   const StretchInputs& in_;
   const ir::Function& f_;
+  const ir::Definitions& definitions_;
   const ThreadCosts& costs_;
   std::vector<BlockId> order_, seen_;
   Counted counted_;
@@ -204,7 +221,9 @@ std::string print(const CountedIterations& c, const ir::Function& f) {
     if (a.kind == Counted::Kind::Walk) text += fmt::format("walks by {}, row {}", a.step, a.place);
     if (a.kind == Counted::Kind::Anywhere) {
       text += fmt::format("anywhere, list {}", a.place);
-      if (a.array != ir::kNoValue) text += fmt::format(" from {}", ir::valueName(f, a.array));
+      if (a.element)
+        text += fmt::format(" of {} bytes at {} from {}", a.element->bytes, ir::valueName(f, a.element->index),
+                            ir::valueName(f, a.element->array));
     }
     text += a.kind != Counted::Kind::Same && !a.isLogged ? ", as before\n" : "\n";
   }

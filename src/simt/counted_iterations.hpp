@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,7 @@ struct CountedIterations {
   enum class Kind : uint8_t {
     Same,     // all lanes read one place
     Walk,     // the address grows by a constant: the row has where it was last
-    Anywhere  // the list has the sector of each iteration
+    Anywhere  // the list has the sector of each iteration, or the index
   };
   struct Access {
     const Instruction* instruction;
@@ -50,8 +51,14 @@ struct CountedIterations {
     bool isLogged;           // by this access; not by one before it at the same address
     uint32_t place = kNone;  // a row or a list
     int32_t step = 0;        // of a walk, bytes
-    /// Anywhere in an array that begins there, from which on sectors are numbered; or none, if that is not known.
-    ir::ValueId array = ir::kNoValue;
+    /// Anywhere in an array: that begins at a value which all lanes share, in elements of 1 to 8 bytes, at an index of
+    /// 32 bits. So the index says where a lane is.
+    struct Element {
+      ir::ValueId array = ir::kNoValue, index = ir::kNoValue;
+      unsigned bytes = 1;
+      bool isSigned = false;
+    };
+    std::optional<Element> element = {};
   };
   /// Each behind those that lead to it, the header first.
   std::vector<Block> blocks;
