@@ -126,7 +126,7 @@ int runChecker(const Options& options) {
 }
 
 int run(const Options& options) {
-  const Level level = options.avx2 ? Level::Avx2 : levelOfEnvironment();
+  const Level level = levelOfEnvironment();
   const Machine machine = describeMachine(prepareProcess(options.threads, level), level);
   if (!options.json) printMachine(machine, options.rounds);
 
@@ -178,6 +178,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
 #endif
   CLI11_PARSE(app, argc, argv);
+  if (options.avx2) restrictToAvx2();  // children, too
   try {
     if (options.checker) return runChecker(options);
     return options.counters ? runCounters(options) : run(options);

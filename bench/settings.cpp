@@ -43,15 +43,13 @@ const char* openBlasCoreType(Level level) {
   return nullptr;
 }
 
-/// Ordito's engine, and PoCL as far as it can be told: the CPU that LLVM compiles for and the built-in functions that
-/// go with it. It keeps what it compiles apart by CPU.
+}  // namespace
+
 void restrictToAvx2() {
   setenv("ORDITO_CPU", avx2Cpu, keepUsers);
   setenv("POCL_LLVM_CPU_NAME", __builtin_cpu_is("amd") ? "znver3" : "haswell", keepUsers);
   setenv("POCL_KERNELLIB_NAME", "kernel-x86_64-pc-linux-gnu-avx2", keepUsers);
 }
-
-}  // namespace
 
 Level levelOfEnvironment() {
   const char* cpu = std::getenv("ORDITO_CPU");

@@ -101,15 +101,16 @@ class Finder {
     switch (in_.facts.byThread) {
       case ByThread::Possible: return true;
       case ByThread::Contrary: return isClose(cost) ? closeByThread_ : isCheaper(cost);
-      default: return isCheaper(cost);
+      default: return isCheaper(cost) || (in_.facts.counters && cost.walks > 0 && isClose(cost));
     }
   }
 
-  /// With gathers and comparisons of AVX-512 warps count as quickly as lanes leave what they did (bench/RESULTS.md,
-  /// 2026-12-01).
+  /// With good gathers and the comparisons of AVX-512 warps count as quickly as lanes leave what they did; otherwise
+  /// they take twice as long, so that a close call is none (bench/RESULTS.md, 2026-12-01).
   bool isWorthCounting(const ThreadCost& cost) const {
     if (!in_.facts.counters || in_.facts.byThread == ByThread::Possible) return true;
-    return !in_.facts.processor.avx512 && cost.scattered >= cost::kLeastCountedAccesses;
+    const Processor& processor = in_.facts.processor;
+    return (!processor.avx512 || processor.slowGathers) && cost.scattered >= cost::kLeastCountedAccesses;
   }
 
   // ---- stretches

@@ -16,6 +16,7 @@ struct Processor {
   bool avx2 = false;              // 16 registers of 32 bytes, gathers, masked accesses of 4 and 8 bytes
   bool avx512 = false;            // 32 registers of 64 bytes, mask registers, scatters
   bool slowMaskedStores = false;  // by microcode; no level of the psABI says so
+  bool slowGathers = false;       // with AVX-512; no level says that either
   unsigned cacheWays = 8;         // of the first data cache: lines of one set; the levels do not say
 };
 
