@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "driver/test_kernels.hpp"
 #include "machine/test_sanitizer.hpp"
 
@@ -24,6 +26,7 @@ class Versions : public DriverTest {
 TEST_F(Versions, ARefusedCallIsNotFoundButExported) {
   EXPECT_EQ(find("cuMemPoolExportToShareableHandle", 13000), nullptr);
   EXPECT_EQ(find("cuMulticastCreate", 13000), nullptr);
+  EXPECT_EQ(find("cuTensorMapEncodeTiled", 12000), nullptr) << "Triton's tensor descriptors for sm_90";
   EXPECT_EQ(find("cuNonsense", 13000), nullptr);
   void* entry = &entry;
   EXPECT_EQ(cuGetProcAddress("cuGreenCtxCreate", &entry, 13000, 0, nullptr), CUDA_ERROR_NOT_FOUND);
@@ -40,6 +43,7 @@ TEST_F(Versions, TheFormIsThatOfTheVersionAskedFor) {
   EXPECT_EQ(find("cuStreamGetCaptureInfo", 12030), reinterpret_cast<void*>(&cuStreamGetCaptureInfo_v3));
   EXPECT_EQ(find("cuCtxSynchronize", 12090), reinterpret_cast<void*>(&cuCtxSynchronize));
   EXPECT_EQ(find("cuCtxSynchronize", 13000), reinterpret_cast<void*>(&cuCtxSynchronize_v2));
+  EXPECT_EQ(find("cuEventElapsedTime", 13000), reinterpret_cast<void*>(&cuEventElapsedTime_v2));
   EXPECT_EQ(find("cuCtxCreate", 11040), nullptr) << "with execution affinity: refused";
   EXPECT_EQ(find("cuCtxCreate", 12050), reinterpret_cast<void*>(&cuCtxCreate_v4));
 }
@@ -61,6 +65,40 @@ TEST_F(Versions, NoContextMeansTheCurrentOne) {
   EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
   EXPECT_EQ(current, other);
   EXPECT_EQ(cuCtxDestroy(other), CUDA_SUCCESS);
+}
+
+TEST_F(Versions, TimeBetweenEventsIsThatOfTheOlderCall) {
+  CUevent start = nullptr, end = nullptr;
+  float before = -1, now = -2;
+  for (CUevent* event : {&start, &end}) {
+    ASSERT_EQ(cuEventCreate(event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventRecord(*event, nullptr), CUDA_SUCCESS);
+  }
+  ASSERT_EQ(cuEventSynchronize(end), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventElapsedTime(&before, start, end), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventElapsedTime_v2(&now, start, end), CUDA_SUCCESS);
+  EXPECT_EQ(before, now);
+  for (CUevent event : {start, end}) EXPECT_EQ(cuEventDestroy(event), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventElapsedTime_v2(&now, start, end), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(Versions, TablesOfFunctionsAreNotHandedOut) {
+  CUuuid id{};
+  const void* table = &id;
+  EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(table, nullptr);
+  EXPECT_EQ(cuGetExportTable(nullptr, &id), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGetExportTable(&table, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+// By what NVIDIA's static runtime asks for it is known, and the program ends.
+TEST(VersionsDeathTest, TheStaticRuntimeEndsWithAWayToBuildAgain) {
+  const unsigned char asked[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+  CUuuid id{};
+  std::memcpy(id.bytes, asked, sizeof asked);
+  const void* table = nullptr;
+  EXPECT_EXIT(cuGetExportTable(&table, &id), testing::ExitedWithCode(1), "build it again with .*-cudart shared");
 }
 
 TEST_F(Versions, EdgesOfGraphsArePlain) {
