@@ -6,7 +6,16 @@
 #ifndef __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_H__
 
+// The standard headers that NVIDIA's brings, which programs use without a word.
 #include <limits.h>
+#if defined(__cplusplus) && !defined(__CUDACC_RTC__)
+#if defined(__CUDACC__)
+#include <ctype.h>
+#endif
+#if __cplusplus >= 201103L
+#include <utility>
+#endif
+#endif
 
 #include "host_config.h"
 #include "builtin_types.h"
@@ -28,7 +37,6 @@
 #if defined(__ORDITO_FUNCTIONAL__)
 #include <functional>
 #endif
-#include <utility>
 #define __nv_is_extended_device_lambda_closure_type(...) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 #define __nv_is_extended_host_device_lambda_closure_type(...) false

@@ -51,6 +51,9 @@ MARKS
 # The runtime's header brings the element types of the libraries, and NPP's headers the runtime's calls.
 printf '#include <cuda_runtime.h>\ncudaDataType type = CUDA_R_16BF;\n' | $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
 printf '#include <npp.h>\nint main() { return cudaFree(0); }\n' | $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
+# It brings <utility>, and so <initializer_list>.
+printf '#include <cuda_runtime.h>\nint main() { for (int i : {0, 0}) return std::exchange(i, 1); }\n' |
+  $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
 # Calls whose last arguments a program of C++ may leave out without cuda_runtime.h, too.
 printf '#include <cuda_runtime_api.h>\nint main() { void* p; return cudaMallocManaged(&p, 4) + cudaMemcpyAsync(p, p, 4, cudaMemcpyDefault); }\n' |
   $cxx -x c++ -std=c++17 -isystem "$include" -fsyntax-only -
