@@ -21,8 +21,9 @@ struct Shown {
   std::vector<Counter> sum;
 };
 
+/// Never destroyed: reports are written when the process ends.
 const std::vector<Shown>& shown() {
-  static const std::vector<Shown> all = {
+  static const auto* all = new std::vector<Shown>{
       {"requests",
        {Counter::GlobalLoadRequests, Counter::GlobalStoreRequests, Counter::SharedLoadRequests,
         Counter::SharedStoreRequests, Counter::LocalLoadRequests, Counter::LocalStoreRequests, Counter::TextureRequests,
@@ -35,7 +36,7 @@ const std::vector<Shown>& shown() {
       {"atomics",
        {Counter::GlobalAtomics, Counter::GlobalReductions, Counter::SharedAtomics, Counter::SurfaceReductionRequests}},
   };
-  return all;
+  return *all;
 }
 
 uint64_t sumOf(const machine::CounterValues& counters, const std::vector<Counter>& which) {

@@ -48,43 +48,42 @@ double averageSectorsPerStore(const uint64_t* c) {
   return percent(at(c, Counter::GlobalStoreSectors), at(c, Counter::GlobalStoreRequests), 0) / 100;
 }
 
+constexpr Metric kMetrics[] = {
+    {"smsp__inst_executed.sum", false, count<Counter::WarpInstructions>},
+    {"smsp__thread_inst_executed_pred_on.sum", false, count<Counter::ThreadInstructions>},
+    {"smsp__thread_inst_executed_pred_on_per_inst_executed.pct", true, warpEfficiency},
+    {"smsp__sass_branch_targets.sum", false, count<Counter::Branches>},
+    {"smsp__sass_branch_targets_threads_divergent.sum", false, count<Counter::DivergentBranches>},
+    {"smsp__sass_average_branch_targets_threads_uniform.pct", true, branchEfficiency<0>},
+    {"branch_efficiency", true, branchEfficiency<100>},
+    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", false, count<Counter::GlobalLoadRequests>},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", false, count<Counter::GlobalLoadSectors>},
+    {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", true, averageSectorsPerLoad},
+    {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", false, count<Counter::GlobalStoreRequests>},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", false, count<Counter::GlobalStoreSectors>},
+    {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", true, averageSectorsPerStore},
+    {"smsp__inst_executed_op_shared_ld.sum", false, count<Counter::SharedLoadRequests>},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", false, count<Counter::SharedLoadWavefronts>},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", false, count<Counter::SharedLoadConflicts>},
+    {"smsp__inst_executed_op_shared_st.sum", false, count<Counter::SharedStoreRequests>},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", false, count<Counter::SharedStoreWavefronts>},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", false, count<Counter::SharedStoreConflicts>},
+    {"smsp__sass_inst_executed_op_global_atom.sum", false, count<Counter::GlobalAtomics>},
+    {"smsp__inst_executed_op_global_red.sum", false, count<Counter::GlobalReductions>},
+    {"smsp__inst_executed_op_shared_atom.sum", false, count<Counter::SharedAtomics>},
+    {"smsp__inst_executed_op_local_ld.sum", false, count<Counter::LocalLoadRequests>},
+    {"smsp__inst_executed_op_local_st.sum", false, count<Counter::LocalStoreRequests>},
+    {"smsp__sass_inst_executed_op_ldsm.sum", false, count<Counter::MatrixLoads>},
+    {"smsp__sass_inst_executed_op_shared_stsm.sum", false, count<Counter::MatrixStores>},
+    {"smsp__sass_inst_executed_op_texture.sum", false, count<Counter::TextureRequests>},
+    {"smsp__inst_executed_op_surface_ld.sum", false, count<Counter::SurfaceLoadRequests>},
+    {"smsp__inst_executed_op_surface_st.sum", false, count<Counter::SurfaceStoreRequests>},
+    {"smsp__inst_executed_op_surface_red.sum", false, count<Counter::SurfaceReductionRequests>},
+    {"ordito__barriers.sum", false, count<Counter::Barriers>},
+};
+
 }  // namespace
 
-const std::vector<Metric>& metrics() {
-  static const std::vector<Metric> all = {
-      {"smsp__inst_executed.sum", false, count<Counter::WarpInstructions>},
-      {"smsp__thread_inst_executed_pred_on.sum", false, count<Counter::ThreadInstructions>},
-      {"smsp__thread_inst_executed_pred_on_per_inst_executed.pct", true, warpEfficiency},
-      {"smsp__sass_branch_targets.sum", false, count<Counter::Branches>},
-      {"smsp__sass_branch_targets_threads_divergent.sum", false, count<Counter::DivergentBranches>},
-      {"smsp__sass_average_branch_targets_threads_uniform.pct", true, branchEfficiency<0>},
-      {"branch_efficiency", true, branchEfficiency<100>},
-      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", false, count<Counter::GlobalLoadRequests>},
-      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", false, count<Counter::GlobalLoadSectors>},
-      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", true, averageSectorsPerLoad},
-      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", false, count<Counter::GlobalStoreRequests>},
-      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", false, count<Counter::GlobalStoreSectors>},
-      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", true, averageSectorsPerStore},
-      {"smsp__inst_executed_op_shared_ld.sum", false, count<Counter::SharedLoadRequests>},
-      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", false, count<Counter::SharedLoadWavefronts>},
-      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", false, count<Counter::SharedLoadConflicts>},
-      {"smsp__inst_executed_op_shared_st.sum", false, count<Counter::SharedStoreRequests>},
-      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", false, count<Counter::SharedStoreWavefronts>},
-      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", false, count<Counter::SharedStoreConflicts>},
-      {"smsp__sass_inst_executed_op_global_atom.sum", false, count<Counter::GlobalAtomics>},
-      {"smsp__inst_executed_op_global_red.sum", false, count<Counter::GlobalReductions>},
-      {"smsp__inst_executed_op_shared_atom.sum", false, count<Counter::SharedAtomics>},
-      {"smsp__inst_executed_op_local_ld.sum", false, count<Counter::LocalLoadRequests>},
-      {"smsp__inst_executed_op_local_st.sum", false, count<Counter::LocalStoreRequests>},
-      {"smsp__sass_inst_executed_op_ldsm.sum", false, count<Counter::MatrixLoads>},
-      {"smsp__sass_inst_executed_op_shared_stsm.sum", false, count<Counter::MatrixStores>},
-      {"smsp__sass_inst_executed_op_texture.sum", false, count<Counter::TextureRequests>},
-      {"smsp__inst_executed_op_surface_ld.sum", false, count<Counter::SurfaceLoadRequests>},
-      {"smsp__inst_executed_op_surface_st.sum", false, count<Counter::SurfaceStoreRequests>},
-      {"smsp__inst_executed_op_surface_red.sum", false, count<Counter::SurfaceReductionRequests>},
-      {"ordito__barriers.sum", false, count<Counter::Barriers>},
-  };
-  return all;
-}
+std::span<const Metric> metrics() { return kMetrics; }
 
 }  // namespace ordito::profile

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,8 @@ struct Metric {
   double (*value)(const uint64_t* counters);
 };
 
-/// All metrics, in the order of output.
-const std::vector<Metric>& metrics();
+/// All metrics, in the order of output. Reports are written when the process ends, so nothing of this may end before.
+std::span<const Metric> metrics();
 
 /// The calls of one name that libraries have done.
 struct LibraryRecord {

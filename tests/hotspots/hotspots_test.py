@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The hottest instructions of strides.cu, with their source lines, on each engine.
+"""The hottest instructions of strides.cu, with their source lines, and its launches, on each engine.
 
 usage: hotspots_test.py PATH/TO/ordito SCRATCH_FOLDER
 """
@@ -18,7 +18,7 @@ EXPECTED = [
 ]
 
 
-def hotspots(ordito, program, engine, *options):
+def profile(ordito, program, engine, *options):
     environment = dict(os.environ, ORDITO_ENGINE=engine)
     return subprocess.run([ordito, "profile", *options, program], check=True, capture_output=True, text=True,
                           env=environment).stdout
@@ -38,16 +38,19 @@ def main():
     subprocess.run([ordito, "nvcc", "-lineinfo", HERE / "strides.cu", "-o", program], check=True)
     wrong = 0
     for engine in ("interp", "jit"):
-        rows = json.loads(hotspots(ordito, program, engine, "--hotspots=2", "--json"))
+        rows = json.loads(profile(ordito, program, engine, "--hotspots=2", "--json"))
         wrong += check(f"{engine}: rows", len(rows), 2)
         for row, (source, instruction, numbers) in zip(rows, EXPECTED):
             places = [pathlib.PurePath(place).name for place in row["source"].split(" > ")]
             wrong += check(f"{engine}: source", " > ".join(places), source)
             wrong += check(f"{engine}: instruction", row["instruction"], instruction)
             wrong += check(f"{engine}: {source}", {key: row[key] for key in numbers}, numbers)
-        all_rows = list(csv.DictReader(hotspots(ordito, program, engine, "--hotspots", "--csv").splitlines()))
+        all_rows = list(csv.DictReader(profile(ordito, program, engine, "--hotspots", "--csv").splitlines()))
         wrong += check(f"{engine}: all", len(all_rows), 4)  # and both sides of the tile
-        table = hotspots(ordito, program, engine, "--hotspots=1")
+        launches = json.loads(profile(ordito, program, engine, "--json"))["launches"]
+        warps = [launch["metrics"].get("smsp__inst_executed.sum", 0) > 0 for launch in launches]
+        wrong += check(f"{engine}: launches", warps, 3 * [True])
+        table = profile(ordito, program, engine, "--hotspots=1")
         wrong += check(f"{engine}: table", "1 of 4 instructions that touched memory" in table, True)
     sys.exit(1 if wrong else 0)
 

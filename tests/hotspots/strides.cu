@@ -18,5 +18,7 @@ int main() {
   cudaMalloc(&to, 32 * 8 * sizeof(float));
   cudaMalloc(&from, 32 * sizeof(float));
   for (int round = 0; round < 3; ++round) column<<<1, 32>>>(to, from);
-  return cudaDeviceSynchronize() != cudaSuccess;
+  const bool isRight = cudaDeviceSynchronize() == cudaSuccess;
+  cudaDeviceReset();  // writes the report, which is written once more at the end
+  return !isRight;
 }
