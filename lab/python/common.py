@@ -12,6 +12,7 @@ except ImportError as missing:
 
 # That a grid of a few blocks leaves a GPU idle, and that arrays of the host are copied, is meant here.
 warnings.filterwarnings("ignore", category=numba.NumbaWarning)
+warnings.filterwarnings("ignore", module="numba")  # numba-cuda has a warning of its own
 RANDOM = np.random.default_rng(1)
 
 
