@@ -360,6 +360,7 @@ ORDITO_CG thread_block this_thread_block(block_tile_memory<MaxBlockSize>& memory
   __syncthreads();
   return thread_block(memory.arrivals, memory.words);
 }
+ORDITO_CG thread_block_tile<1> this_thread() { return thread_block_tile<1>(); }
 ORDITO_CG grid_group this_grid() { return grid_group(); }
 ORDITO_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
