@@ -28,22 +28,40 @@ ORDITO_ATOMIC(atomicAdd, double, double, add, d)
 #endif
 
 #if !defined(__CUDA_ARCH__)
-// CUDA has no sums of signed words of 64 bits. Programs add them under #ifdef __CUDA_ARCH__, for kernels that clang
-// also looks at where it compiles for the host: there it finds these, which are less special than any of a program's
-// own.
+// CUDA's atomics know no long, and some of them no long long, float or double. Programs add those under #ifdef
+// __CUDA_ARCH__, for kernels that clang also looks at where it compiles for the host: there it finds these, which are
+// less special than any of a program's own.
 template <class Word>
-struct ordito_signed_sum {};
-template <>
-struct ordito_signed_sum<long long> {
-  typedef long long type;
-};
-#define ORDITO_SIGNED_SUM(name)         \
-  template <class Word, class... Value> \
-  __device__ typename ordito_signed_sum<Word>::type name(Word* address, Value... value);
-ORDITO_SIGNED_SUM(atomicAdd)
-ORDITO_SIGNED_SUM(atomicAdd_block)
-ORDITO_SIGNED_SUM(atomicAdd_system)
-#undef ORDITO_SIGNED_SUM
+struct ordito_words_of_programs {};
+#define ORDITO_WORD_OF_PROGRAMS(word)     \
+  template <>                             \
+  struct ordito_words_of_programs<word> { \
+    typedef word type;                    \
+  };
+ORDITO_WORD_OF_PROGRAMS(long)
+ORDITO_WORD_OF_PROGRAMS(unsigned long)
+ORDITO_WORD_OF_PROGRAMS(long long)
+ORDITO_WORD_OF_PROGRAMS(ordito_u64)
+ORDITO_WORD_OF_PROGRAMS(float)
+ORDITO_WORD_OF_PROGRAMS(double)
+#undef ORDITO_WORD_OF_PROGRAMS
+#define ORDITO_ATOMIC_OF_PROGRAMS(name)                                                                 \
+  template <class Word, class... Value>                                                                 \
+  __device__ typename ordito_words_of_programs<Word>::type name(Word* address, Value... value);         \
+  template <class Word, class... Value>                                                                 \
+  __device__ typename ordito_words_of_programs<Word>::type name##_block(Word* address, Value... value); \
+  template <class Word, class... Value>                                                                 \
+  __device__ typename ordito_words_of_programs<Word>::type name##_system(Word* address, Value... value);
+ORDITO_ATOMIC_OF_PROGRAMS(atomicAdd)
+ORDITO_ATOMIC_OF_PROGRAMS(atomicSub)
+ORDITO_ATOMIC_OF_PROGRAMS(atomicExch)
+ORDITO_ATOMIC_OF_PROGRAMS(atomicCAS)
+ORDITO_ATOMIC_OF_PROGRAMS(atomicMin)
+ORDITO_ATOMIC_OF_PROGRAMS(atomicMax)
+ORDITO_ATOMIC_OF_PROGRAMS(atomicAnd)
+ORDITO_ATOMIC_OF_PROGRAMS(atomicOr)
+ORDITO_ATOMIC_OF_PROGRAMS(atomicXor)
+#undef ORDITO_ATOMIC_OF_PROGRAMS
 #endif
 
 ORDITO_ATOMIC(atomicExch, int, int, xchg, i)
