@@ -85,6 +85,29 @@ std::string describeWithoutPtx(const std::vector<FatbinEntry>& entries, uint32_t
 
 /// The device runtime that nvcc links into programs whose kernels launch kernels. It works by calls into NVIDIA's
 /// driver; ours is in machine/device_runtime.cpp.
+/// The device runtime's call that sets a condition of a graph, whose handle is the address of its number. XLA's kernels
+/// declare it, and count on the driver to bring it.
+constexpr const char* kSetsConditions = R"(
+.version 6.3
+.target sm_50
+.address_size 64
+.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)
+{
+  .reg .b32 %value;
+  .reg .b64 %handle;
+  ld.param.u64 %handle, [handle];
+  ld.param.u32 %value, [value];
+  st.volatile.u32 [%handle], %value;
+  ret;
+}
+)";
+
+bool setsConditions(const ptx::Module& module) {
+  const auto isIt = [](const ptx::Function& f) { return f.name == "cudaGraphSetConditional"; };
+  const auto found = std::find_if(module.functions.begin(), module.functions.end(), isIt);
+  return found != module.functions.end() && !found->hasBody;
+}
+
 bool isDeviceRuntime(const FatbinEntry& entry) { return entry.ptx.find("__cuda_syscall_") != std::string::npos; }
 
 Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, const Image& image, uint32_t capability) {
@@ -144,6 +167,14 @@ Expected<ParsedImage> parseImage(const Image& image, uint32_t capability) {
   text = text.substr(0, text.find('\0'));
   auto module = parseText(text, image.origin, image, capability);
   if (!module) return tl::unexpected(module.error());
+  if (setsConditions(*module)) {
+    std::vector<ptx::Module> modules;
+    modules.push_back(std::move(*module));
+    module = ptx::parse(kSetsConditions, "the device runtime");
+    if (module) modules.push_back(std::move(*module));
+    module = linkModules(std::move(modules));
+    if (!module) return tl::unexpected(module.error());
+  }
   ParsedImage parsed;
   parsed.module = std::make_shared<const ptx::Module>(std::move(*module));
   return parsed;

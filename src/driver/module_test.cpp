@@ -296,6 +296,33 @@ TEST_F(Modules, TheLinkerBringsGridGroups) {
   EXPECT_GE(read(out, 1)[0], 1u) << "not cooperative: an error is answered, and nobody waits";
 }
 
+// As XLA's conditionals do: the driver brings what sets a condition of a graph, the number that its handle points to.
+TEST_F(Modules, ConditionsAreSetByWhatTheDriverBrings) {
+  const char* text = R"(
+.version 8.0
+.target sm_50
+.address_size 64
+.extern .func cudaGraphSetConditional(.param .b64 condition, .param .b32 value);
+.visible .entry set(.param .u64 condition) {
+  .param .b64 first;
+  .param .b32 second;
+  .reg .b64 %a;
+  ld.param.u64 %a, [condition];
+  st.param.b64 [first], %a;
+  st.param.b32 [second], 7;
+  call cudaGraphSetConditional, (first, second);
+  ret;
+}
+)";
+  CUmodule module = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, text), CUDA_SUCCESS) << orditoLastErrorMessage();
+  CUfunction set = nullptr;
+  ASSERT_EQ(cuModuleGetFunction(&set, module, "set"), CUDA_SUCCESS);
+  CUdeviceptr number = allocate(4);
+  ASSERT_EQ(start(set, 1, 1, 0, nullptr, number), CUDA_SUCCESS) << orditoLastErrorMessage();
+  EXPECT_EQ(read(number, 1)[0], 7u);
+}
+
 TEST_F(Modules, AnUnresolvedVariableIsNamed) {
   CUmodule alone = nullptr;
   EXPECT_NE(cuModuleLoadData(&alone, kCaller), CUDA_SUCCESS);
