@@ -83,9 +83,6 @@ __global__ void partitions(unsigned* errors) {
   check(labeled.size() == (lane % 3 == 2 ? 10 : 11) && labeled.thread_rank() == lane / 3);
   check(labeled.meta_group_size() == 3 && labeled.meta_group_rank() == lane % 3);
   check(cg::reduce(labeled, static_cast<int>(lane), cg::less<int>()) == static_cast<int>(lane % 3));
-  const auto alone = cg::this_thread();
-  check(ranksAndSizes() == 1 && alone.shfl(lane, 0) == lane && alone.ballot(true) == 1);
-  if (lane % 5 == 2) check(ranksAndSizes(alone) == 1 && cg::reduce(alone, lane, cg::plus<unsigned>()) == lane);
   const auto inner = cg::tiled_partition<4>(warp);
   check(inner.meta_group_rank() == lane / 4 && inner.meta_group_size() == 8);
   if (lane % 2) {
@@ -102,6 +99,9 @@ __global__ void partitions(unsigned* errors) {
   }
   warp.sync();
   check(cg::invoke_one_broadcast(warp, [&] { return 42 + static_cast<int>(lane); }) == 42);
+  const auto alone = cg::this_thread();
+  check(ranksAndSizes() == 1 && alone.shfl(lane, 0) == lane && alone.ballot(true) == 1);
+  if (lane % 5 == 2) check(ranksAndSizes(alone) == 1 && cg::reduce(alone, lane, cg::plus<unsigned>()) == lane);
   if (found) atomicAdd(errors, found);
 }
 
