@@ -31,7 +31,6 @@ simt::Facts factsOf(const Analysed& kernel, const simt::CoarseningFactors& coars
   facts.processor = {.avx2 = target.avx2,
                      .avx512 = target.avx512,
                      .slowMaskedStores = target.slowMaskedStores,
-                     .slowGathers = target.slowGathers,
                      .cacheWays = target.cacheWays};
   facts.counters = kernel.counters;
   facts.accesses = kernel.accesses;

@@ -53,7 +53,6 @@ Target Target::host(const std::string& cpu) {
     t.fastGather = tuning && tuning->checkFeatures("+fast-gather");
   }
   t.slowMaskedStores = t.avx2 && !t.avx512 && (host.starts_with("znver") || host.starts_with("bdver"));
-  t.slowGathers = t.avx512 && host.starts_with("znver");
   if (const long ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC); ways > 0 && ways <= 64)
     t.cacheWays = static_cast<unsigned>(ways);
   t.mathLanes = t.avx512 ? 16 : t.avx2 ? 8 : 4;

@@ -20,8 +20,6 @@ struct Target {
   /// vmaskmov stores are microcoded on AMD's processors: 12 ns for 8 lanes where scalar stores take 2 (measured on a
   /// Zen 3). What matters is the processor that runs the code, whichever it is compiled for.
   bool slowMaskedStores = false;
-  /// AVX-512 on AMD's processors: a gather of 16 words takes 48 to 60 operations (bench/RESULTS.md, 2026-12-01, Zen 5).
-  bool slowGathers = false;
   /// Of the first data cache of this machine: how many lines a set of it holds.
   unsigned cacheWays = 8;
   /// SLEEF's vector width for float and the suffix of its functions ("avx2", "avx512f", "sse2").

@@ -105,12 +105,12 @@ class Finder {
     }
   }
 
-  /// With good gathers and the comparisons of AVX-512 warps count as quickly as lanes leave what they did; otherwise
-  /// they take twice as long, so that a close call is none (bench/RESULTS.md, 2026-12-01).
+  /// Where lanes lie anywhere, warps take twice as long to count as lanes to leave what they did, so that a close call
+  /// is none. Where all of them only walk on, as along the particles of a cell, it is the other way round
+  /// (bench/RESULTS.md, 2026-12-01).
   bool isWorthCounting(const ThreadCost& cost) const {
     if (!in_.facts.counters || in_.facts.byThread == ByThread::Possible) return true;
-    const Processor& processor = in_.facts.processor;
-    return (!processor.avx512 || processor.slowGathers) && cost.scattered >= cost::kLeastCountedAccesses;
+    return cost.scattered >= cost::kLeastCountedAccesses && cost.scattered > cost.walks;
   }
 
   // ---- stretches

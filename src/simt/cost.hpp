@@ -16,7 +16,6 @@ struct Processor {
   bool avx2 = false;              // 16 registers of 32 bytes, gathers, masked accesses of 4 and 8 bytes
   bool avx512 = false;            // 32 registers of 64 bytes, mask registers, scatters
   bool slowMaskedStores = false;  // by microcode; no level of the psABI says so
-  bool slowGathers = false;       // with AVX-512; no level says that either
   unsigned cacheWays = 8;         // of the first data cache: lines of one set; the levels do not say
 };
 
@@ -106,7 +105,7 @@ inline constexpr unsigned kStretchCall = 800;
 inline constexpr unsigned kCloseCall = 2;
 /// Blocks and accesses of a loop that is run thread by thread and counted. What is left of each access can take 10 KB.
 inline constexpr size_t kMostCountedBlocks = 16, kMostCountedAccesses = 12;
-/// A loop with fewer accesses whose lanes lie apart is counted sooner as vectors: cell_forces of the bench has one.
+/// A loop with fewer accesses whose lanes lie apart is counted sooner as vectors.
 inline constexpr unsigned kLeastCountedAccesses = 3;
 /// Bytes that a thread may skip in each iteration and still be reading on.
 inline constexpr int64_t kWalkedBytes = 64;
