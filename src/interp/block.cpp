@@ -115,7 +115,9 @@ machine::BlockStatus Block::run() {
   while (std::any_of(warps.begin(), warps.end(), isLive)) {
     bool progress = false;
     hasChanged = false;
-    for (Warp& warp : warps) {
+    const bool lastFirst = isBehindBarrier && !program.prints && !isHeard;
+    for (size_t k = 0; k < warps.size(); ++k) {
+      Warp& warp = warps[lastFirst ? warps.size() - 1 - k : k];
       if (leavesForBetterCode()) return machine::BlockStatus::Ended;
       if (machine::isStopped(frame)) notePlace(), fault(FaultKind::Timeout, nullptr, frame.waitsAt, 0, {});
       progress |= runWarp(warp);
@@ -347,6 +349,7 @@ bool Block::isComplete(uint32_t barrier) const {
 }
 
 void Block::release(uint32_t barrier) {
+  isBehindBarrier = true;
   arrivals[barrier] = 0;
   uint64_t trueValues = 0, arrived = 0;
   auto forEachWaiting = [&](auto body) {

@@ -134,7 +134,9 @@ class Block {
   const bool isHeard;       // listeners want to know what its threads do (events.cpp)
   bool hasActed = false;    // something outside of the block may have become another value
   bool hasChanged = false;  // in this round something in memory has become another value, or may have
-  uint64_t phaseSteps = 0;  // of the frame, a round ago
+  /// From then on the last warp goes first, as in compiled code: see simt/warp_order.hpp.
+  bool isBehindBarrier = false;
+  uint64_t phaseSteps = 0;                                          // of the frame, a round ago
   std::optional<std::chrono::steady_clock::time_point> stuckSince;  // all wait for phases that nobody can end
   /// Loads of undefined bytes.
   std::vector<UndefinedOrigin> origins;

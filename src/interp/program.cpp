@@ -123,6 +123,7 @@ class Checker {
       return fail("kernel {}: {} calls {} (PTX line {}) with {} parameters instead of {}", kernelName(), caller_->name,
                   function.name, line_, function.parameters.size(), external->arguments);
     program_.functions[index].external = external;
+    program_.prints |= external->name == "vprintf";
     return {};
   }
 

@@ -42,6 +42,7 @@ struct Program {
   bool isReplay = false;                // runs only to see where a fault comes from: see machine/replay.hpp
   std::vector<FunctionPlan> functions;  // by index in Module::functions
   size_t sites = 0;                     // instructions of the module
+  bool prints = false;                  // the kernel may call printf
 
   /// The function whose address (that of its ptx::Function, the convention for function pointers) is `address`, or
   /// null.

@@ -211,10 +211,12 @@ void Emitter::emitRegion(uint32_t resumePoint) {
   auto* latch = c_.newBlock("nextwarps");
   auto* advance = c_.newBlock("advance");
   auto* after = c_.newBlock("endregion");
+  const bool lastFirst = order_.lastFirst[resumePoint] != 0;
+  LlvmValue begin = lastFirst ? b_.CreateSub(warpsEnd_, b_.getInt32(warps()), "warp.last") : firstWarp_;
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
   auto* warp = b_.CreatePHI(b_.getInt32Ty(), 2, "warp");
-  warp->addIncoming(firstWarp_, head);
+  warp->addIncoming(begin, head);
   c_.at.firstWarp = warp;
   state_.latch = latch;
   state_.advance = plan_.exits.mayMiss[resumePoint] && resumePoint != 0 ? advance : nullptr;
@@ -236,9 +238,11 @@ void Emitter::emitRegion(uint32_t resumePoint) {
   }
   b_.CreateBr(advance);
   b_.SetInsertPoint(advance);
-  LlvmValue next = b_.CreateAdd(warp, b_.getInt32(warps()), "warp.next", true, true);
+  LlvmValue next = lastFirst ? b_.CreateSub(warp, b_.getInt32(warps()), "warp.next")
+                             : b_.CreateAdd(warp, b_.getInt32(warps()), "warp.next", true, true);
   warp->addIncoming(next, advance);
-  b_.CreateCondBr(b_.CreateICmpULT(next, warpsEnd_), loop, after);
+  LlvmValue goesOn = lastFirst ? b_.CreateICmpNE(warp, firstWarp_) : b_.CreateICmpULT(next, warpsEnd_);
+  b_.CreateCondBr(goesOn, loop, after);
   b_.SetInsertPoint(after);
   parts_.tools.eventCalls.endBarriers();
   for (const SharedValue& v : state_.sharedValues)

@@ -9,12 +9,18 @@
 #include "jit/block_range.hpp"
 #include "jit/kernel_parts.hpp"
 #include "jit/scheduled_regions.hpp"
+#include "simt/warp_order.hpp"
 
 namespace ordito::jit {
 
 class Emitter : private Chapter {
  public:
-  explicit Emitter(KernelParts& parts) : Chapter(parts.tools), parts_(parts), state_(parts.state), scheduled_(parts) {}
+  explicit Emitter(KernelParts& parts)
+      : Chapter(parts.tools),
+        parts_(parts),
+        state_(parts.state),
+        scheduled_(parts),
+        order_(simt::findWarpOrder(f_, plan_.regions, plan_.facts)) {}
 
   /// f(frame, blocks) runs the block of the frame, and those behind it if `EmittedKernel::runsRanges`.
   EmittedKernel emit(const std::string& name);
@@ -50,6 +56,7 @@ class Emitter : private Chapter {
   KernelParts& parts_;
   RegionState& state_;
   ScheduledRegions scheduled_;
+  const simt::WarpOrder order_;
   llvm::BasicBlock* body_ = nullptr;                    // where the function goes on behind its allocas
   LlvmValue firstWarp_ = nullptr, warpsEnd_ = nullptr;  // of those that the function runs
 };

@@ -7,6 +7,7 @@
 #include "simt/coarsening.hpp"
 #include "simt/code_passes.hpp"
 #include "simt/thread_plan.hpp"
+#include "simt/warp_order.hpp"
 
 namespace ordito::simt {
 
@@ -37,6 +38,8 @@ constexpr Part kParts[] = {
     {"regions", "the code between resume points, and how threads come to it",
      [](const Plan& p) { return print(p.regions); }},
     {"early-exits", "where threads may be missing", [](const Plan& p) { return print(p.exits, p.regions); }},
+    {"warp-order", "regions through which the last warp goes first",
+     [](const Plan& p) { return print(findWarpOrder(p.function, p.regions, p.facts), p.regions); }},
     {"parting", "where the warps of a coarsened batch may start anew, one by one",
      [](const Plan& p) { return print(p.parting); }},
     {"liveness", "what lives across resume points and blocks",
