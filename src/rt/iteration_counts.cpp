@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "rt/sorting_network.hpp"
+#include "rt/sector_columns.hpp"
 
 namespace ordito::rt {
 
@@ -20,12 +20,7 @@ using Kind = CountedLoop::Kind;
 
 constexpr unsigned kLanes = IterationLog::kLanes, kIterations = IterationLog::kIterations;
 constexpr auto kSector = static_cast<unsigned>(kSectorBytes);
-/// Iterations of one list that lie side by side in a vector. A vector has some such groups: iterations that follow each
-/// other, or the same ones of several lists.
-constexpr unsigned kGroup = 4;
 constexpr uint32_t kFar = kNoNumber - 1;
-
-#define INLINED __attribute__((always_inline)) inline
 
 TOGETHER uint64_t countOf(uint64_t bits) { return static_cast<uint64_t>(std::popcount(bits)); }
 /// A bit for each number below `count`, which is 64 at most.
@@ -65,88 +60,6 @@ TOGETHER uint64_t lookUpShared(uint32_t step, uint32_t place, uint32_t apart) {
   if ((step | place | apart) % 4) return sharedIterations(step, place, apart);
   return kSharedIterations[step / 4][place / 4][apart / 4];
 }
-
-// ---- sectors that lie anywhere
-/// From a list's numbers to sectors.
-struct Numbering {
-  uint32_t flip, shift, first;  // CountedLoop::Access; elements before the array's first in its sector
-};
-
-/// What is sorted together: four iterations of a list of the first lane, for each group of the vectors.
-template <unsigned Width>
-struct Groups {
-  std::array<const uint32_t*, Width / kGroup> numbers;
-  std::array<Numbering, Width / kGroup> numbering;
-};
-
-/// Lanes that have touched something there: where they are in a list, and a bit for each element of the vector that
-/// counts.
-struct Columns {
-  unsigned used = 0;
-  std::array<uint32_t, kLanes> at;
-  std::array<uint32_t, kLanes> bits;
-};
-
-template <unsigned Width>
-struct Numberings {
-  Numbers<Width> flip, shift, rest, first;
-  INLINED explicit Numberings(const Groups<Width>& groups) {
-#pragma unroll
-    for (unsigned k = 0; k < Width; ++k) {
-      const Numbering& n = groups.numbering[k / kGroup];
-      flip[k] = n.flip, shift[k] = n.shift, first[k] = n.first;
-    }
-    rest = (Numbers<Width>(1) << shift) - 1;
-  }
-  /// An index has 32 bits, and what lies before the array may not be added to it: the sum is done by quotient and rest.
-  INLINED void sectorsOf(Numbers<Width>& numbers) const {
-    const Numbers<Width> index = numbers ^ flip;
-    numbers = (index >> shift) + (((index & rest) + first) >> shift);
-  }
-};
-
-template <unsigned Width, unsigned Count>
-TOGETHER void countSorted(const Groups<Width>& groups, const Columns& columns, uint32_t* different) {
-  Numbers<Width> bit, numbers[Count], found;
-#pragma unroll
-  for (unsigned k = 0; k < Width; ++k) bit[k] = 1u << k;
-  const Numberings<Width> numberings(groups);
-#pragma unroll
-  for (unsigned n = 0; n < Count; ++n) {
-    const bool isUsed = n < columns.used;
-    const size_t at = columns.at[isUsed ? n : 0];
-    const Numbers<Width> bits = isUsed ? columns.bits[n] : 0;
-#pragma unroll
-    for (unsigned g = 0; g < Width / kGroup; ++g)
-      std::memcpy(reinterpret_cast<uint32_t*>(&numbers[n]) + g * kGroup, groups.numbers[g] + at, kGroup * 4);
-    numberings.sectorsOf(numbers[n]);
-    numbers[n] |= __builtin_convertvector((bits & bit) == 0, Numbers<Width>);
-  }
-  countDifferent<Width, Count>(found, numbers);
-#pragma unroll
-  for (unsigned g = 0; g < Width / kGroup; ++g) {
-    different[g] = 0;
-#pragma unroll
-    for (unsigned k = 0; k < kGroup; ++k) different[g] += found[g * kGroup + k];
-  }
-}
-
-template <unsigned Width>
-TOGETHER void countSome(const Groups<Width>& groups, const Columns& columns, uint32_t* different) {
-  if (columns.used <= 2) return countSorted<Width, 2>(groups, columns, different);
-  if (columns.used <= 4) return countSorted<Width, 4>(groups, columns, different);
-  if (columns.used <= 8) return countSorted<Width, 8>(groups, columns, different);
-  if (columns.used <= 12) return countSorted<Width, 12>(groups, columns, different);
-  if (columns.used <= 16) return countSorted<Width, 16>(groups, columns, different);
-  if (columns.used <= 20) return countSorted<Width, 20>(groups, columns, different);
-  if (columns.used <= 24) return countSorted<Width, 24>(groups, columns, different);
-  if (columns.used <= 28) return countSorted<Width, 28>(groups, columns, different);
-  return countSorted<Width, 32>(groups, columns, different);
-}
-
-/// `different`: how many different sectors the iterations of each group have, added up.
-template <unsigned Width>
-using CountColumns = void(const Groups<Width>& groups, const Columns& columns, uint32_t* different);
 
 // ---- all of a loop
 /// Accesses anywhere of a block.
