@@ -55,18 +55,15 @@ endfunction()
 # What a build with sanitizers makes and tests: programs that are wholly ours. A program that `ordito nvcc` compiled has no sanitizer in it.
 add_custom_target(sanitized_tests)
 # Folders whose code starts no thread and keeps nothing that threads share: there is nothing in them for the thread sanitizer.
-set(ORDITO_SINGLE_THREADED_TESTS
-  unit.cccl unit.compiler_wrapper unit.cudnn unit.cufftw unit.cusolver unit.cusolver_several unit.device_launches unit.fatbin unit.ir unit.lab
-  unit.nvcc_options
-  unit.nvjpeg unit.nvrtc_options unit.ptx unit.registers unit.report unit.simt)
+set(ORDITO_WITHOUT_THREAD_SANITIZER
+  unit.cccl unit.compiler_wrapper unit.cudnn unit.cufftw unit.cusolver unit.cusolver_several unit.device_launches unit.fatbin unit.include_order unit.ir
+  unit.lab unit.nvcc_options unit.nvjpeg unit.nvrtc_messages unit.nvrtc_options unit.ptx unit.registers unit.report unit.simt)
 # Libraries whose only threads are the runtime's, which run their calls as tasks of a stream (src/libs/stream_task.hpp). The calls of
 # unit.cufft and unit.nccl stand for all of them. Together they took as long as the rest.
-set(ORDITO_TASKS_ONLY_TESTS unit.cublas unit.cublaslt unit.cudnn_plans unit.cusparse unit.npp unit.nvrtc_messages unit.nvvm unit.include_order)
+list(APPEND ORDITO_WITHOUT_THREAD_SANITIZER unit.cublas unit.cublaslt unit.cudnn_plans unit.cusparse unit.npp)
 # ordito_sanitized_test(<test> <target>): `./test --asan` and `./test --tsan` run this test of CTest
 function(ordito_sanitized_test test target)
-  if(ORDITO_SANITIZE STREQUAL "thread" AND test IN_LIST ORDITO_SINGLE_THREADED_TESTS)
-    return()
-  elseif(ORDITO_SANITIZE STREQUAL "thread" AND test IN_LIST ORDITO_TASKS_ONLY_TESTS)
+  if(ORDITO_SANITIZE STREQUAL "thread" AND test IN_LIST ORDITO_WITHOUT_THREAD_SANITIZER)
     return()
   endif()
   add_dependencies(sanitized_tests ${target})

@@ -83,8 +83,6 @@ std::string describeWithoutPtx(const std::vector<FatbinEntry>& entries, uint32_t
   return "machine code for " + list + " only, and no PTX";
 }
 
-/// The device runtime that nvcc links into programs whose kernels launch kernels. It works by calls into NVIDIA's
-/// driver; ours is in machine/device_runtime.cpp.
 /// The device runtime's call that sets a condition of a graph, whose handle is the address of its number. XLA's kernels
 /// declare it, and count on the driver to bring it.
 constexpr const char* kSetsConditions = R"(
@@ -108,6 +106,8 @@ bool setsConditions(const ptx::Module& module) {
   return found != module.functions.end() && !found->hasBody;
 }
 
+/// The device runtime that nvcc links into programs whose kernels launch kernels. It works by calls into NVIDIA's
+/// driver; ours is in machine/device_runtime.cpp.
 bool isDeviceRuntime(const FatbinEntry& entry) { return entry.ptx.find("__cuda_syscall_") != std::string::npos; }
 
 Expected<ParsedImage> parseEntries(const std::vector<FatbinEntry>& entries, const Image& image, uint32_t capability) {

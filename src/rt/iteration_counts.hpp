@@ -9,8 +9,8 @@
 //                       and words of 64 bits say how often any lane was in a block, or how often a branch parted them
 //   walks               an address that grows by a constant: where the lane was last. Two lanes whose addresses are
 //                       less than a sector apart share one in iterations that come back, a pattern of bits
-//   accesses elsewhere  the sector of each iteration, or the index in an array. The sectors are sorted, four iterations
-//                       of two lists at a time (sorting_network.hpp)
+//   accesses elsewhere  the sector of each iteration, or the index in an array. The sectors are sorted, those of
+//                       several iterations and lists at a time (sector_columns.hpp)
 #pragma once
 
 #include <cstddef>
